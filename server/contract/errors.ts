@@ -1,0 +1,86 @@
+/**
+ * Every way in which Sluice itself refuses or fails a request, and what the client is told: one table, in the shape and
+ * with the codes of the OpenAI API, so that its SDKs raise the right error and retry only where it can help.
+ */
+
+interface ErrorKind {
+  status: number;
+  /** OpenAI's `type`. */
+  type: string;
+  /** OpenAI's `code`. */
+  code: string | null;
+  /** SDKs retry 408, 409, 429 and 5xx by themselves; `false` tells them that it cannot help. */
+  retryable?: false;
+}
+
+const invalid = 'invalid_request_error';
+
+export const errorKinds = {
+  missing_key: { status: 401, type: invalid, code: null },
+  invalid_key: { status: 401, type: invalid, code: 'invalid_api_key' },
+  key_disabled: { status: 401, type: invalid, code: 'key_disabled' },
+  key_expired: { status: 401, type: invalid, code: 'key_expired' },
+  host_refused: { status: 403, type: invalid, code: 'host_not_allowed' },
+  origin_refused: { status: 403, type: invalid, code: 'origin_not_allowed' },
+  control_refused: { status: 403, type: invalid, code: 'admin_token_required' },
+  unknown_url: { status: 404, type: invalid, code: 'unknown_url' },
+  method_not_allowed: { status: 405, type: invalid, code: 'method_not_allowed' },
+  model_not_found: { status: 404, type: invalid, code: 'model_not_found' },
+  model_missing: { status: 400, type: invalid, code: null },
+  malformed_json: { status: 400, type: invalid, code: null },
+  malformed_multipart: { status: 400, type: invalid, code: null },
+  unsupported_media_type: { status: 415, type: invalid, code: 'unsupported_content_type' },
+  invalid_value: { status: 400, type: invalid, code: 'invalid_value' },
+  too_large: { status: 413, type: invalid, code: 'request_too_large' },
+  too_many_parts: { status: 400, type: invalid, code: 'too_many_parts' },
+  headers_too_large: { status: 431, type: invalid, code: 'headers_too_large' },
+  request_timeout: { status: 408, type: invalid, code: 'request_timeout', retryable: false },
+  job_not_found: { status: 404, type: invalid, code: null },
+  previous_response_not_found: { status: 400, type: invalid, code: 'previous_response_not_found' },
+  no_healthy_provider: { status: 503, type: 'server_error', code: 'no_healthy_provider', retryable: false },
+  upstream_unreachable: { status: 502, type: 'server_error', code: 'upstream_unreachable' },
+  upstream_redirected: { status: 502, type: 'server_error', code: 'upstream_redirected', retryable: false },
+  upstream_timeout: { status: 504, type: 'server_error', code: 'upstream_timeout' },
+  upstream_stream_broken: { status: 502, type: 'server_error', code: 'upstream_stream_broken' },
+  loop_detected: { status: 508, type: 'server_error', code: 'loop_detected', retryable: false },
+  shutting_down: { status: 503, type: 'server_error', code: 'shutting_down' },
+  internal: { status: 500, type: 'server_error', code: null },
+  /** Control plane. */
+  invalid_command: { status: 400, type: invalid, code: 'invalid_command' },
+  not_found: { status: 404, type: invalid, code: 'not_found' },
+  conflict: { status: 409, type: invalid, code: 'conflict', retryable: false },
+  read_only: { status: 409, type: invalid, code: 'read_only', retryable: false },
+} satisfies Record<string, ErrorKind>;
+
+export type ErrorCode = keyof typeof errorKinds;
+
+/** The body of an error reply: `{"error": …}`. */
+export interface ErrorBody {
+  message: string;
+  type: string;
+  param: string | null;
+  code: string | null;
+}
+
+/** A failure that is Sluice's to tell. `message` is for a person: what happened and what to do next; no secrets. */
+export class GatewayError extends Error {
+  override readonly name = 'GatewayError';
+  readonly code: ErrorCode;
+  readonly param: string | null;
+
+  constructor(code: ErrorCode, message: string, options: { param?: string | null; cause?: unknown } = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.code = code;
+    this.param = options.param ?? null;
+  }
+
+  get kind(): ErrorKind {
+    return errorKinds[this.code];
+  }
+
+  /** In OpenAI's shape. */
+  toBody(): { error: ErrorBody } {
+    const { type, code } = this.kind;
+    return { error: { message: this.message, type, param: this.param, code } };
+  }
+}

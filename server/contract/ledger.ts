@@ -1,0 +1,99 @@
+/** What is recorded of a request. Durations are milliseconds (fractions allowed), moments are Unix milliseconds. */
+import type { Capability } from './config.ts';
+
+/** How far the numbers of a usage can be trusted. */
+export type UsageCertainty = 'reported' | 'partial' | 'estimated' | 'none';
+
+/** Counted as OpenAI counts: input includes cached tokens, output includes reasoning. An absent field is unknown. */
+export interface Usage {
+  inputTokens?: number;
+  outputTokens?: number;
+  cachedInputTokens?: number;
+  cacheWriteTokens?: number;
+  reasoningTokens?: number;
+  audioInputTokens?: number;
+  audioOutputTokens?: number;
+  imageInputTokens?: number;
+  imageOutputTokens?: number;
+  /** Length of audio or video. */
+  seconds?: number;
+  /** Text turned into speech. */
+  characters?: number;
+  images?: number;
+}
+
+/** Classes of failure; what each leads to stands in `docs/architecture.md`, "Failures". */
+export type FailureClass =
+  | 'transient'
+  | 'silent'
+  | 'rate-limit'
+  | 'quota'
+  | 'credential'
+  | 'model-unavailable'
+  | 'too-large'
+  | 'rejected'
+  | 'stream-broken'
+  | 'client-gone';
+
+/** One call to one target. */
+export interface AttemptRecord {
+  provider: string;
+  credential: string | null;
+  model: string | null;
+  startedAt: number;
+  /** Set if a connection was opened for it. */
+  connectMs: number | null;
+  firstByteMs: number | null;
+  totalMs: number | null;
+  /** The upstream's status; null if it never answered. */
+  status: number | null;
+  failure: FailureClass | null;
+  /** For a person; never holds a secret. */
+  error: string | null;
+  upstreamRequestId: string | null;
+}
+
+export type RequestOutcome = 'ok' | 'error' | 'client-gone' | 'stream-broken' | 'interrupted';
+
+/** Known when a request is admitted. */
+export interface RequestStarted {
+  /** The `x-request-id` Sluice gives it: `req_` and 32 hexadecimal digits. */
+  id: string;
+  startedAt: number;
+  keyId: string | null;
+  groupId: string | null;
+  /** Path as in the route table: `/v1/videos/{id}/content`. */
+  route: string;
+  method: string;
+  capability: Capability | null;
+  modelAsked: string | null;
+  stream: boolean;
+}
+
+/** The whole row, once the request has ended. */
+export interface RequestRecord extends RequestStarted {
+  outcome: RequestOutcome;
+  /** What the client was answered; null if it left before. */
+  status: number | null;
+  /** OpenAI error code or Sluice's own, if it ended in an error. */
+  errorCode: string | null;
+  /** The name the provider knows, of the target that answered. */
+  modelServed: string | null;
+  provider: string | null;
+  credential: string | null;
+  queueMs: number | null;
+  connectMs: number | null;
+  firstByteMs: number | null;
+  totalMs: number;
+  bytesIn: number;
+  bytesOut: number;
+  attempts: AttemptRecord[];
+  usage: Usage | null;
+  usageCertainty: UsageCertainty;
+  /** US dollars; null where no price is known, which is not 0. */
+  costUsd: number | null;
+  /** The client's `user-agent`, cut at 200 characters. */
+  client: string | null;
+  /** The client's own count of its retries (`x-stainless-retry-count`). */
+  clientRetries: number;
+}

@@ -1,0 +1,35 @@
+import react from '@vitejs/plugin-react';
+import { defineConfig } from 'vitest/config';
+
+/**
+ * Two builds from one configuration (`vite build --app`): `dist/window` is the React window, `dist/server` the engine,
+ * bundled so that it runs on plain Node without node_modules beside it. Only keytar, a native module that may be
+ * missing, stays outside.
+ */
+export default defineConfig({
+  root: 'renderer',
+  plugins: [react()],
+  builder: {},
+  environments: {
+    client: { build: { outDir: '../dist/window', emptyOutDir: true } },
+    server: {
+      consumer: 'server',
+      resolve: { noExternal: true, external: ['keytar'] },
+      build: {
+        outDir: '../dist/server',
+        emptyOutDir: true,
+        target: 'node24',
+        minify: false,
+        sourcemap: false,
+        rolldownOptions: { input: { cli: 'server/cli.ts' }, output: { format: 'es', entryFileNames: '[name].js' } },
+      },
+    },
+  },
+  test: {
+    root: import.meta.dirname,
+    testTimeout: 20_000,
+    hookTimeout: 30_000,
+    include: ['test/**/*.test.ts'],
+    coverage: { provider: 'v8', include: ['server/**/*.ts'], reporter: ['text-summary', 'json-summary'] },
+  },
+});
