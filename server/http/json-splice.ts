@@ -1,0 +1,80 @@
+/**
+ * Changes single values of a JSON body in its bytes, so that everything else (numbers, escapes, spacing, key order,
+ * fields nobody here knows) reaches the upstream as the client wrote it. Works on what `json-peek.ts` found.
+ */
+import { type JsonField, type JsonPeek, peekJson } from './json-peek.ts';
+
+/** Bytes `start` to `end` become `text`. */
+export interface JsonEdit {
+  start: number;
+  end: number;
+  text: string;
+}
+
+/** Asks the upstream to report usage at the end of a stream. */
+const INCLUDE_USAGE = '"include_usage":true';
+
+/**
+ * The body with `value` for the field, in every place where the key occurs: of a repeated key some parsers take the
+ * first, and none may see a model that was not admitted.
+ */
+export function replaceField(body: Buffer, field: JsonField, value: string): Buffer {
+  return applyEdits(body, fieldEdits(field, value));
+}
+
+/**
+ * The body with `stream_options.include_usage: true`, or null where the client has decided that itself. `peek` must
+ * have looked for `stream_options`.
+ */
+export function askForUsage(body: Buffer, peek: JsonPeek): Buffer | null {
+  const edits = usageEdits(body, peek);
+  return edits.length === 0 ? null : applyEdits(body, edits);
+}
+
+/** What `replaceField` changes; to be applied together with other edits of the same body. */
+export function fieldEdits(field: JsonField, value: string): JsonEdit[] {
+  const text = JSON.stringify(value);
+  return [...field.earlier, field].map(({ start, end }) => ({ start, end, text }));
+}
+
+/** What `askForUsage` changes: one edit or none. */
+export function usageEdits(body: Buffer, peek: JsonPeek): JsonEdit[] {
+  if (!peek.ok) return [];
+  const options = peek.fields.get('stream_options');
+  if (options === undefined) {
+    return [insertion(peek.end, `"stream_options":{${INCLUDE_USAGE}}`, peek.empty)];
+  }
+  if (isNull(body, options)) return [{ start: options.start, end: options.end, text: `{${INCLUDE_USAGE}}` }];
+  return optionEdits(body, options);
+}
+
+function optionEdits(body: Buffer, options: JsonField): JsonEdit[] {
+  const value = body.subarray(options.start, options.end);
+  const inner = peekJson(value, ['include_usage']);
+  if (!inner.ok) return []; // Not an object: the upstream's to refuse.
+  const choice = inner.fields.get('include_usage');
+  if (choice === undefined) return [insertion(options.start + inner.end, INCLUDE_USAGE, inner.empty)];
+  if (!isNull(value, choice)) return [];
+  return [{ start: options.start + choice.start, end: options.start + choice.end, text: 'true' }];
+}
+
+/** A member put right before the closing brace at `brace`. */
+function insertion(brace: number, member: string, isFirst: boolean): JsonEdit {
+  return { start: brace, end: brace, text: isFirst ? member : `,${member}` };
+}
+
+function isNull(body: Buffer, { start, end }: JsonField): boolean {
+  return end - start === 4 && body.toString('latin1', start, end) === 'null';
+}
+
+/** The body with all the edits made; they must not overlap, and their order does not matter. */
+export function applyEdits(body: Buffer, edits: readonly JsonEdit[]): Buffer {
+  const pieces: Buffer[] = [];
+  let at = 0;
+  for (const { start, end, text } of edits.toSorted((one, other) => one.start - other.start)) {
+    pieces.push(body.subarray(at, start), Buffer.from(text));
+    at = end;
+  }
+  pieces.push(body.subarray(at));
+  return Buffer.concat(pieces);
+}
