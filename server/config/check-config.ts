@@ -1,0 +1,37 @@
+import type { z } from 'zod';
+import { CONFIG_VERSION, type Config, configSchema } from '../contract/config.ts';
+import { migrate } from './migrate.ts';
+
+export type CheckedConfig =
+  | { kind: 'good'; config: Config }
+  | { kind: 'bad'; problems: string[] }
+  | { kind: 'too-new'; message: string };
+
+/** Migrates and validates a stored value. A problem is a path and what is wrong there; it quotes no value. */
+export function checkConfig(value: unknown): CheckedConfig {
+  const migrated = migrate(value);
+  if (migrated.kind === 'too-new') {
+    const message = `it has version ${migrated.version}, made by a newer Sluice; this one reads up to version ${CONFIG_VERSION}`;
+    return { kind: 'too-new', message };
+  }
+  const result = configSchema.safeParse(migrated.value);
+  return result.success ? { kind: 'good', config: result.data } : { kind: 'bad', problems: problemsOf(result.error) };
+}
+
+/** One line a problem: `providers[0].baseUrl: Invalid URL`. */
+export function problemsOf(error: z.ZodError): string[] {
+  return error.issues.map((issue) => `${pathText(issue.path)}: ${issue.message}`);
+}
+
+function pathText(path: readonly PropertyKey[]): string {
+  if (path.length === 0) return 'at the top';
+  return path
+    .map((part, index) => (typeof part === 'number' ? `[${part}]` : `${index === 0 ? '' : '.'}${String(part)}`))
+    .join('');
+}
+
+/** The first few, for a message; a wholly wrong file has hundreds. */
+export function summarizeProblems(problems: readonly string[]): string {
+  const shown = problems.slice(0, 5).join('; ');
+  return problems.length > 5 ? `${shown}; and ${problems.length - 5} more` : shown;
+}

@@ -1,0 +1,165 @@
+/**
+ * Owns the configuration: what it is now, and that it is stored. It knows nothing of what commands do to it, of secrets'
+ * values, or of who listens. One at a time and all or nothing: validate, keep the last good revision as a backup, write,
+ * then raise the revision and tell. The file is read at start and not watched; if something else has changed it since, a
+ * commit is refused until the program is started again, so that neither change is lost.
+ */
+import { renameSync, rmSync } from 'node:fs';
+import { type Config, type ConfigInput, configSchema } from '../contract/config.ts';
+import { GatewayError } from '../contract/errors.ts';
+import { writeFileDurably } from '../durable-file.ts';
+import { describeFileProblem } from '../file-problem.ts';
+import { createSerialQueue } from '../serial-queue.ts';
+import { problemsOf, summarizeProblems } from './check-config.ts';
+import { deepFreeze } from './deep-freeze.ts';
+import { firstRunConfig } from './first-run.ts';
+import type { ConfigPersistence } from './persistence.ts';
+import { backupPath, readStoredConfig } from './stored-config.ts';
+
+export interface ConfigRevision {
+  /** Deep-frozen. */
+  readonly config: Config;
+  /** Counts from 1 at each start of the program. */
+  readonly revision: number;
+}
+
+/** A whole new configuration, or what makes it of the one in force when its turn comes. */
+export type ConfigChange = ConfigInput | ((current: Config) => ConfigInput);
+
+export interface ConfigStore {
+  readonly current: ConfigRevision;
+  readonly readOnly: boolean;
+  /** Nothing was stored when it was opened. */
+  readonly isFirstRun: boolean;
+  /** What a person should be told about the opening, a line each. */
+  readonly notices: readonly string[];
+  /**
+   * Resolves once the new revision is stored and told. Rejects with a GatewayError, and changes nothing: `conflict` if
+   * `expectedRevision` is no longer in force or the file was changed by something else, `invalid_command` if the schema refuses it, `internal` if it cannot be
+   * written, `read_only` if the configuration comes from a file that the program must not write.
+   */
+  commit(change: ConfigChange, expectedRevision?: number): Promise<ConfigRevision>;
+  /** Calls back once for each new revision; returns how to stop that. */
+  onChange(listener: (revision: ConfigRevision) => void): () => void;
+}
+
+/** Rejects with a GatewayError if the stored configuration cannot be read or is of a newer version. */
+export async function openConfigStore({ persistence }: { persistence: ConfigPersistence }): Promise<ConfigStore> {
+  const stored = readStoredConfig(persistence);
+  const inTurn = createSerialQueue();
+  const listeners = new Set<(revision: ConfigRevision) => void>();
+  let current: ConfigRevision = { config: deepFreeze(stored.config ?? firstRunConfig()), revision: 1 };
+  /** What the file holds; undefined as long as there is none. */
+  let storedValue = stored.value;
+  if (stored.isRecovered) {
+    // At once: until it is in the file again, only the backup has it.
+    await writeConfig(persistence, current.config);
+    storedValue = current.config;
+  }
+
+  const commit = async (change: ConfigChange, expectedRevision: number) => {
+    if (expectedRevision !== current.revision) throw outdated();
+    const config = validate(typeof change === 'function' ? change(current.config) : change);
+    if (!isAsStored(persistence, storedValue)) throw changedElsewhere(persistence.path);
+    if (storedValue !== undefined) await writeBackup(persistence.path, current.config);
+    await writeOrRestore(persistence, config, storedValue);
+    storedValue = config;
+    current = { config: deepFreeze(config), revision: current.revision + 1 };
+    for (const listener of [...listeners]) tell(listener, current);
+    return current;
+  };
+
+  return {
+    get current() {
+      return current;
+    },
+    readOnly: false,
+    isFirstRun: stored.config === undefined && stored.notices.length === 0,
+    notices: stored.notices,
+    commit: (change, expectedRevision) => inTurn(() => commit(change, expectedRevision ?? current.revision)),
+    onChange(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+  };
+}
+
+function outdated(): GatewayError {
+  return new GatewayError(
+    'conflict',
+    'The configuration was changed by someone else in the meantime. Look at it again and repeat the change.',
+  );
+}
+
+function changedElsewhere(path: string): GatewayError {
+  return new GatewayError(
+    'conflict',
+    `${path} was changed by something else while Sluice was running. Start Sluice again to use it, then repeat the change.`,
+  );
+}
+
+function validate(next: ConfigInput): Config {
+  const result = configSchema.safeParse(next);
+  if (result.success) return result.data;
+  throw new GatewayError('invalid_command', `The change is refused: ${summarizeProblems(problemsOf(result.error))}.`);
+}
+
+function tell(listener: (revision: ConfigRevision) => void, revision: ConfigRevision): void {
+  try {
+    listener(revision);
+  } catch (error) {
+    // The commit is done; it must not look failed because of one who heard of it.
+    process.emitWarning(error instanceof Error ? error : 'a configuration listener failed');
+  }
+}
+
+async function writeBackup(path: string, config: Config): Promise<void> {
+  try {
+    await writeFileDurably(backupPath(path), `${JSON.stringify(config, null, '\t')}\n`);
+  } catch (error) {
+    throw notWritten(backupPath(path), error);
+  }
+}
+
+async function writeConfig(persistence: ConfigPersistence, config: Config): Promise<void> {
+  try {
+    await persistence.write(config);
+  } catch (error) {
+    throw notWritten(persistence.path, error);
+  }
+}
+
+/** @param storedValue what the file holds, and its backup too; undefined if there is no file */
+async function writeOrRestore(persistence: ConfigPersistence, next: Config, storedValue: unknown): Promise<void> {
+  try {
+    await writeConfig(persistence, next);
+  } catch (error) {
+    restore(persistence, storedValue);
+    throw error;
+  }
+}
+
+/** After a failed write. Where the file was damaged by it, the backup is renamed to it, which works on a full disk too. */
+function restore(persistence: ConfigPersistence, storedValue: unknown): void {
+  try {
+    if (storedValue === undefined) rmSync(persistence.path, { force: true });
+    else if (!isAsStored(persistence, storedValue)) renameSync(backupPath(persistence.path), persistence.path);
+  } catch {
+    // Then the backup stays where it is, and the next start takes it.
+  }
+}
+
+/** A file that was removed counts as unchanged: writing it again loses nothing. */
+function isAsStored(persistence: ConfigPersistence, storedValue: unknown): boolean {
+  try {
+    const value = persistence.read();
+    return value === undefined || JSON.stringify(value) === JSON.stringify(storedValue);
+  } catch {
+    return false;
+  }
+}
+
+function notWritten(path: string, error: unknown): GatewayError {
+  const reason = describeFileProblem(error);
+  return new GatewayError('internal', `${path} cannot be written: ${reason}. The configuration stays as it was.`);
+}

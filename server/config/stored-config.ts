@@ -1,0 +1,102 @@
+/**
+ * Reads what is stored, and sees to it that nothing stored is ever silently lost: a broken file is set aside under a
+ * name of its own, and the backup of the last good revision takes its place.
+ */
+import { existsSync, readFileSync, renameSync } from 'node:fs';
+import { join, parse } from 'node:path';
+import type { Config } from '../contract/config.ts';
+import { GatewayError } from '../contract/errors.ts';
+import { describeFileProblem } from '../file-problem.ts';
+import { type CheckedConfig, checkConfig, summarizeProblems } from './check-config.ts';
+import { parseJson } from './parse-json.ts';
+import type { ConfigPersistence } from './persistence.ts';
+
+export interface StoredConfig {
+  /** Undefined if none is stored that could be used. */
+  config: Config | undefined;
+  /** What the file holds, as it was read; undefined if there is none, or none any more. */
+  value: unknown;
+  /** `config` comes from the backup and is not in the file yet. */
+  isRecovered: boolean;
+  notices: string[];
+}
+
+/** The last good revision before the present one. */
+export function backupPath(configPath: string): string {
+  return beside(configPath, 'backup');
+}
+
+/** Throws a GatewayError if the file cannot be read or is of a newer version; it is then left as it is. */
+export function readStoredConfig(persistence: ConfigPersistence): StoredConfig {
+  const { path } = persistence;
+  let value: unknown;
+  const checked = checkStored(path, () => {
+    value = persistence.read();
+    return value;
+  });
+  if (checked?.kind === 'good') return { config: checked.config, value, isRecovered: false, notices: [] };
+  if (checked === undefined && !existsSync(backupPath(path)))
+    return { config: undefined, value: undefined, isRecovered: false, notices: [] };
+  const backup = readBackup(path);
+  return checked === undefined ? whenMissing(path, backup) : whenBroken(path, checked.problems, backup);
+}
+
+/** Undefined if there is nothing. Never the kind `too-new`: that is thrown. */
+function checkStored(path: string, read: () => unknown): Exclude<CheckedConfig, { kind: 'too-new' }> | undefined {
+  let value: unknown;
+  try {
+    value = read();
+  } catch (error) {
+    if (error instanceof SyntaxError) return { kind: 'bad', problems: [describeFileProblem(error)] };
+    throw new GatewayError('internal', `The configuration ${path} cannot be read: ${describeFileProblem(error)}.`);
+  }
+  if (value === undefined) return undefined;
+  const checked = checkConfig(value);
+  if (checked.kind !== 'too-new') return checked;
+  throw new GatewayError(
+    'internal',
+    `The configuration ${path} cannot be used: ${checked.message}. It was left as it is. Update Sluice, or use another data folder.`,
+  );
+}
+
+function readBackup(path: string): Config | undefined {
+  const backup = backupPath(path);
+  if (!existsSync(backup)) return undefined;
+  const checked = checkStored(backup, () => parseJson(readFileSync(backup, 'utf8')));
+  return checked?.kind === 'good' ? checked.config : undefined;
+}
+
+function whenMissing(path: string, backup: Config | undefined): StoredConfig {
+  const notice = backup
+    ? `${path} was missing; the last good configuration before it was taken from ${backupPath(path)}. To start anew, remove both.`
+    : `${path} is missing and its backup ${backupPath(path)} cannot be used; Sluice starts with an empty configuration.`;
+  return { config: backup, value: undefined, isRecovered: backup !== undefined, notices: [notice] };
+}
+
+function whenBroken(path: string, problems: string[], backup: Config | undefined): StoredConfig {
+  const aside = setAside(path);
+  const instead = backup
+    ? `the last good configuration before it was taken from ${backupPath(path)}`
+    : 'there is no good backup, so Sluice starts with an empty configuration';
+  const notice = `The configuration was broken (${summarizeProblems(problems)}) and was set aside as ${aside}; ${instead}. To use it, stop Sluice, correct it and move it back to ${path}.`;
+  return { config: backup, value: undefined, isRecovered: backup !== undefined, notices: [notice] };
+}
+
+function setAside(path: string): string {
+  const aside = beside(path, `broken-${new Date().toISOString().replace(/[:.]/g, '-')}`);
+  try {
+    renameSync(path, aside);
+  } catch (error) {
+    throw new GatewayError(
+      'internal',
+      `The configuration ${path} is broken and cannot be set aside: ${describeFileProblem(error)}.`,
+    );
+  }
+  return aside;
+}
+
+/** `config.json` → `config.<mark>.json` */
+function beside(path: string, mark: string): string {
+  const { dir, name, ext } = parse(path);
+  return join(dir, `${name}.${mark}${ext}`);
+}

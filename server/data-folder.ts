@@ -1,0 +1,107 @@
+/**
+ * The folder in which everything of one Sluice lies: configuration, secrets, ledger, logs, uploads on their way. Owns its
+ * existence and permissions; knows nothing of what the files mean.
+ */
+import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { GatewayError } from './contract/errors.ts';
+import { temporaryInfix } from './durable-file.ts';
+import { describeFileProblem } from './file-problem.ts';
+
+export interface DataFolder {
+  path: string;
+  /** For uploads on their way through. */
+  tmpPath: string;
+  logsPath: string;
+  /** What a person should be told, a line each. */
+  notices: string[];
+}
+
+/** Says, to us and to backup programs, that a folder's content may be thrown away (bford.info/cachedir). */
+const throwAwayTag = 'CACHEDIR.TAG';
+const throwAwayTagText =
+  'Signature: 8a477f597d28d172789f06886806bc55\n# Uploads of Sluice on their way; removed at its start.\n';
+
+/** Everything a data folder can hold by name; what else is in a folder that somebody chose is none of our business. */
+const ownFiles = /^(config\.json|config\..+\.json|secrets\..+|instance\.json|[a-z-]+\.sqlite(-wal|-shm)?)$/;
+const othersBits = 0o077;
+const stickyBit = 0o1000;
+
+/**
+ * Makes the folder with its parts, for this user only, and closes too-open permissions where it can. Harmless while
+ * another Sluice runs on the same folder. Throws a GatewayError if it cannot be used.
+ */
+export function prepareDataFolder(path: string): DataFolder {
+  const folder = { path, tmpPath: join(path, 'tmp'), logsPath: join(path, 'logs'), notices: [] as string[] };
+  try {
+    mkdirSync(path, { recursive: true, mode: 0o700 });
+    refuseSharedFolder(path);
+    prepareTmp(folder.tmpPath);
+    mkdirSync(folder.logsPath, { recursive: true, mode: 0o700 });
+    const probe = join(folder.tmpPath, `probe-${process.pid}`);
+    writeFileSync(probe, '');
+    rmSync(probe);
+  } catch (error) {
+    if (error instanceof GatewayError) throw error;
+    throw new GatewayError(
+      'internal',
+      `The data folder ${path} cannot be used: ${describeFileProblem(error)}. Choose another with --data-dir, or make it writable for this user.`,
+    );
+  }
+  folder.notices.push(...closePermissions(folder));
+  return folder;
+}
+
+/**
+ * Removes what a killed program left behind: uploads and half-written files. Only for the one that holds the instance
+ * lock, since another may be at work on them.
+ */
+export function removeLeftovers({ path, tmpPath }: DataFolder): void {
+  if (existsSync(join(tmpPath, throwAwayTag))) {
+    for (const name of readdirSync(tmpPath)) {
+      if (name !== throwAwayTag) rmSync(join(tmpPath, name), { recursive: true, force: true });
+    }
+  }
+  for (const name of readdirSync(path)) {
+    if (isHalfWritten(name)) rmSync(join(path, name), { force: true });
+  }
+}
+
+/** A folder such as /tmp, where others may put files, must not be closed and cannot be trusted. */
+function refuseSharedFolder(path: string): void {
+  if (process.platform === 'win32' || (statSync(path).mode & stickyBit) === 0) return;
+  throw new GatewayError(
+    'internal',
+    `The data folder ${path} is shared by all users. Choose a folder in it, with --data-dir.`,
+  );
+}
+
+/** Tags the folder only if it is ours: one that somebody filled before is never emptied. */
+function prepareTmp(tmpPath: string): void {
+  mkdirSync(tmpPath, { recursive: true, mode: 0o700 });
+  if (readdirSync(tmpPath).length === 0) writeFileSync(join(tmpPath, throwAwayTag), throwAwayTagText);
+}
+
+/** Both `conf` and `writeFileDurably` name their temporary files `NAME.tmp-` and 16 digits. */
+function isHalfWritten(name: string): boolean {
+  const [file, suffix] = name.split(temporaryInfix);
+  return ownFiles.test(file ?? '') && /^[0-9a-f]{16}$/.test(suffix ?? '');
+}
+
+/** Returns a notice for each that stays open. */
+function closePermissions({ path, tmpPath, logsPath }: DataFolder): string[] {
+  if (process.platform === 'win32') return [];
+  const files = readdirSync(path).filter((name) => ownFiles.test(name));
+  const all = [path, tmpPath, logsPath, ...files.map((name) => join(path, name))];
+  return all.flatMap((each) => closeToOthers(each) ?? []);
+}
+
+function closeToOthers(path: string): string | undefined {
+  try {
+    const { mode } = statSync(path);
+    if ((mode & othersBits) !== 0) chmodSync(path, mode & 0o700);
+    return undefined;
+  } catch (error) {
+    return `${path} can be read by other users of this machine, and that cannot be changed: ${describeFileProblem(error)}.`;
+  }
+}

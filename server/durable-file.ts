@@ -1,0 +1,48 @@
+/**
+ * Writing a whole file so that a crash or a power cut leaves either the old file or the new one, never a mixture: a
+ * temporary file beside it, fsync, rename over it, fsync of the folder (without which the rename itself can be lost).
+ */
+import { randomBytes } from 'node:crypto';
+import { open, rename, rm } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { systemErrorCode } from './file-problem.ts';
+
+/** Marks the temporary files beside a file that is being replaced; what a killed program left behind is found by it. */
+export const temporaryInfix = '.tmp-';
+
+/** Readable and writable by this user only. */
+const privateMode = 0o600;
+
+/** Replaces `path` with `data`, mode 0600. Rejects with the system's error and leaves the old file as it was. */
+export async function writeFileDurably(path: string, data: string | Uint8Array): Promise<void> {
+  const temporary = `${path}${temporaryInfix}${randomBytes(8).toString('hex')}`;
+  try {
+    const file = await open(temporary, 'wx', privateMode);
+    try {
+      await file.writeFile(data);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    await rename(temporary, path);
+  } catch (error) {
+    await rm(temporary, { force: true });
+    throw error;
+  }
+  await syncFolder(dirname(path));
+}
+
+/** Makes renames and removals in a folder durable. */
+export async function syncFolder(path: string): Promise<void> {
+  try {
+    const folder = await open(path, 'r');
+    try {
+      await folder.sync();
+    } finally {
+      await folder.close();
+    }
+  } catch (error) {
+    // Windows cannot open a folder as a file; its renames are journalled without being asked.
+    if (!['EISDIR', 'EPERM', 'EINVAL'].includes(systemErrorCode(error) ?? '')) throw error;
+  }
+}

@@ -1,0 +1,28 @@
+const problems: Record<string, string> = {
+  ENOENT: 'there is no such file',
+  EACCES: 'this user may not open it',
+  EPERM: 'this user may not change it',
+  EROFS: 'the disk is read-only',
+  ENOSPC: 'the disk is full',
+  EDQUOT: "the user's share of the disk is full",
+  EFBIG: 'the file would be larger than allowed',
+  EISDIR: 'it is a folder',
+  ENOTDIR: 'a part of its path is not a folder',
+  EIO: 'the disk reports a fault',
+};
+
+/** The code of a system error (`ENOENT`), or undefined for any other value. */
+export function systemErrorCode(error: unknown): string | undefined {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  return typeof code === 'string' ? code : undefined;
+}
+
+/** A file error in plain words, with the system's code where there is one. Never quotes what the file holds. */
+export function describeFileProblem(error: unknown): string {
+  const code = systemErrorCode(error);
+  // V8 quotes the text it could not parse, and a secret may stand in it.
+  if (error instanceof SyntaxError && error.name === 'SyntaxError') return 'it is not valid JSON';
+  if (code === undefined) return error instanceof Error ? error.message : 'unknown error';
+  const words = problems[code];
+  return words === undefined ? code : `${words} (${code})`;
+}

@@ -1,0 +1,44 @@
+import { get } from 'node:http';
+import { z } from 'zod';
+
+const limitMs = 1_500;
+const maxReplyBytes = 64 * 1024;
+const healthSchema = z.object({ instance: z.string() });
+const wildcardHosts: Record<string, string> = { '0.0.0.0': '127.0.0.1', '::': '::1' };
+
+/**
+ * Whether the program at this address is the instance asked for, by its `GET /healthz`. One that accepts a connection
+ * but does not answer in time is taken for it: a busy program must not lose its folder.
+ */
+export function answersAsInstance(
+  { host, port }: { host: string; port: number },
+  instanceId: string,
+): Promise<boolean> {
+  return new Promise((resolve) => {
+    let isConnected = false;
+    const request = get({ host: wildcardHosts[host] ?? host, port, path: '/healthz', agent: false }, (response) => {
+      let text = '';
+      response.setEncoding('utf8').on('data', (piece: string) => {
+        text += piece;
+        if (text.length > maxReplyBytes) request.destroy();
+      });
+      response.on('end', () => resolve(instanceOf(text) === instanceId));
+      response.on('error', () => resolve(false));
+    });
+    request.on('socket', (socket) => socket.on('connect', () => (isConnected = true)));
+    request.on('error', () => resolve(false));
+    const timer = setTimeout(() => {
+      resolve(isConnected);
+      request.destroy();
+    }, limitMs);
+    request.on('close', () => clearTimeout(timer));
+  });
+}
+
+function instanceOf(text: string): string | undefined {
+  try {
+    return healthSchema.parse(JSON.parse(text)).instance;
+  } catch {
+    return undefined;
+  }
+}

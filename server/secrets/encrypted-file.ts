@@ -1,0 +1,146 @@
+/**
+ * `secrets.enc`: all secrets of a data folder in one encrypted file, for machines where no keychain answers.
+ *
+ * Format, version 1: a JSON object
+ *   format      "sluice-secrets"
+ *   version     1
+ *   key         where the 256-bit key comes from:
+ *               { "from": "key-file" }  32 random bytes in base64, in `secrets.key` beside it, mode 0600; or
+ *               { "from": "passphrase", "salt": base64, "cost": N, "blockSize": r, "parallelization": p }  by scrypt
+ *   nonce       12 random bytes in base64, fresh with each write
+ *   ciphertext  AES-256-GCM, in base64, over the UTF-8 JSON object { name: value, … }
+ *   tag         16 bytes in base64
+ * Names are inside the ciphertext: neither readable nor exchangeable. `format`, `version` and `key` go in as additional
+ * authenticated data, as JSON text in this order.
+ *
+ * The key file protects against a copy of `secrets.enc` alone (a backup, a synced folder), not against who can read the
+ * whole data folder; the passphrase protects against both. A file that cannot be decrypted is never written over.
+ */
+import { readFile, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { GatewayError } from '../contract/errors.ts';
+import { writeFileDurably } from '../durable-file.ts';
+import { describeFileProblem, systemErrorCode } from '../file-problem.ts';
+import { createSerialQueue } from '../serial-queue.ts';
+import { decrypt, type EncryptedSecrets, encrypt, encryptedSecretsSchema } from './cipher.ts';
+import { type FileKey, keyForFile, newFileKey } from './file-key.ts';
+import type { SecretStore } from './secret-store.ts';
+
+export const encryptedFileName = 'secrets.enc';
+export const keyFileName = 'secrets.key';
+
+type Secrets = Map<string, string>;
+interface Loaded {
+  secrets: Secrets;
+  key: FileKey;
+  /** Which file it was read from; a replaced file has another. */
+  fingerprint: string;
+}
+
+/**
+ * Opens the file, or will make it with the first `set`. Rejects with a GatewayError if it is there but cannot be
+ * decrypted. A passphrase that comes to a file with a key file takes its place at once.
+ */
+export async function openEncryptedFile(dataDir: string, passphrase?: string): Promise<SecretStore> {
+  const path = join(dataDir, encryptedFileName);
+  const keyFile = join(dataDir, keyFileName);
+  const inTurn = createSerialQueue();
+  let loaded: Loaded | undefined;
+
+  /** Reads again only if another process has replaced the file since. */
+  const load = async (): Promise<Loaded | undefined> => {
+    const fingerprint = await fingerprintOf(path);
+    if (fingerprint === undefined) return undefined;
+    if (loaded?.fingerprint === fingerprint) return loaded;
+    const file = await readEncrypted(path);
+    const key = await keyForFile(file.key, { path, keyFile, passphrase, known: loaded?.key });
+    loaded = { secrets: decryptFile(path, file, key), key, fingerprint };
+    return loaded;
+  };
+  const save = async (secrets: Secrets, key: FileKey) => {
+    await writeFile(path, JSON.stringify(encrypt(Object.fromEntries(secrets), key)));
+    loaded = { secrets, key, fingerprint: (await fingerprintOf(path)) ?? '' };
+  };
+  const change = (edit: (secrets: Secrets) => void) =>
+    inTurn(async () => {
+      const before = await load();
+      const secrets = new Map(before?.secrets);
+      edit(secrets);
+      await save(secrets, before?.key ?? (await newFileKey(keyFile, passphrase)));
+    });
+
+  const found = await load();
+  if (found?.key.source.from === 'key-file' && passphrase !== undefined) {
+    await save(found.secrets, await newFileKey(keyFile, passphrase));
+    await rm(keyFile, { force: true });
+  }
+
+  return {
+    kind: 'file',
+    description: describe(path, keyFile, passphrase),
+    get: (name) => inTurn(async () => (await load())?.secrets.get(name)),
+    set: (name, value) => change((secrets) => secrets.set(name, value)),
+    delete: (name) => change((secrets) => secrets.delete(name)),
+    list: () => inTurn(async () => [...((await load())?.secrets.keys() ?? [])].sort()),
+  };
+}
+
+function describe(path: string, keyFile: string, passphrase: string | undefined): string {
+  return passphrase === undefined
+    ? `Credentials are kept in the encrypted file ${path}; its key lies beside it in ${keyFile}, so whoever reads both reads them. Set SLUICE_PASSPHRASE to protect them by a passphrase.`
+    : `Credentials are kept in the encrypted file ${path}, protected by the passphrase in SLUICE_PASSPHRASE.`;
+}
+
+/** Undefined if there is no such file. */
+async function fingerprintOf(path: string): Promise<string | undefined> {
+  try {
+    const { ino, size, mtimeMs } = await stat(path);
+    return `${ino} ${size} ${mtimeMs}`;
+  } catch (error) {
+    if (systemErrorCode(error) === 'ENOENT') return undefined;
+    throw new GatewayError('internal', `${path} cannot be read: ${describeFileProblem(error)}.`);
+  }
+}
+
+async function readEncrypted(path: string): Promise<EncryptedSecrets> {
+  const text = await readFile(path, 'utf8').catch((error: unknown) => {
+    throw new GatewayError('internal', `${path} cannot be read: ${describeFileProblem(error)}.`);
+  });
+  try {
+    return encryptedSecretsSchema.parse(JSON.parse(text));
+  } catch {
+    throw damaged(path);
+  }
+}
+
+function decryptFile(path: string, file: EncryptedSecrets, key: FileKey): Secrets {
+  try {
+    const plain: unknown = JSON.parse(decrypt(file, key));
+    return new Map(Object.entries(z.record(z.string(), z.string()).parse(plain)));
+  } catch {
+    if (key.source.from === 'key-file') throw damaged(path);
+    throw new GatewayError(
+      'internal',
+      `${path} does not open with this SLUICE_PASSPHRASE: the passphrase is wrong or the file is damaged. Nothing was changed. Give the right passphrase, or move the file away and enter the credentials again.`,
+    );
+  }
+}
+
+function damaged(path: string): GatewayError {
+  return new GatewayError(
+    'internal',
+    `${path} is damaged, of a newer version, or does not belong to the key file beside it. Nothing was changed. Restore both from a backup, or move them away and enter the credentials again.`,
+  );
+}
+
+async function writeFile(path: string, text: string): Promise<void> {
+  try {
+    await writeFileDurably(path, text);
+  } catch (error) {
+    throw new GatewayError(
+      'internal',
+      `${path} cannot be written: ${describeFileProblem(error)}. Nothing was changed.`,
+    );
+  }
+}

@@ -1,0 +1,109 @@
+import { randomBytes, scrypt } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { promisify } from 'node:util';
+import { z } from 'zod';
+import { GatewayError } from '../contract/errors.ts';
+import { writeFileDurably } from '../durable-file.ts';
+import { describeFileProblem, systemErrorCode } from '../file-problem.ts';
+
+const keyBytes = 32;
+const saltBytes = 16;
+
+/** OWASP's advice for 32 MiB of memory: about 0.2 s on one core, off the main thread, once at start. */
+const scryptParameters = { cost: 2 ** 15, blockSize: 8, parallelization: 3 };
+/** 256 MiB: what a tampered file may make us spend at most. */
+const maxScryptBytes = 2 ** 28;
+
+/** Where a file's key comes from; stands in the file. Upper bounds keep a tampered file from stalling the start. */
+export const keySourceSchema = z.discriminatedUnion('from', [
+  z.strictObject({ from: z.literal('key-file') }),
+  z.strictObject({
+    from: z.literal('passphrase'),
+    salt: z.base64(),
+    cost: z
+      .number()
+      .int()
+      .max(2 ** 18),
+    blockSize: z.number().int().max(32),
+    parallelization: z.number().int().max(16),
+  }),
+]);
+export type KeySource = z.infer<typeof keySourceSchema>;
+
+export interface FileKey {
+  readonly source: KeySource;
+  readonly bytes: Buffer;
+}
+
+interface Circumstances {
+  /** The encrypted file, for messages. */
+  path: string;
+  keyFile: string;
+  passphrase: string | undefined;
+  /** Already derived; scrypt is slow on purpose and runs once for the same salt. */
+  known: FileKey | undefined;
+}
+
+/** The key of an existing file. Rejects with what to do if its passphrase or key file is not there. */
+export async function keyForFile(
+  source: KeySource,
+  { path, keyFile, passphrase, known }: Circumstances,
+): Promise<FileKey> {
+  if (known && JSON.stringify(known.source) === JSON.stringify(source)) return known;
+  if (source.from === 'key-file') return { source, bytes: await readKeyFile(path, keyFile) };
+  if (passphrase !== undefined) return { source, bytes: await deriveKey(passphrase, source) };
+  throw new GatewayError(
+    'internal',
+    `${path} is protected by a passphrase: set SLUICE_PASSPHRASE. If it is lost, move the file away and enter the credentials again.`,
+  );
+}
+
+/** A key for a file that is made or re-encrypted now. Without a passphrase, makes the key file if there is none. */
+export async function newFileKey(keyFile: string, passphrase: string | undefined): Promise<FileKey> {
+  if (passphrase === undefined) return { source: { from: 'key-file' }, bytes: await readOrMakeKeyFile(keyFile) };
+  const salt = randomBytes(saltBytes).toString('base64');
+  const source = { from: 'passphrase', salt, ...scryptParameters } as const;
+  return { source, bytes: await deriveKey(passphrase, source) };
+}
+
+const scryptAsync = promisify<string, Buffer, number, object, Buffer>(scrypt);
+
+function deriveKey(passphrase: string, source: Extract<KeySource, { from: 'passphrase' }>): Promise<Buffer> {
+  const { salt, cost, blockSize, parallelization } = source;
+  const options = { cost, blockSize, parallelization, maxmem: maxScryptBytes };
+  // The same passphrase typed on two systems may differ in how accents are composed.
+  return scryptAsync(passphrase.normalize('NFKC'), Buffer.from(salt, 'base64'), keyBytes, options);
+}
+
+async function readKeyFile(path: string, keyFile: string): Promise<Buffer> {
+  const text = await readFile(keyFile, 'utf8').catch((error: unknown) => {
+    throw new GatewayError(
+      'internal',
+      `The key of ${path} cannot be read from ${keyFile}: ${describeFileProblem(error)}. Restore it from a backup, or move ${path} away and enter the credentials again.`,
+    );
+  });
+  const bytes = Buffer.from(text.trim(), 'base64');
+  if (bytes.length === keyBytes) return bytes;
+  throw new GatewayError(
+    'internal',
+    `${keyFile} does not hold a key. Restore it from a backup, or move it and ${path} away and enter the credentials again.`,
+  );
+}
+
+async function readOrMakeKeyFile(keyFile: string): Promise<Buffer> {
+  try {
+    const bytes = Buffer.from((await readFile(keyFile, 'utf8')).trim(), 'base64');
+    if (bytes.length === keyBytes) return bytes;
+  } catch (error) {
+    if (systemErrorCode(error) !== 'ENOENT') {
+      throw new GatewayError('internal', `${keyFile} cannot be read: ${describeFileProblem(error)}.`);
+    }
+  }
+  const bytes = randomBytes(keyBytes);
+  try {
+    await writeFileDurably(keyFile, `${bytes.toString('base64')}\n`);
+  } catch (error) {
+    throw new GatewayError('internal', `${keyFile} cannot be written: ${describeFileProblem(error)}.`);
+  }
+  return bytes;
+}

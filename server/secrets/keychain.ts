@@ -1,0 +1,99 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { realpathSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { resolve } from 'node:path';
+import { z } from 'zod';
+import { GatewayError } from '../contract/errors.ts';
+import { createKeytarProcess, type KeytarProcess } from './keychain-process.ts';
+import type { SecretStore } from './secret-store.ts';
+
+/** A keychain that is there answers in some milliseconds; one that asks a person to unlock it counts as absent. */
+const probeLimitMs = 2_000;
+/** Long enough for a person to unlock a keychain that was locked in between. */
+const callLimitMs = 30_000;
+
+const probePrefix = 'probe/';
+
+const passwordReply = z.string().nullish();
+const credentialsReply = z.array(z.object({ account: z.string() }));
+
+export interface Keychain {
+  store: SecretStore;
+  /** Writes, reads and deletes an item of a random name; the reason if that does not work, undefined if it does. */
+  probe(): Promise<string | undefined>;
+}
+
+/**
+ * The operating system's keychain, through keytar. keytar is an optional dependency: a keychain without it is an object
+ * like any other whose probe gives the reason and whose calls reject.
+ *
+ * @param dataDir must exist; items are kept apart by data folder
+ * @param beforeFirstSet is awaited before the first value goes in
+ */
+export function openKeychain(dataDir: string, beforeFirstSet: () => Promise<void> = async () => {}): Keychain {
+  const service = keychainServiceName(dataDir);
+  const keytar = locateKeytar();
+  const call = async (...[verb, parameters, limitMs]: Parameters<KeytarProcess>) => {
+    try {
+      return await keytar(verb, [service, ...parameters], limitMs);
+    } catch (error) {
+      // keytar's own messages name neither account nor value.
+      const reason = error instanceof Error ? error.message : 'unknown error';
+      throw new GatewayError('internal', `The OS keychain failed: ${reason}. Unlock or start it and try again.`);
+    }
+  };
+  let isMarked = false;
+
+  const store: SecretStore = {
+    kind: 'keychain',
+    description: `Credentials are kept in the keychain of the operating system, under the name "${service}".`,
+    get: async (name) => passwordReply.parse(await call('getPassword', [name], callLimitMs)) ?? undefined,
+    set: async (name, value) => {
+      if (!isMarked) await beforeFirstSet();
+      isMarked = true;
+      await call('setPassword', [name, value], callLimitMs);
+    },
+    delete: async (name) => {
+      await call('deletePassword', [name], callLimitMs);
+    },
+    list: async () => {
+      const items = credentialsReply.parse(await call('findCredentials', [], callLimitMs));
+      const names = items.map((item) => item.account);
+      // A probe that was killed half-way leaves its item behind.
+      return names.filter((name) => !name.startsWith(probePrefix)).sort();
+    },
+  };
+  return { store, probe: () => probe(keytar, service) };
+}
+
+/** Two data folders on one machine must not see each other's secrets. */
+export function keychainServiceName(dataDir: string): string {
+  const folder = realpathSync(resolve(dataDir));
+  return `sluice ${createHash('sha256').update(folder).digest('hex').slice(0, 8)}`;
+}
+
+function locateKeytar(): KeytarProcess {
+  try {
+    return createKeytarProcess(createRequire(import.meta.url).resolve('keytar'));
+  } catch {
+    return async () => {
+      throw new Error('the optional package keytar is not installed');
+    };
+  }
+}
+
+async function probe(keytar: KeytarProcess, service: string): Promise<string | undefined> {
+  const until = Date.now() + probeLimitMs;
+  const account = `${probePrefix}${randomUUID()}`;
+  const value = randomUUID();
+  const call: (...call: [Parameters<KeytarProcess>[0], ...string[]]) => Promise<unknown> = (verb, ...rest) =>
+    keytar(verb, [service, account, ...rest], Math.max(1, until - Date.now()));
+  try {
+    await call('setPassword', value);
+    const read = await call('getPassword');
+    await call('deletePassword');
+    return read === value ? undefined : 'it does not give back what was put in';
+  } catch (error) {
+    return error instanceof Error ? error.message : 'unknown error';
+  }
+}

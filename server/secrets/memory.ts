@@ -1,0 +1,18 @@
+import type { SecretStore } from './secret-store.ts';
+
+/** Keeps secrets as long as the program runs; for tests. */
+export function createMemorySecretStore(initial: Record<string, string> = {}): SecretStore {
+  const secrets = new Map(Object.entries(initial));
+  return {
+    kind: 'memory',
+    description: 'Credentials are kept in memory only and are gone when the program ends.',
+    get: async (name) => secrets.get(name),
+    set: async (name, value) => {
+      secrets.set(name, value);
+    },
+    delete: async (name) => {
+      secrets.delete(name);
+    },
+    list: async () => [...secrets.keys()].sort(),
+  };
+}

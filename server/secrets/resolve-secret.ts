@@ -1,0 +1,46 @@
+import { readFile } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { GatewayError } from '../contract/errors.ts';
+import { describeFileProblem, systemErrorCode } from '../file-problem.ts';
+import type { SecretStore } from './secret-store.ts';
+
+export interface SecretSources {
+  /** What `keychain` means here: see `credentialSecretName` and `keySecretName`. */
+  name: string;
+  store: Pick<SecretStore, 'get'>;
+  env: Readonly<Record<string, string | undefined>>;
+  /** Reads a text file; for tests. */
+  readFile?: (path: string) => Promise<string>;
+}
+
+/**
+ * The value a secret reference of the configuration stands for: `env:NAME`, `file:PATH` (`~/` is the home folder, one
+ * line end at the end does not count) or `keychain`. Undefined if there is nothing in its place: no such variable, file
+ * or item, or an empty one. Rejects with a GatewayError that names the reference, never the value.
+ */
+export async function resolveSecret(reference: string, sources: SecretSources): Promise<string | undefined> {
+  if (reference === 'keychain') return sources.store.get(sources.name);
+  if (reference.startsWith('env:')) return sources.env[reference.slice('env:'.length)] || undefined;
+  if (reference.startsWith('file:')) return (await readSecretFile(reference, sources)) || undefined;
+  // What stands here is perhaps the secret itself, so it is not quoted.
+  throw new GatewayError(
+    'invalid_value',
+    `The reference to the secret "${sources.name}" is none of env:NAME, file:PATH and keychain.`,
+  );
+}
+
+async function readSecretFile(reference: string, sources: SecretSources): Promise<string | undefined> {
+  const read = sources.readFile ?? ((path: string) => readFile(path, 'utf8'));
+  try {
+    const text = await read(expandHome(reference.slice('file:'.length)));
+    return text.replace(/\r?\n$/, '');
+  } catch (error) {
+    if (systemErrorCode(error) === 'ENOENT') return undefined;
+    throw new GatewayError('invalid_value', `${reference} cannot be read: ${describeFileProblem(error)}.`);
+  }
+}
+
+function expandHome(path: string): string {
+  return path === '~' || path.startsWith('~/') ? join(homedir(), path.slice(1)) : path;
+}
