@@ -1,0 +1,71 @@
+/** One call to the demo provider: what a route's handler sees of it, and how its body is read. */
+import type { IncomingMessage } from 'node:http';
+import { DemoError } from './demo-error.ts';
+import { isObject, type JsonObject, Parameters } from './parameters.ts';
+
+export interface Call {
+  /** The named segments of the path, decoded. */
+  readonly path: Readonly<Record<string, string>>;
+  readonly query: URLSearchParams;
+  header(name: string): string | undefined;
+  /** Reads a JSON or multipart body; throws a `DemoError` for one that is malformed or too large. */
+  parameters(): Promise<Parameters>;
+}
+
+const MAX_BODY_BYTES = 64 * 1024 * 1024;
+
+export async function readBytes(request: IncomingMessage): Promise<Buffer> {
+  const pieces: Buffer[] = [];
+  let size = 0;
+  for await (const piece of request) {
+    if (!Buffer.isBuffer(piece)) continue;
+    size += piece.length;
+    if (size > MAX_BODY_BYTES) throw tooLarge();
+    pieces.push(piece);
+  }
+  return Buffer.concat(pieces, size);
+}
+
+export async function readParameters(request: IncomingMessage): Promise<Parameters> {
+  const contentType = request.headers['content-type'] ?? 'application/json';
+  const bytes = await readBytes(request);
+  if (/^multipart\/form-data\b/i.test(contentType)) return new Parameters(await readForm(bytes, contentType), true);
+  return new Parameters(readJson(bytes));
+}
+
+function readJson(bytes: Buffer): JsonObject {
+  const message = 'We could not parse the JSON body of your request. The API expects a JSON object.';
+  try {
+    const value: unknown = JSON.parse(bytes.toString('utf8'));
+    if (isObject(value)) return value;
+  } catch {
+    // Refused below, like JSON that is no object.
+  }
+  throw new DemoError({ status: 400, message });
+}
+
+/** Parts of one name become a list; the ways of writing a list (`image[]`, `image[0]`) are one name. */
+async function readForm(bytes: Buffer, contentType: string): Promise<JsonObject> {
+  const form = await parseForm(bytes, contentType);
+  const values: Record<string, unknown> = Object.create(null);
+  for (const [partName, value] of form) {
+    const name = partName.replace(/\[\d*\]$/, '');
+    const earlier = values[name];
+    if (earlier === undefined) values[name] = value;
+    else values[name] = Array.isArray(earlier) ? [...earlier, value] : [earlier, value];
+  }
+  return values;
+}
+
+async function parseForm(bytes: Buffer, contentType: string): Promise<FormData> {
+  try {
+    return await new Response(new Uint8Array(bytes), { headers: { 'content-type': contentType } }).formData();
+  } catch {
+    throw new DemoError({ status: 400, message: 'Could not parse multipart form.' });
+  }
+}
+
+function tooLarge(): DemoError {
+  const message = `Maximum content size limit (${MAX_BODY_BYTES}) exceeded.`;
+  return new DemoError({ status: 413, type: 'server_error', message });
+}

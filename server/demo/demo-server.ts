@@ -1,0 +1,111 @@
+/**
+ * The built-in demo provider: a loopback server that speaks the OpenAI API, so that every route of the gateway answers a
+ * real client with no account anywhere. It owns its socket, its bearer secret and its small in-memory state; everything it
+ * answers is computed here, deterministically, from the request.
+ *
+ * It must not know the gateway: to the rest of the program it is one more upstream behind a base URL and a secret. Nothing
+ * in this folder is imported on the gateway's own request path.
+ */
+import { randomBytes, timingSafeEqual } from 'node:crypto';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { readParameters } from './call.ts';
+import { DemoError } from './demo-error.ts';
+import { newId } from './ids.ts';
+import { json, sendReply } from './reply.ts';
+import type { Route } from './route.ts';
+import { createRoutes, findRoute } from './routes.ts';
+
+export { demoModelFor, demoModels } from './models.ts';
+
+export interface DemoServer {
+  /** `http://127.0.0.1:PORT` */
+  origin: string;
+  /** The origin with its version segment, as a provider's base URL is written. */
+  baseUrl: string;
+  /** The bearer token it demands; random for every start. */
+  secret: string;
+  /** Closes the socket and every connection. */
+  stop(): Promise<void>;
+}
+
+export interface DemoOptions {
+  /** Seconds from a video job's creation to its completion. */
+  videoSeconds?: number;
+  /** Milliseconds since the epoch. */
+  now?: () => number;
+}
+
+export async function startDemoServer(options: DemoOptions = {}): Promise<DemoServer> {
+  const secret = `demo-${randomBytes(24).toString('base64url')}`;
+  const routes = createRoutes({ videoSeconds: options.videoSeconds ?? 4, now: options.now ?? Date.now });
+  const server = createServer((request, response) => void answer({ request, response, routes, secret }));
+  // Pooled connections of the gateway outlive the pauses between a person's requests.
+  server.keepAliveTimeout = 120_000;
+  const port = await listen(server);
+  const origin = `http://127.0.0.1:${port}`;
+  return { origin, baseUrl: `${origin}/v1`, secret, stop: () => stop(server) };
+}
+
+interface Exchange {
+  request: IncomingMessage;
+  response: ServerResponse;
+  routes: readonly Route[];
+  secret: string;
+}
+
+async function answer({ request, response, routes, secret }: Exchange): Promise<void> {
+  response.setHeader('x-request-id', newId('req_'));
+  try {
+    requireSecret(request, secret);
+    const url = new URL(request.url ?? '/', 'http://demo');
+    const { route, path } = findRoute(routes, request.method ?? 'GET', url.pathname);
+    const reply = await route.handle({
+      path,
+      query: url.searchParams,
+      header: (name) => request.headers[name]?.toString(),
+      parameters: () => readParameters(request),
+    });
+    await sendReply(response, reply);
+  } catch (error) {
+    await refuse(response, error);
+  }
+}
+
+async function refuse(response: ServerResponse, error: unknown): Promise<void> {
+  if (response.headersSent) {
+    // Too late for an answer: a cut connection is the only honest sign that the stream is not complete.
+    response.destroy();
+    return;
+  }
+  const message = `The demo provider failed: ${error instanceof Error ? error.message : String(error)}`;
+  const refusal = error instanceof DemoError ? error : new DemoError({ status: 500, type: 'server_error', message });
+  // What is left of a body that was not read must not be taken for the connection's next request.
+  response.shouldKeepAlive = false;
+  await sendReply(response, json(refusal.body, refusal.headers, refusal.status));
+}
+
+function requireSecret(request: IncomingMessage, secret: string): void {
+  const [, given = ''] = /^Bearer (.*)$/i.exec(request.headers.authorization ?? '') ?? [];
+  const [actual, expected] = [Buffer.from(given), Buffer.from(secret)];
+  if (actual.length === expected.length && timingSafeEqual(actual, expected)) return;
+  const message = 'Incorrect API key provided: the demo provider is reached through Sluice, not by itself.';
+  throw new DemoError({ status: 401, code: 'invalid_api_key', message });
+}
+
+function listen(server: Server): Promise<number> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address();
+      if (address === null || typeof address === 'string') reject(new Error('the demo server has no port'));
+      else resolve(address.port);
+    });
+  });
+}
+
+function stop(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    server.close(() => resolve());
+    server.closeAllConnections();
+  });
+}

@@ -1,0 +1,88 @@
+/** The demo's video jobs: made, followed by the clock, forgotten with the process. Nothing is rendered before it is fetched. */
+import { notFound } from './demo-error.ts';
+import type { FilmOrder } from './film.ts';
+import { newId } from './ids.ts';
+
+export interface VideoJob {
+  id: string;
+  order: FilmOrder;
+  model: string;
+  createdAtMs: number;
+  remixedFrom: string | null;
+}
+
+export interface VideoJobs {
+  create(order: FilmOrder, model: string, remixedFrom?: string): VideoJob;
+  /** Throws OpenAI's 404 if there is none of that id. */
+  get(id: string): VideoJob;
+  delete(id: string): void;
+  oldestFirst(): VideoJob[];
+  isCompleted(job: VideoJob): boolean;
+  /** The video object of the API, as the job stands now. */
+  describe(job: VideoJob): ReturnType<typeof videoObject>;
+}
+
+/** The oldest are forgotten beyond this many. */
+const MAX_JOBS = 500;
+/** The first part of a job's time it waits in the queue. */
+const QUEUED_SHARE = 0.2;
+const KEPT_SECONDS = 24 * 60 * 60;
+
+export function createVideoJobs(durationMs: number, now: () => number): VideoJobs {
+  const jobs = new Map<string, VideoJob>();
+  const get = (id: string) => {
+    const job = jobs.get(id);
+    if (!job) throw notFound(`Video with id '${id}' not found.`, 'id');
+    return job;
+  };
+  const share = (job: VideoJob) => (durationMs > 0 ? (now() - job.createdAtMs) / durationMs : 1);
+  return {
+    create: (order, model, remixedFrom) => {
+      const job = { id: newId('video_'), order, model, createdAtMs: now(), remixedFrom: remixedFrom ?? null };
+      jobs.set(job.id, job);
+      const [oldest] = jobs.keys();
+      if (jobs.size > MAX_JOBS && oldest !== undefined) jobs.delete(oldest);
+      return job;
+    },
+    get,
+    delete: (id) => {
+      jobs.delete(get(id).id);
+    },
+    oldestFirst: () => [...jobs.values()],
+    isCompleted: (job) => share(job) >= 1,
+    describe: (job) => videoObject(job, share(job), durationMs),
+  };
+}
+
+function videoObject(job: VideoJob, share: number, durationMs: number) {
+  const isCompleted = share >= 1;
+  const createdAt = Math.floor(job.createdAtMs / 1000);
+  const completedAt = Math.floor((job.createdAtMs + durationMs) / 1000);
+  return {
+    id: job.id,
+    object: 'video',
+    model: job.model,
+    status: statusAt(share),
+    progress: progressAt(share),
+    created_at: createdAt,
+    completed_at: isCompleted ? completedAt : null,
+    expires_at: isCompleted ? completedAt + KEPT_SECONDS : null,
+    prompt: job.order.prompt,
+    size: `${job.order.size.width}x${job.order.size.height}`,
+    seconds: String(job.order.seconds),
+    quality: 'standard',
+    remixed_from_video_id: job.remixedFrom,
+    error: null,
+  };
+}
+
+function statusAt(share: number): 'queued' | 'in_progress' | 'completed' {
+  if (share >= 1) return 'completed';
+  return share < QUEUED_SHARE ? 'queued' : 'in_progress';
+}
+
+/** Percent; 100 is for what is completed. */
+function progressAt(share: number): number {
+  if (share >= 1) return 100;
+  return Math.max(0, Math.floor(((share - QUEUED_SHARE) / (1 - QUEUED_SHARE)) * 100));
+}
