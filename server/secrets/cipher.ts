@@ -22,11 +22,11 @@ export type EncryptedSecrets = z.infer<typeof encryptedSecretsSchema>;
 type Head = Pick<EncryptedSecrets, 'format' | 'version' | 'key'>;
 
 /** Encrypts under a fresh nonce. */
-export function encrypt(secrets: Record<string, string>, key: FileKey): EncryptedSecrets {
+export function encrypt(plain: string, key: FileKey): EncryptedSecrets {
   const head: Head = { format: 'sluice-secrets', version: 1, key: key.source };
   const nonce = randomBytes(nonceBytes);
   const cipher = createCipheriv(algorithm, key.bytes, nonce, { authTagLength: tagBytes }).setAAD(authenticated(head));
-  const ciphertext = Buffer.concat([cipher.update(JSON.stringify(secrets), 'utf8'), cipher.final()]);
+  const ciphertext = Buffer.concat([cipher.update(plain, 'utf8'), cipher.final()]);
   return {
     ...head,
     nonce: nonce.toString('base64'),
@@ -35,7 +35,7 @@ export function encrypt(secrets: Record<string, string>, key: FileKey): Encrypte
   };
 }
 
-/** The plain JSON text; throws if the key is wrong or any field was changed. */
+/** The plain text; throws if the key is wrong or any field was changed. */
 export function decrypt(file: EncryptedSecrets, key: FileKey): string {
   const decipher = createDecipheriv(algorithm, key.bytes, Buffer.from(file.nonce, 'base64'), {
     authTagLength: tagBytes,

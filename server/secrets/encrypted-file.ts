@@ -8,7 +8,7 @@
  *               { "from": "key-file" }  32 random bytes in base64, in `secrets.key` beside it, mode 0600; or
  *               { "from": "passphrase", "salt": base64, "cost": N, "blockSize": r, "parallelization": p }  by scrypt
  *   nonce       12 random bytes in base64, fresh with each write
- *   ciphertext  AES-256-GCM, in base64, over the UTF-8 JSON object { name: value, … }
+ *   ciphertext  AES-256-GCM, in base64, over the UTF-8 JSON array [[name, value], …]
  *   tag         16 bytes in base64
  * Names are inside the ciphertext: neither readable nor exchangeable. `format`, `version` and `key` go in as additional
  * authenticated data, as JSON text in this order.
@@ -59,7 +59,7 @@ export async function openEncryptedFile(dataDir: string, passphrase?: string): P
     return loaded;
   };
   const save = async (secrets: Secrets, key: FileKey) => {
-    await writeFile(path, JSON.stringify(encrypt(Object.fromEntries(secrets), key)));
+    await writeFile(path, JSON.stringify(encrypt(JSON.stringify([...secrets]), key)));
     loaded = { secrets, key, fingerprint: (await fingerprintOf(path)) ?? '' };
   };
   const change = (edit: (secrets: Secrets) => void) =>
@@ -117,7 +117,7 @@ async function readEncrypted(path: string): Promise<EncryptedSecrets> {
 function decryptFile(path: string, file: EncryptedSecrets, key: FileKey): Secrets {
   try {
     const plain: unknown = JSON.parse(decrypt(file, key));
-    return new Map(Object.entries(z.record(z.string(), z.string()).parse(plain)));
+    return new Map(z.array(z.tuple([z.string(), z.string()])).parse(plain));
   } catch {
     if (key.source.from === 'key-file') throw damaged(path);
     throw new GatewayError(

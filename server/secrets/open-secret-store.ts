@@ -57,7 +57,10 @@ function keychainAway(problem: string): string {
 async function markKeychain(dataDir: string): Promise<void> {
   const path = join(dataDir, keychainMarkerName);
   try {
-    await writeFileDurably(path, "This folder's secrets are in the keychain of the operating system; none is in here.\n");
+    await writeFileDurably(
+      path,
+      "This folder's secrets are in the keychain of the operating system; none is in here.\n",
+    );
   } catch (error) {
     throw new GatewayError('internal', `${path} cannot be written: ${describeFileProblem(error)}. Nothing was stored.`);
   }

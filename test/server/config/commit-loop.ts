@@ -1,0 +1,11 @@
+/** Commits without end, to be killed in mid-write. Prints each revision's mark before it is written. */
+import { openConfPersistence } from '../../../server/config/conf-persistence.ts';
+import { openConfigStore } from '../../../server/config/config-store.ts';
+
+const store = await openConfigStore({ persistence: openConfPersistence(process.argv[2] ?? '') });
+const start = store.current.config.settings.port;
+for (let mark = start + 1; ; mark++) {
+  const allowedHosts = Array.from({ length: 2_000 }, (_, index) => `host-${mark}-${index}.example`);
+  process.stdout.write(`${mark}\n`);
+  await store.commit((config) => ({ ...config, settings: { ...config.settings, port: mark, allowedHosts } }));
+}

@@ -1,0 +1,13 @@
+/** Commits a configuration larger than the file size limit it is run under, and prints what came of it. */
+import { openConfPersistence } from '../../../server/config/conf-persistence.ts';
+import { openConfigStore } from '../../../server/config/config-store.ts';
+
+// Unheard, this signal ends a process that writes beyond its limit; heard, the write is cut short as on a full disk.
+process.on('SIGXFSZ', () => {});
+const store = await openConfigStore({ persistence: openConfPersistence(process.argv[2] ?? '') });
+const allowedHosts = Array.from({ length: 5_000 }, (_, index) => `host-${index}.example`);
+const message = await store
+  .commit((config) => ({ ...config, settings: { ...config.settings, allowedHosts } }))
+  .then(() => 'committed')
+  .catch((error: unknown) => (error instanceof Error ? error.message : 'unknown'));
+process.stdout.write(JSON.stringify({ message, revision: store.current.revision }));

@@ -1,0 +1,48 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import { firstRunConfig } from '../../../server/config/first-run.ts';
+import { configSchema } from '../../../server/contract/config.ts';
+import { exampleConfig } from './example-config.ts';
+
+const root = join(import.meta.dirname, '../../..');
+const published = readFileSync(join(root, 'docs/config.schema.json'), 'utf8');
+
+test('the published JSON Schema is up to date (node build/config-schema.ts)', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-schema-'));
+  try {
+    const path = join(folder, 'schema.json');
+    execFileSync(process.execPath, [join(root, 'build/config-schema.ts'), path], {
+      env: { ...process.env, NODE_OPTIONS: '' },
+    });
+    expect(published).toBe(readFileSync(path, 'utf8'));
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});
+
+describe('the published JSON Schema', () => {
+  const schema = z.fromJSONSchema(JSON.parse(published));
+
+  test('takes the documented example, an empty configuration and one with all defaults, as the program does', () => {
+    for (const config of [exampleConfig, { version: 1 }, firstRunConfig()]) {
+      expect(schema.safeParse(config).success).toBe(true);
+      expect(configSchema.safeParse(config).success).toBe(true);
+    }
+  });
+
+  test('refuses unknown fields and wrong types, as the program does', () => {
+    for (const config of [
+      { version: 1, x: 1 },
+      { version: 1, groups: [{ id: 'A B' }] },
+      { version: 3 },
+      { keys: [] },
+    ]) {
+      expect(schema.safeParse(config).success).toBe(false);
+      expect(configSchema.safeParse(config).success).toBe(false);
+    }
+  });
+});
