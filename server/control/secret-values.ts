@@ -1,0 +1,46 @@
+import type { Config } from '../contract/config.ts';
+import { resolveSecret } from '../secrets/resolve-secret.ts';
+import { credentialSecretName, keySecretName, type SecretStore } from '../secrets/secret-store.ts';
+
+export interface SecretValueSources {
+  openSecrets: () => Promise<SecretStore>;
+  env: Readonly<Record<string, string | undefined>>;
+  /** Told of a reference that leads to nothing; the rest goes on without it. */
+  missing(name: string, reason: string): void;
+}
+
+/**
+ * Reads every secret that the configuration refers to and that requests need, once, so that no request ever waits for a
+ * keychain. A stored key has its hash and is not read.
+ */
+export async function readSecretValues(config: Config, sources: SecretValueSources): Promise<Map<string, string>> {
+  const wanted: { name: string; reference: string }[] = [];
+  for (const provider of config.providers) {
+    for (const credential of provider.credentials) {
+      wanted.push({ name: credentialSecretName(provider.id, credential.id), reference: credential.secret });
+    }
+  }
+  for (const key of config.keys) {
+    if (!key.hash && key.secret) wanted.push({ name: keySecretName(key.id), reference: key.secret });
+  }
+  const values = new Map<string, string>();
+  for (const { name, reference } of wanted) {
+    const value = await readOne(name, reference, sources);
+    if (value !== undefined) values.set(name, value);
+  }
+  return values;
+}
+
+async function readOne(name: string, reference: string, sources: SecretValueSources): Promise<string | undefined> {
+  try {
+    const store = reference === 'keychain' ? await sources.openSecrets() : noStore;
+    const value = await resolveSecret(reference, { name, store, env: sources.env });
+    if (value === undefined) sources.missing(name, `${reference} holds no value`);
+    return value;
+  } catch (error) {
+    sources.missing(name, error instanceof Error ? error.message : String(error));
+    return undefined;
+  }
+}
+
+const noStore = { get: async () => undefined };

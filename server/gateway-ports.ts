@@ -1,0 +1,23 @@
+/** What the engine needs from outside: everything that differs between the desktop, a terminal and a test. */
+import type { Logger } from 'pino';
+import type { ConfigStore } from './config/config-store.ts';
+import type { SecretStore } from './secrets/secret-store.ts';
+import type { ProxySettings } from './transport/transport.ts';
+
+export interface GatewayPorts {
+  /** Prepared by the caller (`data-folder.ts`); null keeps ledger and jobs in memory, for tests. */
+  dataDir: string | null;
+  /** Where uploads are spooled; exists and is private. */
+  uploadFolder: string;
+  config: ConfigStore;
+  /** Opened on first need: where no secret is asked of it, a keychain costs nothing. */
+  openSecrets: () => Promise<SecretStore>;
+  /** For `env:NAME` references. */
+  env: Readonly<Record<string, string | undefined>>;
+  proxies: ProxySettings;
+  log: Logger;
+  /** Folder of the built window; null if there is none. */
+  windowFolder: string | null;
+  /** In place of the configuration's. */
+  listen?: { host?: string; port?: number };
+}

@@ -1,0 +1,82 @@
+/**
+ * The Express application: what is where, and what guards it.
+ *
+ * Threat model in short (whole: `docs/security.md`). Sluice listens on loopback, where three kinds of callers meet it:
+ * the person's own programs, which have a key; web pages in the person's browser, which can send requests to loopback and
+ * try DNS rebinding, and are stopped by Host and Origin; other local users and programs, which are stopped by keys and by
+ * the admin token. Behind it stand upstreams, which may be slow, broken or hostile: nothing they send is trusted beyond
+ * being relayed.
+ *
+ * `/v1` bypasses Express's router on purpose: its one table (`inference-routes.ts`) is matched directly.
+ */
+import express, { type ErrorRequestHandler, type RequestHandler, type Router } from 'express';
+import { GatewayError } from '../contract/errors.ts';
+import type { Snapshot } from '../routing/snapshot.ts';
+import { checkHost } from './guards.ts';
+import { handleInference, type InferencePorts } from './inference.ts';
+import { createRequestId } from './request-trace.ts';
+import { sendError, toGatewayError } from './send-error.ts';
+
+export interface AppPorts {
+  inference: InferencePorts;
+  snapshot(): Snapshot;
+  /** `/control`, with guards of its own. */
+  control: Router | null;
+  /** Folder of the built window; null if it was not built. */
+  windowFolder: string | null;
+  /** What `/healthz` says besides that it is alive. */
+  health(): Record<string, unknown>;
+}
+
+export function createApp(ports: AppPorts): express.Express {
+  const app = express();
+  app.disable('x-powered-by');
+  app.disable('etag');
+  app.use((request, response, next) => {
+    if (/^\/v1(?:[/?]|$)/.test(request.url)) void handleInference(ports.inference, request, response);
+    else next();
+  });
+  app.use(guardHost(ports.snapshot));
+  app.get('/healthz', (_request, response) => {
+    response.set('cache-control', 'no-store').json({ status: 'ok', ...ports.health() });
+  });
+  if (ports.control) app.use('/control', ports.control);
+  if (ports.windowFolder) app.use(windowHeaders, express.static(ports.windowFolder, { index: 'index.html' }));
+  app.use((request) => {
+    throw new GatewayError(
+      'unknown_url',
+      `Invalid URL (${request.method} ${request.path.slice(0, 200)}). The API is under /v1: the base URL ends in /v1.`,
+    );
+  });
+  app.use(errorHandler(ports.inference.faulted));
+  return app;
+}
+
+function guardHost(snapshot: () => Snapshot): RequestHandler {
+  return (request, _response, next) => {
+    checkHost(request.headers.host, snapshot().settings.allowedHosts);
+    next();
+  };
+}
+
+/** The window holds nothing of others and shows itself to nobody. */
+const windowHeaders: RequestHandler = (_request, response, next) => {
+  response.set({
+    'content-security-policy':
+      "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; font-src 'self'; " +
+      "media-src 'self' blob: data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    'x-content-type-options': 'nosniff',
+    'referrer-policy': 'no-referrer',
+    'cross-origin-opener-policy': 'same-origin',
+    'cross-origin-resource-policy': 'same-origin',
+  });
+  next();
+};
+
+function errorHandler(faulted: (error: unknown) => void): ErrorRequestHandler {
+  return (thrown, request, response, _next) => {
+    const error = toGatewayError(thrown);
+    if (error.code === 'internal') faulted(thrown);
+    sendError(request, response, error, createRequestId());
+  };
+}

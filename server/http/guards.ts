@@ -1,0 +1,83 @@
+/** Who may come in: Host, Origin and key. Pure checks that throw a GatewayError. */
+import { hash, timingSafeEqual } from 'node:crypto';
+import { GatewayError } from '../contract/errors.ts';
+import { keyChecksumHolds, keyPrefix } from '../routing/key-secret.ts';
+import type { CompiledKey, Snapshot } from '../routing/snapshot.ts';
+
+const loopbackName = /^(localhost|[a-z0-9-]+\.localhost|127(\.\d{1,3}){3}|\[::1\])$/i;
+
+/**
+ * Against DNS rebinding: a web page whose name was made to point at this machine still sends its own name. `host` is the
+ * header; names the person has allowed (for use in the LAN) pass too.
+ */
+export function checkHost(host: string | undefined, allowedHosts: readonly string[]): void {
+  const name = host?.replace(/:\d*$/, '') ?? '';
+  if (loopbackName.test(name) || allowedHosts.includes(name) || allowedHosts.includes('*')) return;
+  throw new GatewayError(
+    'host_refused',
+    `Host "${name.slice(0, 100)}" is not allowed. Use http://127.0.0.1 or http://localhost as the base URL, or add the name to settings.allowedHosts.`,
+  );
+}
+
+/** Browsers send Origin; programs do not. A page may call only if the person has allowed its origin, or it is our own. */
+export function checkOrigin(
+  origin: string | undefined,
+  host: string | undefined,
+  allowedOrigins: readonly string[],
+): void {
+  if (origin === undefined || origin === `http://${host}` || allowedOrigins.includes(origin)) return;
+  throw new GatewayError(
+    'origin_refused',
+    `Requests from the web page ${origin.slice(0, 100)} are not allowed. To allow them add that origin to settings.allowedOrigins.`,
+  );
+}
+
+/** The secret of `Authorization: Bearer …`; a secret may hold spaces itself. */
+export function bearerSecret(authorization: string | undefined): string | null {
+  if (!authorization) return null;
+  const space = authorization.indexOf(' ');
+  if (space === -1 || authorization.slice(0, space).toLowerCase() !== 'bearer') return null;
+  return authorization.slice(space + 1).trim() || null;
+}
+
+/**
+ * The key that a request presents. The look-up is by SHA-256, so its time says nothing of the secret; the found hash is
+ * compared in constant time besides, so that this stays true whatever a Map does.
+ */
+export function authenticate(snapshot: Snapshot, authorization: string | undefined, nowMs: number): CompiledKey {
+  const secret = bearerSecret(authorization);
+  if (!secret) {
+    throw new GatewayError(
+      'missing_key',
+      'Missing bearer authentication in header. Send "Authorization: Bearer sk-sluice-…" with a key made in Sluice.',
+    );
+  }
+  const digest = hash('sha256', secret, 'hex');
+  const key = snapshot.keys.get(digest);
+  if (!key || !timingSafeEqual(Buffer.from(digest), Buffer.from(key.hash))) throw unknownKey(secret);
+  if (!key.enabled)
+    throw new GatewayError(
+      'key_disabled',
+      `The key "${key.name}" is disabled. Enable it in Sluice, or use another one.`,
+    );
+  if (key.expiresAtMs !== null && key.expiresAtMs <= nowMs) {
+    throw new GatewayError(
+      'key_expired',
+      `The key "${key.name}" expired on ${new Date(key.expiresAtMs).toISOString()}. Create a new one in Sluice.`,
+    );
+  }
+  return key;
+}
+
+function unknownKey(secret: string): GatewayError {
+  let hint = 'Keys are made in Sluice: in its window, or with "sluice key create".';
+  if (!secret.startsWith(keyPrefix)) hint = `It is not a key of Sluice (those begin with ${keyPrefix}). ${hint}`;
+  else if (!keyChecksumHolds(secret)) hint = 'It is mistyped or cut short: its checksum does not hold.';
+  return new GatewayError('invalid_key', `Incorrect API key provided: ${maskSecret(secret)}. ${hint}`);
+}
+
+/** As OpenAI does it: the head, stars, the last four. Short ones are all stars. */
+export function maskSecret(secret: string): string {
+  if (secret.length < 20) return '*'.repeat(8);
+  return `${secret.slice(0, secret.startsWith(keyPrefix) ? keyPrefix.length : 3)}********${secret.slice(-4)}`;
+}

@@ -1,0 +1,177 @@
+/** The table of `/v1`: every path that is served, what its body is, and what is done with it. Nothing else decides by path. */
+import type { Capability } from '../contract/config.ts';
+import type { StreamProtocol } from './stream-protocol.ts';
+
+export type BodyKind = 'none' | 'json' | 'multipart' | 'json-or-multipart';
+
+/**
+ * `creates`: the reply's `id` is a new job. `uses`: the path names a job. `deletes`: so does it, and afterwards it is gone.
+ * `lists`: the group's jobs, put together here.
+ */
+export type JobBehaviour = 'creates' | 'uses' | 'creates-from' | 'deletes' | 'lists';
+
+export interface InferenceRoute {
+  method: 'GET' | 'POST' | 'DELETE';
+  /** Below `/v1`; `:id` stands for one percent-encoded segment. */
+  path: string;
+  body: BodyKind;
+  capability: Capability;
+  /** `optional`: the group's default for the capability, or its only provider, serves a request that names none. */
+  model: 'required' | 'optional' | 'none';
+  stream?: StreamProtocol;
+  job?: { kind: 'video' | 'response'; behaviour: JobBehaviour };
+  /** May be answered by a redirect to storage, which is followed without credentials. */
+  content?: true;
+}
+
+const video = (behaviour: JobBehaviour) => ({ kind: 'video', behaviour }) as const;
+const response = (behaviour: JobBehaviour) => ({ kind: 'response', behaviour }) as const;
+
+export const inferenceRoutes: readonly InferenceRoute[] = [
+  { method: 'POST', path: '/chat/completions', body: 'json', capability: 'chat', model: 'required', stream: 'chat' },
+  { method: 'POST', path: '/completions', body: 'json', capability: 'completions', model: 'required', stream: 'chat' },
+  {
+    method: 'POST',
+    path: '/responses',
+    body: 'json',
+    capability: 'responses',
+    model: 'optional',
+    stream: 'responses',
+    job: response('creates'),
+  },
+  { method: 'POST', path: '/responses/input_tokens', body: 'json', capability: 'responses', model: 'optional' },
+  { method: 'POST', path: '/responses/compact', body: 'json', capability: 'responses', model: 'optional' },
+  {
+    method: 'GET',
+    path: '/responses/:id',
+    body: 'none',
+    capability: 'responses',
+    model: 'none',
+    stream: 'responses',
+    job: response('uses'),
+  },
+  {
+    method: 'DELETE',
+    path: '/responses/:id',
+    body: 'none',
+    capability: 'responses',
+    model: 'none',
+    job: response('deletes'),
+  },
+  {
+    method: 'POST',
+    path: '/responses/:id/cancel',
+    body: 'json',
+    capability: 'responses',
+    model: 'none',
+    job: response('uses'),
+  },
+  {
+    method: 'GET',
+    path: '/responses/:id/input_items',
+    body: 'none',
+    capability: 'responses',
+    model: 'none',
+    job: response('uses'),
+  },
+  { method: 'POST', path: '/embeddings', body: 'json', capability: 'embeddings', model: 'required' },
+  { method: 'POST', path: '/moderations', body: 'json', capability: 'moderations', model: 'optional' },
+  {
+    method: 'POST',
+    path: '/images/generations',
+    body: 'json',
+    capability: 'images',
+    model: 'optional',
+    stream: 'images',
+  },
+  {
+    method: 'POST',
+    path: '/images/edits',
+    body: 'json-or-multipart',
+    capability: 'images',
+    model: 'optional',
+    stream: 'images',
+  },
+  { method: 'POST', path: '/images/variations', body: 'multipart', capability: 'images', model: 'optional' },
+  {
+    method: 'POST',
+    path: '/audio/transcriptions',
+    body: 'multipart',
+    capability: 'transcription',
+    model: 'required',
+    stream: 'transcription',
+  },
+  { method: 'POST', path: '/audio/translations', body: 'multipart', capability: 'translation', model: 'required' },
+  { method: 'POST', path: '/audio/speech', body: 'json', capability: 'speech', model: 'required', stream: 'speech' },
+  {
+    method: 'POST',
+    path: '/videos',
+    body: 'json-or-multipart',
+    capability: 'videos',
+    model: 'optional',
+    job: video('creates'),
+  },
+  { method: 'GET', path: '/videos', body: 'none', capability: 'videos', model: 'none', job: video('lists') },
+  { method: 'GET', path: '/videos/:id', body: 'none', capability: 'videos', model: 'none', job: video('uses') },
+  { method: 'DELETE', path: '/videos/:id', body: 'none', capability: 'videos', model: 'none', job: video('deletes') },
+  {
+    method: 'GET',
+    path: '/videos/:id/content',
+    body: 'none',
+    capability: 'videos',
+    model: 'none',
+    job: video('uses'),
+    content: true,
+  },
+  {
+    method: 'POST',
+    path: '/videos/:id/remix',
+    body: 'json-or-multipart',
+    capability: 'videos',
+    model: 'none',
+    job: video('creates-from'),
+  },
+];
+
+export interface RouteMatch {
+  route: InferenceRoute;
+  /** The path's `:id`, decoded. */
+  id: string | null;
+}
+
+const byPath = new Map<string, Map<string, InferenceRoute>>();
+for (const route of inferenceRoutes) {
+  const methods = byPath.get(route.path) ?? new Map<string, InferenceRoute>();
+  byPath.set(route.path, methods.set(route.method, route));
+}
+
+/**
+ * Finds the route of a path below `/v1` (still percent-encoded, without query). Segments are told apart before `%2F` is
+ * decoded, and a doubled `/v1` (a base URL given twice) is taken as one.
+ */
+export function matchRoute(method: string, path: string): RouteMatch | { allowed: string[] } | null {
+  const plain = byPath.get(path);
+  if (plain) return choose(plain, method, null);
+  const segments = path.split('/');
+  const id = segments[2];
+  const methods = id && byPath.get(segments.with(2, ':id').join('/'));
+  return methods ? choose(methods, method, decodeSegment(id)) : null;
+}
+
+function choose(
+  methods: Map<string, InferenceRoute>,
+  method: string,
+  id: string | null,
+): RouteMatch | { allowed: string[] } {
+  const route = methods.get(method === 'HEAD' ? 'GET' : method);
+  return route ? { route, id } : { allowed: [...methods.keys()] };
+}
+
+/** A stray `%` is the client's own and stays. */
+export function decodeSegment(segment: string): string {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return segment;
+  }
+}

@@ -1,0 +1,81 @@
+/** Station 3: what a request asks for → who is to be asked, in order. Jobs go back to the account that owns them. */
+import { GatewayError } from '../contract/errors.ts';
+import type { Job, JobStore } from '../jobs/job-store.ts';
+import { orderTargets } from '../routing/order-targets.ts';
+import { resolveDefault, resolveRoute } from '../routing/resolve.ts';
+import type { CompiledGroup, CompiledKey, Snapshot, Target } from '../routing/snapshot.ts';
+import type { RouteMatch } from './inference-routes.ts';
+import type { RequestFields } from './outgoing-body.ts';
+
+export interface CallPlan {
+  /** The client's name for the model; null if none was named. */
+  model: string | null;
+  targets: readonly Target[];
+  /** Set where only this credential will do. */
+  credentialId: string | null;
+}
+
+export interface PlanInput {
+  match: RouteMatch;
+  fields: RequestFields;
+  group: CompiledGroup;
+  key: CompiledKey;
+  snapshot: Snapshot;
+  jobs: JobStore;
+}
+
+export function planCall(input: PlanInput): CallPlan {
+  const { match, fields, group, key } = input;
+  const { route, id } = match;
+  if (route.job && id !== null) return planForJob(input, route.job.kind, id);
+  if (fields.model === null && route.model === 'required') {
+    throw new GatewayError('model_missing', 'you must provide a model parameter');
+  }
+  const resolved =
+    fields.model === null ? resolveDefault(group, key, route.capability) : resolveRoute(group, key, fields.model);
+  if (fields.previousResponseId !== null) return planAfterResponse(input, fields.previousResponseId, resolved.targets);
+  return { model: resolved.model, targets: orderTargets(resolved.targets), credentialId: null };
+}
+
+function planForJob(input: PlanInput, kind: Job['kind'], id: string): CallPlan {
+  const job = input.jobs.find(kind, id, input.group.id);
+  if (!job) {
+    const name = kind === 'video' ? 'Video' : 'Response';
+    throw new GatewayError('job_not_found', `${name} with id '${id.slice(0, 200)}' not found.`, { param: 'id' });
+  }
+  return { model: job.model, targets: [ownerOf(input, job, null)], credentialId: job.credentialId };
+}
+
+/** A conversation goes on where its earlier responses are stored. */
+function planAfterResponse(input: PlanInput, previousId: string, targets: readonly Target[]): CallPlan {
+  const job = input.jobs.find('response', previousId, input.group.id);
+  if (!job) {
+    throw new GatewayError(
+      'previous_response_not_found',
+      `Previous response with id '${previousId.slice(0, 200)}' not found.`,
+      {
+        param: 'previous_response_id',
+      },
+    );
+  }
+  const target = targets.find((candidate) => candidate.provider.id === job.providerId);
+  const model = input.fields.model;
+  return { model, targets: [target ?? ownerOf(input, job, model)], credentialId: job.credentialId };
+}
+
+function ownerOf(input: PlanInput, job: Job, model: string | null): Target {
+  const provider = input.snapshot.providers.get(job.providerId);
+  if (!provider) {
+    throw new GatewayError(
+      'no_healthy_provider',
+      `This ${job.kind} belongs to provider "${job.providerId}", which is no longer configured.`,
+    );
+  }
+  if (provider.unusable) {
+    throw new GatewayError(
+      'no_healthy_provider',
+      `This ${job.kind} belongs to provider "${provider.id}": ${provider.unusable}.`,
+    );
+  }
+  return { provider, model, priority: 0, weight: 1 };
+}

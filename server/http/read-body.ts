@@ -1,0 +1,34 @@
+import type { IncomingMessage } from 'node:http';
+import { GatewayError } from '../contract/errors.ts';
+
+/** Gathers a body in memory. Refuses at once what is, or turns out to be, longer than `maxBytes`. */
+export function readBody(request: IncomingMessage, maxBytes: number): Promise<Buffer> {
+  const announced = Number(request.headers['content-length'] ?? 0);
+  if (announced > maxBytes) return Promise.reject(tooLarge(maxBytes, announced));
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    const onData = (chunk: Buffer) => {
+      size += chunk.length;
+      if (size > maxBytes) {
+        request.off('data', onData);
+        reject(tooLarge(maxBytes, size));
+      } else chunks.push(chunk);
+    };
+    request.on('data', onData);
+    request.on('end', () => resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)));
+    request.on('error', reject);
+    request.on('close', () => {
+      if (!request.complete) reject(new ClientGone());
+    });
+  });
+}
+
+/** The client hung up before its request was complete: nobody is left to answer. */
+export class ClientGone extends Error {
+  override readonly name = 'ClientGone';
+}
+
+export function tooLarge(maxBytes: number, bytes: number): GatewayError {
+  return new GatewayError('too_large', `Maximum content size limit (${maxBytes}) exceeded (${bytes} bytes read).`);
+}

@@ -1,0 +1,102 @@
+/** What is noted of one request while it runs, and the one record that comes of it. */
+
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import type { GatewayError } from '../contract/errors.ts';
+import type { AttemptRecord, RequestOutcome, RequestRecord, RequestStarted } from '../contract/ledger.ts';
+import type { CompiledKey, Target } from '../routing/snapshot.ts';
+import type { InferenceRoute } from './inference-routes.ts';
+import { Tail } from './tail.ts';
+
+/** `req_` and 32 hexadecimal digits. */
+export function createRequestId(): string {
+  return `req_${randomUUID().replaceAll('-', '')}`;
+}
+
+export class RequestTrace {
+  readonly id = createRequestId();
+  readonly startedAt = Date.now();
+  readonly attempts: AttemptRecord[] = [];
+  /** Of the latest attempt's reply. */
+  tail = new Tail();
+  key: CompiledKey | null = null;
+  route: InferenceRoute | null = null;
+  model: string | null = null;
+  stream = false;
+  bytesIn = 0;
+  bytesOut = 0;
+  outcome: RequestOutcome = 'error';
+  status: number | null = null;
+  errorCode: string | null = null;
+  replyType = '';
+  readonly #startedMs = performance.now();
+  #queueMs: number | null = null;
+
+  get started(): RequestStarted {
+    return {
+      id: this.id,
+      startedAt: this.startedAt,
+      keyId: this.key?.id ?? null,
+      groupId: this.key?.groupId ?? null,
+      route: this.route ? `/v1${this.route.path.replaceAll(':id', '{id}')}` : 'unknown',
+      method: this.route?.method ?? 'GET',
+      capability: this.route?.capability ?? null,
+      modelAsked: this.model,
+      stream: this.stream,
+    };
+  }
+
+  /** Notes a new attempt; the time before the first is the queue's. */
+  attempt(target: Target, credentialId: string | null): AttemptRecord {
+    this.#queueMs ??= performance.now() - this.#startedMs;
+    const attempt: AttemptRecord = {
+      provider: target.provider.id,
+      credential: credentialId,
+      model: target.model,
+      startedAt: Date.now(),
+      connectMs: null,
+      firstByteMs: null,
+      totalMs: null,
+      status: null,
+      failure: null,
+      error: null,
+      upstreamRequestId: null,
+    };
+    this.attempts.push(attempt);
+    this.tail = new Tail();
+    return attempt;
+  }
+
+  refused(error: GatewayError): void {
+    this.status = error.kind.status;
+    this.errorCode = error.code;
+    this.outcome = 'error';
+  }
+
+  record(
+    request: IncomingMessage,
+    accounting: Pick<RequestRecord, 'usage' | 'usageCertainty' | 'costUsd'>,
+  ): RequestRecord {
+    const last = this.attempts.at(-1);
+    const { headers } = request;
+    return {
+      ...this.started,
+      outcome: this.outcome,
+      status: this.outcome === 'client-gone' && !last?.status ? null : (this.status ?? last?.status ?? null),
+      errorCode: this.errorCode,
+      modelServed: last?.model ?? null,
+      provider: last?.provider ?? null,
+      credential: last?.credential ?? null,
+      queueMs: this.#queueMs,
+      connectMs: last?.connectMs ?? null,
+      firstByteMs: last?.firstByteMs ?? null,
+      totalMs: performance.now() - this.#startedMs,
+      bytesIn: this.bytesIn,
+      bytesOut: this.bytesOut,
+      attempts: this.attempts,
+      ...accounting,
+      client: headers['user-agent']?.slice(0, 200) ?? null,
+      clientRetries: Number(headers['x-stainless-retry-count']) || 0,
+    };
+  }
+}

@@ -1,0 +1,117 @@
+/** The listening socket: bounds on what a connection may do, and an orderly end. Knows nothing of what requests mean. */
+import http, { type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { GatewayError } from '../contract/errors.ts';
+
+export interface ListenOptions {
+  host: string;
+  /** 0: any free one. */
+  port: number;
+}
+
+export interface ListeningServer {
+  host: string;
+  port: number;
+  /** Requests under way. */
+  readonly active: number;
+  /** Takes no new connections, lets requests end for at most `drainMs`, then closes what is left. */
+  stop(drainMs: number): Promise<void>;
+}
+
+/** Slow senders: time for all headers, and for a whole request with its upload. */
+const headersTimeoutMs = 30_000;
+const requestTimeoutMs = 300_000;
+/** People think between two requests; a new connection costs more than an idle one. */
+const keepAliveTimeoutMs = 75_000;
+const maxHeaderBytes = 32 * 1024;
+
+/** Rejects with the system's error, such as EADDRINUSE. */
+export async function listen(listener: RequestListener, { host, port }: ListenOptions): Promise<ListeningServer> {
+  let active = 0;
+  let onIdle: (() => void) | undefined;
+  const server = http.createServer(
+    {
+      headersTimeout: headersTimeoutMs,
+      requestTimeout: requestTimeoutMs,
+      keepAliveTimeout: keepAliveTimeoutMs,
+      maxHeaderSize: maxHeaderBytes,
+      connectionsCheckingInterval: 5_000,
+    },
+    (request: IncomingMessage, response: ServerResponse) => {
+      active++;
+      response.once('close', () => {
+        active--;
+        if (active === 0) onIdle?.();
+      });
+      listener(request, response);
+    },
+  );
+  server.on('clientError', answerClientError);
+  await bind(server, host, port);
+  const address = server.address();
+  return {
+    host,
+    port: typeof address === 'object' && address ? address.port : port,
+    get active() {
+      return active;
+    },
+    async stop(drainMs) {
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      server.closeIdleConnections();
+      if (active > 0)
+        await idleOrLate((resolve) => {
+          onIdle = resolve;
+        }, drainMs);
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}
+
+function bind(server: Server, host: string, port: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen({ host, port }, () => {
+      server.off('error', reject);
+      resolve();
+    });
+  });
+}
+
+function idleOrLate(whenIdle: (resolve: () => void) => void, limitMs: number): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, limitMs);
+    whenIdle(() => {
+      clearTimeout(timer);
+      resolve();
+    });
+  });
+}
+
+/** What is not HTTP at all never reaches the application, but is answered in the same shape. */
+function answerClientError(error: NodeJS.ErrnoException, socket: Duplex): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const answer = describeClientError(error.code);
+  const body = JSON.stringify(answer.toBody());
+  const { status } = answer.kind;
+  socket.end(
+    `HTTP/1.1 ${status} ${http.STATUS_CODES[status]}\r\ncontent-type: application/json\r\n` +
+      `content-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
+  );
+}
+
+function describeClientError(code: string | undefined): GatewayError {
+  if (code === 'HPE_HEADER_OVERFLOW') {
+    return new GatewayError(
+      'headers_too_large',
+      `The request's URL and headers are longer than ${maxHeaderBytes} bytes.`,
+    );
+  }
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') {
+    return new GatewayError('request_timeout', 'The request did not arrive completely in time.');
+  }
+  return new GatewayError('malformed_http', 'The request is not valid HTTP.');
+}

@@ -1,0 +1,25 @@
+/**
+ * A dialect is the wire format a provider speaks. It is pure: it says where a call goes and under which headers, and
+ * knows no sockets, no configuration store and no request of a client. One folder each; `registry.ts` lists them.
+ */
+import type { DialectId } from '../contract/config.ts';
+
+/** What of a provider a dialect needs to address a call. */
+export interface Endpoint {
+  origin: string;
+  /** Path of the base URL, without a slash at its end: `/v1`. */
+  basePath: string;
+  /** Azure's, if configured. */
+  apiVersion: string | undefined;
+}
+
+export interface Dialect {
+  id: DialectId;
+  /**
+   * Where a call goes. `path` is the client's path below `/v1`, `query` with its `?` or empty, `model` the upstream
+   * model (null where the call names none).
+   */
+  address(endpoint: Endpoint, path: string, query: string, model: string | null): string;
+  /** The headers that carry a credential. */
+  authorize(secret: string): Record<string, string>;
+}

@@ -1,0 +1,7 @@
+import type { DialectId } from '../contract/config.ts';
+import { azure } from './azure/azure.ts';
+import type { Dialect } from './dialect.ts';
+import { openai } from './openai/openai.ts';
+
+/** Every dialect there is. */
+export const dialects: Record<DialectId, Dialect> = { openai, azure };

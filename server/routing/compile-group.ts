@@ -1,0 +1,88 @@
+import type { AliasConfig, GroupConfig } from '../contract/config.ts';
+import { matchesAny } from './pattern.ts';
+import type { CompiledGroup, CompiledProvider, ModelInfo, RankedProvider, Route, Target } from './snapshot.ts';
+
+/** Works out what a group may list and call, and in which order each model's targets are asked. */
+export function compileGroup(
+  group: GroupConfig,
+  aliases: readonly AliasConfig[],
+  providers: ReadonlyMap<string, CompiledProvider>,
+): CompiledGroup {
+  const allowed = matchesAny(group.models);
+  const denied = matchesAny(group.deny);
+  const allowsModel = (name: string, meant: string | null = null) =>
+    [name, meant ?? name].some(allowed) && ![name, meant ?? name].some(denied);
+  const ranked = rankProviders(group, providers);
+  const routes = new Map<string, Route>();
+  for (const alias of aliases) {
+    if (!allowsModel(alias.name)) continue;
+    const targets = aliasTargets(alias, ranked);
+    if (targets.length > 0) routes.set(alias.name, toRoute(alias.name, { created: 0, ownedBy: 'sluice' }, targets));
+  }
+  for (const { provider } of ranked) {
+    if (provider.unusable) continue;
+    for (const [name, info] of provider.models) {
+      if (!routes.has(name) && allowsModel(name)) routes.set(name, toRoute(name, info, servers(name, ranked)));
+    }
+  }
+  return {
+    id: group.id,
+    capture: group.capture,
+    defaults: group.defaults,
+    routes: new Map([...routes].sort(([a], [b]) => (a < b ? -1 : 1))),
+    allowsModel,
+    providers: ranked,
+  };
+}
+
+/**
+ * The group's own order first, then the order of the configuration. Each provider without a place of its own comes after
+ * the one before it.
+ */
+function rankProviders(group: GroupConfig, providers: ReadonlyMap<string, CompiledProvider>): RankedProvider[] {
+  const allowed = matchesAny(group.providers);
+  const ranked: RankedProvider[] = [];
+  for (const provider of providers.values()) {
+    if (!allowed(provider.id)) continue;
+    const place = group.order.find((entry) => entry.provider === provider.id);
+    ranked.push({
+      provider,
+      priority: place?.priority ?? unplacedPriority + ranked.length,
+      weight: place?.weight ?? 1,
+    });
+  }
+  return ranked.sort((a, b) => a.priority - b.priority);
+}
+
+/** Above any priority that the configuration allows. */
+const unplacedPriority = 10_000;
+/** Added for a provider that merely takes any name, so that one known to serve the model goes first. */
+const anyModelPriority = 10_000;
+
+/** Every usable provider that serves a plain model name, in order. */
+export function servers(name: string, ranked: readonly RankedProvider[]): Target[] {
+  const targets: Target[] = [];
+  for (const { provider, priority, weight } of ranked) {
+    if (provider.unusable) continue;
+    if (provider.models.has(name)) targets.push({ provider, model: name, priority, weight });
+    else if (provider.anyModel) {
+      const later = priority >= unplacedPriority ? anyModelPriority : 0;
+      targets.push({ provider, model: name, priority: priority + later, weight });
+    }
+  }
+  return targets.sort((a, b) => a.priority - b.priority);
+}
+
+function aliasTargets(alias: AliasConfig, ranked: readonly RankedProvider[]): Target[] {
+  return alias.targets
+    .flatMap((target) => {
+      const provider = ranked.find((entry) => entry.provider.id === target.provider)?.provider;
+      if (!provider || provider.unusable) return [];
+      return [{ provider, model: target.model, priority: target.priority, weight: target.weight }];
+    })
+    .sort((a, b) => a.priority - b.priority);
+}
+
+function toRoute(id: string, info: ModelInfo, targets: readonly Target[]): Route {
+  return { listed: { id, object: 'model', created: info.created, owned_by: info.ownedBy }, targets };
+}

@@ -1,0 +1,135 @@
+/**
+ * Configuration + secrets + discovered models → `Snapshot`. Pure; owns the meaning of providers, aliases, groups and
+ * keys, and must not know how a request looks or how it is sent.
+ */
+import { createHash } from 'node:crypto';
+import { type Config, type KeyConfig, type ProviderConfig, timeoutsSchema } from '../contract/config.ts';
+import { dialects } from '../providers/registry.ts';
+import { credentialSecretName, keySecretName } from '../secrets/secret-store.ts';
+import { compileGroup } from './compile-group.ts';
+import { matchesAny } from './pattern.ts';
+import type {
+  CompiledCredential,
+  CompiledGroup,
+  CompiledKey,
+  CompiledProvider,
+  ModelInfo,
+  Snapshot,
+} from './snapshot.ts';
+
+export interface CompileInput {
+  config: Config;
+  revision: number;
+  /** Secret values by name (`provider/…`, `key/…`), as read at start and on change. */
+  secrets: ReadonlyMap<string, string>;
+  /** What `discover` has brought, by provider id. */
+  discovered: ReadonlyMap<string, ReadonlyMap<string, ModelInfo>>;
+  /** The running demo provider, if it is on. */
+  demo: ProviderConfig | null;
+  /** Addresses that are Sluice itself: `127.0.0.1:4810`. */
+  ownAddresses: ReadonlySet<string>;
+}
+
+export function compileSnapshot(input: CompileInput): Snapshot {
+  const { config } = input;
+  const providers = new Map<string, CompiledProvider>();
+  for (const provider of input.demo ? [...config.providers, input.demo] : config.providers) {
+    providers.set(provider.id, compileProvider(provider, input));
+  }
+  const groups = new Map(config.groups.map((group) => [group.id, group]));
+  const compiled = new Map<string, CompiledGroup>();
+  return {
+    revision: input.revision,
+    settings: config.settings,
+    keys: compileKeys(config.keys, input.secrets),
+    providers,
+    group(id) {
+      const group = groups.get(id);
+      let result = compiled.get(id);
+      if (!result && group) {
+        result = compileGroup(group, config.aliases, providers);
+        compiled.set(id, result);
+      }
+      return result;
+    },
+  };
+}
+
+function compileProvider(provider: ProviderConfig, input: CompileInput): CompiledProvider {
+  const url = new URL(provider.baseUrl);
+  const dialect = dialects[provider.dialect];
+  const credentials = compileCredentials(provider, input.secrets);
+  const listed = provider.models === 'discover' ? undefined : provider.models;
+  const discovered = input.discovered.get(provider.id);
+  return {
+    id: provider.id,
+    name: provider.name ?? provider.id,
+    dialect,
+    endpoint: { origin: url.origin, basePath: url.pathname.replace(/\/+$/, ''), apiVersion: provider.apiVersion },
+    credentials,
+    headers: Object.fromEntries(Object.entries(provider.headers).map(([name, value]) => [name.toLowerCase(), value])),
+    timeouts: timeoutsSchema.parse(provider.timeouts),
+    proxy: provider.proxy,
+    askUsage: provider.askUsage,
+    models: listed
+      ? new Map(listed.filter((name) => name !== '*').map((name) => [name, { created: 0, ownedBy: provider.id }]))
+      : (discovered ?? new Map()),
+    // Before its models are known, refusing names would be worse than asking it.
+    anyModel: listed ? listed.includes('*') : !discovered,
+    unusable: whyUnusable(provider, url, credentials, input.ownAddresses),
+  };
+}
+
+function compileCredentials(provider: ProviderConfig, secrets: ReadonlyMap<string, string>): CompiledCredential[] {
+  const dialect = dialects[provider.dialect];
+  return provider.credentials
+    .filter((credential) => credential.enabled)
+    .flatMap((credential) => {
+      const secret = secrets.get(credentialSecretName(provider.id, credential.id));
+      return secret ? [{ id: credential.id, headers: dialect.authorize(secret) }] : [];
+    });
+}
+
+function whyUnusable(
+  provider: ProviderConfig,
+  url: URL,
+  credentials: readonly CompiledCredential[],
+  ownAddresses: ReadonlySet<string>,
+): string | null {
+  if (!provider.enabled) return 'it is switched off';
+  if (leadsBack(url, ownAddresses)) return 'its base URL leads back to Sluice itself';
+  if (provider.credentials.length > 0 && credentials.length === 0)
+    return 'none of its credentials has a secret and is enabled';
+  return null;
+}
+
+/** A provider that is this very gateway would ask itself for ever. */
+export function leadsBack(url: URL, ownAddresses: ReadonlySet<string>): boolean {
+  const loopback = /^(localhost|.*\.localhost|127(\.\d+){3}|0\.0\.0\.0|\[::1?\])$/.test(url.hostname);
+  const port = url.port || (url.protocol === 'https:' ? '443' : '80');
+  return ownAddresses.has(`${loopback ? '127.0.0.1' : url.hostname}:${port}`);
+}
+
+function compileKeys(keys: readonly KeyConfig[], secrets: ReadonlyMap<string, string>): Map<string, CompiledKey> {
+  const byHash = new Map<string, CompiledKey>();
+  for (const key of keys) {
+    const secret = key.hash ? undefined : secrets.get(keySecretName(key.id));
+    const hash = key.hash?.slice('sha256:'.length) ?? (secret === undefined ? undefined : sha256(secret));
+    if (!hash) continue;
+    byHash.set(hash, {
+      id: key.id,
+      hash,
+      name: key.name ?? key.id,
+      groupId: key.group,
+      enabled: key.enabled,
+      expiresAtMs: key.expiresAt ? Date.parse(key.expiresAt) : null,
+      allowsModel: key.models ? matchesAny(key.models) : null,
+    });
+  }
+  return byHash;
+}
+
+/** Hexadecimal. Keys are random and long, so a plain hash protects them; anything slower would be paid on each request. */
+export function sha256(text: string): string {
+  return createHash('sha256').update(text, 'utf8').digest('hex');
+}

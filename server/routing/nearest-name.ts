@@ -1,0 +1,27 @@
+/** The name most like `wanted`, if any is near enough to be what was meant. */
+export function nearestName(wanted: string, names: Iterable<string>): string | null {
+  let best: string | null = null;
+  let bestDistance = Math.max(3, Math.ceil(wanted.length * 0.4)) + 1;
+  for (const name of names) {
+    if (Math.abs(name.length - wanted.length) >= bestDistance) continue;
+    const distance = editDistance(wanted.toLowerCase(), name.toLowerCase());
+    if (distance >= bestDistance) continue;
+    best = name;
+    bestDistance = distance;
+  }
+  return best;
+}
+
+/** Levenshtein distance, one row at a time. */
+function editDistance(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, index) => index);
+  for (let i = 1; i <= a.length; i++) {
+    const next = [i];
+    for (let j = 1; j <= b.length; j++) {
+      const replaced = (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
+      next.push(Math.min(replaced, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
+    }
+    row = next;
+  }
+  return row[b.length] ?? 0;
+}

@@ -1,0 +1,104 @@
+/** (key, model) → targets in order. A look-up in the compiled snapshot; no I/O, no clock. */
+import type { Capability } from '../contract/config.ts';
+import { GatewayError } from '../contract/errors.ts';
+import { servers } from './compile-group.ts';
+import { nearestName } from './nearest-name.ts';
+import type { CompiledGroup, CompiledKey, ListedModel, Route, Target } from './snapshot.ts';
+
+export interface Resolved {
+  /** The client's name for it; null if the request named none and no default applies. */
+  model: string | null;
+  targets: readonly Target[];
+}
+
+/** Throws GatewayError `model_not_found`, `model_missing` or `no_healthy_provider`. */
+export function resolveRoute(group: CompiledGroup, key: CompiledKey, model: string): Resolved {
+  if (mayUse(group, key, model)) {
+    const targets = findTargets(group, model);
+    if (targets.length > 0) return { model, targets };
+    const reasons = whyNone(group, model);
+    if (reasons) throw new GatewayError('no_healthy_provider', `No provider can serve "${model}" now: ${reasons}.`);
+  }
+  throw modelNotFound(group, key, model);
+}
+
+/** For a request that names no model: the group's default for the capability, or its only provider. */
+export function resolveDefault(group: CompiledGroup, key: CompiledKey, capability: Capability): Resolved {
+  const model = group.defaults[capability];
+  if (model) return resolveRoute(group, key, model);
+  const usable = group.providers.filter(({ provider }) => !provider.unusable);
+  const [only] = usable;
+  if (only && usable.length === 1 && !key.allowsModel) {
+    return { model: null, targets: [{ ...only, model: null }] };
+  }
+  if (usable.length === 0)
+    throw new GatewayError('no_healthy_provider', 'No provider of this key’s group can be used now.');
+  throw new GatewayError(
+    'model_missing',
+    `you must provide a model parameter: group "${group.id}" has several providers and no default model for ${capability}.`,
+  );
+}
+
+/** A key lists exactly what it may call by these names. */
+export function listModels(group: CompiledGroup, key: CompiledKey): ListedModel[] {
+  const listed: ListedModel[] = [];
+  for (const [name, route] of group.routes) {
+    if (!key.allowsModel || key.allowsModel(name)) listed.push(route.listed);
+  }
+  return listed;
+}
+
+/** Any name that would be served, also `provider/model` and names that a provider takes unseen. */
+export function retrieveModel(group: CompiledGroup, key: CompiledKey, model: string): ListedModel {
+  const { targets } = resolveRoute(group, key, model);
+  const listed = group.routes.get(model)?.listed;
+  return listed ?? { id: model, object: 'model', created: 0, owned_by: targets[0]?.provider.id ?? 'sluice' };
+}
+
+function findTargets(group: CompiledGroup, model: string): readonly Target[] {
+  const route: Route | undefined = group.routes.get(model);
+  if (route) return route.targets;
+  const addressed = addressedTarget(group, model);
+  if (addressed) return addressed.provider.unusable ? [] : [addressed];
+  return servers(model, group.providers);
+}
+
+/** `provider/model` addresses one provider, if it serves that model. */
+function addressedTarget(group: CompiledGroup, model: string): Target | null {
+  const slash = model.indexOf('/');
+  if (slash < 1) return null;
+  const id = model.slice(0, slash);
+  const name = model.slice(slash + 1);
+  const ranked = group.providers.find(({ provider }) => provider.id === id);
+  if (!ranked || !name) return null;
+  const { provider } = ranked;
+  return provider.anyModel || provider.models.has(name) ? { ...ranked, model: name } : null;
+}
+
+/** A name is judged as the client wrote it and, where it is `provider/model`, as the model it means. */
+function mayUse(group: CompiledGroup, key: CompiledKey, model: string): boolean {
+  const meant = group.routes.has(model) ? null : (addressedTarget(group, model)?.model ?? null);
+  if (!group.allowsModel(model, meant)) return false;
+  return !key.allowsModel || key.allowsModel(model) || (meant !== null && key.allowsModel(meant));
+}
+
+/** Whether providers that are off or lack a credential would have served it, and why they cannot; null if none would. */
+function whyNone(group: CompiledGroup, model: string): string | null {
+  const plain = addressedTarget(group, model)?.model ?? model;
+  const reasons = group.providers
+    .filter(({ provider }) => provider.unusable && (provider.anyModel || provider.models.has(plain)))
+    .map(({ provider }) => `provider "${provider.id}": ${provider.unusable}`);
+  return reasons.length > 0 ? reasons.join('; ') : null;
+}
+
+function modelNotFound(group: CompiledGroup, key: CompiledKey, model: string): GatewayError {
+  const nearest = nearestName(
+    model,
+    listModels(group, key).map((listed) => listed.id),
+  );
+  const hint = nearest ? ` Did you mean "${nearest}"?` : '';
+  const shown = model.length > 200 ? `${model.slice(0, 200)}…` : model;
+  return new GatewayError('model_not_found', `The model "${shown}" does not exist or this key may not use it.${hint}`, {
+    param: 'model',
+  });
+}

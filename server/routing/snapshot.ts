@@ -1,0 +1,99 @@
+/**
+ * The frozen, compiled configuration that a request runs on from beginning to end. Compiled once per revision; the same
+ * compiled group answers listing, retrieval and admission, so a key lists exactly what it may call.
+ */
+import type { Capability, Settings, Timeouts } from '../contract/config.ts';
+import type { Dialect, Endpoint } from '../providers/dialect.ts';
+
+export interface CompiledCredential {
+  id: string;
+  /** Headers that carry the secret. */
+  headers: Record<string, string>;
+}
+
+export interface CompiledProvider {
+  id: string;
+  name: string;
+  dialect: Dialect;
+  endpoint: Endpoint;
+  credentials: readonly CompiledCredential[];
+  /** Lower-case names. */
+  headers: Record<string, string>;
+  timeouts: Timeouts;
+  proxy: string;
+  askUsage: boolean;
+  /** Names it is known to serve. */
+  models: ReadonlyMap<string, ModelInfo>;
+  /** It takes any name besides. */
+  anyModel: boolean;
+  /** Why it cannot be used now, for a person; null if it can. */
+  unusable: string | null;
+}
+
+export interface ModelInfo {
+  created: number;
+  ownedBy: string;
+}
+
+/** Provider and upstream model, with its place among others. */
+export interface Target {
+  provider: CompiledProvider;
+  /** Null for a request that names no model. */
+  model: string | null;
+  priority: number;
+  weight: number;
+}
+
+/** A model object of the API. */
+export interface ListedModel {
+  id: string;
+  object: 'model';
+  created: number;
+  owned_by: string;
+}
+
+export interface CompiledGroup {
+  id: string;
+  capture: boolean;
+  defaults: Partial<Record<Capability, string>>;
+  /** All that can be listed, by name, in order of name; targets in order. */
+  routes: ReadonlyMap<string, Route>;
+  /** `meant` is the plain name in `provider/model`: allowed under either name, and refused under either. */
+  allowsModel(name: string, meant?: string | null): boolean;
+  /** The providers it may use, in their order. */
+  providers: readonly RankedProvider[];
+}
+
+export interface RankedProvider {
+  provider: CompiledProvider;
+  priority: number;
+  weight: number;
+}
+
+export interface Route {
+  listed: ListedModel;
+  targets: readonly Target[];
+}
+
+export interface CompiledKey {
+  id: string;
+  /** Hexadecimal SHA-256 of its secret. */
+  hash: string;
+  name: string;
+  groupId: string;
+  enabled: boolean;
+  /** Unix milliseconds. */
+  expiresAtMs: number | null;
+  /** Null: all that the group allows. */
+  allowsModel: ((name: string) => boolean) | null;
+}
+
+export interface Snapshot {
+  revision: number;
+  settings: Settings;
+  /** By the hexadecimal SHA-256 of the secret. */
+  keys: ReadonlyMap<string, CompiledKey>;
+  providers: ReadonlyMap<string, CompiledProvider>;
+  /** Compiled on first use. */
+  group(id: string): CompiledGroup | undefined;
+}

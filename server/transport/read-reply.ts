@@ -1,0 +1,40 @@
+import type { OutgoingRequest, ResponseHeaders, Transport } from './transport.ts';
+import { TransportError } from './transport-error.ts';
+
+export interface WholeReply {
+  status: number;
+  headers: ResponseHeaders;
+  body: Buffer;
+}
+
+/**
+ * Sends a request and gathers its reply: for model lists, tests of a provider and other small things off the request path.
+ * Rejects with a TransportError; also past `maxBytes`, so that no upstream can fill the memory.
+ */
+export function readReply(
+  transport: Transport,
+  request: OutgoingRequest,
+  maxBytes = 16 * 1024 * 1024,
+): Promise<WholeReply> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    let status = 0;
+    let headers: ResponseHeaders = {};
+    const exchange = transport.send(request, {
+      onHeaders(replyStatus, replyHeaders) {
+        status = replyStatus;
+        headers = replyHeaders;
+      },
+      onData(chunk) {
+        size += chunk.length;
+        chunks.push(chunk);
+        if (size <= maxBytes) return;
+        reject(new TransportError('malformed', 'body', `the reply is longer than ${maxBytes} bytes`));
+        exchange.abort();
+      },
+      onEnd: () => resolve({ status, headers, body: Buffer.concat(chunks) }),
+      onError: reject,
+    });
+  });
+}

@@ -1,0 +1,141 @@
+/**
+ * Lets the bytes of a server-sent event stream through unchanged, but only whole events: of an event that has begun and
+ * not ended, what came is held back until its blank line. So an upstream that breaks off never leaves half an event
+ * with the client, and an error event or a comment can be put in at any moment. An event of more than `maxHeldBytes`
+ * (an image) is let through as it comes.
+ *
+ * Line ends may be LF or CRLF and the cuts between chunks anywhere. Without a filter a chunk costs two native
+ * searches, however many events it holds.
+ */
+
+/**
+ * Sees each event with its blank line and returns what is to be sent in its place: the same buffer, another, or null for
+ * nothing. Of an event too large to be held it sees the beginning (`whole` false), which is sent whatever it returns.
+ */
+export type EventFilter = (event: Buffer, whole: boolean) => Buffer | null;
+
+const LF = 0x0a;
+const CR = 0x0d;
+const maxHeldBytes = 64 * 1024;
+
+export class SseGate {
+  readonly #write: (bytes: Buffer) => void;
+  readonly #filter: EventFilter | undefined;
+  #held: Buffer[] = [];
+  #heldBytes = 0;
+  /** The current line is empty so far (a CR at its end not counted). */
+  #atLineStart = true;
+  #insideLargeEvent = false;
+
+  constructor(write: (bytes: Buffer) => void, filter?: EventFilter) {
+    this.#write = write;
+    this.#filter = filter;
+  }
+
+  /** Part of an event has been sent, so nothing may be put in before its end. */
+  get insideEvent(): boolean {
+    return this.#insideLargeEvent;
+  }
+
+  push(chunk: Buffer): void {
+    const from = this.#filter ? this.#pushEvents(chunk, this.#filter) : this.#pushThrough(chunk);
+    if (from < chunk.length) this.#hold(from === 0 ? chunk : chunk.subarray(from));
+  }
+
+  /** Sends what is held: a last event without its blank line, as some upstreams end. Only for a stream that ended well. */
+  flush(): void {
+    for (const part of this.#held) this.#write(part);
+    this.#forgetHeld();
+  }
+
+  /** Sends all up to the last event's end; returns where that is. */
+  #pushThrough(chunk: Buffer): number {
+    const end = lastEventEnd(chunk, this.#atLineStart);
+    if (end === -1) return 0;
+    this.flush();
+    this.#write(end === chunk.length ? chunk : chunk.subarray(0, end));
+    this.#eventEnded();
+    return end;
+  }
+
+  /** Sends event by event; neighbours that the filter left alone go in one piece. */
+  #pushEvents(chunk: Buffer, filter: EventFilter): number {
+    let runStart = 0;
+    let from = 0;
+    for (let end = this.#endOfEvent(chunk, 0); end !== -1; end = this.#endOfEvent(chunk, from)) {
+      if (!this.#insideLargeEvent) {
+        const part = chunk.subarray(from, end);
+        const event = this.#heldBytes > 0 ? Buffer.concat([...this.#held, part]) : part;
+        const result = filter(event, true);
+        if (result !== part) {
+          if (runStart < from) this.#write(chunk.subarray(runStart, from));
+          if (result) this.#write(result);
+          runStart = end;
+        }
+        this.#forgetHeld();
+      }
+      this.#eventEnded();
+      from = end;
+    }
+    if (runStart < from) this.#write(chunk.subarray(runStart, from));
+    return from;
+  }
+
+  #endOfEvent(chunk: Buffer, from: number): number {
+    return firstEventEnd(chunk, from, this.#atLineStart);
+  }
+
+  #eventEnded(): void {
+    this.#insideLargeEvent = false;
+    this.#atLineStart = true;
+  }
+
+  #hold(part: Buffer): void {
+    this.#atLineStart = isAtLineStart(part, this.#atLineStart);
+    if (this.#insideLargeEvent) {
+      this.#write(part);
+      return;
+    }
+    this.#held.push(part);
+    this.#heldBytes += part.length;
+    if (this.#heldBytes <= maxHeldBytes) return;
+    this.#insideLargeEvent = true;
+    this.#filter?.(this.#held[0] ?? part, false);
+    this.flush();
+  }
+
+  #forgetHeld(): void {
+    if (this.#heldBytes === 0) return;
+    this.#held = [];
+    this.#heldBytes = 0;
+  }
+}
+
+function isAtLineStart(part: Buffer, before: boolean): boolean {
+  const end = part.at(-1) === CR ? part.length - 1 : part.length;
+  return end === 0 ? before : part[end - 1] === LF;
+}
+
+/** Offset after the first blank line at or after `from`, or -1. */
+function firstEventEnd(chunk: Buffer, from: number, atLineStart: boolean): number {
+  let lineStart = from;
+  let emptyBefore = atLineStart;
+  for (let lf = chunk.indexOf(LF, lineStart); lf !== -1; lf = chunk.indexOf(LF, lineStart)) {
+    const lineEnd = lf > lineStart && chunk[lf - 1] === CR ? lf - 1 : lf;
+    if (lineEnd === lineStart && emptyBefore) return lf + 1;
+    lineStart = lf + 1;
+    emptyBefore = true;
+  }
+  return -1;
+}
+
+/** Offset after the last blank line, or -1. */
+function lastEventEnd(chunk: Buffer, atLineStart: boolean): number {
+  let lf = chunk.lastIndexOf(LF);
+  while (lf !== -1) {
+    const lineEnd = lf > 0 && chunk[lf - 1] === CR ? lf - 1 : lf;
+    if (lineEnd === 0 ? atLineStart : chunk[lineEnd - 1] === LF) return lf + 1;
+    lf = lineEnd === 0 ? -1 : chunk.lastIndexOf(LF, lineEnd - 1);
+  }
+  return -1;
+}

@@ -1,0 +1,218 @@
+/**
+ * The only way out: HTTP to upstream providers over pooled connections. Owns sockets, timeouts by phase, proxies and
+ * certificate authorities. Knows nothing of providers, models or what is in a body.
+ *
+ * Callbacks rather than promises and streams: `dispatch` with a handler costs a quarter of `fetch`.
+ */
+import type { Readable } from 'node:stream';
+import tls from 'node:tls';
+import { type Dispatcher, EnvHttpProxyAgent, Pool, ProxyAgent } from 'undici';
+import type { Timeouts } from '../contract/config.ts';
+import { TransportError, toTransportError } from './transport-error.ts';
+
+/** Proxies as the environment names them; read by the program's entry, never here. */
+export interface ProxySettings {
+  httpProxy?: string | undefined;
+  httpsProxy?: string | undefined;
+  noProxy?: string | undefined;
+}
+
+export interface TransportOptions {
+  proxies?: ProxySettings;
+  /** PEM texts trusted besides Node's own list. */
+  extraCa?: readonly string[];
+}
+
+export interface OutgoingRequest {
+  /** `https://api.openai.com` */
+  origin: string;
+  method: string;
+  /** With its query. */
+  path: string;
+  headers: Record<string, string>;
+  body: Buffer | Readable | null;
+  timeouts: Timeouts;
+  /** `system`, `direct` or a proxy's URL. */
+  proxy: string;
+}
+
+export type ResponseHeaders = Readonly<Record<string, string | string[] | undefined>>;
+
+/** What a reply's reader is told; exactly one of `onEnd` and `onError` comes last. */
+export interface ReplyHandler {
+  /** The connection stands and the request is being sent. */
+  onSending?(): void;
+  onHeaders(status: number, headers: ResponseHeaders): void;
+  onData(chunk: Buffer): void;
+  onEnd(): void;
+  onError(error: TransportError): void;
+}
+
+/** Held by whoever reads the reply: back-pressure and giving up. */
+export interface Exchange {
+  pause(): void;
+  resume(): void;
+  /** Closes the connection to the upstream at once; `onError` follows with kind `aborted`. Safe to call at any time. */
+  abort(): void;
+}
+
+export interface Transport {
+  send(request: OutgoingRequest, handler: ReplyHandler): Exchange;
+  close(): Promise<void>;
+}
+
+/** People think between two questions: a short-lived idle socket would cost a TLS handshake nearly every turn. */
+const idleSocketMs = 60_000;
+
+export function createTransport(options: TransportOptions = {}): Transport {
+  const dispatchers = new Map<string, Dispatcher>();
+  const ca = options.extraCa?.length ? [...tls.rootCertificates, ...options.extraCa] : undefined;
+  const proxies = options.proxies ?? {};
+  const anyProxy = Boolean(proxies.httpProxy || proxies.httpsProxy);
+
+  const create = (request: OutgoingRequest): Dispatcher => {
+    const connect = { timeout: request.timeouts.connectMs, ...(ca && { ca }) };
+    // HTTP/1.1 only: an aborted request must cost its own connection and no other's.
+    const common = { connect, keepAliveTimeout: idleSocketMs, allowH2: false, pipelining: 1 };
+    if (request.proxy !== 'system' && request.proxy !== 'direct') {
+      return new ProxyAgent({ ...common, uri: request.proxy, ...(ca && { requestTls: { ca }, proxyTls: { ca } }) });
+    }
+    if (request.proxy === 'system' && anyProxy) {
+      return new EnvHttpProxyAgent({
+        ...common,
+        httpProxy: proxies.httpProxy ?? '',
+        httpsProxy: proxies.httpsProxy ?? '',
+        noProxy: withLoopback(proxies.noProxy),
+        ...(ca && { requestTls: { ca }, proxyTls: { ca } }),
+      });
+    }
+    return new Pool(request.origin, common);
+  };
+
+  const dispatcherFor = (request: OutgoingRequest): Dispatcher => {
+    const name = `${request.origin} ${request.proxy} ${request.timeouts.connectMs}`;
+    let dispatcher = dispatchers.get(name);
+    if (!dispatcher) {
+      dispatcher = create(request);
+      dispatchers.set(name, dispatcher);
+    }
+    return dispatcher;
+  };
+
+  return {
+    send(request, handler) {
+      const exchange = new UpstreamExchange(handler, request.timeouts.totalMs);
+      try {
+        dispatcherFor(request).dispatch(
+          {
+            origin: request.origin,
+            path: request.path,
+            method: request.method,
+            headers: request.headers,
+            body: request.body,
+            headersTimeout: request.timeouts.firstByteMs,
+            bodyTimeout: request.timeouts.idleMs,
+          },
+          exchange,
+        );
+      } catch (error) {
+        queueMicrotask(() => exchange.fail(error));
+      }
+      return exchange;
+    },
+    async close() {
+      await Promise.all([...dispatchers.values()].map((dispatcher) => dispatcher.destroy()));
+      dispatchers.clear();
+    },
+  };
+}
+
+/** A proxy is no way to this machine itself, whatever the environment forgot to say. */
+function withLoopback(noProxy: string | undefined): string {
+  return ['localhost', '127.0.0.1', '::1', ...(noProxy ? [noProxy] : [])].join(',');
+}
+
+/** One request at the upstream: undici's handler on one side, `ReplyHandler` on the other. */
+class UpstreamExchange implements Dispatcher.DispatchHandler, Exchange {
+  #handler: ReplyHandler;
+  #controller: Dispatcher.DispatchController | undefined;
+  #abortReason: TransportError | undefined;
+  #headersSeen = false;
+  #done = false;
+  #totalTimer: NodeJS.Timeout | undefined;
+
+  constructor(handler: ReplyHandler, totalMs: number | undefined) {
+    this.#handler = handler;
+    if (totalMs) {
+      this.#totalTimer = setTimeout(() => {
+        const error = new TransportError(
+          'timeout',
+          this.#headersSeen ? 'body' : 'headers',
+          `no complete reply within ${totalMs} ms`,
+        );
+        this.#giveUp(error);
+      }, totalMs);
+    }
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller;
+    if (this.#abortReason) controller.abort(this.#abortReason);
+    else this.#handler.onSending?.();
+  }
+
+  onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: ResponseHeaders): void {
+    if (this.#done || status < 200) return;
+    this.#headersSeen = true;
+    this.#handler.onHeaders(status, headers);
+  }
+
+  onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    if (!this.#done) this.#handler.onData(chunk);
+  }
+
+  onResponseEnd(): void {
+    if (this.#finish()) this.#handler.onEnd();
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
+    this.fail(error);
+  }
+
+  fail(error: unknown): void {
+    if (!this.#finish()) return;
+    this.#handler.onError(this.#abortReason ?? toTransportError(error, this.#phase()));
+  }
+
+  pause(): void {
+    if (!this.#done) this.#controller?.pause();
+  }
+
+  resume(): void {
+    if (!this.#done) this.#controller?.resume();
+  }
+
+  abort(): void {
+    this.#giveUp(new TransportError('aborted', this.#phase(), 'the request was given up'));
+  }
+
+  #phase(): 'connect' | 'headers' | 'body' {
+    if (!this.#controller) return 'connect';
+    return this.#headersSeen ? 'body' : 'headers';
+  }
+
+  #giveUp(reason: TransportError): void {
+    if (this.#done || this.#abortReason) return;
+    this.#abortReason = reason;
+    // Before the connection stands there is nothing to abort yet: tell the reader now, and the socket when it comes.
+    if (this.#controller) this.#controller.abort(reason);
+    if (!this.#done) this.fail(reason);
+  }
+
+  #finish(): boolean {
+    if (this.#done) return false;
+    this.#done = true;
+    clearTimeout(this.#totalTimer);
+    return true;
+  }
+}

@@ -1,0 +1,98 @@
+import { createHash } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import OpenAI from 'openai';
+import pino from 'pino';
+import { openConfigStore } from '../../server/config/config-store.ts';
+import type { ConfigPersistence } from '../../server/config/persistence.ts';
+import type { ConfigInput } from '../../server/contract/config.ts';
+import { createGateway, type Gateway } from '../../server/gateway.ts';
+import type { GatewayPorts } from '../../server/gateway-ports.ts';
+import { createMemorySecretStore } from '../../server/secrets/memory.ts';
+
+export const testKey = 'sk-test key with spaces';
+
+export function hashOf(secret: string): string {
+  return `sha256:${createHash('sha256').update(secret).digest('hex')}`;
+}
+
+export interface TestGateway {
+  gateway: Gateway;
+  origin: string;
+  baseUrl: string;
+  folder: string;
+  /** The official client, without retries of its own. */
+  client: OpenAI;
+  fetch(path: string, init?: RequestInit): Promise<Response>;
+  stop(): Promise<void>;
+}
+
+export interface TestGatewayOptions {
+  config?: Partial<ConfigInput>;
+  /** By name, as in the secret store. */
+  secrets?: Record<string, string>;
+  ports?: Partial<GatewayPorts>;
+  /** Kept over a restart; else a new one, removed at the end. */
+  folder?: string;
+}
+
+/** One provider `main` at `baseUrl` with a credential, serving any model. */
+export function mainProvider(baseUrl: string, more: Record<string, unknown> = {}) {
+  return { id: 'main', baseUrl, credentials: [{ id: 'c1' }], models: ['gpt-x', '*'], ...more };
+}
+
+/** A running gateway with group `default` and key `testKey`, on a free port. */
+export async function startGateway(options: TestGatewayOptions = {}): Promise<TestGateway> {
+  const folder = options.folder ?? mkdtempSync(join(tmpdir(), 'sluice-test-'));
+  const config: ConfigInput = {
+    version: 1,
+    groups: [{ id: 'default' }],
+    keys: [{ id: 'k1', group: 'default', hash: hashOf(testKey) }],
+    ...options.config,
+  };
+  const secrets = createMemorySecretStore({ 'provider/main/c1': 'upstream-secret', ...options.secrets });
+  const gateway = await createGateway({
+    dataDir: folder,
+    uploadFolder: folder,
+    config: await openConfigStore({ persistence: memoryPersistence(config) }),
+    openSecrets: async () => secrets,
+    env: {},
+    proxies: {},
+    log: pino({ level: 'silent' }),
+    windowFolder: null,
+    listen: { host: '127.0.0.1', port: 0 },
+    ...options.ports,
+  });
+  const { port } = await gateway.start();
+  const origin = `http://127.0.0.1:${port}`;
+  const baseUrl = `${origin}/v1`;
+  return {
+    gateway,
+    origin,
+    baseUrl,
+    folder,
+    client: new OpenAI({ baseURL: baseUrl, apiKey: testKey, maxRetries: 0 }),
+    fetch: (path, init = {}) =>
+      fetch(baseUrl + path, {
+        ...init,
+        headers: { authorization: `Bearer ${testKey}`, ...Object.fromEntries(new Headers(init.headers)) },
+      }),
+    async stop() {
+      await gateway.stop(1_000);
+      if (!options.folder) rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Holds the configuration in memory. */
+export function memoryPersistence(initial: object): ConfigPersistence {
+  let value: unknown = structuredClone(initial);
+  return {
+    path: join(tmpdir(), 'sluice-test-no-such-folder', 'config.json'),
+    read: () => value,
+    write: async (next) => {
+      value = structuredClone(next);
+    },
+  };
+}

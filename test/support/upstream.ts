@@ -1,0 +1,82 @@
+import http, { type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/** What a scripted upstream received. */
+export interface SeenRequest {
+  method: string;
+  url: string;
+  headers: http.IncomingHttpHeaders;
+  body: Buffer;
+}
+
+export type Script = (request: SeenRequest, response: ServerResponse, raw: IncomingMessage) => void | Promise<void>;
+
+/** An upstream on loopback that answers as the test says and remembers what it was asked. */
+export interface ScriptedUpstream {
+  readonly origin: string;
+  /** With `/v1`. */
+  readonly baseUrl: string;
+  readonly seen: SeenRequest[];
+  /** Connections accepted so far. */
+  readonly connections: number;
+  /** Changes what is answered from now on. */
+  answer(script: Script): void;
+  stop(): Promise<void>;
+}
+
+export async function startUpstream(
+  script: Script = (_request, response) => json(response, { ok: true }),
+): Promise<ScriptedUpstream> {
+  const seen: SeenRequest[] = [];
+  let current = script;
+  let connections = 0;
+  const server: Server = http.createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      const received = {
+        method: request.method ?? '',
+        url: request.url ?? '',
+        headers: request.headers,
+        body: Buffer.concat(chunks),
+      };
+      seen.push(received);
+      void current(received, response, request);
+    });
+    request.on('error', () => {});
+    response.on('error', () => {});
+  });
+  server.on('connection', () => connections++);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  const origin = `http://127.0.0.1:${port}`;
+  return {
+    origin,
+    baseUrl: `${origin}/v1`,
+    seen,
+    get connections() {
+      return connections;
+    },
+    answer(next) {
+      current = next;
+    },
+    async stop() {
+      const closed = new Promise((resolve) => server.close(resolve));
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}
+
+export function json(
+  response: ServerResponse,
+  value: unknown,
+  status = 200,
+  headers: http.OutgoingHttpHeaders = {},
+): void {
+  response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(value));
+}
+
+export function eventStream(response: ServerResponse): void {
+  response.writeHead(200, { 'content-type': 'text/event-stream; charset=utf-8' });
+}
