@@ -1,0 +1,85 @@
+/** The ledger as CSV or JSON lines, a piece at a time, so that a million rows need no memory. */
+import type { LedgerQueries, RequestFilter } from './queries.ts';
+import type { LedgerRow } from './rows.ts';
+
+export type ExportFormat = 'csv' | 'jsonl';
+
+/** Yields text, newest request first: for `csv` with a line of column names, for `jsonl` one JSON object a line. */
+export async function* exportRequests(
+  queries: Pick<LedgerQueries, 'listRequests'>,
+  format: ExportFormat,
+  filter: Omit<RequestFilter, 'limit' | 'before'> = {},
+): AsyncGenerator<string, void, undefined> {
+  const toLine = format === 'csv' ? csvLine : jsonLine;
+  if (format === 'csv') yield `${Object.keys(columns).join(',')}\r\n`;
+  let page = await queries.listRequests({ ...filter, limit: 500 });
+  while (page.requests.length > 0) {
+    yield page.requests.map(toLine).join('');
+    if (page.next === null) return;
+    page = await queries.listRequests({ ...filter, limit: 500, before: page.next });
+  }
+}
+
+type Value = string | number | boolean | null | undefined;
+
+const columns: Record<string, (row: LedgerRow) => Value> = {
+  id: (row) => row.id,
+  started_at: (row) => new Date(row.startedAt).toISOString(),
+  key: (row) => row.keyId,
+  group: (row) => row.groupId,
+  method: (row) => row.method,
+  route: (row) => row.route,
+  capability: (row) => row.capability,
+  model_asked: (row) => row.modelAsked,
+  model_served: (row) => row.modelServed,
+  provider: (row) => row.provider,
+  credential: (row) => row.credential,
+  stream: (row) => row.stream,
+  outcome: (row) => row.outcome ?? 'running',
+  status: (row) => row.status,
+  error_code: (row) => row.errorCode,
+  attempts: (row) => row.attempts.length,
+  queue_ms: (row) => row.queueMs,
+  connect_ms: (row) => row.connectMs,
+  first_byte_ms: (row) => row.firstByteMs,
+  total_ms: (row) => row.totalMs,
+  bytes_in: (row) => row.bytesIn,
+  bytes_out: (row) => row.bytesOut,
+  usage_certainty: (row) => row.usageCertainty,
+  input_tokens: (row) => row.usage?.inputTokens,
+  output_tokens: (row) => row.usage?.outputTokens,
+  cached_input_tokens: (row) => row.usage?.cachedInputTokens,
+  cache_write_tokens: (row) => row.usage?.cacheWriteTokens,
+  reasoning_tokens: (row) => row.usage?.reasoningTokens,
+  audio_input_tokens: (row) => row.usage?.audioInputTokens,
+  audio_output_tokens: (row) => row.usage?.audioOutputTokens,
+  image_input_tokens: (row) => row.usage?.imageInputTokens,
+  image_output_tokens: (row) => row.usage?.imageOutputTokens,
+  seconds: (row) => row.usage?.seconds,
+  characters: (row) => row.usage?.characters,
+  images: (row) => row.usage?.images,
+  cost_usd: (row) => row.costUsd,
+  client: (row) => row.client,
+  client_retries: (row) => row.clientRetries,
+};
+
+const csvLine = (row: LedgerRow) =>
+  `${Object.values(columns)
+    .map((read) => csvField(read(row)))
+    .join(',')}\r\n`;
+
+/**
+ * A field as RFC 4180 has it. Text that a spreadsheet would run as a formula gets an apostrophe before it: a model name
+ * and a user agent are the client's to choose.
+ */
+export function csvField(value: Value): string {
+  if (value === null || value === undefined) return '';
+  if (typeof value !== 'string') return String(value);
+  const safe = /^[=+\-@\t\r\n]/.test(value) ? `'${value}` : value;
+  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+}
+
+function jsonLine(row: LedgerRow): string {
+  const { seq: _, ...rest } = row;
+  return `${JSON.stringify(rest)}\n`;
+}

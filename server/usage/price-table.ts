@@ -1,0 +1,134 @@
+/**
+ * What a usage costs, from `prices.json` and the user's overrides. Pure; it must not know where a usage comes from. A
+ * price or quantity that is missing makes the cost unknown (null): never 0, and never half of it.
+ */
+import type { Usage } from '../contract/ledger.ts';
+import table from './prices.json' with { type: 'json' };
+
+/** Units are told in `prices.json`, under `unit`. */
+export type Prices = Readonly<Record<string, number>>;
+
+export interface PriceTable {
+  /** US dollars; null if it cannot be told. `usage` is null where nothing is known of it. */
+  cost(provider: string, model: string, usage: Usage | null): number | null;
+}
+
+/** `overrides` by model name or `provider/model`; an override takes the place of the whole entry. */
+export function createPriceTable(overrides: Readonly<Record<string, Prices>> = {}): PriceTable {
+  const found = new Map<string, Prices | null>();
+  return {
+    cost(provider, model, usage) {
+      const key = `${provider}/${model}`;
+      let prices = found.get(key);
+      if (prices === undefined) {
+        prices = findPrices(overrides, provider, model);
+        // A client chooses the names, so they must not fill the memory.
+        if (found.size >= 1_000) found.clear();
+        found.set(key, prices);
+      }
+      return prices === null ? null : costOf(prices, usage);
+    },
+  };
+}
+
+/** The exact name first; then without the maker before it (`openai/gpt-4o`), then also without a date behind it. */
+function findPrices(overrides: Readonly<Record<string, Prices>>, provider: string, model: string): Prices | null {
+  const bare = model.slice(model.lastIndexOf('/') + 1);
+  const undated = bare.replace(/([-@](\d{8}|\d{4}-\d{2}-\d{2})|-latest)$/, '');
+  const builtIn: Readonly<Record<string, Prices>> = table.models;
+  for (const name of [model, bare, undated]) {
+    for (const source of [overrides, builtIn]) {
+      for (const key of [`${provider}/${name}`, name]) {
+        const prices = source[key];
+        if (prices !== undefined && Object.hasOwn(source, key)) return prices;
+      }
+    }
+  }
+  return null;
+}
+
+function costOf(prices: Prices, usage: Usage | null): number | null {
+  const metered = usage === null ? null : meteredCost(prices, usage);
+  if (prices.request === undefined) return metered;
+  const isOnlyByRequest = Object.keys(prices).length === 1;
+  if (isOnlyByRequest) return prices.request;
+  return metered === null ? null : metered + prices.request;
+}
+
+/** By the first meter that has both a price and a quantity. */
+function meteredCost(prices: Prices, usage: Usage): number | null {
+  if (usage.inputTokens !== undefined || usage.outputTokens !== undefined) {
+    const cost = tokenCost(prices, usage);
+    if (cost !== null) return cost;
+  }
+  const perSecond = prices.second ?? (prices.minute === undefined ? undefined : prices.minute / 60);
+  if (usage.seconds !== undefined && perSecond !== undefined) return usage.seconds * perSecond;
+  if (usage.characters !== undefined && prices.characters !== undefined) {
+    return (usage.characters * prices.characters) / 1e6;
+  }
+  if (usage.images !== undefined && prices.image !== undefined) return usage.images * prices.image;
+  return null;
+}
+
+function tokenCost(prices: Prices, usage: Usage): number | null {
+  const tier = tierOf(prices, usage);
+  const parts = [...inputParts(tier, usage), ...outputParts(tier, usage)];
+  let sum = 0;
+  for (const { tokens, price } of parts) {
+    if (tokens === undefined) return null;
+    if (tokens === 0) continue;
+    if (price === undefined) return null;
+    sum += tokens * price;
+  }
+  return sum / 1e6;
+}
+
+function tierOf(prices: Prices, usage: Usage): Prices {
+  const isLong = prices.longContextAbove !== undefined && (usage.inputTokens ?? 0) > prices.longContextAbove;
+  if (!isLong) return prices;
+  const { input, cachedInput, cacheWrite, output, ...others } = prices;
+  const tier: Record<string, number> = others;
+  if (prices.longContextInput !== undefined) tier.input = prices.longContextInput;
+  if (prices.longContextCachedInput !== undefined) tier.cachedInput = prices.longContextCachedInput;
+  if (prices.longContextCacheWrite !== undefined) tier.cacheWrite = prices.longContextCacheWrite;
+  if (prices.longContextOutput !== undefined) tier.output = prices.longContextOutput;
+  return tier;
+}
+
+interface Part {
+  /** Undefined: not known, though it has a price. */
+  tokens: number | undefined;
+  price: number | undefined;
+}
+
+/** Services count cached, audio and picture tokens within the input; each is priced apart and the rest is text. */
+function inputParts(prices: Prices, usage: Usage): Part[] {
+  const { inputTokens } = usage;
+  if (inputTokens === undefined) return [{ tokens: undefined, price: prices.input }];
+  const cached = usage.cachedInputTokens ?? 0;
+  const written = usage.cacheWriteTokens ?? 0;
+  const audio = usage.audioInputTokens ?? 0;
+  const image = usage.imageInputTokens ?? 0;
+  return [
+    { tokens: Math.max(0, inputTokens - cached - written - audio - image), price: prices.input },
+    { tokens: cached, price: prices.cachedInput },
+    { tokens: written, price: prices.cacheWrite ?? prices.input },
+    { tokens: audio, price: prices.audioInput },
+    { tokens: image, price: prices.imageInput ?? prices.input },
+  ];
+}
+
+/** Where a model puts out one kind only, tokens that are not told apart are of that kind. */
+function outputParts(prices: Prices, usage: Usage): Part[] {
+  const restPrice = prices.output ?? prices.imageOutput ?? prices.audioOutput;
+  const { outputTokens } = usage;
+  // An embedding puts out no tokens, and none are priced.
+  if (outputTokens === undefined) return restPrice === undefined ? [] : [{ tokens: undefined, price: restPrice }];
+  const audio = usage.audioOutputTokens ?? 0;
+  const image = usage.imageOutputTokens ?? 0;
+  return [
+    { tokens: Math.max(0, outputTokens - audio - image), price: restPrice },
+    { tokens: audio, price: prices.audioOutput },
+    { tokens: image, price: prices.imageOutput },
+  ];
+}

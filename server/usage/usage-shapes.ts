@@ -1,0 +1,96 @@
+/**
+ * The `usage` objects of upstreams, each shape mapped to the one Sluice counts in. Where services count differently
+ * (Anthropic leaves cached tokens out of the input) it is evened out here. What is not a plain number is left out.
+ */
+import type { Usage } from '../contract/ledger.ts';
+
+type Fields = Record<string, unknown>;
+
+/** Null if the object is of no known shape or has no number that counts. */
+export function toUsage(value: unknown): Usage | null {
+  if (!isFields(value)) return null;
+  const usage = dropUnknown(ofShape(value));
+  return Object.keys(usage).length === 0 ? null : usage;
+}
+
+function ofShape(fields: Fields): Counts {
+  if ('prompt_tokens' in fields || 'completion_tokens' in fields) return ofChat(fields);
+  if ('cache_read_input_tokens' in fields || 'cache_creation_input_tokens' in fields) return ofAnthropic(fields);
+  if ('input_tokens' in fields || 'output_tokens' in fields) return ofResponses(fields);
+  if (fields.type === 'duration') return { seconds: duration(fields.seconds) };
+  return {};
+}
+
+type Counts = { [Name in keyof Usage]: number | undefined };
+
+/** Chat, completions, embeddings: `prompt_tokens`, `completion_tokens` and their details. */
+function ofChat(fields: Fields): Counts {
+  const input = details(fields, 'prompt_tokens_details');
+  const output = details(fields, 'completion_tokens_details');
+  return {
+    inputTokens: count(fields.prompt_tokens),
+    outputTokens: count(fields.completion_tokens),
+    cachedInputTokens: count(input.cached_tokens),
+    cacheWriteTokens: count(input.cache_write_tokens),
+    reasoningTokens: count(output.reasoning_tokens),
+    audioInputTokens: count(input.audio_tokens),
+    audioOutputTokens: count(output.audio_tokens),
+    imageInputTokens: count(input.image_tokens),
+    imageOutputTokens: count(output.image_tokens),
+  };
+}
+
+/** Responses, images, transcriptions and speech events; transcriptions say `input_token_details`, in the singular. */
+function ofResponses(fields: Fields): Counts {
+  const input = details(fields, 'input_tokens_details', 'input_token_details');
+  const output = details(fields, 'output_tokens_details', 'output_token_details');
+  return {
+    inputTokens: count(fields.input_tokens),
+    outputTokens: count(fields.output_tokens),
+    cachedInputTokens: count(input.cached_tokens),
+    cacheWriteTokens: count(input.cache_write_tokens),
+    reasoningTokens: count(output.reasoning_tokens),
+    audioInputTokens: count(input.audio_tokens),
+    audioOutputTokens: count(output.audio_tokens),
+    imageInputTokens: count(input.image_tokens),
+    imageOutputTokens: count(output.image_tokens),
+  };
+}
+
+/** Anthropic counts what came from or went to the cache apart from `input_tokens`. */
+function ofAnthropic(fields: Fields): Counts {
+  const fresh = count(fields.input_tokens);
+  const read = count(fields.cache_read_input_tokens);
+  const written = count(fields.cache_creation_input_tokens);
+  return {
+    inputTokens: fresh === undefined ? undefined : fresh + (read ?? 0) + (written ?? 0),
+    outputTokens: count(fields.output_tokens),
+    cachedInputTokens: read,
+    cacheWriteTokens: written,
+    reasoningTokens: count(details(fields, 'output_tokens_details').thinking_tokens),
+  };
+}
+
+const isFields = (value: unknown): value is Fields =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+function details(fields: Fields, ...names: string[]): Fields {
+  for (const name of names) {
+    const value = fields[name];
+    if (isFields(value)) return value;
+  }
+  return {};
+}
+
+const count = (value: unknown) =>
+  typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : undefined;
+
+/** Seconds as a number, or as a string as videos and older transcriptions have them; may be a fraction. */
+export function duration(value: unknown): number | undefined {
+  const seconds = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
+  return typeof seconds === 'number' && Number.isFinite(seconds) && seconds >= 0 ? seconds : undefined;
+}
+
+function dropUnknown(counts: Counts): Usage {
+  return Object.fromEntries(Object.entries(counts).filter(([, value]) => value !== undefined));
+}

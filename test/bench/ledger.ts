@@ -1,0 +1,100 @@
+/**
+ * What the ledger costs, at no rows and at a million: `node test/bench/ledger.ts [rows]`. Request ids are random, keys
+ * are 1,000 of 10,000, spread over 90 days, which is the worst that the sums by quarter of an hour can be given.
+ */
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { RequestRecord } from '../../server/contract/ledger.ts';
+import { openDatabase } from '../../server/database.ts';
+import { createLedger } from '../../server/ledger/ledger.ts';
+import { finishedRow, startedRow } from '../server/ledger/records.ts';
+
+const rows = Number(process.argv[2] ?? 1_000_000);
+const batch = 100;
+const quarterYearMs = 90 * 86_400_000;
+const begin = Date.now() - quarterYearMs;
+const folder = mkdtempSync(join(tmpdir(), 'sluice-bench-'));
+const file = join(folder, 'sluice.db');
+let database = openDatabase(file);
+const settings = () => ({ retentionDays: 60, retentionRows: 1e9, captureMaxBytes: 0, captureRetentionDays: 1 });
+let ledger = createLedger({ database, log: console, settings });
+
+function record(index: number): RequestRecord {
+  return finishedRow(`req_${randomBytes(16).toString('hex')}`, {
+    startedAt: begin + Math.floor((index / rows) * quarterYearMs),
+    keyId: `key-${(index * 7919) % 10_000}`,
+    modelServed: `model-${index % 20}`,
+    provider: `provider-${index % 4}`,
+  });
+}
+
+/** Writes `count` rows in batches and tells the CPU time of each, and the longest batch. */
+function write(label: string, from: number, count: number): void {
+  const records = Array.from({ length: count }, (_, index) => record(from + index));
+  let longestMs = 0;
+  const cpu = process.cpuUsage();
+  for (let index = 0; index < count; index += batch) {
+    for (const one of records.slice(index, index + batch)) ledger.finished(one);
+    const beganAt = performance.now();
+    ledger.flush();
+    longestMs = Math.max(longestMs, performance.now() - beganAt);
+  }
+  const { user, system } = process.cpuUsage(cpu);
+  console.log(`${label}: ${((user + system) / count).toFixed(2)} µs a row, longest batch ${longestMs.toFixed(1)} ms`);
+}
+
+/** Time until the answer, and the longest time in which nothing else could run. */
+async function ask(label: string, work: () => unknown): Promise<void> {
+  let longestMs = 0;
+  let lastAt = performance.now();
+  let isOver = false;
+  const tick = () => {
+    longestMs = Math.max(longestMs, performance.now() - lastAt);
+    lastAt = performance.now();
+    if (!isOver) setImmediate(tick);
+  };
+  tick();
+  const beganAt = performance.now();
+  await work();
+  const tookMs = performance.now() - beganAt;
+  tick();
+  isOver = true;
+  console.log(`${label}: ${tookMs.toFixed(1)} ms, blocks at most ${longestMs.toFixed(1)} ms`);
+}
+
+const pushes = 10_000;
+const sample = Array.from({ length: pushes }, (_, index) => record(index));
+const beganAt = performance.now();
+for (const one of sample) ledger.started(one);
+console.log(`push: ${(((performance.now() - beganAt) * 1_000) / pushes).toFixed(3)} µs`);
+ledger.flush();
+
+write('warm-up', 0, 10_000);
+write('first rows', 10_000, 20_000);
+for (let done = 30_000; done < rows; done += 100_000) write(`at ${done}`, done, Math.min(100_000, rows - done));
+write(`at ${rows}`, rows, 20_000);
+console.log(`file: ${(statSync(file).size / 1e6).toFixed(0)} MB`);
+
+ledger.started(startedRow('req_running'));
+ledger.close();
+database.close();
+await ask('open', () => {
+  database = openDatabase(file);
+  ledger = createLedger({ database, log: { warn() {} }, settings });
+});
+for (const by of ['day', 'key', 'group', 'model', 'provider'] as const) {
+  await ask(`usage by ${by}`, () => ledger.summarizeUsage({ by, utcOffsetMinutes: 60 }));
+}
+await ask('newest 100', () => ledger.listRequests({}));
+await ask('newest 100 of a key', () => ledger.listRequests({ keyId: 'key-7' }));
+await ask('one day of a month ago', () =>
+  ledger.listRequests({ sinceMs: begin + 60 * 86_400_000, untilMs: begin + 61 * 86_400_000 }),
+);
+await ask('a request that is not there', () => ledger.getRequest('req_none'));
+await ask('last uses', () => ledger.lastUsed());
+await ask('retention of a third', () => ledger.sweep());
+ledger.close();
+database.close();
+rmSync(folder, { recursive: true });

@@ -1,0 +1,136 @@
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { type Database, openDatabase } from '../../../server/database.ts';
+import { createJobStore, type Job, type JobStore } from '../../../server/jobs/job-store.ts';
+import { silent, temporaryFolder } from '../ledger/records.ts';
+
+let folder: string;
+let database: Database;
+let store: JobStore;
+beforeEach(() => {
+  folder = temporaryFolder();
+  database = openDatabase(join(folder, 'sluice.db'));
+  store = createJobStore({ database, log: silent });
+});
+afterEach(() => {
+  vi.useRealTimers();
+  vi.restoreAllMocks();
+  store.close();
+  database.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const job = (id: string, more: Partial<Job> = {}): Job => ({
+  kind: 'video',
+  id,
+  groupId: 'default',
+  providerId: 'main',
+  credentialId: 'c1',
+  model: 'sora-2',
+  keyId: 'k1',
+  createdAt: 1_000,
+  ...more,
+});
+const countRows = () => database.prepare('SELECT count(*) AS count FROM jobs').get()?.count;
+
+/** What a restart leaves: the file, and nothing of what was in memory. */
+function restart() {
+  store.close();
+  database.close();
+  database = openDatabase(join(folder, 'sluice.db'));
+  store = createJobStore({ database, log: silent });
+}
+
+test('a job is found at once, and as it was after a restart', () => {
+  const made = job('video_1', { credentialId: null, model: null, keyId: null });
+  store.remember(made);
+  expect(store.find('video', 'video_1', 'default')).toEqual(made);
+  restart();
+  expect(store.find('video', 'video_1', 'default')).toEqual(made);
+});
+
+test('another group does not find it, nor another kind', () => {
+  store.remember(job('video_1'));
+  for (const restarted of [false, true]) {
+    if (restarted) restart();
+    expect(store.find('video', 'video_1', 'others')).toBeUndefined();
+    expect(store.find('response', 'video_1', 'default')).toBeUndefined();
+    expect(store.list('video', 'others', { limit: 10, order: 'desc' })).toEqual({ jobs: [], hasMore: false });
+  }
+});
+
+test('two groups may have jobs of the same id at different providers', () => {
+  store.remember(job('1', { groupId: 'a', providerId: 'p1' }));
+  store.remember(job('1', { groupId: 'b', providerId: 'p2' }));
+  restart();
+  expect(store.find('video', '1', 'a')?.providerId).toBe('p1');
+  expect(store.find('video', '1', 'b')?.providerId).toBe('p2');
+});
+
+test('a durable job is on the disk before remember returns, any other at most 100 ms later', () => {
+  vi.useFakeTimers();
+  store.remember(job('response_1', { kind: 'response' }));
+  expect(countRows()).toBe(0);
+  vi.advanceTimersByTime(50);
+  expect(countRows()).toBe(1);
+  store.remember(job('video_1'), { durable: true });
+  expect(countRows()).toBe(2);
+});
+
+test('what cannot be written is found all the same, and written when it works again', () => {
+  vi.useFakeTimers();
+  const warn = vi.fn();
+  const careful = createJobStore({ database, log: { warn } });
+  vi.spyOn(database, 'transaction').mockImplementation(() => {
+    throw new Error('disk is full');
+  });
+  careful.remember(job('video_1'), { durable: true });
+  expect(careful.find('video', 'video_1', 'default')).toBeDefined();
+  expect(warn).toHaveBeenCalledWith({ error: 'disk is full' }, 'jobs cannot be written');
+  vi.restoreAllMocks();
+  vi.advanceTimersByTime(1_000);
+  expect(countRows()).toBe(1);
+  careful.close();
+});
+
+test('a job that memory has no room for any more is found on the disk', () => {
+  store.remember(job('first'));
+  for (let index = 0; index < 5_000; index += 1) store.remember(job(`video_${index}`));
+  expect(store.find('video', 'first', 'default')?.id).toBe('first');
+  store.flush();
+  expect(store.find('video', 'video_0', 'default')?.id).toBe('video_0');
+});
+
+test('a job that is remembered again is the newer one', () => {
+  store.remember(job('video_1', { credentialId: 'c1' }));
+  store.flush();
+  store.remember(job('video_1', { credentialId: 'c2' }));
+  restart();
+  expect(store.find('video', 'video_1', 'default')?.credentialId).toBe('c2');
+});
+
+test('a forgotten job is found no more, written or not', () => {
+  store.remember(job('video_1'), { durable: true });
+  store.remember(job('video_2'));
+  store.forget('video', 'video_1', 'default');
+  store.forget('video', 'video_2', 'default');
+  store.forget('video', 'never', 'default');
+  restart();
+  expect(store.find('video', 'video_1', 'default')).toBeUndefined();
+  expect(store.find('video', 'video_2', 'default')).toBeUndefined();
+});
+
+test('jobs are listed by time, in pages, in both directions', () => {
+  for (const [id, createdAt] of Object.entries({ a: 1, c: 2, b: 2, d: 3 })) store.remember(job(id, { createdAt }));
+  const list = (order: 'asc' | 'desc', after?: string) => {
+    const page = store.list('video', 'default', { limit: 3, order, ...(after === undefined ? {} : { after }) });
+    return [page.jobs.map((one) => one.id).join(''), page.hasMore];
+  };
+  expect(list('desc')).toEqual(['dcb', true]);
+  expect(list('desc', 'b')).toEqual(['a', false]);
+  expect(list('asc')).toEqual(['abc', true]);
+  expect(list('asc', 'c')).toEqual(['d', false]);
+  expect(list('asc', 'd')).toEqual(['', false]);
+  expect(list('desc', 'unknown')).toEqual(['', false]);
+});

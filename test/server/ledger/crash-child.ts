@@ -1,0 +1,19 @@
+/** Writes to the ledger named on its command line without end, and says after 100 ms of each row that it must be there. */
+import { openDatabase } from '../../../server/database.ts';
+import { createLedger } from '../../../server/ledger/ledger.ts';
+import { finishedRow, startedRow } from './records.ts';
+
+const database = openDatabase(process.argv[2] ?? '');
+const ledger = createLedger({ database, log: console });
+let count = 0;
+
+setInterval(() => {
+  for (let index = 0; index < 20; index += 1) {
+    count += 1;
+    const last = count;
+    ledger.started(startedRow(`req_${last}`));
+    ledger.finished(finishedRow(`req_${last}`));
+    setTimeout(() => process.stdout.write(`${last}\n`), 100);
+  }
+  ledger.started(startedRow(`open_${count}`));
+}, 1);

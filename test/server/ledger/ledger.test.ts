@@ -1,0 +1,181 @@
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { type Database, openDatabase } from '../../../server/database.ts';
+import { createLedger, type Ledger } from '../../../server/ledger/ledger.ts';
+import { finishedRow, noon, silent, startedRow, temporaryFolder } from './records.ts';
+
+let folder: string;
+let file: string;
+let database: Database;
+let ledger: Ledger;
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'Date'], now: noon });
+  folder = temporaryFolder();
+  file = join(folder, 'sluice.db');
+  database = openDatabase(file);
+  ledger = createLedger({ database, log: silent });
+});
+afterEach(() => {
+  vi.useRealTimers();
+  ledger.close();
+  database.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const countRows = () => database.prepare('SELECT count(*) AS count FROM requests').get()?.count;
+const fullDisk = () => Object.assign(new Error('database or disk is full'), { errcode: 13 });
+
+test('a request is written at most 100 ms after it ended, and not before the batch is due', () => {
+  ledger.started(startedRow('req_1'));
+  ledger.finished(finishedRow('req_1'));
+  vi.advanceTimersByTime(20);
+  ledger.finished(finishedRow('req_2'));
+  vi.advanceTimersByTime(29);
+  expect(countRows()).toBe(0);
+  vi.advanceTimersByTime(1);
+  expect(countRows()).toBe(2);
+});
+
+test('a request that runs is in the list without an outcome, and is completed in its row', async () => {
+  ledger.started(startedRow('req_1'));
+  vi.advanceTimersByTime(50);
+  expect((await ledger.listRequests({ outcome: 'running' })).requests).toMatchObject([
+    { id: 'req_1', outcome: null, totalMs: null, usage: null, usageCertainty: 'none' },
+  ]);
+  ledger.finished(finishedRow('req_1'));
+  vi.advanceTimersByTime(50);
+  expect(countRows()).toBe(1);
+  expect((await ledger.listRequests({})).requests).toMatchObject([{ id: 'req_1', outcome: 'ok', totalMs: 20 }]);
+});
+
+test('a row is read back as it was given', async () => {
+  const row = finishedRow('req_1', {
+    stream: true,
+    outcome: 'error',
+    status: 502,
+    errorCode: 'upstream_unreachable',
+    usage: { inputTokens: 7, seconds: 1.5 },
+    usageCertainty: 'partial',
+    costUsd: null,
+    clientRetries: 2,
+    keyId: null,
+    capability: null,
+  });
+  ledger.finished(row);
+  const { seq, ...read } = (await ledger.getRequest('req_1')) ?? { seq: 0 };
+  expect(read).toEqual(row);
+  expect(seq).toBe(1);
+});
+
+test('a full batch does not wait for its time', async () => {
+  for (let index = 0; index < 256; index += 1) ledger.finished(finishedRow(`req_${index}`));
+  expect(countRows()).toBe(0);
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(countRows()).toBe(256);
+});
+
+test('requests that a crash left running are found as interrupted by the next run', async () => {
+  ledger.started(startedRow('req_1'));
+  ledger.started(startedRow('req_2'));
+  ledger.finished(finishedRow('req_2'));
+  ledger.flush();
+  const warnings: string[] = [];
+  const next = createLedger({ database, log: { warn: (_, message) => warnings.push(message) } });
+  expect((await next.listRequests({ outcome: 'interrupted' })).requests).toMatchObject([
+    { id: 'req_1', outcome: 'interrupted', totalMs: null, status: null },
+  ]);
+  expect(warnings).toEqual(['requests of the run before were interrupted']);
+  expect(await next.summarizeUsage({ by: 'key' })).toMatchObject([{ name: 'k1', requests: 2, errors: 1 }]);
+  next.close();
+  createLedger({ database, log: { warn: () => expect.unreachable() } }).close();
+});
+
+test('rows that could not be written are kept and written when it works again', () => {
+  const transaction = vi.spyOn(database, 'transaction').mockImplementation(() => {
+    throw fullDisk();
+  });
+  ledger.started(startedRow('req_1'));
+  vi.advanceTimersByTime(50);
+  ledger.finished(finishedRow('req_1'));
+  vi.advanceTimersByTime(200);
+  expect(ledger.health()).toEqual({ ok: false, pending: 2, dropped: 0, lastError: 'database or disk is full' });
+  transaction.mockRestore();
+  vi.advanceTimersByTime(1_000);
+  expect(ledger.health()).toEqual({ ok: true, pending: 0, dropped: 0, lastError: null });
+  expect(countRows()).toBe(1);
+});
+
+test('a file that another process has locked delays rows and loses none', () => {
+  const other = new DatabaseSync(file);
+  other.exec('BEGIN IMMEDIATE');
+  ledger.finished(finishedRow('req_1'));
+  vi.advanceTimersByTime(50);
+  expect(ledger.health()).toMatchObject({ ok: false, pending: 1, lastError: expect.stringMatching(/locked/) });
+  other.exec('COMMIT');
+  other.close();
+  vi.advanceTimersByTime(1_000);
+  expect(ledger.health()).toMatchObject({ ok: true, pending: 0 });
+  expect(countRows()).toBe(1);
+});
+
+test('while writing fails no more than 10,000 rows wait, and the oldest are dropped and counted', () => {
+  vi.spyOn(database, 'transaction').mockImplementation(() => {
+    throw fullDisk();
+  });
+  for (let index = 0; index < 10_005; index += 1) ledger.finished(finishedRow(`req_${index}`));
+  ledger.flush();
+  expect(ledger.health()).toMatchObject({ ok: false, pending: 10_000, dropped: 5 });
+  vi.restoreAllMocks();
+  ledger.flush();
+  expect(database.prepare('SELECT id FROM requests ORDER BY seq LIMIT 1').get()).toEqual({ id: 'req_5' });
+});
+
+test('rows that can never be written do not stand in the way of those that can', () => {
+  vi.spyOn(database, 'transaction').mockImplementationOnce(() => {
+    throw new TypeError('a defect');
+  });
+  ledger.finished(finishedRow('req_1'));
+  ledger.flush();
+  expect(ledger.health()).toEqual({ ok: false, pending: 0, dropped: 1, lastError: 'a defect' });
+  ledger.finished(finishedRow('req_2'));
+  ledger.flush();
+  expect(ledger.health()).toMatchObject({ ok: true, dropped: 1 });
+  expect(countRows()).toBe(1);
+});
+
+test('closing writes what waits', () => {
+  ledger.finished(finishedRow('req_1'));
+  ledger.close();
+  expect(countRows()).toBe(1);
+});
+
+test('captured bodies are cut at the limit and read back', () => {
+  const capturing = createLedger({
+    database,
+    log: silent,
+    settings: () => ({ retentionDays: 1, retentionRows: 1, captureMaxBytes: 4, captureRetentionDays: 1 }),
+  });
+  capturing.capture('req_1', { request: Buffer.from('question'), response: Buffer.from('yes') });
+  const read = capturing.readCapture('req_1');
+  expect(Buffer.from(read?.request ?? []).toString()).toBe('ques');
+  expect(Buffer.from(read?.response ?? []).toString()).toBe('yes');
+  expect(capturing.readCapture('req_2')).toBeNull();
+  capturing.close();
+});
+
+test('the time of last use is kept for each key, the latest of all', () => {
+  ledger.finished(finishedRow('req_1', { keyId: 'k1', startedAt: noon + 5 }));
+  ledger.started(startedRow('req_2', { keyId: 'k2', startedAt: noon + 9 }));
+  ledger.flush();
+  ledger.finished(finishedRow('req_3', { keyId: 'k1', startedAt: noon + 2 }));
+  ledger.finished(finishedRow('req_4', { keyId: null }));
+  expect(ledger.lastUsed()).toEqual(
+    new Map([
+      ['k1', noon + 5],
+      ['k2', noon + 9],
+    ]),
+  );
+});

@@ -1,0 +1,148 @@
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { type Database, openDatabase } from '../../../server/database.ts';
+import { createLedger, type Ledger } from '../../../server/ledger/ledger.ts';
+import { finishedRow, noon, silent } from './records.ts';
+
+let database: Database;
+let ledger: Ledger;
+beforeEach(() => {
+  database = openDatabase(':memory:');
+  ledger = createLedger({ database, log: silent });
+});
+afterEach(() => {
+  ledger.close();
+  database.close();
+});
+
+const minute = 60_000;
+const day = 1_440 * minute;
+
+async function ids(filter: Parameters<Ledger['listRequests']>[0]) {
+  return (await ledger.listRequests(filter)).requests.map((row) => row.id);
+}
+
+test('requests are listed newest first, a page at a time, none twice and none left out', async () => {
+  for (let index = 0; index < 25; index += 1) ledger.finished(finishedRow(`req_${index}`, { startedAt: noon + index }));
+  const seen: string[] = [];
+  let before: number | null | undefined;
+  let pages = 0;
+  while (before !== null) {
+    const page = await ledger.listRequests({ limit: 10, ...(before === undefined ? {} : { before }) });
+    seen.push(...page.requests.map((row) => row.id));
+    before = page.next;
+    pages += 1;
+  }
+  expect(seen).toEqual(Array.from({ length: 25 }, (_, index) => `req_${24 - index}`));
+  expect(pages).toBe(3);
+});
+
+test('an empty ledger answers everything', async () => {
+  expect(await ledger.listRequests({ sinceMs: noon, untilMs: noon + 1 })).toEqual({ requests: [], next: null });
+  expect(await ledger.getRequest('req_1')).toBeNull();
+  expect(await ledger.summarizeUsage({ by: 'day' })).toEqual([]);
+  expect(await ledger.sweep()).toBe(0);
+});
+
+test('each filter leaves what it names', async () => {
+  ledger.finished(
+    finishedRow('req_a', { keyId: 'k1', groupId: 'g1', provider: 'p1', modelAsked: 'fast', outcome: 'ok' }),
+  );
+  ledger.finished(
+    finishedRow('req_b', { keyId: 'k2', groupId: 'g2', provider: 'p2', modelServed: 'fast', outcome: 'error' }),
+  );
+  ledger.finished(
+    finishedRow('req_c', { keyId: 'k2', groupId: 'g1', provider: 'p1', modelAsked: 'm', modelServed: 'n' }),
+  );
+  expect(await ids({ keyId: 'k2' })).toEqual(['req_c', 'req_b']);
+  expect(await ids({ groupId: 'g1' })).toEqual(['req_c', 'req_a']);
+  expect(await ids({ provider: 'p1', keyId: 'k1' })).toEqual(['req_a']);
+  expect(await ids({ model: 'fast' })).toEqual(['req_b', 'req_a']);
+  expect(await ids({ outcome: 'error' })).toEqual(['req_b']);
+  expect(await ids({ keyId: 'nobody' })).toEqual([]);
+});
+
+test('a span of time holds its begin and not its end, also where a clock was set back', async () => {
+  for (const [index, minutes] of [0, 300, 600, 590, 900].entries()) {
+    ledger.finished(finishedRow(`req_${index}`, { startedAt: noon + minutes * minute }));
+  }
+  expect(await ids({ sinceMs: noon + 590 * minute })).toEqual(['req_4', 'req_3', 'req_2']);
+  expect(await ids({ sinceMs: noon + 595 * minute, untilMs: noon + 900 * minute })).toEqual(['req_2']);
+  expect(await ids({ untilMs: noon })).toEqual([]);
+});
+
+test('a rare request is found among very many', async () => {
+  ledger.finished(finishedRow('req_rare', { keyId: 'rare' }));
+  for (let index = 0; index < 9_000; index += 1) ledger.finished(finishedRow(`req_${index}`));
+  expect(await ids({ keyId: 'rare' })).toEqual(['req_rare']);
+  expect((await ledger.getRequest('req_rare'))?.keyId).toBe('rare');
+  expect((await ledger.getRequest('req_8999'))?.seq).toBe(9_001);
+});
+
+test('a summary adds up requests, errors, amounts and the costs that are known', async () => {
+  ledger.finished(
+    finishedRow('req_1', { usage: { inputTokens: 10, outputTokens: 5, cachedInputTokens: 4 }, costUsd: 0.5 }),
+  );
+  ledger.finished(finishedRow('req_2', { usage: { outputTokens: 7, reasoningTokens: 3 }, costUsd: null }));
+  ledger.finished(finishedRow('req_3', { outcome: 'error', usage: null, costUsd: null }));
+  ledger.finished(finishedRow('req_4', { outcome: 'client-gone', usage: { seconds: 1.5, characters: 9, images: 2 } }));
+  ledger.finished(finishedRow('req_5', { outcome: 'stream-broken', usage: null, costUsd: 0 }));
+  expect(await ledger.summarizeUsage({ by: 'model' })).toEqual([
+    {
+      name: 'gpt-x',
+      requests: 5,
+      errors: 2,
+      inputTokens: 10,
+      outputTokens: 12,
+      cachedInputTokens: 4,
+      reasoningTokens: 3,
+      seconds: 1.5,
+      characters: 9,
+      images: 2,
+      costUsd: 0.501,
+      unpricedRequests: 1,
+    },
+  ]);
+});
+
+test('a request that can cost nothing does not count as unpriced', async () => {
+  ledger.finished(finishedRow('req_1', { method: 'GET', capability: 'videos', costUsd: null }));
+  ledger.finished(finishedRow('req_2', { capability: null, costUsd: null }));
+  ledger.finished(finishedRow('req_3', { provider: null, outcome: 'error', usage: null, costUsd: null }));
+  expect(await ledger.summarizeUsage({ by: 'day' })).toMatchObject([{ requests: 3, unpricedRequests: 0 }]);
+});
+
+test('a summary is by key, group, model as served else as asked, or provider, the most expensive first', async () => {
+  ledger.finished(finishedRow('req_1', { keyId: 'k1', modelServed: 'a', provider: 'p1', costUsd: 1 }));
+  ledger.finished(finishedRow('req_2', { keyId: 'k2', modelServed: 'b', provider: 'p2', costUsd: 3 }));
+  ledger.finished(
+    finishedRow('req_3', { keyId: 'k1', modelServed: null, provider: null, groupId: null, costUsd: null }),
+  );
+  const names = async (by: 'key' | 'group' | 'model' | 'provider') =>
+    (await ledger.summarizeUsage({ by })).map((row) => `${row.name} ${row.requests}`);
+  expect(await names('key')).toEqual(['k2 1', 'k1 2']);
+  expect(await names('group')).toEqual(['default 2', 'null 1']);
+  expect(await names('model')).toEqual(['b 1', 'a 1', 'fast 1']);
+  expect(await names('provider')).toEqual(['p2 1', 'p1 1', 'null 1']);
+});
+
+test.each([
+  { utcOffsetMinutes: 0, days: ['2026-11-20 3', '2026-11-21 1'] },
+  { utcOffsetMinutes: 330, days: ['2026-11-20 2', '2026-11-21 2'] },
+  { utcOffsetMinutes: 345, days: ['2026-11-20 1', '2026-11-21 3'] },
+  { utcOffsetMinutes: -780, days: ['2026-11-19 1', '2026-11-20 3'] },
+])('days are those of a clock $utcOffsetMinutes minutes ahead of UTC', async ({ utcOffsetMinutes, days }) => {
+  const at = [12 * 60, 18 * 60 + 20, 23 * 60 + 50, 24 * 60 + 10];
+  const midnight = noon - 720 * minute;
+  for (const [index, minutes] of at.entries()) {
+    ledger.finished(finishedRow(`req_${index}`, { startedAt: midnight + minutes * minute }));
+  }
+  const summary = await ledger.summarizeUsage({ by: 'day', utcOffsetMinutes });
+  expect(summary.map((row) => `${row.name} ${row.requests}`)).toEqual(days);
+});
+
+test('a summary of a span of time leaves out what is outside of it', async () => {
+  for (const days of [0, 1, 2]) ledger.finished(finishedRow(`req_${days}`, { startedAt: noon + days * day }));
+  const question = { sinceMs: noon + day, untilMs: noon + 2 * day };
+  expect(await ledger.summarizeUsage({ by: 'day', ...question })).toMatchObject([{ name: '2026-11-21', requests: 1 }]);
+  expect(await ledger.summarizeUsage({ by: 'key', ...question })).toMatchObject([{ name: 'k1', requests: 1 }]);
+});

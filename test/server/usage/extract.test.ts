@@ -1,0 +1,322 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { capabilities } from '../../../server/contract/config.ts';
+import { extractUsage, type UsageHints } from '../../../server/usage/extract.ts';
+
+const json = 'application/json';
+const sse = 'text/event-stream; charset=utf-8';
+type Capability = (typeof capabilities)[number];
+
+function extract(capability: Capability, reply: unknown, contentType = json, hints: UsageHints = {}) {
+  const text = typeof reply === 'string' ? reply : JSON.stringify(reply);
+  return extractUsage(capability, Buffer.from(text), contentType, hints);
+}
+const none = { usage: null, certainty: 'none' };
+
+describe('usage as each route reports it', () => {
+  const chatUsage = {
+    prompt_tokens: 100,
+    completion_tokens: 40,
+    total_tokens: 140,
+    prompt_tokens_details: { cached_tokens: 60, cache_write_tokens: 7, audio_tokens: 3, image_tokens: 2 },
+    completion_tokens_details: {
+      reasoning_tokens: 30,
+      audio_tokens: 1,
+      accepted_prediction_tokens: 0,
+      rejected_prediction_tokens: 2,
+    },
+  };
+  const chatExpected = {
+    inputTokens: 100,
+    outputTokens: 40,
+    cachedInputTokens: 60,
+    cacheWriteTokens: 7,
+    audioInputTokens: 3,
+    imageInputTokens: 2,
+    reasoningTokens: 30,
+    audioOutputTokens: 1,
+  };
+  const responsesUsage = {
+    input_tokens: 20,
+    input_tokens_details: { cached_tokens: 5 },
+    output_tokens: 9,
+    output_tokens_details: { reasoning_tokens: 4 },
+    total_tokens: 29,
+  };
+  const responsesExpected = { inputTokens: 20, outputTokens: 9, cachedInputTokens: 5, reasoningTokens: 4 };
+
+  test.each<[string, Capability, unknown, string, object]>([
+    ['chat', 'chat', { choices: [{ message: { content: 'hi' } }], usage: chatUsage }, json, chatExpected],
+    [
+      'chat stream',
+      'chat',
+      `data: {"choices":[{"delta":{"content":"a"}}],"usage":null}\n\ndata: {"choices":[],"usage":${JSON.stringify(chatUsage)}}\n\ndata: [DONE]\n\n`,
+      sse,
+      chatExpected,
+    ],
+    [
+      'completions',
+      'completions',
+      { object: 'text_completion', usage: { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 } },
+      json,
+      { inputTokens: 1, outputTokens: 2 },
+    ],
+    [
+      'responses',
+      'responses',
+      { id: 'resp_1', usage: responsesUsage, user: null, metadata: {} },
+      json,
+      responsesExpected,
+    ],
+    [
+      'responses stream',
+      'responses',
+      `event: response.created\r\ndata: {"type":"response.created","response":{"usage":null}}\r\n\r\nevent: response.completed\r\ndata: ${JSON.stringify({ type: 'response.completed', response: { usage: responsesUsage } })}\r\n\r\n`,
+      sse,
+      responsesExpected,
+    ],
+    [
+      'embeddings',
+      'embeddings',
+      { data: [{ embedding: 'AAAA' }], model: 'm', usage: { prompt_tokens: 8, total_tokens: 8 } },
+      json,
+      { inputTokens: 8 },
+    ],
+    [
+      'images',
+      'images',
+      {
+        created: 1,
+        data: [{ b64_json: 'AAAA' }],
+        usage: {
+          input_tokens: 50,
+          input_tokens_details: { text_tokens: 10, image_tokens: 40 },
+          output_tokens: 272,
+          output_tokens_details: { image_tokens: 272, text_tokens: 0 },
+          total_tokens: 322,
+        },
+      },
+      json,
+      { inputTokens: 50, imageInputTokens: 40, outputTokens: 272, imageOutputTokens: 272 },
+    ],
+    [
+      'transcription by tokens',
+      'transcription',
+      {
+        text: 'hello',
+        usage: {
+          type: 'tokens',
+          input_tokens: 14,
+          input_token_details: { text_tokens: 4, audio_tokens: 10 },
+          output_tokens: 5,
+          total_tokens: 19,
+        },
+      },
+      json,
+      { inputTokens: 14, audioInputTokens: 10, outputTokens: 5 },
+    ],
+    [
+      'transcription by duration',
+      'transcription',
+      { text: 'hello', usage: { type: 'duration', seconds: 9 } },
+      json,
+      { seconds: 9 },
+    ],
+    [
+      'transcription stream',
+      'transcription',
+      'data: {"type":"transcript.text.done","text":"x","usage":{"type":"tokens","input_tokens":3,"output_tokens":1}}\n\n',
+      sse,
+      { inputTokens: 3, outputTokens: 1 },
+    ],
+    ['verbose translation', 'translation', { duration: 8.47, text: 'hello', segments: [] }, json, { seconds: 8.47 }],
+    ['verbose translation of old', 'translation', { duration: '8.47', text: 'hello' }, json, { seconds: 8.47 }],
+    [
+      'speech stream',
+      'speech',
+      'data: {"type":"speech.audio.done","usage":{"input_tokens":14,"output_tokens":101,"total_tokens":115}}\n\n',
+      sse,
+      { inputTokens: 14, outputTokens: 101 },
+    ],
+    ['video', 'videos', { id: 'video_1', status: 'queued', seconds: '8', size: '720x1280' }, json, { seconds: 8 }],
+    [
+      'Groq stream',
+      'chat',
+      'data: {"choices":[{"delta":{}}],"x_groq":{"id":"req_1","usage":{"prompt_tokens":4,"completion_tokens":2,"queue_time":0.1}}}\n\ndata: [DONE]\n\n',
+      sse,
+      { inputTokens: 4, outputTokens: 2 },
+    ],
+    [
+      'Anthropic',
+      'chat',
+      {
+        usage: {
+          input_tokens: 10,
+          cache_read_input_tokens: 100,
+          cache_creation_input_tokens: 20,
+          output_tokens: 6,
+          output_tokens_details: { thinking_tokens: 2 },
+        },
+      },
+      json,
+      { inputTokens: 130, cachedInputTokens: 100, cacheWriteTokens: 20, outputTokens: 6, reasoningTokens: 2 },
+    ],
+  ])('%s', (_, capability, reply, contentType, expected) => {
+    expect(extract(capability, reply, contentType)).toEqual({ usage: expected, certainty: 'reported' });
+  });
+});
+
+test('what the request says is an estimate where the reply says nothing', () => {
+  const mp3 = 'audio/mpeg';
+  expect(extract('speech', 'ID3', mp3, { inputCharacters: 11 })).toEqual({
+    usage: { characters: 11 },
+    certainty: 'estimated',
+  });
+  expect(extract('images', { data: [{ url: 'x' }] }, json, { images: 2 })).toEqual({
+    usage: { images: 2 },
+    certainty: 'estimated',
+  });
+  expect(extract('videos', { id: 'v' }, json, { seconds: 4 })).toEqual({
+    usage: { seconds: 4 },
+    certainty: 'estimated',
+  });
+  expect(extract('transcription', 'hello', 'text/plain', { seconds: 3 })).toEqual({
+    usage: { seconds: 3 },
+    certainty: 'estimated',
+  });
+});
+
+test('characters and pictures of the request stand beside the tokens that are reported', () => {
+  const usage = { input_tokens: 1, output_tokens: 2 };
+  expect(extract('speech', { usage }, sse, { inputCharacters: 5 }).usage).toEqual({
+    inputTokens: 1,
+    outputTokens: 2,
+    characters: 5,
+  });
+  expect(extract('images', { usage }, json, { images: 3 })).toEqual({
+    usage: { inputTokens: 1, outputTokens: 2, images: 3 },
+    certainty: 'reported',
+  });
+});
+
+test('of a stream of several pictures only the last usage is seen, so it is partial', () => {
+  const event = 'data: {"type":"image_generation.completed","usage":{"input_tokens":1,"output_tokens":2}}\n\n';
+  expect(extract('images', event, sse, { images: 2 }).certainty).toBe('partial');
+  expect(extract('images', event, sse, { images: 1 }).certainty).toBe('reported');
+});
+
+test.each<[string, Capability, string, string]>([
+  ['moderation', 'moderations', '{"results":[]}', json],
+  ['an empty reply', 'chat', '', json],
+  ['usage that is null', 'chat', '{"usage":null}', json],
+  ['usage that is a string', 'chat', '{"usage":"{}"}', json],
+  ['the word as a value', 'chat', '{"type":"usage"}', json],
+  ['an unknown shape', 'chat', '{"usage":{"tokens":5}}', json],
+  ['an empty object', 'chat', '{"usage":{}}', json],
+  ['a list', 'chat', '{"usage":[{"prompt_tokens":5}]}', json],
+  ['an object that is cut', 'chat', '{"usage":{"prompt_tokens":5,"completion_tokens":', json],
+  ['an object that is not JSON', 'chat', '{"usage":{"prompt_tokens":05}}', json],
+  ['plain text that looks like usage', 'transcription', '"usage":{"input_tokens":5}', 'text/plain'],
+  ['sound', 'speech', '"usage":{"input_tokens":5}', 'audio/mpeg'],
+  ['a video without length', 'videos', '{"id":"video_1","seconds":null}', json],
+  ['a length that is cut', 'videos', '{"seconds":"1', json],
+])('nothing is made of %s', (_, capability, reply, contentType) => {
+  expect(extract(capability, reply, contentType)).toEqual(none);
+});
+
+test('text of a model that imitates usage is not taken for it', () => {
+  const content = 'data: {"usage":{"prompt_tokens":999,"completion_tokens":999}}';
+  expect(extract('chat', { choices: [{ message: { content } }] })).toEqual(none);
+  const usage = { prompt_tokens: 1, completion_tokens: 2 };
+  expect(extract('chat', { usage, choices: [{ message: { content } }] }).usage).toEqual({
+    inputTokens: 1,
+    outputTokens: 2,
+  });
+});
+
+test('the last usage that has numbers counts, not a null or a schema after it', () => {
+  const chunks = [
+    '{"usage":{"prompt_tokens":1,"completion_tokens":1}}',
+    '{"usage":{"prompt_tokens":1,"completion_tokens":9}}',
+    '{"usage":null}',
+    '{"tools":[{"parameters":{"properties":{"usage":{"type":"object"}}}}]}',
+  ];
+  expect(extract('chat', chunks.map((chunk) => `data: ${chunk}\n\n`).join(''), sse).usage).toEqual({
+    inputTokens: 1,
+    outputTokens: 9,
+  });
+});
+
+test('space, braces in strings and escapes inside the object do no harm', () => {
+  const reply = '{"usage" :\n\t {"note":"}\\"{", "prompt_tokens" : 3, "x":{"y":[{}]} , "completion_tokens":4 } }';
+  expect(extract('chat', reply).usage).toEqual({ inputTokens: 3, outputTokens: 4 });
+});
+
+test.each([-1, 1.5, '5', null, true, 1e300, Number.MAX_SAFE_INTEGER + 2])('%j is no number of tokens', (value) => {
+  expect(extract('chat', { usage: { prompt_tokens: value, completion_tokens: 4 } }).usage).toEqual({ outputTokens: 4 });
+});
+
+test('wherever the tail begins, the usage at its end is found whole or not at all', () => {
+  const reply = Buffer.from(
+    `data: {"choices":[{"delta":{"content":"ü\\"usage\\":{"}}],"usage":null}\n\n` +
+      'data: {"choices":[],"usage":{"prompt_tokens":12,"completion_tokens":34}}\n\ndata: [DONE]\n\n',
+  );
+  const keyAt = reply.lastIndexOf('"usage"');
+  for (let from = 0; from <= reply.length; from += 1) {
+    const { usage } = extractUsage('chat', reply.subarray(from), sse, {});
+    expect(usage).toEqual(from <= keyAt ? { inputTokens: 12, outputTokens: 34 } : null);
+  }
+});
+
+test('no bytes make it throw or count what is no number', () => {
+  const pieces = fc.constantFrom(
+    '"usage"',
+    '"seconds"',
+    '"duration"',
+    ':',
+    '{',
+    '}',
+    '"',
+    '\\',
+    '[',
+    ',',
+    'null',
+    ' ',
+    '"prompt_tokens":',
+    '"input_tokens":',
+    '"cache_read_input_tokens":',
+    '"type":"duration"',
+    '1e999',
+    '-3',
+    '12',
+    '"8"',
+    'ü',
+  );
+  const text = fc.array(fc.oneof(pieces, fc.string()), { maxLength: 40 }).map((parts) => parts.join(''));
+  fc.assert(
+    fc.property(
+      text,
+      fc.nat(),
+      fc.constantFrom(...capabilities),
+      fc.constantFrom(json, sse),
+      (reply, cut, of, type) => {
+        const bytes = Buffer.from(reply);
+        const { usage, certainty } = extractUsage(of, bytes.subarray(cut % (bytes.length + 1)), type, {});
+        expect(usage === null).toBe(certainty === 'none');
+        for (const value of Object.values(usage ?? {})) expect(Number.isFinite(value) && value >= 0).toBe(true);
+      },
+    ),
+    { numRuns: 3_000 },
+  );
+});
+
+test('any usage is found again in any reply around it', () => {
+  const counts = fc.record({ prompt_tokens: fc.maxSafeNat(), completion_tokens: fc.maxSafeNat() });
+  fc.assert(
+    fc.property(fc.jsonValue(), counts, fc.string(), (before, usage, after) => {
+      const { usage: found } = extract('chat', { before: JSON.stringify(before), usage, after });
+      expect(found).toEqual({ inputTokens: usage.prompt_tokens, outputTokens: usage.completion_tokens });
+    }),
+    { numRuns: 1_000 },
+  );
+});
