@@ -9,7 +9,7 @@ import { type RunningDemo, startDemo, wantsDemo } from './control/demo-provider.
 import { readSecretValues } from './control/secret-values.ts';
 import { openDatabase } from './database.ts';
 import type { GatewayPorts } from './gateway-ports.ts';
-import { createApp } from './http/app.ts';
+import { createListener } from './http/app.ts';
 import { type ListeningServer, listen } from './http/server.ts';
 import { createJobStore } from './jobs/job-store.ts';
 import { createLedger } from './ledger/ledger.ts';
@@ -80,7 +80,7 @@ export async function createGateway(ports: GatewayPorts): Promise<Gateway> {
     () => void reload().catch((error) => log.error({ error }, 'the new configuration could not be used')),
   );
 
-  const app = createApp({
+  const listener = createListener({
     snapshot: () => snapshot,
     control: null,
     windowFolder: ports.windowFolder,
@@ -103,7 +103,7 @@ export async function createGateway(ports: GatewayPorts): Promise<Gateway> {
     snapshot: () => snapshot,
     async start() {
       const { host, port } = { ...settings(), ...ports.listen };
-      server = await listen(app, { host, port });
+      server = await listen(listener, { host, port });
       ownAddresses.add(`127.0.0.1:${server.port}`);
       compile();
       return { host, port: server.port };

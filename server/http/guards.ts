@@ -52,9 +52,9 @@ export function authenticate(snapshot: Snapshot, authorization: string | undefin
       'Missing bearer authentication in header. Send "Authorization: Bearer sk-sluice-…" with a key made in Sluice.',
     );
   }
-  const digest = hash('sha256', secret, 'hex');
-  const key = snapshot.keys.get(digest);
-  if (!key || !timingSafeEqual(Buffer.from(digest), Buffer.from(key.hash))) throw unknownKey(secret);
+  const digest = hash('sha256', secret, 'buffer');
+  const key = snapshot.keys.get(digest.toString('latin1'));
+  if (!key || !timingSafeEqual(digest, key.digest)) throw unknownKey(secret);
   if (!key.enabled)
     throw new GatewayError(
       'key_disabled',

@@ -2,7 +2,7 @@
  * The data plane: one request of `/v1` from its key to the last byte of its answer, station by station. Decides nothing
  * by itself: guards, routes, plan and attempts do.
  */
-import type { Request, Response } from 'express';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { GatewayError } from '../contract/errors.ts';
 import type { RequestRecord, RequestStarted } from '../contract/ledger.ts';
 import type { JobStore } from '../jobs/job-store.ts';
@@ -41,15 +41,19 @@ export interface InferencePorts {
 }
 
 /** Handles a request whose URL begins with `/v1`. Never rejects. */
-export async function handleInference(ports: InferencePorts, request: Request, response: Response): Promise<void> {
+export async function handleInference(
+  ports: InferencePorts,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
   const call = new InferenceCall(ports, request, response);
   await call.run();
 }
 
 class InferenceCall {
   readonly #ports: InferencePorts;
-  readonly #request: Request;
-  readonly #response: Response;
+  readonly #request: IncomingMessage;
+  readonly #response: ServerResponse;
   readonly #snapshot: Snapshot;
   readonly #trace = new RequestTrace();
   #body: IncomingBody | undefined;
@@ -59,7 +63,7 @@ class InferenceCall {
   #capturedBytes = 0;
   #clientGone = false;
 
-  constructor(ports: InferencePorts, request: Request, response: Response) {
+  constructor(ports: InferencePorts, request: IncomingMessage, response: ServerResponse) {
     this.#ports = ports;
     this.#request = request;
     this.#response = response;

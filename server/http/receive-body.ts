@@ -1,3 +1,4 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Request, Response } from 'express';
 import type { Settings } from '../contract/config.ts';
 import { GatewayError } from '../contract/errors.ts';
@@ -18,8 +19,8 @@ export interface ReceiveOptions {
  * a form's) is taken for what it is.
  */
 export async function receiveBody(
-  request: Request,
-  response: Response,
+  request: IncomingMessage,
+  response: ServerResponse,
   options: ReceiveOptions,
 ): Promise<IncomingBody> {
   const { route, limits, folder } = options;
@@ -28,7 +29,9 @@ export async function receiveBody(
   if (isForm && route.body === 'json') throw wrongType(route, 'application/json');
   if (!isForm && route.body === 'multipart') throw wrongType(route, 'multipart/form-data');
   if (isForm)
-    return new FormBody(await receiveMultipart(request, response, { folder, maxBytes: limits.multipartBodyBytes }));
+    return new FormBody(
+      await receiveMultipart(request as Request, response as Response, { folder, maxBytes: limits.multipartBodyBytes }),
+    );
   const bytes = await readBody(request, limits.jsonBodyBytes);
   return bytes.length === 0 && route.model === 'none' ? emptyBody : new JsonBody(bytes);
 }

@@ -2,7 +2,7 @@
  * Configuration + secrets + discovered models → `Snapshot`. Pure; owns the meaning of providers, aliases, groups and
  * keys, and must not know how a request looks or how it is sent.
  */
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { type Config, type KeyConfig, type ProviderConfig, timeoutsSchema } from '../contract/config.ts';
 import { dialects } from '../providers/registry.ts';
 import { credentialSecretName, keySecretName } from '../secrets/secret-store.ts';
@@ -111,14 +111,13 @@ export function leadsBack(url: URL, ownAddresses: ReadonlySet<string>): boolean 
 }
 
 function compileKeys(keys: readonly KeyConfig[], secrets: ReadonlyMap<string, string>): Map<string, CompiledKey> {
-  const byHash = new Map<string, CompiledKey>();
+  const byDigest = new Map<string, CompiledKey>();
   for (const key of keys) {
-    const secret = key.hash ? undefined : secrets.get(keySecretName(key.id));
-    const hash = key.hash?.slice('sha256:'.length) ?? (secret === undefined ? undefined : sha256(secret));
-    if (!hash) continue;
-    byHash.set(hash, {
+    const digest = digestOf(key, secrets);
+    if (!digest) continue;
+    byDigest.set(digest.toString('latin1'), {
       id: key.id,
-      hash,
+      digest,
       name: key.name ?? key.id,
       groupId: key.group,
       enabled: key.enabled,
@@ -126,10 +125,12 @@ function compileKeys(keys: readonly KeyConfig[], secrets: ReadonlyMap<string, st
       allowsModel: key.models ? matchesAny(key.models) : null,
     });
   }
-  return byHash;
+  return byDigest;
 }
 
-/** Hexadecimal. Keys are random and long, so a plain hash protects them; anything slower would be paid on each request. */
-export function sha256(text: string): string {
-  return createHash('sha256').update(text, 'utf8').digest('hex');
+/** Keys are random and long, so a plain hash protects them; anything slower would be paid on each request. */
+function digestOf(key: KeyConfig, secrets: ReadonlyMap<string, string>): Buffer | null {
+  if (key.hash) return Buffer.from(key.hash.slice('sha256:'.length), 'hex');
+  const secret = secrets.get(keySecretName(key.id));
+  return secret === undefined ? null : hash('sha256', secret, 'buffer');
 }

@@ -77,8 +77,8 @@ export interface Route {
 
 export interface CompiledKey {
   id: string;
-  /** Hexadecimal SHA-256 of its secret. */
-  hash: string;
+  /** SHA-256 of its secret. */
+  digest: Buffer;
   name: string;
   groupId: string;
   enabled: boolean;
@@ -91,7 +91,7 @@ export interface CompiledKey {
 export interface Snapshot {
   revision: number;
   settings: Settings;
-  /** By the hexadecimal SHA-256 of the secret. */
+  /** By the SHA-256 of the secret, its bytes as a latin1 string. */
   keys: ReadonlyMap<string, CompiledKey>;
   providers: ReadonlyMap<string, CompiledProvider>;
   /** Compiled on first use. */
