@@ -1,0 +1,104 @@
+/** Every question about Sluice, as data, with its answer. Answers are views: none holds a secret. */
+import { z } from 'zod';
+import { type Config, idSchema } from './config.ts';
+import type { LocalServerView, PresetView, ProviderTestView } from './provider-views.ts';
+import type {
+  AliasView,
+  CapturedBody,
+  GroupView,
+  KeyView,
+  ModelView,
+  ProviderView,
+  RequestView,
+  RouteView,
+  StatusView,
+  UsageView,
+} from './views.ts';
+
+const moment = z.number().int().nonnegative();
+
+/** All of them must hold. */
+export const requestFilterSchema = z.strictObject({
+  keyId: z.string().optional(),
+  groupId: z.string().optional(),
+  /** As asked for or as served. */
+  model: z.string().optional(),
+  provider: z.string().optional(),
+  outcome: z.enum(['ok', 'error', 'client-gone', 'stream-broken', 'interrupted', 'running']).optional(),
+  /** Unix milliseconds; `untilMs` is exclusive. */
+  sinceMs: moment.optional(),
+  untilMs: moment.optional(),
+});
+
+export const querySchema = z.discriminatedUnion('type', [
+  z.strictObject({ type: z.literal('status') }),
+  z.strictObject({ type: z.literal('providers') }),
+  /** Services that `provider.add` knows by name. */
+  z.strictObject({ type: z.literal('presets') }),
+  /** Looks on the usual ports of this machine. */
+  z.strictObject({ type: z.literal('local-servers') }),
+  /** Asks a provider for real and says which hop fails. */
+  z.strictObject({ type: z.literal('provider-test'), id: idSchema }),
+  z.strictObject({ type: z.literal('keys') }),
+  z.strictObject({ type: z.literal('groups') }),
+  z.strictObject({ type: z.literal('aliases') }),
+  /** What a key or a group lists. One of the two is needed; with both, the key must be of that group. */
+  z.strictObject({ type: z.literal('models'), key: idSchema.optional(), group: idSchema.optional() }),
+  /** The same, for one model name. */
+  z.strictObject({
+    type: z.literal('route'),
+    key: idSchema.optional(),
+    group: idSchema.optional(),
+    model: z.string().min(1).max(512),
+  }),
+  z.strictObject({
+    type: z.literal('requests'),
+    filter: requestFilterSchema.prefault({}),
+    limit: z.number().int().min(1).max(1000).default(100),
+    /** The `next` of the page before. */
+    before: z.number().int().optional(),
+  }),
+  z.strictObject({ type: z.literal('request'), id: z.string().max(100) }),
+  z.strictObject({
+    type: z.literal('usage'),
+    by: z.enum(['day', 'key', 'group', 'model', 'provider']),
+    sinceMs: moment.optional(),
+    untilMs: moment.optional(),
+    /** What local time is ahead of UTC; decides where days begin. */
+    utcOffsetMinutes: z.number().int().min(-900).max(900).optional(),
+  }),
+  /** The configuration for export: references and hashes, no secrets. */
+  z.strictObject({ type: z.literal('config') }),
+]);
+
+export type Query = z.infer<typeof querySchema>;
+export type QueryInput = z.input<typeof querySchema>;
+export type QueryType = Query['type'];
+export type QueryMap = { [Q in Query as Q['type']]: Q };
+export type QueryInputMap = { [Q in QueryInput as Q['type']]: Q };
+export type RequestFilterInput = z.infer<typeof requestFilterSchema>;
+
+export interface QueryResults {
+  status: StatusView;
+  providers: ProviderView[];
+  presets: PresetView[];
+  'local-servers': LocalServerView[];
+  'provider-test': ProviderTestView;
+  keys: KeyView[];
+  groups: GroupView[];
+  aliases: AliasView[];
+  models: ModelView[];
+  route: RouteView;
+  /** Newest first; `next` is the `before` of the next page, null if there is none. */
+  requests: { requests: RequestView[]; next: number | null };
+  /** `capture`: the bodies, if they were kept. */
+  request: {
+    request: RequestView;
+    capture: { request: CapturedBody | null; response: CapturedBody | null } | null;
+  };
+  /** Days in order of time, all else by cost and then by requests, the most first. */
+  usage: UsageView[];
+  config: { revision: number; config: Config };
+}
+
+export type QueryResult = QueryResults[QueryType];
