@@ -5,7 +5,7 @@
  *
  * A lookup that is not in memory is one synchronous point read of SQLite, some 20 µs: accepted on these rare routes.
  */
-import type { Database, Row, SqlValue } from '../database.ts';
+import type { Database, Row, SqlValue, Statement } from '../database.ts';
 
 export type JobKind = 'video' | 'response';
 
@@ -45,89 +45,111 @@ export interface JobStoreOptions {
   log: { warn(fields: object, message: string): void };
 }
 
-const cached = 4_096;
+const maxInMemory = 4_096;
 const flushMs = 50;
 const retryMs = 1_000;
 /** Jobs that may wait while writing fails; beyond, the oldest are dropped from the disk's part, not from memory. */
 const maxPending = 10_000;
 
 const cacheKey = (kind: JobKind, id: string, groupId: string) => `${kind}\n${groupId}\n${id}`;
-const cacheKeyOf = (job: Job) => cacheKey(job.kind, job.id, job.groupId);
 
-export function createJobStore({ database, log }: JobStoreOptions): JobStore {
-  const insert = database.prepare(
-    `INSERT OR REPLACE INTO jobs (kind, group_id, id, provider_id, credential_id, model, key_id, created_at)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
-  );
-  const select = database.prepare('SELECT * FROM jobs WHERE kind = ? AND group_id = ? AND id = ?');
-  const remove = database.prepare('DELETE FROM jobs WHERE kind = ? AND group_id = ? AND id = ?');
+export function createJobStore(options: JobStoreOptions): JobStore {
+  return new SqliteJobStore(options);
+}
+
+class SqliteJobStore implements JobStore {
+  readonly #database: Database;
+  readonly #log: JobStoreOptions['log'];
+  readonly #insert: Statement;
+  readonly #select: Statement;
+  readonly #remove: Statement;
   /** A Map keeps the order of insertion: what was used last is put at its end, the first is the next to go. */
-  const memory = new Map<string, Job>();
-  const pending = new Map<string, Job>();
-  let timer: NodeJS.Timeout | null = null;
+  readonly #memory = new Map<string, Job>();
+  readonly #pending = new Map<string, Job>();
+  #timer: NodeJS.Timeout | null = null;
 
-  function cache(key: string, job: Job): void {
-    memory.delete(key);
-    memory.set(key, job);
-    const [oldest] = memory.keys();
-    if (memory.size > cached && oldest !== undefined) memory.delete(oldest);
+  constructor({ database, log }: JobStoreOptions) {
+    this.#database = database;
+    this.#log = log;
+    this.#insert = database.prepare(
+      `INSERT OR REPLACE INTO jobs (kind, group_id, id, provider_id, credential_id, model, key_id, created_at)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+    );
+    this.#select = database.prepare('SELECT * FROM jobs WHERE kind = ? AND group_id = ? AND id = ?');
+    this.#remove = database.prepare('DELETE FROM jobs WHERE kind = ? AND group_id = ? AND id = ?');
   }
 
-  function flush(): void {
-    if (timer !== null) clearTimeout(timer);
-    timer = null;
-    if (pending.size === 0) return;
+  remember(job: Job, options: { durable?: boolean } = {}): void {
+    const key = cacheKey(job.kind, job.id, job.groupId);
+    this.#keepInMemory(key, job);
+    this.#pending.set(key, job);
+    if (options.durable) this.flush();
+    else this.#arm(flushMs);
+  }
+
+  find(kind: JobKind, id: string, groupId: string): Job | undefined {
+    const key = cacheKey(kind, id, groupId);
+    const job = this.#memory.get(key) ?? this.#pending.get(key) ?? toJob(this.#select.get(kind, groupId, id));
+    if (job !== undefined) this.#keepInMemory(key, job);
+    return job;
+  }
+
+  list(kind: JobKind, groupId: string, page: JobPage): { jobs: Job[]; hasMore: boolean } {
+    this.flush();
+    const jobs = selectPage(this.#database, kind, groupId, page);
+    return { jobs: jobs.slice(0, page.limit), hasMore: jobs.length > page.limit };
+  }
+
+  forget(kind: JobKind, id: string, groupId: string): void {
+    const key = cacheKey(kind, id, groupId);
+    this.#memory.delete(key);
+    this.#pending.delete(key);
     try {
-      database.transaction(() => {
-        for (const job of pending.values()) insert.run(...toValues(job));
-      });
-      pending.clear();
+      this.#remove.run(kind, groupId, id);
     } catch (error) {
-      log.warn({ error: error instanceof Error ? error.message : String(error) }, 'jobs cannot be written');
-      for (const key of pending.keys()) {
-        if (pending.size <= maxPending) break;
-        pending.delete(key);
-      }
-      timer = setTimeout(flush, retryMs).unref();
+      this.#log.warn({ error: messageOf(error) }, 'a job cannot be forgotten');
     }
   }
 
-  return {
-    remember(job, options = {}) {
-      const key = cacheKeyOf(job);
-      cache(key, job);
-      pending.set(key, job);
-      if (options.durable) flush();
-      else timer ??= setTimeout(flush, flushMs).unref();
-    },
-    find(kind, id, groupId) {
-      const key = cacheKey(kind, id, groupId);
-      const known = memory.get(key) ?? pending.get(key) ?? toJob(select.get(kind, groupId, id));
-      if (known !== undefined) cache(key, known);
-      return known;
-    },
-    list(kind, groupId, page) {
-      flush();
-      const jobs = selectPage(database, kind, groupId, page);
-      return { jobs: jobs.slice(0, page.limit), hasMore: jobs.length > page.limit };
-    },
-    forget(kind, id, groupId) {
-      const key = cacheKey(kind, id, groupId);
-      memory.delete(key);
-      pending.delete(key);
-      try {
-        remove.run(kind, groupId, id);
-      } catch (error) {
-        log.warn({ error: error instanceof Error ? error.message : String(error) }, 'a job cannot be forgotten');
-      }
-    },
-    flush,
-    close() {
-      flush();
-      if (timer !== null) clearTimeout(timer);
-    },
+  readonly flush = (): void => {
+    this.#disarm();
+    if (this.#pending.size === 0) return;
+    try {
+      this.#database.transaction(() => {
+        for (const job of this.#pending.values()) this.#insert.run(...toValues(job));
+      });
+      this.#pending.clear();
+    } catch (error) {
+      this.#log.warn({ error: messageOf(error) }, 'jobs cannot be written');
+      const tooMany = Math.max(0, this.#pending.size - maxPending);
+      for (const key of [...this.#pending.keys()].slice(0, tooMany)) this.#pending.delete(key);
+      this.#arm(retryMs);
+    }
   };
+
+  close(): void {
+    this.flush();
+    this.#disarm();
+  }
+
+  #keepInMemory(key: string, job: Job): void {
+    this.#memory.delete(key);
+    this.#memory.set(key, job);
+    const [oldest] = this.#memory.keys();
+    if (this.#memory.size > maxInMemory && oldest !== undefined) this.#memory.delete(oldest);
+  }
+
+  #arm(delayMs: number): void {
+    this.#timer ??= setTimeout(this.flush, delayMs).unref();
+  }
+
+  #disarm(): void {
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#timer = null;
+  }
 }
+
+const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error));
 
 /** One job more than asked for, if there is one. */
 function selectPage(database: Database, kind: JobKind, groupId: string, page: JobPage): Job[] {

@@ -8,9 +8,18 @@
  */
 import type { RequestRecord, RequestStarted } from '../contract/ledger.ts';
 import { type Database, sqliteCode } from '../database.ts';
-import { createLedgerQueries, type LedgerQueries } from './queries.ts';
-import { createRetention, type RetentionLimits } from './retention.ts';
-import { type Capture, createLedgerWriter } from './writer.ts';
+import {
+  type CapturedBodies,
+  createLedgerQueries,
+  type LedgerQueries,
+  type RequestFilter,
+  type RequestPage,
+  type UsageQuestion,
+  type UsageSummary,
+} from './queries.ts';
+import { createRetention, type Retention, type RetentionLimits } from './retention.ts';
+import type { LedgerRow } from './rows.ts';
+import { type Capture, createLedgerWriter, type LedgerWriter } from './writer.ts';
 
 export interface LedgerSettings extends RetentionLimits {
   /** Bytes kept of each captured body. */
@@ -71,104 +80,150 @@ const sweepEveryMs = 15 * 60_000;
 const passing = new Set([5, 6, 8, 10, 13, 14]);
 
 export function createLedger(options: LedgerOptions): Ledger {
-  const { database, log, settings = () => defaults, now = Date.now, flushMs = 50 } = options;
-  const writer = createLedgerWriter(database);
-  const retention = createRetention(database, now);
-  const queries = createLedgerQueries(database);
-  let rows: (RequestStarted | RequestRecord)[] = [];
-  let captures: Capture[] = [];
-  let timer: NodeJS.Timeout | null = null;
-  let dropped = 0;
-  let lastError: string | null = null;
+  return new SqliteLedger(options);
+}
 
-  const interrupted = writer.markInterrupted();
-  if (interrupted > 0) log.warn({ interrupted }, 'requests of the run before were interrupted');
+const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error));
 
-  function arm(delayMs: number): void {
-    timer ??= setTimeout(flush, delayMs).unref();
+class SqliteLedger implements Ledger {
+  readonly #log: LedgerOptions['log'];
+  readonly #settings: () => LedgerSettings;
+  readonly #now: () => number;
+  readonly #flushMs: number;
+  readonly #writer: LedgerWriter;
+  readonly #retention: Retention;
+  readonly #queries: LedgerQueries;
+  readonly #firstSweep = setTimeout(() => this.#sweepQuietly(), firstSweepMs).unref();
+  readonly #sweeps = setInterval(() => this.#sweepQuietly(), sweepEveryMs).unref();
+  #rows: (RequestStarted | RequestRecord)[] = [];
+  #captures: Capture[] = [];
+  #timer: NodeJS.Timeout | null = null;
+  #dropped = 0;
+  #lastError: string | null = null;
+
+  constructor(options: LedgerOptions) {
+    const { database, log, settings = () => defaults, now = Date.now, flushMs = 50 } = options;
+    this.#log = log;
+    this.#settings = settings;
+    this.#now = now;
+    this.#flushMs = flushMs;
+    this.#writer = createLedgerWriter(database);
+    this.#retention = createRetention(database, now);
+    this.#queries = createLedgerQueries(database);
+    const interrupted = this.#writer.markInterrupted();
+    if (interrupted > 0) log.warn({ interrupted }, 'requests of the run before were interrupted');
   }
 
-  function push(row: RequestStarted | RequestRecord): void {
-    rows.push(row);
-    if (rows.length === fullBatch && lastError === null) setImmediate(flush);
-    arm(flushMs);
+  /** Bound, since it is handed on as a listener. */
+  readonly started = (row: RequestStarted): void => this.#push(row);
+  readonly finished = (row: RequestRecord): void => this.#push(row);
+
+  #push(row: RequestStarted | RequestRecord): void {
+    this.#rows.push(row);
+    if (this.#rows.length === fullBatch && this.#lastError === null) setImmediate(this.flush);
+    this.#arm(this.#flushMs);
   }
 
-  function flush(): void {
-    if (timer !== null) clearTimeout(timer);
-    timer = null;
-    if (rows.length === 0 && captures.length === 0) return;
+  #arm(delayMs: number): void {
+    this.#timer ??= setTimeout(this.flush, delayMs).unref();
+  }
+
+  capture(id: string, bodies: { request?: Uint8Array; response?: Uint8Array }): void {
+    const { captureMaxBytes } = this.#settings();
+    const cut = (body?: Uint8Array) => body?.slice(0, captureMaxBytes) ?? null;
+    this.#captures.push({
+      id,
+      capturedAt: this.#now(),
+      request: cut(bodies.request),
+      response: cut(bodies.response),
+    });
+    this.#arm(this.#flushMs);
+  }
+
+  readonly flush = (): void => {
+    this.#disarm();
+    if (this.#rows.length === 0 && this.#captures.length === 0) return;
     try {
-      writer.write(rows, captures);
-      rows = [];
-      captures = [];
-      lastError = null;
+      this.#writer.write(this.#rows, this.#captures);
+      this.#rows = [];
+      this.#captures = [];
+      this.#lastError = null;
     } catch (error) {
-      keepForLater(error);
+      this.#keepForLater(error);
     }
-  }
-
-  function keepForLater(error: unknown): void {
-    const message = error instanceof Error ? error.message : String(error);
-    const mayPass = passing.has(sqliteCode(error) ?? -1);
-    const tooMany = mayPass ? Math.max(0, rows.length - maxPending) : rows.length;
-    rows.splice(0, tooMany);
-    captures.splice(0, mayPass ? Math.max(0, captures.length - maxPendingCaptures) : captures.length);
-    dropped += tooMany;
-    if (message !== lastError)
-      log.warn({ error: message, pending: rows.length, dropped }, 'the ledger cannot be written');
-    lastError = message;
-    arm(retryMs);
-  }
-
-  async function sweepQuietly(): Promise<void> {
-    try {
-      await retention.sweep(settings());
-    } catch (error) {
-      log.warn({ error: error instanceof Error ? error.message : String(error) }, 'old records cannot be deleted');
-    }
-  }
-  const firstSweep = setTimeout(sweepQuietly, firstSweepMs).unref();
-  const sweeps = setInterval(sweepQuietly, sweepEveryMs).unref();
-
-  return {
-    started: push,
-    finished: push,
-    capture(id, bodies) {
-      const { captureMaxBytes } = settings();
-      const cut = (body?: Uint8Array) => body?.slice(0, captureMaxBytes) ?? null;
-      captures.push({ id, capturedAt: now(), request: cut(bodies.request), response: cut(bodies.response) });
-      arm(flushMs);
-    },
-    flush,
-    health: () => ({ ok: lastError === null, pending: rows.length, dropped, lastError }),
-    sweep: () => retention.sweep(settings()),
-    listRequests(filter) {
-      flush();
-      return queries.listRequests(filter);
-    },
-    getRequest(id) {
-      flush();
-      return queries.getRequest(id);
-    },
-    summarizeUsage(question) {
-      flush();
-      return queries.summarizeUsage(question);
-    },
-    lastUsed() {
-      flush();
-      return queries.lastUsed();
-    },
-    readCapture(id) {
-      flush();
-      return queries.readCapture(id);
-    },
-    close() {
-      clearTimeout(firstSweep);
-      clearInterval(sweeps);
-      retention.stop();
-      flush();
-      if (timer !== null) clearTimeout(timer);
-    },
   };
+
+  #keepForLater(error: unknown): void {
+    const mayPass = passing.has(sqliteCode(error) ?? -1);
+    const tooMany = mayPass ? Math.max(0, this.#rows.length - maxPending) : this.#rows.length;
+    this.#rows.splice(0, tooMany);
+    this.#captures.splice(0, mayPass ? Math.max(0, this.#captures.length - maxPendingCaptures) : Infinity);
+    this.#dropped += tooMany;
+    const message = messageOf(error);
+    if (message !== this.#lastError) {
+      const { pending, dropped } = this.health();
+      this.#log.warn({ error: message, pending, dropped }, 'the ledger cannot be written');
+    }
+    this.#lastError = message;
+    this.#arm(retryMs);
+  }
+
+  #disarm(): void {
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#timer = null;
+  }
+
+  health(): LedgerHealth {
+    return {
+      ok: this.#lastError === null,
+      pending: this.#rows.length,
+      dropped: this.#dropped,
+      lastError: this.#lastError,
+    };
+  }
+
+  sweep(): Promise<number> {
+    return this.#retention.sweep(this.#settings());
+  }
+
+  async #sweepQuietly(): Promise<void> {
+    try {
+      await this.sweep();
+    } catch (error) {
+      this.#log.warn({ error: messageOf(error) }, 'old records cannot be deleted');
+    }
+  }
+
+  listRequests(filter: RequestFilter): Promise<RequestPage> {
+    this.flush();
+    return this.#queries.listRequests(filter);
+  }
+
+  getRequest(id: string): Promise<LedgerRow | null> {
+    this.flush();
+    return this.#queries.getRequest(id);
+  }
+
+  summarizeUsage(question: UsageQuestion): Promise<UsageSummary[]> {
+    this.flush();
+    return this.#queries.summarizeUsage(question);
+  }
+
+  lastUsed(): Map<string, number> {
+    this.flush();
+    return this.#queries.lastUsed();
+  }
+
+  readCapture(id: string): CapturedBodies | null {
+    this.flush();
+    return this.#queries.readCapture(id);
+  }
+
+  close(): void {
+    clearTimeout(this.#firstSweep);
+    clearInterval(this.#sweeps);
+    this.#retention.stop();
+    this.flush();
+    this.#disarm();
+  }
 }

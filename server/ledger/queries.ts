@@ -60,6 +60,11 @@ export interface UsageSummary {
   unpricedRequests: number;
 }
 
+export interface CapturedBodies {
+  request: Uint8Array | null;
+  response: Uint8Array | null;
+}
+
 export interface LedgerQueries {
   listRequests(filter: RequestFilter): Promise<RequestPage>;
   getRequest(id: string): Promise<LedgerRow | null>;
@@ -67,7 +72,7 @@ export interface LedgerQueries {
   summarizeUsage(question: UsageQuestion): Promise<UsageSummary[]>;
   /** When each key was last used, in Unix milliseconds, by key id. */
   lastUsed(): Map<string, number>;
-  readCapture(id: string): { request: Uint8Array | null; response: Uint8Array | null } | null;
+  readCapture(id: string): CapturedBodies | null;
 }
 
 const rowsPerPiece = 4_000;
@@ -75,7 +80,12 @@ const dayMs = 86_400_000;
 /** How far a request's place may be from its time: a clock that was set back, a request recorded only at its end. */
 const slackMs = 3_600_000;
 
-function conditionsOf(filter: RequestFilter): { sql: string; values: SqlValue[] } {
+interface Conditions {
+  sql: string;
+  values: SqlValue[];
+}
+
+function conditionsOf(filter: RequestFilter): Conditions {
   const parts: string[] = [];
   const values: SqlValue[] = [];
   const add = (sql: string, ...of: SqlValue[]) => {
@@ -93,38 +103,21 @@ function conditionsOf(filter: RequestFilter): { sql: string; values: SqlValue[] 
   return { sql: parts.join(''), values };
 }
 
+interface Range {
+  low: number;
+  /** Exclusive. */
+  high: number;
+}
+
 export function createLedgerQueries(database: Database): LedgerQueries {
-  /** Rows in `[low, high)` that meet the conditions, newest first. */
-  async function scan(range: { low: number; high: number }, sql: string, values: SqlValue[], limit: number) {
-    const select = database.prepare(
-      `SELECT * FROM requests WHERE seq >= ? AND seq < ?${sql} ORDER BY seq DESC LIMIT ?`,
-    );
-    const found: LedgerRow[] = [];
-    for (let high = range.high; high > range.low && found.length < limit; high -= rowsPerPiece) {
-      if (high !== range.high) await setImmediate();
-      const low = Math.max(range.low, high - rowsPerPiece);
-      for (const row of select.all(low, high, ...values, limit - found.length)) found.push(toLedgerRow(row));
-    }
-    return found;
-  }
-
-  function rangeOf(filter: RequestFilter) {
-    let { low, high } = wholeRange(database);
-    if (filter.before !== undefined) high = Math.min(high, filter.before);
-    if (filter.untilMs !== undefined) high = Math.min(high, seekSeq(database, filter.untilMs + slackMs));
-    if (filter.sinceMs !== undefined) low = Math.max(low, seekSeq(database, filter.sinceMs - slackMs));
-    return { low, high };
-  }
-
   return {
     async listRequests(filter) {
       const limit = Math.min(Math.max(filter.limit ?? 100, 1), 1_000);
-      const { sql, values } = conditionsOf(filter);
-      const requests = await scan(rangeOf(filter), sql, values, limit);
+      const requests = await scan(database, rangeOf(database, filter), conditionsOf(filter), limit);
       return { requests, next: requests.length < limit ? null : (requests.at(-1)?.seq ?? null) };
     },
     async getRequest(id) {
-      const [row] = await scan(wholeRange(database), ' AND id = ?', [id], 1);
+      const [row] = await scan(database, wholeRange(database), { sql: ' AND id = ?', values: [id] }, 1);
       return row ?? null;
     },
     summarizeUsage: (question) => summarize(database, question),
@@ -139,9 +132,34 @@ export function createLedgerQueries(database: Database): LedgerQueries {
   };
 }
 
+/** Requests in the range that meet the conditions, newest first. */
+async function scan(database: Database, range: Range, where: Conditions, limit: number): Promise<LedgerRow[]> {
+  const select = database.prepare(
+    `SELECT * FROM requests WHERE seq >= ? AND seq < ?${where.sql} ORDER BY seq DESC LIMIT ?`,
+  );
+  const found: LedgerRow[] = [];
+  for (let high = range.high; high > range.low && found.length < limit; high -= rowsPerPiece) {
+    if (high !== range.high) await setImmediate();
+    const low = Math.max(range.low, high - rowsPerPiece);
+    for (const row of select.all(low, high, ...where.values, limit - found.length)) found.push(toLedgerRow(row));
+  }
+  return found;
+}
+
+function rangeOf(database: Database, filter: RequestFilter): Range {
+  let { low, high } = wholeRange(database);
+  if (filter.before !== undefined) high = Math.min(high, filter.before);
+  if (filter.untilMs !== undefined) high = Math.min(high, seekSeq(database, filter.untilMs + slackMs));
+  if (filter.sinceMs !== undefined) low = Math.max(low, seekSeq(database, filter.sinceMs - slackMs));
+  return { low, high };
+}
+
 const bytes = (value: SqlValue | undefined) => (value instanceof Uint8Array ? value : null);
 
-/** Reads the sums one local day at a time: for `day` each is a row of the answer, for all else they are added up. */
+/** Where days do not matter, reading several at once is faster; more would stop everything else for too long. */
+const daysPerPiece = 4;
+
+/** Reads the sums some local days at a time: for `day` each day is a row of the answer, for all else they are added up. */
 async function summarize(database: Database, question: UsageQuestion): Promise<UsageSummary[]> {
   const offsetMs = (question.utcOffsetMinutes ?? 0) * 60_000;
   const select = database.prepare(
@@ -152,10 +170,11 @@ async function summarize(database: Database, question: UsageQuestion): Promise<U
      FROM usage_cells WHERE dimension = ? AND quarter >= ? AND quarter < ? GROUP BY name`,
   );
   const { since, until } = quartersOf(database, question);
+  const days = question.by === 'day' ? 1 : daysPerPiece;
   const sums = new Map<string, UsageSummary>();
   for (let from = since; from < until; ) {
     const day = Math.floor((from * quarterMs + offsetMs) / dayMs);
-    const to = Math.min(until, Math.ceil(((day + 1) * dayMs - offsetMs) / quarterMs));
+    const to = Math.min(until, Math.ceil(((day + days) * dayMs - offsetMs) / quarterMs));
     for (const row of select.all(question.by, from, to)) {
       addUp(sums, toSummary(row, question.by === 'day' ? new Date(day * dayMs).toISOString().slice(0, 10) : null));
     }

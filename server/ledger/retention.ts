@@ -18,7 +18,7 @@ export interface Retention {
 
 const dayMs = 86_400_000;
 /** A piece takes 1 to 3 ms. Captures are large: a row of them is many pages. */
-const rowsPerPiece = 500;
+const rowsPerPiece = 250;
 const capturesPerPiece = 10;
 
 export function createRetention(database: Database, now: () => number): Retention {

@@ -35,37 +35,14 @@ function latestById(rows: readonly (RequestStarted | RequestRecord)[]): Iterable
 }
 
 export function createLedgerWriter(database: Database): LedgerWriter {
-  const insertStarted = database.prepare(insertStartedSql);
-  const insertFinished = database.prepare(insertFinishedSql);
-  const updateFinished = database.prepare(updateFinishedSql);
+  const addSums = prepareSumsWriter(database);
+  const addKeyUses = prepareKeyUsesWriter(database);
+  const writeRequest = prepareRequestWriter(database);
   const insertCapture = database.prepare(
     'INSERT INTO captures (id, captured_at, request, response) VALUES (?, ?, ?, ?)',
   );
-  const upsertKeyUse = database.prepare(
-    `INSERT INTO key_uses VALUES (?, ?)
-     ON CONFLICT DO UPDATE SET last_used_at = max(last_used_at, excluded.last_used_at)`,
-  );
-  const addSums = prepareSumsWriter(database);
   /** Where the rows of requests in flight are, by request id. */
   const running = new Map<string, number>();
-
-  function writeRow(row: RequestStarted | RequestRecord, begun: Map<string, number>): void {
-    if (!isFinished(row)) {
-      begun.set(row.id, insertStarted.run(...startedValues(row)).lastId);
-      return;
-    }
-    const seq = running.get(row.id);
-    if (seq === undefined) insertFinished.run(...startedValues(row), ...finishedValues(row));
-    else updateFinished.run(...finishedValues(row), seq);
-  }
-
-  function writeKeyUses(rows: readonly RequestStarted[]): void {
-    const uses = new Map<string, number>();
-    for (const row of rows) {
-      if (row.keyId !== null) uses.set(row.keyId, Math.max(row.startedAt, uses.get(row.keyId) ?? 0));
-    }
-    for (const [keyId, at] of uses) upsertKeyUse.run(keyId, at);
-  }
 
   return {
     write(rows, captures) {
@@ -73,29 +50,56 @@ export function createLedgerWriter(database: Database): LedgerWriter {
       database.transaction(() => {
         const sums = new UsageSums();
         for (const row of latestById(rows)) {
-          writeRow(row, begun);
+          const seq = writeRequest(row, running.get(row.id));
           if (isFinished(row)) sums.add(row);
+          else begun.set(row.id, seq);
         }
         addSums(sums);
-        writeKeyUses(rows);
+        addKeyUses(rows);
         for (const one of captures) insertCapture.run(one.id, one.capturedAt, one.request, one.response);
       });
       // Only now is it certain that the rows are there.
       for (const row of rows) if (isFinished(row)) running.delete(row.id);
       for (const [id, seq] of begun) running.set(id, seq);
     },
-    markInterrupted() {
-      return database.transaction(() => {
-        const left = database.prepare('SELECT * FROM requests WHERE outcome IS NULL').all().map(toLedgerRow);
-        const mark = database.prepare("UPDATE requests SET outcome = 'interrupted' WHERE seq = ?");
-        const sums = new UsageSums();
-        for (const row of left) {
-          mark.run(row.seq);
-          sums.add({ ...row, outcome: 'interrupted' });
-        }
-        addSums(sums);
-        return left.length;
-      });
-    },
+    markInterrupted: () => database.transaction(() => markInterrupted(database, addSums)),
   };
+}
+
+/** Returns a function that writes a request, over its row if it has one, and returns the place of a new row. */
+function prepareRequestWriter(database: Database) {
+  const insertStarted = database.prepare(insertStartedSql);
+  const insertFinished = database.prepare(insertFinishedSql);
+  const updateFinished = database.prepare(updateFinishedSql);
+  return (row: RequestStarted | RequestRecord, seq: number | undefined): number => {
+    if (!isFinished(row)) return insertStarted.run(...startedValues(row)).lastId;
+    if (seq !== undefined) return updateFinished.run(...finishedValues(row), seq).lastId;
+    return insertFinished.run(...startedValues(row), ...finishedValues(row)).lastId;
+  };
+}
+
+function prepareKeyUsesWriter(database: Database) {
+  const upsert = database.prepare(
+    `INSERT INTO key_uses VALUES (?, ?)
+     ON CONFLICT DO UPDATE SET last_used_at = max(last_used_at, excluded.last_used_at)`,
+  );
+  return (rows: readonly RequestStarted[]): void => {
+    const uses = new Map<string, number>();
+    for (const row of rows) {
+      if (row.keyId !== null) uses.set(row.keyId, Math.max(row.startedAt, uses.get(row.keyId) ?? 0));
+    }
+    for (const [keyId, at] of uses) upsert.run(keyId, at);
+  };
+}
+
+function markInterrupted(database: Database, addSums: (sums: UsageSums) => void): number {
+  const left = database.prepare('SELECT * FROM requests WHERE outcome IS NULL').all().map(toLedgerRow);
+  const mark = database.prepare("UPDATE requests SET outcome = 'interrupted' WHERE seq = ?");
+  const sums = new UsageSums();
+  for (const row of left) {
+    mark.run(row.seq);
+    sums.add({ ...row, outcome: 'interrupted' });
+  }
+  addSums(sums);
+  return left.length;
 }

@@ -69,6 +69,6 @@ test('the ledger sweeps by itself, and ends a sweep when it is closed', async ()
   vi.advanceTimersByTime(60_000);
   ledger.close();
   await new Promise((resolve) => setImmediate(resolve));
-  expect(idsLeft()).toHaveLength(1_500);
+  expect(idsLeft()).toHaveLength(1_750);
   expect(vi.getTimerCount()).toBe(0);
 });
