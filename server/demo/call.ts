@@ -14,15 +14,16 @@ export interface Call {
 
 const MAX_BODY_BYTES = 64 * 1024 * 1024;
 
-export async function readBytes(request: IncomingMessage): Promise<Buffer> {
+async function readBytes(request: IncomingMessage): Promise<Buffer> {
   const pieces: Buffer[] = [];
   let size = 0;
   for await (const piece of request) {
     if (!Buffer.isBuffer(piece)) continue;
     size += piece.length;
-    if (size > MAX_BODY_BYTES) throw tooLarge();
-    pieces.push(piece);
+    // Read to its end even if it is too large: who is still sending could not hear the refusal.
+    if (size <= MAX_BODY_BYTES) pieces.push(piece);
   }
+  if (size > MAX_BODY_BYTES) throw tooLarge(size);
   return Buffer.concat(pieces, size);
 }
 
@@ -65,7 +66,7 @@ async function parseForm(bytes: Buffer, contentType: string): Promise<FormData> 
   }
 }
 
-function tooLarge(): DemoError {
-  const message = `Maximum content size limit (${MAX_BODY_BYTES}) exceeded.`;
+function tooLarge(size: number): DemoError {
+  const message = `Maximum content size limit (${MAX_BODY_BYTES}) exceeded (${size} bytes read).`;
   return new DemoError({ status: 413, type: 'server_error', message });
 }

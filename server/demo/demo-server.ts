@@ -79,8 +79,6 @@ async function refuse(response: ServerResponse, error: unknown): Promise<void> {
   }
   const message = `The demo provider failed: ${error instanceof Error ? error.message : String(error)}`;
   const refusal = error instanceof DemoError ? error : new DemoError({ status: 500, type: 'server_error', message });
-  // What is left of a body that was not read must not be taken for the connection's next request.
-  response.shouldKeepAlive = false;
   await sendReply(response, json(refusal.body, refusal.headers, refusal.status));
 }
 

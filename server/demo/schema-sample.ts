@@ -109,6 +109,7 @@ function sampleOfNumber(schema: JsonObject, isInteger: boolean): number {
   const highest = Math.floor(high / step) * step;
   const candidates = [1, 0, step, lowest, lowest + step, highest, highest - step];
   const isAllowed = (candidate: number) =>
+    Number.isFinite(candidate) &&
     candidate >= low &&
     candidate <= high &&
     candidate !== schema.exclusiveMinimum &&

@@ -1,0 +1,177 @@
+/** What the demo makes is opened by a real browser: its own decoders for PNG, WAV and MP4 judge. */
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { type Browser, chromium, type Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { renderedSize } from '../../../server/demo/film.ts';
+import { type DemoHarness, startHarness } from './harness.ts';
+
+describe('a browser', () => {
+  const files = new Map<string, { type: string; bytes: Buffer }>();
+  let harness: DemoHarness;
+  let server: Server;
+  let browser: Browser;
+  let page: Page;
+
+  beforeAll(async () => {
+    harness = await startHarness();
+    server = createServer((request, response) => {
+      const url = request.url ?? '/';
+      if (url.startsWith('/videos/')) return void relay(harness, request, response);
+      const file = files.get(url);
+      response.setHeader('content-type', file?.type ?? 'text/html');
+      response.end(file?.bytes ?? '<!doctype html><title>media</title>');
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    browser = await chromium.launch({
+      executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
+      args: ['--no-sandbox', '--autoplay-policy=no-user-gesture-required'],
+    });
+    page = await browser.newPage();
+    await page.goto(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`);
+  });
+
+  afterAll(async () => {
+    await browser?.close();
+    server?.close();
+    await harness?.demo.stop();
+  });
+
+  it.each([
+    ['1280x720', 4],
+    ['720x1280', 8],
+    ['1792x1024', 12],
+  ] as const)('plays a film of %s and %s seconds', async (size, seconds) => {
+    const job = await harness.client.videos.create({ prompt: 'A ball over hills', size, seconds: `${seconds}` });
+    harness.advance(4000);
+    const played = await page.evaluate(playFilm, `/videos/${job.id}/content`);
+    const [width = 0, height = 0] = size.split('x').map(Number);
+    expect(played).toMatchObject(renderedSize({ width, height }));
+    expect(played.duration).toBeCloseTo(seconds, 2);
+    expect(played.reached).toBeGreaterThan(0.5);
+    expect(played.changedPixels).toBeGreaterThan(100);
+    expect(played.seekedTo).toBeCloseTo(seconds - 1, 1);
+  });
+
+  it('shows the film in the colours that were drawn', async () => {
+    const job = await harness.client.videos.create({ prompt: 'colours', size: '1280x720', seconds: '4' });
+    harness.advance(4000);
+    const content = `/videos/${job.id}/content`;
+    const picture = `${content}?variant=thumbnail`;
+    const difference = await page.evaluate(compareFilmToPicture, { film: content, picture, at: 1.9 });
+    expect(difference).toBeLessThan(4);
+  });
+
+  it('decodes speech as sound of the same length', async () => {
+    const speech = await harness.client.audio.speech.create({
+      model: 'demo-speech',
+      voice: 'alloy',
+      input: 'Hello, browser',
+    });
+    const bytes = Buffer.from(await speech.arrayBuffer());
+    files.set('/speech.wav', { type: 'audio/wav', bytes });
+    const sound = await page.evaluate(decodeSound, '/speech.wav');
+    expect(sound.duration).toBeCloseTo((bytes.length - 44) / 48_000, 3);
+    expect(sound.channels).toBe(1);
+    expect(sound.loudest).toBeGreaterThan(0.2);
+    expect(sound.loudest).toBeLessThan(1);
+  });
+
+  it.each(['1024x1024', '1536x1024', '64x48'])('shows a picture of %s', async (size) => {
+    const images = await harness.client.images.generate({ model: 'demo-image', prompt: 'hills', size });
+    files.set(`/${size}.png`, { type: 'image/png', bytes: Buffer.from(images.data?.[0]?.b64_json ?? '', 'base64') });
+    const shown = await page.evaluate(showPicture, `/${size}.png`);
+    expect(`${shown.width}x${shown.height}`).toBe(size);
+    expect(shown.colors).toBeGreaterThan(10);
+  });
+});
+
+/** The page has no secret to show: its requests are passed on with it, ranges included. */
+async function relay({ request }: DemoHarness, incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
+  const range = incoming.headers.range;
+  const response = await request('GET', incoming.url ?? '', undefined, range ? { range } : {});
+  outgoing.writeHead(response.status, Object.fromEntries(response.headers));
+  outgoing.end(await response.bytes());
+}
+
+// These run inside the page: they may use nothing of this file.
+
+async function playFilm(url: string) {
+  const video = document.createElement('video');
+  video.muted = true;
+  video.src = url;
+  document.body.append(video);
+  const happens = (name: string, isThere = () => true) =>
+    new Promise<void>((resolve, reject) => {
+      video.addEventListener(name, () => isThere() && resolve());
+      video.addEventListener('error', () => reject(new Error(`video: ${video.error?.message}`)));
+    });
+  await happens('loadeddata');
+  const canvas = document.createElement('canvas');
+  [canvas.width, canvas.height] = [video.videoWidth, video.videoHeight];
+  const context = canvas.getContext('2d', { willReadFrequently: true });
+  const picture = () => {
+    context?.drawImage(video, 0, 0);
+    return context?.getImageData(0, 0, canvas.width, canvas.height).data ?? new Uint8ClampedArray();
+  };
+  const first = picture();
+  const played = happens('timeupdate', () => video.currentTime > 0.5);
+  await video.play();
+  await played;
+  video.pause();
+  const [second, reached] = [picture(), video.currentTime];
+  let changedPixels = 0;
+  for (let index = 0; index < first.length; index += 4) {
+    if (Math.abs((first[index] ?? 0) - (second[index] ?? 0)) > 20) changedPixels += 1;
+  }
+  const seeked = happens('seeked');
+  video.currentTime = video.duration - 1;
+  await seeked;
+  const { videoWidth: width, videoHeight: height, duration } = video;
+  return { width, height, duration, reached, changedPixels, seekedTo: video.currentTime };
+}
+
+/** The mean difference of the colour channels between the film at a second and a picture. */
+async function compareFilmToPicture(given: { film: string; picture: string; at: number }) {
+  const video = document.createElement('video');
+  video.src = given.film;
+  await new Promise((resolve) => video.addEventListener('loadeddata', resolve));
+  video.currentTime = given.at;
+  await new Promise((resolve) => video.addEventListener('seeked', resolve));
+  const image = new Image();
+  image.src = given.picture;
+  await image.decode();
+  const pixelsOf = (source: CanvasImageSource) => {
+    const canvas = document.createElement('canvas');
+    [canvas.width, canvas.height] = [image.width, image.height];
+    const context = canvas.getContext('2d');
+    context?.drawImage(source, 0, 0);
+    return context?.getImageData(0, 0, canvas.width, canvas.height).data ?? new Uint8ClampedArray();
+  };
+  const [shown, drawn] = [pixelsOf(video), pixelsOf(image)];
+  let difference = 0;
+  for (let index = 0; index < drawn.length; index += 1)
+    difference += Math.abs((shown[index] ?? 0) - (drawn[index] ?? 0));
+  return difference / ((drawn.length * 3) / 4);
+}
+
+async function decodeSound(url: string) {
+  const bytes = await (await fetch(url)).arrayBuffer();
+  const sound = await new OfflineAudioContext(1, 1, 24_000).decodeAudioData(bytes);
+  const loudest = sound.getChannelData(0).reduce((most, sample) => Math.max(most, Math.abs(sample)), 0);
+  return { duration: sound.duration, channels: sound.numberOfChannels, loudest };
+}
+
+async function showPicture(url: string) {
+  const image = new Image();
+  image.src = url;
+  await image.decode();
+  const canvas = document.createElement('canvas');
+  [canvas.width, canvas.height] = [image.naturalWidth, image.naturalHeight];
+  const context = canvas.getContext('2d');
+  context?.drawImage(image, 0, 0);
+  const pixels = new Uint32Array(
+    context?.getImageData(0, 0, canvas.width, canvas.height).data.buffer ?? new ArrayBuffer(0),
+  );
+  return { width: canvas.width, height: canvas.height, colors: new Set(pixels).size };
+}
