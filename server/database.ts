@@ -53,7 +53,8 @@ const migrations: readonly string[] = [
     route TEXT NOT NULL, method TEXT NOT NULL, capability TEXT, model_asked TEXT, stream INTEGER NOT NULL,
     outcome TEXT, status INTEGER, error_code TEXT, model_served TEXT, provider TEXT, credential TEXT,
     queue_ms REAL, connect_ms REAL, first_byte_ms REAL, total_ms REAL, bytes_in INTEGER, bytes_out INTEGER,
-    attempts TEXT, usage TEXT, usage_certainty TEXT, cost_usd REAL, client TEXT, client_retries INTEGER
+    upstream_request_id TEXT, attempts TEXT, -- JSON, only where the row does not say it all: see ledger/rows.ts
+    usage TEXT, usage_certainty TEXT, cost_usd REAL, client TEXT, client_retries INTEGER
   );
   -- Holds only requests in flight: finds those that a crash left so, without reading the table at the start.
   CREATE INDEX requests_running ON requests (seq) WHERE outcome IS NULL;

@@ -86,32 +86,41 @@ function addTo(cell: Cell, row: Countable): void {
   cell.images += usage.images ?? 0;
 }
 
+type Cells = Record<Dimension, Map<string, Cell>>;
+
 /** Adds up finished requests. What has no key, group, model or provider counts under the empty name. */
 export class UsageSums {
-  readonly #cells = new Map<string, Cell>();
+  readonly #quarters = new Map<number, Cells>();
 
   add(row: Countable): void {
     const quarter = Math.floor(row.startedAt / quarterMs);
-    this.#add('day', quarter, '', row);
-    this.#add('key', quarter, row.keyId ?? '', row);
-    this.#add('group', quarter, row.groupId ?? '', row);
-    this.#add('model', quarter, row.modelServed ?? row.modelAsked ?? '', row);
-    this.#add('provider', quarter, row.provider ?? '', row);
+    let cells = this.#quarters.get(quarter);
+    if (cells === undefined) {
+      cells = { day: new Map(), key: new Map(), group: new Map(), model: new Map(), provider: new Map() };
+      this.#quarters.set(quarter, cells);
+    }
+    addTo(cellOf(cells, 'day', quarter, ''), row);
+    addTo(cellOf(cells, 'key', quarter, row.keyId), row);
+    addTo(cellOf(cells, 'group', quarter, row.groupId), row);
+    addTo(cellOf(cells, 'model', quarter, row.modelServed ?? row.modelAsked), row);
+    addTo(cellOf(cells, 'provider', quarter, row.provider), row);
   }
 
   values(): Iterable<Cell> {
-    return this.#cells.values();
+    return [...this.#quarters.values()].flatMap((cells) =>
+      Object.values(cells).flatMap((named) => [...named.values()]),
+    );
   }
+}
 
-  #add(dimension: Dimension, quarter: number, name: string, row: Countable): void {
-    const id = `${dimension} ${quarter} ${name}`;
-    let cell = this.#cells.get(id);
-    if (cell === undefined) {
-      cell = emptyCell(dimension, quarter, name);
-      this.#cells.set(id, cell);
-    }
-    addTo(cell, row);
+function cellOf(cells: Cells, dimension: Dimension, quarter: number, name: string | null): Cell {
+  const named = cells[dimension];
+  let cell = named.get(name ?? '');
+  if (cell === undefined) {
+    cell = emptyCell(dimension, quarter, name ?? '');
+    named.set(cell.name, cell);
   }
+  return cell;
 }
 
 const summed = [
