@@ -91,6 +91,25 @@ export function duration(value: unknown): number | undefined {
   return typeof seconds === 'number' && Number.isFinite(seconds) && seconds >= 0 ? seconds : undefined;
 }
 
+/** A loop rather than `Object.entries`: this runs for every request. */
 function dropUnknown(counts: Counts): Usage {
-  return Object.fromEntries(Object.entries(counts).filter(([, value]) => value !== undefined));
+  const usage: Usage = {};
+  for (const name of quantities) {
+    const value = counts[name];
+    if (value !== undefined) usage[name] = value;
+  }
+  return usage;
 }
+
+const quantities = [
+  'inputTokens',
+  'outputTokens',
+  'cachedInputTokens',
+  'cacheWriteTokens',
+  'reasoningTokens',
+  'audioInputTokens',
+  'audioOutputTokens',
+  'imageInputTokens',
+  'imageOutputTokens',
+  'seconds',
+] as const satisfies readonly (keyof Usage)[];
