@@ -72,11 +72,6 @@ async function answer({ request, response, routes, secret }: Exchange): Promise<
 }
 
 async function refuse(response: ServerResponse, error: unknown): Promise<void> {
-  if (response.headersSent) {
-    // Too late for an answer: a cut connection is the only honest sign that the stream is not complete.
-    response.destroy();
-    return;
-  }
   const message = `The demo provider failed: ${error instanceof Error ? error.message : String(error)}`;
   const refusal = error instanceof DemoError ? error : new DemoError({ status: 500, type: 'server_error', message });
   await sendReply(response, json(refusal.body, refusal.headers, refusal.status));

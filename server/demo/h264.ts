@@ -5,6 +5,7 @@
  */
 import { BitWriter } from './bit-writer.ts';
 import { gridOf, MACROBLOCK, MACROBLOCK_BYTES, type MacroblockGrid, toMacroblocks } from './macroblocks.ts';
+import { nalUnit } from './nal-unit.ts';
 import type { Raster } from './raster.ts';
 
 export interface EncodedFrame {
@@ -66,7 +67,7 @@ function sequenceParameters(size: { width: number; height: number }, { columns, 
   writer.exponential(0).exponential((columns * MACROBLOCK - size.width) / 2);
   writer.exponential(0).exponential((rows * MACROBLOCK - size.height) / 2);
   writer.bits(0, 1); // vui_parameters_present_flag
-  return nalUnit(nalHeader.sequenceParameters, writer);
+  return nalUnit(nalHeader.sequenceParameters, writer.finish());
 }
 
 function pictureParameters(): Buffer {
@@ -77,7 +78,7 @@ function pictureParameters(): Buffer {
   writer.bits(0, 3); // weighted_pred_flag, weighted_bipred_idc
   writer.exponential(0).exponential(0).exponential(0); // the initial quantisers and the chroma offset
   writer.bits(0b100, 3); // deblocking_filter_control_present_flag; no constrained intra, no redundant pictures
-  return nalUnit(nalHeader.pictureParameters, writer);
+  return nalUnit(nalHeader.pictureParameters, writer.finish());
 }
 
 function keyFrame(blocks: Uint8Array, keyFrameId: number): Buffer {
@@ -89,7 +90,7 @@ function keyFrame(blocks: Uint8Array, keyFrameId: number): Buffer {
     writer.exponential(pcmType.key).align();
     writer.append(blocks.subarray(start, start + MACROBLOCK_BYTES));
   }
-  return nalUnit(nalHeader.keySlice, writer);
+  return nalUnit(nalHeader.keySlice, writer.finish());
 }
 
 function predictedFrame(blocks: Uint8Array, before: Uint8Array, frameNumber: number): Buffer {
@@ -107,7 +108,7 @@ function predictedFrame(blocks: Uint8Array, before: Uint8Array, frameNumber: num
     skipped = 0;
   }
   if (skipped > 0) writer.exponential(skipped);
-  return nalUnit(nalHeader.slice, writer);
+  return nalUnit(nalHeader.slice, writer.finish());
 }
 
 function sliceHeader(type: number, frameNumber: number): BitWriter {
@@ -119,22 +120,4 @@ function sliceHeader(type: number, frameNumber: number): BitWriter {
 function endSliceHeader(writer: BitWriter): void {
   writer.exponential(0); // slice_qp_delta
   writer.exponential(1); // disable_deblocking_filter_idc: off, what was drawn stays sharp
-}
-
-/** Adds the header, and a 3 wherever two zeros and a small byte would look like a start code. */
-function nalUnit(header: number, writer: BitWriter): Buffer {
-  const payload = writer.finish();
-  let copied = 0;
-  const pieces: Uint8Array[] = [Uint8Array.of(header)];
-  let zeros = 0;
-  for (const [index, byte] of payload.entries()) {
-    if (zeros >= 2 && byte <= 3) {
-      pieces.push(payload.subarray(copied, index), Uint8Array.of(3));
-      copied = index;
-      zeros = 0;
-    }
-    zeros = byte === 0 ? zeros + 1 : 0;
-  }
-  pieces.push(payload.subarray(copied));
-  return Buffer.concat(pieces);
 }

@@ -32,7 +32,7 @@ export function drawLandscape(landscape: Landscape): Raster {
   const sun = { x: width * (0.15 + 0.7 * share(seed, 1)), y: height * (0.15 + 0.25 * share(seed, 2)) };
   fillCircle(raster, sun, Math.min(width, height) * (0.06 + 0.08 * share(seed, 3)), hsl((hue + 40) % 360, 0.9, 0.85));
   for (let hill = 0; hill < landscape.hills; hill += 1) drawHill(raster, seed, hill);
-  const dot = Math.max(1, Math.floor(width / LABEL_DOTS / 3));
+  const dot = Math.max(1, Math.round((width * 0.4) / LABEL_DOTS));
   drawLabel(raster, { x: 4 * dot, y: height - 11 * dot }, dot, rgba(255, 255, 255));
   return raster;
 }

@@ -59,8 +59,9 @@ async function sendEvents(response: ServerResponse, source: EventSource): Promis
       await pause(EVENT_PAUSE_MS, undefined, { signal: gone.signal });
     }
     response.end();
-  } catch (error) {
-    if (!gone.signal.aborted) throw error;
+  } catch {
+    // The client is gone, or the source failed: then a cut connection is the one sign that the stream is not complete.
+    response.destroy();
   }
 }
 

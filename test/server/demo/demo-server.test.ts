@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import OpenAI, { AuthenticationError, NotFoundError } from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { demoModelFor, demoModels, startDemoServer } from '../../../server/demo/demo-server.ts';
@@ -126,6 +128,29 @@ describe('the demo server', () => {
       });
     },
   );
+
+  it('goes on when a client hangs up in a stream or in its own body', async () => {
+    const request = { model: 'demo-chat', messages: [{ role: 'user' as const, content: 'word '.repeat(100) }] };
+    const stream = await harness.client.chat.completions.create({ ...request, stream: true });
+    for await (const _ of stream) break;
+    const socket = connect(Number(new URL(harness.demo.origin).port), '127.0.0.1');
+    const head = `POST /v1/embeddings HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${harness.demo.secret}\r\n`;
+    socket.write(`${head}content-type: application/json\r\ncontent-length: 1000\r\n\r\n{`, () => socket.destroy());
+    await once(socket, 'close');
+    expect((await harness.client.chat.completions.create(request)).choices).toHaveLength(1);
+  });
+
+  it('sends a stream whole to a client that reads slowly', async () => {
+    const body = { model: 'demo-speech', voice: 'nova', input: 'slow '.repeat(400), stream_format: 'sse' };
+    const response = await harness.request('POST', '/audio/speech', body);
+    let text = '';
+    for await (const piece of response.body ?? []) {
+      text += Buffer.from(piece).toString('latin1');
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    expect(text.length).toBeGreaterThan(2_000_000);
+    expect(text.trimEnd().split('\n\n').at(-1)).toContain('event: speech.audio.done');
+  });
 
   it('cuts the connections of running streams when it stops', async () => {
     const other = await startDemoServer();
