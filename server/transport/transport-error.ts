@@ -1,3 +1,5 @@
+import { errors } from 'undici';
+
 /** Where a call to an upstream was when it failed. */
 export type TransportPhase = 'connect' | 'headers' | 'body';
 
@@ -25,26 +27,24 @@ const faultByCode: Record<string, [TransportFault, TransportPhase | null]> = {
   ENETUNREACH: ['refused', 'connect'],
   EADDRNOTAVAIL: ['refused', 'connect'],
   ETIMEDOUT: ['timeout', null],
-  UND_ERR_CONNECT_TIMEOUT: ['timeout', 'connect'],
   UND_ERR_HEADERS_TIMEOUT: ['timeout', 'headers'],
   UND_ERR_BODY_TIMEOUT: ['timeout', 'body'],
-  UND_ERR_PRX_TLS: ['proxy', 'connect'],
   UND_ERR_ABORTED: ['aborted', null],
+  UND_ERR_DESTROYED: ['aborted', null],
+  UND_ERR_CLOSED: ['aborted', null],
   UND_ERR_HEADERS_OVERFLOW: ['malformed', 'headers'],
   UND_ERR_RES_CONTENT_LENGTH_MISMATCH: ['malformed', 'body'],
   UND_ERR_INVALID_ARG: ['malformed', null],
 };
 
-/** Names what undici, the socket or TLS reported. */
+/** Names what undici or the socket reported. */
 export function toTransportError(error: unknown, phase: TransportPhase): TransportError {
   if (error instanceof TransportError) return error;
   const cause = firstCause(error);
   const code = cause.code ?? '';
   const known = faultByCode[code];
   if (known) return new TransportError(known[0], known[1] ?? phase, cause.message || code, error);
-  if (code.startsWith('HPE_')) return new TransportError('malformed', phase, `no valid HTTP: ${cause.message}`, error);
-  if (/CERT|TLS|SSL|SELF_SIGNED|ISSUER/.test(code)) return new TransportError('tls', 'connect', cause.message, error);
-  if (/proxy/i.test(cause.message)) return new TransportError('proxy', 'connect', cause.message, error);
+  if (error instanceof errors.HTTPParserError) return new TransportError('malformed', phase, cause.message, error);
   return new TransportError('reset', phase, cause.message || code || 'the connection broke', error);
 }
 

@@ -6,16 +6,14 @@
  */
 import type { Readable } from 'node:stream';
 import tls from 'node:tls';
-import { type Dispatcher, EnvHttpProxyAgent, Pool, ProxyAgent } from 'undici';
+import { type Dispatcher, Pool } from 'undici';
 import type { Timeouts } from '../contract/config.ts';
+import { createConnector } from './connector.ts';
+import { chooseProxy, type ProxySettings } from './proxy-choice.ts';
 import { TransportError, toTransportError } from './transport-error.ts';
+import { proxyAuthorization } from './tunnel.ts';
 
-/** Proxies as the environment names them; read by the program's entry, never here. */
-export interface ProxySettings {
-  httpProxy?: string | undefined;
-  httpsProxy?: string | undefined;
-  noProxy?: string | undefined;
-}
+export type { ProxySettings };
 
 export interface TransportOptions {
   proxies?: ProxySettings;
@@ -58,57 +56,67 @@ export interface Exchange {
 
 export interface Transport {
   send(request: OutgoingRequest, handler: ReplyHandler): Exchange;
+  /** Host and port of the proxy that requests to `origin` go through, or null. `choice` as in `OutgoingRequest.proxy`. */
+  proxyFor(origin: string, choice: string): string | null;
   close(): Promise<void>;
 }
 
 /** People think between two questions: a short-lived idle socket would cost a TLS handshake nearly every turn. */
 const idleSocketMs = 60_000;
 
-export function createTransport(options: TransportOptions = {}): Transport {
-  const dispatchers = new Map<string, Dispatcher>();
-  const ca = options.extraCa?.length ? [...tls.rootCertificates, ...options.extraCa] : undefined;
-  const proxies = options.proxies ?? {};
-  const anyProxy = Boolean(proxies.httpProxy || proxies.httpsProxy);
+/** Where requests of one kind go: connections kept open, and what a plain HTTP proxy needs with each request. */
+interface Way {
+  pool: Pool;
+  /** Set before the path where a proxy is asked for the whole URL. */
+  pathPrefix: string;
+  headers: Record<string, string>;
+}
 
-  const create = (request: OutgoingRequest): Dispatcher => {
-    const connect = { timeout: request.timeouts.connectMs, ...(ca && { ca }) };
-    // HTTP/1.1 only: an aborted request must cost its own connection and no other's.
-    const common = { connect, keepAliveTimeout: idleSocketMs, allowH2: false, pipelining: 1 };
-    if (request.proxy !== 'system' && request.proxy !== 'direct') {
-      return new ProxyAgent({ ...common, uri: request.proxy, ...(ca && { requestTls: { ca }, proxyTls: { ca } }) });
-    }
-    if (request.proxy === 'system' && anyProxy) {
-      return new EnvHttpProxyAgent({
-        ...common,
-        httpProxy: proxies.httpProxy ?? '',
-        httpsProxy: proxies.httpsProxy ?? '',
-        noProxy: withLoopback(proxies.noProxy),
-        ...(ca && { requestTls: { ca }, proxyTls: { ca } }),
-      });
-    }
-    return new Pool(request.origin, common);
+export function createTransport(options: TransportOptions = {}): Transport {
+  const ways = new Map<string, Way>();
+  const proxies = options.proxies ?? {};
+  const secureContext = options.extraCa?.length
+    ? tls.createSecureContext({ ca: [...tls.getCACertificates('default'), ...options.extraCa] })
+    : null;
+
+  const open = (request: OutgoingRequest): Way => {
+    const proxy = chooseProxy(request.proxy, request.origin, proxies);
+    const pool = new Pool(request.origin, {
+      connect: createConnector({ connectMs: request.timeouts.connectMs, secureContext, proxy }),
+      keepAliveTimeout: idleSocketMs,
+      // HTTP/1.1 only: an aborted request must cost its own connection and no other's.
+      allowH2: false,
+      pipelining: 1,
+    });
+    if (!proxy || request.origin.startsWith('https:')) return { pool, pathPrefix: '', headers: {} };
+    const authorization = proxyAuthorization(proxy);
+    return {
+      pool,
+      pathPrefix: request.origin,
+      headers: authorization ? { 'proxy-authorization': authorization } : {},
+    };
   };
 
-  const dispatcherFor = (request: OutgoingRequest): Dispatcher => {
+  const wayFor = (request: OutgoingRequest): Way => {
     const name = `${request.origin} ${request.proxy} ${request.timeouts.connectMs}`;
-    let dispatcher = dispatchers.get(name);
-    if (!dispatcher) {
-      dispatcher = create(request);
-      dispatchers.set(name, dispatcher);
+    let way = ways.get(name);
+    if (!way) {
+      way = open(request);
+      ways.set(name, way);
     }
-    return dispatcher;
+    return way;
   };
 
   return {
     send(request, handler) {
       const exchange = new UpstreamExchange(handler, request.timeouts.totalMs);
       try {
-        dispatcherFor(request).dispatch(
+        const { pool, pathPrefix, headers } = wayFor(request);
+        pool.dispatch(
           {
-            origin: request.origin,
-            path: request.path,
+            path: pathPrefix + request.path,
             method: request.method,
-            headers: request.headers,
+            headers: pathPrefix ? { ...request.headers, ...headers } : request.headers,
             body: request.body,
             headersTimeout: request.timeouts.firstByteMs,
             bodyTimeout: request.timeouts.idleMs,
@@ -120,16 +128,12 @@ export function createTransport(options: TransportOptions = {}): Transport {
       }
       return exchange;
     },
+    proxyFor: (origin, choice) => chooseProxy(choice, origin, proxies)?.host ?? null,
     async close() {
-      await Promise.all([...dispatchers.values()].map((dispatcher) => dispatcher.destroy()));
-      dispatchers.clear();
+      await Promise.all([...ways.values()].map(({ pool }) => pool.destroy()));
+      ways.clear();
     },
   };
-}
-
-/** A proxy is no way to this machine itself, whatever the environment forgot to say. */
-function withLoopback(noProxy: string | undefined): string {
-  return ['localhost', '127.0.0.1', '::1', ...(noProxy ? [noProxy] : [])].join(',');
 }
 
 /** One request at the upstream: undici's handler on one side, `ReplyHandler` on the other. */
@@ -163,6 +167,10 @@ class UpstreamExchange implements Dispatcher.DispatchHandler, Exchange {
 
   onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: ResponseHeaders): void {
     if (this.#done || status < 200) return;
+    if (status === 407) {
+      this.#giveUp(new TransportError('proxy', 'connect', 'the proxy asks for a name and password (407)'));
+      return;
+    }
     this.#headersSeen = true;
     this.#handler.onHeaders(status, headers);
   }

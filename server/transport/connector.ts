@@ -1,0 +1,140 @@
+/**
+ * Opens the connections of one pool: to an upstream, to a proxy, or through a proxy's tunnel, all within one limit.
+ * undici's own connectors do not say which hop failed nor who issued a certificate that is not trusted, and give the
+ * proxy a limit of their own.
+ */
+import net, { type Socket } from 'node:net';
+import tls, { type SecureContext, type TLSSocket } from 'node:tls';
+import type { buildConnector } from 'undici';
+import { TransportError, toTransportError } from './transport-error.ts';
+import { openTunnel } from './tunnel.ts';
+
+export interface ConnectorOptions {
+  /** For everything until a request can be sent. */
+  connectMs: number;
+  /** Null: Node's own authorities. */
+  secureContext: SecureContext | null;
+  /** The pool's connections go to this proxy (`http` upstreams) or through it (`https` upstreams). */
+  proxy: URL | null;
+}
+
+export function createConnector(options: ConnectorOptions): buildConnector.connector {
+  const sessions = new Map<string, Buffer>();
+  return (target, callback) => {
+    const attempt = new ConnectAttempt(options, sessions);
+    const timer = setTimeout(() => attempt.expire(), options.connectMs);
+    attempt
+      .open(target)
+      .then(
+        (socket) => callback(null, socket),
+        (error) => callback(attempt.explain(error), null),
+      )
+      .finally(() => clearTimeout(timer));
+  };
+}
+
+/** One connection while it is being made. */
+class ConnectAttempt {
+  readonly #options: ConnectorOptions;
+  readonly #sessions: Map<string, Buffer>;
+  #socket: Socket | undefined;
+  #hop: 'upstream' | 'proxy' = 'upstream';
+  #expired = false;
+
+  constructor(options: ConnectorOptions, sessions: Map<string, Buffer>) {
+    this.#options = options;
+    this.#sessions = sessions;
+  }
+
+  async open(target: buildConnector.Options): Promise<Socket> {
+    const { proxy } = this.#options;
+    if (!proxy) return this.#connect(target.hostname, target.port, target.protocol);
+    this.#hop = 'proxy';
+    const socket = await this.#connect(proxy.hostname, proxy.port, proxy.protocol);
+    // Requests to a plain `http` upstream are sent to the proxy itself.
+    if (target.protocol === 'http:') return socket;
+    await openTunnel(socket, `${target.hostname}:${target.port || '443'}`, proxy);
+    this.#hop = 'upstream';
+    return this.#encrypt(socket, target.hostname);
+  }
+
+  expire(): void {
+    this.#expired = true;
+    this.#socket?.destroy(new Error('too slow'));
+  }
+
+  explain(error: unknown): TransportError {
+    const { connectMs, proxy } = this.#options;
+    const inTime = this.#expired
+      ? new TransportError('timeout', 'connect', `no connection within ${connectMs} ms`)
+      : toTransportError(error, 'connect');
+    if (this.#hop === 'upstream') return inTime;
+    return new TransportError('proxy', 'connect', `proxy ${proxy?.host}: ${inTime.message}`, inTime);
+  }
+
+  async #connect(hostname: string, port: string, protocol: string): Promise<Socket> {
+    const host = hostname.replace(/^\[(.*)\]$/, '$1');
+    const isSecure = protocol === 'https:';
+    const socket = net.connect({ host, port: Number(port) || (isSecure ? 443 : 80), noDelay: true });
+    socket.setKeepAlive(true, keepAliveProbeMs);
+    await this.#opened(socket, 'connect');
+    return isSecure ? this.#encrypt(socket, hostname) : socket;
+  }
+
+  async #encrypt(plain: Socket, hostname: string): Promise<TLSSocket> {
+    const { secureContext } = this.#options;
+    const host = hostname.replace(/^\[(.*)\]$/, '$1');
+    const session = this.#sessions.get(host);
+    const socket = tls.connect({
+      socket: plain,
+      // Checked against the certificate even where an address cannot be sent as a server name.
+      host,
+      ...(net.isIP(host) === 0 && { servername: host }),
+      ALPNProtocols: ['http/1.1'],
+      ...(secureContext && { secureContext }),
+      ...(session && { session }),
+    });
+    // From here on its errors are told by the socket around it.
+    plain.on('error', () => {});
+    socket.on('session', (ticket) => this.#sessions.set(host, ticket));
+    // At the error itself the certificate is gone.
+    let issuer: string | undefined;
+    socket.prependOnceListener('secure', () => {
+      issuer = issuerOf(socket);
+    });
+    try {
+      await this.#opened(socket, 'secureConnect');
+    } catch (error) {
+      throw this.#expired ? error : tlsError(error, host, issuer);
+    }
+    return socket;
+  }
+
+  async #opened(socket: Socket, event: 'connect' | 'secureConnect'): Promise<void> {
+    this.#socket = socket;
+    await new Promise<void>((resolve, reject) => {
+      const closed = () => reject(new Error('the connection was closed'));
+      socket.once('error', reject);
+      socket.once('close', closed);
+      socket.once(event, () => {
+        socket.off('error', reject);
+        socket.off('close', closed);
+        resolve();
+      });
+    });
+  }
+}
+
+const keepAliveProbeMs = 60_000;
+
+function issuerOf(socket: TLSSocket): string | undefined {
+  const { issuer } = socket.getPeerCertificate();
+  const name = issuer?.CN ?? issuer?.O ?? issuer?.OU;
+  return Array.isArray(name) ? name[0] : name;
+}
+
+function tlsError(error: unknown, host: string, issuer: string | undefined): TransportError {
+  const cause = error instanceof Error ? error.message : String(error);
+  const certificate = issuer === undefined ? '' : `; its certificate was issued by "${issuer}"`;
+  return new TransportError('tls', 'connect', `no secure connection to ${host}: ${cause}${certificate}`, error);
+}

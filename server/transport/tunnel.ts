@@ -1,0 +1,52 @@
+import type { Socket } from 'node:net';
+import { TransportError } from './transport-error.ts';
+
+const maxHeadBytes = 16 * 1024;
+const headEnd = '\r\n\r\n';
+
+/** Asks the proxy at the other end of `socket` for a tunnel to `authority` (`host:port`). Rejects if it refuses. */
+export async function openTunnel(socket: Socket, authority: string, proxy: URL): Promise<void> {
+  const authorization = proxyAuthorization(proxy);
+  const lines = [`CONNECT ${authority} HTTP/1.1`, `host: ${authority}`];
+  if (authorization) lines.push(`proxy-authorization: ${authorization}`);
+  socket.write(lines.join('\r\n') + headEnd);
+  const head = await readHead(socket);
+  const status = /^HTTP\/1\.[01] (\d{3})/.exec(head)?.[1];
+  if (status?.startsWith('2')) return;
+  socket.destroy();
+  throw new TransportError('proxy', 'connect', refusal(status));
+}
+
+/** What a proxy's URL says of name and password, as a header; null if nothing. */
+export function proxyAuthorization(proxy: URL): string | null {
+  if (!proxy.username) return null;
+  const pair = `${decodeURIComponent(proxy.username)}:${decodeURIComponent(proxy.password)}`;
+  return `Basic ${Buffer.from(pair).toString('base64')}`;
+}
+
+function refusal(status: string | undefined): string {
+  if (status === undefined) return 'it did not answer like an HTTP proxy';
+  if (status === '407') return 'it asks for a name and password (407)';
+  return `it answered ${status} when asked for a connection`;
+}
+
+function readHead(socket: Socket): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let head = Buffer.alloc(0);
+    const settle = (result: string | Error) => {
+      socket.pause();
+      socket.off('data', read).off('error', settle).off('close', closed);
+      if (result instanceof Error) reject(result);
+      else resolve(result);
+    };
+    const read = (chunk: Buffer) => {
+      head = Buffer.concat([head, chunk]);
+      const end = head.indexOf(headEnd);
+      // Nothing follows before our side has spoken.
+      if (end !== -1) settle(head.toString('latin1', 0, end));
+      else if (head.length > maxHeadBytes) settle(new Error('its answer is too long'));
+    };
+    const closed = () => settle(new Error('it closed the connection'));
+    socket.on('data', read).on('error', settle).on('close', closed);
+  });
+}

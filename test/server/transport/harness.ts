@@ -1,0 +1,142 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import net, { type AddressInfo, type Server, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Exchange, OutgoingRequest, ResponseHeaders, Transport } from '../../../server/transport/transport.ts';
+import type { TransportError } from '../../../server/transport/transport-error.ts';
+
+export interface ListeningSocketServer {
+  port: number;
+  /** Open connections. */
+  sockets: ReadonlySet<Socket>;
+  /** Resolves when the next connection has come. */
+  nextSocket(): Promise<Socket>;
+  stop(): Promise<void>;
+}
+
+/** A server of bytes, for upstreams that do not keep to HTTP. Takes any server that emits `connection`. */
+export async function listen(server: Server): Promise<ListeningSocketServer> {
+  const sockets = new Set<Socket>();
+  server.on('connection', (socket: Socket) => {
+    sockets.add(socket);
+    socket.on('error', () => {}).on('close', () => sockets.delete(socket));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  return {
+    port,
+    sockets,
+    nextSocket: () => new Promise((resolve) => server.once('connection', resolve)),
+    stop: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        for (const socket of sockets) socket.destroy();
+      }),
+  };
+}
+
+/** A server whose every connection is handed to `onConnection` once the first bytes of a request are there. */
+export function listenRaw(onRequest: (socket: Socket, text: string) => void): Promise<ListeningSocketServer> {
+  return listen(
+    net.createServer((socket) => {
+      socket.once('data', (bytes) => onRequest(socket, bytes.toString('latin1')));
+    }),
+  );
+}
+
+/** A port on loopback where nobody listens. */
+export async function closedPort(): Promise<number> {
+  const server = await listen(net.createServer());
+  await server.stop();
+  return server.port;
+}
+
+export function requestTo(origin: string, more: Partial<OutgoingRequest> = {}): OutgoingRequest {
+  const { timeouts, ...rest } = more;
+  return {
+    origin,
+    method: 'GET',
+    path: '/v1/models',
+    headers: { authorization: 'Bearer planted-secret' },
+    body: null,
+    proxy: 'direct',
+    timeouts: { connectMs: 5_000, firstByteMs: 5_000, idleMs: 5_000, ...timeouts },
+    ...rest,
+  };
+}
+
+/** What became of one exchange. */
+export interface Outcome {
+  status: number | null;
+  headers: ResponseHeaders;
+  body: string;
+  error: TransportError | null;
+}
+
+export interface Observed {
+  exchange: Exchange;
+  outcome: Promise<Outcome>;
+  /** Resolves with the first byte of the body. */
+  firstData: Promise<void>;
+}
+
+export function observe(transport: Transport, request: OutgoingRequest): Observed {
+  let tellFirst = () => {};
+  const firstData = new Promise<void>((resolve) => {
+    tellFirst = resolve;
+  });
+  const chunks: Buffer[] = [];
+  const seen: Pick<Outcome, 'status' | 'headers'> = { status: null, headers: {} };
+  let exchange: Exchange | undefined;
+  const outcome = new Promise<Outcome>((resolve, reject) => {
+    let ended = false;
+    const end = (error: TransportError | null) => {
+      if (ended) reject(new Error('told twice that it has ended'));
+      ended = true;
+      resolve({ ...seen, body: Buffer.concat(chunks).toString(), error });
+    };
+    exchange = transport.send(request, {
+      onHeaders(status, headers) {
+        Object.assign(seen, { status, headers });
+      },
+      onData(chunk) {
+        chunks.push(chunk);
+        tellFirst();
+      },
+      onEnd: () => end(null),
+      onError: end,
+    });
+  });
+  if (!exchange) throw new Error('unreachable');
+  return { exchange, outcome, firstData };
+}
+
+export async function failureOf(transport: Transport, request: OutgoingRequest): Promise<TransportError> {
+  const { error } = await observe(transport, request).outcome;
+  if (!error) throw new Error('it did not fail');
+  return error;
+}
+
+export interface TestCertificate {
+  key: string;
+  cert: string;
+}
+
+/** A certificate for 127.0.0.1 and localhost that vouches for itself, made by openssl. */
+export function selfSignedCertificate(commonName: string, altNames = 'IP:127.0.0.1,DNS:localhost'): TestCertificate {
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-certificate-'));
+  try {
+    const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')];
+    execFileSync(
+      'openssl',
+      ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2']
+        .concat(['-subj', `/CN=${commonName}`, '-addext', `subjectAltName=${altNames}`])
+        .concat(['-keyout', key, '-out', cert]),
+      { stdio: 'ignore' },
+    );
+    return { key: readFileSync(key, 'utf8'), cert: readFileSync(cert, 'utf8') };
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
