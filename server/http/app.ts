@@ -14,7 +14,8 @@ import type { RequestListener } from 'node:http';
 import express, { type ErrorRequestHandler, type RequestHandler, type Router } from 'express';
 import { GatewayError } from '../contract/errors.ts';
 import type { Snapshot } from '../routing/snapshot.ts';
-import { checkHost } from './guards.ts';
+import { allowOrigin, answerPreflight, isPreflight } from './cors.ts';
+import { checkHost, checkOrigin } from './guards.ts';
 import { handleInference, type InferencePorts } from './inference.ts';
 import { createRequestId } from './request-trace.ts';
 import { sendError, toGatewayError } from './send-error.ts';
@@ -34,7 +35,8 @@ export interface AppPorts {
 export function createListener(ports: AppPorts): RequestListener {
   const app = createApp(ports);
   return (request, response) => {
-    if (/^\/v1(?:[/?]|$)/.test(request.url ?? '')) void handleInference(ports.inference, request, response);
+    const isInference = /^\/v1(?:[/?]|$)/.test(request.url ?? '');
+    if (isInference && !isPreflight(request)) void handleInference(ports.inference, request, response);
     else app(request, response);
   };
 }
@@ -44,6 +46,7 @@ function createApp(ports: AppPorts): express.Express {
   app.disable('x-powered-by');
   app.disable('etag');
   app.use(guardHost(ports.snapshot));
+  app.options('/v1{/*path}', guardOrigin(ports.snapshot), answerPreflight);
   app.get('/healthz', (_request, response) => {
     response.set('cache-control', 'no-store').json({ status: 'ok', ...ports.health() });
   });
@@ -62,6 +65,16 @@ function createApp(ports: AppPorts): express.Express {
 function guardHost(snapshot: () => Snapshot): RequestHandler {
   return (request, _response, next) => {
     checkHost(request.headers.host, snapshot().settings.allowedHosts);
+    next();
+  };
+}
+
+/** In front of a preflight: pages that the person has not allowed learn nothing, not even what would be allowed. */
+function guardOrigin(snapshot: () => Snapshot): RequestHandler {
+  return (request, response, next) => {
+    const { origin, host } = request.headers;
+    checkOrigin(origin, host, snapshot().settings.allowedOrigins);
+    if (origin !== undefined) allowOrigin(response, origin);
     next();
   };
 }

@@ -7,6 +7,11 @@ export function allowOrigin(response: ServerResponse, origin: string): void {
   response.setHeader('vary', 'origin');
 }
 
+/** Browsers ask so before a request that a form could not have made. */
+export function isPreflight(request: IncomingMessage): boolean {
+  return request.method === 'OPTIONS' && request.headers['access-control-request-method'] !== undefined;
+}
+
 /** Answers the question that a browser asks before a request. */
 export function answerPreflight(request: IncomingMessage, response: ServerResponse): void {
   response

@@ -1,5 +1,6 @@
 /** The table of `/v1`: every path that is served, what its body is, and what is done with it. Nothing else decides by path. */
 import type { Capability } from '../contract/config.ts';
+import { GatewayError } from '../contract/errors.ts';
 import type { StreamProtocol } from './stream-protocol.ts';
 
 export type BodyKind = 'none' | 'json' | 'multipart' | 'json-or-multipart';
@@ -145,11 +146,32 @@ for (const route of inferenceRoutes) {
   byPath.set(route.path, methods.set(route.method, route));
 }
 
-/**
- * Finds the route of a path below `/v1` (still percent-encoded, without query). Segments are told apart before `%2F` is
- * decoded, and a doubled `/v1` (a base URL given twice) is taken as one.
- */
-export function matchRoute(method: string, path: string): RouteMatch | { allowed: string[] } | null {
+/** A request's URL below `/v1`. A base URL that was given with `/v1` twice is meant once. */
+export function splitUrl(url: string): { path: string; query: string } {
+  const mark = url.indexOf('?');
+  const whole = mark === -1 ? url : url.slice(0, mark);
+  const query = mark === -1 ? '' : url.slice(mark);
+  let path = whole.slice('/v1'.length);
+  while (path.startsWith('/v1/')) path = path.slice('/v1'.length);
+  if (path.length > 1 && path.endsWith('/')) path = path.slice(0, -1);
+  return { path, query };
+}
+
+/** The route of a path from `splitUrl`. Throws GatewayError `unknown_url` or `method_not_allowed`. */
+export function findRoute(method: string, path: string): RouteMatch {
+  const match = matchRoute(method, path);
+  if (match && 'route' in match) return match;
+  if (match) {
+    throw new GatewayError(
+      'method_not_allowed',
+      `Not allowed to ${method} on /v1${path}. Allowed: ${match.allowed.join(', ')}.`,
+    );
+  }
+  throw new GatewayError('unknown_url', `Invalid URL (${method} /v1${path.slice(0, 200)}).`);
+}
+
+/** Segments are told apart before `%2F` is decoded. */
+function matchRoute(method: string, path: string): RouteMatch | { allowed: string[] } | null {
   const plain = byPath.get(path);
   if (plain) return choose(plain, method, null);
   const segments = path.split('/');

@@ -8,10 +8,12 @@ import type { RequestRecord, RequestStarted } from '../contract/ledger.ts';
 import type { JobStore } from '../jobs/job-store.ts';
 import { type AttemptResult, runAttempts } from '../routing/run-attempts.ts';
 import type { CompiledCredential, CompiledGroup, CompiledKey, Snapshot, Target } from '../routing/snapshot.ts';
-import type { Transport } from '../transport/transport.ts';
+import type { OutgoingRequest, Transport } from '../transport/transport.ts';
 import { accountFor, type PriceOf } from './accounting.ts';
+import { followContent, withoutSignature } from './content-redirect.ts';
+import { allowOrigin } from './cors.ts';
 import { authenticate, checkHost, checkOrigin } from './guards.ts';
-import { type InferenceRoute, matchRoute, type RouteMatch } from './inference-routes.ts';
+import { findRoute, type InferenceRoute, type RouteMatch, splitUrl } from './inference-routes.ts';
 import { jobWatcher } from './job-watcher.ts';
 import { isModelsPath, sendModels } from './models.ts';
 import type { IncomingBody } from './outgoing-body.ts';
@@ -46,8 +48,11 @@ export async function handleInference(
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
-  const call = new InferenceCall(ports, request, response);
-  await call.run();
+  try {
+    await new InferenceCall(ports, request, response).run();
+  } catch (thrown) {
+    ports.faulted(thrown);
+  }
 }
 
 class InferenceCall {
@@ -55,7 +60,7 @@ class InferenceCall {
   readonly #request: IncomingMessage;
   readonly #response: ServerResponse;
   readonly #snapshot: Snapshot;
-  readonly #trace = new RequestTrace();
+  readonly #trace: RequestTrace;
   #body: IncomingBody | undefined;
   #relay: ReplyRelay | undefined;
   /** The beginning of the reply, if its group wants it kept. */
@@ -68,6 +73,7 @@ class InferenceCall {
     this.#request = request;
     this.#response = response;
     this.#snapshot = ports.snapshot();
+    this.#trace = new RequestTrace(request.method ?? 'GET');
     response.on('close', () => {
       if (response.writableFinished) return;
       this.#clientGone = true;
@@ -90,16 +96,18 @@ class InferenceCall {
     const { settings } = this.#snapshot;
     checkHost(headers.host, settings.allowedHosts);
     checkOrigin(headers.origin, headers.host, settings.allowedOrigins);
+    if (headers.origin !== undefined) allowOrigin(this.#response, headers.origin);
     checkHops(headers);
     const { path, query } = splitUrl(url);
     if (isModelsPath(path)) {
+      this.#trace.path = path === '/models' ? '/v1/models' : '/v1/models/{model}';
       const { group, key } = this.#admitKey();
       sendModels(this.#response, { group, key, path, method, requestId: this.#trace.id });
       this.#answered();
       return;
     }
     const match = findRoute(method, path);
-    this.#trace.route = match.route;
+    this.#trace.take(match.route);
     const { group, key } = this.#admitKey();
     if (match.route.job?.behaviour === 'lists') {
       await sendVideoList(this.#response, {
@@ -143,6 +151,8 @@ class InferenceCall {
     await runAttempts(plan.targets, attempt, plan.credentialId);
     if (this.#relay) {
       this.#trace.outcome = this.#relay.outcome;
+      this.#trace.errorCode = this.#relay.errorCode;
+      this.#trace.status = this.#response.headersSent ? this.#response.statusCode : null;
       this.#trace.bytesOut = this.#relay.bytesOut;
       this.#trace.replyType = this.#relay.contentType;
     }
@@ -154,42 +164,41 @@ class InferenceCall {
     match: RouteMatch,
     call: OutgoingCall,
   ): Promise<AttemptResult> {
-    if (this.#clientGone) throw new ClientGone();
     const { provider } = target;
     const { route } = match;
-    const attempt = this.#trace.attempt(target, credential?.id ?? null);
     const sendable = await call.body.sendable(target.model, provider.askUsage && route.stream === 'chat');
-    const relay = new ReplyRelay({
-      response: this.#response,
-      requestId: this.#trace.id,
-      attempt,
-      tail: this.#trace.tail,
-      protocol: route.stream ?? null,
-      stripUsage: sendable.usageAsked,
-      keepAliveMs: this.#snapshot.settings.keepAliveCommentMs,
-      inspect: this.#inspector(match, call, target, credential),
-    });
-    this.#relay = relay;
+    if (this.#clientGone) throw new ClientGone();
+    const attempt = this.#trace.attempt(target, credential?.id ?? null);
+    const send = (request: OutgoingRequest) => {
+      const relay = new ReplyRelay({
+        response: this.#response,
+        requestId: this.#trace.id,
+        attempt,
+        tail: this.#trace.tail,
+        protocol: route.stream ?? null,
+        stripUsage: sendable.usageAsked,
+        keepAliveMs: this.#snapshot.settings.keepAliveCommentMs,
+        inspect: this.#inspector(match, call, target, credential),
+      });
+      this.#relay = relay;
+      relay.attach(this.#ports.transport.send(request, relay));
+      return relay.result;
+    };
     const headers = outgoingHeaders(this.#request.headers, provider, credential);
     if (route.body === 'none') delete headers['content-type'];
-    else headers['content-length'] = String(sendable.length);
-    if (call.body.contentType === 'application/json' && !isJson(headers['content-type']))
-      headers['content-type'] = 'application/json';
-    relay.attach(
-      this.#ports.transport.send(
-        {
-          origin: provider.endpoint.origin,
-          method: this.#request.method ?? route.method,
-          path: provider.dialect.address(provider.endpoint, call.path, call.query, target.model),
-          headers,
-          body: route.body === 'none' ? null : sendable.open(),
-          timeouts: provider.timeouts,
-          proxy: provider.proxy,
-        },
-        relay,
-      ),
-    );
-    return relay.result;
+    else describeBody(headers, call.body, sendable.length);
+    const request: OutgoingRequest = {
+      origin: provider.endpoint.origin,
+      method: this.#request.method ?? route.method,
+      path: provider.dialect.address(provider.endpoint, call.path, call.query, target.model),
+      headers,
+      body: route.body === 'none' ? null : sendable.open(),
+      timeouts: provider.timeouts,
+      proxy: provider.proxy,
+    };
+    const first = await send(request);
+    const result = route.content ? await followContent(first, request, this.#request.headers, send) : first;
+    return result.kind === 'redirected' ? { ...result, location: withoutSignature(result.location) } : result;
   }
 
   /** Watches a reply for the id of a new job, and keeps its beginning where the group wants that. */
@@ -254,29 +263,9 @@ interface OutgoingCall {
   query: string;
 }
 
-/** A base URL that was given with `/v1` twice is meant once. */
-function splitUrl(url: string): { path: string; query: string } {
-  const mark = url.indexOf('?');
-  const whole = mark === -1 ? url : url.slice(0, mark);
-  const query = mark === -1 ? '' : url.slice(mark);
-  let path = whole.slice('/v1'.length);
-  while (path.startsWith('/v1/')) path = path.slice('/v1'.length);
-  if (path.length > 1 && path.endsWith('/')) path = path.slice(0, -1);
-  return { path, query };
-}
-
-function findRoute(method: string, path: string): RouteMatch {
-  const match = matchRoute(method, path);
-  if (match && 'route' in match) return match;
-  if (match) {
-    throw new GatewayError(
-      'method_not_allowed',
-      `Not allowed to ${method} on /v1${path}. Allowed: ${match.allowed.join(', ')}.`,
-    );
-  }
-  throw new GatewayError('unknown_url', `Invalid URL (${method} /v1${path.slice(0, 200)}).`);
-}
-
-function isJson(contentType: string | undefined): boolean {
-  return contentType !== undefined && /^application\/([\w.+-]+\+)?json\b/i.test(contentType);
+/** JSON that came under another name (`curl -d` sends a form's) goes on under its own. */
+function describeBody(headers: Record<string, string>, body: IncomingBody, length: number): void {
+  headers['content-length'] = String(length);
+  const isNamedJson = /^application\/([\w.+-]+\+)?json\b/i.test(headers['content-type'] ?? '');
+  if (body.contentType === 'application/json' && !isNamedJson) headers['content-type'] = 'application/json';
 }

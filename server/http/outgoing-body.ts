@@ -26,7 +26,7 @@ export interface IncomingBody {
   contentType: string;
   /** What may be kept of it where its group captures bodies. Uploads are not. */
   captured: Buffer | null;
-  /** Any other top-level field, for accounting (`seconds`, `n`, `input`). */
+  /** Any other top-level field, for accounting (`seconds`, `n`, `input`); undefined if it cannot be read. */
   field(name: string): unknown;
   /** What is sent to a target that knows the model as `model` (null: as the client named it). */
   sendable(model: string | null, askUsage: boolean): Promise<Sendable & { usageAsked: boolean }>;
@@ -69,7 +69,12 @@ export class JsonBody implements IncomingBody {
 
   field(name: string): unknown {
     const peek = peekJson(this.#bytes, [name]);
-    return peek.ok ? this.#read(peek.fields.get(name)) : undefined;
+    const field = peek.ok ? peek.fields.get(name) : undefined;
+    try {
+      return field && fieldValue(this.#bytes, field);
+    } catch {
+      return undefined;
+    }
   }
 
   async sendable(model: string | null, askUsage: boolean): Promise<Sendable & { usageAsked: boolean }> {

@@ -1,7 +1,7 @@
 /**
  * One attempt's reply on its way to the client: status, the headers that may pass, and the bytes as they come, with
- * back-pressure. Until the upstream's headers are here nothing has been sent and another attempt can follow; from then
- * on this attempt is the answer, and a break is told to the client rather than passed off as an end.
+ * back-pressure. Until the first bytes are here nothing has been sent and another attempt can follow; from then on this
+ * attempt is the answer, and a break is told to the client rather than passed off as an end.
  */
 import type { ServerResponse } from 'node:http';
 import { GatewayError } from '../contract/errors.ts';
@@ -9,10 +9,10 @@ import type { AttemptRecord, RequestOutcome } from '../contract/ledger.ts';
 import type { AttemptResult } from '../routing/run-attempts.ts';
 import { SseGate } from '../transport/sse-gate.ts';
 import type { Exchange, ReplyHandler, ResponseHeaders } from '../transport/transport.ts';
-import type { TransportError } from '../transport/transport-error.ts';
+import { TransportError } from '../transport/transport-error.ts';
 import { isEventStream, replyHeaders } from './reply-headers.ts';
-import { type StreamProtocol, type StreamWatch, watchStream } from './stream-protocol.ts';
-import type { Tail } from './tail.ts';
+import { endsWithDone, type StreamEnd, type StreamProtocol, type StreamWatch, watchStream } from './stream-protocol.ts';
+import { Tail } from './tail.ts';
 import { stripUsage } from './usage-stripper.ts';
 
 export interface RelayOptions {
@@ -32,18 +32,23 @@ export interface RelayOptions {
 export class ReplyRelay implements ReplyHandler {
   readonly result: Promise<AttemptResult>;
   outcome: RequestOutcome = 'error';
+  /** OpenAI's code or Sluice's own, if it ended in an error. */
+  errorCode: string | null = null;
   bytesOut = 0;
   contentType = '';
   readonly #options: RelayOptions;
   readonly #startedMs = performance.now();
   #settle: (result: AttemptResult) => void = () => {};
   #exchange: Exchange | undefined;
+  #head: { status: number; headers: ResponseHeaders } | undefined;
   #gate: SseGate | undefined;
   #watch: StreamWatch | undefined;
+  /** What of a stream has passed the gate, and so reached the client as whole events. */
+  readonly #delivered = new Tail();
   #keepAlive: NodeJS.Timeout | undefined;
-  #answering = false;
   #redirectedTo: string | undefined;
   #waitingForDrain = false;
+  #done = false;
 
   constructor(options: RelayOptions) {
     this.#options = options;
@@ -59,10 +64,13 @@ export class ReplyRelay implements ReplyHandler {
 
   /** The client hung up: the upstream is stopped at once. After the terminal event that is no fault. */
   clientLeft(): void {
-    this.outcome = this.#isComplete() ? 'ok' : 'client-gone';
-    if (this.outcome === 'client-gone') this.#options.attempt.failure = 'client-gone';
+    if (this.#done) return;
+    if (!this.#ending()) {
+      this.outcome = 'client-gone';
+      this.#options.attempt.failure = 'client-gone';
+    }
+    this.#finish({ kind: 'answered' });
     this.#exchange?.abort();
-    this.#end({ kind: 'answered' });
   }
 
   onSending(): void {
@@ -70,7 +78,7 @@ export class ReplyRelay implements ReplyHandler {
   }
 
   onHeaders(status: number, headers: ResponseHeaders): void {
-    const { attempt, response, requestId } = this.#options;
+    const { attempt, protocol } = this.#options;
     attempt.status = status;
     attempt.firstByteMs = this.#elapsedMs();
     attempt.upstreamRequestId = one(headers['x-request-id']);
@@ -80,15 +88,14 @@ export class ReplyRelay implements ReplyHandler {
       this.#exchange?.abort();
       return;
     }
-    this.#answering = true;
+    this.#head = { status, headers };
     this.contentType = one(headers['content-type']) ?? '';
     this.outcome = status < 400 ? 'ok' : 'error';
-    if (this.#options.protocol && status < 400 && isEventStream(headers)) this.#beginStream(this.#options.protocol);
-    response.writeHead(status, replyHeaders(headers, requestId));
+    if (protocol && status < 400 && isEventStream(headers)) this.#beginStream(protocol);
   }
 
   onData(chunk: Buffer): void {
-    if (!this.#answering) return;
+    if (this.#done || !this.#head) return;
     this.#options.tail.push(chunk);
     this.#options.inspect?.(chunk);
     this.#keepAlive?.refresh();
@@ -97,33 +104,40 @@ export class ReplyRelay implements ReplyHandler {
   }
 
   onEnd(): void {
-    const { response } = this.#options;
-    if (this.#gate && !this.#isComplete()) {
+    if (this.#done) return;
+    const isEnded = !this.#gate || this.#ending() !== null || endsWithDone(this.#options.tail);
+    if (isEnded) this.#complete();
+    else if (!this.#options.response.headersSent) this.#fail(endedTooSoon);
+    else {
       this.#breakOff(
         new GatewayError(
           'upstream_stream_broken',
           'The provider ended the stream before it was complete. What came so far is valid; ask again for the whole.',
         ),
       );
-      return;
     }
-    this.#gate?.flush();
-    response.end();
-    this.#end({ kind: 'answered' });
   }
 
   onError(error: TransportError): void {
+    if (this.#done) return;
+    if (this.#redirectedTo !== undefined) {
+      this.#finish({ kind: 'redirected', location: this.#redirectedTo });
+      return;
+    }
     this.#options.attempt.error = error.message;
-    if (this.#redirectedTo !== undefined) this.#end({ kind: 'redirected', location: this.#redirectedTo });
-    else if (!this.#answering) this.#fail(error);
-    else if (this.#gate && this.#isComplete()) this.onEnd();
+    if (!this.#options.response.headersSent) this.#fail(error);
+    else if (this.#ending()) this.#complete();
     else this.#breakOff(brokenBy(error));
   }
 
   #beginStream(protocol: StreamProtocol): void {
     const watch = watchStream(protocol);
+    const deliver = (bytes: Buffer) => {
+      this.#delivered.push(bytes);
+      this.#write(bytes);
+    };
     this.#watch = watch;
-    this.#gate = new SseGate((bytes) => this.#write(bytes), this.#options.stripUsage ? stripUsage : watch.filter);
+    this.#gate = new SseGate(deliver, this.#options.stripUsage ? stripUsage : watch.filter);
     if (this.#options.keepAliveMs > 0) {
       this.#keepAlive = setInterval(() => {
         if (!this.#gate?.insideEvent) this.#write(keepAliveComment);
@@ -133,6 +147,7 @@ export class ReplyRelay implements ReplyHandler {
 
   #write(bytes: Buffer): void {
     const { response } = this.#options;
+    if (!response.headersSent) this.#sendHead(bytes);
     this.bytesOut += bytes.length;
     if (response.write(bytes) || this.#waitingForDrain) return;
     this.#waitingForDrain = true;
@@ -143,32 +158,59 @@ export class ReplyRelay implements ReplyHandler {
     });
   }
 
+  #sendHead(firstBytes?: Buffer): void {
+    if (!this.#head) return;
+    const { status, headers } = this.#head;
+    const passing = replyHeaders(headers, this.#options.requestId);
+    // SDKs retry every 429 unless told that it cannot help.
+    if (status === 429 && firstBytes && exhausted.test(firstBytes.toString('latin1', 0, 4096)))
+      passing['x-should-retry'] ??= 'false';
+    this.#options.response.writeHead(status, passing);
+  }
+
+  #complete(): void {
+    const { response, tail } = this.#options;
+    if (this.#ending() === 'failed') this.outcome = 'error';
+    this.#gate?.flush();
+    if (!response.headersSent) this.#sendHead();
+    response.end();
+    if (this.outcome === 'error') this.errorCode = upstreamCode.exec(tail.bytes.toString('latin1'))?.[1] ?? null;
+    this.#finish({ kind: 'answered' });
+  }
+
   /** After bytes went out: the error in the stream's own form, or where there is none, a connection that visibly breaks. */
   #breakOff(error: GatewayError): void {
     const { response, attempt } = this.#options;
     this.outcome = 'stream-broken';
+    this.errorCode = error.code;
     attempt.failure = 'stream-broken';
     attempt.error ??= error.message;
     if (this.#watch && this.#gate && !this.#gate.insideEvent) {
       this.#write(Buffer.from(this.#watch.errorEvent(error.toBody().error)));
       response.end();
     } else response.destroy();
-    this.#end({ kind: 'answered' });
+    this.#finish({ kind: 'answered' });
   }
 
   #fail(error: TransportError): void {
-    this.#options.attempt.failure = error.fault === 'timeout' && error.phase !== 'connect' ? 'silent' : 'transient';
-    this.#end({ kind: 'failed', error });
+    const { attempt } = this.#options;
+    this.outcome = 'error';
+    attempt.failure = error.fault === 'timeout' && error.phase !== 'connect' ? 'silent' : 'transient';
+    attempt.error = error.message;
+    this.#finish({ kind: 'failed', error });
   }
 
-  #end(result: AttemptResult): void {
+  #finish(result: AttemptResult): void {
+    this.#done = true;
     clearInterval(this.#keepAlive);
     this.#options.attempt.totalMs = this.#elapsedMs();
     this.#settle(result);
   }
 
-  #isComplete(): boolean {
-    return this.#watch?.isComplete(this.#options.tail) ?? false;
+  /** An event of which only the beginning has been sent is no end yet. */
+  #ending(): StreamEnd | null {
+    if (!this.#gate || this.#gate.insideEvent) return null;
+    return this.#watch?.ending(this.#delivered) ?? null;
   }
 
   #elapsedMs(): number {
@@ -177,6 +219,9 @@ export class ReplyRelay implements ReplyHandler {
 }
 
 const keepAliveComment = Buffer.from(': keep-alive\n\n');
+const exhausted = /"(?:insufficient_quota|credit_balance_exhausted)"/;
+const upstreamCode = /"error"[\s\S]*?"code"\s*:\s*"([^"\\]{1,100})"/;
+const endedTooSoon = new TransportError('reset', 'body', 'the provider ended the stream before its first event');
 
 function brokenBy(error: TransportError): GatewayError {
   return error.fault === 'timeout'

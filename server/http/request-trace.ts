@@ -20,6 +20,8 @@ export class RequestTrace {
   /** Of the latest attempt's reply. */
   tail = new Tail();
   key: CompiledKey | null = null;
+  /** As in the route table: `/v1/videos/{id}/content`. */
+  path = 'unknown';
   route: InferenceRoute | null = null;
   model: string | null = null;
   stream = false;
@@ -29,8 +31,18 @@ export class RequestTrace {
   status: number | null = null;
   errorCode: string | null = null;
   replyType = '';
+  readonly #method: string;
   readonly #startedMs = performance.now();
   #queueMs: number | null = null;
+
+  constructor(method: string) {
+    this.#method = method;
+  }
+
+  take(route: InferenceRoute): void {
+    this.route = route;
+    this.path = `/v1${route.path.replaceAll(':id', '{id}')}`;
+  }
 
   get started(): RequestStarted {
     return {
@@ -38,8 +50,8 @@ export class RequestTrace {
       startedAt: this.startedAt,
       keyId: this.key?.id ?? null,
       groupId: this.key?.groupId ?? null,
-      route: this.route ? `/v1${this.route.path.replaceAll(':id', '{id}')}` : 'unknown',
-      method: this.route?.method ?? 'GET',
+      route: this.path,
+      method: this.#method,
       capability: this.route?.capability ?? null,
       modelAsked: this.model,
       stream: this.stream,
@@ -82,7 +94,7 @@ export class RequestTrace {
     return {
       ...this.started,
       outcome: this.outcome,
-      status: this.outcome === 'client-gone' && !last?.status ? null : (this.status ?? last?.status ?? null),
+      status: this.status,
       errorCode: this.errorCode,
       modelServed: last?.model ?? null,
       provider: last?.provider ?? null,

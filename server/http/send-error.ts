@@ -22,18 +22,31 @@ export function sendError(
     return error;
   }
   const body = Buffer.from(JSON.stringify(error.toBody()));
-  const headers: Record<string, string | number> = {
+  const restBytes = mayStillCome(request);
+  if (restBytes > readableRestBytes) response.setHeader('connection', 'close');
+  response.writeHead(error.kind.status, { ...errorHeaders(error, requestId), 'content-length': body.length });
+  if (restBytes === 0) response.end(body);
+  else answerInMidBody(request, response, body);
+  return error;
+}
+
+/** How much of its body, at most. Right after the headers even a request without one is not called complete yet. */
+function mayStillCome({ complete, headers }: IncomingMessage): number {
+  if (complete) return 0;
+  return headers['transfer-encoding'] === undefined ? Number(headers['content-length'] ?? 0) : Number.POSITIVE_INFINITY;
+}
+
+/** What every error of Sluice's own is sent with. */
+export function errorHeaders(error: GatewayError, requestId: string): Record<string, string> {
+  const headers: Record<string, string> = {
     'content-type': 'application/json',
-    'content-length': body.length,
     'cache-control': 'no-store',
     'x-request-id': requestId,
     'x-sluice-request-id': requestId,
   };
   if (error.kind.retryable === false) headers['x-should-retry'] = 'false';
   if (error.code === 'missing_key' || error.code === 'invalid_key') headers['www-authenticate'] = 'Bearer';
-  if (!request.complete) discardBody(request, response);
-  response.writeHead(error.kind.status, headers).end(body);
-  return error;
+  return headers;
 }
 
 /** Anything that is not a GatewayError is a fault of Sluice's own; its text is for the log, not for the client. */
@@ -47,16 +60,23 @@ export function toGatewayError(thrown: unknown): GatewayError {
 }
 
 /**
- * What the client still sends is thrown away. Closing right here would reset the connection and could lose the answer, so
- * a long body gets a moment to end.
+ * The answer goes out whole and at once; what the client still sends is read and thrown away. Only then, or when it has
+ * had its moment, does the response end: Node closes a connection it will not use again together with the end, and
+ * closing with unread bytes resets it, which can take the answer away from a client that sends first and reads then.
  */
-function discardBody(request: IncomingMessage, response: ServerResponse): void {
+function answerInMidBody(request: IncomingMessage, response: ServerResponse, body: Buffer): void {
   request.unpipe();
   request.resume();
   request.on('error', () => {});
-  const announced = Number(request.headers['content-length'] ?? Number.NaN);
-  if (announced <= readableRestBytes) return;
-  response.setHeader('connection', 'close');
-  const timer = setTimeout(() => request.destroy(), lingerMs);
-  request.once('close', () => clearTimeout(timer));
+  response.write(body);
+  const end = () => {
+    clearTimeout(timer);
+    response.end();
+  };
+  const timer = setTimeout(() => {
+    response.once('finish', () => request.destroy());
+    end();
+  }, lingerMs);
+  request.once('end', end);
+  request.once('close', end);
 }

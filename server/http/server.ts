@@ -2,11 +2,15 @@
 import http, { type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { GatewayError } from '../contract/errors.ts';
+import { createRequestId } from './request-trace.ts';
+import { errorHeaders } from './send-error.ts';
 
 export interface ListenOptions {
   host: string;
   /** 0: any free one. */
   port: number;
+  /** Time for all headers of a request; the default suits everyone but a test. */
+  headersTimeoutMs?: number;
 }
 
 export interface ListeningServer {
@@ -19,14 +23,15 @@ export interface ListeningServer {
 }
 
 /** Slow senders: time for all headers, and for a whole request with its upload. */
-const headersTimeoutMs = 30_000;
+const defaultHeadersTimeoutMs = 30_000;
 const requestTimeoutMs = 300_000;
 /** People think between two requests; a new connection costs more than an idle one. */
 const keepAliveTimeoutMs = 75_000;
 const maxHeaderBytes = 32 * 1024;
 
 /** Rejects with the system's error, such as EADDRINUSE. */
-export async function listen(listener: RequestListener, { host, port }: ListenOptions): Promise<ListeningServer> {
+export async function listen(listener: RequestListener, options: ListenOptions): Promise<ListeningServer> {
+  const { host, port, headersTimeoutMs = defaultHeadersTimeoutMs } = options;
   let active = 0;
   let onIdle: (() => void) | undefined;
   const server = http.createServer(
@@ -35,7 +40,7 @@ export async function listen(listener: RequestListener, { host, port }: ListenOp
       requestTimeout: requestTimeoutMs,
       keepAliveTimeout: keepAliveTimeoutMs,
       maxHeaderSize: maxHeaderBytes,
-      connectionsCheckingInterval: 5_000,
+      connectionsCheckingInterval: Math.min(5_000, headersTimeoutMs),
     },
     (request: IncomingMessage, response: ServerResponse) => {
       active++;
@@ -97,10 +102,13 @@ function answerClientError(error: NodeJS.ErrnoException, socket: Duplex): void {
   const answer = describeClientError(error.code);
   const body = JSON.stringify(answer.toBody());
   const { status } = answer.kind;
-  socket.end(
-    `HTTP/1.1 ${status} ${http.STATUS_CODES[status]}\r\ncontent-type: application/json\r\n` +
-      `content-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
-  );
+  const headers = {
+    ...errorHeaders(answer, createRequestId()),
+    'content-length': String(Buffer.byteLength(body)),
+    connection: 'close',
+  };
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  socket.end(`HTTP/1.1 ${status} ${http.STATUS_CODES[status]}\r\n${lines.join('')}\r\n${body}`);
 }
 
 function describeClientError(code: string | undefined): GatewayError {

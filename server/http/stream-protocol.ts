@@ -8,12 +8,15 @@ import type { Tail } from './tail.ts';
 
 export type StreamProtocol = 'chat' | 'responses' | 'images' | 'transcription' | 'speech';
 
+/** `failed`: the upstream itself has told the client of an error, so nothing is to be added. */
+export type StreamEnd = 'complete' | 'failed';
+
 /** Follows one stream of a protocol. */
 export interface StreamWatch {
   /** Present where the terminal event is known by its type, which stands at its beginning. */
   readonly filter?: EventFilter;
-  /** The stream has said all it had to say. */
-  isComplete(tail: Tail): boolean;
+  /** How the stream has ended, by the whole events that the client got (`delivered`); null while more is due. */
+  ending(delivered: Tail): StreamEnd | null;
   /** The event that makes both SDKs raise `error`. */
   errorEvent(error: ErrorBody): string;
 }
@@ -22,54 +25,76 @@ export function watchStream(protocol: StreamProtocol): StreamWatch {
   return protocol === 'chat' ? chatWatch : new TypedEventsWatch(protocol);
 }
 
-const doneMark = /data: ?\[DONE\]/;
+// A string in JSON holds no raw line break and no raw quote, so neither pattern can be met by what a model says.
+const doneLine = /^data: ?\[DONE\]/m;
 const finishReason = /"finish_reason"\s*:\s*"/;
-const errorInChunk = /^data: ?\{\s*"error"\s*:\s*[{"]/m;
+
+/** Some upstreams end with this line and no blank one after it. */
+export function endsWithDone(received: Tail): boolean {
+  return /^data: ?\[DONE\]\s*$/m.test(received.bytes.toString('latin1').slice(-64));
+}
 
 /**
  * Chat chunks carry no type. `[DONE]` ends them; some upstreams leave it out after a chunk with a `finish_reason`; an
- * error chunk is an end too, and the client has been told. All stand in the last bytes, so no chunk has to be looked into.
+ * error chunk is an end too. All stand in the last bytes, so no chunk has to be looked into.
  */
 const chatWatch: StreamWatch = {
-  isComplete(tail) {
-    const text = tail.bytes.toString('latin1');
-    return doneMark.test(text.slice(-64)) || finishReason.test(text) || errorInChunk.test(text);
+  ending(delivered) {
+    const text = delivered.bytes.toString('latin1');
+    if (text.includes('"error"') && text.split('\n').some(isErrorChunk)) return 'failed';
+    return doneLine.test(text) || finishReason.test(text) ? 'complete' : null;
   },
   errorEvent: (error) => `data: ${JSON.stringify({ error })}\n\n`,
 };
 
-const terminalTypes: Record<Exclude<StreamProtocol, 'chat'>, readonly string[]> = {
-  responses: ['response.completed', 'response.incomplete', 'response.failed'],
+/** A truthy `error` on top, beside whatever else, is what both SDKs raise. */
+function isErrorChunk(line: string): boolean {
+  if (!line.startsWith('data:') || !line.includes('"error"')) return false;
+  try {
+    const chunk: unknown = JSON.parse(line.slice('data:'.length));
+    return typeof chunk === 'object' && chunk !== null && 'error' in chunk && Boolean(chunk.error);
+  } catch {
+    return false;
+  }
+}
+
+type TypedProtocol = Exclude<StreamProtocol, 'chat'>;
+
+const terminalTypes: Record<TypedProtocol, readonly string[]> = {
+  responses: ['response.completed', 'response.incomplete'],
   images: ['image_generation.completed', 'image_edit.completed'],
   transcription: ['transcript.text.done'],
   speech: ['speech.audio.done'],
 };
+const failedTypes = ['error', 'response.failed'];
 
-const eventType = /(?:^event: ?|"type"\s*:\s*")([a-z_.]+)/m;
+const namedType = /^event: ?([a-z_.]+)/m;
+const leadingType = /^data: ?\{\s*"type"\s*:\s*"([a-z_.]+)"/m;
+const errorEvent = /^data: ?\{\s*"error"\s*:\s*[{"]/m;
 const responseId = /"response"\s*:\s*\{\s*"id"\s*:\s*"([^"\\]+)"/;
 const sequenceNumber = /"sequence_number"\s*:\s*(\d+)/;
 
 class TypedEventsWatch implements StreamWatch {
-  readonly #protocol: Exclude<StreamProtocol, 'chat'>;
-  #ended = false;
+  readonly #protocol: TypedProtocol;
+  #ending: StreamEnd | null = null;
   #responseId = 'resp_unknown';
   #nextSequenceNumber = 0;
 
-  constructor(protocol: Exclude<StreamProtocol, 'chat'>) {
+  constructor(protocol: TypedProtocol) {
     this.#protocol = protocol;
   }
 
   readonly filter: EventFilter = (event) => {
     const head = event.toString('latin1', 0, 400);
-    const type = eventType.exec(head)?.[1];
-    if (doneMark.test(head) || type === 'error' || (type && terminalTypes[this.#protocol].includes(type)))
-      this.#ended = true;
+    const type = (namedType.exec(head) ?? leadingType.exec(head))?.[1] ?? this.#terminalTypeIn(event);
+    if (type && failedTypes.includes(type)) this.#ending = 'failed';
+    else if (doneLine.test(head) || (type && terminalTypes[this.#protocol].includes(type))) this.#ending ??= 'complete';
     if (this.#protocol === 'responses') this.#noteResponse(head, type);
     return event;
   };
 
-  isComplete(): boolean {
-    return this.#ended;
+  ending(): StreamEnd | null {
+    return this.#ending;
   }
 
   errorEvent(error: ErrorBody): string {
@@ -90,6 +115,15 @@ class TypedEventsWatch implements StreamWatch {
     return (
       `event: error\ndata: ${JSON.stringify({ type: 'error', sequence_number, error })}\n\n` +
       `event: response.failed\ndata: ${JSON.stringify(failed)}\n\n`
+    );
+  }
+
+  /** Peers that write their members in another order have the type anywhere. */
+  #terminalTypeIn(event: Buffer): string | undefined {
+    const text = event.toString('latin1');
+    if (errorEvent.test(text)) return 'error';
+    return [...terminalTypes[this.#protocol], ...failedTypes].find((type) =>
+      new RegExp(`"type"\\s*:\\s*"${type.replaceAll('.', '\\.')}"`).test(text),
     );
   }
 

@@ -47,8 +47,9 @@ export async function sendVideoList(
     {
       object: 'list',
       data: videos,
-      first_id: videos[0]?.id ?? null,
-      last_id: videos.at(-1)?.id ?? null,
+      // Of the page as it was read, so that a page of which nothing is left does not end the list.
+      first_id: jobs[0]?.id ?? null,
+      last_id: jobs.at(-1)?.id ?? null,
       has_more: hasMore,
     },
     requestId,

@@ -2,13 +2,17 @@ import { createHash } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import OpenAI from 'openai';
 import pino from 'pino';
 import { openConfigStore } from '../../server/config/config-store.ts';
 import type { ConfigPersistence } from '../../server/config/persistence.ts';
 import type { ConfigInput } from '../../server/contract/config.ts';
+import { openDatabase } from '../../server/database.ts';
 import { createGateway, type Gateway } from '../../server/gateway.ts';
 import type { GatewayPorts } from '../../server/gateway-ports.ts';
+import { createLedgerQueries } from '../../server/ledger/queries.ts';
+import type { LedgerRow } from '../../server/ledger/rows.ts';
 import { createMemorySecretStore } from '../../server/secrets/memory.ts';
 
 export const testKey = 'sk-test key with spaces';
@@ -25,6 +29,8 @@ export interface TestGateway {
   /** The official client, without retries of its own. */
   client: OpenAI;
   fetch(path: string, init?: RequestInit): Promise<Response>;
+  /** The ledger's row of a finished request, once it is written. By default of the newest one. */
+  record(requestId?: string): Promise<LedgerRow>;
   stop(): Promise<void>;
 }
 
@@ -64,6 +70,8 @@ export async function startGateway(options: TestGatewayOptions = {}): Promise<Te
     listen: { host: '127.0.0.1', port: 0 },
     ...options.ports,
   });
+  const database = openDatabase(join(folder, 'ledger.sqlite'));
+  const ledger = createLedgerQueries(database);
   const { port } = await gateway.start();
   const origin = `http://127.0.0.1:${port}`;
   const baseUrl = `${origin}/v1`;
@@ -78,11 +86,30 @@ export async function startGateway(options: TestGatewayOptions = {}): Promise<Te
         ...init,
         headers: { authorization: `Bearer ${testKey}`, ...Object.fromEntries(new Headers(init.headers)) },
       }),
+    record: (requestId) =>
+      eventually(async () => {
+        const row = requestId
+          ? await ledger.getRequest(requestId)
+          : (await ledger.listRequests({ limit: 1 })).requests[0];
+        return row?.outcome ? row : null;
+      }),
     async stop() {
       await gateway.stop(1_000);
+      database.close();
       if (!options.folder) rmSync(folder, { recursive: true, force: true });
     },
   };
+}
+
+/** The result of `look` as soon as there is one; fails after five seconds without. */
+export async function eventually<T>(look: () => Promise<T | null> | T | null): Promise<T> {
+  const deadline = Date.now() + 5_000;
+  for (;;) {
+    const result = await look();
+    if (result !== null) return result;
+    if (Date.now() > deadline) throw new Error('It did not come about within five seconds.');
+    await setTimeout(5);
+  }
 }
 
 /** Holds the configuration in memory. */

@@ -80,3 +80,30 @@ export function json(
 export function eventStream(response: ServerResponse): void {
   response.writeHead(200, { 'content-type': 'text/event-stream; charset=utf-8' });
 }
+
+/** Sends the bytes cut at these offsets, each piece in a write of its own, and ends. */
+export async function sendPieces(response: ServerResponse, bytes: Buffer, cuts: readonly number[]): Promise<void> {
+  await writePieces(response, bytes, cuts);
+  response.end();
+}
+
+/** The same, and leaves the reply open. */
+export async function writePieces(response: ServerResponse, bytes: Buffer, cuts: readonly number[]): Promise<void> {
+  const bounds = [0, ...cuts, bytes.length];
+  for (let index = 1; index < bounds.length; index++) {
+    const piece = bytes.subarray(bounds[index - 1], bounds[index]);
+    if (piece.length > 0) await new Promise<void>((resolve) => response.write(piece, () => setImmediate(resolve)));
+  }
+}
+
+/** A cut after every so many bytes, from a simple generator so that a failure repeats. */
+export function oddCuts(length: number, seed = 7): number[] {
+  const cuts: number[] = [];
+  let state = seed;
+  for (let at = 1; at < length; ) {
+    cuts.push(at);
+    state = (state * 1103515245 + 12345) % 2147483648;
+    at += 1 + (state % 37);
+  }
+  return cuts;
+}
