@@ -96,17 +96,25 @@ class ConnectAttempt {
     });
     // From here on its errors are told by the socket around it.
     plain.on('error', () => {});
-    socket.on('session', (ticket) => this.#sessions.set(host, ticket));
     // At the error itself the certificate is gone.
     let issuer: string | undefined;
     socket.prependOnceListener('secure', () => {
       issuer = issuerOf(socket);
+    });
+    // A resumed session is not checked for its name again, so one that failed the check must not be kept.
+    let ticket: Buffer | undefined;
+    let isChecked = false;
+    socket.on('session', (next) => {
+      ticket = next;
+      if (isChecked) this.#sessions.set(host, next);
     });
     try {
       await this.#opened(socket, 'secureConnect');
     } catch (error) {
       throw this.#expired ? error : tlsError(error, host, issuer);
     }
+    isChecked = true;
+    if (ticket) this.#sessions.set(host, ticket);
     return socket;
   }
 

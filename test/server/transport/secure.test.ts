@@ -1,0 +1,116 @@
+import http from 'node:http';
+import https from 'node:https';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { createTransport, type Transport } from '../../../server/transport/transport.ts';
+import {
+  failureOf,
+  type ListeningSocketServer,
+  listen,
+  listenRaw,
+  observe,
+  requestTo,
+  selfSignedCertificate,
+  type TestCertificate,
+} from './harness.ts';
+
+const closing: { close(): Promise<void> }[] = [];
+const servers: ListeningSocketServer[] = [];
+let certificate: TestCertificate;
+
+beforeAll(() => {
+  certificate = selfSignedCertificate('Sluice test authority');
+});
+afterEach(async () => {
+  await Promise.all(servers.splice(0).map((server) => server.stop()));
+});
+afterAll(() => Promise.all(closing.map((transport) => transport.close())));
+
+function transportWith(...options: Parameters<typeof createTransport>): Transport {
+  const transport = createTransport(...options);
+  closing.push(transport);
+  return transport;
+}
+
+async function serveSecurely(options: https.ServerOptions = certificate): Promise<ListeningSocketServer> {
+  const server = await listen(https.createServer(options, (_request, response) => response.end('secret reply')));
+  servers.push(server);
+  return server;
+}
+
+describe('an upstream with a certificate of its own', () => {
+  test('is refused, and the failure names the issuer', async () => {
+    const upstream = await serveSecurely();
+    const error = await failureOf(transportWith(), requestTo(`https://127.0.0.1:${upstream.port}`));
+    expect(error).toMatchObject({ fault: 'tls', phase: 'connect' });
+    expect(error.message).toContain('issued by "Sluice test authority"');
+    expect(error.message).toContain('127.0.0.1');
+  });
+
+  test('is sent nothing before it is refused', async () => {
+    let requests = 0;
+    const server = await listen(https.createServer(certificate, () => requests++));
+    servers.push(server);
+    await failureOf(transportWith(), requestTo(`https://127.0.0.1:${server.port}`));
+    expect(requests).toBe(0);
+  });
+
+  test.each(['TLSv1.2', 'TLSv1.3'] as const)(
+    'is trusted with extraCa, by address and by name (%s)',
+    async (version) => {
+      const server = https.createServer({ ...certificate, maxVersion: version }, (_request, response) =>
+        response.end('ok'),
+      );
+      const resumed: boolean[] = [];
+      server.on('secureConnection', (socket) => resumed.push(socket.isSessionReused()));
+      const upstream = await listen(server);
+      servers.push(upstream);
+      const transport = transportWith({ extraCa: [certificate.cert] });
+      for (const host of ['127.0.0.1', 'localhost']) {
+        for (let round = 0; round < 2; round++) {
+          const request = requestTo(`https://${host}:${upstream.port}`, { headers: { connection: 'close' } });
+          expect((await observe(transport, request).outcome).body).toBe('ok');
+        }
+      }
+      expect(resumed).toEqual([false, true, false, true]);
+    },
+  );
+
+  test.each(['TLSv1.2', 'TLSv1.3'] as const)(
+    'is refused where it is for another name, each time (%s)',
+    async (version) => {
+      const other = selfSignedCertificate('Elsewhere', 'DNS:elsewhere.example');
+      const upstream = await serveSecurely({ ...other, maxVersion: version });
+      const transport = transportWith({ extraCa: [other.cert] });
+      for (const host of ['127.0.0.1', '127.0.0.1', 'localhost', 'localhost']) {
+        const error = await failureOf(transport, requestTo(`https://${host}:${upstream.port}`));
+        expect(error).toMatchObject({ fault: 'tls', phase: 'connect' });
+        expect(error.message).toContain("does not match certificate's altnames");
+      }
+    },
+  );
+});
+
+describe('a secure connection', () => {
+  test('fails as `tls` where the upstream speaks plain HTTP', async () => {
+    const upstream = await listen(http.createServer());
+    servers.push(upstream);
+    const error = await failureOf(transportWith(), requestTo(`https://127.0.0.1:${upstream.port}`));
+    expect(error).toMatchObject({ fault: 'tls', phase: 'connect' });
+  });
+
+  test('fails as `tls` where the upstream hangs up in the handshake', async () => {
+    const upstream = await listenRaw((socket) => socket.destroy());
+    servers.push(upstream);
+    const error = await failureOf(transportWith(), requestTo(`https://127.0.0.1:${upstream.port}`));
+    expect(error).toMatchObject({ fault: 'tls', phase: 'connect' });
+  });
+
+  test('does not fail for all after one certificate was refused', async () => {
+    const bad = await serveSecurely();
+    const transport = transportWith();
+    const request = requestTo(`https://127.0.0.1:${bad.port}`);
+    const errors = await Promise.all([failureOf(transport, request), failureOf(transport, request)]);
+    expect(errors.map((error) => error.fault)).toEqual(['tls', 'tls']);
+    expect((await failureOf(transport, request)).fault).toBe('tls');
+  });
+});
