@@ -1,0 +1,28 @@
+import type { RequestRecord } from '../../server/contract/ledger.ts';
+import { openDatabase } from '../../server/database.ts';
+import { createLedger } from '../../server/ledger/ledger.ts';
+import { finishedRow } from '../server/ledger/records.ts';
+import { model } from './payloads.ts';
+
+const batch = 5_000;
+const spanMs = 30 * 86_400_000;
+
+/** Writes so many requests of the last thirty days, of all keys in turn, through the ledger's own code. */
+export function fillLedger(file: string, rows: number, keys: number): void {
+  const database = openDatabase(file);
+  const ledger = createLedger({ database, log: console });
+  const beginMs = Date.now() - spanMs;
+  const record = (index: number): RequestRecord =>
+    finishedRow(`req_${index.toString(16).padStart(32, '0')}`, {
+      startedAt: beginMs + Math.floor((index / rows) * spanMs),
+      keyId: `key-${index % keys}`,
+      modelAsked: model,
+      modelServed: model,
+    });
+  for (let index = 0; index < rows; index++) {
+    ledger.finished(record(index));
+    if (index % batch === batch - 1) ledger.flush();
+  }
+  ledger.close();
+  database.close();
+}

@@ -1,0 +1,48 @@
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import type { Job, JobResult } from './load.ts';
+import { startNode } from './proc.ts';
+
+/** No job is meant to take a quarter of it. */
+const jobLimitMs = 60_000;
+
+export interface LoadEnds {
+  upstreamPort: number;
+  /** Runs one job; jobs must not overlap. */
+  load(job: Job): Promise<JobResult>;
+}
+
+/** Starts the upstream and the load generator; they end with this process. */
+export async function startLoadEnds(): Promise<LoadEnds> {
+  const [upstream, generator] = [startEnd('upstream.ts'), startEnd('load.ts')];
+  const [[upstreamPort]] = await Promise.all([answerOf(upstream), answerOf(generator)]);
+  return {
+    upstreamPort: Number(upstreamPort),
+    async load(job) {
+      const answered = answerOf(generator);
+      generator.send(job);
+      const [result] = await answered;
+      return result as JobResult;
+    },
+  };
+}
+
+function startEnd(file: string): ChildProcess {
+  return startNode([join(import.meta.dirname, file)], 'load', { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
+}
+
+/** Its next message; rejects if it ends before, or is too late. */
+async function answerOf(child: ChildProcess): Promise<unknown[]> {
+  const over = new AbortController();
+  const signal = AbortSignal.any([over.signal, AbortSignal.timeout(jobLimitMs)]);
+  const ended = once(child, 'exit', { signal }).then(([code]) => {
+    throw new Error(`a child of the bench ended with ${code}`);
+  });
+  try {
+    return await Promise.race([once(child, 'message', { signal }), ended]);
+  } finally {
+    ended.catch(() => {});
+    over.abort();
+  }
+}

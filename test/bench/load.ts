@@ -1,0 +1,138 @@
+/**
+ * The load generator, a process of its own: takes one job after the other from its parent, answers each with what it
+ * counted, and ends with it. Every answer is compared byte by byte with what it must be.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { LoadConnection } from './load-connection.ts';
+import { buildRequest, eventsOf, expectedBody, type RequestName } from './payloads.ts';
+
+/** Each connection asks again as soon as it is answered, until the time is over or so many were asked. */
+export interface LoopJob {
+  kind: 'loop';
+  port: number;
+  request: RequestName;
+  connections: number;
+  durationMs: number;
+  count?: number;
+}
+
+/** One connection to each port, asked in turn: so many times each. */
+export interface AlternateJob {
+  kind: 'alternate';
+  ports: [number, number];
+  request: RequestName;
+  count: number;
+}
+
+/** Each connection has two streams, one after the other; the first ones begin one by one, so that the second ones find all open. */
+export interface StreamsJob {
+  kind: 'streams';
+  port: number;
+  request: RequestName;
+  connections: number;
+}
+
+export type Job = LoopJob | AlternateJob | StreamsJob;
+
+export interface JobResult {
+  done: number;
+  /** Answers that were not what they must be, and connections that broke. */
+  errors: number;
+  wallMs: number;
+  /** Of the answers' bodies. */
+  bytes: number;
+  /** Events of streams; answers otherwise. */
+  events: number;
+  /** From the request to the first byte of the answer's body; `alternate`: of the first port, to the answer's end. */
+  firstUs: number[];
+  /** `alternate`: of the second port. */
+  secondUs: number[];
+}
+
+process.on('message', (job: Job) => void run(job).then((result) => process.send?.(result)));
+process.on('disconnect', () => process.exit());
+process.send?.('ready');
+
+async function run(job: Job): Promise<JobResult> {
+  if (job.kind === 'alternate') return alternate(job);
+  return job.kind === 'streams' ? streams(job) : loop(job);
+}
+
+function connect(job: Job, port: number, connections: number): Promise<LoadConnection[]> {
+  const request = buildRequest(job.request, port);
+  const expected = expectedBody(job.request);
+  return Promise.all(Array.from({ length: connections }, () => LoadConnection.open(port, request, expected)));
+}
+
+async function loop(job: LoopJob): Promise<JobResult> {
+  const connections = await connect(job, job.port, job.connections);
+  const startedMs = performance.now();
+  const endMs = startedMs + job.durationMs;
+  let asked = 0;
+  await Promise.all(
+    connections.map(
+      (connection) =>
+        new Promise<void>((resolve) => {
+          const next = () => {
+            const isOver = performance.now() >= endMs || asked === job.count || connection.isBroken;
+            if (isOver) return resolve();
+            asked++;
+            connection.ask(next);
+          };
+          next();
+        }),
+    ),
+  );
+  return summarize(job, connections, startedMs);
+}
+
+async function streams(job: StreamsJob): Promise<JobResult> {
+  const connections = await connect(job, job.port, job.connections);
+  const lengthMs = eventsOf(job.request) * 20;
+  const startedMs = performance.now();
+  const firstUs: number[] = [];
+  await Promise.all(
+    connections.map(async (connection, index) => {
+      await sleep((index * lengthMs) / job.connections);
+      await connection.answer();
+      await connection.answer();
+      firstUs.push(connection.firstByteUs);
+    }),
+  );
+  return { ...summarize(job, connections, startedMs), firstUs };
+}
+
+async function alternate(job: AlternateJob): Promise<JobResult> {
+  const [[first], [second]] = await Promise.all([connect(job, job.ports[0], 1), connect(job, job.ports[1], 1)]);
+  if (!first || !second) throw new Error('no connection');
+  const startedMs = performance.now();
+  const firstUs: number[] = [];
+  const secondUs: number[] = [];
+  for (let round = 0; round < job.count && !first.isBroken && !second.isBroken; round++) {
+    firstUs.push(await timeUs(first));
+    secondUs.push(await timeUs(second));
+  }
+  return { ...summarize(job, [first, second], startedMs), firstUs, secondUs };
+}
+
+async function timeUs(connection: LoadConnection): Promise<number> {
+  const startedMs = performance.now();
+  await connection.answer();
+  return (performance.now() - startedMs) * 1_000;
+}
+
+function summarize(job: Job, connections: readonly LoadConnection[], startedMs: number): JobResult {
+  const wallMs = performance.now() - startedMs;
+  const sum = (of: (connection: LoadConnection) => number) => connections.reduce((total, one) => total + of(one), 0);
+  const done = sum((connection) => connection.done);
+  for (const connection of connections) connection.close();
+  return {
+    done,
+    errors: sum((connection) => connection.errors),
+    wallMs,
+    bytes: sum((connection) => connection.bytes),
+    events: done * eventsOf(job.request),
+    firstUs: [],
+    secondUs: [],
+  };
+}

@@ -1,0 +1,136 @@
+/**
+ * What is asked and what is answered, known to both ends, so that the load generator can compare each answer with what
+ * it must be, byte for byte. A request names its answer in the field `user`, which every gateway passes on.
+ */
+
+export const clientKey = 'sk-bench-client-0123456789abcdef0123456789abcdef';
+export const model = 'bench';
+
+export type RequestName = 'short' | 'long-question' | 'long-answer' | 'paced' | 'full' | 'full-asked' | 'upload';
+
+export const eventGapMs = 20;
+export const uploadBytes = 25 * 1024 * 1024;
+/** What a multipart body may add to its file. */
+export const uploadFramingBytes = 4096;
+
+const eventCounts = { paced: 75, full: 2000 };
+const answerBytes = { short: 1_200, 'long-answer': 32 * 1024 };
+const usage = { prompt_tokens: 310, completion_tokens: 152, total_tokens: 462 };
+const boundary = 'bench-boundary-5d1c';
+
+/** Plain answers by their name in `user`. */
+export const plainAnswers: Readonly<Record<'short' | 'long-answer', Buffer>> = {
+  short: chatAnswer(answerBytes.short),
+  'long-answer': chatAnswer(answerBytes['long-answer']),
+};
+
+export const uploadAnswer = Buffer.from('{"text":"received"}');
+
+export interface StreamShape {
+  /** One of `count` equal events. */
+  event: Buffer;
+  count: number;
+  /** What follows them. */
+  end: Buffer;
+}
+
+/** A stream as OpenAI sends it; where usage is asked for, every event bears `"usage":null` and one more bears it. */
+export function streamShape(name: 'paced' | 'full', usageAsked: boolean): StreamShape {
+  const none = usageAsked ? { usage: null } : {};
+  const delta = { index: 0, delta: { content: ' word' }, logprobs: null, finish_reason: null };
+  const stop = { index: 0, delta: {}, logprobs: null, finish_reason: 'stop' };
+  const end = [chunkEvent({ choices: [stop], ...none }), 'data: [DONE]\n\n'];
+  if (usageAsked) end.splice(1, 0, chunkEvent({ choices: [], usage }));
+  return {
+    event: Buffer.from(chunkEvent({ choices: [delta], ...none })),
+    count: eventCounts[name],
+    end: Buffer.from(end.join('')),
+  };
+}
+
+/** Events that one answer to the request holds; 1 for what is no stream. */
+export function eventsOf(name: RequestName): number {
+  if (name === 'paced') return eventCounts.paced;
+  return name === 'full' || name === 'full-asked' ? eventCounts.full : 1;
+}
+
+/** The body that the client must be given: without usage if it did not ask. */
+export function expectedBody(name: RequestName): Buffer {
+  if (name === 'upload') return uploadAnswer;
+  if (name === 'long-answer') return plainAnswers['long-answer'];
+  if (name === 'short' || name === 'long-question') return plainAnswers.short;
+  const { event, count, end } = streamShape(name === 'paced' ? 'paced' : 'full', name === 'full-asked');
+  return Buffer.concat([...Array.from({ length: count }, () => event), end]);
+}
+
+/** The whole request as it goes over the socket. */
+export function buildRequest(name: RequestName, port: number): Buffer {
+  const isUpload = name === 'upload';
+  const body = isUpload ? uploadBody() : Buffer.from(JSON.stringify(chatRequest(name)));
+  const head = [
+    `POST /v1/${isUpload ? 'audio/transcriptions' : 'chat/completions'} HTTP/1.1`,
+    `host: 127.0.0.1:${port}`,
+    `authorization: Bearer ${clientKey}`,
+    `content-type: ${isUpload ? `multipart/form-data; boundary=${boundary}` : 'application/json'}`,
+    'accept: application/json',
+    'user-agent: bench',
+    `content-length: ${body.length}`,
+  ];
+  return Buffer.concat([Buffer.from(`${head.join('\r\n')}\r\n\r\n`), body]);
+}
+
+function chatRequest(name: RequestName): object {
+  const isStream = name === 'paced' || name === 'full' || name === 'full-asked';
+  const answer = name === 'long-question' ? 'short' : name === 'full-asked' ? 'full' : name;
+  return {
+    model,
+    user: answer,
+    messages: [
+      { role: 'system', content: 'Answer in short sentences and say when you are not sure. '.repeat(15) },
+      ...(name === 'long-question' ? earlierTurns(100 * 1024) : []),
+      { role: 'user', content: 'Explain what a reverse proxy does, and when one is useful.' },
+    ],
+    temperature: 0.7,
+    max_tokens: 256,
+    ...(isStream && { stream: true }),
+    ...(name === 'full-asked' && { stream_options: { include_usage: true } }),
+  };
+}
+
+function earlierTurns(bytes: number): object[] {
+  const content = 'An earlier turn of a long talk, with a "quoted" word, a new line\n and some ünïcode. '.repeat(12);
+  const count = Math.round(bytes / Buffer.byteLength(content));
+  return Array.from({ length: count }, (_, index) => ({ role: index % 2 === 0 ? 'user' : 'assistant', content }));
+}
+
+function uploadBody(): Buffer {
+  return Buffer.concat([
+    Buffer.from(
+      `--${boundary}\r\nContent-Disposition: form-data; name="model"\r\n\r\n${model}\r\n--${boundary}\r\n` +
+        'Content-Disposition: form-data; name="file"; filename="speech.wav"\r\nContent-Type: audio/wav\r\n\r\n',
+    ),
+    Buffer.alloc(uploadBytes, 'speech'),
+    Buffer.from(`\r\n--${boundary}--\r\n`),
+  ]);
+}
+
+function chatAnswer(bytes: number): Buffer {
+  const answer = (content: string) => ({
+    id: 'chatcmpl-bench',
+    object: 'chat.completion',
+    created: 1_750_000_000,
+    model,
+    choices: [
+      { index: 0, message: { role: 'assistant', content, refusal: null }, logprobs: null, finish_reason: 'stop' },
+    ],
+    usage,
+    service_tier: 'default',
+  });
+  const missing = bytes - JSON.stringify(answer('')).length;
+  return Buffer.from(JSON.stringify(answer('word '.repeat(Math.ceil(missing / 5)).slice(0, missing))));
+}
+
+function chunkEvent(fields: object): string {
+  const base = { id: 'chatcmpl-bench', object: 'chat.completion.chunk', created: 1_750_000_000, model };
+  return `data: ${JSON.stringify({ ...base, service_tier: 'default', system_fingerprint: 'fp_bench', ...fields })}\n\n`;
+}

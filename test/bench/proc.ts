@@ -1,0 +1,113 @@
+/**
+ * The processes of the bench: starting them, each group on a CPU of its own where the system can, reading what they use
+ * out of /proc, and ending them by their ids, whatever happens.
+ */
+import { type ChildProcess, type SpawnOptions, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+
+export type Cpu = 'gateway' | 'load';
+
+/** Linux counts CPU time for /proc in hundredths of a second, on all machines that Node runs on. */
+const tickUs = 10_000;
+const cpuNumbers: Record<Cpu, string> = { gateway: '0', load: '1' };
+const endMs = 5_000;
+
+export const canMeasure = existsSync('/proc/self/stat');
+export const isPinned = availableParallelism() > 1 && spawnSync('taskset', ['-c', '0,1', 'true']).status === 0;
+
+const started = new Set<ChildProcess>();
+process.on('exit', () => {
+  for (const child of started) killTree(child);
+});
+for (const [signal, code] of [['SIGINT', 130] as const, ['SIGTERM', 143] as const]) {
+  process.on(signal, () => process.exit(code));
+}
+
+/** Starts a program of Node. */
+export function startNode(args: readonly string[], cpu: Cpu, options: SpawnOptions): ChildProcess {
+  const command = [process.execPath, ...args];
+  if (isPinned) command.unshift('taskset', '-c', cpuNumbers[cpu]);
+  const [program = '', ...rest] = command;
+  const child = spawn(program, rest, options);
+  started.add(child);
+  child.on('exit', () => started.delete(child));
+  return child;
+}
+
+/** Asks it to end, and ends it if it does not. */
+export async function endProcess(child: ChildProcess): Promise<void> {
+  if (!started.has(child)) return;
+  const exited = once(child, 'exit');
+  const timer = setTimeout(() => killTree(child), endMs);
+  child.kill('SIGTERM');
+  await exited;
+  clearTimeout(timer);
+}
+
+function killTree(child: ChildProcess): void {
+  if (child.pid === undefined) return;
+  for (const pid of canMeasure ? tree(child.pid) : [child.pid]) {
+    try {
+      process.kill(pid, 'SIGKILL');
+    } catch {
+      // It has ended by itself.
+    }
+  }
+}
+
+/** User and system time of a process and all below it so far, ended children included; NaN where it cannot be known. */
+export function cpuUs(root: number): number {
+  if (!canMeasure) return Number.NaN;
+  let ticks = 0;
+  for (const pid of tree(root)) for (const field of statFields(pid).slice(11, 15)) ticks += Number(field);
+  return ticks * tickUs;
+}
+
+export function rssMb(root: number): number {
+  return statusMb(root, 'VmRSS');
+}
+
+/** The most memory it had since `forgetPeak`. */
+export function peakMb(root: number): number {
+  return statusMb(root, 'VmHWM');
+}
+
+export function forgetPeak(root: number): void {
+  if (!canMeasure) return;
+  for (const pid of tree(root)) writeFileSync(`/proc/${pid}/clear_refs`, '5');
+}
+
+function statusMb(root: number, field: string): number {
+  if (!canMeasure) return Number.NaN;
+  let kb = 0;
+  for (const pid of tree(root))
+    kb += Number(new RegExp(`${field}:\\s+(\\d+)`).exec(read(`/proc/${pid}/status`))?.[1] ?? 0);
+  return kb / 1024;
+}
+
+function tree(root: number): number[] {
+  const parents = new Map<number, number>();
+  for (const name of readdirSync('/proc')) {
+    if (/^\d+$/.test(name)) parents.set(Number(name), Number(statFields(Number(name))[1]));
+  }
+  const found = [root];
+  for (const parent of found) for (const [pid, of] of parents) if (of === parent) found.push(pid);
+  return found;
+}
+
+/** Those after the command's name, which may hold spaces and parentheses itself. */
+function statFields(pid: number): string[] {
+  const stat = read(`/proc/${pid}/stat`);
+  return stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+}
+
+/** Empty if the process has ended meanwhile. */
+function read(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return '';
+  }
+}

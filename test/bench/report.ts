@@ -1,0 +1,156 @@
+/** The figures as Markdown tables: medians over the rounds, how the measured one stands to its peer, and the target. */
+import { type Column, median, type Samples } from './samples.ts';
+
+interface Target {
+  is: 'most' | 'least';
+  bound: number;
+  /** What is held against the bound: the figure itself, how many times its peer's it is, or how much it is over it. */
+  of: 'value' | 'ratio' | 'difference';
+}
+
+interface Figure {
+  key: string;
+  label: string;
+  target?: Target;
+}
+
+interface Group {
+  title: string;
+  columns: readonly Column[];
+  /** Whose figures have the targets, and whose they are compared with. */
+  subject: Column;
+  peer: Column;
+  figures: readonly Figure[];
+}
+
+const most = (bound: number, of: Target['of'] = 'value'): Target => ({ is: 'most', bound, of });
+const least = (bound: number, of: Target['of'] = 'value'): Target => ({ is: 'least', bound, of });
+
+const compared = { subject: 'sluice', peer: 'pipe' } as const;
+const gateways = ['pipe', 'express', 'sluice'] as const;
+
+const groups: readonly Group[] = [
+  {
+    title: 'Start and memory',
+    columns: gateways,
+    ...compared,
+    figures: [
+      { key: 'start.firstAnswerMs', label: 'spawn to first chat answer, ms', target: most(350) },
+      { key: 'start.idleMb', label: 'RSS idle, MB', target: most(100) },
+      { key: 'paced.peakMb', label: 'peak RSS with 200 streams, MB', target: most(180) },
+    ],
+  },
+  {
+    title: 'Added time of a plain chat request, one connection',
+    columns: gateways,
+    ...compared,
+    figures: [
+      // The target is nginx + 60 µs; nginx adds some 27 µs less than the pipe.
+      { key: 'latency.p50Us', label: 'added p50, µs', target: most(33, 'difference') },
+      { key: 'latency.p99Us', label: 'added p99, µs' },
+    ],
+  },
+  {
+    title: 'Plain chat, 32 connections',
+    columns: ['direct', ...gateways],
+    ...compared,
+    figures: [
+      { key: 'plain.short.cpuUs', label: '1.2 kB question, CPU µs/request', target: most(1.3, 'ratio') },
+      { key: 'plain.short.perSecond', label: '1.2 kB question, requests/s' },
+      { key: 'plain.short.busyPercent', label: '1.2 kB question, gateway busy, %' },
+      { key: 'plain.long-question.cpuUs', label: '100 kB question, CPU µs/request', target: most(1.3, 'ratio') },
+      { key: 'plain.long-question.perSecond', label: '100 kB question, requests/s' },
+      { key: 'plain.long-answer.cpuUs', label: '32 kB answer, CPU µs/request' },
+      { key: 'plain.long-answer.perSecond', label: '32 kB answer, requests/s' },
+    ],
+  },
+  {
+    title: 'Streams, 200 at once, an event each 20 ms, usage asked for by Sluice and taken out',
+    columns: gateways,
+    ...compared,
+    figures: [
+      { key: 'paced.cpuUs', label: 'CPU µs/event', target: most(1.2, 'ratio') },
+      { key: 'paced.firstUs', label: 'added time to first event p50, µs', target: most(300) },
+    ],
+  },
+  {
+    title: 'Streams, 16 at once, at full speed',
+    columns: gateways,
+    ...compared,
+    figures: [
+      { key: 'full-asked.mbPerSecond', label: 'usage asked for by the client, MB/s', target: least(0.9, 'ratio') },
+      { key: 'full-asked.cpuUs', label: 'usage asked for by the client, CPU µs/event' },
+      { key: 'full.mbPerSecond', label: 'by Sluice and taken out, MB/s', target: least(0.9, 'ratio') },
+      { key: 'full.cpuUs', label: 'by Sluice and taken out, CPU µs/event' },
+    ],
+  },
+  {
+    title: 'Multipart upload of 25 MB, two at once',
+    columns: gateways,
+    ...compared,
+    figures: [
+      { key: 'upload.cpuMs', label: 'CPU ms/upload', target: most(120) },
+      { key: 'upload.growthMb', label: 'peak RSS over idle, MB', target: most(40) },
+    ],
+  },
+  {
+    title: 'Cost must not grow: 10,000 keys, 1,000 models and a full ledger against an empty program',
+    columns: ['sluice-empty', 'sluice-full'],
+    subject: 'sluice-full',
+    peer: 'sluice-empty',
+    figures: [{ key: 'growth.cpuUs', label: 'plain chat, CPU µs/request', target: most(1.05, 'ratio') }],
+  },
+];
+
+export function report(samples: Samples): string {
+  return groups
+    .map((group) => table(group, samples))
+    .filter(Boolean)
+    .join('\n\n');
+}
+
+/** Empty if nothing of the group was measured. */
+function table(group: Group, samples: Samples): string {
+  const figures = group.figures.filter((figure) => samples.values[figure.key]);
+  if (figures.length === 0) return '';
+  const head = ['', ...group.columns, `${group.subject} ÷ ${group.peer}`, 'target', ''];
+  const rows = figures.map((figure) => row(group, figure, samples));
+  return [`**${group.title}**`, '', line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n');
+}
+
+function row(group: Group, figure: Figure, samples: Samples): string[] {
+  const values = (column: Column) => samples.values[figure.key]?.[column] ?? [];
+  const [own, peers] = [values(group.subject), values(group.peer)];
+  // Round by round: what slowed the machine in a round slowed both.
+  const pairs = own.map((value, index) => [value, peers[index] ?? Number.NaN] as const);
+  const measured = {
+    value: median(own),
+    ratio: median(pairs.map(([value, peer]) => value / peer)),
+    difference: median(pairs.map(([value, peer]) => value - peer)),
+  };
+  return [
+    figure.label,
+    ...group.columns.map((column) => rounded(median(values(column)))),
+    rounded(measured.ratio, 2),
+    figure.target ? describe(figure.target, group.peer) : '',
+    figure.target ? verdict(figure.target, measured[figure.target.of]) : '',
+  ];
+}
+
+function describe({ is, bound, of }: Target, peer: Column): string {
+  const sign = is === 'most' ? '≤' : '≥';
+  if (of === 'value') return `${sign} ${bound}`;
+  return of === 'ratio' ? `${sign} ${bound} × ${peer}` : `${sign} ${peer} + ${bound}`;
+}
+
+function verdict({ is, bound, of }: Target, value: number): string {
+  if (!Number.isFinite(value)) return 'not measured';
+  const excess = is === 'most' ? value - bound : bound - value;
+  return excess <= 0 ? 'met' : `missed by ${of === 'ratio' ? `${excess.toFixed(2)} ×` : rounded(excess)}`;
+}
+
+function rounded(value: number, digits = Math.abs(value) >= 100 ? 0 : Math.abs(value) >= 10 ? 1 : 2): string {
+  return Number.isFinite(value) ? value.toFixed(digits) : '–';
+}
+
+const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;

@@ -1,0 +1,114 @@
+/**
+ * What Sluice costs, measured beside a bare pipe and a plain Express proxy in one run: `npm run bench`. Trust the CPU time
+ * per request and the ratios; requests per second and the slowest percent depend on what else the machine does.
+ *
+ *   --rounds N      how often everything is measured (default 3); the tables show medians
+ *   --phases A,B    only these of: start, latency, plain, paced, full, upload, growth
+ *   --quick         one short round, to see that it works
+ *   --json FILE     keeps every round's figures
+ *   --program FILE  the Sluice to measure, if not the built one: another build, or `server/cli.ts` unbuilt
+ *   --profile DIR   every gateway writes a CPU profile there as it ends; figures are then higher
+ *
+ * Exits with 0 whatever the figures are; with 1 if something broke or an answer was wrong.
+ */
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { type GatewayName, type GatewaySetting, type RunningGateway, startGateway } from './gateways.ts';
+import { startLoadEnds } from './load-child.ts';
+import { type Bench, phases, warmUp } from './phases.ts';
+import { canMeasure, isPinned } from './proc.ts';
+import { report } from './report.ts';
+import { Samples } from './samples.ts';
+
+const root = join(import.meta.dirname, '../..');
+const quickScale = 0.15;
+
+const { values: options } = parseArgs({
+  options: {
+    rounds: { type: 'string', default: '3' },
+    phases: { type: 'string', default: Object.keys(phases).join(',') },
+    quick: { type: 'boolean', default: false },
+    json: { type: 'string' },
+    program: { type: 'string' },
+    profile: { type: 'string' },
+  },
+});
+
+const startedMs = performance.now();
+const rounds = options.quick ? 1 : Number(options.rounds);
+const chosen = options.phases.split(',').map((name) => {
+  const run = phases[name];
+  if (!run) throw new Error(`There is no phase "${name}"; there are ${Object.keys(phases).join(', ')}.`);
+  return run;
+});
+const scratch = mkdtempSync(join(tmpdir(), 'sluice-bench-'));
+process.on('exit', () => rmSync(scratch, { recursive: true, force: true }));
+
+const ends = await startLoadEnds();
+const setting: GatewaySetting = {
+  upstreamPort: ends.upstreamPort,
+  scratch,
+  program: options.program ?? builtProgram(),
+  profileFolder: options.profile,
+  ledgerRows: options.quick ? 20_000 : 1_000_000,
+};
+const samples = new Samples();
+const shared = new Map<GatewayName, RunningGateway>();
+const bench: Bench = {
+  samples,
+  round: 0,
+  upstreamPort: ends.upstreamPort,
+  scale: options.quick ? quickScale : 1,
+  load: ends.load,
+  start: (name) => startGateway(name, setting),
+  async running(name) {
+    const known = shared.get(name);
+    if (known) return known;
+    const gateway = await startGateway(name, setting);
+    shared.set(name, gateway);
+    await warmUp(bench, gateway);
+    return gateway;
+  },
+};
+
+for (; bench.round < rounds; bench.round++) {
+  for (const run of chosen) await run(bench);
+  console.error(
+    `round ${bench.round + 1} of ${rounds} done after ${((performance.now() - startedMs) / 1_000).toFixed(0)} s`,
+  );
+}
+for (const gateway of shared.values()) await gateway.stop();
+
+console.log(`${introduction()}\n\n${report(samples)}\n\n${errorLine()}`);
+if (options.json) {
+  const { values, errors } = samples;
+  writeFileSync(
+    options.json,
+    JSON.stringify({ node: process.version, rounds, isPinned, errors, figures: values }, null, 2),
+  );
+}
+process.exit(Object.keys(samples.errors).length > 0 ? 1 : 0);
+
+/** Built anew if its sources have changed since. */
+function builtProgram(): string {
+  const launch = join(root, 'build/launch.ts');
+  const { status } = spawnSync(process.execPath, [launch, '--version'], { stdio: ['ignore', 'ignore', 'inherit'] });
+  if (status !== 0) throw new Error('Sluice could not be built.');
+  return join(root, 'dist/server/cli.js');
+}
+
+function introduction(): string {
+  const where = isPinned
+    ? 'Gateways have one CPU, the load generator and the upstream another.'
+    : 'Nothing is pinned to a CPU here, so the figures are less steady.';
+  const cpu = canMeasure ? '' : ' CPU time and memory cannot be measured here: there is no /proc.';
+  return `Medians of ${rounds} interleaved round(s), Node ${process.version}. ${where}${cpu}`;
+}
+
+function errorLine(): string {
+  const wrong = Object.entries(samples.errors).map(([name, count]) => `${name} ${count}`);
+  return `Wrong or broken answers: ${wrong.length > 0 ? wrong.join(', ') : 'none'}.`;
+}
