@@ -1,5 +1,15 @@
+import { join } from 'node:path';
 import react from '@vitejs/plugin-react';
+import type { Plugin } from 'vite';
 import { defineConfig } from 'vitest/config';
+
+/** Keeps the parts of undici that the engine does not use out of its bundle. */
+const undiciCore: Plugin = {
+  name: 'undici-core',
+  enforce: 'pre',
+  applyToEnvironment: (environment) => environment.name === 'server',
+  resolveId: (id) => (id === 'undici' ? join(import.meta.dirname, 'build/undici-core.js') : undefined),
+};
 
 /**
  * Two builds from one configuration (`vite build --app`): `dist/window` is the React window, `dist/server` the engine,
@@ -8,7 +18,7 @@ import { defineConfig } from 'vitest/config';
  */
 export default defineConfig({
   root: 'renderer',
-  plugins: [react()],
+  plugins: [undiciCore, react()],
   builder: {},
   environments: {
     client: { build: { outDir: '../dist/window', emptyOutDir: true } },
@@ -18,10 +28,14 @@ export default defineConfig({
       build: {
         outDir: '../dist/server',
         emptyOutDir: true,
+        copyPublicDir: false,
         target: 'node24',
         minify: false,
         sourcemap: false,
-        rolldownOptions: { input: { cli: 'server/cli.ts' }, output: { format: 'es', entryFileNames: '[name].js' } },
+        rolldownOptions: {
+          input: { cli: 'server/cli.ts' },
+          output: { format: 'es', entryFileNames: '[name].js', chunkFileNames: '[name]-[hash].js' },
+        },
       },
     },
   },

@@ -1,0 +1,100 @@
+/**
+ * Starts Sluice from a checkout: builds what is missing or older than its sources, says in a line each what this machine
+ * lacks and what that means, and runs the built program in this same process. `start` is what `npm start` asks for;
+ * anything else goes to the command line as it is (`npm run -s sluice -- key list`).
+ *
+ * Everything here is said on stderr: stdout belongs to the program.
+ */
+import { spawnSync } from 'node:child_process';
+import { existsSync, readdirSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+
+const root = join(import.meta.dirname, '..');
+/** Written when a build is complete, so that one that was broken off is not taken for one. */
+const stamp = join(root, 'dist/built');
+const sources = ['server', 'renderer', 'vite.config.ts', 'package-lock.json'];
+const oldestNode = 24;
+
+const [verb = 'start', ...parameters] = process.argv.slice(2);
+requireNode();
+if (!isBuilt()) build();
+if (verb === 'start') {
+  tell(whyHeadless());
+  tell(whyNoKeychain());
+}
+const serveParameters = parameters.filter((parameter) => parameter !== '--headless');
+process.argv.splice(2, Infinity, ...(verb === 'start' ? ['serve', ...serveParameters] : [verb, ...parameters]));
+await import(pathToFileURL(join(root, 'dist/server/cli.js')).href);
+
+function requireNode(): void {
+  if (Number.parseInt(process.versions.node, 10) >= oldestNode) return;
+  stop(
+    `This is Node ${process.versions.node}, and Sluice needs Node ${oldestNode} or newer. "npm ci" brings one of its own (without --ignore-scripts or --omit=dev); start with "npm start" to use it.`,
+  );
+}
+
+/** Looks at the times of all source files: a few milliseconds. */
+function isBuilt(): boolean {
+  if (!existsSync(stamp)) return false;
+  const builtMs = statSync(stamp).mtimeMs;
+  return !sources.some((source) => isNewer(join(root, source), builtMs));
+}
+
+function isNewer(path: string, thanMs: number): boolean {
+  const stats = statSync(path);
+  if (stats.mtimeMs > thanMs) return true;
+  return stats.isDirectory() && readdirSync(path).some((name) => isNewer(join(path, name), thanMs));
+}
+
+/** In a process of its own, whose memory is gone when Sluice runs. */
+function build(): void {
+  tell('Building Sluice; this takes a few seconds and is done again only when its sources change.');
+  const startedMs = Date.now();
+  const vite = join(root, 'node_modules/vite/bin/vite.js');
+  if (!existsSync(vite)) stop('The packages are not installed: run "npm ci" first.');
+  const { status } = spawnSync(process.execPath, [vite, 'build', '--app', '--logLevel', 'error'], {
+    cwd: root,
+    stdio: ['ignore', process.stderr.fd, process.stderr.fd],
+  });
+  if (status !== 0) stop('The build failed; what is wrong stands above.');
+  writeFileSync(stamp, '');
+  // What is changed while it builds is not in it.
+  utimesSync(stamp, new Date(startedMs), new Date(startedMs));
+  tell(`Built in ${((Date.now() - startedMs) / 1000).toFixed(1)} s.`);
+}
+
+/** The first thing that the desktop would need and that is not here, and what that means. */
+function whyHeadless(): string {
+  const meaning = 'Sluice runs without the desktop; its window is in the browser';
+  if (parameters.includes('--headless')) return `${meaning}, as --headless asks for.`;
+  const isDisplayMissing = process.platform === 'linux' && !process.env.DISPLAY && !process.env.WAYLAND_DISPLAY;
+  if (isDisplayMissing) return `There is no display here: ${meaning}.`;
+  if (!isInstalled('electron')) return `There is no Electron runtime here: ${meaning}.`;
+  return `This version has no desktop shell yet: ${meaning}.`;
+}
+
+/** Whether a keychain answers is found out when a secret is stored; here only whether there is a way to it. */
+function whyNoKeychain(): string | undefined {
+  if (isInstalled('keytar')) return undefined;
+  return 'The optional package keytar is not installed: credentials are kept in an encrypted file, not in the keychain of the system.';
+}
+
+function isInstalled(name: string): boolean {
+  try {
+    createRequire(import.meta.url).resolve(name);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function stop(line: string): never {
+  tell(line);
+  process.exit(1);
+}
+
+function tell(line: string | undefined): void {
+  if (line) process.stderr.write(`${line}\n`);
+}

@@ -1,0 +1,241 @@
+/** Holds the dependency rule of `docs/architecture.md` by reading the imports of all sources. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, relative, sep } from 'node:path';
+import { describe, expect, test } from 'vitest';
+
+const root = join(import.meta.dirname, '..');
+
+interface Import {
+  /** As written. */
+  name: string;
+  /** Path from the root for a relative import; else undefined. */
+  path: string | undefined;
+  isTypeOnly: boolean;
+}
+
+interface Source {
+  /** From the root, with `/`. */
+  path: string;
+  text: string;
+  imports: Import[];
+}
+
+const sources = ['server', 'electron', 'renderer'].flatMap((folder) => readSources(join(root, folder)));
+const engine = sources.filter((source) => source.path.startsWith('server/'));
+
+/**
+ * What each folder of the engine may import besides itself: other folders, or files directly under `server/`. Those files
+ * and `cli/`, at the top, may import everything below. Routing needs the names of secrets, not their values.
+ */
+const ground = ['contract', 'durable-file.ts', 'file-problem.ts', 'serial-queue.ts', 'database.ts'];
+const data = ['config', 'secrets', 'ledger', 'jobs', 'usage', 'transport', 'providers', 'routing'];
+const mayImport: Record<string, string[]> = {
+  contract: [],
+  transport: ['contract'],
+  providers: ['contract', 'transport'],
+  routing: ['contract', 'providers', 'transport', 'secrets'],
+  usage: ['contract'],
+  ledger: ['contract', 'database.ts'],
+  jobs: ['contract', 'database.ts'],
+  config: ['contract', 'durable-file.ts', 'file-problem.ts', 'serial-queue.ts'],
+  secrets: ['contract', 'durable-file.ts', 'file-problem.ts', 'serial-queue.ts'],
+  demo: ['contract'],
+  control: [...ground, ...data, 'demo'],
+  http: [...ground, ...data, 'control'],
+};
+
+const singleImporters: Record<string, RegExp> = {
+  express: /^server\/http\//,
+  multer: /^server\/http\/multipart\.ts$/,
+  keytar: /^server\/secrets\/keychain\.ts$/,
+  undici: /^server\/transport\//,
+  'node:sqlite': /^server\/database\.ts$/,
+  conf: /^server\/config\/conf-persistence\.ts$/,
+  'electron-store': /^electron\/settings-store\.ts$/,
+  commander: /^server\/cli\//,
+  pino: /^server\/log\.ts$/,
+};
+
+describe('the engine', () => {
+  test('imports only downward', () => {
+    const wrong = engine.flatMap((source) => {
+      const part = partOf(source.path);
+      const allowed = mayImport[part];
+      if (!allowed) return [];
+      return source.imports
+        .filter(({ path }) => path !== undefined && partOf(path) !== part && !allowed.includes(partOf(path)))
+        .map(({ path }) => `${source.path} imports ${path}; ${part} may import only: ${allowed.join(', ')}`);
+    });
+    expect(wrong).toEqual([]);
+  });
+
+  test('has no folder that the rule does not name', () => {
+    const folders = new Set(engine.map(({ path }) => partOf(path)).filter((part) => !part.endsWith('.ts')));
+    expect([...folders].filter((folder) => folder !== 'cli' && !(folder in mayImport))).toEqual([]);
+  });
+
+  test('imports nothing of the shell or the face', () => {
+    const wrong = engine.flatMap(({ path, imports }) =>
+      imports
+        .filter(
+          (each) => each.name.startsWith('electron') || (each.path !== undefined && !each.path.startsWith('server/')),
+        )
+        .filter((each) => each.path !== 'package.json')
+        .map((each) => `${path} imports ${each.name}`),
+    );
+    expect(wrong).toEqual([]);
+  });
+
+  test('is imported by the shell through its door and its contract only', () => {
+    const wrong = sources
+      .filter(({ path }) => !path.startsWith('server/'))
+      .flatMap(({ path, imports }) => {
+        const allowed = path.startsWith('renderer/')
+          ? /^(renderer|server\/contract)\//
+          : /^(electron\/|server\/contract\/|server\/gateway)/;
+        return imports
+          .filter((each) => each.path !== undefined && !allowed.test(each.path))
+          .map((each) => `${path} imports ${each.path}`);
+      });
+    expect(wrong).toEqual([]);
+  });
+});
+
+describe('all sources', () => {
+  test('are found, with what they import', () => {
+    const gateway = sources.find(({ path }) => path === 'server/gateway.ts');
+    expect(gateway?.imports.map(({ path }) => path)).toContain('server/http/app.ts');
+    expect(sources.some(({ path }) => path.startsWith('renderer/'))).toBe(true);
+  });
+
+  test('import each of these packages in one place only', () => {
+    const wrong = sources.flatMap(({ path, imports }) =>
+      imports
+        .filter(({ isTypeOnly }) => !isTypeOnly)
+        .filter(({ name }) => singleImporters[packageOf(name)]?.test(path) === false)
+        .map(({ name }) => `${path} imports ${name}, which only ${singleImporters[packageOf(name)]?.source} may`),
+    );
+    expect(wrong).toEqual([]);
+  });
+
+  test('import without cycles', () => {
+    expect(findCycles(sources)).toEqual([]);
+  });
+
+  test('read process.env in the two entries only', () => {
+    const entries = ['server/cli.ts', 'electron/main.ts'];
+    const wrong = sources.filter(
+      ({ path, text }) => !entries.includes(path) && /\bprocess\.env\b/.test(withoutComments(text)),
+    );
+    expect(wrong.map(({ path }) => path)).toEqual([]);
+  });
+
+  test('have no barrels: no file only passes on what others export', () => {
+    const isBarrel = ({ text }: Source) => {
+      const statements = withoutComments(text)
+        .trim()
+        .split(/;\s*\n?/)
+        .filter(Boolean);
+      return (
+        statements.length > 0 &&
+        statements.every((statement) =>
+          /^export\s+(type\s+)?(\*|\{[^}]*\})\s*(as\s+\w+\s+)?from\b/.test(statement.trim()),
+        )
+      );
+    };
+    expect(sources.filter(isBarrel).map(({ path }) => path)).toEqual([]);
+    expect(sources.filter(({ path }) => /\/index\.tsx?$/.test(path)).map(({ path }) => path)).toEqual([]);
+  });
+
+  test('bear no names that say nothing', () => {
+    const nameless = /(^|\/)(utils?|helpers?|shared|common|misc|manager)(\/|\.|-)/;
+    expect(sources.map(({ path }) => path).filter((path) => nameless.test(path))).toEqual([]);
+  });
+
+  test('write relative imports with their extension, and types as types', () => {
+    const wrong = sources
+      .filter(({ path }) => path.startsWith('server/'))
+      .flatMap(({ path, imports }) =>
+        imports
+          .filter((each) => each.path !== undefined && !/\.(ts|json)$/.test(each.name))
+          .map((each) => `${path}: ${each.name}`),
+      );
+    expect(wrong).toEqual([]);
+  });
+});
+
+function readSources(folder: string): Source[] {
+  let entries: string[];
+  try {
+    entries = readdirSync(folder, { recursive: true, encoding: 'utf8' });
+  } catch {
+    return [];
+  }
+  return entries
+    .filter((entry) => /\.tsx?$/.test(entry) && !entry.endsWith('.d.ts'))
+    .map((entry) => readSource(join(folder, entry)));
+}
+
+function readSource(file: string): Source {
+  const path = fromRoot(file);
+  const text = readFileSync(file, 'utf8');
+  return { path, text, imports: findImports(file, text) };
+}
+
+/** Static imports, passing on, and `import()` of a literal. */
+function findImports(file: string, text: string): Import[] {
+  const code = withoutComments(text);
+  const statements = code.matchAll(
+    /^(?:import|export)\s+(type\s+)?[^;'"]*?from\s+['"]([^'"]+)['"]|^import\s+['"]([^'"]+)['"]|\bimport\(\s*['"]([^'"]+)['"]\s*\)/gm,
+  );
+  return [...statements].map(([, type, from, bare, lazy]) => {
+    const name = from ?? bare ?? lazy ?? '';
+    return {
+      name,
+      path: name.startsWith('.') ? fromRoot(join(dirname(file), name)) : undefined,
+      isTypeOnly: Boolean(type),
+    };
+  });
+}
+
+function withoutComments(text: string): string {
+  return text.replace(/\/\*[\s\S]*?\*\//g, '').replace(/^\s*\/\/.*$/gm, '');
+}
+
+function fromRoot(file: string): string {
+  return relative(root, file).split(sep).join('/');
+}
+
+/** `routing` of `server/routing/resolve.ts`, `gateway.ts` of `server/gateway.ts`. */
+function partOf(path: string): string {
+  return path.split('/')[1] ?? path;
+}
+
+function packageOf(name: string): string {
+  if (name.startsWith('.') || name.startsWith('node:')) return name;
+  return name
+    .split('/')
+    .slice(0, name.startsWith('@') ? 2 : 1)
+    .join('/');
+}
+
+/** Types do not count: they are gone when the program runs. */
+function findCycles(all: readonly Source[]): string[] {
+  const targets = new Map(
+    all.map(({ path, imports }) => [
+      path,
+      imports.flatMap((each) => (each.isTypeOnly || !each.path ? [] : [each.path])),
+    ]),
+  );
+  const cycles: string[] = [];
+  const done = new Set<string>();
+  const visit = (path: string, trail: string[]) => {
+    const start = trail.indexOf(path);
+    if (start !== -1) cycles.push([...trail.slice(start), path].join(' → '));
+    if (start !== -1 || done.has(path)) return;
+    for (const next of targets.get(path) ?? []) visit(next, [...trail, path]);
+    done.add(path);
+  };
+  for (const path of targets.keys()) visit(path, []);
+  return cycles;
+}

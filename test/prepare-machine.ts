@@ -1,0 +1,80 @@
+/**
+ * What some tests need of the machine and npm does not bring: a browser, and a keychain with what keytar is built from.
+ * On Debian as root it is installed; elsewhere it is named, with what is skipped without it.
+ */
+import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+
+interface Need {
+  /** Debian's package. */
+  name: string;
+  isThere(): boolean;
+  /** What is not tested without it. */
+  skips: string;
+}
+
+const keychainTests = 'the tests against a real keychain';
+
+const needs: Need[] = [
+  {
+    name: 'chromium',
+    isThere: () => ['chromium', 'chromium-browser', 'google-chrome'].some(isOnPath),
+    skips: 'the tests in a real browser',
+  },
+  { name: 'dbus', isThere: () => isOnPath('dbus-run-session'), skips: keychainTests },
+  { name: 'gnome-keyring', isThere: () => isOnPath('gnome-keyring-daemon'), skips: keychainTests },
+  {
+    name: 'libsecret-1-dev',
+    isThere: () => existsSync('/usr/include/libsecret-1/libsecret/secret.h'),
+    skips: keychainTests,
+  },
+];
+
+/** False if something is missing where nothing may be: with CI=true. */
+export function prepareMachine(root: string): boolean {
+  if (process.platform !== 'linux') {
+    console.log('Not on Linux: the tests against gnome-keyring are skipped.');
+    return process.env.CI !== 'true';
+  }
+  const missing = needs.filter((need) => !need.isThere());
+  if (missing.length > 0 && canInstall()) install(missing.map((need) => need.name));
+  const isKeytarThere = loadsKeytar(root) || buildKeytar(root);
+  const stillMissing = missing.filter((need) => !need.isThere());
+  for (const { name, skips } of stillMissing) console.log(`${name} is missing: ${skips} are skipped.`);
+  if (!isKeytarThere) console.log(`keytar could not be built: ${keychainTests} are skipped.`);
+  const isComplete = stillMissing.length === 0 && isKeytarThere;
+  if (isComplete) console.log('Everything that the tests need is there.');
+  return isComplete || process.env.CI !== 'true';
+}
+
+function canInstall(): boolean {
+  return process.getuid?.() === 0 && existsSync('/etc/debian_version') && isOnPath('apt-get');
+}
+
+function install(packages: string[]): void {
+  console.log(`Installing ${packages.join(', ')} by apt.`);
+  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
+  const apt = (...parameters: string[]) =>
+    spawnSync('apt-get', ['-qq', ...parameters], { env, stdio: ['ignore', 'ignore', 'inherit'] });
+  apt('update');
+  apt('install', '-y', '--no-install-recommends', ...packages);
+}
+
+/** In a process of its own: a module that failed to load stays failed in the one that tried. */
+function loadsKeytar(root: string): boolean {
+  return spawnSync(process.execPath, ['-e', 'require("keytar")'], { cwd: root, stdio: 'ignore' }).status === 0;
+}
+
+/** keytar's build may have failed in `npm ci`, before its headers were there; npm then removes an optional package. */
+function buildKeytar(root: string): boolean {
+  const isThere = existsSync(join(root, 'node_modules/keytar'));
+  const parameters = isThere ? ['rebuild', 'keytar'] : ['install', '--no-save', '--no-audit', '--no-fund'];
+  console.log(`Building keytar: npm ${parameters.join(' ')}`);
+  spawnSync('npm', parameters, { cwd: root, stdio: 'inherit' });
+  return loadsKeytar(root);
+}
+
+function isOnPath(program: string): boolean {
+  return spawnSync('which', [program], { stdio: 'ignore' }).status === 0;
+}

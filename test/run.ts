@@ -1,0 +1,86 @@
+/**
+ * `npm test`: sees to what the tests need of the machine, then runs every check there is, one after the other, and ends
+ * with one line of how many passed and failed. A check that fails does not keep the others from running.
+ */
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { prepareMachine } from './prepare-machine.ts';
+
+interface Outcome {
+  name: string;
+  passed: number;
+  failed: number;
+  seconds: number;
+}
+
+const root = join(import.meta.dirname, '..');
+const bin = join(root, 'node_modules/.bin');
+
+const outcomes = [
+  runStep('machine', () => prepareMachine(root)),
+  runStep('type check', () => ['server', 'renderer', 'test'].every((project) => runTool('tsc', '-p', project))),
+  runStep('lint', () => runTool('biome', 'check', '--error-on-warnings', '.')),
+  runTests('architecture', ['test/architecture.test.ts']),
+  runStep('build', () => runTool('vite', 'build', '--app', '--logLevel', 'warn')),
+  runTests('tests', ['--exclude', 'test/architecture.test.ts']),
+];
+summarize(outcomes);
+
+function runStep(name: string, step: () => boolean): Outcome {
+  console.log(`\n── ${name}`);
+  const startedMs = Date.now();
+  const isGood = step();
+  return { name, passed: isGood ? 1 : 0, failed: isGood ? 0 : 1, seconds: (Date.now() - startedMs) / 1000 };
+}
+
+/** Counts tests, and a file that does not even load as one that failed. */
+function runTests(name: string, parameters: string[]): Outcome {
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-run-'));
+  const file = join(folder, 'results.json');
+  try {
+    const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${file}`];
+    const step = runStep(name, () => runTool('vitest', 'run', ...reporters, ...parameters));
+    const counts = readCounts(file);
+    // A run that failed without a failed test (an error outside of all of them) is a failure too.
+    return { ...step, passed: counts.passed, failed: Math.max(counts.failed, step.failed) };
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function readCounts(file: string): { passed: number; failed: number } {
+  try {
+    const results = JSON.parse(readFileSync(file, 'utf8'));
+    const brokenFiles = results.testResults.filter(
+      (each: { status: string; assertionResults: unknown[] }) =>
+        each.status === 'failed' && !each.assertionResults.length,
+    );
+    return { passed: results.numPassedTests, failed: results.numFailedTests + brokenFiles.length };
+  } catch {
+    return { passed: 0, failed: 1 };
+  }
+}
+
+function runTool(tool: string, ...parameters: string[]): boolean {
+  const isWindows = process.platform === 'win32';
+  const { status } = spawnSync(join(bin, isWindows ? `${tool}.cmd` : tool), parameters, {
+    cwd: root,
+    stdio: 'inherit',
+    shell: isWindows,
+  });
+  return status === 0;
+}
+
+function summarize(results: readonly Outcome[]): void {
+  console.log('\n── summary');
+  for (const { name, passed, failed, seconds } of results) {
+    console.log(
+      `${failed > 0 ? 'FAILED' : 'ok    '}  ${name} (${passed} passed, ${failed} failed, ${seconds.toFixed(1)} s)`,
+    );
+  }
+  const sum = (field: 'passed' | 'failed') => results.reduce((total, each) => total + each[field], 0);
+  console.log(`\n${sum('passed')} passed, ${sum('failed')} failed`);
+  process.exitCode = sum('failed') > 0 ? 1 : 0;
+}
