@@ -19,7 +19,7 @@ import {
 import type { ErrorBody } from './errors.ts';
 import type { AliasView, CredentialView, GroupView, KeyView, ProviderView } from './views.ts';
 
-/** The value of a secret on its way in. One line end that was pasted along is not part of it. */
+/** The value of a secret on its way in; white space around it was pasted along. */
 const secretValue = z
   .string()
   .trim()
@@ -103,7 +103,7 @@ export const commandSchema = z.discriminatedUnion('type', [
     changes: providerChangesSchema,
     expectedRevision,
   }),
-  /** Its secrets go too. Refused with `conflict` while aliases or groups name it. */
+  /** Its secrets go too. Refused with `conflict` while aliases name it. */
   z.strictObject({ type: z.literal('provider.remove'), id: idSchema, expectedRevision }),
   z.strictObject({ type: z.literal('provider.set-enabled'), id: idSchema, enabled: z.boolean(), expectedRevision }),
   /** Asks the provider for its models now. What went wrong is in the view's `discovery.problem`. */
@@ -162,13 +162,15 @@ export const commandSchema = z.discriminatedUnion('type', [
   /** Adds the alias, or replaces the one of that name. */
   z.strictObject({ type: z.literal('alias.put'), alias: aliasSchema, expectedRevision }),
   z.strictObject({ type: z.literal('alias.remove'), name: z.string(), expectedRevision }),
-  /** Host and port hold from the next start on, everything else at once. `demo`: `auto`, `on` or `off`. */
+  /** Host, port and certificate files hold from the next start on, everything else at once. `demo`: `auto`, `on` or `off`. */
   z.strictObject({ type: z.literal('settings.update'), changes: settingsChangesSchema, expectedRevision }),
   /**
    * Replaces the whole configuration by an exported one. Secrets that are here already stay with the credentials and keys
    * that have the same ids; those of everything that is gone are deleted.
    */
   z.strictObject({ type: z.literal('config.import'), config: configSchema, expectedRevision }),
+  /** A new address that opens the window in a browser, once. */
+  z.strictObject({ type: z.literal('window.create-address') }),
 ]);
 
 /** As it is after parsing: defaults are in it. */
@@ -206,6 +208,7 @@ export interface CommandResults {
   'settings.update': Committed;
   /** `missingSecrets`: credentials, as `provider/credential`, that have no secret here and must be entered again. */
   'config.import': Committed & { missingSecrets: string[] };
+  'window.create-address': { url: string };
 }
 
 export type CommandResult = CommandResults[CommandType];

@@ -1,0 +1,142 @@
+/** Answers questions: from the configuration with its running state, from the ledger, or by asking a provider now. */
+import type { ConfigStore } from '../config/config-store.ts';
+import type { Config } from '../contract/config.ts';
+import { GatewayError } from '../contract/errors.ts';
+import type { LocalServerView, PresetView, ProviderTestView } from '../contract/provider-views.ts';
+import {
+  type Query,
+  type QueryInputMap,
+  type QueryMap,
+  type QueryResult,
+  type QueryResults,
+  type QueryType,
+  querySchema,
+} from '../contract/queries.ts';
+import type { CapturedBody, ModelView, RouteView } from '../contract/views.ts';
+import type { LedgerQueries } from '../ledger/queries.ts';
+import { anyKeyOf } from '../routing/any-key.ts';
+import { explainRoute } from '../routing/explain-route.ts';
+import { listModels } from '../routing/resolve.ts';
+import type { CompiledGroup, CompiledKey, Snapshot } from '../routing/snapshot.ts';
+import { withoutSecrets } from './check-provider.ts';
+import { parseInput } from './parse-input.ts';
+import type { Views } from './views.ts';
+
+export interface QueryPorts {
+  config: ConfigStore;
+  snapshot(): Snapshot;
+  views: Views;
+  ledger: LedgerQueries;
+  now(): number;
+  presets(): PresetView[];
+  localServers(): Promise<LocalServerView[]>;
+  testProvider(id: string): Promise<ProviderTestView>;
+}
+
+/** Takes anything and checks it. Rejects with a GatewayError. */
+export interface AnswerQuery {
+  <T extends QueryType>(query: QueryInputMap[T] & { type: T }): Promise<QueryResults[T]>;
+  (query: unknown): Promise<QueryResult>;
+}
+
+type Answers = { [T in QueryType]: (query: QueryMap[T]) => QueryResults[T] | Promise<QueryResults[T]> };
+
+export function createAnswerQuery(ports: QueryPorts): AnswerQuery {
+  const { views, ledger } = ports;
+  const answers: Answers = {
+    status: () => views.all().status,
+    providers: () => views.providers(),
+    presets: () => ports.presets(),
+    'local-servers': () => ports.localServers(),
+    'provider-test': ({ id }) => ports.testProvider(views.provider(id).id),
+    keys: () => views.keys(),
+    groups: () => views.groups(),
+    aliases: () => views.aliases(),
+    models: (query) => viewModels(whoAsks(ports, query)),
+    route: (query) => viewRoute(ports, query),
+    requests: ({ filter, limit, before }) => ledger.listRequests(defined({ ...filter, limit, before })),
+    request: ({ id }) => viewRequest(ledger, id),
+    usage: ({ type: _, ...question }) => ledger.summarizeUsage(defined(question)),
+    config: () => ({ revision: ports.config.current.revision, config: exported(ports.config.current.config) }),
+  };
+  const answer = async <T extends QueryType>(type: T, query: QueryMap[T]) => answers[type](query);
+  const answerAny = async (input: unknown): Promise<QueryResult> => {
+    const query: Query = parseInput(querySchema, input, 'query');
+    return answer(query.type, query);
+  };
+  // Each answer is that of its question's type, by the type of `answers`.
+  return answerAny as AnswerQuery;
+}
+
+interface Asker {
+  group: CompiledGroup;
+  key: CompiledKey | null;
+}
+
+function whoAsks(ports: QueryPorts, asked: { key?: string | undefined; group?: string | undefined }): Asker {
+  const snapshot = ports.snapshot();
+  const key = asked.key === undefined ? null : findKey(snapshot, asked.key);
+  const groupId = asked.group ?? key?.groupId;
+  if (groupId === undefined) throw new GatewayError('invalid_command', 'Name a key or a group.');
+  if (key && key.groupId !== groupId)
+    throw new GatewayError('conflict', `The key "${key.id}" is of group "${key.groupId}", not of "${groupId}".`);
+  const group = snapshot.group(groupId);
+  if (!group) throw new GatewayError('not_found', `There is no group "${groupId}".`, { param: 'group' });
+  return { group, key };
+}
+
+function findKey(snapshot: Snapshot, id: string): CompiledKey {
+  for (const key of snapshot.keys.values()) if (key.id === id) return key;
+  throw new GatewayError('not_found', `There is no key "${id}", or its secret is missing.`, { param: 'key' });
+}
+
+function viewModels({ group, key }: Asker): ModelView[] {
+  return listModels(group, key ?? anyKeyOf(group)).map(({ id, owned_by }) => ({
+    id,
+    ownedBy: owned_by,
+    providers: [...new Set(group.routes.get(id)?.targets.map((target) => target.provider.id))],
+  }));
+}
+
+function viewRoute(ports: QueryPorts, query: QueryMap['route']): RouteView {
+  const { group, key } = whoAsks(ports, query);
+  const { aliases } = ports.config.current.config;
+  const explained = explainRoute({ snapshot: ports.snapshot(), group, key, aliases, model: query.model });
+  const refusal = (key && keyRefusal(key, ports.now())) ?? explained.refusal;
+  return { model: query.model, group: group.id, key: key?.id ?? null, ...explained, refusal };
+}
+
+function keyRefusal(key: CompiledKey, nowMs: number): RouteView['refusal'] {
+  if (!key.enabled) return { code: 'key_disabled', message: `The key "${key.name}" is disabled.` };
+  if (key.expiresAtMs === null || key.expiresAtMs > nowMs) return null;
+  return { code: 'key_expired', message: `The key "${key.name}" has expired.` };
+}
+
+async function viewRequest(ledger: LedgerQueries, id: string): Promise<QueryResults['request']> {
+  const request = await ledger.getRequest(id);
+  if (!request) throw new GatewayError('not_found', `There is no request "${id}" in the ledger.`);
+  const bodies = ledger.readCapture(id);
+  const capture = bodies && { request: viewBody(bodies.request), response: viewBody(bodies.response) };
+  return { request, capture };
+}
+
+function viewBody(bytes: Uint8Array | null): CapturedBody | null {
+  if (!bytes) return null;
+  try {
+    // A body that was cut may end within a character; `stream` lets that pass, and nothing else that is not UTF-8.
+    return { encoding: 'utf8', data: new TextDecoder('utf-8', { fatal: true }).decode(bytes, { stream: true }) };
+  } catch {
+    return { encoding: 'base64', data: Buffer.from(bytes).toString('base64') };
+  }
+}
+
+function exported(config: Config): Config {
+  return { ...config, providers: config.providers.map(withoutSecrets) };
+}
+
+type Defined<T> = { [K in keyof T]: Exclude<T[K], undefined> };
+
+/** Without the properties that are there and undefined. */
+function defined<T extends object>(value: T): Defined<T> {
+  return Object.fromEntries(Object.entries(value).filter(([, each]) => each !== undefined)) as Defined<T>;
+}

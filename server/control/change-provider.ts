@@ -1,0 +1,102 @@
+import type { NewCredential, ProviderChanges } from '../contract/commands.ts';
+import { type Config, type CredentialConfig, type ProviderConfig, providerSchema } from '../contract/config.ts';
+import { GatewayError } from '../contract/errors.ts';
+import { credentialSecretName } from '../secrets/secret-store.ts';
+import type { Changer } from './change.ts';
+import { applyChanges, findById, nameSome, putById, withoutId } from './change-list.ts';
+import { checkProvider } from './check-provider.ts';
+import { chooseId, firstFree } from './choose-id.ts';
+import { demoProviderId } from './demo-provider.ts';
+
+export const addProvider: Changer<'provider.add'> = (config, command, context) => {
+  const given = withPreset(command.provider, context.preset);
+  if (!given.baseUrl) throw new GatewayError('invalid_command', 'Give a preset or a base URL.', { param: 'baseUrl' });
+  const taken = [...config.providers.map((provider) => provider.id), demoProviderId];
+  const names = [given.name ?? undefined, given.preset ?? undefined, URL.parse(given.baseUrl)?.host];
+  const id = chooseId(command.id, names, taken);
+  const credentials = newCredentials(command.credentials);
+  const provider = parseProvider({
+    ...applyChanges({}, given),
+    id,
+    credentials: credentials.map(({ config: credential }) => credential),
+  });
+  checkProvider(provider, context.ownAddresses);
+  return {
+    config: { ...config, providers: [...config.providers, provider] },
+    save: credentials.flatMap(({ config: { id: credential }, secret }) =>
+      secret === undefined ? [] : [{ name: credentialSecretName(id, credential), value: secret }],
+    ),
+    result: ({ revision, views }) => ({ revision, provider: views.provider(id) }),
+  };
+};
+
+export const updateProvider: Changer<'provider.update'> = (config, { id, changes }, context) => {
+  const provider = parseProvider(applyChanges(findProvider(config, id), changes));
+  checkProvider(provider, context.ownAddresses);
+  return {
+    config: { ...config, providers: putById(config.providers, provider) },
+    result: ({ revision, views }) => ({ revision, provider: views.provider(id) }),
+  };
+};
+
+export const setProviderEnabled: Changer<'provider.set-enabled'> = (config, { id, enabled }) => ({
+  config: { ...config, providers: putById(config.providers, { ...findProvider(config, id), enabled }) },
+  result: ({ revision, views }) => ({ revision, provider: views.provider(id) }),
+});
+
+export const removeProvider: Changer<'provider.remove'> = (config, { id }) => {
+  const provider = findProvider(config, id);
+  const aliases = config.aliases.filter((alias) => alias.targets.some((target) => target.provider === id));
+  if (aliases.length > 0) {
+    const names = nameSome(aliases.map((alias) => alias.name));
+    throw new GatewayError('conflict', `Provider "${id}" is used by aliases: ${names}. Change or remove them first.`);
+  }
+  return {
+    config: {
+      ...config,
+      providers: withoutId(config.providers, id),
+      groups: config.groups.map((group) => ({ ...group, order: group.order.filter((place) => place.provider !== id) })),
+    },
+    forget: storedSecretNames(provider),
+    result: ({ revision }) => ({ revision }),
+  };
+};
+
+/** Of the secrets that are kept for a provider in Sluice's own store. */
+export function storedSecretNames(provider: ProviderConfig): string[] {
+  return provider.credentials
+    .filter((credential) => credential.secret === 'keychain')
+    .map((credential) => credentialSecretName(provider.id, credential.id));
+}
+
+export function findProvider(config: Config, id: string): ProviderConfig {
+  if (id === demoProviderId) {
+    throw new GatewayError('invalid_command', 'The built-in demo provider is switched by the setting "demo" only.');
+  }
+  return findById(config.providers, id, 'provider');
+}
+
+/** The schema once more: what it makes of a change is better said here than found at the commit. */
+export function parseProvider(provider: object): ProviderConfig {
+  const parsed = providerSchema.safeParse(provider);
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  throw new GatewayError('invalid_command', `${issue?.path.join('.') || 'provider'}: ${issue?.message}.`);
+}
+
+function withPreset(given: ProviderChanges, preset: (id: string) => ProviderChanges | undefined): ProviderChanges {
+  if (!given.preset) return given;
+  const defaults = preset(given.preset);
+  if (!defaults) throw new GatewayError('not_found', `There is no preset "${given.preset}".`, { param: 'preset' });
+  return { ...defaults, ...given };
+}
+
+function newCredentials(given: readonly NewCredential[]): { config: CredentialConfig; secret: string | undefined }[] {
+  const taken = new Set<string>();
+  return given.map(({ id: wanted, label, secret, reference, enabled }) => {
+    const id = wanted || label ? chooseId(wanted, [label], taken) : firstFree('c', 1, taken);
+    taken.add(id);
+    const credential = { id, ...(label && { label }), secret: reference ?? 'keychain', enabled };
+    return { config: credential, secret };
+  });
+}

@@ -1,0 +1,23 @@
+import type { SettingsChanges } from '../contract/commands.ts';
+import { type Settings, settingsSchema } from '../contract/config.ts';
+import { GatewayError } from '../contract/errors.ts';
+import type { Changer } from './change.ts';
+
+export const updateSettings: Changer<'settings.update'> = (config, { changes }) => {
+  const parsed = settingsSchema.safeParse(merge(config.settings, changes));
+  if (!parsed.success) {
+    const [issue] = parsed.error.issues;
+    throw new GatewayError('invalid_command', `${issue?.path.join('.') || 'settings'}: ${issue?.message}.`);
+  }
+  return { config: { ...config, settings: parsed.data }, result: ({ revision }) => ({ revision }) };
+};
+
+function merge(settings: Settings, changes: SettingsChanges): object {
+  return {
+    ...settings,
+    ...changes,
+    limits: { ...settings.limits, ...changes.limits },
+    ledger: { ...settings.ledger, ...changes.ledger },
+    capture: { ...settings.capture, ...changes.capture },
+  };
+}

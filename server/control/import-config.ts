@@ -1,0 +1,39 @@
+import type { Config, KeyConfig } from '../contract/config.ts';
+import { keySecretName } from '../secrets/secret-store.ts';
+import type { Changer } from './change.ts';
+import { storedSecretNames } from './change-provider.ts';
+import { checkProvider } from './check-provider.ts';
+
+export const importConfig: Changer<'config.import'> = (config, { config: imported }, context) => {
+  for (const provider of imported.providers) checkProvider(provider, context.ownAddresses);
+  const keys = imported.keys.map((key) => withOwnSecretOnly(key, config.keys));
+  const next: Config = { ...imported, keys };
+  const kept = new Set(secretNames(next));
+  return {
+    config: next,
+    forget: secretNames(config).filter((name) => !kept.has(name)),
+    result: ({ revision, views }) => ({
+      revision,
+      missingSecrets: views
+        .providers()
+        .flatMap((provider) =>
+          provider.credentials
+            .filter((credential) => !credential.hasSecret)
+            .map((credential) => `${provider.id}/${credential.id}`),
+        ),
+    }),
+  };
+};
+
+/** A key that can be copied again elsewhere works here by its hash, but its secret is not here. */
+function withOwnSecretOnly(key: KeyConfig, ours: readonly KeyConfig[]): KeyConfig {
+  if (!key.hash || ours.some((own) => own.id === key.id && own.hash === key.hash && own.secret === key.secret))
+    return key;
+  const { secret: _, ...rest } = key;
+  return rest;
+}
+
+function secretNames(config: Config): string[] {
+  const keys = config.keys.filter((key) => key.secret === 'keychain').map((key) => keySecretName(key.id));
+  return [...config.providers.flatMap(storedSecretNames), ...keys];
+}

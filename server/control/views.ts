@@ -1,0 +1,130 @@
+/** Configuration with its running state, as it is shown. No secret ever enters here: only whether one is there. */
+import type { ConfigStore } from '../config/config-store.ts';
+import type { KeyConfig, ProviderConfig } from '../contract/config.ts';
+import { GatewayError } from '../contract/errors.ts';
+import type { ConfigViews } from '../contract/events.ts';
+import type {
+  AliasView,
+  CredentialView,
+  DiscoveryView,
+  GroupView,
+  KeyView,
+  ProviderView,
+  StatusView,
+} from '../contract/views.ts';
+import type { Snapshot } from '../routing/snapshot.ts';
+import { credentialSecretName } from '../secrets/secret-store.ts';
+import { findById } from './change-list.ts';
+import { withoutSecrets } from './check-provider.ts';
+
+/** The engine's running state, as far as it is shown. */
+export interface EngineState {
+  snapshot(): Snapshot;
+  /** The demo provider while it runs. */
+  demo(): ProviderConfig | null;
+  /** Whether a secret of that name was found. */
+  hasSecret(name: string): boolean;
+  /** Null for a provider whose models are not discovered. */
+  discovery(providerId: string): DiscoveryView | null;
+  /** By key id, Unix milliseconds. */
+  lastUsed(): ReadonlyMap<string, number>;
+  status(): StatusView;
+}
+
+export interface Views {
+  all(): ConfigViews;
+  /** Throws GatewayError `not_found`, as do the other singular ones. */
+  provider(id: string): ProviderView;
+  providers(): ProviderView[];
+  key(id: string): KeyView;
+  keys(): KeyView[];
+  group(id: string): GroupView;
+  groups(): GroupView[];
+  aliases(): AliasView[];
+}
+
+export function createViews(config: ConfigStore, state: EngineState): Views {
+  const current = () => config.current.config;
+  const providerConfigs = () => {
+    const demo = state.demo();
+    return demo ? [...current().providers, demo] : current().providers;
+  };
+  const views: Views = {
+    all: () => ({
+      status: state.status(),
+      providers: views.providers(),
+      keys: views.keys(),
+      groups: views.groups(),
+      aliases: views.aliases(),
+    }),
+    provider: (id) => viewProvider(findById(providerConfigs(), id, 'provider'), state),
+    providers: () => providerConfigs().map((provider) => viewProvider(provider, state)),
+    key: (id) => viewKey(findById(current().keys, id, 'key'), state.lastUsed()),
+    keys() {
+      const lastUsed = state.lastUsed();
+      return current().keys.map((key) => viewKey(key, lastUsed));
+    },
+    group: (id) => findById(views.groups(), id, 'group'),
+    groups() {
+      const counts = new Map<string, number>();
+      for (const { group } of current().keys) counts.set(group, (counts.get(group) ?? 0) + 1);
+      return current().groups.map((group) => ({ ...group, keyCount: counts.get(group.id) ?? 0 }));
+    },
+    aliases: () => current().aliases,
+  };
+  return views;
+}
+
+function viewProvider(config: ProviderConfig, state: EngineState): ProviderView {
+  const compiled = state.snapshot().providers.get(config.id);
+  if (!compiled) throw new GatewayError('internal', `Provider "${config.id}" is stored but not in use: see the log.`);
+  const { baseUrl, headers, proxy } = withoutSecrets(config);
+  return {
+    id: config.id,
+    name: config.name ?? config.id,
+    preset: config.preset ?? null,
+    isDemo: config === state.demo(),
+    dialect: config.dialect,
+    baseUrl,
+    enabled: config.enabled,
+    credentials: config.credentials.map((credential) => viewCredential(config, credential, state)),
+    headers,
+    models: config.models,
+    timeouts: config.timeouts,
+    proxy,
+    apiVersion: config.apiVersion ?? null,
+    askUsage: config.askUsage,
+    unusable: compiled.unusable,
+    modelNames: [...compiled.models.keys()],
+    takesAnyModel: compiled.anyModel,
+    discovery: config.models === 'discover' ? state.discovery(config.id) : null,
+  };
+}
+
+function viewCredential(
+  provider: ProviderConfig,
+  credential: ProviderConfig['credentials'][number],
+  state: EngineState,
+): CredentialView {
+  return {
+    id: credential.id,
+    label: credential.label ?? null,
+    reference: credential.secret,
+    enabled: credential.enabled,
+    hasSecret: state.hasSecret(credentialSecretName(provider.id, credential.id)),
+  };
+}
+
+function viewKey(key: KeyConfig, lastUsed: ReadonlyMap<string, number>): KeyView {
+  return {
+    id: key.id,
+    name: key.name ?? null,
+    group: key.group,
+    enabled: key.enabled,
+    expiresAt: key.expiresAt ?? null,
+    models: key.models ?? null,
+    createdAt: key.createdAt ?? null,
+    lastUsedAt: lastUsed.get(key.id) ?? null,
+    canReveal: key.secret !== undefined,
+  };
+}

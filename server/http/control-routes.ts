@@ -1,0 +1,132 @@
+/**
+ * The control plane over HTTP, for the window in a browser and for the command line. A thin skin: it knows who may ask
+ * and how answers travel, nothing of what they mean. No CORS: no page but our own ever gets an answer.
+ */
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import express, {
+  type ErrorRequestHandler,
+  type Request,
+  type RequestHandler,
+  type Response,
+  type Router,
+} from 'express';
+import { GatewayError } from '../contract/errors.ts';
+import { requestFilterSchema } from '../contract/queries.ts';
+import type { AdminToken } from '../control/admin-token.ts';
+import type { ControlPlane } from '../control/control-plane.ts';
+import { parseInput } from '../control/parse-input.ts';
+import type { ExportFormat } from '../ledger/export.ts';
+import type { RequestFilter } from '../ledger/queries.ts';
+import { checkControlAccess, hasSession } from './control-guard.ts';
+import { createEventStreams } from './event-stream.ts';
+
+export interface ControlRoutePorts {
+  admin: AdminToken;
+  control: Pick<ControlPlane, 'execute' | 'query' | 'onEvent'>;
+  /** The ledger as text, a piece at a time. */
+  exportRequests(format: ExportFormat, filter: RequestFilter): AsyncIterable<string>;
+}
+
+export interface ControlRoutes {
+  router: Router;
+  /** Ends the event streams, which would never end by themselves. */
+  close(): void;
+}
+
+const maxBodyBytes = 1024 * 1024;
+
+export function createControlRoutes(ports: ControlRoutePorts): ControlRoutes {
+  const { admin, control } = ports;
+  const streams = createEventStreams(control.onEvent);
+  const router = express.Router({ caseSensitive: true });
+  router.use(neverStored);
+  router.get('/session', openSession(admin));
+  router.use((request, _response, next) => {
+    checkControlAccess(request, admin);
+    next();
+  });
+  const json = express.json({ limit: maxBodyBytes, type: 'application/json' });
+  router.post('/execute', json, async (request, response) => {
+    response.json({ result: await control.execute(jsonBody(request)) });
+  });
+  router.post('/query', json, async (request, response) => {
+    response.json({ result: await control.query(jsonBody(request)) });
+  });
+  router.get('/events', (_request, response) => streams.open(response));
+  router.get('/requests.csv', sendExport(ports, 'csv', 'text/csv; charset=utf-8'));
+  router.get('/requests.jsonl', sendExport(ports, 'jsonl', 'application/jsonl; charset=utf-8'));
+  router.use(explainBodyError);
+  return { router, close: streams.close };
+}
+
+const neverStored: RequestHandler = (_request, response, next) => {
+  response.set({
+    'cache-control': 'no-store',
+    'x-content-type-options': 'nosniff',
+    'referrer-policy': 'no-referrer',
+    'cross-origin-resource-policy': 'same-origin',
+  });
+  next();
+};
+
+/** Turns the ticket of a printed address into the window's cookie. Whoever has the cookie already needs no ticket. */
+function openSession(admin: AdminToken): RequestHandler {
+  return (request, response) => {
+    const { token } = request.query;
+    if (!hasSession(request, admin)) {
+      if (typeof token !== 'string' || !admin.redeemTicket(token)) {
+        throw new GatewayError(
+          'control_refused',
+          'This address of the window was used before, or is of an earlier start. Start Sluice again for a new one.',
+        );
+      }
+      response.cookie(admin.cookieName, admin.session, { httpOnly: true, sameSite: 'strict', path: '/control' });
+    }
+    response.redirect(303, '/');
+  };
+}
+
+function jsonBody(request: Request): unknown {
+  if (request.body === undefined) {
+    throw new GatewayError('unsupported_media_type', 'Send JSON, with content-type: application/json.');
+  }
+  return request.body;
+}
+
+function sendExport(ports: ControlRoutePorts, format: ExportFormat, contentType: string): RequestHandler {
+  return async (request: Request, response: Response) => {
+    const filter = readFilter(request.query);
+    response.set({ 'content-type': contentType, 'content-disposition': `attachment; filename="requests.${format}"` });
+    await pipeline(Readable.from(ports.exportRequests(format, filter)), response).catch((error: unknown) => {
+      // Whoever asked has left: that is no fault, and there is nobody to tell.
+      if (!response.destroyed) throw error;
+    });
+  };
+}
+
+function readFilter(query: Request['query']): RequestFilter {
+  const times = ['sinceMs', 'untilMs'];
+  const values = Object.entries(query).map(([name, value]) => [name, times.includes(name) ? Number(value) : value]);
+  return parseInput(requestFilterSchema, Object.fromEntries(values), 'filter') as RequestFilter;
+}
+
+/** What Express's body parser throws, in Sluice's own words. */
+const explainBodyError: ErrorRequestHandler = (error, _request, _response, next) => {
+  next(error instanceof GatewayError ? error : (toBodyError(error) ?? error));
+};
+
+function toBodyError(error: unknown): GatewayError | undefined {
+  if (typeof error !== 'object' || error === null || !('type' in error)) return undefined;
+  switch (error.type) {
+    case 'entity.too.large':
+      return new GatewayError('too_large', `The command is longer than ${maxBodyBytes} bytes.`);
+    case 'entity.parse.failed':
+      return new GatewayError('malformed_json', 'The command is not valid JSON.');
+    case 'charset.unsupported':
+    case 'encoding.unsupported':
+      return new GatewayError('unsupported_media_type', 'Send JSON in UTF-8.');
+    default:
+      return undefined;
+  }
+}
