@@ -126,7 +126,7 @@ export async function createGateway(ports: GatewayPorts): Promise<Gateway> {
         control.requestFinished(record);
         logRequest(log, record);
       },
-      capture: ledger.capture,
+      capture: (id, bodies) => ledger.capture(id, bodies),
       priceOf: (provider, model, usage) => prices.cost(provider, model, usage),
       faulted: (error) => log.error({ error }, 'a request failed inside Sluice'),
     },

@@ -1,5 +1,4 @@
 /** Answers questions: from the configuration with its running state, from the ledger, or by asking a provider now. */
-import type { ConfigStore } from '../config/config-store.ts';
 import type { Config } from '../contract/config.ts';
 import { GatewayError } from '../contract/errors.ts';
 import type { LocalServerView, PresetView, ProviderTestView } from '../contract/provider-views.ts';
@@ -19,12 +18,12 @@ import { explainRoute } from '../routing/explain-route.ts';
 import { listModels } from '../routing/resolve.ts';
 import type { CompiledGroup, CompiledKey, Snapshot } from '../routing/snapshot.ts';
 import { withoutSecrets } from './check-provider.ts';
+import type { LiveConfig } from './live-config.ts';
 import { parseInput } from './parse-input.ts';
 import type { Views } from './views.ts';
 
 export interface QueryPorts {
-  config: ConfigStore;
-  snapshot(): Snapshot;
+  live: Pick<LiveConfig, 'used' | 'snapshot'>;
   views: Views;
   ledger: LedgerQueries;
   now(): number;
@@ -57,7 +56,7 @@ export function createAnswerQuery(ports: QueryPorts): AnswerQuery {
     requests: ({ filter, limit, before }) => ledger.listRequests(defined({ ...filter, limit, before })),
     request: ({ id }) => viewRequest(ledger, id),
     usage: ({ type: _, ...question }) => ledger.summarizeUsage(defined(question)),
-    config: () => ({ revision: ports.config.current.revision, config: exported(ports.config.current.config) }),
+    config: () => ({ ...ports.live.used, config: exported(ports.live.used.config) }),
   };
   const answer = async <T extends QueryType>(type: T, query: QueryMap[T]) => answers[type](query);
   const answerAny = async (input: unknown): Promise<QueryResult> => {
@@ -74,7 +73,7 @@ interface Asker {
 }
 
 function whoAsks(ports: QueryPorts, asked: { key?: string | undefined; group?: string | undefined }): Asker {
-  const snapshot = ports.snapshot();
+  const { snapshot } = ports.live;
   const key = asked.key === undefined ? null : findKey(snapshot, asked.key);
   const groupId = asked.group ?? key?.groupId;
   if (groupId === undefined) throw new GatewayError('invalid_command', 'Name a key or a group.');
@@ -100,8 +99,8 @@ function viewModels({ group, key }: Asker): ModelView[] {
 
 function viewRoute(ports: QueryPorts, query: QueryMap['route']): RouteView {
   const { group, key } = whoAsks(ports, query);
-  const { aliases } = ports.config.current.config;
-  const explained = explainRoute({ snapshot: ports.snapshot(), group, key, aliases, model: query.model });
+  const { used, snapshot } = ports.live;
+  const explained = explainRoute({ snapshot, group, key, aliases: used.config.aliases, model: query.model });
   const refusal = (key && keyRefusal(key, ports.now())) ?? explained.refusal;
   return { model: query.model, group: group.id, key: key?.id ?? null, ...explained, refusal };
 }

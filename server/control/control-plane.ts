@@ -61,18 +61,19 @@ const healthEveryMs = 2_000;
 
 export function createControlPlane(ports: ControlPorts): ControlPlane {
   const { config, live, ledger, log, providers } = ports;
-  const views = createViews(config, {
+  const views = createViews({
+    config: () => live.used.config,
     snapshot: () => live.snapshot,
     demo: () => live.demo,
     hasSecret: (name) => live.secret(name) !== undefined,
     discovery: providers.discovery,
-    lastUsed: ledger.lastUsed,
+    lastUsed: () => ledger.lastUsed(),
     status: () => ({
       ...ports.engine(),
       pid: process.pid,
-      revision: config.current.revision,
+      revision: live.used.revision,
       readOnly: config.readOnly,
-      settings: config.current.config.settings,
+      settings: live.used.config.settings,
       demoIsRunning: live.demo !== null,
       ledger: ledger.health(),
     }),
@@ -105,8 +106,7 @@ export function createControlPlane(ports: ControlPorts): ControlPlane {
       refreshModels: providers.refreshModels,
     }),
     query: createAnswerQuery({
-      config,
-      snapshot: () => live.snapshot,
+      live,
       views,
       ledger,
       now: Date.now,

@@ -15,7 +15,7 @@ export interface EventHub {
 }
 
 export interface EventHubPorts {
-  /** Everything as it is now; must not reject. */
+  /** Everything as it is now. */
   takeSnapshot(): Promise<ControlEvent>;
   /** Told when the first begins to listen; returns what ends with the last. */
   whileHeard(): () => void;
@@ -46,12 +46,14 @@ export function createEventHub({ takeSnapshot, whileHeard, log }: EventHubPorts)
     const snapshotRevision = revision;
     if (listeners.size === 0) stopHearing = whileHeard();
     listeners.add(relay);
-    void takeSnapshot().then((event) => {
+    const begin = async () => {
+      const event = await takeSnapshot();
       if (!listeners.has(relay)) return;
       hear = listener;
       deliver(listener, { revision: snapshotRevision, event });
       for (const message of waiting) if (listeners.has(relay)) deliver(listener, message);
-    });
+    };
+    begin().catch((error: unknown) => log.error({ error }, 'a listener to events got no snapshot'));
     return () => {
       if (!listeners.delete(relay) || listeners.size > 0) return;
       stopHearing?.();

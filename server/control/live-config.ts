@@ -23,6 +23,8 @@ export interface LiveConfigPorts {
 }
 
 export interface LiveConfig {
+  /** What `snapshot` was made of; a little behind what is stored. */
+  readonly used: ConfigRevision;
   readonly snapshot: Snapshot;
   /** The demo provider while it runs. */
   readonly demo: ProviderConfig | null;
@@ -47,7 +49,6 @@ export async function createLiveConfig(ports: LiveConfigPorts): Promise<LiveConf
   const listeners = new Set<(change: ConfigInForce) => void>();
   let secrets: ReadonlyMap<string, string> = new Map();
   let demo: RunningDemo | null = null;
-  /** What is in force, which is a little behind what is stored. */
   let used: ConfigRevision = config.current;
   let snapshot: Snapshot;
 
@@ -88,6 +89,9 @@ export async function createLiveConfig(ports: LiveConfigPorts): Promise<LiveConf
   });
 
   return {
+    get used() {
+      return used;
+    },
     get snapshot() {
       return snapshot;
     },

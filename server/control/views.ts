@@ -1,7 +1,5 @@
 /** Configuration with its running state, as it is shown. No secret ever enters here: only whether one is there. */
-import type { ConfigStore } from '../config/config-store.ts';
-import type { KeyConfig, ProviderConfig } from '../contract/config.ts';
-import { GatewayError } from '../contract/errors.ts';
+import type { Config, KeyConfig, ProviderConfig } from '../contract/config.ts';
 import type { ConfigViews } from '../contract/events.ts';
 import type {
   AliasView,
@@ -19,6 +17,8 @@ import { withoutSecrets } from './check-provider.ts';
 
 /** The engine's running state, as far as it is shown. */
 export interface EngineState {
+  /** That in force, which `snapshot` was made of. */
+  config(): Config;
   snapshot(): Snapshot;
   /** The demo provider while it runs. */
   demo(): ProviderConfig | null;
@@ -43,8 +43,8 @@ export interface Views {
   aliases(): AliasView[];
 }
 
-export function createViews(config: ConfigStore, state: EngineState): Views {
-  const current = () => config.current.config;
+export function createViews(state: EngineState): Views {
+  const current = state.config;
   const providerConfigs = () => {
     const demo = state.demo();
     return demo ? [...current().providers, demo] : current().providers;
@@ -77,7 +77,7 @@ export function createViews(config: ConfigStore, state: EngineState): Views {
 
 function viewProvider(config: ProviderConfig, state: EngineState): ProviderView {
   const compiled = state.snapshot().providers.get(config.id);
-  if (!compiled) throw new GatewayError('internal', `Provider "${config.id}" is stored but not in use: see the log.`);
+  if (!compiled) throw new Error(`provider "${config.id}" is in the configuration but was not compiled`);
   const { baseUrl, headers, proxy } = withoutSecrets(config);
   return {
     id: config.id,
