@@ -1,0 +1,52 @@
+import { type Command, InvalidArgumentError } from 'commander';
+import type { AliasConfig } from '../contract/config.ts';
+import { table } from './output.ts';
+import type { Verbs } from './verb.ts';
+
+type Target = AliasConfig['targets'][number];
+
+export function addAliasVerbs(program: Command, { on }: Verbs): void {
+  const alias = program.command('alias').description('aliases: a model name of your own for one or more targets');
+
+  on(alias.command('list').description('list the aliases'), async ({ control, output }) => {
+    const aliases = await control.query({ type: 'aliases' });
+    const rows = aliases.flatMap(({ name, targets }) =>
+      targets.map((target) => [
+        name,
+        `${target.provider}/${target.model}`,
+        String(target.priority),
+        String(target.weight),
+      ]),
+    );
+    output.show(aliases, table(['name', 'target', 'priority', 'weight'], rows, 'There are no aliases.'));
+  });
+
+  const put = alias
+    .command('put')
+    .argument('<name>', 'what clients send as model')
+    .description('add an alias, or replace the one of that name')
+    .requiredOption(
+      '--target <provider/model[,priority=0][,weight=1]>',
+      'where it leads; may be repeated. Lower priority goes first, weight is the share among equals',
+      collectTarget,
+    );
+  on<{ target: Target[] }>(put, async ({ control, output }, [name = ''], { target }) => {
+    const result = await control.execute({ type: 'alias.put', alias: { name, targets: target } });
+    output.show(result, `Alias "${name}" is stored.`);
+  });
+
+  const remove = alias.command('remove').argument('<name>').description('remove an alias');
+  on(remove, async ({ control, output }, [name = '']) => {
+    output.show(await control.execute({ type: 'alias.remove', name }), `Alias "${name}" is gone.`);
+  });
+}
+
+function collectTarget(text: string, before: Target[] = []): Target[] {
+  const [, provider, model, rest = ''] = /^([^/]+)\/(.+?)((?:,(?:priority|weight)=[\d.]+)*)$/.exec(text) ?? [];
+  if (!provider || !model) {
+    throw new InvalidArgumentError('Write provider/model, then perhaps ,priority=1 and ,weight=2.');
+  }
+  const number = (name: string, otherwise: number) =>
+    Number(new RegExp(`,${name}=([\\d.]+)`).exec(rest)?.[1] ?? otherwise);
+  return [...before, { provider, model, priority: number('priority', 0), weight: number('weight', 1) }];
+}

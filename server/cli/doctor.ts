@@ -1,0 +1,106 @@
+/**
+ * `sluice doctor`: looks at everything between a client and a provider, in the order a request meets it, and names what
+ * fails. Changes nothing.
+ */
+import { readFile } from 'node:fs/promises';
+import type { Command } from 'commander';
+import { describeFileProblem } from '../file-problem.ts';
+import type { Control } from './control.ts';
+import { readEnvironment } from './environment.ts';
+import { exitCodes } from './exit-codes.ts';
+import { findPortHolder } from './port-holder.ts';
+import { describeTest } from './provider.ts';
+import type { Terminal } from './terminal.ts';
+import type { VerbContext, Verbs } from './verb.ts';
+
+interface Finding {
+  name: string;
+  ok: boolean;
+  message: string;
+}
+
+export function addDoctor(program: Command, { on }: Verbs): void {
+  const doctor = program
+    .command('doctor')
+    .description('look for what is wrong: Node, data folder, secrets, port, proxy, CA, providers');
+  on(doctor, async (context) => {
+    const findings = await examine(context);
+    const ok = findings.every((finding) => finding.ok);
+    const lines = findings.map(
+      ({ name, ok: isFine, message }) => `${isFine ? 'ok    ' : 'FAILED'}  ${name}: ${message}`,
+    );
+    context.output.show({ ok, findings }, lines.join('\n'));
+    if (!ok) process.exitCode = exitCodes.failure;
+  });
+}
+
+async function examine({ control, terminal, dataDir }: VerbContext): Promise<Finding[]> {
+  return [
+    { name: 'node', ok: true, message: `${process.versions.node} (${process.execPath})` },
+    // Opening the control plane has prepared the folder, or failed with what is wrong.
+    { name: 'data folder', ok: true, message: `${dataDir} can be written` },
+    await examineSecrets(terminal, dataDir),
+    await examinePort(control),
+    examineProxy(terminal),
+    await examineCa(terminal),
+    ...(await examineProviders(control)),
+  ];
+}
+
+async function examineSecrets(terminal: Terminal, dataDir: string): Promise<Finding> {
+  const { passphrase, secrets } = readEnvironment(terminal.env);
+  const { openSecretStore } = await import('../secrets/open-secret-store.ts');
+  try {
+    const { store, notices } = await openSecretStore({ dataDir, passphrase, prefer: secrets });
+    const names = await store.list();
+    const message = [...new Set([...notices, store.description])].join(' ');
+    return { name: 'secrets', ok: true, message: `${message} ${names.length} are stored.` };
+  } catch (error) {
+    return { name: 'secrets', ok: false, message: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+async function examinePort(control: Control): Promise<Finding> {
+  const { settings, baseUrl } = await control.query({ type: 'status' });
+  if (baseUrl) return { name: 'port', ok: true, message: `Sluice answers at ${baseUrl}` };
+  const holder = await findPortHolder(settings.port);
+  if (!holder) return { name: 'port', ok: true, message: `${settings.port}; no Sluice runs on this data folder` };
+  return { name: 'port', ok: false, message: `${settings.port} is taken by ${holder.name} (process ${holder.pid})` };
+}
+
+function examineProxy({ env }: Terminal): Finding {
+  const { httpsProxy, httpProxy, noProxy } = readEnvironment(env).proxies;
+  if (!httpsProxy && !httpProxy) return { name: 'proxy', ok: true, message: 'none; providers are reached directly' };
+  const proxies = [httpsProxy, httpProxy].filter((proxy) => proxy !== undefined);
+  const broken = proxies.find((proxy) => !URL.canParse(proxy));
+  if (broken !== undefined) return { name: 'proxy', ok: false, message: 'HTTPS_PROXY or HTTP_PROXY is no URL' };
+  const hosts = [...new Set(proxies.map((proxy) => new URL(proxy).host))].join(', ');
+  return { name: 'proxy', ok: true, message: `${hosts}${noProxy ? `, not for ${noProxy}` : ''}` };
+}
+
+async function examineCa({ env }: Terminal): Promise<Finding> {
+  const path = env.NODE_EXTRA_CA_CERTS;
+  if (!path) return { name: 'ca', ok: true, message: 'the certificate authorities that Node brings' };
+  try {
+    const count = (await readFile(path, 'utf8')).split('-----BEGIN CERTIFICATE-----').length - 1;
+    return { name: 'ca', ok: count > 0, message: `NODE_EXTRA_CA_CERTS: ${path} holds ${count} certificates` };
+  } catch (error) {
+    return { name: 'ca', ok: false, message: `NODE_EXTRA_CA_CERTS: ${path}: ${describeFileProblem(error)}` };
+  }
+}
+
+async function examineProviders(control: Control): Promise<Finding[]> {
+  const providers = await control.query({ type: 'providers' });
+  if (providers.length === 0) return [{ name: 'providers', ok: true, message: 'none; the built-in demo answers' }];
+  const findings: Finding[] = [];
+  for (const { id, enabled } of providers) {
+    const name = `provider ${id}`;
+    if (!enabled) {
+      findings.push({ name, ok: true, message: 'switched off' });
+      continue;
+    }
+    const test = await control.query({ type: 'provider-test', id });
+    findings.push({ name, ok: test.ok, message: describeTest(test) });
+  }
+  return findings;
+}

@@ -1,0 +1,73 @@
+import { type Command, InvalidArgumentError } from 'commander';
+import { type Capability, capabilities, capabilitySchema, type GroupConfig } from '../contract/config.ts';
+import { table } from './output.ts';
+import { collectList, type Verbs } from './verb.ts';
+
+interface PutOptions {
+  name?: string;
+  models?: string[];
+  deny?: string[];
+  providers?: string[];
+  order?: GroupConfig['order'];
+  default?: Partial<Record<Capability, string>>;
+  capture?: boolean;
+}
+
+export function addGroupVerbs(program: Command, { on }: Verbs): void {
+  const group = program.command('group').description('groups: which models their keys may use, and by which providers');
+
+  on(group.command('list').description('list the groups'), async ({ control, output }) => {
+    const groups = await control.query({ type: 'groups' });
+    const rows = groups.map((each) => [
+      each.id,
+      each.name ?? '',
+      String(each.keyCount),
+      each.models.join(', ') + (each.deny.length > 0 ? `, but not ${each.deny.join(', ')}` : ''),
+      each.providers.join(', '),
+    ]);
+    output.show(groups, table(['id', 'name', 'keys', 'models', 'providers'], rows, 'There are no groups.'));
+  });
+
+  const put = group
+    .command('put')
+    .argument('<id>')
+    .description('add a group, or change what the options name of one that is there')
+    .option('--name <text>', 'what it is for')
+    .option('--models <patterns>', 'models that are allowed; "*" stands for any letters', collectList)
+    .option('--deny <patterns>', 'models that are refused, whatever is allowed', collectList)
+    .option('--providers <ids>', 'providers it may use; "*" stands for any letters', collectList)
+    .option('--order <provider=priority[:weight]>', 'lower goes first; may be repeated', collectOrder)
+    .option('--default <capability=model>', 'the model of requests that name none; may be repeated', collectDefault)
+    .option('--capture', 'keep the bodies of its requests for a while')
+    .option('--no-capture', 'do not keep them');
+  on<PutOptions>(put, async ({ control, output }, [id = ''], options) => {
+    const groups = await control.query({ type: 'groups' });
+    const { keyCount: _, ...before } = groups.find((each) => each.id === id) ?? { keyCount: 0, id };
+    const { name, models, deny, providers, order, default: defaults, capture } = options;
+    const changes = { name, models, deny, providers, order, defaults, capture };
+    const given = Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined));
+    const result = await control.execute({ type: 'group.put', group: { ...before, ...given } });
+    output.show(result, `Group "${id}" is stored.`);
+  });
+
+  const remove = group.command('remove').argument('<id>').description('remove a group that has no keys');
+  on(remove, async ({ control, output }, [id = '']) => {
+    output.show(await control.execute({ type: 'group.remove', id }), `Group "${id}" is gone.`);
+  });
+}
+
+function collectOrder(text: string, before: GroupConfig['order'] = []): GroupConfig['order'] {
+  const [, provider, priority, weight = '1'] = /^([^=]+)=(\d+)(?::(\d+(?:\.\d+)?))?$/.exec(text) ?? [];
+  if (provider) return [...before, { provider, priority: Number(priority), weight: Number(weight) }];
+  throw new InvalidArgumentError('Write provider=priority or provider=priority:weight, such as openai=0:2.');
+}
+
+function collectDefault(
+  text: string,
+  before: Partial<Record<Capability, string>> = {},
+): Partial<Record<Capability, string>> {
+  const equals = text.indexOf('=');
+  const capability = capabilitySchema.safeParse(text.slice(0, equals));
+  if (capability.success && equals < text.length - 1) return { ...before, [capability.data]: text.slice(equals + 1) };
+  throw new InvalidArgumentError(`Write capability=model; the capabilities are ${capabilities.join(', ')}.`);
+}

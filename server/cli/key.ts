@@ -1,0 +1,83 @@
+import type { Command } from 'commander';
+import type { KeyView } from '../contract/views.ts';
+import { parseFuture } from './moment.ts';
+import { localTime, table, yesNo } from './output.ts';
+import { collectList, type Verbs } from './verb.ts';
+
+interface CreateOptions {
+  name?: string;
+  group?: string;
+  expires?: number;
+  models?: string[];
+  keep: boolean;
+}
+
+export function addKeyVerbs(program: Command, { on }: Verbs): void {
+  const key = program.command('key').description('keys: what local clients present to Sluice');
+  const create = key
+    .command('create')
+    .argument('[id]', 'how it is called in the configuration (default: made from the name)')
+    .description('make a key; its secret is printed')
+    .option('--name <text>', 'what it is for')
+    .option('--group <id>', 'whose models it may use (default: default)')
+    .option('--expires <when>', 'a date, or a span such as 30d', parseFuture)
+    .option('--models <patterns>', 'only these of the group’s models; "*" stands for any letters', collectList)
+    .option('--no-keep', 'do not keep the secret: it is shown this once');
+  on<CreateOptions>(create, async ({ control, output }, [id], { name, group, expires, models, keep }) => {
+    const result = await control.execute({
+      type: 'key.create',
+      keepSecret: keep,
+      ...(id && { id }),
+      ...(name && { name }),
+      ...(group && { group }),
+      ...(models && { models }),
+      ...(expires && { expiresAt: new Date(expires).toISOString() }),
+    });
+    output.show(result, result.secret);
+    if (!output.isJson) output.note(`Key "${result.key.id}" of group "${result.key.group}".${againHint(result.key)}`);
+  });
+
+  on(key.command('list').description('list the keys'), async ({ control, output }) => {
+    const keys = await control.query({ type: 'keys' });
+    output.show(
+      keys,
+      table(['id', 'name', 'group', 'enabled', 'expires', 'last used', 'models'], keys.map(row), 'There are no keys.'),
+    );
+  });
+
+  const revoke = key.command('revoke').argument('<id>').description('end a key for good');
+  on(revoke, async ({ control, output }, [id = '']) => {
+    output.show(await control.execute({ type: 'key.revoke', id }), `Key "${id}" is gone.`);
+  });
+
+  const rotate = key
+    .command('rotate')
+    .argument('<id>')
+    .description('give a key a new secret; the old one ends at once');
+  on(rotate, async ({ control, output }, [id = '']) => {
+    const result = await control.execute({ type: 'key.rotate', id });
+    output.show(result, result.secret);
+  });
+
+  const reveal = key.command('reveal').argument('<id>').description('print the secret of a key again, if it was kept');
+  on(reveal, async ({ control, output }, [id = '']) => {
+    const result = await control.execute({ type: 'key.reveal', id });
+    output.show(result, result.secret);
+  });
+}
+
+function againHint({ id, canReveal }: KeyView): string {
+  return canReveal ? ` "key reveal ${id}" prints it again.` : ' It was not kept: this is the only time it is shown.';
+}
+
+function row(key: KeyView): string[] {
+  return [
+    key.id,
+    key.name ?? '',
+    key.group,
+    yesNo(key.enabled),
+    localTime(key.expiresAt),
+    localTime(key.lastUsedAt),
+    key.models?.join(', ') ?? 'all of the group',
+  ];
+}

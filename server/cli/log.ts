@@ -1,0 +1,60 @@
+import { type Command, InvalidArgumentError } from 'commander';
+import type { RequestRecord } from '../contract/ledger.ts';
+import type { RequestView } from '../contract/views.ts';
+import { localTime, table } from './output.ts';
+import type { VerbContext, Verbs } from './verb.ts';
+
+interface LogOptions {
+  follow?: boolean;
+  limit: number;
+}
+
+type LoggedRequest = RequestView | RequestRecord;
+
+const head = ['time', 'status', 'ms', 'route', 'model', 'provider', 'key', 'tokens', 'cost'];
+
+export function addLogVerb(program: Command, { on }: Verbs): void {
+  const log = program
+    .command('log')
+    .description('the latest requests; with --json a line each')
+    .option('--limit <number>', 'how many', parseLimit, 20)
+    .option('--follow', 'go on with those that come');
+  on<LogOptions>(log, async ({ control, output }, _, { follow, limit }) => {
+    // Before the list is asked for, so that nothing is lost between the two.
+    const events = follow ? control.events() : undefined;
+    const { requests } = await control.query({ type: 'requests', limit });
+    const oldestFirst = requests.toReversed().filter((request) => !follow || request.outcome !== null);
+    if (output.isJson) for (const request of oldestFirst) output.showOne(request, '');
+    else output.show(oldestFirst, table(head, oldestFirst.map(row), 'There were no requests yet.'));
+    if (events) await printEach(events, output);
+  });
+}
+
+async function printEach(events: ReturnType<VerbContext['control']['events']>, output: VerbContext['output']) {
+  for await (const { event } of events) {
+    if (event.type === 'request-finished') output.showOne(event.request, row(event.request).join('  '));
+  }
+}
+
+function row(request: LoggedRequest): string[] {
+  const { usage } = request;
+  return [
+    localTime(request.startedAt),
+    String(request.status ?? '-') + (request.outcome === 'ok' ? '' : ` ${request.outcome ?? 'running'}`),
+    request.totalMs === null ? '-' : String(Math.round(request.totalMs)),
+    `${request.method} ${request.route}`,
+    request.modelAsked ?? '-',
+    request.provider ?? '-',
+    request.keyId ?? '-',
+    usage?.inputTokens === undefined && usage?.outputTokens === undefined
+      ? '-'
+      : `${usage.inputTokens ?? '?'} + ${usage.outputTokens ?? '?'}`,
+    request.costUsd === null ? '-' : `$${request.costUsd.toFixed(5)}`,
+  ];
+}
+
+function parseLimit(text: string): number {
+  const limit = Number(text);
+  if (Number.isInteger(limit) && limit >= 1 && limit <= 1000) return limit;
+  throw new InvalidArgumentError('Give a number from 1 to 1000.');
+}

@@ -1,0 +1,24 @@
+import { claimFolder } from './claim-folder.ts';
+import type { Control } from './control.ts';
+import { CliError } from './exit-codes.ts';
+import type { EngineOptions } from './open-engine.ts';
+
+/** The control plane of a data folder: of the Sluice that runs on it, else of an engine that is opened for the moment. */
+export async function openControl(dataDir: string, options: EngineOptions): Promise<Control> {
+  const claim = await claimFolder(dataDir);
+  if ('holder' in claim) {
+    const { openRemoteControl } = await import('./remote-control.ts');
+    return openRemoteControl(dataDir, claim.holder);
+  }
+  const { openEngine } = await import('./open-engine.ts');
+  const { gateway, close } = await openEngine(claim, options);
+  return {
+    origin: null,
+    execute: gateway.execute,
+    query: gateway.query,
+    events: () => {
+      throw new CliError(`No Sluice runs on ${dataDir}: there is nothing to follow. Start it with "sluice serve".`);
+    },
+    close,
+  };
+}

@@ -1,0 +1,94 @@
+/**
+ * An engine on a data folder that is claimed: opens its log, configuration and secrets, and puts a gateway on them that
+ * does not listen yet. `serve` starts it; a verb that finds no running Sluice uses it as it is.
+ */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { openConfPersistence } from '../config/conf-persistence.ts';
+import { type ConfigStore, openConfigStore } from '../config/config-store.ts';
+import { loadDeclarativeConfig } from '../config/declarative.ts';
+import { removeLeftovers } from '../data-folder.ts';
+import { createGateway, type Gateway } from '../gateway.ts';
+import { type LogFile, openLogFile } from '../log.ts';
+import { openSecretStore } from '../secrets/open-secret-store.ts';
+import type { SecretStore } from '../secrets/secret-store.ts';
+import type { ClaimedFolder } from './claim-folder.ts';
+import type { Environment } from './environment.ts';
+
+export interface EngineOptions {
+  environment: Environment;
+  /** For `env:NAME` references. */
+  env: Readonly<Record<string, string | undefined>>;
+  /** In place of the data folder's configuration. */
+  configFile?: string | undefined;
+  windowFolders?: readonly string[];
+  listen?: { host?: string; port?: number };
+  /** Told what a person should know, a line each; no secrets. */
+  notice(line: string): void;
+}
+
+export interface Engine {
+  gateway: Gateway;
+  config: ConfigStore;
+  logFile: LogFile;
+  /** Lets requests end, closes everything and gives the folder back. */
+  close(drainMs?: number): Promise<void>;
+}
+
+/** Rejects with a GatewayError if the configuration cannot be used; the folder is then given back. */
+export async function openEngine({ folder, lock }: ClaimedFolder, options: EngineOptions): Promise<Engine> {
+  try {
+    folder.notices.forEach(options.notice);
+    removeLeftovers(folder);
+    const logFile = openLogFile(folder.logsPath);
+    const config = await openConfig(folder.path, options);
+    const gateway = await createGateway({
+      dataDir: folder.path,
+      uploadFolder: folder.tmpPath,
+      config,
+      openSecrets: secretsOnDemand(folder.path, options),
+      env: options.env,
+      proxies: options.environment.proxies,
+      log: logFile.log,
+      windowFolder: options.windowFolders?.find((path) => existsSync(join(path, 'index.html'))) ?? null,
+      ...(options.listen && { listen: options.listen }),
+    });
+    const close = async (drainMs?: number) => {
+      await gateway.stop(drainMs);
+      await lock.release();
+      logFile.log.info('stopped');
+      logFile.flush();
+    };
+    return { gateway, config, logFile, close };
+  } catch (error) {
+    await lock.release();
+    throw error;
+  }
+}
+
+async function openConfig(dataDir: string, { configFile, notice }: EngineOptions): Promise<ConfigStore> {
+  const config = configFile
+    ? await loadDeclarativeConfig(configFile)
+    : await openConfigStore({ persistence: openConfPersistence(join(dataDir, 'config.json')) });
+  config.notices.forEach(notice);
+  return config;
+}
+
+/** A keychain is asked only where a secret is; that it was opened, and which, is told then. */
+function secretsOnDemand(dataDir: string, { environment, notice }: EngineOptions): () => Promise<SecretStore> {
+  let opened: Promise<SecretStore> | undefined;
+  const open = async () => {
+    const { passphrase, secrets } = environment;
+    const { store, notices } = await openSecretStore({ dataDir, passphrase, prefer: secrets });
+    notices.forEach(notice);
+    return store;
+  };
+  return () => {
+    opened ??= open().catch((error: unknown) => {
+      // A keychain that was locked may open the next time.
+      opened = undefined;
+      throw error;
+    });
+    return opened;
+  };
+}

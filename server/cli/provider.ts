@@ -1,0 +1,213 @@
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import type { CommandInputMap } from '../contract/commands.ts';
+import { dialectSchema } from '../contract/config.ts';
+import type { ProviderTestView } from '../contract/provider-views.ts';
+import type { ProviderView } from '../contract/views.ts';
+import { CliError, exitCodes } from './exit-codes.ts';
+import { table } from './output.ts';
+import { type CredentialOptions, type GivenCredential, readCredential } from './read-credential.ts';
+import { collectList, type VerbContext, type Verbs } from './verb.ts';
+
+interface AddOptions extends CredentialOptions {
+  id?: string;
+  url?: string;
+  name?: string;
+  dialect?: ProviderView['dialect'];
+  models?: string[];
+  header?: Record<string, string>;
+  proxy?: string;
+  apiVersion?: string;
+}
+
+const credentialHelp = `
+The credential is never given as an argument: arguments stand in the history of the shell, and every user of this machine
+can read them while the program runs. On a terminal you are asked for it; a script uses one of
+
+  sluice provider add openai --credential-env OPENAI_API_KEY
+  sluice provider add openai --credential-file ./openai.key
+  pass show openai | sluice provider add openai --credential-stdin
+
+and it is then kept in the keychain of the system, or in an encrypted file where there is none. With --credential-ref
+nothing is kept: Sluice reads it from its own environment, or from the file, whenever it starts.`;
+
+export function addProviderVerbs(program: Command, verbs: Verbs): void {
+  const provider = program.command('provider').description('providers: the services that answer');
+  addAdd(provider, verbs);
+  addCredential(provider, verbs);
+  addLists(provider, verbs);
+  addSwitches(provider, verbs);
+}
+
+function addAdd(provider: Command, { on }: Verbs): void {
+  const add = provider
+    .command('add')
+    .argument('[preset]', 'a service that Sluice knows (see "provider presets"); else give --url')
+    .description('add a provider')
+    .option('--id <id>', 'how it is called in the configuration')
+    .option('--url <base-url>', 'its base URL, with the version: https://api.example.com/v1')
+    .option('--name <text>', 'how it is shown')
+    .addOption(new Option('--dialect <name>', 'what it speaks').choices(dialectSchema.options))
+    .option('--models <names>', 'what it serves; "*" means any other name too (default: it is asked)', collectList)
+    .option('--header <header>', '"Name: value", sent with every request; may be repeated; no secrets', collectHeader)
+    .option('--proxy <url>', 'the way to it: system (default), direct, or the URL of a proxy')
+    .option('--api-version <version>', 'of Azure');
+  addCredentialOptions(add);
+  on<AddOptions>(add, async (context, [preset], options) => {
+    const credential = await credentialFor(preset, options, context);
+    const result = await context.control.execute({
+      type: 'provider.add',
+      ...(options.id && { id: options.id }),
+      provider: changesOf(preset, options),
+      ...(credential && { credentials: [credential] }),
+    });
+    context.output.show(result, `Provider "${result.provider.id}" is added${unusableHint(result.provider)}.`);
+  });
+}
+
+function addCredential(provider: Command, { on }: Verbs): void {
+  const credential = provider
+    .command('credential')
+    .argument('<provider>')
+    .argument('[credential]', 'which one to replace; a new one if it is not there', 'c1')
+    .description('set a credential of a provider');
+  addCredentialOptions(credential);
+  on<CredentialOptions>(credential, async (context, [id = '', which = 'c1'], options) => {
+    const given = await readCredential(options, context.terminal);
+    if (!given)
+      throw new CliError('There is no credential to set: see --help for the ways to give it.', exitCodes.usage);
+    const result = await context.control.execute({ type: 'credential.set', provider: id, id: which, ...given });
+    context.output.show(result, `Credential "${which}" of provider "${id}" is set.`);
+  });
+}
+
+function addCredentialOptions(command: Command): void {
+  command
+    .option('--credential-env <variable>', 'take the credential from this variable now')
+    .option('--credential-file <path>', 'take it from this file now')
+    .option('--credential-stdin', 'take it from stdin')
+    .option('--credential-ref <env:NAME|file:PATH>', 'leave it where it is')
+    .option('--no-credential', 'it needs none')
+    .addHelpText('after', credentialHelp);
+}
+
+function addLists(provider: Command, { on }: Verbs): void {
+  on(provider.command('list').description('list the providers'), async ({ control, output }) => {
+    const providers = await control.query({ type: 'providers' });
+    const rows = providers.map((each) => [
+      each.id,
+      each.name,
+      each.enabled ? 'on' : 'off',
+      each.baseUrl,
+      `${each.modelNames.length}${each.takesAnyModel ? ' and any other' : ''}`,
+      each.unusable ?? '',
+    ]);
+    output.show(
+      providers,
+      table(['id', 'name', 'state', 'base url', 'models', 'problem'], rows, 'There are no providers.'),
+    );
+  });
+
+  on(provider.command('presets').description('list the services that Sluice knows'), async ({ control, output }) => {
+    const presets = await control.query({ type: 'presets' });
+    const rows = presets.map(({ id, name, baseUrl, needsCredential }) => [
+      id,
+      name,
+      baseUrl,
+      needsCredential ? 'yes' : 'no',
+    ]);
+    output.show(presets, table(['preset', 'name', 'base url', 'credential'], rows, 'There are no presets.'));
+  });
+
+  const models = provider
+    .command('models')
+    .argument('<id>')
+    .description('ask a provider for its models now, and list them');
+  on(models, async ({ control, output }, [id = '']) => {
+    const { provider: view } = await control.execute({ type: 'provider.refresh-models', id });
+    if (view.discovery?.problem)
+      throw new CliError(`Provider "${id}" does not tell its models: ${view.discovery.problem}`);
+    output.show(view.modelNames, view.modelNames.join('\n') || 'It names no models.');
+  });
+
+  const test = provider
+    .command('test')
+    .argument('<id>')
+    .description('ask a provider for real, and say which hop fails');
+  on(test, async ({ control, output }, [id = '']) => {
+    const result = await control.query({ type: 'provider-test', id });
+    output.show(result, describeTest(result));
+    if (!result.ok) process.exitCode = exitCodes.failure;
+  });
+}
+
+function addSwitches(provider: Command, { on }: Verbs): void {
+  for (const [verb, enabled] of [
+    ['enable', true],
+    ['disable', false],
+  ] as const) {
+    const command = provider
+      .command(verb)
+      .argument('<id>')
+      .description(`switch a provider ${enabled ? 'on' : 'off'}`);
+    on(command, async ({ control, output }, [id = '']) => {
+      const result = await control.execute({ type: 'provider.set-enabled', id, enabled });
+      output.show(
+        result,
+        `Provider "${id}" is ${enabled ? 'on' : 'off'}${enabled ? unusableHint(result.provider) : ''}.`,
+      );
+    });
+  }
+  const remove = provider.command('remove').argument('<id>').description('remove a provider with its credentials');
+  on(remove, async ({ control, output }, [id = '']) => {
+    output.show(await control.execute({ type: 'provider.remove', id }), `Provider "${id}" is gone.`);
+  });
+}
+
+/** The hops in their order, the failing one last. */
+export function describeTest({ provider, ok, steps }: ProviderTestView): string {
+  const lines = steps.map((step) => {
+    const elapsed = step.elapsedMs === null ? '' : ` (${Math.round(step.elapsedMs)} ms)`;
+    return `  ${step.ok ? 'ok    ' : 'FAILED'}  ${step.name}: ${step.message}${elapsed}`;
+  });
+  return [`Provider "${provider}" ${ok ? 'answers' : 'does not work'}:`, ...lines].join('\n');
+}
+
+async function credentialFor(
+  preset: string | undefined,
+  options: AddOptions,
+  { control, terminal }: VerbContext,
+): Promise<GivenCredential | undefined> {
+  const known = preset ? (await control.query({ type: 'presets' })).find((each) => each.id === preset) : undefined;
+  const given = await readCredential(options, terminal, known?.needsCredential !== false);
+  if (!given && known?.needsCredential && options.credential !== false) {
+    throw new CliError(
+      `${known.name} needs a credential: see "provider add --help" for the ways to give it.`,
+      exitCodes.usage,
+    );
+  }
+  return given;
+}
+
+function changesOf(preset: string | undefined, options: AddOptions): CommandInputMap['provider.add']['provider'] {
+  const { url, name, dialect, models, header, proxy, apiVersion } = options;
+  return {
+    ...(preset && { preset }),
+    ...(url && { baseUrl: url }),
+    ...(name && { name }),
+    ...(dialect && { dialect }),
+    ...(models && { models }),
+    ...(header && { headers: header }),
+    ...(proxy && { proxy }),
+    ...(apiVersion && { apiVersion }),
+  };
+}
+
+function unusableHint({ unusable }: ProviderView): string {
+  return unusable ? `, but cannot be used yet: ${unusable}` : '';
+}
+
+function collectHeader(text: string, before: Record<string, string> = {}): Record<string, string> {
+  const [, name, value] = /^([^:\s]+):\s*(.*)$/.exec(text) ?? [];
+  if (!name || value === undefined) throw new InvalidArgumentError('Write it as "Name: value".');
+  return { ...before, [name]: value };
+}

@@ -1,0 +1,62 @@
+/** What `serve` says when it is ready: a line for a script, or a few for a person. */
+import type { Config } from '../contract/config.ts';
+
+export interface Ready {
+  baseUrl: string;
+  windowUrl: string;
+  /** Only on the first run, which made it. */
+  key?: string;
+  pid: number;
+}
+
+/** The one line of `serve --json`. */
+export function readyLine({ baseUrl, windowUrl, key, pid }: Ready): string {
+  return `${JSON.stringify({ event: 'ready', baseUrl, windowUrl, key, pid })}\n`;
+}
+
+/** How the person at hand calls the program: from a checkout through npm, else by its name. */
+export function commandName(env: Readonly<Record<string, string | undefined>>): string {
+  return env.npm_lifecycle_event ? 'npm run -s sluice --' : 'sluice';
+}
+
+export function describeReady(ready: Ready, config: Config, command: string): string {
+  const isDemo = config.settings.demo === 'on' || (config.settings.demo === 'auto' && config.providers.length === 0);
+  const lines = [
+    'Sluice is ready.',
+    '',
+    `  Base URL  ${ready.baseUrl}`,
+    ...(ready.key ? [`  Key       ${ready.key}`] : []),
+    `  Window    ${ready.windowUrl}`,
+    '',
+    ...(isDemo
+      ? [`The built-in demo answers, and invents what it says. Your own: ${command} provider add --help`]
+      : []),
+    `Try it${keyHint(ready, config, command)}:`,
+    '',
+    `  ${curlLine(ready.baseUrl, ready.key ?? keyVariable(config), isDemo)}`,
+    '',
+  ];
+  return `${lines.join('\n')}\n`;
+}
+
+function keyHint({ key }: Ready, config: Config, command: string): string {
+  const variable = keyVariable(config);
+  if (key) return '';
+  return ` with a key in ${variable} ("${command} key create" makes one)`;
+}
+
+/** As a shell names the variable; a declarative file may say which one holds a key. */
+function keyVariable({ keys }: Config): string {
+  const reference = keys.find((key) => key.enabled && /^env:\w+$/.test(key.secret ?? ''))?.secret ?? 'env:SLUICE_KEY';
+  const name = reference.slice('env:'.length);
+  return process.platform === 'win32' ? `%${name}%` : `$${name}`;
+}
+
+/** One that works when it is pasted: a chat while the demo is there, else the list of models. */
+function curlLine(baseUrl: string, key: string, isDemo: boolean): string {
+  const authorization = `-H "Authorization: Bearer ${key}"`;
+  if (!isDemo) return `curl ${baseUrl}/models ${authorization}`;
+  const body = '{"model":"demo-chat","messages":[{"role":"user","content":"Hello"}]}';
+  const quoted = process.platform === 'win32' ? `"${body.replaceAll('"', '\\"')}"` : `'${body}'`;
+  return `curl ${baseUrl}/chat/completions ${authorization} -H "Content-Type: application/json" -d ${quoted}`;
+}

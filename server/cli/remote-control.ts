@@ -1,0 +1,99 @@
+/**
+ * The control plane of the Sluice that runs on a data folder, over its `/control` with the folder's admin token. Plain
+ * node:http with no agent of the program's: a proxy that the environment names must never see the token.
+ */
+import { readFile } from 'node:fs/promises';
+import { type IncomingMessage, request } from 'node:http';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { type ErrorCode, errorKinds, GatewayError } from '../contract/errors.ts';
+import type { EventMessage } from '../contract/events.ts';
+import { describeFileProblem, systemErrorCode } from '../file-problem.ts';
+import type { InstanceInfo } from '../instance-lock.ts';
+import type { Control } from './control.ts';
+import { CliError } from './exit-codes.ts';
+
+const replySchema = z.union([
+  z.object({ error: z.object({ message: z.string(), code: z.string().nullable() }) }),
+  z.object({ result: z.unknown() }),
+]);
+
+interface Peer {
+  host: string;
+  port: number;
+  token: string;
+}
+
+/** Rejects with a CliError if the instance does not listen (yet) or its token cannot be read. */
+export async function openRemoteControl(dataDir: string, holder: InstanceInfo): Promise<Control> {
+  if (holder.host === null || holder.port === null) {
+    throw new CliError(`A Sluice that does not answer yet holds ${dataDir} (process ${holder.pid}). Try again.`);
+  }
+  const peer = { host: reachable(holder.host), port: holder.port, token: await readToken(dataDir) };
+  // Our own program answers in the shapes of the contract, so only the envelope is checked.
+  return {
+    origin: `http://${peer.host.includes(':') ? `[${peer.host}]` : peer.host}:${peer.port}`,
+    execute: async <Result>(command: object) => (await post(peer, '/control/execute', command)) as Result,
+    query: async <Result>(query: object) => (await post(peer, '/control/query', query)) as Result,
+    events: () => readEvents(peer),
+    close: async () => {},
+  };
+}
+
+function reachable(host: string): string {
+  if (host === '0.0.0.0') return '127.0.0.1';
+  return host === '::' ? '::1' : host;
+}
+
+async function readToken(dataDir: string): Promise<string> {
+  const path = join(dataDir, 'admin.token');
+  try {
+    return (await readFile(path, 'utf8')).trim();
+  } catch (error) {
+    throw new CliError(`The admin token ${path} cannot be read: ${describeFileProblem(error)}.`);
+  }
+}
+
+async function post(peer: Peer, path: string, body: object): Promise<unknown> {
+  const response = await send(peer, { method: 'POST', path, body: JSON.stringify(body) });
+  let text = '';
+  for await (const piece of response.setEncoding('utf8')) text += piece;
+  const reply = replySchema.parse(JSON.parse(text));
+  if ('error' in reply) throw refusal(reply.error);
+  return reply.result;
+}
+
+async function* readEvents(peer: Peer): AsyncIterable<EventMessage> {
+  const response = await send(peer, { method: 'GET', path: '/control/events' });
+  if (response.statusCode !== 200) throw new CliError(`The event stream was refused (status ${response.statusCode}).`);
+  let rest = '';
+  try {
+    for await (const piece of response.setEncoding('utf8')) {
+      const lines = `${rest}${piece}`.split('\n');
+      rest = lines.pop() ?? '';
+      for (const line of lines) {
+        if (line.startsWith('data:')) yield JSON.parse(line.slice('data:'.length)) as EventMessage;
+      }
+    }
+  } catch (error) {
+    if (systemErrorCode(error) !== 'ECONNRESET') throw error;
+  }
+}
+
+function send(
+  { host, port, token }: Peer,
+  { method, path, body }: { method: string; path: string; body?: string },
+): Promise<IncomingMessage> {
+  // Whatever name it listens on, this is the one that its guard lets through.
+  const headers = { host: `localhost:${port}`, authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+  return new Promise((resolve, reject) => {
+    const outgoing = request({ host, port, method, path, headers, agent: false }, resolve);
+    outgoing.on('error', (error) => reject(new CliError(`The running Sluice does not answer: ${error.message}.`)));
+    outgoing.end(body);
+  });
+}
+
+function refusal({ message, code }: { message: string; code: string | null }): GatewayError {
+  const known = Object.entries(errorKinds).find(([, kind]) => kind.code !== null && kind.code === code);
+  return new GatewayError((known?.[0] as ErrorCode | undefined) ?? 'internal', message);
+}

@@ -1,0 +1,62 @@
+import type { Command } from 'commander';
+import type { RouteCandidate, RouteView } from '../contract/views.ts';
+import { table } from './output.ts';
+import type { Verbs } from './verb.ts';
+
+interface WhoseOptions {
+  key?: string;
+  group?: string;
+}
+
+export function addRouteVerbs(program: Command, { on }: Verbs): void {
+  const model = program.command('model').description('models: what clients can ask for');
+  const list = model
+    .command('list')
+    .description('list what a group or a key may use (default: the group "default")')
+    .option('--group <id>')
+    .option('--key <id>');
+  on<WhoseOptions>(list, async ({ control, output }, _, options) => {
+    const models = await control.query({ type: 'models', ...whose(options) });
+    const rows = models.map(({ id, providers }) => [id, providers.join(', ')]);
+    output.show(models, table(['model', 'providers'], rows, 'There are no models.'));
+  });
+
+  const route = program.command('route').description('routes: where a request goes');
+  const explain = route
+    .command('explain')
+    .description('which providers a request would go to, in order, and why not to each other')
+    .requiredOption('--model <name>', 'as a client sends it')
+    .option('--key <id>')
+    .option('--group <id>');
+  on<WhoseOptions & { model: string }>(explain, async ({ control, output }, _, options) => {
+    const view = await control.query({ type: 'route', model: options.model, ...whose(options) });
+    output.show(view, describe(view));
+  });
+}
+
+function whose({ key, group }: WhoseOptions): WhoseOptions {
+  if (!key && !group) return { group: 'default' };
+  return { ...(key && { key }), ...(group && { group }) };
+}
+
+function describe({ model, group, refusal, candidates }: RouteView): string {
+  const who = `"${model}" for group "${group}"`;
+  const head = refusal ? `${who} is refused (${refusal.code}): ${refusal.message}` : `${who} goes, in this order, to:`;
+  const taken = candidates.filter((candidate) => candidate.isTaken);
+  const others = candidates.filter((candidate) => !candidate.isTaken);
+  const lines = [head, ...(taken.length > 0 ? [takenTable(taken)] : [])];
+  if (others.length > 0)
+    lines.push('', 'Left out:', ...others.map(({ provider, reason }) => `  ${provider}: ${reason}`));
+  return lines.join('\n');
+}
+
+function takenTable(taken: readonly RouteCandidate[]): string {
+  const rows = taken.map(({ provider, model, priority, weight, reason }) => [
+    provider,
+    model ?? '',
+    String(priority ?? ''),
+    String(weight ?? ''),
+    reason,
+  ]);
+  return table(['provider', 'model', 'priority', 'weight', 'why'], rows, '');
+}

@@ -1,0 +1,105 @@
+/**
+ * `sluice serve`: the engine in a terminal or as a service. Takes the data folder, starts the engine, says where it is,
+ * and ends it in order. Decides nothing about requests.
+ */
+import { systemErrorCode } from '../file-problem.ts';
+import type { InstanceInfo } from '../instance-lock.ts';
+import { version } from '../version.ts';
+import { claimFolder } from './claim-folder.ts';
+import { endInOrder } from './end-in-order.ts';
+import type { Environment } from './environment.ts';
+import { CliError, exitCodes } from './exit-codes.ts';
+import { openBrowser } from './open-browser.ts';
+import { type Engine, openEngine } from './open-engine.ts';
+import { commandName, describeReady, type Ready, readyLine } from './ready.ts';
+import { describeTakenPort } from './taken-port.ts';
+import type { Terminal } from './terminal.ts';
+
+export interface ServeOptions {
+  dataDir: string;
+  environment: Environment;
+  port?: number | undefined;
+  host?: string | undefined;
+  /** A declarative configuration in place of the data folder's. */
+  configFile?: string | undefined;
+  /** Opens the window in the browser. */
+  open: boolean;
+  json: boolean;
+}
+
+interface Address {
+  host: string;
+  port: number;
+}
+
+/** Resolves when it listens and has said so; the process then ends by a signal. Rejects with what to do if it cannot start. */
+export async function serve(options: ServeOptions, terminal: Terminal): Promise<void> {
+  const notice = (line: string) => void terminal.stderr.write(`${line}\n`);
+  const claim = await claimFolder(options.dataDir);
+  if ('holder' in claim) throw alreadyRunning(options.dataDir, claim.holder);
+  const listen = {
+    ...(options.host && { host: options.host }),
+    ...(options.port !== undefined && { port: options.port }),
+  };
+  const engine = await openEngine(claim, {
+    environment: options.environment,
+    env: terminal.env,
+    configFile: options.configFile,
+    windowFolders: terminal.windowFolders,
+    listen,
+    notice,
+  });
+  const address = await start(engine, { ...engine.config.current.config.settings, ...listen });
+  await claim.lock.update({ ...address, instanceId: engine.gateway.instanceId });
+  engine.logFile.log.info({ ...address, pid: process.pid, version }, 'started');
+  endInOrder(engine, notice);
+  const ready = await describeStart(engine, address).catch(async (error: unknown) => {
+    await engine.close(0);
+    throw error;
+  });
+  const command = commandName(terminal.env);
+  terminal.stdout.write(options.json ? readyLine(ready) : describeReady(ready, engine.config.current.config, command));
+  if (options.open) openBrowser(ready.windowUrl, notice);
+}
+
+async function start(engine: Engine, wanted: Address): Promise<Address> {
+  try {
+    return await engine.gateway.start();
+  } catch (error) {
+    await engine.close();
+    throw await explain(error, wanted);
+  }
+}
+
+async function explain(error: unknown, { host, port }: Address): Promise<unknown> {
+  switch (systemErrorCode(error)) {
+    case 'EADDRINUSE':
+      return new CliError(await describeTakenPort(host, port));
+    case 'EACCES':
+      return new CliError(`This user may not listen on port ${port}: choose one above 1023 with --port.`);
+    case 'EADDRNOTAVAIL':
+    case 'ENOTFOUND':
+      return new CliError(`${host} is no address of this machine: choose another with --host.`);
+    default:
+      return error;
+  }
+}
+
+async function describeStart({ gateway, config }: Engine, { host, port }: Address): Promise<Ready> {
+  const key = config.isFirstRun ? await gateway.execute({ type: 'key.create', name: 'First key' }) : undefined;
+  const name = host.includes(':') ? `[${host}]` : host;
+  return {
+    baseUrl: `http://${name}:${port}/v1`,
+    windowUrl: gateway.createAdminUrl(),
+    ...(key && { key: key.secret }),
+    pid: process.pid,
+  };
+}
+
+function alreadyRunning(dataDir: string, { pid, host, port }: InstanceInfo): CliError {
+  const where = host !== null && port !== null ? `at http://${host}:${port}` : 'which does not listen yet';
+  return new CliError(
+    `Sluice already runs on the data folder ${dataDir}: process ${pid}, ${where}. Use that one, stop it first, or choose another folder with --data-dir.`,
+    exitCodes.alreadyRunning,
+  );
+}

@@ -1,0 +1,28 @@
+import { createServer } from 'node:net';
+import { findPortHolder } from './port-holder.ts';
+
+const triedPorts = 20;
+
+/** Who has the port, and which is free in its place. */
+export async function describeTakenPort(host: string, port: number): Promise<string> {
+  const [holder, free] = await Promise.all([findPortHolder(port), nextFreePort(host, port + 1)]);
+  const who = holder ? `${holder.name} (process ${holder.pid})` : 'another program';
+  const instead =
+    free === undefined ? 'take any free one with --port 0' : `port ${free} is free: start with --port ${free}`;
+  return `Port ${port} is taken by ${who}. Stop it, or ${instead}.`;
+}
+
+async function nextFreePort(host: string, first: number): Promise<number | undefined> {
+  for (let port = first; port < first + triedPorts && port <= 65_535; port++) {
+    if (await isFree(host, port)) return port;
+  }
+  return undefined;
+}
+
+function isFree(host: string, port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.once('error', () => resolve(false));
+    server.listen({ host, port }, () => server.close(() => resolve(true)));
+  });
+}

@@ -1,0 +1,13 @@
+import type { Readable, Writable } from 'node:stream';
+
+/** What the command line may touch of the process that runs it. */
+export interface Terminal {
+  /** Without Node and the program. */
+  argv: readonly string[];
+  env: Readonly<Record<string, string | undefined>>;
+  stdin: Readable & { isTTY?: boolean };
+  stdout: Writable;
+  stderr: Writable & { isTTY?: boolean };
+  /** Where the built window may be; the first that holds one counts. */
+  windowFolders: readonly string[];
+}

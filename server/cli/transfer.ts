@@ -1,0 +1,58 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { text } from 'node:stream/consumers';
+import type { Command } from 'commander';
+import { checkConfig, summarizeProblems } from '../config/check-config.ts';
+import { parseJson } from '../config/parse-json.ts';
+import type { Config } from '../contract/config.ts';
+import { GatewayError } from '../contract/errors.ts';
+import { describeFileProblem } from '../file-problem.ts';
+import type { Verbs } from './verb.ts';
+
+export function addTransferVerbs(program: Command, { on }: Verbs): void {
+  const exporting = program
+    .command('export')
+    .argument('[file]', 'where to (default: stdout)')
+    .description('print the configuration; secrets are never in it, only where they are and the hashes of keys');
+  on(exporting, async ({ control, output }, [file]) => {
+    const { config } = await control.query({ type: 'config' });
+    const json = JSON.stringify(config, null, 2);
+    if (file === undefined) return output.show(config, json);
+    await writeFile(file, `${json}\n`, { mode: 0o600 });
+    output.show({ file }, `Written to ${file}.`);
+  });
+
+  const importing = program
+    .command('import')
+    .argument('<file>', 'an exported configuration; "-" reads stdin')
+    .description('replace the whole configuration; secrets that are here stay with what has the same ids');
+  on(importing, async ({ control, output, terminal }, [file = '-']) => {
+    const json = file === '-' ? await text(terminal.stdin) : await readText(file);
+    const result = await control.execute({ type: 'config.import', config: parseConfig(json) });
+    const missing = result.missingSecrets.map((name) => `  ${name}`);
+    const note = missing.length > 0 ? `\nThese credentials have no secret here and must be entered again:` : '';
+    output.show(result, [`The configuration is imported.${note}`, ...missing].join('\n'));
+  });
+}
+
+async function readText(file: string): Promise<string> {
+  try {
+    return await readFile(file, 'utf8');
+  } catch (error) {
+    throw new GatewayError('invalid_value', `${file} cannot be read: ${describeFileProblem(error)}.`);
+  }
+}
+
+function parseConfig(json: string): Config {
+  const checked = checkConfig(parse(json));
+  if (checked.kind === 'good') return checked.config;
+  const reason = checked.kind === 'too-new' ? checked.message : summarizeProblems(checked.problems);
+  throw new GatewayError('invalid_value', `This configuration cannot be used: ${reason}.`);
+}
+
+function parse(json: string): unknown {
+  try {
+    return parseJson(json);
+  } catch (error) {
+    throw new GatewayError('invalid_value', `This is no configuration: ${describeFileProblem(error)}.`);
+  }
+}

@@ -1,0 +1,54 @@
+import type { Command } from 'commander';
+import type { Control } from './control.ts';
+import { readEnvironment } from './environment.ts';
+import { openControl } from './open-control.ts';
+import { createOutput, type Output } from './output.ts';
+import type { Terminal } from './terminal.ts';
+
+export interface VerbContext {
+  control: Control;
+  output: Output;
+  terminal: Terminal;
+  dataDir: string;
+}
+
+/** What a verb does with its arguments, in order, and its options. */
+export type VerbAction<Options> = (context: VerbContext, parameters: string[], options: Options) => Promise<void>;
+
+export interface Verbs {
+  /** Gives a command the options that all verbs have, and runs it on the control plane of the data folder. */
+  on<Options extends object>(command: Command, action: VerbAction<Options>): Command;
+}
+
+export function createVerbs(terminal: Terminal): Verbs {
+  return {
+    on<Options extends object>(command: Command, action: VerbAction<Options>) {
+      return command
+        .option('--data-dir <folder>', 'the data folder')
+        .option('--json', 'print JSON')
+        .action(async () => {
+          const options = command.opts<Options & { dataDir?: string; json?: boolean }>();
+          const output = createOutput(terminal, options.json ?? false);
+          const environment = readEnvironment(terminal.env);
+          const dataDir = options.dataDir ?? environment.dataDir;
+          const control = await openControl(dataDir, { environment, env: terminal.env, notice: output.note });
+          try {
+            await action({ control, output, terminal, dataDir }, command.args, options);
+          } finally {
+            await control.close();
+          }
+        });
+    },
+  };
+}
+
+/** For an option that is a list: `a,b` or given more than once. */
+export function collectList(text: string, before: string[] = []): string[] {
+  const items = text.split(',').map((item) => item.trim());
+  return [...before, ...items.filter((item) => item !== '')];
+}
+
+/** For an option that may be given more than once and holds commas itself. */
+export function collectOne(text: string, before: string[] = []): string[] {
+  return [...before, text];
+}

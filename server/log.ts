@@ -1,0 +1,122 @@
+/**
+ * The program's log: lines of JSON in `sluice.log` of a data folder, written beside the requests and not in them. Owns
+ * what must never stand in it, and how much is kept. Bodies and headers are not logged at all; the redaction is for the
+ * day on which somebody logs an object that holds some.
+ */
+import { existsSync, renameSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import pino, { type Logger } from 'pino';
+import type { RequestRecord } from './contract/ledger.ts';
+
+export interface LogFile {
+  log: Logger;
+  path: string;
+  /** Writes what waits; at the end of the program, where nothing can be awaited. */
+  flush(): void;
+}
+
+const maxBytes = 10 * 1024 * 1024;
+/** `sluice.log`, `sluice.log.1`, `sluice.log.2`. */
+const keptFiles = 3;
+/** Lines wait for a write of this size, or until the timer. */
+const bufferBytes = 4096;
+const flushEveryMs = 500;
+
+/** Lower case, without `-` and `_`. */
+const secretFields = new Set([
+  'authorization',
+  'apikey',
+  'xapikey',
+  'cookie',
+  'setcookie',
+  'secret',
+  'token',
+  'passphrase',
+]);
+const maxDepth = 4;
+/** What looks like a secret in a text: `sk-…` of any service, and whatever stands behind `Bearer`. */
+const secretTexts = /\bsk-[\w-]{8,}|(?<=\bbearer )\S+/gi;
+
+/** @param folder must exist */
+export function openLogFile(folder: string): LogFile {
+  const path = join(folder, 'sluice.log');
+  rotate(path);
+  const destination = pino.destination({ dest: path, mode: 0o600, sync: false, minLength: bufferBytes });
+  const timer = setInterval(() => destination.flush(), flushEveryMs).unref();
+  // A full disk must not end the program.
+  destination.on('error', () => {});
+  return {
+    log: createLog(destination),
+    path,
+    flush: () => {
+      clearInterval(timer);
+      try {
+        destination.flushSync();
+      } catch {
+        // The file could not even be opened; there is nobody left to tell.
+      }
+    },
+  };
+}
+
+/** A logger that redacts, on any destination. */
+export function createLog(destination: pino.DestinationStream): Logger {
+  return pino(
+    {
+      base: null,
+      timestamp: pino.stdTimeFunctions.isoTime,
+      formatters: { log: (fields) => redactFields(fields, maxDepth) },
+      serializers: { error: serializeError },
+    },
+    destination,
+  );
+}
+
+/** One line a request: what one looks for when something is slow or fails. */
+export function logRequest(log: Logger, record: RequestRecord): void {
+  log.info(
+    {
+      id: record.id,
+      route: `${record.method} ${record.route}`,
+      model: record.modelAsked,
+      provider: record.provider,
+      status: record.status,
+      outcome: record.outcome,
+      ms: Math.round(record.totalMs),
+    },
+    'request',
+  );
+}
+
+function redactFields(fields: object, depth: number): Record<string, unknown> {
+  const redacted: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(fields)) {
+    if (secretFields.has(name.toLowerCase().replaceAll(/[-_]/g, ''))) redacted[name] = '[redacted]';
+    else redacted[name] = isPlain(value) && depth > 0 ? redactFields(value, depth - 1) : value;
+  }
+  return redacted;
+}
+
+function isPlain(value: unknown): value is object {
+  return value !== null && typeof value === 'object' && Object.getPrototypeOf(value) === Object.prototype;
+}
+
+/** Message, code and stack, and nothing that somebody hung on the error: undici hangs headers on some. */
+function serializeError(error: unknown): unknown {
+  if (!(error instanceof Error)) return typeof error === 'string' ? redactText(error) : 'unknown error';
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : undefined;
+  const cause = error.cause === undefined ? undefined : serializeError(error.cause);
+  return { name: error.name, message: redactText(error.message), code, stack: redactText(error.stack ?? ''), cause };
+}
+
+function redactText(text: string): string {
+  return text.replace(secretTexts, '[redacted]');
+}
+
+function rotate(path: string): void {
+  if (!existsSync(path) || statSync(path).size < maxBytes) return;
+  for (let number = keptFiles - 1; number > 0; number--) {
+    const older = number === 1 ? path : `${path}.${number - 1}`;
+    if (existsSync(older)) renameSync(older, `${path}.${number}`);
+  }
+}
