@@ -7,11 +7,17 @@ import type { ServerResponse } from 'node:http';
 import { GatewayError } from '../contract/errors.ts';
 import type { AttemptRecord, RequestOutcome } from '../contract/ledger.ts';
 import type { AttemptResult } from '../routing/run-attempts.ts';
-import { SseGate } from '../transport/sse-gate.ts';
+import { type EventFilter, SseGate } from '../transport/sse-gate.ts';
 import type { Exchange, ReplyHandler, ResponseHeaders } from '../transport/transport.ts';
 import { TransportError } from '../transport/transport-error.ts';
 import { isEventStream, replyHeaders } from './reply-headers.ts';
-import { endsWithDone, type StreamEnd, type StreamProtocol, type StreamWatch, watchStream } from './stream-protocol.ts';
+import {
+  type StreamEnd,
+  type StreamProtocol,
+  type StreamWatch,
+  unclosedEvent,
+  watchStream,
+} from './stream-protocol.ts';
 import { Tail } from './tail.ts';
 import { stripUsage } from './usage-stripper.ts';
 
@@ -42,6 +48,7 @@ export class ReplyRelay implements ReplyHandler {
   #exchange: Exchange | undefined;
   #head: { status: number; headers: ResponseHeaders } | undefined;
   #gate: SseGate | undefined;
+  #filter: EventFilter | undefined;
   #watch: StreamWatch | undefined;
   /** What of a stream has passed the gate, and so reached the client as whole events. */
   readonly #delivered = new Tail();
@@ -105,8 +112,8 @@ export class ReplyRelay implements ReplyHandler {
 
   onEnd(): void {
     if (this.#done) return;
-    const isEnded = !this.#gate || this.#ending() !== null || endsWithDone(this.#options.tail);
-    if (isEnded) this.#complete();
+    this.#takeUnclosedEvent();
+    if (!this.#gate || this.#ending()) this.#complete();
     else if (!this.#options.response.headersSent) this.#fail(endedTooSoon);
     else {
       this.#breakOff(
@@ -132,17 +139,29 @@ export class ReplyRelay implements ReplyHandler {
 
   #beginStream(protocol: StreamProtocol): void {
     const watch = watchStream(protocol);
-    const deliver = (bytes: Buffer) => {
-      this.#delivered.push(bytes);
-      this.#write(bytes);
-    };
     this.#watch = watch;
-    this.#gate = new SseGate(deliver, this.#options.stripUsage ? stripUsage : watch.filter);
+    this.#filter = this.#options.stripUsage ? stripUsage : watch.filter;
+    this.#gate = new SseGate((bytes) => this.#deliver(bytes), this.#filter);
     if (this.#options.keepAliveMs > 0) {
       this.#keepAlive = setInterval(() => {
         if (!this.#gate?.insideEvent) this.#write(keepAliveComment);
       }, this.#options.keepAliveMs);
     }
+  }
+
+  #deliver(bytes: Buffer): void {
+    this.#delivered.push(bytes);
+    this.#write(bytes);
+  }
+
+  /** A last event without its blank line counts where it ends the stream. */
+  #takeUnclosedEvent(): void {
+    if (!this.#gate || this.#gate.insideEvent) return;
+    const event = unclosedEvent(this.#options.tail);
+    const passing = event && this.#filter ? this.#filter(event, true) : event;
+    if (!passing) return;
+    this.#delivered.push(passing);
+    if (this.#ending()) this.#write(passing);
   }
 
   #write(bytes: Buffer): void {
@@ -171,7 +190,6 @@ export class ReplyRelay implements ReplyHandler {
   #complete(): void {
     const { response, tail } = this.#options;
     if (this.#ending() === 'failed') this.outcome = 'error';
-    this.#gate?.flush();
     if (!response.headersSent) this.#sendHead();
     response.end();
     if (this.outcome === 'error') this.errorCode = upstreamCode.exec(tail.bytes.toString('latin1'))?.[1] ?? null;

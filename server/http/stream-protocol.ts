@@ -29,9 +29,19 @@ export function watchStream(protocol: StreamProtocol): StreamWatch {
 const doneLine = /^data: ?\[DONE\]/m;
 const finishReason = /"finish_reason"\s*:\s*"/;
 
-/** Some upstreams end with this line and no blank one after it. */
-export function endsWithDone(received: Tail): boolean {
-  return /^data: ?\[DONE\]\s*$/m.test(received.bytes.toString('latin1').slice(-64));
+/**
+ * What follows the last blank line, if it is a whole event: some upstreams end without a blank line, and SDKs take the
+ * rest for an event then. A mere piece of one would make them fail on its JSON.
+ */
+export function unclosedEvent(received: Tail): Buffer | null {
+  const rest = received.bytes
+    .toString('latin1')
+    .split(/\r?\n\r?\n/)
+    .at(-1);
+  const lines = rest?.split(/\r?\n/).filter((line) => line.startsWith('data:')) ?? [];
+  const data = lines.map((line) => line.slice('data:'.length)).join('\n');
+  const isWhole = data.trim() === '[DONE]' || parseObject(data) !== null;
+  return rest && isWhole ? Buffer.from(rest, 'latin1') : null;
 }
 
 /**
@@ -50,11 +60,16 @@ const chatWatch: StreamWatch = {
 /** A truthy `error` on top, beside whatever else, is what both SDKs raise. */
 function isErrorChunk(line: string): boolean {
   if (!line.startsWith('data:') || !line.includes('"error"')) return false;
+  const chunk = parseObject(line.slice('data:'.length));
+  return chunk !== null && 'error' in chunk && Boolean(chunk.error);
+}
+
+function parseObject(json: string): object | null {
   try {
-    const chunk: unknown = JSON.parse(line.slice('data:'.length));
-    return typeof chunk === 'object' && chunk !== null && 'error' in chunk && Boolean(chunk.error);
+    const value: unknown = JSON.parse(json);
+    return typeof value === 'object' ? value : null;
   } catch {
-    return false;
+    return null;
   }
 }
 
