@@ -10,6 +10,7 @@ import type { Request, Response } from 'express';
 import multer from 'multer';
 import { GatewayError } from '../contract/errors.ts';
 import { headerParameters } from './header-parameters.ts';
+import { ClientGone } from './read-body.ts';
 import { Spool, type SpoolOptions } from './spool.ts';
 
 export interface MultipartOptions extends SpoolOptions {
@@ -55,9 +56,15 @@ interface StreamingOptions extends multer.Options {
 type Found = Pick<MultipartBody, 'fields' | 'files'>;
 type Fail = (error: unknown) => void;
 
+interface Watch {
+  fields: MultipartBody['fields'];
+  fail: Fail;
+  maxFileBytes: number;
+}
+
 /**
  * Reads the whole upload. Rejects with `too_large` as soon as a limit is passed (the rest is then read and dropped),
- * `too_many_parts` or `malformed_multipart`, also when the client goes away; nothing is left behind then.
+ * `too_many_parts` or `malformed_multipart`, and with `ClientGone`; nothing is left behind then.
  */
 export async function receiveMultipart(
   request: Request,
@@ -96,29 +103,30 @@ function readParts(request: Request, response: Response, spool: Spool, options: 
   return new Promise((resolve, reject) => {
     const found: Found = { fields: Object.create(null), files: [] };
     const tee = createTee(spool, options.maxBytes);
-    // multer reports an error only when the client has sent everything. So every failure ends the tee, and that
-    // rejects at once.
-    const fail: Fail = (error) => {
-      tee.destroy(error instanceof GatewayError ? error : malformed(request, error));
-    };
-    tee.once('error', (error) => {
+    // multer reports an error only when the client has sent everything; here every fault rejects at once, and what
+    // still comes is read and dropped.
+    const giveUp = (error: unknown) => {
       request.unpipe(tee);
       request.resume();
+      tee.destroy();
       reject(error);
-    });
+    };
+    const fail: Fail = (error) => giveUp(request.readableAborted ? new ClientGone() : refusal(error));
+    tee.once('error', giveUp);
     const settings: StreamingOptions = {
-      storage: countingStorage(found.files, fail),
+      storage: countingStorage(found.files),
       limits: { parts: MAX_PARTS, fieldSize: MAX_FIELD_BYTES, ...fileLimit(options) },
       defParamCharset: 'utf8',
       streamHandler(_request, parser) {
-        watchParser(parser, found.fields, fail);
-        tee.once('error', (error) => parser.destroy(error));
+        watchParser(parser, { fields: found.fields, fail, maxFileBytes: options.maxFileBytes ?? options.maxBytes });
+        tee.once('close', () => tee.readableEnded || parser.destroy());
         request.pipe(tee).pipe(parser);
       },
     };
     multer(settings).any()(request, response, (error?: unknown) => {
-      if (error === undefined) resolve(found);
-      else fail(error);
+      // multer calls back at once, without an error, where it cannot read the content type.
+      if (error === undefined && tee.readableEnded) resolve(found);
+      else fail(error ?? new Error('Its content type cannot be read'));
     });
   });
 }
@@ -141,12 +149,12 @@ function createTee(spool: Spool, maxBytes: number): Transform {
 }
 
 /** Takes the text fields under their flat names (multer nests them), and tells of faults at once. */
-function watchParser(parser: Writable, fields: MultipartBody['fields'], fail: Fail): void {
+function watchParser(parser: Writable, { fields, fail, maxFileBytes }: Watch): void {
   let textLength = 0;
   const addText = (name: string | undefined, value: string) => {
     if (name === undefined) return fail(new Error('A part has no name'));
     textLength += value.length;
-    if (textLength > MAX_TEXT_LENGTH) return fail(tooLarge('The text fields together', MAX_TEXT_LENGTH));
+    if (textLength > MAX_TEXT_LENGTH) return fail(tooLarge('All text together', MAX_TEXT_LENGTH));
     const before = fields[name];
     fields[name] = before === undefined ? value : [before, value].flat();
   };
@@ -157,6 +165,7 @@ function watchParser(parser: Writable, fields: MultipartBody['fields'], fail: Fa
     else addText(name, value);
   });
   parser.on('file', (name: string | undefined, part: Readable, { filename }: { filename?: string }) => {
+    part.once('limit', () => fail(tooLarge(`The part "${filename ?? name}"`, maxFileBytes)));
     if (!filename) gatherText(part, (value) => addText(name, value), fail);
   });
 }
@@ -174,7 +183,7 @@ function gatherText(part: Readable, done: (value: string) => void, fail: Fail): 
 }
 
 /** Stores nothing, since the spool has the bytes already. */
-function countingStorage(files: MultipartFile[], fail: Fail): multer.StorageEngine {
+function countingStorage(files: MultipartFile[]): multer.StorageEngine {
   return {
     _handleFile(_request, { fieldname, originalname, mimetype, stream }, done) {
       const file: MultipartFile = { field: fieldname, filename: originalname, size: 0, contentType: mimetype };
@@ -182,7 +191,6 @@ function countingStorage(files: MultipartFile[], fail: Fail): multer.StorageEngi
       stream.on('data', (chunk: Buffer) => {
         file.size += chunk.length;
       });
-      stream.once('limit', () => fail(tooLarge(`The file "${originalname}"`, file.size)));
       stream.once('end', () => done(null, { size: file.size }));
     },
     _removeFile(_request, _file, done) {
@@ -196,10 +204,8 @@ function tooLarge(what: string, maxBytes: number): GatewayError {
   return new GatewayError('too_large', `${what} is larger than the limit of ${size}.`);
 }
 
-function malformed(request: Request, cause: unknown): GatewayError {
-  const reason = cause instanceof Error ? cause.message : String(cause);
-  const message = request.readableAborted
-    ? 'The connection was closed before the upload was complete.'
-    : `The multipart body is malformed: ${reason}.`;
-  return new GatewayError('malformed_multipart', message, { cause });
+function refusal(error: unknown): GatewayError {
+  if (error instanceof GatewayError) return error;
+  const reason = error instanceof Error ? error.message : String(error);
+  return new GatewayError('malformed_multipart', `The multipart body is malformed: ${reason}.`, { cause: error });
 }

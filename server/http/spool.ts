@@ -90,7 +90,10 @@ export class Spool {
     return { length, open: () => (this.#isInFile ? this.#read(segments) : this.#join(segments)) };
   }
 
-  /** Forgets the bytes and removes the file, also while a write or a read is under way. May be called again. */
+  /**
+   * Forgets the bytes and removes the file, also while a write or a read is under way. May be called again, and never
+   * rejects: a file that cannot be removed now goes at the next start.
+   */
   dispose(): Promise<void> {
     this.#disposal ??= this.#remove();
     return this.#disposal;
@@ -120,8 +123,8 @@ export class Spool {
     await this.#writing.catch(() => undefined); // Told to `done` already.
     this.#chunks = [];
     if (!this.#isInFile) return;
-    await this.#closeFile();
-    await rm(this.#path, { force: true });
+    await this.#closeFile().catch(() => undefined);
+    await rm(this.#path, { force: true }).catch(() => undefined);
     spoolCounts.files--;
   }
 
