@@ -1,0 +1,376 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { CommandInput } from '../../../server/contract/commands.ts';
+import type { ErrorCode } from '../../../server/contract/errors.ts';
+import { keyChecksumHolds } from '../../../server/routing/key-secret.ts';
+import { hashOf } from '../../support/gateway.ts';
+import { type ControlGateway, refusalOf, startControlGateway } from './control-gateway.ts';
+
+const baseUrl = 'https://api.example.com/v1';
+const secret = 'sk-planted-4711';
+
+let sluice: ControlGateway;
+beforeEach(async () => {
+  sluice = await startControlGateway({
+    config: {
+      providers: [
+        { id: 'main', baseUrl, credentials: [{ id: 'c1' }], models: ['gpt-x'] },
+        { id: 'spare', baseUrl, models: ['gpt-x'] },
+      ],
+      aliases: [{ name: 'fast', targets: [{ provider: 'spare', model: 'gpt-x' }] }],
+      groups: [{ id: 'default' }, { id: 'team', order: [{ provider: 'main', priority: 1 }] }],
+    },
+    secrets: { 'provider/main/c1': secret },
+  });
+});
+afterEach(() => sluice.stop());
+
+const run = (command: CommandInput) => sluice.gateway.execute(command);
+const stored = async () => JSON.parse(await sluice.configText());
+const item = async (part: string, id: string) =>
+  (await stored())[part].find((each: { id?: string; name?: string }) => (each.id ?? each.name) === id);
+
+describe('providers', () => {
+  test('are added with an id made from the name, their secrets stored apart', async () => {
+    const { revision, provider } = await sluice.gateway.execute({
+      type: 'provider.add',
+      provider: { name: 'Büro & Co', baseUrl, models: ['m'] },
+      credentials: [
+        { secret: 'sk-one' },
+        { label: 'Second account', secret: ' sk-two\n' },
+        { reference: 'env:NO_SUCH' },
+      ],
+    });
+    expect(revision).toBe(2);
+    expect(provider).toMatchObject({ id: 'buro-co', name: 'Büro & Co', unusable: null, modelNames: ['m'] });
+    expect(provider.credentials.map(({ id, reference, hasSecret }) => [id, reference, hasSecret])).toEqual([
+      ['c1', 'keychain', true],
+      ['second-account', 'keychain', true],
+      ['c2', 'env:NO_SUCH', false],
+    ]);
+    expect(await sluice.secrets.get('provider/buro-co/c1')).toBe('sk-one');
+    expect(await sluice.secrets.get('provider/buro-co/second-account')).toBe('sk-two');
+    expect(await sluice.configText()).not.toContain('sk-');
+  });
+
+  test('get the host for an id where they have no name, and a number where it is taken', async () => {
+    const add: CommandInput = { type: 'provider.add', provider: { baseUrl: 'http://127.0.0.1:11434/v1' } };
+    expect(await run(add)).toMatchObject({ provider: { id: '127-0-0-1-11434' } });
+    expect(await run(add)).toMatchObject({ provider: { id: '127-0-0-1-11434-2' } });
+  });
+
+  test('keep on an update what it does not name, and lose what it sets to null', async () => {
+    await run({
+      type: 'provider.update',
+      id: 'main',
+      changes: { name: 'Main', apiVersion: '2024', headers: { a: 'b' } },
+    });
+    const { provider } = await sluice.gateway.execute({
+      type: 'provider.update',
+      id: 'main',
+      changes: { name: null, timeouts: { connectMs: 7 } },
+    });
+    expect(provider).toMatchObject({
+      name: 'main',
+      apiVersion: '2024',
+      headers: { a: 'b' },
+      timeouts: { connectMs: 7 },
+    });
+    expect(provider).toMatchObject({ models: ['gpt-x'], credentials: [{ id: 'c1', hasSecret: true }], enabled: true });
+    expect(await item('providers', 'main')).not.toHaveProperty('name');
+  });
+
+  test('are switched off and on', async () => {
+    expect(await run({ type: 'provider.set-enabled', id: 'main', enabled: false })).toMatchObject({
+      provider: { enabled: false, unusable: 'it is switched off' },
+    });
+    expect(await run({ type: 'provider.set-enabled', id: 'main', enabled: true })).toMatchObject({
+      provider: { enabled: true, unusable: null },
+    });
+  });
+
+  test('go with their secrets and their places in groups', async () => {
+    expect(await run({ type: 'provider.remove', id: 'main' })).toEqual({ revision: 2 });
+    expect(await item('providers', 'main')).toBeUndefined();
+    expect(await item('groups', 'team')).toMatchObject({ order: [] });
+    expect(await sluice.secrets.list()).toEqual([]);
+  });
+});
+
+describe('credentials', () => {
+  test('are added, get a new secret, and move to the environment', async () => {
+    expect(await run({ type: 'credential.set', provider: 'main', secret: 'sk-two' })).toMatchObject({
+      credential: { id: 'c2', label: null, reference: 'keychain', hasSecret: true },
+    });
+    await run({ type: 'credential.set', provider: 'main', id: 'c2', secret: 'sk-three', label: 'Mine' });
+    expect(await sluice.secrets.get('provider/main/c2')).toBe('sk-three');
+    expect(await run({ type: 'credential.set', provider: 'main', id: 'c2', enabled: false })).toMatchObject({
+      credential: { label: 'Mine', enabled: false, reference: 'keychain' },
+    });
+    const moved = await run({ type: 'credential.set', provider: 'main', id: 'c2', reference: 'env:X', label: null });
+    expect(moved).toMatchObject({ credential: { label: null, reference: 'env:X', enabled: false } });
+    expect(await sluice.secrets.list()).toEqual(['provider/main/c1']);
+  });
+
+  test('go with their secret', async () => {
+    expect(await run({ type: 'credential.remove', provider: 'main', id: 'c1' })).toEqual({ revision: 2 });
+    expect(await item('providers', 'main')).toMatchObject({ credentials: [] });
+    expect(await sluice.secrets.list()).toEqual([]);
+  });
+});
+
+describe('keys', () => {
+  test('are stored as a hash, and their secret apart', async () => {
+    const { key, secret: made } = await sluice.gateway.execute({ type: 'key.create', name: 'My laptop' });
+    expect(keyChecksumHolds(made)).toBe(true);
+    expect(key).toMatchObject({ id: 'my-laptop', group: 'default', enabled: true, canReveal: true, lastUsedAt: null });
+    expect(await item('keys', 'my-laptop')).toMatchObject({ hash: hashOf(made), secret: 'keychain' });
+    expect(await sluice.secrets.get('key/my-laptop')).toBe(made);
+    expect(await run({ type: 'key.reveal', id: 'my-laptop' })).toEqual({ secret: made });
+    expect((await sluice.fetch('/models', { headers: { authorization: `Bearer ${made}` } })).status).toBe(200);
+  });
+
+  test('that are not kept are shown once', async () => {
+    const { key } = await sluice.gateway.execute({ type: 'key.create', keepSecret: false });
+    expect(key).toMatchObject({ id: 'key-1', canReveal: false });
+    expect(await item('keys', 'key-1')).not.toHaveProperty('secret');
+    expect(await sluice.secrets.list()).toEqual(['provider/main/c1']);
+    expect(await refusalOf(run({ type: 'key.reveal', id: 'key-1' }))).toMatchObject({ code: 'not_found' });
+  });
+
+  test('change what is named, and lose what is set to null', async () => {
+    const expiresAt = '2020-01-01T00:00:00Z';
+    await run({ type: 'key.update', id: 'k1', changes: { name: 'First', models: ['gpt-*'], expiresAt } });
+    expect((await sluice.fetch('/models')).status).toBe(401);
+    const { key } = await sluice.gateway.execute({
+      type: 'key.update',
+      id: 'k1',
+      changes: { group: 'team', expiresAt: null, models: null },
+    });
+    expect(key).toMatchObject({ name: 'First', group: 'team', expiresAt: null, models: null });
+    expect((await sluice.fetch('/models')).status).toBe(200);
+  });
+
+  test('get a new secret that ends the old one', async () => {
+    const first = await sluice.gateway.execute({ type: 'key.create', name: 'a' });
+    const second = await sluice.gateway.execute({ type: 'key.rotate', id: 'a' });
+    const statusOf = async (given: string) =>
+      (await sluice.fetch('/models', { headers: { authorization: `Bearer ${given}` } })).status;
+    expect([await statusOf(first.secret), await statusOf(second.secret)]).toEqual([401, 200]);
+    expect(await run({ type: 'key.reveal', id: 'a' })).toEqual({ secret: second.secret });
+    const third = await sluice.gateway.execute({ type: 'key.rotate', id: 'a', keepSecret: false });
+    expect(third.key.canReveal).toBe(false);
+    expect(await sluice.secrets.get('key/a')).toBeUndefined();
+  });
+
+  test('are not revealed with a secret that is not in force', async () => {
+    await run({ type: 'key.create', name: 'a' });
+    await sluice.secrets.set('key/a', 'left by a crash');
+    expect(await refusalOf(run({ type: 'key.reveal', id: 'a' }))).toMatchObject({ code: 'not_found' });
+  });
+
+  test('that are revoked are gone with their secret', async () => {
+    await run({ type: 'key.create', name: 'a' });
+    expect(await run({ type: 'key.revoke', id: 'a' })).toEqual({ revision: 3 });
+    expect(await item('keys', 'a')).toBeUndefined();
+    expect(await sluice.secrets.get('key/a')).toBeUndefined();
+    await run({ type: 'key.revoke', id: 'k1' });
+    expect((await sluice.fetch('/models')).status).toBe(401);
+  });
+});
+
+describe('groups, aliases and settings', () => {
+  test('a group is added under an id made from its name, and replaced under its id', async () => {
+    expect(await run({ type: 'group.put', group: { name: 'Night Shift', deny: ['gpt-*'] } })).toMatchObject({
+      group: { id: 'night-shift', models: ['*'], deny: ['gpt-*'], keyCount: 0 },
+    });
+    expect(await run({ type: 'group.put', group: { id: 'default', models: ['m'] } })).toMatchObject({
+      group: { id: 'default', models: ['m'], keyCount: 1 },
+    });
+    expect((await stored()).groups).toHaveLength(3);
+  });
+
+  test('a group without keys is removed', async () => {
+    await run({ type: 'group.remove', id: 'team' });
+    expect((await stored()).groups).toHaveLength(1);
+  });
+
+  test('an alias is added, replaced and removed', async () => {
+    const main = { provider: 'main', model: 'gpt-x' };
+    const spare = { provider: 'spare', model: 'gpt-x', priority: 1 };
+    await run({ type: 'alias.put', alias: { name: 'slow', targets: [main] } });
+    const replacement = { name: 'slow', targets: [{ ...main, priority: 0 }, spare] };
+    const { alias } = await sluice.gateway.execute({ type: 'alias.put', alias: replacement });
+    expect(alias.targets.map(({ priority, weight }) => [priority, weight])).toEqual([
+      [0, 1],
+      [1, 1],
+    ]);
+    expect((await stored()).aliases.map((each: { name: string }) => each.name)).toEqual(['fast', 'slow']);
+    await run({ type: 'alias.remove', name: 'slow' });
+    expect((await stored()).aliases).toHaveLength(1);
+  });
+
+  test('a setting changes alone, inside its part too', async () => {
+    await run({ type: 'settings.update', changes: { limits: { jsonBodyBytes: 1000 }, keepAliveCommentMs: 5 } });
+    await run({ type: 'settings.update', changes: { demo: 'on' } });
+    const { settings } = await sluice.gateway.query({ type: 'status' });
+    expect(settings).toMatchObject({
+      demo: 'on',
+      keepAliveCommentMs: 5,
+      limits: { jsonBodyBytes: 1000, multipartBodyBytes: 512 * 1024 * 1024 },
+    });
+  });
+
+  test('the demo provider is switched by its setting', async () => {
+    const running = async () => (await sluice.gateway.query({ type: 'status' })).demoIsRunning;
+    expect(await running()).toBe(false);
+    await run({ type: 'settings.update', changes: { demo: 'on' } });
+    expect(await running()).toBe(true);
+    const providers = await sluice.gateway.query({ type: 'providers' });
+    expect(providers.find((provider) => provider.isDemo)).toMatchObject({ id: 'demo', unusable: null });
+    await run({ type: 'settings.update', changes: { demo: 'off' } });
+    expect(await running()).toBe(false);
+  });
+});
+
+describe('an import', () => {
+  test('of an export changes nothing, and the secrets stay', async () => {
+    await run({ type: 'key.create', name: 'a' });
+    const before = await stored();
+    const { config } = await sluice.gateway.query({ type: 'config' });
+    expect(await run({ type: 'config.import', config })).toEqual({ revision: 3, missingSecrets: [] });
+    expect(await stored()).toEqual(before);
+    expect(await sluice.secrets.list()).toEqual(['key/a', 'provider/main/c1']);
+  });
+
+  test('deletes the secrets of what it drops and names those it lacks', async () => {
+    const { secret: made } = await sluice.gateway.execute({ type: 'key.create', name: 'a' });
+    const config = {
+      version: 1 as const,
+      providers: [{ id: 'other', baseUrl, credentials: [{ id: 'x' }] }],
+      groups: [{ id: 'default' }],
+      keys: [{ id: 'b', group: 'default', hash: hashOf(made), secret: 'keychain' }],
+    };
+    expect(await run({ type: 'config.import', config })).toMatchObject({ missingSecrets: ['other/x'] });
+    expect(await sluice.secrets.list()).toEqual([]);
+    expect(await sluice.gateway.query({ type: 'keys' })).toMatchObject([{ id: 'b', canReveal: false }]);
+  });
+});
+
+describe('a command is refused, and nothing changes:', () => {
+  const own = () => `${sluice.origin}/v1`;
+  const cases: [string, ErrorCode, string | RegExp, () => unknown][] = [
+    ['no object', 'invalid_command', 'command', () => 'provider.add'],
+    ['an unknown type', 'invalid_command', 'type', () => ({ type: 'provider.explode' })],
+    ['an unknown field', 'invalid_command', 'planet', () => ({ type: 'key.revoke', id: 'k1', planet: 1 })],
+    ['an old revision', 'conflict', 'someone else', () => ({ type: 'key.revoke', id: 'k1', expectedRevision: 7 })],
+    ['a provider without an address', 'invalid_command', 'base URL', () => ({ type: 'provider.add', provider: {} })],
+    ['an unknown preset', 'not_found', '"nope"', () => ({ type: 'provider.add', provider: { preset: 'nope' } })],
+    ['a provider that is Sluice', 'invalid_command', 'circles', () => addProvider({ baseUrl: own() })],
+    [
+      'one by another name',
+      'invalid_command',
+      'circles',
+      () => addProvider({ baseUrl: own().replace('127.0.0.1', 'localhost') }),
+    ],
+    [
+      'one on the port of the next start',
+      'invalid_command',
+      'circles',
+      () => addProvider({ baseUrl: 'http://[::1]:4810/v1' }),
+    ],
+    ['an update that leads back', 'invalid_command', 'circles', () => updateMain({ baseUrl: own() })],
+    [
+      'a password in the address',
+      'invalid_command',
+      'credential',
+      () => addProvider({ baseUrl: 'https://u:p@example.com/v1' }),
+    ],
+    ['a query in the address', 'invalid_command', 'query', () => addProvider({ baseUrl: `${baseUrl}?a=b` })],
+    ['a password in the proxy', 'invalid_command', 'proxy', () => updateMain({ proxy: 'http://u:p@proxy:3128' })],
+    ['a secret in a header', 'invalid_command', '"X-Api-Key"', () => updateMain({ headers: { 'X-Api-Key': 'a' } })],
+    ['the id of the demo', 'conflict', '"demo"', () => ({ ...addProvider({ baseUrl }), id: 'demo' })],
+    ['a taken id', 'conflict', '"main"', () => ({ ...addProvider({ baseUrl }), id: 'main' })],
+    ['an unknown provider', 'not_found', '"nope"', () => ({ type: 'provider.set-enabled', id: 'nope', enabled: true })],
+    [
+      'a change of the demo',
+      'invalid_command',
+      'demo',
+      () => ({ type: 'provider.set-enabled', id: 'demo', enabled: false }),
+    ],
+    ['a provider in use', 'conflict', '"fast"', () => ({ type: 'provider.remove', id: 'spare' })],
+    ['an address that is none', 'invalid_command', 'baseUrl', () => updateMain({ baseUrl: 'ftp://example.com' })],
+    ['models of an unknown provider', 'not_found', '"nope"', () => ({ type: 'provider.refresh-models', id: 'nope' })],
+    ['an empty credential', 'invalid_command', 'secret', () => ({ type: 'credential.set', provider: 'main' })],
+    [
+      'two secrets at once',
+      'invalid_command',
+      'not both',
+      () => ({ type: 'credential.set', provider: 'main', secret, reference: 'env:A' }),
+    ],
+    [
+      'a secret of two lines',
+      'invalid_command',
+      'printable',
+      () => ({ type: 'credential.set', provider: 'main', secret: `${secret}\n${secret}` }),
+    ],
+    [
+      'a reference to the store',
+      'invalid_command',
+      'env:NAME',
+      () => ({ type: 'credential.set', provider: 'main', reference: 'keychain' }),
+    ],
+    ['an unknown credential', 'not_found', '"c9"', () => ({ type: 'credential.remove', provider: 'main', id: 'c9' })],
+    ['a key of no group', 'not_found', '"nope"', () => ({ type: 'key.create', group: 'nope' })],
+    ['a move to no group', 'not_found', '"nope"', () => ({ type: 'key.update', id: 'k1', changes: { group: 'nope' } })],
+    ['a taken key id', 'conflict', '"k1"', () => ({ type: 'key.create', id: 'k1' })],
+    [
+      'a date without zone',
+      'invalid_command',
+      'expiresAt',
+      () => ({ type: 'key.create', expiresAt: '2030-01-01T00:00:00' }),
+    ],
+    ['an unknown key', 'not_found', '"nope"', () => ({ type: 'key.rotate', id: 'nope' })],
+    ['a nameless group', 'invalid_command', 'name', () => ({ type: 'group.put', group: {} })],
+    ['a group in use', 'conflict', '"k1"', () => ({ type: 'group.remove', id: 'default' })],
+    ['an unknown group', 'not_found', '"nope"', () => ({ type: 'group.remove', id: 'nope' })],
+    [
+      'an alias to nowhere',
+      'not_found',
+      '"nope"',
+      () => ({ type: 'alias.put', alias: { name: 'a', targets: [{ provider: 'nope', model: 'm' }] } }),
+    ],
+    ['an unknown alias', 'not_found', '"nope"', () => ({ type: 'alias.remove', name: 'nope' })],
+    ['an unknown setting', 'invalid_command', 'port', () => ({ type: 'settings.update', changes: { colour: 'red' } })],
+    [
+      'a setting out of range',
+      'invalid_command',
+      'port',
+      () => ({ type: 'settings.update', changes: { port: 70_000 } }),
+    ],
+    [
+      'an import that leads back',
+      'invalid_command',
+      'circles',
+      () => importOf({ providers: [{ id: 'p', baseUrl: own() }] }),
+    ],
+    ['an import of the demo', 'invalid_command', 'demo', () => importOf({ providers: [{ id: 'demo', baseUrl }] })],
+    [
+      'an import without its group',
+      'invalid_command',
+      'group',
+      () => importOf({ keys: [{ id: 'k', group: 'g', hash: hashOf('a') }] }),
+    ],
+  ];
+  const addProvider = (provider: object) => ({ type: 'provider.add', provider });
+  const updateMain = (changes: object) => ({ type: 'provider.update', id: 'main', changes });
+  const importOf = (config: object) => ({ type: 'config.import', config: { version: 1, ...config } });
+
+  test.each(cases)('%s', async (_name, code, text, command) => {
+    const before = [await sluice.configText(), await sluice.secrets.list()];
+    const error = await refusalOf(sluice.gateway.execute(command()));
+    expect(error).toMatchObject({ code, message: expect.stringMatching(text) });
+    expect(`${error.message} ${error.param}`).not.toContain(secret);
+    expect([await sluice.configText(), await sluice.secrets.list()]).toEqual(before);
+    expect((await sluice.gateway.query({ type: 'status' })).revision).toBe(1);
+  });
+});

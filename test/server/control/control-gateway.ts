@@ -1,0 +1,105 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { openConfPersistence } from '../../../server/config/conf-persistence.ts';
+import { openConfigStore } from '../../../server/config/config-store.ts';
+import { loadDeclarativeConfig } from '../../../server/config/declarative.ts';
+import type { ConfigInput } from '../../../server/contract/config.ts';
+import { GatewayError } from '../../../server/contract/errors.ts';
+import type { ControlEvent, EventMessage } from '../../../server/contract/events.ts';
+import type { Gateway } from '../../../server/gateway.ts';
+import type { GatewayPorts } from '../../../server/gateway-ports.ts';
+import { createMemorySecretStore } from '../../../server/secrets/memory.ts';
+import type { SecretStore } from '../../../server/secrets/secret-store.ts';
+import { hashOf, startGateway, type TestGateway, testKey } from '../../support/gateway.ts';
+
+export interface ControlGateway extends TestGateway {
+  secrets: SecretStore;
+  adminToken: string;
+  configText(): Promise<string>;
+  /** `/control/…` with the admin token, unless `init` says otherwise. */
+  control(path: string, init?: RequestInit): Promise<Response>;
+}
+
+export interface ControlGatewayOptions {
+  config?: Partial<ConfigInput>;
+  secrets?: Record<string, string>;
+  /** The configuration is a file that is not written. */
+  declarative?: boolean;
+  ports?: Partial<GatewayPorts>;
+}
+
+/** A running gateway whose configuration is really stored; group `default`, key `k1` with the secret `testKey`. */
+export async function startControlGateway(options: ControlGatewayOptions = {}): Promise<ControlGateway> {
+  const folder = await mkdtemp(join(tmpdir(), 'sluice-control-'));
+  const path = join(folder, 'config.json');
+  const config = {
+    version: 1,
+    groups: [{ id: 'default' }],
+    keys: [{ id: 'k1', group: 'default', hash: hashOf(testKey) }],
+    ...options.config,
+  };
+  await writeFile(path, JSON.stringify(config), { mode: 0o600 });
+  const secrets = createMemorySecretStore(options.secrets);
+  const store = options.declarative
+    ? await loadDeclarativeConfig(path)
+    : await openConfigStore({ persistence: openConfPersistence(path) });
+  const started = await startGateway({
+    folder,
+    ports: { config: store, openSecrets: async () => secrets, ...options.ports },
+  });
+  const adminToken = (await readFile(join(folder, 'admin.token'), 'utf8')).trim();
+  return {
+    ...started,
+    secrets,
+    adminToken,
+    configText: () => readFile(path, 'utf8'),
+    control: (part, init = {}) =>
+      fetch(`${started.origin}/control${part}`, {
+        redirect: 'manual',
+        ...init,
+        headers: { authorization: `Bearer ${adminToken}`, ...Object.fromEntries(new Headers(init.headers)) },
+      }),
+    async stop() {
+      await started.stop();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** The GatewayError that a command or query is refused with. */
+export async function refusalOf(work: Promise<unknown>): Promise<GatewayError> {
+  const error = await work.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
+  if (!(error instanceof GatewayError)) throw new Error(`not refused with a GatewayError: ${String(error)}`);
+  return error;
+}
+
+/** Everything a gateway tells, gathered, with a way to wait for a certain event. */
+export function gatherEvents(gateway: Pick<Gateway, 'onEvent'>) {
+  const messages: EventMessage[] = [];
+  let onMessage: () => void = () => {};
+  const stop = gateway.onEvent((message) => {
+    messages.push(message);
+    onMessage();
+  });
+  return {
+    messages,
+    stop,
+    /** The first that is of this type and passes; waits for it if it was not told yet. */
+    async next<T extends ControlEvent['type']>(
+      type: T,
+      passes: (event: Extract<ControlEvent, { type: T }>) => boolean = () => true,
+    ): Promise<Extract<ControlEvent, { type: T }>> {
+      const isWanted = (event: ControlEvent): event is Extract<ControlEvent, { type: T }> => event.type === type;
+      for (;;) {
+        for (const { event } of messages) if (isWanted(event) && passes(event)) return event;
+        await new Promise<void>((resolve) => {
+          onMessage = resolve;
+        });
+      }
+    },
+  };
+}
