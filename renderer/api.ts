@@ -1,0 +1,45 @@
+/**
+ * What the window asks of the engine, whatever carries it: HTTP in a browser (`http-api.ts`), IPC on the desktop. Knows the
+ * contract and nothing of screens.
+ */
+import type { CommandInputMap, CommandResults, CommandType } from '../server/contract/commands.ts';
+import type { ControlEvent } from '../server/contract/events.ts';
+import type { QueryInputMap, QueryResults, QueryType } from '../server/contract/queries.ts';
+
+export interface ControlApi {
+  /** Rejects with a `ControlError`. */
+  execute<T extends CommandType>(command: CommandInputMap[T] & { type: T }): Promise<CommandResults[T]>;
+  /** Rejects with a `ControlError`. */
+  query<T extends QueryType>(query: QueryInputMap[T] & { type: T }): Promise<QueryResults[T]>;
+  /** A snapshot, then what changes; after every interruption a snapshot again. */
+  subscribe(listener: ControlListener): Subscription;
+}
+
+export interface ControlListener {
+  onEvent(event: ControlEvent): void;
+  onConnection(connection: Connection): void;
+}
+
+export interface Subscription {
+  /** Tries at once instead of after the pause. */
+  retry(): void;
+  stop(): void;
+}
+
+/**
+ * `connecting`: no answer yet. `open`: what is shown is what is. `lost`: the engine does not answer; it is asked again and
+ * again. `signed-out`: it answers, but not to us; it is asked again on `retry` only.
+ */
+export type Connection = 'connecting' | 'open' | 'lost' | 'signed-out';
+
+/** Why the engine did not do what was asked. */
+export class ControlError extends Error {
+  override readonly name = 'ControlError';
+  /** The engine's error code; `unreachable` if it did not answer. */
+  readonly code: string | null;
+
+  constructor(code: string | null, message: string) {
+    super(message);
+    this.code = code;
+  }
+}

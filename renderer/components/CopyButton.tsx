@@ -1,0 +1,60 @@
+import { ActionIcon, Button, Tooltip } from '@mantine/core';
+import { IconAlertTriangle, IconCheck, IconCopy } from '@tabler/icons-react';
+import { useEffect, useState } from 'react';
+import { useMessages } from '../messages/use-messages.ts';
+
+export interface CopyButtonProps {
+  value: string;
+  /** What it copies, for who cannot see where it stands. */
+  what: string;
+  /** With its text in full instead of an icon. */
+  wide?: boolean;
+}
+
+type Outcome = 'copied' | 'failed' | null;
+
+const outcomeShownMs = 1_500;
+const byPointerAndKeyboard = { hover: true, focus: true, touch: false };
+
+/** Copies a text and says whether it did. */
+export function CopyButton({ value, what, wide = false }: CopyButtonProps) {
+  const messages = useMessages();
+  const [outcome, setOutcome] = useState<Outcome>(null);
+  useEffect(() => {
+    if (outcome !== 'copied') return;
+    const timer = setTimeout(() => setOutcome(null), outcomeShownMs);
+    return () => clearTimeout(timer);
+  }, [outcome]);
+  const copy = async () => setOutcome((await writeToClipboard(value)) ? 'copied' : 'failed');
+
+  const name = messages.copyNamed(what);
+  const said = { copied: messages.copied, failed: messages.copyFailed };
+  const Icon = outcome === 'failed' ? IconAlertTriangle : outcome === 'copied' ? IconCheck : IconCopy;
+  return (
+    <Tooltip
+      label={outcome ? said[outcome] : name}
+      {...(outcome && { opened: true })}
+      openDelay={400}
+      events={byPointerAndKeyboard}
+    >
+      {wide ? (
+        <Button onClick={copy} leftSection={<Icon size={16} />} miw={150}>
+          {outcome === 'copied' ? messages.copied : name}
+        </Button>
+      ) : (
+        <ActionIcon onClick={copy} variant="subtle" color="gray" aria-label={outcome ? said[outcome] : name}>
+          <Icon size={16} />
+        </ActionIcon>
+      )}
+    </Tooltip>
+  );
+}
+
+async function writeToClipboard(text: string): Promise<boolean> {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,28 @@
+import { type ReactNode, useId } from 'react';
+import classes from './Section.module.css';
+
+export interface SectionProps {
+  title: string;
+  /** Beside the title: how many there are. */
+  count?: string | undefined;
+  /** At the end of the title's line. */
+  action?: ReactNode;
+  children: ReactNode;
+}
+
+/** A titled panel. */
+export function Section({ title, count, action, children }: SectionProps) {
+  const titleId = useId();
+  return (
+    <section className={classes.section} aria-labelledby={titleId}>
+      <header className={classes.header}>
+        <h2 className={classes.title} id={titleId}>
+          {title}
+        </h2>
+        {count !== undefined && <span className={classes.count}>{count}</span>}
+        {action !== undefined && <div className={classes.action}>{action}</div>}
+      </header>
+      {children}
+    </section>
+  );
+}

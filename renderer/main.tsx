@@ -1,0 +1,28 @@
+/** Entry of the window: puts the engine's API, the store and the page together. Wires and decides nothing. */
+import '@mantine/core/styles.css';
+import './base.css';
+import { MantineProvider } from '@mantine/core';
+import { StrictMode } from 'react';
+import { createRoot } from 'react-dom/client';
+import { App } from './App.tsx';
+import { createHttpApi } from './http-api.ts';
+import { LocalizationProvider } from './messages/LocalizationProvider.tsx';
+import { createControlStore } from './state/control-store.ts';
+import { ControlStoreProvider } from './state/use-control.ts';
+import { theme } from './theme.ts';
+
+const root = document.getElementById('root');
+if (!root) throw new Error('index.html has no #root');
+const store = createControlStore(createHttpApi());
+
+createRoot(root).render(
+  <StrictMode>
+    <MantineProvider theme={theme} defaultColorScheme="auto">
+      <LocalizationProvider>
+        <ControlStoreProvider value={store}>
+          <App />
+        </ControlStoreProvider>
+      </LocalizationProvider>
+    </MantineProvider>
+  </StrictMode>,
+);

@@ -1,0 +1,79 @@
+import type { Messages } from './en.ts';
+
+/** Numbers and moments as one language writes them. */
+export interface Formats {
+  number(value: number): string;
+  /** US dollars, small sums included. */
+  dollars(value: number): string;
+  /** `85 ms`, `1.2 s`, `3 min 20 s`. */
+  duration(durationMs: number): string;
+  /** `12 s ago`. Both in Unix milliseconds. */
+  ago(moment: number, now: number): string;
+  /** Time of day, with the day if it is another than today's. */
+  moment(moment: number, now: number): string;
+  /** Day and time in full. */
+  fullMoment(moment: number): string;
+  day(moment: number): string;
+}
+
+const secondMs = 1_000;
+const minuteMs = 60 * secondMs;
+const hourMs = 60 * minuteMs;
+const dayMs = 24 * hourMs;
+
+export function createFormats(language: string, messages: Messages): Formats {
+  const number = new Intl.NumberFormat(language);
+  const relative = new Intl.RelativeTimeFormat(language, { style: 'short', numeric: 'always' });
+  const time = new Intl.DateTimeFormat(language, { timeStyle: 'medium', hourCycle: 'h23' });
+  const dayAndTime = new Intl.DateTimeFormat(language, {
+    month: '2-digit',
+    day: '2-digit',
+    hour: '2-digit',
+    minute: '2-digit',
+    hourCycle: 'h23',
+  });
+  const full = new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'medium', hourCycle: 'h23' });
+  const day = new Intl.DateTimeFormat(language, { dateStyle: 'medium' });
+  const unit = (name: string, digits: number) =>
+    new Intl.NumberFormat(language, { style: 'unit', unit: name, unitDisplay: 'short', maximumFractionDigits: digits });
+  const milliseconds = unit('millisecond', 0);
+  const tenths = unit('second', 1);
+  const seconds = unit('second', 0);
+  const minutes = unit('minute', 0);
+
+  return {
+    number: (value) => number.format(value),
+    dollars: (value) => formatDollars(language, value),
+    duration(durationMs) {
+      if (durationMs < secondMs) return milliseconds.format(durationMs);
+      if (durationMs < minuteMs) return tenths.format(durationMs / secondMs);
+      const whole = Math.round(durationMs / secondMs);
+      return `${minutes.format(Math.floor(whole / 60))} ${seconds.format(whole % 60)}`;
+    },
+    ago(moment, now) {
+      const age = Math.max(0, now - moment);
+      if (age < 5 * secondMs) return messages.now;
+      if (age < minuteMs) return relative.format(-Math.floor(age / secondMs), 'second');
+      if (age < hourMs) return relative.format(-Math.floor(age / minuteMs), 'minute');
+      if (age < dayMs) return relative.format(-Math.floor(age / hourMs), 'hour');
+      return relative.format(-Math.floor(age / dayMs), 'day');
+    },
+    moment: (moment, now) => (isSameDay(moment, now) ? time : dayAndTime).format(moment),
+    fullMoment: (moment) => full.format(moment),
+    day: (moment) => day.format(moment),
+  };
+}
+
+function formatDollars(language: string, value: number): string {
+  const digits = value === 0 || value >= 1 ? { maximumFractionDigits: 2 } : { maximumSignificantDigits: 2 };
+  return new Intl.NumberFormat(language, {
+    style: 'currency',
+    currency: 'USD',
+    currencyDisplay: 'narrowSymbol',
+    ...digits,
+  }).format(value);
+}
+
+function isSameDay(one: number, other: number): boolean {
+  return new Date(one).toDateString() === new Date(other).toDateString();
+}

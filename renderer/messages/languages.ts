@@ -1,0 +1,45 @@
+import { en, type Messages } from './en.ts';
+import { zh } from './zh.ts';
+
+export type LanguageId = 'en' | 'zh-CN';
+
+interface Language {
+  id: LanguageId;
+  /** In itself, so that who needs it can read it. */
+  name: string;
+  messages: Messages;
+}
+
+export const languages: readonly Language[] = [
+  { id: 'en', name: 'English', messages: en },
+  { id: 'zh-CN', name: '简体中文', messages: zh },
+];
+
+const storageKey = 'sluice-language';
+
+/** What was chosen, else the first of the system's languages that there is, else English. */
+export function preferredLanguage(): LanguageId {
+  const wanted = [readChoice(), ...navigator.languages];
+  const found = wanted.map((tag) => languages.find(({ id }) => tag && primary(tag) === primary(id)));
+  return found.find((language) => language !== undefined)?.id ?? 'en';
+}
+
+export function rememberLanguage(id: LanguageId): void {
+  try {
+    localStorage.setItem(storageKey, id);
+  } catch {
+    // Without storage it holds for as long as the window is open.
+  }
+}
+
+function readChoice(): string | null {
+  try {
+    return localStorage.getItem(storageKey);
+  } catch {
+    return null;
+  }
+}
+
+function primary(tag: string): string {
+  return tag.split('-')[0]?.toLowerCase() ?? tag;
+}

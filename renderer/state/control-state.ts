@@ -1,0 +1,58 @@
+/** What the window knows of the engine, and how each event changes it. Pure; knows neither React nor the wire. */
+import type { ConfigViews, ControlEvent } from '../../server/contract/events.ts';
+import type { RequestStarted } from '../../server/contract/ledger.ts';
+import type { Connection } from '../api.ts';
+import { type LiveRequest, longestLiveList, withRequestEvent } from './live-request.ts';
+
+export interface ControlState {
+  connection: Connection;
+  /** Null until the first snapshot; while the connection is lost, what was last known. */
+  views: ConfigViews | null;
+  /** Newest first. */
+  requests: readonly LiveRequest[];
+}
+
+export const initialState: ControlState = { connection: 'connecting', views: null, requests: [] };
+
+export function withEvent(state: ControlState, event: ControlEvent): ControlState {
+  if (event.type === 'snapshot') {
+    const { type: _, requests, ...views } = event;
+    return { ...state, views, requests: requests.slice(0, longestLiveList) };
+  }
+  if (!state.views) return state;
+  return { ...state, ...withDelta({ views: state.views, requests: state.requests }, event) };
+}
+
+type Delta = Exclude<ControlEvent, { type: 'snapshot' }>;
+type Known = { views: ConfigViews; requests: readonly LiveRequest[] };
+
+function withDelta({ views, requests }: Known, event: Delta): Partial<Known> {
+  switch (event.type) {
+    case 'config-changed': {
+      const { type: _, ...changed } = event;
+      return { views: { ...views, ...changed } };
+    }
+    case 'provider-changed': {
+      const { provider } = event;
+      return {
+        views: { ...views, providers: views.providers.map((old) => (old.id === provider.id ? provider : old)) },
+      };
+    }
+    case 'ledger-health':
+      return { views: { ...views, status: { ...views.status, ledger: event.ledger } } };
+    case 'request-started':
+    case 'request-finished':
+      return { views: withKeyUsed(views, event.request), requests: withRequestEvent(requests, event) };
+  }
+}
+
+/** No event tells that a key was used: its request does. */
+function withKeyUsed(
+  views: ConfigViews,
+  { keyId, startedAt }: Pick<RequestStarted, 'keyId' | 'startedAt'>,
+): ConfigViews {
+  const index = views.keys.findIndex((key) => key.id === keyId);
+  const key = views.keys[index];
+  if (!key || (key.lastUsedAt ?? 0) >= startedAt) return views;
+  return { ...views, keys: views.keys.with(index, { ...key, lastUsedAt: startedAt }) };
+}

@@ -1,0 +1,66 @@
+/**
+ * The one store of the window: holds the state that the engine's events make, and carries commands to the engine. It never
+ * writes ahead of the engine: what was asked for shows when the engine's event says so.
+ */
+import type { CommandInputMap, CommandResults, CommandType } from '../../server/contract/commands.ts';
+import type { Connection, ControlApi } from '../api.ts';
+import { type ControlState, initialState, withEvent } from './control-state.ts';
+
+export interface ControlStore {
+  state(): ControlState;
+  /** Tells of changes, at most once a frame. Returns what ends it. */
+  subscribe(listener: () => void): () => void;
+  /** Resolves once the state shows what the command did. Rejects with a `ControlError`. */
+  execute<T extends CommandType>(command: CommandInputMap[T] & { type: T }): Promise<CommandResults[T]>;
+  /** Asks the engine again at once. */
+  reconnect(): void;
+}
+
+/** `nextFrame`: calls back when it is time to draw. */
+export function createControlStore(
+  api: ControlApi,
+  nextFrame: (callback: () => void) => void = requestAnimationFrame,
+): ControlStore {
+  let state = initialState;
+  let isScheduled = false;
+  const listeners = new Set<() => void>();
+  const waiting = new Set<{ revision: number; resolve: () => void }>();
+
+  const notify = () => {
+    isScheduled = false;
+    for (const listener of listeners) listener();
+  };
+  const set = (next: ControlState) => {
+    state = next;
+    for (const wait of waiting) {
+      if (!shows(wait.revision)) continue;
+      waiting.delete(wait);
+      wait.resolve();
+    }
+    if (!isScheduled) nextFrame(notify);
+    isScheduled = true;
+  };
+  // Without a connection no event will come, and the command was carried out nevertheless.
+  const shows = (revision: number) =>
+    state.connection !== 'open' || (state.views !== null && state.views.status.revision >= revision);
+
+  const subscription = api.subscribe({
+    onEvent: (event) => set(withEvent(state, event)),
+    onConnection: (connection: Connection) => set({ ...state, connection }),
+  });
+
+  return {
+    state: () => state,
+    subscribe(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    async execute<T extends CommandType>(command: CommandInputMap[T] & { type: T }) {
+      const result = await api.execute<T>(command);
+      const revision = 'revision' in result ? result.revision : 0;
+      if (!shows(revision)) await new Promise<void>((resolve) => waiting.add({ revision, resolve }));
+      return result;
+    },
+    reconnect: subscription.retry,
+  };
+}

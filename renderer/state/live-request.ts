@@ -1,0 +1,49 @@
+import type { ControlEvent } from '../../server/contract/events.ts';
+import type { RequestStarted } from '../../server/contract/ledger.ts';
+import type { RequestView } from '../../server/contract/views.ts';
+
+/** Enough to look back over, few enough to draw at once. */
+export const longestLiveList = 250;
+
+/** A request as the live list shows it. `outcome` and `totalMs` are null while it runs. */
+export type LiveRequest = RequestStarted &
+  Pick<
+    RequestView,
+    | 'outcome'
+    | 'status'
+    | 'errorCode'
+    | 'modelServed'
+    | 'provider'
+    | 'firstByteMs'
+    | 'totalMs'
+    | 'usage'
+    | 'usageCertainty'
+    | 'costUsd'
+  >;
+
+type RequestEvent = Extract<ControlEvent, { type: 'request-started' | 'request-finished' }>;
+
+/** The list with what the event tells: newest first, at most `longestLiveList`. */
+export function withRequestEvent(requests: readonly LiveRequest[], event: RequestEvent): readonly LiveRequest[] {
+  const request = event.type === 'request-started' ? running(event.request) : event.request;
+  const index = requests.findIndex((known) => known.id === request.id);
+  if (index === -1) return [request, ...requests].slice(0, longestLiveList);
+  // What has ended does not begin again.
+  return event.type === 'request-started' ? requests : requests.with(index, request);
+}
+
+function running(started: RequestStarted): LiveRequest {
+  return {
+    ...started,
+    outcome: null,
+    status: null,
+    errorCode: null,
+    modelServed: null,
+    provider: null,
+    firstByteMs: null,
+    totalMs: null,
+    usage: null,
+    usageCertainty: 'none',
+    costUsd: null,
+  };
+}

@@ -1,0 +1,38 @@
+import { useState } from 'react';
+import type { CommandInputMap, CommandResults, CommandType } from '../../server/contract/commands.ts';
+import { ControlError } from '../api.ts';
+import { useControlStore } from './use-control.ts';
+
+export interface CommandRunner {
+  /** It was sent and does not show yet. */
+  isRunning: boolean;
+  /** Why the last one failed; null if it did not. */
+  problem: ControlError | null;
+  /** Null if it failed; then `problem` says why. */
+  run<T extends CommandType>(command: CommandInputMap[T] & { type: T }): Promise<CommandResults[T] | null>;
+  forget(): void;
+}
+
+/** To carry out commands one after the other and show how the last one went. */
+export function useCommand(): CommandRunner {
+  const store = useControlStore();
+  const [isRunning, setRunning] = useState(false);
+  const [problem, setProblem] = useState<ControlError | null>(null);
+  return {
+    isRunning,
+    problem,
+    async run<T extends CommandType>(command: CommandInputMap[T] & { type: T }) {
+      setRunning(true);
+      setProblem(null);
+      try {
+        return await store.execute<T>(command);
+      } catch (error) {
+        setProblem(error instanceof ControlError ? error : new ControlError(null, String(error)));
+        return null;
+      } finally {
+        setRunning(false);
+      }
+    },
+    forget: () => setProblem(null),
+  };
+}

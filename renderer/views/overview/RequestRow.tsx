@@ -1,0 +1,91 @@
+import { memo } from 'react';
+import type { RequestOutcome } from '../../../server/contract/ledger.ts';
+import { useNow } from '../../components/use-now.ts';
+import { type Localization, useLocalization } from '../../messages/use-messages.ts';
+import type { LiveRequest } from '../../state/live-request.ts';
+import classes from './RequestsSection.module.css';
+
+const unknown = '–';
+
+const meanings: Partial<Record<RequestOutcome, string | undefined>> = {
+  ok: classes.good,
+  error: classes.bad,
+  'stream-broken': classes.bad,
+  interrupted: classes.warning,
+};
+
+export interface RequestRowProps {
+  request: LiveRequest;
+  keyName: string | null;
+}
+
+/** One request. Drawn anew only when it changes, or while it runs, each second. */
+export const RequestRow = memo(function RequestRow({ request, keyName }: RequestRowProps) {
+  const localization = useLocalization();
+  const { formats } = localization;
+  const time = useNow((now) => formats.moment(request.startedAt, now));
+  const model = request.modelAsked ?? request.modelServed;
+  const tokens = describeTokens(request, localization);
+  return (
+    <tr>
+      <td className={classes.status}>
+        <Outcome request={request} />
+      </td>
+      <td className={`${classes.time} ${classes.soft}`} title={formats.fullMoment(request.startedAt)}>
+        {time}
+      </td>
+      <td className={`${classes.request} ${classes.mono}`} title={`${request.method} ${request.route}`}>
+        <span className={classes.soft}>{request.method}</span> {request.route}
+      </td>
+      <td className={`${classes.model} ${classes.mono}`} title={model ?? undefined}>
+        {model ?? unknown}
+      </td>
+      <td className={classes.provider} title={request.provider ?? undefined}>
+        {request.provider ?? unknown}
+      </td>
+      <td className={classes.key} title={keyName ?? undefined}>
+        {keyName ?? unknown}
+      </td>
+      <td className={`${classes.duration} ${classes.end}`}>
+        <Duration request={request} />
+      </td>
+      <td className={`${classes.tokens} ${classes.end}`} title={tokens.full}>
+        {tokens.short}
+      </td>
+      <td className={`${classes.cost} ${classes.end}`}>
+        {request.costUsd === null ? unknown : formats.dollars(request.costUsd)}
+      </td>
+    </tr>
+  );
+});
+
+function Outcome({ request }: { request: LiveRequest }) {
+  const { outcomes } = useLocalization().messages.requests;
+  const { outcome, status, errorCode } = request;
+  const text = outcomes[outcome ?? 'running'];
+  const meaning = (outcome && meanings[outcome]) ?? classes.soft;
+  return (
+    <span className={meaning} title={errorCode ?? text}>
+      {status !== null && `${status} `}
+      {text}
+    </span>
+  );
+}
+
+function Duration({ request: { startedAt, totalMs } }: { request: LiveRequest }) {
+  const { formats } = useLocalization();
+  // Whole seconds while it runs: tenths would only flicker.
+  const text = useNow((now) => formats.duration(totalMs ?? Math.max(1, Math.round((now - startedAt) / 1_000)) * 1_000));
+  return totalMs === null ? <span className={classes.soft}>{text}</span> : text;
+}
+
+/** Short for the column, in full for its title. */
+function describeTokens({ usage }: LiveRequest, { messages, formats }: Localization) {
+  const { inputTokens, outputTokens } = usage ?? {};
+  if (inputTokens === undefined && outputTokens === undefined) return { short: unknown, full: undefined };
+  const [input, output] = [inputTokens ?? 0, outputTokens ?? 0];
+  return {
+    short: formats.number(input + output),
+    full: messages.requests.tokensInOut(formats.number(input), formats.number(output)),
+  };
+}

@@ -1,0 +1,29 @@
+import type { KeyView } from '../../../server/contract/views.ts';
+import { ConfirmDialog } from '../../components/ConfirmDialog.tsx';
+import { useMessages } from '../../messages/use-messages.ts';
+import { useCommand } from '../../state/use-command.ts';
+
+/** Asks before `view` is revoked; null: nothing to ask. */
+export function RevokeKeyDialog({ view, onClose }: { view: KeyView | null; onClose(): void }) {
+  const { keys: names } = useMessages();
+  const command = useCommand();
+  const close = () => {
+    command.forget();
+    onClose();
+  };
+  const revoke = async (id: string) => {
+    if (await command.run({ type: 'key.revoke', id })) close();
+  };
+  return (
+    <ConfirmDialog
+      opened={view !== null}
+      title={names.revokeTitle}
+      text={view ? names.revokeText(view.name ?? view.id) : ''}
+      confirm={names.revokeConfirm}
+      isRunning={command.isRunning}
+      problem={command.problem}
+      onConfirm={() => view && void revoke(view.id)}
+      onClose={close}
+    />
+  );
+}

@@ -1,0 +1,33 @@
+import type { CommandInputMap } from '../../../server/contract/commands.ts';
+import type { ConfigViews } from '../../../server/contract/events.ts';
+import type { ProviderView } from '../../../server/contract/views.ts';
+
+/** A line of the list. The built-in demo has one also while it is off, when the engine does not count it among providers. */
+export interface ProviderRowData {
+  id: string;
+  isDemo: boolean;
+  isOn: boolean;
+  /** Null for the demo while it is off or could not start. */
+  provider: ProviderView | null;
+}
+
+export function providerRows({ providers, status }: Pick<ConfigViews, 'providers' | 'status'>): ProviderRowData[] {
+  const rows = providers.map((provider) => ({
+    id: provider.id,
+    isDemo: provider.isDemo,
+    isOn: provider.enabled,
+    provider,
+  }));
+  if (providers.some((provider) => provider.isDemo)) return rows;
+  const isWanted = status.settings.demo === 'on' || (status.settings.demo === 'auto' && providers.length === 0);
+  return [...rows, { id: 'demo', isDemo: true, isOn: isWanted, provider: null }];
+}
+
+type SwitchCommand = CommandInputMap['provider.set-enabled'] | CommandInputMap['settings.update'];
+
+/** The demo stands in no configuration; the setting switches it. */
+export function switchCommand({ id, isDemo }: ProviderRowData, enabled: boolean): SwitchCommand {
+  return isDemo
+    ? { type: 'settings.update', changes: { demo: enabled ? 'on' : 'off' } }
+    : { type: 'provider.set-enabled', id, enabled };
+}
