@@ -78,7 +78,7 @@ describe.each<Break>(['the connection breaks', 'the stream just ends'])('where %
     const complete = wholeAt(closed);
     const [firstEnd = 0] = eventEnds(text);
     expect(complete).toBeGreaterThan(0);
-    const step = sample.bytes.length > 1_500 ? 7 : 3;
+    const step = sample.bytes.length > 1_500 ? 11 : 4;
     const cuts = Array.from({ length: Math.ceil(sample.bytes.length / step) }, (_, index) => index * step);
     cuts.push(complete - 1, complete, complete + 1);
     const check = async (cut: number) => {
