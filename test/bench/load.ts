@@ -4,7 +4,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LoadConnection } from './load-connection.ts';
-import { buildRequest, eventsOf, expectedBody, type RequestName } from './payloads.ts';
+import { buildRequest, eventGapMs, eventsOf, expectedBody, type RequestName } from './payloads.ts';
 
 /** Each connection asks again as soon as it is answered, until the time is over or so many were asked. */
 export interface LoopJob {
@@ -88,7 +88,7 @@ async function loop(job: LoopJob): Promise<JobResult> {
 
 async function streams(job: StreamsJob): Promise<JobResult> {
   const connections = await connect(job, job.port, job.connections);
-  const lengthMs = eventsOf(job.request) * 20;
+  const lengthMs = eventsOf(job.request) * eventGapMs;
   const startedMs = performance.now();
   const firstUs: number[] = [];
   await Promise.all(

@@ -13,7 +13,7 @@ export const uploadBytes = 25 * 1024 * 1024;
 /** What a multipart body may add to its file. */
 export const uploadFramingBytes = 4096;
 
-const eventCounts = { paced: 75, full: 2000 };
+const eventCounts = { paced: 60, full: 2000 };
 const answerBytes = { short: 1_200, 'long-answer': 32 * 1024 };
 const usage = { prompt_tokens: 310, completion_tokens: 152, total_tokens: 462 };
 const boundary = 'bench-boundary-5d1c';

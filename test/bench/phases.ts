@@ -15,13 +15,16 @@ export interface Bench {
   load(job: Job): Promise<JobResult>;
   /** A new one, to be stopped by the phase. */
   start(name: GatewayName): Promise<RunningGateway>;
-  /** The one that serves all rounds, warmed up. */
-  running(name: GatewayName): Promise<RunningGateway>;
+  /** The one that serves the phases of this kind in all rounds, warmed up. */
+  running(name: GatewayName, use?: GatewayUse): Promise<RunningGateway>;
 }
+
+/** What a long-lived gateway is for. */
+export type GatewayUse = 'any' | 'streams';
 
 const compared: readonly GatewayName[] = ['pipe', 'express', 'sluice'];
 const plainConnections = 32;
-const plainMs = 1_500;
+const plainMs = 1_400;
 const streamConnections = 200;
 const fullConnections = 16;
 const fullMs = 1_200;
@@ -29,6 +32,7 @@ const alternations = 1_000;
 const uploads = 8;
 const startsPerRound = 2;
 const growthMs = 1_200;
+const warmUpMs = 500;
 
 export const phases: Readonly<Record<string, (bench: Bench) => Promise<void>>> = {
   start,
@@ -40,21 +44,29 @@ export const phases: Readonly<Record<string, (bench: Bench) => Promise<void>>> =
   growth,
 };
 
-/** Takes a gateway through what it will be asked, so that its hot code is compiled before anything counts. */
-export async function warmUp(bench: Bench, { port }: RunningGateway): Promise<void> {
-  for (const request of ['short', 'full', 'full-asked', 'long-question', 'short'] as const) {
-    await bench.load({ kind: 'loop', port, request, connections: fullConnections, durationMs: 400 * bench.scale });
-  }
+/**
+ * Takes a gateway through what it will be asked, so that its hot code is compiled before anything counts. Paced streams
+ * have gateways of their own, so that their memory is not that of earlier phases.
+ */
+export async function warmUp(bench: Bench, { port }: RunningGateway, use: GatewayUse): Promise<void> {
+  const connections = Math.round(streamConnections * bench.scale);
+  if (use === 'streams') await bench.load({ kind: 'streams', port, request: 'paced', connections });
+  const requests =
+    use === 'streams' ? (['short'] as const) : (['short', 'full', 'full-asked', 'long-question', 'short'] as const);
+  const durationMs = warmUpMs * Math.max(bench.scale, 0.3);
+  for (const request of requests)
+    await bench.load({ kind: 'loop', port, request, connections: fullConnections, durationMs });
 }
 
 async function start(bench: Bench): Promise<void> {
   // The first start of all reads the program from the disk.
-  const counted = bench.round === 0 ? [false, true, true] : [true, true];
-  for (const isCounted of counted.slice(0, Math.ceil(startsPerRound * bench.scale) + 1)) {
+  const uncounted = bench.round === 0 ? 1 : 0;
+  const starts = uncounted + Math.ceil(startsPerRound * bench.scale);
+  for (let number = 0; number < starts; number++) {
     for (const name of turned(compared, bench.round)) {
       const gateway = await bench.start(name);
       await gateway.stop();
-      if (!isCounted) continue;
+      if (number < uncounted) continue;
       bench.samples.add('start.firstAnswerMs', name, gateway.firstAnswerMs);
       bench.samples.add('start.idleMb', name, gateway.idleRssMb);
     }
@@ -90,7 +102,7 @@ async function plain(bench: Bench): Promise<void> {
 
 async function paced(bench: Bench): Promise<void> {
   const firstUs = new Map<Column, number>();
-  for (const target of await targets(bench, true)) {
+  for (const target of await targets(bench, true, 'streams')) {
     if (target.pid) forgetPeak(target.pid);
     const connections = Math.round(streamConnections * bench.scale);
     const job: Job = { kind: 'streams', port: target.port, request: 'paced', connections };
@@ -162,9 +174,9 @@ interface LoadTarget {
   pid: number;
 }
 
-async function targets(bench: Bench, withDirect: boolean): Promise<LoadTarget[]> {
+async function targets(bench: Bench, withDirect: boolean, use: GatewayUse = 'any'): Promise<LoadTarget[]> {
   const found: LoadTarget[] = withDirect ? [{ name: 'direct', port: bench.upstreamPort, pid: 0 }] : [];
-  for (const name of turned(compared, bench.round)) found.push(await bench.running(name));
+  for (const name of turned(compared, bench.round)) found.push(await bench.running(name, use));
   return found;
 }
 

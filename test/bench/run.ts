@@ -16,7 +16,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { type GatewayName, type GatewaySetting, type RunningGateway, startGateway } from './gateways.ts';
+import { type GatewaySetting, type RunningGateway, startGateway } from './gateways.ts';
 import { startLoadEnds } from './load-child.ts';
 import { type Bench, phases, warmUp } from './phases.ts';
 import { canMeasure, isPinned } from './proc.ts';
@@ -56,7 +56,7 @@ const setting: GatewaySetting = {
   ledgerRows: options.quick ? 20_000 : 1_000_000,
 };
 const samples = new Samples();
-const shared = new Map<GatewayName, RunningGateway>();
+const shared = new Map<string, RunningGateway>();
 const bench: Bench = {
   samples,
   round: 0,
@@ -64,12 +64,12 @@ const bench: Bench = {
   scale: options.quick ? quickScale : 1,
   load: ends.load,
   start: (name) => startGateway(name, setting),
-  async running(name) {
-    const known = shared.get(name);
+  async running(name, use = 'any') {
+    const known = shared.get(`${name} ${use}`);
     if (known) return known;
     const gateway = await startGateway(name, setting);
-    shared.set(name, gateway);
-    await warmUp(bench, gateway);
+    shared.set(`${name} ${use}`, gateway);
+    await warmUp(bench, gateway, use);
     return gateway;
   },
 };
