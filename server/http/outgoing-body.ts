@@ -87,8 +87,10 @@ export class JsonBody implements IncomingBody {
   dispose(): void {}
 
   #modelEdits(model: string | null): JsonEdit[] {
-    if (model === null || model === this.fields.model) return [];
     const field = this.#peek.fields.get('model');
+    // A model that is named twice is made one: the upstream may take the first, and only the last was admitted.
+    const isSettled = model === null || (model === this.fields.model && field?.earlier.length === 0);
+    if (isSettled) return [];
     if (field) return fieldEdits(field, model);
     const start = this.#bytes.indexOf(0x7b) + 1;
     return [{ start, end: start, text: `"model":${JSON.stringify(model)}${this.#peek.empty ? '' : ','}` }];
@@ -143,7 +145,8 @@ export class FormBody implements IncomingBody {
   }
 
   async sendable(model: string | null): Promise<Sendable & { usageAsked: boolean }> {
-    const changed = model !== null && model !== this.fields.model;
+    const isTwice = Array.isArray(this.#form.fields.model);
+    const changed = model !== null && (model !== this.fields.model || isTwice);
     const body = changed ? await withField(this.#form, 'model', model) : this.#form.spool.whole();
     return { length: body.length, open: () => body.open(), usageAsked: false };
   }
