@@ -101,20 +101,13 @@ class ConnectAttempt {
     socket.prependOnceListener('secure', () => {
       issuer = issuerOf(socket);
     });
-    // A resumed session is not checked for its name again, so one that failed the check must not be kept.
-    let ticket: Buffer | undefined;
-    let isChecked = false;
-    socket.on('session', (next) => {
-      ticket = next;
-      if (isChecked) this.#sessions.set(host, next);
-    });
+    // A resumed session is not checked for its name again; Node tells none before that check was passed.
+    socket.on('session', (ticket) => this.#sessions.set(host, ticket));
     try {
       await this.#opened(socket, 'secureConnect');
     } catch (error) {
       throw this.#expired ? error : tlsError(error, host, issuer);
     }
-    isChecked = true;
-    if (ticket) this.#sessions.set(host, ticket);
     return socket;
   }
 

@@ -10,7 +10,8 @@
 
 /**
  * Sees each event with its blank line and returns what is to be sent in its place: the same buffer, another, or null for
- * nothing. Of an event too large to be held it sees the beginning (`whole` false), which is sent whatever it returns.
+ * nothing. Of an event too large to be held it sees the beginning (`whole` false, at least 64 KiB), which is sent whatever
+ * it returns.
  */
 export type EventFilter = (event: Buffer, whole: boolean) => Buffer | null;
 
@@ -100,7 +101,7 @@ export class SseGate {
     this.#heldBytes += part.length;
     if (this.#heldBytes <= maxHeldBytes) return;
     this.#insideLargeEvent = true;
-    this.#filter?.(this.#held[0] ?? part, false);
+    this.#filter?.(Buffer.concat(this.#held), false);
     this.flush();
   }
 
