@@ -4,7 +4,7 @@ import { GatewayError } from '../contract/errors.ts';
 import type { LocalServerView, PresetView, ProviderTestView } from '../contract/provider-views.ts';
 import {
   type Query,
-  type QueryInputMap,
+  type QueryInput,
   type QueryMap,
   type QueryResult,
   type QueryResults,
@@ -34,7 +34,7 @@ export interface QueryPorts {
 
 /** Takes anything and checks it. Rejects with a GatewayError. */
 export interface AnswerQuery {
-  <T extends QueryType>(query: QueryInputMap[T] & { type: T }): Promise<QueryResults[T]>;
+  <Input extends QueryInput>(query: Input): Promise<QueryResults[Input['type']]>;
   (query: unknown): Promise<QueryResult>;
 }
 

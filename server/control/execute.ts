@@ -6,7 +6,7 @@
 import type { ConfigStore } from '../config/config-store.ts';
 import {
   type Command,
-  type CommandInputMap,
+  type CommandInput,
   type CommandMap,
   type CommandResult,
   type CommandResults,
@@ -68,7 +68,7 @@ const changers: { [T in ChangeType]: Changer<T> } = {
 
 /** Takes anything and checks it. Rejects with a GatewayError; then nothing has changed. */
 export interface Execute {
-  <T extends CommandType>(command: CommandInputMap[T] & { type: T }): Promise<CommandResults[T]>;
+  <Input extends CommandInput>(command: Input): Promise<CommandResults[Input['type']]>;
   (command: unknown): Promise<CommandResult>;
 }
 

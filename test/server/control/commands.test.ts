@@ -199,8 +199,8 @@ describe('groups, aliases and settings', () => {
     const spare = { provider: 'spare', model: 'gpt-x', priority: 1 };
     await run({ type: 'alias.put', alias: { name: 'slow', targets: [main] } });
     const replacement = { name: 'slow', targets: [{ ...main, priority: 0 }, spare] };
-    const { alias } = await sluice.gateway.execute({ type: 'alias.put', alias: replacement });
-    expect(alias.targets.map(({ priority, weight }) => [priority, weight])).toEqual([
+    const replaced = await sluice.gateway.execute({ type: 'alias.put', alias: replacement });
+    expect(replaced.alias.targets.map(({ priority, weight }) => [priority, weight])).toEqual([
       [0, 1],
       [1, 1],
     ]);

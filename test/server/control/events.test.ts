@@ -1,0 +1,147 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import type { EventMessage } from '../../../server/contract/events.ts';
+import { createEventHub } from '../../../server/control/event-hub.ts';
+import { json, type ScriptedUpstream, startUpstream } from '../../support/upstream.ts';
+import { type ControlGateway, gatherEvents, startControlGateway } from './control-gateway.ts';
+
+let upstream: ScriptedUpstream;
+let sluice: ControlGateway;
+beforeEach(async () => {
+  upstream = await startUpstream((_request, response) => json(response, { id: 'x', choices: [] }));
+  sluice = await startControlGateway({
+    config: { providers: [{ id: 'main', baseUrl: upstream.baseUrl, models: ['gpt-x'] }] },
+  });
+});
+afterEach(async () => {
+  await sluice.stop();
+  await upstream.stop();
+});
+
+const ask = () => sluice.client.chat.completions.create({ model: 'gpt-x', messages: [] });
+
+describe('events', () => {
+  test('begin with a snapshot of everything, with the latest requests', async () => {
+    await ask();
+    const events = gatherEvents(sluice.gateway);
+    expect(await events.next('snapshot')).toMatchObject({
+      status: { baseUrl: sluice.baseUrl, revision: 1 },
+      providers: [{ id: 'main' }],
+      keys: [{ id: 'k1' }],
+      groups: [{ id: 'default', keyCount: 1 }],
+      aliases: [],
+      requests: [{ modelAsked: 'gpt-x', outcome: 'ok' }],
+    });
+    events.stop();
+  });
+
+  test('tell of each request twice, by numbers that rise by one', async () => {
+    const events = gatherEvents(sluice.gateway);
+    await events.next('snapshot');
+    await ask();
+    const { request } = await events.next('request-finished');
+    expect(request).toMatchObject({ provider: 'main', outcome: 'ok', keyId: 'k1' });
+    expect((await events.next('request-started')).request.id).toBe(request.id);
+    expect(events.messages.map(({ event }) => event.type)).toEqual(['snapshot', 'request-started', 'request-finished']);
+    expect(revisionSteps(events.messages)).toEqual([1, 1]);
+    events.stop();
+  });
+
+  test('tell of a change once it is in force, with the lists that changed', async () => {
+    const events = gatherEvents(sluice.gateway);
+    await events.next('snapshot');
+    await sluice.gateway.execute({ type: 'key.create', name: 'a' });
+    const changed = await events.next('config-changed');
+    expect(changed).toMatchObject({ status: { revision: 2 }, keys: [{ id: 'k1' }, { id: 'a' }] });
+    expect(changed.groups).toMatchObject([{ keyCount: 2 }]);
+    expect(changed).not.toHaveProperty('aliases');
+    await sluice.gateway.execute({ type: 'provider.set-enabled', id: 'main', enabled: false });
+    const second = await events.next('config-changed', ({ status }) => status.revision === 3);
+    expect(second.providers).toMatchObject([{ id: 'main', unusable: 'it is switched off' }]);
+    expect(second).not.toHaveProperty('keys');
+    events.stop();
+  });
+
+  test('reach each listener from its own snapshot on, and none that has left', async () => {
+    const first = gatherEvents(sluice.gateway);
+    await first.next('snapshot');
+    await sluice.gateway.execute({ type: 'key.create', name: 'a' });
+    const second = gatherEvents(sluice.gateway);
+    expect((await second.next('snapshot')).keys).toHaveLength(2);
+    first.stop();
+    const heard = first.messages.length;
+    await sluice.gateway.execute({ type: 'key.create', name: 'b' });
+    expect((await second.next('config-changed')).keys).toHaveLength(3);
+    expect(first.messages).toHaveLength(heard);
+    expect(revisionSteps(second.messages)).toEqual([1]);
+    second.stop();
+  });
+});
+
+function revisionSteps(messages: readonly EventMessage[]): number[] {
+  return messages.slice(1).map(({ revision }, index) => revision - (messages[index]?.revision ?? 0));
+}
+
+describe('the event hub', () => {
+  const health = (pending: number) =>
+    ({ type: 'ledger-health', ledger: { ok: true, pending, dropped: 0, lastError: null } }) as const;
+  const failed = vi.fn();
+  const createHub = (takeSnapshot: () => Promise<ReturnType<typeof health>>, whileHeard = () => () => {}) =>
+    createEventHub({ takeSnapshot, whileHeard, log: { error: failed } });
+
+  test('keeps what is told while the snapshot is taken until after it', async () => {
+    const snapshot = Promise.withResolvers<ReturnType<typeof health>>();
+    const hub = createHub(() => snapshot.promise);
+    const heard: EventMessage[] = [];
+    const done = Promise.withResolvers<void>();
+    hub.subscribe((message) => heard.push(message) === 3 && done.resolve());
+    hub.tell(health(1));
+    hub.tell(health(2));
+    snapshot.resolve(health(0));
+    await done.promise;
+    expect(heard).toEqual([0, 1, 2].map((number) => ({ revision: number, event: health(number) })));
+  });
+
+  test('tells nothing to one who left before the snapshot was there', async () => {
+    const snapshot = Promise.withResolvers<ReturnType<typeof health>>();
+    const hub = createHub(() => snapshot.promise);
+    const listener = vi.fn();
+    hub.subscribe(listener)();
+    snapshot.resolve(health(0));
+    await snapshot.promise;
+    hub.tell(health(1));
+    expect(listener).not.toHaveBeenCalled();
+    expect(hub.isHeard).toBe(false);
+  });
+
+  test('says when the first begins to listen and when the last has left', () => {
+    const steps: string[] = [];
+    const hub = createHub(
+      async () => health(0),
+      () => {
+        steps.push('start');
+        return () => steps.push('stop');
+      },
+    );
+    const stops = [hub.subscribe(() => {}), hub.subscribe(() => {})];
+    expect(steps).toEqual(['start']);
+    for (const stop of [...stops, ...stops]) stop();
+    expect(steps).toEqual(['start', 'stop']);
+  });
+
+  test('a listener that fails disturbs neither the others nor what is told of', async () => {
+    const hub = createHub(async () => health(0));
+    const begun = Promise.withResolvers<void>();
+    const heard: number[] = [];
+    hub.subscribe(() => {
+      throw new Error('broken');
+    });
+    hub.subscribe(({ revision }) => {
+      heard.push(revision);
+      begun.resolve();
+    });
+    await begun.promise;
+    hub.tell(health(1));
+    expect(heard).toEqual([0, 1]);
+    expect(failed).toHaveBeenCalled();
+  });
+});

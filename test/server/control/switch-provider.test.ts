@@ -1,0 +1,44 @@
+import { expect, test } from 'vitest';
+import { json, startUpstream } from '../../support/upstream.ts';
+import { startControlGateway } from './control-gateway.ts';
+
+test('a provider that is added by a command serves, is switched off, and serves again, without a restart', async () => {
+  const upstream = await startUpstream((_request, response) => json(response, { id: 'x', choices: [] }));
+  const sluice = await startControlGateway();
+  const ask = async (model: string) => {
+    const response = await sluice.fetch('/chat/completions', {
+      method: 'POST',
+      body: JSON.stringify({ model, messages: [] }),
+      headers: { 'content-type': 'application/json' },
+    });
+    const body = await response.json();
+    return [response.status, body.error?.code];
+  };
+  const models = async () => (await sluice.client.models.list()).data.map(({ id }) => id);
+
+  expect(await models()).toContain('demo-chat');
+  await sluice.gateway.execute({
+    type: 'provider.add',
+    provider: { name: 'Mine', baseUrl: upstream.baseUrl, models: ['gpt-x'] },
+    credentials: [{ secret: 'sk-planted-4711' }],
+  });
+  expect(await models()).toEqual(['gpt-x']);
+  expect(await ask('gpt-x')).toEqual([200, undefined]);
+  expect(upstream.seen.at(-1)?.headers.authorization).toBe('Bearer sk-planted-4711');
+
+  await sluice.gateway.execute({ type: 'provider.set-enabled', id: 'mine', enabled: false });
+  expect(await ask('gpt-x')).toEqual([503, 'no_healthy_provider']);
+  expect(upstream.seen).toHaveLength(1);
+
+  await sluice.gateway.execute({ type: 'provider.set-enabled', id: 'mine', enabled: true });
+  expect(await ask('gpt-x')).toEqual([200, undefined]);
+
+  await sluice.gateway.execute({ type: 'credential.set', provider: 'mine', id: 'c1', secret: 'sk-planted-0815' });
+  await ask('gpt-x');
+  expect(upstream.seen.at(-1)?.headers.authorization).toBe('Bearer sk-planted-0815');
+
+  await sluice.gateway.execute({ type: 'provider.remove', id: 'mine' });
+  expect(await models()).toContain('demo-chat');
+  await sluice.stop();
+  await upstream.stop();
+});
