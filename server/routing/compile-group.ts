@@ -1,6 +1,7 @@
 import type { AliasConfig, GroupConfig } from '../contract/config.ts';
+import type { ModelInfo } from '../providers/upstream.ts';
 import { matchesAny } from './pattern.ts';
-import type { CompiledGroup, CompiledProvider, ModelInfo, RankedProvider, Route, Target } from './snapshot.ts';
+import type { CompiledGroup, CompiledProvider, RankedProvider, Route, Target } from './snapshot.ts';
 
 /** Works out what a group may list and call, and in which order each model's targets are asked. */
 export function compileGroup(

@@ -5,17 +5,11 @@
 import { hash } from 'node:crypto';
 import { type Config, type KeyConfig, type ProviderConfig, timeoutsSchema } from '../contract/config.ts';
 import { dialects } from '../providers/registry.ts';
+import type { ModelInfo } from '../providers/upstream.ts';
 import { credentialSecretName, keySecretName } from '../secrets/secret-store.ts';
 import { compileGroup } from './compile-group.ts';
 import { matchesAny } from './pattern.ts';
-import type {
-  CompiledCredential,
-  CompiledGroup,
-  CompiledKey,
-  CompiledProvider,
-  ModelInfo,
-  Snapshot,
-} from './snapshot.ts';
+import type { CompiledCredential, CompiledGroup, CompiledKey, CompiledProvider, Snapshot } from './snapshot.ts';
 
 export interface CompileInput {
   config: Config;
@@ -71,6 +65,7 @@ function compileProvider(provider: ProviderConfig, input: CompileInput): Compile
     timeouts: timeoutsSchema.parse(provider.timeouts),
     proxy: provider.proxy,
     askUsage: provider.askUsage,
+    discoversModels: !listed,
     models: listed
       ? new Map(listed.filter((name) => name !== '*').map((name) => [name, { created: 0, ownedBy: provider.id }]))
       : (discovered ?? new Map()),

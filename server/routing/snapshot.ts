@@ -2,37 +2,18 @@
  * The frozen, compiled configuration that a request runs on from beginning to end. Compiled once per revision; the same
  * compiled group answers listing, retrieval and admission, so a key lists exactly what it may call.
  */
-import type { Capability, Settings, Timeouts } from '../contract/config.ts';
-import type { Dialect, Endpoint } from '../providers/dialect.ts';
+import type { Capability, Settings } from '../contract/config.ts';
+import type { ModelInfo, Upstream, UpstreamCredential } from '../providers/upstream.ts';
 
-export interface CompiledCredential {
-  id: string;
-  /** Headers that carry the secret. */
-  headers: Record<string, string>;
-}
+export type { ModelInfo };
+export type CompiledCredential = UpstreamCredential;
 
-export interface CompiledProvider {
-  id: string;
-  name: string;
-  dialect: Dialect;
-  endpoint: Endpoint;
-  credentials: readonly CompiledCredential[];
-  /** Lower-case names. */
-  headers: Record<string, string>;
-  timeouts: Timeouts;
-  proxy: string;
+export interface CompiledProvider extends Upstream {
   askUsage: boolean;
   /** Names it is known to serve. */
   models: ReadonlyMap<string, ModelInfo>;
   /** It takes any name besides. */
   anyModel: boolean;
-  /** Why it cannot be used now, for a person; null if it can. */
-  unusable: string | null;
-}
-
-export interface ModelInfo {
-  created: number;
-  ownedBy: string;
 }
 
 /** Provider and upstream model, with its place among others. */

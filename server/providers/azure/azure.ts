@@ -1,32 +1,37 @@
 import type { Dialect, Endpoint } from '../dialect.ts';
 
-/** Routes that Azure's classic API keeps under a deployment; the rest of it (responses, videos) names the model in the body. */
+/** Routes that Azure's classic API keeps under a deployment; all others name the model in the body. */
 const deploymentRoute = /^\/(chat\/completions|completions|embeddings|images\/|audio\/)/;
+/** Only the newer API has these, at the same resource. */
+const newerRoute = /^\/videos(\/|$)/;
 
 const defaultApiVersion = '2025-04-01-preview';
 
 /**
  * Azure OpenAI. A base URL that ends in `/v1` (`https://NAME.openai.azure.com/openai/v1`) is the newer API, whose paths are
- * OpenAI's own; any other (`…/openai`, or the bare resource) the classic one, with `/deployments/NAME` and a required
- * `api-version`. Source: Azure OpenAI REST API reference.
+ * OpenAI's own; any other (the bare resource, `…/openai`, or `…/openai/deployments/NAME` as the portal shows it) the
+ * classic one, with `/deployments/NAME` and a required `api-version`. Source: Azure OpenAI REST API reference.
  */
 export const azure: Dialect = {
   id: 'azure',
   address(endpoint, path, query, model) {
     if (endpoint.basePath.endsWith('/v1')) return endpoint.basePath + path + withVersion(query, endpoint.apiVersion);
-    const base = classicBase(endpoint);
-    const version = endpoint.apiVersion ?? defaultApiVersion;
-    const deployment = model && deploymentRoute.test(path) ? `/deployments/${encodeURIComponent(model)}` : '';
-    return base + deployment + path + withVersion(query, version);
+    const { base, deployment } = classicBase(endpoint);
+    if (newerRoute.test(path)) return `${base}/v1${path}${query}`;
+    const name = deployment ?? (model === null ? null : encodeURIComponent(model));
+    const prefix = name !== null && deploymentRoute.test(path) ? `/deployments/${name}` : '';
+    return base + prefix + path + withVersion(query, endpoint.apiVersion ?? defaultApiVersion);
   },
   authorize: (secret) => ({ 'api-key': secret }),
 };
 
-function classicBase(endpoint: Endpoint): string {
-  return endpoint.basePath.endsWith('/openai') ? endpoint.basePath : `${endpoint.basePath}/openai`;
+/** `deployment` is set where the base URL names one: then it answers for every model. */
+function classicBase({ basePath }: Endpoint): { base: string; deployment: string | null } {
+  const parts = /^(.*?\/openai)(?:\/deployments(?:\/([^/]+))?)?$/.exec(basePath);
+  return { base: parts?.[1] ?? `${basePath}/openai`, deployment: parts?.[2] ?? null };
 }
 
 function withVersion(query: string, version: string | undefined): string {
-  if (!version || query.includes('api-version=')) return query;
+  if (!version || /[?&]api-version=/.test(query)) return query;
   return `${query}${query ? '&' : '?'}api-version=${encodeURIComponent(version)}`;
 }

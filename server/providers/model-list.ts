@@ -1,0 +1,50 @@
+import { z } from 'zod';
+import type { ModelInfo } from './upstream.ts';
+
+const nameSchema = z.string().min(1).max(256);
+const entrySchema = z.union([
+  nameSchema.transform((id) => ({ id, created: 0, owned_by: null })),
+  z
+    .object({
+      id: nameSchema.optional().catch(undefined),
+      name: nameSchema.optional().catch(undefined),
+      created: z.int().nonnegative().catch(0),
+      owned_by: nameSchema.nullable().catch(null),
+    })
+    .transform(({ id, name, created, owned_by }) => ({ id: id ?? name, created, owned_by })),
+]);
+const listSchema = z.union([
+  z.array(z.unknown()),
+  z.object({ data: z.array(z.unknown()) }).transform(({ data }) => data),
+  z.object({ models: z.array(z.unknown()) }).transform(({ models }) => models),
+]);
+
+/**
+ * Reads a model list as services send it: `{"data":[{"id":…}]}` (OpenAI), `{"models":[{"name":…}]}` (Ollama, Gemini), or a
+ * bare array (Together). Entries without a usable name are left out; null if it is no list at all.
+ */
+export function parseModelList(body: Buffer, ownedBy: string): Map<string, ModelInfo> | null {
+  const list = listSchema.safeParse(parseJson(body));
+  if (!list.success) return null;
+  const models = new Map<string, ModelInfo>();
+  for (const item of list.data) {
+    const entry = entrySchema.safeParse(item);
+    if (!entry.success || !entry.data.id) continue;
+    const { id, created, owned_by } = entry.data;
+    models.set(plainName(id), { created, ownedBy: owned_by ?? ownedBy });
+  }
+  return models;
+}
+
+/** Gemini lists `models/gemini-…` and takes the name without it too, which is the one that people write. */
+function plainName(id: string): string {
+  return id.replace(/^models\/(?=.)/, '');
+}
+
+function parseJson(body: Buffer): unknown {
+  try {
+    return JSON.parse(body.toString('utf8'));
+  } catch {
+    return undefined;
+  }
+}
