@@ -1,0 +1,517 @@
+import { execFile } from 'node:child_process';
+import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import http, { type IncomingMessage } from 'node:http';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import OpenAI from 'openai';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createKeySecret } from '../../../server/routing/key-secret.ts';
+import { hashOf, mainProvider, startGateway, type TestGateway, testKey } from '../../support/gateway.ts';
+import { json, type ScriptedUpstream, startUpstream } from '../../support/upstream.ts';
+
+let upstream: ScriptedUpstream;
+let gateway: TestGateway;
+/** A port where nobody listens. */
+let nowhere: string;
+
+beforeAll(async () => {
+  const gone = await startUpstream();
+  nowhere = gone.baseUrl;
+  await gone.stop();
+  upstream = await startUpstream();
+  gateway = await startGateway({
+    config: {
+      providers: [
+        mainProvider(upstream.baseUrl, { models: ['gpt-x', 'gpt-y'] }),
+        { id: 'gone', baseUrl: nowhere, models: ['gone-model'] },
+        {
+          id: 'silent',
+          baseUrl: `${upstream.origin}/silent`,
+          models: ['silent-model'],
+          timeouts: { firstByteMs: 150 },
+        },
+        { id: 'off', baseUrl: upstream.baseUrl, models: ['off-model'], enabled: false },
+        { id: 'bare', baseUrl: upstream.baseUrl, models: ['bare-model'], credentials: [{ id: 'none' }] },
+      ],
+      groups: [{ id: 'default' }, { id: 'dark', providers: ['off'] }],
+      keys: [
+        { id: 'k1', group: 'default', hash: hashOf(testKey) },
+        { id: 'k2', name: 'Old laptop', group: 'default', hash: hashOf('sk-disabled-key-0123456789'), enabled: false },
+        { id: 'k3', group: 'default', hash: hashOf('sk-expired-key-0123456789'), expiresAt: '2020-01-01T00:00:00Z' },
+        { id: 'k4', group: 'default', hash: hashOf('sk-future-key-0123456789'), expiresAt: '2999-01-01T00:00:00Z' },
+        { id: 'k5', group: 'dark', hash: hashOf('sk-dark-key-0123456789') },
+      ],
+      settings: { limits: { jsonBodyBytes: 5_000, multipartBodyBytes: 300_000 } },
+    },
+  });
+  upstream.answer((request, response) => {
+    if (!request.url.startsWith('/silent')) json(response, { ok: true });
+  });
+});
+afterAll(async () => {
+  await gateway.stop();
+  await upstream.stop();
+});
+
+interface Refusal {
+  status: number;
+  type?: string;
+  code: string | null;
+  param?: string | null;
+  message: RegExp;
+  /** What SDKs are told about trying again; they know themselves where it is absent. */
+  retry?: 'false';
+}
+
+async function expectRefusal(asked: Promise<Response>, wanted: Refusal): Promise<void> {
+  const response = await asked;
+  const body = (await response.json()) as { error: Record<string, unknown> };
+  expect(Object.keys(body)).toEqual(['error']);
+  expect(Object.keys(body.error)).toEqual(['message', 'type', 'param', 'code']);
+  expect(body.error).toEqual({
+    message: expect.stringMatching(wanted.message),
+    type: wanted.type ?? 'invalid_request_error',
+    param: wanted.param ?? null,
+    code: wanted.code,
+  });
+  expect(response.status).toBe(wanted.status);
+  expect(response.headers.get('content-type')).toBe('application/json');
+  expect(response.headers.get('x-request-id')).toMatch(/^req_[0-9a-f]{32}$/);
+  expect(response.headers.get('x-should-retry')).toBe(wanted.retry ?? null);
+  expect(JSON.stringify(body)).not.toContain('upstream-secret');
+  const record = await gateway.record(response.headers.get('x-request-id') ?? '');
+  expect(record).toMatchObject({ outcome: 'error', status: wanted.status, usage: null, usageCertainty: 'none' });
+  expect(record.errorCode).not.toBeNull();
+}
+
+const post = (path: string, body: string, headers: Record<string, string> = {}) =>
+  gateway.fetch(path, { method: 'POST', body, headers: { 'content-type': 'application/json', ...headers } });
+const withKey = (authorization: string | null) =>
+  fetch(`${gateway.baseUrl}/models`, authorization === null ? {} : { headers: { authorization } });
+
+describe('a key', () => {
+  test.each([null, '', 'Basic dXNlcjpwYXNz', 'Bearer', 'Bearer  '])('that is missing (%s) is 401', (authorization) =>
+    expectRefusal(withKey(authorization), { status: 401, code: null, message: /Missing bearer authentication/ }),
+  );
+
+  test('that nobody knows is 401, and only its ends are told', async () => {
+    const secret = 'sk-proj-abcdefghijklmnopqrstuvwxyz1234';
+    const message = /^Incorrect API key provided: sk-\*+1234\. It is not a key of Sluice/;
+    await expectRefusal(withKey(`Bearer ${secret}`), { status: 401, code: 'invalid_api_key', message });
+  });
+
+  test('that is mistyped is told from one that was never there', async () => {
+    const secret = createKeySecret();
+    const mistyped = `${secret.slice(0, 20)}${secret[20] === 'x' ? 'y' : 'x'}${secret.slice(21)}`;
+    await expectRefusal(withKey(`Bearer ${mistyped}`), {
+      status: 401,
+      code: 'invalid_api_key',
+      message: /mistyped or cut short/,
+    });
+    await expectRefusal(withKey(`Bearer ${secret}`), {
+      status: 401,
+      code: 'invalid_api_key',
+      message: /Keys are made in/,
+    });
+  });
+
+  test('that is short is not told at all', () =>
+    expectRefusal(withKey('Bearer hunter2'), {
+      status: 401,
+      code: 'invalid_api_key',
+      message: /^Incorrect API key provided: \*{8}\. /,
+    }));
+
+  test('that is disabled is 401', () =>
+    expectRefusal(withKey('Bearer sk-disabled-key-0123456789'), {
+      status: 401,
+      code: 'key_disabled',
+      message: /"Old laptop" is disabled/,
+    }));
+
+  test('that has expired is 401, one that will is not', async () => {
+    const message = /"k3" expired on 2020-01-01T00:00:00.000Z/;
+    await expectRefusal(withKey('Bearer sk-expired-key-0123456789'), { status: 401, code: 'key_expired', message });
+    expect((await withKey('Bearer sk-future-key-0123456789')).status).toBe(200);
+  });
+
+  test('may be sent as "bearer" and holds spaces', async () => {
+    expect((await withKey(`bearer ${testKey}`)).status).toBe(200);
+  });
+});
+
+describe('a URL', () => {
+  test.each([
+    ['POST', '/nope'],
+    ['GET', '/chat/completions/x/y'],
+    ['GET', '/'],
+    ['GET', ''],
+    ['POST', '/videos//remix'],
+    ['GET', '/files'],
+    ['POST', '/v1/v1/nope'],
+  ])('that is not served is 404: %s %s', (method, path) =>
+    expectRefusal(gateway.fetch(path, { method }), { status: 404, code: 'unknown_url', message: /Invalid URL/ }),
+  );
+
+  test.each([
+    ['GET', '/chat/completions', 'POST'],
+    ['PUT', '/responses/resp_1', 'GET, DELETE'],
+    ['POST', '/models', 'GET'],
+    ['DELETE', '/models/gpt-x', 'GET'],
+    ['PATCH', '/videos', 'POST, GET'],
+  ])('with a wrong method is 405: %s %s', (method, path, allowed) =>
+    expectRefusal(gateway.fetch(path, { method }), {
+      status: 405,
+      code: 'method_not_allowed',
+      message: new RegExp(`Allowed: ${allowed}\\.`),
+    }),
+  );
+
+  test('outside /v1 says where the API is', async () => {
+    const response = await fetch(`${gateway.origin}/chat/completions`, { method: 'POST', body: '{}' });
+    expect([response.status, response.headers.get('x-request-id')?.length]).toEqual([404, 36]);
+    expect(await response.json()).toMatchObject({ error: { message: expect.stringContaining('under /v1') } });
+  });
+});
+
+describe('a body', () => {
+  test.each([
+    '{"model":',
+    '',
+    'null',
+    '[]',
+    '"x"',
+    '{"model":"gpt-x"} x',
+    "{'model':'gpt-x'}",
+    '{"model":"gpt-x",}',
+    '\0',
+  ])('that is not one JSON object is 400: %s', (body) =>
+    expectRefusal(post('/chat/completions', body), {
+      status: 400,
+      code: null,
+      message: /could not parse the JSON body/,
+    }),
+  );
+
+  test.each(['{}', '{"model":null}', '{"model":""}', '{"messages":[{"model":"gpt-x"}]}'])(
+    'that names no model is 400: %s',
+    (body) =>
+      expectRefusal(post('/chat/completions', body), {
+        status: 400,
+        code: null,
+        message: /must provide a model parameter/,
+      }),
+  );
+
+  test.each(['{"model":7}', '{"model":["gpt-x"]}', '{"model":{"id":"gpt-x"}}', '{"model":true}'])(
+    'whose model is no string is 400: %s',
+    (body) =>
+      expectRefusal(post('/embeddings', body), {
+        status: 400,
+        code: 'invalid_value',
+        param: 'model',
+        message: /Invalid type for 'model'/,
+      }),
+  );
+
+  test('of the wrong kind is 415', async () => {
+    const form = new FormData();
+    form.set('model', 'gpt-x');
+    const refusal = { status: 415, code: 'unsupported_content_type', message: /takes application\/json/ };
+    await expectRefusal(gateway.fetch('/chat/completions', { method: 'POST', body: form }), refusal);
+    const message = /takes multipart\/form-data/;
+    await expectRefusal(post('/audio/transcriptions', '{"model":"gpt-x"}'), { ...refusal, message });
+  });
+
+  test.each([
+    ['multipart/form-data', '--b\r\n'],
+    ['multipart/form-data; boundary=b', '--b\r\nContent-Disposition: form-data; name="model"\r\n\r\ngpt-x'],
+    ['multipart/form-data; boundary=b', ''],
+  ])('that is broken multipart is 400: %s %j', (type, body) =>
+    expectRefusal(post('/audio/transcriptions', body, { 'content-type': type }), {
+      status: 400,
+      code: null,
+      message: /multipart|no body/,
+    }),
+  );
+
+  test('that is too long is 413', async () => {
+    const body = JSON.stringify({ model: 'gpt-x', input: 'x'.repeat(6_000) });
+    const refusal = { status: 413, code: 'request_too_large' };
+    await expectRefusal(post('/embeddings', body), {
+      ...refusal,
+      message: /limit \(5000\) exceeded \(60\d\d bytes read\)/,
+    });
+    const form = new FormData();
+    form.set('file', new Blob([new Uint8Array(400_000)]), 'a.wav');
+    const asked = gateway.fetch('/audio/transcriptions', { method: 'POST', body: form });
+    await expectRefusal(asked, { ...refusal, message: /300000 bytes/ });
+  });
+
+  test('that is too long and does not say so is 413', async () => {
+    const body = new ReadableStream({
+      start(controller) {
+        for (let count = 0; count < 100; count++) controller.enqueue(Buffer.alloc(100, ' '));
+        controller.close();
+      },
+    });
+    await expectRefusal(gateway.fetch('/embeddings', { method: 'POST', body, duplex: 'half' } as RequestInit), {
+      status: 413,
+      code: 'request_too_large',
+      message: /limit \(5000\) exceeded/,
+    });
+  });
+});
+
+describe('a model', () => {
+  test.each([
+    ['gpt-z', /"gpt-z" does not exist or this key may not use it\. Did you mean "gpt-[xy]"\?/],
+    ['GPT-X', /Did you mean "gpt-x"\?/],
+    ['completely-different-name', /may not use it\.$/],
+    ['main/gpt-z', /"main\/gpt-z" does not exist/],
+    ['nobody/gpt-x', /"nobody\/gpt-x" does not exist/],
+    ['x'.repeat(3_000), /^The model "x{200}…" does not/],
+  ])('that is not there is 404 and the nearest is named: %.20s', async (model, message) => {
+    const refusal = { status: 404, code: 'model_not_found', param: 'model', message };
+    await expectRefusal(post('/chat/completions', JSON.stringify({ model })), refusal);
+    await expectRefusal(gateway.fetch(`/models/${encodeURIComponent(model)}`), refusal);
+  });
+});
+
+describe('a provider', () => {
+  test('that is switched off or lacks its secret is 503 and not worth a retry', async () => {
+    const refusal = { status: 503, type: 'server_error', code: 'no_healthy_provider', retry: 'false' } as const;
+    await expectRefusal(post('/embeddings', '{"model":"off-model"}'), {
+      ...refusal,
+      message: /"off": it is switched off/,
+    });
+    await expectRefusal(post('/embeddings', '{"model":"off/off-model"}'), { ...refusal, message: /switched off/ });
+    await expectRefusal(post('/embeddings', '{"model":"bare-model"}'), { ...refusal, message: /"bare": none of its/ });
+  });
+
+  test('of a group that has no other is 503 for requests without a model too', () =>
+    expectRefusal(
+      fetch(`${gateway.baseUrl}/moderations`, {
+        method: 'POST',
+        headers: { authorization: 'Bearer sk-dark-key-0123456789' },
+        body: '{"input":"x"}',
+      }),
+      { status: 503, type: 'server_error', code: 'no_healthy_provider', retry: 'false', message: /No provider/ },
+    ));
+
+  test('that cannot be reached is 502', async () => {
+    await expectRefusal(post('/embeddings', '{"model":"gone-model"}'), {
+      status: 502,
+      type: 'server_error',
+      code: 'upstream_unreachable',
+      message: /"gone" \(127\.0\.0\.1:\d+\) cannot be reached/,
+    });
+  });
+
+  test('that cannot be reached is asked twice, and the ledger says so', async () => {
+    const response = await post('/embeddings', '{"model":"gone-model"}');
+    const record = await gateway.record(response.headers.get('x-request-id') ?? '');
+    expect(record.attempts).toMatchObject([
+      { provider: 'gone', status: null, failure: 'transient' },
+      { provider: 'gone', status: null, failure: 'transient' },
+    ]);
+    expect(record.errorCode).toBe('upstream_unreachable');
+  });
+
+  test('that says nothing is 504', async () => {
+    await expectRefusal(post('/embeddings', '{"model":"silent-model"}'), {
+      status: 504,
+      type: 'server_error',
+      code: 'upstream_timeout',
+      message: /sent no answer in time/,
+    });
+  });
+
+  test('that answers no HTTP is 502', async () => {
+    const { createServer } = await import('node:net');
+    const server = createServer((socket) => socket.end('SSH-2.0-OpenSSH_9\r\n')).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as { port: number };
+    const odd = await startGateway({ config: { providers: [mainProvider(`http://127.0.0.1:${port}/v1`)] } });
+    const response = await odd.fetch('/embeddings', { method: 'POST', body: '{"model":"gpt-x"}' });
+    expect([response.status, ((await response.json()) as { error: { code: string } }).error.code]).toEqual([
+      502,
+      'upstream_unreachable',
+    ]);
+    await odd.stop();
+    server.close();
+  });
+});
+
+describe('a job', () => {
+  test.each(['/videos/video_x', '/videos/video_x/content', '/responses/resp_x', '/responses/resp_x/input_items'])(
+    'that is not there is 404: %s',
+    (path) =>
+      expectRefusal(gateway.fetch(path), {
+        status: 404,
+        code: null,
+        param: 'id',
+        message: /with id '\w+_x' not found/,
+      }),
+  );
+
+  test('that is not there cannot be gone on from', () =>
+    expectRefusal(post('/responses', '{"model":"gpt-x","previous_response_id":"resp_x"}'), {
+      status: 400,
+      code: 'previous_response_not_found',
+      param: 'previous_response_id',
+      message: /'resp_x' not found/,
+    }));
+
+  test('list is asked for in pages of 1 to 100', () =>
+    expectRefusal(gateway.fetch('/videos?limit=0'), {
+      status: 400,
+      code: 'invalid_value',
+      param: 'limit',
+      message: /1 to 100/,
+    }));
+});
+
+describe('the official client', () => {
+  const chat = (model: string, key = testKey) =>
+    gateway.client.withOptions({ apiKey: key }).chat.completions.create({ model, messages: [] });
+
+  test('raises the right class for each', async () => {
+    await expect(chat('gpt-x', 'sk-wrong-key-0123456789')).rejects.toThrow(OpenAI.AuthenticationError);
+    await expect(chat('nope')).rejects.toThrow(OpenAI.NotFoundError);
+    await expect(chat('')).rejects.toThrow(OpenAI.BadRequestError);
+    await expect(chat('gone-model')).rejects.toThrow(OpenAI.InternalServerError);
+    await expect(chat('nope')).rejects.toMatchObject({
+      status: 404,
+      code: 'model_not_found',
+      param: 'model',
+      type: 'invalid_request_error',
+      requestID: expect.stringMatching(/^req_/),
+    });
+    const host = gateway.client.withOptions({ defaultHeaders: { origin: 'https://evil.example' } });
+    await expect(host.models.list()).rejects.toThrow(OpenAI.PermissionDeniedError);
+  });
+
+  test('tries again only where that can help', async () => {
+    const triesOf = async (model: string) => {
+      let tries = 0;
+      const client = gateway.client.withOptions({
+        maxRetries: 2,
+        fetch: (url, init) => {
+          tries++;
+          return fetch(url, init);
+        },
+      });
+      await client.embeddings.create({ model, input: 'x' }).catch(() => {});
+      return tries;
+    };
+    expect(await triesOf('off-model')).toBe(1);
+    expect(await triesOf('nope')).toBe(1);
+    expect(await triesOf('gone-model')).toBe(3);
+  });
+});
+
+describe('an answer comes at once, while the body is still being sent,', () => {
+  const cases = [
+    ['to an unknown URL', '/nope', testKey, 404],
+    ['to a wrong method', '/models', testKey, 405],
+    ['to an unknown key', '/embeddings', 'sk-nobody', 401],
+    ['to a body over the limit', '/embeddings', testKey, 413],
+    ['to a form over the limit', '/audio/transcriptions', testKey, 413],
+  ] as const;
+  const total = 12_000_000;
+  const head = (path: string, key: string) => ({
+    authorization: `Bearer ${key}`,
+    'content-type': path.startsWith('/audio') ? 'multipart/form-data; boundary=b' : 'application/json',
+    'content-length': total,
+  });
+
+  test.each(cases)('%s, for a client that has hardly begun', async (_name, path, key, status) => {
+    const request = http.request(gateway.baseUrl + path, { method: 'POST', headers: head(path, key), agent: false });
+    request.on('error', () => {});
+    request.write('{');
+    const [response] = (await once(request, 'response')) as [IncomingMessage];
+    let text = '';
+    for await (const piece of response) text += piece;
+    expect([response.statusCode, Object.keys(JSON.parse(text))]).toEqual([status, ['error']]);
+    request.destroy();
+  });
+
+  test.each(cases)('%s, and reaches a client that sends all before it reads', async (_name, path, key, status) => {
+    const socket = connect(Number(new URL(gateway.origin).port), '127.0.0.1');
+    const lines = Object.entries(head(path, key)).map(([name, value]) => `${name}: ${value}\r\n`);
+    socket.write(`POST /v1${path} HTTP/1.1\r\nhost: localhost\r\n${lines.join('')}\r\n`);
+    const piece = Buffer.alloc(1_000_000, ' ');
+    for (let sent = 0; sent < total; sent += piece.length) {
+      await new Promise<void>((resolve, reject) => socket.write(piece, (error) => (error ? reject(error) : resolve())));
+    }
+    let text = '';
+    for await (const part of socket) {
+      text += part;
+      if (text.endsWith('}}')) break;
+    }
+    expect(text).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
+    expect(text).toContain('connection: close');
+  });
+
+  test.each(cases)('%s, and reaches fetch', async (_name, path, key, status) => {
+    const { 'content-length': _length, ...headers } = head(path, key);
+    const response = await fetch(gateway.baseUrl + path, { method: 'POST', headers, body: new Uint8Array(total) });
+    expect([response.status, Object.keys((await response.json()) as object)]).toEqual([status, ['error']]);
+  });
+
+  test.each(cases)('%s, and reaches curl', async (_name, path, key, status) => {
+    const file = join(gateway.folder, 'large');
+    writeFileSync(file, new Uint8Array(total));
+    const { 'content-length': _length, ...headers } = head(path, key);
+    const options = Object.entries(headers).flatMap(([name, value]) => ['-H', `${name}: ${value}`]);
+    const text = await new Promise<string>((resolve, reject) => {
+      execFile(
+        'curl',
+        ['-s', '-w', ' %{http_code}', ...options, '--data-binary', `@${file}`, gateway.baseUrl + path],
+        (error, out) => (error && 'code' in error && error.code === 'ENOENT' ? reject(error) : resolve(out)),
+      );
+    });
+    expect(text).toMatch(new RegExp(`^{"error":.*} ${status}$`));
+  });
+
+  test('and a short rest is read, so that the connection can be used again', async () => {
+    const agent = new http.Agent({ keepAlive: true, maxSockets: 1 });
+    const ask = async () => {
+      const request = http.request(`${gateway.baseUrl}/nope`, { method: 'POST', agent });
+      request.end(Buffer.alloc(200_000));
+      const [response] = (await once(request, 'response')) as [IncomingMessage];
+      for await (const _piece of response);
+      return request.reusedSocket;
+    };
+    expect([await ask(), await ask(), await ask()]).toEqual([false, true, true]);
+    agent.destroy();
+  });
+
+  test('and a connection whose rest never comes is closed', async () => {
+    const request = http.request(`${gateway.baseUrl}/nope`, {
+      method: 'POST',
+      headers: { 'content-length': 1_000 },
+      agent: false,
+    });
+    request.on('error', () => {});
+    request.write('x');
+    const [response] = (await once(request, 'response')) as [IncomingMessage];
+    response.resume();
+    expect(response.statusCode).toBe(404);
+    await once(response.socket, 'close');
+  });
+});
+
+test('errors without a body keep the connection', async () => {
+  const agent = new http.Agent({ keepAlive: true, maxSockets: 1 });
+  const ask = async () => {
+    const request = http.get(`${gateway.baseUrl}/nope`, { agent });
+    const [response] = (await once(request, 'response')) as [IncomingMessage];
+    for await (const _piece of response);
+    return request.reusedSocket;
+  };
+  expect([await ask(), await ask()]).toEqual([false, true]);
+  agent.destroy();
+});
