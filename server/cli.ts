@@ -7,7 +7,6 @@
  */
 import nodeModule from 'node:module';
 import { join } from 'node:path';
-import { setFlagsFromString } from 'node:v8';
 
 const oldestNode = 24;
 const isBundled = import.meta.filename?.endsWith('.js') ?? true;
@@ -18,8 +17,6 @@ if (Number.parseInt(process.versions.node, 10) < oldestNode) {
   );
   process.exit(1);
 }
-// A third of the memory under load for nothing at ordinary load; must be set before the heap has grown.
-setFlagsFromString('--max-semi-space-size=2');
 // Beside the program, not in the system's folder for temporary files, where others could put code into it.
 if (isBundled) nodeModule.enableCompileCache(join(import.meta.dirname, '../compile-cache'));
 
