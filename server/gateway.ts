@@ -33,7 +33,7 @@ export interface Gateway {
   snapshot(): Snapshot;
   /** Listens. Rejects with the system's error if the port is taken. */
   start(): Promise<{ host: string; port: number }>;
-  /** Lets requests end for at most `drainMs`, then closes everything. */
+  /** Lets requests end for at most `drainMs`, then closes everything. Once: a second call waits for the first. */
   stop(drainMs?: number): Promise<void>;
   /** Carries out a command of `contract/commands.ts`. */
   execute: Execute;
@@ -132,6 +132,17 @@ export async function createGateway(ports: GatewayPorts): Promise<Gateway> {
     },
   });
 
+  const stop = async (drainMs: number) => {
+    controlRoutes.close();
+    await server?.stop(drainMs);
+    await live.stop();
+    await transport.close();
+    jobs.close();
+    ledger.close();
+    database.close();
+  };
+  let stopped: Promise<void> | undefined;
+
   return {
     instanceId,
     snapshot: () => live.snapshot,
@@ -146,14 +157,9 @@ export async function createGateway(ports: GatewayPorts): Promise<Gateway> {
       live.recompile();
       return { host, port: server.port };
     },
-    async stop(drainMs = defaultDrainMs) {
-      controlRoutes.close();
-      await server?.stop(drainMs);
-      await live.stop();
-      await transport.close();
-      jobs.close();
-      ledger.close();
-      database.close();
+    stop(drainMs = defaultDrainMs) {
+      stopped ??= stop(drainMs);
+      return stopped;
     },
   };
 }
