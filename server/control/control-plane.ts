@@ -16,7 +16,7 @@ import { type AnswerQuery, createAnswerQuery } from './answer-query.ts';
 import { createEventHub, type EventListener } from './event-hub.ts';
 import { createExecute, type Execute } from './execute.ts';
 import type { ConfigInForce, LiveConfig } from './live-config.ts';
-import { createViews } from './views.ts';
+import { createViews, type EngineState } from './views.ts';
 
 export interface ControlPorts {
   config: ConfigStore;
@@ -61,23 +61,7 @@ const healthEveryMs = 2_000;
 
 export function createControlPlane(ports: ControlPorts): ControlPlane {
   const { config, live, ledger, log, providers } = ports;
-  const views = createViews({
-    config: () => live.used.config,
-    snapshot: () => live.snapshot,
-    demo: () => live.demo,
-    hasSecret: (name) => live.secret(name) !== undefined,
-    discovery: providers.discovery,
-    lastUsed: () => ledger.lastUsed(),
-    status: () => ({
-      ...ports.engine(),
-      pid: process.pid,
-      revision: live.used.revision,
-      readOnly: config.readOnly,
-      settings: live.used.config.settings,
-      demoIsRunning: live.demo !== null,
-      ledger: ledger.health(),
-    }),
-  });
+  const views = createViews(engineState(ports));
   const hub = createEventHub({
     log,
     async takeSnapshot() {
@@ -102,7 +86,7 @@ export function createControlPlane(ports: ControlPorts): ControlPlane {
         },
         preset: providers.preset,
       },
-      inForce: live.inForce,
+      inForce: () => live.inForce(),
       refreshModels: providers.refreshModels,
     }),
     query: createAnswerQuery({
@@ -120,6 +104,26 @@ export function createControlPlane(ports: ControlPorts): ControlPlane {
     providerChanged(id) {
       if (hub.isHeard) hub.tell({ type: 'provider-changed', provider: views.provider(id) });
     },
+  };
+}
+
+function engineState({ config, live, ledger, providers, engine }: ControlPorts): EngineState {
+  return {
+    config: () => live.used.config,
+    snapshot: () => live.snapshot,
+    demo: () => live.demo,
+    hasSecret: (name) => live.hasSecret(name),
+    discovery: providers.discovery,
+    lastUsed: () => ledger.lastUsed(),
+    status: () => ({
+      ...engine(),
+      pid: process.pid,
+      revision: live.used.revision,
+      readOnly: config.readOnly,
+      settings: live.used.config.settings,
+      demoIsRunning: live.demo !== null,
+      ledger: ledger.health(),
+    }),
   };
 }
 

@@ -5,8 +5,9 @@
 import type { Logger } from 'pino';
 import type { ConfigRevision, ConfigStore } from '../config/config-store.ts';
 import type { Config, ProviderConfig } from '../contract/config.ts';
+import type { ModelInfo } from '../providers/upstream.ts';
 import { compileSnapshot } from '../routing/compile.ts';
-import type { ModelInfo, Snapshot } from '../routing/snapshot.ts';
+import type { Snapshot } from '../routing/snapshot.ts';
 import type { SecretStore } from '../secrets/secret-store.ts';
 import { createSerialQueue } from '../serial-queue.ts';
 import { type RunningDemo, startDemo, wantsDemo } from './demo-provider.ts';
@@ -28,7 +29,7 @@ export interface LiveConfig {
   readonly snapshot: Snapshot;
   /** The demo provider while it runs. */
   readonly demo: ProviderConfig | null;
-  secret(name: string): string | undefined;
+  hasSecret(name: string): boolean;
   /** Again with the same configuration, since something else it is made of has changed. */
   recompile(): void;
   /** Resolves once the newest configuration is what new requests run on. */
@@ -44,71 +45,95 @@ export interface ConfigInForce {
 }
 
 export async function createLiveConfig(ports: LiveConfigPorts): Promise<LiveConfig> {
-  const { config, log } = ports;
-  const inTurn = createSerialQueue();
-  const listeners = new Set<(change: ConfigInForce) => void>();
-  let secrets: ReadonlyMap<string, string> = new Map();
-  let demo: RunningDemo | null = null;
-  let used: ConfigRevision = config.current;
-  let snapshot: Snapshot;
+  const parts = await loadParts(ports, null);
+  return new LoadedConfig(ports, parts);
+}
 
-  function compile(): void {
-    snapshot = compileSnapshot({
-      ...used,
-      secrets: new Map([...secrets, ...(demo?.secrets ?? [])]),
-      discovered: ports.discovered(),
-      demo: demo?.provider ?? null,
-      ownAddresses: ports.ownAddresses,
+/** All that a snapshot is made of and that has to be waited for. */
+interface Parts {
+  used: ConfigRevision;
+  secrets: ReadonlyMap<string, string>;
+  demo: RunningDemo | null;
+}
+
+/** A demo that runs already goes on running if it is still wanted; if not, it is the caller's to stop. */
+async function loadParts({ config, openSecrets, env, log }: LiveConfigPorts, demo: RunningDemo | null): Promise<Parts> {
+  const used = config.current;
+  const missing = (name: string, reason: string) => log.warn({ name, reason }, 'a secret is missing');
+  const secrets = await readSecretValues(used.config, { openSecrets, env, missing });
+  return { used, secrets, demo: wantsDemo(used.config) ? (demo ?? (await startDemo())) : null };
+}
+
+class LoadedConfig implements LiveConfig {
+  readonly #ports: LiveConfigPorts;
+  readonly #inTurn = createSerialQueue();
+  readonly #listeners = new Set<(change: ConfigInForce) => void>();
+  readonly #stopListening: () => void;
+  #parts: Parts;
+  #snapshot: Snapshot;
+  #latest: Promise<void> = Promise.resolve();
+
+  constructor(ports: LiveConfigPorts, parts: Parts) {
+    this.#ports = ports;
+    this.#parts = parts;
+    this.#snapshot = this.#compile();
+    this.#stopListening = ports.config.onChange(() => {
+      this.#latest = this.#inTurn(() => this.#reload());
+      this.#latest.catch((error: unknown) => ports.log.error({ error }, 'the new configuration could not be used'));
     });
   }
 
-  async function load(): Promise<void> {
-    const loaded = config.current;
-    const { config: current } = loaded;
-    const missing = (name: string, reason: string) => log.warn({ name, reason }, 'a secret is missing');
-    secrets = await readSecretValues(current, { openSecrets: ports.openSecrets, env: ports.env, missing });
-    const unwanted = wantsDemo(current) ? null : demo;
-    if (unwanted) demo = null;
-    else if (wantsDemo(current)) demo ??= await startDemo();
-    used = loaded;
-    compile();
-    await unwanted?.stop();
+  get used(): ConfigRevision {
+    return this.#parts.used;
   }
 
-  async function reload(): Promise<void> {
-    const before = used.config;
-    await load();
-    for (const listener of [...listeners]) listener({ before, after: used.config });
+  get snapshot(): Snapshot {
+    return this.#snapshot;
   }
 
-  await load();
-  let latest = Promise.resolve();
-  const stopListening = config.onChange(() => {
-    latest = inTurn(reload);
-    latest.catch((error: unknown) => log.error({ error }, 'the new configuration could not be used'));
-  });
+  get demo(): ProviderConfig | null {
+    return this.#parts.demo?.provider ?? null;
+  }
 
-  return {
-    get used() {
-      return used;
-    },
-    get snapshot() {
-      return snapshot;
-    },
-    get demo() {
-      return demo?.provider ?? null;
-    },
-    secret: (name) => secrets.get(name) ?? demo?.secrets.get(name),
-    recompile: compile,
-    inForce: () => latest,
-    onChange(listener) {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
-    async stop() {
-      stopListening();
-      await latest.catch(() => {});
-      await demo?.stop();
-    },
-  };
+  hasSecret(name: string): boolean {
+    return this.#parts.secrets.has(name) || (this.#parts.demo?.secrets.has(name) ?? false);
+  }
+
+  recompile(): void {
+    this.#snapshot = this.#compile();
+  }
+
+  inForce(): Promise<void> {
+    return this.#latest;
+  }
+
+  onChange(listener: (change: ConfigInForce) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  async stop(): Promise<void> {
+    this.#stopListening();
+    await this.#latest.catch(() => {});
+    await this.#parts.demo?.stop();
+  }
+
+  async #reload(): Promise<void> {
+    const { used, demo } = this.#parts;
+    this.#parts = await loadParts(this.#ports, demo);
+    this.recompile();
+    if (demo !== this.#parts.demo) await demo?.stop();
+    for (const listener of [...this.#listeners]) listener({ before: used.config, after: this.used.config });
+  }
+
+  #compile(): Snapshot {
+    const { used, secrets, demo } = this.#parts;
+    return compileSnapshot({
+      ...used,
+      secrets: new Map([...secrets, ...(demo?.secrets ?? [])]),
+      discovered: this.#ports.discovered(),
+      demo: demo?.provider ?? null,
+      ownAddresses: this.#ports.ownAddresses,
+    });
+  }
 }
