@@ -32,7 +32,13 @@ const alternations = 1_000;
 const uploads = 8;
 const startsPerRound = 2;
 const growthMs = 1_200;
-const warmUpMs = 500;
+const warmUpLimitMs = 3_000;
+const warmUps = [
+  ['full', 100],
+  ['full-asked', 100],
+  ['long-question', 1_000],
+  ['short', 10_000],
+] as const;
 
 export const phases: Readonly<Record<string, (bench: Bench) => Promise<void>>> = {
   start,
@@ -49,13 +55,14 @@ export const phases: Readonly<Record<string, (bench: Bench) => Promise<void>>> =
  * have gateways of their own, so that their memory is not that of earlier phases.
  */
 export async function warmUp(bench: Bench, { port }: RunningGateway, use: GatewayUse): Promise<void> {
-  const connections = Math.round(streamConnections * bench.scale);
-  if (use === 'streams') await bench.load({ kind: 'streams', port, request: 'paced', connections });
-  const requests =
-    use === 'streams' ? (['short'] as const) : (['short', 'full', 'full-asked', 'long-question', 'short'] as const);
-  const durationMs = warmUpMs * Math.max(bench.scale, 0.3);
-  for (const request of requests)
-    await bench.load({ kind: 'loop', port, request, connections: fullConnections, durationMs });
+  if (use === 'streams') {
+    await bench.load({ kind: 'streams', port, request: 'paced', connections: streamConnections * bench.scale });
+    return;
+  }
+  for (const [request, count] of warmUps) {
+    const job = { kind: 'loop', port, request, connections: fullConnections, durationMs: warmUpLimitMs } as const;
+    await bench.load({ ...job, count: Math.ceil(count * bench.scale) });
+  }
 }
 
 async function start(bench: Bench): Promise<void> {
