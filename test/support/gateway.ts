@@ -29,7 +29,7 @@ export interface TestGateway {
   /** The official client, without retries of its own. */
   client: OpenAI;
   fetch(path: string, init?: RequestInit): Promise<Response>;
-  /** The ledger's row of a finished request, once it is written. By default of the newest one. */
+  /** The ledger's row of a finished request, once it is written. By default the newest row, which may not be that of the last request yet. */
   record(requestId?: string): Promise<LedgerRow>;
   stop(): Promise<void>;
 }

@@ -1,0 +1,336 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import OpenAI from 'openai';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { ConfigInput } from '../../../server/contract/config.ts';
+import { hashOf, startGateway, type TestGateway, type TestGatewayOptions, testKey } from '../../support/gateway.ts';
+import { eventStream, json, type ScriptedUpstream, type SeenRequest, startUpstream } from '../../support/upstream.ts';
+import { responseObject } from './streams.ts';
+
+let one: ScriptedUpstream;
+let two: ScriptedUpstream;
+let folder: string;
+let gateway: TestGateway;
+
+const otherKey = 'sk-other-key-0123456789';
+
+const secrets = {
+  'provider/one/a': 'secret-one-a',
+  'provider/one/b': 'secret-one-b',
+  'provider/two/a': 'secret-two-a',
+  'provider/two/b': 'secret-two-b',
+};
+
+function config(more: Partial<ConfigInput> = {}): Partial<ConfigInput> {
+  const credentials = [{ id: 'a' }, { id: 'b' }];
+  return {
+    providers: [
+      { id: 'one', baseUrl: one.baseUrl, credentials, models: ['video-one', 'chat-one'] },
+      { id: 'two', baseUrl: two.baseUrl, credentials, models: ['video-two', 'chat-two'] },
+    ],
+    groups: [{ id: 'default', name: 'Team' }, { id: 'other' }],
+    keys: [
+      { id: 'k1', group: 'default', hash: hashOf(testKey) },
+      { id: 'k2', group: 'other', hash: hashOf(otherKey) },
+    ],
+    ...more,
+  };
+}
+
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'sluice-jobs-'));
+  one = await startUpstream(serve('one'));
+  two = await startUpstream(serve('two'));
+  gateway = await startGateway({ folder, config: config(), secrets });
+});
+afterEach(async () => {
+  await gateway.stop();
+  await one.stop();
+  await two.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+async function restart(options: TestGatewayOptions = {}): Promise<void> {
+  await gateway.stop();
+  gateway = await startGateway({ folder, config: config(), secrets, ...options });
+}
+
+/** Makes videos and responses with ids of its own, and answers anything about them. */
+function serve(name: string) {
+  let made = 0;
+  return (request: SeenRequest, response: Parameters<typeof json>[0]) => {
+    const { method, url } = request;
+    const last = decodeURIComponent(/\/(?:videos|responses)\/([^/?]+)/.exec(url)?.[1] ?? '');
+    const body =
+      method === 'POST' && request.headers['content-type'] === 'application/json' ? request.body.toString() : '';
+    if (url.endsWith('/content')) response.writeHead(200, { 'content-type': 'video/mp4' }).end(`film of ${name}`);
+    else if (method === 'DELETE') json(response, { id: last, deleted: true });
+    else if (url.startsWith('/v1/videos') && method === 'POST') json(response, video(`video_${name}_${++made}`, last));
+    else if (url.startsWith('/v1/videos')) json(response, { ...video(last), status: 'completed' });
+    else if (body.includes('"stream":true')) streamResponse(response, `resp_${name}_${++made}`);
+    else json(response, responseObject('completed', { id: last || `resp_${name}_${++made}` }));
+  };
+}
+
+const video = (id: string, from = '') => ({
+  object: 'video',
+  id,
+  status: 'queued',
+  seconds: '4',
+  remixed_from_video_id: from || null,
+});
+
+function streamResponse(response: Parameters<typeof json>[0], id: string): void {
+  eventStream(response);
+  for (const [number, type] of ['response.created', 'response.completed'].entries()) {
+    const event = { type, sequence_number: number, response: responseObject('completed', { id }) };
+    response.write(`event: ${type}\ndata: ${JSON.stringify(event)}\n\n`);
+  }
+  response.end();
+}
+
+const makeVideo = (model: string) => gateway.client.videos.create({ model, prompt: 'A cat', seconds: '4' });
+const last = (upstream: ScriptedUpstream) => {
+  const seen = upstream.seen.at(-1);
+  return `${seen?.headers.authorization} ${seen?.method} ${seen?.url}`;
+};
+
+describe('a video', () => {
+  async function expectReached(id: string, upstream: ScriptedUpstream, secret: string): Promise<void> {
+    const { videos } = gateway.client;
+    expect((await videos.retrieve(id)).id).toBe(id);
+    expect(last(upstream)).toBe(`Bearer ${secret} GET /v1/videos/${id}`);
+    expect(await (await videos.downloadContent(id)).text()).toMatch(/^film of/);
+    expect(last(upstream)).toBe(`Bearer ${secret} GET /v1/videos/${id}/content`);
+    const remix = await videos.remix(id, { prompt: 'Rain' });
+    expect(remix.remixed_from_video_id).toBe(id);
+    expect(last(upstream)).toBe(`Bearer ${secret} POST /v1/videos/${id}/remix`);
+    await videos.retrieve(remix.id);
+    expect(last(upstream)).toBe(`Bearer ${secret} GET /v1/videos/${remix.id}`);
+  }
+
+  test('is followed at the provider and credential that made it', async () => {
+    const first = await makeVideo('video-one');
+    const second = await makeVideo('video-two');
+    await expectReached(first.id, one, 'secret-one-a');
+    await expectReached(second.id, two, 'secret-two-a');
+  });
+
+  test('is followed after a restart, with other credentials in front', async () => {
+    const { id } = await makeVideo('video-two');
+    const credentials = [{ id: 'b' }, { id: 'a' }];
+    const { providers = [] } = config();
+    await restart({ config: config({ providers: providers.map((provider) => ({ ...provider, credentials })) }) });
+    await expectReached(id, two, 'secret-two-a');
+    expect((await makeVideo('video-two')).id).not.toBe(id);
+    expect(last(two)).toBe('Bearer secret-two-b POST /v1/videos');
+  });
+
+  test('is followed with the new secret after its credential was rotated', async () => {
+    const { id } = await makeVideo('video-one');
+    await restart({ secrets: { ...secrets, 'provider/one/a': 'rotated' } });
+    await expectReached(id, one, 'rotated');
+  });
+
+  test('is followed after its group got another name, and a new key', async () => {
+    const { id } = await makeVideo('video-one');
+    const newKey = 'sk-brand-new-key-0123456789';
+    await restart({
+      config: config({
+        groups: [{ id: 'default', name: 'Another name' }],
+        keys: [{ id: 'k9', group: 'default', hash: hashOf(newKey) }],
+      }),
+    });
+    gateway.client.apiKey = newKey;
+    await expectReached(id, one, 'secret-one-a');
+  });
+
+  test('is not there for another group, whatever it asks', async () => {
+    const { id } = await makeVideo('video-one');
+    const other = gateway.client.withOptions({ apiKey: otherKey });
+    const before = one.seen.length;
+    await expect(other.videos.retrieve(id)).rejects.toThrow(OpenAI.NotFoundError);
+    await expect(other.videos.downloadContent(id)).rejects.toThrow(OpenAI.NotFoundError);
+    await expect(other.videos.remix(id, { prompt: 'x' })).rejects.toThrow(OpenAI.NotFoundError);
+    await expect(other.videos.delete(id)).rejects.toThrow(OpenAI.NotFoundError);
+    expect((await other.videos.list()).data).toEqual([]);
+    expect(one.seen).toHaveLength(before);
+    expect((await gateway.client.videos.retrieve(id)).id).toBe(id);
+  });
+
+  test('is gone once it was deleted, also after a restart', async () => {
+    const { id } = await makeVideo('video-one');
+    await gateway.client.videos.delete(id);
+    expect(last(one)).toBe(`Bearer secret-one-a DELETE /v1/videos/${id}`);
+    await restart();
+    await expect(gateway.client.videos.retrieve(id)).rejects.toThrow(OpenAI.NotFoundError);
+  });
+
+  test('whose deletion failed is still there', async () => {
+    const { id } = await makeVideo('video-one');
+    one.answer((_request, response) => json(response, { error: { message: 'later' } }, 500));
+    await expect(gateway.client.videos.delete(id)).rejects.toThrow(OpenAI.InternalServerError);
+    one.answer(serve('one'));
+    expect((await gateway.client.videos.retrieve(id)).id).toBe(id);
+  });
+
+  test('that could not be made is no job', async () => {
+    one.answer((_request, response) => json(response, { error: { message: 'no' }, id: 'video_never' }, 400));
+    await expect(makeVideo('video-one')).rejects.toThrow(OpenAI.BadRequestError);
+    await expect(gateway.client.videos.retrieve('video_never')).rejects.toThrow(OpenAI.NotFoundError);
+  });
+
+  test('whose provider is switched off, or no longer there, is 503', async () => {
+    const { id } = await makeVideo('video-one');
+    const { providers = [] } = config();
+    await restart({ config: config({ providers: providers.map((provider) => ({ ...provider, enabled: false })) }) });
+    const options = { maxRetries: 0 };
+    await expect(gateway.client.videos.retrieve(id, options)).rejects.toMatchObject({ code: 'no_healthy_provider' });
+    await restart({ config: config({ providers: providers.slice(1) }) });
+    await expect(gateway.client.videos.retrieve(id, options)).rejects.toMatchObject({ code: 'no_healthy_provider' });
+  });
+
+  test('is charged by its seconds once, when it is made, and so is a remix', async () => {
+    const { data, response } = await gateway.client.videos
+      .create({ model: 'video-one', prompt: 'A cat', seconds: '8' })
+      .withResponse();
+    const record = await gateway.record(response.headers.get('x-request-id') ?? '');
+    expect(record).toMatchObject({
+      usage: { seconds: 4 },
+      usageCertainty: 'reported',
+      provider: 'one',
+      credential: 'a',
+    });
+    const asked = await gateway.client.videos.retrieve(data.id).withResponse();
+    const later = await gateway.record(asked.response.headers.get('x-request-id') ?? '');
+    expect(later).toMatchObject({ usage: null, usageCertainty: 'none', modelAsked: 'video-one', provider: 'one' });
+    const remixed = await gateway.client.videos.remix(data.id, { prompt: 'x' }).withResponse();
+    const remix = await gateway.record(remixed.response.headers.get('x-request-id') ?? '');
+    expect(remix).toMatchObject({ usage: { seconds: 4 }, route: '/v1/videos/{id}/remix' });
+  });
+});
+
+describe('the list of videos', () => {
+  test('holds those of the group from every provider, newest first, in pages', async () => {
+    const made: string[] = [];
+    for (const model of ['video-one', 'video-two', 'video-one', 'video-two', 'video-one'])
+      made.push((await makeVideo(model)).id);
+    const other = gateway.client.withOptions({ apiKey: otherKey });
+    const theirs = await other.videos.create({ model: 'video-one', prompt: 'x' });
+    const ids: string[] = [];
+    for await (const item of gateway.client.videos.list({ limit: 2 })) ids.push(item.id);
+    expect(ids.toSorted()).toEqual(made.toSorted());
+    const ascending = await gateway.client.videos.list({ limit: 100, order: 'asc' });
+    expect(ascending.data.map((item) => item.id).toReversed()).toEqual(ids);
+    expect(ascending.data.every((item) => item.status === 'completed')).toBe(true);
+    expect(ascending).toMatchObject({ last_id: ids[0], has_more: false });
+    expect((await other.videos.list()).data.map((item) => item.id)).toEqual([theirs.id]);
+  });
+
+  test('leaves out what the provider has forgotten, and goes on after it', async () => {
+    const kept = await makeVideo('video-two');
+    await makeVideo('video-one');
+    await makeVideo('video-one');
+    one.answer((_request, response) => json(response, { error: { message: 'gone' } }, 404));
+    const ids: string[] = [];
+    for (let after: string | null = null, more = true; more; ) {
+      const query: string = `?limit=1&order=desc${after ? `&after=${after}` : ''}`;
+      const reply = (await (await gateway.fetch(`/videos${query}`)).json()) as {
+        data: { id: string }[];
+        last_id: string | null;
+        has_more: boolean;
+      };
+      ids.push(...reply.data.map((item) => item.id));
+      after = reply.last_id;
+      more = reply.has_more;
+    }
+    expect(ids).toEqual([kept.id]);
+  });
+
+  test('is an error where a provider does not answer, rather than a list with a hole', async () => {
+    await makeVideo('video-one');
+    one.answer((_request, response) => json(response, { error: { message: 'broken' } }, 500));
+    const response = await gateway.fetch('/videos');
+    expect([response.status, response.headers.get('x-request-id')?.slice(0, 4)]).toEqual([502, 'req_']);
+  });
+
+  test('is empty at first', async () => {
+    const reply = await gateway.fetch('/videos');
+    expect(await reply.json()).toEqual({ object: 'list', data: [], first_id: null, last_id: null, has_more: false });
+  });
+});
+
+describe('a stored response', () => {
+  const ask = (model: string, more: object = {}) =>
+    gateway.client.responses.create({ model, input: 'Hi', ...more }) as Promise<OpenAI.Responses.Response>;
+
+  test('is gone on from at the provider and credential that store it, also after a restart', async () => {
+    const first = await ask('chat-two');
+    const credentials = [{ id: 'b' }, { id: 'a' }];
+    const { providers = [] } = config();
+    await restart({ config: config({ providers: providers.map((provider) => ({ ...provider, credentials })) }) });
+    const second = await ask('chat-two', { previous_response_id: first.id });
+    expect(last(two)).toBe('Bearer secret-two-a POST /v1/responses');
+    await ask('chat-two', { previous_response_id: second.id });
+    expect(last(two)).toBe('Bearer secret-two-a POST /v1/responses');
+    await ask('chat-two');
+    expect(last(two)).toBe('Bearer secret-two-b POST /v1/responses');
+  });
+
+  test('is reached by retrieve, cancel, input items and delete', async () => {
+    const { id } = await ask('chat-two');
+    const { responses } = gateway.client;
+    await responses.retrieve(id);
+    expect(last(two)).toBe(`Bearer secret-two-a GET /v1/responses/${id}`);
+    await responses.cancel(id);
+    expect(last(two)).toBe(`Bearer secret-two-a POST /v1/responses/${id}/cancel`);
+    await gateway.fetch(`/responses/${id}/input_items?limit=3`);
+    expect(last(two)).toBe(`Bearer secret-two-a GET /v1/responses/${id}/input_items?limit=3`);
+    await responses.delete(id);
+    expect(last(two)).toBe(`Bearer secret-two-a DELETE /v1/responses/${id}`);
+    await expect(responses.retrieve(id)).rejects.toThrow(OpenAI.NotFoundError);
+    await expect(ask('chat-two', { previous_response_id: id })).rejects.toMatchObject({
+      code: 'previous_response_not_found',
+    });
+  });
+
+  test('is known from the first event of its stream', async () => {
+    const stream = await gateway.client.responses.create({ model: 'chat-one', input: 'Hi', stream: true });
+    for await (const event of stream) {
+      if (event.type === 'response.created')
+        expect((await gateway.client.responses.retrieve(event.response.id)).id).toBe(event.response.id);
+    }
+    expect(last(one)).toMatch(/GET \/v1\/responses\/resp_one_/);
+  });
+
+  test('that was not to be stored is not remembered', async () => {
+    const { id } = await ask('chat-one', { store: false });
+    const before = one.seen.length;
+    await expect(gateway.client.responses.retrieve(id)).rejects.toThrow(OpenAI.NotFoundError);
+    expect(one.seen).toHaveLength(before);
+  });
+
+  test('of another group cannot be gone on from', async () => {
+    const { id } = await ask('chat-one');
+    const other = gateway.client.withOptions({ apiKey: otherKey });
+    await expect(other.responses.create({ model: 'chat-one', previous_response_id: id })).rejects.toMatchObject({
+      status: 400,
+      code: 'previous_response_not_found',
+    });
+    await expect(other.responses.cancel(id)).rejects.toThrow(OpenAI.NotFoundError);
+    await expect(other.responses.delete(id)).rejects.toThrow(OpenAI.NotFoundError);
+  });
+
+  test('is gone on from under the alias that made it', async () => {
+    await restart({
+      config: config({ aliases: [{ name: 'smart', targets: [{ provider: 'two', model: 'chat-two' }] }] }),
+    });
+    const { id } = await ask('smart');
+    await ask('smart', { previous_response_id: id });
+    expect(JSON.parse(two.seen.at(-1)?.body.toString() ?? '')).toMatchObject({
+      model: 'chat-two',
+      previous_response_id: id,
+    });
+  });
+});
