@@ -35,13 +35,13 @@ export interface ModelInfo {
 /** Longest that a model list may take; it is a small reply, whatever the limits for real work are. */
 const listMs = 15_000;
 
-/** `GET /models` below the base URL (or below `basePath` in its place), with the first credential. */
-export function modelListRequest(upstream: Upstream, basePath = upstream.endpoint.basePath): OutgoingRequest {
+/** `GET /models` below the base URL, with the first credential. */
+export function modelListRequest(upstream: Upstream): OutgoingRequest {
   const { connectMs } = upstream.timeouts;
   return {
     origin: upstream.endpoint.origin,
     method: 'GET',
-    path: upstream.dialect.address({ ...upstream.endpoint, basePath }, '/models', '', null),
+    path: upstream.dialect.address(upstream.endpoint, '/models', '', null),
     headers: {
       accept: 'application/json',
       'accept-encoding': 'identity',

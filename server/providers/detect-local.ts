@@ -1,0 +1,107 @@
+/** Finds model servers on this machine on the ports they usually have. Asks loopback only, and only what any client may ask. */
+import type { DetectedServer, Preset } from '../contract/preset.ts';
+import { readReply, type WholeReply } from '../transport/read-reply.ts';
+import type { Transport } from '../transport/transport.ts';
+import { TransportError } from '../transport/transport-error.ts';
+import { parseModelList } from './model-list.ts';
+import { presets } from './presets.ts';
+import type { ModelInfo } from './upstream.ts';
+
+export interface DetectLocalOptions {
+  transport: Transport;
+  /** Of Sluice itself: never asked. */
+  ownPorts: ReadonlySet<number>;
+  /** Which preset to expect where; the usual ports if absent. */
+  expected?: readonly { port: number; preset: string }[];
+}
+
+const limitMs = 500;
+
+/** What servers call themselves in the `owned_by` of their models; those of the others tell nothing. */
+const presetByOwner: Record<string, string> = { llamacpp: 'llama-cpp', vllm: 'vllm' };
+
+/** In the order of the ports. */
+export async function detectLocal(options: DetectLocalOptions): Promise<DetectedServer[]> {
+  const expected = options.expected ?? presets.flatMap(({ id, ports }) => ports.map((port) => ({ port, preset: id })));
+  const ports = [...new Set(expected.map(({ port }) => port))].filter((port) => !options.ownPorts.has(port));
+  const found = await Promise.all(
+    ports
+      .sort((a, b) => a - b)
+      .map((port) => {
+        const usual = expected.filter((entry) => entry.port === port).map(({ preset }) => preset);
+        return detectAt(port, usual, options.transport);
+      }),
+  );
+  return found.filter((server) => server !== null);
+}
+
+async function detectAt(port: number, usual: string[], transport: Transport): Promise<DetectedServer | null> {
+  const origin = `http://127.0.0.1:${port}`;
+  const reply = await get(origin, '/v1/models', transport);
+  if (!reply) return null;
+  const models = reply.status === 200 ? parseModelList(reply.body, '') : null;
+  const needsCredential = (reply.status === 401 || reply.status === 403) && isJson(reply);
+  if (!models && !needsCredential) return null;
+  const preset = await identify({ origin, usual, reply, models, transport });
+  return {
+    preset: preset.id,
+    name: preset.name,
+    baseUrl: `${origin}/v1`,
+    needsCredential,
+    models: [...(models?.keys() ?? [])],
+  };
+}
+
+interface Answering {
+  origin: string;
+  usual: string[];
+  reply: WholeReply;
+  models: ReadonlyMap<string, ModelInfo> | null;
+  transport: Transport;
+}
+
+/** What it says of itself goes first; then what usually is on that port, of which those that would have said so are ruled out. */
+async function identify({ origin, usual, reply, models, transport }: Answering): Promise<Preset> {
+  const owners = new Set([...(models?.values() ?? [])].map(({ ownedBy }) => presetByOwner[ownedBy]));
+  const byOwner = [...owners].find((id) => id !== undefined);
+  // Jan runs llama.cpp inside.
+  if (byOwner && !(byOwner === 'llama-cpp' && usual.includes('jan'))) return presetOf(byOwner);
+  if (reply.headers.server === 'llama.cpp' && !usual.includes('jan')) return presetOf('llama-cpp');
+  if (await isOllama(origin, transport)) return presetOf('ollama');
+  const rest = usual.filter((id) => id !== 'ollama' && id !== 'llama-cpp');
+  return presetOf(rest[0] ?? 'custom');
+}
+
+/** Its own API, beside the one that is like OpenAI's. */
+async function isOllama(origin: string, transport: Transport): Promise<boolean> {
+  const reply = await get(origin, '/api/version', transport);
+  return reply?.status === 200 && isJson(reply) && reply.body.includes('"version"');
+}
+
+function isJson({ headers }: WholeReply): boolean {
+  return /^application\/([\w.+-]+\+)?json\b/i.test(String(headers['content-type'] ?? ''));
+}
+
+function presetOf(id: string): Preset {
+  const preset = presets.find((candidate) => candidate.id === id);
+  if (!preset) throw new Error(`there is no preset "${id}"`);
+  return preset;
+}
+
+/** Null where nobody answers in time. */
+async function get(origin: string, path: string, transport: Transport): Promise<WholeReply | null> {
+  try {
+    return await readReply(transport, {
+      origin,
+      method: 'GET',
+      path,
+      headers: { accept: 'application/json' },
+      body: null,
+      timeouts: { connectMs: limitMs, firstByteMs: limitMs, idleMs: limitMs, totalMs: limitMs },
+      proxy: 'direct',
+    });
+  } catch (error) {
+    if (error instanceof TransportError) return null;
+    throw error;
+  }
+}

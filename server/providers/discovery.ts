@@ -1,0 +1,116 @@
+/**
+ * Keeps the models of those providers known that are to be asked for them: at once what is unknown or old, then every
+ * hour, and over a restart from a cache. Must not know groups, keys or requests, none of which ever waits for it.
+ */
+import type { Logger } from 'pino';
+import type { Transport } from '../transport/transport.ts';
+import { listModels } from './list-models.ts';
+import { createModelCache } from './model-cache.ts';
+import { type KnownModels, ModelWatch } from './model-watch.ts';
+import type { ModelInfo, Upstream } from './upstream.ts';
+
+export interface DiscoveryPorts {
+  transport: Transport;
+  /** Null: nothing is kept over a restart. */
+  cacheFile: string | null;
+  log: Logger;
+  now?: () => number;
+  /** What `models` or `state` tell of it has changed. Called in the midst of `watch` too. */
+  onChange(providerId: string): void;
+}
+
+export interface DiscoveryState {
+  /** Unix milliseconds of the last answer; null if there was none yet. */
+  fetchedAt: number | null;
+  /** Why the newest attempt failed, for a person; null if it did not. */
+  error: string | null;
+  /** Of models known. */
+  count: number;
+}
+
+export interface Discovery {
+  /** By provider id. A provider that has not answered yet is not in it. */
+  models(): ReadonlyMap<string, ReadonlyMap<string, ModelInfo>>;
+  state(providerId: string): DiscoveryState;
+  /** The providers from now on. Those that are asked elsewhere or otherwise than before are asked at once. */
+  watch(providers: readonly Upstream[]): void;
+  /** Asks now. Never rejects: what went wrong is in the state. A provider whose models are listed by hand stays with those. */
+  refresh(provider: Upstream): Promise<DiscoveryState>;
+  /** Asks no more; resolves when the cache is on disk. */
+  close(): Promise<void>;
+}
+
+export function createDiscovery(ports: DiscoveryPorts): Discovery {
+  const { transport, log, now = Date.now } = ports;
+  const cache = createModelCache(ports.cacheFile, log);
+  const watches = new Map<string, ModelWatch>();
+
+  function asked(watch: ModelWatch): void {
+    const { id } = watch.upstream;
+    if (watch.error !== null) log.warn({ provider: id, problem: watch.error }, 'a provider did not tell its models');
+    else if (watch.known) cache.put(id, baseUrlOf(watch.upstream), watch.known);
+    ports.onChange(id);
+  }
+
+  function begin(upstream: Upstream, before: ModelWatch | undefined): void {
+    before?.stop();
+    const isSamePlace = before && baseUrlOf(before.upstream) === baseUrlOf(upstream);
+    const known = isSamePlace ? before.known : cache.get(upstream.id, baseUrlOf(upstream));
+    const watch = new ModelWatch(upstream, known, { transport, now, asked });
+    watches.set(upstream.id, watch);
+    watch.start(before ? 'now' : 'due');
+    if (known !== (before?.known ?? null)) ports.onChange(upstream.id);
+  }
+
+  function end(watch: ModelWatch): void {
+    watch.stop();
+    watches.delete(watch.upstream.id);
+    if (watch.known) ports.onChange(watch.upstream.id);
+  }
+
+  return {
+    models() {
+      const known = [...watches].flatMap(([id, watch]) => (watch.known ? [[id, watch.known.models] as const] : []));
+      return new Map(known);
+    },
+    state: (providerId) => stateOf(watches.get(providerId)),
+    watch(providers) {
+      const wanted = new Map(providers.filter((one) => one.discoversModels).map((one) => [one.id, one]));
+      for (const [id, watch] of [...watches]) if (!wanted.has(id)) end(watch);
+      for (const [id, upstream] of wanted) {
+        const before = watches.get(id);
+        if (!before || howAsked(before.upstream) !== howAsked(upstream)) begin(upstream, before);
+      }
+    },
+    async refresh(provider) {
+      if (provider.unusable !== null) return { ...stateOf(watches.get(provider.id)), error: provider.unusable };
+      const watch = watches.get(provider.id);
+      if (watch) {
+        await watch.ask();
+        return stateOf(watch);
+      }
+      const result = await listModels(provider, transport);
+      if ('error' in result) return { fetchedAt: null, error: result.error, count: 0 };
+      return { fetchedAt: now(), error: null, count: result.models.size };
+    },
+    async close() {
+      for (const watch of watches.values()) watch.stop();
+      await cache.settled();
+    },
+  };
+}
+
+function stateOf(watch: ModelWatch | undefined): DiscoveryState {
+  const known: KnownModels | null = watch?.known ?? null;
+  return { fetchedAt: known?.fetchedAt ?? null, error: watch?.error ?? null, count: known?.models.size ?? 0 };
+}
+
+function baseUrlOf({ endpoint }: Upstream): string {
+  return endpoint.origin + endpoint.basePath;
+}
+
+/** All that can change a provider's answer. Holds secrets: only ever compared. */
+function howAsked(upstream: Upstream): string {
+  const { dialect, endpoint, headers, credentials, proxy, unusable } = upstream;
+  return JSON.stringify([dialect.id, endpoint, headers, credentials[0]?.headers, proxy, unusable === null]);
+}

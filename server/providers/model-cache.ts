@@ -1,0 +1,59 @@
+import { readFileSync } from 'node:fs';
+import type { Logger } from 'pino';
+import { z } from 'zod';
+import { writeFileDurably } from '../durable-file.ts';
+import { describeFileProblem, systemErrorCode } from '../file-problem.ts';
+import { createSerialQueue } from '../serial-queue.ts';
+import type { KnownModels } from './model-watch.ts';
+
+const cachedSchema = z.object({
+  /** What it was asked under: the list of one address says nothing of another. */
+  baseUrl: z.string(),
+  fetchedAt: z.int().nonnegative(),
+  models: z.array(z.tuple([z.string().min(1).max(256), z.object({ created: z.int(), ownedBy: z.string() })])),
+});
+const fileSchema = z.object({ version: z.literal(1), providers: z.record(z.string(), cachedSchema) });
+
+/** What was discovered, kept over a restart. Losing it costs one request per provider, so a broken file is only told of. */
+export interface ModelCache {
+  get(providerId: string, baseUrl: string): KnownModels | null;
+  put(providerId: string, baseUrl: string, known: KnownModels): void;
+  /** Resolves when all that was put is on disk. */
+  settled(): Promise<void>;
+}
+
+/** `path` null: nothing is kept. Reads once, at start, and blocks for it. */
+export function createModelCache(path: string | null, log: Logger): ModelCache {
+  const inTurn = createSerialQueue();
+  const told = (error: unknown) => {
+    log.warn({ path, problem: problemOf(error) }, 'the cache of discovered models cannot be used');
+  };
+  const providers = path === null ? {} : readFile(path, told);
+  return {
+    get(providerId, baseUrl) {
+      const cached = providers[providerId];
+      if (cached?.baseUrl !== baseUrl) return null;
+      return { fetchedAt: cached.fetchedAt, models: new Map(cached.models) };
+    },
+    put(providerId, baseUrl, { fetchedAt, models }) {
+      if (path === null) return;
+      providers[providerId] = { baseUrl, fetchedAt, models: [...models] };
+      const text = JSON.stringify({ version: 1, providers });
+      inTurn(() => writeFileDurably(path, text)).catch(told);
+    },
+    settled: () => inTurn(async () => {}),
+  };
+}
+
+function readFile(path: string, told: (error: unknown) => void): Record<string, z.infer<typeof cachedSchema>> {
+  try {
+    return fileSchema.parse(JSON.parse(readFileSync(path, 'utf8'))).providers;
+  } catch (error) {
+    if (systemErrorCode(error) !== 'ENOENT') told(error);
+    return {};
+  }
+}
+
+function problemOf(error: unknown): string {
+  return error instanceof z.ZodError ? 'it does not have the shape that it should' : describeFileProblem(error);
+}

@@ -1,0 +1,91 @@
+import type { Transport } from '../transport/transport.ts';
+import { listModels } from './list-models.ts';
+import type { ModelInfo, Upstream } from './upstream.ts';
+
+export interface KnownModels {
+  /** Unix milliseconds. */
+  fetchedAt: number;
+  models: ReadonlyMap<string, ModelInfo>;
+}
+
+export interface ModelWatchPorts {
+  transport: Transport;
+  now: () => number;
+  /** After each answer and each failure; not after `stop`. */
+  asked(watch: ModelWatch): void;
+}
+
+const freshMs = 60 * 60 * 1000;
+const firstBackoffMs = 30_000;
+
+/** Asks one provider for its models, again and again, until stopped. */
+export class ModelWatch {
+  readonly upstream: Upstream;
+  known: KnownModels | null;
+  /** Why the newest attempt failed; null if it did not. */
+  error: string | null = null;
+  readonly #ports: ModelWatchPorts;
+  #failures = 0;
+  #timer: NodeJS.Timeout | undefined;
+  #asking: Promise<void> | undefined;
+  #isStopped = false;
+
+  constructor(upstream: Upstream, known: KnownModels | null, ports: ModelWatchPorts) {
+    this.upstream = upstream;
+    this.known = known;
+    this.#ports = ports;
+  }
+
+  /** Asks as soon as what is known is an hour old, or at once. */
+  start(when: 'due' | 'now'): void {
+    // A mark in the future comes from a clock that was wrong, and says nothing.
+    const ageMs = this.known ? this.#ports.now() - this.known.fetchedAt : Number.POSITIVE_INFINITY;
+    this.#schedule(when === 'now' || ageMs < 0 ? 0 : Math.max(0, freshMs - ageMs));
+  }
+
+  /** Asks now; while an answer is awaited, that one is shared. */
+  ask(): Promise<void> {
+    clearTimeout(this.#timer);
+    this.#asking ??= this.#ask().finally(() => {
+      this.#asking = undefined;
+    });
+    return this.#asking;
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+    clearTimeout(this.#timer);
+  }
+
+  async #ask(): Promise<void> {
+    const result = await listModels(this.upstream, this.#ports.transport);
+    if (this.#isStopped) return;
+    if ('error' in result) {
+      this.error = result.error;
+      this.#failures++;
+    } else {
+      this.known = { fetchedAt: this.#ports.now(), models: result.models };
+      this.error = null;
+      this.#failures = 0;
+    }
+    this.#ports.asked(this);
+    this.#schedule(jittered(this.#failures === 0 ? freshMs : backoffMs(this.#failures)));
+  }
+
+  #schedule(delayMs: number): void {
+    clearTimeout(this.#timer);
+    if (this.#isStopped || this.upstream.unusable !== null) return;
+    this.#timer = setTimeout(() => void this.ask(), delayMs);
+    this.#timer.unref();
+  }
+}
+
+/** 30 s after the first failure, doubled with each further one, at most an hour. */
+function backoffMs(failures: number): number {
+  return Math.min(freshMs, firstBackoffMs * 2 ** (failures - 1));
+}
+
+/** Up to a tenth more, so that many providers and many machines do not ask in step. */
+function jittered(delayMs: number): number {
+  return delayMs * (1 + Math.random() / 10);
+}

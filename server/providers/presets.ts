@@ -1,0 +1,152 @@
+/**
+ * The services and local servers that Sluice knows by name. Data only: a preset fills in a form, and what is configured
+ * afterwards does not depend on it. Addresses and names as each service's own documentation has them (November 2026).
+ */
+import type { Preset } from '../contract/preset.ts';
+
+type Particulars = Pick<Preset, 'id' | 'name' | 'baseUrl'> & Partial<Preset>;
+
+function service(preset: Particulars & Pick<Preset, 'environment' | 'keyPage'>): Preset {
+  return { ...common, isLocal: false, needsCredential: true, ports: [], ...preset };
+}
+
+function localServer(preset: Particulars & { ports: [number] }): Preset {
+  return { ...common, isLocal: true, needsCredential: false, environment: [], keyPage: null, ...preset };
+}
+
+const common = { dialect: 'openai', models: 'discover', askUsage: true, hint: null } as const;
+
+export const presets: readonly Preset[] = [
+  service({
+    id: 'openai',
+    name: 'OpenAI',
+    baseUrl: 'https://api.openai.com/v1',
+    environment: ['OPENAI_API_KEY'],
+    keyPage: 'https://platform.openai.com/api-keys',
+  }),
+  service({
+    id: 'azure',
+    name: 'Azure OpenAI',
+    dialect: 'azure',
+    baseUrl: 'https://{resource}.openai.azure.com/openai/v1',
+    environment: ['AZURE_OPENAI_API_KEY'],
+    keyPage: 'https://ai.azure.com',
+    models: ['*'],
+    hint: 'Models are called by the names of your deployments; Azure lists what could be deployed, not what is. Resources without the v1 API: end the base URL with /openai and set the API version.',
+  }),
+  service({
+    id: 'openrouter',
+    name: 'OpenRouter',
+    baseUrl: 'https://openrouter.ai/api/v1',
+    environment: ['OPENROUTER_API_KEY'],
+    keyPage: 'https://openrouter.ai/settings/keys',
+  }),
+  service({
+    id: 'groq',
+    name: 'Groq',
+    baseUrl: 'https://api.groq.com/openai/v1',
+    environment: ['GROQ_API_KEY'],
+    keyPage: 'https://console.groq.com/keys',
+  }),
+  service({
+    id: 'together',
+    name: 'Together AI',
+    baseUrl: 'https://api.together.ai/v1',
+    environment: ['TOGETHER_API_KEY'],
+    keyPage: 'https://api.together.ai/settings/api-keys',
+  }),
+  service({
+    id: 'fireworks',
+    name: 'Fireworks AI',
+    baseUrl: 'https://api.fireworks.ai/inference/v1',
+    environment: ['FIREWORKS_API_KEY'],
+    keyPage: 'https://fireworks.ai/account/api-keys',
+  }),
+  service({
+    id: 'mistral',
+    name: 'Mistral AI',
+    baseUrl: 'https://api.mistral.ai/v1',
+    environment: ['MISTRAL_API_KEY'],
+    keyPage: 'https://console.mistral.ai/api-keys',
+    // Refuses `stream_options.include_usage` with 422 "Extra inputs are not permitted", and tells usage unasked.
+    askUsage: false,
+  }),
+  service({
+    id: 'deepseek',
+    name: 'DeepSeek',
+    baseUrl: 'https://api.deepseek.com',
+    environment: ['DEEPSEEK_API_KEY'],
+    keyPage: 'https://platform.deepseek.com/api_keys',
+  }),
+  service({
+    id: 'xai',
+    name: 'xAI',
+    baseUrl: 'https://api.x.ai/v1',
+    environment: ['XAI_API_KEY'],
+    keyPage: 'https://console.x.ai',
+  }),
+  service({
+    id: 'cerebras',
+    name: 'Cerebras',
+    baseUrl: 'https://api.cerebras.ai/v1',
+    environment: ['CEREBRAS_API_KEY'],
+    keyPage: 'https://cloud.cerebras.ai',
+  }),
+  service({
+    id: 'nvidia',
+    name: 'NVIDIA',
+    baseUrl: 'https://integrate.api.nvidia.com/v1',
+    environment: ['NVIDIA_API_KEY'],
+    keyPage: 'https://build.nvidia.com',
+  }),
+  service({
+    id: 'perplexity',
+    name: 'Perplexity',
+    baseUrl: 'https://api.perplexity.ai',
+    environment: ['PERPLEXITY_API_KEY'],
+    keyPage: 'https://www.perplexity.ai/settings/api',
+    models: ['sonar', 'sonar-pro', 'sonar-reasoning-pro', 'sonar-deep-research', '*'],
+    hint: 'This address has chat completions, without a list of models. For the Responses API use https://api.perplexity.ai/v1.',
+  }),
+  service({
+    id: 'anthropic',
+    name: 'Anthropic (OpenAI-compatible)',
+    baseUrl: 'https://api.anthropic.com/v1',
+    environment: ['ANTHROPIC_API_KEY'],
+    keyPage: 'https://console.anthropic.com/settings/keys',
+    models: ['*'],
+    hint: 'Chat completions only; Anthropic means this endpoint for trying its models. Its list of models is not part of it, so write the model’s name as Anthropic does.',
+  }),
+  service({
+    id: 'gemini',
+    name: 'Google Gemini (OpenAI-compatible)',
+    baseUrl: 'https://generativelanguage.googleapis.com/v1beta/openai',
+    environment: ['GEMINI_API_KEY', 'GOOGLE_API_KEY'],
+    keyPage: 'https://aistudio.google.com/apikey',
+  }),
+  localServer({ id: 'ollama', name: 'Ollama', baseUrl: 'http://127.0.0.1:11434/v1', ports: [11434] }),
+  localServer({ id: 'lm-studio', name: 'LM Studio', baseUrl: 'http://127.0.0.1:1234/v1', ports: [1234] }),
+  localServer({ id: 'llama-cpp', name: 'llama.cpp', baseUrl: 'http://127.0.0.1:8080/v1', ports: [8080] }),
+  localServer({ id: 'vllm', name: 'vLLM', baseUrl: 'http://127.0.0.1:8000/v1', ports: [8000] }),
+  localServer({
+    id: 'jan',
+    name: 'Jan',
+    baseUrl: 'http://127.0.0.1:1337/v1',
+    ports: [1337],
+    needsCredential: true,
+    hint: 'The key is the one set in Jan under Settings, Local API Server.',
+  }),
+  localServer({ id: 'localai', name: 'LocalAI', baseUrl: 'http://127.0.0.1:8080/v1', ports: [8080] }),
+  {
+    ...common,
+    id: 'custom',
+    name: 'Another service',
+    baseUrl: 'https://{host}/v1',
+    isLocal: false,
+    needsCredential: false,
+    environment: [],
+    keyPage: null,
+    ports: [],
+    hint: 'Any service that speaks the OpenAI API. The base URL is what its documentation gives to OpenAI clients, mostly ending in /v1.',
+  },
+];

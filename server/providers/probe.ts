@@ -1,0 +1,144 @@
+/**
+ * Finds out whether a provider can be used, and if not, which hop fails and what to do about it. Asks only for the list of
+ * models: that costs nothing, and passes every hop that a real call passes.
+ */
+import { isIP } from 'node:net';
+import type { ProbeReport, ProbeStepName } from '../contract/probe.ts';
+import { readReply } from '../transport/read-reply.ts';
+import type { Transport } from '../transport/transport.ts';
+import { TransportError } from '../transport/transport-error.ts';
+import { type Answer, judgeAnswer } from './judge-answer.ts';
+import { parseModelList } from './model-list.ts';
+import { ProbeSteps } from './probe-steps.ts';
+import { modelListRequest, type Upstream } from './upstream.ts';
+
+export interface ProbeOptions {
+  transport: Transport;
+  /** To be found in the list. */
+  model?: string;
+}
+
+/** Never rejects for what a provider or the way to it does. */
+export async function probeProvider(provider: Upstream, options: ProbeOptions): Promise<ProbeReport> {
+  const startedMs = performance.now();
+  const steps = new ProbeSteps();
+  const { transport } = options;
+  const outcome = await ask(provider, transport);
+  noteWay(steps, provider, transport);
+  let modelCount: number | null = null;
+  if (outcome instanceof TransportError) noteFailure(steps, outcome, provider);
+  else {
+    steps.passUpTo('tls');
+    const betterBaseUrl = await findBetterBase(outcome, provider, transport);
+    judgeAnswer(steps, provider, {
+      ...outcome,
+      betterBaseUrl,
+      isOpenToAll: await isOpenToAll(outcome, provider, transport),
+    });
+    if (outcome.models && steps.failedAt === null) {
+      modelCount = outcome.models.size;
+      noteModels(steps, outcome.models, options.model);
+    }
+  }
+  return { provider: provider.id, ...steps.report(), modelCount, elapsedMs: Math.round(performance.now() - startedMs) };
+}
+
+type PlainAnswer = Omit<Answer, 'betterBaseUrl' | 'isOpenToAll'>;
+
+async function ask(provider: Upstream, transport: Transport): Promise<PlainAnswer | TransportError> {
+  try {
+    const { status, headers, body } = await readReply(transport, modelListRequest(provider));
+    const models = status === 200 ? parseModelList(body, provider.id) : null;
+    return { status, headers, isHtml: looksLikeHtml(body), models };
+  } catch (error) {
+    if (error instanceof TransportError) return error;
+    throw error;
+  }
+}
+
+function looksLikeHtml(body: Buffer): boolean {
+  return /^\s*<(!doctype|html|head|body)\b/i.test(body.toString('utf8', 0, 500));
+}
+
+/** The likeliest mistake in a base URL is a missing `/v1`: where it fails, whether that would help is tried. */
+async function findBetterBase(answer: PlainAnswer, provider: Upstream, transport: Transport): Promise<string | null> {
+  const { endpoint } = provider;
+  const isRight = !answer.isHtml && (answer.models !== null || [401, 402, 403, 429].includes(answer.status));
+  if (isRight || /\/v\d/.test(endpoint.basePath)) return null;
+  const basePath = `${endpoint.basePath}/v1`;
+  const second = await ask({ ...provider, endpoint: { ...endpoint, basePath } }, transport);
+  if (second instanceof TransportError || second.isHtml) return null;
+  return second.models || second.status === 401 ? endpoint.origin + basePath : null;
+}
+
+/** Some services list their models to anyone, which then says nothing of the credential. */
+async function isOpenToAll(answer: PlainAnswer, provider: Upstream, transport: Transport): Promise<boolean> {
+  if (!answer.models || provider.credentials.length === 0) return false;
+  const second = await ask({ ...provider, credentials: [] }, transport);
+  return !(second instanceof TransportError) && second.models !== null;
+}
+
+/** What is known of the way before anything was sent. */
+function noteWay(steps: ProbeSteps, { endpoint, proxy }: Upstream, transport: Transport): void {
+  const { hostname, protocol } = new URL(endpoint.origin);
+  const proxyHost = transport.proxyFor(endpoint.origin, proxy);
+  if (proxyHost) steps.skip('dns', `the proxy looks up ${hostname}`);
+  else if (isIP(hostname.replace(/^\[(.*)\]$/, '$1'))) steps.skip('dns', `${hostname} is an address`);
+  if (!proxyHost) steps.skip('proxy', 'there is none on the way');
+  if (protocol === 'http:') steps.skip('tls', 'the base URL is http, so nothing is encrypted');
+}
+
+const stepOfFault: Record<TransportError['fault'], ProbeStepName> = {
+  dns: 'dns',
+  proxy: 'proxy',
+  refused: 'connection',
+  tls: 'tls',
+  timeout: 'connection',
+  reset: 'connection',
+  aborted: 'connection',
+  malformed: 'base-url',
+};
+
+function noteFailure(steps: ProbeSteps, error: TransportError, { endpoint }: Upstream): void {
+  const isSilent = error.fault === 'timeout' && error.phase !== 'connect';
+  const step = isSilent ? 'base-url' : stepOfFault[error.fault];
+  steps.fail(step, error.message, adviceFor(error, endpoint.origin, isSilent));
+}
+
+function adviceFor(error: TransportError, origin: string, isSilent: boolean): string {
+  const { hostname, port, protocol } = new URL(origin);
+  switch (error.fault) {
+    case 'dns':
+      return `Check the spelling of "${hostname}" in the base URL, and whether this machine is online.`;
+    case 'proxy':
+      return 'Check the proxy’s address, name and password, and whether it may reach this host; or set the provider’s proxy to "direct".';
+    case 'tls':
+      return tlsAdvice(error.message, protocol);
+    case 'malformed':
+      return 'What answers there is not an HTTP API. Check port and scheme of the base URL.';
+    default:
+      if (isSilent) return 'It accepts connections but does not answer. It may be overloaded or still loading a model.';
+      return `Check whether the service runs and listens on ${hostname}:${port || (protocol === 'https:' ? 443 : 80)}, and whether a firewall is between.`;
+  }
+}
+
+function tlsAdvice(message: string, protocol: string): string {
+  if (/altnames/.test(message)) return 'The certificate is for another name. Use the host name that it is for.';
+  if (/expired|not yet valid/.test(message))
+    return 'Check this machine’s clock; else the service has to renew its certificate.';
+  if (/self.signed|issuer|verify/i.test(message)) {
+    return 'If you know the issuer (a company’s proxy, your own server), add its certificate to settings.extraCaFiles.';
+  }
+  return `Check whether the service speaks ${protocol === 'https:' ? 'https on this port; if not, use http in the base URL' : 'https'}.`;
+}
+
+function noteModels(steps: ProbeSteps, models: ReadonlyMap<string, unknown>, wanted: string | undefined): void {
+  if (wanted === undefined || models.has(wanted)) steps.pass('models', `${models.size} models`);
+  else {
+    steps.fail(
+      'models',
+      `"${wanted}" is not among its ${models.size} models`,
+      'Check the name’s spelling, or whether this credential may use it.',
+    );
+  }
+}
