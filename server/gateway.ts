@@ -7,19 +7,15 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { GatewayError } from './contract/errors.ts';
 import type { EventMessage } from './contract/events.ts';
-import { openAdminToken } from './control/admin-token.ts';
 import type { AnswerQuery } from './control/answer-query.ts';
-import { createControlPlane } from './control/control-plane.ts';
 import type { Execute } from './control/execute.ts';
-import { createLiveConfig } from './control/live-config.ts';
-import { createProviderKnowledge } from './control/provider-knowledge.ts';
 import { openDatabase } from './database.ts';
+import { type ControlSide, openControlSide } from './gateway-control.ts';
 import type { GatewayPorts } from './gateway-ports.ts';
 import { createListener } from './http/app.ts';
-import { createControlRoutes } from './http/control-routes.ts';
+import type { InferencePorts } from './http/inference.ts';
 import { type ListeningServer, listen } from './http/server.ts';
 import { createJobStore } from './jobs/job-store.ts';
-import { exportRequests } from './ledger/export.ts';
 import { createLedger } from './ledger/ledger.ts';
 import { logRequest } from './log.ts';
 import type { Snapshot } from './routing/snapshot.ts';
@@ -48,11 +44,65 @@ export interface Gateway {
 const defaultDrainMs = 10_000;
 
 export async function createGateway(ports: GatewayPorts): Promise<Gateway> {
-  const { config, log } = ports;
   const instanceId = randomUUID();
+  const startedAt = Date.now();
+  const base = openFoundations(ports);
+  const ownAddresses = new Set<string>();
+  let server: ListeningServer | undefined;
+  const origin = () => {
+    if (!server) throw new GatewayError('shutting_down', 'Sluice does not listen, so it has no address.');
+    return originOf(server);
+  };
+  const side = await openControlSide({
+    ports,
+    ...base,
+    ownAddresses,
+    engine: () => ({ version, instanceId, startedAt, baseUrl: server ? `${origin()}/v1` : null }),
+    origin,
+  });
+  const { live, control } = side;
+  const listener = createListener({
+    snapshot: () => live.snapshot,
+    control: side.routes.router,
+    windowFolder: ports.windowFolder,
+    health: () => ({ instance: instanceId }),
+    inference: inferencePorts(ports, base, side),
+  });
+  const stop = async (drainMs: number) => {
+    side.routes.close();
+    await server?.stop(drainMs);
+    await side.stop();
+    await base.close();
+  };
+  let stopped: Promise<void> | undefined;
+  return {
+    instanceId,
+    snapshot: () => live.snapshot,
+    execute: control.execute,
+    query: control.query,
+    onEvent: control.onEvent,
+    createAdminUrl: side.createAdminUrl,
+    async start() {
+      const { host, port } = { ...ports.config.current.config.settings, ...ports.listen };
+      server = await listen(listener, { host, port });
+      ownAddresses.add(`127.0.0.1:${server.port}`);
+      side.addressChanged();
+      return { host, port: server.port };
+    },
+    stop(drainMs = defaultDrainMs) {
+      stopped ??= stop(drainMs);
+      return stopped;
+    },
+  };
+}
+
+type Foundations = ReturnType<typeof openFoundations>;
+
+/** What everything else stands on: the way out, and what is durable. */
+function openFoundations({ config, dataDir, log, proxies }: GatewayPorts) {
   const settings = () => config.current.config.settings;
-  const transport = createTransport({ proxies: ports.proxies, extraCa: readCaFiles(settings().extraCaFiles) });
-  const database = openDatabase(ports.dataDir === null ? ':memory:' : join(ports.dataDir, 'ledger.sqlite'));
+  const transport = createTransport({ proxies, extraCa: readCaFiles(settings().extraCaFiles) });
+  const database = openDatabase(dataDir === null ? ':memory:' : join(dataDir, 'ledger.sqlite'));
   const ledger = createLedger({
     database,
     log,
@@ -62,105 +112,46 @@ export async function createGateway(ports: GatewayPorts): Promise<Gateway> {
     },
   });
   const jobs = createJobStore({ database, log });
-  const ownAddresses = new Set<string>();
-  const startedAt = Date.now();
-  let server: ListeningServer | undefined;
-  let secretStore: string | null = null;
-  const openSecrets = async () => {
-    const store = await ports.openSecrets();
-    secretStore = store.description;
-    return store;
+  return {
+    transport,
+    ledger,
+    jobs,
+    async close() {
+      await transport.close();
+      jobs.close();
+      ledger.close();
+      database.close();
+    },
   };
-  const admin = await openAdminToken(ports.dataDir);
-  const providers = createProviderKnowledge({ transport, log });
-  const live = await createLiveConfig({
-    config,
-    openSecrets,
-    env: ports.env,
-    ownAddresses,
-    discovered: providers.discovered,
-    log,
-  });
-  let prices = createPriceTable(settings().prices);
+}
+
+function inferencePorts(
+  { log, uploadFolder }: GatewayPorts,
+  base: Foundations,
+  { live, control }: ControlSide,
+): InferencePorts {
+  const { transport, jobs, ledger } = base;
+  let prices = createPriceTable(live.used.config.settings.prices);
   live.onChange(({ after }) => {
     prices = createPriceTable(after.settings.prices);
   });
-  const createAdminUrl = () => {
-    if (!server) throw new GatewayError('shutting_down', 'Sluice does not listen, so its window has no address.');
-    return `${originOf(server)}/control/session?token=${admin.createTicket()}`;
-  };
-  const control = createControlPlane({
-    config,
-    live,
-    ledger,
-    openSecrets,
-    env: ports.env,
-    ownAddresses,
-    providers,
-    engine: () => ({ version, instanceId, startedAt, baseUrl: server ? `${originOf(server)}/v1` : null, secretStore }),
-    createAdminUrl,
-    log,
-  });
-  const controlRoutes = createControlRoutes({
-    admin,
-    control,
-    exportRequests: (format, filter) => exportRequests(ledger, format, filter),
-  });
-
-  const listener = createListener({
-    snapshot: () => live.snapshot,
-    control: controlRoutes.router,
-    windowFolder: ports.windowFolder,
-    health: () => ({ instance: instanceId }),
-    inference: {
-      snapshot: () => live.snapshot,
-      transport,
-      jobs,
-      uploadFolder: ports.uploadFolder,
-      started(request) {
-        ledger.started(request);
-        control.requestStarted(request);
-      },
-      finished(record) {
-        ledger.finished(record);
-        control.requestFinished(record);
-        logRequest(log, record);
-      },
-      capture: (id, bodies) => ledger.capture(id, bodies),
-      priceOf: (provider, model, usage) => prices.cost(provider, model, usage),
-      faulted: (error) => log.error({ error }, 'a request failed inside Sluice'),
-    },
-  });
-
-  const stop = async (drainMs: number) => {
-    controlRoutes.close();
-    await server?.stop(drainMs);
-    await live.stop();
-    await transport.close();
-    jobs.close();
-    ledger.close();
-    database.close();
-  };
-  let stopped: Promise<void> | undefined;
-
   return {
-    instanceId,
     snapshot: () => live.snapshot,
-    execute: control.execute,
-    query: control.query,
-    onEvent: control.onEvent,
-    createAdminUrl,
-    async start() {
-      const { host, port } = { ...settings(), ...ports.listen };
-      server = await listen(listener, { host, port });
-      ownAddresses.add(`127.0.0.1:${server.port}`);
-      live.recompile();
-      return { host, port: server.port };
+    transport,
+    jobs,
+    uploadFolder,
+    started(request) {
+      ledger.started(request);
+      control.requestStarted(request);
     },
-    stop(drainMs = defaultDrainMs) {
-      stopped ??= stop(drainMs);
-      return stopped;
+    finished(record) {
+      ledger.finished(record);
+      control.requestFinished(record);
+      logRequest(log, record);
     },
+    capture: (id, bodies) => ledger.capture(id, bodies),
+    priceOf: (provider, model, usage) => prices.cost(provider, model, usage),
+    faulted: (error) => log.error({ error }, 'a request failed inside Sluice'),
   };
 }
 

@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { CommandInputMap } from '../contract/commands.ts';
 import { dialectSchema } from '../contract/config.ts';
-import type { ProviderTestView } from '../contract/provider-views.ts';
+import type { ProbeReport } from '../contract/probe.ts';
 import type { ProviderView } from '../contract/views.ts';
 import { CliError, exitCodes } from './exit-codes.ts';
 import { table } from './output.ts';
@@ -163,12 +163,13 @@ function addSwitches(provider: Command, { on }: Verbs): void {
   });
 }
 
-/** The hops in their order, the failing one last. */
-export function describeTest({ provider, ok, steps }: ProviderTestView): string {
-  const lines = steps.map((step) => {
-    const elapsed = step.elapsedMs === null ? '' : ` (${Math.round(step.elapsedMs)} ms)`;
-    return `  ${step.ok ? 'ok    ' : 'FAILED'}  ${step.name}: ${step.message}${elapsed}`;
-  });
+/** The hops in their order, those that were reached. */
+export function describeTest({ provider, ok, steps }: ProbeReport): string {
+  const lines = steps
+    .filter(({ status }) => status !== 'skipped')
+    .map(({ name, status, message, advice }) =>
+      [`  ${status === 'ok' ? 'ok    ' : 'FAILED'}  ${name}: ${message}`, advice].filter(Boolean).join(' '),
+    );
   return [`Provider "${provider}" ${ok ? 'answers' : 'does not work'}:`, ...lines].join('\n');
 }
 

@@ -1,7 +1,8 @@
 /** Every question about Sluice, as data, with its answer. Answers are views: none holds a secret. */
 import { z } from 'zod';
 import { type Config, idSchema } from './config.ts';
-import type { LocalServerView, PresetView, ProviderTestView } from './provider-views.ts';
+import type { DetectedServer, Preset } from './preset.ts';
+import type { ProbeReport } from './probe.ts';
 import type {
   AliasView,
   CapturedBody,
@@ -81,9 +82,9 @@ export type RequestFilterInput = z.infer<typeof requestFilterSchema>;
 export interface QueryResults {
   status: StatusView;
   providers: ProviderView[];
-  presets: PresetView[];
-  'local-servers': LocalServerView[];
-  'provider-test': ProviderTestView;
+  presets: readonly Preset[];
+  'local-servers': DetectedServer[];
+  'provider-test': ProbeReport;
   keys: KeyView[];
   groups: GroupView[];
   aliases: AliasView[];

@@ -1,7 +1,6 @@
 /** Answers questions: from the configuration with its running state, from the ledger, or by asking a provider now. */
 import type { Config } from '../contract/config.ts';
 import { GatewayError } from '../contract/errors.ts';
-import type { LocalServerView, PresetView, ProviderTestView } from '../contract/provider-views.ts';
 import {
   type Query,
   type QueryInput,
@@ -18,8 +17,10 @@ import { explainRoute } from '../routing/explain-route.ts';
 import { listModels } from '../routing/resolve.ts';
 import type { CompiledGroup, CompiledKey, Snapshot } from '../routing/snapshot.ts';
 import { withoutSecrets } from './check-provider.ts';
+import { findUpstream } from './find-upstream.ts';
 import type { LiveConfig } from './live-config.ts';
 import { parseInput } from './parse-input.ts';
+import type { ProviderKnowledge } from './provider-knowledge.ts';
 import type { Views } from './views.ts';
 
 export interface QueryPorts {
@@ -27,9 +28,7 @@ export interface QueryPorts {
   views: Views;
   ledger: LedgerQueries;
   now(): number;
-  presets(): PresetView[];
-  localServers(): Promise<LocalServerView[]>;
-  testProvider(id: string): Promise<ProviderTestView>;
+  providers: ProviderKnowledge;
 }
 
 /** Takes anything and checks it. Rejects with a GatewayError. */
@@ -45,9 +44,9 @@ export function createAnswerQuery(ports: QueryPorts): AnswerQuery {
   const answers: Answers = {
     status: () => views.all().status,
     providers: () => views.providers(),
-    presets: () => ports.presets(),
-    'local-servers': () => ports.localServers(),
-    'provider-test': ({ id }) => ports.testProvider(views.provider(id).id),
+    presets: () => ports.providers.presets(),
+    'local-servers': () => ports.providers.localServers(),
+    'provider-test': ({ id }) => ports.providers.probe(findUpstream(ports.live, id)),
     keys: () => views.keys(),
     groups: () => views.groups(),
     aliases: () => views.aliases(),

@@ -11,8 +11,12 @@ import { demoProviderId } from './demo-provider.ts';
 export const addProvider: Changer<'provider.add'> = (config, command, context) => {
   const given = withPreset(command.provider, context.preset);
   if (!given.baseUrl) throw new GatewayError('invalid_command', 'Give a preset or a base URL.', { param: 'baseUrl' });
+  if (given.baseUrl.includes('{'))
+    throw new GatewayError('invalid_command', `Give the base URL, with what is in braces filled in: ${given.baseUrl}`, {
+      param: 'baseUrl',
+    });
   const taken = [...config.providers.map((provider) => provider.id), demoProviderId];
-  const names = [given.name ?? undefined, given.preset ?? undefined, URL.parse(given.baseUrl)?.host];
+  const names = [command.provider.name ?? undefined, given.preset ?? undefined, URL.parse(given.baseUrl)?.host];
   const id = chooseId(command.id, names, taken);
   const credentials = newCredentials(command.credentials);
   const provider = parseProvider({

@@ -4,11 +4,9 @@
  */
 import type { Logger } from 'pino';
 import type { ConfigStore } from '../config/config-store.ts';
-import type { ProviderChanges } from '../contract/commands.ts';
 import type { ConfigViews, ControlEvent } from '../contract/events.ts';
 import type { RequestRecord, RequestStarted } from '../contract/ledger.ts';
-import type { LocalServerView, PresetView, ProviderTestView } from '../contract/provider-views.ts';
-import type { DiscoveryView, StatusView } from '../contract/views.ts';
+import type { StatusView } from '../contract/views.ts';
 import type { Ledger, LedgerHealth } from '../ledger/ledger.ts';
 import { createKeySecret } from '../routing/key-secret.ts';
 import type { SecretStore } from '../secrets/secret-store.ts';
@@ -16,6 +14,7 @@ import { type AnswerQuery, createAnswerQuery } from './answer-query.ts';
 import { createEventHub, type EventListener } from './event-hub.ts';
 import { createExecute, type Execute } from './execute.ts';
 import type { ConfigInForce, LiveConfig } from './live-config.ts';
+import type { ProviderKnowledge } from './provider-knowledge.ts';
 import { createViews, type EngineState } from './views.ts';
 
 export interface ControlPorts {
@@ -30,18 +29,6 @@ export interface ControlPorts {
   engine(): Pick<StatusView, 'instanceId' | 'startedAt' | 'baseUrl' | 'secretStore' | 'version'>;
   createAdminUrl(): string;
   log: Logger;
-}
-
-/** What is known of services beyond their configuration. */
-export interface ProviderKnowledge {
-  presets(): PresetView[];
-  /** What a preset fills in; undefined if there is none of that id. */
-  preset(id: string): ProviderChanges | undefined;
-  localServers(): Promise<LocalServerView[]>;
-  test(providerId: string): Promise<ProviderTestView>;
-  refreshModels(providerId: string): Promise<void>;
-  /** Null for a provider whose models are not discovered. */
-  discovery(providerId: string): DiscoveryView | null;
 }
 
 export interface ControlPlane {
@@ -86,23 +73,22 @@ export function createControlPlane(ports: ControlPorts): ControlPlane {
         },
         preset: providers.preset,
       },
-      inForce: () => live.inForce(),
-      refreshModels: providers.refreshModels,
     }),
     query: createAnswerQuery({
       live,
       views,
       ledger,
       now: Date.now,
-      presets: providers.presets,
-      localServers: providers.localServers,
-      testProvider: providers.test,
+      providers,
     }),
     onEvent: hub.subscribe,
     requestStarted: (request) => hub.tell({ type: 'request-started', request }),
     requestFinished: (request) => hub.tell({ type: 'request-finished', request }),
     providerChanged(id) {
-      if (hub.isHeard) hub.tell({ type: 'provider-changed', provider: views.provider(id) });
+      if (!hub.isHeard) return;
+      // One that was removed has been told of already, with the configuration.
+      const provider = views.providers().find((each) => each.id === id);
+      if (provider) hub.tell({ type: 'provider-changed', provider });
     },
   };
 }

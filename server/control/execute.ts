@@ -24,8 +24,11 @@ import { putGroup, removeGroup } from './change-group.ts';
 import { createKey, revokeKey, rotateKey, updateKey } from './change-key.ts';
 import { addProvider, removeProvider, setProviderEnabled, updateProvider } from './change-provider.ts';
 import { updateSettings } from './change-settings.ts';
+import { findUpstream } from './find-upstream.ts';
 import { importConfig } from './import-config.ts';
+import type { LiveConfig } from './live-config.ts';
 import { parseInput } from './parse-input.ts';
+import type { ProviderKnowledge } from './provider-knowledge.ts';
 import { revealKey } from './reveal-key.ts';
 import type { Views } from './views.ts';
 
@@ -35,10 +38,8 @@ export interface ExecutePorts {
   env: Readonly<Record<string, string | undefined>>;
   context: ChangeContext;
   views: Views;
-  /** Resolves once the newest configuration is what requests run on. */
-  inForce(): Promise<void>;
-  /** Asks a provider for its models. */
-  refreshModels(providerId: string): Promise<void>;
+  live: LiveConfig;
+  providers: Pick<ProviderKnowledge, 'refreshModels'>;
   createAdminUrl(): string;
   log: { warn(fields: object, message: string): void };
 }
@@ -76,8 +77,7 @@ export function createExecute(ports: ExecutePorts): Execute {
   const inTurn = createSerialQueue();
   const others: { [T in OtherType]: (command: CommandMap[T]) => Promise<CommandResults[T]> } = {
     'provider.refresh-models': async ({ id }) => {
-      ports.views.provider(id);
-      await ports.refreshModels(id);
+      await ports.providers.refreshModels(findUpstream(ports.live, id));
       return { provider: ports.views.provider(id) };
     },
     'key.reveal': async ({ id }) => ({ secret: await revealKey(ports, id) }),
@@ -107,7 +107,7 @@ async function carryOut(ports: ExecutePorts, command: CommandMap[ChangeType]): P
   if (command.expectedRevision !== undefined && command.expectedRevision !== revision) throw outdated();
   const change = makeChange(command.type, command, { config: config.current.config, context: ports.context });
   const committed = await commitWithSecrets(ports, change, revision);
-  await ports.inForce();
+  await ports.live.inForce();
   await forget(ports, change.forget ?? []);
   return change.result({ revision: committed, views: ports.views });
 }

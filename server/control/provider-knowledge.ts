@@ -1,23 +1,49 @@
-import type { Logger } from 'pino';
-import type { ModelInfo } from '../routing/snapshot.ts';
+import type { ProviderChanges } from '../contract/commands.ts';
+import type { DetectedServer, Preset } from '../contract/preset.ts';
+import type { ProbeReport } from '../contract/probe.ts';
+import type { DiscoveryView } from '../contract/views.ts';
+import { detectLocal } from '../providers/detect-local.ts';
+import type { Discovery } from '../providers/discovery.ts';
+import { presets } from '../providers/presets.ts';
+import { probeProvider } from '../providers/probe.ts';
+import type { Upstream } from '../providers/upstream.ts';
 import type { Transport } from '../transport/transport.ts';
-import type { ProviderKnowledge } from './control-plane.ts';
+
+/** What is known of services beyond their configuration, and what is found out by asking them now. */
+export interface ProviderKnowledge {
+  presets(): readonly Preset[];
+  /** What a preset fills in; undefined if there is none of that id. */
+  preset(id: string): ProviderChanges | undefined;
+  localServers(): Promise<DetectedServer[]>;
+  probe(provider: Upstream): Promise<ProbeReport>;
+  refreshModels(provider: Upstream): Promise<void>;
+  discovery(providerId: string): DiscoveryView;
+}
 
 export interface ProviderKnowledgePorts {
   transport: Transport;
-  log: Logger;
+  discovery: Discovery;
+  /** Of Sluice itself: it is no local server to be found. */
+  ownPorts(): ReadonlySet<number>;
 }
 
-export function createProviderKnowledge(
-  _ports: ProviderKnowledgePorts,
-): ProviderKnowledge & { discovered(): ReadonlyMap<string, ReadonlyMap<string, ModelInfo>> } {
+export function createProviderKnowledge({ transport, discovery, ownPorts }: ProviderKnowledgePorts): ProviderKnowledge {
   return {
-    presets: () => [],
-    preset: () => undefined,
-    localServers: async () => [],
-    test: async (provider) => ({ provider, ok: true, steps: [] }),
-    refreshModels: async () => {},
-    discovery: () => null,
-    discovered: () => new Map(),
+    presets: () => presets,
+    preset(id) {
+      const preset = presets.find((each) => each.id === id);
+      if (!preset) return undefined;
+      const { name, dialect, baseUrl, models, askUsage } = preset;
+      return { preset: id, name, dialect, baseUrl, models, askUsage };
+    },
+    localServers: () => detectLocal({ transport, ownPorts: ownPorts() }),
+    probe: (provider) => probeProvider(provider, { transport }),
+    async refreshModels(provider) {
+      await discovery.refresh(provider);
+    },
+    discovery(providerId) {
+      const { fetchedAt, error } = discovery.state(providerId);
+      return { refreshedAt: fetchedAt, problem: error };
+    },
   };
 }

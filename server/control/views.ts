@@ -24,8 +24,8 @@ export interface EngineState {
   demo(): ProviderConfig | null;
   /** Whether a secret of that name was found. */
   hasSecret(name: string): boolean;
-  /** Null for a provider whose models are not discovered. */
-  discovery(providerId: string): DiscoveryView | null;
+  /** Of a provider whose models are discovered. */
+  discovery(providerId: string): DiscoveryView;
   /** By key id, Unix milliseconds. */
   lastUsed(): ReadonlyMap<string, number>;
   status(): StatusView;
