@@ -46,18 +46,23 @@ export function outgoingHeaders(
   credential: CompiledCredential | null,
 ): Record<string, string> {
   const headers: Record<string, string> = {};
-  const connectionNames =
-    client.connection && client.connection !== 'keep-alive' ? client.connection.toLowerCase() : '';
+  const connectionNames = namedByConnection(client.connection);
   for (const name in client) {
     const value = client[name];
     if (typeof value !== 'string' || dropped.has(name) || droppedPrefix.test(name)) continue;
-    if (connectionNames?.includes(name)) continue;
+    if (connectionNames?.has(name)) continue;
     headers[name] = value;
   }
   // Usage is read from the reply's bytes and those go to the client as they are, so they must not be compressed.
   headers['accept-encoding'] = 'identity';
   headers[hopHeader] = String(hopsOf(client) + 1);
   return Object.assign(headers, provider.headers, credential?.headers);
+}
+
+/** Headers that are for the next hop alone. Nearly every client just says `keep-alive`, which names none. */
+function namedByConnection(connection: string | undefined): Set<string> | null {
+  if (!connection || connection === 'keep-alive') return null;
+  return new Set(connection.split(',').map((name) => name.trim().toLowerCase()));
 }
 
 export function checkHops(client: IncomingHttpHeaders): void {

@@ -1,0 +1,102 @@
+import { describe, expect, test } from 'vitest';
+import { type StreamProtocol, unclosedEvent, watchStream } from '../../../server/http/stream-protocol.ts';
+import { Tail } from '../../../server/http/tail.ts';
+
+/** How a stream stands after these events. */
+function endingAfter(protocol: StreamProtocol, ...events: string[]) {
+  const watch = watchStream(protocol);
+  const delivered = new Tail();
+  for (const event of events) {
+    const bytes = Buffer.from(event);
+    watch.filter?.(bytes, true);
+    delivered.push(bytes);
+  }
+  return watch.ending(delivered);
+}
+
+const delta = 'data: {"choices":[{"index":0,"delta":{"content":"a"},"finish_reason":null}]}\n\n';
+const last = 'data: {"choices":[{"index":0,"delta":{},"finish_reason": "length"}]}\n\n';
+
+describe('a chat stream', () => {
+  test.each([
+    ['nothing', [], null],
+    ['a chunk', [delta], null],
+    ['[DONE]', [delta, 'data: [DONE]\n\n'], 'complete'],
+    ['[DONE] without a space, with CRLF', [delta, 'data:[DONE]\r\n\r\n'], 'complete'],
+    ['a finish reason', [delta, last], 'complete'],
+    ['a finish reason and usage', [last, 'data: {"choices":[],"usage":{}}\n\n'], 'complete'],
+    ['an error', [delta, 'data: {"error":{"message":"x"}}\n\n'], 'failed'],
+    ['an error as text', ['data: {"error":"overloaded"}\n\n'], 'failed'],
+    ['an error beside other members', [delta, 'data: {"id":"c","choices":[],"error":{"message":"x"}}\n\n'], 'failed'],
+    ['an error and [DONE]', ['data: {"error":{"message":"x"}}\n\n', 'data: [DONE]\n\n'], 'failed'],
+    ['an error that is null', [delta.replace('{"choices"', '{"error":null,"choices"')], null],
+    [
+      'talk of ends',
+      ['data: {"choices":[{"delta":{"content":"data: [DONE] \\"finish_reason\\":\\"stop\\""}}]}\n\n'],
+      null,
+    ],
+    ['talk of errors', ['data: {"choices":[{"delta":{"content":"{\\"error\\":{}}"}}]}\n\n'], null],
+  ])('after %s', (_name, events, wanted) => expect(endingAfter('chat', ...events)).toBe(wanted));
+});
+
+describe('a stream of typed events', () => {
+  const typed = (type: string, more = '') => `event: ${type}\ndata: {"type":"${type}"${more}}\n\n`;
+  test.each<[StreamProtocol, string, string | null]>([
+    ['responses', typed('response.completed'), 'complete'],
+    ['responses', typed('response.incomplete'), 'complete'],
+    ['responses', typed('response.failed'), 'failed'],
+    ['responses', typed('error', ',"code":"x"'), 'failed'],
+    ['responses', typed('response.output_text.done'), null],
+    ['responses', typed('response.output_text.delta', ',"delta":"data: [DONE]"'), null],
+    ['responses', typed('response.output_item.done', ',"item":{"type":"error"}'), null],
+    ['responses', 'data: [DONE]\n\n', 'complete'],
+    ['responses', typed('response.created').replaceAll('\n', '\r\n'), null],
+    ['responses', typed('response.completed').replaceAll('\n', '\r\n'), 'complete'],
+    ['responses', 'data: {"response":{"output":[{"type":"message"}]},"type":"response.completed"}\n\n', 'complete'],
+    ['images', typed('image_generation.completed'), 'complete'],
+    ['images', typed('image_edit.completed'), 'complete'],
+    ['images', typed('image_generation.partial_image'), null],
+    ['images', 'data: {"error":{"message":"x"}}\n\n', 'failed'],
+    ['transcription', 'data: {"type":"transcript.text.done"}\n\n', 'complete'],
+    ['transcription', 'data: {"text":"a","type" : "transcript.text.done","usage":{}}\n\n', 'complete'],
+    [
+      'transcription',
+      'data: {"type":"transcript.text.delta","delta":"\\"type\\":\\"transcript.text.done\\""}\n\n',
+      null,
+    ],
+    ['speech', typed('speech.audio.done'), 'complete'],
+    ['speech', ': speech.audio.done\n\n', null],
+  ])('%s after %j', (protocol, event, wanted) => expect(endingAfter(protocol, event)).toBe(wanted));
+
+  test('stays failed whatever follows an error', () => {
+    expect(endingAfter('responses', typed('error'), typed('response.failed'), 'data: [DONE]\n\n')).toBe('failed');
+  });
+
+  test('goes on in the numbers and under the id of its response when it is broken off', () => {
+    const watch = watchStream('responses');
+    watch.filter?.(Buffer.from(typed('response.created', ',"sequence_number":0,"response":{"id":"resp_7"}')), true);
+    watch.filter?.(Buffer.from(typed('response.in_progress', ',"sequence_number":1')), true);
+    const text = watch.errorEvent({ message: 'm', type: 't', param: null, code: 'c' });
+    expect(text).toMatch(/"type":"error","sequence_number":2,"error":\{"message":"m"/);
+    expect(text).toMatch(/"type":"response.failed","sequence_number":3,"response":\{"id":"resp_7"/);
+  });
+});
+
+describe('what follows the last blank line', () => {
+  const rest = (text: string) => {
+    const tail = new Tail();
+    tail.push(Buffer.from(text));
+    return unclosedEvent(tail)?.toString() ?? null;
+  };
+  test.each([
+    [`${delta}data: [DONE]`, 'data: [DONE]'],
+    [`${delta}data: [DONE]\n`, 'data: [DONE]\n'],
+    ['data: {"a":"ü"}\r\n', 'data: {"a":"ü"}\r\n'],
+    ['event: x\ndata: {"a":\ndata: 1}', 'event: x\ndata: {"a":\ndata: 1}'],
+    [delta, null],
+    ['data: {"a"', null],
+    [`${delta}data: [DON`, null],
+    [`${delta}: ping`, null],
+    ['', null],
+  ])('of %j is an event if it is whole', (text, wanted) => expect(rest(text)).toBe(wanted));
+});
