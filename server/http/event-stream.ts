@@ -1,10 +1,10 @@
-import type { Response } from 'express';
+import type { ServerResponse } from 'node:http';
 import { GatewayError } from '../contract/errors.ts';
 import type { EventMessage } from '../contract/events.ts';
 
 export interface EventStreams {
   /** Sends every event as it comes, until the reader leaves. */
-  open(response: Response): void;
+  open(response: ServerResponse): void;
   /** Ends all of them, and refuses new ones. */
   close(): void;
 }
@@ -15,13 +15,14 @@ const maxUnreadBytes = 8 * 1024 * 1024;
 
 /** Server-sent events: `id` is the revision, `data` the message as JSON. */
 export function createEventStreams(onEvent: (listener: (message: EventMessage) => void) => () => void): EventStreams {
-  const open = new Set<Response>();
+  const open = new Set<ServerResponse>();
   let isClosed = false;
   return {
     open(response) {
       if (isClosed) throw new GatewayError('shutting_down', 'Sluice is being stopped.');
       open.add(response);
       response.writeHead(200, { 'content-type': 'text/event-stream', 'x-accel-buffering': 'no' });
+      response.flushHeaders();
       const send = (text: string) => {
         if (response.writableEnded) return;
         response.write(text);

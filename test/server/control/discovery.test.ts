@@ -1,0 +1,117 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { json, type ScriptedUpstream, startUpstream } from '../../support/upstream.ts';
+import { type ControlGateway, gatherEvents, refusalOf, startControlGateway } from './control-gateway.ts';
+
+let upstream: ScriptedUpstream;
+let sluice: ControlGateway;
+let served: string[];
+beforeEach(async () => {
+  served = ['gpt-x'];
+  upstream = await startUpstream((_request, response) => json(response, { data: served.map((id) => ({ id })) }));
+  sluice = await startControlGateway();
+});
+afterEach(async () => {
+  await sluice.stop();
+  await upstream.stop();
+});
+
+const add = () =>
+  sluice.gateway.execute({
+    type: 'provider.add',
+    id: 'p',
+    provider: { baseUrl: upstream.baseUrl },
+    credentials: [{ secret: 'sk-upstream' }],
+  });
+const listed = async () => (await sluice.client.models.list()).data.map(({ id }) => id);
+
+describe('a provider that is added', () => {
+  test('is asked for its models by itself, which are then listed and told of', async () => {
+    const events = gatherEvents(sluice.gateway);
+    expect((await add()).provider).toMatchObject({ takesAnyModel: true, models: 'discover' });
+    const { provider } = await events.next('provider-changed');
+    expect(provider).toMatchObject({
+      id: 'p',
+      modelNames: ['gpt-x'],
+      takesAnyModel: false,
+      discovery: { refreshedAt: expect.any(Number), problem: null },
+    });
+    expect(await listed()).toEqual(['gpt-x']);
+    expect(upstream.seen[0]).toMatchObject({ url: '/v1/models', headers: { authorization: 'Bearer sk-upstream' } });
+    events.stop();
+  });
+
+  test('is asked again on demand, and no request waits for that', async () => {
+    await add();
+    await sluice.gateway.execute({ type: 'provider.refresh-models', id: 'p' });
+    const askedBefore = upstream.seen.length;
+    served = ['gpt-x', 'gpt-y'];
+    expect(await listed()).toEqual(['gpt-x']);
+    expect(upstream.seen).toHaveLength(askedBefore);
+    const refreshed = await sluice.gateway.execute({ type: 'provider.refresh-models', id: 'p' });
+    expect(refreshed.provider.modelNames).toEqual(['gpt-x', 'gpt-y']);
+    expect(await listed()).toEqual(['gpt-x', 'gpt-y']);
+  });
+
+  test('keeps its models when it fails, and says what is wrong', async () => {
+    await add();
+    await sluice.gateway.execute({ type: 'provider.refresh-models', id: 'p' });
+    upstream.answer((_request, response) => json(response, {}, 500));
+    const { provider } = await sluice.gateway.execute({ type: 'provider.refresh-models', id: 'p' });
+    expect(provider.discovery?.problem).toContain('500');
+    expect(provider.modelNames).toEqual(['gpt-x']);
+  });
+
+  test('is asked anew when its address changes, and forgotten when it is removed', async () => {
+    await add();
+    await sluice.gateway.execute({ type: 'provider.refresh-models', id: 'p' });
+    const other = await startUpstream((_request, response) => json(response, { data: [{ id: 'other' }] }));
+    const events = gatherEvents(sluice.gateway);
+    await sluice.gateway.execute({ type: 'provider.update', id: 'p', changes: { baseUrl: other.baseUrl } });
+    await events.next('provider-changed', ({ provider }) => provider.modelNames.includes('other'));
+    expect(await listed()).toEqual(['other']);
+    await sluice.gateway.execute({ type: 'provider.remove', id: 'p' });
+    expect(await listed()).toContain('demo-chat');
+    events.stop();
+    await other.stop();
+  });
+});
+
+describe('a preset', () => {
+  test('fills in what is not given', async () => {
+    const { provider } = await sluice.gateway.execute({ type: 'provider.add', provider: { preset: 'mistral' } });
+    expect(provider).toMatchObject({
+      id: 'mistral',
+      name: 'Mistral AI',
+      preset: 'mistral',
+      baseUrl: 'https://api.mistral.ai/v1',
+      askUsage: false,
+    });
+    const second = await sluice.gateway.execute({
+      type: 'provider.add',
+      provider: { preset: 'mistral', name: 'My Mistral', baseUrl: upstream.baseUrl },
+    });
+    expect(second.provider).toMatchObject({ id: 'my-mistral', baseUrl: upstream.baseUrl, askUsage: false });
+  });
+
+  test('whose address has to be completed says so', async () => {
+    const work = sluice.gateway.execute({ type: 'provider.add', provider: { preset: 'azure' } });
+    expect(await refusalOf(work)).toMatchObject({
+      code: 'invalid_command',
+      message: expect.stringContaining('{resource}'),
+    });
+  });
+
+  test('each one is listed', async () => {
+    const presets = await sluice.gateway.query({ type: 'presets' });
+    expect(presets.map(({ id }) => id)).toEqual(expect.arrayContaining(['openai', 'azure', 'ollama', 'custom']));
+  });
+});
+
+test('a provider is tested for real', async () => {
+  await add();
+  expect(await sluice.gateway.query({ type: 'provider-test', id: 'p' })).toMatchObject({ ok: true, modelCount: 1 });
+  upstream.answer((_request, response) => json(response, { error: { message: 'sk-upstream is wrong' } }, 401));
+  const failed = await sluice.gateway.query({ type: 'provider-test', id: 'p' });
+  expect(failed).toMatchObject({ ok: false, failedAt: 'credential' });
+  expect(JSON.stringify(failed)).not.toContain('sk-upstream');
+});
