@@ -28,6 +28,7 @@ const requestTimeoutMs = 300_000;
 /** People think between two requests; a new connection costs more than an idle one. */
 const keepAliveTimeoutMs = 75_000;
 const maxHeaderBytes = 32 * 1024;
+const cutOffMs = 1_000;
 
 /** Rejects with the system's error, such as EADDRINUSE. */
 export async function listen(listener: RequestListener, options: ListenOptions): Promise<ListeningServer> {
@@ -51,6 +52,12 @@ export async function listen(listener: RequestListener, options: ListenOptions):
       listener(request, response);
     },
   );
+  const idleWithin = async (limitMs: number) => {
+    const whenIdle = (resolve: () => void) => {
+      onIdle = resolve;
+    };
+    if (active > 0) await idleOrLate(whenIdle, limitMs);
+  };
   server.on('clientError', answerClientError);
   await bind(server, host, port);
   const address = server.address();
@@ -63,12 +70,11 @@ export async function listen(listener: RequestListener, options: ListenOptions):
     async stop(drainMs) {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       server.closeIdleConnections();
-      if (active > 0)
-        await idleOrLate((resolve) => {
-          onIdle = resolve;
-        }, drainMs);
+      await idleWithin(drainMs);
       server.closeAllConnections();
       await closed;
+      // What was cut off hears of it a moment later, and has its record to write.
+      await idleWithin(cutOffMs);
     },
   };
 }

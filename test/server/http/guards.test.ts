@@ -1,0 +1,107 @@
+import { describe, expect, test } from 'vitest';
+import { configSchema } from '../../../server/contract/config.ts';
+import { authenticate, bearerSecret, checkHost, checkOrigin, maskSecret } from '../../../server/http/guards.ts';
+import { compileSnapshot } from '../../../server/routing/compile.ts';
+import { createKeySecret } from '../../../server/routing/key-secret.ts';
+import { hashOf } from '../../support/gateway.ts';
+
+describe('the Host header', () => {
+  test.each(['localhost', 'LocalHost:80', 'my-app.localhost', '127.0.0.1', '127.255.0.3:4810', '[::1]', '[::1]:4810'])(
+    '%s is loopback',
+    (host) => expect(() => checkHost(host, [])).not.toThrow(),
+  );
+
+  test.each([
+    undefined,
+    '',
+    'localhost.',
+    'localhost.evil.example',
+    'evil.localhost.example',
+    '127.0.0.1.evil.example',
+    '127.0.0.1:80:90',
+    '127.0.0',
+    '0.0.0.0',
+    '[::]',
+    '::1',
+    'x@localhost',
+    'localhost/x',
+    'localhost\n',
+    '10.0.0.1',
+  ])('%j is not', (host) => {
+    expect(() => checkHost(host, ['nas.local'])).toThrow(expect.objectContaining({ code: 'host_refused' }));
+  });
+
+  test('may bear a name that was allowed, or any if all were', () => {
+    expect(() => checkHost('nas.local:4810', ['nas.local'])).not.toThrow();
+    expect(() => checkHost('anything.example', ['*'])).not.toThrow();
+  });
+});
+
+describe('the Origin header', () => {
+  test.each([undefined, 'http://localhost:4810', 'https://app.example'])('%s may pass', (origin) => {
+    expect(() => checkOrigin(origin, 'localhost:4810', ['https://app.example'])).not.toThrow();
+  });
+
+  test.each([
+    'null',
+    '',
+    'https://localhost:4810',
+    'http://localhost',
+    'https://app.example.evil',
+    'http://app.example',
+    '*',
+  ])('%j may not', (origin) => {
+    expect(() => checkOrigin(origin, 'localhost:4810', ['https://app.example'])).toThrow(
+      expect.objectContaining({ code: 'origin_refused' }),
+    );
+  });
+});
+
+test.each([
+  ['Bearer abc', 'abc'],
+  ['bearer  My API Key ', 'My API Key'],
+  ['Bearer', null],
+  ['Bearer ', null],
+  ['Basic abc', null],
+  ['', null],
+  [undefined, null],
+])('the secret in %j is %j', (header, secret) => expect(bearerSecret(header)).toBe(secret));
+
+describe('a key', () => {
+  const secret = createKeySecret();
+  const snapshot = compileSnapshot({
+    config: configSchema.parse({
+      version: 1,
+      groups: [{ id: 'default' }],
+      keys: [{ id: 'k1', group: 'default', hash: hashOf(secret), expiresAt: '2026-01-01T01:00:00+01:00' }],
+    }),
+    revision: 1,
+    secrets: new Map(),
+    discovered: new Map(),
+    demo: null,
+    ownAddresses: new Set(),
+  });
+  const newYear = Date.UTC(2026, 0, 1);
+
+  test('is known until the moment it expires', () => {
+    expect(authenticate(snapshot, `Bearer ${secret}`, newYear - 1).id).toBe('k1');
+    expect(() => authenticate(snapshot, `Bearer ${secret}`, newYear)).toThrow(
+      expect.objectContaining({ code: 'key_expired' }),
+    );
+  });
+
+  test('is not known by its name, its hash or a part of it', () => {
+    for (const wrong of ['k1', hashOf(secret), secret.slice(0, -1), `${secret}x`, secret.toUpperCase()]) {
+      expect(() => authenticate(snapshot, `Bearer ${wrong}`, 0)).toThrow(
+        expect.objectContaining({ code: 'invalid_key' }),
+      );
+    }
+  });
+});
+
+test.each([
+  ['sk-sluice-0123456789abcdef', 'sk-sluice-********cdef'],
+  ['sk-proj-0123456789abcdef', 'sk-********cdef'],
+  ['0123456789012345678', '********'],
+  ['', '********'],
+])('%s is told as %s', (secret, masked) => expect(maskSecret(secret)).toBe(masked));

@@ -1,0 +1,70 @@
+import { once } from 'node:events';
+import http, { type IncomingMessage, type ServerResponse } from 'node:http';
+import { connect } from 'node:net';
+import { describe, expect, test } from 'vitest';
+import { listen } from '../../../server/http/server.ts';
+
+const anywhere = { host: '127.0.0.1', port: 0 };
+
+/** A server that leaves its requests open for the test to answer. */
+async function open() {
+  const arrived = Promise.withResolvers<ServerResponse>();
+  const server = await listen((_request, response) => arrived.resolve(response), anywhere);
+  const request = http.get({ port: server.port, host: '127.0.0.1', agent: false });
+  request.on('error', () => {});
+  return { server, request, response: await arrived.promise };
+}
+
+describe('stopping', () => {
+  test('waits for what is under way, and takes nothing new meanwhile', async () => {
+    const { server, request, response } = await open();
+    expect(server.active).toBe(1);
+    const stopped = server.stop(10_000);
+    const [refused] = await once(connect(server.port, '127.0.0.1'), 'error');
+    expect(refused.code).toBe('ECONNREFUSED');
+    response.end('late');
+    const [reply] = (await once(request, 'response')) as [IncomingMessage];
+    let text = '';
+    for await (const piece of reply) text += piece;
+    await stopped;
+    expect([text, server.active]).toEqual(['late', 0]);
+  });
+
+  test('closes what has not ended in time', async () => {
+    const { server, request } = await open();
+    const failed = once(request, 'error');
+    await server.stop(50);
+    expect((await failed)[0].code).toBe('ECONNRESET');
+    expect(server.active).toBe(0);
+  });
+
+  test('does not wait for idle connections', async () => {
+    const server = await listen((_request, response) => response.end(), anywhere);
+    const agent = new http.Agent({ keepAlive: true });
+    const request = http.get({ port: server.port, host: '127.0.0.1', agent });
+    const [reply] = (await once(request, 'response')) as [IncomingMessage];
+    reply.resume();
+    await once(reply, 'end');
+    const began = performance.now();
+    await server.stop(10_000);
+    expect(performance.now() - began).toBeLessThan(2_000);
+    agent.destroy();
+  });
+});
+
+test('a client that leaves is no longer counted', async () => {
+  const { server, request, response } = await open();
+  const closed = once(response, 'close');
+  request.destroy();
+  await closed;
+  expect(server.active).toBe(0);
+  await server.stop(0);
+});
+
+test('a port that is taken is the system’s error', async () => {
+  const server = await listen((_request, response) => response.end(), anywhere);
+  await expect(listen(() => {}, { host: '127.0.0.1', port: server.port })).rejects.toMatchObject({
+    code: 'EADDRINUSE',
+  });
+  await server.stop(0);
+});
