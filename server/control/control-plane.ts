@@ -82,8 +82,12 @@ export function createControlPlane(ports: ControlPorts): ControlPlane {
       providers,
     }),
     onEvent: hub.subscribe,
-    requestStarted: (request) => hub.tell({ type: 'request-started', request }),
-    requestFinished: (request) => hub.tell({ type: 'request-finished', request }),
+    requestStarted(request) {
+      if (hub.isHeard) hub.tell({ type: 'request-started', request });
+    },
+    requestFinished(request) {
+      if (hub.isHeard) hub.tell({ type: 'request-finished', request });
+    },
     providerChanged(id) {
       if (!hub.isHeard) return;
       // One that was removed has been told of already, with the configuration.

@@ -83,19 +83,23 @@ function whyTaken(question: RouteQuestion, provider: CompiledProvider, model: st
 function whyLeftOut(question: RouteQuestion, provider: CompiledProvider): string {
   const { group, key, model } = question;
   if (!group.providers.some((ranked) => ranked.provider === provider)) return `group "${group.id}" may not use it`;
-  const meant = model.slice(model.indexOf('/') + 1);
-  const isAddressed = model === `${provider.id}/${meant}`;
-  if (!group.allowsModel(model, isAddressed ? meant : null))
-    return `group "${group.id}" does not allow this model name`;
-  if (key?.allowsModel && !key.allowsModel(model) && !(isAddressed && key.allowsModel(meant)))
+  const addressed = addressedProvider(question);
+  const meant = addressed === provider ? model.slice(provider.id.length + 1) : null;
+  if (!group.allowsModel(model, meant)) return `group "${group.id}" does not allow this model name`;
+  if (key?.allowsModel && ![model, meant ?? model].some(key.allowsModel))
     return `the list of key "${key.name}" does not allow this model name`;
   const alias = aliasOf(question);
   if (alias && !alias.targets.some((target) => target.provider === provider.id))
     return `the alias "${model}" does not lead to it`;
   if (provider.unusable) return provider.unusable;
-  const addressed = group.providers.find((ranked) => model.startsWith(`${ranked.provider.id}/`))?.provider;
   if (addressed && addressed !== provider) return `the model name addresses provider "${addressed.id}"`;
   return 'it is not known to serve this model';
+}
+
+/** Of `provider/model`, unless that whole is a model's name. */
+function addressedProvider({ group, model }: RouteQuestion): CompiledProvider | undefined {
+  if (group.routes.has(model)) return undefined;
+  return group.providers.find(({ provider }) => model.startsWith(`${provider.id}/`))?.provider;
 }
 
 function aliasOf({ aliases, model }: RouteQuestion): AliasConfig | undefined {
