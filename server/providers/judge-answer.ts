@@ -18,19 +18,20 @@ export interface Answer {
 export function judgeAnswer(steps: ProbeSteps, provider: Upstream, answer: Answer): void {
   const { status } = answer;
   if (!judgeBaseUrl(steps, provider, answer)) return;
-  if (status === 401 || status === 403) return refuseCredential(steps, provider, status);
-  if (status === 429 || status === 402) {
-    steps.fail('quota', `it answered ${status}`, quotaAdvice(status));
-    return;
-  }
-  if (status >= 500) {
-    steps.skip('credential', 'the service did not get so far');
-    steps.fail('models', `it answered ${status}`, 'The service has a fault of its own. Try again later.');
-    return;
-  }
+  if (status === 401 || status === 403) refuseCredential(steps, provider, status);
+  else if (status === 429 || status === 402) steps.fail('quota', `it answered ${status}`, quotaAdvice(status));
+  else if (status >= 500) noteFault(steps, status);
+  else noteAccepted(steps, provider, answer.isOpenToAll);
+}
+
+function noteFault(steps: ProbeSteps, status: number): void {
+  for (const name of ['credential', 'quota'] as const) steps.skip(name, 'the service did not get so far');
+  steps.fail('models', `it answered ${status}`, 'The service has a fault of its own. Try again later.');
+}
+
+function noteAccepted(steps: ProbeSteps, provider: Upstream, isOpenToAll: boolean): void {
   if (provider.credentials.length === 0) steps.skip('credential', 'none is configured, and it asks for none');
-  else if (answer.isOpenToAll)
-    steps.skip('credential', 'the model list is open to all, so the credential was not tested');
+  else if (isOpenToAll) steps.skip('credential', 'the model list is open to all, so the credential was not tested');
   steps.passUpTo('quota');
 }
 

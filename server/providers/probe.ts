@@ -113,7 +113,7 @@ function adviceFor(error: TransportError, origin: string, isSilent: boolean): st
     case 'proxy':
       return 'Check the proxy’s address, name and password, and whether it may reach this host; or set the provider’s proxy to "direct".';
     case 'tls':
-      return tlsAdvice(error.message, protocol);
+      return tlsAdvice(error.message);
     case 'malformed':
       return 'What answers there is not an HTTP API. Check port and scheme of the base URL.';
     default:
@@ -122,14 +122,14 @@ function adviceFor(error: TransportError, origin: string, isSilent: boolean): st
   }
 }
 
-function tlsAdvice(message: string, protocol: string): string {
+function tlsAdvice(message: string): string {
   if (/altnames/.test(message)) return 'The certificate is for another name. Use the host name that it is for.';
   if (/expired|not yet valid/.test(message))
     return 'Check this machine’s clock; else the service has to renew its certificate.';
   if (/self.signed|issuer|verify/i.test(message)) {
     return 'If you know the issuer (a company’s proxy, your own server), add its certificate to settings.extraCaFiles.';
   }
-  return `Check whether the service speaks ${protocol === 'https:' ? 'https on this port; if not, use http in the base URL' : 'https'}.`;
+  return 'Check whether the service speaks https on this port; if not, use http in the base URL.';
 }
 
 function noteModels(steps: ProbeSteps, models: ReadonlyMap<string, unknown>, wanted: string | undefined): void {

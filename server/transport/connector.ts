@@ -135,7 +135,19 @@ function issuerOf(socket: TLSSocket): string | undefined {
 }
 
 function tlsError(error: unknown, host: string, issuer: string | undefined): TransportError {
-  const cause = error instanceof Error ? error.message : String(error);
   const certificate = issuer === undefined ? '' : `; its certificate was issued by "${issuer}"`;
-  return new TransportError('tls', 'connect', `no secure connection to ${host}: ${cause}${certificate}`, error);
+  return new TransportError(
+    'tls',
+    'connect',
+    `no secure connection to ${host}: ${reasonOf(error)}${certificate}`,
+    error,
+  );
+}
+
+/** OpenSSL's messages hold its own file names and line ends; what it means is beside them. */
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return 'reason' in error && typeof error.reason === 'string' && error.message.includes('\n')
+    ? error.reason
+    : error.message;
 }

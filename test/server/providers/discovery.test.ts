@@ -1,0 +1,279 @@
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pino from 'pino';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { createDiscovery, type Discovery } from '../../../server/providers/discovery.ts';
+import type { Upstream } from '../../../server/providers/upstream.ts';
+import { createTransport, type Transport } from '../../../server/transport/transport.ts';
+import { compiledProvider } from '../../support/providers.ts';
+import { json, type ScriptedUpstream, startUpstream } from '../../support/upstream.ts';
+
+const hourMs = 3_600_000;
+let folder: string;
+let cacheFile: string;
+let upstream: ScriptedUpstream;
+let transport: Transport;
+let asked: number;
+let clock: number;
+let changes: string[];
+let open: Discovery[];
+
+beforeEach(async () => {
+  // Timers alone are driven by hand; sockets go on in real time.
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  folder = mkdtempSync(join(tmpdir(), 'sluice-discovery-'));
+  cacheFile = join(folder, 'models.json');
+  upstream = await startUpstream((_request, response) => json(response, { data: [{ id: 'a' }, { id: 'b' }] }));
+  const real = createTransport();
+  asked = 0;
+  transport = {
+    ...real,
+    send(...parameters) {
+      asked++;
+      return real.send(...parameters);
+    },
+  };
+  clock = 1_700_000_000_000;
+  changes = [];
+  open = [];
+});
+afterEach(async () => {
+  vi.useRealTimers();
+  await Promise.all(open.map((discovery) => discovery.close()));
+  await transport.close();
+  await upstream.stop();
+  rmSync(folder, { recursive: true });
+});
+
+function start(log = pino({ level: 'silent' })): Discovery {
+  const discovery = createDiscovery({
+    transport,
+    cacheFile,
+    log,
+    now: () => clock,
+    onChange: (id) => changes.push(id),
+  });
+  open.push(discovery);
+  return discovery;
+}
+
+function provider(more: Partial<Parameters<typeof compiledProvider>[0]> = {}, credential = 's1'): Upstream {
+  return compiledProvider({ baseUrl: upstream.baseUrl, ...more }, credential);
+}
+
+/** Lets the clock run until a provider is asked, at most so long; resolves when it has answered. */
+async function pass(mostMs: number): Promise<void> {
+  const before = { asked, changes: changes.length };
+  await vi.advanceTimersByTimeAsync(0);
+  for (let passedMs = 0; asked === before.asked && passedMs < mostMs; passedMs += stepMs) {
+    clock += stepMs;
+    await vi.advanceTimersByTimeAsync(stepMs);
+  }
+  expect(asked).toBe(before.asked + 1);
+  await vi.waitUntil(() => changes.length > before.changes, { interval: 2 });
+}
+
+/** Short beside the limits of a request. */
+const stepMs = 1_000;
+
+function names(discovery: Discovery): string[] {
+  return [...(discovery.models().get('main')?.keys() ?? [])];
+}
+
+describe('watch', () => {
+  test('asks at once for what is unknown, with the credential', async () => {
+    const discovery = start();
+    discovery.watch([provider()]);
+    expect(discovery.models().has('main')).toBe(false);
+    await pass(0);
+    expect(names(discovery)).toEqual(['a', 'b']);
+    expect(discovery.state('main')).toEqual({ fetchedAt: clock, error: null, count: 2 });
+    expect(upstream.seen).toHaveLength(1);
+    expect(upstream.seen[0]).toMatchObject({ url: '/v1/models', headers: { authorization: 'Bearer s1' } });
+  });
+
+  test('asks again every hour, and not before', async () => {
+    const discovery = start();
+    discovery.watch([provider()]);
+    await pass(0);
+    upstream.answer((_request, response) => json(response, { data: [{ id: 'c' }] }));
+    await vi.advanceTimersByTimeAsync(hourMs - 1);
+    expect(upstream.seen).toHaveLength(1);
+    await pass(hourMs * 0.11);
+    expect(names(discovery)).toEqual(['c']);
+  });
+
+  test('is told the same again without asking again', async () => {
+    const discovery = start();
+    discovery.watch([provider()]);
+    await pass(0);
+    discovery.watch([provider()]);
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(upstream.seen).toHaveLength(1);
+  });
+
+  test('asks at once when the credential changed, and keeps what it knows meanwhile', async () => {
+    const discovery = start();
+    discovery.watch([provider()]);
+    await pass(0);
+    discovery.watch([provider({}, 's2')]);
+    expect(names(discovery)).toEqual(['a', 'b']);
+    await pass(0);
+    expect(upstream.seen.at(-1)?.headers.authorization).toBe('Bearer s2');
+  });
+
+  test('forgets what another base URL told', async () => {
+    const discovery = start();
+    discovery.watch([provider()]);
+    await pass(0);
+    discovery.watch([provider({ baseUrl: `${upstream.origin}/other/v1` })]);
+    expect(discovery.models().has('main')).toBe(false);
+  });
+
+  test('does not ask a provider that is switched off, nor one whose models are listed, and forgets one that went', async () => {
+    const discovery = start();
+    discovery.watch([provider({ id: 'off', enabled: false }), provider({ id: 'listed', models: ['x'] })]);
+    await vi.advanceTimersByTimeAsync(2 * hourMs);
+    expect(upstream.seen).toHaveLength(0);
+    discovery.watch([provider()]);
+    await pass(0);
+    discovery.watch([]);
+    expect(discovery.models().size).toBe(0);
+    await vi.advanceTimersByTimeAsync(2 * hourMs);
+    expect(upstream.seen).toHaveLength(1);
+  });
+
+  test('keeps what it knows when asking fails, says why, and asks again ever more rarely', async () => {
+    const discovery = start();
+    discovery.watch([provider()]);
+    await pass(0);
+    upstream.answer((_request, response) => json(response, { error: { message: 's1' } }, 500));
+    await pass(hourMs * 1.1);
+    expect(names(discovery)).toEqual(['a', 'b']);
+    expect(discovery.state('main').error).toBe('it answered 500 when asked for its models');
+    for (const waitMs of [30_000, 60_000, 120_000, 240_000]) {
+      const before = asked;
+      await vi.advanceTimersByTimeAsync(waitMs - 1);
+      expect(asked).toBe(before);
+      await pass(waitMs * 0.11);
+    }
+    upstream.answer((_request, response) => json(response, { data: [] }));
+    await pass(480_000 * 1.1);
+    expect(discovery.state('main')).toEqual({ fetchedAt: clock, error: null, count: 0 });
+  });
+
+  test.each([
+    ['a web page', '<html>', 'its answer is no list of models'],
+    ['an error in JSON', '{"error":{"message":"s1"}}', 'its answer is no list of models'],
+  ])('takes %s for no list', async (_what, body, error) => {
+    upstream.answer((_request, response) => void response.end(body));
+    const discovery = start();
+    discovery.watch([provider()]);
+    await pass(0);
+    expect(discovery.state('main')).toEqual({ fetchedAt: null, error, count: 0 });
+  });
+});
+
+describe('refresh', () => {
+  test('asks now, and what is asked meanwhile shares the answer', async () => {
+    const discovery = start();
+    const asked = provider();
+    discovery.watch([asked]);
+    const states = await Promise.all([discovery.refresh(asked), discovery.refresh(asked)]);
+    expect(states.map(({ count }) => count)).toEqual([2, 2]);
+    expect(upstream.seen).toHaveLength(1);
+  });
+
+  test('of a provider that is off asks nothing and says why', async () => {
+    const off = provider({ enabled: false });
+    expect((await start().refresh(off)).error).toBe('it is switched off');
+    expect(upstream.seen).toHaveLength(0);
+  });
+
+  test('of a provider with listed models counts what it has and changes nothing', async () => {
+    const discovery = start();
+    expect(await discovery.refresh(provider({ models: ['x'] }))).toEqual({ fetchedAt: clock, error: null, count: 2 });
+    expect(discovery.models().size).toBe(0);
+  });
+});
+
+describe('the cache', () => {
+  async function fill(): Promise<void> {
+    const discovery = start();
+    discovery.watch([provider()]);
+    await pass(0);
+    await discovery.close();
+  }
+
+  test('brings models back at once after a restart, without asking while they are fresh', async () => {
+    await fill();
+    clock += hourMs - 1_000;
+    const discovery = start();
+    discovery.watch([provider()]);
+    expect(names(discovery)).toEqual(['a', 'b']);
+    await vi.advanceTimersByTimeAsync(500);
+    expect(upstream.seen).toHaveLength(1);
+    await pass(1_000);
+    expect(upstream.seen).toHaveLength(2);
+  });
+
+  test('that is older than an hour is used, and asked anew at once', async () => {
+    await fill();
+    clock += 2 * hourMs;
+    const discovery = start();
+    discovery.watch([provider()]);
+    expect(names(discovery)).toEqual(['a', 'b']);
+    await pass(0);
+    expect(upstream.seen).toHaveLength(2);
+  });
+
+  test('from the future is asked anew at once', async () => {
+    await fill();
+    clock -= 24 * hourMs;
+    start().watch([provider()]);
+    await pass(0);
+    expect(upstream.seen).toHaveLength(2);
+  });
+
+  test('of another base URL is not used', async () => {
+    await fill();
+    const discovery = start();
+    discovery.watch([provider({ baseUrl: `${upstream.origin}/other/v1` })]);
+    expect(discovery.models().size).toBe(0);
+  });
+
+  test('holds no secret and is private', async () => {
+    await fill();
+    expect(readFileSync(cacheFile, 'utf8')).not.toContain('s1');
+    if (process.platform !== 'win32') expect(statSync(cacheFile).mode & 0o777).toBe(0o600);
+  });
+
+  test.each(['', '{', '[]', '{"version":2,"providers":{}}', '{"version":1,"providers":{"main":{"models":"x"}}}'])(
+    'that is broken (%j) is told of and not used',
+    async (text) => {
+      writeFileSync(cacheFile, text);
+      const lines: string[] = [];
+      const discovery = start(pino({ level: 'warn' }, { write: (line: string) => lines.push(line) }));
+      expect(lines.join('')).toContain('the cache of discovered models cannot be used');
+      discovery.watch([provider()]);
+      expect(discovery.models().size).toBe(0);
+      await pass(0);
+      expect(names(discovery)).toEqual(['a', 'b']);
+    },
+  );
+
+  test('that cannot be written costs nothing but a warning', async () => {
+    cacheFile = join(folder, 'missing', 'models.json');
+    await fill();
+    expect(upstream.seen).toHaveLength(1);
+  });
+});
+
+test('close asks no more', async () => {
+  const discovery = start();
+  discovery.watch([provider()]);
+  await discovery.close();
+  await vi.advanceTimersByTimeAsync(2 * hourMs);
+  expect(upstream.seen).toHaveLength(0);
+});

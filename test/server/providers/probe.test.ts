@@ -1,0 +1,222 @@
+import http from 'node:http';
+import https from 'node:https';
+import { afterAll, afterEach, describe, expect, test } from 'vitest';
+import type { ProbeReport } from '../../../server/contract/probe.ts';
+import { probeProvider } from '../../../server/providers/probe.ts';
+import { createTransport } from '../../../server/transport/transport.ts';
+import { compiledProvider } from '../../support/providers.ts';
+import { json, type ScriptedUpstream, startUpstream } from '../../support/upstream.ts';
+import { closedPort, listen, listenRaw, selfSignedCertificate } from '../transport/harness.ts';
+
+const secret = 'sk-planted-secret';
+const list = { object: 'list', data: [{ id: 'gpt-x' }, { id: 'gpt-y' }] };
+const transport = createTransport();
+const stopping: { stop(): Promise<void> }[] = [];
+
+afterEach(async () => {
+  await Promise.all(stopping.splice(0).map((one) => one.stop()));
+});
+afterAll(() => transport.close());
+
+function kept<T extends { stop(): Promise<void> }>(one: T): T {
+  stopping.push(one);
+  return one;
+}
+
+async function upstream(script: Parameters<typeof startUpstream>[0]): Promise<ScriptedUpstream> {
+  return kept(await startUpstream(script));
+}
+
+type ProviderParameters = Parameters<typeof compiledProvider>;
+
+async function probe(
+  baseUrl: string,
+  more: Omit<ProviderParameters[0], 'baseUrl'> = {},
+  model?: string,
+): Promise<ProbeReport> {
+  const report = await probeProvider(compiledProvider({ ...more, baseUrl }, secret), {
+    transport,
+    ...(model && { model }),
+  });
+  expect(JSON.stringify(report)).not.toContain('planted');
+  expect(report.steps.map(({ name }) => name)).toEqual([
+    'dns',
+    'proxy',
+    'connection',
+    'tls',
+    'base-url',
+    'credential',
+    'quota',
+    'models',
+  ]);
+  // One hop fails; those after it were not reached, and each failure says what to do.
+  const failed = report.steps.findIndex(({ status }) => status === 'failed');
+  expect(report.failedAt).toBe(report.steps[failed]?.name ?? null);
+  expect(report.ok).toBe(failed === -1);
+  if (failed !== -1) {
+    expect(report.steps[failed]?.advice).toBeTruthy();
+    for (const step of report.steps.slice(failed + 1)) expect(step.status).toBe('skipped');
+  }
+  return report;
+}
+
+function failure(report: ProbeReport): string {
+  const step = report.steps.find(({ status }) => status === 'failed');
+  return `${step?.name}: ${step?.message}. ${step?.advice}`;
+}
+
+/** Answers 401 to whoever does not bring the secret. */
+function guarded(reply: (response: http.ServerResponse) => void): Parameters<typeof startUpstream>[0] {
+  return (request, response) => {
+    if (request.headers.authorization === `Bearer ${secret}`) reply(response);
+    else json(response, { error: { message: `no ${secret}` } }, 401);
+  };
+}
+
+describe('a provider that can be used', () => {
+  test('passes every hop', async () => {
+    const { baseUrl } = await upstream(guarded((response) => json(response, list)));
+    const report = await probe(baseUrl, {}, 'gpt-x');
+    expect(report).toMatchObject({ ok: true, modelCount: 2, provider: 'main' });
+    const status = Object.fromEntries(report.steps.map((step) => [step.name, step.status]));
+    expect(status).toEqual({
+      dns: 'skipped',
+      proxy: 'skipped',
+      connection: 'ok',
+      tls: 'skipped',
+      'base-url': 'ok',
+      credential: 'ok',
+      quota: 'ok',
+      models: 'ok',
+    });
+  });
+
+  test('is not said to accept a credential where its list is open to all', async () => {
+    const { baseUrl } = await upstream((_request, response) => json(response, list));
+    const credential = (await probe(baseUrl)).steps.find(({ name }) => name === 'credential');
+    expect(credential).toMatchObject({ status: 'skipped' });
+    expect(credential?.message).toContain('not tested');
+  });
+
+  test('without a list of its own is not said to fail where its models are listed by hand', async () => {
+    const { baseUrl } = await upstream((_request, response) => json(response, { error: 'no' }, 404));
+    const report = await probe(baseUrl, { models: ['sonar'] });
+    expect(report).toMatchObject({ ok: true, modelCount: null });
+    expect(report.steps.at(-1)?.message).toContain('paid call');
+  });
+});
+
+describe('the hop that fails is named:', () => {
+  test('a host name that does not exist', async () => {
+    expect(failure(await probe('https://no-such-host.invalid/v1'))).toMatch(/^dns: .*no-such-host\.invalid.*spelling/);
+  });
+
+  test('a proxy that is not there', async () => {
+    const proxy = `http://me:planted@127.0.0.1:${await closedPort()}`;
+    const report = await probe('https://api.example/v1', { proxy });
+    expect(failure(report)).toMatch(/^proxy: proxy 127\.0\.0\.1:\d+: .*ECONNREFUSED.*"direct"/);
+    expect(report.steps[0]).toMatchObject({ status: 'skipped', message: 'the proxy looks up api.example' });
+  });
+
+  test('a port where nobody listens', async () => {
+    const port = await closedPort();
+    expect(failure(await probe(`http://127.0.0.1:${port}/v1`))).toMatch(
+      new RegExp(`^connection: .*ECONNREFUSED.*listens on 127.0.0.1:${port}`),
+    );
+  });
+
+  test('a service that hangs up', async () => {
+    const server = kept(await listenRaw((socket) => socket.destroy()));
+    expect(failure(await probe(`http://127.0.0.1:${server.port}/v1`))).toMatch(/^connection: /);
+  });
+
+  test('a certificate that is not trusted, with its issuer', async () => {
+    const server = kept(await listen(https.createServer(selfSignedCertificate('Corporate Proxy CA'))));
+    const report = await probe(`https://127.0.0.1:${server.port}/v1`);
+    expect(failure(report)).toMatch(/^tls: .*issued by "Corporate Proxy CA".*settings\.extraCaFiles/);
+    expect(report.steps.find(({ name }) => name === 'connection')?.status).toBe('ok');
+  });
+
+  test('a certificate for another name', async () => {
+    const certificate = selfSignedCertificate('Elsewhere', 'DNS:elsewhere.example');
+    const trusting = createTransport({ extraCa: [certificate.cert] });
+    const server = kept(await listen(https.createServer(certificate)));
+    const provider = compiledProvider({ baseUrl: `https://127.0.0.1:${server.port}/v1` });
+    const report = await probeProvider(provider, { transport: trusting });
+    await trusting.close();
+    expect(failure(report)).toMatch(/^tls: .*for another name/);
+  });
+
+  test('https to a port that speaks http', async () => {
+    const server = kept(await listen(http.createServer()));
+    expect(failure(await probe(`https://127.0.0.1:${server.port}/v1`))).toMatch(/^tls: .*use http in the base URL/);
+  });
+
+  test('something that is not HTTP', async () => {
+    const server = kept(await listenRaw((socket) => socket.end('SSH-2.0-OpenSSH_9.6\r\n')));
+    expect(failure(await probe(`http://127.0.0.1:${server.port}/v1`))).toMatch(/^base-url: .*not an HTTP API/);
+  });
+
+  test('a missing /v1, which is tried and named', async () => {
+    const { origin } = await upstream((request, response) => {
+      json(
+        response,
+        request.url === '/v1/models' ? list : { detail: 'Not Found' },
+        request.url === '/v1/models' ? 200 : 404,
+      );
+    });
+    expect(failure(await probe(origin))).toBe(
+      `base-url: there is no model list at this address (404). Set the base URL to ${origin}/v1: an API answers there.`,
+    );
+  });
+
+  test('a web page in place of the API, which moves to /v1', async () => {
+    const { origin } = await upstream((request, response) => {
+      if (request.url === '/v1/models') json(response, {}, 401);
+      else response.writeHead(200, { 'content-type': 'text/html' }).end('<!DOCTYPE html><html></html>');
+    });
+    expect(failure(await probe(origin))).toContain(
+      `web page answers there (200), not an API. Set the base URL to ${origin}/v1`,
+    );
+  });
+
+  test('a base URL that leads nowhere', async () => {
+    const { baseUrl } = await upstream((_request, response) => json(response, {}, 404));
+    expect(failure(await probe(baseUrl))).toMatch(/^base-url: .*\(404\)\. Check the base URL against/);
+  });
+
+  test('JSON that is no list', async () => {
+    const { baseUrl } = await upstream((_request, response) => json(response, { hello: 'world' }));
+    expect(failure(await probe(baseUrl))).toMatch(/^base-url: .*not a list of models/);
+  });
+
+  test('a redirect, without its query', async () => {
+    const { baseUrl, origin } = await upstream((_request, response) => {
+      response.writeHead(302, { location: '/login?token=planted' }).end();
+    });
+    expect(failure(await probe(baseUrl))).toContain(`base-url: it redirects to ${origin}/login.`);
+  });
+
+  test.each([
+    [401, /^credential: it does not accept the credential "c1" \(401\)/],
+    [403, /^credential: it does not allow anything to the credential "c1" \(403\)/],
+    [402, /^quota: .*402.*billing/],
+    [429, /^quota: .*429.*wait/],
+    [500, /^models: it answered 500.*fault of its own/],
+    [400, /^base-url: it does not understand/],
+  ])('an answer of %i', async (status, expected) => {
+    const { baseUrl } = await upstream((_request, response) => json(response, { error: { message: secret } }, status));
+    expect(failure(await probe(baseUrl))).toMatch(expected);
+  });
+
+  test('a credential that is missing', async () => {
+    const { baseUrl } = await upstream((_request, response) => json(response, {}, 401));
+    const report = await probeProvider(compiledProvider({ baseUrl }), { transport });
+    expect(failure(report)).toContain('credential: it asks for a credential (401). Add a credential');
+  });
+
+  test('a model that it does not list', async () => {
+    const { baseUrl } = await upstream(guarded((response) => json(response, list)));
+    expect(failure(await probe(baseUrl, {}, 'gpt-z'))).toContain('models: "gpt-z" is not among its 2 models');
+  });
+});

@@ -1,0 +1,41 @@
+import type { Config, ConfigInput } from '../../server/contract/config.ts';
+import { configSchema } from '../../server/contract/config.ts';
+import { type CompileInput, compileSnapshot } from '../../server/routing/compile.ts';
+import type { CompiledProvider, Snapshot } from '../../server/routing/snapshot.ts';
+
+export interface SnapshotOptions extends Partial<Omit<CompileInput, 'config' | 'secrets'>> {
+  /** By secret name: `provider/main/c1`. */
+  secrets?: Record<string, string>;
+}
+
+/** The snapshot of a configuration, without a gateway. */
+export function snapshotOf(config: Omit<ConfigInput, 'version'>, options: SnapshotOptions = {}): Snapshot {
+  const parsed: Config = configSchema.parse({ version: 1, ...config });
+  return compileSnapshot({
+    revision: 1,
+    discovered: new Map(),
+    demo: null,
+    ownAddresses: new Set(),
+    ...options,
+    config: parsed,
+    secrets: new Map(Object.entries(options.secrets ?? {})),
+  });
+}
+
+type ProviderInput = NonNullable<ConfigInput['providers']>[number];
+
+/** One provider as requests see it. With `credential`, that secret goes with each call. */
+export function compiledProvider(
+  provider: Partial<ProviderInput> & { baseUrl: string },
+  credential?: string,
+): CompiledProvider {
+  const id = provider.id ?? 'main';
+  const credentials = credential === undefined ? [] : [{ id: 'c1' }];
+  const snapshot = snapshotOf(
+    { providers: [{ id, credentials, ...provider }] },
+    { secrets: { [`provider/${id}/c1`]: credential ?? '' } },
+  );
+  const compiled = snapshot.providers.get(id);
+  if (!compiled) throw new Error('unreachable');
+  return compiled;
+}
