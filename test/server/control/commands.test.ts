@@ -53,7 +53,7 @@ describe('providers', () => {
   });
 
   test('get the host for an id where they have no name, and a number where it is taken', async () => {
-    const add: CommandInput = { type: 'provider.add', provider: { baseUrl: 'http://127.0.0.1:11434/v1' } };
+    const add: CommandInput = { type: 'provider.add', provider: { baseUrl: 'http://127.0.0.1:11434/v1', models: [] } };
     expect(await run(add)).toMatchObject({ provider: { id: '127-0-0-1-11434' } });
     expect(await run(add)).toMatchObject({ provider: { id: '127-0-0-1-11434-2' } });
   });
@@ -246,7 +246,7 @@ describe('an import', () => {
     const { secret: made } = await sluice.gateway.execute({ type: 'key.create', name: 'a' });
     const config = {
       version: 1 as const,
-      providers: [{ id: 'other', baseUrl, credentials: [{ id: 'x' }] }],
+      providers: [{ id: 'other', baseUrl, models: ['m'], credentials: [{ id: 'x' }] }],
       groups: [{ id: 'default' }],
       keys: [{ id: 'b', group: 'default', hash: hashOf(made), secret: 'keychain' }],
     };

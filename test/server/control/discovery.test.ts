@@ -78,7 +78,9 @@ describe('a provider that is added', () => {
 
 describe('a preset', () => {
   test('fills in what is not given', async () => {
-    const { provider } = await sluice.gateway.execute({ type: 'provider.add', provider: { preset: 'mistral' } });
+    // Off, so that nobody out there is asked for models.
+    const given = { preset: 'mistral', enabled: false };
+    const { provider } = await sluice.gateway.execute({ type: 'provider.add', provider: given });
     expect(provider).toMatchObject({
       id: 'mistral',
       name: 'Mistral AI',
@@ -88,7 +90,7 @@ describe('a preset', () => {
     });
     const second = await sluice.gateway.execute({
       type: 'provider.add',
-      provider: { preset: 'mistral', name: 'My Mistral', baseUrl: upstream.baseUrl },
+      provider: { ...given, name: 'My Mistral', baseUrl: upstream.baseUrl },
     });
     expect(second.provider).toMatchObject({ id: 'my-mistral', baseUrl: upstream.baseUrl, askUsage: false });
   });
