@@ -17,8 +17,8 @@ const water: MantineColorsTuple = [
 export const theme = createTheme({
   colors: { water },
   primaryColor: 'water',
-  primaryShade: { light: 7, dark: 5 },
-  autoContrast: true,
+  // White text on it is readable, and it stands out from light and dark surfaces.
+  primaryShade: 7,
   defaultRadius: 'sm',
   cursorType: 'pointer',
   respectReducedMotion: true,

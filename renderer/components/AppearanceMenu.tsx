@@ -1,5 +1,5 @@
-import { type MantineColorScheme, useMantineColorScheme } from '@mantine/core';
-import { IconSunMoon } from '@tabler/icons-react';
+import { type MantineColorScheme, useComputedColorScheme, useMantineColorScheme } from '@mantine/core';
+import { IconMoon, IconSun } from '@tabler/icons-react';
 import { useMessages } from '../messages/use-messages.ts';
 import { ChoiceMenu } from './ChoiceMenu.tsx';
 
@@ -9,10 +9,11 @@ const schemes: readonly MantineColorScheme[] = ['auto', 'light', 'dark'];
 export function AppearanceMenu() {
   const { appearance, schemes: names } = useMessages();
   const { colorScheme, setColorScheme } = useMantineColorScheme();
+  const Icon = useComputedColorScheme() === 'dark' ? IconMoon : IconSun;
   return (
     <ChoiceMenu
       label={appearance}
-      icon={<IconSunMoon size={18} />}
+      icon={<Icon size={18} />}
       choices={schemes.map((scheme) => ({ value: scheme, label: names[scheme] }))}
       value={colorScheme}
       onChange={setColorScheme}

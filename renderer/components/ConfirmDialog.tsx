@@ -30,7 +30,7 @@ export function ConfirmDialog(props: ConfirmDialogProps) {
           <Button variant="default" onClick={onClose} data-autofocus>
             {messages.cancel}
           </Button>
-          <Button color="red.8" autoContrast={false} loading={isRunning} onClick={onConfirm}>
+          <Button color="red.8" loading={isRunning} onClick={onConfirm}>
             {confirm}
           </Button>
         </Group>

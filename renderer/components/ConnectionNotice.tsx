@@ -15,7 +15,7 @@ export function ConnectionNotice() {
     <div className={classes.notice} role="alert">
       <IconPlugConnectedX className={classes.icon} size={20} aria-hidden />
       <p className={classes.text}>
-        <strong>{messages.lostTitle}.</strong> {hasViews ? messages.lostStale : messages.lostNothing}
+        <strong>{messages.lostTitle}</strong> {hasViews ? messages.lostStale : messages.lostNothing}
       </p>
       <Button size="xs" variant="default" onClick={reconnect}>
         {messages.retry}

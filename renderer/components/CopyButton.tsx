@@ -7,8 +7,8 @@ export interface CopyButtonProps {
   value: string;
   /** What it copies, for who cannot see where it stands. */
   what: string;
-  /** With its text in full instead of an icon. */
-  wide?: boolean;
+  /** What its dialog is for: with its text in full, and the focus. */
+  isMainAct?: boolean;
 }
 
 type Outcome = 'copied' | 'failed' | null;
@@ -17,7 +17,7 @@ const outcomeShownMs = 1_500;
 const byPointerAndKeyboard = { hover: true, focus: true, touch: false };
 
 /** Copies a text and says whether it did. */
-export function CopyButton({ value, what, wide = false }: CopyButtonProps) {
+export function CopyButton({ value, what, isMainAct = false }: CopyButtonProps) {
   const messages = useMessages();
   const [outcome, setOutcome] = useState<Outcome>(null);
   useEffect(() => {
@@ -37,8 +37,8 @@ export function CopyButton({ value, what, wide = false }: CopyButtonProps) {
       openDelay={400}
       events={byPointerAndKeyboard}
     >
-      {wide ? (
-        <Button onClick={copy} leftSection={<Icon size={16} />} miw={150}>
+      {isMainAct ? (
+        <Button onClick={copy} leftSection={<Icon size={16} />} miw={150} data-autofocus>
           {outcome === 'copied' ? messages.copied : name}
         </Button>
       ) : (

@@ -45,9 +45,10 @@ export function createFormats(language: string, messages: Messages): Formats {
     number: (value) => number.format(value),
     dollars: (value) => formatDollars(language, value),
     duration(durationMs) {
-      if (durationMs < secondMs) return milliseconds.format(durationMs);
-      if (durationMs < minuteMs) return tenths.format(durationMs / secondMs);
+      // Rounded first, so that what rounds up to a whole second or minute is written as one.
+      if (Math.round(durationMs) < secondMs) return milliseconds.format(durationMs);
       const whole = Math.round(durationMs / secondMs);
+      if (whole * secondMs < minuteMs) return tenths.format(durationMs / secondMs);
       return `${minutes.format(Math.floor(whole / 60))} ${seconds.format(whole % 60)}`;
     },
     ago(moment, now) {

@@ -8,7 +8,7 @@ export interface CommandRunner {
   isRunning: boolean;
   /** Why the last one failed; null if it did not. */
   problem: ControlError | null;
-  /** Null if it failed; then `problem` says why. */
+  /** Null if it failed, when `problem` says why, or if another one is still running. */
   run<T extends CommandType>(command: CommandInputMap[T] & { type: T }): Promise<CommandResults[T] | null>;
   forget(): void;
 }
@@ -22,6 +22,7 @@ export function useCommand(): CommandRunner {
     isRunning,
     problem,
     async run<T extends CommandType>(command: CommandInputMap[T] & { type: T }) {
+      if (isRunning) return null;
       setRunning(true);
       setProblem(null);
       try {

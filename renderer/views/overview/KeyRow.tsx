@@ -1,10 +1,11 @@
-import { ActionIcon, Menu, Switch } from '@mantine/core';
-import { IconDots, IconEye, IconTrash } from '@tabler/icons-react';
+import { IconEye, IconTrash } from '@tabler/icons-react';
 import { memo } from 'react';
 import type { KeyView } from '../../../server/contract/views.ts';
 import { CommandProblem } from '../../components/CommandProblem.tsx';
+import { IconAct } from '../../components/IconAct.tsx';
 import { RelativeTime } from '../../components/RelativeTime.tsx';
-import type { ShownSecret } from '../../components/SecretDialog.tsx';
+import type { ShownSecret } from '../../components/SecretContent.tsx';
+import { StateSwitch } from '../../components/StateSwitch.tsx';
 import { useNow } from '../../components/use-now.ts';
 import { useLocalization, useMessages } from '../../messages/use-messages.ts';
 import { useCanChange } from '../../state/use-can-change.ts';
@@ -19,7 +20,6 @@ export interface KeyRowProps {
 
 export const KeyRow = memo(function KeyRow({ view, onReveal, onRevoke }: KeyRowProps) {
   const { keys: names, secret: secretNames } = useMessages();
-  const canChange = useCanChange();
   const command = useCommand();
   const name = view.name ?? view.id;
   const reveal = async () => {
@@ -28,13 +28,11 @@ export const KeyRow = memo(function KeyRow({ view, onReveal, onRevoke }: KeyRowP
   };
   return (
     <li className={classes.row}>
-      <Switch
-        aria-label={names.switch(name)}
-        checked={view.enabled}
-        disabled={!canChange || command.isRunning}
-        onChange={(event) =>
-          void command.run({ type: 'key.update', id: view.id, changes: { enabled: event.currentTarget.checked } })
-        }
+      <StateSwitch
+        label={names.switch(name)}
+        isOn={view.enabled}
+        isBusy={command.isRunning}
+        onChange={(enabled) => void command.run({ type: 'key.update', id: view.id, changes: { enabled } })}
       />
       <div className={view.enabled ? undefined : classes.off}>
         <div className={classes.head}>
@@ -83,27 +81,9 @@ function KeyActions({ view, name, onReveal, onRevoke }: KeyActionsProps) {
   const { keys: names } = useMessages();
   const canChange = useCanChange();
   return (
-    <Menu position="bottom-end" transitionProps={{ duration: 0 }}>
-      <Menu.Target>
-        <ActionIcon variant="subtle" color="gray" aria-label={names.actions(name)}>
-          <IconDots size={18} />
-        </ActionIcon>
-      </Menu.Target>
-      <Menu.Dropdown>
-        {view.canReveal && (
-          <Menu.Item leftSection={<IconEye size={16} />} onClick={onReveal}>
-            {names.reveal}
-          </Menu.Item>
-        )}
-        <Menu.Item
-          leftSection={<IconTrash size={16} />}
-          color="var(--meaning-bad)"
-          disabled={!canChange}
-          onClick={onRevoke}
-        >
-          {names.revoke}
-        </Menu.Item>
-      </Menu.Dropdown>
-    </Menu>
+    <div className={classes.actions}>
+      {view.canReveal && <IconAct label={names.reveal(name)} icon={<IconEye size={18} />} onClick={onReveal} />}
+      <IconAct label={names.revoke(name)} icon={<IconTrash size={18} />} isDisabled={!canChange} onClick={onRevoke} />
+    </div>
   );
 }

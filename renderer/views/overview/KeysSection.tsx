@@ -4,12 +4,11 @@ import { useState } from 'react';
 import type { KeyView } from '../../../server/contract/views.ts';
 import { EmptyNote } from '../../components/EmptyNote.tsx';
 import { ListSkeleton } from '../../components/ListSkeleton.tsx';
-import { SecretDialog, type ShownSecret } from '../../components/SecretDialog.tsx';
 import { Section } from '../../components/Section.tsx';
 import { useLocalization } from '../../messages/use-messages.ts';
 import { useCanChange } from '../../state/use-can-change.ts';
 import { useControlState } from '../../state/use-control.ts';
-import { CreateKeyDialog } from './CreateKeyDialog.tsx';
+import { KeyDialog, type KeyDialogContent } from './KeyDialog.tsx';
 import { KeyRow } from './KeyRow.tsx';
 import classes from './List.module.css';
 import { RevokeKeyDialog } from './RevokeKeyDialog.tsx';
@@ -20,9 +19,8 @@ export function KeysSection() {
   const names = messages.keys;
   const keys = useControlState((state) => state.views?.keys ?? null);
   const canChange = useCanChange();
-  const [isCreating, setCreating] = useState(false);
+  const [dialog, setDialog] = useState<KeyDialogContent | null>(null);
   const [revoking, setRevoking] = useState<KeyView | null>(null);
-  const [shown, setShown] = useState<ShownSecret | null>(null);
 
   const create = (
     <Button
@@ -30,7 +28,7 @@ export function KeysSection() {
       variant="default"
       leftSection={<IconPlus size={14} />}
       disabled={!canChange}
-      onClick={() => setCreating(true)}
+      onClick={() => setDialog('create')}
     >
       {names.create}
     </Button>
@@ -42,13 +40,12 @@ export function KeysSection() {
       {keys && keys.length > 0 && (
         <ul className={classes.list}>
           {keys.map((key) => (
-            <KeyRow key={key.id} view={key} onReveal={setShown} onRevoke={setRevoking} />
+            <KeyRow key={key.id} view={key} onReveal={setDialog} onRevoke={setRevoking} />
           ))}
         </ul>
       )}
-      <CreateKeyDialog opened={isCreating} onClose={() => setCreating(false)} onCreated={setShown} />
+      <KeyDialog content={dialog} onChange={setDialog} />
       <RevokeKeyDialog view={revoking} onClose={() => setRevoking(null)} />
-      <SecretDialog shown={shown} onClose={() => setShown(null)} />
     </Section>
   );
 }

@@ -1,10 +1,9 @@
-import { Switch } from '@mantine/core';
 import type { ProviderView } from '../../../server/contract/views.ts';
 import { CommandProblem } from '../../components/CommandProblem.tsx';
+import { StateSwitch } from '../../components/StateSwitch.tsx';
 import type { Messages } from '../../messages/en.ts';
 import type { Formats } from '../../messages/formats.ts';
 import { useLocalization } from '../../messages/use-messages.ts';
-import { useCanChange } from '../../state/use-can-change.ts';
 import { useCommand } from '../../state/use-command.ts';
 import classes from './List.module.css';
 import { type ProviderRowData, switchCommand } from './provider-row.ts';
@@ -12,18 +11,17 @@ import { type ProviderRowData, switchCommand } from './provider-row.ts';
 export function ProviderRow({ row }: { row: ProviderRowData }) {
   const { messages, formats } = useLocalization();
   const names = messages.providers;
-  const canChange = useCanChange();
   const command = useCommand();
   const { provider } = row;
   const name = row.isDemo ? names.demoName : (provider?.name ?? row.id);
   const problem = problemOf(row, names);
   return (
     <li className={classes.row}>
-      <Switch
-        aria-label={names.switch(name)}
-        checked={row.isOn}
-        disabled={!canChange || command.isRunning}
-        onChange={(event) => void command.run(switchCommand(row, event.currentTarget.checked))}
+      <StateSwitch
+        label={names.switch(name)}
+        isOn={row.isOn}
+        isBusy={command.isRunning}
+        onChange={(isOn) => void command.run(switchCommand(row, isOn))}
       />
       <div className={row.isOn ? undefined : classes.off}>
         <div className={classes.head}>
@@ -33,10 +31,10 @@ export function ProviderRow({ row }: { row: ProviderRowData }) {
           {row.isDemo && <span className={classes.tag}>{names.demo}</span>}
         </div>
         <div className={classes.detail} title={provider?.baseUrl}>
-          {provider && !row.isDemo ? <span className={classes.mono}>{provider.baseUrl}</span> : names.demoOff}
+          {provider && !row.isDemo ? <span className={classes.mono}>{provider.baseUrl}</span> : names.demoDetail}
         </div>
       </div>
-      <span className={classes.detail}>{provider && describeModels(provider, names, formats)}</span>
+      <span className={classes.models}>{provider && describeModels(provider, names, formats)}</span>
       {problem !== null && <div className={`${classes.wide} ${classes.warning}`}>{problem}</div>}
       {command.problem && (
         <div className={classes.wide}>

@@ -3,7 +3,7 @@ import { CopyLine } from '../../components/CopyLine.tsx';
 import { EmptyNote } from '../../components/EmptyNote.tsx';
 import { ListSkeleton } from '../../components/ListSkeleton.tsx';
 import { Section } from '../../components/Section.tsx';
-import { useLocalization, useMessages } from '../../messages/use-messages.ts';
+import { useMessages } from '../../messages/use-messages.ts';
 import type { LiveRequest } from '../../state/live-request.ts';
 import { useControlState } from '../../state/use-control.ts';
 import { RequestRow } from './RequestRow.tsx';
@@ -11,16 +11,11 @@ import classes from './RequestsSection.module.css';
 
 /** The latest requests, as they come. */
 export function RequestsSection() {
-  const { messages, formats } = useLocalization();
-  const names = messages.requests;
+  const { requests: names } = useMessages();
   const requests = useControlState((state) => (state.views ? state.requests : null));
   const isLive = useControlState((state) => state.connection === 'open');
   return (
-    <Section
-      title={names.title}
-      count={requests ? formats.number(requests.length) : undefined}
-      action={isLive && <span className={classes.live}>{names.live}</span>}
-    >
+    <Section title={names.title} action={isLive && <span className={classes.live}>{names.live}</span>}>
       {!requests && <ListSkeleton rows={5} rowHeight={36} />}
       {requests?.length === 0 && <FirstRequest />}
       {requests && requests.length > 0 && <RequestTable requests={requests} />}

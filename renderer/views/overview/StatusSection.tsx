@@ -34,13 +34,13 @@ function Facts({ status }: { status: StatusView | null }) {
   const names = messages.status;
   return (
     <dl className={classes.facts}>
-      <Fact name={names.running}>{status && <RelativeTime moment={status.startedAt} phrase={names.startedAgo} />}</Fact>
+      <Fact name={names.started}>{status && <RelativeTime moment={status.startedAt} />}</Fact>
       <Fact name={names.version}>{status?.version}</Fact>
       <Fact name={names.revision}>
         {status && (status.readOnly ? messages.readOnly : names.revisionNumber(formats.number(status.revision)))}
       </Fact>
-      <Fact name={names.secrets}>{status && (status.secretStore ?? names.secretsUnopened)}</Fact>
       <Fact name={names.ledger}>{status && <LedgerHealth ledger={status.ledger} />}</Fact>
+      <Fact name={names.secrets}>{status && (status.secretStore ?? names.secretsUnopened)}</Fact>
     </dl>
   );
 }

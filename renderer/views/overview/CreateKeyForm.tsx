@@ -1,33 +1,22 @@
 import { Button, Checkbox, Group, NativeSelect, Stack, TextInput } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
 import { CommandProblem } from '../../components/CommandProblem.tsx';
-import { ModalFrame } from '../../components/ModalFrame.tsx';
-import type { ShownSecret } from '../../components/SecretDialog.tsx';
-import { useLocalization, useMessages } from '../../messages/use-messages.ts';
+import type { ShownSecret } from '../../components/SecretContent.tsx';
+import { useLocalization } from '../../messages/use-messages.ts';
 import { useCommand } from '../../state/use-command.ts';
 import { useControlState } from '../../state/use-control.ts';
 
-export interface CreateKeyDialogProps {
-  opened: boolean;
-  onClose(): void;
+export interface CreateKeyFormProps {
+  onCancel(): void;
   onCreated(secret: ShownSecret): void;
-}
-
-export function CreateKeyDialog({ opened, onClose, onCreated }: CreateKeyDialogProps) {
-  const { createKey: names } = useMessages();
-  return (
-    <ModalFrame opened={opened} onClose={onClose} title={names.title}>
-      <CreateKeyForm onClose={onClose} onCreated={onCreated} />
-    </ModalFrame>
-  );
 }
 
 const dayMs = 86_400_000;
 /** Days; 0: it never expires. */
 const expiryChoices = [0, 1, 7, 30, 90, 365];
 
-/** Lives only as long as the dialog is open, so it always begins empty. */
-function CreateKeyForm({ onClose, onCreated }: Omit<CreateKeyDialogProps, 'opened'>) {
+/** Lives only as long as its dialog is open, so it always begins empty. */
+export function CreateKeyForm({ onCancel, onCreated }: CreateKeyFormProps) {
   const { messages, formats } = useLocalization();
   const names = messages.createKey;
   const groups = useControlState((state) => state.views?.groups ?? null) ?? [];
@@ -47,7 +36,6 @@ function CreateKeyForm({ onClose, onCreated }: Omit<CreateKeyDialogProps, 'opene
       keepSecret,
     });
     if (!result) return;
-    onClose();
     const { key, secret } = result;
     onCreated({ title: messages.secret.created, name: key.name ?? key.id, secret, isKept: keepSecret });
   };
@@ -89,7 +77,7 @@ function CreateKeyForm({ onClose, onCreated }: Omit<CreateKeyDialogProps, 'opene
         />
         {command.problem && <CommandProblem problem={command.problem} />}
         <Group justify="flex-end" gap="xs">
-          <Button variant="default" onClick={onClose}>
+          <Button variant="default" onClick={onCancel}>
             {messages.cancel}
           </Button>
           <Button type="submit" loading={command.isRunning}>

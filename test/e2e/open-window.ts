@@ -1,0 +1,85 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import OpenAI from 'openai';
+import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
+import { openConfPersistence } from '../../server/config/conf-persistence.ts';
+import { openConfigStore } from '../../server/config/config-store.ts';
+import type { ConfigInput } from '../../server/contract/config.ts';
+import { hashOf, startGateway, type TestGateway, testKey } from '../support/gateway.ts';
+
+export interface OpenedWindow {
+  gateway: TestGateway;
+  context: BrowserContext;
+  page: Page;
+  /** Errors of the page, among them violations of its content security policy. */
+  complaints: string[];
+  clientWith(key: string): OpenAI;
+  stopEngine(): Promise<void>;
+  /** Another one, on the folder and port of the one before. */
+  startEngine(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface OpenWindowOptions {
+  browser: Browser;
+  windowFolder: string;
+  config?: Partial<ConfigInput>;
+  context?: BrowserContextOptions;
+  /** False: the window is opened without the address that signs in. */
+  signedIn?: boolean;
+}
+
+/** A gateway on a configuration in a real file, and its window in a browser that knows nothing yet. */
+export async function openWindow(options: OpenWindowOptions): Promise<OpenedWindow> {
+  const { browser, windowFolder, signedIn = true } = options;
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-e2e-'));
+  const configPath = join(folder, 'config.json');
+  const keys = [{ id: 'k1', name: 'first', group: 'default', hash: hashOf(testKey) }];
+  writeFileSync(configPath, JSON.stringify({ version: 1, groups: [{ id: 'default' }], keys, ...options.config }));
+  const start = async (port: number) => {
+    const config = await openConfigStore({ persistence: openConfPersistence(configPath) });
+    return startGateway({ folder, ports: { config, windowFolder, listen: { host: '127.0.0.1', port } } });
+  };
+  let gateway = await start(0);
+  let isRunning = true;
+  const context = await browser.newContext({
+    locale: 'en-GB',
+    viewport: { width: 1280, height: 800 },
+    ...options.context,
+  });
+  const page = await context.newPage();
+  const complaints = collectComplaints(page);
+  await page.goto(signedIn ? gateway.gateway.createAdminUrl() : gateway.origin);
+  return {
+    get gateway() {
+      return gateway;
+    },
+    context,
+    page,
+    complaints,
+    clientWith: (apiKey) => new OpenAI({ baseURL: gateway.baseUrl, apiKey, maxRetries: 0 }),
+    async stopEngine() {
+      isRunning = false;
+      await gateway.stop();
+    },
+    async startEngine() {
+      gateway = await start(Number(new URL(gateway.origin).port));
+      isRunning = true;
+    },
+    async close() {
+      await context.close();
+      if (isRunning) await gateway.stop();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+function collectComplaints(page: Page): string[] {
+  const complaints: string[] = [];
+  page.on('pageerror', (error) => complaints.push(String(error)));
+  page.on('console', (message) => {
+    if (message.type() === 'error' || message.type() === 'warning') complaints.push(message.text());
+  });
+  return complaints;
+}

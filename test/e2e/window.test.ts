@@ -1,0 +1,293 @@
+import { globSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import type { OpenAI } from 'openai';
+import { type Browser, chromium, type Locator, type Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { json, startUpstream } from '../support/upstream.ts';
+import { buildWindow } from './build-window.ts';
+import { type OpenedWindow, type OpenWindowOptions, openWindow } from './open-window.ts';
+
+const jsBudgetBytes = 300 * 1024;
+
+let windowFolder: string;
+let browser: Browser;
+let opened: OpenedWindow | undefined;
+
+beforeAll(async () => {
+  windowFolder = await buildWindow();
+  browser = await chromium.launch({
+    executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
+    args: ['--no-sandbox'],
+  });
+}, 120_000);
+
+afterEach(async () => {
+  await opened?.close();
+  opened = undefined;
+});
+
+afterAll(async () => {
+  await browser?.close();
+  rmSync(windowFolder, { recursive: true, force: true });
+});
+
+async function open(options: Partial<OpenWindowOptions> = {}): Promise<OpenedWindow> {
+  opened = await openWindow({ browser, windowFolder, ...options });
+  return opened;
+}
+
+describe('the window in a browser', () => {
+  it('shows that Sluice serves, and copies the base URL', async () => {
+    const { page, context, gateway, complaints } = await open();
+    await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+    await page.getByRole('status').getByText('Serving').waitFor();
+    const status = section(page, 'Status');
+    await status.getByText(gateway.baseUrl, { exact: true }).waitFor();
+    await status.getByRole('button', { name: 'Copy Base URL' }).click();
+    await status.getByRole('button', { name: 'Copied' }).waitFor();
+    expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(gateway.baseUrl);
+    expect(complaints).toEqual([]);
+  });
+
+  it('switches a provider off, so that the next request is refused, and on again', async () => {
+    const upstream = await startUpstream((_request, response) => json(response, chatReply));
+    const providers = [{ id: 'main', baseUrl: upstream.baseUrl, models: ['gpt-x'] }];
+    const { page, gateway, complaints } = await open({ config: { providers } });
+    const power = page.getByRole('switch', { name: 'Use provider main' });
+    await setSwitch(power, false);
+    expect(await chat(gateway.client, 'gpt-x')).toMatchObject({ status: 503, code: 'no_healthy_provider' });
+    await setSwitch(power, true);
+    expect(await chat(gateway.client, 'gpt-x')).toMatchObject({ object: 'chat.completion' });
+    expect(complaints).toEqual([]);
+    await upstream.stop();
+  });
+
+  it('switches the demo off, so that its models are gone, and on again', async () => {
+    const { page, gateway, complaints } = await open();
+    const power = page.getByRole('switch', { name: 'Use provider Sluice demo' });
+    await setSwitch(power, false);
+    await page.getByText('No providers').waitFor();
+    expect(await chat(gateway.client, 'demo-chat')).toMatchObject({ status: 503, code: 'no_healthy_provider' });
+    await setSwitch(power, true);
+    expect(await chat(gateway.client, 'demo-chat')).toMatchObject({ object: 'chat.completion' });
+    expect(complaints).toEqual([]);
+  });
+
+  it('creates a key, shows its secret, and shows the request that it makes', async () => {
+    const { page, clientWith, complaints } = await open();
+    await page.getByRole('button', { name: 'New key' }).click();
+    await page.getByLabel('Name').fill('my editor');
+    await page.getByRole('button', { name: 'Create' }).click();
+    const secret = (await page.getByTestId('secret').textContent()) ?? '';
+    expect(secret).toMatch(/^sk-sluice-\w{40,}$/);
+    await page.getByRole('button', { name: 'Done' }).click();
+    expect(await page.content()).not.toContain(secret);
+
+    const requests = section(page, 'Requests');
+    await requests.getByText('No requests yet').waitFor();
+    await chat(clientWith(secret), 'demo-chat');
+    const row = requests.getByRole('row').nth(1);
+    await row.getByText('200 ok').waitFor();
+    expect(await row.textContent()).toMatch(/POST \/v1\/chat\/completionsdemo-chatdemomy editor/);
+    await section(page, 'Keys').getByText('used just now').waitFor();
+    expect(complaints).toEqual([]);
+  });
+
+  it('shows a request while it runs', async () => {
+    let finish = () => {};
+    const upstream = await startUpstream((_request, response) => {
+      finish = () => json(response, chatReply);
+    });
+    const providers = [{ id: 'main', baseUrl: upstream.baseUrl, models: ['gpt-x'] }];
+    const { page, gateway } = await open({ config: { providers } });
+    await section(page, 'Requests').getByText('No requests yet').waitFor();
+    const answer = chat(gateway.client, 'gpt-x');
+    const row = section(page, 'Requests').getByRole('row').nth(1);
+    await row.getByText('running').waitFor();
+    finish();
+    await row.getByText('200 ok').waitFor();
+    await answer;
+    await upstream.stop();
+  });
+
+  it('revokes a key only after asking', async () => {
+    const { page, gateway } = await open();
+    const keys = section(page, 'Keys');
+    const revoke = keys.getByRole('button', { name: 'Revoke first…' });
+    await revoke.click();
+    await page.getByRole('button', { name: 'Cancel' }).click();
+    await expectFocus(revoke);
+    expect(await chat(gateway.client, 'demo-chat')).toMatchObject({ object: 'chat.completion' });
+    await revoke.click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click();
+    await keys.getByText('No keys').waitFor();
+    expect(await chat(gateway.client, 'demo-chat')).toMatchObject({ status: 401, code: 'invalid_api_key' });
+  });
+
+  it('disables a key and enables it again', async () => {
+    const { page, gateway } = await open();
+    const power = page.getByRole('switch', { name: 'Key first may be used' });
+    await setSwitch(power, false);
+    expect(await chat(gateway.client, 'demo-chat')).toMatchObject({ status: 401, code: 'key_disabled' });
+    await setSwitch(power, true);
+    expect(await chat(gateway.client, 'demo-chat')).toMatchObject({ object: 'chat.completion' });
+  });
+
+  it('stays signed in over a reload', async () => {
+    const { page, complaints } = await open();
+    await page.getByText('Serving').waitFor();
+    await page.reload();
+    await page.getByText('Serving').waitFor();
+    expect(complaints).toEqual([]);
+  });
+
+  it.each(['/', '/control/session?token=wrong'])('tells a stranger who opens %s how to sign in', async (path) => {
+    const { page, gateway } = await open({ signedIn: false });
+    await page.goto(gateway.origin + path);
+    // A refused address answers like the rest of the API; the window itself says what to do.
+    if (path !== '/') await page.goto(gateway.origin);
+    await page.getByRole('heading', { name: 'This window is not signed in' }).waitFor();
+    expect(await page.getByRole('switch').count()).toBe(0);
+  });
+
+  it('says that the engine is gone, and goes on when it is back', async () => {
+    const window = await open();
+    const { page } = window;
+    const power = page.getByRole('switch', { name: 'Use provider Sluice demo' });
+    await trackOf(power).waitFor();
+    await window.stopEngine();
+    await page.getByText('Connection to the engine lost.').waitFor();
+    await trackOf(power).click({ force: true });
+    expect(await power.isChecked()).toBe(true);
+    await window.startEngine();
+    await page.getByText('Serving').waitFor();
+    await setSwitch(power, false);
+  });
+
+  it('is operated by keyboard alone', async () => {
+    const { page, complaints } = await open();
+    const newKey = page.getByRole('button', { name: 'New key' });
+    await tabTo(page, newKey);
+    await page.keyboard.press('Enter');
+    await expectFocus(page.getByLabel('Name'));
+    await page.keyboard.type('typed');
+    await page.keyboard.press('Enter');
+    await expectFocus(page.getByRole('button', { name: 'Copy secret' }));
+    await page.keyboard.press('Shift+Tab');
+    await page.keyboard.press('Enter');
+    await page.getByTestId('secret').waitFor({ state: 'detached' });
+    await expectFocus(newKey);
+    const power = page.getByRole('switch', { name: 'Key typed may be used' });
+    await tabTo(page, power);
+    await page.keyboard.press('Space');
+    await expect.poll(() => power.isChecked()).toBe(false);
+    await expectFocus(power);
+    expect(complaints).toEqual([]);
+  });
+
+  it('speaks the chosen language, also after a reload', async () => {
+    const { page } = await open();
+    await page.getByRole('button', { name: 'Language' }).click();
+    await page.getByRole('menuitemradio', { name: '简体中文' }).click();
+    await page.getByRole('heading', { name: '提供方' }).waitFor();
+    await page.reload();
+    await page.getByRole('heading', { name: '提供方' }).waitFor();
+    expect(await page.evaluate(() => document.documentElement.lang)).toBe('zh-CN');
+  });
+
+  it('is dark before its program runs, if dark was chosen', async () => {
+    const { page } = await open({ context: { colorScheme: 'light' } });
+    await page.getByRole('button', { name: 'Appearance' }).click();
+    await page.getByRole('menuitemradio', { name: 'Dark' }).click();
+    await page.route('**/assets/*.js', (route) => route.abort());
+    await page.reload({ waitUntil: 'domcontentloaded' });
+    expect(await backgroundOf(page)).toBe('rgb(22, 24, 26)');
+  });
+
+  it.each([
+    { width: 380, colorScheme: 'light', locale: 'en-GB' },
+    { width: 420, colorScheme: 'dark', locale: 'en-GB' },
+    { width: 420, colorScheme: 'light', locale: 'zh-CN' },
+    { width: 1280, colorScheme: 'light', locale: 'en-GB' },
+    { width: 1280, colorScheme: 'dark', locale: 'zh-CN' },
+  ] as const)('fits in $width px, $colorScheme, $locale', async ({ width, colorScheme, locale }) => {
+    const context = { viewport: { width, height: 800 }, colorScheme, locale };
+    const { page, gateway, complaints } = await open({ context, config: crowdedConfig });
+    await chat(gateway.client, 'demo-chat');
+    await chat(gateway.client, `long/${'a-model-with-a-long-name-'.repeat(4)}`);
+    await expect.poll(() => page.locator('tbody tr').count()).toBe(2);
+    const overflow = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
+    expect(overflow).toBeLessThanOrEqual(0);
+    expect(complaints).toEqual([]);
+    await page.screenshot({ path: `test-results/window-${width}-${colorScheme}-${locale}.png`, fullPage: true });
+  });
+
+  it('loads at most 300 kB of program, compressed', () => {
+    const files = globSync(join(windowFolder, '**/*.js'));
+    const bytes = files.map((file) => gzipSync(readFileSync(file)).length).reduce((sum, size) => sum + size, 0);
+    expect(bytes).toBeGreaterThan(0);
+    expect(bytes).toBeLessThan(jsBudgetBytes);
+  });
+});
+
+const chatReply = {
+  id: 'chatcmpl-1',
+  object: 'chat.completion',
+  created: 1,
+  model: 'gpt-x',
+  choices: [{ index: 0, message: { role: 'assistant', content: 'Hello' }, finish_reason: 'stop' }],
+};
+
+const longName = 'The provider of the whole company, for production, with a name that does not end';
+const crowdedConfig = {
+  providers: [
+    { id: 'long', name: longName, baseUrl: `http://127.0.0.1:9/${'deployments/'.repeat(8)}v1`, models: ['*'] },
+    { id: 'bare', baseUrl: 'http://127.0.0.1:9/v1', credentials: [{ id: 'c', secret: 'env:NOT_SET' }], models: ['*'] },
+  ],
+  settings: { demo: 'on' as const },
+};
+
+/** The answer, or the error. */
+async function chat(client: OpenAI, model: string): Promise<unknown> {
+  const messages = [{ role: 'user' as const, content: 'Hello' }];
+  return client.chat.completions.create({ model, messages }).catch((error: unknown) => error);
+}
+
+function section(page: Page, name: string): Locator {
+  return page.getByRole('region', { name });
+}
+
+/** What a person sees of a switch: the input itself has no size. */
+function trackOf(power: Locator): Locator {
+  return power.locator('xpath=following-sibling::span');
+}
+
+/** By a click, and waits until the engine says that it is so. */
+async function setSwitch(power: Locator, isOn: boolean): Promise<void> {
+  await expect.poll(() => power.isChecked()).toBe(!isOn);
+  await trackOf(power).click();
+  await expect.poll(() => power.isChecked()).toBe(isOn);
+  await expect.poll(() => power.getAttribute('aria-busy')).toBe('false');
+}
+
+async function expectFocus(target: Locator): Promise<void> {
+  await expect.poll(() => hasFocus(target)).toBe(true);
+}
+
+function hasFocus(target: Locator): Promise<boolean> {
+  return target.evaluate((element) => element === document.activeElement);
+}
+
+async function tabTo(page: Page, target: Locator): Promise<void> {
+  await target.waitFor({ state: 'attached' });
+  for (let presses = 0; presses < 60; presses++) {
+    if (await hasFocus(target)) return;
+    await page.keyboard.press('Tab');
+  }
+  throw new Error('Tab does not reach it');
+}
+
+function backgroundOf(page: Page): Promise<string> {
+  return page.evaluate(() => getComputedStyle(document.documentElement).backgroundColor);
+}

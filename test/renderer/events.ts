@@ -1,0 +1,109 @@
+import { settingsSchema } from '../../server/contract/config.ts';
+import type { ConfigViews, ControlEvent } from '../../server/contract/events.ts';
+import type { RequestRecord, RequestStarted } from '../../server/contract/ledger.ts';
+import type { KeyView, ProviderView, StatusView } from '../../server/contract/views.ts';
+
+/** Of an engine in which there is nothing but what is given. */
+export function snapshot(views: Partial<ConfigViews> = {}): Extract<ControlEvent, { type: 'snapshot' }> {
+  return {
+    type: 'snapshot',
+    status: status(1),
+    providers: [],
+    keys: [],
+    groups: [],
+    aliases: [],
+    requests: [],
+    ...views,
+  };
+}
+
+export function status(revision: number): StatusView {
+  return {
+    version: '0.0.0',
+    instanceId: 'instance',
+    pid: 1,
+    startedAt: 0,
+    baseUrl: 'http://127.0.0.1:4810/v1',
+    revision,
+    readOnly: false,
+    settings: settingsSchema.parse({}),
+    demoIsRunning: false,
+    secretStore: null,
+    ledger: { ok: true, pending: 0, dropped: 0, lastError: null },
+  };
+}
+
+export function key(id: string): KeyView {
+  return {
+    id,
+    name: null,
+    group: 'default',
+    enabled: true,
+    expiresAt: null,
+    models: null,
+    createdAt: null,
+    lastUsedAt: null,
+    canReveal: false,
+  };
+}
+
+export function provider(id: string): ProviderView {
+  return {
+    id,
+    name: id,
+    preset: null,
+    isDemo: false,
+    dialect: 'openai',
+    baseUrl: 'http://127.0.0.1:9/v1',
+    enabled: true,
+    credentials: [],
+    headers: {},
+    models: 'discover',
+    timeouts: {},
+    proxy: 'system',
+    apiVersion: null,
+    askUsage: true,
+    unusable: null,
+    modelNames: [],
+    takesAnyModel: false,
+    discovery: null,
+  };
+}
+
+export function started(id: string): RequestStarted {
+  return {
+    id,
+    startedAt: 1_000,
+    keyId: null,
+    groupId: null,
+    route: '/v1/chat/completions',
+    method: 'POST',
+    capability: 'chat',
+    modelAsked: 'gpt-x',
+    stream: false,
+  };
+}
+
+export function finished(id: string): RequestRecord {
+  return {
+    ...started(id),
+    outcome: 'ok',
+    status: 200,
+    errorCode: null,
+    modelServed: 'gpt-x',
+    provider: 'main',
+    credential: null,
+    queueMs: null,
+    connectMs: null,
+    firstByteMs: 5,
+    totalMs: 10,
+    bytesIn: 1,
+    bytesOut: 1,
+    attempts: [],
+    usage: null,
+    usageCertainty: 'none',
+    costUsd: null,
+    client: null,
+    clientRetries: 0,
+  };
+}

@@ -1,0 +1,78 @@
+import { describe, expect, it } from 'vitest';
+import { en } from '../../renderer/messages/en.ts';
+import { createFormats } from '../../renderer/messages/formats.ts';
+import { zh } from '../../renderer/messages/zh.ts';
+
+/** Names, addresses and placeholders that are the same in every language. */
+const untranslated = new Set(['appName', 'status.baseUrl', 'createKey.namePlaceholder', 'requests.keyPlaceholder']);
+
+describe('the messages', () => {
+  it('are all translated to Chinese', () => {
+    const english = texts(en);
+    const chinese = texts(zh);
+    expect([...chinese.keys()]).toEqual([...english.keys()]);
+    const left = [...chinese].filter(([path, text]) => !untranslated.has(path) && !/\p{Script=Han}/u.test(text));
+    expect(left.map(([path]) => path)).toEqual([]);
+  });
+
+  it('use every argument that the English ones use', () => {
+    const english = texts(en);
+    const lost = [...texts(zh)].filter(([path, text]) => english.get(path)?.includes('‹1›') && !text.includes('‹1›'));
+    expect(lost.map(([path]) => path).filter((path) => !countPaths.has(path))).toEqual([]);
+  });
+});
+
+/** Their first argument only decides between singular and plural. */
+const countPaths = new Set(['status.ledgerDropped', 'providers.modelCount', 'createKey.expiryDays']);
+
+describe('formats', () => {
+  const english = createFormats('en', en);
+
+  it.each([
+    [0, 'just now'],
+    [4_999, 'just now'],
+    [5_000, '5 sec. ago'],
+    [59_999, '59 sec. ago'],
+    [60_000, '1 min. ago'],
+    [3_600_000, '1 hr. ago'],
+    [86_400_000, '1 day ago'],
+    [-5_000, 'just now'],
+  ])('say of %s ms ago "%s"', (age, text) => {
+    expect(english.ago(1_000_000_000_000 - age, 1_000_000_000_000)).toBe(text);
+  });
+
+  it.each([
+    [0.4, '0 ms'],
+    [999.4, '999 ms'],
+    [999.7, '1 sec'],
+    [1_250, '1.3 sec'],
+    [59_960, '1 min 0 sec'],
+    [200_000, '3 min 20 sec'],
+  ])('write a duration of %s ms as "%s"', (durationMs, text) => {
+    expect(english.duration(durationMs)).toBe(text);
+  });
+
+  it.each([
+    [0, '$0.00'],
+    [0.000123, '$0.00012'],
+    [1.5, '$1.50'],
+  ])('write %s dollars as "%s"', (value, text) => {
+    expect(english.dollars(value)).toBe(text);
+  });
+
+  it('speak Chinese', () => {
+    expect(createFormats('zh-CN', zh).ago(0, 120_000)).toBe('2分钟前');
+  });
+});
+
+/** Every text by its path; functions with their arguments marked. */
+function texts(messages: object, prefix = ''): Map<string, string> {
+  const found = new Map<string, string>();
+  for (const [name, value] of Object.entries(messages)) {
+    const path = prefix + name;
+    if (typeof value === 'function') found.set(path, String(value('‹1›', '‹2›')));
+    else if (typeof value === 'string') found.set(path, value);
+    else for (const [inner, text] of texts(value, `${path}.`)) found.set(inner, text);
+  }
+  return found;
+}
