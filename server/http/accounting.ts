@@ -3,8 +3,8 @@ import { extractUsage, type UsageHints } from '../usage/extract.ts';
 import type { IncomingBody } from './outgoing-body.ts';
 import type { RequestTrace } from './request-trace.ts';
 
-/** US dollars, or null where no price is known. */
-export type PriceOf = (provider: string, model: string, usage: Usage) => number | null;
+/** US dollars, or null where no price is known. Some prices are by the request, so they hold without a usage too. */
+export type PriceOf = (provider: string, model: string, usage: Usage | null) => number | null;
 
 type Accounting = Pick<RequestRecord, 'usage' | 'usageCertainty' | 'costUsd'>;
 
@@ -17,12 +17,13 @@ export function accountFor(trace: RequestTrace, body: IncomingBody | undefined, 
   if (!route || !body || !last || last.status === null || last.status >= 400) return nothing;
   if (route.model === 'none' && route.job?.behaviour !== 'creates-from') return nothing;
   const { usage, certainty } = extractUsage(route.capability, trace.tail.bytes, trace.replyType, hints(trace, body));
-  if (!usage) return nothing;
   const isPartial = trace.outcome !== 'ok' && certainty === 'reported';
+  // A remix names no model; that of its video is known.
+  const model = last.model ?? trace.model;
   return {
     usage,
     usageCertainty: isPartial ? 'partial' : certainty,
-    costUsd: last.model ? priceOf(last.provider, last.model, usage) : null,
+    costUsd: model ? priceOf(last.provider, model, usage) : null,
   };
 }
 

@@ -212,10 +212,13 @@ class InferenceCall {
         keyId: this.#trace.key?.id ?? '',
         providerId: target.provider.id,
         credentialId: credential?.id ?? null,
-        model: target.model,
+        model: target.model ?? this.#trace.model,
       },
     });
     if (!this.#captured) return watch;
+    // What an attempt before this one left behind never reached the client.
+    this.#captured = [];
+    this.#capturedBytes = 0;
     return (chunk: Buffer) => {
       watch?.(chunk);
       this.#captureReply(chunk);

@@ -191,6 +191,21 @@ describe('a video', () => {
     await expect(gateway.client.videos.retrieve(id, options)).rejects.toMatchObject({ code: 'no_healthy_provider' });
   });
 
+  test('has a price, and so do its remix and the remix of that', async () => {
+    await restart({ config: config({ settings: { prices: { 'video-one': { second: 0.25 } } } }) });
+    const costOf = async (response: Response) =>
+      (await gateway.record(response.headers.get('x-request-id') ?? '')).costUsd;
+    const { videos } = gateway.client;
+    const made = await videos.create({ model: 'video-one', prompt: 'A cat' }).withResponse();
+    expect(await costOf(made.response)).toBe(1);
+    const remix = await videos.remix(made.data.id, { prompt: 'Rain' }).withResponse();
+    expect(await costOf(remix.response)).toBe(1);
+    const again = await videos.remix(remix.data.id, { prompt: 'Snow' }).withResponse();
+    expect(await costOf(again.response)).toBe(1);
+    const other = await videos.create({ model: 'video-two', prompt: 'A cat' }).withResponse();
+    expect(await costOf(other.response)).toBeNull();
+  });
+
   test('is charged by its seconds once, when it is made, and so is a remix', async () => {
     const { data, response } = await gateway.client.videos
       .create({ model: 'video-one', prompt: 'A cat', seconds: '8' })

@@ -1,0 +1,112 @@
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { openDatabase } from '../../../server/database.ts';
+import { createLedgerQueries } from '../../../server/ledger/queries.ts';
+import { hashOf, mainProvider, startGateway, type TestGateway, testKey } from '../../support/gateway.ts';
+import { eventStream, json, type ScriptedUpstream, startUpstream, writePieces } from '../../support/upstream.ts';
+import { chatUsage, chatWithUsage } from './streams.ts';
+
+let upstream: ScriptedUpstream;
+let gateway: TestGateway;
+
+beforeAll(async () => {
+  upstream = await startUpstream();
+  gateway = await startGateway({
+    config: {
+      providers: [mainProvider(upstream.baseUrl)],
+      groups: [{ id: 'default' }, { id: 'kept', capture: true }],
+      keys: [
+        { id: 'k1', group: 'default', hash: hashOf(testKey) },
+        { id: 'k2', group: 'kept', hash: hashOf('sk-kept-key-0123456789') },
+      ],
+      settings: {
+        prices: {
+          'gpt-x': { input: 1, cachedInput: 0.5, output: 2 },
+          'per-request': { request: 0.125 },
+        },
+        capture: { maxBytes: 2_000 },
+      },
+    },
+  });
+});
+afterAll(async () => {
+  await gateway.stop();
+  await upstream.stop();
+});
+
+async function recordOf(path: string, body: string, headers: Record<string, string> = {}) {
+  const response = await gateway.fetch(path, { method: 'POST', body, headers });
+  await response.arrayBuffer();
+  return gateway.record(response.headers.get('x-request-id') ?? '');
+}
+
+test('a plain reply and a stream cost what their usage says', async () => {
+  const cost = (16 * 1 + 3 * 0.5 + 10 * 2) / 1_000_000;
+  upstream.answer((_request, response) => json(response, { usage: chatUsage }));
+  const plain = await recordOf('/chat/completions', '{"model":"gpt-x"}');
+  expect(plain).toMatchObject({ usageCertainty: 'reported', usage: { inputTokens: 19, cachedInputTokens: 3 } });
+  expect(plain.costUsd).toBeCloseTo(cost, 12);
+  upstream.answer((_request, response) => {
+    eventStream(response);
+    response.end(chatWithUsage);
+  });
+  const stream = await recordOf('/chat/completions', '{"model":"gpt-x","stream":true}');
+  expect(stream).toMatchObject({ usageCertainty: 'reported', stream: true });
+  expect(stream.costUsd).toBeCloseTo(cost, 12);
+});
+
+test('a model without a price costs an unknown sum, not nothing', async () => {
+  upstream.answer((_request, response) => json(response, { usage: chatUsage }));
+  expect(await recordOf('/chat/completions', '{"model":"of-no-price"}')).toMatchObject({
+    usageCertainty: 'reported',
+    costUsd: null,
+  });
+});
+
+test('a price by the request holds where nothing is known of the usage', async () => {
+  upstream.answer((_request, response) => json(response, { ok: true }));
+  const record = await recordOf('/chat/completions', '{"model":"per-request"}');
+  expect(record).toMatchObject({ usage: null, usageCertainty: 'none', costUsd: 0.125 });
+});
+
+test('an answer that failed costs nothing that is known', async () => {
+  upstream.answer((_request, response) => json(response, { usage: chatUsage, error: {} }, 500));
+  const record = await recordOf('/chat/completions', '{"model":"per-request"}');
+  expect(record).toMatchObject({ outcome: 'error', usage: null, costUsd: null });
+});
+
+test('pictures that are asked for are counted where the reply says nothing', async () => {
+  upstream.answer((_request, response) => json(response, { data: [{ url: 'x' }, { url: 'y' }] }));
+  const record = await recordOf('/images/generations', '{"model":"gpt-x","n":2}');
+  expect(record).toMatchObject({ usage: { images: 2 }, usageCertainty: 'estimated' });
+  expect((await recordOf('/images/generations', '{"model":"gpt-x","n":"many"}')).usage).toBeNull();
+});
+
+test('a client’s own count of its retries is noted', async () => {
+  upstream.answer((_request, response) => json(response, { ok: true }));
+  expect(await recordOf('/embeddings', '{"model":"gpt-x"}', { 'x-stainless-retry-count': '2' })).toMatchObject({
+    clientRetries: 2,
+  });
+});
+
+test('bodies are kept for groups that want it, cut at the limit, and of the attempt that answered', async () => {
+  let attempts = 0;
+  upstream.answer(async (_request, response) => {
+    eventStream(response);
+    if (++attempts === 1) {
+      await writePieces(response, Buffer.from('data: {"lost"'), []);
+      response.destroy();
+    } else response.end(chatWithUsage + chatWithUsage);
+  });
+  const asked = '{"model":"gpt-x","stream":true,"stream_options":{"include_usage":true}}';
+  const kept = await recordOf('/chat/completions', asked, { authorization: 'Bearer sk-kept-key-0123456789' });
+  const other = await recordOf('/chat/completions', asked);
+  expect(attempts).toBe(3);
+  const database = openDatabase(join(gateway.folder, 'ledger.sqlite'));
+  const capture = createLedgerQueries(database).readCapture(kept.id);
+  expect(Buffer.from(capture?.request ?? []).toString()).toBe(asked);
+  const whole = Buffer.from(chatWithUsage + chatWithUsage);
+  expect(Buffer.from(capture?.response ?? []).equals(whole.subarray(0, 2_000))).toBe(true);
+  expect(createLedgerQueries(database).readCapture(other.id)).toBeNull();
+  database.close();
+});
