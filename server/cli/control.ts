@@ -9,7 +9,7 @@ export interface Control {
   /** Rejects with a GatewayError that says why not. */
   execute<T extends CommandType>(command: CommandInputMap[T] & { type: T }): Promise<CommandResults[T]>;
   query<T extends QueryType>(query: QueryInputMap[T] & { type: T }): Promise<QueryResults[T]>;
-  /** Of the running Sluice, until it ends; rejects if none runs. */
-  events(): AsyncIterable<EventMessage>;
+  /** Resolves once events are heard; they go on until the running Sluice ends. Rejects if none runs. */
+  openEvents(): Promise<AsyncIterable<EventMessage>>;
   close(): Promise<void>;
 }

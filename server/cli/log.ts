@@ -1,8 +1,9 @@
 import { type Command, InvalidArgumentError } from 'commander';
+import type { EventMessage } from '../contract/events.ts';
 import type { RequestRecord } from '../contract/ledger.ts';
 import type { RequestView } from '../contract/views.ts';
-import { localTime, table } from './output.ts';
-import type { VerbContext, Verbs } from './verb.ts';
+import { localTime, type Output, table } from './output.ts';
+import type { Verbs } from './verb.ts';
 
 interface LogOptions {
   follow?: boolean;
@@ -20,19 +21,24 @@ export function addLogVerb(program: Command, { on }: Verbs): void {
     .option('--limit <number>', 'how many', parseLimit, 20)
     .option('--follow', 'go on with those that come');
   on<LogOptions>(log, async ({ control, output }, _, { follow, limit }) => {
-    // Before the list is asked for, so that nothing is lost between the two.
-    const events = follow ? control.events() : undefined;
+    // Opened before the list is asked for, so that nothing is lost between the two.
+    const events = follow ? await control.openEvents() : undefined;
     const { requests } = await control.query({ type: 'requests', limit });
-    const oldestFirst = requests.toReversed().filter((request) => !follow || request.outcome !== null);
-    if (output.isJson) for (const request of oldestFirst) output.showOne(request, '');
-    else output.show(oldestFirst, table(head, oldestFirst.map(row), 'There were no requests yet.'));
-    if (events) await printEach(events, output);
+    const shown = requests.toReversed().filter((request) => !follow || request.outcome !== null);
+    if (output.isJson) for (const request of shown) output.showOne(request, '');
+    else output.show(shown, table(head, shown.map(row), 'There were no requests yet.'));
+    if (events) await printEach(events, new Set(shown.map(({ id }) => id)), output);
   });
 }
 
-async function printEach(events: ReturnType<VerbContext['control']['events']>, output: VerbContext['output']) {
+async function printEach(
+  events: AsyncIterable<EventMessage>,
+  shown: ReadonlySet<string>,
+  output: Output,
+): Promise<void> {
   for await (const { event } of events) {
-    if (event.type === 'request-finished') output.showOne(event.request, row(event.request).join('  '));
+    if (event.type !== 'request-finished' || shown.has(event.request.id)) continue;
+    output.showOne(event.request, row(event.request).join('  '));
   }
 }
 

@@ -16,7 +16,7 @@ export async function openControl(dataDir: string, options: EngineOptions): Prom
     origin: null,
     execute: gateway.execute,
     query: gateway.query,
-    events: () => {
+    openEvents: async () => {
       throw new CliError(`No Sluice runs on ${dataDir}: there is nothing to follow. Start it with "sluice serve".`);
     },
     close,

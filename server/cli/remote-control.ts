@@ -35,7 +35,7 @@ export async function openRemoteControl(dataDir: string, holder: InstanceInfo): 
     origin: `http://${peer.host.includes(':') ? `[${peer.host}]` : peer.host}:${peer.port}`,
     execute: async <Result>(command: object) => (await post(peer, '/control/execute', command)) as Result,
     query: async <Result>(query: object) => (await post(peer, '/control/query', query)) as Result,
-    events: () => readEvents(peer),
+    openEvents: () => openEvents(peer),
     close: async () => {},
   };
 }
@@ -63,9 +63,13 @@ async function post(peer: Peer, path: string, body: object): Promise<unknown> {
   return reply.result;
 }
 
-async function* readEvents(peer: Peer): AsyncIterable<EventMessage> {
+async function openEvents(peer: Peer): Promise<AsyncIterable<EventMessage>> {
   const response = await send(peer, { method: 'GET', path: '/control/events' });
   if (response.statusCode !== 200) throw new CliError(`The event stream was refused (status ${response.statusCode}).`);
+  return readEvents(response);
+}
+
+async function* readEvents(response: IncomingMessage): AsyncIterable<EventMessage> {
   let rest = '';
   try {
     for await (const piece of response.setEncoding('utf8')) {

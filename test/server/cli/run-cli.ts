@@ -64,6 +64,12 @@ export async function runCli(parameters: string[], options: CliOptions = {}): Pr
   return { code, ...output };
 }
 
+/** A verb that goes on until something ends it. */
+export function spawnCli(parameters: string[], options: CliOptions = {}) {
+  const { child, output } = start(parameters, options);
+  return { output, ended: once(child, 'close').then(([code]): number | null => code) };
+}
+
 /** The result of a verb as JSON; throws what it said if it failed. */
 export async function runJson(parameters: string[], options: CliOptions = {}): Promise<unknown> {
   const { code, stdout, stderr } = await runCli([...parameters, '--json'], options);

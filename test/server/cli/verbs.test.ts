@@ -1,0 +1,300 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { json, type ScriptedUpstream, startUpstream } from '../../support/upstream.ts';
+import { type Bundle, buildBundle } from './build-bundle.ts';
+import {
+  type CliOptions,
+  type Ready,
+  runCli,
+  runJson,
+  type Serving,
+  serve,
+  spawnCli,
+  temporaryFolder,
+} from './run-cli.ts';
+
+/** Many runs: built, each starts in a third of the time. */
+let bundle: Bundle;
+beforeAll(async () => {
+  bundle = await buildBundle();
+}, 60_000);
+afterAll(() => bundle.remove());
+
+let upstream: ScriptedUpstream;
+beforeEach(async () => {
+  upstream = await startUpstream((_request, response) => json(response, { object: 'list', data: [{ id: 'gpt-x' }] }));
+});
+afterEach(() => upstream.stop());
+
+describe.each([
+  { on: 'a running Sluice', isRunning: true },
+  { on: 'the data folder alone', isRunning: false },
+])('on $on', ({ isRunning }) => {
+  let folder: string;
+  let serving: Serving | undefined;
+  beforeEach(async () => {
+    folder = temporaryFolder();
+    serving = isRunning ? await serve(folder, [], bundle) : undefined;
+  });
+  const run = (line: string, options?: CliOptions) =>
+    runCli([...line.split(' '), '--data-dir', folder], { program: bundle.program, ...options });
+  const ask = (line: string, options?: CliOptions) =>
+    runJson([...line.split(' '), '--data-dir', folder], { program: bundle.program, ...options });
+  /** The one that is running, else one started now. */
+  const running = async () => {
+    serving ??= await serve(folder, [], bundle);
+    return serving.ready;
+  };
+  const addProvider = (more = '') =>
+    run(`provider add --url ${upstream.baseUrl} --id main --models gpt-x,* --no-credential ${more}`.trim());
+
+  test('a key is made, listed, shown again, changed and ended', async () => {
+    const made = await ask('key create laptop --name Laptop --models demo-* --expires 30d');
+    expect(made).toMatchObject({
+      key: { id: 'laptop', name: 'Laptop', group: 'default', models: ['demo-*'], canReveal: true },
+      secret: expect.stringMatching(/^sk-sluice-\w{40,}$/),
+    });
+    expect(await ask('key list')).toContainEqual(expect.objectContaining({ id: 'laptop', enabled: true }));
+    const { secret } = (await ask('key reveal laptop')) as { secret: string };
+    expect(made).toMatchObject({ secret });
+    const rotated = (await ask('key rotate laptop')) as { secret: string };
+    expect(rotated.secret).not.toBe(secret);
+    const { baseUrl } = await running();
+    const status = async (key: string) =>
+      (await fetch(`${baseUrl}/models`, { headers: { authorization: `Bearer ${key}` } })).status;
+    expect(await status(rotated.secret)).toBe(200);
+    expect(await status(secret)).toBe(401);
+    await ask('key revoke laptop');
+    expect(await status(rotated.secret)).toBe(401);
+  });
+
+  test('a key made for a person is alone on stdout, and is not kept if they wish so', async () => {
+    const made = await run('key create once --no-keep');
+    expect(made.stdout).toMatch(/^sk-sluice-\w+\n$/);
+    expect(made.stderr).toContain('the only time');
+    const again = await run('key reveal once');
+    expect(again).toMatchObject({ code: 1, stdout: '' });
+  });
+
+  test.each([
+    { way: 'the environment', line: '--credential-env UPSTREAM_KEY', options: { env: { UPSTREAM_KEY: 'secret-1' } } },
+    { way: 'stdin', line: '--credential-stdin', options: { input: 'secret-1\n' } },
+    { way: 'a file', line: '--credential-file FILE', options: {} },
+  ])('a credential comes from $way and reaches the provider', async ({ line, options }) => {
+    const file = join(folder, 'upstream.key');
+    writeFileSync(file, 'secret-1\n', { mode: 0o600 });
+    const add = `provider add --url ${upstream.baseUrl} --id main --name Main --models gpt-x ${line.replace('FILE', file)}`;
+    const added = await run(`${add.replace('--name Main ', '')} --json`, options);
+    expect(added.code, added.stderr).toBe(0);
+    expect(added.stdout + added.stderr).not.toContain('secret-1');
+    expect(JSON.parse(added.stdout)).toMatchObject({ provider: { id: 'main', credentials: [{ hasSecret: true }] } });
+    const { secret } = (await ask('key create laptop')) as { secret: string };
+    const { baseUrl } = await running();
+    await fetch(`${baseUrl}/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${secret}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ model: 'gpt-x', messages: [] }),
+    });
+    const asked = upstream.seen.find(({ url }) => url.endsWith('/chat/completions'));
+    expect(asked?.headers.authorization).toBe('Bearer secret-1');
+  });
+
+  test('a provider is switched, tested, given a credential and removed', async () => {
+    expect((await addProvider('--header X-Team:red')).code).toBe(0);
+    expect(await ask('provider list')).toEqual([
+      expect.objectContaining({ id: 'main', baseUrl: upstream.baseUrl, enabled: true, headers: { 'X-Team': 'red' } }),
+    ]);
+    expect(await ask('provider disable main')).toMatchObject({ provider: { enabled: false } });
+    expect(await ask('provider enable main')).toMatchObject({ provider: { enabled: true } });
+    expect(await ask('provider credential main --credential-stdin', { input: 'secret-2' })).toMatchObject({
+      credential: { id: 'c1', hasSecret: true },
+    });
+    expect(await ask('provider test main')).toMatchObject({ provider: 'main', ok: true });
+    expect(await ask('provider models main')).toContain('gpt-x');
+    await ask('provider remove main');
+    expect(await run('provider list')).toMatchObject({ stdout: expect.not.stringContaining(upstream.baseUrl) });
+  });
+
+  test('groups and aliases are stored, listed and removed; routes follow them', async () => {
+    await addProvider();
+    await ask('group put team --models gpt-* --deny gpt-secret --order main=0:2 --default chat=gpt-x --capture');
+    await ask('group put team --name Team');
+    expect(await ask('group list')).toContainEqual(
+      expect.objectContaining({
+        id: 'team',
+        name: 'Team',
+        models: ['gpt-*'],
+        deny: ['gpt-secret'],
+        order: [{ provider: 'main', priority: 0, weight: 2 }],
+        defaults: { chat: 'gpt-x' },
+        capture: true,
+        keyCount: 0,
+      }),
+    );
+    await ask('alias put fast --target main/llama3:8b,priority=1,weight=3 --target main/gpt-x');
+    expect(await ask('alias list')).toEqual([
+      {
+        name: 'fast',
+        targets: [
+          { provider: 'main', model: 'llama3:8b', priority: 1, weight: 3 },
+          { provider: 'main', model: 'gpt-x', priority: 0, weight: 1 },
+        ],
+      },
+    ]);
+    const names = async (whose: string) => ((await ask(`model list ${whose}`)) as { id: string }[]).map(({ id }) => id);
+    expect(await names('--group default')).toEqual(['fast', 'gpt-x']);
+    expect(await names('--group team')).toEqual(['gpt-x']);
+    const route = (await ask('route explain --group default --model fast')) as { candidates: { model: string }[] };
+    expect(route.candidates.slice(0, 2).map(({ model }) => model)).toEqual(['gpt-x', 'llama3:8b']);
+    const refused = await run('route explain --group team --model gpt-secret');
+    expect(refused.stdout).toContain('is refused (model_not_found)');
+    await ask('alias remove fast');
+    await ask('group remove team');
+    expect(await ask('alias list')).toEqual([]);
+    expect(await ask('group list')).toHaveLength(1);
+  });
+
+  test('the configuration goes out and in again without secrets', async () => {
+    await ask(`provider add --url ${upstream.baseUrl} --id main --credential-stdin`, { input: 'planted-secret' });
+    const exported = await run('export');
+    expect(exported.stdout).not.toContain('planted-secret');
+    expect(JSON.parse(exported.stdout)).toMatchObject({ version: 1, providers: [{ id: 'main' }] });
+    const file = join(folder, 'exported.json');
+    expect(await ask(`export ${file}`)).toEqual({ file });
+    expect(readFileSync(file, 'utf8')).toBe(exported.stdout);
+    await ask('provider remove main');
+    expect(await ask(`import ${file}`)).toMatchObject({ missingSecrets: ['main/c1'] });
+    expect(await ask('import -', { input: exported.stdout })).toMatchObject({ revision: expect.any(Number) });
+    expect(await ask('provider list')).toEqual([expect.objectContaining({ id: 'main' })]);
+    const broken = await run('import -', { input: '{ "version": 1, "providers": 5 }' });
+    expect(broken).toMatchObject({ code: 1, stderr: expect.stringContaining('providers: ') });
+  });
+
+  test('requests and usage are listed', async () => {
+    const { secret } = (await ask('key create laptop')) as { secret: string };
+    const { baseUrl } = await running();
+    const reply = await fetch(`${baseUrl}/embeddings`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${secret}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ model: 'demo-embedding', input: 'hello' }),
+    });
+    await reply.arrayBuffer();
+    if (!isRunning) await serving?.end();
+    const log = await run('log --limit 5 --json');
+    expect(log.stdout.trim().split('\n')).toHaveLength(1);
+    expect(JSON.parse(log.stdout)).toMatchObject({
+      route: '/v1/embeddings',
+      keyId: 'laptop',
+      status: 200,
+      outcome: 'ok',
+    });
+    expect((await run('log')).stdout).toContain('demo-embedding');
+    expect(await ask('usage --by key --since 1d')).toEqual([expect.objectContaining({ name: 'laptop', requests: 1 })]);
+    expect((await run('usage')).stdout).toMatch(/^DAY /);
+  });
+
+  test('doctor looks at everything and names the hop that fails', async () => {
+    await addProvider();
+    const proxy = { env: { HTTPS_PROXY: 'http://user:planted-secret@proxy.example:3128', no_proxy: 'localhost' } };
+    const good = await run('doctor --json', proxy);
+    expect(good.code, good.stdout).toBe(0);
+    expect(good.stdout).not.toContain('planted-secret');
+    const { findings } = JSON.parse(good.stdout) as { findings: { name: string; message: string }[] };
+    expect(findings.map(({ name }) => name)).toEqual([
+      'node',
+      'data folder',
+      'secrets',
+      'port',
+      'proxy',
+      'ca',
+      'provider main',
+    ]);
+    expect(findings[4]?.message).toContain('proxy.example:3128');
+    await upstream.stop();
+    const bad = await run('doctor', { env: { NODE_EXTRA_CA_CERTS: '/no/such.pem' } });
+    expect(bad.code).toBe(1);
+    expect(bad.stdout).toMatch(/FAILED {2}ca: .*\/no\/such\.pem/);
+    expect(bad.stdout).toMatch(/FAILED {2}provider main: /);
+    upstream = await startUpstream();
+  });
+
+  test('what is refused ends with 1 and says why, as JSON if asked', async () => {
+    const { code, stdout, stderr } = await run('key revoke no-such-key --json');
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    expect(JSON.parse(stderr.trim().split('\n').at(-1) ?? '')).toMatchObject({
+      error: { code: 'not_found', message: expect.stringContaining('no-such-key') },
+    });
+  });
+});
+
+test('log --follow prints what was and each request as it ends, and ends with the Sluice it follows', async () => {
+  const folder = temporaryFolder();
+  const { ready, end } = await serve(folder, [], bundle);
+  await listModels(ready);
+  const follower = spawnCli(['log', '--follow', '--json', '--data-dir', folder], bundle);
+  const routes = () =>
+    follower.output.stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line || '{}').route);
+  await until(() => follower.output.stdout.endsWith('\n'));
+  expect(routes()).toEqual(['/v1/models']);
+  await listModels(ready, '/models/demo-chat');
+  await until(() => routes().length === 2);
+  expect(routes()).toEqual(['/v1/models', '/v1/models/{model}']);
+  await end();
+  expect(await follower.ended).toBe(0);
+});
+
+test('log --follow says so if there is nothing to follow', async () => {
+  const { code, stderr } = await runCli(['log', '--follow', '--data-dir', temporaryFolder()], bundle);
+  expect(code).toBe(1);
+  expect(stderr).toContain('nothing to follow');
+});
+
+test.each([
+  [['key', 'create', '--expires', 'soon'], 'Give a date'],
+  [['alias', 'put', 'fast', '--target', 'nonsense'], 'provider/model'],
+  [['group', 'put', 'team', '--default', 'singing=x'], 'capability=model'],
+  [['usage', '--by', 'mood'], 'Allowed choices'],
+  [['log', '--limit', '0'], 'from 1 to 1000'],
+  [['provider', 'add', '--header', 'nonsense'], 'Name: value'],
+  [['nonsense'], 'unknown command'],
+])('%j ends with 2 and says what is wrong', async (parameters, message) => {
+  const { code, stdout, stderr } = await runCli(parameters, { env: { SLUICE_DATA_DIR: temporaryFolder() }, ...bundle });
+  expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+  expect(stderr).toContain(message);
+});
+
+test('help is on stdout, ends with 0 and tells why a credential is no argument', async () => {
+  const program = await runCli(['--help'], bundle);
+  expect(program.code).toBe(0);
+  for (const verb of [
+    'serve',
+    'key',
+    'provider',
+    'group',
+    'alias',
+    'model',
+    'route',
+    'log',
+    'usage',
+    'export',
+    'import',
+    'doctor',
+  ]) {
+    expect(program.stdout).toMatch(new RegExp(`^  ${verb}\\b`, 'm'));
+  }
+  const add = await runCli(['provider', 'add', '--help'], bundle);
+  expect(add.stdout).toContain('never given as an argument');
+});
+
+async function listModels({ baseUrl, key }: Ready, path = '/models'): Promise<void> {
+  const response = await fetch(baseUrl + path, { headers: { authorization: `Bearer ${key}` } });
+  await response.arrayBuffer();
+}
+
+async function until(isSo: () => boolean): Promise<void> {
+  while (!isSo()) await new Promise((resolve) => setTimeout(resolve, 10));
+}
