@@ -34,6 +34,9 @@ export function CopyButton({ value, what, isMainAct = false }: CopyButtonProps) 
     <Tooltip
       label={outcome ? said[outcome] : name}
       {...(outcome && { opened: true })}
+      // A button with its text needs no other, and must not hide what it copies.
+      disabled={isMainAct && outcome !== 'failed'}
+      position="bottom"
       openDelay={400}
       events={byPointerAndKeyboard}
     >
