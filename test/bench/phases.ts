@@ -145,7 +145,7 @@ async function upload(bench: Bench): Promise<void> {
         kind: 'loop',
         port: gateway.port,
         request: 'upload',
-        connections: 2,
+        connections: 1,
         durationMs: 20_000,
         count,
       });

@@ -85,7 +85,7 @@ const groups: readonly Group[] = [
     ],
   },
   {
-    title: 'Multipart upload of 25 MB, two at once',
+    title: 'Multipart upload of 25 MB, one after the other',
     columns: gateways,
     ...compared,
     figures: [
