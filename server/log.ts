@@ -3,7 +3,7 @@
  * what must never stand in it, and how much is kept. Bodies and headers are not logged at all; the redaction is for the
  * day on which somebody logs an object that holds some.
  */
-import { existsSync, renameSync, statSync } from 'node:fs';
+import { existsSync, openSync, renameSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import pino, { type Logger } from 'pino';
 import type { RequestRecord } from './contract/ledger.ts';
@@ -41,7 +41,9 @@ const secretTexts = /\bsk-[\w-]{8,}|(?<=\bbearer )\S+/gi;
 export function openLogFile(folder: string): LogFile {
   const path = join(folder, 'sluice.log');
   rotate(path);
-  const destination = pino.destination({ dest: path, mode: 0o600, sync: false, minLength: bufferBytes });
+  // Opened at once: a program that fails in its first moments has something to say.
+  const descriptor = openSync(path, 'a', 0o600);
+  const destination = pino.destination({ dest: descriptor, sync: false, minLength: bufferBytes });
   const timer = setInterval(() => destination.flush(), flushEveryMs).unref();
   // A full disk must not end the program.
   destination.on('error', () => {});
@@ -53,7 +55,7 @@ export function openLogFile(folder: string): LogFile {
       try {
         destination.flushSync();
       } catch {
-        // The file could not even be opened; there is nobody left to tell.
+        // The disk is full; there is nobody left to tell.
       }
     },
   };

@@ -1,0 +1,66 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { createLog, openLogFile } from '../../server/log.ts';
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'sluice-log-'));
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+/** What a logger writes for these fields. */
+function logged(fields: object): string {
+  const lines: string[] = [];
+  createLog({ write: (line) => void lines.push(line) }).info(fields, 'message');
+  return lines.join('');
+}
+
+test('fields that hold secrets by their name are not written, however deep and spelled', () => {
+  const secret = 'planted-secret';
+  for (const name of [
+    'authorization',
+    'Authorization',
+    'apiKey',
+    'api_key',
+    'api-key',
+    'x-api-key',
+    'cookie',
+    'secret',
+  ]) {
+    expect(logged({ [name]: secret }), name).not.toContain(secret);
+    expect(logged({ request: { headers: { [name]: secret } } }), name).not.toContain(secret);
+  }
+});
+
+test('an error is written with message, code and cause, without what else hangs on it', () => {
+  const cause = Object.assign(new Error('refused'), {
+    code: 'ECONNREFUSED',
+    headers: { authorization: 'planted-secret' },
+  });
+  const error = new Error('Bearer planted-secret was sent, and sk-proj-planted-secret too', { cause });
+  const line = logged({ error });
+  expect(line).not.toContain('planted-secret');
+  expect(JSON.parse(line).error).toMatchObject({ name: 'Error', cause: { message: 'refused', code: 'ECONNREFUSED' } });
+});
+
+test('what is logged is in the file after a flush, and the file is private', () => {
+  const file = openLogFile(folder);
+  file.log.info({ port: 1 }, 'started');
+  file.flush();
+  expect(JSON.parse(readFileSync(file.path, 'utf8'))).toMatchObject({ port: 1, msg: 'started' });
+  if (process.platform !== 'win32') expect(statSync(file.path).mode & 0o077).toBe(0);
+});
+
+test('a full log is put aside at the start, and three files are kept', () => {
+  const path = join(folder, 'sluice.log');
+  for (let start = 1; start <= 5; start++) {
+    writeFileSync(path, `${start}`.padEnd(11 * 1024 * 1024));
+    openLogFile(folder).flush();
+  }
+  expect(readdirSync(folder).sort()).toEqual(expect.arrayContaining(['sluice.log.1', 'sluice.log.2']));
+  expect(readdirSync(folder)).not.toContain('sluice.log.3');
+  expect(readFileSync(`${path}.1`, 'utf8')[0]).toBe('5');
+  expect(readFileSync(`${path}.2`, 'utf8')[0]).toBe('4');
+});
