@@ -68,7 +68,7 @@ describe('the window in a browser', () => {
     const power = page.getByRole('switch', { name: 'Use provider Sluice demo' });
     await setSwitch(power, false);
     await page.getByText('No providers').waitFor();
-    expect(await chat(gateway.client, 'demo-chat')).toMatchObject({ status: 503, code: 'no_healthy_provider' });
+    expect(await chat(gateway.client, 'demo-chat')).toMatchObject({ status: 404, code: 'model_not_found' });
     await setSwitch(power, true);
     expect(await chat(gateway.client, 'demo-chat')).toMatchObject({ object: 'chat.completion' });
     expect(complaints).toEqual([]);
