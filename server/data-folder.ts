@@ -23,7 +23,8 @@ const throwAwayTagText =
   'Signature: 8a477f597d28d172789f06886806bc55\n# Uploads of Sluice on their way; removed at its start.\n';
 
 /** Everything a data folder can hold by name; what else is in a folder that somebody chose is none of our business. */
-const ownFiles = /^(config\.json|config\..+\.json|secrets\..+|instance\.json|[a-z-]+\.sqlite(-wal|-shm)?)$/;
+const ownFiles =
+  /^(config\.json|config\..+\.json|secrets\..+|instance\.json|models\.json|admin\.token|[a-z-]+\.sqlite(-wal|-shm)?)$/;
 const othersBits = 0o077;
 const stickyBit = 0o1000;
 

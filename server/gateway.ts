@@ -5,11 +5,13 @@
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Logger } from 'pino';
 import { GatewayError } from './contract/errors.ts';
 import type { EventMessage } from './contract/events.ts';
 import type { AnswerQuery } from './control/answer-query.ts';
 import type { Execute } from './control/execute.ts';
 import { openDatabase } from './database.ts';
+import { describeFileProblem } from './file-problem.ts';
 import { type ControlSide, openControlSide } from './gateway-control.ts';
 import type { GatewayPorts } from './gateway-ports.ts';
 import { createListener } from './http/app.ts';
@@ -101,7 +103,7 @@ type Foundations = ReturnType<typeof openFoundations>;
 /** What everything else stands on: the way out, and what is durable. */
 function openFoundations({ config, dataDir, log, proxies }: GatewayPorts) {
   const settings = () => config.current.config.settings;
-  const transport = createTransport({ proxies, extraCa: readCaFiles(settings().extraCaFiles) });
+  const transport = createTransport({ proxies, extraCa: readCaFiles(settings().extraCaFiles, log) });
   const database = openDatabase(dataDir === null ? ':memory:' : join(dataDir, 'ledger.sqlite'));
   const ledger = createLedger({
     database,
@@ -161,6 +163,14 @@ function originOf({ host, port }: ListeningServer): string {
   return `http://${reached.includes(':') ? `[${reached}]` : reached}:${port}`;
 }
 
-function readCaFiles(paths: readonly string[]): string[] {
-  return paths.map((path) => readFileSync(path, 'utf8'));
+/** A file that is gone must not keep Sluice from starting; whoever needs it is told by TLS, with the issuer's name. */
+function readCaFiles(paths: readonly string[], log: Logger): string[] {
+  return paths.flatMap((path) => {
+    try {
+      return [readFileSync(path, 'utf8')];
+    } catch (error) {
+      log.warn({ path, reason: describeFileProblem(error) }, 'a file of certificate authorities cannot be read');
+      return [];
+    }
+  });
 }
