@@ -105,6 +105,7 @@ function openFoundations({ config, dataDir, log, proxies }: GatewayPorts) {
   const settings = () => config.current.config.settings;
   const transport = createTransport({ proxies, extraCa: readCaFiles(settings().extraCaFiles, log) });
   const database = openDatabase(dataDir === null ? ':memory:' : join(dataDir, 'ledger.sqlite'));
+  if (database.notice) log.error(database.notice, 'the ledger could not be used; it was set aside and a new one begun');
   const ledger = createLedger({
     database,
     log,
