@@ -27,19 +27,24 @@ const engine = sources.filter((source) => source.path.startsWith('server/'));
  * What each folder of the engine may import besides itself: other folders, or files directly under `server/`. Those files
  * and `cli/`, at the top, may import everything below. Routing needs the names of secrets, not their values.
  */
-const ground = ['contract', 'durable-file.ts', 'file-problem.ts', 'serial-queue.ts', 'database.ts'];
-const data = ['config', 'secrets', 'ledger', 'jobs', 'usage', 'transport', 'providers', 'routing'];
+const ground = ['contract', 'durable-file.ts', 'file-problem.ts', 'serial-queue.ts'];
+const data = ['config', 'secrets', 'ledger', 'jobs', 'usage', 'transport', 'providers', 'routing', 'database.ts'];
 const mayImport: Record<string, string[]> = {
   contract: [],
-  transport: ['contract'],
-  providers: ['contract', 'transport'],
-  routing: ['contract', 'providers', 'transport', 'secrets'],
-  usage: ['contract'],
-  ledger: ['contract', 'database.ts'],
-  jobs: ['contract', 'database.ts'],
-  config: ['contract', 'durable-file.ts', 'file-problem.ts', 'serial-queue.ts'],
-  secrets: ['contract', 'durable-file.ts', 'file-problem.ts', 'serial-queue.ts'],
-  demo: ['contract'],
+  'durable-file.ts': ground,
+  'file-problem.ts': ground,
+  'serial-queue.ts': ground,
+  'database.ts': ground,
+  'log.ts': ground,
+  transport: ground,
+  providers: [...ground, 'transport'],
+  routing: [...ground, 'providers', 'transport', 'secrets'],
+  usage: ground,
+  ledger: [...ground, 'database.ts'],
+  jobs: [...ground, 'database.ts'],
+  config: ground,
+  secrets: ground,
+  demo: ground,
   control: [...ground, ...data, 'demo'],
   http: [...ground, ...data, 'control'],
 };
