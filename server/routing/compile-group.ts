@@ -15,15 +15,18 @@ export function compileGroup(
     [name, meant ?? name].some(allowed) && ![name, meant ?? name].some(denied);
   const ranked = rankProviders(group, providers);
   const routes = new Map<string, Route>();
+  const unservable = new Map<string, string>();
   for (const alias of aliases) {
-    if (!allowsModel(alias.name)) continue;
-    const targets = aliasTargets(alias, ranked);
-    if (targets.length > 0) routes.set(alias.name, toRoute(alias.name, { created: 0, ownedBy: 'sluice' }, targets));
+    const all = allowsModel(alias.name) ? aliasTargets(alias, ranked) : [];
+    const usable = all.filter(({ provider }) => !provider.unusable);
+    if (usable.length > 0) routes.set(alias.name, toRoute(alias.name, { created: 0, ownedBy: 'sluice' }, usable));
+    else if (all.length > 0) unservable.set(alias.name, reasonsOf(all));
   }
   for (const { provider } of ranked) {
     if (provider.unusable) continue;
     for (const [name, info] of provider.models) {
-      if (!routes.has(name) && allowsModel(name)) routes.set(name, toRoute(name, info, servers(name, ranked)));
+      if (!routes.has(name) && !unservable.has(name) && allowsModel(name))
+        routes.set(name, toRoute(name, info, servers(name, ranked)));
     }
   }
   return {
@@ -31,7 +34,9 @@ export function compileGroup(
     capture: group.capture,
     defaults: group.defaults,
     routes: new Map([...routes].sort(([a], [b]) => (a < b ? -1 : 1))),
+    unservable,
     allowsModel,
+    allowsAllModels: group.models.includes('*') && group.deny.length === 0,
     providers: ranked,
   };
 }
@@ -74,14 +79,21 @@ export function servers(name: string, ranked: readonly RankedProvider[]): Target
   return targets.sort((a, b) => a.priority - b.priority);
 }
 
+/** Those whose provider the group may use, usable now or not. */
 function aliasTargets(alias: AliasConfig, ranked: readonly RankedProvider[]): Target[] {
   return alias.targets
     .flatMap((target) => {
       const provider = ranked.find((entry) => entry.provider.id === target.provider)?.provider;
-      if (!provider || provider.unusable) return [];
+      if (!provider) return [];
       return [{ provider, model: target.model, priority: target.priority, weight: target.weight }];
     })
     .sort((a, b) => a.priority - b.priority);
+}
+
+/** Why none of these can be asked, for a person. */
+export function reasonsOf(unusable: readonly Pick<Target, 'provider'>[]): string {
+  const reasons = unusable.map(({ provider }) => `provider "${provider.id}": ${provider.unusable}`);
+  return [...new Set(reasons)].join('; ');
 }
 
 function toRoute(id: string, info: ModelInfo, targets: readonly Target[]): Route {

@@ -98,11 +98,14 @@ function whyUnusable(
   return null;
 }
 
+/** All that means this machine, in the forms in which `URL` writes it; `[::ffff:7f00:1]` is 127.0.0.1 within IPv6. */
+const ownNames = /^((.*\.)?localhost\.?|127(\.\d+){3}|0\.0\.0\.0|\[::1?\]|\[::ffff:(7f..:[\da-f]+|0:0)\])$/;
+
 /** A provider that is this very gateway would ask itself for ever. */
 export function leadsBack(url: URL, ownAddresses: ReadonlySet<string>): boolean {
-  const loopback = /^(localhost|.*\.localhost|127(\.\d+){3}|0\.0\.0\.0|\[::1?\])$/.test(url.hostname);
+  const host = ownNames.test(url.hostname) ? '127.0.0.1' : url.hostname;
   const port = url.port || (url.protocol === 'https:' ? '443' : '80');
-  return ownAddresses.has(`${loopback ? '127.0.0.1' : url.hostname}:${port}`);
+  return ownAddresses.has(`${host}:${port}`);
 }
 
 function compileKeys(keys: readonly KeyConfig[], secrets: ReadonlyMap<string, string>): Map<string, CompiledKey> {
@@ -127,5 +130,6 @@ function compileKeys(keys: readonly KeyConfig[], secrets: ReadonlyMap<string, st
 function digestOf(key: KeyConfig, secrets: ReadonlyMap<string, string>): Buffer | null {
   if (key.hash) return Buffer.from(key.hash.slice('sha256:'.length), 'hex');
   const secret = secrets.get(keySecretName(key.id));
-  return secret === undefined ? null : hash('sha256', secret, 'buffer');
+  // An empty one, such as a variable that is set to nothing, must not open the door to those who send nothing.
+  return secret ? hash('sha256', secret, 'buffer') : null;
 }

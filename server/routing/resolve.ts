@@ -1,7 +1,7 @@
 /** (key, model) → targets in order. A look-up in the compiled snapshot; no I/O, no clock. */
 import type { Capability } from '../contract/config.ts';
 import { GatewayError } from '../contract/errors.ts';
-import { servers } from './compile-group.ts';
+import { reasonsOf, servers } from './compile-group.ts';
 import { nearestName } from './nearest-name.ts';
 import type { CompiledGroup, CompiledKey, ListedModel, Route, Target } from './snapshot.ts';
 
@@ -22,20 +22,23 @@ export function resolveRoute(group: CompiledGroup, key: CompiledKey, model: stri
   throw modelNotFound(group, key, model);
 }
 
-/** For a request that names no model: the group's default for the capability, or its only provider. */
+/**
+ * For a request that names no model: the group's default for the capability, or its only provider. That one chooses the
+ * model itself, so it is no way for a group or key that may not use every model.
+ */
 export function resolveDefault(group: CompiledGroup, key: CompiledKey, capability: Capability): Resolved {
   const model = group.defaults[capability];
   if (model) return resolveRoute(group, key, model);
   const usable = group.providers.filter(({ provider }) => !provider.unusable);
   const [only] = usable;
-  if (only && usable.length === 1 && !key.allowsModel) {
+  if (only && usable.length === 1 && group.allowsAllModels && !key.allowsModel) {
     return { model: null, targets: [{ ...only, model: null }] };
   }
   if (usable.length === 0)
     throw new GatewayError('no_healthy_provider', 'No provider of this key’s group can be used now.');
   throw new GatewayError(
     'model_missing',
-    `you must provide a model parameter: group "${group.id}" has several providers and no default model for ${capability}.`,
+    `you must provide a model parameter: group "${group.id}" has no default model for ${capability}, and more than one could be meant.`,
   );
 }
 
@@ -56,6 +59,7 @@ export function retrieveModel(group: CompiledGroup, key: CompiledKey, model: str
 }
 
 function findTargets(group: CompiledGroup, model: string): readonly Target[] {
+  if (group.unservable.has(model)) return [];
   const route: Route | undefined = group.routes.get(model);
   if (route) return route.targets;
   const addressed = addressedTarget(group, model);
@@ -77,18 +81,21 @@ function addressedTarget(group: CompiledGroup, model: string): Target | null {
 
 /** A name is judged as the client wrote it and, where it is `provider/model`, as the model it means. */
 function mayUse(group: CompiledGroup, key: CompiledKey, model: string): boolean {
-  const meant = group.routes.has(model) ? null : (addressedTarget(group, model)?.model ?? null);
+  const isOwnName = group.routes.has(model) || group.unservable.has(model);
+  const meant = isOwnName ? null : (addressedTarget(group, model)?.model ?? null);
   if (!group.allowsModel(model, meant)) return false;
   return !key.allowsModel || key.allowsModel(model) || (meant !== null && key.allowsModel(meant));
 }
 
 /** Whether providers that are off or lack a credential would have served it, and why they cannot; null if none would. */
 function whyNone(group: CompiledGroup, model: string): string | null {
+  const alias = group.unservable.get(model);
+  if (alias !== undefined) return alias;
   const plain = addressedTarget(group, model)?.model ?? model;
-  const reasons = group.providers
-    .filter(({ provider }) => provider.unusable && (provider.anyModel || provider.models.has(plain)))
-    .map(({ provider }) => `provider "${provider.id}": ${provider.unusable}`);
-  return reasons.length > 0 ? reasons.join('; ') : null;
+  const unusable = group.providers.filter(
+    ({ provider }) => provider.unusable && (provider.anyModel || provider.models.has(plain)),
+  );
+  return unusable.length > 0 ? reasonsOf(unusable) : null;
 }
 
 function modelNotFound(group: CompiledGroup, key: CompiledKey, model: string): GatewayError {

@@ -39,8 +39,12 @@ export interface CompiledGroup {
   defaults: Partial<Record<Capability, string>>;
   /** All that can be listed, by name, in order of name; targets in order. */
   routes: ReadonlyMap<string, Route>;
+  /** Aliases that none of their providers can serve now, with the reasons: their names must not go elsewhere meanwhile. */
+  unservable: ReadonlyMap<string, string>;
   /** `meant` is the plain name in `provider/model`: allowed under either name, and refused under either. */
   allowsModel(name: string, meant?: string | null): boolean;
+  /** Nothing is refused by name. */
+  allowsAllModels: boolean;
   /** The providers it may use, in their order. */
   providers: readonly RankedProvider[];
 }

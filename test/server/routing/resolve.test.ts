@@ -1,0 +1,381 @@
+import { hash } from 'node:crypto';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { Capability, ConfigInput } from '../../../server/contract/config.ts';
+import { GatewayError } from '../../../server/contract/errors.ts';
+import { listModels, resolveDefault, resolveRoute, retrieveModel } from '../../../server/routing/resolve.ts';
+import { snapshotOf } from '../../support/providers.ts';
+
+type Parts = Omit<ConfigInput, 'version'>;
+
+/** What a key of a configuration may do. Keys are `k`, groups `g`, unless told otherwise. */
+function asking(config: Parts, keyId = 'k') {
+  const keys = config.keys ?? [{ id: 'k', group: 'g', hash: hashOf('k') }];
+  const snapshot = snapshotOf({ groups: [{ id: 'g' }], ...config, keys });
+  const key = [...snapshot.keys.values()].find(({ id }) => id === keyId);
+  const group = key && snapshot.group(key.groupId);
+  if (!key || !group) throw new Error('unreachable');
+  return {
+    list: () => listModels(group, key).map(({ id }) => id),
+    /** `provider:model` in order, or the code of the refusal. */
+    call(model: string): string[] | string {
+      return orCode(() =>
+        resolveRoute(group, key, model).targets.map(({ provider, model: name }) => `${provider.id}:${name}`),
+      );
+    },
+    callDefault(capability: Capability): string[] | string {
+      return orCode(() =>
+        resolveDefault(group, key, capability).targets.map(({ provider, model }) => `${provider.id}:${model}`),
+      );
+    },
+    refusal(model: string): string {
+      try {
+        resolveRoute(group, key, model);
+      } catch (error) {
+        if (error instanceof GatewayError) return error.message;
+      }
+      throw new Error('it was not refused');
+    },
+    retrieve: (model: string) => orCode(() => [retrieveModel(group, key, model)]),
+  };
+}
+
+function orCode<T>(work: () => T): T | string {
+  try {
+    return work();
+  } catch (error) {
+    if (error instanceof GatewayError) return error.code;
+    throw error;
+  }
+}
+
+function hashOf(secret: string): string {
+  return `sha256:${hash('sha256', secret, 'hex')}`;
+}
+
+function provider(id: string, models: 'discover' | string[], more: object = {}) {
+  return { id, baseUrl: `https://${id}.example/v1`, models, ...more };
+}
+
+const none = 'model_not_found';
+
+describe('a plain model name', () => {
+  test('goes to all who serve it, in the order of the configuration', () => {
+    const { call } = asking({ providers: [provider('b', ['m']), provider('a', ['m', 'n'])] });
+    expect(call('m')).toEqual(['b:m', 'a:m']);
+    expect(call('n')).toEqual(['a:n']);
+    expect(call('x')).toBe(none);
+  });
+
+  test('goes in the order of the group first', () => {
+    const order = [
+      { provider: 'c', priority: 0 },
+      { provider: 'b', priority: 1 },
+    ];
+    const { call } = asking({
+      providers: ['a', 'b', 'c', 'd'].map((id) => provider(id, ['m'])),
+      groups: [{ id: 'g', order }],
+    });
+    expect(call('m')).toEqual(['c:m', 'b:m', 'a:m', 'd:m']);
+  });
+
+  test('goes to those known to serve it before those that take any name', () => {
+    const { call, list } = asking({ providers: [provider('any', ['*']), provider('a', ['m'])] });
+    expect(call('m')).toEqual(['a:m', 'any:m']);
+    expect(call('x')).toEqual(['any:x']);
+    expect(list()).toEqual(['m']);
+  });
+
+  test('is in no route of a provider that is off, and is `no_healthy_provider` where only that one has it', () => {
+    const { call, list, refusal } = asking({
+      providers: [provider('off', ['m', 'n'], { enabled: false }), provider('a', ['m'])],
+    });
+    expect(call('m')).toEqual(['a:m']);
+    expect(list()).toEqual(['m']);
+    expect(call('n')).toBe('no_healthy_provider');
+    expect(refusal('n')).toBe('No provider can serve "n" now: provider "off": it is switched off.');
+  });
+
+  test('that is unknown is refused with the nearest that is allowed', () => {
+    const { refusal } = asking({
+      providers: [provider('a', ['gpt-x', 'gpt-secret'])],
+      groups: [{ id: 'g', deny: ['gpt-secret'] }],
+    });
+    expect(refusal('gpt-y')).toBe('The model "gpt-y" does not exist or this key may not use it. Did you mean "gpt-x"?');
+    expect(refusal('gpt-secret')).not.toContain('Did you mean "gpt-secret"');
+    expect(refusal('x'.repeat(1_000)).length).toBeLessThan(300);
+  });
+});
+
+describe('`provider/model`', () => {
+  const providers = [
+    provider('a', ['m']),
+    provider('b', ['m']),
+    provider('any', ['*']),
+    provider('off', ['m'], { enabled: false }),
+  ];
+
+  test('goes to that provider alone', () => {
+    const { call } = asking({ providers });
+    expect(call('b/m')).toEqual(['b:m']);
+    expect(call('any/x/y')).toEqual(['any:x/y']);
+    expect(call('off/m')).toBe('no_healthy_provider');
+  });
+
+  test('is a plain name where no provider has that id, or that provider does not serve it', () => {
+    expect(asking({ providers }).call('zzz/m')).toEqual(['any:zzz/m']);
+    expect(asking({ providers: [provider('a', ['m'])] }).call('a/x')).toBe(none);
+    expect(asking({ providers: [provider('a', ['m'])] }).call('a/')).toBe(none);
+    expect(asking({ providers: [provider('a', ['m'])] }).call('/m')).toBe(none);
+  });
+
+  test('gives way to a model that is really called so', () => {
+    const { call } = asking({ providers: [provider('a', ['m']), provider('router', ['a/m'])] });
+    expect(call('a/m')).toEqual(['router:a/m']);
+  });
+
+  test('is allowed and refused under either name', () => {
+    const only = asking({ providers, groups: [{ id: 'g', models: ['m'] }] });
+    expect([only.call('a/m'), only.call('any/x')]).toEqual([['a:m'], none]);
+    const prefixed = asking({ providers, groups: [{ id: 'g', models: ['a/*'] }] });
+    expect([prefixed.call('a/m'), prefixed.call('m'), prefixed.call('b/m')]).toEqual([['a:m'], none, none]);
+    const denied = asking({ providers, groups: [{ id: 'g', deny: ['m'] }] });
+    expect([denied.call('a/m'), denied.call('any/m'), denied.call('any/x')]).toEqual([none, none, ['any:x']]);
+    const deniedThere = asking({ providers, groups: [{ id: 'g', deny: ['b/*'] }] });
+    expect([deniedThere.call('b/m'), deniedThere.call('a/m')]).toEqual([none, ['a:m']]);
+  });
+
+  test('does not reach a provider that the group may not use', () => {
+    const { call } = asking({
+      providers: [provider('a', ['m']), provider('b', ['m'])],
+      groups: [{ id: 'g', providers: ['a'] }],
+    });
+    expect([call('b/m'), call('m')]).toEqual([none, ['a:m']]);
+  });
+});
+
+describe('an alias', () => {
+  const targets = [
+    { provider: 'b', model: 'big', priority: 1 },
+    { provider: 'a', model: 'small', priority: 0 },
+  ];
+
+  test('goes to its targets by priority, under their own names', () => {
+    const { call, list } = asking({
+      providers: [provider('a', ['small']), provider('b', ['big'])],
+      aliases: [{ name: 'fast', targets }],
+    });
+    expect(call('fast')).toEqual(['a:small', 'b:big']);
+    expect(list()).toEqual(['big', 'fast', 'small']);
+  });
+
+  test('goes before a model of the same name', () => {
+    const { call } = asking({
+      providers: [provider('a', ['fast']), provider('b', ['big'])],
+      aliases: [{ name: 'fast', targets }],
+    });
+    expect(call('fast')).toEqual(['a:small', 'b:big']);
+  });
+
+  test('goes past providers that are off or not the group’s', () => {
+    const providers = [provider('a', [], { enabled: false }), provider('b', [])];
+    expect(asking({ providers, aliases: [{ name: 'fast', targets }] }).call('fast')).toEqual(['b:big']);
+    const groups = [{ id: 'g', providers: ['b'] }];
+    expect(asking({ providers, groups, aliases: [{ name: 'fast', targets }] }).call('fast')).toEqual(['b:big']);
+  });
+
+  test('whose providers are all off says so, and goes to no other that takes any name', () => {
+    const off = { enabled: false };
+    const { call, list, refusal } = asking({
+      providers: [provider('a', [], off), provider('b', [], off), provider('any', ['*']), provider('named', ['fast'])],
+      aliases: [{ name: 'fast', targets }],
+    });
+    expect(call('fast')).toBe('no_healthy_provider');
+    expect(refusal('fast')).toContain('provider "a": it is switched off; provider "b": it is switched off');
+    expect(list()).not.toContain('fast');
+  });
+
+  test('whose providers are none of the group’s does not exist there', () => {
+    const providers = [provider('a', []), provider('b', []), provider('c', ['m'])];
+    const { call, list } = asking({
+      providers,
+      groups: [{ id: 'g', providers: ['c'] }],
+      aliases: [{ name: 'fast', targets }],
+    });
+    expect(call('fast')).toBe(none);
+    expect(list()).toEqual(['m']);
+  });
+});
+
+describe('a request without a model', () => {
+  test('takes the group’s default for the capability', () => {
+    const { callDefault } = asking({
+      providers: [provider('a', ['v', 'w']), provider('b', ['v'])],
+      groups: [{ id: 'g', defaults: { videos: 'v', images: 'gone' } }],
+    });
+    expect(callDefault('videos')).toEqual(['a:v', 'b:v']);
+    expect(callDefault('images')).toBe(none);
+    expect(callDefault('moderations')).toBe('model_missing');
+  });
+
+  test('takes the only provider that can be used', () => {
+    const { callDefault } = asking({ providers: [provider('a', ['v']), provider('off', ['v'], { enabled: false })] });
+    expect(callDefault('videos')).toEqual(['a:null']);
+  });
+
+  test('does not let the provider choose for a group or key that may not use every model', () => {
+    const providers = [provider('a', ['v', 'w'])];
+    expect(asking({ providers, groups: [{ id: 'g', models: ['v'] }] }).callDefault('videos')).toBe('model_missing');
+    expect(asking({ providers, groups: [{ id: 'g', deny: ['v'] }] }).callDefault('videos')).toBe('model_missing');
+    const keys = [{ id: 'k', group: 'g', hash: hashOf('k'), models: ['v'] }];
+    expect(asking({ providers, keys }).callDefault('videos')).toBe('model_missing');
+  });
+
+  test('fails where there is no provider', () => {
+    expect(asking({ providers: [] }).callDefault('videos')).toBe('no_healthy_provider');
+  });
+});
+
+describe('retrieving a model', () => {
+  test('answers with what is listed, and for other names that would be served with the provider', () => {
+    const { retrieve } = asking({
+      providers: [provider('a', ['m', '*'])],
+      aliases: [{ name: 'fast', targets: [{ provider: 'a', model: 'm' }] }],
+    });
+    expect(retrieve('m')).toEqual([{ id: 'm', object: 'model', created: 0, owned_by: 'a' }]);
+    expect(retrieve('fast')).toEqual([{ id: 'fast', object: 'model', created: 0, owned_by: 'sluice' }]);
+    expect(retrieve('a/x')).toEqual([{ id: 'a/x', object: 'model', created: 0, owned_by: 'a' }]);
+  });
+});
+
+describe('key → group → model', () => {
+  const config: Parts = {
+    providers: [provider('east', ['gpt-x', 'gpt-y', 'claude']), provider('west', ['gpt-x', 'claude', 'llama'])],
+    aliases: [{ name: 'fast', targets: [{ provider: 'east', model: 'gpt-y' }] }],
+    groups: [
+      { id: 'all' },
+      { id: 'gpt', models: ['gpt-*'] },
+      { id: 'no-gpt', deny: ['gpt-*'] },
+      { id: 'west', providers: ['west'] },
+      { id: 'none', models: ['nothing'] },
+    ],
+    keys: [
+      ...['all', 'gpt', 'no-gpt', 'west', 'none'].map((group) => ({ id: group, group, hash: hashOf(group) })),
+      { id: 'all-narrow', group: 'all', hash: hashOf('1'), models: ['claude', 'fast'] },
+      { id: 'gpt-wide', group: 'gpt', hash: hashOf('2'), models: ['*'] },
+      { id: 'gpt-other', group: 'gpt', hash: hashOf('3'), models: ['claude'] },
+      { id: 'nobody', group: 'all', hash: hashOf('4'), models: [] },
+    ],
+  };
+  const names = ['claude', 'fast', 'gpt-x', 'gpt-y', 'llama'];
+
+  test.each<[string, string[]]>([
+    ['all', names],
+    ['gpt', ['gpt-x', 'gpt-y']],
+    ['no-gpt', ['claude', 'fast', 'llama']],
+    ['west', ['claude', 'gpt-x', 'llama']],
+    ['none', []],
+    ['all-narrow', ['claude', 'fast']],
+    ['gpt-wide', ['gpt-x', 'gpt-y']],
+    ['gpt-other', []],
+    ['nobody', []],
+  ])('key "%s" lists, retrieves and calls %j and no more', (keyId, allowed) => {
+    const { list, call, retrieve } = asking(config, keyId);
+    expect(list()).toEqual(allowed);
+    for (const name of names) {
+      const may = allowed.includes(name);
+      expect(call(name) !== none).toBe(may);
+      expect(retrieve(name) !== none).toBe(may);
+    }
+  });
+
+  test('a group of one provider never reaches another, by any name', () => {
+    const { call } = asking(config, 'west');
+    for (const name of [...names, ...names.map((each) => `east/${each}`), ...names.map((each) => `west/${each}`)]) {
+      const targets = call(name);
+      if (typeof targets !== 'string') for (const target of targets) expect(target).toMatch(/^west:/);
+    }
+  });
+});
+
+describe('for any configuration', () => {
+  const ids = ['p1', 'p2', 'p3'];
+  const names = ['a', 'b', 'ab', 'a/b', 'p1/a', 'fast'];
+  const patterns = fc.array(fc.constantFrom(...names, '*', 'a*', '*b', 'p1/*', '*a*'), { maxLength: 3 });
+  const config = fc.record({
+    providers: fc.tuple(
+      ...ids.map((id) =>
+        fc.record({
+          id: fc.constant(id),
+          baseUrl: fc.constant(`https://${id}.example/v1`),
+          enabled: fc.boolean(),
+          models: fc.uniqueArray(fc.constantFrom(...names), { maxLength: 4 }),
+        }),
+      ),
+    ),
+    aliases: fc.uniqueArray(
+      fc.record({
+        name: fc.constantFrom(...names),
+        targets: fc.array(fc.record({ provider: fc.constantFrom(...ids), model: fc.constantFrom(...names) }), {
+          minLength: 1,
+          maxLength: 2,
+        }),
+      }),
+      { selector: ({ name }) => name, maxLength: 2 },
+    ),
+    group: fc.record({
+      id: fc.constant('g'),
+      models: fc.oneof(fc.constant<string[]>(['*']), patterns),
+      deny: fc.oneof(fc.constant<string[]>([]), patterns),
+      providers: fc.oneof(fc.constant<string[]>(['*']), fc.subarray(ids)),
+    }),
+    keyModels: fc.option(patterns, { nil: undefined }),
+  });
+
+  const build = ({ providers, aliases, group, keyModels }: typeof config extends fc.Arbitrary<infer T> ? T : never) =>
+    asking({
+      providers,
+      aliases,
+      groups: [group],
+      keys: [{ id: 'k', group: 'g', hash: hashOf('k'), ...(keyModels && { models: keyModels }) }],
+    });
+
+  test('a key lists exactly the plain names that it may call', () => {
+    fc.assert(
+      fc.property(config, (made) => {
+        const { list, call, retrieve } = build(made);
+        const listed = list();
+        for (const name of listed) {
+          expect(call(name)).toBeInstanceOf(Array);
+          expect(retrieve(name)).toMatchObject([{ id: name }]);
+        }
+        const addressed = new Set(ids.flatMap((id) => names.map((name) => `${id}/${name}`)));
+        for (const name of names) {
+          if (!listed.includes(name) && !addressed.has(name)) expect(call(name)).toBeTypeOf('string');
+        }
+        expect(listed).toEqual([...new Set(listed)].sort());
+      }),
+      { numRuns: 5_000 },
+    );
+  });
+
+  test('no name at all leads to a provider that is off or not the group’s, nor past what is denied', () => {
+    fc.assert(
+      fc.property(config, (made) => {
+        const { call } = build(made);
+        const open = made.providers
+          .filter(
+            ({ id, enabled }) => enabled && (made.group.providers.includes('*') || made.group.providers.includes(id)),
+          )
+          .map(({ id }) => id);
+        for (const name of [...names, ...ids.flatMap((id) => names.map((each) => `${id}/${each}`))]) {
+          const targets = call(name);
+          if (typeof targets === 'string') continue;
+          for (const target of targets) expect(open).toContain(target.split(':')[0]);
+          expect(made.group.deny).not.toContain(name);
+        }
+      }),
+      { numRuns: 5_000 },
+    );
+  });
+});
