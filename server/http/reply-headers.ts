@@ -23,7 +23,13 @@ const passedPrefix = /^(?:x-ratelimit-|openai-)/;
 
 export function isEventStream(headers: ResponseHeaders): boolean {
   const type = headers['content-type'];
-  return typeof type === 'string' && type.startsWith('text/event-stream');
+  return typeof type === 'string' && /^text\/event-stream\b/i.test(type);
+}
+
+/** Its events can be told apart. An upstream that compresses although it was asked not to is passed on as it is. */
+export function isReadableStream(headers: ResponseHeaders): boolean {
+  const encoding = headers['content-encoding'];
+  return isEventStream(headers) && (encoding === undefined || encoding === 'identity');
 }
 
 /** The upstream's `x-request-id` goes to the client, who may need it for the provider's support; ours stands in for it where there is none. */

@@ -10,7 +10,7 @@ import type { AttemptResult } from '../routing/run-attempts.ts';
 import { type EventFilter, SseGate } from '../transport/sse-gate.ts';
 import type { Exchange, ReplyHandler, ResponseHeaders } from '../transport/transport.ts';
 import { TransportError } from '../transport/transport-error.ts';
-import { isEventStream, replyHeaders } from './reply-headers.ts';
+import { isReadableStream, replyHeaders } from './reply-headers.ts';
 import {
   type StreamEnd,
   type StreamProtocol,
@@ -98,7 +98,7 @@ export class ReplyRelay implements ReplyHandler {
     this.#head = { status, headers };
     this.contentType = one(headers['content-type']) ?? '';
     this.outcome = status < 400 ? 'ok' : 'error';
-    if (protocol && status < 400 && isEventStream(headers)) this.#beginStream(protocol);
+    if (protocol && status < 400 && isReadableStream(headers)) this.#beginStream(protocol);
   }
 
   onData(chunk: Buffer): void {

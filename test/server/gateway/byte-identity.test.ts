@@ -1,3 +1,4 @@
+import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { mainProvider, startGateway, type TestGateway } from '../../support/gateway.ts';
 import { eventStream, oddCuts, type ScriptedUpstream, sendPieces, startUpstream } from '../../support/upstream.ts';
@@ -207,6 +208,20 @@ describe('a plain reply', () => {
     const response = await ask('/chat/completions', { body: '{"model":"gpt-x","stream":true,"messages":[]}' });
     expect([response.headers.get('content-type'), await response.text()]).toEqual(['application/json', '{"id":"x"}']);
   });
+});
+
+test('a stream that an upstream compresses unasked passes as it is', async () => {
+  const bytes = gzipSync(chatWithUsage);
+  upstream.answer((_request, response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream', 'content-encoding': 'gzip' });
+    return sendPieces(response, bytes, oddCuts(bytes.length));
+  });
+  const response = await gateway.fetch('/chat/completions', {
+    method: 'POST',
+    body: '{"model":"gpt-x","stream":true}',
+  });
+  expect(response.headers.get('content-encoding')).toBe('gzip');
+  expect(await response.text()).toBe(chatWithUsage);
 });
 
 test('a quota that is used up is marked as not worth a retry, a rate limit is not', async () => {

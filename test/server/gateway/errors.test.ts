@@ -186,7 +186,7 @@ describe('a body', () => {
     "{'model':'gpt-x'}",
     '{"model":"gpt-x",}',
     '\0',
-  ])('that is not one JSON object is 400: %s', (body) =>
+  ])('that is not one JSON object is 400: %j', (body) =>
     expectRefusal(post('/chat/completions', body), {
       status: 400,
       code: null,

@@ -37,4 +37,5 @@ test('a stream has no length and is neither kept nor collected on the way', () =
   expect(replyHeaders(headers, 'req_1')).not.toHaveProperty('content-length');
   expect(replyHeaders({ 'content-type': 'text/event-stream; charset=utf-8' }, '')['cache-control']).toBe('no-cache');
   expect(isEventStream({ 'content-type': 'application/json' })).toBe(false);
+  expect(isEventStream({ 'content-type': 'Text/Event-Stream;charset=utf-8' })).toBe(true);
 });
