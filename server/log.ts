@@ -111,7 +111,8 @@ function serializeError(error: unknown): unknown {
   return { name: error.name, message: redactText(error.message), code, stack: redactText(error.stack ?? ''), cause };
 }
 
-function redactText(text: string): string {
+/** For texts that others made, such as the messages of errors. */
+export function redactText(text: string): string {
   return text.replace(secretTexts, '[redacted]');
 }
 

@@ -1,4 +1,5 @@
 import { constants } from 'node:os';
+import { redactText } from '../log.ts';
 import { exitCodes } from './exit-codes.ts';
 import type { Engine } from './open-engine.ts';
 
@@ -24,7 +25,7 @@ export function endInOrder(engine: Engine, notice: (line: string) => void): void
   process.on('uncaughtException', (error) => {
     engine.logFile.log.fatal({ error }, 'a fault in Sluice');
     engine.logFile.flush();
-    notice(`A fault in Sluice: ${error.message}. It ends now; ${engine.logFile.path} tells more.`);
+    notice(`A fault in Sluice: ${redactText(error.message)}. It ends now; ${engine.logFile.path} tells more.`);
     process.exit(exitCodes.failure);
   });
 }

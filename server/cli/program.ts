@@ -18,6 +18,7 @@ import type { Terminal } from './terminal.ts';
 import { addTransferVerbs } from './transfer.ts';
 import { addUsageVerb } from './usage.ts';
 import { createVerbs } from './verb.ts';
+import { addWindowVerb } from './window.ts';
 
 const introduction = `Sluice: one OpenAI base URL on this machine, your own keys, every provider.
 
@@ -36,6 +37,7 @@ Exit codes: 0 done, 1 failed, 2 wrong arguments, 3 another Sluice runs on the da
 /** Runs what the arguments ask for, and sets the exit code of the process. */
 export async function runCommandLine(terminal: Terminal): Promise<void> {
   const output = createOutput(terminal, terminal.argv.includes('--json'));
+  whenNobodyReads(terminal);
   try {
     await createProgram(terminal).parseAsync(terminal.argv, { from: 'user' });
   } catch (error) {
@@ -43,6 +45,14 @@ export async function runCommandLine(terminal: Terminal): Promise<void> {
     // Commander has said it already.
     if (!(error instanceof CommanderError)) output.fail(error);
   }
+}
+
+/** A closed pipe ends a verb (`sluice log --follow | head`) and is nothing to the gateway, which has other readers. */
+function whenNobodyReads({ argv, stdout, stderr }: Terminal): void {
+  stderr.on('error', () => {});
+  stdout.on('error', () => {
+    if (argv[0] !== 'serve') process.exit(exitCodes.ok);
+  });
 }
 
 function exitCodeOf(error: unknown): number {
@@ -72,6 +82,7 @@ function createProgram(terminal: Terminal): Command {
   addLogVerb(program, verbs);
   addUsageVerb(program, verbs);
   addTransferVerbs(program, verbs);
+  addWindowVerb(program, verbs);
   addDoctor(program, verbs);
   return program;
 }

@@ -1,19 +1,16 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach } from 'vitest';
+import { type ProgramOptions, type Ready, type RunningProgram, readyOf, startProgram } from '../../support/program.ts';
 
 const cli = join(import.meta.dirname, '../../../server/cli.ts');
 
-export interface CliOptions {
-  env?: Record<string, string>;
-  /** Written to stdin, which then ends. */
-  input?: string;
-  /** In place of the sources. */
-  program?: string;
-}
+/** `program`: by default the sources. */
+export type CliOptions = ProgramOptions;
+export type { Ready };
 
 export interface CliResult {
   code: number | null;
@@ -21,19 +18,11 @@ export interface CliResult {
   stderr: string;
 }
 
-export interface Ready {
-  event: string;
-  baseUrl: string;
-  windowUrl: string;
-  key?: string;
-  pid: number;
-}
-
 export interface Serving {
   ready: Ready;
   child: ChildProcess;
   /** So far. */
-  output: { stdout: string; stderr: string };
+  output: RunningProgram['output'];
   /** Resolves with the exit code. */
   end(signal?: NodeJS.Signals): Promise<number | null>;
 }
@@ -58,16 +47,15 @@ export function temporaryFolder(): string {
 
 /** Runs a verb to its end. Secrets go to the encrypted file unless `env` says otherwise. */
 export async function runCli(parameters: string[], options: CliOptions = {}): Promise<CliResult> {
-  const { child, output } = start(parameters, options);
-  child.stdin?.end(options.input ?? '');
-  const [code] = await once(child, 'close');
+  const { ended, output } = start(parameters, options);
+  const code = await ended;
   return { code, ...output };
 }
 
 /** A verb that goes on until something ends it. */
 export function spawnCli(parameters: string[], options: CliOptions = {}) {
-  const { child, output } = start(parameters, options);
-  return { output, ended: once(child, 'close').then(([code]): number | null => code) };
+  const { output, ended } = start(parameters, options);
+  return { output, ended };
 }
 
 /** The result of a verb as JSON; throws what it said if it failed. */
@@ -79,14 +67,9 @@ export async function runJson(parameters: string[], options: CliOptions = {}): P
 
 /** `serve --json` on a free port; resolves when it is ready, rejects with what it said if it ends before. */
 export async function serve(dataDir: string, parameters: string[] = [], options: CliOptions = {}): Promise<Serving> {
-  const { child, output } = start(['serve', '--json', '--port', '0', '--data-dir', dataDir, ...parameters], options);
-  child.stdin?.end();
-  const ready = await new Promise<Ready>((resolve, reject) => {
-    child.stdout?.on('data', () => {
-      if (output.stdout.includes('\n')) resolve(JSON.parse(output.stdout));
-    });
-    child.once('exit', (code) => reject(new Error(`serve ended with ${code}: ${output.stderr}`)));
-  });
+  const program = start(['serve', '--json', '--port', '0', '--data-dir', dataDir, ...parameters], options);
+  const { child, output } = program;
+  const ready = await readyOf(program);
   return {
     ready,
     child,
@@ -110,21 +93,9 @@ export async function serveForPerson(parameters: string[], env: Record<string, s
   return output.stdout;
 }
 
-function start(parameters: string[], { env = {}, program = cli }: CliOptions) {
-  const child = spawn(process.execPath, [program, ...parameters], {
-    env: { PATH: process.env.PATH, HOME: tmpdir(), SLUICE_SECRETS: 'file', ...env },
-    stdio: ['pipe', 'pipe', 'pipe'],
-  });
-  running.add(child);
-  child.once('exit', () => running.delete(child));
-  // A program that ended before it read its input is no fault of the test.
-  child.stdin?.on('error', () => {});
-  const output = { stdout: '', stderr: '' };
-  child.stdout?.setEncoding('utf8').on('data', (piece) => {
-    output.stdout += piece;
-  });
-  child.stderr?.setEncoding('utf8').on('data', (piece) => {
-    output.stderr += piece;
-  });
-  return { child, output };
+function start(parameters: string[], options: CliOptions): RunningProgram {
+  const program = startProgram(parameters, { program: cli, ...options });
+  running.add(program.child);
+  program.child.once('exit', () => running.delete(program.child));
+  return program;
 }

@@ -1,5 +1,7 @@
+import { exec } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { json, type ScriptedUpstream, startUpstream } from '../../support/upstream.ts';
 import { type Bundle, buildBundle } from './build-bundle.ts';
@@ -245,6 +247,33 @@ test('log --follow prints what was and each request as it ends, and ends with th
   expect(routes()).toEqual(['/v1/models', '/v1/models/{model}']);
   await end();
   expect(await follower.ended).toBe(0);
+});
+
+test('window prints an address that opens the window once, and says so if there is none', async () => {
+  const folder = temporaryFolder();
+  const options = { program: bundle.program };
+  const refused = await runCli(['window', '--data-dir', folder], options);
+  expect(refused).toMatchObject({ code: 1, stdout: '' });
+  const serving = await serve(folder, [], bundle);
+  const { url } = (await runJson(['window', '--data-dir', folder], options)) as { url: string };
+  expect(url).toMatch(new RegExp(`^${serving.ready.baseUrl.replace('/v1', '')}/control/session`));
+  const visit = () => fetch(url, { redirect: 'manual' });
+  expect((await visit()).headers.get('set-cookie')).toContain('HttpOnly');
+  expect((await visit()).status).toBe(403);
+});
+
+test('log --follow ends when nobody reads it any more', async () => {
+  const folder = temporaryFolder();
+  const { ready } = await serve(folder, [], bundle);
+  const command = `"${process.execPath}" "${bundle.program}" log --follow --json --data-dir "${folder}" | head -n 1`;
+  let isOver = false;
+  const followed = promisify(exec)(command).finally(() => {
+    isOver = true;
+  });
+  while (!isOver) await listModels(ready);
+  const { stdout, stderr } = await followed;
+  expect(JSON.parse(stdout)).toMatchObject({ route: '/v1/models' });
+  expect(stderr).toBe('');
 });
 
 test('log --follow says so if there is nothing to follow', async () => {

@@ -1,0 +1,26 @@
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { temporaryFolder } from './run-cli.ts';
+
+const server = join(import.meta.dirname, '../../../server');
+
+test('a fault that nobody caught is logged without secrets, said plainly, and ends with 1', () => {
+  const folder = join(temporaryFolder(), 'logs');
+  mkdirSync(folder);
+  const script = `
+    import { endInOrder } from '${server}/cli/end-in-order.ts';
+    import { openLogFile } from '${server}/log.ts';
+    endInOrder({ logFile: openLogFile('${folder}'), close: async () => {} }, (line) => console.log(line));
+    setTimeout(() => { throw new Error('broken by Bearer planted-secret') });
+    setInterval(() => {}, 1000);
+  `;
+  const { status, stdout } = spawnSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8' });
+  expect(status).toBe(1);
+  expect(stdout).toContain('A fault in Sluice: broken by');
+  expect(stdout.trim().split('\n')).toHaveLength(1);
+  const log = readFileSync(join(folder, 'sluice.log'), 'utf8');
+  expect(JSON.parse(log)).toMatchObject({ level: 60, msg: 'a fault in Sluice', error: { name: 'Error' } });
+  expect(stdout + log).not.toContain('planted-secret');
+});
