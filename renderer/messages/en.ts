@@ -31,7 +31,7 @@ export const en = {
     title: 'This window is not signed in',
     lead: 'Sluice is controlled only by someone who can read the terminal it runs in.',
     stepAddress: 'Open the address that Sluice printed in the terminal next to “Window”. It works once.',
-    stepAgain: 'If it is used up, stop Sluice with Ctrl+C and start it again: every start prints a new one.',
+    stepAgain: 'If it is used up, “npm run -s sluice -- window” prints a new one; so does every start.',
     retry: 'I have opened it, try again',
   },
   commandFailed: {

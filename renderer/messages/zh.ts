@@ -33,7 +33,7 @@ export const zh: Messages = {
     title: '此窗口尚未登录',
     lead: '只有能看到 Sluice 所在终端的人才能控制它。',
     stepAddress: '打开 Sluice 在终端中“Window”一行打印的地址。该地址只能使用一次。',
-    stepAgain: '如果已经用过，请按 Ctrl+C 停止 Sluice 后重新启动：每次启动都会打印一个新地址。',
+    stepAgain: '如果已经用过，运行“npm run -s sluice -- window”会打印一个新地址；每次启动也会。',
     retry: '已打开，重试',
   },
   commandFailed: {

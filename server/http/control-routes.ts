@@ -76,9 +76,11 @@ function openSession(admin: AdminToken): RequestHandler {
     const { token } = request.query;
     if (!hasSession(request, admin)) {
       if (typeof token !== 'string' || !admin.redeemTicket(token)) {
+        // The window itself says what to do; only a program is told in JSON.
+        if (request.accepts(['json', 'html']) === 'html') return response.redirect(303, '/');
         throw new GatewayError(
           'control_refused',
-          'This address of the window was used before, or is of an earlier start. Start Sluice again for a new one.',
+          'This address of the window was used before, or is of an earlier start. "sluice window" prints a new one.',
         );
       }
       response.cookie(admin.cookieName, admin.session, { httpOnly: true, sameSite: 'strict', path: '/control' });

@@ -145,8 +145,6 @@ describe('the window in a browser', () => {
   it.each(['/', '/control/session?token=wrong'])('tells a stranger who opens %s how to sign in', async (path) => {
     const { page, gateway } = await open({ signedIn: false });
     await page.goto(gateway.origin + path);
-    // A refused address answers like the rest of the API; the window itself says what to do.
-    if (path !== '/') await page.goto(gateway.origin);
     await page.getByRole('heading', { name: 'This window is not signed in' }).waitFor();
     expect(await page.getByRole('switch').count()).toBe(0);
   });

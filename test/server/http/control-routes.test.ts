@@ -141,6 +141,13 @@ describe('the address of the window', () => {
     expect((await fetch(`${sluice.origin}/control/session${query}`, { redirect: 'manual' })).status).toBe(403);
   });
 
+  test('sends a browser with a used address to the window, which says what to do', async () => {
+    const headers = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' };
+    const refused = await fetch(`${sluice.origin}/control/session?token=used`, { redirect: 'manual', headers });
+    expect([refused.status, refused.headers.get('location')]).toEqual([303, '/']);
+    expect(refused.headers.get('set-cookie')).toBeNull();
+  });
+
   test('holds neither the admin token nor the cookie', () => {
     const url = sluice.gateway.createAdminUrl();
     expect(url).not.toContain(sluice.adminToken);
