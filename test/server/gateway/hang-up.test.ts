@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import http, { type ClientRequest, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { spoolCounts } from '../../../server/http/spool.ts';
 import { eventually, mainProvider, startGateway, type TestGateway, testKey } from '../../support/gateway.ts';
 import { eventStream } from '../../support/upstream.ts';
 import { chatWithUsage, responsesEvents } from './streams.ts';
@@ -167,6 +168,27 @@ describe('a client that hangs up', () => {
       usage: { inputTokens },
       attempts: [{ failure: null }],
     });
+  });
+
+  test('while its upload waits for an upstream that does not read leaves no file behind', async () => {
+    const name = named();
+    const arriving = arrival();
+    const form = Buffer.concat([
+      Buffer.from('--b\r\nContent-Disposition: form-data; name="model"\r\n\r\ngpt-x\r\n'),
+      Buffer.from('--b\r\nContent-Disposition: form-data; name="file"; filename="a.wav"\r\n\r\n'),
+      Buffer.alloc(20_000_000),
+      Buffer.from('\r\n--b--\r\n'),
+    ]);
+    const request = ask('/audio/transcriptions', null, {
+      headers: { 'content-type': 'multipart/form-data; boundary=b', 'user-agent': name },
+    });
+    request.end(form);
+    const upload = await arriving;
+    expect(spoolCounts.files).toBe(1);
+    request.destroy();
+    expect(await recordOf(name)).toMatchObject({ outcome: 'client-gone', attempts: [{ failure: 'client-gone' }] });
+    expect(await eventually(() => (spoolCounts.files + spoolCounts.spools === 0 ? 'none' : null))).toBe('none');
+    upload.socket.destroy();
   });
 
   test('with usage already seen is charged for what was reported', async () => {
