@@ -5,9 +5,12 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import OpenAI from 'openai';
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import { eventStream, json, type ScriptedUpstream, startUpstream } from '../../support/upstream.ts';
 import { runCli, serve, serveForPerson, temporaryFolder } from './run-cli.ts';
+
+// Whole programs are started here, many of them; on a busy machine that takes its time.
+vi.setConfig({ testTimeout: 90_000, hookTimeout: 90_000 });
 
 let upstream: ScriptedUpstream | undefined;
 afterEach(async () => {
@@ -226,17 +229,19 @@ describe('the end', () => {
   test('comes at once on a second signal', async () => {
     upstream = await startUpstream((_request, response) => eventStream(response));
     const { serving, key } = await serveUpstream(upstream.baseUrl);
-    const hanging = fetch(`${serving.ready.baseUrl}/chat/completions`, {
+    const request = fetch(`${serving.ready.baseUrl}/chat/completions`, {
       method: 'POST',
       headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
       body: JSON.stringify({ model: 'gpt-x', stream: true, messages: [] }),
     });
+    // Awaited from now on: it breaks off before the process has ended.
+    const brokenOff = expect(request).rejects.toThrow();
     await until(() => upstream?.seen.length === 1);
     const ended = serving.end('SIGINT');
     await until(() => serving.output.stderr.includes('SIGINT'));
     serving.child.kill('SIGINT');
     expect(await ended).toBe(130);
-    await expect(hanging).rejects.toThrow();
+    await brokenOff;
   });
 
   test('by SIGKILL leaves a folder that the next start takes over', async () => {

@@ -1,0 +1,91 @@
+/**
+ * The program as an outside harness sees it: a child process with arguments, an environment, streams and an exit code.
+ * By default the one that is built; ends what it started only when told to.
+ */
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { acquireInstanceLock } from '../../server/instance-lock.ts';
+
+export const checkout = join(import.meta.dirname, '../..');
+const builtProgram = join(checkout, 'dist/server/cli.js');
+
+export interface ProgramOptions {
+  env?: Record<string, string>;
+  /** Written to stdin, which then ends. */
+  input?: string;
+  /** In place of the built one. */
+  program?: string;
+}
+
+/** The line of `serve --json`. */
+export interface Ready {
+  event: string;
+  baseUrl: string;
+  windowUrl: string;
+  key?: string;
+  pid: number;
+}
+
+export interface RunningProgram {
+  child: ChildProcess;
+  /** So far. */
+  output: { stdout: string; stderr: string };
+  /** Resolves with the exit code; null if a signal ended it. */
+  ended: Promise<number | null>;
+}
+
+/** Builds what is older than its sources, as `npm start` does; test files that run at once wait for one another. */
+export async function ensureBuilt(): Promise<void> {
+  const folder = join(checkout, 'dist');
+  mkdirSync(folder, { recursive: true });
+  let lock = await acquireInstanceLock(folder);
+  while ('holder' in lock) {
+    await setTimeout(100);
+    lock = await acquireInstanceLock(folder);
+  }
+  try {
+    await promisify(execFile)(process.execPath, [join(checkout, 'build/launch.ts'), '--version']);
+  } finally {
+    await lock.release();
+  }
+}
+
+/** Secrets go to the encrypted file unless `env` says otherwise; nothing else of the tests' environment is passed on. */
+export function startProgram(parameters: readonly string[], options: ProgramOptions = {}): RunningProgram {
+  const { env = {}, input, program = builtProgram } = options;
+  const child = spawn(process.execPath, [program, ...parameters], {
+    env: { PATH: process.env.PATH, HOME: tmpdir(), SLUICE_SECRETS: 'file', ...env },
+    stdio: ['pipe', 'pipe', 'pipe'],
+  });
+  // A program that ended before it read its input is no fault of the test.
+  child.stdin?.on('error', () => {});
+  child.stdin?.end(input ?? '');
+  const ended = once(child, 'close').then(([code]): number | null => code);
+  return { child, output: collectOutput(child), ended };
+}
+
+/** What a program that was spawned with pipes has said so far. */
+export function collectOutput(child: ChildProcess): RunningProgram['output'] {
+  const output = { stdout: '', stderr: '' };
+  for (const stream of ['stdout', 'stderr'] as const) {
+    child[stream]?.setEncoding('utf8').on('data', (piece: string) => {
+      output[stream] += piece;
+    });
+  }
+  return output;
+}
+
+/** Of `serve --json`; rejects with what it said if it ends before it is ready. */
+export function readyOf({ child, output }: RunningProgram): Promise<Ready> {
+  return new Promise<Ready>((resolve, reject) => {
+    child.stdout?.on('data', () => {
+      if (output.stdout.includes('\n')) resolve(JSON.parse(output.stdout));
+    });
+    child.once('close', (code) => reject(new Error(`serve ended with ${code}: ${output.stderr}`)));
+  });
+}
