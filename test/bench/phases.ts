@@ -24,14 +24,14 @@ export type GatewayUse = 'any' | 'streams';
 
 const compared: readonly GatewayName[] = ['pipe', 'express', 'sluice'];
 const plainConnections = 32;
-const plainMs = 1_400;
+const plainMs = 1_200;
 const streamConnections = 200;
 const fullConnections = 16;
-const fullMs = 1_200;
+const fullMs = 1_000;
 const alternations = 1_000;
 const uploads = 8;
 const startsPerRound = 2;
-const growthMs = 1_200;
+const growthMs = 1_000;
 const warmUpLimitMs = 3_000;
 const warmUps = [
   ['full', 100],
