@@ -2,14 +2,17 @@ import { copyFileSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
 import { dirname, join } from 'node:path';
 import OpenAI from 'openai';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { type Bundle, buildBundle } from './build-bundle.ts';
 import { runCli, serve, temporaryFolder } from './run-cli.ts';
+
+// Whole programs are started here, many of them; on a busy machine that takes its time.
+vi.setConfig({ testTimeout: 90_000, hookTimeout: 90_000 });
 
 let bundle: Bundle;
 beforeAll(async () => {
   bundle = await buildBundle();
-}, 60_000);
+});
 afterAll(() => bundle.remove());
 
 test('runs from an empty folder, without any package beside it', async () => {

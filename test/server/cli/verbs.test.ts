@@ -2,7 +2,7 @@ import { exec } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { json, type ScriptedUpstream, startUpstream } from '../../support/upstream.ts';
 import { type Bundle, buildBundle } from './build-bundle.ts';
 import {
@@ -16,11 +16,14 @@ import {
   temporaryFolder,
 } from './run-cli.ts';
 
+// Whole programs are started here, many of them; on a busy machine that takes its time.
+vi.setConfig({ testTimeout: 90_000, hookTimeout: 90_000 });
+
 /** Many runs: built, each starts in a third of the time. */
 let bundle: Bundle;
 beforeAll(async () => {
   bundle = await buildBundle();
-}, 60_000);
+});
 afterAll(() => bundle.remove());
 
 let upstream: ScriptedUpstream;
