@@ -1,0 +1,142 @@
+/** A built Sluice on a data folder of its own, with the means of a newcomer: the official client, the command line, HTTP. */
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import OpenAI from 'openai';
+import type { CommandInputMap, CommandResults, CommandType } from '../../server/contract/commands.ts';
+import type { ConfigInput } from '../../server/contract/config.ts';
+import type { QueryInputMap, QueryResults, QueryType } from '../../server/contract/queries.ts';
+import { ensureBuilt, type Ready, type RunningProgram, readyOf, startProgram } from '../support/program.ts';
+
+export interface SluiceOptions {
+  env?: Record<string, string>;
+  /** Written to a file and served from there. */
+  config?: object;
+  /** Presented by `client` and `fetch`; by default the one that the first run makes. */
+  key?: string;
+}
+
+export interface CliResult {
+  code: number | null;
+  stdout: string;
+  stderr: string;
+}
+
+export interface Sluice {
+  readonly folder: string;
+  /** The declarative configuration, if it is served from one. */
+  readonly configFile: string;
+  /** Of the latest start, like all that follows. */
+  readonly ready: Ready;
+  readonly output: RunningProgram['output'];
+  readonly key: string;
+  readonly origin: string;
+  /** The official client, without retries of its own. */
+  readonly client: OpenAI;
+  /** Below `/v1`, with the key. */
+  fetch(path: string, init?: RequestInit): Promise<Response>;
+  /** A verb on the same data folder. */
+  cli(parameters: readonly string[], options?: { env?: Record<string, string>; input?: string }): Promise<CliResult>;
+  execute<T extends CommandType>(command: CommandInputMap[T] & { type: T }): Promise<CommandResults[T]>;
+  query<T extends QueryType>(query: QueryInputMap[T] & { type: T }): Promise<QueryResults[T]>;
+  /** `/control/…` with the admin token. */
+  control(path: string, init?: RequestInit): Promise<Response>;
+  /** Resolves with the exit code; null if the signal itself ended it. */
+  end(signal?: NodeJS.Signals): Promise<number | null>;
+  /** Starts it again on the same folder. */
+  start(): Promise<void>;
+  /** Ends it at once and removes the folder. */
+  remove(): Promise<void>;
+}
+
+/** `serve --json` on a free port. */
+export async function startSluice(options: SluiceOptions = {}): Promise<Sluice> {
+  await ensureBuilt();
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-e2e-'));
+  const configFile = join(folder, 'sluice.json');
+  const dataDir = join(folder, 'data');
+  if (options.config) writeFileSync(configFile, JSON.stringify(options.config));
+  const env = options.env ?? {};
+  const parameters = ['serve', '--json', '--port', '0', '--data-dir', dataDir];
+  if (options.config) parameters.push('--config', configFile);
+  const launch = async () => {
+    const started = startProgram(parameters, { env });
+    return { started, ready: await readyOf(started) };
+  };
+  let { started, ready } = await launch();
+  const key = options.key ?? ready.key ?? '';
+  const origin = () => new URL(ready.baseUrl).origin;
+  const control = (path: string, init: RequestInit = {}) => {
+    const token = readFileSync(join(dataDir, 'admin.token'), 'utf8').trim();
+    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+    return fetch(`${origin()}/control${path}`, { ...init, headers });
+  };
+  const ask = async (path: string, body: object) => {
+    const response = await control(path, { method: 'POST', body: JSON.stringify(body) });
+    const reply = await response.json();
+    if (reply.error) throw new Error(`${response.status} ${reply.error.code}: ${reply.error.message}`);
+    return reply.result;
+  };
+  const end = async (signal: NodeJS.Signals = 'SIGTERM') => {
+    started.child.kill(signal);
+    return started.ended;
+  };
+  return {
+    folder: dataDir,
+    configFile,
+    get ready() {
+      return ready;
+    },
+    get output() {
+      return started.output;
+    },
+    key,
+    get origin() {
+      return origin();
+    },
+    get client() {
+      return new OpenAI({ baseURL: ready.baseUrl, apiKey: key, maxRetries: 0 });
+    },
+    fetch: (path, init = {}) =>
+      fetch(ready.baseUrl + path, {
+        ...init,
+        headers: { authorization: `Bearer ${key}`, ...Object.fromEntries(new Headers(init.headers)) },
+      }),
+    async cli(parameters, { env: more = {}, input = '' } = {}) {
+      const run = startProgram([...parameters, '--data-dir', dataDir], { env: { ...env, ...more }, input });
+      const code = await run.ended;
+      return { code, ...run.output };
+    },
+    execute: (command) => ask('/execute', command),
+    query: (query) => ask('/query', query),
+    control,
+    end,
+    async start() {
+      ({ started, ready } = await launch());
+    },
+    async remove() {
+      await end('SIGKILL');
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** The example of the documentation, with providers of the test's. */
+export function exampleConfig(baseUrl: string) {
+  return {
+    version: 1,
+    providers: [
+      {
+        id: 'main',
+        dialect: 'openai',
+        baseUrl,
+        credentials: [{ id: 'c1', secret: 'env:MAIN_API_KEY' }],
+        models: ['gpt-x', '*'],
+        timeouts: { connectMs: 5000, firstByteMs: 60000, idleMs: 120000 },
+      },
+    ],
+    aliases: [{ name: 'fast', targets: [{ provider: 'main', model: 'gpt-x', priority: 0, weight: 1 }] }],
+    groups: [{ id: 'default', models: ['*'], providers: ['*'] }],
+    keys: [{ id: 'k1', group: 'default', secret: 'env:SLUICE_KEY' }],
+  } satisfies ConfigInput;
+}
