@@ -18,8 +18,8 @@ export interface LogFile {
 const maxBytes = 10 * 1024 * 1024;
 /** `sluice.log`, `sluice.log.1`, `sluice.log.2`. */
 const keptFiles = 3;
-/** Lines wait for a write of this size, or until the timer. */
-const bufferBytes = 4096;
+/** Lines wait for a write of this size (pino writes less than 16 kB at once), or until the timer. */
+const bufferBytes = 15 * 1024;
 const flushEveryMs = 500;
 
 /** Lower case, without `-` and `_`. */
@@ -34,6 +34,8 @@ const secretFields = new Set([
   'passphrase',
 ]);
 const maxDepth = 4;
+const judgedFields = new Map<string, boolean>();
+const maxJudgedFields = 1_000;
 /** What looks like a secret in a text: `sk-…` of any service, and whatever stands behind `Bearer`. */
 const secretTexts = /\bsk-[\w-]{8,}|(?<=\bbearer )\S+/gi;
 
@@ -93,10 +95,20 @@ export function logRequest(log: Logger, record: RequestRecord): void {
 function redactFields(fields: object, depth: number): Record<string, unknown> {
   const redacted: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(fields)) {
-    if (secretFields.has(name.toLowerCase().replaceAll(/[-_]/g, ''))) redacted[name] = '[redacted]';
+    if (isSecretField(name)) redacted[name] = '[redacted]';
     else redacted[name] = isPlain(value) && depth > 0 ? redactFields(value, depth - 1) : value;
   }
   return redacted;
+}
+
+/** Remembered by name, since this is asked for every field of every line. */
+function isSecretField(name: string): boolean {
+  let isSecret = judgedFields.get(name);
+  if (isSecret === undefined) {
+    isSecret = secretFields.has(name.toLowerCase().replaceAll(/[-_]/g, ''));
+    if (judgedFields.size < maxJudgedFields) judgedFields.set(name, isSecret);
+  }
+  return isSecret;
 }
 
 function isPlain(value: unknown): value is object {

@@ -4,15 +4,16 @@ import { GatewayError } from '../contract/errors.ts';
 import { keyChecksumHolds, keyPrefix } from '../routing/key-secret.ts';
 import type { CompiledKey, Snapshot } from '../routing/snapshot.ts';
 
-const loopbackName = /^(localhost|[a-z0-9-]+\.localhost|127(\.\d{1,3}){3}|\[::1\])$/i;
+const loopbackHost = /^(?:localhost|[a-z0-9-]+\.localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d*)?$/i;
 
 /**
  * Against DNS rebinding: a web page whose name was made to point at this machine still sends its own name. `host` is the
  * header; names the person has allowed (for use in the LAN) pass too.
  */
 export function checkHost(host: string | undefined, allowedHosts: readonly string[]): void {
+  if (host !== undefined && loopbackHost.test(host)) return;
   const name = host?.replace(/:\d*$/, '') ?? '';
-  if (loopbackName.test(name) || allowedHosts.includes(name) || allowedHosts.includes('*')) return;
+  if (allowedHosts.includes(name) || allowedHosts.includes('*')) return;
   throw new GatewayError(
     'host_refused',
     `Host "${name.slice(0, 100)}" is not allowed. Use http://127.0.0.1 or http://localhost as the base URL, or add the name to settings.allowedHosts.`,
@@ -52,9 +53,9 @@ export function authenticate(snapshot: Snapshot, authorization: string | undefin
       'Missing bearer authentication in header. Send "Authorization: Bearer sk-sluice-…" with a key made in Sluice.',
     );
   }
-  const digest = hash('sha256', secret, 'buffer');
-  const key = snapshot.keys.get(digest.toString('latin1'));
-  if (!key || !timingSafeEqual(digest, key.digest)) throw unknownKey(secret);
+  const digest = hash('sha256', secret, 'binary');
+  const key = snapshot.keys.get(digest);
+  if (!key || !timingSafeEqual(Buffer.from(digest, 'latin1'), key.digest)) throw unknownKey(secret);
   if (!key.enabled)
     throw new GatewayError(
       'key_disabled',

@@ -10,7 +10,8 @@ import { Tail } from './tail.ts';
 
 /** `req_` and 32 hexadecimal digits. */
 export function createRequestId(): string {
-  return `req_${randomUUID().replaceAll('-', '')}`;
+  const id = randomUUID();
+  return `req_${id.slice(0, 8)}${id.slice(9, 13)}${id.slice(14, 18)}${id.slice(19, 23)}${id.slice(24)}`;
 }
 
 export class RequestTrace {
@@ -41,7 +42,7 @@ export class RequestTrace {
 
   take(route: InferenceRoute): void {
     this.route = route;
-    this.path = `/v1${route.path.replaceAll(':id', '{id}')}`;
+    this.path = route.job ? `/v1${route.path.replace(':id', '{id}')}` : `/v1${route.path}`;
   }
 
   get started(): RequestStarted {

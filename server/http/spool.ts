@@ -23,7 +23,8 @@ export interface SpoolOptions {
 }
 
 const DEFAULT_MEMORY_BYTES = 256 * 1024;
-const READ_BYTES = 64 * 1024;
+/** What one turn at the disk reads or writes: a turn costs more than the bytes. */
+const DISK_BYTES = 256 * 1024;
 const FILE_SUFFIX = '.upload';
 
 /** What is alive right now in this process; both return to zero when no upload is under way. */
@@ -44,6 +45,9 @@ export class Spool {
   #file: FileHandle | undefined;
   #isInFile = false;
   #size = 0;
+  /** Bytes on their way into the file: one buffer for the whole upload, so that its chunks die young. */
+  #staging: Buffer | undefined;
+  #staged = 0;
   #writing: Promise<void> = Promise.resolve();
   #disposal: Promise<void> | undefined;
 
@@ -66,6 +70,9 @@ export class Spool {
     } else if (!this.#isInFile && this.#size <= this.#memoryBytes) {
       this.#chunks.push(chunk);
       done();
+    } else if (this.#staging && this.#staged + chunk.length < DISK_BYTES) {
+      this.#staged += chunk.copy(this.#staging, this.#staged);
+      done();
     } else {
       this.#writing = this.#append(chunk);
       this.#writing.then(() => done(), done);
@@ -75,6 +82,7 @@ export class Spool {
   /** All bytes are in; from now on they can be read. */
   async finish(): Promise<void> {
     await this.#writing;
+    await this.#flush();
     await this.#closeFile();
     if (!this.#isInFile) this.#chunks = [Buffer.concat(this.#chunks)];
   }
@@ -106,13 +114,22 @@ export class Spool {
       this.#file = await open(this.#path, 'wx', 0o600);
       await this.#file.appendFile(Buffer.concat(this.#chunks));
       this.#chunks = [];
+      this.#staging = Buffer.allocUnsafe(DISK_BYTES);
     }
+    await this.#flush();
     await this.#file?.appendFile(chunk);
+  }
+
+  async #flush(): Promise<void> {
+    if (this.#staged === 0) return;
+    await this.#file?.appendFile(this.#staging?.subarray(0, this.#staged) ?? '');
+    this.#staged = 0;
   }
 
   async #closeFile(): Promise<void> {
     const file = this.#file;
     this.#file = undefined;
+    this.#staging = undefined;
     await file?.close();
   }
 
@@ -136,7 +153,7 @@ export class Spool {
   }
 
   #read(segments: readonly (ByteRange | Buffer)[]): Readable {
-    const reader = Readable.from(readSegments(this.#path, segments), { objectMode: false, highWaterMark: READ_BYTES });
+    const reader = Readable.from(readSegments(this.#path, segments), { objectMode: false, highWaterMark: DISK_BYTES });
     this.#readers.add(reader);
     return reader.once('close', () => this.#readers.delete(reader));
   }
@@ -160,7 +177,7 @@ async function* readSegments(file: string, segments: readonly (ByteRange | Buffe
 
 async function* readRange(handle: FileHandle, { start, end }: ByteRange): AsyncGenerator<Buffer> {
   for (let at = start; at < end; ) {
-    const wanted = Math.min(READ_BYTES, end - at);
+    const wanted = Math.min(DISK_BYTES, end - at);
     const { bytesRead, buffer } = await handle.read(Buffer.allocUnsafe(wanted), 0, wanted, at);
     if (bytesRead === 0) throw new Error('The temp file of an upload is shorter than it was.');
     yield buffer.subarray(0, bytesRead);

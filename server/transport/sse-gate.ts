@@ -59,8 +59,9 @@ export class SseGate {
     return end;
   }
 
-  /** Sends event by event; neighbours that the filter left alone go in one piece. */
+  /** Shows the filter event by event; what is left goes out in one piece, for a write costs more than a copy. */
   #pushEvents(chunk: Buffer, filter: EventFilter): number {
+    const pieces: Buffer[] = [];
     let runStart = 0;
     let from = 0;
     for (let end = this.#endOfEvent(chunk, 0); end !== -1; end = this.#endOfEvent(chunk, from)) {
@@ -69,8 +70,8 @@ export class SseGate {
         const event = this.#heldBytes > 0 ? Buffer.concat([...this.#held, part]) : part;
         const result = filter(event, true);
         if (result !== part) {
-          if (runStart < from) this.#write(chunk.subarray(runStart, from));
-          if (result) this.#write(result);
+          if (runStart < from) pieces.push(chunk.subarray(runStart, from));
+          if (result) pieces.push(result);
           runStart = end;
         }
         this.#forgetHeld();
@@ -78,7 +79,9 @@ export class SseGate {
       this.#eventEnded();
       from = end;
     }
-    if (runStart < from) this.#write(chunk.subarray(runStart, from));
+    if (runStart < from) pieces.push(chunk.subarray(runStart, from));
+    const [only] = pieces;
+    if (only) this.#write(pieces.length === 1 ? only : Buffer.concat(pieces));
     return from;
   }
 

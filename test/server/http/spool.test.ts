@@ -104,7 +104,7 @@ test('a read is ended by the disposal, and its file handle with it', async () =>
   const reader = spool.whole().open();
   if (!(reader instanceof Readable)) throw new Error('not a stream');
   const first = await new Promise<Buffer>((resolve) => reader.once('data', resolve));
-  expect(first.length).toBe(64 * 1024);
+  expect(first.length).toBe(256 * 1024);
   reader.pause();
   const ended = finished(reader).catch((error: unknown) => error);
   await spool.dispose();
