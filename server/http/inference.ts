@@ -20,6 +20,7 @@ import type { IncomingBody } from './outgoing-body.ts';
 import { type CallPlan, planCall } from './plan-call.ts';
 import { ClientGone } from './read-body.ts';
 import { receiveBody } from './receive-body.ts';
+import { redactBytes, redactText } from './redact-credential.ts';
 import { ReplyRelay } from './reply-relay.ts';
 import { checkHops, outgoingHeaders } from './request-headers.ts';
 import { RequestTrace } from './request-trace.ts';
@@ -63,6 +64,8 @@ class InferenceCall {
   readonly #trace: RequestTrace;
   #body: IncomingBody | undefined;
   #relay: ReplyRelay | undefined;
+  /** Of the latest attempt. */
+  #credential: CompiledCredential | null = null;
   /** The beginning of the reply, if its group wants it kept. */
   #captured: Buffer[] | undefined;
   #capturedBytes = 0;
@@ -169,11 +172,13 @@ class InferenceCall {
     const sendable = await call.body.sendable(target.model, provider.askUsage && route.stream === 'chat');
     if (this.#clientGone) throw new ClientGone();
     const attempt = this.#trace.attempt(target, credential?.id ?? null);
+    this.#credential = credential;
     const send = (request: OutgoingRequest) => {
       const relay = new ReplyRelay({
         response: this.#response,
         requestId: this.#trace.id,
         attempt,
+        credential,
         tail: this.#trace.tail,
         protocol: route.stream ?? null,
         stripUsage: sendable.usageAsked,
@@ -198,7 +203,8 @@ class InferenceCall {
     };
     const first = await send(request);
     const result = route.content ? await followContent(first, request, this.#request.headers, send) : first;
-    return result.kind === 'redirected' ? { ...result, location: withoutSignature(result.location) } : result;
+    if (result.kind !== 'redirected') return result;
+    return { ...result, location: redactText(withoutSignature(result.location), credential) };
   }
 
   /** Watches a reply for the id of a new job, and keeps its beginning where the group wants that. */
@@ -251,7 +257,7 @@ class InferenceCall {
     const accounting = accountFor(this.#trace, body, this.#ports.priceOf);
     this.#ports.finished(this.#trace.record(this.#request, accounting));
     if (this.#captured) {
-      const response = Buffer.concat(this.#captured);
+      const response = redactBytes(Buffer.concat(this.#captured), this.#credential);
       this.#ports.capture(this.#trace.id, { response, ...(body?.captured && { request: body.captured }) });
     }
     body?.dispose();

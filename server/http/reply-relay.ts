@@ -7,9 +7,11 @@ import type { ServerResponse } from 'node:http';
 import { GatewayError } from '../contract/errors.ts';
 import type { AttemptRecord, RequestOutcome } from '../contract/ledger.ts';
 import type { AttemptResult } from '../routing/run-attempts.ts';
+import type { CompiledCredential } from '../routing/snapshot.ts';
 import { type EventFilter, SseGate } from '../transport/sse-gate.ts';
 import type { Exchange, ReplyHandler, ResponseHeaders } from '../transport/transport.ts';
 import { TransportError } from '../transport/transport-error.ts';
+import { redactText } from './redact-credential.ts';
 import { isReadableStream, replyHeaders } from './reply-headers.ts';
 import {
   type StreamEnd,
@@ -25,6 +27,8 @@ export interface RelayOptions {
   response: ServerResponse;
   requestId: string;
   attempt: AttemptRecord;
+  /** What the attempt was sent with; nothing that is noted of the reply may hold it. */
+  credential: CompiledCredential | null;
   tail: Tail;
   /** How the route streams; null where it cannot. */
   protocol: StreamProtocol | null;
@@ -88,7 +92,7 @@ export class ReplyRelay implements ReplyHandler {
     const { attempt, protocol } = this.#options;
     attempt.status = status;
     attempt.firstByteMs = this.#elapsedMs();
-    attempt.upstreamRequestId = one(headers['x-request-id']);
+    attempt.upstreamRequestId = this.#noted(one(headers['x-request-id']));
     const location = status >= 300 && status < 400 ? one(headers.location) : null;
     if (location !== null) {
       this.#redirectedTo = location;
@@ -192,7 +196,7 @@ export class ReplyRelay implements ReplyHandler {
     if (this.#ending() === 'failed') this.outcome = 'error';
     if (!response.headersSent) this.#sendHead();
     response.end();
-    if (this.outcome === 'error') this.errorCode = upstreamCode.exec(tail.bytes.toString('latin1'))?.[1] ?? null;
+    if (this.outcome === 'error') this.errorCode = this.#noted(upstreamCode.exec(tail.bytes.toString('latin1'))?.[1]);
     this.#finish({ kind: 'answered' });
   }
 
@@ -229,6 +233,10 @@ export class ReplyRelay implements ReplyHandler {
   #ending(): StreamEnd | null {
     if (!this.#gate || this.#gate.insideEvent) return null;
     return this.#watch?.ending(this.#delivered) ?? null;
+  }
+
+  #noted(text: string | null | undefined): string | null {
+    return text ? redactText(text, this.#options.credential) : null;
   }
 
   #elapsedMs(): number {
