@@ -1,0 +1,208 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { eventually } from '../support/gateway.ts';
+import { eventStream, json, type ScriptedUpstream, type SeenRequest, startUpstream } from '../support/upstream.ts';
+import { type Sluice, startSluice } from './sluice.ts';
+
+const rounds = 12;
+/** The ledger may be 100 ms late; the rest is for a machine that is too busy to let it write in time. */
+const lateMs = 250;
+const credentials = { c1: 'secret-of-c1', c2: 'secret-of-c2' };
+
+let upstream: ScriptedUpstream;
+let sluice: Sluice;
+beforeAll(async () => {
+  upstream = await startUpstream(answer);
+  sluice = await startSluice();
+  await sluice.execute({
+    type: 'provider.add',
+    id: 'studio',
+    provider: { baseUrl: upstream.baseUrl, models: ['*'] },
+    credentials: Object.entries(credentials).map(([id, secret]) => ({ id, secret })),
+  });
+}, 90_000);
+afterAll(async () => {
+  await sluice?.remove();
+  await upstream?.stop();
+});
+
+/** What clients and commands were promised before the program was killed. */
+interface Promised {
+  /** When the client had the whole reply, by request id; of this round. */
+  finished: Map<string, number>;
+  videos: string[];
+  /** The latest alias that a command was told is stored. */
+  alias: string;
+}
+
+test('twelve kills under load lose nothing that was promised', { timeout: 120_000 }, async () => {
+  const promised: Promised = { finished: new Map(), videos: [], alias: '' };
+  let leftUploads = 0;
+  let finished = 0;
+  for (let round = 1; round <= rounds; round++) {
+    const credential = round % 2 === 0 ? 'c1' : 'c2';
+    await switchTo(credential);
+    const hanging = await startHanging(round);
+    const runMs = lateMs + Math.random() * 300;
+    const killedAt = await loadAndKill(promised, round, runMs);
+    const where = `round ${round}, killed after ${Math.round(runMs)} ms`;
+
+    leftUploads += uploads().length;
+    expect(JSON.parse(readFileSync(join(sluice.folder, 'instance.json'), 'utf8')).pid, where).toBe(sluice.ready.pid);
+    await sluice.start();
+    expect(JSON.parse(readFileSync(join(sluice.folder, 'instance.json'), 'utf8')).pid, where).toBe(sluice.ready.pid);
+    expect(uploads(), where).toEqual([]);
+    await expectConfiguration(promised, where);
+    finished += await expectFinished(promised.finished, killedAt, where);
+    promised.finished.clear();
+    await expectInterrupted(hanging, where);
+  }
+  // The load was one: else nothing was shown.
+  expect(finished).toBeGreaterThan(rounds * 5);
+  expect(leftUploads).toBeGreaterThan(0);
+  await expectVideosReachTheirOwner(promised.videos);
+  expect(await sluice.end()).toBe(0);
+  expect(existsSync(join(sluice.folder, 'instance.json'))).toBe(false);
+});
+
+/** Hangs for models so named, and makes videos whose id tells the credential that owns them. */
+function answer({ method, url, headers, body }: SeenRequest, response: Parameters<typeof json>[0]): void {
+  const id = headers.authorization === `Bearer ${credentials.c1}` ? 'c1' : 'c2';
+  const isMultipart = /^multipart/.test(headers['content-type'] ?? '');
+  const text = body.toString('latin1', 0, 2_000);
+  if (url.startsWith('/v1/videos') && method === 'POST') {
+    json(response, { id: `video_${id}_${upstream.seen.length}`, object: 'video', status: 'queued' });
+  } else if (url.startsWith('/v1/videos')) json(response, { id: url.split('/').at(-1), object: 'video' });
+  else if (text.includes('"stream":true')) {
+    eventStream(response);
+    response.write('data: {"object":"chat.completion.chunk","choices":[{"index":0,"delta":{"content":"a"}}]}\n\n');
+  } else if (!isMultipart && !text.includes('"hang-')) json(response, { object: 'chat.completion', choices: [] });
+}
+
+async function switchTo(credential: string): Promise<void> {
+  for (const id of Object.keys(credentials)) {
+    await sluice.execute({ type: 'credential.set', provider: 'studio', id, enabled: id === credential });
+  }
+}
+
+/** A plain request, a stream and an upload that no reply comes to; resolves with their models once all are under way. */
+async function startHanging(round: number): Promise<string[]> {
+  const models = ['plain', 'stream', 'upload'].map((kind) => `hang-${kind}-${round}`);
+  const [plain = '', stream = '', upload = ''] = models;
+  const chat = (model: string, more = {}) => post('/chat/completions', { model, messages: [], ...more });
+  const form = new FormData();
+  form.append('model', upload);
+  form.append('file', new File([Buffer.alloc(2_000_000)], 'long.wav'));
+  const requests = [
+    chat(plain),
+    chat(stream, { stream: true }).then((response) => response.text()),
+    sluice.fetch('/audio/transcriptions', { method: 'POST', body: form }),
+  ];
+  for (const request of requests) request.catch(() => {});
+  const isUnderWay = (model: string) =>
+    upstream.seen.some(({ body }) => body.includes(`"${model}"`) || body.includes(`\n${model}\r`));
+  await eventually(() => models.every(isUnderWay) || null);
+  return models;
+}
+
+/** Chats, commands and a video at once, until the program is killed in their midst; resolves with when that was. */
+async function loadAndKill(promised: Promised, round: number, runMs: number): Promise<number> {
+  let isKilled = false;
+  const untilKilled = async (work: (number: number) => Promise<void>) => {
+    for (let number = 1; !isKilled; number++) {
+      await work(number).catch((error: unknown) => {
+        if (!isKilled) throw error;
+      });
+    }
+  };
+  const chat = async () => {
+    const response = await post('/chat/completions', { model: 'gpt-x', messages: [] });
+    await response.text();
+    promised.finished.set(response.headers.get('x-sluice-request-id') ?? '', Date.now());
+  };
+  const command = async (number: number) => {
+    const name = `alias-${round}-${number}`;
+    await sluice.execute({ type: 'alias.put', alias: { name, targets: [{ provider: 'studio', model: 'gpt-x' }] } });
+    promised.alias = name;
+  };
+  const makeVideo = async () => {
+    const { id } = await sluice.client.videos.create({ model: 'film', prompt: 'A cat' });
+    promised.videos.push(id);
+  };
+  const work = [untilKilled(chat), untilKilled(chat), untilKilled(command), untilKilled(makeVideo)];
+  await new Promise((resolve) => setTimeout(resolve, runMs));
+  isKilled = true;
+  const killedAt = Date.now();
+  await sluice.end('SIGKILL');
+  await Promise.all(work);
+  return killedAt;
+}
+
+async function expectConfiguration({ alias }: Promised, where: string): Promise<void> {
+  const { config } = await sluice.query({ type: 'config' });
+  expect(config.providers[0]?.credentials, where).toHaveLength(2);
+  expect(
+    config.aliases.map(({ name }) => name),
+    where,
+  ).toContain(alias);
+  expect(sluice.output.stderr, where).not.toContain('config');
+  expect(await (await sluice.fetch('/models')).text(), where).toContain(alias);
+}
+
+/** Resolves with how many had to be there. */
+async function expectFinished(finished: Map<string, number>, killedAt: number, where: string): Promise<number> {
+  const rows = await everyRow();
+  const old = [...finished].filter(([, at]) => at < killedAt - lateMs).map(([id]) => id);
+  expect(
+    old.filter((id) => rows.get(id) !== 'ok'),
+    where,
+  ).toEqual([]);
+  return old.length;
+}
+
+async function everyRow(): Promise<Map<string, string | null>> {
+  const text = await (await sluice.control('/requests.jsonl')).text();
+  const rows = text
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as { id: string; outcome: string | null });
+  return new Map(rows.map(({ id, outcome }) => [id, outcome]));
+}
+
+async function expectInterrupted(models: readonly string[], where: string): Promise<void> {
+  const { requests } = await sluice.query({ type: 'requests', filter: { outcome: 'interrupted' }, limit: 1000 });
+  expect(
+    requests.map(({ modelAsked }) => modelAsked),
+    where,
+  ).toEqual(expect.arrayContaining([...models]));
+  const running = await sluice.query({ type: 'requests', filter: { outcome: 'running' } });
+  expect(running.requests, where).toEqual([]);
+}
+
+async function expectVideosReachTheirOwner(videos: readonly string[]): Promise<void> {
+  for (const id of Object.keys(credentials)) {
+    await sluice.execute({ type: 'credential.set', provider: 'studio', id, enabled: true });
+  }
+  const owners = new Set<string>();
+  for (const id of videos) {
+    const owner = id.split('_')[1] ?? '';
+    owners.add(owner);
+    expect((await sluice.client.videos.retrieve(id)).id).toBe(id);
+    const secret = owner === 'c1' ? credentials.c1 : credentials.c2;
+    expect(upstream.seen.at(-1)?.headers.authorization).toBe(`Bearer ${secret}`);
+  }
+  expect(owners).toEqual(new Set(['c1', 'c2']));
+}
+
+function uploads(): string[] {
+  return readdirSync(join(sluice.folder, 'tmp')).filter((name) => name !== 'CACHEDIR.TAG');
+}
+
+function post(path: string, body: object): Promise<Response> {
+  return sluice.fetch(path, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  });
+}
