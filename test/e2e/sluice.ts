@@ -4,14 +4,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import OpenAI from 'openai';
 import type { CommandInputMap, CommandResults, CommandType } from '../../server/contract/commands.ts';
-import type { ConfigInput } from '../../server/contract/config.ts';
 import type { QueryInputMap, QueryResults, QueryType } from '../../server/contract/queries.ts';
 import { ensureBuilt, type Ready, type RunningProgram, readyOf, startProgram } from '../support/program.ts';
 
 export interface SluiceOptions {
   env?: Record<string, string>;
-  /** Written to a file and served from there. */
-  config?: object;
+  /** Written to a file and served from there: an object as JSON, a text as it is. */
+  config?: object | string;
+  /** In place of any free one. */
+  port?: number;
   /** Presented by `client` and `fetch`; by default the one that the first run makes. */
   key?: string;
 }
@@ -24,8 +25,6 @@ export interface CliResult {
 
 export interface Sluice {
   readonly folder: string;
-  /** The declarative configuration, if it is served from one. */
-  readonly configFile: string;
   /** Of the latest start, like all that follows. */
   readonly ready: Ready;
   readonly output: RunningProgram['output'];
@@ -55,10 +54,11 @@ export async function startSluice(options: SluiceOptions = {}): Promise<Sluice> 
   const folder = mkdtempSync(join(tmpdir(), 'sluice-e2e-'));
   const configFile = join(folder, 'sluice.json');
   const dataDir = join(folder, 'data');
-  if (options.config) writeFileSync(configFile, JSON.stringify(options.config));
+  const { config } = options;
+  if (config) writeFileSync(configFile, typeof config === 'string' ? config : JSON.stringify(config));
   const env = options.env ?? {};
-  const parameters = ['serve', '--json', '--port', '0', '--data-dir', dataDir];
-  if (options.config) parameters.push('--config', configFile);
+  const parameters = ['serve', '--json', '--port', String(options.port ?? 0), '--data-dir', dataDir];
+  if (config) parameters.push('--config', configFile);
   const launch = async () => {
     const started = startProgram(parameters, { env });
     return { started, ready: await readyOf(started) };
@@ -83,7 +83,6 @@ export async function startSluice(options: SluiceOptions = {}): Promise<Sluice> 
   };
   return {
     folder: dataDir,
-    configFile,
     get ready() {
       return ready;
     },
@@ -119,24 +118,4 @@ export async function startSluice(options: SluiceOptions = {}): Promise<Sluice> 
       rmSync(folder, { recursive: true, force: true });
     },
   };
-}
-
-/** The example of the documentation, with providers of the test's. */
-export function exampleConfig(baseUrl: string) {
-  return {
-    version: 1,
-    providers: [
-      {
-        id: 'main',
-        dialect: 'openai',
-        baseUrl,
-        credentials: [{ id: 'c1', secret: 'env:MAIN_API_KEY' }],
-        models: ['gpt-x', '*'],
-        timeouts: { connectMs: 5000, firstByteMs: 60000, idleMs: 120000 },
-      },
-    ],
-    aliases: [{ name: 'fast', targets: [{ provider: 'main', model: 'gpt-x', priority: 0, weight: 1 }] }],
-    groups: [{ id: 'default', models: ['*'], providers: ['*'] }],
-    keys: [{ id: 'k1', group: 'default', secret: 'env:SLUICE_KEY' }],
-  } satisfies ConfigInput;
 }
