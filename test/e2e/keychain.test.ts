@@ -1,0 +1,152 @@
+/**
+ * The built program beside a real keychain: gnome-keyring, unlocked, in a D-Bus session of its own; and on a machine
+ * that has none. What a Linux machine lacks for it is a failure, unless SLUICE_SKIP_KEYCHAIN=1 says that it may.
+ */
+import { execFile, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterEach, describe, expect, test } from 'vitest';
+import { ensureBuilt } from '../support/program.ts';
+import { json, startUpstream } from '../support/upstream.ts';
+import { type Sluice, startSluice } from './sluice.ts';
+
+const credential = 'sk-planted-in-the-keychain';
+const chat = { method: 'POST', body: '{"model":"gpt-x","messages":[]}' };
+
+const stops: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const stop of stops.splice(0).reverse()) await stop();
+});
+
+const maySkip = process.env.CI !== 'true' && (process.env.SLUICE_SKIP_KEYCHAIN === '1' || process.platform !== 'linux');
+if (maySkip) console.warn(`No test against gnome-keyring here; missing: ${missing().join(', ') || 'nothing'}.`);
+
+/** What this machine lacks for a real keychain. */
+function missing(): string[] {
+  const programs = ['dbus-run-session', 'gnome-keyring-daemon'];
+  const notThere = programs.filter((program) => spawnSync('which', [program]).status !== 0);
+  try {
+    createRequire(import.meta.url).resolve('keytar');
+    return notThere;
+  } catch {
+    return [...notThere, 'keytar'];
+  }
+}
+
+interface KeychainSession {
+  /** Programs with this environment reach the keychain. */
+  env: Record<string, string>;
+  /** The secret under this service and account, asked by another program than ours. */
+  find(service: string, account: string): Promise<string>;
+}
+
+/** Goes on until the test ends. */
+async function startKeychain(): Promise<KeychainSession> {
+  const home = mkdtempSync(join(tmpdir(), 'sluice-keychain-'));
+  const env = {
+    PATH: process.env.PATH ?? '',
+    HOME: home,
+    XDG_DATA_HOME: home,
+    XDG_CACHE_HOME: home,
+    XDG_RUNTIME_DIR: home,
+    SLUICE_SECRETS: 'auto',
+  };
+  const script =
+    'printf pw | gnome-keyring-daemon --unlock --components=secrets >/dev/null 2>&1 && echo "$DBUS_SESSION_BUS_ADDRESS" && cat';
+  // It ends, and the bus and the keychain with it, when its stdin does.
+  const session = spawn('dbus-run-session', ['--', 'sh', '-c', script], { env, stdio: ['pipe', 'pipe', 'ignore'] });
+  const ended = once(session, 'close');
+  stops.push(async () => {
+    session.stdin.end();
+    await ended;
+    rmSync(home, { recursive: true, force: true });
+  });
+  const [address] = await once(session.stdout, 'data');
+  const withBus = { ...env, DBUS_SESSION_BUS_ADDRESS: String(address).trim() };
+  const keytar = createRequire(import.meta.url).resolve('keytar');
+  const source = 'require(process.argv[1]).getPassword(...process.argv.slice(2)).then((found) => console.log(found))';
+  return {
+    env: withBus,
+    async find(service, account) {
+      const parameters = ['-e', source, keytar, service, account];
+      const { stdout } = await promisify(execFile)(process.execPath, parameters, { env: withBus });
+      return stdout.trim();
+    },
+  };
+}
+
+async function start(env: Record<string, string>): Promise<Sluice> {
+  const sluice = await startSluice({ env });
+  stops.push(sluice.remove);
+  return sluice;
+}
+
+/** A provider that answers what it was sent, with the credential. */
+async function addProvider(sluice: Sluice): Promise<void> {
+  const upstream = await startUpstream((request, response) => json(response, { sent: request.headers.authorization }));
+  stops.push(upstream.stop);
+  const add = ['provider', 'add', '--url', upstream.baseUrl, '--id', 'main', '--models', '*', '--credential-stdin'];
+  const added = await sluice.cli(add, { input: `${credential}\n` });
+  expect(added.code, added.stderr).toBe(0);
+}
+
+async function expectUsed(sluice: Sluice): Promise<void> {
+  const response = await sluice.fetch('/chat/completions', chat);
+  expect(await response.json()).toEqual({ sent: `Bearer ${credential}` });
+}
+
+describe.skipIf(maySkip)('with a keychain', () => {
+  test('the credential goes into it and nowhere else, and is read again after a restart', async () => {
+    expect(missing()).toEqual([]);
+    const keychain = await startKeychain();
+    const sluice = await start(keychain.env);
+    await addProvider(sluice);
+    expect(sluice.output.stderr).toBe('');
+    await expectUsed(sluice);
+
+    const { secretStore } = await sluice.query({ type: 'status' });
+    const service = /under the name "(.+)"/.exec(secretStore ?? '')?.[1] ?? '';
+    expect(await keychain.find(service, 'provider/main/c1')).toBe(credential);
+    const files = readdirSync(sluice.folder);
+    expect(files).toContain('secrets.in-keychain');
+    expect(files.filter((name) => /^secrets\.(enc|key)$/.test(name))).toEqual([]);
+    for (const name of files.filter((file) => file.includes('.'))) {
+      expect(readFileSync(join(sluice.folder, name), 'latin1'), name).not.toContain(credential);
+    }
+
+    expect(await sluice.end()).toBe(0);
+    await sluice.start();
+    await expectUsed(sluice);
+    const doctor = await sluice.cli(['doctor', '--json']);
+    expect(doctor.stdout).toContain('in the keychain of the operating system');
+    expect((await sluice.cli(['provider', 'remove', 'main'])).code).toBe(0);
+    expect(await keychain.find(service, 'provider/main/c1')).toBe('null');
+  });
+});
+
+describe('without a keychain', () => {
+  const env = { SLUICE_SECRETS: 'auto', DBUS_SESSION_BUS_ADDRESS: 'unix:path=/nonexistent/bus' };
+
+  test('it is ready within 3 s, says where secrets are, and keeps them encrypted over a restart', async () => {
+    await ensureBuilt();
+    const startedMs = performance.now();
+    const sluice = await start(env);
+    expect(performance.now() - startedMs).toBeLessThan(3_000);
+    await addProvider(sluice);
+    expect(sluice.output.stderr).toMatch(
+      /^No OS keychain answers here \(.+\)\. Credentials are kept in the encrypted file /,
+    );
+    expect(sluice.output.stderr.trim().split('\n')).toHaveLength(1);
+    await expectUsed(sluice);
+    expect(readFileSync(join(sluice.folder, 'secrets.enc'), 'latin1')).not.toContain(credential);
+    expect(existsSync(join(sluice.folder, 'secrets.in-keychain'))).toBe(false);
+    await sluice.end();
+    await sluice.start();
+    await expectUsed(sluice);
+    expect((await sluice.query({ type: 'status' })).secretStore).toContain('encrypted file');
+  });
+});
