@@ -1,0 +1,176 @@
+/** What a newcomer does first, as the README has it: `npm start` in this checkout, then its examples, then Ctrl-C. */
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { checkout, collectOutput, ensureBuilt, type RunningProgram } from '../support/program.ts';
+import { json, type ScriptedUpstream, startUpstream } from '../support/upstream.ts';
+
+const readme = readFileSync(join(checkout, 'README.md'), 'utf8');
+const documented = 'http://127.0.0.1:4810/v1';
+
+let home: string;
+let started: RunningProgram;
+let env: Record<string, string>;
+let shown: { baseUrl: string; key: string; window: string; curl: string };
+beforeAll(async () => {
+  await ensureBuilt();
+  home = mkdtempSync(join(tmpdir(), 'sluice-newcomer-'));
+  env = {
+    PATH: process.env.PATH ?? '',
+    HOME: home,
+    SLUICE_DATA_DIR: join(home, 'data'),
+    SLUICE_SECRETS: 'file',
+    npm_config_update_notifier: 'false',
+    no_proxy: '*',
+  };
+  started = startByNpm();
+  shown = await whatIsShown(started);
+}, 120_000);
+afterAll(async () => {
+  interrupt('SIGKILL');
+  await started.ended;
+  rmSync(home, { recursive: true, force: true });
+});
+
+/** In a process group of its own, like a terminal's, so that a signal reaches npm and the program as Ctrl-C does. */
+function startByNpm(): RunningProgram {
+  const child = spawn('npm', ['start', '--', '--port', '0'], { cwd: checkout, env, detached: true });
+  const ended = once(child, 'close').then(([code]): number | null => code);
+  return { child, output: collectOutput(child), ended };
+}
+
+function interrupt(signal: NodeJS.Signals): void {
+  try {
+    process.kill(-(started.child.pid ?? 0), signal);
+  } catch {
+    // It has ended.
+  }
+}
+
+async function whatIsShown({ child, output }: RunningProgram): Promise<typeof shown> {
+  while (!/^ {2}curl .*\n/m.test(output.stdout)) {
+    if (child.exitCode !== null) throw new Error(`npm start ended with ${child.exitCode}: ${output.stderr}`);
+    await Promise.race([once(child.stdout ?? child, 'data'), once(child, 'exit')]);
+  }
+  const find = (pattern: RegExp) => pattern.exec(output.stdout)?.[1] ?? '';
+  return {
+    baseUrl: find(/^ {2}Base URL +(\S+)$/m),
+    key: find(/^ {2}Key +(\S+)$/m),
+    window: find(/^ {2}Window +(\S+)$/m),
+    curl: find(/^ {2}(curl .*)$/m),
+  };
+}
+
+/** Of the first block in this language that holds the text. */
+function snippet(language: string, holds: string): string {
+  const blocks = [...readme.matchAll(/^```(\w+)\n(.*?)^```$/gms)];
+  const found = blocks.find(([, name, code]) => name === language && code?.includes(holds))?.[2];
+  if (!found) throw new Error(`The README has no ${language} with ${holds}.`);
+  return found;
+}
+
+async function run(program: string, parameters: string[], more: Record<string, string> = {}): Promise<string> {
+  const { stdout } = await promisify(execFile)(program, parameters, { cwd: checkout, env: { ...env, ...more } });
+  return stdout;
+}
+
+describe('npm start', () => {
+  test('says what this machine lacks in a line each, and shows base URL, key, window and a curl line', () => {
+    expect(shown.baseUrl).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/v1$/);
+    expect(shown.key).toMatch(/^sk-sluice-\w{40,}$/);
+    expect(shown.window).toContain(`${new URL(shown.baseUrl).origin}/control/session?token=`);
+    const lines = started.output.stderr.trim().split('\n');
+    expect(lines.filter((line) => line.includes('window is in the browser'))).toHaveLength(1);
+    expect(started.output.stdout).toContain('npm run -s sluice -- provider add --help');
+  });
+
+  test('shows a window that opens, once', async () => {
+    const [response, again] = [
+      await fetch(shown.window, { redirect: 'manual' }),
+      await fetch(shown.window, { redirect: 'manual' }),
+    ];
+    expect([response.status, response.headers.get('location')]).toEqual([303, '/']);
+    expect(again.status).toBe(403);
+    const page = await fetch(new URL('/', shown.baseUrl));
+    expect(await page.text()).toContain('<title>Sluice</title>');
+  });
+
+  test('shows a curl line that answers as it is', async () => {
+    const reply = await run('sh', ['-c', `${shown.curl} -s`]);
+    expect(JSON.parse(reply).choices[0].message.content).not.toBe('');
+  });
+});
+
+describe('the README', () => {
+  test('has a curl call that answers', async () => {
+    const call = snippet('sh', 'curl').replace(documented, shown.baseUrl).replace('curl ', 'curl -s ');
+    const reply = await run('sh', ['-c', call], { SLUICE_KEY: shown.key });
+    expect(JSON.parse(reply)).toMatchObject({ object: 'chat.completion', model: 'demo-chat' });
+  });
+
+  test('has a program for Node that prints an answer', async () => {
+    const program = snippet('js', 'openai').replace(documented, shown.baseUrl).replace('sk-sluice-…', shown.key);
+    expect(program).not.toContain(documented);
+    const reply = await run(process.execPath, ['--input-type=module', '-e', program]);
+    expect(reply.trim()).not.toBe('');
+  });
+
+  test('has a program for Python at the same address with the same model', () => {
+    const program = snippet('python', 'OpenAI');
+    expect(program).toContain(`base_url="${documented}", api_key="sk-sluice-…"`);
+    expect(program).toContain('model="demo-chat"');
+  });
+
+  test('has commands that all do what they say', { timeout: 60_000 }, async () => {
+    const upstream = await startUpstream((_request, response) =>
+      json(response, { object: 'list', data: [{ id: 'gpt-5', object: 'model' }] }),
+    );
+    const commands = [...readme.matchAll(/^npm run -s sluice -- (.*?)(?: +# .*)?$/gm)].map(([, verb]) => verb ?? '');
+    expect(commands.length).toBeGreaterThan(10);
+    for (const command of ['provider add groq', ...commands]) await runCommand(command, upstream);
+    expect(upstream.seen.map(({ headers }) => headers.authorization)).toContain('Bearer planted');
+    await upstream.stop();
+  });
+});
+
+describe('the end', () => {
+  const data = (file: string) => join(home, 'data', file);
+
+  test('by SIGINT is 0 through npm', async () => {
+    const { pid } = JSON.parse(readFileSync(data('instance.json'), 'utf8'));
+    process.kill(pid, 'SIGINT');
+    expect(await started.ended).toBe(0);
+    expect(started.output.stderr).toContain('SIGINT: Sluice ends');
+    await expect(fetch(`${shown.baseUrl}/models`)).rejects.toThrow();
+  });
+
+  test('by Ctrl-C in the terminal is in order, and the next start goes on with the same key', async () => {
+    started = startByNpm();
+    const key = shown.key;
+    shown = await whatIsShown(started);
+    expect(shown.key).toBe('');
+    expect(shown.curl).toContain('$SLUICE_KEY');
+    const reply = await run('sh', ['-c', `${shown.curl} -s`], { SLUICE_KEY: key });
+    expect(JSON.parse(reply)).toHaveProperty('data');
+    interrupt('SIGINT');
+    // npm itself may tell of the signal, which reaches it too; the program has ended as it should.
+    await started.ended;
+    expect(existsSync(data('instance.json'))).toBe(false);
+    expect(readFileSync(data('logs/sluice.log'), 'utf8').trim()).toMatch(/"stopped"\}$/);
+  });
+});
+
+/** As it stands there, but for services that are far away, and for what would never end. */
+async function runCommand(command: string, upstream: ScriptedUpstream): Promise<void> {
+  if (command.includes('--follow')) return;
+  const here = command
+    .replace(/^provider add (openai|groq)$/, `provider add $1 --url ${upstream.baseUrl} --credential-env EXAMPLE_KEY`)
+    .replace(/https:\S+/, upstream.baseUrl);
+  const line = `"${process.execPath}" build/launch.ts ${here}`;
+  const said = await run('sh', ['-c', line], { EXAMPLE_KEY: 'planted' });
+  expect(said.trim(), command).not.toBe('');
+}
