@@ -3,6 +3,7 @@
  * writes ahead of the engine: what was asked for shows when the engine's event says so.
  */
 import type { CommandInputMap, CommandResults, CommandType } from '../../server/contract/commands.ts';
+import type { QueryInputMap, QueryResults, QueryType } from '../../server/contract/queries.ts';
 import type { Connection, ControlApi } from '../api.ts';
 import { type ControlState, initialState, withEvent } from './control-state.ts';
 
@@ -12,6 +13,8 @@ export interface ControlStore {
   subscribe(listener: () => void): () => void;
   /** Resolves once the state shows what the command did. Rejects with a `ControlError`. */
   execute<T extends CommandType>(command: CommandInputMap[T] & { type: T }): Promise<CommandResults[T]>;
+  /** What the state does not hold. Rejects with a `ControlError`. */
+  query<T extends QueryType>(query: QueryInputMap[T] & { type: T }): Promise<QueryResults[T]>;
   /** Asks the engine again at once. */
   reconnect(): void;
 }
@@ -61,6 +64,7 @@ export function createControlStore(
       if (!shows(revision)) await new Promise<void>((resolve) => waiting.add({ revision, resolve }));
       return result;
     },
+    query: (query) => api.query(query),
     reconnect: subscription.retry,
   };
 }
