@@ -64,7 +64,7 @@ export function createControlStore(
       if (!shows(revision)) await new Promise<void>((resolve) => waiting.add({ revision, resolve }));
       return result;
     },
-    query: (query) => api.query(query),
+    query: <T extends QueryType>(query: QueryInputMap[T] & { type: T }) => api.query<T>(query),
     reconnect: subscription.retry,
   };
 }
