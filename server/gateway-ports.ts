@@ -1,6 +1,7 @@
 /** What the engine needs from outside: everything that differs between the desktop, a terminal and a test. */
 import type { Logger } from 'pino';
 import type { ConfigStore } from './config/config-store.ts';
+import type { LogRequest } from './log.ts';
 import type { SecretStore } from './secrets/secret-store.ts';
 import type { ProxySettings } from './transport/transport.ts';
 
@@ -16,6 +17,8 @@ export interface GatewayPorts {
   env: Readonly<Record<string, string | undefined>>;
   proxies: ProxySettings;
   log: Logger;
+  /** Told of each request that has ended. */
+  logRequest: LogRequest;
   /** Folder of the built window; null if there is none. */
   windowFolder: string | null;
   /** In place of the configuration's. */

@@ -19,7 +19,6 @@ import type { InferencePorts } from './http/inference.ts';
 import { type ListeningServer, listen } from './http/server.ts';
 import { createJobStore } from './jobs/job-store.ts';
 import { createLedger } from './ledger/ledger.ts';
-import { logRequest } from './log.ts';
 import type { Snapshot } from './routing/snapshot.ts';
 import { createTransport } from './transport/transport.ts';
 import { createPriceTable } from './usage/price-table.ts';
@@ -129,7 +128,7 @@ function openFoundations({ config, dataDir, log, proxies }: GatewayPorts) {
 }
 
 function inferencePorts(
-  { log, uploadFolder }: GatewayPorts,
+  { log, logRequest, uploadFolder }: GatewayPorts,
   base: Foundations,
   { live, control }: ControlSide,
 ): InferencePorts {
@@ -150,7 +149,7 @@ function inferencePorts(
     finished(record) {
       ledger.finished(record);
       control.requestFinished(record);
-      logRequest(log, record);
+      logRequest(record);
     },
     capture: (id, bodies) => ledger.capture(id, bodies),
     priceOf: (provider, model, usage) => prices.cost(provider, model, usage),

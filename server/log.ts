@@ -10,10 +10,14 @@ import type { RequestRecord } from './contract/ledger.ts';
 
 export interface LogFile {
   log: Logger;
+  logRequest: LogRequest;
   path: string;
   /** Writes what waits; at the end of the program, where nothing can be awaited. */
   flush(): void;
 }
+
+/** Writes one line about a request: what one looks for when something is slow or fails. */
+export type LogRequest = (record: RequestRecord) => void;
 
 const maxBytes = 10 * 1024 * 1024;
 /** `sluice.log`, `sluice.log.1`, `sluice.log.2`. */
@@ -33,6 +37,7 @@ const secretFields = new Set([
   'token',
   'passphrase',
 ]);
+const infoLevel = pino.levels.values.info;
 const maxDepth = 4;
 const judgedFields = new Map<string, boolean>();
 const maxJudgedFields = 1_000;
@@ -51,6 +56,7 @@ export function openLogFile(folder: string): LogFile {
   destination.on('error', () => {});
   return {
     log: createLog(destination),
+    logRequest: createRequestLog(destination),
     path,
     flush: () => {
       clearInterval(timer);
@@ -76,10 +82,15 @@ export function createLog(destination: pino.DestinationStream): Logger {
   );
 }
 
-/** One line a request: what one looks for when something is slow or fails. */
-export function logRequest(log: Logger, record: RequestRecord): void {
-  log.info(
-    {
+/**
+ * The lines of requests look like all others but are put together here: they hold none of the fields that need
+ * redaction, and pino's way costs each request 4 µs more.
+ */
+export function createRequestLog(destination: pino.DestinationStream): LogRequest {
+  return (record) => {
+    const line = JSON.stringify({
+      level: infoLevel,
+      time: new Date().toISOString(),
       id: record.id,
       route: `${record.method} ${record.route}`,
       model: record.modelAsked,
@@ -87,9 +98,10 @@ export function logRequest(log: Logger, record: RequestRecord): void {
       status: record.status,
       outcome: record.outcome,
       ms: Math.round(record.totalMs),
-    },
-    'request',
-  );
+      msg: 'request',
+    });
+    destination.write(`${line}\n`);
+  };
 }
 
 function redactFields(fields: object, depth: number): Record<string, unknown> {

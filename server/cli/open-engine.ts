@@ -50,6 +50,7 @@ export async function openEngine({ folder, lock }: ClaimedFolder, options: Engin
       env: options.env,
       proxies: options.environment.proxies,
       log: logFile.log,
+      logRequest: logFile.logRequest,
       windowFolder: options.windowFolders?.find((path) => existsSync(join(path, 'index.html'))) ?? null,
       ...(options.listen && { listen: options.listen }),
     });

@@ -2,7 +2,8 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { createLog, openLogFile } from '../../server/log.ts';
+import { createLog, createRequestLog, openLogFile } from '../../server/log.ts';
+import { finishedRow } from './ledger/records.ts';
 
 let folder: string;
 beforeEach(() => {
@@ -43,6 +44,17 @@ test('an error is written with message, code and cause, without what else hangs 
   const line = logged({ error });
   expect(line).not.toContain('planted-secret');
   expect(JSON.parse(line).error).toMatchObject({ name: 'Error', cause: { message: 'refused', code: 'ECONNREFUSED' } });
+});
+
+test('a request is a line like all others', () => {
+  const lines: string[] = [];
+  const destination = { write: (line: string) => void lines.push(line) };
+  createLog(destination).info({ id: 'x' }, 'request');
+  createRequestLog(destination)(finishedRow('req_1', { modelAsked: 'a "model"\n', totalMs: 12.6 }));
+  const [usual, request] = lines.map((line) => JSON.parse(line));
+  expect(lines[1]).toMatch(/\}\n$/);
+  expect(request).toMatchObject({ level: usual.level, msg: usual.msg, id: 'req_1', model: 'a "model"\n', ms: 13 });
+  expect(Math.abs(Date.parse(request.time) - Date.parse(usual.time))).toBeLessThan(5_000);
 });
 
 test('what is logged is in the file after a flush, and the file is private', () => {

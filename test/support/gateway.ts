@@ -66,6 +66,7 @@ export async function startGateway(options: TestGatewayOptions = {}): Promise<Te
     env: {},
     proxies: {},
     log: pino({ level: 'silent' }),
+    logRequest: () => {},
     windowFolder: null,
     listen: { host: '127.0.0.1', port: 0 },
     ...options.ports,

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { CommandInput } from '../../../server/contract/commands.ts';
 import type { QueryInput } from '../../../server/contract/queries.ts';
-import { createLog } from '../../../server/log.ts';
+import { createLog, createRequestLog } from '../../../server/log.ts';
 import { json, startUpstream } from '../../support/upstream.ts';
 import { gatherEvents, startControlGateway } from './control-gateway.ts';
 
@@ -11,9 +11,10 @@ const planted = ['sk-planted-one', 'sk-planted-two', 'sk-planted-env'];
 
 test('no answer, event, export, file or log line holds a secret, but for the answers that are made to', async () => {
   const logged: string[] = [];
+  const destination = { write: (line: string) => void logged.push(line) };
   const upstream = await startUpstream((_request, response) => json(response, { error: { message: 'no' } }, 401));
   const sluice = await startControlGateway({
-    ports: { env: { MAIN_KEY: planted[2] }, log: createLog({ write: (line) => void logged.push(line) }) },
+    ports: { env: { MAIN_KEY: planted[2] }, log: createLog(destination), logRequest: createRequestLog(destination) },
   });
   const events = gatherEvents(sluice.gateway);
   const heard: string[] = [];
