@@ -51,16 +51,21 @@ export function openLogFile(folder: string): LogFile {
   // Opened at once: a program that fails in its first moments has something to say.
   const descriptor = openSync(path, 'a', 0o600);
   const destination = pino.destination({ dest: descriptor, sync: false, minLength: bufferBytes });
-  const timer = setInterval(() => destination.flush(), flushEveryMs).unref();
+  const requests = createRequestLog(destination);
+  const timer = setInterval(() => {
+    requests.flush();
+    destination.flush();
+  }, flushEveryMs).unref();
   // A full disk must not end the program.
   destination.on('error', () => {});
   return {
     log: createLog(destination),
-    logRequest: createRequestLog(destination),
+    logRequest: requests.log,
     path,
     flush: () => {
       clearInterval(timer);
       try {
+        requests.flush();
         destination.flushSync();
       } catch {
         // The disk is full; there is nobody left to tell.
@@ -82,12 +87,24 @@ export function createLog(destination: pino.DestinationStream): Logger {
   );
 }
 
+export interface RequestLog {
+  log: LogRequest;
+  /** Hands over the lines that wait. */
+  flush(): void;
+}
+
 /**
- * The lines of requests look like all others but are put together here: they hold none of the fields that need
- * redaction, and pino's way costs each request 4 µs more.
+ * The lines of requests look like all others but are put together here, and handed over many at a time: they hold none
+ * of the fields that need redaction, and pino's way, a write for each, is dearer than all else that is noted of a request.
  */
-export function createRequestLog(destination: pino.DestinationStream): LogRequest {
-  return (record) => {
+export function createRequestLog(destination: pino.DestinationStream): RequestLog {
+  let waiting = '';
+  const flush = () => {
+    if (waiting === '') return;
+    destination.write(waiting);
+    waiting = '';
+  };
+  const log = (record: RequestRecord) => {
     const line = JSON.stringify({
       level: infoLevel,
       time: new Date().toISOString(),
@@ -100,8 +117,10 @@ export function createRequestLog(destination: pino.DestinationStream): LogReques
       ms: Math.round(record.totalMs),
       msg: 'request',
     });
-    destination.write(`${line}\n`);
+    waiting += `${line}\n`;
+    if (waiting.length >= bufferBytes) flush();
   };
+  return { log, flush };
 }
 
 function redactFields(fields: object, depth: number): Record<string, unknown> {

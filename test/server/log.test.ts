@@ -50,7 +50,10 @@ test('a request is a line like all others', () => {
   const lines: string[] = [];
   const destination = { write: (line: string) => void lines.push(line) };
   createLog(destination).info({ id: 'x' }, 'request');
-  createRequestLog(destination)(finishedRow('req_1', { modelAsked: 'a "model"\n', totalMs: 12.6 }));
+  const requests = createRequestLog(destination);
+  requests.log(finishedRow('req_1', { modelAsked: 'a "model"\n', totalMs: 12.6 }));
+  expect(lines).toHaveLength(1);
+  requests.flush();
   const [usual, request] = lines.map((line) => JSON.parse(line));
   expect(lines[1]).toMatch(/\}\n$/);
   expect(request).toMatchObject({ level: usual.level, msg: usual.msg, id: 'req_1', model: 'a "model"\n', ms: 13 });

@@ -12,9 +12,10 @@ const planted = ['sk-planted-one', 'sk-planted-two', 'sk-planted-env'];
 test('no answer, event, export, file or log line holds a secret, but for the answers that are made to', async () => {
   const logged: string[] = [];
   const destination = { write: (line: string) => void logged.push(line) };
+  const requests = createRequestLog(destination);
   const upstream = await startUpstream((_request, response) => json(response, { error: { message: 'no' } }, 401));
   const sluice = await startControlGateway({
-    ports: { env: { MAIN_KEY: planted[2] }, log: createLog(destination), logRequest: createRequestLog(destination) },
+    ports: { env: { MAIN_KEY: planted[2] }, log: createLog(destination), logRequest: requests.log },
   });
   const events = gatherEvents(sluice.gateway);
   const heard: string[] = [];
@@ -76,6 +77,7 @@ test('no answer, event, export, file or log line holds a secret, but for the ans
   for (const name of await readdir(sluice.folder)) {
     if (name !== 'admin.token') files.push(await readFile(join(sluice.folder, name), 'latin1'));
   }
+  requests.flush();
   const everything = [...heard, ...logged, ...files].join('\n');
   for (const secret of [...planted, ...keys, sluice.adminToken]) expect(everything).not.toContain(secret);
   expect(everything).toContain('gpt-x');
