@@ -1,24 +1,48 @@
 /** The frame of the window and which screen is in it. Knows no screen's inside. */
+import { Suspense } from 'react';
+import { Redirect, Router, useLocation } from 'wouter';
 import classes from './App.module.css';
 import { ConnectionNotice } from './components/ConnectionNotice.tsx';
+import { ListSkeleton } from './components/ListSkeleton.tsx';
+import { Navigation } from './components/Navigation.tsx';
+import { ScreenBoundary } from './components/ScreenBoundary.tsx';
 import { TopBar } from './components/TopBar.tsx';
+import { useHashLocation } from './state/hash-location.ts';
 import { useControlState } from './state/use-control.ts';
-import { Overview } from './views/overview/Overview.tsx';
+import { screenAt } from './views/screens.ts';
 import { SignedOut } from './views/signed-out/SignedOut.tsx';
 
 export function App() {
-  const connection = useControlState((state) => state.connection);
+  const isSignedOut = useControlState((state) => state.connection === 'signed-out');
   return (
-    <div className={classes.page}>
-      <TopBar />
-      {connection === 'signed-out' ? (
-        <SignedOut />
-      ) : (
-        <main>
-          <ConnectionNotice />
-          <Overview />
-        </main>
-      )}
-    </div>
+    <Router hook={useHashLocation}>
+      <div className={classes.page}>
+        <TopBar />
+        {isSignedOut ? (
+          <SignedOut />
+        ) : (
+          <div className={classes.body}>
+            <Navigation />
+            <main className={classes.main}>
+              <ConnectionNotice />
+              <CurrentScreen />
+            </main>
+          </div>
+        )}
+      </div>
+    </Router>
+  );
+}
+
+function CurrentScreen() {
+  const [path] = useLocation();
+  const screen = screenAt(path);
+  if (!screen) return <Redirect to="/" replace />;
+  return (
+    <ScreenBoundary key={screen.name}>
+      <Suspense fallback={<ListSkeleton rows={3} rowHeight={60} />}>
+        <screen.Component />
+      </Suspense>
+    </ScreenBoundary>
   );
 }

@@ -10,7 +10,7 @@ export function TopBar() {
   return (
     <header className={classes.bar}>
       <img className={classes.icon} src="./icon.svg" alt="" />
-      <h1 className={classes.name}>{appName}</h1>
+      <span className={classes.name}>{appName}</span>
       <span className={classes.tagline}>{tagline}</span>
       <div className={classes.end}>
         <ConnectionMark />

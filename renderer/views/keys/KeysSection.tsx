@@ -3,6 +3,7 @@ import { IconPlus } from '@tabler/icons-react';
 import { useState } from 'react';
 import type { KeyView } from '../../../server/contract/views.ts';
 import { EmptyNote } from '../../components/EmptyNote.tsx';
+import classes from '../../components/List.module.css';
 import { ListSkeleton } from '../../components/ListSkeleton.tsx';
 import { Section } from '../../components/Section.tsx';
 import { useLocalization } from '../../messages/use-messages.ts';
@@ -10,7 +11,6 @@ import { useCanChange } from '../../state/use-can-change.ts';
 import { useControlState } from '../../state/use-control.ts';
 import { KeyDialog, type KeyDialogContent } from './KeyDialog.tsx';
 import { KeyRow } from './KeyRow.tsx';
-import classes from './List.module.css';
 import { RevokeKeyDialog } from './RevokeKeyDialog.tsx';
 
 /** Every key with its switch; to create, show and revoke. */

@@ -3,6 +3,7 @@ import { memo } from 'react';
 import type { KeyView } from '../../../server/contract/views.ts';
 import { CommandProblem } from '../../components/CommandProblem.tsx';
 import { IconAct } from '../../components/IconAct.tsx';
+import classes from '../../components/List.module.css';
 import { RelativeTime } from '../../components/RelativeTime.tsx';
 import type { ShownSecret } from '../../components/SecretContent.tsx';
 import { StateSwitch } from '../../components/StateSwitch.tsx';
@@ -10,7 +11,6 @@ import { useNow } from '../../components/use-now.ts';
 import { useLocalization, useMessages } from '../../messages/use-messages.ts';
 import { useCanChange } from '../../state/use-can-change.ts';
 import { useCommand } from '../../state/use-command.ts';
-import classes from './List.module.css';
 
 export interface KeyRowProps {
   view: KeyView;

@@ -1,10 +1,10 @@
 import { CopyLine } from '../../components/CopyLine.tsx';
 import { EmptyNote } from '../../components/EmptyNote.tsx';
+import classes from '../../components/List.module.css';
 import { ListSkeleton } from '../../components/ListSkeleton.tsx';
 import { Section } from '../../components/Section.tsx';
 import { useLocalization } from '../../messages/use-messages.ts';
 import { useControlState } from '../../state/use-control.ts';
-import classes from './List.module.css';
 import { ProviderRow } from './ProviderRow.tsx';
 import { providerRows } from './provider-row.ts';
 

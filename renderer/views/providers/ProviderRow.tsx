@@ -1,11 +1,11 @@
 import type { ProviderView } from '../../../server/contract/views.ts';
 import { CommandProblem } from '../../components/CommandProblem.tsx';
+import classes from '../../components/List.module.css';
 import { StateSwitch } from '../../components/StateSwitch.tsx';
 import type { Messages } from '../../messages/en.ts';
 import type { Formats } from '../../messages/formats.ts';
 import { useLocalization } from '../../messages/use-messages.ts';
 import { useCommand } from '../../state/use-command.ts';
-import classes from './List.module.css';
 import { type ProviderRowData, switchCommand } from './provider-row.ts';
 
 export function ProviderRow({ row }: { row: ProviderRowData }) {

@@ -1,0 +1,27 @@
+import { Link, useLocation } from 'wouter';
+import { useMessages } from '../messages/use-messages.ts';
+import { screenAt, screens } from '../views/screens.ts';
+import classes from './Navigation.module.css';
+
+/** The way to every screen: a rail at the side, in a narrow window a bar at the bottom. */
+export function Navigation() {
+  const { navigation, screens: names } = useMessages();
+  const [path] = useLocation();
+  const current = screenAt(path);
+  return (
+    <nav className={classes.navigation} aria-label={navigation}>
+      {screens.map((screen) => (
+        <Link
+          key={screen.name}
+          href={screen.path}
+          className={classes.link}
+          title={names[screen.name]}
+          aria-current={screen === current ? 'page' : undefined}
+        >
+          <screen.Icon className={classes.icon} size={20} stroke={1.7} aria-hidden />
+          <span className={classes.name}>{names[screen.name]}</span>
+        </Link>
+      ))}
+    </nav>
+  );
+}

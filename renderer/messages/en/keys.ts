@@ -1,0 +1,39 @@
+export const keys = {
+  title: 'Keys',
+  create: 'New key',
+  switch: (name: string) => `Key ${name} may be used`,
+  neverUsed: 'never used',
+  used: (ago: string) => `used ${ago}`,
+  expires: (moment: string) => `expires ${moment}`,
+  expired: 'expired',
+  group: (group: string) => `group ${group}`,
+  reveal: (name: string) => `Show the secret of ${name}`,
+  revoke: (name: string) => `Revoke ${name}…`,
+  revokeTitle: 'Revoke this key?',
+  revokeText: (name: string) =>
+    `Programs that use the key “${name}” are refused from their next request on. This cannot be undone; its requests stay in the ledger.`,
+  revokeConfirm: 'Revoke',
+  emptyTitle: 'No keys',
+  emptyNext: 'A program needs a key to use Sluice. Create one; its secret is shown to copy.',
+};
+
+export const createKey = {
+  title: 'New key',
+  name: 'Name',
+  nameHint: 'The program or person that uses it',
+  namePlaceholder: 'my-editor',
+  group: 'Group',
+  expiry: 'Expires',
+  expiryNever: 'Never',
+  expiryDays: (days: number, count: string) => `In ${count} ${days === 1 ? 'day' : 'days'}`,
+  keepSecret: 'Keep the secret so that it can be shown again',
+  submit: 'Create',
+};
+
+export const secret = {
+  created: 'Key created',
+  revealed: 'Secret of the key',
+  once: (name: string) => `This is the secret of “${name}”. Copy it now: it is not kept and cannot be shown again.`,
+  kept: (name: string) => `This is the secret of “${name}”. It is kept in the secret store and can be shown again.`,
+  what: 'secret',
+};

@@ -1,0 +1,27 @@
+export const requests = {
+  title: 'Requests',
+  live: 'live',
+  columns: {
+    status: 'Status',
+    time: 'Time',
+    request: 'Request',
+    model: 'Model',
+    provider: 'Provider',
+    key: 'Key',
+    duration: 'Duration',
+    tokens: 'Tokens',
+    cost: 'Cost',
+  },
+  outcomes: {
+    running: 'running',
+    ok: 'ok',
+    error: 'error',
+    'client-gone': 'client left',
+    'stream-broken': 'broken off',
+    interrupted: 'interrupted',
+  },
+  tokensInOut: (input: string, output: string) => `${input} in, ${output} out`,
+  emptyTitle: 'No requests yet',
+  emptyNext: 'Send one with a key of yours and it appears here:',
+  keyPlaceholder: 'YOUR_KEY',
+};

@@ -1,0 +1,40 @@
+import type * as english from '../en/keys.ts';
+
+export const keys: typeof english.keys = {
+  title: '密钥',
+  create: '新建密钥',
+  switch: (name) => `允许使用密钥 ${name}`,
+  neverUsed: '从未使用',
+  used: (ago) => `${ago}使用`,
+  expires: (moment) => `${moment} 到期`,
+  expired: '已过期',
+  group: (group) => `分组 ${group}`,
+  reveal: (name) => `显示 ${name} 的密钥内容`,
+  revoke: (name) => `吊销 ${name}…`,
+  revokeTitle: '吊销此密钥？',
+  revokeText: (name) => `使用密钥“${name}”的程序从下一个请求起将被拒绝。此操作无法撤销；其请求记录仍保留在账本中。`,
+  revokeConfirm: '吊销',
+  emptyTitle: '没有密钥',
+  emptyNext: '程序需要密钥才能使用 Sluice。新建一个，其内容会显示出来供复制。',
+};
+
+export const createKey: typeof english.createKey = {
+  title: '新建密钥',
+  name: '名称',
+  nameHint: '使用它的程序或人',
+  namePlaceholder: 'my-editor',
+  group: '分组',
+  expiry: '有效期',
+  expiryNever: '永不过期',
+  expiryDays: (_days, count) => `${count} 天后`,
+  keepSecret: '保存密钥内容，以便再次显示',
+  submit: '创建',
+};
+
+export const secret: typeof english.secret = {
+  created: '密钥已创建',
+  revealed: '密钥内容',
+  once: (name) => `这是“${name}”的密钥内容。请立即复制：它不会被保存，也无法再次显示。`,
+  kept: (name) => `这是“${name}”的密钥内容。它保存在机密存储中，可以再次显示。`,
+  what: '密钥内容',
+};

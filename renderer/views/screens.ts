@@ -1,0 +1,48 @@
+/** The screens of the window: where each is, what it is called, and the file that is loaded when it is opened first. */
+import { type Icon, IconKey, IconLayoutDashboard, IconListDetails, IconServer2 } from '@tabler/icons-react';
+import { type ComponentType, type LazyExoticComponent, lazy } from 'react';
+import type { Messages } from '../messages/en.ts';
+
+export type ScreenName = keyof Messages['screens'];
+
+export interface ScreenEntry {
+  name: ScreenName;
+  /** `/`, or one segment; what comes after it is the screen's own. */
+  path: string;
+  Icon: Icon;
+  Component: LazyExoticComponent<ComponentType>;
+}
+
+/** In the order of the navigation. */
+export const screens: readonly ScreenEntry[] = [
+  {
+    name: 'overview',
+    path: '/',
+    Icon: IconLayoutDashboard,
+    Component: lazy(async () => ({ default: (await import('./overview/Overview.tsx')).Overview })),
+  },
+  {
+    name: 'providers',
+    path: '/providers',
+    Icon: IconServer2,
+    Component: lazy(async () => ({ default: (await import('./providers/Providers.tsx')).Providers })),
+  },
+  {
+    name: 'keys',
+    path: '/keys',
+    Icon: IconKey,
+    Component: lazy(async () => ({ default: (await import('./keys/Keys.tsx')).Keys })),
+  },
+  {
+    name: 'requests',
+    path: '/requests',
+    Icon: IconListDetails,
+    Component: lazy(async () => ({ default: (await import('./requests/Requests.tsx')).Requests })),
+  },
+];
+
+/** Null: there is no such screen. */
+export function screenAt(path: string): ScreenEntry | null {
+  const start = `/${path.split('/')[1] ?? ''}`;
+  return screens.find((screen) => screen.path === start) ?? null;
+}
