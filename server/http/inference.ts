@@ -124,6 +124,7 @@ class InferenceCall {
       return;
     }
     const body = await this.#receive(match.route);
+    this.#trace.model = body.fields.model;
     const plan = planCall({ match, fields: body.fields, group, key, snapshot: this.#snapshot, jobs: this.#ports.jobs });
     this.#trace.model = plan.model;
     this.#ports.started(this.#trace.started);

@@ -14,6 +14,9 @@ export function createRequestId(): string {
   return `req_${id.slice(0, 8)}${id.slice(9, 13)}${id.slice(14, 18)}${id.slice(19, 23)}${id.slice(24)}`;
 }
 
+/** Of what is noted; a client can send a name of any length. */
+const maxModelLength = 256;
+
 export class RequestTrace {
   readonly id = createRequestId();
   readonly startedAt = Date.now();
@@ -54,7 +57,7 @@ export class RequestTrace {
       route: this.path,
       method: this.#method,
       capability: this.route?.capability ?? null,
-      modelAsked: this.model,
+      modelAsked: this.model?.slice(0, maxModelLength) ?? null,
       stream: this.stream,
     };
   }
@@ -65,7 +68,7 @@ export class RequestTrace {
     const attempt: AttemptRecord = {
       provider: target.provider.id,
       credential: credentialId,
-      model: target.model,
+      model: target.model?.slice(0, maxModelLength) ?? null,
       startedAt: Date.now(),
       connectMs: null,
       firstByteMs: null,

@@ -14,7 +14,10 @@ beforeAll(async () => {
   gateway = await startGateway({
     config: {
       providers: [mainProvider(upstream.baseUrl)],
-      groups: [{ id: 'default' }, { id: 'kept', capture: true }],
+      groups: [
+        { id: 'default', deny: ['denied'] },
+        { id: 'kept', capture: true },
+      ],
       keys: [
         { id: 'k1', group: 'default', hash: hashOf(testKey) },
         { id: 'k2', group: 'kept', hash: hashOf('sk-kept-key-0123456789') },
@@ -53,6 +56,21 @@ test('a plain reply and a stream cost what their usage says', async () => {
   const stream = await recordOf('/chat/completions', '{"model":"gpt-x","stream":true}');
   expect(stream).toMatchObject({ usageCertainty: 'reported', stream: true });
   expect(stream.costUsd).toBeCloseTo(cost, 12);
+});
+
+test('a refused request tells which model it asked for', async () => {
+  const refused = await gateway.fetch('/chat/completions', { method: 'POST', body: '{"model":"denied"}' });
+  expect(refused.status).toBe(404);
+  const id = refused.headers.get('x-request-id') ?? '';
+  expect(await gateway.record(id)).toMatchObject({ outcome: 'error', modelAsked: 'denied', modelServed: null });
+});
+
+test('a name without end is noted up to a length', async () => {
+  upstream.answer((_request, response) => json(response, {}));
+  const record = await recordOf('/chat/completions', JSON.stringify({ model: 'x'.repeat(100_000) }));
+  const noted = 'x'.repeat(256);
+  expect(record).toMatchObject({ modelAsked: noted, modelServed: noted, attempts: [{ model: noted }] });
+  expect(upstream.seen.at(-1)?.body.length).toBeGreaterThan(100_000);
 });
 
 test('a model without a price costs an unknown sum, not nothing', async () => {
