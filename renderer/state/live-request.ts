@@ -19,6 +19,7 @@ export type LiveRequest = RequestStarted &
     | 'usage'
     | 'usageCertainty'
     | 'costUsd'
+    | 'client'
   >;
 
 type RequestEvent = Extract<ControlEvent, { type: 'request-started' | 'request-finished' }>;
@@ -45,5 +46,6 @@ function running(started: RequestStarted): LiveRequest {
     usage: null,
     usageCertainty: 'none',
     costUsd: null,
+    client: null,
   };
 }
