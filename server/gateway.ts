@@ -38,6 +38,8 @@ export interface Gateway {
   query: AnswerQuery;
   /** Calls with a snapshot first, then with what changes (`contract/events.ts`); returns how to stop that. */
   onEvent(listener: (message: EventMessage) => void): () => void;
+  /** The machine slept, or is in another network: connections that were kept open lead nowhere now. */
+  networkChanged(): void;
   /** An address that opens the window in a browser, once. It is a secret. Throws while the gateway does not listen. */
   createAdminUrl(): string;
 }
@@ -83,6 +85,7 @@ export async function createGateway(ports: GatewayPorts): Promise<Gateway> {
     query: control.query,
     onEvent: control.onEvent,
     createAdminUrl: side.createAdminUrl,
+    networkChanged: base.transport.leaveConnections,
     async start() {
       const { host, port } = { ...ports.config.current.config.settings, ...ports.listen };
       server = await listen(listener, { host, port });

@@ -4,9 +4,9 @@
  */
 import { readFile } from 'node:fs/promises';
 import type { Command } from 'commander';
+import { readEnvironment } from '../environment.ts';
 import { describeFileProblem } from '../file-problem.ts';
 import type { Control } from './control.ts';
-import { readEnvironment } from './environment.ts';
 import { exitCodes } from './exit-codes.ts';
 import { findPortHolder } from './port-holder.ts';
 import { describeTest } from './provider.ts';

@@ -1,7 +1,7 @@
 import { constants } from 'node:os';
 import { redactText } from '../log.ts';
+import type { Engine } from '../open-engine.ts';
 import { exitCodes } from './exit-codes.ts';
-import type { Engine } from './open-engine.ts';
 
 const drainMs = 10_000;
 /** For everything besides the requests; then something hangs, and the process ends all the same. */

@@ -1,7 +1,7 @@
-import { claimFolder } from './claim-folder.ts';
+import { claimFolder } from '../claim-folder.ts';
+import type { EngineOptions } from '../open-engine.ts';
 import type { Control } from './control.ts';
 import { CliError } from './exit-codes.ts';
-import type { EngineOptions } from './open-engine.ts';
 
 /** The control plane of a data folder: of the Sluice that runs on it, else of an engine that is opened for the moment. */
 export async function openControl(dataDir: string, options: EngineOptions): Promise<Control> {
@@ -10,7 +10,7 @@ export async function openControl(dataDir: string, options: EngineOptions): Prom
     const { openRemoteControl } = await import('./remote-control.ts');
     return openRemoteControl(dataDir, claim.holder);
   }
-  const { openEngine } = await import('./open-engine.ts');
+  const { openEngine } = await import('../open-engine.ts');
   const { gateway, close } = await openEngine(claim, options);
   return {
     origin: null,

@@ -3,10 +3,10 @@
  * name, and is imported only when it runs.
  */
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
+import { readEnvironment } from '../environment.ts';
 import { version } from '../version.ts';
 import { addAliasVerbs } from './alias.ts';
 import { addDoctor } from './doctor.ts';
-import { readEnvironment } from './environment.ts';
 import { CliError, exitCodes } from './exit-codes.ts';
 import { addGroupVerbs } from './group.ts';
 import { addKeyVerbs } from './key.ts';

@@ -2,15 +2,16 @@
  * `sluice serve`: the engine in a terminal or as a service. Takes the data folder, starts the engine, says where it is,
  * and ends it in order. Decides nothing about requests.
  */
+
+import { claimFolder } from '../claim-folder.ts';
+import type { Environment } from '../environment.ts';
 import { systemErrorCode } from '../file-problem.ts';
 import type { InstanceInfo } from '../instance-lock.ts';
+import { type Engine, openEngine } from '../open-engine.ts';
 import { version } from '../version.ts';
-import { claimFolder } from './claim-folder.ts';
 import { endInOrder } from './end-in-order.ts';
-import type { Environment } from './environment.ts';
 import { CliError, exitCodes } from './exit-codes.ts';
 import { openBrowser } from './open-browser.ts';
-import { type Engine, openEngine } from './open-engine.ts';
 import { commandName, describeReady, type Ready, readyLine } from './ready.ts';
 import { describeTakenPort } from './taken-port.ts';
 import type { Terminal } from './terminal.ts';

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
+import { readEnvironment } from '../environment.ts';
 import type { Control } from './control.ts';
-import { readEnvironment } from './environment.ts';
 import { openControl } from './open-control.ts';
 import { createOutput, type Output } from './output.ts';
 import type { Terminal } from './terminal.ts';

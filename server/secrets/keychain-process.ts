@@ -2,9 +2,9 @@
  * A child process in which keytar runs. keytar works on libuv's four shared threads, and a Secret Service that is
  * locked or half dead can hold one for ever: the program could then not even exit, because exit waits for them.
  * A child can be killed. It starts with the first call and ends by itself when nothing was asked for a while, so that
- * an idle program does not pay its memory.
+ * an idle program does not pay its memory. The desktop starts it its own way, since its binary is not to run as Node.
  */
-import { type ChildProcess, fork } from 'node:child_process';
+import { fork } from 'node:child_process';
 
 /** The calls of keytar that are used. */
 type Verb = 'getPassword' | 'setPassword' | 'deletePassword' | 'findCredentials';
@@ -25,11 +25,29 @@ process.on('message', async ({ id, verb, parameters }) => {
 
 const idleMs = 5_000;
 
-interface Reply {
+export interface KeytarCall {
+  id: number;
+  verb: Verb;
+  parameters: string[];
+}
+export interface KeytarReply {
   id: number;
   result?: unknown;
   problem?: string;
 }
+
+/** A process that runs keytar: hears a `KeytarCall`, answers each with a `KeytarReply`, and keeps no program alive. */
+export interface KeytarChild {
+  send(call: KeytarCall): void;
+  kill(): void;
+}
+export interface KeytarListener {
+  onReply(reply: KeytarReply): void;
+  onEnd(reason: string): void;
+}
+/** `keytarPath`: absolute path of keytar's main file. */
+export type StartKeytar = (keytarPath: string, listener: KeytarListener) => KeytarChild;
+
 interface Call {
   resolve(result: unknown): void;
   reject(error: Error): void;
@@ -40,9 +58,9 @@ interface Call {
 export type KeytarProcess = (verb: Verb, parameters: string[], limitMs: number) => Promise<unknown>;
 
 /** @param keytarPath absolute path of keytar's main file */
-export function createKeytarProcess(keytarPath: string): KeytarProcess {
+export function createKeytarProcess(keytarPath: string, start: StartKeytar = startNodeChild): KeytarProcess {
   const calls = new Map<number, Call>();
-  let child: ChildProcess | undefined;
+  let child: KeytarChild | undefined;
   let idle: NodeJS.Timeout | undefined;
   let lastId = 0;
 
@@ -55,40 +73,46 @@ export function createKeytarProcess(keytarPath: string): KeytarProcess {
     if (calls.size === 0) idle = setTimeout(stop, idleMs).unref();
   };
   const stop = (reason = 'the keychain helper was stopped') => {
-    child?.kill('SIGKILL');
+    child?.kill();
     child = undefined;
     for (const id of [...calls.keys()]) settle(id, (call) => call.reject(new Error(reason)));
     clearTimeout(idle);
   };
-  const start = () => {
-    // `fork` and not `spawn`: inside Electron only `fork` runs the binary as Node.
-    const started = fork(keytarPath, [], {
-      execArgv: ['-e', childSource],
-      stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+  const startChild = () => {
+    const started: KeytarChild = start(keytarPath, {
+      onReply: ({ id, result, problem }) =>
+        settle(id, (call) => (problem === undefined ? call.resolve(result) : call.reject(new Error(problem)))),
+      onEnd: (reason) => started === child && stop(reason),
     });
-    started.on('message', (reply: Reply) => {
-      settle(reply.id, (call) =>
-        reply.problem === undefined ? call.resolve(reply.result) : call.reject(new Error(reply.problem)),
-      );
-    });
-    const ended = (reason: string) => started === child && stop(reason);
-    started.on('error', () => ended('the keychain helper could not be started'));
-    started.on('exit', () => ended('the keychain helper ended unexpectedly'));
-    // Only a waiting call (its timer) keeps the program alive.
-    started.unref();
-    started.channel?.unref();
     return started;
   };
 
   return (verb, parameters, limitMs) => {
     clearTimeout(idle);
-    child ??= start();
+    child ??= startChild();
     const id = ++lastId;
     const answered = new Promise((resolve, reject) => {
       const timer = setTimeout(() => stop(`it did not answer within ${limitMs / 1000} s`), limitMs);
       calls.set(id, { resolve, reject, timer });
     });
-    child.send({ id, verb, parameters }, (error) => error && settle(id, (call) => call.reject(error)));
+    child.send({ id, verb, parameters });
     return answered;
+  };
+}
+
+/** Only a waiting call (its timer) keeps the program alive. */
+function startNodeChild(keytarPath: string, { onReply, onEnd }: KeytarListener): KeytarChild {
+  const child = fork(keytarPath, [], {
+    execArgv: ['-e', childSource],
+    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+  });
+  child.on('message', onReply);
+  child.on('error', () => onEnd('the keychain helper could not be started'));
+  child.on('exit', () => onEnd('the keychain helper ended unexpectedly'));
+  child.unref();
+  child.channel?.unref();
+  return {
+    send: (call) => void child.send(call, (error) => error && onReply({ id: call.id, problem: error.message })),
+    kill: () => void child.kill('SIGKILL'),
   };
 }

@@ -4,7 +4,7 @@ import { createRequire } from 'node:module';
 import { resolve } from 'node:path';
 import { z } from 'zod';
 import { GatewayError } from '../contract/errors.ts';
-import { createKeytarProcess, type KeytarProcess } from './keychain-process.ts';
+import { createKeytarProcess, type KeytarProcess, type StartKeytar } from './keychain-process.ts';
 import type { SecretStore } from './secret-store.ts';
 
 /** A keychain that is there answers in some milliseconds; one that asks a person to unlock it counts as absent. */
@@ -17,6 +17,13 @@ const probePrefix = 'probe/';
 const passwordReply = z.string().nullish();
 const credentialsReply = z.array(z.object({ account: z.string() }));
 
+export interface KeychainOptions {
+  /** Awaited before the first value goes in. */
+  beforeFirstSet(): Promise<void>;
+  /** Absent: a child process that is Node. */
+  startKeytar?: StartKeytar | undefined;
+}
+
 export interface Keychain {
   store: SecretStore;
   /** Writes, reads and deletes an item of a random name; the reason if that does not work, undefined if it does. */
@@ -28,11 +35,10 @@ export interface Keychain {
  * like any other whose probe gives the reason and whose calls reject.
  *
  * @param dataDir must exist; items are kept apart by data folder
- * @param beforeFirstSet is awaited before the first value goes in
  */
-export function openKeychain(dataDir: string, beforeFirstSet: () => Promise<void> = async () => {}): Keychain {
+export function openKeychain(dataDir: string, { beforeFirstSet, startKeytar }: KeychainOptions): Keychain {
   const service = keychainServiceName(dataDir);
-  const keytar = locateKeytar();
+  const keytar = locateKeytar(startKeytar);
   const call = async (...[verb, parameters, limitMs]: Parameters<KeytarProcess>) => {
     try {
       return await keytar(verb, [service, ...parameters], limitMs);
@@ -72,9 +78,9 @@ export function keychainServiceName(dataDir: string): string {
   return `sluice ${createHash('sha256').update(folder).digest('hex').slice(0, 8)}`;
 }
 
-function locateKeytar(): KeytarProcess {
+function locateKeytar(start?: StartKeytar): KeytarProcess {
   try {
-    return createKeytarProcess(createRequire(import.meta.url).resolve('keytar'));
+    return createKeytarProcess(createRequire(import.meta.url).resolve('keytar'), start);
   } catch {
     return async () => {
       throw new Error('the optional package keytar is not installed');

@@ -5,6 +5,7 @@ import { writeFileDurably } from '../durable-file.ts';
 import { describeFileProblem } from '../file-problem.ts';
 import { encryptedFileName, openEncryptedFile } from './encrypted-file.ts';
 import { openKeychain } from './keychain.ts';
+import type { StartKeytar } from './keychain-process.ts';
 import type { SecretStore } from './secret-store.ts';
 
 /** Made when the first secret goes into the keychain; its existence is what counts. */
@@ -17,6 +18,8 @@ export interface SecretStoreOptions {
   passphrase?: string | undefined;
   /** `auto`: what already holds secrets; else the keychain if it answers; else the encrypted file. */
   prefer?: 'auto' | 'keychain' | 'file';
+  /** Absent: a child process that is Node. */
+  startKeytar?: StartKeytar | undefined;
 }
 
 export interface OpenedSecretStore {
@@ -31,12 +34,12 @@ export interface OpenedSecretStore {
  * them again. Rejects with a GatewayError if the chosen store exists but does not open.
  */
 export async function openSecretStore(options: SecretStoreOptions): Promise<OpenedSecretStore> {
-  const { dataDir, prefer = 'auto' } = options;
+  const { dataDir, prefer = 'auto', startKeytar } = options;
   const fileHolds = existsSync(join(dataDir, encryptedFileName));
   const keychainHolds = existsSync(join(dataDir, keychainMarkerName));
   if (prefer === 'file' || (prefer === 'auto' && fileHolds)) return openFile(options);
 
-  const keychain = openKeychain(dataDir, () => markKeychain(dataDir));
+  const keychain = openKeychain(dataDir, { startKeytar, beforeFirstSet: () => markKeychain(dataDir) });
   const problem = await keychain.probe();
   if (problem === undefined) return { store: keychain.store, notices: [] };
   if (prefer === 'keychain') throw new GatewayError('internal', `No OS keychain answers here (${problem}).`);

@@ -58,6 +58,8 @@ export interface Transport {
   send(request: OutgoingRequest, handler: ReplyHandler): Exchange;
   /** Host and port of the proxy that requests to `origin` go through, or null. `choice` as in `OutgoingRequest.proxy`. */
   proxyFor(origin: string, choice: string): string | null;
+  /** The next request opens a new connection; those that run go on. For a machine that slept or has another network. */
+  leaveConnections(): void;
   close(): Promise<void>;
 }
 
@@ -74,6 +76,8 @@ interface Way {
 
 export function createTransport(options: TransportOptions = {}): Transport {
   const ways = new Map<string, Way>();
+  /** No longer used, but requests still run on them. */
+  const left = new Set<Pool>();
   const proxies = options.proxies ?? {};
   const secureContext = options.extraCa?.length
     ? tls.createSecureContext({ ca: [...tls.getCACertificates('default'), ...options.extraCa] })
@@ -129,8 +133,15 @@ export function createTransport(options: TransportOptions = {}): Transport {
       return exchange;
     },
     proxyFor: (origin, choice) => chooseProxy(choice, origin, proxies)?.host ?? null,
+    leaveConnections() {
+      for (const { pool } of ways.values()) {
+        left.add(pool);
+        void pool.close().finally(() => left.delete(pool));
+      }
+      ways.clear();
+    },
     async close() {
-      await Promise.all([...ways.values()].map(({ pool }) => pool.destroy()));
+      await Promise.all([...left, ...[...ways.values()].map(({ pool }) => pool)].map((pool) => pool.destroy()));
       ways.clear();
     },
   };

@@ -56,6 +56,33 @@ describe('a reply', () => {
     expect(await observe(transport, requestTo(upstream.origin)).outcome).toMatchObject({ status: 200, body: 'ok' });
   });
 
+  test('goes on after its connections were left, and the next request opens a new one', async () => {
+    const ports: (number | undefined)[] = [];
+    const finish: (() => void)[] = [];
+    const upstream = await serve((request, response) => {
+      ports.push(request.socket.remotePort);
+      response.write('begin ');
+      finish.push(() => response.end('end'));
+    });
+    const own = createTransport();
+    const running = observe(own, requestTo(upstream.origin));
+    await expect.poll(() => finish.length).toBe(1);
+    finish[0]?.();
+    expect(await running.outcome).toMatchObject({ body: 'begin end' });
+    await setImmediate();
+    const kept = observe(own, requestTo(upstream.origin));
+    await expect.poll(() => finish.length).toBe(2);
+    own.leaveConnections();
+    const next = observe(own, requestTo(upstream.origin));
+    await expect.poll(() => finish.length).toBe(3);
+    for (const end of finish.slice(1)) end();
+    expect(await kept.outcome).toMatchObject({ body: 'begin end' });
+    expect(await next.outcome).toMatchObject({ body: 'begin end' });
+    expect(ports[1]).toBe(ports[0]);
+    expect(ports[2]).not.toBe(ports[0]);
+    await own.close();
+  });
+
   test('leaves its connection for the next request', async () => {
     const ports = new Set<number | undefined>();
     const upstream = await serve((request, response) => {

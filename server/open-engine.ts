@@ -1,19 +1,21 @@
 /**
  * An engine on a data folder that is claimed: opens its log, configuration and secrets, and puts a gateway on them that
- * does not listen yet. `serve` starts it; a verb that finds no running Sluice uses it as it is.
+ * does not listen yet. `serve` and the desktop start it; a verb that finds no running Sluice uses it as it is.
  */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { openConfPersistence } from '../config/conf-persistence.ts';
-import { type ConfigStore, openConfigStore } from '../config/config-store.ts';
-import { loadDeclarativeConfig } from '../config/declarative.ts';
-import { removeLeftovers } from '../data-folder.ts';
-import { createGateway, type Gateway } from '../gateway.ts';
-import { type LogFile, openLogFile } from '../log.ts';
-import { openSecretStore } from '../secrets/open-secret-store.ts';
-import type { SecretStore } from '../secrets/secret-store.ts';
 import type { ClaimedFolder } from './claim-folder.ts';
+import { openConfPersistence } from './config/conf-persistence.ts';
+import { type ConfigStore, openConfigStore } from './config/config-store.ts';
+import { loadDeclarativeConfig } from './config/declarative.ts';
+import type { ConfigPersistence } from './config/persistence.ts';
+import { removeLeftovers } from './data-folder.ts';
 import type { Environment } from './environment.ts';
+import { createGateway, type Gateway } from './gateway.ts';
+import { type LogFile, openLogFile } from './log.ts';
+import type { StartKeytar } from './secrets/keychain-process.ts';
+import { openSecretStore } from './secrets/open-secret-store.ts';
+import type { SecretStore } from './secrets/secret-store.ts';
 
 export interface EngineOptions {
   environment: Environment;
@@ -21,6 +23,10 @@ export interface EngineOptions {
   env: Readonly<Record<string, string | undefined>>;
   /** In place of the data folder's configuration. */
   configFile?: string | undefined;
+  /** Writes the data folder's `config.json`; absent: the `conf` package does. */
+  openPersistence?: (path: string) => ConfigPersistence;
+  /** Runs keytar; absent: a child process that is Node. */
+  startKeytar?: StartKeytar;
   windowFolders?: readonly string[];
   listen?: { host?: string; port?: number };
   /** Told what a person should know, a line each; no secrets. */
@@ -67,20 +73,22 @@ export async function openEngine({ folder, lock }: ClaimedFolder, options: Engin
   }
 }
 
-async function openConfig(dataDir: string, { configFile, notice }: EngineOptions): Promise<ConfigStore> {
+async function openConfig(dataDir: string, options: EngineOptions): Promise<ConfigStore> {
+  const { configFile, openPersistence = openConfPersistence, notice } = options;
   const config = configFile
     ? await loadDeclarativeConfig(configFile)
-    : await openConfigStore({ persistence: openConfPersistence(join(dataDir, 'config.json')) });
+    : await openConfigStore({ persistence: openPersistence(join(dataDir, 'config.json')) });
   config.notices.forEach(notice);
   return config;
 }
 
 /** A keychain is asked only where a secret is; that it was opened, and which, is told then. */
-function secretsOnDemand(dataDir: string, { environment, notice }: EngineOptions): () => Promise<SecretStore> {
+function secretsOnDemand(dataDir: string, options: EngineOptions): () => Promise<SecretStore> {
+  const { environment, startKeytar, notice } = options;
   let opened: Promise<SecretStore> | undefined;
   const open = async () => {
     const { passphrase, secrets } = environment;
-    const { store, notices } = await openSecretStore({ dataDir, passphrase, prefer: secrets });
+    const { store, notices } = await openSecretStore({ dataDir, passphrase, prefer: secrets, startKeytar });
     notices.forEach(notice);
     return store;
   };

@@ -1,6 +1,6 @@
 import envPaths from 'env-paths';
-import type { ProxySettings } from '../transport/transport.ts';
-import { CliError, exitCodes } from './exit-codes.ts';
+import { CliError, exitCodes } from './cli/exit-codes.ts';
+import type { ProxySettings } from './transport/transport.ts';
 
 /** What the environment says to Sluice. */
 export interface Environment {

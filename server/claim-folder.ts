@@ -1,5 +1,5 @@
-import { type DataFolder, prepareDataFolder } from '../data-folder.ts';
-import { acquireInstanceLock, type InstanceInfo, type InstanceLock } from '../instance-lock.ts';
+import { type DataFolder, prepareDataFolder } from './data-folder.ts';
+import { acquireInstanceLock, type InstanceInfo, type InstanceLock } from './instance-lock.ts';
 
 /** A data folder that is this process's until the lock is released. */
 export interface ClaimedFolder {
