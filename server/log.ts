@@ -58,8 +58,13 @@ export function openLogFile(folder: string): LogFile {
   }, flushEveryMs).unref();
   // A full disk must not end the program.
   destination.on('error', () => {});
+  // The requests before it go first, so that the file tells what happened in order.
+  const write = (line: string) => {
+    requests.flush();
+    destination.write(line);
+  };
   return {
-    log: createLog(destination),
+    log: createLog({ write }),
     logRequest: requests.log,
     path,
     flush: () => {
