@@ -6,6 +6,8 @@ import { exitCodes } from './exit-codes.ts';
 const drainMs = 10_000;
 /** For everything besides the requests; then something hangs, and the process ends all the same. */
 const closeMs = 5_000;
+/** A Ctrl+C can come twice, by the terminal and passed on by npm; a person who means it takes longer. */
+const sameSignalMs = 1_000;
 const signals = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
 
 /**
@@ -13,11 +15,14 @@ const signals = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
  * A fault that nobody caught is logged and said, and ends it with 1: what state the program is in then, nobody knows.
  */
 export function endInOrder(engine: Engine, notice: (line: string) => void): void {
-  let isEnding = false;
+  let endingSinceMs: number | undefined;
   for (const signal of signals) {
     process.on(signal, () => {
-      if (isEnding) process.exit(128 + constants.signals[signal]);
-      isEnding = true;
+      if (endingSinceMs !== undefined) {
+        if (performance.now() - endingSinceMs > sameSignalMs) process.exit(128 + constants.signals[signal]);
+        return;
+      }
+      endingSinceMs = performance.now();
       notice(`${signal}: Sluice ends when running requests have, in ${drainMs / 1000} s at the latest.`);
       void end(engine);
     });

@@ -239,9 +239,30 @@ describe('the end', () => {
     await until(() => upstream?.seen.length === 1);
     const ended = serving.end('SIGINT');
     await until(() => serving.output.stderr.includes('SIGINT'));
-    serving.child.kill('SIGINT');
+    const again = setInterval(() => serving.child.kill('SIGINT'), 200);
     expect(await ended).toBe(130);
+    clearInterval(again);
     await brokenOff;
+  });
+
+  test('is in order where one Ctrl+C comes twice, as it does through npm', async () => {
+    let finish = () => {};
+    upstream = await startUpstream((_request, response) => {
+      finish = () => json(response, { object: 'chat.completion' });
+    });
+    const { serving, key } = await serveUpstream(upstream.baseUrl);
+    const request = fetch(`${serving.ready.baseUrl}/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ model: 'gpt-x', messages: [] }),
+    });
+    await until(() => upstream?.seen.length === 1);
+    const ended = serving.end('SIGINT');
+    await until(() => serving.output.stderr.includes('SIGINT'));
+    serving.child.kill('SIGINT');
+    finish();
+    expect((await request).status).toBe(200);
+    expect(await ended).toBe(0);
   });
 
   test('by SIGKILL leaves a folder that the next start takes over', async () => {
