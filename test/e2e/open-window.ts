@@ -28,6 +28,8 @@ export interface OpenWindowOptions {
   context?: BrowserContextOptions;
   /** False: the window is opened without the address that signs in. */
   signedIn?: boolean;
+  /** Where in the window: `/keys`. The overview if absent. */
+  screen?: string;
 }
 
 /** A gateway on a configuration in a real file, and its window in a browser that knows nothing yet. */
@@ -51,6 +53,7 @@ export async function openWindow(options: OpenWindowOptions): Promise<OpenedWind
   const page = await context.newPage();
   const complaints = collectComplaints(page);
   await page.goto(signedIn ? gateway.gateway.createAdminUrl() : gateway.origin);
+  if (options.screen) await page.goto(`${gateway.origin}/#${options.screen}`);
   return {
     get gateway() {
       return gateway;
