@@ -59,6 +59,7 @@ export async function openControlSide(side: ControlSidePorts): Promise<ControlSi
     ownAddresses,
     discovered: discovery.models,
     log,
+    notice: ports.notice,
   });
   const admin = await openAdminToken(ports.dataDir);
   const createAdminUrl = () => windowUrl(side.origin(), admin);

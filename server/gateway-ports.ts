@@ -19,6 +19,8 @@ export interface GatewayPorts {
   log: Logger;
   /** Told of each request that has ended. */
   logRequest: LogRequest;
+  /** Told what a person should know at the start, a line each; no secrets. */
+  notice?: (line: string) => void;
   /** Folder of the built window; null if there is none. */
   windowFolder: string | null;
   /** In place of the configuration's. */

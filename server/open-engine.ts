@@ -57,6 +57,7 @@ export async function openEngine({ folder, lock }: ClaimedFolder, options: Engin
       proxies: options.environment.proxies,
       log: logFile.log,
       logRequest: logFile.logRequest,
+      notice: options.notice,
       windowFolder: options.windowFolders?.find((path) => existsSync(join(path, 'index.html'))) ?? null,
       ...(options.listen && { listen: options.listen }),
     });

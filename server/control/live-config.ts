@@ -11,7 +11,7 @@ import type { Snapshot } from '../routing/snapshot.ts';
 import type { SecretStore } from '../secrets/secret-store.ts';
 import { createSerialQueue } from '../serial-queue.ts';
 import { type RunningDemo, startDemo, wantsDemo } from './demo-provider.ts';
-import { readSecretValues } from './secret-values.ts';
+import { describeMissing, readSecretValues } from './secret-values.ts';
 
 export interface LiveConfigPorts {
   config: ConfigStore;
@@ -21,6 +21,8 @@ export interface LiveConfigPorts {
   /** By provider id. */
   discovered(): ReadonlyMap<string, ReadonlyMap<string, ModelInfo>>;
   log: Logger;
+  /** Told at the start which secrets are missing, a line each. */
+  notice?: ((line: string) => void) | undefined;
 }
 
 export interface LiveConfig {
@@ -46,6 +48,7 @@ export interface ConfigInForce {
 
 export async function createLiveConfig(ports: LiveConfigPorts): Promise<LiveConfig> {
   const parts = await loadParts(ports, null);
+  for (const line of describeMissing(parts.missing)) ports.notice?.(line);
   return new LoadedConfig(ports, parts);
 }
 
@@ -53,15 +56,21 @@ export async function createLiveConfig(ports: LiveConfigPorts): Promise<LiveConf
 interface Parts {
   used: ConfigRevision;
   secrets: ReadonlyMap<string, string>;
+  /** Secrets that the configuration refers to and that are not there. */
+  missing: readonly { name: string; reason: string }[];
   demo: RunningDemo | null;
 }
 
 /** A demo that runs already goes on running if it is still wanted; if not, it is the caller's to stop. */
 async function loadParts({ config, openSecrets, env, log }: LiveConfigPorts, demo: RunningDemo | null): Promise<Parts> {
   const used = config.current;
-  const missing = (name: string, reason: string) => log.warn({ name, reason }, 'a secret is missing');
-  const secrets = await readSecretValues(used.config, { openSecrets, env, missing });
-  return { used, secrets, demo: wantsDemo(used.config) ? (demo ?? (await startDemo())) : null };
+  const missing: { name: string; reason: string }[] = [];
+  const noteMissing = (name: string, reason: string) => {
+    missing.push({ name, reason });
+    log.warn({ name, reason }, 'a secret is missing');
+  };
+  const secrets = await readSecretValues(used.config, { openSecrets, env, missing: noteMissing });
+  return { used, secrets, missing, demo: wantsDemo(used.config) ? (demo ?? (await startDemo())) : null };
 }
 
 class LoadedConfig implements LiveConfig {

@@ -43,4 +43,13 @@ async function readOne(name: string, reference: string, sources: SecretValueSour
   }
 }
 
+/** For a person, a line for each reason: a passphrase that is missing is so for all. */
+export function describeMissing(missing: readonly { name: string; reason: string }[]): string[] {
+  const reasons = new Set(missing.map(({ reason }) => reason));
+  return [...reasons].map((reason) => {
+    const names = missing.filter((each) => each.reason === reason).map(({ name }) => name);
+    return `There is no secret for ${names.join(', ')}: ${reason.replace(/\.$/, '')}.`;
+  });
+}
+
 const noStore = { get: async () => undefined };
