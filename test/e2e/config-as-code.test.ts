@@ -103,6 +103,16 @@ describe('the example of the documentation', () => {
   });
 });
 
+test('variables that are not set are told at the start, and it serves without them', async () => {
+  const upstream = await upstreamThat(says('main'));
+  const config = example.replace('http://127.0.0.1:4010/v1', upstream.baseUrl);
+  const sluice = await start({ config, env: { SLUICE_KEY: key }, key });
+  expect(sluice.output.stderr).toBe('There is no secret for provider/main/c1: env:MAIN_API_KEY holds no value.\n');
+  const refused = await chat(sluice, '{"model":"fast"}');
+  expect([refused.status, (await refused.json()).error.code]).toEqual([503, 'no_healthy_provider']);
+  expect(upstream.seen).toEqual([]);
+});
+
 describe('two upstreams', () => {
   test('of which the first refuses connections: the second answers, with its own name for the model', async () => {
     const second = await upstreamThat(says('second'));

@@ -157,4 +157,21 @@ describe('without a keychain', () => {
     await expectUsed(sluice);
     expect((await sluice.query({ type: 'status' })).secretStore).toContain('encrypted file');
   });
+
+  test('a passphrase that is wrong is told at the start, and costs nothing that is stored', async () => {
+    const sluice = await start({ ...env, SLUICE_PASSPHRASE: 'right' });
+    await addProvider(sluice);
+    await sluice.end();
+    const before = readFileSync(join(sluice.folder, 'secrets.enc'));
+    await sluice.start({ SLUICE_PASSPHRASE: 'wrong' });
+    expect(sluice.output.stderr).toMatch(
+      /^There is no secret for provider\/main\/c1: .* does not open with this SLUICE_PASSPHRASE/,
+    );
+    expect((await sluice.fetch('/chat/completions', chat)).status).toBe(503);
+    expect((await sluice.cli(['key', 'create'])).code).toBe(1);
+    await sluice.end();
+    expect(readFileSync(join(sluice.folder, 'secrets.enc'))).toEqual(before);
+    await sluice.start();
+    await expectUsed(sluice);
+  });
 });

@@ -42,8 +42,8 @@ export interface Sluice {
   control(path: string, init?: RequestInit): Promise<Response>;
   /** Resolves with the exit code; null if the signal itself ended it. */
   end(signal?: NodeJS.Signals): Promise<number | null>;
-  /** Starts it again on the same folder. */
-  start(): Promise<void>;
+  /** Starts it again on the same folder; `more` is added to its environment this once. */
+  start(more?: Record<string, string>): Promise<void>;
   /** Ends it at once and removes the folder. */
   remove(): Promise<void>;
 }
@@ -59,11 +59,11 @@ export async function startSluice(options: SluiceOptions = {}): Promise<Sluice> 
   const env = options.env ?? {};
   const parameters = ['serve', '--json', '--port', String(options.port ?? 0), '--data-dir', dataDir];
   if (config) parameters.push('--config', configFile);
-  const launch = async () => {
-    const started = startProgram(parameters, { env });
+  const launch = async (more: Record<string, string>) => {
+    const started = startProgram(parameters, { env: { ...env, ...more } });
     return { started, ready: await readyOf(started) };
   };
-  let { started, ready } = await launch();
+  let { started, ready } = await launch({});
   const key = options.key ?? ready.key ?? '';
   const origin = () => new URL(ready.baseUrl).origin;
   const control = (path: string, init: RequestInit = {}) => {
@@ -110,8 +110,8 @@ export async function startSluice(options: SluiceOptions = {}): Promise<Sluice> 
     query: (query) => ask('/query', query),
     control,
     end,
-    async start() {
-      ({ started, ready } = await launch());
+    async start(more = {}) {
+      ({ started, ready } = await launch(more));
     },
     async remove() {
       await end('SIGKILL');
