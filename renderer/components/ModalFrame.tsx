@@ -25,6 +25,8 @@ export function ModalFrame({ title, opened, onClose, stays = false, children }: 
       withCloseButton={!stays}
       closeButtonProps={{ 'aria-label': close }}
       transitionProps={{ duration: 0 }}
+      // Its header is not the page's.
+      attributes={{ header: { role: 'presentation' } }}
       styles={{ title: { fontWeight: 600, fontSize: 'var(--mantine-font-size-lg)' } }}
     >
       {children}

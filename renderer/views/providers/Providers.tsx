@@ -1,11 +1,9 @@
-import { Screen } from '../../components/Screen.tsx';
-import { ProvidersSection } from './ProvidersSection.tsx';
+/** Where requests can go: every provider with how it does, and what is set of one. */
+import { useRoute } from 'wouter';
+import { ProviderDetail } from './ProviderDetail.tsx';
+import { ProviderList } from './ProviderList.tsx';
 
-/** Where requests can go. */
 export function Providers() {
-  return (
-    <Screen name="providers">
-      <ProvidersSection />
-    </Screen>
-  );
+  const [isOne, parameters] = useRoute<{ id: string }>('/providers/:id');
+  return isOne ? <ProviderDetail key={parameters.id} id={parameters.id} /> : <ProviderList />;
 }

@@ -1,0 +1,138 @@
+import { Button, Group, Stack, Text, TextInput } from '@mantine/core';
+import { useFocusTrap } from '@mantine/hooks';
+import { type FormEvent, useState } from 'react';
+import type { CommandInputMap } from '../../../server/contract/commands.ts';
+import { CommandProblem } from '../../components/CommandProblem.tsx';
+import { useMessages } from '../../messages/use-messages.ts';
+import { useCommand } from '../../state/use-command.ts';
+import { fillPlaceholders, isBaseUrl, placeholdersOf } from './base-url.ts';
+import { CredentialFields, draftedCredential, emptyDraft } from './CredentialFields.tsx';
+import type { Choice } from './PresetPicker.tsx';
+import classes from './Providers.module.css';
+
+export interface ConnectFormProps {
+  choice: Choice;
+  onBack(): void;
+  onAdded(id: string): void;
+}
+
+/** The second step: the address where it is not known, and the credential. */
+export function ConnectForm({ choice, onBack, onAdded }: ConnectFormProps) {
+  const { add: names } = useMessages().providers;
+  const form = useConnectForm(choice, onAdded);
+  // The step before has gone, and the focus with it.
+  const takeFocus = useFocusTrap();
+  const { preset } = form;
+  return (
+    <form onSubmit={(event) => void form.submit(event)} ref={takeFocus}>
+      <Stack gap="sm">
+        {preset && (
+          <div>
+            <Text fw={600}>{preset.name}</Text>
+            <span className={classes.mono}>{form.baseUrl}</span>
+            {preset.hint && <Text c="dimmed">{preset.hint}</Text>}
+          </div>
+        )}
+        <AddressFields form={form} />
+        {(!preset?.isLocal || form.needsCredential) && (
+          <CredentialFields
+            draft={form.credential}
+            onChange={form.setCredential}
+            keyPage={preset?.keyPage ?? null}
+            isOptional={!form.needsCredential}
+            isFirst={preset !== null && form.blanks.length === 0}
+          />
+        )}
+        {form.command.problem && <CommandProblem problem={form.command.problem} />}
+        <Group justify="flex-end" gap="xs">
+          <Button variant="default" onClick={onBack}>
+            {names.back}
+          </Button>
+          <Button type="submit" loading={form.command.isRunning}>
+            {names.submit}
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  );
+}
+
+type ConnectFormState = ReturnType<typeof useConnectForm>;
+
+function useConnectForm(choice: Choice, onAdded: (id: string) => void) {
+  const preset = choice === 'custom' ? null : choice.preset;
+  const found = choice === 'custom' ? undefined : choice.found;
+  const template = found?.baseUrl ?? preset?.baseUrl ?? '';
+  const [address, setAddress] = useState('');
+  const [name, setName] = useState('');
+  const [values, setValues] = useState<Readonly<Record<string, string>>>({});
+  const [credential, setCredential] = useState(emptyDraft);
+  const [wasSent, setWasSent] = useState(false);
+  const command = useCommand();
+  const baseUrl = preset ? fillPlaceholders(template, values) : address.trim();
+  const needsCredential = found?.needsCredential ?? preset?.needsCredential ?? false;
+  const given = draftedCredential(credential);
+  const isComplete = isBaseUrl(baseUrl) && (given !== null || !needsCredential);
+  const submit = async (event: FormEvent) => {
+    event.preventDefault();
+    setWasSent(true);
+    if (!isComplete) return;
+    const provider: CommandInputMap['provider.add']['provider'] = {
+      ...(preset && { preset: preset.id }),
+      ...(name.trim() && { name: name.trim() }),
+      baseUrl,
+    };
+    const result = await command.run({ type: 'provider.add', provider, ...(given && { credentials: [given] }) });
+    if (result) onAdded(result.provider.id);
+  };
+  return {
+    preset,
+    baseUrl,
+    blanks: preset ? placeholdersOf(template) : [],
+    needsCredential,
+    lacksCredential: wasSent && needsCredential && given === null,
+    lacksAddress: wasSent && !isBaseUrl(baseUrl),
+    ...{ address, setAddress, name, setName, values, setValues, credential, setCredential, command, submit },
+  };
+}
+
+/** What is missing of the address: all of it, or what the preset leaves open. */
+function AddressFields({ form }: { form: ConnectFormState }) {
+  const { add: names } = useMessages().providers;
+  const problem = form.lacksAddress ? names.addressWrong : null;
+  if (form.preset) {
+    return form.blanks.map((blank, index) => (
+      <TextInput
+        key={blank}
+        label={blank}
+        value={form.values[blank] ?? ''}
+        onChange={(event) => form.setValues({ ...form.values, [blank]: event.currentTarget.value })}
+        error={problem}
+        autoComplete="off"
+        data-autofocus={index === 0 || undefined}
+      />
+    ));
+  }
+  return (
+    <>
+      <TextInput
+        label={names.address}
+        description={names.addressHint}
+        placeholder="https://llm.example.com/v1"
+        value={form.address}
+        onChange={(event) => form.setAddress(event.currentTarget.value)}
+        error={problem}
+        autoComplete="off"
+        inputMode="url"
+        data-autofocus
+      />
+      <TextInput
+        label={names.name}
+        value={form.name}
+        onChange={(event) => form.setName(event.currentTarget.value)}
+        maxLength={200}
+        autoComplete="off"
+      />
+    </>
+  );
+}

@@ -1,0 +1,86 @@
+import { Button, TextInput } from '@mantine/core';
+import { IconSearch } from '@tabler/icons-react';
+import { useState } from 'react';
+import type { DetectedServer, Preset } from '../../../server/contract/preset.ts';
+import { CommandProblem } from '../../components/CommandProblem.tsx';
+import { ListSkeleton } from '../../components/ListSkeleton.tsx';
+import { useLocalization, useMessages } from '../../messages/use-messages.ts';
+import { useQuery } from '../../state/use-query.ts';
+import classes from './Providers.module.css';
+
+/** What is to be added: a known service, a local server that answers now, or anything else by its address. */
+export type Choice = { preset: Preset; found?: DetectedServer } | 'custom';
+
+/** The first step: which service. */
+export function PresetPicker({ onPick }: { onPick(choice: Choice): void }) {
+  const { add: names } = useMessages().providers;
+  const [search, setSearch] = useState('');
+  const { answer, problem } = useQuery<'presets'>({ type: 'presets' });
+  // The preset for everything else knows nothing that the form of a custom service does not ask.
+  const presets = answer?.filter(({ id }) => id !== 'custom');
+  const { answer: servers } = useQuery<'local-servers'>({ type: 'local-servers' });
+  const found = presets?.filter((preset) => matches(preset, search)) ?? [];
+  const local = (servers ?? []).flatMap((server) => {
+    const preset = presets?.find(({ id }) => id === server.preset);
+    return preset && matches(preset, search) ? [{ preset, found: server }] : [];
+  });
+  return (
+    <div className={classes.picker}>
+      <TextInput
+        label={names.search}
+        placeholder={names.searchPlaceholder}
+        leftSection={<IconSearch size={16} />}
+        value={search}
+        onChange={(event) => setSearch(event.currentTarget.value)}
+        autoComplete="off"
+        data-autofocus
+      />
+      {problem && <CommandProblem problem={problem} />}
+      {!presets && !problem && <ListSkeleton rows={5} rowHeight={44} />}
+      {presets && (
+        <div className={classes.choices}>
+          {local.map((choice) => (
+            <PresetChoice key={choice.found.baseUrl} {...choice} onPick={() => onPick(choice)} />
+          ))}
+          {found.map((preset) => (
+            <PresetChoice key={preset.id} preset={preset} onPick={() => onPick({ preset })} />
+          ))}
+          {found.length === 0 && <p className={classes.soft}>{names.noneFound(search)}</p>}
+        </div>
+      )}
+      <Button variant="default" onClick={() => onPick('custom')}>
+        {names.custom}
+      </Button>
+    </div>
+  );
+}
+
+function matches({ id, name, baseUrl }: Preset, search: string): boolean {
+  return `${id} ${name} ${baseUrl}`.toLowerCase().includes(search.trim().toLowerCase());
+}
+
+interface PresetChoiceProps {
+  preset: Preset;
+  found?: DetectedServer;
+  onPick(): void;
+}
+
+function PresetChoice({ preset, found, onPick }: PresetChoiceProps) {
+  const { messages, formats } = useLocalization();
+  const names = messages.providers.add;
+  return (
+    <button type="button" className={classes.choice} onClick={onPick}>
+      <span className={classes.choiceName}>
+        {found?.name ?? preset.name}
+        {found && <span className={classes.tagGood}>{names.answersNow}</span>}
+        {!found && preset.isLocal && <span className={classes.tag}>{names.local}</span>}
+      </span>
+      <span className={classes.mono}>{found?.baseUrl ?? preset.baseUrl}</span>
+      {found && !found.needsCredential && (
+        <span className={classes.soft}>
+          {messages.providers.modelCount(found.models.length, formats.number(found.models.length))}
+        </span>
+      )}
+    </button>
+  );
+}

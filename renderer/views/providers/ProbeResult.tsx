@@ -1,0 +1,70 @@
+import { Button, Loader } from '@mantine/core';
+import { IconCircleCheck, IconCircleX, IconMinus } from '@tabler/icons-react';
+import type { ProbeReport, ProbeStep } from '../../../server/contract/probe.ts';
+import { CommandProblem } from '../../components/CommandProblem.tsx';
+import { useLocalization, useMessages } from '../../messages/use-messages.ts';
+import type { Answered } from '../../state/use-query.ts';
+import classes from './Providers.module.css';
+
+export interface ProbeResultProps {
+  probe: Answered<'provider-test'>;
+  /** Waits no longer. */
+  onStop(): void;
+}
+
+/** What asking the provider has shown, hop by hop. */
+export function ProbeResult({ probe, onStop }: ProbeResultProps) {
+  const {
+    providers: { test: names },
+    cancel,
+  } = useMessages();
+  if (probe.isRunning) {
+    return (
+      <div className={classes.probeWait} role="status">
+        <Loader size="xs" />
+        <span>{names.running}</span>
+        <Button size="compact-xs" variant="default" onClick={onStop}>
+          {cancel}
+        </Button>
+      </div>
+    );
+  }
+  if (probe.problem) return <CommandProblem problem={probe.problem} />;
+  return probe.answer && <Report report={probe.answer} />;
+}
+
+function Report({ report }: { report: ProbeReport }) {
+  const { messages, formats } = useLocalization();
+  const names = messages.providers.test;
+  const elapsed = formats.duration(report.elapsedMs);
+  return (
+    <div role="status">
+      <p className={report.ok ? classes.probeGood : classes.probeBad}>
+        {report.failedAt === null ? names.passed(elapsed) : names.failed(names.steps[report.failedAt], elapsed)}
+      </p>
+      <ol className={classes.steps}>
+        {report.steps.map((step) => (
+          <Step key={step.name} step={step} />
+        ))}
+      </ol>
+    </div>
+  );
+}
+
+const marks = { ok: IconCircleCheck, failed: IconCircleX, skipped: IconMinus };
+const meanings = { ok: classes.good, failed: classes.bad, skipped: undefined };
+
+function Step({ step }: { step: ProbeStep }) {
+  const { test: names } = useMessages().providers;
+  const Mark = marks[step.status];
+  return (
+    <li className={classes.step}>
+      <Mark size={16} className={meanings[step.status]} role="img" aria-label={names.statuses[step.status]} />
+      <span className={classes.stepName}>{names.steps[step.name]}</span>
+      <span className={step.status === 'skipped' ? classes.soft : undefined}>
+        {step.message}
+        {step.advice && <span className={classes.advice}>{step.advice}</span>}
+      </span>
+    </li>
+  );
+}

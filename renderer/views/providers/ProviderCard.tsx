@@ -1,0 +1,86 @@
+import { Button } from '@mantine/core';
+import { IconSettings, IconStethoscope } from '@tabler/icons-react';
+import { Link } from 'wouter';
+import { CommandProblem } from '../../components/CommandProblem.tsx';
+import { StateSwitch } from '../../components/StateSwitch.tsx';
+import { useLocalization } from '../../messages/use-messages.ts';
+import { useCommand } from '../../state/use-command.ts';
+import { ProbeResult } from './ProbeResult.tsx';
+import { ProviderFacts } from './ProviderFacts.tsx';
+import classes from './Providers.module.css';
+import { type ProviderRowData, switchCommand } from './provider-row.ts';
+import { useProbe } from './use-probe.ts';
+
+/** A provider: on or off, how it does, and the ways to test and change it. */
+export function ProviderCard({ row }: { row: ProviderRowData }) {
+  const { providers: names } = useLocalization().messages;
+  const command = useCommand();
+  const { provider, isDemo } = row;
+  const name = isDemo ? names.demoName : (provider?.name ?? row.id);
+  return (
+    <li className={classes.card}>
+      <div className={classes.cardHead}>
+        <StateSwitch
+          label={names.switch(name)}
+          isOn={row.isOn}
+          isBusy={command.isRunning}
+          onChange={(isOn) => void command.run(switchCommand(row, isOn))}
+        />
+        <div className={classes.cardTitle}>
+          <h2 className={classes.cardName}>
+            {isDemo ? name : <Link href={`/providers/${row.id}`}>{name}</Link>}
+            {isDemo && <span className={classes.tag}>{names.demo}</span>}
+          </h2>
+          <p className={classes.cardDetail} title={isDemo ? undefined : provider?.baseUrl}>
+            {provider && !isDemo ? <span className={classes.mono}>{provider.baseUrl}</span> : names.demoDetail}
+          </p>
+        </div>
+      </div>
+      {provider ? (
+        <ProviderFacts provider={provider} />
+      ) : (
+        row.isOn && <p className={classes.warning}>{names.demoNotRunning}</p>
+      )}
+      {command.problem && <CommandProblem problem={command.problem} />}
+      {provider && <CardActs id={row.id} name={name} isDemo={isDemo} />}
+    </li>
+  );
+}
+
+function CardActs({ id, name, isDemo }: { id: string; name: string; isDemo: boolean }) {
+  const { providers: names, close } = useLocalization().messages;
+  const probe = useProbe(id);
+  return (
+    <>
+      {probe.isShown && <ProbeResult probe={probe.result} onStop={probe.dismiss} />}
+      <div className={classes.cardActs}>
+        <Button
+          size="xs"
+          variant="default"
+          leftSection={<IconStethoscope size={14} />}
+          aria-label={names.test.runNamed(name)}
+          onClick={probe.run}
+        >
+          {names.test.run}
+        </Button>
+        {probe.isShown && !probe.result.isRunning && (
+          <Button size="xs" variant="subtle" color="gray" onClick={probe.dismiss}>
+            {close}
+          </Button>
+        )}
+        {!isDemo && (
+          <Button
+            component={Link}
+            href={`/providers/${id}`}
+            size="xs"
+            variant="default"
+            leftSection={<IconSettings size={14} />}
+            aria-label={names.openNamed(name)}
+          >
+            {names.open}
+          </Button>
+        )}
+      </div>
+    </>
+  );
+}

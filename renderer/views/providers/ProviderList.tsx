@@ -1,0 +1,41 @@
+import { Button } from '@mantine/core';
+import { IconPlus } from '@tabler/icons-react';
+import { useState } from 'react';
+import { EmptyNote } from '../../components/EmptyNote.tsx';
+import { ListSkeleton } from '../../components/ListSkeleton.tsx';
+import { Screen } from '../../components/Screen.tsx';
+import { useMessages } from '../../messages/use-messages.ts';
+import { useCanChange } from '../../state/use-can-change.ts';
+import { useControlState } from '../../state/use-control.ts';
+import { AddProvider } from './AddProvider.tsx';
+import { ProviderCard } from './ProviderCard.tsx';
+import classes from './Providers.module.css';
+import { providerRows } from './provider-row.ts';
+
+/** Every provider as a card; to add one. */
+export function ProviderList() {
+  const { providers: names } = useMessages();
+  const providers = useControlState((state) => state.views?.providers ?? null);
+  const status = useControlState((state) => state.views?.status ?? null);
+  const canChange = useCanChange();
+  const [isAdding, setAdding] = useState(false);
+  const add = (
+    <Button size="xs" leftSection={<IconPlus size={14} />} disabled={!canChange} onClick={() => setAdding(true)}>
+      {names.add.open}
+    </Button>
+  );
+  return (
+    <Screen name="providers" action={add}>
+      {!providers && <ListSkeleton rows={2} rowHeight={120} />}
+      {providers?.length === 0 && <EmptyNote title={names.emptyTitle} next={names.emptyNext} />}
+      {providers && status && (
+        <ul className={classes.cards}>
+          {providerRows({ providers, status }).map((row) => (
+            <ProviderCard key={row.id} row={row} />
+          ))}
+        </ul>
+      )}
+      <AddProvider opened={isAdding} onClose={() => setAdding(false)} />
+    </Screen>
+  );
+}

@@ -1,0 +1,69 @@
+import type { ProviderChanges } from '../../../server/contract/commands.ts';
+import type { DialectId } from '../../../server/contract/config.ts';
+import type { ProviderView } from '../../../server/contract/views.ts';
+
+/** The limits of a provider that a person can set, in the order of a request's phases. */
+export const phases = ['connectMs', 'firstByteMs', 'idleMs', 'totalMs'] as const;
+export type Phase = (typeof phases)[number];
+
+/** What the form of a provider's connection holds. */
+export interface ConnectionValues {
+  name: string;
+  baseUrl: string;
+  dialect: DialectId;
+  apiVersion: string;
+  /** Whether its models are asked for, or are those of `models`. */
+  discovers: boolean;
+  models: string[];
+  headers: { name: string; value: string }[];
+  /** In seconds; empty: what Sluice takes by itself. */
+  timeouts: Record<Phase, number | ''>;
+  /** `url`: that of `proxyUrl`. */
+  proxy: 'system' | 'direct' | 'url';
+  proxyUrl: string;
+  askUsage: boolean;
+}
+
+export function valuesOf(provider: ProviderView): ConnectionValues {
+  const { timeouts, proxy, models } = provider;
+  const isNamed = proxy === 'system' || proxy === 'direct';
+  const seconds = (phase: Phase) => (timeouts[phase] === undefined ? '' : timeouts[phase] / 1_000);
+  return {
+    name: provider.name,
+    baseUrl: provider.baseUrl,
+    dialect: provider.dialect,
+    apiVersion: provider.apiVersion ?? '',
+    discovers: models === 'discover',
+    models: models === 'discover' ? [] : models,
+    headers: Object.entries(provider.headers).map(([name, value]) => ({ name, value })),
+    timeouts: {
+      connectMs: seconds('connectMs'),
+      firstByteMs: seconds('firstByteMs'),
+      idleMs: seconds('idleMs'),
+      totalMs: seconds('totalMs'),
+    },
+    proxy: isNamed ? proxy : 'url',
+    proxyUrl: isNamed ? '' : proxy,
+    askUsage: provider.askUsage,
+  };
+}
+
+/** As a command takes them. Headers without a name are left out. */
+export function changesOf(values: ConnectionValues): ProviderChanges {
+  const limits = phases.flatMap((phase) => {
+    const seconds = values.timeouts[phase];
+    return seconds === '' ? [] : [[phase, Math.round(seconds * 1_000)] as const];
+  });
+  const headers = values.headers.map(({ name, value }) => [name.trim(), value.trim()] as const);
+  return {
+    name: values.name.trim() || null,
+    baseUrl: values.baseUrl.trim(),
+    dialect: values.dialect,
+    apiVersion: values.apiVersion.trim() || null,
+    models: values.discovers ? 'discover' : values.models,
+    headers: Object.fromEntries(headers.filter(([name]) => name !== '')),
+    timeouts: Object.fromEntries(limits),
+    proxy: values.proxy === 'url' ? values.proxyUrl.trim() : values.proxy,
+    askUsage: values.askUsage,
+  };
+}

@@ -1,0 +1,33 @@
+/** How a person acts in the window, and waits for what comes of it. */
+import type { Locator, Page } from 'playwright-core';
+import { expect } from 'vitest';
+
+/** What a person sees of a switch: the input itself has no size. */
+export function trackOf(power: Locator): Locator {
+  return power.locator('xpath=following-sibling::span');
+}
+
+/** By a click, and waits until the engine says that it is so. */
+export async function setSwitch(power: Locator, isOn: boolean): Promise<void> {
+  await expect.poll(() => power.isChecked()).toBe(!isOn);
+  await trackOf(power).click();
+  await expect.poll(() => power.isChecked()).toBe(isOn);
+  await expect.poll(() => power.getAttribute('aria-busy')).toBe('false');
+}
+
+export async function expectFocus(target: Locator): Promise<void> {
+  await expect.poll(() => hasFocus(target)).toBe(true);
+}
+
+export function hasFocus(target: Locator): Promise<boolean> {
+  return target.evaluate((element) => element === document.activeElement);
+}
+
+export async function tabTo(page: Page, target: Locator): Promise<void> {
+  await target.waitFor({ state: 'attached' });
+  for (let presses = 0; presses < 80; presses++) {
+    if (await hasFocus(target)) return;
+    await page.keyboard.press('Tab');
+  }
+  throw new Error('Tab does not reach it');
+}

@@ -1,0 +1,267 @@
+import type { Page } from 'playwright-core';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Preset } from '../../server/contract/preset.ts';
+import { json, type ScriptedUpstream, startUpstream } from '../support/upstream.ts';
+import { expectFocus, setSwitch, tabTo } from './person.ts';
+import { appearances, axeComplaints, overflowOf, useWindow as prepareWindow } from './window-suite.ts';
+
+const open = prepareWindow();
+const modelList = { object: 'list', data: ['gpt-a', 'gpt-b'].map((id) => ({ id, object: 'model', created: 1 })) };
+const rightSecret = 'sk-right-4711';
+
+let upstream: ScriptedUpstream;
+beforeEach(async () => {
+  upstream = await startUpstream(({ headers }, response) => {
+    if (headers.authorization === `Bearer ${rightSecret}`) json(response, modelList);
+    else json(response, { error: { message: 'wrong key' } }, 401);
+  });
+});
+afterEach(() => upstream.stop());
+
+describe('adding a provider', () => {
+  it('takes picking a service, pasting its credential and a test', async () => {
+    const { page, gateway, complaints } = await open({ screen: '/providers' });
+    await answerPresetsAt(page, upstream.baseUrl);
+    await page.getByRole('button', { name: 'Add provider' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Service').fill('gro');
+    await dialog.getByRole('button', { name: /^Groq/ }).click();
+    await dialog.getByLabel('Credential', { exact: true }).fill(rightSecret);
+    await dialog.getByRole('button', { name: 'Add and test' }).click();
+    await dialog.getByText(/^It works/).waitFor();
+    await dialog.getByRole('button', { name: 'Done' }).click();
+    await page.getByRole('listitem').filter({ hasText: 'Groq' }).getByText('Ready · 2 models').waitFor();
+    const [provider] = await gateway.gateway.query({ type: 'providers' });
+    expect(provider).toMatchObject({ id: 'groq', preset: 'groq', credentials: [{ hasSecret: true }] });
+    expect(await page.content()).not.toContain(rightSecret);
+    expect(complaints).toEqual([]);
+  });
+
+  it('names the hop that fails, and goes on with another credential', async () => {
+    const { page } = await open({ screen: '/providers' });
+    await page.getByRole('button', { name: 'Add provider' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByRole('button', { name: 'Another service, by its base URL' }).click();
+    await dialog.getByLabel('Base URL').fill('not an address');
+    await dialog.getByRole('button', { name: 'Add and test' }).click();
+    await dialog.getByText(/Give an address that begins with/).waitFor();
+    await dialog.getByLabel('Base URL').fill(upstream.baseUrl);
+    await dialog.getByLabel('Name').fill('Mine');
+    await dialog.getByLabel('Credential (if it asks for one)', { exact: true }).fill('sk-wrong');
+    await dialog.getByRole('button', { name: 'Add and test' }).click();
+    await dialog.getByText(/^It fails at: Credential/).waitFor();
+    const steps = dialog.getByRole('listitem');
+    expect(await steps.count()).toBe(8);
+    await steps
+      .filter({ has: page.getByRole('img', { name: 'failed' }) })
+      .getByText('Credential', { exact: true })
+      .waitFor();
+    await dialog.getByRole('button', { name: 'Replace credential' }).click();
+    await dialog.getByLabel('Credential', { exact: true }).fill(rightSecret);
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await dialog.getByText(/^It works/).waitFor();
+  });
+
+  it('offers a local server that answers now', async () => {
+    const { page } = await open({ screen: '/providers' });
+    const found = {
+      preset: 'ollama',
+      name: 'Ollama',
+      baseUrl: upstream.baseUrl,
+      needsCredential: false,
+      models: ['a'],
+    };
+    upstream.answer((_request, response) => json(response, modelList));
+    await answerQuery(page, 'local-servers', [found]);
+    await page.getByRole('button', { name: 'Add provider' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByRole('button', { name: /Ollama\s*answers now/ }).click();
+    await dialog.getByRole('button', { name: 'Add and test' }).click();
+    await dialog.getByText(/^It works/).waitFor();
+    await dialog.getByRole('button', { name: 'Done' }).click();
+    await page.getByRole('link', { name: 'Ollama', exact: true }).waitFor();
+  });
+
+  it('needs the keyboard alone', async () => {
+    const { page, complaints } = await open({ screen: '/providers' });
+    await answerPresetsAt(page, upstream.baseUrl);
+    const add = page.getByRole('button', { name: 'Add provider' });
+    await tabTo(page, add);
+    await page.keyboard.press('Enter');
+    await expectFocus(page.getByLabel('Service'));
+    await page.keyboard.type('groq');
+    await tabTo(page, page.getByRole('button', { name: /^Groq/ }));
+    await page.keyboard.press('Enter');
+    await expectFocus(page.getByLabel('Credential', { exact: true }));
+    await page.keyboard.type(rightSecret);
+    await page.keyboard.press('Enter');
+    await page.getByText(/^It works/).waitFor();
+    await expectFocus(page.getByRole('button', { name: 'Done' }));
+    await page.keyboard.press('Enter');
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    await expectFocus(add);
+    await page.getByRole('link', { name: 'Groq', exact: true }).waitFor();
+    expect(complaints).toEqual([]);
+  });
+});
+
+describe('the settings of a provider', () => {
+  it('set, replace, switch off and remove credentials, and never show them', async () => {
+    const { page, gateway, complaints } = await open({ screen: '/providers/main', config: oneProvider() });
+    const section = page.getByRole('region', { name: 'Credentials' });
+    await section.getByRole('button', { name: 'Add credential' }).click();
+    await page.getByRole('dialog').getByLabel('Credential', { exact: true }).fill(rightSecret);
+    await page.getByRole('dialog').getByLabel('Label').fill('team');
+    await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
+    await section.getByText('in the secret store').waitFor();
+    await page.getByRole('button', { name: 'Test', exact: true }).click();
+    await page.getByText(/^It works/).waitFor();
+    await section.getByRole('button', { name: 'Replace the value of team' }).click();
+    await page.getByRole('dialog').getByLabel('Credential', { exact: true }).fill('sk-other');
+    await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: 'Test', exact: true }).click();
+    await page.getByText(/^It fails at: Credential/).waitFor();
+    expect(await page.content()).not.toContain(rightSecret);
+    await setSwitch(section.getByRole('switch', { name: 'Use credential team' }), false);
+    await section.getByRole('button', { name: 'Remove team…' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
+    await section.getByText(/^None/).waitFor();
+    expect((await gateway.gateway.query({ type: 'providers' }))[0]?.credentials).toEqual([]);
+    expect(complaints).toEqual([]);
+  });
+
+  it('save the connection with its advanced part', async () => {
+    const { page, gateway, complaints } = await open({ screen: '/providers/main', config: oneProvider() });
+    const form = page.getByRole('region', { name: 'Connection' });
+    await form.getByLabel('Name').fill('Renamed');
+    await form.getByRole('button', { name: 'Advanced' }).click();
+    await form.getByLabel('To connect').fill('2.5');
+    await form.getByLabel('Proxy').selectOption('None');
+    await form.getByRole('button', { name: 'Add header' }).click();
+    await form.getByLabel('Header', { exact: true }).fill('x-team');
+    await form.getByLabel('Value').fill('blue');
+    await form.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('region', { name: 'Renamed' }).waitFor();
+    expect((await gateway.gateway.query({ type: 'providers' }))[0]).toMatchObject({
+      name: 'Renamed',
+      timeouts: { connectMs: 2_500 },
+      proxy: 'direct',
+      headers: { 'x-team': 'blue' },
+    });
+    expect(await form.getByRole('button', { name: 'Save' }).isDisabled()).toBe(true);
+    expect(complaints).toEqual([]);
+  });
+
+  it('say what the engine refuses, and keep what was typed', async () => {
+    const { page } = await open({ screen: '/providers/main', config: oneProvider() });
+    const form = page.getByRole('region', { name: 'Connection' });
+    await form.getByRole('button', { name: 'Advanced' }).click();
+    await form.getByRole('button', { name: 'Add header' }).click();
+    await form.getByLabel('Header', { exact: true }).fill('x-api-key');
+    await form.getByLabel('Value').fill('planted');
+    await form.getByRole('button', { name: 'Save' }).click();
+    await form
+      .getByRole('alert')
+      .getByText(/would lie open/)
+      .waitFor();
+    expect(await form.getByLabel('Value').inputValue()).toBe('planted');
+  });
+
+  it('ask for its models again', async () => {
+    upstream.answer((_request, response) => json(response, modelList));
+    const { page } = await open({ screen: '/providers/main', config: oneProvider() });
+    const section = page.getByRole('region', { name: 'Models' });
+    await section.getByText('gpt-b').waitFor();
+    upstream.answer((_request, response) => json(response, { object: 'list', data: [{ id: 'gpt-new' }] }));
+    await section.getByRole('button', { name: 'Ask again' }).click();
+    await section.getByText('gpt-new').waitFor();
+    expect(await section.getByText('gpt-b').count()).toBe(0);
+  });
+
+  it('remove it only after asking, and say what uses it', async () => {
+    const aliases = [{ name: 'fast', targets: [{ provider: 'main', model: 'gpt-a' }] }];
+    const { page, gateway } = await open({ screen: '/providers/main', config: { ...oneProvider(), aliases } });
+    const remove = page.getByRole('button', { name: 'Remove…', exact: true });
+    await remove.click();
+    await page.getByText(/have to be changed first: fast/).waitFor();
+    await page.getByRole('button', { name: 'Cancel' }).click();
+    await expectFocus(remove);
+    await gateway.gateway.execute({ type: 'alias.remove', name: 'fast' });
+    await remove.click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
+    await page.getByText('Sluice demo').waitFor();
+    expect(await page.getByRole('link', { name: 'main' }).count()).toBe(0);
+  });
+});
+
+describe('the providers screen', () => {
+  it.each(appearances)('is in order in $width px, $colorScheme, $locale', async ({ width, colorScheme, locale }) => {
+    const context = { viewport: { width, height: 800 }, colorScheme, locale, bypassCSP: true };
+    const window = await open({ context, screen: '/providers', config: crowded() });
+    const { page, complaints } = window;
+    const take = (name: string) =>
+      page.screenshot({ path: `test-results/providers-${name}-${width}-${colorScheme}.png`, fullPage: true });
+    const check = async (name: string) => {
+      await take(name);
+      expect(await overflowOf(page)).toBeLessThanOrEqual(0);
+      expect(await axeComplaints(page)).toEqual([]);
+    };
+    await page.getByRole('link', { name: 'main', exact: true }).waitFor();
+    await page.getByRole('button', { name: /^(Test|测试) main$/ }).click();
+    await page.getByText(/^(It fails at|失败于)/).waitFor();
+    await check('list');
+    await page.getByRole('button', { name: /^(Add provider|添加提供方)$/ }).click();
+    await page.getByRole('button', { name: /^Groq/ }).waitFor();
+    await check('pick');
+    await page.getByRole('button', { name: /^Groq/ }).click();
+    await page.getByRole('button', { name: /^(Add and test|添加并测试)$/ }).waitFor();
+    await check('connect');
+    await page.goto(`${window.gateway.origin}/#/providers/main`);
+    await page.reload();
+    await page.getByRole('button', { name: /^(Advanced|高级)$/ }).click();
+    await check('detail');
+    expect(complaints).toEqual([]);
+  });
+});
+
+function oneProvider() {
+  return { providers: [{ id: 'main', baseUrl: upstream.baseUrl }] };
+}
+
+function crowded() {
+  const credentials = [
+    { id: 'c1', label: 'team', secret: 'env:NOT_SET' },
+    { id: 'c2', enabled: false },
+  ];
+  const names = Array.from({ length: 70 }, (_, index) => `vendor/model-with-a-long-name-${index}-instruct`);
+  return {
+    providers: [
+      { id: 'main', baseUrl: upstream.baseUrl, headers: { 'x-team': 'blue' } },
+      {
+        id: 'long',
+        name: 'A provider of the whole company with a name that does not end',
+        baseUrl: `http://127.0.0.1:9/${'deployments/'.repeat(8)}v1`,
+        models: names,
+      },
+      { id: 'bare', baseUrl: 'http://127.0.0.1:9/v1', credentials, models: ['*'] },
+      { id: 'off', baseUrl: 'http://127.0.0.1:9/v1', enabled: false, models: ['*'] },
+    ],
+    settings: { demo: 'on' as const },
+  };
+}
+
+/** The real presets, but with the address of the test's upstream: no test calls a real service. */
+async function answerPresetsAt(page: Page, baseUrl: string): Promise<void> {
+  await page.route('**/control/query', async (route) => {
+    if (route.request().postDataJSON().type !== 'presets') return route.fallback();
+    const { result }: { result: Preset[] } = await (await route.fetch()).json();
+    await route.fulfill({ json: { result: result.map((preset) => ({ ...preset, baseUrl })) } });
+  });
+}
+
+async function answerQuery(page: Page, type: string, result: unknown): Promise<void> {
+  await page.route('**/control/query', (route) =>
+    route.request().postDataJSON().type === type ? route.fulfill({ json: { result } }) : route.fallback(),
+  );
+}
