@@ -1,10 +1,11 @@
 /** Every text of the window, in English, a file a screen. The other languages have the same shape (`Messages`). */
+import { connect, keyChooser } from './en/connect.ts';
 import { createKey, keys, secret } from './en/keys.ts';
 import { status } from './en/overview.ts';
 import { providers } from './en/providers.ts';
 import { requests } from './en/requests.ts';
 import { shell } from './en/shell.ts';
 
-export const en = { ...shell, status, providers, keys, createKey, secret, requests };
+export const en = { ...shell, connect, keyChooser, status, providers, keys, createKey, secret, requests };
 
 export type Messages = typeof en;

@@ -1,5 +1,12 @@
 /** The screens of the window: where each is, what it is called, and the file that is loaded when it is opened first. */
-import { type Icon, IconKey, IconLayoutDashboard, IconListDetails, IconServer2 } from '@tabler/icons-react';
+import {
+  type Icon,
+  IconKey,
+  IconLayoutDashboard,
+  IconListDetails,
+  IconPlugConnected,
+  IconServer2,
+} from '@tabler/icons-react';
 import { type ComponentType, type LazyExoticComponent, lazy } from 'react';
 import type { Messages } from '../messages/en.ts';
 
@@ -38,6 +45,12 @@ export const screens: readonly ScreenEntry[] = [
     path: '/requests',
     Icon: IconListDetails,
     Component: lazy(async () => ({ default: (await import('./requests/Requests.tsx')).Requests })),
+  },
+  {
+    name: 'connect',
+    path: '/connect',
+    Icon: IconPlugConnected,
+    Component: lazy(async () => ({ default: (await import('./connect/Connect.tsx')).Connect })),
   },
 ];
 

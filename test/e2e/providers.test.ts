@@ -2,10 +2,11 @@ import type { Page } from 'playwright-core';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Preset } from '../../server/contract/preset.ts';
 import { json, type ScriptedUpstream, startUpstream } from '../support/upstream.ts';
+import { accessibilityFaults } from './accessibility.ts';
 import { expectFocus, setSwitch, tabTo } from './person.ts';
-import { appearances, axeComplaints, overflowOf, useWindow as prepareWindow } from './window-suite.ts';
+import { appearances, openInSuite, overflowOf } from './window-suite.ts';
 
-const open = prepareWindow();
+const open = openInSuite();
 const modelList = { object: 'list', data: ['gpt-a', 'gpt-b'].map((id) => ({ id, object: 'model', created: 1 })) };
 const rightSecret = 'sk-right-4711';
 
@@ -205,7 +206,7 @@ describe('the providers screen', () => {
     const check = async (name: string) => {
       await take(name);
       expect(await overflowOf(page)).toBeLessThanOrEqual(0);
-      expect(await axeComplaints(page)).toEqual([]);
+      expect(await accessibilityFaults(page)).toEqual([]);
     };
     await page.getByRole('link', { name: 'main', exact: true }).waitFor();
     await page.getByRole('button', { name: /^(Test|测试) main$/ }).click();

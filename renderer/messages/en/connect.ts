@@ -1,23 +1,23 @@
-export const connect = {
-  title: 'Connect',
-  lead: 'Choose a key and a model, then a client: its steps are filled in.',
+/** Which key a screen calls the gateway with. */
+export const keyChooser = {
   key: 'Key',
-  keyNone: 'No key yet. Create one under Keys.',
   model: 'Model',
-  modelUnknown: 'MODEL',
-  keyPlaceholder: 'YOUR_KEY',
-  baseUrl: 'Base URL',
+  none: 'No key that may be used',
+  secret: 'Secret of the key',
+  notKept: 'It was not kept and cannot be shown: paste it. It is forgotten when you leave this screen.',
+  showEntered: 'Show what was entered',
+};
+
+export const connect = {
+  lead: 'Choose a key and a model, then a client: its steps are filled in.',
   showSecret: 'Put the secret into the steps',
   hideSecret: 'Take the secret out',
-  secretNotKept: 'Its secret was not kept and cannot be shown. Put in the one you have, or create a new key.',
   clients: 'Clients',
   kinds: { programs: 'Terminal and libraries', coding: 'Editors and agents', apps: 'Applications' },
   stepsOf: (client: string) => `Steps for ${client}`,
   snippetOf: (client: string) => `snippet for ${client}`,
 
   test: 'Test from here',
-  testSecret: 'Secret of the key',
-  testSecretHint: 'Its secret was not kept, so the test needs it.',
   testPassed: (models: number, count: string, duration: string) =>
     `Works: the key may use ${count} ${models === 1 ? 'model' : 'models'} (${duration}).`,
   testRefused: (status: number, message: string) => `Refused with ${status}: ${message}`,

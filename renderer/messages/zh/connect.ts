@@ -1,25 +1,24 @@
 import type * as english from '../en/connect.ts';
 
-export const connect: typeof english.connect = {
-  title: '接入',
-  lead: '先选密钥和模型，再选客户端：步骤会自动填好。',
+export const keyChooser: typeof english.keyChooser = {
   key: '密钥',
-  keyNone: '还没有密钥。请先在“密钥”中新建。',
   model: '模型',
-  modelUnknown: 'MODEL',
-  keyPlaceholder: 'YOUR_KEY',
-  baseUrl: 'Base URL',
+  none: '没有可用的密钥',
+  secret: '密钥内容',
+  notKept: '它未被保存，无法显示：请粘贴。离开此页面后即被遗忘。',
+  showEntered: '显示已输入的内容',
+};
+
+export const connect: typeof english.connect = {
+  lead: '先选密钥和模型，再选客户端：步骤会自动填好。',
   showSecret: '在步骤中填入密钥内容',
   hideSecret: '移除密钥内容',
-  secretNotKept: '该密钥的内容未保存，无法显示。请填入您手中的内容，或新建一个密钥。',
   clients: '客户端',
   kinds: { programs: '终端与库', coding: '编辑器与智能体', apps: '应用' },
   stepsOf: (client) => `${client} 的步骤`,
   snippetOf: (client) => `${client} 的片段`,
 
   test: '从此处测试',
-  testSecret: '密钥内容',
-  testSecretHint: '该密钥的内容未保存，测试需要您填入。',
   testPassed: (_models, count, duration) => `可用：此密钥可使用 ${count} 个模型（${duration}）。`,
   testRefused: (status, message) => `被拒绝（${status}）：${message}`,
   testUnreachable: '网关没有响应。',

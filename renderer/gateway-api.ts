@@ -1,0 +1,56 @@
+/**
+ * The gateway's own API as any client sees it, asked from the window with a key. The window is served by the very gateway,
+ * so the address is its own; nothing here knows of the control plane.
+ */
+export interface GatewayCall {
+  /** Below `/v1`, such as `/models`. */
+  path: string;
+  secret: string;
+  method?: 'GET' | 'POST' | 'DELETE';
+  /** An object goes as JSON, a form as a form. */
+  body?: object | FormData;
+  signal?: AbortSignal;
+}
+
+/** The gateway's refusal, or that of the provider behind it. */
+export class GatewayRefusal extends Error {
+  override readonly name = 'GatewayRefusal';
+  readonly status: number;
+
+  constructor(status: number, message: string) {
+    super(message);
+    this.status = status;
+  }
+}
+
+/** The reply as soon as its headers are here, whatever its status. */
+export function callGateway({ path, secret, method = 'POST', body, signal }: GatewayCall): Promise<Response> {
+  const isForm = body instanceof FormData;
+  return fetch(`/v1${path}`, {
+    method,
+    cache: 'no-store',
+    headers: {
+      authorization: `Bearer ${secret}`,
+      ...(body && !isForm && { 'content-type': 'application/json' }),
+    },
+    ...(body && { body: isForm ? body : JSON.stringify(body) }),
+    ...(signal && { signal }),
+  });
+}
+
+/** What an error reply says in OpenAI's shape, else its text. */
+export function errorMessageOf(text: string): string {
+  try {
+    const reply: unknown = JSON.parse(text);
+    if (hasError(reply)) return reply.error.message;
+  } catch {
+    // Then it is no JSON, and its text is all there is.
+  }
+  return text.slice(0, 500);
+}
+
+function hasError(reply: unknown): reply is { error: { message: string } } {
+  if (typeof reply !== 'object' || reply === null || !('error' in reply)) return false;
+  const { error } = reply;
+  return typeof error === 'object' && error !== null && 'message' in error && typeof error.message === 'string';
+}

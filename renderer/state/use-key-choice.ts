@@ -1,0 +1,54 @@
+import { useState } from 'react';
+import type { KeyView } from '../../server/contract/views.ts';
+import type { ControlError } from '../api.ts';
+import { useCommand } from './use-command.ts';
+import { useControlState } from './use-control.ts';
+
+export interface KeyChoice {
+  /** Those that may be used; null while nothing is known. */
+  keys: readonly KeyView[] | null;
+  key: KeyView | null;
+  choose(id: string): void;
+  /** Null until it was asked for or entered. Held only here, so it goes with the screen. */
+  secret: string | null;
+  enter(secret: string): void;
+  /** The secret, asked from the engine if need be, for one use; null if there is none, when `problem` may say why. */
+  peek(): Promise<string | null>;
+  /** The same, and holds it. */
+  reveal(): Promise<string | null>;
+  forget(): void;
+  isRevealing: boolean;
+  problem: ControlError | null;
+}
+
+/** A key to call the gateway with, and its secret. The first key is chosen until another one is. */
+export function useKeyChoice(): KeyChoice {
+  const all = useControlState((state) => state.views?.keys ?? null);
+  const [chosenId, setChosenId] = useState<string | null>(null);
+  const [held, setHeld] = useState<{ keyId: string; secret: string } | null>(null);
+  const command = useCommand();
+  const keys = all?.filter((key) => key.enabled) ?? null;
+  const key = keys?.find(({ id }) => id === chosenId) ?? keys?.[0] ?? null;
+  // A secret is never shown with another key than its own.
+  const secret = held && held.keyId === key?.id ? held.secret : null;
+  const peek = async () => {
+    if (secret || !key?.canReveal) return secret;
+    return (await command.run({ type: 'key.reveal', id: key.id }))?.secret ?? null;
+  };
+  return {
+    keys,
+    key,
+    choose: setChosenId,
+    secret,
+    enter: (entered) => setHeld(key && entered ? { keyId: key.id, secret: entered } : null),
+    peek,
+    async reveal() {
+      const found = await peek();
+      if (key && found) setHeld({ keyId: key.id, secret: found });
+      return found;
+    },
+    forget: () => setHeld(null),
+    isRevealing: command.isRunning,
+    problem: command.problem,
+  };
+}

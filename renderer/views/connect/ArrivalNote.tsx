@@ -1,0 +1,39 @@
+import { IconCircleCheckFilled, IconLoader } from '@tabler/icons-react';
+import type { KeyView } from '../../../server/contract/views.ts';
+import { RelativeTime } from '../../components/RelativeTime.tsx';
+import { useMessages } from '../../messages/use-messages.ts';
+import { useControlState } from '../../state/use-control.ts';
+import { latestArrival } from './arrival.ts';
+import classes from './Connect.module.css';
+import type { ClientGuide } from './client-guide.ts';
+
+export interface ArrivalNoteProps {
+  guide: ClientGuide;
+  clientKey: KeyView | null;
+}
+
+/** Whether the client has come through: by what its requests call themselves, else by the key. */
+export function ArrivalNote({ guide, clientKey }: ArrivalNoteProps) {
+  const { connect: messages } = useMessages();
+  const byName = useControlState(({ requests }) => latestArrival(guide, requests));
+  const isToldApart = guide.userAgent !== null;
+  const arrivedAt = isToldApart ? byName : (clientKey?.lastUsedAt ?? null);
+  const Icon = arrivedAt === null ? IconLoader : IconCircleCheckFilled;
+  return (
+    <div className={classes.arrival} role="status">
+      <Icon size={16} className={arrivedAt === null ? classes.icon : classes.arrived} aria-hidden />
+      <span>
+        {arrivedAt === null ? (
+          isToldApart ? (
+            messages.waiting
+          ) : (
+            messages.waitingByKey
+          )
+        ) : (
+          <RelativeTime moment={arrivedAt} phrase={isToldApart ? messages.arrived : messages.arrivedByKey} />
+        )}
+        {!isToldApart && ` ${messages.notTold}`}
+      </span>
+    </div>
+  );
+}

@@ -1,0 +1,56 @@
+import { Button } from '@mantine/core';
+import { IconEye, IconEyeOff } from '@tabler/icons-react';
+import { CommandProblem } from '../../components/CommandProblem.tsx';
+import { CopyLine } from '../../components/CopyLine.tsx';
+import { KeyChooser } from '../../components/KeyChooser.tsx';
+import { ModelField } from '../../components/ModelField.tsx';
+import { useMessages } from '../../messages/use-messages.ts';
+import type { KeyChoice } from '../../state/use-key-choice.ts';
+import type { ModelChoice } from '../../state/use-model-choice.ts';
+import classes from './Connect.module.css';
+import { TestFromHere } from './TestFromHere.tsx';
+
+export interface ChoiceBarProps {
+  keyChoice: KeyChoice;
+  models: ModelChoice;
+  baseUrl: string;
+}
+
+/** What goes into the steps, and whether it works. */
+export function ChoiceBar({ keyChoice, models, baseUrl }: ChoiceBarProps) {
+  const { status } = useMessages();
+  return (
+    <div className={classes.bar}>
+      <div className={classes.choices}>
+        <div>
+          <p className={classes.label}>{status.baseUrl}</p>
+          <CopyLine value={baseUrl} what={status.baseUrl} oneLine />
+        </div>
+        <KeyChooser choice={keyChoice} />
+        <ModelField choice={models} />
+      </div>
+      <div className={classes.acts}>
+        {keyChoice.key?.canReveal && <SecretToggle choice={keyChoice} />}
+        <TestFromHere key={keyChoice.key?.id} choice={keyChoice} />
+      </div>
+      {keyChoice.problem && <CommandProblem problem={keyChoice.problem} />}
+    </div>
+  );
+}
+
+function SecretToggle({ choice }: { choice: KeyChoice }) {
+  const { connect: messages } = useMessages();
+  const isShown = choice.secret !== null;
+  return (
+    <Button
+      size="xs"
+      variant="default"
+      aria-pressed={isShown}
+      leftSection={isShown ? <IconEyeOff size={14} /> : <IconEye size={14} />}
+      loading={choice.isRevealing}
+      onClick={() => (isShown ? choice.forget() : void choice.reveal())}
+    >
+      {isShown ? messages.hideSecret : messages.showSecret}
+    </Button>
+  );
+}

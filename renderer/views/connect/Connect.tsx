@@ -1,0 +1,39 @@
+/** Leads a person to their first request, client by client. Knows the guides as data, and asks the gateway only as a client would. */
+import { useLocation } from 'wouter';
+import { Screen } from '../../components/Screen.tsx';
+import { useMessages } from '../../messages/use-messages.ts';
+import { useControlState } from '../../state/use-control.ts';
+import { useKeyChoice } from '../../state/use-key-choice.ts';
+import { useModelChoice } from '../../state/use-model-choice.ts';
+import { ChoiceBar } from './ChoiceBar.tsx';
+import { ClientList } from './ClientList.tsx';
+import { ClientSteps } from './ClientSteps.tsx';
+import classes from './Connect.module.css';
+import { clientGuides } from './client-guides.ts';
+
+const keyPlaceholder = 'YOUR_KEY';
+const modelPlaceholder = 'MODEL';
+
+export function Connect() {
+  const { connect: messages } = useMessages();
+  const baseUrl = useControlState((state) => state.views?.status.baseUrl ?? null);
+  const keyChoice = useKeyChoice();
+  const models = useModelChoice(keyChoice.key?.id ?? null, 'chat');
+  const [path] = useLocation();
+  const guide = clientGuides.find(({ id }) => id === path.split('/')[2]) ?? clientGuides[0];
+  const connection = {
+    baseUrl: baseUrl ?? `${location.origin}/v1`,
+    key: keyChoice.secret ?? keyPlaceholder,
+    model: models.model || modelPlaceholder,
+  };
+  return (
+    <Screen name="connect">
+      <p className={classes.lead}>{messages.lead}</p>
+      <ChoiceBar keyChoice={keyChoice} models={models} baseUrl={connection.baseUrl} />
+      <div className={classes.columns}>
+        <ClientList chosenId={guide?.id ?? null} />
+        {guide && <ClientSteps key={guide.id} guide={guide} connection={connection} clientKey={keyChoice.key} />}
+      </div>
+    </Screen>
+  );
+}
