@@ -6,6 +6,7 @@ import type { ProbeReport } from './probe.ts';
 import type {
   AliasView,
   CapturedBody,
+  FirstByteView,
   GroupView,
   KeyView,
   ModelView,
@@ -13,6 +14,7 @@ import type {
   RequestView,
   RouteView,
   StatusView,
+  UsageStepView,
   UsageView,
 } from './views.ts';
 
@@ -30,6 +32,21 @@ export const requestFilterSchema = z.strictObject({
   sinceMs: moment.optional(),
   untilMs: moment.optional(),
 });
+
+/** What local time is ahead of UTC; decides where days begin. */
+const utcOffsetMinutes = z.number().int().min(-900).max(900).optional();
+
+const overTime = {
+  sinceMs: moment,
+  untilMs: moment,
+  /** Below a quarter of an hour only for short times: it is counted from each request. */
+  stepMs: z.number().int().min(60_000),
+  utcOffsetMinutes,
+};
+const longestSeries = 400;
+const isShortSeries = ({ sinceMs, untilMs, stepMs }: { sinceMs: number; untilMs: number; stepMs: number }) =>
+  (untilMs - sinceMs) / stepMs <= longestSeries;
+const tooLong = { error: `more than ${longestSeries} steps`, path: ['stepMs'] };
 
 export const querySchema = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('status') }),
@@ -65,9 +82,20 @@ export const querySchema = z.discriminatedUnion('type', [
     by: z.enum(['day', 'key', 'group', 'model', 'provider']),
     sinceMs: moment.optional(),
     untilMs: moment.optional(),
-    /** What local time is ahead of UTC; decides where days begin. */
-    utcOffsetMinutes: z.number().int().min(-900).max(900).optional(),
+    utcOffsetMinutes,
   }),
+  z
+    .strictObject({
+      type: z.literal('usage-over-time'),
+      /** `day`: all together. */
+      by: z.enum(['day', 'key', 'group', 'model', 'provider']),
+      /** Only these, as `usage` names them. */
+      names: z.array(z.string()).max(20).optional(),
+      ...overTime,
+    })
+    .refine(isShortSeries, tooLong),
+  /** How long the first byte took. */
+  z.strictObject({ type: z.literal('first-byte-times'), ...overTime }).refine(isShortSeries, tooLong),
   /** The configuration for export: references and hashes, no secrets. */
   z.strictObject({ type: z.literal('config') }),
 ]);
@@ -99,6 +127,9 @@ export interface QueryResults {
   };
   /** Days in order of time, all else by cost and then by requests, the most first. */
   usage: UsageView[];
+  /** In order of time. */
+  'usage-over-time': UsageStepView[];
+  'first-byte-times': FirstByteView;
   config: { revision: number; config: Config };
 }
 

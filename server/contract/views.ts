@@ -129,6 +129,28 @@ export interface UsageView {
   unpricedRequests: number;
 }
 
+/** Steps in which nothing happened are left out. */
+export interface UsageStepView {
+  /** Unix milliseconds. */
+  startMs: number;
+  /** Id of the key, group or provider, or name of the model; null: requests that had none, or all together. */
+  name: string | null;
+  requests: number;
+  errors: number;
+  inputTokens: number;
+  outputTokens: number;
+  /** The sum of the costs that are known. */
+  costUsd: number;
+}
+
+/** Time to the first byte, in milliseconds. Approximate where a step has more than 400 requests: the newest stand for all. */
+export interface FirstByteView {
+  steps: { startMs: number; samples: number; medianMs: number; p95Ms: number }[];
+  /** Of the whole time; null if there was no request. */
+  medianMs: number | null;
+  p95Ms: number | null;
+}
+
 export interface ModelView {
   id: string;
   ownedBy: string;

@@ -55,6 +55,8 @@ export function createAnswerQuery(ports: QueryPorts): AnswerQuery {
     requests: ({ filter, limit, before }) => ledger.listRequests(defined({ ...filter, limit, before })),
     request: ({ id }) => viewRequest(ledger, id),
     usage: ({ type: _, ...question }) => ledger.summarizeUsage(defined(question)),
+    'usage-over-time': ({ type: _, ...question }) => ledger.usageOverTime(defined(question)),
+    'first-byte-times': ({ type: _, ...question }) => ledger.firstByteTimes(defined(question)),
     config: () => ({ ...ports.live.used, config: exported(ports.live.used.config) }),
   };
   const answer = async <T extends QueryType>(type: T, query: QueryMap[T]) => answers[type](query);

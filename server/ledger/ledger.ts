@@ -8,6 +8,7 @@
  */
 import type { RequestRecord, RequestStarted } from '../contract/ledger.ts';
 import { type Database, sqliteCode } from '../database.ts';
+import type { FirstByteTimes, OverTimeQuestion, UsageOverTimeQuestion, UsageStep } from './over-time.ts';
 import {
   type CapturedBodies,
   createLedgerQueries,
@@ -207,6 +208,16 @@ class SqliteLedger implements Ledger {
   summarizeUsage(question: UsageQuestion): Promise<UsageSummary[]> {
     this.flush();
     return this.#queries.summarizeUsage(question);
+  }
+
+  usageOverTime(question: UsageOverTimeQuestion): Promise<UsageStep[]> {
+    this.flush();
+    return this.#queries.usageOverTime(question);
+  }
+
+  firstByteTimes(question: OverTimeQuestion): Promise<FirstByteTimes> {
+    this.flush();
+    return this.#queries.firstByteTimes(question);
   }
 
   lastUsed(): Map<string, number> {

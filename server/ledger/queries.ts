@@ -5,6 +5,14 @@
 import { setImmediate } from 'node:timers/promises';
 import type { RequestOutcome } from '../contract/ledger.ts';
 import type { Database, Row, SqlValue } from '../database.ts';
+import {
+  type FirstByteTimes,
+  firstByteTimes,
+  type OverTimeQuestion,
+  type UsageOverTimeQuestion,
+  type UsageStep,
+  usageOverTime,
+} from './over-time.ts';
 import { type LedgerRow, number, text, toLedgerRow } from './rows.ts';
 import { seekSeq, wholeRange } from './seek.ts';
 import { type Dimension, quarterMs } from './usage-cells.ts';
@@ -70,6 +78,10 @@ export interface LedgerQueries {
   getRequest(id: string): Promise<LedgerRow | null>;
   /** Days in order of time, all else by cost and then by requests, the most first. */
   summarizeUsage(question: UsageQuestion): Promise<UsageSummary[]>;
+  /** In order of time. */
+  usageOverTime(question: UsageOverTimeQuestion): Promise<UsageStep[]>;
+  /** In order of time. */
+  firstByteTimes(question: OverTimeQuestion): Promise<FirstByteTimes>;
   /** When each key was last used, in Unix milliseconds, by key id. */
   lastUsed(): Map<string, number>;
   readCapture(id: string): CapturedBodies | null;
@@ -121,6 +133,8 @@ export function createLedgerQueries(database: Database): LedgerQueries {
       return row ?? null;
     },
     summarizeUsage: (question) => summarize(database, question),
+    usageOverTime: (question) => usageOverTime(database, question),
+    firstByteTimes: (question) => firstByteTimes(database, question),
     lastUsed() {
       const rows = database.prepare('SELECT key_id, last_used_at FROM key_uses').all();
       return new Map(rows.map((row) => [text(row.key_id) ?? '', number(row.last_used_at) ?? 0]));

@@ -208,6 +208,15 @@ describe('the ledger', () => {
     expect(JSON.parse(found.capture?.response?.data ?? '')).toMatchObject({ usage });
   });
 
+  test('tells what happened when', async () => {
+    const now = Date.now();
+    const time = { sinceMs: now - 3_600_000, untilMs: now + 60_000, stepMs: 60_000 };
+    const steps = await sluice.gateway.query({ type: 'usage-over-time', by: 'provider', names: ['main'], ...time });
+    expect(steps).toMatchObject([{ name: 'main', errors: 0 }]);
+    const times = await sluice.gateway.query({ type: 'first-byte-times', ...time });
+    expect(times.medianMs).toBeGreaterThan(0);
+  });
+
   test('sums usage', async () => {
     const sums = await sluice.gateway.query({ type: 'usage', by: 'provider' });
     expect(sums.find(({ name }) => name === 'main')).toMatchObject({ requests: 1, inputTokens: 7, outputTokens: 3 });
@@ -230,6 +239,12 @@ describe('a query is refused:', () => {
     ['an unknown request', 'not_found', 'req_x', { type: 'request', id: 'req_x' }],
     ['the test of an unknown provider', 'not_found', '"nope"', { type: 'provider-test', id: 'nope' }],
     ['too many requests', 'invalid_command', 'limit', { type: 'requests', limit: 5000 }],
+    [
+      'a series of a million steps',
+      'invalid_command',
+      'stepMs',
+      { type: 'first-byte-times', sinceMs: 0, untilMs: 6e10, stepMs: 60_000 },
+    ],
     ['usage by weather', 'invalid_command', 'by', { type: 'usage', by: 'weather' }],
   ];
   test.each(cases)('%s', async (_name, code, text, query) => {

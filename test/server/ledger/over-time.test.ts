@@ -1,0 +1,114 @@
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { type Database, openDatabase } from '../../../server/database.ts';
+import { createLedger, type Ledger } from '../../../server/ledger/ledger.ts';
+import { finishedRow, noon, silent, startedRow } from './records.ts';
+
+let database: Database;
+let ledger: Ledger;
+beforeEach(() => {
+  database = openDatabase(':memory:');
+  ledger = createLedger({ database, log: silent });
+});
+afterEach(() => {
+  ledger.close();
+  database.close();
+});
+
+const minute = 60_000;
+const hour = 60 * minute;
+const day = 24 * hour;
+
+test.each([
+  ['from the sums', 15 * minute],
+  ['from the requests', minute],
+])('usage is told step by step, %s', async (_, stepMs) => {
+  ledger.finished(finishedRow('req_1', { startedAt: noon, costUsd: 0.5 }));
+  ledger.finished(finishedRow('req_2', { startedAt: noon + 1, outcome: 'stream-broken', usage: null, costUsd: null }));
+  ledger.finished(finishedRow('req_3', { startedAt: noon + hour, outcome: 'client-gone', costUsd: 0.25 }));
+  ledger.started(startedRow('req_running', { startedAt: noon + hour }));
+  expect(await ledger.usageOverTime({ by: 'day', sinceMs: noon, untilMs: noon + 2 * hour, stepMs })).toEqual([
+    { startMs: noon, name: null, requests: 2, errors: 1, inputTokens: 10, outputTokens: 5, costUsd: 0.5 },
+    { startMs: noon + hour, name: null, requests: 1, errors: 0, inputTokens: 10, outputTokens: 5, costUsd: 0.25 },
+  ]);
+});
+
+test.each([15 * minute, minute])(
+  'usage by steps of %s ms is told by name, and only of what was asked for',
+  async (stepMs) => {
+    ledger.finished(finishedRow('req_1', { keyId: 'k1', provider: 'p1' }));
+    ledger.finished(finishedRow('req_2', { keyId: 'k1', provider: 'p2' }));
+    ledger.finished(finishedRow('req_3', { keyId: null, provider: 'p2', modelServed: null, modelAsked: 'fast' }));
+    const question = { sinceMs: noon, untilMs: noon + hour, stepMs };
+    const names = async (by: 'key' | 'provider' | 'model', only?: string[]) =>
+      (await ledger.usageOverTime({ by, ...question, ...(only && { names: only }) }))
+        .map((step) => `${step.name} ${step.requests}`)
+        .sort();
+    expect(await names('key')).toEqual(['k1 2', 'null 1']);
+    expect(await names('key', [''])).toEqual(['null 1']);
+    expect(await names('provider', ['p2', 'p9'])).toEqual(['p2 2']);
+    expect(await names('model')).toEqual(['fast 1', 'gpt-x 2']);
+  },
+);
+
+test('usage outside the time asked for is left out', async () => {
+  for (const startedAt of [noon - hour, noon, noon + hour])
+    ledger.finished(finishedRow(`req_${startedAt}`, { startedAt }));
+  for (const stepMs of [minute, hour]) {
+    const steps = await ledger.usageOverTime({ by: 'day', sinceMs: noon, untilMs: noon + hour, stepMs });
+    expect(steps.map(({ startMs, requests }) => [startMs, requests])).toEqual([[noon, 1]]);
+  }
+});
+
+test('steps of a day begin at local midnight', async () => {
+  const midnightThere = Date.UTC(2026, 10, 20, 18, 30);
+  ledger.finished(finishedRow('req_1', { startedAt: midnightThere - 1 }));
+  ledger.finished(finishedRow('req_2', { startedAt: midnightThere }));
+  const question = { sinceMs: noon - day, untilMs: noon + day, stepMs: day, utcOffsetMinutes: 330 };
+  const starts = [midnightThere - day, midnightThere];
+  expect((await ledger.usageOverTime({ by: 'day', ...question })).map(({ startMs }) => startMs)).toEqual(starts);
+  expect((await ledger.firstByteTimes(question)).steps.map(({ startMs }) => startMs)).toEqual(starts);
+});
+
+test('more than one piece of requests is told as one', async () => {
+  for (let index = 0; index < 9_000; index += 1) {
+    ledger.finished(finishedRow(`req_${index}`, { startedAt: noon + index }));
+  }
+  const [step, ...others] = await ledger.usageOverTime({
+    by: 'day',
+    sinceMs: noon,
+    untilMs: noon + minute,
+    stepMs: minute,
+  });
+  expect([step?.requests, step?.inputTokens, others]).toEqual([9_000, 90_000, []]);
+});
+
+test('times to the first byte are told by median and 95th percentile', async () => {
+  for (let index = 1; index <= 100; index += 1) {
+    ledger.finished(finishedRow(`req_${index}`, { startedAt: noon + index, firstByteMs: index }));
+  }
+  ledger.finished(finishedRow('req_later', { startedAt: noon + hour, firstByteMs: 7 }));
+  ledger.finished(finishedRow('req_refused', { startedAt: noon + hour, firstByteMs: null }));
+  const { steps } = await ledger.firstByteTimes({ sinceMs: noon, untilMs: noon + 2 * hour, stepMs: hour });
+  expect(steps).toEqual([
+    { startMs: noon, samples: 100, medianMs: 50, p95Ms: 95 },
+    { startMs: noon + hour, samples: 1, medianMs: 7, p95Ms: 7 },
+  ]);
+});
+
+test('a step with many requests weighs more than one with few, though the samples are as many', async () => {
+  for (let index = 0; index < 4_000; index += 1) {
+    ledger.finished(finishedRow(`req_a${index}`, { startedAt: noon + index, firstByteMs: 10 }));
+  }
+  for (let index = 0; index < 500; index += 1) {
+    ledger.finished(finishedRow(`req_b${index}`, { startedAt: noon + hour + index, firstByteMs: 1_000 }));
+  }
+  const times = await ledger.firstByteTimes({ sinceMs: noon, untilMs: noon + 2 * hour, stepMs: hour });
+  expect(times.steps.map(({ samples }) => samples)).toEqual([400, 400]);
+  expect([times.medianMs, times.p95Ms]).toEqual([10, 1_000]);
+});
+
+test('of an empty ledger nothing is told', async () => {
+  const question = { sinceMs: noon, untilMs: noon + day, stepMs: hour };
+  expect(await ledger.usageOverTime({ by: 'day', ...question })).toEqual([]);
+  expect(await ledger.firstByteTimes(question)).toEqual({ steps: [], medianMs: null, p95Ms: null });
+});
