@@ -113,7 +113,7 @@ export function createTransport(options: TransportOptions = {}): Transport {
 
   return {
     send(request, handler) {
-      const exchange = new UpstreamExchange(handler, request.timeouts.totalMs);
+      const exchange = new UpstreamExchange(handler, request.timeouts);
       try {
         const { pool, pathPrefix, headers } = wayFor(request);
         pool.dispatch(
@@ -122,8 +122,9 @@ export function createTransport(options: TransportOptions = {}): Transport {
             method: request.method,
             headers: pathPrefix ? { ...request.headers, ...headers } : request.headers,
             body: request.body,
-            headersTimeout: request.timeouts.firstByteMs,
-            bodyTimeout: request.timeouts.idleMs,
+            // undici's own clock is only good to about a second: `UpstreamExchange` has one of its own.
+            headersTimeout: 0,
+            bodyTimeout: 0,
           },
           exchange,
         );
@@ -154,10 +155,15 @@ class UpstreamExchange implements Dispatcher.DispatchHandler, Exchange {
   #abortReason: TransportError | undefined;
   #headersSeen = false;
   #done = false;
+  readonly #timeouts: Timeouts;
+  /** Runs out when the upstream has been silent too long: for its headers, then for each piece of its reply. */
+  #silenceTimer: NodeJS.Timeout | undefined;
   #totalTimer: NodeJS.Timeout | undefined;
 
-  constructor(handler: ReplyHandler, totalMs: number | undefined) {
+  constructor(handler: ReplyHandler, timeouts: Timeouts) {
     this.#handler = handler;
+    this.#timeouts = timeouts;
+    const { totalMs } = timeouts;
     if (totalMs) {
       this.#totalTimer = setTimeout(() => {
         const error = new TransportError(
@@ -172,8 +178,21 @@ class UpstreamExchange implements Dispatcher.DispatchHandler, Exchange {
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
-    if (this.#abortReason) controller.abort(this.#abortReason);
-    else this.#handler.onSending?.();
+    if (this.#abortReason) {
+      controller.abort(this.#abortReason);
+      return;
+    }
+    this.#expectWithin(this.#timeouts.firstByteMs);
+    this.#handler.onSending?.();
+  }
+
+  /** A long upload is no silence of the upstream's. */
+  onBodySent(): void {
+    this.#silenceTimer?.refresh();
+  }
+
+  onRequestSent(): void {
+    this.#silenceTimer?.refresh();
   }
 
   onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: ResponseHeaders): void {
@@ -183,11 +202,14 @@ class UpstreamExchange implements Dispatcher.DispatchHandler, Exchange {
       return;
     }
     this.#headersSeen = true;
+    this.#expectWithin(this.#timeouts.idleMs);
     this.#handler.onHeaders(status, headers);
   }
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    if (!this.#done) this.#handler.onData(chunk);
+    if (this.#done) return;
+    this.#silenceTimer?.refresh();
+    this.#handler.onData(chunk);
   }
 
   onResponseEnd(): void {
@@ -204,15 +226,28 @@ class UpstreamExchange implements Dispatcher.DispatchHandler, Exchange {
   }
 
   pause(): void {
-    if (!this.#done) this.#controller?.pause();
+    if (this.#done) return;
+    // While the reader is slow, the upstream is not to blame for the silence.
+    clearTimeout(this.#silenceTimer);
+    this.#controller?.pause();
   }
 
   resume(): void {
-    if (!this.#done) this.#controller?.resume();
+    if (this.#done) return;
+    this.#expectWithin(this.#timeouts.idleMs);
+    this.#controller?.resume();
   }
 
   abort(): void {
     this.#giveUp(new TransportError('aborted', this.#phase(), 'the request was given up'));
+  }
+
+  #expectWithin(limitMs: number): void {
+    clearTimeout(this.#silenceTimer);
+    this.#silenceTimer = setTimeout(() => {
+      const what = this.#headersSeen ? 'nothing more' : 'no answer';
+      this.#giveUp(new TransportError('timeout', this.#phase(), `${what} within ${limitMs} ms`));
+    }, limitMs);
   }
 
   #phase(): 'connect' | 'headers' | 'body' {
@@ -231,6 +266,7 @@ class UpstreamExchange implements Dispatcher.DispatchHandler, Exchange {
   #finish(): boolean {
     if (this.#done) return false;
     this.#done = true;
+    clearTimeout(this.#silenceTimer);
     clearTimeout(this.#totalTimer);
     return true;
   }

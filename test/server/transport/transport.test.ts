@@ -1,6 +1,6 @@
 import http, { type IncomingMessage, type ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
-import { setImmediate } from 'node:timers/promises';
+import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
 import { readReply } from '../../../server/transport/read-reply.ts';
 import { createTransport } from '../../../server/transport/transport.ts';
@@ -24,6 +24,13 @@ async function serve(answer: (request: IncomingMessage, response: ServerResponse
   const server = await listen(http.createServer(answer));
   servers.push(server);
   return { ...server, origin: `http://127.0.0.1:${server.port}` };
+}
+
+async function* slowly(pieces: readonly string[], pauseMs: number) {
+  for (const piece of pieces) {
+    yield Buffer.from(piece);
+    await sleep(pauseMs);
+  }
 }
 
 const limits = { connectMs: 5_000, firstByteMs: 5_000, idleMs: 5_000 };
@@ -122,8 +129,30 @@ describe('a failure after the connection stands', () => {
   test('is a `timeout` of the headers where the upstream says nothing', async () => {
     const silent = await raw(() => {});
     const timeouts = { ...limits, firstByteMs: 100 };
+    const begun = performance.now();
     const error = await failureOf(transport, requestTo(silent.origin, { timeouts }));
-    expect(error).toMatchObject({ fault: 'timeout', phase: 'headers' });
+    expect(error).toMatchObject({ fault: 'timeout', phase: 'headers', message: 'no answer within 100 ms' });
+    // undici's own limits come up to a second late.
+    expect(performance.now() - begun).toBeLessThan(600);
+  });
+
+  test('is none while a long upload is still on its way', async () => {
+    const upstream = await serve((request, response) => request.resume().on('end', () => response.end('ok')));
+    const body = Readable.from(slowly(['a', 'b', 'c', 'd'], 100));
+    const timeouts = { ...limits, firstByteMs: 250 };
+    const { outcome } = observe(transport, requestTo(upstream.origin, { method: 'POST', body, timeouts }));
+    expect(await outcome).toMatchObject({ status: 200, body: 'ok', error: null });
+  });
+
+  test('is none while the reader itself is slow', async () => {
+    const upstream = await serve((_request, response) => response.end('x'.repeat(200_000)));
+    const timeouts = { ...limits, idleMs: 100 };
+    const { exchange, outcome, firstData } = observe(transport, requestTo(upstream.origin, { timeouts }));
+    await firstData;
+    exchange.pause();
+    await sleep(300);
+    exchange.resume();
+    expect(await outcome).toMatchObject({ status: 200, error: null });
   });
 
   test('is a `timeout` of the body where the upstream falls silent', async () => {
