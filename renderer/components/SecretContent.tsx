@@ -1,5 +1,6 @@
 import { Button, Group, Stack, Text } from '@mantine/core';
 import { useFocusTrap } from '@mantine/hooks';
+import type { ReactNode } from 'react';
 import { useMessages } from '../messages/use-messages.ts';
 import { CopyButton } from './CopyButton.tsx';
 import classes from './CopyLine.module.css';
@@ -14,8 +15,15 @@ export interface ShownSecret {
   isKept: boolean;
 }
 
+export interface SecretContentProps {
+  shown: ShownSecret;
+  onDone(): void;
+  /** What can be done with it. */
+  children?: ReactNode;
+}
+
 /** What a dialog shows of a secret; nothing else in the window holds it. */
-export function SecretContent({ shown, onDone }: { shown: ShownSecret; onDone(): void }) {
+export function SecretContent({ shown, onDone, children }: SecretContentProps) {
   const { secret: messages, done } = useMessages();
   // The dialog may have shown something else before, whose focus went with it.
   const takeFocus = useFocusTrap();
@@ -27,6 +35,7 @@ export function SecretContent({ shown, onDone }: { shown: ShownSecret; onDone():
           {shown.secret}
         </code>
       </div>
+      {children}
       <Group justify="flex-end" gap="xs">
         <Button variant="default" onClick={onDone}>
           {done}

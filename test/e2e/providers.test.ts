@@ -198,7 +198,7 @@ describe('the settings of a provider', () => {
 
 describe('the providers screen', () => {
   it.each(appearances)('is in order in $width px, $colorScheme, $locale', async ({ width, colorScheme, locale }) => {
-    const context = { viewport: { width, height: 800 }, colorScheme, locale, bypassCSP: true };
+    const context = { viewport: { width, height: 800 }, colorScheme, locale };
     const window = await open({ context, screen: '/providers', config: crowded() });
     const { page, complaints } = window;
     const take = (name: string) =>

@@ -8,6 +8,17 @@ export const keys = {
   expired: 'expired',
   group: (group: string) => `group ${group}`,
   reveal: (name: string) => `Show the secret of ${name}`,
+  edit: (name: string) => `Change ${name}`,
+  editTitle: 'Change this key',
+  save: 'Save',
+  rotate: (name: string) => `Give ${name} another secret…`,
+  rotateTitle: 'Give this key another secret?',
+  rotateText: (name: string) =>
+    `The secret that programs have of “${name}” ends at once; they are refused until they get the new one.`,
+  rotateConfirm: 'Rotate',
+  rotated: 'New secret of the key',
+  snippetsFor: 'Use it in',
+  snippets: { env: 'Shell', curl: 'curl', python: 'Python', node: 'Node' },
   revoke: (name: string) => `Revoke ${name}…`,
   revokeTitle: 'Revoke this key?',
   revokeText: (name: string) =>
@@ -26,6 +37,9 @@ export const createKey = {
   expiry: 'Expires',
   expiryNever: 'Never',
   expiryDays: (days: number, count: string) => `In ${count} ${days === 1 ? 'day' : 'days'}`,
+  models: 'Models',
+  modelsHint: 'Names or patterns such as gpt-*; press Enter after each',
+  modelsAll: 'All that the group allows',
   keepSecret: 'Keep the secret so that it can be shown again',
   submit: 'Create',
 };

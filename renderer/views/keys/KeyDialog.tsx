@@ -1,10 +1,18 @@
+import type { KeyView } from '../../../server/contract/views.ts';
 import { ModalFrame } from '../../components/ModalFrame.tsx';
 import { SecretContent, type ShownSecret } from '../../components/SecretContent.tsx';
 import { useMessages } from '../../messages/use-messages.ts';
 import { CreateKeyForm } from './CreateKeyForm.tsx';
+import { EditKeyForm } from './EditKeyForm.tsx';
+import { KeySnippets } from './KeySnippets.tsx';
+import { RotateKey } from './RotateKey.tsx';
 
-/** What the dialog shows: the form of a new key, or a secret. */
-export type KeyDialogContent = 'create' | ShownSecret;
+/** What the dialog shows: the form of a new key, that of another one, the question whether to rotate it, or a secret. */
+export type KeyDialogContent =
+  | { act: 'create' }
+  | { act: 'edit'; view: KeyView }
+  | { act: 'rotate'; view: KeyView }
+  | { act: 'show'; secret: ShownSecret };
 
 export interface KeyDialogProps {
   /** Null: closed. */
@@ -12,23 +20,40 @@ export interface KeyDialogProps {
   onChange(content: KeyDialogContent | null): void;
 }
 
-/** One dialog for both, since the secret follows the form: whoever opened it gets the focus back at the end. */
+/** One dialog for all, since a secret follows a form: whoever opened it gets the focus back at the end. */
 export function KeyDialog({ content, onChange }: KeyDialogProps) {
-  const { createKey } = useMessages();
-  const secret = content === 'create' ? null : content;
+  const { createKey, keys } = useMessages();
   const close = () => onChange(null);
+  const titles = { create: createKey.title, edit: keys.editTitle, rotate: keys.rotateTitle };
+  const title = content?.act === 'show' ? content.secret.title : titles[content?.act ?? 'create'];
   return (
-    <ModalFrame
-      opened={content !== null}
-      onClose={close}
-      title={secret?.title ?? createKey.title}
-      stays={secret !== null}
-    >
-      {secret ? (
-        <SecretContent shown={secret} onDone={close} />
-      ) : (
-        <CreateKeyForm onCancel={close} onCreated={onChange} />
+    <ModalFrame opened={content !== null} onClose={close} title={title} stays={content?.act === 'show'}>
+      {content && (
+        <Content content={content} onClose={close} onSecret={(secret) => onChange({ act: 'show', secret })} />
       )}
     </ModalFrame>
   );
+}
+
+interface ContentProps {
+  content: KeyDialogContent;
+  onClose(): void;
+  onSecret(secret: ShownSecret): void;
+}
+
+function Content({ content, onClose, onSecret }: ContentProps) {
+  switch (content.act) {
+    case 'create':
+      return <CreateKeyForm onCancel={onClose} onCreated={onSecret} />;
+    case 'edit':
+      return <EditKeyForm view={content.view} onClose={onClose} />;
+    case 'rotate':
+      return <RotateKey view={content.view} onCancel={onClose} onRotated={onSecret} />;
+    case 'show':
+      return (
+        <SecretContent shown={content.secret} onDone={onClose}>
+          <KeySnippets secret={content.secret.secret} />
+        </SecretContent>
+      );
+  }
 }

@@ -1,30 +1,32 @@
-import { IconEye, IconTrash } from '@tabler/icons-react';
+import { IconEye, IconPencil, IconRefresh, IconTrash } from '@tabler/icons-react';
 import { memo } from 'react';
 import type { KeyView } from '../../../server/contract/views.ts';
 import { CommandProblem } from '../../components/CommandProblem.tsx';
 import { IconAct } from '../../components/IconAct.tsx';
 import classes from '../../components/List.module.css';
 import { RelativeTime } from '../../components/RelativeTime.tsx';
-import type { ShownSecret } from '../../components/SecretContent.tsx';
 import { StateSwitch } from '../../components/StateSwitch.tsx';
 import { useNow } from '../../components/use-now.ts';
 import { useLocalization, useMessages } from '../../messages/use-messages.ts';
 import { useCanChange } from '../../state/use-can-change.ts';
 import { useCommand } from '../../state/use-command.ts';
+import type { KeyDialogContent } from './KeyDialog.tsx';
 
 export interface KeyRowProps {
   view: KeyView;
-  onReveal(secret: ShownSecret): void;
+  onOpen(content: KeyDialogContent): void;
   onRevoke(view: KeyView): void;
 }
 
-export const KeyRow = memo(function KeyRow({ view, onReveal, onRevoke }: KeyRowProps) {
+export const KeyRow = memo(function KeyRow({ view, onOpen, onRevoke }: KeyRowProps) {
   const { keys: names, secret: secretNames } = useMessages();
   const command = useCommand();
   const name = view.name ?? view.id;
   const reveal = async () => {
     const result = await command.run({ type: 'key.reveal', id: view.id });
-    if (result) onReveal({ title: secretNames.revealed, name, secret: result.secret, isKept: true });
+    if (!result) return;
+    const secret = { title: secretNames.revealed, name, secret: result.secret, isKept: true };
+    onOpen({ act: 'show', secret });
   };
   return (
     <li className={classes.row}>
@@ -43,7 +45,13 @@ export const KeyRow = memo(function KeyRow({ view, onReveal, onRevoke }: KeyRowP
         </div>
         <KeyFacts view={view} />
       </div>
-      <KeyActions view={view} name={name} onReveal={() => void reveal()} onRevoke={() => onRevoke(view)} />
+      <KeyActions
+        view={view}
+        onReveal={() => void reveal()}
+        onEdit={() => onOpen({ act: 'edit', view })}
+        onRotate={() => onOpen({ act: 'rotate', view })}
+        onRevoke={() => onRevoke(view)}
+      />
       {command.problem && (
         <div className={classes.wide}>
           <CommandProblem problem={command.problem} />
@@ -66,24 +74,36 @@ function KeyFacts({ view }: { view: KeyView }) {
         <span title={formats.fullMoment(expiresAt)}>{names.expires(formats.day(expiresAt))}</span>
       )}
       {isExpired && <span className={classes.warning}>{names.expired}</span>}
+      {view.models && ' · '}
+      {view.models && <span className={classes.mono}>{view.models.join(', ')}</span>}
     </div>
   );
 }
 
 interface KeyActionsProps {
   view: KeyView;
-  name: string;
   onReveal(): void;
+  onEdit(): void;
+  onRotate(): void;
   onRevoke(): void;
 }
 
-function KeyActions({ view, name, onReveal, onRevoke }: KeyActionsProps) {
+function KeyActions({ view, onReveal, onEdit, onRotate, onRevoke }: KeyActionsProps) {
   const { keys: names } = useMessages();
-  const canChange = useCanChange();
+  const isDisabled = !useCanChange();
+  const name = view.name ?? view.id;
+  const size = 18;
   return (
     <div className={classes.actions}>
-      {view.canReveal && <IconAct label={names.reveal(name)} icon={<IconEye size={18} />} onClick={onReveal} />}
-      <IconAct label={names.revoke(name)} icon={<IconTrash size={18} />} isDisabled={!canChange} onClick={onRevoke} />
+      {view.canReveal && <IconAct label={names.reveal(name)} icon={<IconEye size={size} />} onClick={onReveal} />}
+      <IconAct label={names.edit(name)} icon={<IconPencil size={size} />} isDisabled={isDisabled} onClick={onEdit} />
+      <IconAct
+        label={names.rotate(name)}
+        icon={<IconRefresh size={size} />}
+        isDisabled={isDisabled}
+        onClick={onRotate}
+      />
+      <IconAct label={names.revoke(name)} icon={<IconTrash size={size} />} isDisabled={isDisabled} onClick={onRevoke} />
     </div>
   );
 }

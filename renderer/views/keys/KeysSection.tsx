@@ -13,7 +13,7 @@ import { KeyDialog, type KeyDialogContent } from './KeyDialog.tsx';
 import { KeyRow } from './KeyRow.tsx';
 import { RevokeKeyDialog } from './RevokeKeyDialog.tsx';
 
-/** Every key with its switch; to create, show and revoke. */
+/** Every key with its switch; to create, show, change, rotate and revoke. */
 export function KeysSection() {
   const { messages, formats } = useLocalization();
   const names = messages.keys;
@@ -28,7 +28,7 @@ export function KeysSection() {
       variant="default"
       leftSection={<IconPlus size={14} />}
       disabled={!canChange}
-      onClick={() => setDialog('create')}
+      onClick={() => setDialog({ act: 'create' })}
     >
       {names.create}
     </Button>
@@ -40,7 +40,7 @@ export function KeysSection() {
       {keys && keys.length > 0 && (
         <ul className={classes.list}>
           {keys.map((key) => (
-            <KeyRow key={key.id} view={key} onReveal={setDialog} onRevoke={setRevoking} />
+            <KeyRow key={key.id} view={key} onOpen={setDialog} onRevoke={setRevoking} />
           ))}
         </ul>
       )}

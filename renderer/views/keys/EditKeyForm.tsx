@@ -1,0 +1,50 @@
+import { Button, Group, Stack } from '@mantine/core';
+import { type FormEvent, useState } from 'react';
+import type { KeyView } from '../../../server/contract/views.ts';
+import { CommandProblem } from '../../components/CommandProblem.tsx';
+import { useMessages } from '../../messages/use-messages.ts';
+import { useCommand } from '../../state/use-command.ts';
+import { expiryOf, type KeyDraft, KeyFields } from './KeyFields.tsx';
+
+export interface EditKeyFormProps {
+  view: KeyView;
+  onClose(): void;
+}
+
+/** Name, group, expiry and models of a key; its secret stays. */
+export function EditKeyForm({ view, onClose }: EditKeyFormProps) {
+  const { keys: names, cancel } = useMessages();
+  const [draft, setDraft] = useState<KeyDraft>({
+    name: view.name ?? '',
+    group: view.group,
+    expiry: view.expiresAt === null ? 'never' : 'kept',
+    models: view.models ?? [],
+  });
+  const command = useCommand();
+  const submit = async (event: FormEvent) => {
+    event.preventDefault();
+    const changes = {
+      name: draft.name.trim() || null,
+      group: draft.group,
+      models: draft.models.length > 0 ? draft.models : null,
+      ...(draft.expiry !== 'kept' && { expiresAt: expiryOf(draft.expiry, Date.now()) }),
+    };
+    if (await command.run({ type: 'key.update', id: view.id, changes })) onClose();
+  };
+  return (
+    <form onSubmit={(event) => void submit(event)}>
+      <Stack gap="sm">
+        <KeyFields draft={draft} onChange={setDraft} expiresAt={view.expiresAt} />
+        {command.problem && <CommandProblem problem={command.problem} />}
+        <Group justify="flex-end" gap="xs">
+          <Button variant="default" onClick={onClose}>
+            {cancel}
+          </Button>
+          <Button type="submit" loading={command.isRunning}>
+            {names.save}
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  );
+}

@@ -1,0 +1,79 @@
+import { Group, NativeSelect, TagsInput, TextInput } from '@mantine/core';
+import { useLocalization } from '../../messages/use-messages.ts';
+import { useControlState } from '../../state/use-control.ts';
+
+/** What was typed of a key. */
+export interface KeyDraft {
+  name: string;
+  group: string;
+  /** Days from now; `never`; `kept`: as it is. */
+  expiry: number | 'never' | 'kept';
+  /** Patterns of model names; none: all that the group allows. */
+  models: string[];
+}
+
+const dayMs = 86_400_000;
+const expiryDays = [1, 7, 30, 90, 365];
+
+export interface KeyFieldsProps {
+  draft: KeyDraft;
+  onChange(draft: KeyDraft): void;
+  /** ISO 8601, of a key that has an expiry already. */
+  expiresAt?: string | null;
+}
+
+/** What can be set of a key, new or not. */
+export function KeyFields({ draft, onChange, expiresAt = null }: KeyFieldsProps) {
+  const { messages, formats } = useLocalization();
+  const names = messages.createKey;
+  const groups = useControlState((state) => state.views?.groups ?? null) ?? [];
+  return (
+    <>
+      <TextInput
+        label={names.name}
+        description={names.nameHint}
+        placeholder={names.namePlaceholder}
+        value={draft.name}
+        onChange={(event) => onChange({ ...draft, name: event.currentTarget.value })}
+        maxLength={200}
+        autoComplete="off"
+        data-autofocus
+      />
+      <Group grow gap="sm">
+        <NativeSelect
+          label={names.group}
+          value={draft.group}
+          onChange={(event) => onChange({ ...draft, group: event.currentTarget.value })}
+          data={groups.map(({ id, name }) => ({ value: id, label: name ?? id }))}
+        />
+        <NativeSelect
+          label={names.expiry}
+          value={String(draft.expiry)}
+          onChange={(event) => onChange({ ...draft, expiry: readExpiry(event.currentTarget.value) })}
+          data={[
+            ...(expiresAt === null ? [] : [{ value: 'kept', label: formats.fullMoment(Date.parse(expiresAt)) }]),
+            { value: 'never', label: names.expiryNever },
+            ...expiryDays.map((days) => ({ value: String(days), label: names.expiryDays(days, formats.number(days)) })),
+          ]}
+        />
+      </Group>
+      <TagsInput
+        label={names.models}
+        description={names.modelsHint}
+        placeholder={draft.models.length === 0 ? names.modelsAll : undefined}
+        value={draft.models}
+        onChange={(models) => onChange({ ...draft, models })}
+        acceptValueOnBlur
+      />
+    </>
+  );
+}
+
+function readExpiry(value: string): KeyDraft['expiry'] {
+  return value === 'never' || value === 'kept' ? value : Number(value);
+}
+
+/** ISO 8601; null: it never expires. */
+export function expiryOf(days: number | 'never', nowMs: number): string | null {
+  return days === 'never' ? null : new Date(nowMs + days * dayMs).toISOString();
+}

@@ -1,0 +1,132 @@
+import { describe, expect, it } from 'vitest';
+import { accessibilityFaults } from './accessibility.ts';
+import { expectFocus, tabTo } from './person.ts';
+import { appearances, openInSuite, overflowOf } from './window-suite.ts';
+
+const open = openInSuite();
+
+describe('a new key', () => {
+  it('has a group, an expiry and models of its own, and snippets that work', async () => {
+    const { page, context, gateway, clientWith, complaints } = await open({ screen: '/keys', config: twoGroups });
+    await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+    await page.getByRole('button', { name: 'New key' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Name').fill('editor');
+    await dialog.getByLabel('Group').selectOption('Writers');
+    await dialog.getByLabel('Expires').selectOption('In 30 days');
+    await dialog.getByLabel('Models').fill('demo-c*');
+    await dialog.getByLabel('Models').press('Enter');
+    await dialog.getByRole('button', { name: 'Create' }).click();
+    const secret = (await page.getByTestId('secret').textContent()) ?? '';
+    await dialog.getByText('Python', { exact: true }).click();
+    await dialog.getByRole('button', { name: 'Copy Python' }).click();
+    await dialog.getByRole('button', { name: 'Copied' }).waitFor();
+    expect(await page.evaluate(() => navigator.clipboard.readText())).toContain(
+      `client = OpenAI(base_url="${gateway.baseUrl}", api_key="${secret}")`,
+    );
+    await dialog.getByRole('button', { name: 'Done' }).click();
+    const names = (await clientWith(secret).models.list()).data.map(({ id }) => id);
+    expect(names).toEqual(['demo-chat']);
+    const keys = await gateway.gateway.query({ type: 'keys' });
+    expect(keys.at(-1)).toMatchObject({ name: 'editor', group: 'writers', models: ['demo-c*'] });
+    const days = (Date.parse(keys.at(-1)?.expiresAt ?? '') - Date.now()) / 86_400_000;
+    expect(Math.round(days)).toBe(30);
+    expect(await page.content()).not.toContain(secret);
+    expect(complaints).toEqual([]);
+  });
+
+  it('shows again only a secret that was kept', async () => {
+    const { page, gateway } = await open({ screen: '/keys', config: twoGroups });
+    const { secret } = await gateway.gateway.execute({ type: 'key.create', name: 'kept' });
+    await gateway.gateway.execute({ type: 'key.create', name: 'gone', keepSecret: false });
+    await page.getByRole('switch', { name: 'Key gone may be used' }).waitFor({ state: 'attached' });
+    expect(await page.getByRole('button', { name: 'Show the secret of gone' }).count()).toBe(0);
+    await page.getByRole('button', { name: 'Show the secret of kept' }).click();
+    expect(await page.getByTestId('secret').textContent()).toBe(secret);
+    await page.getByText('can be shown again').waitFor();
+  });
+
+  it('needs the keyboard alone', async () => {
+    const { page, complaints } = await open({ screen: '/keys' });
+    const newKey = page.getByRole('button', { name: 'New key' });
+    await tabTo(page, newKey);
+    await page.keyboard.press('Enter');
+    await expectFocus(page.getByLabel('Name'));
+    await page.keyboard.type('typed');
+    await page.keyboard.press('Enter');
+    await expectFocus(page.getByRole('button', { name: 'Copy secret' }));
+    await tabTo(page, page.getByRole('button', { name: 'Done' }));
+    await page.keyboard.press('Enter');
+    await expectFocus(newKey);
+    await page.getByText('typed', { exact: true }).waitFor();
+    expect(complaints).toEqual([]);
+  });
+});
+
+describe('a key', () => {
+  it('can be changed, and keeps its expiry unless that is changed', async () => {
+    const { page, gateway, complaints } = await open({ screen: '/keys', config: twoGroups });
+    const expiresAt = '2999-01-01T00:00:00.000Z';
+    await gateway.gateway.execute({ type: 'key.update', id: 'k1', changes: { expiresAt, models: ['a'] } });
+    const edit = page.getByRole('button', { name: 'Change first' });
+    await edit.click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Name').fill('renamed');
+    await dialog.getByLabel('Group').selectOption('Writers');
+    await dialog.getByLabel('Models').press('Backspace');
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('renamed', { exact: true }).waitFor();
+    const [key] = await gateway.gateway.query({ type: 'keys' });
+    expect(key).toMatchObject({ name: 'renamed', group: 'writers', models: null, expiresAt });
+    await page.getByRole('button', { name: 'Change renamed' }).click();
+    await dialog.getByLabel('Expires').selectOption('Never');
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    expect((await gateway.gateway.query({ type: 'keys' }))[0]?.expiresAt).toBe(null);
+    expect(complaints).toEqual([]);
+  });
+
+  it('gets another secret only after asking, and the old one ends', async () => {
+    const { page, gateway, clientWith } = await open({ screen: '/keys' });
+    const rotate = page.getByRole('button', { name: 'Give first another secret…' });
+    await rotate.click();
+    await expectFocus(page.getByRole('button', { name: 'Cancel' }));
+    await page.keyboard.press('Enter');
+    await expectFocus(rotate);
+    await gateway.client.models.list();
+    await rotate.click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Rotate' }).click();
+    const secret = (await page.getByTestId('secret').textContent()) ?? '';
+    await expect(gateway.client.models.list()).rejects.toMatchObject({ status: 401 });
+    expect((await clientWith(secret).models.list()).data.length).toBeGreaterThan(0);
+  });
+});
+
+describe('the keys screen', () => {
+  it.each(appearances)('is in order in $width px, $colorScheme, $locale', async ({ width, colorScheme, locale }) => {
+    const context = { viewport: { width, height: 800 }, colorScheme, locale };
+    const { page, gateway, complaints } = await open({ context, screen: '/keys', config: twoGroups });
+    await gateway.gateway.execute({
+      type: 'key.create',
+      name: 'A key with a name that is rather long',
+      models: ['gpt-*', 'o*'],
+    });
+    await gateway.gateway.execute({ type: 'key.create', name: 'old', expiresAt: '2020-01-01T00:00:00Z' });
+    const check = async (name: string) => {
+      await page.screenshot({ path: `test-results/keys-${name}-${width}-${colorScheme}.png`, fullPage: true });
+      expect(await overflowOf(page)).toBeLessThanOrEqual(0);
+      expect(await accessibilityFaults(page)).toEqual([]);
+    };
+    await page.getByRole('switch', { name: /old/ }).waitFor({ state: 'attached' });
+    await check('list');
+    await page.getByRole('button', { name: /^(New key|新建密钥)$/ }).click();
+    await page.getByRole('dialog').getByRole('textbox').first().fill('new');
+    await check('create');
+    await page.getByRole('button', { name: /^(Create|创建)$/ }).click();
+    await page.getByTestId('secret').waitFor();
+    await check('secret');
+    expect(complaints).toEqual([]);
+  });
+});
+
+const twoGroups = { groups: [{ id: 'default' }, { id: 'writers', name: 'Writers' }] };
