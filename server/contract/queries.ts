@@ -1,12 +1,13 @@
 /** Every question about Sluice, as data, with its answer. Answers are views: none holds a secret. */
 import { z } from 'zod';
-import { type Config, idSchema } from './config.ts';
+import { type Config, groupSchema, idSchema } from './config.ts';
 import type { DetectedServer, Preset } from './preset.ts';
 import type { ProbeReport } from './probe.ts';
 import type {
   AliasView,
   CapturedBody,
   FirstByteView,
+  GroupPreviewView,
   GroupView,
   KeyView,
   ModelView,
@@ -59,6 +60,11 @@ export const querySchema = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('provider-test'), id: idSchema }),
   z.strictObject({ type: z.literal('keys') }),
   z.strictObject({ type: z.literal('groups') }),
+  /** What a group would mean that is not saved. */
+  z.strictObject({
+    type: z.literal('group-preview'),
+    group: groupSchema.extend({ id: idSchema.default('preview') }),
+  }),
   z.strictObject({ type: z.literal('aliases') }),
   /** What a key or a group lists. One of the two is needed; with both, the key must be of that group. */
   z.strictObject({ type: z.literal('models'), key: idSchema.optional(), group: idSchema.optional() }),
@@ -115,6 +121,7 @@ export interface QueryResults {
   'provider-test': ProbeReport;
   keys: KeyView[];
   groups: GroupView[];
+  'group-preview': GroupPreviewView;
   aliases: AliasView[];
   models: ModelView[];
   route: RouteView;

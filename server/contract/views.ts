@@ -67,6 +67,14 @@ export interface GroupView extends GroupConfig {
   keyCount: number;
 }
 
+/** What a group means, saved or not. */
+export interface GroupPreviewView {
+  /** What its keys could list. */
+  models: ModelView[];
+  /** Ids of the providers that it may use, in the order in which they would be asked. */
+  providers: string[];
+}
+
 export type AliasView = AliasConfig;
 
 export interface LedgerHealthView {

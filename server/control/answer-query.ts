@@ -10,9 +10,10 @@ import {
   type QueryType,
   querySchema,
 } from '../contract/queries.ts';
-import type { CapturedBody, ModelView, RouteView } from '../contract/views.ts';
+import type { CapturedBody, GroupPreviewView, ModelView, RouteView } from '../contract/views.ts';
 import type { LedgerQueries } from '../ledger/queries.ts';
 import { anyKeyOf } from '../routing/any-key.ts';
+import { compileGroup } from '../routing/compile-group.ts';
 import { explainRoute } from '../routing/explain-route.ts';
 import { listModels } from '../routing/resolve.ts';
 import type { CompiledGroup, CompiledKey, Snapshot } from '../routing/snapshot.ts';
@@ -49,6 +50,7 @@ export function createAnswerQuery(ports: QueryPorts): AnswerQuery {
     'provider-test': ({ id }) => ports.providers.probe(findUpstream(ports.live, id)),
     keys: () => views.keys(),
     groups: () => views.groups(),
+    'group-preview': ({ group }) => previewGroup(ports, group),
     aliases: () => views.aliases(),
     models: (query) => viewModels(whoAsks(ports, query)),
     route: (query) => viewRoute(ports, query),
@@ -96,6 +98,11 @@ function viewModels({ group, key }: Asker): ModelView[] {
     ownedBy: owned_by,
     providers: [...new Set(group.routes.get(id)?.targets.map((target) => target.provider.id))],
   }));
+}
+
+function previewGroup({ live }: QueryPorts, draft: QueryMap['group-preview']['group']): GroupPreviewView {
+  const group = compileGroup(draft, live.used.config.aliases, live.snapshot.providers);
+  return { models: viewModels({ group, key: null }), providers: group.providers.map(({ provider }) => provider.id) };
 }
 
 function viewRoute(ports: QueryPorts, query: QueryMap['route']): RouteView {

@@ -189,6 +189,27 @@ describe('a route', () => {
   });
 });
 
+describe('the preview of a group', () => {
+  test('is what the group would mean if it were saved', async () => {
+    const narrow = { models: ['gpt-*'], providers: ['main'] };
+    const { models } = await sluice.gateway.query({ type: 'group-preview', group: narrow });
+    expect(models).toEqual(await sluice.gateway.query({ type: 'models', group: 'narrow' }));
+    expect(models.map(({ id }) => id)).toEqual(['gpt-x', 'gpt-y']);
+  });
+
+  test('has its providers in their order, also those that cannot be used now', async () => {
+    const order = [{ provider: 'off', priority: 0 }];
+    const { providers } = await sluice.gateway.query({ type: 'group-preview', group: { order } });
+    expect(providers).toEqual(['off', 'main', 'any', 'bare', 'outside']);
+  });
+
+  test('changes nothing', async () => {
+    const before = await sluice.gateway.query({ type: 'groups' });
+    await sluice.gateway.query({ type: 'group-preview', group: { id: 'narrow', deny: ['*'] } });
+    expect(await sluice.gateway.query({ type: 'groups' })).toEqual(before);
+  });
+});
+
 describe('the ledger', () => {
   test('gives requests by filter and page', async () => {
     const { requests, next } = await sluice.gateway.query({ type: 'requests', filter: { keyId: 'k1', model: 'fast' } });
