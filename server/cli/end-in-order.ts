@@ -6,7 +6,10 @@ import { exitCodes } from './exit-codes.ts';
 const drainMs = 10_000;
 /** For everything besides the requests; then something hangs, and the process ends all the same. */
 const closeMs = 5_000;
-/** A Ctrl+C can come twice, by the terminal and passed on by npm; a person who means it takes longer. */
+/**
+ * One signal can come twice: a Ctrl+C by the terminal and passed on by npm; any by the clean-up that comes with `conf`
+ * once it has written, which raises it again. A person who means it takes longer.
+ */
 const sameSignalMs = 1_000;
 const signals = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
 

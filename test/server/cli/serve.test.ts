@@ -226,6 +226,27 @@ describe('the end', () => {
     expect(await ended).toBe(0);
   });
 
+  test('by SIGTERM lets a stream finish also on a first run, which has written its configuration', async () => {
+    const serving = await serve(temporaryFolder());
+    const response = await fetch(`${serving.ready.baseUrl}/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${serving.ready.key}`, 'content-type': 'application/json' },
+      body: JSON.stringify({
+        model: 'demo-chat',
+        stream: true,
+        messages: [{ role: 'user', content: 'a few words '.repeat(50) }],
+      }),
+    });
+    const reader = response.body?.getReader();
+    await reader?.read();
+    const ended = serving.end();
+    let rest = '';
+    for (let piece = await reader?.read(); piece && !piece.done; piece = await reader?.read())
+      rest += Buffer.from(piece.value);
+    expect(rest).toContain('[DONE]');
+    expect(await ended).toBe(0);
+  });
+
   test('comes at once on a second signal', async () => {
     upstream = await startUpstream((_request, response) => eventStream(response));
     const { serving, key } = await serveUpstream(upstream.baseUrl);
