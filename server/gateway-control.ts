@@ -66,6 +66,7 @@ export async function openControlSide(side: ControlSidePorts): Promise<ControlSi
   const control: ControlPlane = createControlPlane({
     ...{ config, live, ledger, env, ownAddresses, providers, createAdminUrl, log },
     openSecrets: secrets.open,
+    dataFolder: ports.dataDir,
     engine: () => ({ ...side.engine(), secretStore: secrets.description() }),
   });
   keepWatching(discovery, live);

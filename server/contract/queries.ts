@@ -1,14 +1,16 @@
 /** Every question about Sluice, as data, with its answer. Answers are views: none holds a secret. */
 import { z } from 'zod';
-import { type Config, groupSchema, idSchema } from './config.ts';
+import { type Config, configSchema, groupSchema, idSchema } from './config.ts';
 import type { DetectedServer, Preset } from './preset.ts';
 import type { ProbeReport } from './probe.ts';
 import type {
   AliasView,
   CapturedBody,
+  ConfigChange,
   FirstByteView,
   GroupPreviewView,
   GroupView,
+  HostView,
   KeyView,
   ModelView,
   ProviderView,
@@ -104,6 +106,10 @@ export const querySchema = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('first-byte-times'), ...overTime }).refine(isShortSeries, tooLong),
   /** The configuration for export: references and hashes, no secrets. */
   z.strictObject({ type: z.literal('config') }),
+  /** What `config.import` with this configuration would change. Nothing is changed. */
+  z.strictObject({ type: z.literal('import-preview'), config: configSchema }),
+  /** Where Sluice keeps its data and what it runs on. */
+  z.strictObject({ type: z.literal('host') }),
 ]);
 
 export type Query = z.infer<typeof querySchema>;
@@ -138,6 +144,9 @@ export interface QueryResults {
   'usage-over-time': UsageStepView[];
   'first-byte-times': FirstByteView;
   config: { revision: number; config: Config };
+  /** In the order of the configuration's parts; `revision` is the one that was compared with. */
+  'import-preview': { revision: number; changes: ConfigChange[] };
+  host: HostView;
 }
 
 export type QueryResult = QueryResults[QueryType];

@@ -189,3 +189,22 @@ export interface RouteCandidate {
   /** In plain words, why it is taken or left out. */
   reason: string;
 }
+
+/** One thing that differs between two configurations. Holds no secrets. */
+export interface ConfigChange {
+  part: 'provider' | 'alias' | 'group' | 'key' | 'setting';
+  /** Id of the provider, group or key, name of the alias or setting (`limits.jsonBodyBytes`). */
+  name: string;
+  kind: 'added' | 'removed' | 'changed';
+  /** Of what was changed, as JSON; null where it is absent. */
+  fields: { name: string; before: string | null; after: string | null }[];
+}
+
+export interface HostView {
+  /** Null: nothing is kept. */
+  dataFolder: string | null;
+  /** Of Node, such as `24.1.0`. */
+  node: string;
+  /** System and processor, such as `linux x64`. */
+  platform: string;
+}

@@ -1,5 +1,4 @@
 /** Answers questions: from the configuration with its running state, from the ledger, or by asking a provider now. */
-import type { Config } from '../contract/config.ts';
 import { GatewayError } from '../contract/errors.ts';
 import {
   type Query,
@@ -17,10 +16,11 @@ import { compileGroup } from '../routing/compile-group.ts';
 import { explainRoute } from '../routing/explain-route.ts';
 import { listModels } from '../routing/resolve.ts';
 import type { CompiledGroup, CompiledKey, Snapshot } from '../routing/snapshot.ts';
-import { withoutSecrets } from './check-provider.ts';
+import { withoutSecretsInProviders } from './check-provider.ts';
 import { findUpstream } from './find-upstream.ts';
 import type { LiveConfig } from './live-config.ts';
 import { parseInput } from './parse-input.ts';
+import { previewImport } from './preview-import.ts';
 import type { ProviderKnowledge } from './provider-knowledge.ts';
 import type { Views } from './views.ts';
 
@@ -30,6 +30,7 @@ export interface QueryPorts {
   ledger: LedgerQueries;
   now(): number;
   providers: ProviderKnowledge;
+  dataFolder: string | null;
 }
 
 /** Takes anything and checks it. Rejects with a GatewayError. */
@@ -59,7 +60,13 @@ export function createAnswerQuery(ports: QueryPorts): AnswerQuery {
     usage: ({ type: _, ...question }) => ledger.summarizeUsage(defined(question)),
     'usage-over-time': ({ type: _, ...question }) => ledger.usageOverTime(defined(question)),
     'first-byte-times': ({ type: _, ...question }) => ledger.firstByteTimes(defined(question)),
-    config: () => ({ ...ports.live.used, config: exported(ports.live.used.config) }),
+    config: () => ({ ...ports.live.used, config: withoutSecretsInProviders(ports.live.used.config) }),
+    'import-preview': ({ config }) => previewImport(ports.live.used, config),
+    host: () => ({
+      dataFolder: ports.dataFolder,
+      node: process.versions.node,
+      platform: `${process.platform} ${process.arch}`,
+    }),
   };
   const answer = async <T extends QueryType>(type: T, query: QueryMap[T]) => answers[type](query);
   const answerAny = async (input: unknown): Promise<QueryResult> => {
@@ -135,10 +142,6 @@ function viewBody(bytes: Uint8Array | null): CapturedBody | null {
   } catch {
     return { encoding: 'base64', data: Buffer.from(bytes).toString('base64') };
   }
-}
-
-function exported(config: Config): Config {
-  return { ...config, providers: config.providers.map(withoutSecrets) };
 }
 
 type Defined<T> = { [K in keyof T]: Exclude<T[K], undefined> };

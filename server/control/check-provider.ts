@@ -1,4 +1,4 @@
-import type { ProviderConfig } from '../contract/config.ts';
+import type { Config, ProviderConfig } from '../contract/config.ts';
 import { GatewayError } from '../contract/errors.ts';
 import { leadsBack } from '../routing/compile.ts';
 import { demoProviderId } from './demo-provider.ts';
@@ -37,6 +37,11 @@ export function withoutSecrets(provider: ProviderConfig): ProviderConfig {
     proxy: hasPassword(provider.proxy) ? withoutPassword(provider.proxy) : provider.proxy,
     headers: Object.fromEntries(Object.entries(provider.headers).filter(([name]) => !secretHeader.test(name))),
   };
+}
+
+/** The configuration as it may be shown and exported. */
+export function withoutSecretsInProviders(config: Config): Config {
+  return { ...config, providers: config.providers.map(withoutSecrets) };
 }
 
 function hasPassword(proxy: string): boolean {

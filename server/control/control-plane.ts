@@ -25,6 +25,8 @@ export interface ControlPorts {
   env: Readonly<Record<string, string | undefined>>;
   ownAddresses: ReadonlySet<string>;
   providers: ProviderKnowledge;
+  /** Null: nothing is kept. */
+  dataFolder: string | null;
   /** All of the status that the control plane does not know itself. */
   engine(): Pick<StatusView, 'instanceId' | 'startedAt' | 'baseUrl' | 'secretStore' | 'version'>;
   createAdminUrl(): string;
@@ -80,6 +82,7 @@ export function createControlPlane(ports: ControlPorts): ControlPlane {
       ledger,
       now: Date.now,
       providers,
+      dataFolder: ports.dataFolder,
     }),
     onEvent: hub.subscribe,
     requestStarted(request) {

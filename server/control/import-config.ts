@@ -26,7 +26,7 @@ export const importConfig: Changer<'config.import'> = (config, { config: importe
 };
 
 /** A key that can be copied again elsewhere works here by its hash, but its secret is not here. */
-function withOwnSecretOnly(key: KeyConfig, ours: readonly KeyConfig[]): KeyConfig {
+export function withOwnSecretOnly(key: KeyConfig, ours: readonly KeyConfig[]): KeyConfig {
   if (!key.hash || ours.some((own) => own.id === key.id && own.hash === key.hash && own.secret === key.secret))
     return key;
   const { secret: _, ...rest } = key;
