@@ -1,13 +1,20 @@
-import { type Command, InvalidArgumentError } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { EventMessage } from '../contract/events.ts';
 import type { RequestRecord } from '../contract/ledger.ts';
 import type { RequestView } from '../contract/views.ts';
+import { type ExportFormat, exportRequests } from '../ledger/export.ts';
+import type { RequestFilter } from '../ledger/queries.ts';
+import type { Control } from './control.ts';
+import { parsePast } from './moment.ts';
 import { localTime, type Output, table } from './output.ts';
 import type { Verbs } from './verb.ts';
 
 interface LogOptions {
   follow?: boolean;
   limit: number;
+  export?: ExportFormat;
+  since?: number;
+  until?: number;
 }
 
 type LoggedRequest = RequestView | RequestRecord;
@@ -19,8 +26,16 @@ export function addLogVerb(program: Command, { on }: Verbs): void {
     .command('log')
     .description('the latest requests; with --json a line each')
     .option('--limit <number>', 'how many', parseLimit, 20)
-    .option('--follow', 'go on with those that come');
-  on<LogOptions>(log, async ({ control, output }, _, { follow, limit }) => {
+    .option('--follow', 'go on with those that come')
+    .addOption(new Option('--export <format>', 'all requests, whole, for other programs').choices(['csv', 'jsonl']))
+    .option('--since <when>', 'of an export: a date, or a span such as 30d', parsePast)
+    .option('--until <when>', 'of an export: the same; what is from then on is not in it', parsePast);
+  on<LogOptions>(log, async ({ control, output, terminal }, _, { follow, limit, export: format, since, until }) => {
+    if (format) {
+      const times = { ...(since !== undefined && { sinceMs: since }), ...(until !== undefined && { untilMs: until }) };
+      for await (const piece of exportAll(control, format, times)) terminal.stdout.write(piece);
+      return;
+    }
     // Opened before the list is asked for, so that nothing is lost between the two.
     const events = follow ? await control.openEvents() : undefined;
     const { requests } = await control.query({ type: 'requests', limit });
@@ -29,6 +44,12 @@ export function addLogVerb(program: Command, { on }: Verbs): void {
     else output.show(shown, table(head, shown.map(row), 'There were no requests yet.'));
     if (events) await printEach(events, new Set(shown.map(({ id }) => id)), output);
   });
+}
+
+function exportAll(control: Control, format: ExportFormat, times: { sinceMs?: number; untilMs?: number }) {
+  const listRequests = ({ limit, before, ...filter }: RequestFilter) =>
+    control.query({ type: 'requests', filter, limit, before });
+  return exportRequests({ listRequests }, format, times);
 }
 
 async function printEach(

@@ -29,9 +29,13 @@ export function addUsageVerb(program: Command, { on }: Verbs): void {
       ...(until !== undefined && { untilMs: until }),
     });
     const head = [by, 'requests', 'errors', 'input', 'output', 'cost'];
-    output.show(rows, table(head, rows.map(row), 'There were no requests.'));
+    // What nobody knows the price of has not cost nothing.
+    const told = rows.map((view) => ({ ...view, costUsd: isCostUnknown(view) ? null : view.costUsd }));
+    output.show(told, table(head, rows.map(row), 'There were no requests.'));
   });
 }
+
+const isCostUnknown = (view: UsageView) => view.costUsd === 0 && view.unpricedRequests > 0;
 
 function row(view: UsageView): string[] {
   const unknown = view.unpricedRequests > 0 ? ` and ${view.unpricedRequests} of unknown cost` : '';
@@ -41,6 +45,6 @@ function row(view: UsageView): string[] {
     String(view.errors),
     String(view.inputTokens),
     String(view.outputTokens),
-    `$${view.costUsd.toFixed(4)}${unknown}`,
+    isCostUnknown(view) ? 'unknown' : `$${view.costUsd.toFixed(4)}${unknown}`,
   ];
 }

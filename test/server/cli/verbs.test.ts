@@ -195,6 +195,10 @@ describe.each([
       outcome: 'ok',
     });
     expect((await run('log')).stdout).toContain('demo-embedding');
+    const csv = (await run('log --export csv --since 1d')).stdout.split('\r\n');
+    expect(csv).toEqual([expect.stringMatching(/^id,started_at,key,/), expect.stringContaining(',laptop,'), '']);
+    expect(JSON.parse((await run('log --export jsonl')).stdout)).toMatchObject({ keyId: 'laptop' });
+    expect((await run('log --export csv --since 2020-01-01 --until 2020-01-02')).stdout).not.toContain('laptop');
     expect(await ask('usage --by key --since 1d')).toEqual([expect.objectContaining({ name: 'laptop', requests: 1 })]);
     expect((await run('usage')).stdout).toMatch(/^DAY /);
   });
