@@ -4,8 +4,9 @@ import { createKey, keys, secret } from './en/keys.ts';
 import { status } from './en/overview.ts';
 import { providers } from './en/providers.ts';
 import { requests } from './en/requests.ts';
+import { settings } from './en/settings.ts';
 import { shell } from './en/shell.ts';
 
-export const en = { ...shell, connect, keyChooser, status, providers, keys, createKey, secret, requests };
+export const en = { ...shell, connect, keyChooser, status, providers, keys, createKey, secret, requests, settings };
 
 export type Messages = typeof en;

@@ -6,6 +6,7 @@ import {
   IconListDetails,
   IconPlugConnected,
   IconServer2,
+  IconSettings,
 } from '@tabler/icons-react';
 import { type ComponentType, type LazyExoticComponent, lazy } from 'react';
 import type { Messages } from '../messages/en.ts';
@@ -51,6 +52,12 @@ export const screens: readonly ScreenEntry[] = [
     path: '/connect',
     Icon: IconPlugConnected,
     Component: lazy(async () => ({ default: (await import('./connect/Connect.tsx')).Connect })),
+  },
+  {
+    name: 'settings',
+    path: '/settings',
+    Icon: IconSettings,
+    Component: lazy(async () => ({ default: (await import('./settings/Settings.tsx')).Settings })),
   },
 ];
 

@@ -1,0 +1,90 @@
+import { Button } from '@mantine/core';
+import { IconStethoscope } from '@tabler/icons-react';
+import { type ReactNode, useState } from 'react';
+import { ControlError } from '../../api.ts';
+import { CommandProblem } from '../../components/CommandProblem.tsx';
+import { CopyLine } from '../../components/CopyLine.tsx';
+import { Section } from '../../components/Section.tsx';
+import { useLocalization } from '../../messages/use-messages.ts';
+import { useControlState, useControlStore } from '../../state/use-control.ts';
+import { useQuery } from '../../state/use-query.ts';
+import { collectDiagnostics } from './diagnostics.ts';
+import { downloadJson } from './download.ts';
+import classes from './Settings.module.css';
+
+/** What runs here, where its things are, and a report for who helps. */
+export function AboutPart() {
+  const { messages, formats } = useLocalization();
+  const names = messages.settings;
+  const status = useControlState((state) => state.views?.status ?? null);
+  const { answer: host, problem } = useQuery({ type: 'host' });
+  return (
+    <Section title={names.parts.about}>
+      <div className={classes.form}>
+        <dl className={classes.facts}>
+          <Fact name={names.version}>{status?.version ?? '…'}</Fact>
+          <Fact name={names.runsOn}>{host ? `Node ${host.node}, ${host.platform}` : '…'}</Fact>
+          <Fact name={names.dataFolder}>
+            {host?.dataFolder ? (
+              <CopyLine value={host.dataFolder} what={names.dataFolder} />
+            ) : host ? (
+              names.dataNowhere
+            ) : (
+              '…'
+            )}
+          </Fact>
+          <Fact name={names.secretStore}>{status ? (status.secretStore ?? messages.status.secretsUnopened) : '…'}</Fact>
+          <Fact name={names.configuration}>
+            {status &&
+              (status.readOnly ? messages.readOnly : messages.status.revisionNumber(formats.number(status.revision)))}
+          </Fact>
+        </dl>
+        {problem && <CommandProblem problem={problem} />}
+        <Diagnostics />
+      </div>
+    </Section>
+  );
+}
+
+function Fact({ name, children }: { name: string; children: ReactNode }) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </div>
+  );
+}
+
+function Diagnostics() {
+  const { messages } = useLocalization();
+  const store = useControlStore();
+  const [isRunning, setRunning] = useState(false);
+  const [problem, setProblem] = useState<ControlError | null>(null);
+  const make = async () => {
+    setRunning(true);
+    setProblem(null);
+    try {
+      downloadJson('sluice-diagnostics.json', await collectDiagnostics(store));
+    } catch (error) {
+      setProblem(error instanceof ControlError ? error : new ControlError(null, String(error)));
+    }
+    setRunning(false);
+  };
+  return (
+    <>
+      <p className={classes.text}>{messages.settings.diagnosticsHint}</p>
+      <div className={classes.acts}>
+        <Button
+          size="xs"
+          variant="default"
+          leftSection={<IconStethoscope size={14} />}
+          loading={isRunning}
+          onClick={() => void make()}
+        >
+          {messages.settings.diagnostics}
+        </Button>
+      </div>
+      {problem && <CommandProblem problem={problem} />}
+    </>
+  );
+}

@@ -1,0 +1,33 @@
+import { IconAlertTriangle, IconInfoCircle } from '@tabler/icons-react';
+import { useMessages } from '../../messages/use-messages.ts';
+import { useControlState } from '../../state/use-control.ts';
+import classes from './Settings.module.css';
+import { settingsParts } from './settings-fields.ts';
+import type { SettingsForm } from './use-settings-form.ts';
+
+const loopback = /^(127\.\d+\.\d+\.\d+|localhost|::1)$/;
+
+/** What the chosen address means: who reaches Sluice there, and since when. */
+export function AddressNotes({ form }: { form: SettingsForm }) {
+  const { settings: messages } = useMessages();
+  const baseUrl = useControlState((state) => state.views?.status.baseUrl ?? null);
+  const values = new Map(settingsParts.address.map((field) => [field.name, form.textOf(field)]));
+  const isOpen = !loopback.test(values.get('host') ?? '');
+  const listensElsewhere = baseUrl !== null && new URL(baseUrl).port !== values.get('port');
+  return (
+    <>
+      {isOpen && (
+        <p className={classes.warning} role="alert">
+          <IconAlertTriangle className={classes.icon} size={16} aria-hidden />
+          <span>{messages.lanWarning}</span>
+        </p>
+      )}
+      <p className={classes.note}>
+        <IconInfoCircle className={classes.icon} size={16} aria-hidden />
+        <span>
+          {messages.nextStart} {listensElsewhere && messages.listensAt(baseUrl)}
+        </span>
+      </p>
+    </>
+  );
+}

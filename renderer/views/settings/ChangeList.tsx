@@ -1,0 +1,34 @@
+import type { ConfigChange } from '../../../server/contract/views.ts';
+import { useMessages } from '../../messages/use-messages.ts';
+import classes from './Settings.module.css';
+
+const kindClasses: Record<ConfigChange['kind'], string | undefined> = {
+  added: classes.added,
+  removed: classes.removed,
+  changed: classes.changed,
+};
+
+/** Every difference between two configurations. */
+export function ChangeList({ changes }: { changes: readonly ConfigChange[] }) {
+  const { settings: names } = useMessages();
+  return (
+    <ul className={classes.changes}>
+      {changes.map(({ part, name, kind, fields }) => (
+        <li key={`${part} ${name}`}>
+          <p className={classes.change}>
+            <span className={kindClasses[kind]}>{names.changeKinds[kind]}</span>{' '}
+            <span>
+              {names.changeParts[part]} <code>{name}</code>
+            </span>
+          </p>
+          {fields.map((field) => (
+            <p key={field.name} className={classes.difference}>
+              {field.name !== name && `${field.name}: `}
+              <del>{field.before ?? names.absent}</del> → <ins>{field.after ?? names.absent}</ins>
+            </p>
+          ))}
+        </li>
+      ))}
+    </ul>
+  );
+}

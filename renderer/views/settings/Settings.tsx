@@ -1,0 +1,34 @@
+/** Everything about Sluice itself: how the window looks, where the engine listens, what it keeps. Providers, keys and groups have screens of their own. */
+import { ListSkeleton } from '../../components/ListSkeleton.tsx';
+import { Screen } from '../../components/Screen.tsx';
+import { useMessages } from '../../messages/use-messages.ts';
+import { useControlState } from '../../state/use-control.ts';
+import { AboutPart } from './AboutPart.tsx';
+import { AddressNotes } from './AddressNotes.tsx';
+import classes from './Settings.module.css';
+import { SettingsPart } from './SettingsPart.tsx';
+import { TransferPart } from './TransferPart.tsx';
+import { WindowPart } from './WindowPart.tsx';
+
+export function Settings() {
+  const messages = useMessages();
+  const status = useControlState((state) => state.views?.status ?? null);
+  return (
+    <Screen name="settings">
+      {status?.readOnly && <p className={classes.note}>{messages.readOnly}</p>}
+      {status ? (
+        <>
+          <WindowPart />
+          <SettingsPart part="address">{(form) => <AddressNotes form={form} />}</SettingsPart>
+          <SettingsPart part="access" />
+          <SettingsPart part="serving" />
+          <SettingsPart part="records" />
+          <TransferPart />
+          <AboutPart />
+        </>
+      ) : (
+        <ListSkeleton rows={4} rowHeight={120} />
+      )}
+    </Screen>
+  );
+}

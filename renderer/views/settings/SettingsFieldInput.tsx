@@ -1,0 +1,38 @@
+import { NativeSelect, Textarea, TextInput } from '@mantine/core';
+import type { ChangeEvent } from 'react';
+import { useLocalization } from '../../messages/use-messages.ts';
+import { useCanChange } from '../../state/use-can-change.ts';
+import type { SettingsField } from './settings-fields.ts';
+import type { SettingsForm } from './use-settings-form.ts';
+
+/** One setting, as its kind is entered. */
+export function SettingsFieldInput({ field, form }: { field: SettingsField; form: SettingsForm }) {
+  const { messages, formats } = useLocalization();
+  const names = messages.settings;
+  const canChange = useCanChange();
+  const { label, hint } = names.fields[field.name];
+  const shared = {
+    label,
+    description: hint,
+    value: form.textOf(field),
+    disabled: !canChange,
+    onChange: (event: ChangeEvent<HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement>) =>
+      form.set(field, event.currentTarget.value),
+  };
+  if (field.kind === 'lines') {
+    return <Textarea {...shared} autosize minRows={2} maxRows={8} spellCheck={false} autoComplete="off" />;
+  }
+  if (field.kind === 'choice') {
+    // A value set by hand in the file is a choice too.
+    const values = new Set([...field.values, shared.value]);
+    return <NativeSelect {...shared} data={[...values].map((value) => ({ value, label: choiceName(names, value) }))} />;
+  }
+  const range = names.range(formats.number(field.min), formats.number(field.max));
+  return (
+    <TextInput {...shared} inputMode="numeric" autoComplete="off" error={form.isWrong(field) ? range : undefined} />
+  );
+}
+
+function choiceName({ choices }: { choices: Record<string, string> }, value: string): string {
+  return choices[value] ?? value;
+}

@@ -1,0 +1,35 @@
+import { NativeSelect, useMantineColorScheme } from '@mantine/core';
+import { Section } from '../../components/Section.tsx';
+import { type LanguageId, languages } from '../../messages/languages.ts';
+import { useLocalization } from '../../messages/use-messages.ts';
+import classes from './Settings.module.css';
+
+const schemes = ['auto', 'light', 'dark'] as const;
+
+/** How the window looks and speaks; holds for this browser only, at once. */
+export function WindowPart() {
+  const { messages, language, setLanguage } = useLocalization();
+  const { colorScheme, setColorScheme } = useMantineColorScheme();
+  return (
+    <Section title={messages.settings.parts.window}>
+      <div className={`${classes.form} ${classes.fields}`}>
+        <NativeSelect
+          label={messages.language}
+          value={language}
+          onChange={(event) => setLanguage(languageOf(event.currentTarget.value))}
+          data={languages.map(({ id, name }) => ({ value: id, label: name }))}
+        />
+        <NativeSelect
+          label={messages.appearance}
+          value={colorScheme}
+          onChange={(event) => setColorScheme(schemes.find((scheme) => scheme === event.currentTarget.value) ?? 'auto')}
+          data={schemes.map((scheme) => ({ value: scheme, label: messages.schemes[scheme] }))}
+        />
+      </div>
+    </Section>
+  );
+}
+
+function languageOf(value: string): LanguageId {
+  return languages.find(({ id }) => id === value)?.id ?? 'en';
+}

@@ -1,0 +1,174 @@
+/**
+ * The engine's settings as fields of a form: how each is read as text and written back. Data only; what a value may be is
+ * checked by the engine, but for whole numbers, which have to be numbers before they can be sent.
+ */
+import type { SettingsChanges } from '../../../server/contract/commands.ts';
+import type { Settings } from '../../../server/contract/config.ts';
+import type { Messages } from '../../messages/en.ts';
+
+export type FieldName = keyof Messages['settings']['fields'];
+
+interface FieldBasics {
+  name: FieldName;
+  read(settings: Settings): string;
+  /** Adds the value to what is changed. */
+  write(text: string, changes: SettingsChanges): void;
+}
+
+export interface NumberField extends FieldBasics {
+  kind: 'number';
+  min: number;
+  max: number;
+}
+
+export interface ChoiceField extends FieldBasics {
+  kind: 'choice';
+  values: readonly string[];
+}
+
+/** Several texts, a line each. */
+export interface LinesField extends FieldBasics {
+  kind: 'lines';
+}
+
+export type SettingsField = NumberField | ChoiceField | LinesField;
+
+const mebibyte = 1024 * 1024;
+const kibibyte = 1024;
+const secondMs = 1_000;
+const largest = 1_000_000_000;
+
+const addressFields: readonly SettingsField[] = [
+  {
+    name: 'host',
+    kind: 'choice',
+    values: ['127.0.0.1', '0.0.0.0'],
+    read: ({ host }) => host,
+    write: (text, changes) => {
+      changes.host = text;
+    },
+  },
+  {
+    name: 'port',
+    kind: 'number',
+    min: 0,
+    max: 65_535,
+    read: ({ port }) => String(port),
+    write: (text, changes) => {
+      changes.port = Number(text);
+    },
+  },
+  lines('extraCaFiles'),
+];
+
+const accessFields: readonly SettingsField[] = [lines('allowedHosts'), lines('allowedOrigins')];
+
+const servingFields: readonly SettingsField[] = [
+  {
+    name: 'demo',
+    kind: 'choice',
+    values: ['auto', 'on', 'off'] satisfies Settings['demo'][],
+    read: ({ demo }) => demo,
+    write: (text, changes) => {
+      changes.demo = text === 'on' || text === 'off' ? text : 'auto';
+    },
+  },
+  {
+    name: 'keepAliveSeconds',
+    kind: 'number',
+    min: 0,
+    max: 3_600,
+    read: ({ keepAliveCommentMs }) => String(keepAliveCommentMs / secondMs),
+    write: (text, changes) => {
+      changes.keepAliveCommentMs = Number(text) * secondMs;
+    },
+  },
+  {
+    name: 'jsonBodyMegabytes',
+    kind: 'number',
+    min: 1,
+    max: 1_024,
+    read: ({ limits }) => inUnits(limits.jsonBodyBytes, mebibyte),
+    write: (text, changes) => {
+      changes.limits = { ...changes.limits, jsonBodyBytes: Number(text) * mebibyte };
+    },
+  },
+  {
+    name: 'uploadMegabytes',
+    kind: 'number',
+    min: 1,
+    max: 65_536,
+    read: ({ limits }) => inUnits(limits.multipartBodyBytes, mebibyte),
+    write: (text, changes) => {
+      changes.limits = { ...changes.limits, multipartBodyBytes: Number(text) * mebibyte };
+    },
+  },
+];
+
+const recordFields: readonly SettingsField[] = [
+  {
+    name: 'retentionDays',
+    kind: 'number',
+    min: 1,
+    max: 36_500,
+    read: ({ ledger }) => String(ledger.retentionDays),
+    write: (text, changes) => {
+      changes.ledger = { ...changes.ledger, retentionDays: Number(text) };
+    },
+  },
+  {
+    name: 'retentionRows',
+    kind: 'number',
+    min: 1,
+    max: largest,
+    read: ({ ledger }) => String(ledger.retentionRows),
+    write: (text, changes) => {
+      changes.ledger = { ...changes.ledger, retentionRows: Number(text) };
+    },
+  },
+  {
+    name: 'captureKilobytes',
+    kind: 'number',
+    min: 1,
+    max: 1_048_576,
+    read: ({ capture }) => inUnits(capture.maxBytes, kibibyte),
+    write: (text, changes) => {
+      changes.capture = { ...changes.capture, maxBytes: Number(text) * kibibyte };
+    },
+  },
+  {
+    name: 'captureDays',
+    kind: 'number',
+    min: 1,
+    max: 36_500,
+    read: ({ capture }) => String(capture.retentionDays),
+    write: (text, changes) => {
+      changes.capture = { ...changes.capture, retentionDays: Number(text) };
+    },
+  },
+];
+
+export const settingsParts = {
+  address: addressFields,
+  access: accessFields,
+  serving: servingFields,
+  records: recordFields,
+} as const;
+
+function lines(name: 'extraCaFiles' | 'allowedHosts' | 'allowedOrigins'): LinesField {
+  return {
+    name,
+    kind: 'lines',
+    read: (settings) => settings[name].join('\n'),
+    write(text, changes) {
+      changes[name] = text
+        .split('\n')
+        .map((line) => line.trim())
+        .filter((line) => line !== '');
+    },
+  };
+}
+
+function inUnits(bytes: number, unitBytes: number): string {
+  return String(bytes / unitBytes);
+}

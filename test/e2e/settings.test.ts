@@ -1,0 +1,172 @@
+import { readFile } from 'node:fs/promises';
+import type { Download, Page } from 'playwright-core';
+import { describe, expect, it } from 'vitest';
+import { hashOf } from '../support/gateway.ts';
+import { accessibilityFaults } from './accessibility.ts';
+import { expectFocus, tabTo } from './person.ts';
+import { appearances, openInSuite, overflowOf } from './window-suite.ts';
+
+const open = openInSuite();
+const screen = '/settings';
+
+describe('the settings screen', () => {
+  it('saves what was changed, and nothing else', async () => {
+    const { page, gateway, complaints } = await open({ screen, config: { settings: { demo: 'on' } } });
+    const records = page.getByRole('region', { name: 'Records' });
+    await records.getByLabel('Keep requests (days)').fill('30');
+    await records.getByLabel('Captured body, at most (kB)').fill('64');
+    await records.getByRole('button', { name: 'Save' }).click();
+    await records.getByRole('button', { name: 'Undo' }).waitFor({ state: 'detached' });
+    const { settings } = (await gateway.gateway.query({ type: 'config' })).config;
+    expect(settings).toMatchObject({
+      demo: 'on',
+      ledger: { retentionDays: 30, retentionRows: 1_000_000 },
+      capture: { maxBytes: 64 * 1024, retentionDays: 7 },
+    });
+    expect(complaints).toEqual([]);
+  });
+
+  it('switches the demo off and an origin on', async () => {
+    const { page, gateway } = await open({ screen });
+    const serving = page.getByRole('region', { name: 'Serving' });
+    await serving.getByLabel('Demo provider').selectOption('Off');
+    await serving.getByRole('button', { name: 'Save' }).click();
+    await expect.poll(async () => (await gateway.client.models.list()).data.length).toBe(0);
+    const access = page.getByRole('region', { name: 'Who may call from elsewhere' });
+    await access.getByLabel('Allowed web pages').fill(' https://app.example \n\nhttps://other.example');
+    await access.getByRole('button', { name: 'Save' }).click();
+    const headers = { origin: 'https://other.example' };
+    await expect.poll(async () => (await gateway.fetch('/models', { headers })).status).toBe(200);
+    await expect
+      .poll(() => access.getByLabel('Allowed web pages').inputValue())
+      .toBe('https://app.example\nhttps://other.example');
+  });
+
+  it('warns of the local network before it is saved, and says when the address holds', async () => {
+    const { page, gateway } = await open({ screen });
+    const address = page.getByRole('region', { name: 'Address and network' });
+    await address.getByText(`Now it listens at ${gateway.baseUrl}.`).waitFor();
+    expect(await address.getByRole('alert').count()).toBe(0);
+    await address.getByLabel('Reachable from').selectOption('The local network (0.0.0.0)');
+    await address.getByText(/Everyone in your network can then reach Sluice/).waitFor();
+    await address.getByLabel('Port', { exact: true }).fill('70000');
+    await address.getByText('A number from 0 to 65,535').waitFor();
+    expect(await address.getByRole('button', { name: 'Save' }).isDisabled()).toBe(true);
+    await address.getByRole('button', { name: 'Undo' }).click();
+    expect(await address.getByRole('alert').count()).toBe(0);
+    expect(await address.getByLabel('Port', { exact: true }).inputValue()).toBe('4810');
+  });
+
+  it('shows every change of an import before it is made, and makes it when asked', async () => {
+    const { page, gateway, complaints } = await open({ screen });
+    await importFile(page, {
+      version: 1,
+      providers: [{ id: 'new', baseUrl: 'http://127.0.0.1:9/v1', credentials: [{ id: 'c1' }], models: ['m'] }],
+      groups: [{ id: 'default' }],
+      keys: [{ id: 'other', group: 'default', hash: hashOf('other') }],
+      settings: { demo: 'off' },
+    });
+    const dialog = page.getByRole('dialog', { name: 'Import a configuration' });
+    await dialog.getByText('Added: provider new').waitFor();
+    await dialog.getByText('Removed: key k1').waitFor();
+    await dialog.getByText('Added: key other').waitFor();
+    await dialog.getByText('"auto" → "off"').waitFor();
+    expect((await gateway.gateway.query({ type: 'providers' })).map(({ id }) => id)).toEqual(['demo']);
+    await dialog.getByRole('button', { name: 'Replace' }).click();
+    await dialog.getByText('new/c1').waitFor();
+    await dialog.getByRole('button', { name: 'Done' }).click();
+    expect((await gateway.gateway.query({ type: 'keys' })).map(({ id }) => id)).toEqual(['other']);
+    expect(complaints).toEqual([]);
+  });
+
+  it('finds nothing to change in what it exported', async () => {
+    const { page } = await open({ screen });
+    const download = await downloadBy(page, 'Export');
+    expect(download.suggestedFilename()).toBe('sluice-config.json');
+    await importFile(page, JSON.parse(await textOf(download)));
+    await page.getByText(/is the same as the configuration/).waitFor();
+    expect(await page.getByRole('button', { name: 'Replace' }).count()).toBe(0);
+  });
+
+  it.each([
+    ['no JSON', 'not json', /The file is not JSON/],
+    ['no configuration', '{"version":7}', /config\.version/],
+  ])('says of a file that is %s what is wrong with it', async (_name, text, complaint) => {
+    const { page } = await open({ screen });
+    await importFile(page, text);
+    await page.getByRole('alert').getByText(complaint).waitFor();
+    expect(await page.getByRole('dialog').count()).toBe(0);
+  });
+
+  it('says where the data is, and makes a report without secrets', async () => {
+    const config = {
+      providers: [{ id: 'main', baseUrl: 'http://127.0.0.1:9/v1', credentials: [{ id: 'c1' }], models: ['m'] }],
+    };
+    const { page, gateway, complaints } = await open({ screen, config });
+    await gateway.client.models.retrieve('missing').catch(() => {});
+    await gateway.client.embeddings.create({ model: 'm', input: 'planted words' }).catch(() => {});
+    await page.getByText(gateway.folder, { exact: true }).waitFor();
+    const report = await textOf(await downloadBy(page, 'Download diagnostics'));
+    expect(JSON.parse(report)).toMatchObject({
+      host: { dataFolder: gateway.folder, node: process.versions.node },
+      status: { baseUrl: gateway.baseUrl },
+      config: { providers: [{ id: 'main' }] },
+      lastErrors: expect.arrayContaining([expect.objectContaining({ route: '/v1/embeddings', modelAsked: 'm' })]),
+    });
+    for (const secret of ['upstream-secret', 'planted words', 'sk-test']) expect(report).not.toContain(secret);
+    expect(complaints).toEqual([]);
+  });
+
+  it('is operated by keyboard alone', async () => {
+    const { page, gateway } = await open({ screen });
+    const days = page.getByLabel('Keep requests (days)');
+    await tabTo(page, days);
+    await page.keyboard.press('ControlOrMeta+a');
+    await page.keyboard.type('12');
+    await page.keyboard.press('Enter');
+    await expect
+      .poll(async () => (await gateway.gateway.query({ type: 'status' })).settings.ledger.retentionDays)
+      .toBe(12);
+    await expectFocus(days);
+  });
+
+  it('changes language and appearance at once', async () => {
+    const { page } = await open({ screen });
+    const part = page.getByRole('region', { name: 'This window' });
+    await part.getByLabel('Appearance').selectOption('Dark');
+    await expect.poll(() => page.locator('html').getAttribute('data-mantine-color-scheme')).toBe('dark');
+    await part.getByLabel('Language').selectOption('简体中文');
+    await page.getByRole('heading', { name: '设置' }).waitFor();
+  });
+
+  it.each(appearances)('fits in $width px, $colorScheme, $locale', async ({ width, colorScheme, locale }) => {
+    const context = { viewport: { width, height: 800 }, colorScheme, locale };
+    const config = { settings: { host: '0.0.0.0', allowedHosts: ['a-very-long-name.of-a-host.inside.example.com'] } };
+    const { page, gateway, complaints } = await open({ context, screen, config });
+    await page.getByText(gateway.folder, { exact: true }).waitFor();
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await page.screenshot({ path: `test-results/settings-${width}-${colorScheme}-${locale}.png`, fullPage: true });
+    expect(await overflowOf(page)).toBeLessThanOrEqual(0);
+    expect(complaints).toEqual([]);
+  });
+});
+
+async function importFile(page: Page, content: unknown): Promise<void> {
+  const text = typeof content === 'string' ? content : JSON.stringify(content);
+  const choosing = page.waitForEvent('filechooser');
+  await page.getByRole('button', { name: 'Import…' }).click();
+  const chooser = await choosing;
+  await chooser.setFiles({ name: 'team.json', mimeType: 'application/json', buffer: Buffer.from(text) });
+}
+
+async function downloadBy(page: Page, button: string): Promise<Download> {
+  const [download] = await Promise.all([
+    page.waitForEvent('download'),
+    page.getByRole('button', { name: button }).click(),
+  ]);
+  return download;
+}
+
+async function textOf(download: Download): Promise<string> {
+  return readFile(await download.path(), 'utf8');
+}
