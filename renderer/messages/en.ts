@@ -1,12 +1,28 @@
 /** Every text of the window, in English, a file a screen. The other languages have the same shape (`Messages`). */
 import { connect, keyChooser } from './en/connect.ts';
+import { groups, sortable } from './en/groups.ts';
 import { createKey, keys, secret } from './en/keys.ts';
-import { status } from './en/overview.ts';
+import { attention, overview, status } from './en/overview.ts';
 import { providers } from './en/providers.ts';
 import { requests } from './en/requests.ts';
 import { settings } from './en/settings.ts';
 import { shell } from './en/shell.ts';
 
-export const en = { ...shell, connect, keyChooser, status, providers, keys, createKey, secret, requests, settings };
+export const en = {
+  ...shell,
+  connect,
+  keyChooser,
+  overview,
+  attention,
+  status,
+  providers,
+  keys,
+  createKey,
+  secret,
+  groups,
+  sortable,
+  requests,
+  settings,
+};
 
 export type Messages = typeof en;

@@ -3,6 +3,10 @@ import type { Messages } from './en.ts';
 /** Numbers and moments as one language writes them. */
 export interface Formats {
   number(value: number): string;
+  /** `1.2M`. */
+  compact(value: number): string;
+  /** A share of one. */
+  percent(share: number): string;
   /** US dollars, small sums included. */
   dollars(value: number): string;
   /** `85 ms`, `1.2 s`, `3 min 20 s`. */
@@ -14,6 +18,11 @@ export interface Formats {
   /** Day and time in full. */
   fullMoment(moment: number): string;
   day(moment: number): string;
+  /** Hour and minute. */
+  clock(moment: number): string;
+  dayAndClock(moment: number): string;
+  /** Without the year. */
+  shortDay(moment: number): string;
 }
 
 const secondMs = 1_000;
@@ -23,6 +32,8 @@ const dayMs = 24 * hourMs;
 
 export function createFormats(language: string, messages: Messages): Formats {
   const number = new Intl.NumberFormat(language);
+  const compact = new Intl.NumberFormat(language, { notation: 'compact', maximumFractionDigits: 1 });
+  const percent = new Intl.NumberFormat(language, { style: 'percent', maximumFractionDigits: 1 });
   const relative = new Intl.RelativeTimeFormat(language, { style: 'short', numeric: 'always' });
   const time = new Intl.DateTimeFormat(language, { timeStyle: 'medium', hourCycle: 'h23' });
   const dayAndTime = new Intl.DateTimeFormat(language, {
@@ -34,6 +45,8 @@ export function createFormats(language: string, messages: Messages): Formats {
   });
   const full = new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'medium', hourCycle: 'h23' });
   const day = new Intl.DateTimeFormat(language, { dateStyle: 'medium' });
+  const clock = new Intl.DateTimeFormat(language, { timeStyle: 'short', hourCycle: 'h23' });
+  const shortDay = new Intl.DateTimeFormat(language, { month: 'short', day: 'numeric' });
   const unit = (name: string, digits: number) =>
     new Intl.NumberFormat(language, { style: 'unit', unit: name, unitDisplay: 'short', maximumFractionDigits: digits });
   const milliseconds = unit('millisecond', 0);
@@ -43,6 +56,8 @@ export function createFormats(language: string, messages: Messages): Formats {
 
   return {
     number: (value) => number.format(value),
+    compact: (value) => compact.format(value),
+    percent: (share) => percent.format(share),
     dollars: (value) => formatDollars(language, value),
     duration(durationMs) {
       // Rounded first, so that what rounds up to a whole second or minute is written as one.
@@ -62,6 +77,9 @@ export function createFormats(language: string, messages: Messages): Formats {
     moment: (moment, now) => (isSameDay(moment, now) ? time : dayAndTime).format(moment),
     fullMoment: (moment) => full.format(moment),
     day: (moment) => day.format(moment),
+    clock: (moment) => clock.format(moment),
+    dayAndClock: (moment) => dayAndTime.format(moment),
+    shortDay: (moment) => shortDay.format(moment),
   };
 }
 

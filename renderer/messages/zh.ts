@@ -1,7 +1,8 @@
 import type { Messages } from './en.ts';
 import { connect, keyChooser } from './zh/connect.ts';
+import { groups, sortable } from './zh/groups.ts';
 import { createKey, keys, secret } from './zh/keys.ts';
-import { status } from './zh/overview.ts';
+import { attention, overview, status } from './zh/overview.ts';
 import { providers } from './zh/providers.ts';
 import { requests } from './zh/requests.ts';
 import { settings } from './zh/settings.ts';
@@ -12,11 +13,15 @@ export const zh: Messages = {
   ...shell,
   connect,
   keyChooser,
+  overview,
+  attention,
   status,
   providers,
   keys,
   createKey,
   secret,
+  groups,
+  sortable,
   requests,
   settings,
 };

@@ -28,6 +28,8 @@ export interface OpenWindowOptions {
   context?: BrowserContextOptions;
   /** False: the window is opened without the address that signs in. */
   signedIn?: boolean;
+  /** Puts something into the data folder before the engine starts. */
+  prepare?: (folder: string) => void;
   /** Where in the window: `/keys`. The overview if absent. */
   screen?: string;
 }
@@ -39,6 +41,7 @@ export async function openWindow(options: OpenWindowOptions): Promise<OpenedWind
   const configPath = join(folder, 'config.json');
   const keys = [{ id: 'k1', name: 'first', group: 'default', hash: hashOf(testKey) }];
   writeFileSync(configPath, JSON.stringify({ version: 1, groups: [{ id: 'default' }], keys, ...options.config }));
+  options.prepare?.(folder);
   const start = async (port: number) => {
     const config = await openConfigStore({ persistence: openConfPersistence(configPath) });
     return startGateway({ folder, ports: { config, windowFolder, listen: { host: '127.0.0.1', port } } });

@@ -1,6 +1,7 @@
 export const status = {
   title: 'Status',
   baseUrl: 'Base URL',
+  running: 'Running now',
   started: 'Started',
   version: 'Version',
   revision: 'Configuration',
@@ -11,4 +12,53 @@ export const status = {
   ledgerOk: 'recording',
   ledgerDropped: (rows: number, count: string) => `${count} ${rows === 1 ? 'row' : 'rows'} lost`,
   ledgerBroken: 'not recording',
+};
+
+export const overview = {
+  range: 'Time',
+  ranges: { hour: '1 h', day: '24 h', week: '7 days', month: '30 days', quarter: '90 days' },
+  usage: 'Usage',
+  metrics: { requests: 'Requests', tokens: 'Tokens', cost: 'Cost', errors: 'Errors', firstByte: 'First byte' },
+  tokensDetail: (input: string, output: string) => `${input} in, ${output} out`,
+  errorsDetail: (errors: string) => `${errors} failed`,
+  p95Detail: (duration: string) => `95 % within ${duration}`,
+  median: 'Median',
+  p95: '95th percentile',
+  others: 'others',
+  nameless: 'none',
+  top: 'Most used',
+  by: 'By',
+  dimensions: { model: 'Models', provider: 'Providers', key: 'Keys', group: 'Groups' },
+  dimensionNames: { model: 'Model', provider: 'Provider', key: 'Key', group: 'Group' },
+  columns: { requests: 'Requests', errors: 'Errors', tokens: 'Tokens', cost: 'Cost' },
+  unpriced: (requests: string) => `The price of ${requests} requests is not known`,
+  nobody: 'Nothing was used in this time.',
+  emptyTitle: 'No requests in this time',
+  emptyNext: 'Choose a longer time, or point a program at the base URL above.',
+};
+
+export const attention = {
+  title: 'Needs attention',
+  texts: {
+    'provider-unusable': (name: string, reason: string) => `${name}: ${reason}`,
+    'provider-unlisted': (name: string, reason: string) => `The models of ${name} could not be listed: ${reason}`,
+    'ledger-broken': (reason: string) => `Requests are not being recorded. ${reason}`,
+    'ledger-dropped': (rows: string) => `${rows} requests could not be recorded.`,
+    'key-expired': (name: string) => `The key “${name}” has expired; programs that use it are refused.`,
+    'key-expires': (name: string, day: string) => `The key “${name}” expires on ${day}.`,
+    'no-provider': 'No provider is switched on: every request is refused.',
+    'demo-only': 'Only the demo answers, and it invents its answers.',
+    'no-key': 'There is no key, so no program can use Sluice.',
+  },
+  mends: {
+    'provider-unusable': 'See the provider',
+    'provider-unlisted': 'See the provider',
+    'ledger-broken': 'See the requests',
+    'ledger-dropped': 'See the requests',
+    'key-expired': 'See the keys',
+    'key-expires': 'See the keys',
+    'no-provider': 'Switch one on',
+    'demo-only': 'Add a provider',
+    'no-key': 'Create a key',
+  },
 };

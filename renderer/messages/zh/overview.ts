@@ -3,6 +3,7 @@ import type * as english from '../en/overview.ts';
 export const status: typeof english.status = {
   title: '状态',
   baseUrl: 'Base URL',
+  running: '正在进行',
   started: '启动',
   version: '版本',
   revision: '配置',
@@ -13,4 +14,53 @@ export const status: typeof english.status = {
   ledgerOk: '正常记录',
   ledgerDropped: (_rows, count) => `丢失 ${count} 行`,
   ledgerBroken: '未在记录',
+};
+
+export const overview: typeof english.overview = {
+  range: '时间',
+  ranges: { hour: '1 小时', day: '24 小时', week: '7 天', month: '30 天', quarter: '90 天' },
+  usage: '用量',
+  metrics: { requests: '请求', tokens: '令牌数', cost: '费用', errors: '错误', firstByte: '首字节' },
+  tokensDetail: (input, output) => `输入 ${input}，输出 ${output}`,
+  errorsDetail: (errors) => `${errors} 个失败`,
+  p95Detail: (duration) => `95% 在 ${duration} 内`,
+  median: '中位数',
+  p95: '第 95 百分位',
+  others: '其他',
+  nameless: '无',
+  top: '使用最多',
+  by: '分类',
+  dimensions: { model: '模型', provider: '提供方', key: '密钥', group: '分组' },
+  dimensionNames: { model: '模型', provider: '提供方', key: '密钥', group: '分组' },
+  columns: { requests: '请求', errors: '错误', tokens: '令牌数', cost: '费用' },
+  unpriced: (requests) => `${requests} 个请求的价格未知`,
+  nobody: '这段时间没有用量。',
+  emptyTitle: '这段时间没有请求',
+  emptyNext: '请选择更长的时间，或让程序使用上面的 Base URL。',
+};
+
+export const attention: typeof english.attention = {
+  title: '需要留意',
+  texts: {
+    'provider-unusable': (name, reason) => `提供方 ${name}：${reason}`,
+    'provider-unlisted': (name, reason) => `无法列出 ${name} 的模型：${reason}`,
+    'ledger-broken': (reason) => `请求未被记录。${reason}`,
+    'ledger-dropped': (rows) => `有 ${rows} 个请求未能记录。`,
+    'key-expired': (name) => `密钥“${name}”已过期，使用它的程序会被拒绝。`,
+    'key-expires': (name, day) => `密钥“${name}”将于 ${day} 到期。`,
+    'no-provider': '没有启用任何提供方，所有请求都会被拒绝。',
+    'demo-only': '只有演示在回答，而它的回答是虚构的。',
+    'no-key': '没有密钥，任何程序都无法使用 Sluice。',
+  },
+  mends: {
+    'provider-unusable': '查看提供方',
+    'provider-unlisted': '查看提供方',
+    'ledger-broken': '查看请求',
+    'ledger-dropped': '查看请求',
+    'key-expired': '查看密钥',
+    'key-expires': '查看密钥',
+    'no-provider': '启用提供方',
+    'demo-only': '添加提供方',
+    'no-key': '新建密钥',
+  },
 };

@@ -32,8 +32,10 @@ export function StatusSection() {
 function Facts({ status }: { status: StatusView | null }) {
   const { messages, formats } = useLocalization();
   const names = messages.status;
+  const running = useControlState((state) => state.requests.filter(({ outcome }) => outcome === null).length);
   return (
     <dl className={classes.facts}>
+      <Fact name={names.running}>{status && formats.number(running)}</Fact>
       <Fact name={names.started}>{status && <RelativeTime moment={status.startedAt} />}</Fact>
       <Fact name={names.version}>{status?.version}</Fact>
       <Fact name={names.revision}>

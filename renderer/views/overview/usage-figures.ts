@@ -1,0 +1,80 @@
+/** What the overview counts, and how the engine's steps become rows of a chart. Pure. */
+import type { UsageStepView } from '../../../server/contract/views.ts';
+import type { Messages } from '../../messages/en.ts';
+
+export type Metric = keyof Messages['overview']['metrics'];
+export type CountedMetric = Exclude<Metric, 'firstByte'>;
+
+type Counted = Pick<UsageStepView, 'requests' | 'errors' | 'inputTokens' | 'outputTokens' | 'costUsd'>;
+
+export function amountOf(counted: Counted, metric: CountedMetric): number {
+  switch (metric) {
+    case 'requests':
+      return counted.requests;
+    case 'tokens':
+      return counted.inputTokens + counted.outputTokens;
+    case 'cost':
+      return counted.costUsd;
+    case 'errors':
+      return counted.errors;
+  }
+}
+
+export function sumOf(steps: readonly Counted[]): Counted {
+  const sum = { requests: 0, errors: 0, inputTokens: 0, outputTokens: 0, costUsd: 0 };
+  for (const step of steps) {
+    sum.requests += step.requests;
+    sum.errors += step.errors;
+    sum.inputTokens += step.inputTokens;
+    sum.outputTokens += step.outputTokens;
+    sum.costUsd += step.costUsd;
+  }
+  return sum;
+}
+
+/** The names with the most of it, the most first. */
+export function leadersOf<Named extends Counted>(
+  named: readonly Named[],
+  metric: CountedMetric,
+  most: number,
+): Named[] {
+  return named
+    .filter((each) => amountOf(each, metric) > 0)
+    .toSorted((a, b) => amountOf(b, metric) - amountOf(a, metric))
+    .slice(0, most);
+}
+
+/** A step of the chart: a number for each series, `s0`, `s1` … in the order of the names, and what is left for `others`. */
+export type ChartRow = { startMs: number; others: number } & Record<`s${number}`, number>;
+
+export interface ChartQuestion {
+  steps: readonly number[];
+  names: readonly (string | null)[];
+  metric: CountedMetric;
+  /** By name. */
+  named: readonly UsageStepView[];
+  /** All together. */
+  total: readonly UsageStepView[];
+}
+
+export function chartRows({ steps, names, metric, named, total }: ChartQuestion): ChartRow[] {
+  const rows = new Map<number, ChartRow>(
+    steps.map((startMs) => [
+      startMs,
+      { startMs, others: 0, ...Object.fromEntries(names.map((_, at) => [`s${at}`, 0])) },
+    ]),
+  );
+  for (const step of total) {
+    const row = rows.get(step.startMs);
+    if (row) row.others = amountOf(step, metric);
+  }
+  for (const step of named) {
+    const row = rows.get(step.startMs);
+    const at = names.indexOf(step.name);
+    if (!row || at === -1) continue;
+    row[`s${at}`] = amountOf(step, metric);
+    // Costs are fractions: what is left of them may be a little less than nothing.
+    row.others = Math.max(0, row.others - amountOf(step, metric));
+  }
+  return [...rows.values()];
+}

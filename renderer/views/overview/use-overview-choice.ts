@@ -1,0 +1,32 @@
+import { useSearchParams } from 'wouter';
+import type { Metric } from './usage-figures.ts';
+import { type RangeName, rangeNames } from './usage-range.ts';
+import type { Dimension } from './use-usage.ts';
+
+interface Chosen {
+  range: RangeName;
+  by: Dimension;
+  metric: Metric;
+}
+
+export interface OverviewChoice extends Chosen {
+  choose(changes: Partial<Chosen>): void;
+}
+
+const dimensions: readonly Dimension[] = ['model', 'provider', 'key', 'group'];
+const metrics: readonly Metric[] = ['requests', 'tokens', 'cost', 'errors', 'firstByte'];
+
+/** What of the usage is looked at. It stands in the address, so that it can be kept and reloaded. */
+export function useOverviewChoice(): OverviewChoice {
+  const [search, setSearch] = useSearchParams();
+  return {
+    range: oneOf(rangeNames, search.get('range')) ?? 'day',
+    by: oneOf(dimensions, search.get('by')) ?? 'model',
+    metric: oneOf(metrics, search.get('metric')) ?? 'requests',
+    choose: (changes) => setSearch((old) => ({ ...Object.fromEntries(old), ...changes }), { replace: true }),
+  };
+}
+
+function oneOf<Value extends string>(values: readonly Value[], text: string | null): Value | undefined {
+  return values.find((value) => value === text);
+}

@@ -1,0 +1,36 @@
+import { join } from 'node:path';
+import type { RequestRecord } from '../../server/contract/ledger.ts';
+import { openDatabase } from '../../server/database.ts';
+import { createLedger } from '../../server/ledger/ledger.ts';
+import { finishedRow, silent } from '../server/ledger/records.ts';
+
+const count = 600;
+const spanMs = 20 * 3_600_000;
+
+/** Writes 600 requests of the last twenty hours into the ledger of a data folder, some of them failed. */
+export function fillWithRequests(folder: string): void {
+  const database = openDatabase(join(folder, 'ledger.sqlite'));
+  const ledger = createLedger({ database, log: silent });
+  const beginMs = Date.now() - spanMs;
+  for (let index = 0; index < count; index++) {
+    ledger.finished(requestAt(index, beginMs + Math.floor(((index + 1) / count) * spanMs) - 1_000));
+  }
+  ledger.close();
+  database.close();
+}
+
+function requestAt(index: number, startedAt: number): RequestRecord {
+  // The lower, the more often.
+  const model = `gpt-${Math.floor((((index * 7) % 10) ** 2 / 100) * 8)}`;
+  const failed = { outcome: 'error', status: 429, errorCode: 'rate_limit_exceeded', usage: null } as const;
+  return finishedRow(`req_${index.toString(16).padStart(32, '0')}`, {
+    startedAt,
+    provider: index % 3 === 0 ? 'bare' : 'openai',
+    modelAsked: model,
+    modelServed: model,
+    firstByteMs: 100 + ((index * 37) % 400),
+    totalMs: 600 + ((index * 91) % 5_000),
+    costUsd: 0.01,
+    ...(index % 25 === 24 && failed),
+  });
+}
