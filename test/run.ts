@@ -20,12 +20,14 @@ const bin = join(root, 'node_modules/.bin');
 
 const outcomes = [
   runStep('machine', () => prepareMachine(root)),
-  runStep('type check', () => ['server', 'renderer', 'test'].every((project) => runTool('tsc', '-p', project))),
+  runStep('type check', () =>
+    ['server', 'electron', 'renderer', 'test'].every((project) => runTool('tsc', '-p', project)),
+  ),
   runStep('lint', () => runTool('biome', 'check', '--error-on-warnings', '.')),
   runTests('architecture', ['test/architecture.test.ts']),
   // As the first start does it, so that the tests find what they run up to date.
   runStep('build', () => runNode('build/launch.ts', '--version')),
-  runTests('tests', ['--exclude', 'test/architecture.test.ts']),
+  runTests('tests', ['--coverage', '--exclude', 'test/architecture.test.ts']),
 ];
 summarize(outcomes);
 
