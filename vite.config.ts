@@ -1,3 +1,4 @@
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import react from '@vitejs/plugin-react';
 import type { Plugin } from 'vite';
@@ -11,7 +12,7 @@ const lighter: Record<string, string> = {
 const lighterModules: Plugin = {
   name: 'lighter-modules',
   enforce: 'pre',
-  applyToEnvironment: (environment) => environment.name === 'server',
+  applyToEnvironment: ({ name }) => name === 'server' || name === 'main',
   // A package's `require` of node:http is cheap as it is.
   resolveId: (id, _importer, { kind }) => (kind === 'require-call' ? undefined : lighter[id]),
   // Else Node would have to find out what the files are, by parsing them twice, wherever they are copied to.
@@ -20,14 +21,36 @@ const lighterModules: Plugin = {
   },
 };
 
+/** The tray's icons go beside the program that shows them. */
+const trayIcons: Plugin = {
+  name: 'tray-icons',
+  applyToEnvironment: ({ name }) => name === 'main',
+  generateBundle() {
+    const folder = join(import.meta.dirname, 'build/icons/tray');
+    for (const name of readdirSync(folder)) {
+      this.emitFile({ type: 'asset', fileName: `icons/${name}`, source: readFileSync(join(folder, name)) });
+    }
+  },
+};
+
+/** What all that runs in a Node of its own or Electron's has in common: it needs no node_modules beside it. */
+const forNode = {
+  emitAssets: true,
+  copyPublicDir: false,
+  target: 'node24',
+  minify: false,
+  sourcemap: false,
+} as const;
+const esModules = { format: 'es', entryFileNames: '[name].js', chunkFileNames: '[name]-[hash].js' } as const;
+
 /**
- * Two builds from one configuration (`vite build --app`): `dist/window` is the React window, `dist/server` the engine,
- * bundled so that it runs on plain Node without node_modules beside it. Only keytar, a native module that may be
- * missing, stays outside.
+ * Four builds from one configuration (`vite build --app`): `dist/window` is the React window, `dist/server` the engine for
+ * plain Node, `dist/electron` the desktop with the engine inside, and its preload, which the sandbox wants as one CommonJS
+ * file. Only keytar, a native module that may be missing, stays outside.
  */
 export default defineConfig({
   root: 'renderer',
-  plugins: [lighterModules, react()],
+  plugins: [lighterModules, trayIcons, react()],
   builder: {},
   environments: {
     client: { build: { outDir: '../dist/window', emptyOutDir: true } },
@@ -35,16 +58,35 @@ export default defineConfig({
       consumer: 'server',
       resolve: { noExternal: true, external: ['keytar'] },
       build: {
+        ...forNode,
         outDir: '../dist/server',
         emptyOutDir: true,
-        copyPublicDir: false,
-        emitAssets: true,
-        target: 'node24',
-        minify: false,
-        sourcemap: false,
+        rolldownOptions: { input: { cli: 'server/cli.ts' }, output: esModules },
+      },
+    },
+    main: {
+      consumer: 'server',
+      resolve: { noExternal: true, external: ['electron', 'keytar'] },
+      build: {
+        ...forNode,
+        outDir: '../dist/electron',
+        emptyOutDir: true,
         rolldownOptions: {
-          input: { cli: 'server/cli.ts' },
-          output: { format: 'es', entryFileNames: '[name].js', chunkFileNames: '[name]-[hash].js' },
+          input: { main: 'electron/main.ts', 'keytar-child': 'electron/keytar-child.ts' },
+          output: esModules,
+        },
+      },
+    },
+    preload: {
+      consumer: 'server',
+      resolve: { noExternal: true, external: ['electron'] },
+      build: {
+        ...forNode,
+        outDir: '../dist/electron',
+        emptyOutDir: false,
+        rolldownOptions: {
+          input: { preload: 'electron/preload.ts' },
+          output: { format: 'cjs', entryFileNames: '[name].cjs' },
         },
       },
     },

@@ -1,12 +1,13 @@
 /**
  * Starts Sluice from a checkout: builds what is missing or older than its sources, says in a line each what this machine
- * lacks and what that means, and runs the built program in this same process. `start` is what `npm start` asks for;
- * anything else goes to the command line as it is (`npm run -s sluice -- key list`).
+ * lacks and what that means, and runs the built program: the desktop where there is a display and Electron, else the engine
+ * in this same process. `start` is what `npm start` asks for; anything else goes to the command line as it is
+ * (`npm run -s sluice -- key list`).
  *
  * Everything here is said on stderr: stdout belongs to the program.
  */
-import { spawnSync } from 'node:child_process';
-import { existsSync, readdirSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { spawn, spawnSync } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -14,7 +15,7 @@ import { pathToFileURL } from 'node:url';
 const root = join(import.meta.dirname, '..');
 /** Written when a build is complete, so that one that was broken off is not taken for one. */
 const stamp = join(root, 'dist/built');
-const sources = ['server', 'renderer', 'vite.config.ts', 'package-lock.json'];
+const sources = ['server', 'electron', 'renderer', 'build', 'vite.config.ts', 'package-lock.json'];
 const oldestNode = 24;
 
 const [verb = 'start', ...parameters] = process.argv.slice(2);
@@ -24,9 +25,22 @@ if (verb === 'start') {
   tell(whyHeadless());
   tell(whyNoKeychain());
 }
-const serveParameters = parameters.filter((parameter) => parameter !== '--headless');
-process.argv.splice(2, Infinity, ...(verb === 'start' ? ['serve', ...serveParameters] : [verb, ...parameters]));
-await import(pathToFileURL(join(root, 'dist/server/cli.js')).href);
+const electron = verb === 'start' && whyHeadless() === undefined ? electronBinary() : undefined;
+if (electron) startDesktop(electron);
+else await startHere();
+
+/** In a process of its own, which ends with this one and the other way round. */
+function startDesktop(binary: string): void {
+  const desktop = spawn(binary, [root], { stdio: 'inherit' });
+  desktop.on('exit', (code) => process.exit(code ?? 1));
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => desktop.kill(signal));
+}
+
+async function startHere(): Promise<void> {
+  const serveParameters = parameters.filter((parameter) => parameter !== '--headless');
+  process.argv.splice(2, Infinity, ...(verb === 'start' ? ['serve', ...serveParameters] : [verb, ...parameters]));
+  await import(pathToFileURL(join(root, 'dist/server/cli.js')).href);
+}
 
 function requireNode(): void {
   if (Number.parseInt(process.versions.node, 10) >= oldestNode) return;
@@ -66,13 +80,25 @@ function build(): void {
 }
 
 /** The first thing that the desktop would need and that is not here, and what that means. */
-function whyHeadless(): string {
+function whyHeadless(): string | undefined {
   const meaning = 'Sluice runs without the desktop; its window is in the browser';
   if (parameters.includes('--headless')) return `${meaning}, as --headless asks for.`;
+  if (parameters.length > 0) return `${meaning}, since ${parameters[0]} is for the engine alone.`;
   const isDisplayMissing = process.platform === 'linux' && !process.env.DISPLAY && !process.env.WAYLAND_DISPLAY;
   if (isDisplayMissing) return `There is no display here: ${meaning}.`;
-  if (!isInstalled('electron')) return `There is no Electron runtime here: ${meaning}.`;
-  return `This version has no desktop shell yet: ${meaning}.`;
+  if (!electronBinary()) return `There is no Electron runtime here: ${meaning}.`;
+  return undefined;
+}
+
+/** Looked for by hand: asking the package for its path would download it. */
+function electronBinary(): string | undefined {
+  const folder = join(root, 'node_modules/electron');
+  try {
+    const path = join(folder, 'dist', readFileSync(join(folder, 'path.txt'), 'utf8'));
+    return existsSync(path) ? path : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /** Whether a keychain answers is found out when a secret is stored; here only whether there is a way to it. */

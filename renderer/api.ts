@@ -4,6 +4,7 @@
  */
 import type { CommandInputMap, CommandResults, CommandType } from '../server/contract/commands.ts';
 import type { ControlEvent } from '../server/contract/events.ts';
+import type { DesktopView, IpcArgument, IpcCallName, IpcResult } from '../server/contract/ipc.ts';
 import type { QueryInputMap, QueryResults, QueryType } from '../server/contract/queries.ts';
 
 export interface ControlApi {
@@ -14,6 +15,16 @@ export interface ControlApi {
   /** A snapshot, then what changes; after every interruption a snapshot again. */
   subscribe(listener: ControlListener): Subscription;
 }
+
+/** What only the desktop can do; in a browser there is none of it. */
+export interface DesktopApi {
+  /** Rejects with a `ControlError`. */
+  call<Name extends DesktopCallName>(name: Name, argument: IpcArgument<Name>): Promise<IpcResult<Name>>;
+  /** Returns what ends it. */
+  onChange(listener: (desktop: DesktopView) => void): () => void;
+}
+
+export type DesktopCallName = Exclude<IpcCallName, keyof ControlApi | 'unsubscribe'>;
 
 export interface ControlListener {
   onEvent(event: ControlEvent): void;

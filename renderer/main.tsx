@@ -5,15 +5,15 @@ import { MantineProvider } from '@mantine/core';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { App } from './App.tsx';
-import { createHttpApi } from './http-api.ts';
 import { LocalizationProvider } from './messages/LocalizationProvider.tsx';
+import { openApi } from './open-api.ts';
 import { createControlStore } from './state/control-store.ts';
 import { ControlStoreProvider } from './state/use-control.ts';
 import { theme } from './theme.ts';
 
 const root = document.getElementById('root');
 if (!root) throw new Error('index.html has no #root');
-const store = createControlStore(createHttpApi());
+const store = createControlStore(openApi().control);
 
 createRoot(root).render(
   <StrictMode>

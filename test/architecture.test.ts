@@ -60,6 +60,7 @@ const singleImporters: Record<string, RegExp> = {
   undici: /^server\/transport\//,
   'node:sqlite': /^server\/database\.ts$/,
   conf: /^server\/config\/conf-persistence\.ts$/,
+  'electron-updater': /^electron\/main\.ts$/,
   'electron-store': /^electron\/settings-store\.ts$/,
   commander: /^server\/cli\//,
   pino: /^server\/log\.ts$/,
@@ -105,6 +106,22 @@ describe('the engine', () => {
           .map((each) => `${path} imports ${each.path}`);
       });
     expect(wrong).toEqual([]);
+  });
+});
+
+describe('the shell', () => {
+  const shell = sources.filter(({ path }) => path.startsWith('electron/'));
+
+  test('hears IPC in one file only', () => {
+    const wrong = shell.filter(
+      ({ path, text }) => path !== 'electron/ipc.ts' && /\bipcMain\b/.test(withoutComments(text)),
+    );
+    expect(wrong.map(({ path }) => path)).toEqual([]);
+  });
+
+  test('gives its preload nothing but the table of calls', () => {
+    const preload = shell.find(({ path }) => path === 'electron/preload.ts');
+    expect(preload?.imports.map(({ name }) => name)).toEqual(['electron', '../server/contract/ipc.ts']);
   });
 });
 

@@ -1,0 +1,174 @@
+/**
+ * The desktop, put together: engine, tray, window, and what they tell one another. Wires and decides nothing; to be
+ * created when Electron is ready.
+ */
+import { join } from 'node:path';
+import { app, powerMonitor, protocol, type Rectangle, session, shell } from 'electron';
+import type { AppUpdater } from 'electron-updater';
+import type { DesktopView } from '../server/contract/ipc.ts';
+import type { Environment } from '../server/environment.ts';
+import { createEngineHost, type EngineHost } from './engine-host.ts';
+import { watchEngine } from './engine-watch.ts';
+import { createEventRelay, type EventRelay } from './event-relay.ts';
+import { closeStoreChannel, openIpc, sendToPage } from './ipc.ts';
+import { createIpcHandlers, type IpcHandlerPorts } from './ipc-handlers.ts';
+import { lockDown } from './lock-down.ts';
+import type { LoginItem } from './login-item.ts';
+import { messagesFor } from './messages.ts';
+import { createNotifications, type Notifications } from './notifications.ts';
+import { watchPower } from './power.ts';
+import { type DesktopSettingsStore, openDesktopSettings, openSettingsPersistence } from './settings-store.ts';
+import { keytarStarter } from './start-keytar.ts';
+import { openTray, type TrayIcon } from './tray.ts';
+import { createTrayActions } from './tray-actions.ts';
+import { createUpdater, type Updater } from './updater.ts';
+import { createWindowKeeper, type WindowKeeper } from './window.ts';
+import { isWindowUrl, serveWindow } from './window-scheme.ts';
+
+export interface DesktopOptions {
+  environment: Environment;
+  env: Readonly<Record<string, string | undefined>>;
+  platform: NodeJS.Platform;
+  /** What was built: the window, the icons, the preload and the keychain's helper. */
+  built: { window: string; icons: string; preload: string; keytarChild: string };
+  loginItem: LoginItem;
+  updater: AppUpdater;
+  updatesAreManaged: boolean;
+  notice(line: string): void;
+}
+
+export interface Desktop {
+  readonly host: EngineHost;
+  /** Starts the engine, and only then shows what there is to see. */
+  start(options: { showsWindow: boolean }): Promise<void>;
+  showWindow(): void;
+  /** Lets requests end and closes everything. Once: a second call waits for the first. */
+  end(): Promise<void>;
+}
+
+export function createDesktop(options: DesktopOptions): Desktop {
+  const { environment, platform, built, loginItem } = options;
+  const { dataDir } = environment;
+  const messages = messagesFor(app.getLocale());
+  const settings = openDesktopSettings(join(dataDir, 'desktop.json'));
+  closeStoreChannel();
+  const host = openHost(options);
+  const relay = createEventRelay(host, sendToPage);
+  let tray: TrayIcon | null = null;
+  const window = openWindowKeeper(options, { settings, host, relay, trayBounds: () => tray?.bounds() ?? null });
+  const notifications = createNotifications({ settings, messages, clicked: window.open });
+  const updater = createUpdater({
+    updater: options.updater,
+    isManaged: options.updatesAreManaged,
+    changed(view) {
+      notifications.onUpdate(view);
+      changed();
+    },
+  });
+  const watch = watchEngine({ host, changed: () => draw(), onEvent: notifications.onEvent });
+  const desktopView = () => describeDesktop(loginItem, notifications, updater);
+  const draw = () => {
+    const { startsAtLogin, update } = desktopView();
+    tray?.draw({ ...watch.facts, startsAtLogin, update });
+  };
+  const changed = () => {
+    draw();
+    window.withPage((page) => sendToPage(page, { type: 'desktop', desktop: desktopView() }));
+  };
+  const end = once(async () => {
+    window.close();
+    stopPower();
+    await host.switchOff();
+    tray?.close();
+  });
+  const installUpdate = () => void end().then(updater.install);
+  const stopPower = watchPower({ powerMonitor, networkChanged: () => host.gateway?.networkChanged() });
+
+  openPages(options, {
+    ...{ host, relay, window, loginItem, notifications, updater, desktopView, installUpdate },
+    desktopChanged: changed,
+    showLogFolder: () => void shell.openPath(join(dataDir, 'logs')),
+  });
+  return {
+    host,
+    end,
+    showWindow: () => window.open(),
+    async start({ showsWindow }) {
+      tray = openTray({
+        ...{ folder: built.icons, platform, language: { messages, locale: app.getLocale() } },
+        actions: createTrayActions({ host, window, loginItem, updater, changed, installUpdate }),
+      });
+      draw();
+      await host.switchOn();
+      // Without a tray, the window is all there is.
+      if (showsWindow || !tray) window.open();
+      void updater.check();
+    },
+  };
+}
+
+function describeDesktop(loginItem: LoginItem, { settings }: Notifications, { view }: Updater): DesktopView {
+  return { startsAtLogin: loginItem.isOn, notifications: settings, update: view };
+}
+
+interface WindowParts {
+  settings: DesktopSettingsStore;
+  host: EngineHost;
+  relay: EventRelay;
+  trayBounds(): Rectangle | null;
+}
+
+function openWindowKeeper({ built, platform }: DesktopOptions, parts: WindowParts): WindowKeeper {
+  const { settings, host, relay, trayBounds } = parts;
+  return createWindowKeeper({
+    ...{ preload: built.preload, settings, trayBounds },
+    pageGone: relay.forget,
+    crashed: (reason) => host.logFile?.log.error({ reason }, 'the window’s process is gone'),
+    openChanged: (isOpen) => showInDock(platform, isOpen),
+  });
+}
+
+type PageParts = IpcHandlerPorts & { window: WindowKeeper };
+
+/** All that a page can reach. */
+function openPages({ built }: DesktopOptions, parts: PageParts): void {
+  const { host, window } = parts;
+  lockDown({ app, session: session.defaultSession, shell, isOurPage: isWindowUrl });
+  serveWindow(protocol, { folder: built.window, baseUrl: () => servedAt(host) });
+  openIpc({
+    handlers: createIpcHandlers(parts),
+    isOurs: window.isOurs,
+    isOurPage: isWindowUrl,
+    faulted: (error) => host.logFile?.log.error({ error }, 'a call of the window failed'),
+  });
+}
+
+function openHost({ environment, env, built, notice }: DesktopOptions): EngineHost {
+  return createEngineHost(environment.dataDir, {
+    environment,
+    env,
+    notice,
+    openPersistence: openSettingsPersistence,
+    startKeytar: keytarStarter(built.keytarChild),
+    windowFolders: [built.window],
+  });
+}
+
+function servedAt({ state }: EngineHost): string | null {
+  return state.kind === 'serving' ? state.baseUrl : null;
+}
+
+/** On macOS the program is in the dock only while it has a window. */
+function showInDock(platform: NodeJS.Platform, isOpen: boolean): void {
+  if (platform !== 'darwin') return;
+  if (isOpen) void app.dock?.show();
+  else app.dock?.hide();
+}
+
+function once(act: () => Promise<void>): () => Promise<void> {
+  let done: Promise<void> | undefined;
+  return () => {
+    done ??= act();
+    return done;
+  };
+}

@@ -1,0 +1,111 @@
+/**
+ * The engine inside the desktop: on, off, and what came of it. Owns that there is at most one, and that it ends in order;
+ * must not know of tray or window, which follow its state.
+ */
+import { claimFolder } from '../server/claim-folder.ts';
+import { GatewayError } from '../server/contract/errors.ts';
+import type { Gateway } from '../server/gateway.ts';
+import { type Engine, type EngineOptions, openEngine } from '../server/open-engine.ts';
+
+export type EngineState =
+  | { kind: 'off' }
+  | { kind: 'starting' }
+  | { kind: 'serving'; baseUrl: string }
+  | { kind: 'stopping' }
+  /** `problem`: for a person. */
+  | { kind: 'failed'; problem: string };
+
+export interface EngineHost {
+  readonly state: EngineState;
+  /** Null while it does not serve. */
+  readonly gateway: Gateway | null;
+  readonly logFile: Engine['logFile'] | null;
+  /** Resolves when it serves or has failed; what came of it is in `state`. */
+  switchOn(): Promise<void>;
+  /** Lets running requests end for a while first. */
+  switchOff(): Promise<void>;
+  /** Returns what ends it. */
+  onChange(listener: (state: EngineState) => void): () => void;
+}
+
+/** As long as the engine without a desktop gives them. */
+const drainMs = 10_000;
+
+export function createEngineHost(dataDir: string, options: EngineOptions): EngineHost {
+  let state: EngineState = { kind: 'off' };
+  let engine: Engine | null = null;
+  let last: Promise<void> = Promise.resolve();
+  const listeners = new Set<(state: EngineState) => void>();
+
+  const become = (next: EngineState) => {
+    state = next;
+    for (const listener of [...listeners]) listener(next);
+  };
+  /** One after the other, in the order in which they were asked for. */
+  const inTurn = (act: () => Promise<void>) => {
+    last = last.then(act);
+    return last;
+  };
+  const switchOn = async () => {
+    if (engine) return;
+    become({ kind: 'starting' });
+    try {
+      const started = await startEngine(dataDir, options);
+      engine = started.engine;
+      become({ kind: 'serving', baseUrl: started.baseUrl });
+    } catch (error) {
+      become({ kind: 'failed', problem: describeStartProblem(error) });
+    }
+  };
+  const switchOff = async () => {
+    const ending = engine;
+    engine = null;
+    if (ending) become({ kind: 'stopping' });
+    await ending?.close(drainMs);
+    become({ kind: 'off' });
+  };
+  return {
+    get state() {
+      return state;
+    },
+    get gateway() {
+      return engine?.gateway ?? null;
+    },
+    get logFile() {
+      return engine?.logFile ?? null;
+    },
+    switchOn: () => inTurn(switchOn),
+    switchOff: () => inTurn(switchOff),
+    onChange(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+  };
+}
+
+async function startEngine(dataDir: string, options: EngineOptions): Promise<{ engine: Engine; baseUrl: string }> {
+  const claim = await claimFolder(dataDir);
+  if ('holder' in claim) throw heldBy(dataDir, claim.holder.pid);
+  const engine = await openEngine(claim, options);
+  try {
+    const address = await engine.gateway.start();
+    await claim.lock.update({ ...address, instanceId: engine.gateway.instanceId });
+    if (engine.config.isFirstRun) await engine.gateway.execute({ type: 'key.create', name: 'First key' });
+    const { baseUrl } = await engine.gateway.query({ type: 'status' });
+    engine.logFile.log.info({ ...address, pid: process.pid }, 'started by the desktop');
+    return { engine, baseUrl: baseUrl ?? '' };
+  } catch (error) {
+    await engine.close(0);
+    throw error;
+  }
+}
+
+function heldBy(dataDir: string, pid: number): GatewayError {
+  return new GatewayError('conflict', `Another Sluice runs on ${dataDir} (process ${pid}). Stop it, then switch on.`);
+}
+
+function describeStartProblem(error: unknown): string {
+  if (!(error instanceof Error)) return 'the engine did not start';
+  const code = 'code' in error ? error.code : undefined;
+  return code === 'EADDRINUSE' ? `The port is taken by another program (${error.message}).` : error.message;
+}

@@ -1,0 +1,104 @@
+/**
+ * What the shell knows of the engine: keeps what its events tell, and today's numbers. Read by the tray; draws nothing.
+ */
+import type { ConfigViews, ControlEvent } from '../server/contract/events.ts';
+import type { RequestRecord } from '../server/contract/ledger.ts';
+import type { EngineHost } from './engine-host.ts';
+import type { TrayProvider, TrayStatus } from './tray-menu.ts';
+
+export type EngineFacts = Pick<
+  TrayStatus,
+  'engine' | 'providers' | 'defaultGroupModels' | 'keys' | 'today' | 'lastError'
+>;
+
+export interface EngineWatch {
+  readonly facts: EngineFacts;
+}
+
+export interface EngineWatchPorts {
+  host: EngineHost;
+  changed(): void;
+  /** Of a snapshot too, as the first of each start. */
+  onEvent(event: ControlEvent): void;
+}
+
+/** Many requests end in a second; nobody reads numbers that fast. */
+const countEveryMs = 1_000;
+
+export function watchEngine({ host, changed, onEvent }: EngineWatchPorts): EngineWatch {
+  let views: Omit<ConfigViews, 'status' | 'aliases'> | null = null;
+  let today: TrayStatus['today'] = null;
+  let lastError: string | null = null;
+  let stop = () => {};
+  let timer: NodeJS.Timeout | undefined;
+
+  const count = async () => {
+    timer = undefined;
+    const rows = await host.gateway?.query({ type: 'usage', by: 'day', ...sinceMidnight() }).catch(() => []);
+    if (!rows) return;
+    today = { requests: 0, tokens: 0, costUsd: 0 };
+    for (const { requests, inputTokens, outputTokens, costUsd } of rows) {
+      today.requests += requests;
+      today.tokens += inputTokens + outputTokens;
+      today.costUsd += costUsd;
+    }
+    changed();
+  };
+  const hear = (event: ControlEvent) => {
+    if (event.type === 'snapshot') views = event;
+    else if (views) views = withEvent(views, event);
+    if (event.type === 'request-finished') {
+      lastError = describeError(event.request) ?? lastError;
+      timer ??= setTimeout(count, countEveryMs);
+    }
+    onEvent(event);
+    if (event.type !== 'request-started' && event.type !== 'ledger-health') changed();
+  };
+  host.onChange(({ kind }) => {
+    stop();
+    stop = () => {};
+    clearTimeout(timer);
+    timer = undefined;
+    views = null;
+    if (kind === 'serving') {
+      stop = host.gateway?.onEvent(({ event }) => hear(event)) ?? stop;
+      void count();
+    }
+    changed();
+  });
+  return {
+    get facts() {
+      return {
+        engine: host.state,
+        providers: views?.providers.map(toTrayProvider) ?? [],
+        defaultGroupModels: views?.groups.find(({ id }) => id === 'default')?.models ?? null,
+        keys: views?.keys.filter((key) => key.canReveal).map(({ id, name }) => ({ id, name: name ?? id })) ?? [],
+        today,
+        lastError,
+      };
+    },
+  };
+}
+
+type Views = Omit<ConfigViews, 'status' | 'aliases'>;
+
+function withEvent(views: Views, event: ControlEvent): Views {
+  if (event.type === 'config-changed') return { ...views, ...event };
+  if (event.type !== 'provider-changed') return views;
+  const { provider } = event;
+  return { ...views, providers: views.providers.map((old) => (old.id === provider.id ? provider : old)) };
+}
+
+function toTrayProvider({ id, name, isDemo, enabled, unusable }: ConfigViews['providers'][number]): TrayProvider {
+  return { id, name, isDemo, enabled, problem: enabled ? unusable : null };
+}
+
+function describeError({ outcome, errorCode, status, modelAsked, route }: RequestRecord): string | null {
+  if (outcome !== 'error' && outcome !== 'stream-broken') return null;
+  return `${modelAsked ?? route}: ${errorCode ?? status ?? outcome}`;
+}
+
+function sinceMidnight() {
+  const now = new Date();
+  return { sinceMs: new Date(now).setHours(0, 0, 0, 0), utcOffsetMinutes: -now.getTimezoneOffset() };
+}

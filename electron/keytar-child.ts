@@ -1,0 +1,20 @@
+/**
+ * A utility process in which keytar runs (why it has one: `server/secrets/keychain-process.ts`). The desktop's binary is
+ * not allowed to run as Node, so the engine's own way of starting one does not work here.
+ */
+import { createRequire } from 'node:module';
+import type { KeytarCall } from '../server/secrets/keychain-process.ts';
+
+type Keytar = Record<KeytarCall['verb'], (...parameters: string[]) => Promise<unknown>>;
+
+const load = (): Keytar => createRequire(import.meta.url)(process.argv[2] ?? '');
+
+process.parentPort.on('message', async ({ data }: { data: KeytarCall }) => {
+  const { id, verb, parameters } = data;
+  try {
+    process.parentPort.postMessage({ id, result: await load()[verb](...parameters) });
+  } catch (error) {
+    const reason = error instanceof Error ? error.message.split('\n')[0] : 'unknown error';
+    process.parentPort.postMessage({ id, problem: `keytar: ${reason}` });
+  }
+});

@@ -1,0 +1,61 @@
+/** What a click in the tray's menu does: commands to the engine, as the window sends them, and the shell's own acts. */
+import { app, clipboard, dialog } from 'electron';
+import type { CommandInput } from '../server/contract/commands.ts';
+import type { EngineHost } from './engine-host.ts';
+import type { LoginItem } from './login-item.ts';
+import type { TrayActions, TrayProvider } from './tray-menu.ts';
+import type { Updater } from './updater.ts';
+import type { WindowKeeper } from './window.ts';
+
+export interface TrayActionPorts {
+  host: EngineHost;
+  window: Pick<WindowKeeper, 'open'>;
+  loginItem: LoginItem;
+  /** The shell's own state was changed here. */
+  changed(): void;
+  updater: Pick<Updater, 'check'>;
+  installUpdate(): void;
+}
+
+export function createTrayActions(ports: TrayActionPorts): TrayActions {
+  const { host, window, loginItem, changed, updater, installUpdate } = ports;
+  const execute = (command: CommandInput) => attempt(async () => host.gateway?.execute(command));
+  return {
+    setGateway: (isOn) => void (isOn ? host.switchOn() : host.switchOff()),
+    setProvider: (provider, isOn) => void execute(switchCommand(provider, isOn)),
+    copyBaseUrl: () =>
+      void attempt(async () => {
+        if (host.state.kind === 'serving') await clipboard.writeText(host.state.baseUrl);
+      }),
+    copyKey: (id) =>
+      void attempt(async () => {
+        const revealed = await host.gateway?.execute({ type: 'key.reveal', id });
+        if (revealed) await clipboard.writeText(revealed.secret);
+      }),
+    openWindow: () => window.open(),
+    showErrors: () => window.open('/requests'),
+    setStartAtLogin(isOn) {
+      loginItem.set(isOn);
+      changed();
+    },
+    checkForUpdates: () => void updater.check(),
+    installUpdate,
+    quit: () => app.quit(),
+  };
+}
+
+/** The demo is in no configuration. */
+function switchCommand({ id, isDemo }: TrayProvider, isOn: boolean): CommandInput {
+  if (isDemo) return { type: 'settings.update', changes: { demo: isOn ? 'on' : 'off' } };
+  return { type: 'provider.set-enabled', id, enabled: isOn };
+}
+
+/** A menu has no place for an answer. */
+async function attempt(act: () => Promise<unknown>): Promise<void> {
+  try {
+    await act();
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    await dialog.showMessageBox({ type: 'warning', message });
+  }
+}

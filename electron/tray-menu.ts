@@ -1,0 +1,171 @@
+/** The menu of the tray, as one pure function of what there is to show. */
+import type { MenuItemConstructorOptions } from 'electron';
+import type { UpdateView } from '../server/contract/ipc.ts';
+import type { EngineState } from './engine-host.ts';
+import type { ShellMessages } from './messages.ts';
+
+export interface TrayStatus {
+  engine: EngineState;
+  providers: readonly TrayProvider[];
+  /** Patterns of the models of the group `default`; null: there is no such group. */
+  defaultGroupModels: readonly string[] | null;
+  /** Those whose secret was kept. */
+  keys: readonly { id: string; name: string }[];
+  /** Null until it is known. */
+  today: { requests: number; tokens: number; costUsd: number } | null;
+  /** One line. */
+  lastError: string | null;
+  startsAtLogin: boolean;
+  update: UpdateView;
+}
+
+export interface TrayProvider {
+  id: string;
+  name: string;
+  isDemo: boolean;
+  enabled: boolean;
+  /** Why no request goes there though it is on; null if they may. */
+  problem: string | null;
+}
+
+export interface TrayActions {
+  setGateway(isOn: boolean): void;
+  setProvider(provider: TrayProvider, isOn: boolean): void;
+  copyBaseUrl(): void;
+  copyKey(id: string): void;
+  openWindow(): void;
+  showErrors(): void;
+  setStartAtLogin(isOn: boolean): void;
+  checkForUpdates(): void;
+  installUpdate(): void;
+  quit(): void;
+}
+
+export interface TrayLanguage {
+  messages: ShellMessages;
+  locale: string;
+}
+
+type Item = MenuItemConstructorOptions;
+
+const separator: Item = { type: 'separator' };
+
+export function trayMenu(status: TrayStatus, actions: TrayActions, language: TrayLanguage): Item[] {
+  const { messages } = language;
+  const isServing = status.engine.kind === 'serving';
+  return [
+    { id: 'state', label: describeEngine(status.engine, messages), enabled: false },
+    gatewayItem(status, actions, messages),
+    separator,
+    ...(isServing ? [...providerItems(status, actions, messages), separator] : []),
+    ...(isServing ? [...figures(status, actions, language), separator] : []),
+    { id: 'copy-base-url', label: messages.copyBaseUrl, enabled: isServing, click: actions.copyBaseUrl },
+    keyItem(status, actions, messages),
+    { id: 'open', label: messages.openWindow, click: actions.openWindow },
+    separator,
+    loginItem(status, actions, messages),
+    updateItem(status.update, actions, messages),
+    { id: 'quit', label: messages.quit, click: actions.quit },
+  ];
+}
+
+/** Also what the tray says when the pointer rests on it. */
+export function describeEngine(engine: EngineState, messages: ShellMessages): string {
+  if (engine.kind === 'serving') return messages.serving(engine.baseUrl);
+  return engine.kind === 'failed' ? messages.failed(engine.problem) : messages[engine.kind];
+}
+
+export function trayMark({ engine, providers }: TrayStatus): 'off' | 'serving' | 'error' {
+  if (engine.kind === 'failed') return 'error';
+  if (engine.kind !== 'serving') return 'off';
+  return providers.some(({ enabled, problem }) => enabled && problem !== null) ? 'error' : 'serving';
+}
+
+function gatewayItem({ engine }: TrayStatus, actions: TrayActions, messages: ShellMessages): Item {
+  const isOn = engine.kind === 'serving' || engine.kind === 'starting';
+  return {
+    id: 'gateway',
+    type: 'checkbox',
+    label: messages.gatewayOn,
+    checked: isOn,
+    enabled: engine.kind !== 'starting' && engine.kind !== 'stopping',
+    click: () => actions.setGateway(!isOn),
+  };
+}
+
+function providerItems({ providers }: TrayStatus, actions: TrayActions, messages: ShellMessages): Item[] {
+  if (providers.length === 0) return [{ id: 'no-providers', label: messages.noProviders, enabled: false }];
+  const items = providers.map((provider): Item => {
+    const { id, name, enabled, problem } = provider;
+    return {
+      id: `provider:${id}`,
+      type: 'checkbox',
+      label: enabled && problem !== null ? messages.unusable(name, problem) : name,
+      checked: enabled,
+      click: () => actions.setProvider(provider, !enabled),
+    };
+  });
+  return [{ id: 'providers', label: messages.providers, enabled: false }, ...items];
+}
+
+function figures(status: TrayStatus, actions: TrayActions, { messages, locale }: TrayLanguage): Item[] {
+  const { defaultGroupModels: models, today, lastError } = status;
+  const group = models === null ? messages.noDefaultGroup : messages.defaultGroup(describeModels(models, messages));
+  const items: Item[] = [{ id: 'default-group', label: group, enabled: false }];
+  if (today) {
+    const number = new Intl.NumberFormat(locale);
+    const money = new Intl.NumberFormat(locale, { style: 'currency', currency: 'USD' });
+    const { requests, tokens, costUsd } = today;
+    const label = messages.today(number.format(requests), number.format(tokens), money.format(costUsd));
+    items.push({ id: 'today', label, enabled: false });
+  }
+  if (lastError !== null) {
+    items.push({ id: 'last-error', label: messages.lastError(lastError), click: actions.showErrors });
+  }
+  return items;
+}
+
+function describeModels(models: readonly string[], { allModels }: ShellMessages): string {
+  return models.includes('*') ? allModels : models.join(', ');
+}
+
+function keyItem({ engine, keys }: TrayStatus, actions: TrayActions, messages: ShellMessages): Item {
+  const items = keys.map(({ id, name }): Item => ({ id: `key:${id}`, label: name, click: () => actions.copyKey(id) }));
+  return {
+    id: 'copy-key',
+    label: messages.copyKey,
+    enabled: engine.kind === 'serving',
+    submenu: items.length > 0 ? items : [{ id: 'no-keys', label: messages.noKeys, enabled: false }],
+  };
+}
+
+function loginItem({ startsAtLogin }: TrayStatus, actions: TrayActions, messages: ShellMessages): Item {
+  return {
+    id: 'start-at-login',
+    type: 'checkbox',
+    label: messages.startAtLogin,
+    checked: startsAtLogin,
+    click: () => actions.setStartAtLogin(!startsAtLogin),
+  };
+}
+
+function updateItem(update: UpdateView, actions: TrayActions, messages: ShellMessages): Item {
+  const version = update.version ?? '';
+  const check = { id: 'update', click: actions.checkForUpdates };
+  switch (update.state) {
+    case 'managed':
+      return { id: 'update', label: messages.updatesManaged, enabled: false };
+    case 'checking':
+      return { id: 'update', label: messages.checkingForUpdates, enabled: false };
+    case 'downloading':
+      return { id: 'update', label: messages.downloadingUpdate(version), enabled: false };
+    case 'ready':
+      return { id: 'update', label: messages.installUpdate(version), click: actions.installUpdate };
+    case 'current':
+      return { ...check, label: messages.isCurrent };
+    case 'failed':
+      return { ...check, label: messages.updateFailed };
+    case 'idle':
+      return { ...check, label: messages.checkForUpdates };
+  }
+}

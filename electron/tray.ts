@@ -1,0 +1,72 @@
+/** The icon in the tray: draws what `tray-menu.ts` says. Owns the differences of the systems; decides nothing. */
+import { join } from 'node:path';
+import { Menu, type NativeImage, nativeImage, type Rectangle, Tray } from 'electron';
+import {
+  describeEngine,
+  type TrayActions,
+  type TrayLanguage,
+  type TrayStatus,
+  trayMark,
+  trayMenu,
+} from './tray-menu.ts';
+
+export interface TrayIcon {
+  draw(status: TrayStatus): void;
+  bounds(): Rectangle;
+  close(): void;
+}
+
+export interface TrayPorts {
+  /** Of the icons. */
+  folder: string;
+  platform: NodeJS.Platform;
+  actions: TrayActions;
+  language: TrayLanguage;
+}
+
+type Mark = ReturnType<typeof trayMark>;
+
+/** Null where the system lets no icon be put. */
+export function openTray({ folder, platform, actions, language }: TrayPorts): TrayIcon | null {
+  const icons = loadIcons(folder, platform);
+  const tray = createTray(icons.off);
+  if (!tray) return null;
+  let menu = Menu.buildFromTemplate([]);
+  let drawn = '';
+  tray.on('click', actions.openWindow);
+  // On Linux the tray itself must have the menu; elsewhere a left click would open it instead of the window.
+  if (platform !== 'linux') tray.on('right-click', () => tray.popUpContextMenu(menu));
+  return {
+    draw(status) {
+      // A menu that is open must not be replaced for nothing.
+      const next = JSON.stringify(status);
+      if (next === drawn) return;
+      drawn = next;
+      menu = Menu.buildFromTemplate(trayMenu(status, actions, language));
+      if (platform === 'linux') tray.setContextMenu(menu);
+      tray.setImage(icons[trayMark(status)]);
+      tray.setToolTip(`Sluice: ${describeEngine(status.engine, language.messages)}`);
+    },
+    bounds: () => tray.getBounds(),
+    close: () => tray.destroy(),
+  };
+}
+
+function createTray(icon: NativeImage): Tray | null {
+  try {
+    return new Tray(icon);
+  } catch {
+    return null;
+  }
+}
+
+/** macOS colours a template image itself; elsewhere the icon bears its own colours, which stand out on light and dark. */
+function loadIcons(folder: string, platform: NodeJS.Platform): Record<Mark, NativeImage> {
+  const load = (mark: Mark) => {
+    const isTemplate = platform === 'darwin';
+    const image = nativeImage.createFromPath(join(folder, `tray-${mark}${isTemplate ? 'Template' : ''}.png`));
+    if (isTemplate) image.setTemplateImage(true);
+    return image;
+  };
+  return { off: load('off'), serving: load('serving'), error: load('error') };
+}

@@ -1,0 +1,102 @@
+/**
+ * The scheme that the window's page is loaded from: the built window's files, and under `/v1` the gateway itself, so that
+ * the page needs no other origin. Owns the page's headers; the security they promise stands in `docs/security.md`.
+ */
+import { readFile } from 'node:fs/promises';
+import { extname, join, normalize } from 'node:path';
+import { type Protocol, protocol } from 'electron';
+
+const scheme = 'sluice-window';
+const origin = `${scheme}://app`;
+
+const contentTypes: Readonly<Record<string, string>> = {
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.svg': 'image/svg+xml',
+  '.png': 'image/png',
+  '.json': 'application/json',
+  '.woff2': 'font/woff2',
+};
+
+const pageHeaders = {
+  'content-security-policy':
+    "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; font-src 'self'; " +
+    "media-src 'self' blob: data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'no-referrer',
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+  'cache-control': 'no-store',
+};
+
+/** Neither belongs to the exchange with the engine: its guard judges a browser's origin, and this is none. */
+const droppedRequestHeaders = ['origin', 'referer', 'host', 'accept-encoding'];
+/** `fetch` has unpacked the body already. */
+const droppedReplyHeaders = ['content-encoding', 'content-length', 'transfer-encoding', 'connection'];
+
+export interface WindowSchemePorts {
+  /** Of the built window. */
+  folder: string;
+  /** `http://127.0.0.1:4810/v1`; null while it does not serve. */
+  baseUrl(): string | null;
+}
+
+/** To be called before the app is ready. */
+export function registerWindowScheme(): void {
+  protocol.registerSchemesAsPrivileged([
+    { scheme, privileges: { standard: true, secure: true, supportFetchAPI: true, stream: true, codeCache: true } },
+  ]);
+}
+
+/** @param path of the screen, such as `/providers` */
+export function windowUrl(path = '/'): string {
+  return origin + path;
+}
+
+export function isWindowUrl(url: string): boolean {
+  return url.startsWith(`${origin}/`);
+}
+
+export function serveWindow(on: Pick<Protocol, 'handle'>, ports: WindowSchemePorts): void {
+  on.handle(scheme, async (request) => {
+    const { host, pathname, search } = new URL(request.url);
+    if (host !== 'app') return refuse(404);
+    if (pathname.startsWith('/v1/')) return forward(request, pathname.slice('/v1'.length) + search, ports.baseUrl());
+    if (request.method !== 'GET' && request.method !== 'HEAD') return refuse(405);
+    return sendFile(ports.folder, pathname);
+  });
+}
+
+/** A path without an extension is a screen, which the page finds by itself. */
+async function sendFile(folder: string, pathname: string): Promise<Response> {
+  const name = extname(pathname) === '' ? '/index.html' : normalize(decodeURIComponent(pathname));
+  const type = contentTypes[extname(name)];
+  if (!type || name.includes('..')) return refuse(404);
+  try {
+    const content = await readFile(join(folder, name));
+    return new Response(content, { headers: { ...pageHeaders, 'content-type': type } });
+  } catch {
+    return refuse(404);
+  }
+}
+
+async function forward(request: Request, path: string, baseUrl: string | null): Promise<Response> {
+  if (baseUrl === null) return refuse(503);
+  const { method, body, signal } = request;
+  const headers = new Headers(request.headers);
+  for (const name of droppedRequestHeaders) headers.delete(name);
+  const reply = await fetch(baseUrl + path, { method, headers, body, signal, redirect: 'manual', ...streamed(body) });
+  const replyHeaders = new Headers(reply.headers);
+  for (const name of droppedReplyHeaders) replyHeaders.delete(name);
+  return new Response(reply.body, { status: reply.status, headers: replyHeaders });
+}
+
+/** What `fetch` wants to be told where the body comes piece by piece. */
+function streamed(body: unknown): { duplex?: 'half' } {
+  return body === null ? {} : { duplex: 'half' };
+}
+
+function refuse(status: number): Response {
+  return new Response(null, { status, headers: pageHeaders });
+}

@@ -1,0 +1,113 @@
+/**
+ * The one window: opened at the tray, destroyed when it is closed, so that its memory is given back, and its place kept
+ * by display. Owns what a page of ours is allowed to be; must not know what it shows.
+ */
+import { BrowserWindow, nativeTheme, type Rectangle, screen, type WebContents } from 'electron';
+import type { DesktopSettingsStore } from './settings-store.ts';
+import { placeWindow } from './window-place.ts';
+import { windowUrl } from './window-scheme.ts';
+
+export interface WindowKeeper {
+  readonly isOpen: boolean;
+  /** Brings it to the front, with that screen if one is named. */
+  open(path?: string): void;
+  close(): void;
+  isOurs(contents: WebContents): boolean;
+  /** Calls back for the page of an open window. */
+  withPage(act: (page: WebContents) => void): void;
+}
+
+export interface WindowPorts {
+  preload: string;
+  settings: DesktopSettingsStore;
+  /** Null where there is no tray. */
+  trayBounds(): Rectangle | null;
+  /** The page is there no longer: closed, crashed, or another document is being loaded. */
+  pageGone(page: WebContents): void;
+  /** Only told; the gateway is not concerned. */
+  crashed(reason: string): void;
+  openChanged(isOpen: boolean): void;
+}
+
+/** The narrowest that the page is made for. */
+const smallest = { minWidth: 380, minHeight: 420 };
+const backgrounds = { light: '#ffffff', dark: '#242424' };
+
+export function createWindowKeeper(ports: WindowPorts): WindowKeeper {
+  let current: BrowserWindow | null = null;
+  const create = (path: string) => {
+    const window = createWindow(ports);
+    current = window;
+    const page = window.webContents;
+    watchPage(window, ports);
+    window.on('close', () => remember(window, ports.settings));
+    window.on('closed', () => {
+      current = null;
+      ports.pageGone(page);
+      ports.openChanged(false);
+    });
+    ports.openChanged(true);
+    load(window, path);
+  };
+  return {
+    get isOpen() {
+      return current !== null;
+    },
+    open(path) {
+      if (!current) return create(path ?? '/');
+      if (path) load(current, path);
+      if (current.isMinimized()) current.restore();
+      current.show();
+      current.focus();
+    },
+    close: () => current?.close(),
+    isOurs: (contents) => current?.webContents === contents,
+    withPage: (act) => current && act(current.webContents),
+  };
+}
+
+function createWindow({ preload, settings, trayBounds }: WindowPorts): BrowserWindow {
+  const tray = trayBounds();
+  const display = tray?.width
+    ? screen.getDisplayMatching(tray)
+    : screen.getDisplayNearestPoint(screen.getCursorScreenPoint());
+  return new BrowserWindow({
+    ...placeWindow(tray, display.workArea, settings.current.places[display.id]),
+    ...smallest,
+    title: 'Sluice',
+    show: false,
+    autoHideMenuBar: true,
+    backgroundColor: nativeTheme.shouldUseDarkColors ? backgrounds.dark : backgrounds.light,
+    webPreferences: {
+      preload,
+      contextIsolation: true,
+      sandbox: true,
+      nodeIntegration: false,
+      webviewTag: false,
+      spellcheck: false,
+    },
+  });
+}
+
+/** One that is broken off, by the next or because the window is closed, is no fault. */
+function load(window: BrowserWindow, path: string): void {
+  window.loadURL(windowUrl(path)).catch(() => {});
+}
+
+function watchPage(window: BrowserWindow, { pageGone, crashed }: WindowPorts): void {
+  const page = window.webContents;
+  window.once('ready-to-show', () => window.show());
+  page.on('did-start-navigation', (details) => {
+    if (details.isMainFrame && !details.isSameDocument) pageGone(page);
+  });
+  page.on('render-process-gone', (_event, { reason }) => {
+    crashed(reason);
+    window.destroy();
+  });
+}
+
+function remember(window: BrowserWindow, settings: DesktopSettingsStore): void {
+  const bounds = window.getNormalBounds();
+  const { id } = screen.getDisplayMatching(bounds);
+  settings.update({ places: { ...settings.current.places, [id]: bounds } });
+}

@@ -1,0 +1,79 @@
+/** The engine through the desktop's main process; there is no session, since main knows its own window. */
+import type { CommandInputMap, CommandResults, CommandType, ControlReply } from '../server/contract/commands.ts';
+import type { IpcArgument, IpcBridge, IpcCallName, IpcMessage, IpcResult } from '../server/contract/ipc.ts';
+import type { QueryInputMap, QueryResults, QueryType } from '../server/contract/queries.ts';
+import { type ControlApi, ControlError, type ControlListener, type DesktopApi, type Subscription } from './api.ts';
+
+export function createIpcApi(bridge: IpcBridge): ControlApi & { desktop: DesktopApi } {
+  const listeners = new Map<number, ControlListener>();
+  const desktopListeners = new Set<Parameters<DesktopApi['onChange']>[0]>();
+  bridge.listen((message) => {
+    if (message.type === 'desktop') for (const listener of desktopListeners) listener(message.desktop);
+    else deliver(message, listeners.get(message.subscription));
+  });
+  return {
+    // Which result belongs to which command is in the contract; the table of calls knows only all of them together.
+    execute: async <T extends CommandType>(command: CommandInputMap[T] & { type: T }) =>
+      (await call(bridge, 'execute', command)) as CommandResults[T],
+    query: async <T extends QueryType>(query: QueryInputMap[T] & { type: T }) =>
+      (await call(bridge, 'query', query)) as QueryResults[T],
+    subscribe: (listener) => subscribe(bridge, listeners, listener),
+    desktop: {
+      call: (name, argument) => call(bridge, name, argument),
+      onChange(listener) {
+        desktopListeners.add(listener);
+        return () => desktopListeners.delete(listener);
+      },
+    },
+  };
+}
+
+let lastSubscription = 0;
+
+function subscribe(
+  bridge: IpcBridge,
+  listeners: Map<number, ControlListener>,
+  listener: ControlListener,
+): Subscription {
+  const number = ++lastSubscription;
+  listeners.set(number, listener);
+  const begin = () => {
+    // Main tells of a lost engine by itself, and answers this one always.
+    void bridge.call('subscribe', number);
+  };
+  begin();
+  return {
+    retry: begin,
+    stop() {
+      listeners.delete(number);
+      void bridge.call('unsubscribe', number);
+    },
+  };
+}
+
+function deliver(message: Exclude<IpcMessage, { type: 'desktop' }>, listener: ControlListener | undefined): void {
+  if (message.type === 'connection') listener?.onConnection(message.connection);
+  else listener?.onEvent(message.message.event);
+}
+
+async function call<Name extends IpcCallName>(
+  bridge: IpcBridge,
+  name: Name,
+  argument: IpcArgument<Name>,
+): Promise<IpcResult<Name>> {
+  const reply = await invoke(bridge, name, argument);
+  if ('error' in reply) throw new ControlError(reply.error.code, reply.error.message);
+  return reply.result;
+}
+
+async function invoke<Name extends IpcCallName>(
+  bridge: IpcBridge,
+  name: Name,
+  argument: IpcArgument<Name>,
+): Promise<ControlReply<IpcResult<Name>>> {
+  try {
+    return await bridge.call(name, argument);
+  } catch (error) {
+    throw new ControlError('unreachable', error instanceof Error ? error.message : String(error));
+  }
+}

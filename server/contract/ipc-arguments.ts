@@ -1,0 +1,26 @@
+import { z } from 'zod';
+import { type IpcArgument, type IpcCallName, notificationKinds } from './ipc.ts';
+
+const nothing = z.null();
+/** Checked by the engine, as everything that comes over HTTP is. */
+const checkedByEngine = z.looseObject({ type: z.string() });
+
+/** What main lets in, by call. */
+export const ipcArguments = {
+  execute: checkedByEngine,
+  query: checkedByEngine,
+  subscribe: z.number().int().positive(),
+  unsubscribe: z.number().int().positive(),
+  desktop: nothing,
+  setStartAtLogin: z.boolean(),
+  setNotification: z.strictObject({ kind: z.enum(notificationKinds), isOn: z.boolean() }),
+  checkForUpdates: nothing,
+  installUpdate: nothing,
+  showLogFolder: nothing,
+  hideWindow: nothing,
+} as const satisfies {
+  [Name in IpcCallName]: z.ZodType<Name extends 'execute' | 'query' ? object : IpcArgument<Name>>;
+};
+
+/** What a handler is given. */
+export type CheckedArgument<Name extends IpcCallName> = z.infer<(typeof ipcArguments)[Name]>;

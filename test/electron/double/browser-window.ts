@@ -1,0 +1,135 @@
+/** `BrowserWindow` and its `webContents`, each over a page in a real Chromium. */
+import { EventEmitter } from 'node:events';
+import type * as Electron from 'electron';
+import { app } from './app.ts';
+import { asElectron, asEmitter } from './as-electron.ts';
+import { ChromiumPage } from './chromium-page.ts';
+import { ipcMain } from './engine-of-pages.ts';
+import type { FromPreload } from './worlds.ts';
+
+type OpenHandler = Parameters<Electron.WebContents['setWindowOpenHandler']>[0];
+
+class WebContentsDouble
+  extends EventEmitter
+  implements Pick<Electron.WebContents, 'getURL' | 'isDestroyed' | 'send' | 'setWindowOpenHandler' | 'mainFrame'>
+{
+  page: ChromiumPage | undefined;
+  isGone = false;
+  openHandler: OpenHandler | undefined;
+  readonly mainFrame: Electron.WebFrameMain = asEmitter<Electron.WebFrameMain>(
+    Object.defineProperty(new EventEmitter(), 'url', { get: () => this.getURL() }),
+  );
+
+  getURL(): string {
+    return this.page?.url ?? '';
+  }
+
+  isDestroyed(): boolean {
+    return this.isGone;
+  }
+
+  send(channel: string, ...args: unknown[]): void {
+    this.page?.send(channel, args);
+  }
+
+  setWindowOpenHandler(handler: OpenHandler): void {
+    this.openHandler = handler;
+  }
+
+  asElectron(): Electron.WebContents {
+    return asEmitter<Electron.WebContents>(this);
+  }
+}
+
+/** Who sends a message: of what is missing, the page itself. */
+export interface Sender {
+  frame?: Electron.WebFrameMain | null;
+  contents?: Electron.WebContents;
+}
+
+export async function invoke(
+  window: BrowserWindowDouble,
+  { channel, args }: Omit<FromPreload, 'id'>,
+  from: Sender = {},
+) {
+  const handler = ipcMain.handlers.get(channel);
+  if (!handler) throw new Error(`No handler registered for '${channel}'`);
+  const { frame = window.webContents.mainFrame, contents = window.webContents.asElectron() } = from;
+  return handler(asElectron<Electron.IpcMainInvokeEvent>({ sender: contents, senderFrame: frame }), ...args);
+}
+
+type WindowMembers = 'loadURL' | 'show' | 'focus' | 'isMinimized' | 'restore' | 'close' | 'destroy' | 'getNormalBounds';
+
+export class BrowserWindowDouble extends EventEmitter implements Pick<Electron.BrowserWindow, WindowMembers> {
+  static readonly all = new Set<BrowserWindowDouble>();
+  readonly options: Electron.BrowserWindowConstructorOptions;
+  readonly webContents = new WebContentsDouble();
+  bounds: Electron.Rectangle;
+  isShown = false;
+  readonly #opened: Promise<ChromiumPage>;
+
+  constructor(options: Electron.BrowserWindowConstructorOptions) {
+    super();
+    this.options = options;
+    const { x = 0, y = 0, width = 800, height = 600 } = options;
+    this.bounds = { x, y, width, height };
+    BrowserWindowDouble.all.add(this);
+    app.emit('web-contents-created', {}, this.webContents);
+    this.#opened = this.#open();
+  }
+
+  async loadURL(url: string): Promise<void> {
+    const page = await this.#opened;
+    await page.load(url, this.bounds);
+    if (!this.isShown) this.emit('ready-to-show');
+  }
+
+  show(): void {
+    this.isShown = true;
+  }
+
+  focus(): void {}
+
+  isMinimized(): boolean {
+    return false;
+  }
+
+  restore(): void {}
+
+  close(): void {
+    this.emit('close', {});
+    this.destroy();
+  }
+
+  destroy(): void {
+    if (!BrowserWindowDouble.all.delete(this)) return;
+    this.webContents.isGone = true;
+    void this.#opened.then((page) => page.close()).catch(() => {});
+    this.emit('closed');
+    if (BrowserWindowDouble.all.size > 0) return;
+    // What Electron does by default ends the program; main must have said otherwise.
+    if (!app.emit('window-all-closed')) app.quit();
+  }
+
+  getNormalBounds(): Electron.Rectangle {
+    return this.bounds;
+  }
+
+  async #open(): Promise<ChromiumPage> {
+    const { webContents } = this;
+    const page = await ChromiumPage.open(this.options.webPreferences?.preload ?? '', {
+      mayNavigate: (url, isMainFrame) => {
+        let isPrevented = false;
+        webContents.emit('will-frame-navigate', { url, isMainFrame, preventDefault: () => (isPrevented = true) });
+        return !isPrevented;
+      },
+      navigating: () => webContents.emit('did-start-navigation', { isMainFrame: true, isSameDocument: false }),
+      opens: (url) => webContents.openHandler?.(asElectron<Electron.HandlerDetails>({ url })),
+      invoked: (message) => invoke(this, message),
+      crashed: () => webContents.emit('render-process-gone', {}, { reason: 'crashed', exitCode: 1 }),
+      closed: () => this.destroy(),
+    });
+    webContents.page = page;
+    return page;
+  }
+}

@@ -1,0 +1,165 @@
+/**
+ * One page in a real Chromium, driven over CDP as Electron drives its own: the preload in a world of its own, every
+ * request asked for first, the own scheme answered by main's handler. Chromium cannot be taught a scheme over CDP, so
+ * `sluice-window://app/` is `https://app.sluice-window.test/` inside of it; everything outside sees the scheme's URL.
+ */
+import { readFileSync } from 'node:fs';
+import type { OnBeforeRequestListenerDetails } from 'electron';
+import { type Browser, type CDPSession, chromium, type Page } from 'playwright-core';
+import { asElectron } from './as-electron.ts';
+import { defaultSession, protocol } from './engine-of-pages.ts';
+import { type FromPreload, pageWorldScript, preloadWorld, preloadWorldScript, sendBinding } from './worlds.ts';
+
+export interface PageListener {
+  /** False: it is refused. */
+  mayNavigate(url: string, isMainFrame: boolean): boolean;
+  navigating(url: string): void;
+  opens(url: string): void;
+  invoked(message: FromPreload): Promise<unknown>;
+  crashed(): void;
+  closed(): void;
+}
+
+const schemeHost = '.sluice-window.test';
+let browser: Promise<Browser> | undefined;
+
+export class ChromiumPage {
+  readonly #page: Page;
+  readonly #cdp: CDPSession;
+  readonly #listener: PageListener;
+  #mainFrameId = '';
+  #preloadContext: number | undefined;
+  /** The address that main itself asked for, which is no navigation of the page. */
+  #loading: string | undefined;
+  url = '';
+
+  static async open(preload: string, listener: PageListener): Promise<ChromiumPage> {
+    browser ??= chromium.connectOverCDP(process.env.DOUBLE_CDP ?? '');
+    const context = (await browser).contexts()[0];
+    if (!context) throw new Error('this Chromium has no default context');
+    const page = await context.newPage();
+    const opened = new ChromiumPage(page, await context.newCDPSession(page), listener);
+    await opened.#prepare(readFileSync(preload, 'utf8'));
+    return opened;
+  }
+
+  private constructor(page: Page, cdp: CDPSession, listener: PageListener) {
+    this.#page = page;
+    this.#cdp = cdp;
+    this.#listener = listener;
+  }
+
+  async #prepare(preload: string): Promise<void> {
+    const cdp = this.#cdp;
+    await Promise.all([cdp.send('Page.enable'), cdp.send('Runtime.enable'), cdp.send('Inspector.enable')]);
+    this.#mainFrameId = (await cdp.send('Page.getFrameTree')).frameTree.frame.id;
+    cdp.on('Runtime.executionContextCreated', ({ context }) => {
+      if (context.name === preloadWorld) this.#preloadContext = context.id;
+    });
+    cdp.on(
+      'Runtime.bindingCalled',
+      ({ payload, executionContextId }) => void this.#answer(payload, executionContextId),
+    );
+    cdp.on('Page.windowOpen', ({ url }) => this.#listener.opens(url));
+    cdp.on('Inspector.targetCrashed', () => this.#listener.crashed());
+    // Of a page that is gone by then, no request is answered.
+    cdp.on('Fetch.requestPaused', (paused) => void this.#request(paused).catch(() => {}));
+    this.#page.on('popup', (popup) => void popup.close());
+    this.#page.on('close', () => this.#listener.closed());
+    this.#page.on('crash', () => {});
+    await cdp.send('Fetch.enable', { patterns: [{ urlPattern: '*' }] });
+    await cdp.send('Runtime.addBinding', { name: sendBinding, executionContextName: preloadWorld });
+    await cdp.send('Page.addScriptToEvaluateOnNewDocument', { source: pageWorldScript() });
+    await cdp.send('Page.addScriptToEvaluateOnNewDocument', {
+      source: preloadWorldScript(preload),
+      worldName: preloadWorld,
+    });
+  }
+
+  async load(url: string, { width, height }: { width: number; height: number }): Promise<void> {
+    this.#loading = url;
+    await this.#page.setViewportSize({ width, height });
+    await this.#page.goto(toHttps(url));
+  }
+
+  send(channel: string, args: unknown[]): void {
+    void this.#inPreload(`electronDoubleReceive(${JSON.stringify(channel)}, ${JSON.stringify(args)})`);
+  }
+
+  /** By the browser itself, so that the process is really gone. */
+  crash(): void {
+    void this.#cdp.send('Page.crash').catch(() => {});
+  }
+
+  async close(): Promise<void> {
+    await this.#page.close();
+  }
+
+  async #answer(payload: string, contextId: number): Promise<void> {
+    const message: FromPreload = JSON.parse(payload);
+    const { id } = message;
+    const reply = await this.#listener.invoked(message).then(
+      (value) => ({ id, value }),
+      (error: unknown) => ({ id, error: String(error) }),
+    );
+    await this.#inPreload(`electronDoubleReply(${JSON.stringify(reply)})`, contextId);
+  }
+
+  async #inPreload(expression: string, contextId = this.#preloadContext): Promise<void> {
+    // Nor does such a page hear anything.
+    if (contextId !== undefined) await this.#cdp.send('Runtime.evaluate', { expression, contextId }).catch(() => {});
+  }
+
+  async #request({ requestId, request, resourceType, frameId }: Paused): Promise<void> {
+    const url = toScheme(request.url);
+    const isMainFrame = resourceType === 'Document' && frameId === this.#mainFrameId;
+    const isAsked =
+      resourceType !== 'Document' || url === this.#loading || this.#listener.mayNavigate(url, isMainFrame);
+    if (!isAsked) return this.#fail(requestId, 'Aborted');
+    if (isMainFrame) {
+      this.url = url;
+      this.#listener.navigating(url);
+    }
+    if (await isCancelled(url)) return this.#fail(requestId, 'BlockedByClient');
+    const handler = protocol.handlers.get(new URL(url).protocol.slice(0, -1));
+    if (!handler) return this.#fail(requestId, 'InternetDisconnected');
+    const { method, headers, postData } = request;
+    const reply = await handler(new Request(url, { method, headers, ...(postData && { body: postData }) }));
+    await this.#cdp.send('Fetch.fulfillRequest', {
+      requestId,
+      responseCode: reply.status,
+      responseHeaders: [...reply.headers].map(([name, value]) => ({ name, value })),
+      body: Buffer.from(await reply.arrayBuffer()).toString('base64'),
+    });
+  }
+
+  async #fail(requestId: string, errorReason: 'Aborted' | 'BlockedByClient' | 'InternetDisconnected'): Promise<void> {
+    await this.#cdp.send('Fetch.failRequest', { requestId, errorReason });
+  }
+}
+
+interface Paused {
+  requestId: string;
+  frameId: string;
+  resourceType: string;
+  request: { url: string; method: string; headers: Record<string, string>; postData?: string };
+}
+
+async function isCancelled(url: string): Promise<boolean> {
+  const { filter } = defaultSession;
+  if (!filter) return false;
+  const details = asElectron<OnBeforeRequestListenerDetails>({ url });
+  const { cancel = false } = await new Promise<{ cancel?: boolean }>((resolve) => filter(details, resolve));
+  return cancel;
+}
+
+function toHttps(url: string): string {
+  const { host, pathname, search, hash } = new URL(url);
+  return url.startsWith('sluice-window:') ? `https://${host}${schemeHost}${pathname}${search}${hash}` : url;
+}
+
+function toScheme(url: string): string {
+  const { hostname, pathname, search, hash } = new URL(url);
+  if (!hostname.endsWith(schemeHost)) return url;
+  return `sluice-window://${hostname.slice(0, -schemeHost.length)}${pathname}${search}${hash}`;
+}

@@ -1,0 +1,129 @@
+/** What a test can do to a desktop that runs in the double, and see of it, over the child process's channel. */
+import { EventEmitter } from 'node:events';
+import type * as Electron from 'electron';
+import { app } from './app.ts';
+import { asEmitter } from './as-electron.ts';
+import { BrowserWindowDouble, invoke } from './browser-window.ts';
+import { defaultSession, protocol } from './engine-of-pages.ts';
+import { clipboard, powerMonitor, shown, TrayDouble } from './system.ts';
+
+export interface MenuLine {
+  id: string;
+  label: string;
+  checked: boolean | null;
+  enabled: boolean;
+}
+
+export interface DesktopState {
+  tray: { icon: string; toolTip: string; menu: MenuLine[] } | null;
+  windows: { url: string; isShown: boolean; bounds: Electron.Rectangle; preferences: Electron.WebPreferences }[];
+  clipboard: string;
+  sandboxIsForced: boolean;
+  schemes: Electron.CustomScheme[];
+  shown: typeof shown;
+}
+
+interface InvokeOrder {
+  channel: string;
+  args: unknown[];
+  /** `page`: the window's own. Else a frame of that URL in its window, or a page that is no window of Sluice's. */
+  from: 'page' | 'frame' | 'elsewhere';
+  url?: string;
+}
+
+export const controls = {
+  state: async (): Promise<DesktopState> => ({
+    tray: describeTray(),
+    windows: [...BrowserWindowDouble.all].map(({ webContents, isShown, bounds, options }) => ({
+      ...{ url: webContents.getURL(), isShown, bounds },
+      preferences: options.webPreferences ?? {},
+    })),
+    clipboard: await clipboard.readText(),
+    sandboxIsForced: app.sandboxIsForced,
+    schemes: protocol.privileged,
+    shown,
+  }),
+  /** By the id of its item. */
+  clickMenu({ id }: { id: string }): null {
+    const item = allItems(TrayDouble.current?.menu?.template ?? []).find((each) => each.id === id);
+    if (!item?.click) throw new Error(`the menu has no "${id}" to click`);
+    // What Electron hands over beside it is used by nobody.
+    Reflect.apply(item.click, undefined, []);
+    return null;
+  },
+  clickTray: () => nothing(TrayDouble.current?.emit('click')),
+  closeWindow: () => nothing(theWindow().close()),
+  moveWindow({ bounds }: { bounds: Electron.Rectangle }): null {
+    theWindow().bounds = bounds;
+    return null;
+  },
+  crashPage: () => nothing(theWindow().webContents.page?.crash()),
+  power: ({ event }: { event: 'suspend' | 'resume' }) => nothing(powerMonitor.emit(event)),
+  quit: () => nothing(app.quit()),
+  async invoke({ channel, args, from, url = '' }: InvokeOrder): Promise<unknown> {
+    const stranger = () => Object.assign(new EventEmitter(), { url });
+    const frame = asEmitter<Electron.WebFrameMain>(stranger());
+    if (from === 'page') return invoke(theWindow(), { channel, args });
+    if (from === 'frame') return invoke(theWindow(), { channel, args }, { frame });
+    const contents = asEmitter<Electron.WebContents>(Object.assign(new EventEmitter(), { mainFrame: frame }));
+    return invoke(theWindow(), { channel, args }, { frame, contents });
+  },
+  /** What a page of that URL is answered when it asks for a permission. */
+  async permission({ name, url }: { name: 'clipboard-sanitized-write' | 'media' | 'notifications'; url: string }) {
+    const contents = asEmitter<Electron.WebContents>(Object.assign(new EventEmitter(), { getURL: () => url }));
+    const { requestHandler, checkHandler } = defaultSession;
+    if (!requestHandler || !checkHandler) throw new Error('nobody answers');
+    const isRequested = await new Promise<boolean>((resolve) =>
+      requestHandler(contents, name, resolve, { requestingUrl: url, isMainFrame: true }),
+    );
+    return { isRequested, isChecked: checkHandler(contents, name, url, { isMainFrame: true, requestingUrl: url }) };
+  },
+};
+
+export type Controls = typeof controls;
+export interface Order {
+  id: number;
+  name: keyof Controls;
+  argument?: unknown;
+}
+export interface Outcome {
+  id: number;
+  result?: unknown;
+  error?: string;
+}
+
+export function obey(): void {
+  process.on('message', async ({ id, name, argument }: Order) => {
+    const act = controls[name] as (argument: unknown) => unknown;
+    try {
+      process.send?.({ id, result: await act(argument) } satisfies Outcome);
+    } catch (error) {
+      process.send?.({ id, error: String(error) } satisfies Outcome);
+    }
+  });
+}
+
+function describeTray(): DesktopState['tray'] {
+  const tray = TrayDouble.current;
+  if (!tray) return null;
+  const menu = allItems(tray.menu?.template ?? []).filter(({ type }) => type !== 'separator');
+  return {
+    icon: tray.image.path,
+    toolTip: tray.toolTip,
+    menu: menu.map(({ id = '', label = '', checked = null, enabled = true }) => ({ id, label, checked, enabled })),
+  };
+}
+
+function allItems(template: Electron.MenuItemConstructorOptions[]): Electron.MenuItemConstructorOptions[] {
+  return template.flatMap((item) => [item, ...(Array.isArray(item.submenu) ? allItems(item.submenu) : [])]);
+}
+
+function theWindow(): BrowserWindowDouble {
+  const [window] = BrowserWindowDouble.all;
+  if (!window) throw new Error('no window is open');
+  return window;
+}
+
+function nothing(_done: unknown): null {
+  return null;
+}

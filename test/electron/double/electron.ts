@@ -1,0 +1,56 @@
+/** Stands for the module `electron`: all that main uses, and nothing that it does not. */
+import { app } from './app.ts';
+import { BrowserWindowDouble as BrowserWindow } from './browser-window.ts';
+import { ipcMain, protocol, session } from './engine-of-pages.ts';
+import {
+  clipboard,
+  dialog,
+  MenuDouble as Menu,
+  NotificationDouble as Notification,
+  nativeImage,
+  nativeTheme,
+  powerMonitor,
+  screen,
+  shell,
+  TrayDouble as Tray,
+  utilityProcess,
+} from './system.ts';
+
+const double = {
+  app,
+  BrowserWindow,
+  clipboard,
+  dialog,
+  ipcMain,
+  Menu,
+  Notification,
+  nativeImage,
+  nativeTheme,
+  powerMonitor,
+  protocol,
+  screen,
+  session,
+  shell,
+  Tray,
+  utilityProcess,
+} satisfies Partial<Record<keyof typeof import('electron'), unknown>>;
+
+export {
+  app,
+  BrowserWindow,
+  clipboard,
+  dialog,
+  ipcMain,
+  Menu,
+  Notification,
+  nativeImage,
+  nativeTheme,
+  powerMonitor,
+  protocol,
+  screen,
+  session,
+  shell,
+  Tray,
+  utilityProcess,
+};
+export default double;

@@ -1,0 +1,22 @@
+/**
+ * Runs a built main in plain Node, with the double in place of `electron`: `node run.ts dist/electron/main.js`. As with
+ * Electron, the app is ready only once main has run to its end.
+ */
+import { registerHooks } from 'node:module';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { app } from './app.ts';
+import { obey } from './controls.ts';
+
+const double = pathToFileURL(join(import.meta.dirname, 'electron.ts')).href;
+registerHooks({
+  resolve: (specifier, context, next) =>
+    specifier === 'electron'
+      ? { url: double, shortCircuit: true, format: 'module-typescript' }
+      : next(specifier, context),
+});
+// As in Electron; electron-updater looks there.
+Object.defineProperty(process, 'resourcesPath', { value: join(process.argv[2] ?? '', '..') });
+obey();
+await import(pathToFileURL(process.argv[2] ?? '').href);
+app.becomeReady();

@@ -1,0 +1,151 @@
+/** What Electron has of the system around windows; each remembers what was done with it, for `controls.ts`. */
+import { EventEmitter } from 'node:events';
+import { existsSync } from 'node:fs';
+import type * as Electron from 'electron';
+import { asElectron, asEmitter } from './as-electron.ts';
+
+type Template = Electron.MenuItemConstructorOptions[];
+
+export class MenuDouble {
+  readonly template: Template;
+
+  constructor(template: Template) {
+    this.template = template;
+  }
+
+  static buildFromTemplate(template: Template): MenuDouble {
+    return new MenuDouble(template);
+  }
+}
+
+class ImageDouble implements Pick<Electron.NativeImage, 'setTemplateImage'> {
+  readonly path: string;
+  isTemplate = false;
+
+  constructor(path: string) {
+    this.path = path;
+  }
+
+  setTemplateImage(option: boolean): void {
+    this.isTemplate = option;
+  }
+}
+
+export const nativeImage: Record<'createFromPath', (path: string) => ImageDouble> = {
+  /** Electron's gives an empty image where there is no file; here that would hide a wrong path. */
+  createFromPath(path) {
+    if (!existsSync(path)) throw new Error(`there is no image ${path}`);
+    return new ImageDouble(path);
+  },
+};
+
+/** The bar at the bottom of the screen that `screen` below has. */
+const trayBounds: Electron.Rectangle = { x: 1200, y: 776, width: 24, height: 24 };
+
+export class TrayDouble extends EventEmitter implements Pick<Electron.Tray, 'setToolTip' | 'getBounds' | 'destroy'> {
+  static current: TrayDouble | null = null;
+  image: ImageDouble;
+  toolTip = '';
+  menu: MenuDouble | null = null;
+
+  constructor(image: ImageDouble) {
+    super();
+    if (process.env.DOUBLE_NO_TRAY) throw new Error('this desktop has no tray');
+    this.image = image;
+    TrayDouble.current = this;
+  }
+
+  setImage(image: ImageDouble): void {
+    this.image = image;
+  }
+
+  setToolTip(toolTip: string): void {
+    this.toolTip = toolTip;
+  }
+
+  setContextMenu(menu: MenuDouble | null): void {
+    this.menu = menu;
+  }
+
+  getBounds(): Electron.Rectangle {
+    return trayBounds;
+  }
+
+  destroy(): void {
+    TrayDouble.current = null;
+  }
+}
+
+export const shown = {
+  notifications: [] as { title: string; body: string }[],
+  messages: [] as string[],
+  external: [] as string[],
+  folders: [] as string[],
+};
+
+export class NotificationDouble extends EventEmitter implements Pick<Electron.Notification, 'show'> {
+  readonly options: Electron.NotificationConstructorOptions;
+
+  constructor(options: Electron.NotificationConstructorOptions) {
+    super();
+    this.options = options;
+  }
+
+  static isSupported(): boolean {
+    return true;
+  }
+
+  show(): void {
+    const { title = '', body = '' } = this.options;
+    shown.notifications.push({ title, body });
+  }
+}
+
+let clipboardText = '';
+export const clipboard: Pick<Electron.Clipboard, 'writeText' | 'readText'> = {
+  writeText: async (text) => {
+    clipboardText = text;
+  },
+  readText: async () => clipboardText,
+};
+
+export const dialog = {
+  async showMessageBox({ message }: Electron.MessageBoxOptions): Promise<Electron.MessageBoxReturnValue> {
+    shown.messages.push(message);
+    return { response: 0, checkboxChecked: false };
+  },
+};
+
+export const shell: Pick<Electron.Shell, 'openExternal' | 'openPath'> = {
+  openExternal: async (url) => void shown.external.push(url),
+  openPath: async (path) => {
+    shown.folders.push(path);
+    return '';
+  },
+};
+
+const display = asElectron<Electron.Display>({
+  id: 1,
+  bounds: { x: 0, y: 0, width: 1280, height: 800 },
+  workArea: { x: 0, y: 0, width: 1280, height: 770 },
+});
+
+export const screen = asEmitter<Electron.Screen>(
+  Object.assign(new EventEmitter(), {
+    getDisplayMatching: () => display,
+    getDisplayNearestPoint: () => display,
+    getCursorScreenPoint: () => ({ x: 0, y: 0 }),
+  }),
+);
+
+export const nativeTheme = asEmitter<Electron.NativeTheme>(
+  Object.assign(new EventEmitter(), { shouldUseDarkColors: false }),
+);
+
+export const powerMonitor = new EventEmitter();
+
+export const utilityProcess: Pick<typeof Electron.utilityProcess, 'fork'> = {
+  fork() {
+    throw new Error('the double starts no utility process');
+  },
+};

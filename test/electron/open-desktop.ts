@@ -1,0 +1,169 @@
+/**
+ * A desktop as a test sees it: the built main in a process of its own, in the double of Electron, with a real Chromium for
+ * its window. By default on a new data folder with one key, and on a free port.
+ */
+import { type ChildProcess, fork, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import OpenAI from 'openai';
+import { type Browser, chromium, type Page } from 'playwright-core';
+import type { ConfigInput } from '../../server/contract/config.ts';
+import { eventually, hashOf, testKey } from '../support/gateway.ts';
+import { checkout, collectOutput } from '../support/program.ts';
+import type { Controls, DesktopState, Outcome } from './double/controls.ts';
+
+export interface OpenedDesktop {
+  folder: string;
+  child: ChildProcess;
+  output: { stdout: string; stderr: string };
+  /** Resolves with the exit code. */
+  ended: Promise<number | null>;
+  state(): Promise<DesktopState>;
+  /** One of `double/controls.ts`. */
+  order<Name extends keyof Controls>(name: Name, argument?: Parameters<Controls[Name]>[0]): Promise<unknown>;
+  /** The window's page, as soon as it is there. */
+  page(): Promise<Page>;
+  /** What the page complained of, so far. */
+  complaints: string[];
+  /** The official client on the gateway. */
+  client(): Promise<OpenAI>;
+  baseUrl(): Promise<string>;
+  close(): Promise<void>;
+}
+
+export interface DesktopOptions {
+  config?: Partial<ConfigInput>;
+  env?: Record<string, string>;
+  args?: string[];
+}
+
+const main = join(checkout, 'dist/electron/main.js');
+
+export async function openDesktop(options: DesktopOptions = {}): Promise<OpenedDesktop> {
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-desktop-'));
+  writeConfig(folder, options.config);
+  const chromiumProcess = await startChromium(join(folder, 'chromium'));
+  const desktop = startMain(folder, { ...options, env: { DOUBLE_CDP: chromiumProcess.endpoint, ...options.env } });
+  const order = orderer(desktop.child);
+  const state = () => order('state') as Promise<DesktopState>;
+  const browser = await chromium.connectOverCDP(chromiumProcess.endpoint);
+  const complaints: string[] = [];
+  watchComplaints(browser, complaints);
+  const baseUrl = () =>
+    eventually(async () => readAddress(folder)).then(({ host, port }) => `http://${host}:${port}/v1`);
+  return {
+    ...desktop,
+    ...{ folder, state, order, complaints, baseUrl },
+    page: () => eventually(() => findPage(browser)),
+    client: async () => new OpenAI({ baseURL: await baseUrl(), apiKey: testKey, maxRetries: 0 }),
+    async close() {
+      desktop.child.kill('SIGKILL');
+      await desktop.ended;
+      await browser.close();
+      await chromiumProcess.stop();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Another start on the same folder, such as of a person who clicks on the icon again. */
+export function startMain(folder: string, { env = {}, args = [] }: DesktopOptions) {
+  const child = fork(join(import.meta.dirname, 'double/run.ts'), [main, ...args], {
+    env: {
+      ...{ PATH: process.env.PATH, HOME: folder, SLUICE_DATA_DIR: join(folder, 'data'), SLUICE_SECRETS: 'file' },
+      ...env,
+    },
+    execArgv: [],
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+  });
+  const ended = once(child, 'exit').then(([code]): number | null => code);
+  return { child, output: collectOutput(child), ended };
+}
+
+function writeConfig(folder: string, config: Partial<ConfigInput> = {}): void {
+  const keys = [{ id: 'k1', name: 'first', group: 'default', hash: hashOf(testKey) }];
+  mkdirSync(join(folder, 'data'), { mode: 0o700 });
+  const whole = { version: 1, groups: [{ id: 'default' }], keys, settings: { port: 0 }, ...config };
+  writeFileSync(join(folder, 'data/config.json'), JSON.stringify(whole));
+}
+
+function orderer(child: ChildProcess): OpenedDesktop['order'] {
+  const waiting = new Map<number, PromiseWithResolvers<unknown>>();
+  let last = 0;
+  child.on('message', ({ id, result, error }: Outcome) => {
+    const answered = waiting.get(id);
+    waiting.delete(id);
+    if (error === undefined) answered?.resolve(result);
+    else answered?.reject(new Error(error));
+  });
+  child.on('exit', () => {
+    for (const answered of waiting.values()) answered.reject(new Error('the desktop has ended'));
+  });
+  return (name, argument) => {
+    const id = ++last;
+    const answered = Promise.withResolvers<unknown>();
+    waiting.set(id, answered);
+    child.send({ id, name, argument });
+    return answered.promise;
+  };
+}
+
+interface Address {
+  host: string;
+  port: number;
+}
+
+function readAddress(folder: string): Address | null {
+  try {
+    const { host, port } = JSON.parse(readFileSync(join(folder, 'data/instance.json'), 'utf8'));
+    return port === null ? null : { host, port };
+  } catch {
+    return null;
+  }
+}
+
+function findPage(browser: Browser): Page | null {
+  const pages = browser.contexts().flatMap((context) => context.pages());
+  return pages.find((page) => page.url().includes('sluice-window')) ?? null;
+}
+
+function watchComplaints(browser: Browser, complaints: string[]): void {
+  browser.contexts()[0]?.on('page', (page) => {
+    page.on('pageerror', (error) => complaints.push(String(error)));
+    page.on('console', (message) => {
+      if (message.type() === 'error' || message.type() === 'warning') complaints.push(message.text());
+    });
+  });
+}
+
+/** With no way to any network: what is not answered by the double is not answered. */
+async function startChromium(profile: string): Promise<{ endpoint: string; stop(): Promise<void> }> {
+  const child = spawn(
+    process.env.CHROMIUM ?? '/usr/bin/chromium',
+    [
+      ...['--headless', '--no-sandbox', '--no-first-run', '--disable-gpu', '--lang=en-GB'],
+      ...['--remote-debugging-port=0', `--user-data-dir=${profile}`, '--host-resolver-rules=MAP * ~NOTFOUND'],
+      'about:blank',
+    ],
+    { stdio: ['ignore', 'ignore', 'pipe'] },
+  );
+  const endpoint = await new Promise<string>((resolve, reject) => {
+    let text = '';
+    child.stderr.setEncoding('utf8').on('data', (piece: string) => {
+      text += piece;
+      const found = /DevTools listening on (ws:\S+)/.exec(text);
+      if (found?.[1]) resolve(found[1]);
+    });
+    child.once('exit', () => reject(new Error(`Chromium ended: ${text}`)));
+  });
+  return {
+    endpoint,
+    async stop() {
+      if (child.exitCode !== null) return;
+      child.kill('SIGKILL');
+      await once(child, 'exit');
+    },
+  };
+}
