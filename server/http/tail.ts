@@ -1,47 +1,41 @@
 const tailBytes = 8 * 1024;
 
 /**
- * The last bytes of a reply, where its usage stands. A reply of one chunk costs nothing; longer ones are copied into a
- * fixed buffer, so that no upstream can fill the memory and no chunk is kept alive.
+ * The last bytes of a reply, where its usage stands. A reply of one chunk costs nothing, nor does a chunk that is long
+ * enough by itself; short ones are copied together, so that none of them is kept alive and no upstream can fill the memory.
  */
 export class Tail {
-  #first: Buffer | undefined;
+  /** All there is to know, if it came as one chunk or the last one was long. */
+  #chunk: Buffer | undefined;
   #buffer: Buffer | undefined;
   #length = 0;
 
   push(chunk: Buffer): void {
-    if (!this.#first) {
-      this.#first = chunk;
+    const isAll = !this.#chunk && this.#length === 0;
+    if (isAll || chunk.length >= tailBytes) {
+      this.#chunk = chunk;
+      this.#length = 0;
       return;
     }
-    if (!this.#buffer) {
-      this.#buffer = Buffer.allocUnsafe(2 * tailBytes);
-      this.#append(this.#first);
-    }
+    if (this.#chunk) this.#append(this.#chunk.subarray(-tailBytes));
+    this.#chunk = undefined;
     this.#append(chunk);
   }
 
   /** At least the last 8 kB, or all there was; at most 16 kB. */
   get bytes(): Buffer {
-    if (this.#buffer) return this.#buffer.subarray(0, this.#length);
-    return this.#first?.subarray(-2 * tailBytes) ?? Buffer.alloc(0);
+    if (this.#chunk) return this.#chunk.subarray(-2 * tailBytes);
+    return this.#buffer?.subarray(0, this.#length) ?? Buffer.alloc(0);
   }
 
+  /** `chunk` is at most 8 kB. */
   #append(chunk: Buffer): void {
-    const buffer = this.#buffer;
-    if (!buffer) return;
-    if (this.#length + chunk.length > buffer.length) {
+    this.#buffer ??= Buffer.allocUnsafe(2 * tailBytes);
+    if (this.#length + chunk.length > this.#buffer.length) {
       const kept = Math.min(this.#length, tailBytes);
-      buffer.copyWithin(0, this.#length - kept, this.#length);
+      this.#buffer.copyWithin(0, this.#length - kept, this.#length);
       this.#length = kept;
     }
-    const room = buffer.length - this.#length;
-    if (chunk.length > room) {
-      chunk.copy(buffer, 0, Math.max(0, chunk.length - buffer.length));
-      this.#length = Math.min(chunk.length, buffer.length);
-      return;
-    }
-    chunk.copy(buffer, this.#length);
-    this.#length += chunk.length;
+    this.#length += chunk.copy(this.#buffer, this.#length);
   }
 }
