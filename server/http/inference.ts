@@ -12,6 +12,7 @@ import type { OutgoingRequest, Transport } from '../transport/transport.ts';
 import { accountFor, type PriceOf } from './accounting.ts';
 import { followContent, withoutSignature } from './content-redirect.ts';
 import { allowOrigin } from './cors.ts';
+import { countChoices } from './count-choices.ts';
 import { authenticate, checkHost, checkOrigin } from './guards.ts';
 import { findRoute, type InferenceRoute, type RouteMatch, splitUrl } from './inference-routes.ts';
 import { jobWatcher } from './job-watcher.ts';
@@ -182,6 +183,7 @@ class InferenceCall {
         credential,
         tail: this.#trace.tail,
         protocol: route.stream ?? null,
+        choices: call.body.fields.stream ? countChoices(route, call.body) : 1,
         stripUsage: sendable.usageAsked,
         keepAliveMs: this.#snapshot.settings.keepAliveCommentMs,
         inspect: this.#inspector(match, call, target, credential),

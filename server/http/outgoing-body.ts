@@ -33,7 +33,7 @@ export interface IncomingBody {
   dispose(): void;
 }
 
-const routed = ['model', 'stream', 'stream_options', 'previous_response_id', 'store'] as const;
+const looked = ['model', 'stream', 'stream_options', 'previous_response_id', 'store', 'n'];
 
 export class JsonBody implements IncomingBody {
   readonly fields: RequestFields;
@@ -42,7 +42,7 @@ export class JsonBody implements IncomingBody {
   readonly #peek: Extract<JsonPeek, { ok: true }>;
 
   constructor(bytes: Buffer) {
-    const peek = peekJson(bytes, routed);
+    const peek = peekJson(bytes, looked);
     if (!peek.ok) {
       throw new GatewayError(
         'malformed_json',
@@ -68,7 +68,7 @@ export class JsonBody implements IncomingBody {
   }
 
   field(name: string): unknown {
-    const peek = peekJson(this.#bytes, [name]);
+    const peek = looked.includes(name) ? this.#peek : peekJson(this.#bytes, [name]);
     const field = peek.ok ? peek.fields.get(name) : undefined;
     try {
       return field && fieldValue(this.#bytes, field);

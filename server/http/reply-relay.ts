@@ -14,6 +14,7 @@ import { TransportError } from '../transport/transport-error.ts';
 import { redactText } from './redact-credential.ts';
 import { isReadableStream, replyHeaders } from './reply-headers.ts';
 import {
+  type StreamClose,
   type StreamEnd,
   type StreamProtocol,
   type StreamWatch,
@@ -32,6 +33,8 @@ export interface RelayOptions {
   tail: Tail;
   /** How the route streams; null where it cannot. */
   protocol: StreamProtocol | null;
+  /** How many answers a chat stream brings beside one another. */
+  choices: number;
   /** Usage was asked for by Sluice alone and has to be taken out again. */
   stripUsage: boolean;
   keepAliveMs: number;
@@ -76,7 +79,7 @@ export class ReplyRelay implements ReplyHandler {
   /** The client hung up: the upstream is stopped at once. After the terminal event that is no fault. */
   clientLeft(): void {
     if (this.#done) return;
-    if (!this.#ending()) {
+    if (!this.#ending('ended')) {
       this.outcome = 'client-gone';
       this.#options.attempt.failure = 'client-gone';
     }
@@ -117,7 +120,7 @@ export class ReplyRelay implements ReplyHandler {
   onEnd(): void {
     if (this.#done) return;
     this.#takeUnclosedEvent();
-    if (!this.#gate || this.#ending()) this.#complete();
+    if (!this.#gate || this.#ending('ended')) this.#complete();
     else if (!this.#options.response.headersSent) this.#fail(endedTooSoon);
     else {
       this.#breakOff(
@@ -137,14 +140,14 @@ export class ReplyRelay implements ReplyHandler {
     }
     this.#options.attempt.error = error.message;
     if (!this.#options.response.headersSent) this.#fail(error);
-    else if (this.#ending()) this.#complete();
+    else if (this.#ending('cut')) this.#complete();
     else this.#breakOff(brokenBy(error));
   }
 
   #beginStream(protocol: StreamProtocol): void {
-    const watch = watchStream(protocol);
+    const watch = watchStream(protocol, this.#options.choices);
     this.#watch = watch;
-    this.#filter = this.#options.stripUsage ? stripUsage : watch.filter;
+    this.#filter = this.#options.stripUsage ? inTurn(watch.filter, stripUsage) : watch.filter;
     this.#gate = new SseGate((bytes) => this.#deliver(bytes), this.#filter);
     if (this.#options.keepAliveMs > 0) {
       this.#keepAlive = setInterval(() => {
@@ -165,7 +168,7 @@ export class ReplyRelay implements ReplyHandler {
     const passing = event && this.#filter ? this.#filter(event, true) : event;
     if (!passing) return;
     this.#delivered.push(passing);
-    if (this.#ending()) this.#write(passing);
+    if (this.#ending('ended')) this.#write(passing);
   }
 
   #write(bytes: Buffer): void {
@@ -193,7 +196,7 @@ export class ReplyRelay implements ReplyHandler {
 
   #complete(): void {
     const { response, tail } = this.#options;
-    if (this.#ending() === 'failed') this.outcome = 'error';
+    if (this.#ending('ended') === 'failed') this.outcome = 'error';
     if (!response.headersSent) this.#sendHead();
     response.end();
     if (this.outcome === 'error') this.errorCode = this.#noted(upstreamCode.exec(tail.bytes.toString('latin1'))?.[1]);
@@ -230,9 +233,9 @@ export class ReplyRelay implements ReplyHandler {
   }
 
   /** An event of which only the beginning has been sent is no end yet. */
-  #ending(): StreamEnd | null {
+  #ending(close: StreamClose): StreamEnd | null {
     if (!this.#gate || this.#gate.insideEvent) return null;
-    return this.#watch?.ending(this.#delivered) ?? null;
+    return this.#watch?.ending(this.#delivered, close) ?? null;
   }
 
   #noted(text: string | null | undefined): string | null {
@@ -259,6 +262,15 @@ function brokenBy(error: TransportError): GatewayError {
         `The provider broke off in the middle of its reply (${error.message}).`,
         { cause: error },
       );
+}
+
+/** `first` only looks. */
+function inTurn(first: EventFilter | undefined, second: EventFilter): EventFilter {
+  if (!first) return second;
+  return (event, whole) => {
+    first(event, whole);
+    return second(event, whole);
+  };
 }
 
 function one(value: string | string[] | undefined): string | null {

@@ -11,18 +11,22 @@ export type StreamProtocol = 'chat' | 'responses' | 'images' | 'transcription' |
 /** `failed`: the upstream itself has told the client of an error, so nothing is to be added. */
 export type StreamEnd = 'complete' | 'failed';
 
+/** Whether the upstream ended the stream in good order. `cut`: the connection broke, or an event is only half there. */
+export type StreamClose = 'ended' | 'cut';
+
 /** Follows one stream of a protocol. */
 export interface StreamWatch {
-  /** Present where the terminal event is known by its type, which stands at its beginning. */
+  /** Present where single events have to be seen, not only the last ones. */
   readonly filter?: EventFilter;
   /** How the stream has ended, by the whole events that the client got (`delivered`); null while more is due. */
-  ending(delivered: Tail): StreamEnd | null;
+  ending(delivered: Tail, close: StreamClose): StreamEnd | null;
   /** The event that makes both SDKs raise `error`. */
   errorEvent(error: ErrorBody): string;
 }
 
-export function watchStream(protocol: StreamProtocol): StreamWatch {
-  return protocol === 'chat' ? chatWatch : new TypedEventsWatch(protocol);
+/** `choices`: how many answers a chat stream brings beside one another. */
+export function watchStream(protocol: StreamProtocol, choices = 1): StreamWatch {
+  return protocol === 'chat' ? new ChatWatch(choices) : new TypedEventsWatch(protocol);
 }
 
 // A string in JSON holds no raw line break and no raw quote, so neither pattern can be met by what a model says.
@@ -38,24 +42,56 @@ export function unclosedEvent(received: Tail): Buffer | null {
     .toString('latin1')
     .split(/\r?\n\r?\n/)
     .at(-1);
-  const lines = rest?.split(/\r?\n/).filter((line) => line.startsWith('data:')) ?? [];
-  const data = lines.map((line) => line.slice('data:'.length)).join('\n');
+  const data = dataOf(rest ?? '');
   const isWhole = data.trim() === '[DONE]' || parseObject(data) !== null;
   return rest && isWhole ? Buffer.from(rest, 'latin1') : null;
 }
 
+function dataOf(event: string): string {
+  const lines = event.split(/\r?\n/).filter((line) => line.startsWith('data:'));
+  return lines.map((line) => line.slice('data:'.length)).join('\n');
+}
+
 /**
- * Chat chunks carry no type. `[DONE]` ends them; some upstreams leave it out after a chunk with a `finish_reason`; an
- * error chunk is an end too. All stand in the last bytes, so no chunk has to be looked into.
+ * Chat chunks carry no type. `[DONE]` ends them; an error chunk is an end too. Some upstreams leave `[DONE]` out: then
+ * each choice must have its `finish_reason` and the stream its orderly end. All that stands in the last bytes, so no
+ * chunk has to be looked into, unless there are several choices: one may be done long before another.
  */
-const chatWatch: StreamWatch = {
-  ending(delivered) {
+class ChatWatch implements StreamWatch {
+  readonly filter?: EventFilter;
+  readonly #choices: number;
+  readonly #finished = new Set<unknown>();
+
+  constructor(choices: number) {
+    this.#choices = choices;
+    if (choices > 1) {
+      this.filter = (event) => {
+        this.#noteFinished(event);
+        return event;
+      };
+    }
+  }
+
+  ending(delivered: Tail, close: StreamClose): StreamEnd | null {
     const text = delivered.bytes.toString('latin1');
     if (text.includes('"error"') && text.split('\n').some(isErrorChunk)) return 'failed';
-    return doneLine.test(text) || finishReason.test(text) ? 'complete' : null;
-  },
-  errorEvent: (error) => `data: ${JSON.stringify({ error })}\n\n`,
-};
+    if (doneLine.test(text)) return 'complete';
+    const isFinished = this.#choices > 1 ? this.#finished.size >= this.#choices : finishReason.test(text);
+    return close === 'ended' && isFinished ? 'complete' : null;
+  }
+
+  errorEvent(error: ErrorBody): string {
+    return `data: ${JSON.stringify({ error })}\n\n`;
+  }
+
+  #noteFinished(event: Buffer): void {
+    const text = event.toString();
+    if (!finishReason.test(text)) return;
+    const chunk = parseObject(dataOf(text));
+    const choices = chunk && 'choices' in chunk && Array.isArray(chunk.choices) ? chunk.choices : [];
+    for (const choice of choices) if (choice?.finish_reason) this.#finished.add(choice.index);
+  }
+}
 
 /** A truthy `error` on top, beside whatever else, is what both SDKs raise. */
 function isErrorChunk(line: string): boolean {

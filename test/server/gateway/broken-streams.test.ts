@@ -58,11 +58,13 @@ const blankLine = /\r?\n\r?\n/g;
 const eventEnds = (text: string) => [...text.matchAll(blankLine)].map((match) => match.index + match[0].length);
 
 /** From where on the stream counts as complete: the end of the event that says so. */
-function completeAt(text: string): number {
+function completeAt(text: string, how: Break): number {
   const mark =
     /"finish_reason":"|event: (response|image_generation|image_edit)\.completed|transcript\.text\.done"|audio\.done"/;
-  const index = text.search(mark);
-  return eventEnds(text).find((end) => end > index) ?? -1;
+  // Only an orderly end stands for the `[DONE]` of a chat stream.
+  const isUncertain = how === 'the connection breaks' && text.includes('"finish_reason"');
+  const index = text.search(isUncertain ? /^data: ?\[DONE\]/m : mark);
+  return eventEnds(text).find((end) => end > index) ?? Number.POSITIVE_INFINITY;
 }
 
 const countData = (text: string) => text.split(/\r?\n\r?\n/).filter((part) => /^data:(?! ?\[DONE)/m.test(part)).length;
@@ -72,7 +74,7 @@ describe.each<Break>(['the connection breaks', 'the stream just ends'])('where %
     sampleBytes = sample.bytes;
     breakAt(how);
     const text = sample.bytes.toString('latin1');
-    const closed = completeAt(text);
+    const closed = completeAt(text, how);
     // A clean end stands for the blank line that should follow the last event.
     const wholeAt = (end: number) => (how === 'the stream just ends' ? text.slice(0, end).trimEnd().length : end);
     const complete = wholeAt(closed);
@@ -80,7 +82,7 @@ describe.each<Break>(['the connection breaks', 'the stream just ends'])('where %
     expect(complete).toBeGreaterThan(0);
     const step = sample.bytes.length > 1_500 ? 11 : 4;
     const cuts = Array.from({ length: Math.ceil(sample.bytes.length / step) }, (_, index) => index * step);
-    cuts.push(complete - 1, complete, complete + 1);
+    if (complete < sample.bytes.length) cuts.push(complete - 1, complete, complete + 1);
     const check = async (cut: number) => {
       const { events, error } = await consume(sample, { 'x-cut': String(cut) });
       const code = error instanceof OpenAI.APIError ? error.code : error;
@@ -96,14 +98,19 @@ describe.each<Break>(['the connection breaks', 'the stream just ends'])('where %
 
 const sampleNamed = (name: string) => samples.find((sample) => sample.name === name) ?? samples[0];
 
-async function relayed(path: string, text: string, how: Break): Promise<{ text: string; id: string }> {
+async function relayed(
+  path: string,
+  text: string,
+  how: Break,
+  body: Record<string, unknown> = { model: 'gpt-x', input: 'x', messages: [] },
+): Promise<{ text: string; id: string }> {
   upstream.answer(async (_request, response) => {
     eventStream(response);
     await writePieces(response, Buffer.from(text), []);
     if (how === 'the stream just ends') response.end();
     else response.destroy();
   });
-  const sample = { ...samples[0], path, body: { model: 'gpt-x', input: 'x', messages: [] } } as StreamSample;
+  const sample = { ...samples[0], path, body } as StreamSample;
   const response = await gateway.fetch(path, askFor(sample));
   return { text: await response.text(), id: response.headers.get('x-request-id') ?? '' };
 }
@@ -149,6 +156,47 @@ describe('the error event', () => {
     const large = `event: response.completed\ndata: {"type":"response.completed","response":{"x":"${'y'.repeat(200_000)}`;
     await expect(relayed('/responses', large, 'the connection breaks')).rejects.toThrow('terminated');
     await expect(relayed('/responses', large, 'the stream just ends')).rejects.toThrow('terminated');
+  });
+});
+
+describe('a chat stream without [DONE]', () => {
+  const finish = (index: number) => `data: {"choices":[{"index":${index},"delta":{},"finish_reason":"stop"}]}\n\n`;
+  const text = (index: number) => `data: {"choices":[{"index":${index},"text":"a","finish_reason":null}]}\n\n`;
+
+  async function isBroken(path: string, body: object, events: string[], how: Break): Promise<boolean> {
+    const { text: got, id } = await relayed(path, events.join(''), how, { model: 'gpt-x', ...body });
+    const { outcome } = await gateway.record(id);
+    expect(got.includes('"upstream_stream_broken"')).toBe(outcome === 'stream-broken');
+    return outcome === 'stream-broken';
+  }
+
+  test.each<[string, string, object, string[], Break, boolean]>([
+    ['is whole after an orderly end', '/chat/completions', {}, [text(0), finish(0)], 'the stream just ends', false],
+    ['is broken by a reset', '/chat/completions', {}, [text(0), finish(0)], 'the connection breaks', true],
+    ['is broken with a choice open', '/chat/completions', { n: 2 }, [text(1), finish(0)], 'the stream just ends', true],
+    ['is whole with all closed', '/chat/completions', { n: 2 }, [finish(1), finish(0)], 'the stream just ends', false],
+    [
+      'has n for each prompt',
+      '/completions',
+      { n: 2, prompt: ['a', 'b'] },
+      [0, 1, 2].map(finish),
+      'the stream just ends',
+      true,
+    ],
+    [
+      'has all of them',
+      '/completions',
+      { n: 2, prompt: ['a', 'b'] },
+      [0, 1, 2, 3].map(finish),
+      'the stream just ends',
+      false,
+    ],
+    ['has one for tokens', '/completions', { prompt: [1, 2, 3] }, [finish(0)], 'the stream just ends', false],
+    ['has one for each list', '/completions', { prompt: [[1, 2], [3]] }, [finish(0)], 'the stream just ends', true],
+    ['minds no odd n', '/chat/completions', { n: 'two' }, [finish(0)], 'the stream just ends', false],
+  ])('%s', async (_name, path, body, events, how, wanted) => {
+    expect(await isBroken(path, body, events, how)).toBe(wanted);
+    expect(await isBroken(path, { ...body, stream_options: { include_usage: true } }, events, how)).toBe(wanted);
   });
 });
 

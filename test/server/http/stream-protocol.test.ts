@@ -1,17 +1,26 @@
 import { describe, expect, test } from 'vitest';
-import { type StreamProtocol, unclosedEvent, watchStream } from '../../../server/http/stream-protocol.ts';
+import {
+  type StreamClose,
+  type StreamProtocol,
+  type StreamWatch,
+  unclosedEvent,
+  watchStream,
+} from '../../../server/http/stream-protocol.ts';
 import { Tail } from '../../../server/http/tail.ts';
 
-/** How a stream stands after these events. */
+/** How a stream stands after these events and an orderly end. */
 function endingAfter(protocol: StreamProtocol, ...events: string[]) {
-  const watch = watchStream(protocol);
+  return endingOf(watchStream(protocol), 'ended', events);
+}
+
+function endingOf(watch: StreamWatch, close: StreamClose, events: readonly string[]) {
   const delivered = new Tail();
   for (const event of events) {
     const bytes = Buffer.from(event);
     watch.filter?.(bytes, true);
     delivered.push(bytes);
   }
-  return watch.ending(delivered);
+  return watch.ending(delivered, close);
 }
 
 const delta = 'data: {"choices":[{"index":0,"delta":{"content":"a"},"finish_reason":null}]}\n\n';
@@ -37,6 +46,31 @@ describe('a chat stream', () => {
     ],
     ['talk of errors', ['data: {"choices":[{"delta":{"content":"{\\"error\\":{}}"}}]}\n\n'], null],
   ])('after %s', (_name, events, wanted) => expect(endingAfter('chat', ...events)).toBe(wanted));
+
+  const cut = (...events: string[]) => endingOf(watchStream('chat'), 'cut', events);
+  test('that is cut off needs its [DONE], whatever came before', () => {
+    expect(cut(delta, last)).toBeNull();
+    expect(cut(last, 'data: {"choices":[],"usage":{}}\n\n')).toBeNull();
+    expect(cut(last, 'data: [DONE]\n\n')).toBe('complete');
+    expect(cut('data: {"error":{"message":"x"}}\n\n')).toBe('failed');
+  });
+
+  const finish = (index: number) =>
+    `data: {"choices":[{"index":${index},"delta":{},"logprobs":{"content":[]},"finish_reason":"stop"}]}\n\n`;
+  const both =
+    'data: {"choices":[{"index":0,"finish_reason":"stop"},\r\ndata: {"index":1,"finish_reason":"stop"}]}\r\n\r\n';
+  const much = Array.from({ length: 400 }, () => delta.replace('"index":0', '"index":1'));
+  test.each<[string, string[], string | null]>([
+    ['one of them', [delta, finish(0)], null],
+    ['one of them twice', [finish(0), finish(0)], null],
+    ['both', [finish(0), delta, finish(1)], 'complete'],
+    ['both in one event of two lines', [both], 'complete'],
+    ['both, far from one another', [finish(0), ...much, finish(1)], 'complete'],
+    ['one and talk of another', [finish(0), delta.replace('"a"', '"\\"finish_reason\\":\\"stop\\""')], null],
+    ['one, and [DONE]', [finish(0), 'data: [DONE]\n\n'], 'complete'],
+  ])('of two choices, after the finish of %s', (_name, events, wanted) => {
+    expect(endingOf(watchStream('chat', 2), 'ended', events)).toBe(wanted);
+  });
 });
 
 describe('a stream of typed events', () => {
