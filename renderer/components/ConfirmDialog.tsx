@@ -9,8 +9,8 @@ export interface ConfirmDialogProps {
   title: string;
   /** What will be lost. */
   text: string;
-  /** The act, as a verb. */
-  confirm: string;
+  /** The act, as a verb; null where it cannot be done now, and the text says why. */
+  confirm: string | null;
   isRunning: boolean;
   problem: ControlError | null;
   onConfirm(): void;
@@ -28,11 +28,13 @@ export function ConfirmDialog(props: ConfirmDialogProps) {
         {problem && <CommandProblem problem={problem} />}
         <Group justify="flex-end" gap="xs">
           <Button variant="default" onClick={onClose} data-autofocus>
-            {messages.cancel}
+            {confirm === null ? messages.close : messages.cancel}
           </Button>
-          <Button color="red.8" loading={isRunning} onClick={onConfirm}>
-            {confirm}
-          </Button>
+          {confirm !== null && (
+            <Button color="red.8" loading={isRunning} onClick={onConfirm}>
+              {confirm}
+            </Button>
+          )}
         </Group>
       </Stack>
     </ModalFrame>

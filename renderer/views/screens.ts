@@ -7,6 +7,7 @@ import {
   IconPlugConnected,
   IconServer2,
   IconSettings,
+  IconUsersGroup,
 } from '@tabler/icons-react';
 import { type ComponentType, type LazyExoticComponent, lazy } from 'react';
 import type { Messages } from '../messages/en.ts';
@@ -34,6 +35,12 @@ export const screens: readonly ScreenEntry[] = [
     path: '/providers',
     Icon: IconServer2,
     Component: lazy(async () => ({ default: (await import('./providers/Providers.tsx')).Providers })),
+  },
+  {
+    name: 'groups',
+    path: '/groups',
+    Icon: IconUsersGroup,
+    Component: lazy(async () => ({ default: (await import('./groups/Groups.tsx')).Groups })),
   },
   {
     name: 'keys',

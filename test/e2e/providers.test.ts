@@ -185,8 +185,9 @@ describe('the settings of a provider', () => {
     const { page, gateway } = await open({ screen: '/providers/main', config: { ...oneProvider(), aliases } });
     const remove = page.getByRole('button', { name: 'Remove…', exact: true });
     await remove.click();
-    await page.getByText(/have to be changed first: fast/).waitFor();
-    await page.getByRole('button', { name: 'Cancel' }).click();
+    await page.getByText(/cannot be removed while aliases lead to it: fast/).waitFor();
+    expect(await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).count()).toBe(0);
+    await page.getByRole('dialog').getByText('Close').click();
     await expectFocus(remove);
     await gateway.gateway.execute({ type: 'alias.remove', name: 'fast' });
     await remove.click();

@@ -145,7 +145,8 @@ export const providers = {
     title: 'Remove this provider?',
     text: (name: string) =>
       `“${name}” and its credentials are deleted. Requests that run now go on; its requests stay in the ledger. This cannot be undone.`,
-    usedBy: (aliases: string) => `These aliases lead to it and have to be changed first: ${aliases}.`,
+    used: (name: string, aliases: string) =>
+      `“${name}” cannot be removed while aliases lead to it: ${aliases}. Change or remove them first.`,
     confirm: 'Remove',
   },
 };

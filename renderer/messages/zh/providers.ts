@@ -145,7 +145,7 @@ export const providers: typeof english.providers = {
     open: '移除…',
     title: '移除此提供方？',
     text: (name) => `“${name}”及其凭据将被删除。正在进行的请求会继续；其请求记录仍保留在账本中。此操作无法撤销。`,
-    usedBy: (aliases) => `以下别名指向它，必须先修改：${aliases}。`,
+    used: (name, aliases) => `有别名指向“${name}”，无法移除：${aliases}。请先修改或移除它们。`,
     confirm: '移除',
   },
 };

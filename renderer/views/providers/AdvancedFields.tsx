@@ -21,7 +21,7 @@ export function AdvancedFields({ form }: { form: ConnectionFormState }) {
   const { connection: names } = useMessages().providers;
   return (
     <Stack gap="sm">
-      <Fieldset legend={names.timeouts}>
+      <Fieldset legend={names.timeouts} className={classes.fieldset}>
         <SimpleGrid cols={2} spacing="sm">
           {phases.map((phase) => (
             <NumberInput
@@ -76,7 +76,7 @@ function ProxyFields({ form }: { form: ConnectionFormState }) {
 function HeaderFields({ form }: { form: ConnectionFormState }) {
   const { connection: names } = useMessages().providers;
   return (
-    <Fieldset legend={names.headers}>
+    <Fieldset legend={names.headers} className={classes.fieldset}>
       <p className={classes.soft}>{names.headersHint}</p>
       <Stack gap="xs">
         {form.values.headers.map((header, index) => (

@@ -18,10 +18,8 @@ export function RemoveProvider({ provider, onClose, onRemoved }: RemoveProviderP
   const command = useCommand();
   const id = provider?.id;
   const users = aliases.filter((alias) => alias.targets.some((target) => target.provider === id));
-  const text = [
-    names.text(provider?.name ?? ''),
-    ...(users.length > 0 ? [names.usedBy(users.map(({ name }) => name).join(', '))] : []),
-  ].join(' ');
+  const name = provider?.name ?? '';
+  const isUsed = users.length > 0;
   const remove = async () => {
     if (id !== undefined && (await command.run({ type: 'provider.remove', id }))) onRemoved();
   };
@@ -29,8 +27,8 @@ export function RemoveProvider({ provider, onClose, onRemoved }: RemoveProviderP
     <ConfirmDialog
       opened={provider !== null}
       title={names.title}
-      text={text}
-      confirm={names.confirm}
+      text={isUsed ? names.used(name, users.map((alias) => alias.name).join(', ')) : names.text(name)}
+      confirm={isUsed ? null : names.confirm}
       isRunning={command.isRunning}
       problem={command.problem}
       onConfirm={() => void remove()}

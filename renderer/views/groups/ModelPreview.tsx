@@ -1,0 +1,46 @@
+import type { ModelView } from '../../../server/contract/views.ts';
+import type { ControlError } from '../../api.ts';
+import { CommandProblem } from '../../components/CommandProblem.tsx';
+import { EmptyNote } from '../../components/EmptyNote.tsx';
+import { ListSkeleton } from '../../components/ListSkeleton.tsx';
+import { Section } from '../../components/Section.tsx';
+import { useLocalization } from '../../messages/use-messages.ts';
+import classes from './Groups.module.css';
+import type { ModelDifference } from './model-difference.ts';
+
+export interface ModelPreviewProps {
+  /** What the group would mean; null: not known yet. */
+  models: readonly ModelView[] | null;
+  difference: ModelDifference;
+  problem: ControlError | null;
+}
+
+/** What the keys of the group can use, with what saving would add and take away. */
+export function ModelPreview({ models, difference, problem }: ModelPreviewProps) {
+  const { messages, formats } = useLocalization();
+  const names = messages.groups;
+  return (
+    <Section title={names.preview} count={models ? formats.number(models.length) : undefined}>
+      <div className={classes.body}>
+        {problem && <CommandProblem problem={problem} />}
+        {!models && !problem && <ListSkeleton rows={4} rowHeight={28} />}
+        {models?.length === 0 && <EmptyNote title={names.previewEmpty} next={names.previewEmptyNext} />}
+        {difference.lost.length > 0 && (
+          <p className={classes.lost}>
+            {names.lost(formats.number(difference.lost.length))}{' '}
+            <span className={classes.mono}>{difference.lost.join(', ')}</span>
+          </p>
+        )}
+        <ul className={classes.models}>
+          {models?.map((model) => (
+            <li key={model.id} className={classes.model}>
+              <span className={classes.mono}>{model.id}</span>
+              {difference.gained.has(model.id) && <span className={classes.gained}>{names.gained}</span>}
+              <span className={classes.servers}>{model.providers.join(', ')}</span>
+            </li>
+          ))}
+        </ul>
+      </div>
+    </Section>
+  );
+}

@@ -1,0 +1,54 @@
+import { Button, Fieldset, TagsInput } from '@mantine/core';
+import { SortableList } from '../../components/SortableList.tsx';
+import { useMessages } from '../../messages/use-messages.ts';
+import { useControlState } from '../../state/use-control.ts';
+import type { DraftProps } from './GroupForm.tsx';
+import classes from './Groups.module.css';
+import { inOrder, moved, orderOf } from './group-draft.ts';
+
+/** Which providers the group may use, and who of them is asked first. `providers`: those that the filter lets through. */
+export function ProviderOrder({ draft, providers, change }: DraftProps & { providers: readonly string[] }) {
+  const { groups: names } = useMessages();
+  const views = useControlState((state) => state.views?.providers ?? null) ?? [];
+  const ordered = inOrder(providers, draft.order);
+  const items = ordered.map((id, index) => {
+    const view = views.find((provider) => provider.id === id);
+    const name = view?.name ?? id;
+    return { id, name, content: <Place number={index + 1} name={name} isUsable={!view?.unusable} /> };
+  });
+  return (
+    <Fieldset legend={names.providers} className={classes.fieldset}>
+      <TagsInput
+        label={names.providerFilter}
+        description={names.providerFilterHint}
+        placeholder={draft.providers.length === 0 ? names.nothing : undefined}
+        value={draft.providers}
+        onChange={(filter) => change({ providers: filter })}
+        data={views.map(({ id }) => id)}
+        acceptValueOnBlur
+      />
+      <p className={classes.soft}>{names.orderHint}</p>
+      <SortableList
+        label={names.order}
+        items={items}
+        onMove={(from, to) => change({ order: orderOf(moved(ordered, from, to), draft.order) })}
+      />
+      {draft.order.length > 0 && (
+        <Button size="xs" variant="default" className={classes.start} onClick={() => change({ order: [] })}>
+          {names.forgetOrder}
+        </Button>
+      )}
+    </Fieldset>
+  );
+}
+
+function Place({ number, name, isUsable }: { number: number; name: string; isUsable: boolean }) {
+  const { groups: names } = useMessages();
+  return (
+    <div className={classes.place}>
+      <span className={classes.placeNumber}>{number}</span>
+      <span className={classes.placeName}>{name}</span>
+      {!isUsable && <span className={classes.soft}>{names.notUsable}</span>}
+    </div>
+  );
+}

@@ -1,0 +1,50 @@
+import type { Capability } from '../../../server/contract/config.ts';
+import type { GroupView } from '../../../server/contract/views.ts';
+
+/** In the order of the API's routes. */
+export const capabilityOrder: readonly Capability[] = [
+  'chat',
+  'completions',
+  'responses',
+  'embeddings',
+  'moderations',
+  'images',
+  'transcription',
+  'translation',
+  'speech',
+  'videos',
+];
+
+/** What is typed of a group; all of it is sent at once, since `group.put` replaces the group. */
+export type GroupDraft = Omit<GroupView, 'keyCount' | 'name'> & { name: string };
+
+export function draftOf({ keyCount: _, ...group }: GroupView): GroupDraft {
+  return { ...group, name: group.name ?? '' };
+}
+
+/** As a command and the preview take it. */
+export function groupOf({ name, defaults, ...draft }: GroupDraft) {
+  const given = Object.entries(defaults).filter(([, model]) => model.trim() !== '');
+  return { ...draft, ...(name.trim() && { name: name.trim() }), defaults: Object.fromEntries(given) };
+}
+
+/** The providers as they are asked: those with a place of their own first, the others as they came. */
+export function inOrder(providers: readonly string[], order: GroupDraft['order']): string[] {
+  const place = (id: string) => order.find(({ provider }) => provider === id)?.priority ?? Number.POSITIVE_INFINITY;
+  return providers.toSorted((one, other) => (place(one) === place(other) ? 0 : place(one) - place(other)));
+}
+
+/** A place of its own for each of `providers`; a weight that one had stays. */
+export function orderOf(providers: readonly string[], before: GroupDraft['order']): GroupDraft['order'] {
+  return providers.map((provider, priority) => ({
+    provider,
+    priority,
+    weight: before.find((entry) => entry.provider === provider)?.weight ?? 1,
+  }));
+}
+
+/** `list` with one of its elements at another place. */
+export function moved<T>(list: readonly T[], from: number, to: number): T[] {
+  const rest = list.filter((_, index) => index !== from);
+  return [...rest.slice(0, to), ...list.slice(from, from + 1), ...rest.slice(to)];
+}

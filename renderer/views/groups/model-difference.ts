@@ -1,0 +1,18 @@
+import type { ModelView } from '../../../server/contract/views.ts';
+
+/** What saving a group would change in what its keys can use, by model name. */
+export interface ModelDifference {
+  gained: ReadonlySet<string>;
+  lost: readonly string[];
+}
+
+/** Nothing while one of the two is not known. */
+export function differenceOf(saved: readonly ModelView[] | null, wanted: readonly ModelView[] | null): ModelDifference {
+  if (!saved || !wanted) return { gained: new Set(), lost: [] };
+  const before = new Set(saved.map(({ id }) => id));
+  const after = new Set(wanted.map(({ id }) => id));
+  return {
+    gained: new Set([...after].filter((id) => !before.has(id))),
+    lost: [...before].filter((id) => !after.has(id)),
+  };
+}

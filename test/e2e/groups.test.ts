@@ -1,0 +1,166 @@
+import type { Page } from 'playwright-core';
+import { describe, expect, it } from 'vitest';
+import { accessibilityFaults } from './accessibility.ts';
+import { expectFocus } from './person.ts';
+import { appearances, openInSuite, overflowOf } from './window-suite.ts';
+
+const open = openInSuite();
+
+/** No call is made: nobody has to listen there. */
+const baseUrl = 'http://127.0.0.1:9/v1';
+const config = {
+  providers: [
+    { id: 'alpha', baseUrl, models: ['gpt-a', 'gpt-b', 'embed-a'] },
+    { id: 'beta', baseUrl, models: ['gpt-a', 'llama-c'] },
+    { id: 'gamma', baseUrl, models: ['gpt-a'], enabled: false },
+  ],
+};
+
+describe('a group', () => {
+  it('shows what its patterns mean before they are saved', async () => {
+    const { page, gateway, complaints } = await open({ screen: '/groups/default', config });
+    const preview = page.getByRole('region', { name: 'Its keys can use' });
+    await expect.poll(() => namesIn(page)).toEqual(['embed-a', 'gpt-a', 'gpt-b', 'llama-c']);
+    await replaceTags(page, 'Allowed models', ['gpt-*', 'llama-*']);
+    await replaceTags(page, 'Refused models', ['*-b']);
+    await expect.poll(() => namesIn(page)).toEqual(['gpt-a', 'llama-c']);
+    await preview.getByText(/^2 no longer:/).waitFor();
+    await page.getByText('Its keys can use 2 models · 2 no longer').waitFor();
+    expect((await gateway.client.models.list()).data).toHaveLength(4);
+    await page.getByRole('button', { name: 'Save' }).click();
+    await preview.getByText(/no longer/).waitFor({ state: 'detached' });
+    expect((await gateway.client.models.list()).data.map(({ id }) => id)).toEqual(['gpt-a', 'llama-c']);
+    await replaceTags(page, 'Allowed models', ['*']);
+    await preview.getByRole('listitem').filter({ hasText: 'embed-a' }).getByText('new').waitFor();
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await expect.poll(() => namesIn(page)).toEqual(['gpt-a', 'llama-c']);
+    expect(complaints).toEqual([]);
+  });
+
+  it('has its providers put in order by keyboard', async () => {
+    const { page, gateway, complaints } = await open({ screen: '/groups/default', config });
+    const handle = page.getByRole('button', { name: 'Move alpha' });
+    await handle.focus();
+    await page.keyboard.press('Space');
+    await expect.poll(() => handle.getAttribute('aria-pressed')).toBe('true');
+    await page.keyboard.press('ArrowDown');
+    await page.getByText('alpha is at place 2.').waitFor({ state: 'attached' });
+    await page.keyboard.press('Space');
+    await page.getByText('alpha was put at place 2.').waitFor({ state: 'attached' });
+    await expectFocus(handle);
+    expect(await placesIn(page)).toEqual(['beta', 'alpha', 'gamma']);
+    await page.getByRole('button', { name: 'Save' }).click();
+    await expect.poll(() => askedFirst(gateway, 'gpt-a')).toBe('beta');
+    await page.getByRole('button', { name: 'As in the list of providers' }).click();
+    await page.getByRole('button', { name: 'Save' }).click();
+    await expect.poll(() => askedFirst(gateway, 'gpt-a')).toBe('alpha');
+    expect(complaints).toEqual([]);
+  });
+
+  it('has its providers put in order by dragging', async () => {
+    const { page } = await open({ screen: '/groups/default', config });
+    const from = page.getByRole('button', { name: 'Move gamma' });
+    await from.scrollIntoViewIfNeeded();
+    const start = await centreOf(from);
+    const end = await centreOf(page.getByRole('button', { name: 'Move alpha' }));
+    await page.mouse.move(start.x, start.y);
+    await page.mouse.down();
+    await page.mouse.move(start.x, start.y - 10, { steps: 3 });
+    await page.mouse.move(end.x, end.y - 8, { steps: 10 });
+    await page.mouse.up();
+    await expect.poll(() => placesIn(page)).toEqual(['gamma', 'alpha', 'beta']);
+  });
+
+  it('may use some providers only, and has defaults and capture', async () => {
+    const { page, gateway } = await open({ screen: '/groups/default', config });
+    await replaceTags(page, 'Providers it may use', ['beta']);
+    await expect.poll(() => namesIn(page)).toEqual(['gpt-a', 'llama-c']);
+    expect(await placesIn(page)).toEqual(['beta']);
+    await page.getByLabel('Chat', { exact: true }).fill('llama-c');
+    await page.getByRole('switch', { name: 'Keep bodies' }).press('Space');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await expect
+      .poll(async () => (await gateway.gateway.query({ type: 'groups' }))[0])
+      .toMatchObject({ providers: ['beta'], defaults: { chat: 'llama-c' }, capture: true });
+  });
+
+  it('is made by its name, and removed after asking', async () => {
+    const { page, gateway, complaints } = await open({ screen: '/groups', config });
+    await page.getByRole('button', { name: 'New group' }).click();
+    await page.getByRole('dialog').getByLabel('Name').fill('My Writers');
+    await page.keyboard.press('Enter');
+    await page.getByRole('region', { name: 'My Writers' }).waitFor();
+    await page.getByRole('button', { name: 'Remove…' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
+    await page.getByRole('link', { name: 'default', exact: true }).click();
+    await page.getByRole('button', { name: 'Remove…' }).click();
+    await page.getByText(/cannot be removed while keys are in it: first/).waitFor();
+    expect(await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).count()).toBe(0);
+    expect((await gateway.gateway.query({ type: 'groups' })).map(({ id }) => id)).toEqual(['default']);
+    expect(complaints).toEqual([]);
+  });
+});
+
+describe('the groups screen', () => {
+  it.each(appearances)('is in order in $width px, $colorScheme, $locale', async ({ width, colorScheme, locale }) => {
+    const context = { viewport: { width, height: 800 }, colorScheme, locale };
+    const groups = [
+      { id: 'default' },
+      {
+        id: 'long',
+        name: 'A group with a name that is rather long',
+        models: ['gpt-*', 'o*'],
+        deny: ['*-b'],
+        capture: true,
+      },
+    ];
+    const { page, complaints } = await open({ context, screen: '/groups', config: { ...config, groups } });
+    const check = async (name: string) => {
+      await page.screenshot({ path: `test-results/groups-${name}-${width}-${colorScheme}.png`, fullPage: true });
+      expect(await overflowOf(page)).toBeLessThanOrEqual(0);
+      expect(await accessibilityFaults(page)).toEqual([]);
+    };
+    await page.getByRole('link', { name: 'default', exact: true }).waitFor();
+    await check('list');
+    await page.getByRole('link', { name: 'A group with' }).click();
+    await page.getByRole('listitem').filter({ hasText: 'gpt-a' }).first().waitFor();
+    await replaceTags(page, /Allowed models|允许的模型/, ['gpt-*', 'llama-*']);
+    await page.getByRole('listitem').filter({ hasText: 'llama-c' }).waitFor();
+    await check('detail');
+    expect(complaints).toEqual([]);
+  });
+});
+
+function namesIn(page: Page): Promise<string[]> {
+  const items = page.getByRole('region', { name: 'Its keys can use' }).getByRole('listitem');
+  return items.locator('span:first-child').allTextContents();
+}
+
+async function placesIn(page: Page): Promise<string[]> {
+  const handles = await page.getByRole('list', { name: 'Order of providers' }).getByRole('button').all();
+  const labels = await Promise.all(handles.map((handle) => handle.getAttribute('aria-label')));
+  return labels.map((label) => label?.replace('Move ', '') ?? '');
+}
+
+async function replaceTags(page: Page, label: string | RegExp, tags: readonly string[]): Promise<void> {
+  const field = page.getByRole('combobox', { name: label });
+  await field.focus();
+  for (let presses = 0; presses < 5; presses++) await page.keyboard.press('Backspace');
+  for (const tag of tags) {
+    await page.keyboard.type(tag);
+    await page.keyboard.press('Enter');
+  }
+}
+
+type Queries = Awaited<ReturnType<typeof open>>['gateway'];
+
+async function askedFirst({ gateway }: Queries, model: string): Promise<string | undefined> {
+  const { candidates } = await gateway.query({ type: 'route', group: 'default', model });
+  return candidates[0]?.provider;
+}
+
+async function centreOf(target: ReturnType<Page['getByRole']>): Promise<{ x: number; y: number }> {
+  const box = await target.boundingBox();
+  if (!box) throw new Error('It is not to be seen');
+  return { x: box.x + box.width / 2, y: box.y + box.height / 2 };
+}
