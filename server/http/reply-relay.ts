@@ -14,11 +14,11 @@ import { TransportError } from '../transport/transport-error.ts';
 import { redactText } from './redact-credential.ts';
 import { isReadableStream, replyHeaders } from './reply-headers.ts';
 import {
+  kindOfRest,
   type StreamClose,
   type StreamEnd,
   type StreamProtocol,
   type StreamWatch,
-  unclosedEvent,
   watchStream,
 } from './stream-protocol.ts';
 import { Tail } from './tail.ts';
@@ -119,8 +119,8 @@ export class ReplyRelay implements ReplyHandler {
 
   onEnd(): void {
     if (this.#done) return;
-    this.#takeUnclosedEvent();
-    if (!this.#gate || this.#ending('ended')) this.#complete();
+    const close = this.#takeRest();
+    if (!this.#gate || this.#ending(close)) this.#complete();
     else if (!this.#options.response.headersSent) this.#fail(endedTooSoon);
     else {
       this.#breakOff(
@@ -161,14 +161,17 @@ export class ReplyRelay implements ReplyHandler {
     this.#write(bytes);
   }
 
-  /** A last event without its blank line counts where it ends the stream. */
-  #takeUnclosedEvent(): void {
-    if (!this.#gate || this.#gate.insideEvent) return;
-    const event = unclosedEvent(this.#options.tail);
-    const passing = event && this.#filter ? this.#filter(event, true) : event;
-    if (!passing) return;
-    this.#delivered.push(passing);
-    if (this.#ending('ended')) this.#write(passing);
+  /** What follows the last blank line is sent only where the stream has ended well: it may be a mere piece of an event. */
+  #takeRest(): StreamClose {
+    const rest = this.#gate?.takeRest();
+    if (!rest || rest.length === 0) return 'ended';
+    const kind = kindOfRest(rest);
+    const close = kind === 'piece' ? 'cut' : 'ended';
+    const passing = kind === 'event' && this.#filter ? this.#filter(rest, true) : rest;
+    if (!passing) return close;
+    if (kind === 'event') this.#delivered.push(passing);
+    if (this.#ending(close)) this.#write(passing);
+    return close;
   }
 
   #write(bytes: Buffer): void {

@@ -30,25 +30,23 @@ export function watchStream(protocol: StreamProtocol, choices = 1): StreamWatch 
 }
 
 // A string in JSON holds no raw line break and no raw quote, so neither pattern can be met by what a model says.
+const lineEnd = /\r\n|\n|\r/;
 const doneLine = /^data: ?\[DONE\]/m;
 const finishReason = /"finish_reason"\s*:\s*"/;
 
 /**
- * What follows the last blank line, if it is a whole event: some upstreams end without a blank line, and SDKs take the
- * rest for an event then. A mere piece of one would make them fail on its JSON.
+ * What a stream leaves after its last blank line. Some upstreams end without one, and SDKs take the rest for an event
+ * then; a mere piece of one makes them fail on its JSON. `nothing`: comments and the like.
  */
-export function unclosedEvent(received: Tail): Buffer | null {
-  const rest = received.bytes
-    .toString('latin1')
-    .split(/\r?\n\r?\n/)
-    .at(-1);
-  const data = dataOf(rest ?? '');
-  const isWhole = data.trim() === '[DONE]' || parseObject(data) !== null;
-  return rest && isWhole ? Buffer.from(rest, 'latin1') : null;
+export function kindOfRest(rest: Buffer): 'event' | 'piece' | 'nothing' {
+  const text = rest.toString('latin1');
+  const data = dataOf(text);
+  if (data.trim() === '[DONE]' || parseObject(data) !== null) return 'event';
+  return text.split(lineEnd).every((line) => line === '' || line.startsWith(':')) ? 'nothing' : 'piece';
 }
 
 function dataOf(event: string): string {
-  const lines = event.split(/\r?\n/).filter((line) => line.startsWith('data:'));
+  const lines = event.split(lineEnd).filter((line) => line.startsWith('data:'));
   return lines.map((line) => line.slice('data:'.length)).join('\n');
 }
 
@@ -74,7 +72,7 @@ class ChatWatch implements StreamWatch {
 
   ending(delivered: Tail, close: StreamClose): StreamEnd | null {
     const text = delivered.bytes.toString('latin1');
-    if (text.includes('"error"') && text.split('\n').some(isErrorChunk)) return 'failed';
+    if (text.includes('"error"') && text.split(lineEnd).some(isErrorChunk)) return 'failed';
     if (doneLine.test(text)) return 'complete';
     const isFinished = this.#choices > 1 ? this.#finished.size >= this.#choices : finishReason.test(text);
     return close === 'ended' && isFinished ? 'complete' : null;

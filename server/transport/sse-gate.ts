@@ -4,8 +4,8 @@
  * with the client, and an error event or a comment can be put in at any moment. An event of more than `maxHeldBytes`
  * (an image) is let through as it comes.
  *
- * Line ends may be LF or CRLF and the cuts between chunks anywhere. Without a filter a chunk costs two native
- * searches, however many events it holds.
+ * Line ends may be LF or CRLF, or CR throughout, and the cuts between chunks anywhere. Without a filter a chunk costs two
+ * native searches, however many events it holds.
  */
 
 /**
@@ -17,6 +17,7 @@ export type EventFilter = (event: Buffer, whole: boolean) => Buffer | null;
 
 const LF = 0x0a;
 const CR = 0x0d;
+const blankLineOfCr = Buffer.from('\r\r');
 const maxHeldBytes = 64 * 1024;
 
 export class SseGate {
@@ -27,6 +28,9 @@ export class SseGate {
   /** The current line is empty so far (a CR at its end not counted). */
   #atLineStart = true;
   #insideLargeEvent = false;
+  /** CR only for a stream whose first event ended without any LF. Undefined until that is known. */
+  #lineEnd: typeof LF | typeof CR | undefined;
+  #endsInCr = false;
 
   constructor(write: (bytes: Buffer) => void, filter?: EventFilter) {
     this.#write = write;
@@ -39,21 +43,38 @@ export class SseGate {
   }
 
   push(chunk: Buffer): void {
+    if (!this.#lineEnd) this.#learnLineEnd(chunk);
     const from = this.#filter ? this.#pushEvents(chunk, this.#filter) : this.#pushThrough(chunk);
     if (from < chunk.length) this.#hold(from === 0 ? chunk : chunk.subarray(from));
   }
 
-  /** Sends what is held: a last event without its blank line, as some upstreams end. Only for a stream that ended well. */
-  flush(): void {
+  /** What follows the last blank line and has not been sent, for whoever knows what a stream's end without one means. */
+  takeRest(): Buffer {
+    const rest = Buffer.concat(this.#held);
+    this.#forgetHeld();
+    return rest;
+  }
+
+  #learnLineEnd(chunk: Buffer): void {
+    const lf = chunk.indexOf(LF);
+    const isSplit = this.#endsInCr && chunk[0] === CR;
+    const blank = isSplit ? 0 : chunk.indexOf(blankLineOfCr);
+    if (blank !== -1 && (lf === -1 || blank < lf)) this.#lineEnd = CR;
+    else if (lf !== -1) this.#lineEnd = LF;
+    if (isSplit) this.#atLineStart = true;
+    this.#endsInCr = chunk.at(-1) === CR;
+  }
+
+  #sendHeld(): void {
     for (const part of this.#held) this.#write(part);
     this.#forgetHeld();
   }
 
   /** Sends all up to the last event's end; returns where that is. */
   #pushThrough(chunk: Buffer): number {
-    const end = lastEventEnd(chunk, this.#atLineStart);
+    const end = lastEventEnd(chunk, this.#atLineStart, this.#lineEnd ?? LF);
     if (end === -1) return 0;
-    this.flush();
+    this.#sendHeld();
     this.#write(end === chunk.length ? chunk : chunk.subarray(0, end));
     this.#eventEnded();
     return end;
@@ -86,7 +107,7 @@ export class SseGate {
   }
 
   #endOfEvent(chunk: Buffer, from: number): number {
-    return firstEventEnd(chunk, from, this.#atLineStart);
+    return firstEventEnd(chunk, from, this.#atLineStart, this.#lineEnd ?? LF);
   }
 
   #eventEnded(): void {
@@ -95,7 +116,7 @@ export class SseGate {
   }
 
   #hold(part: Buffer): void {
-    this.#atLineStart = isAtLineStart(part, this.#atLineStart);
+    this.#atLineStart = isAtLineStart(part, this.#atLineStart, this.#lineEnd ?? LF);
     if (this.#insideLargeEvent) {
       this.#write(part);
       return;
@@ -105,7 +126,7 @@ export class SseGate {
     if (this.#heldBytes <= maxHeldBytes) return;
     this.#insideLargeEvent = true;
     this.#filter?.(Buffer.concat(this.#held), false);
-    this.flush();
+    this.#sendHeld();
   }
 
   #forgetHeld(): void {
@@ -115,31 +136,35 @@ export class SseGate {
   }
 }
 
-function isAtLineStart(part: Buffer, before: boolean): boolean {
-  const end = part.at(-1) === CR ? part.length - 1 : part.length;
-  return end === 0 ? before : part[end - 1] === LF;
+function isAtLineStart(part: Buffer, before: boolean, lineEnd: number): boolean {
+  const end = lineEnd === LF && part.at(-1) === CR ? part.length - 1 : part.length;
+  return end === 0 ? before : part[end - 1] === lineEnd;
+}
+
+/** Where the line ends that `at` closes, its CR before an LF not counted. */
+function contentEnd(chunk: Buffer, at: number): number {
+  return chunk[at] === LF && at > 0 && chunk[at - 1] === CR ? at - 1 : at;
 }
 
 /** Offset after the first blank line at or after `from`, or -1. */
-function firstEventEnd(chunk: Buffer, from: number, atLineStart: boolean): number {
+function firstEventEnd(chunk: Buffer, from: number, atLineStart: boolean, lineEnd: number): number {
   let lineStart = from;
   let emptyBefore = atLineStart;
-  for (let lf = chunk.indexOf(LF, lineStart); lf !== -1; lf = chunk.indexOf(LF, lineStart)) {
-    const lineEnd = lf > lineStart && chunk[lf - 1] === CR ? lf - 1 : lf;
-    if (lineEnd === lineStart && emptyBefore) return lf + 1;
-    lineStart = lf + 1;
+  for (let at = chunk.indexOf(lineEnd, lineStart); at !== -1; at = chunk.indexOf(lineEnd, lineStart)) {
+    if (contentEnd(chunk, at) === lineStart && emptyBefore) return at + 1;
+    lineStart = at + 1;
     emptyBefore = true;
   }
   return -1;
 }
 
 /** Offset after the last blank line, or -1. */
-function lastEventEnd(chunk: Buffer, atLineStart: boolean): number {
-  let lf = chunk.lastIndexOf(LF);
-  while (lf !== -1) {
-    const lineEnd = lf > 0 && chunk[lf - 1] === CR ? lf - 1 : lf;
-    if (lineEnd === 0 ? atLineStart : chunk[lineEnd - 1] === LF) return lf + 1;
-    lf = lineEnd === 0 ? -1 : chunk.lastIndexOf(LF, lineEnd - 1);
+function lastEventEnd(chunk: Buffer, atLineStart: boolean, lineEnd: number): number {
+  let at = chunk.lastIndexOf(lineEnd);
+  while (at !== -1) {
+    const end = contentEnd(chunk, at);
+    if (end === 0 ? atLineStart : chunk[end - 1] === lineEnd) return at + 1;
+    at = end === 0 ? -1 : chunk.lastIndexOf(lineEnd, end - 1);
   }
   return -1;
 }

@@ -84,6 +84,55 @@ describe('a stream arrives byte for byte as the upstream sent it', () => {
   });
 });
 
+describe('a stream that ended well keeps what follows', () => {
+  test.each([': bye', '\r', '\n', ': bye\n', 'data: {"half', 'x'])('in %j', async (rest) => {
+    const bytes = Buffer.from(chatWithUsage + rest);
+    for (const cuts of [[], [bytes.length - rest.length], oddCuts(bytes.length)]) {
+      expect((await relay(chatSample(bytes), cuts)).toString()).toBe(bytes.toString());
+    }
+  });
+
+  test('a terminal event of its own', async () => {
+    const sample = samples.find(({ name }) => name === 'responses in full order') as StreamSample;
+    const bytes = Buffer.concat([sample.bytes, Buffer.from(': bye')]);
+    expect((await relay({ ...sample, bytes }, [])).equals(bytes)).toBe(true);
+  });
+});
+
+describe('a stream whose lines end in CR alone', () => {
+  const withCr = (text: string | Buffer) => text.toString().replaceAll(/\r?\n/g, '\r');
+
+  test.each(samples)('passes and ends well: $name', async (sample) => {
+    const bytes = Buffer.from(withCr(sample.bytes));
+    for (const cuts of [[], oddCuts(bytes.length), Array.from(bytes, (_byte, index) => index)]) {
+      expect((await relay({ ...sample, bytes }, cuts)).equals(bytes)).toBe(true);
+    }
+  });
+
+  test('passes event by event', async () => {
+    const [first = '', ...rest] = withCr(chatWithUsage).split(/(?<=\r\r)/);
+    const finish = Promise.withResolvers<void>();
+    upstream.answer(async (_request, response) => {
+      eventStream(response);
+      response.write(first);
+      await finish.promise;
+      response.end(rest.join(''));
+    });
+    const response = await gateway.fetch('/chat/completions', askFor(chatSample('')));
+    const reader = (response.body as ReadableStream<Uint8Array>).getReader();
+    expect(Buffer.from((await reader.read()).value ?? []).toString()).toBe(first);
+    finish.resolve();
+    while (!(await reader.read()).done);
+  });
+
+  test('loses the usage that Sluice alone asked for', async () => {
+    const sample = { ...chatSample(withCr(chatWithUsage)), body: { model: 'gpt-x', messages: [] } };
+    for (const cuts of [[], oddCuts(sample.bytes.length)]) {
+      expect((await relay(sample, cuts)).toString()).toBe(withCr(chatWithoutUsage));
+    }
+  });
+});
+
 test('usage that Sluice alone asked for is taken out, wherever the stream is cut', async () => {
   const bytes = Buffer.from(chatWithUsage);
   const sample = { ...chatSample(bytes), body: { model: 'gpt-x', messages: [] } };

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import {
+  kindOfRest,
   type StreamClose,
   type StreamProtocol,
   type StreamWatch,
-  unclosedEvent,
   watchStream,
 } from '../../../server/http/stream-protocol.ts';
 import { Tail } from '../../../server/http/tail.ts';
@@ -117,20 +117,17 @@ describe('a stream of typed events', () => {
 });
 
 describe('what follows the last blank line', () => {
-  const rest = (text: string) => {
-    const tail = new Tail();
-    tail.push(Buffer.from(text));
-    return unclosedEvent(tail)?.toString() ?? null;
-  };
   test.each([
-    [`${delta}data: [DONE]`, 'data: [DONE]'],
-    [`${delta}data: [DONE]\n`, 'data: [DONE]\n'],
-    ['data: {"a":"ü"}\r\n', 'data: {"a":"ü"}\r\n'],
-    ['event: x\ndata: {"a":\ndata: 1}', 'event: x\ndata: {"a":\ndata: 1}'],
-    [delta, null],
-    ['data: {"a"', null],
-    [`${delta}data: [DON`, null],
-    [`${delta}: ping`, null],
-    ['', null],
-  ])('of %j is an event if it is whole', (text, wanted) => expect(rest(text)).toBe(wanted));
+    ['data: [DONE]', 'event'],
+    ['data: [DONE]\n', 'event'],
+    ['data: {"a":"ü"}\r\n', 'event'],
+    ['event: x\ndata: {"a":\ndata: 1}', 'event'],
+    [': ping\rdata: {"a":1}\r', 'event'],
+    ['data: {"a"', 'piece'],
+    ['data: [DON', 'piece'],
+    ['da', 'piece'],
+    ['event: x', 'piece'],
+    [': ping', 'nothing'],
+    ['\r', 'nothing'],
+  ])('is, in %j, %s', (text, wanted) => expect(kindOfRest(Buffer.from(text))).toBe(wanted));
 });
