@@ -3,6 +3,7 @@ import { connect, keyChooser } from './en/connect.ts';
 import { groups, sortable } from './en/groups.ts';
 import { createKey, keys, secret } from './en/keys.ts';
 import { attention, overview, status } from './en/overview.ts';
+import { playground } from './en/playground.ts';
 import { providers } from './en/providers.ts';
 import { requests } from './en/requests.ts';
 import { settings } from './en/settings.ts';
@@ -23,6 +24,7 @@ export const en = {
   sortable,
   requests,
   settings,
+  playground,
 };
 
 export type Messages = typeof en;

@@ -3,6 +3,7 @@ import { connect, keyChooser } from './zh/connect.ts';
 import { groups, sortable } from './zh/groups.ts';
 import { createKey, keys, secret } from './zh/keys.ts';
 import { attention, overview, status } from './zh/overview.ts';
+import { playground } from './zh/playground.ts';
 import { providers } from './zh/providers.ts';
 import { requests } from './zh/requests.ts';
 import { settings } from './zh/settings.ts';
@@ -24,4 +25,5 @@ export const zh: Messages = {
   sortable,
   requests,
   settings,
+  playground,
 };

@@ -4,6 +4,7 @@ import {
   IconKey,
   IconLayoutDashboard,
   IconListDetails,
+  IconPlayerPlay,
   IconPlugConnected,
   IconServer2,
   IconSettings,
@@ -53,6 +54,12 @@ export const screens: readonly ScreenEntry[] = [
     path: '/requests',
     Icon: IconListDetails,
     Component: lazy(async () => ({ default: (await import('./requests/Requests.tsx')).Requests })),
+  },
+  {
+    name: 'playground',
+    path: '/playground',
+    Icon: IconPlayerPlay,
+    Component: lazy(async () => ({ default: (await import('./playground/Playground.tsx')).Playground })),
   },
   {
     name: 'connect',

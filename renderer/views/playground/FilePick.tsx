@@ -1,0 +1,34 @@
+import { Button, FileButton } from '@mantine/core';
+import { IconPaperclip, IconX } from '@tabler/icons-react';
+import { IconAct } from '../../components/IconAct.tsx';
+import { useMessages } from '../../messages/use-messages.ts';
+import classes from './Playground.module.css';
+
+export interface FilePickProps {
+  label: string;
+  accept: string;
+  file: File | null;
+  onPick(file: File | null): void;
+}
+
+/** Chooses a file, names it, and lets it go again. */
+export function FilePick({ label, accept, file, onPick }: FilePickProps) {
+  const { playground: names } = useMessages();
+  return (
+    <div className={classes.pick}>
+      <FileButton onChange={onPick} accept={accept}>
+        {(props) => (
+          <Button {...props} size="xs" variant="default" leftSection={<IconPaperclip size={14} />}>
+            {label}
+          </Button>
+        )}
+      </FileButton>
+      {file && (
+        <>
+          <span className={classes.fileName}>{file.name}</span>
+          <IconAct label={names.removeFile(file.name)} icon={<IconX size={14} />} onClick={() => onPick(null)} />
+        </>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,62 @@
+/** Tries every capability through the gateway, as a client with a key would. Knows the API as its clients do, nothing of the engine's inside. */
+import type { ComponentType } from 'react';
+import { Link, useLocation } from 'wouter';
+import { CommandProblem } from '../../components/CommandProblem.tsx';
+import { EmptyNote } from '../../components/EmptyNote.tsx';
+import { KeyChooser } from '../../components/KeyChooser.tsx';
+import { Screen } from '../../components/Screen.tsx';
+import type { Messages } from '../../messages/en.ts';
+import { useMessages } from '../../messages/use-messages.ts';
+import { type KeyChoice, useKeyChoice } from '../../state/use-key-choice.ts';
+import { ChatBench } from './ChatBench.tsx';
+import { EmbeddingsBench } from './EmbeddingsBench.tsx';
+import { ImagesBench } from './ImagesBench.tsx';
+import classes from './Playground.module.css';
+import { ResponsesBench } from './ResponsesBench.tsx';
+import { SpeechBench } from './SpeechBench.tsx';
+import { TranscriptionBench } from './TranscriptionBench.tsx';
+import { VideoBench } from './VideoBench.tsx';
+
+type BenchName = keyof Messages['playground']['benches'];
+
+const benches: readonly { name: BenchName; Component: ComponentType<{ keyChoice: KeyChoice }> }[] = [
+  { name: 'chat', Component: ChatBench },
+  { name: 'responses', Component: ResponsesBench },
+  { name: 'embeddings', Component: EmbeddingsBench },
+  { name: 'images', Component: ImagesBench },
+  { name: 'speech', Component: SpeechBench },
+  { name: 'transcription', Component: TranscriptionBench },
+  { name: 'videos', Component: VideoBench },
+];
+
+export function Playground() {
+  const { playground: names } = useMessages();
+  const keyChoice = useKeyChoice();
+  const [path] = useLocation();
+  const bench = benches.find(({ name }) => name === path.split('/')[2]) ?? benches[0];
+  return (
+    <Screen name="playground">
+      <nav className={classes.tabs} aria-label={names.capabilities}>
+        {benches.map(({ name }) => (
+          <Link
+            key={name}
+            className={classes.tab}
+            href={`/playground/${name}`}
+            aria-current={name === bench?.name ? 'true' : undefined}
+          >
+            {names.benches[name]}
+          </Link>
+        ))}
+      </nav>
+      {keyChoice.keys?.length === 0 ? (
+        <EmptyNote title={names.noKeyTitle} next={names.noKeyNext} />
+      ) : (
+        <div className={classes.key}>
+          <KeyChooser choice={keyChoice} />
+          {keyChoice.problem && <CommandProblem problem={keyChoice.problem} />}
+        </div>
+      )}
+      {bench && <bench.Component key={bench.name} keyChoice={keyChoice} />}
+    </Screen>
+  );
+}

@@ -1,0 +1,72 @@
+/** A conversation in the chat bench, as it is shown and as it is sent. Pure. */
+import { listAt, numberAt, textAt } from './json-path.ts';
+
+export interface ToolCall {
+  id: string;
+  name: string;
+  /** JSON, as the model wrote it. */
+  arguments: string;
+}
+
+export interface Turn {
+  /** Its place in the conversation. */
+  id: number;
+  role: 'user' | 'assistant' | 'tool';
+  text: string;
+  /** Data URL of what the user showed. */
+  image: string | null;
+  /** What the assistant wants called. */
+  toolCalls: readonly ToolCall[];
+}
+
+/** What was said, as the person says it: after tool calls it is their result. */
+export function withSaid(turns: readonly Turn[], text: string, image: string | null): Turn[] {
+  const isResult = (turns.at(-1)?.toolCalls.length ?? 0) > 0;
+  return [...turns, { id: turns.length, role: isResult ? 'tool' : 'user', text, image, toolCalls: [] }];
+}
+
+/** The answer before its first word. */
+export function beginAnswer(turns: readonly Turn[]): Turn {
+  return { id: turns.length, role: 'assistant', text: '', image: null, toolCalls: [] };
+}
+
+/** The answer with one more chunk of the stream in it. */
+export function withChunk(answer: Turn, chunk: unknown): Turn {
+  const text = answer.text + (textAt(chunk, 'choices', 0, 'delta', 'content') ?? '');
+  const pieces = listAt(chunk, 'choices', 0, 'delta', 'tool_calls');
+  return { ...answer, text, toolCalls: pieces.reduce(withToolPiece, answer.toolCalls) };
+}
+
+function withToolPiece(calls: readonly ToolCall[], piece: unknown): readonly ToolCall[] {
+  const index = numberAt(piece, 'index') ?? 0;
+  const old = calls[index] ?? { id: '', name: '', arguments: '' };
+  const call = {
+    id: textAt(piece, 'id') ?? old.id,
+    name: old.name + (textAt(piece, 'function', 'name') ?? ''),
+    arguments: old.arguments + (textAt(piece, 'function', 'arguments') ?? ''),
+  };
+  return index < calls.length ? calls.with(index, call) : [...calls, call];
+}
+
+/** The messages of the request. */
+export function toMessages(system: string, turns: readonly Turn[]): object[] {
+  const messages = turns.flatMap((turn, index) => toMessage(turn, turns[index - 1]));
+  return system.trim() ? [{ role: 'system', content: system }, ...messages] : messages;
+}
+
+function toMessage(turn: Turn, before: Turn | undefined): object[] {
+  if (turn.role === 'tool') {
+    return (before?.toolCalls ?? []).map(({ id }) => ({ role: 'tool', tool_call_id: id, content: turn.text }));
+  }
+  if (turn.role === 'user') return [{ role: 'user', content: userContent(turn) }];
+  const calls = turn.toolCalls.map(({ id, ...called }) => ({ id, type: 'function', function: called }));
+  return [{ role: 'assistant', content: turn.text || null, ...(calls.length > 0 && { tool_calls: calls }) }];
+}
+
+function userContent({ text, image }: Turn): string | object[] {
+  if (!image) return text;
+  return [
+    { type: 'text', text },
+    { type: 'image_url', image_url: { url: image } },
+  ];
+}

@@ -1,0 +1,318 @@
+import type { Locator, Page } from 'playwright-core';
+import { describe, expect, it } from 'vitest';
+import { testKey } from '../support/gateway.ts';
+import { startUpstream } from '../support/upstream.ts';
+import { accessibilityFaults } from './accessibility.ts';
+import type { OpenedWindow, OpenWindowOptions } from './open-window.ts';
+import { expectFocus, tabTo } from './person.ts';
+import { appearances, createKeptKey, openInSuite, overflowOf } from './window-suite.ts';
+
+const open = openInSuite();
+
+/** With a key whose secret the window can show, and the capability's bench. */
+async function openBench(bench: string, options: Partial<OpenWindowOptions> = {}): Promise<OpenedWindow> {
+  const window = await open({ ...options, config: { keys: [], ...options.config } });
+  await createKeptKey(window, 'try-out');
+  await window.page.goto(`${window.gateway.origin}/#/playground/${bench}`);
+  return window;
+}
+
+describe('the playground', () => {
+  it('streams a chat, remembers what was said, and shows the exchange without the key', async () => {
+    const { page, gateway, complaints } = await openBench('chat');
+    const chat = page.getByRole('region', { name: 'Chat' });
+    await say(chat, 'Hello there');
+    await expect.poll(() => turnsOf(chat)).toHaveLength(2);
+    await chat.getByRole('button', { name: 'Send' }).waitFor();
+    await say(chat, 'And again');
+    await expect.poll(() => turnsOf(chat)).toHaveLength(4);
+    await chat.getByRole('button', { name: 'Send' }).waitFor();
+    const raw = page.getByRole('region', { name: 'Request and reply' });
+    const sent = JSON.parse(await raw.getByLabel('Request body', { exact: true }).inputValue());
+    expect(sent).toMatchObject({ model: 'demo-chat', stream: true });
+    expect(sent.messages.map(({ role }: { role: string }) => role)).toEqual(['user', 'assistant', 'user']);
+    expect(await raw.getByLabel('Reply body', { exact: true }).inputValue()).toContain('data: [DONE]');
+    const requestId = (await raw.getByText(/^req_/).textContent()) ?? '';
+    expect(await gateway.record(requestId)).toMatchObject({
+      route: '/v1/chat/completions',
+      status: 200,
+      keyId: 'try-out',
+    });
+    expect(await page.content()).not.toContain('sk-sluice-');
+    expect(complaints).toEqual([]);
+  });
+
+  it('stops an answer, so that the request ends too', async () => {
+    let hungUp = () => {};
+    const hangUp = new Promise<void>((resolve) => {
+      hungUp = resolve;
+    });
+    const upstream = await startUpstream((_request, response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      response.write('data: {"choices":[{"index":0,"delta":{"content":"begun"}}]}\n\n');
+      response.on('close', hungUp);
+    });
+    const providers = [{ id: 'main', baseUrl: upstream.baseUrl, models: ['gpt-x'] }];
+    const { page } = await openBench('chat', { config: { providers } });
+    const chat = page.getByRole('region', { name: 'Chat' });
+    await say(chat, 'Hello');
+    await chat.getByText('begun').waitFor();
+    await chat.getByRole('button', { name: 'Stop' }).click();
+    await chat.getByText('Stopped.').waitFor();
+    await hangUp;
+    await upstream.stop();
+  });
+
+  it('shows the tools that the model wants called, and sends their result', async () => {
+    const { page } = await openBench('chat');
+    const chat = page.getByRole('region', { name: 'Chat' });
+    await chat.getByLabel('Tools', { exact: true }).fill('{"no":"list"}');
+    await chat.getByText('This is no JSON list.').waitFor();
+    await chat.getByLabel('Tools', { exact: true }).fill(JSON.stringify([weatherTool]));
+    await say(chat, 'What is the weather in Oslo?');
+    await chat.getByText(/Wants to call/).waitFor();
+    await chat.getByLabel('Result of the tool').fill('sunny');
+    await chat.getByRole('button', { name: 'Send' }).click();
+    await expect.poll(() => turnsOf(chat)).toHaveLength(4);
+    const sent = JSON.parse(await page.getByLabel('Request body', { exact: true }).inputValue());
+    expect(sent.messages.at(-1)).toMatchObject({ role: 'tool', content: 'sunny', tool_call_id: expect.any(String) });
+    await chat.getByRole('button', { name: 'Send' }).waitFor();
+    expect(await chat.getByRole('alert').count()).toBe(0);
+  });
+
+  it('shows the model an image', async () => {
+    const { page, complaints } = await openBench('chat');
+    const chat = page.getByRole('region', { name: 'Chat' });
+    await choose(page, chat.getByRole('button', { name: 'Show an image' }), await drawnPng(page));
+    await say(chat, 'What is this?');
+    await chat.getByRole('img', { name: 'The image that was shown' }).waitFor();
+    await chat.getByRole('button', { name: 'Send' }).waitFor();
+    const sent = JSON.parse(await page.getByLabel('Request body', { exact: true }).inputValue());
+    expect(sent.messages[0].content[1].image_url.url).toMatch(/^data:image\/png;base64,/);
+    expect(complaints).toEqual([]);
+  });
+
+  it('says why a request was refused, and keeps what was typed', async () => {
+    const { page } = await openBench('chat');
+    const chat = page.getByRole('region', { name: 'Chat' });
+    await chat.getByLabel('Model', { exact: true }).fill('nothing-like-it');
+    await say(chat, 'Hello');
+    await chat
+      .getByRole('alert')
+      .getByText(/nothing-like-it/)
+      .waitFor();
+    expect(await chat.getByLabel('Message', { exact: true }).inputValue()).toBe('Hello');
+  });
+
+  it('lets one response follow from another', async () => {
+    const { page, complaints } = await openBench('responses');
+    const responses = page.getByRole('region', { name: 'Responses' });
+    await responses.getByLabel('Input', { exact: true }).fill('Hello');
+    await responses.getByRole('button', { name: 'Send' }).click();
+    const id = (await responses.getByText(/^resp_/).textContent()) ?? '';
+    await responses.getByLabel('Follows from the response before').check();
+    await responses.getByRole('button', { name: 'Send' }).click();
+    await responses
+      .getByText(/^resp_/)
+      .and(page.locator(`:not(:text-is("${id}"))`))
+      .waitFor();
+    const sent = JSON.parse(await page.getByLabel('Request body', { exact: true }).inputValue());
+    expect(sent.previous_response_id).toBe(id);
+    expect(complaints).toEqual([]);
+  });
+
+  it('measures how near two texts are', async () => {
+    const { page, complaints } = await openBench('embeddings');
+    const embeddings = page.getByRole('region', { name: 'Embeddings' });
+    await embeddings.getByLabel('First text').fill('a river');
+    await embeddings.getByLabel('Second text').fill('a river');
+    await embeddings.getByRole('button', { name: 'Send' }).click();
+    await embeddings.getByText(/Cosine similarity 1\.0000/).waitFor();
+    await embeddings.getByLabel('Second text').fill('an invoice');
+    await embeddings.getByRole('button', { name: 'Send' }).click();
+    await embeddings.getByText(/Cosine similarity (?!1\.0000)/).waitFor();
+    expect(complaints).toEqual([]);
+  });
+
+  it('makes an image', async () => {
+    const { page, complaints } = await openBench('images');
+    const images = page.getByRole('region', { name: 'Images' });
+    await images.getByLabel('Prompt').fill('a lock on a river');
+    await images.getByLabel('Size').selectOption('256x256');
+    await images.getByRole('button', { name: 'Send' }).click();
+    const image = images.getByRole('img', { name: 'a lock on a river' });
+    await image.waitFor();
+    expect(await image.evaluate((element) => element instanceof HTMLImageElement && element.naturalWidth)).toBe(256);
+    expect(complaints).toEqual([]);
+  });
+
+  it('changes an image within what was painted over', async () => {
+    const { page, complaints } = await openBench('images');
+    const images = page.getByRole('region', { name: 'Images' });
+    await choose(page, images.getByRole('button', { name: 'Image to change' }), await drawnPng(page));
+    const canvas = images.getByRole('img', { name: /may be changed/ });
+    await canvas.hover();
+    await page.mouse.down();
+    await page.mouse.move(...(await centreOf(canvas)), { steps: 3 });
+    await page.mouse.up();
+    await images.getByRole('button', { name: 'Take the mask away' }).waitFor();
+    await images.getByLabel('Prompt').fill('a boat');
+    await images.getByRole('button', { name: 'Send' }).click();
+    await images.getByRole('img', { name: 'a boat' }).waitFor();
+    expect(await page.getByLabel('Request body', { exact: true }).inputValue()).toMatch(
+      /image: \(image\/png.*\nmask: \(image\/png/,
+    );
+    expect(complaints).toEqual([]);
+  });
+
+  it('speaks, and writes down what was spoken', async () => {
+    const { page, complaints } = await openBench('speech');
+    const speech = page.getByRole('region', { name: 'Speech' });
+    await speech.getByLabel('Input', { exact: true }).fill('Good morning');
+    await speech.getByRole('button', { name: 'Send' }).click();
+    const player = speech.locator('audio');
+    await player.waitFor();
+    await expect
+      .poll(() => player.evaluate((audio) => audio instanceof HTMLAudioElement && audio.duration > 0))
+      .toBe(true);
+
+    await page.getByRole('navigation', { name: 'Capabilities' }).getByRole('link', { name: 'Transcription' }).click();
+    const transcription = page.getByRole('region', { name: 'Transcription' });
+    await choose(page, transcription.getByRole('button', { name: 'Choose a recording' }), silentWav());
+    await transcription.getByRole('button', { name: 'Send' }).click();
+    await transcription.getByRole('button', { name: 'Copy Transcription' }).waitFor();
+    expect(complaints).toEqual([]);
+  });
+
+  it('orders a video, follows it, and plays it', { timeout: 60_000 }, async () => {
+    const { page, complaints } = await openBench('videos');
+    const videos = page.getByRole('region', { name: 'Videos' });
+    await videos.getByLabel('Prompt').fill('a lock opens');
+    await videos.getByRole('button', { name: 'Send' }).click();
+    await videos.getByRole('progressbar').waitFor();
+    const player = videos.locator('video');
+    await player.waitFor({ timeout: 50_000 });
+    await expect
+      .poll(() => player.evaluate((video) => video instanceof HTMLVideoElement && video.duration > 0))
+      .toBe(true);
+    await videos.getByText('completed, 100 %').waitFor();
+    expect(complaints).toEqual([]);
+  });
+
+  it('takes a pasted secret where the key cannot show its own', async () => {
+    const { page } = await open({ screen: '/playground/chat' });
+    const chat = page.getByRole('region', { name: 'Chat' });
+    await chat.getByLabel('Message', { exact: true }).fill('Hello');
+    expect(await chat.getByRole('button', { name: 'Send' }).isDisabled()).toBe(true);
+    await page.getByLabel('Secret of the key', { exact: true }).fill(testKey);
+    await chat.getByRole('button', { name: 'Send' }).click();
+    await expect.poll(() => turnsOf(chat)).toHaveLength(2);
+  });
+
+  it('sends a message by keyboard alone', async () => {
+    const { page } = await openBench('chat');
+    const message = page.getByLabel('Message', { exact: true });
+    await tabTo(page, message);
+    await page.keyboard.type('Hello');
+    await page.keyboard.press('Enter');
+    const chat = page.getByRole('region', { name: 'Chat' });
+    await expect.poll(() => turnsOf(chat)).toHaveLength(2);
+    await expectFocus(message);
+    expect(await message.inputValue()).toBe('');
+  });
+
+  it('says what to do where there is no key', async () => {
+    const { page } = await open({ config: { keys: [] }, screen: '/playground' });
+    await page.getByText('Create one under Keys').waitFor();
+  });
+
+  it.each(['chat', 'responses', 'embeddings', 'images', 'speech', 'transcription', 'videos'])(
+    'gives axe nothing to complain of: %s',
+    async (bench) => {
+      const { page } = await openBench(bench);
+      await page.getByRole('button', { name: 'Send' }).waitFor();
+      expect(await accessibilityFaults(page)).toEqual([]);
+    },
+  );
+
+  it.each(appearances)('fits in $width px, $colorScheme, $locale', async ({ width, colorScheme, locale }) => {
+    const context = { viewport: { width, height: 800 }, colorScheme, locale };
+    const { page, complaints } = await openBench('chat', { context });
+    const message = page.locator('textarea').first();
+    await message.fill('Hello there');
+    await message.press('Enter');
+    await page.getByText('[DONE]').waitFor({ state: 'attached' });
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await page.screenshot({ path: `test-results/playground-${width}-${colorScheme}-${locale}.png`, fullPage: true });
+    expect(await overflowOf(page)).toBeLessThanOrEqual(0);
+    expect(complaints).toEqual([]);
+  });
+});
+
+const weatherTool = {
+  type: 'function',
+  function: {
+    name: 'get_weather',
+    description: 'The weather of a city',
+    parameters: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] },
+  },
+};
+
+async function say(chat: Locator, text: string): Promise<void> {
+  await chat.getByLabel('Message', { exact: true }).fill(text);
+  await chat.getByRole('button', { name: 'Send' }).click();
+}
+
+/** What was said so far, the answers only if they hold something. */
+async function turnsOf(chat: Locator): Promise<string[]> {
+  const turns = await chat.getByRole('listitem').allTextContents();
+  return turns.filter((turn) => !/…$/.test(turn));
+}
+
+interface ChosenFile {
+  name: string;
+  mimeType: string;
+  buffer: Buffer;
+}
+
+async function choose(page: Page, button: Locator, file: ChosenFile): Promise<void> {
+  const choosing = page.waitForEvent('filechooser');
+  await button.click();
+  await (await choosing).setFiles(file);
+}
+
+/** 256 pixels square. */
+async function drawnPng(page: Page): Promise<ChosenFile> {
+  const url = await page.evaluate(() => {
+    const canvas = Object.assign(document.createElement('canvas'), { width: 256, height: 256 });
+    canvas.getContext('2d')?.fillRect(40, 40, 120, 120);
+    return canvas.toDataURL('image/png');
+  });
+  return { name: 'drawn.png', mimeType: 'image/png', buffer: Buffer.from(url.split(',')[1] ?? '', 'base64') };
+}
+
+async function centreOf(target: Locator): Promise<[number, number]> {
+  const box = await target.boundingBox();
+  if (!box) throw new Error('It is not to be seen');
+  return [box.x + box.width / 2 + 20, box.y + box.height / 2 + 20];
+}
+
+/** A tenth of a second of 16-bit mono silence. */
+function silentWav(): ChosenFile {
+  const rate = 8_000;
+  const data = Buffer.alloc(rate / 5);
+  const header = Buffer.alloc(44);
+  header.write('RIFF', 0);
+  header.writeUInt32LE(36 + data.length, 4);
+  header.write('WAVEfmt ', 8);
+  header.writeUInt32LE(16, 16);
+  header.writeUInt16LE(1, 20);
+  header.writeUInt16LE(1, 22);
+  header.writeUInt32LE(rate, 24);
+  header.writeUInt32LE(rate * 2, 28);
+  header.writeUInt16LE(2, 32);
+  header.writeUInt16LE(16, 34);
+  header.write('data', 36);
+  header.writeUInt32LE(data.length, 40);
+  return { name: 'silence.wav', mimeType: 'audio/wav', buffer: Buffer.concat([header, data]) };
+}
