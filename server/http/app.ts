@@ -45,6 +45,7 @@ function createApp(ports: AppPorts): express.Express {
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');
+  app.use(giveRequestId);
   app.use(guardHost(ports.snapshot));
   app.options('/v1{/*path}', guardOrigin(ports.snapshot), answerPreflight);
   app.get('/healthz', (_request, response) => {
@@ -61,6 +62,12 @@ function createApp(ports: AppPorts): express.Express {
   app.use(errorHandler(ports.inference.faulted));
   return app;
 }
+
+const giveRequestId: RequestHandler = (_request, response, next) => {
+  const id = createRequestId();
+  response.set({ 'x-request-id': id, 'x-sluice-request-id': id });
+  next();
+};
 
 function guardHost(snapshot: () => Snapshot): RequestHandler {
   return (request, _response, next) => {
@@ -97,6 +104,6 @@ function errorHandler(faulted: (error: unknown) => void): ErrorRequestHandler {
   return (thrown, request, response, _next) => {
     const error = toGatewayError(thrown);
     if (error.code === 'internal') faulted(thrown);
-    sendError(request, response, error, createRequestId());
+    sendError(request, response, error, String(response.get('x-request-id')));
   };
 }

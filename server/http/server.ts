@@ -41,6 +41,8 @@ export async function listen(listener: RequestListener, options: ListenOptions):
       requestTimeout: requestTimeoutMs,
       keepAliveTimeout: keepAliveTimeoutMs,
       maxHeaderSize: maxHeaderBytes,
+      // Node would answer with an empty 400; the guards know what to say.
+      requireHostHeader: false,
       connectionsCheckingInterval: Math.min(5_000, headersTimeoutMs),
     },
     (request: IncomingMessage, response: ServerResponse) => {
@@ -59,6 +61,7 @@ export async function listen(listener: RequestListener, options: ListenOptions):
     if (active > 0) await idleOrLate(whenIdle, limitMs);
   };
   server.on('clientError', answerClientError);
+  server.on('connect', (_request, socket) => answerRaw(socket, noProxy()));
   await bind(server, host, port);
   const address = server.address();
   return {
@@ -105,7 +108,10 @@ function answerClientError(error: NodeJS.ErrnoException, socket: Duplex): void {
     socket.destroy();
     return;
   }
-  const answer = describeClientError(error.code);
+  answerRaw(socket, describeClientError(error.code));
+}
+
+function answerRaw(socket: Duplex, answer: GatewayError): void {
   const body = JSON.stringify(answer.toBody());
   const { status } = answer.kind;
   const headers = {
@@ -115,6 +121,10 @@ function answerClientError(error: NodeJS.ErrnoException, socket: Duplex): void {
   };
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
   socket.end(`HTTP/1.1 ${status} ${http.STATUS_CODES[status]}\r\n${lines.join('')}\r\n${body}`);
+}
+
+function noProxy(): GatewayError {
+  return new GatewayError('method_not_allowed', 'Sluice is no proxy for connections: it is called by its own address.');
 }
 
 function describeClientError(code: string | undefined): GatewayError {

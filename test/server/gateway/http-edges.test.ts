@@ -1,0 +1,68 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { mainProvider, startGateway, type TestGateway, testKey } from '../../support/gateway.ts';
+import { type ScriptedUpstream, startUpstream } from '../../support/upstream.ts';
+
+let upstream: ScriptedUpstream;
+let gateway: TestGateway;
+let windowFolder: string;
+
+beforeAll(async () => {
+  windowFolder = mkdtempSync(join(tmpdir(), 'sluice-window-'));
+  writeFileSync(join(windowFolder, 'index.html'), '<!doctype html>');
+  upstream = await startUpstream();
+  gateway = await startGateway({
+    config: {
+      providers: [mainProvider(upstream.baseUrl)],
+      settings: { allowedOrigins: ['https://app.example'], limits: { jsonBodyBytes: 5_000 } },
+    },
+    ports: { windowFolder },
+  });
+});
+afterAll(async () => {
+  await gateway.stop();
+  await upstream.stop();
+  rmSync(windowFolder, { recursive: true, force: true });
+});
+
+const authorization = `authorization: Bearer ${testKey}`;
+
+/** Sends lines as they are and returns all that comes back until the server closes. */
+async function raw(...lines: string[]): Promise<string> {
+  const socket = connect(Number(new URL(gateway.origin).port), '127.0.0.1');
+  socket.on('error', () => {});
+  socket.write([...lines, '', ''].join('\r\n'));
+  let got = '';
+  for await (const piece of socket) got += piece;
+  return got;
+}
+
+describe('a reply has a request id', () => {
+  const host = 'host: localhost';
+  const close = 'connection: close';
+  const preflight = ['origin: https://app.example', 'access-control-request-method: POST'];
+  test.each<[number, string[]]>([
+    [200, ['GET /healthz HTTP/1.1', host, close]],
+    [200, ['GET / HTTP/1.1', host, close]],
+    [304, ['GET / HTTP/1.1', host, close, 'if-modified-since: Fri, 31 Dec 2100 00:00:00 GMT']],
+    [204, ['OPTIONS /v1/chat/completions HTTP/1.1', host, close, ...preflight]],
+    [403, ['GET /control/events HTTP/1.1', host, close]],
+    [303, ['GET /control/session?token=x HTTP/1.1', host, close, 'accept: text/html']],
+    [404, ['GET /nope HTTP/1.1', host, close]],
+    [403, ['GET /healthz HTTP/1.1', close]],
+    [403, ['GET /v1/models HTTP/1.1', close, authorization]],
+    [403, ['GET /v1/models HTTP/1.0', authorization]],
+    [200, ['GET /v1/models HTTP/1.1', host, authorization, 'connection: upgrade, close', 'upgrade: websocket']],
+    [405, ['CONNECT api.example:443 HTTP/1.1', 'host: api.example:443']],
+  ])('of status %i to %j', async (status, lines) => {
+    const [head = '', body = ''] = (await raw(...lines)).split('\r\n\r\n');
+    expect(head).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
+    const ids = [...head.matchAll(/^(x-(?:sluice-)?request-id): (req_[0-9a-f]{32})$/gim)];
+    expect(new Set(ids.map(([, name]) => name?.toLowerCase())).size).toBe(2);
+    expect(new Set(ids.map(([, , id]) => id)).size).toBe(1);
+    if (status >= 400) expect(JSON.parse(body)).toMatchObject({ error: { type: 'invalid_request_error' } });
+  });
+});
