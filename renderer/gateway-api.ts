@@ -12,17 +12,6 @@ export interface GatewayCall {
   signal?: AbortSignal;
 }
 
-/** The gateway's refusal, or that of the provider behind it. */
-export class GatewayRefusal extends Error {
-  override readonly name = 'GatewayRefusal';
-  readonly status: number;
-
-  constructor(status: number, message: string) {
-    super(message);
-    this.status = status;
-  }
-}
-
 /** The reply as soon as its headers are here, whatever its status. */
 export function callGateway({ path, secret, method = 'POST', body, signal }: GatewayCall): Promise<Response> {
   const isForm = body instanceof FormData;

@@ -2,6 +2,7 @@
 import { useLocation } from 'wouter';
 import { Screen } from '../../components/Screen.tsx';
 import { useMessages } from '../../messages/use-messages.ts';
+import type { ControlState } from '../../state/control-state.ts';
 import { useControlState } from '../../state/use-control.ts';
 import { useKeyChoice } from '../../state/use-key-choice.ts';
 import { useModelChoice } from '../../state/use-model-choice.ts';
@@ -16,13 +17,13 @@ const modelPlaceholder = 'MODEL';
 
 export function Connect() {
   const { connect: messages } = useMessages();
-  const baseUrl = useControlState((state) => state.views?.status.baseUrl ?? null);
+  const baseUrl = useControlState(baseUrlOf);
   const keyChoice = useKeyChoice();
   const models = useModelChoice(keyChoice.key?.id ?? null, 'chat');
   const [path] = useLocation();
   const guide = clientGuides.find(({ id }) => id === path.split('/')[2]) ?? clientGuides[0];
   const connection = {
-    baseUrl: baseUrl ?? `${location.origin}/v1`,
+    baseUrl,
     key: keyChoice.secret ?? keyPlaceholder,
     model: models.model || modelPlaceholder,
   };
@@ -36,4 +37,9 @@ export function Connect() {
       </div>
     </Screen>
   );
+}
+
+/** While it does not listen, where it will. */
+function baseUrlOf({ views }: ControlState): string {
+  return views?.status.baseUrl ?? `http://127.0.0.1:${views?.status.settings.port ?? 4810}/v1`;
 }

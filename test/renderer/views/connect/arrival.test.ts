@@ -1,0 +1,27 @@
+import { describe, expect, it } from 'vitest';
+import { latestArrival } from '../../../../renderer/views/connect/arrival.ts';
+import { clientGuides } from '../../../../renderer/views/connect/client-guides.ts';
+
+describe('a client', () => {
+  it.each([
+    ['curl/8.5.0', 'curl'],
+    ['OpenAI/Python 2.1.0', 'openai-python'],
+    ['AsyncOpenAI/Python 1.109.1', 'openai-python'],
+    ['OpenAI/JS 7.0.0', 'openai-node'],
+    ['ai/6.0.1 ai-sdk/openai-compatible/2.0.0', 'vercel-ai-sdk'],
+    ['codex_cli_rs/0.154.0 (Linux)', 'codex'],
+    ['Cline/3.40.0', 'cline'],
+    ['RooCode/3.52.1', 'roo'],
+    ['Zed/0.220.0 (linux; x86_64)', 'zed'],
+    ['GitHubCopilotChat/0.38.2', 'vscode-copilot'],
+    ['Mozilla/5.0 (X11; Linux x86_64)', null],
+  ])('that calls itself %s is taken for %s alone', (userAgent, id) => {
+    const found = clientGuides.filter((guide) => guide.userAgent?.test(userAgent)).map((guide) => guide.id);
+    expect(found).toEqual(id ? [id] : []);
+  });
+
+  it('that cannot be told has no arrival', () => {
+    const untold = clientGuides.find(({ userAgent }) => userAgent === null);
+    expect(untold && latestArrival(untold, [])).toBeNull();
+  });
+});
