@@ -10,7 +10,7 @@
  * `/v1` does not pass through Express: its one table (`inference-routes.ts`) is matched directly, which saves each request
  * a tenth of its cost. Express serves everything else.
  */
-import type { RequestListener } from 'node:http';
+import type { IncomingMessage, RequestListener } from 'node:http';
 import express, { type ErrorRequestHandler, type RequestHandler, type Router } from 'express';
 import { GatewayError } from '../contract/errors.ts';
 import type { Snapshot } from '../routing/snapshot.ts';
@@ -35,10 +35,20 @@ export interface AppPorts {
 export function createListener(ports: AppPorts): RequestListener {
   const app = createApp(ports);
   return (request, response) => {
+    if (!request.url?.startsWith('/')) takeAbsoluteUrl(request);
     const isInference = /^\/v1(?:[/?]|$)/.test(request.url ?? '');
     if (isInference && !isPreflight(request)) void handleInference(ports.inference, request, response);
     else app(request, response);
   };
+}
+
+/** `GET http://127.0.0.1:4810/v1/models HTTP/1.1`, as clients ask a proxy. What it names stands above the Host header. */
+function takeAbsoluteUrl(request: IncomingMessage): void {
+  const [whole, host] = /^https?:\/\/([^/?#]*)/i.exec(request.url ?? '') ?? [];
+  if (whole === undefined || host === undefined) return;
+  const rest = request.url?.slice(whole.length) ?? '';
+  request.url = rest.startsWith('/') ? rest : `/${rest}`;
+  request.headers.host = host;
 }
 
 function createApp(ports: AppPorts): express.Express {

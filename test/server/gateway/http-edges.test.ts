@@ -66,3 +66,20 @@ describe('a reply has a request id', () => {
     if (status >= 400) expect(JSON.parse(body)).toMatchObject({ error: { type: 'invalid_request_error' } });
   });
 });
+
+describe('a request that names the whole address', () => {
+  const ask = (url: string, host: string) => raw(`GET ${url} HTTP/1.1`, host, authorization, 'connection: close');
+
+  test('is served as one that names the path alone', async () => {
+    expect(await ask(`${gateway.origin}/v1/models`, 'host: localhost')).toMatch(/^HTTP\/1\.1 200 [\s\S]*"gpt-x"/);
+    expect(await ask('HTTP://localhost/healthz?x', 'host: localhost')).toMatch(/^HTTP\/1\.1 200 /);
+    expect(await ask('http://localhost', 'host: localhost')).toMatch(/^HTTP\/1\.1 200 [\s\S]*doctype/);
+    expect(await ask('http://localhost?x', 'host: localhost')).toMatch(/^HTTP\/1\.1 200 [\s\S]*doctype/);
+  });
+
+  test('is refused under a foreign name, whatever its Host header says', async () => {
+    expect(await ask('http://evil.example/v1/models', 'host: localhost')).toMatch(/^HTTP\/1\.1 403 /);
+    expect(await ask('http://x@localhost/v1/models', 'host: localhost')).toMatch(/^HTTP\/1\.1 403 /);
+    expect(await ask('ftp://localhost/v1/models', 'host: localhost')).toMatch(/^HTTP\/1\.1 404 /);
+  });
+});
