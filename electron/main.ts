@@ -4,7 +4,7 @@
  *
  * Nothing may be awaited at the top: Electron is ready only when this module has run.
  */
-import { mkdirSync } from 'node:fs';
+import { existsSync, mkdirSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { app } from 'electron';
@@ -47,7 +47,8 @@ async function run(): Promise<void> {
         ? createAutostartEntry(join(env.XDG_CONFIG_HOME || join(homedir(), '.config'), 'autostart'), program())
         : createLoginItem(app),
     updater: electronUpdater.autoUpdater,
-    updatesAreManaged: !app.isPackaged || env.SLUICE_UPDATES === 'off',
+    // A build that names no feed has no such file: whoever made it sees to its updates.
+    updatesAreManaged: env.SLUICE_UPDATES === 'off' || !existsSync(join(process.resourcesPath, 'app-update.yml')),
   });
   endInOrder(desktop);
   app.on('second-instance', desktop.showWindow);

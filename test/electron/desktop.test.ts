@@ -1,6 +1,11 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type OpenAI from 'openai';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
+import type {} from '../../renderer/open-api.ts';
 import { ensureBuilt } from '../support/program.ts';
-import { type DesktopOptions, type OpenedDesktop, openDesktop } from './open-desktop.ts';
+import { json, startUpstream } from '../support/upstream.ts';
+import { type DesktopOptions, type OpenedDesktop, openDesktop, startMain } from './open-desktop.ts';
 
 let opened: OpenedDesktop | undefined;
 
@@ -22,7 +27,203 @@ describe('the desktop', () => {
     expect((await client.models.list()).data.map(({ id }) => id)).toContain('demo-chat');
     const page = await desktop.page();
     await page.getByRole('status').getByText('Serving').waitFor();
-    expect((await desktop.state()).windows).toMatchObject([{ url: 'sluice-window://app/', isShown: true }]);
+    await poll(async () => (await desktop.state()).windows).toMatchObject([{ isShown: true }]);
+    const { windows, tray } = await desktop.state();
+    expect(windows).toMatchObject([
+      { url: 'sluice-window://app/', bounds: { x: 860, y: 128, width: 420, height: 640 } },
+    ]);
+    expect(tray?.icon).toMatch(/tray-serving\.png$/);
+    expect(tray?.toolTip).toBe(`Sluice: Serving at ${await desktop.baseUrl()}`);
     expect(desktop.complaints).toEqual([]);
   });
+
+  it('switches a provider off by a click in the tray, so that the next request is refused, and on again', async () => {
+    const upstream = await startUpstream((_request, response) => json(response, chatReply));
+    const providers = [{ id: 'main', baseUrl: upstream.baseUrl, models: ['gpt-x'] }];
+    const desktop = await open({ config: { providers } });
+    const client = await desktop.client();
+    expect(await chat(client, 'gpt-x')).toMatchObject({ object: 'chat.completion' });
+    await desktop.order('clickMenu', { id: 'provider:main' });
+    await poll(async () => isChecked(desktop, 'provider:main')).toBe(false);
+    expect(await chat(client, 'gpt-x')).toMatchObject({ status: 503, code: 'no_healthy_provider' });
+    await desktop.order('clickMenu', { id: 'provider:main' });
+    await poll(async () => isChecked(desktop, 'provider:main')).toBe(true);
+    expect(await chat(client, 'gpt-x')).toMatchObject({ object: 'chat.completion' });
+    await poll(async () => labelOf(desktop, 'today')).toMatch(/^Today: 3 requests/);
+    await poll(async () => labelOf(desktop, 'last-error')).toBe('Last error: gpt-x: no_healthy_provider');
+    await upstream.stop();
+  });
+
+  it('switches the demo off and on from the tray', async () => {
+    const desktop = await open();
+    const client = await desktop.client();
+    await poll(async () => isChecked(desktop, 'provider:demo')).toBe(true);
+    await desktop.order('clickMenu', { id: 'provider:demo' });
+    await poll(() => chat(client, 'demo-chat')).toMatchObject({ status: 404, code: 'model_not_found' });
+  });
+
+  it('switches the gateway off and on from the tray, and the window follows', async () => {
+    const desktop = await open();
+    const page = await desktop.page();
+    await page.getByRole('status').getByText('Serving').waitFor();
+    await desktop.order('clickMenu', { id: 'gateway' });
+    await poll(async () => labelOf(desktop, 'state')).toBe('Sluice is off');
+    expect((await desktop.state()).tray?.icon).toMatch(/tray-off\.png$/);
+    await page.getByRole('status').getByText('Serving').waitFor({ state: 'hidden' });
+    await desktop.order('clickMenu', { id: 'gateway' });
+    await page.getByRole('status').getByText('Serving').waitFor();
+    expect(await chat(await desktop.client(), 'demo-chat')).toMatchObject({ object: 'chat.completion' });
+  });
+
+  it('copies the base URL and a key from the tray', async () => {
+    const desktop = await open();
+    const page = await desktop.page();
+    const reply = await page.evaluate(() =>
+      window.sluiceDesktop?.call('execute', { type: 'key.create', name: 'copied' }),
+    );
+    const secret = reply && 'result' in reply && 'secret' in reply.result ? reply.result.secret : '';
+    expect(secret).toMatch(/^sk-sluice-/);
+    await desktop.order('clickMenu', { id: 'copy-base-url' });
+    await poll(async () => (await desktop.state()).clipboard).toBe(await desktop.baseUrl());
+    await poll(async () => labelOf(desktop, 'key:copied')).toBe('copied');
+    await desktop.order('clickMenu', { id: 'key:copied' });
+    await poll(async () => (await desktop.state()).clipboard).toBe(secret);
+  });
+
+  it('gives a closed window’s memory back, goes on serving, and opens the next where the last one was', async () => {
+    const desktop = await open();
+    const page = await desktop.page();
+    const bounds = { x: 40, y: 50, width: 700, height: 500 };
+    await desktop.order('moveWindow', { bounds });
+    await desktop.order('closeWindow');
+    await poll(() => page.isClosed()).toBe(true);
+    expect((await desktop.state()).windows).toEqual([]);
+    expect(await chat(await desktop.client(), 'demo-chat')).toMatchObject({ object: 'chat.completion' });
+    await desktop.order('clickTray');
+    await (await desktop.page()).getByRole('status').getByText('Serving').waitFor();
+    expect((await desktop.state()).windows).toMatchObject([{ bounds }]);
+  });
+
+  it('shows the first one’s window when it is started again', async () => {
+    const desktop = await open({ args: ['--hidden'] });
+    await desktop.baseUrl();
+    await poll(async () => labelOf(desktop, 'state')).toMatch(/^Serving/);
+    expect((await desktop.state()).windows).toEqual([]);
+    const second = startMain(desktop.folder, {});
+    expect(await second.ended).toBe(0);
+    await (await desktop.page()).getByRole('status').getByText('Serving').waitFor();
+    expect((await desktop.state()).windows).toHaveLength(1);
+  });
+
+  it('shows its window where there is no tray, even if it was started without', async () => {
+    const desktop = await open({ args: ['--hidden'], env: { DOUBLE_NO_TRAY: '1' } });
+    await (await desktop.page()).getByRole('status').getByText('Serving').waitFor();
+    expect((await desktop.state()).tray).toBeNull();
+  });
+
+  it('goes on serving when the window’s process crashes, and opens a new one', async () => {
+    const desktop = await open();
+    await (await desktop.page()).getByRole('status').getByText('Serving').waitFor();
+    await desktop.order('crashPage');
+    await poll(async () => (await desktop.state()).windows).toEqual([]);
+    expect(await chat(await desktop.client(), 'demo-chat')).toMatchObject({ object: 'chat.completion' });
+    await desktop.order('clickMenu', { id: 'open' });
+    await poll(async () => (await desktop.state()).windows).toMatchObject([{ isShown: true }]);
+    await poll(() => logOf(desktop)).toContain('the window’s process is gone');
+  });
+
+  it('opens a new connection upstream after sleep', async () => {
+    const ports: (number | undefined)[] = [];
+    const upstream = await startUpstream((_request, response, { socket }) => {
+      ports.push(socket.remotePort);
+      json(response, chatReply);
+    });
+    const providers = [{ id: 'main', baseUrl: upstream.baseUrl, models: ['gpt-x'] }];
+    const desktop = await open({ config: { providers }, args: ['--hidden'] });
+    const client = await desktop.client();
+    for (let round = 0; round < 2; round++) await chat(client, 'gpt-x');
+    await desktop.order('power', { event: 'suspend' });
+    await desktop.order('power', { event: 'resume' });
+    expect(await chat(client, 'gpt-x')).toMatchObject({ object: 'chat.completion' });
+    expect(ports[1]).toBe(ports[0]);
+    expect(ports[2]).not.toBe(ports[0]);
+    await upstream.stop();
+  });
+
+  it('ends only when a running stream has, and leaves nothing behind', async () => {
+    let finish = () => {};
+    const upstream = await startUpstream((_request, response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      response.write(chunk('Hel'));
+      finish = () => response.end(`${chunk('lo')}data: [DONE]\n\n`);
+    });
+    const providers = [{ id: 'main', baseUrl: upstream.baseUrl, models: ['gpt-x'] }];
+    const desktop = await open({ config: { providers }, args: ['--hidden'] });
+    const client = await desktop.client();
+    const stream = await client.chat.completions.create({ model: 'gpt-x', messages, stream: true });
+    let text = '';
+    for await (const { choices } of stream) {
+      text += choices[0]?.delta.content ?? '';
+      if (text !== 'Hel') continue;
+      await desktop.order('quit');
+      expect(desktop.child.exitCode).toBeNull();
+      finish();
+    }
+    expect(text).toBe('Hello');
+    expect(await desktop.ended).toBe(0);
+    expect(() => readFileSync(join(desktop.folder, 'data/instance.json'))).toThrow('ENOENT');
+    expect(logOf(desktop).trim().split('\n').at(-1)).toContain('"msg":"stopped"');
+    await upstream.stop();
+  });
+
+  it('says in the tray why it could not start, and starts when asked again', async () => {
+    const upstream = await startUpstream((_request, response) => json(response, chatReply));
+    const port = Number(new URL(upstream.baseUrl).port);
+    const desktop = await open({ config: { settings: { port } } });
+    await poll(async () => labelOf(desktop, 'state')).toMatch(/^Not running: The port is taken/);
+    expect((await desktop.state()).tray?.icon).toMatch(/tray-error\.png$/);
+    await upstream.stop();
+    await desktop.order('clickMenu', { id: 'gateway' });
+    await poll(async () => labelOf(desktop, 'state')).toBe(`Serving at http://127.0.0.1:${port}/v1`);
+  });
 });
+
+const messages: OpenAI.ChatCompletionMessageParam[] = [{ role: 'user', content: 'Hello' }];
+const chatReply = {
+  id: 'chatcmpl-1',
+  object: 'chat.completion',
+  created: 1,
+  model: 'gpt-x',
+  choices: [{ index: 0, message: { role: 'assistant', content: 'Hello' }, finish_reason: 'stop' }],
+};
+
+function chunk(content: string): string {
+  const choices = [{ index: 0, delta: { content }, finish_reason: null }];
+  return `data: ${JSON.stringify({ ...chatReply, object: 'chat.completion.chunk', choices })}\n\n`;
+}
+
+/** What follows from an act in another process takes its time, on a busy machine the more. */
+function poll<T>(look: () => T) {
+  return expect.poll(look, { timeout: 10_000 });
+}
+
+/** The answer, or the error, for comparison. */
+function chat(client: OpenAI, model: string): Promise<unknown> {
+  return client.chat.completions.create({ model, messages }).catch((error: unknown) => error);
+}
+
+async function itemOf(desktop: OpenedDesktop, id: string) {
+  return (await desktop.state()).tray?.menu.find((item) => item.id === id);
+}
+
+async function labelOf(desktop: OpenedDesktop, id: string): Promise<string | undefined> {
+  return (await itemOf(desktop, id))?.label;
+}
+
+async function isChecked(desktop: OpenedDesktop, id: string): Promise<boolean | null | undefined> {
+  return (await itemOf(desktop, id))?.checked;
+}
+
+function logOf({ folder }: OpenedDesktop): string {
+  return readFileSync(join(folder, 'data/logs/sluice.log'), 'utf8');
+}

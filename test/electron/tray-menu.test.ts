@@ -1,0 +1,130 @@
+import type { MenuItemConstructorOptions } from 'electron';
+import { describe, expect, it } from 'vitest';
+import { messagesFor } from '../../electron/messages.ts';
+import { type TrayActions, type TrayProvider, type TrayStatus, trayMark, trayMenu } from '../../electron/tray-menu.ts';
+import type { UpdateView } from '../../server/contract/ipc.ts';
+
+const main: TrayProvider = { id: 'main', name: 'Main', isDemo: false, enabled: true, problem: null };
+const update: UpdateView = { state: 'idle', version: null, notes: null, problem: null };
+const serving: TrayStatus = {
+  engine: { kind: 'serving', baseUrl: 'http://127.0.0.1:4810/v1' },
+  providers: [main],
+  defaultGroupModels: ['*'],
+  keys: [{ id: 'k1', name: 'editor' }],
+  today: { requests: 1234, tokens: 56_789, costUsd: 1.5 },
+  lastError: null,
+  startsAtLogin: false,
+  update,
+};
+const off: TrayStatus = { ...serving, engine: { kind: 'off' }, providers: [], keys: [], today: null };
+
+const clicked: unknown[][] = [];
+const note =
+  (name: string) =>
+  (...parameters: unknown[]) =>
+    void clicked.push([name, ...parameters]);
+const actions: TrayActions = {
+  setGateway: note('setGateway'),
+  setProvider: note('setProvider'),
+  copyBaseUrl: note('copyBaseUrl'),
+  copyKey: note('copyKey'),
+  openWindow: note('openWindow'),
+  showErrors: note('showErrors'),
+  setStartAtLogin: note('setStartAtLogin'),
+  checkForUpdates: note('checkForUpdates'),
+  installUpdate: note('installUpdate'),
+  quit: note('quit'),
+};
+
+function itemsOf(status: TrayStatus, locale = 'en'): Map<string | undefined, MenuItemConstructorOptions> {
+  const items = trayMenu(status, actions, { messages: messagesFor(locale), locale });
+  const all = items.flatMap((item) => [item, ...(Array.isArray(item.submenu) ? item.submenu : [])]);
+  return new Map(all.map((item) => [item.id, item]));
+}
+
+describe('the menu of the tray', () => {
+  it.each<[string, Partial<TrayStatus>, string, Partial<MenuItemConstructorOptions>]>([
+    ['where it serves', {}, 'state', { label: 'Serving at http://127.0.0.1:4810/v1', enabled: false }],
+    ['that it is off', off, 'state', { label: 'Sluice is off' }],
+    ['why it failed', { engine: { kind: 'failed', problem: 'no port' } }, 'state', { label: 'Not running: no port' }],
+    ['the gateway as on', {}, 'gateway', { type: 'checkbox', checked: true, enabled: true }],
+    ['the gateway as off', off, 'gateway', { checked: false, enabled: true }],
+    ['a start that nobody may disturb', { engine: { kind: 'starting' } }, 'gateway', { checked: true, enabled: false }],
+    ['an end that nobody may disturb', { engine: { kind: 'stopping' } }, 'gateway', { checked: false, enabled: false }],
+    ['a provider', {}, 'provider:main', { type: 'checkbox', label: 'Main', checked: true }],
+    [
+      'one that is off, without its troubles',
+      { providers: [{ ...main, enabled: false, problem: 'no secret' }] },
+      'provider:main',
+      { label: 'Main', checked: false },
+    ],
+    [
+      'one that cannot be used, with the reason',
+      { providers: [{ ...main, problem: 'no secret' }] },
+      'provider:main',
+      { label: 'Main: no secret', checked: true },
+    ],
+    ['that there are no providers', { providers: [] }, 'no-providers', { label: 'No providers yet' }],
+    ['the default group', {}, 'default-group', { label: 'Default group: all models' }],
+    ['its patterns', { defaultGroupModels: ['gpt-*', 'o3'] }, 'default-group', { label: 'Default group: gpt-*, o3' }],
+    ['that there is none', { defaultGroupModels: null }, 'default-group', { label: 'No default group' }],
+    ['today’s numbers', {}, 'today', { label: 'Today: 1,234 requests, 56,789 tokens, $1.50' }],
+    ['the last error', { lastError: 'gpt-x: 502' }, 'last-error', { label: 'Last error: gpt-x: 502' }],
+    ['a key to copy', {}, 'key:k1', { label: 'editor' }],
+    ['that no key can be copied', { keys: [] }, 'no-keys', { enabled: false }],
+    ['nothing to copy while it is off', off, 'copy-base-url', { enabled: false }],
+    ['start at login as it is set', { startsAtLogin: true }, 'start-at-login', { type: 'checkbox', checked: true }],
+    ['that updates are somebody else’s', { update: { ...update, state: 'managed' } }, 'update', { enabled: false }],
+    [
+      'an update to install',
+      { update: { ...update, state: 'ready', version: '2.0.0' } },
+      'update',
+      { label: 'Install 2.0.0 and restart' },
+    ],
+  ])('shows %s', (_what, changes, id, expected) => {
+    expect(itemsOf({ ...serving, ...changes }).get(id)).toMatchObject(expected);
+  });
+
+  it('leaves out what only a gateway that serves can say', () => {
+    const shown = [...itemsOf(off).keys()];
+    expect(shown).not.toContain('providers');
+    expect(shown).not.toContain('today');
+    expect(shown).toContain('open');
+    expect(shown).toContain('quit');
+  });
+
+  it.each([
+    ['gateway', ['setGateway', false]],
+    ['provider:main', ['setProvider', main, false]],
+    ['copy-base-url', ['copyBaseUrl']],
+    ['key:k1', ['copyKey', 'k1']],
+    ['open', ['openWindow']],
+    ['last-error', ['showErrors']],
+    ['start-at-login', ['setStartAtLogin', true]],
+    ['update', ['checkForUpdates']],
+    ['quit', ['quit']],
+  ])('does what "%s" says', (id, expected) => {
+    clicked.length = 0;
+    const click = itemsOf({ ...serving, lastError: 'gpt-x: 502' }).get(id)?.click;
+    if (click) Reflect.apply(click, undefined, []);
+    expect(clicked).toEqual([expected]);
+  });
+
+  it('is in Chinese where the system is', () => {
+    expect(itemsOf(serving, 'zh-CN').get('state')?.label).toBe('正在服务:http://127.0.0.1:4810/v1');
+    expect(itemsOf(serving, 'zh-CN').get('quit')?.label).toBe('退出 Sluice');
+  });
+});
+
+describe('the icon of the tray', () => {
+  it.each<[ReturnType<typeof trayMark>, string, TrayStatus]>([
+    ['serving', 'it serves', serving],
+    ['off', 'it is off', off],
+    ['off', 'it starts', { ...off, engine: { kind: 'starting' } }],
+    ['error', 'it could not start', { ...off, engine: { kind: 'failed', problem: 'no port' } }],
+    ['error', 'a provider cannot be used', { ...serving, providers: [{ ...main, problem: 'no secret' }] }],
+    ['serving', 'only one that is off cannot', { ...serving, providers: [{ ...main, enabled: false, problem: 'x' }] }],
+  ])('says "%s" where %s', (mark, _when, status) => {
+    expect(trayMark(status)).toBe(mark);
+  });
+});
