@@ -20,6 +20,7 @@ import type { ExportFormat } from '../ledger/export.ts';
 import type { RequestFilter } from '../ledger/queries.ts';
 import { checkControlAccess, hasSession } from './control-guard.ts';
 import { createEventStreams } from './event-stream.ts';
+import { sendContinue } from './read-body.ts';
 
 export interface ControlRoutePorts {
   admin: AdminToken;
@@ -44,6 +45,10 @@ export function createControlRoutes(ports: ControlRoutePorts): ControlRoutes {
   router.get('/session', openSession(admin));
   router.use((request, _response, next) => {
     checkControlAccess(request, admin);
+    next();
+  });
+  router.post('/{*path}', (request, response, next) => {
+    sendContinue(request, response);
     next();
   });
   const json = express.json({ limit: maxBodyBytes, type: 'application/json' });

@@ -10,7 +10,7 @@ import type { Request, Response } from 'express';
 import multer from 'multer';
 import { GatewayError } from '../contract/errors.ts';
 import { headerParameters } from './header-parameters.ts';
-import { ClientGone } from './read-body.ts';
+import { ClientGone, sendContinue } from './read-body.ts';
 import { Spool, type SpoolOptions } from './spool.ts';
 
 export interface MultipartOptions extends SpoolOptions {
@@ -74,6 +74,7 @@ export async function receiveMultipart(
   const contentType = request.headers['content-type'] ?? '';
   const boundary = requireBoundary(contentType);
   requireBody(request, options.maxBytes);
+  sendContinue(request, response);
   const spool = new Spool(options);
   try {
     const found = await readParts(request, response, spool, options);

@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { GatewayError } from '../contract/errors.ts';
 
 /**
@@ -8,10 +8,16 @@ import { GatewayError } from '../contract/errors.ts';
 const copiedFromBytes = 64 * 1024;
 const copiedToBytes = 1024 * 1024;
 
+/** To be called before a body is read: a client may wait for this word before it sends one. */
+export function sendContinue({ headers, httpVersion }: IncomingMessage, response: ServerResponse): void {
+  if (httpVersion === '1.1' && headers.expect?.toLowerCase().includes('100-continue')) response.writeContinue();
+}
+
 /** Gathers a body in memory. Refuses at once what is, or turns out to be, longer than `maxBytes`. */
-export function readBody(request: IncomingMessage, maxBytes: number): Promise<Buffer> {
+export function readBody(request: IncomingMessage, response: ServerResponse, maxBytes: number): Promise<Buffer> {
   const announced = Number(request.headers['content-length'] ?? 0);
   if (announced > maxBytes) return Promise.reject(tooLarge(maxBytes, announced));
+  sendContinue(request, response);
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     const whole = announced > copiedFromBytes && announced <= copiedToBytes ? Buffer.allocUnsafe(announced) : null;

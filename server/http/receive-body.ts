@@ -32,7 +32,7 @@ export async function receiveBody(
     return new FormBody(
       await receiveMultipart(request as Request, response as Response, { folder, maxBytes: limits.multipartBodyBytes }),
     );
-  const bytes = await readBody(request, limits.jsonBodyBytes);
+  const bytes = await readBody(request, response, limits.jsonBodyBytes);
   return bytes.length === 0 && route.model === 'none' ? emptyBody : new JsonBody(bytes);
 }
 

@@ -35,25 +35,27 @@ export async function listen(listener: RequestListener, options: ListenOptions):
   const { host, port, headersTimeoutMs = defaultHeadersTimeoutMs } = options;
   let active = 0;
   let onIdle: (() => void) | undefined;
-  const server = http.createServer(
-    {
-      headersTimeout: headersTimeoutMs,
-      requestTimeout: requestTimeoutMs,
-      keepAliveTimeout: keepAliveTimeoutMs,
-      maxHeaderSize: maxHeaderBytes,
-      // Node would answer with an empty 400; the guards know what to say.
-      requireHostHeader: false,
-      connectionsCheckingInterval: Math.min(5_000, headersTimeoutMs),
-    },
-    (request: IncomingMessage, response: ServerResponse) => {
-      active++;
-      response.once('close', () => {
-        active--;
-        if (active === 0) onIdle?.();
-      });
-      listener(request, response);
-    },
-  );
+  const server = http.createServer({
+    headersTimeout: headersTimeoutMs,
+    requestTimeout: requestTimeoutMs,
+    keepAliveTimeout: keepAliveTimeoutMs,
+    maxHeaderSize: maxHeaderBytes,
+    // Node would answer with an empty 400; the guards know what to say.
+    requireHostHeader: false,
+    connectionsCheckingInterval: Math.min(5_000, headersTimeoutMs),
+  });
+  const serve = (request: IncomingMessage, response: ServerResponse) => {
+    active++;
+    response.once('close', () => {
+      active--;
+      if (active === 0) onIdle?.();
+    });
+    listener(request, response);
+  };
+  server.on('request', serve);
+  // Whoever reads a body says "100 Continue" first (`sendContinue`), so that what is refused is never sent.
+  server.on('checkContinue', serve);
+  server.on('checkExpectation', serve);
   const idleWithin = async (limitMs: number) => {
     const whenIdle = (resolve: () => void) => {
       onIdle = resolve;

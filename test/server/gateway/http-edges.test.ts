@@ -1,4 +1,6 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import http from 'node:http';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -56,6 +58,7 @@ describe('a reply has a request id', () => {
     [403, ['GET /v1/models HTTP/1.1', close, authorization]],
     [403, ['GET /v1/models HTTP/1.0', authorization]],
     [200, ['GET /v1/models HTTP/1.1', host, authorization, 'connection: upgrade, close', 'upgrade: websocket']],
+    [200, ['GET /v1/models HTTP/1.1', host, authorization, close, 'expect: something']],
     [405, ['CONNECT api.example:443 HTTP/1.1', 'host: api.example:443']],
   ])('of status %i to %j', async (status, lines) => {
     const [head = '', body = ''] = (await raw(...lines)).split('\r\n\r\n');
@@ -81,5 +84,55 @@ describe('a request that names the whole address', () => {
     expect(await ask('http://evil.example/v1/models', 'host: localhost')).toMatch(/^HTTP\/1\.1 403 /);
     expect(await ask('http://x@localhost/v1/models', 'host: localhost')).toMatch(/^HTTP\/1\.1 403 /);
     expect(await ask('ftp://localhost/v1/models', 'host: localhost')).toMatch(/^HTTP\/1\.1 404 /);
+  });
+});
+
+describe('a client that waits for "100 Continue" before it sends its body', () => {
+  const json = '{"model":"gpt-x","input":"x"}';
+  const form = '--b\r\ncontent-disposition: form-data; name="model"\r\n\r\ngpt-x\r\n--b--\r\n';
+
+  /** The body is sent when the word for it comes; returns all that came, and whether it was sent. */
+  async function ask(path: string, headers: Record<string, string>, body: string) {
+    const request = http.request(gateway.origin + path, {
+      method: 'POST',
+      agent: false,
+      headers: {
+        authorization: `Bearer ${testKey}`,
+        'content-length': body.length,
+        expect: '100-continue',
+        ...headers,
+      },
+    });
+    let isSent = false;
+    request.once('continue', () => {
+      isSent = true;
+      request.end(body);
+    });
+    request.flushHeaders();
+    const [response] = (await once(request, 'response')) as [http.IncomingMessage];
+    response.resume();
+    await once(response, 'end');
+    request.destroy();
+    return { status: response.statusCode, isSent };
+  }
+
+  test('gets the word where the body is wanted', async () => {
+    expect(await ask('/v1/embeddings', {}, json)).toEqual({ status: 200, isSent: true });
+    const type = { 'content-type': 'multipart/form-data; boundary=b' };
+    expect(await ask('/v1/audio/transcriptions', type, form)).toEqual({ status: 200, isSent: true });
+    const token = readFileSync(join(gateway.folder, 'admin.token'), 'utf8').trim();
+    const admin = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+    expect(await ask('/control/query', admin, '{"type":"status"}')).toEqual({ status: 200, isSent: true });
+  });
+
+  test('gets a refusal instead where it is not', async () => {
+    expect(await ask('/v1/nope', {}, json)).toEqual({ status: 404, isSent: false });
+    expect(await ask('/v1/embeddings', { authorization: 'Bearer x' }, json)).toEqual({ status: 401, isSent: false });
+    expect(await ask('/v1/embeddings', {}, ' '.repeat(5_001))).toEqual({ status: 413, isSent: false });
+    expect(await ask('/v1/audio/speech', { 'content-type': 'multipart/form-data; boundary=b' }, form)).toEqual({
+      status: 415,
+      isSent: false,
+    });
+    expect(await ask('/control/query', {}, '{"type":"status"}')).toEqual({ status: 403, isSent: false });
   });
 });
