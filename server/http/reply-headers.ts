@@ -19,7 +19,8 @@ const passed = new Set([
   'x-request-id',
 ]);
 
-const passedPrefix = /^(?:x-ratelimit-|openai-)/;
+/** Providers tell their rate limits under many names. */
+const passedPrefix = /^(?:(?:x-|anthropic-)?ratelimit(?:bysize)?(?:-|$)|x-rate-limit-|openai-)/;
 
 export function isEventStream(headers: ResponseHeaders): boolean {
   const type = headers['content-type'];

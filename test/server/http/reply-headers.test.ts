@@ -24,6 +24,20 @@ test('only headers on the list pass', () => {
   });
 });
 
+test.each([
+  'ratelimit',
+  'ratelimit-policy',
+  'ratelimit-remaining',
+  'x-ratelimit-limit-requests',
+  'x-ratelimitbysize-limit-tokens',
+  'x-rate-limit-reset',
+  'anthropic-ratelimit-tokens-remaining',
+])('the rate limit %s passes', (name) => expect(replyHeaders({ [name]: '1' }, 'req_1')[name]).toBe('1'));
+
+test.each(['x-ratelimited', 'ratelimited', 'anthropic-organization-id'])('%s does not pass', (name) => {
+  expect(replyHeaders({ [name]: '1' }, 'req_1')).not.toHaveProperty(name);
+});
+
 test('the upstream’s request id passes beside ours', () => {
   expect(replyHeaders({ 'x-request-id': 'req_up' }, 'req_1')).toEqual({
     'x-request-id': 'req_up',
