@@ -9,18 +9,24 @@ import { LocalizationProvider } from './messages/LocalizationProvider.tsx';
 import { openApi } from './open-api.ts';
 import { createControlStore } from './state/control-store.ts';
 import { ControlStoreProvider } from './state/use-control.ts';
+import { DesktopProvider, DesktopProvider } from './state/use-desktop.ts';
 import { theme } from './theme.ts';
 
 const root = document.getElementById('root');
 if (!root) throw new Error('index.html has no #root');
-const store = createControlStore(openApi().control);
+const { control, desktop } = openApi();
+const store = createControlStore(control);
 
 createRoot(root).render(
   <StrictMode>
     <MantineProvider theme={theme} defaultColorScheme="auto">
       <LocalizationProvider>
         <ControlStoreProvider value={store}>
-          <App />
+          <DesktopProvider value={desktop}>
+            <DesktopProvider value={desktop}>
+            <App />
+          </DesktopProvider>
+          </DesktopProvider>
         </ControlStoreProvider>
       </LocalizationProvider>
     </MantineProvider>

@@ -1,12 +1,35 @@
 export const settings = {
   parts: {
     window: 'This window',
+    desktop: 'On this machine',
     address: 'Address and network',
     access: 'Who may call from elsewhere',
     serving: 'Serving',
     records: 'Records',
     transfer: 'Export and import',
     about: 'About',
+  },
+  desktop: {
+    startsAtLogin: 'Start when you log in',
+    notifications: 'Tell me when',
+    kinds: {
+      'provider-unusable': 'a provider cannot be used any more',
+      'credential-refused': 'a credential is refused',
+      'update-ready': 'an update is ready',
+    },
+    updates: {
+      managed: 'Updates come from whoever manages this machine.',
+      idle: 'Not looked for updates so far.',
+      checking: 'Looking for updates…',
+      current: 'This is the newest version.',
+      downloading: 'Loading an update…',
+      ready: 'An update is ready.',
+      failed: 'Could not look for updates.',
+    },
+    version: (version: string) => `Version ${version}.`,
+    check: 'Check for updates',
+    install: 'Restart and install',
+    showLogs: 'Show the log folder',
   },
   fields: {
     host: { label: 'Reachable from', hint: 'Every request needs a key, wherever it comes from.' },
@@ -75,4 +98,25 @@ export const settings = {
   diagnosticsHint:
     'For someone who helps: versions, state, configuration and the last errors as a file. It holds no secrets and nothing that was said.',
   diagnostics: 'Download diagnostics',
+  desktop: {
+    title: 'Desktop',
+    startAtLogin: 'Start at login, in the tray',
+    notifications: {
+      'provider-unusable': 'Tell me when a provider can no longer be used',
+      'credential-refused': 'Tell me when a provider refuses a credential',
+      'update-ready': 'Tell me when an update is ready',
+    },
+    update: {
+      managed: (_version: string) => 'Updates come with this installation.',
+      idle: (_version: string) => 'No search for updates so far.',
+      checking: (_version: string) => 'Looking for updates…',
+      current: (_version: string) => 'Sluice is up to date.',
+      downloading: (version: string) => `Version ${version} is being downloaded.`,
+      ready: (version: string) => `Version ${version} is ready. Running requests end before it is installed.`,
+      failed: (_version: string) => 'The search for updates failed.',
+    },
+    checkForUpdates: 'Check for updates',
+    installUpdate: 'Install and restart',
+    showLogFolder: 'Show the log folder',
+  },
 };

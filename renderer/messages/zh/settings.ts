@@ -3,12 +3,35 @@ import type * as english from '../en/settings.ts';
 export const settings: typeof english.settings = {
   parts: {
     window: '此窗口',
+    desktop: '此机器',
     address: '地址与网络',
     access: '允许从何处调用',
     serving: '服务',
     records: '记录',
     transfer: '导出与导入',
     about: '关于',
+  },
+  desktop: {
+    startsAtLogin: '登录时启动',
+    notifications: '以下情况通知我',
+    kinds: {
+      'provider-unusable': '提供方不再可用',
+      'credential-refused': '凭据被拒绝',
+      'update-ready': '更新已就绪',
+    },
+    updates: {
+      managed: '更新由此机器的管理者负责。',
+      idle: '尚未检查更新。',
+      checking: '正在检查更新…',
+      current: '已是最新版本。',
+      downloading: '正在下载更新…',
+      ready: '更新已就绪。',
+      failed: '无法检查更新。',
+    },
+    version: (version) => `版本 ${version}。`,
+    check: '检查更新',
+    install: '重启并安装',
+    showLogs: '显示日志文件夹',
   },
   fields: {
     host: { label: '可访问范围', hint: '无论来自何处，每个请求都需要密钥。' },
@@ -69,4 +92,25 @@ export const settings: typeof english.settings = {
   configuration: '配置',
   diagnosticsHint: '供协助者使用：包含版本、状态、配置和最近错误的文件。不含机密，也不含对话内容。',
   diagnostics: '下载诊断信息',
+  desktop: {
+    title: '桌面',
+    startAtLogin: '登录时启动，仅显示在托盘',
+    notifications: {
+      'provider-unusable': '提供方无法使用时通知我',
+      'credential-refused': '提供方拒绝凭据时通知我',
+      'update-ready': '更新就绪时通知我',
+    },
+    update: {
+      managed: () => '更新由安装方提供。',
+      idle: () => '尚未检查更新。',
+      checking: () => '正在检查更新…',
+      current: () => 'Sluice 已是最新版本。',
+      downloading: (version) => `正在下载版本 ${version}。`,
+      ready: (version) => `版本 ${version} 已就绪，进行中的请求结束后安装。`,
+      failed: () => '检查更新失败。',
+    },
+    checkForUpdates: '检查更新',
+    installUpdate: '安装并重启',
+    showLogFolder: '打开日志文件夹',
+  },
 };

@@ -1,0 +1,50 @@
+import { createContext, useContext, useEffect, useState } from 'react';
+import type { DesktopView, IpcArgument, IpcCalls } from '../../server/contract/ipc.ts';
+import { ControlError, type DesktopApi, type DesktopCallName } from '../api.ts';
+
+const DesktopContext = createContext<DesktopApi | null>(null);
+
+export const DesktopProvider = DesktopContext.Provider;
+
+type ViewCall = {
+  [Name in DesktopCallName]: IpcCalls[Name]['result'] extends DesktopView ? Name : never;
+}[DesktopCallName];
+type ActCall = Exclude<DesktopCallName, ViewCall>;
+
+export interface Desktop {
+  /** Null until it is known. */
+  view: DesktopView | null;
+  /** Why the last call failed; null if it did not. */
+  problem: ControlError | null;
+  /** What it makes of the desktop shows in `view`. */
+  change<Name extends ViewCall>(name: Name, argument: IpcArgument<Name>): void;
+  act<Name extends ActCall>(name: Name, argument: IpcArgument<Name>): void;
+}
+
+/** The program around the window; null in a browser. */
+export function useDesktop(): Desktop | null {
+  const api = useContext(DesktopContext);
+  const [view, setView] = useState<DesktopView | null>(null);
+  const [problem, setProblem] = useState<ControlError | null>(null);
+  const fail = (error: unknown) =>
+    setProblem(error instanceof ControlError ? error : new ControlError(null, String(error)));
+  useEffect(() => {
+    if (!api) return;
+    // One that asks goes on, whatever comes of it: what has changed is told.
+    void api.call('desktop', null).then(setView, () => {});
+    return api.onChange(setView);
+  }, [api]);
+  if (!api) return null;
+  return {
+    view,
+    problem,
+    change(name, argument) {
+      setProblem(null);
+      api.call(name, argument).then(setView, fail);
+    },
+    act(name, argument) {
+      setProblem(null);
+      api.call(name, argument).catch(fail);
+    },
+  };
+}

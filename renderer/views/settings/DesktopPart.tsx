@@ -1,0 +1,65 @@
+import { Button, Switch } from '@mantine/core';
+import { notificationKinds, type UpdateView } from '../../../server/contract/ipc.ts';
+import { CommandProblem } from '../../components/CommandProblem.tsx';
+import { Section } from '../../components/Section.tsx';
+import { useMessages } from '../../messages/use-messages.ts';
+import { type Desktop, useDesktop } from '../../state/use-desktop.ts';
+import classes from './Settings.module.css';
+
+/** What only the installed program has: start at login, notifications, updates, its log. In a browser there is none of it. */
+export function DesktopPart() {
+  const desktop = useDesktop();
+  const { desktop: names } = useMessages().settings;
+  if (!desktop?.view) return null;
+  const { view, problem, change, act } = desktop;
+  return (
+    <Section title={names.title}>
+      <div className={classes.form}>
+        <Switch
+          label={names.startAtLogin}
+          checked={view.startsAtLogin}
+          onChange={(event) => change('setStartAtLogin', event.currentTarget.checked)}
+        />
+        {notificationKinds.map((kind) => (
+          <Switch
+            key={kind}
+            label={names.notifications[kind]}
+            checked={view.notifications[kind]}
+            onChange={(event) => change('setNotification', { kind, isOn: event.currentTarget.checked })}
+          />
+        ))}
+        <Update view={view.update} desktop={desktop} />
+        {problem && <CommandProblem problem={problem} />}
+        <div className={classes.acts}>
+          <Button variant="default" onClick={() => act('showLogFolder', null)}>
+            {names.showLogFolder}
+          </Button>
+        </div>
+      </div>
+    </Section>
+  );
+}
+
+function Update({ view, desktop: { change, act } }: { view: UpdateView; desktop: Desktop }) {
+  const { desktop: names } = useMessages().settings;
+  const isBusy = view.state === 'checking' || view.state === 'downloading';
+  return (
+    <>
+      <p className={classes.text} role="status">
+        {names.update[view.state](view.version ?? '')} {view.problem}
+      </p>
+      {view.notes && <p className={classes.text}>{view.notes}</p>}
+      {view.state !== 'managed' && (
+        <div className={classes.acts}>
+          {view.state === 'ready' ? (
+            <Button onClick={() => act('installUpdate', null)}>{names.installUpdate}</Button>
+          ) : (
+            <Button variant="default" loading={isBusy} onClick={() => change('checkForUpdates', null)}>
+              {names.checkForUpdates}
+            </Button>
+          )}
+        </div>
+      )}
+    </>
+  );
+}
