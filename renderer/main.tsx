@@ -9,7 +9,7 @@ import { LocalizationProvider } from './messages/LocalizationProvider.tsx';
 import { openApi } from './open-api.ts';
 import { createControlStore } from './state/control-store.ts';
 import { ControlStoreProvider } from './state/use-control.ts';
-import { DesktopProvider, DesktopProvider } from './state/use-desktop.ts';
+import { DesktopProvider } from './state/use-desktop.ts';
 import { theme } from './theme.ts';
 
 const root = document.getElementById('root');
@@ -23,9 +23,7 @@ createRoot(root).render(
       <LocalizationProvider>
         <ControlStoreProvider value={store}>
           <DesktopProvider value={desktop}>
-            <DesktopProvider value={desktop}>
             <App />
-          </DesktopProvider>
           </DesktopProvider>
         </ControlStoreProvider>
       </LocalizationProvider>

@@ -19,14 +19,14 @@ it('the settings in the desktop’s window have what only the desktop can do', a
   const desktop = opened;
   const page = await desktop.page();
   await page.getByRole('link', { name: 'Settings' }).click();
-  const part = page.getByRole('region', { name: 'On this machine' });
-  const login = part.getByRole('switch', { name: 'Start when you log in' });
+  const part = page.getByRole('region', { name: 'Desktop' });
+  const login = part.getByRole('switch', { name: 'Start at login, in the tray' });
   await flip(login, true);
   await expect.poll(async () => isChecked(desktop, 'start-at-login')).toBe(true);
   await flip(login, false);
   await expect.poll(async () => isChecked(desktop, 'start-at-login')).toBe(false);
-  await flip(part.getByRole('switch', { name: 'a credential is refused' }), false);
-  await part.getByText('Updates come from whoever manages this machine.').waitFor();
+  await flip(part.getByRole('switch', { name: 'Tell me when a provider refuses a credential' }), false);
+  await part.getByText('Updates come with this installation.').waitFor();
   await part.getByRole('button', { name: 'Show the log folder' }).click();
   await expect.poll(async () => (await desktop.state()).shown.folders).toEqual([join(desktop.folder, 'data/logs')]);
   expect(await accessibilityFaults(page)).toEqual([]);

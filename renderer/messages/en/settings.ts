@@ -1,35 +1,12 @@
 export const settings = {
   parts: {
     window: 'This window',
-    desktop: 'On this machine',
     address: 'Address and network',
     access: 'Who may call from elsewhere',
     serving: 'Serving',
     records: 'Records',
     transfer: 'Export and import',
     about: 'About',
-  },
-  desktop: {
-    startsAtLogin: 'Start when you log in',
-    notifications: 'Tell me when',
-    kinds: {
-      'provider-unusable': 'a provider cannot be used any more',
-      'credential-refused': 'a credential is refused',
-      'update-ready': 'an update is ready',
-    },
-    updates: {
-      managed: 'Updates come from whoever manages this machine.',
-      idle: 'Not looked for updates so far.',
-      checking: 'Looking for updates…',
-      current: 'This is the newest version.',
-      downloading: 'Loading an update…',
-      ready: 'An update is ready.',
-      failed: 'Could not look for updates.',
-    },
-    version: (version: string) => `Version ${version}.`,
-    check: 'Check for updates',
-    install: 'Restart and install',
-    showLogs: 'Show the log folder',
   },
   fields: {
     host: { label: 'Reachable from', hint: 'Every request needs a key, wherever it comes from.' },

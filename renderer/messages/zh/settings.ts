@@ -3,35 +3,12 @@ import type * as english from '../en/settings.ts';
 export const settings: typeof english.settings = {
   parts: {
     window: '此窗口',
-    desktop: '此机器',
     address: '地址与网络',
     access: '允许从何处调用',
     serving: '服务',
     records: '记录',
     transfer: '导出与导入',
     about: '关于',
-  },
-  desktop: {
-    startsAtLogin: '登录时启动',
-    notifications: '以下情况通知我',
-    kinds: {
-      'provider-unusable': '提供方不再可用',
-      'credential-refused': '凭据被拒绝',
-      'update-ready': '更新已就绪',
-    },
-    updates: {
-      managed: '更新由此机器的管理者负责。',
-      idle: '尚未检查更新。',
-      checking: '正在检查更新…',
-      current: '已是最新版本。',
-      downloading: '正在下载更新…',
-      ready: '更新已就绪。',
-      failed: '无法检查更新。',
-    },
-    version: (version) => `版本 ${version}。`,
-    check: '检查更新',
-    install: '重启并安装',
-    showLogs: '显示日志文件夹',
   },
   fields: {
     host: { label: '可访问范围', hint: '无论来自何处，每个请求都需要密钥。' },

@@ -5,7 +5,7 @@ import { useMessages } from '../../messages/use-messages.ts';
 import { useControlState } from '../../state/use-control.ts';
 import { AboutPart } from './AboutPart.tsx';
 import { AddressNotes } from './AddressNotes.tsx';
-import { DesktopPart, DesktopPart } from './DesktopPart.tsx';
+import { DesktopPart } from './DesktopPart.tsx';
 import classes from './Settings.module.css';
 import { SettingsPart } from './SettingsPart.tsx';
 import { TransferPart } from './TransferPart.tsx';
@@ -20,7 +20,6 @@ export function Settings() {
       {status ? (
         <>
           <WindowPart />
-          <DesktopPart />
           <DesktopPart />
           <SettingsPart part="address">{(form) => <AddressNotes form={form} />}</SettingsPart>
           <SettingsPart part="access" />
