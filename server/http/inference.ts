@@ -186,7 +186,7 @@ class InferenceCall {
         choices: call.body.fields.stream ? countChoices(route, call.body) : 1,
         stripUsage: sendable.usageAsked,
         keepAliveMs: this.#snapshot.settings.keepAliveCommentMs,
-        inspect: this.#inspector(match, call, target, credential),
+        inspector: this.#inspector(match, call, target, credential),
       });
       this.#relay = relay;
       relay.attach(this.#ports.transport.send(request, relay));
@@ -215,7 +215,6 @@ class InferenceCall {
     const watch = jobWatcher(this.#ports.jobs, {
       match,
       store: call.body.fields.store,
-      status: () => this.#trace.attempts.at(-1)?.status ?? 0,
       owner: {
         groupId: call.group.id,
         keyId: this.#trace.key?.id ?? '',
@@ -228,9 +227,12 @@ class InferenceCall {
     // What an attempt before this one left behind never reached the client.
     this.#captured = [];
     this.#capturedBytes = 0;
-    return (chunk: Buffer) => {
-      watch?.(chunk);
-      this.#captureReply(chunk);
+    return {
+      begin: (status: number, contentType: string) => watch?.begin(status, contentType),
+      take: (chunk: Buffer) => {
+        watch?.take(chunk);
+        this.#captureReply(chunk);
+      },
     };
   }
 

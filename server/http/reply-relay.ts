@@ -13,6 +13,7 @@ import type { Exchange, ReplyHandler, ResponseHeaders } from '../transport/trans
 import { TransportError } from '../transport/transport-error.ts';
 import { redactText } from './redact-credential.ts';
 import { isReadableStream, replyHeaders } from './reply-headers.ts';
+import type { ReplyInspector } from './reply-inspector.ts';
 import {
   kindOfRest,
   type StreamClose,
@@ -38,8 +39,7 @@ export interface RelayOptions {
   /** Usage was asked for by Sluice alone and has to be taken out again. */
   stripUsage: boolean;
   keepAliveMs: number;
-  /** Sees the bytes of a successful reply before they are sent. */
-  inspect: ((chunk: Buffer) => void) | null;
+  inspector: ReplyInspector | null;
 }
 
 export class ReplyRelay implements ReplyHandler {
@@ -105,13 +105,14 @@ export class ReplyRelay implements ReplyHandler {
     this.#head = { status, headers };
     this.contentType = one(headers['content-type']) ?? '';
     this.outcome = status < 400 ? 'ok' : 'error';
+    this.#options.inspector?.begin(status, this.contentType);
     if (protocol && status < 400 && isReadableStream(headers)) this.#beginStream(protocol);
   }
 
   onData(chunk: Buffer): void {
     if (this.#done || !this.#head) return;
     this.#options.tail.push(chunk);
-    this.#options.inspect?.(chunk);
+    this.#options.inspector?.take(chunk);
     this.#keepAlive?.refresh();
     if (this.#gate) this.#gate.push(chunk);
     else this.#write(chunk);

@@ -167,6 +167,13 @@ describe('a video', () => {
     await expect(gateway.client.videos.retrieve(id)).rejects.toThrow(OpenAI.NotFoundError);
   });
 
+  test('is gone too when its deletion is answered without a body', async () => {
+    const { id } = await makeVideo('video-one');
+    one.answer((_request, response) => void response.writeHead(204).end());
+    await gateway.fetch(`/videos/${id}`, { method: 'DELETE' });
+    await expect(gateway.client.videos.retrieve(id)).rejects.toThrow(OpenAI.NotFoundError);
+  });
+
   test('whose deletion failed is still there', async () => {
     const { id } = await makeVideo('video-one');
     one.answer((_request, response) => json(response, { error: { message: 'later' } }, 500));
