@@ -2,7 +2,7 @@
 import { GatewayError } from '../contract/errors.ts';
 import type { Job, JobStore } from '../jobs/job-store.ts';
 import { orderTargets } from '../routing/order-targets.ts';
-import { resolveDefault, resolveRoute } from '../routing/resolve.ts';
+import { mayUseAnyModel, type Resolved, resolveDefault, resolveRoute } from '../routing/resolve.ts';
 import type { CompiledGroup, CompiledKey, Snapshot, Target } from '../routing/snapshot.ts';
 import type { RouteMatch } from './inference-routes.ts';
 import type { RequestFields } from './outgoing-body.ts';
@@ -25,16 +25,21 @@ export interface PlanInput {
 }
 
 export function planCall(input: PlanInput): CallPlan {
-  const { match, fields, group, key } = input;
+  const { match, fields } = input;
   const { route, id } = match;
   if (route.job && id !== null) return planForJob(input, route.job.kind, id);
   if (fields.model === null && route.model === 'required') {
     throw new GatewayError('model_missing', 'you must provide a model parameter');
   }
-  const resolved =
-    fields.model === null ? resolveDefault(group, key, route.capability) : resolveRoute(group, key, fields.model);
-  if (fields.previousResponseId !== null) return planAfterResponse(input, fields.previousResponseId, resolved.targets);
+  if (fields.previousResponseId !== null) return planAfterResponse(input, fields.previousResponseId);
+  const resolved = resolve(input);
   return { model: resolved.model, targets: orderTargets(resolved.targets), credentialId: null };
+}
+
+function resolve({ match, fields, group, key }: PlanInput): Resolved {
+  return fields.model === null
+    ? resolveDefault(group, key, match.route.capability)
+    : resolveRoute(group, key, fields.model);
 }
 
 function planForJob(input: PlanInput, kind: Job['kind'], id: string): CallPlan {
@@ -47,7 +52,8 @@ function planForJob(input: PlanInput, kind: Job['kind'], id: string): CallPlan {
 }
 
 /** A conversation goes on where its earlier responses are stored. */
-function planAfterResponse(input: PlanInput, previousId: string, targets: readonly Target[]): CallPlan {
+function planAfterResponse(input: PlanInput, previousId: string): CallPlan {
+  const targets = isModelOpen(input) ? null : resolve(input).targets;
   const job = input.jobs.find('response', previousId, input.group.id);
   if (!job) {
     throw new GatewayError(
@@ -58,9 +64,22 @@ function planAfterResponse(input: PlanInput, previousId: string, targets: readon
       },
     );
   }
-  const target = targets.find((candidate) => candidate.provider.id === job.providerId);
-  const model = input.fields.model;
-  return { model, targets: [target ?? ownerOf(input, job, model)], credentialId: job.credentialId };
+  if (!input.group.providers.some(({ provider }) => provider.id === job.providerId)) {
+    throw new GatewayError(
+      'no_healthy_provider',
+      `The previous response belongs to provider "${job.providerId}", which group "${input.group.id}" may not use.`,
+    );
+  }
+  const target = targets?.find((candidate) => candidate.provider.id === job.providerId);
+  const { model } = input.fields;
+  // An alias that leads elsewhere means nothing to the owner.
+  const ownModel = !targets || targets.some((candidate) => candidate.model === model) ? model : job.model;
+  return { model, targets: [target ?? ownerOf(input, job, ownModel)], credentialId: job.credentialId };
+}
+
+/** The owner of the previous response may choose the model itself. */
+function isModelOpen({ match, fields, group, key }: PlanInput): boolean {
+  return fields.model === null && !group.defaults[match.route.capability] && mayUseAnyModel(group, key);
 }
 
 function ownerOf(input: PlanInput, job: Job, model: string | null): Target {

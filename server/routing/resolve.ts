@@ -31,15 +31,24 @@ export function resolveDefault(group: CompiledGroup, key: CompiledKey, capabilit
   if (model) return resolveRoute(group, key, model);
   const usable = group.providers.filter(({ provider }) => !provider.unusable);
   const [only] = usable;
-  if (only && usable.length === 1 && group.allowsAllModels && !key.allowsModel) {
-    return { model: null, targets: [{ ...only, model: null }] };
-  }
-  if (usable.length === 0)
-    throw new GatewayError('no_healthy_provider', 'No provider of this key’s group can be used now.');
+  if (!only) throw new GatewayError('no_healthy_provider', 'No provider of this key’s group can be used now.');
+  if (usable.length === 1 && mayUseAnyModel(group, key)) return { model: null, targets: [{ ...only, model: null }] };
   throw new GatewayError(
     'model_missing',
-    `you must provide a model parameter: group "${group.id}" has no default model for ${capability}, and more than one could be meant.`,
+    `you must provide a model parameter: ${whyNoDefault(group, usable.length, capability)}`,
   );
+}
+
+/** Only then may a provider choose the model. */
+export function mayUseAnyModel(group: CompiledGroup, key: CompiledKey): boolean {
+  return group.allowsAllModels && !key.allowsModel;
+}
+
+function whyNoDefault(group: CompiledGroup, providers: number, capability: Capability): string {
+  if (providers > 1)
+    return `group "${group.id}" has no default model for ${capability}, and more than one could be meant.`;
+  const limited = group.allowsAllModels ? 'this key' : `group "${group.id}"`;
+  return `the models of ${limited} are limited, so name one or set a default for ${capability} in the group.`;
 }
 
 /** A key lists exactly what it may call by these names. */

@@ -95,6 +95,7 @@ const last = (upstream: ScriptedUpstream) => {
   const seen = upstream.seen.at(-1);
   return `${seen?.headers.authorization} ${seen?.method} ${seen?.url}`;
 };
+const bodyAt = (upstream: ScriptedUpstream) => JSON.parse(upstream.seen.at(-1)?.body.toString() ?? '');
 
 describe('a video', () => {
   async function expectReached(id: string, upstream: ScriptedUpstream, secret: string): Promise<void> {
@@ -350,9 +351,44 @@ describe('a stored response', () => {
     });
     const { id } = await ask('smart');
     await ask('smart', { previous_response_id: id });
-    expect(JSON.parse(two.seen.at(-1)?.body.toString() ?? '')).toMatchObject({
-      model: 'chat-two',
-      previous_response_id: id,
+    expect(bodyAt(two)).toMatchObject({ model: 'chat-two', previous_response_id: id });
+  });
+
+  test('is gone on from with its own model, where an alias leads elsewhere now', async () => {
+    const { id } = await ask('chat-two');
+    await restart({
+      config: config({ aliases: [{ name: 'smart', targets: [{ provider: 'one', model: 'chat-one' }] }] }),
     });
+    await ask('smart', { previous_response_id: id });
+    expect(bodyAt(two)).toMatchObject({ model: 'chat-two', previous_response_id: id });
+  });
+
+  test('is gone on from without a model at its owner, who chooses', async () => {
+    const { id } = await ask('chat-two');
+    const body = JSON.stringify({ previous_response_id: id, input: 'And?' });
+    expect((await gateway.fetch('/responses', { method: 'POST', body })).status).toBe(200);
+    expect(last(two)).toBe('Bearer secret-two-a POST /v1/responses');
+    expect(bodyAt(two)).toEqual(JSON.parse(body));
+  });
+
+  test('is gone on from without a model with the group’s default, or not at all where its models are limited', async () => {
+    const { id } = await ask('chat-two');
+    const goOn = () =>
+      gateway.fetch('/responses', { method: 'POST', body: JSON.stringify({ previous_response_id: id }) });
+    await restart({
+      config: config({ groups: [{ id: 'default', defaults: { responses: 'chat-two' } }, { id: 'other' }] }),
+    });
+    expect((await goOn()).status).toBe(200);
+    expect(bodyAt(two)).toEqual({ model: 'chat-two', previous_response_id: id });
+    await restart({ config: config({ groups: [{ id: 'default', models: ['chat-*'] }, { id: 'other' }] }) });
+    expect((await goOn()).status).toBe(400);
+  });
+
+  test('is not gone on from at a provider that the group may not use any more', async () => {
+    const { id } = await ask('chat-two');
+    await restart({ config: config({ groups: [{ id: 'default', providers: ['one'] }, { id: 'other' }] }) });
+    const before = two.seen.length;
+    await expect(ask('chat-one', { previous_response_id: id })).rejects.toMatchObject({ code: 'no_healthy_provider' });
+    expect(two.seen).toHaveLength(before);
   });
 });

@@ -28,14 +28,8 @@ function asking(config: Parts, keyId = 'k') {
         resolveDefault(group, key, capability).targets.map(({ provider, model }) => `${provider.id}:${model}`),
       );
     },
-    refusal(model: string): string {
-      try {
-        resolveRoute(group, key, model);
-      } catch (error) {
-        if (error instanceof GatewayError) return error.message;
-      }
-      throw new Error('it was not refused');
-    },
+    refusal: (model: string) => messageOf(() => resolveRoute(group, key, model)),
+    defaultRefusal: (capability: Capability) => messageOf(() => resolveDefault(group, key, capability)),
     retrieve: (model: string) => orCode(() => [retrieveModel(group, key, model)]),
   };
 }
@@ -47,6 +41,15 @@ function orCode<T>(work: () => T): T | string {
     if (error instanceof GatewayError) return error.code;
     throw error;
   }
+}
+
+function messageOf(work: () => unknown): string {
+  try {
+    work();
+  } catch (error) {
+    if (error instanceof GatewayError) return error.message;
+  }
+  throw new Error('it was not refused');
 }
 
 function hashOf(secret: string): string {
@@ -229,6 +232,17 @@ describe('a request without a model', () => {
     expect(asking({ providers, groups: [{ id: 'g', deny: ['v'] }] }).callDefault('videos')).toBe('model_missing');
     const keys = [{ id: 'k', group: 'g', hash: hashOf('k'), models: ['v'] }];
     expect(asking({ providers, keys }).callDefault('videos')).toBe('model_missing');
+  });
+
+  test('is told why it has to name one', () => {
+    const providers = [provider('a', ['v', 'w'])];
+    const groups = [{ id: 'g', models: ['v'] }];
+    const advice = 'are limited, so name one or set a default for videos in the group.';
+    expect(asking({ providers, groups }).defaultRefusal('videos')).toContain(`the models of group "g" ${advice}`);
+    const keys = [{ id: 'k', group: 'g', hash: hashOf('k'), models: ['v'] }];
+    expect(asking({ providers, keys }).defaultRefusal('videos')).toContain(`the models of this key ${advice}`);
+    const two = asking({ providers: [...providers, provider('b', ['v'])] });
+    expect(two.defaultRefusal('videos')).toContain('group "g" has no default model for videos, and more than one');
   });
 
   test('fails where there is no provider', () => {
