@@ -94,6 +94,8 @@ function Row({ item }: { item: SortableItem }) {
         {...attributes}
         {...listeners}
         aria-label={names.move(item.name)}
+        // Escape leaves the move, not the dialog around it.
+        data-mantine-stop-propagation={isDragging}
       >
         <IconGripVertical size={16} aria-hidden />
       </button>

@@ -2,6 +2,7 @@
 import { connect, keyChooser } from './en/connect.ts';
 import { groups, sortable } from './en/groups.ts';
 import { createKey, keys, secret } from './en/keys.ts';
+import { models } from './en/models.ts';
 import { attention, overview, status } from './en/overview.ts';
 import { playground } from './en/playground.ts';
 import { providers } from './en/providers.ts';
@@ -20,6 +21,7 @@ export const en = {
   keys,
   createKey,
   secret,
+  models,
   groups,
   sortable,
   requests,

@@ -2,6 +2,7 @@ import type { Messages } from './en.ts';
 import { connect, keyChooser } from './zh/connect.ts';
 import { groups, sortable } from './zh/groups.ts';
 import { createKey, keys, secret } from './zh/keys.ts';
+import { models } from './zh/models.ts';
 import { attention, overview, status } from './zh/overview.ts';
 import { playground } from './zh/playground.ts';
 import { providers } from './zh/providers.ts';
@@ -21,6 +22,7 @@ export const zh: Messages = {
   keys,
   createKey,
   secret,
+  models,
   groups,
   sortable,
   requests,

@@ -9,6 +9,7 @@ import {
   IconServer2,
   IconSettings,
   IconUsersGroup,
+  IconVectorTriangle,
 } from '@tabler/icons-react';
 import { type ComponentType, type LazyExoticComponent, lazy } from 'react';
 import type { Messages } from '../messages/en.ts';
@@ -36,6 +37,12 @@ export const screens: readonly ScreenEntry[] = [
     path: '/providers',
     Icon: IconServer2,
     Component: lazy(async () => ({ default: (await import('./providers/Providers.tsx')).Providers })),
+  },
+  {
+    name: 'models',
+    path: '/models',
+    Icon: IconVectorTriangle,
+    Component: lazy(async () => ({ default: (await import('./models/Models.tsx')).Models })),
   },
   {
     name: 'groups',

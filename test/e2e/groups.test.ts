@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { accessibilityFaults } from './accessibility.ts';
-import { expectFocus } from './person.ts';
+import { expectFocus, liftByKeyboard } from './person.ts';
 import { appearances, openInSuite, overflowOf } from './window-suite.ts';
 
 const open = openInSuite();
@@ -40,9 +40,7 @@ describe('a group', () => {
   it('has its providers put in order by keyboard', async () => {
     const { page, gateway, complaints } = await open({ screen: '/groups/default', config });
     const handle = page.getByRole('button', { name: 'Move alpha' });
-    await handle.focus();
-    await page.keyboard.press('Space');
-    await expect.poll(() => handle.getAttribute('aria-pressed')).toBe('true');
+    await liftByKeyboard(page, 'alpha', 1);
     await page.keyboard.press('ArrowDown');
     await page.getByText('alpha is at place 2.').waitFor({ state: 'attached' });
     await page.keyboard.press('Space');

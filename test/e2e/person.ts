@@ -31,3 +31,10 @@ export async function tabTo(page: Page, target: Locator): Promise<void> {
   }
   throw new Error('Tab does not reach it');
 }
+
+/** Takes up a row of a list that can be put in order; the list says so once it hears the next keys. */
+export async function liftByKeyboard(page: Page, name: string, place: number): Promise<void> {
+  await page.getByRole('button', { name: `Move ${name}` }).focus();
+  await page.keyboard.press('Space');
+  await page.getByText(`${name} is at place ${place}.`).waitFor({ state: 'attached' });
+}

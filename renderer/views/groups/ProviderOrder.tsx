@@ -1,10 +1,11 @@
 import { Button, Fieldset, TagsInput } from '@mantine/core';
+import { moved } from '../../components/moved.ts';
 import { SortableList } from '../../components/SortableList.tsx';
 import { useMessages } from '../../messages/use-messages.ts';
 import { useControlState } from '../../state/use-control.ts';
 import type { DraftProps } from './GroupForm.tsx';
 import classes from './Groups.module.css';
-import { inOrder, moved, orderOf } from './group-draft.ts';
+import { inOrder, orderOf } from './group-draft.ts';
 
 /** Which providers the group may use, and who of them is asked first. `providers`: those that the filter lets through. */
 export function ProviderOrder({ draft, providers, change }: DraftProps & { providers: readonly string[] }) {

@@ -42,9 +42,3 @@ export function orderOf(providers: readonly string[], before: GroupDraft['order'
     weight: before.find((entry) => entry.provider === provider)?.weight ?? 1,
   }));
 }
-
-/** `list` with one of its elements at another place. */
-export function moved<T>(list: readonly T[], from: number, to: number): T[] {
-  const rest = list.filter((_, index) => index !== from);
-  return [...rest.slice(0, to), ...list.slice(from, from + 1), ...rest.slice(to)];
-}

@@ -1,0 +1,117 @@
+import { Button, Checkbox, NativeSelect, NumberInput, TextInput } from '@mantine/core';
+import { IconPlus, IconTrash } from '@tabler/icons-react';
+import { useId } from 'react';
+import { IconAct } from '../../components/IconAct.tsx';
+import { moved } from '../../components/moved.ts';
+import { SortableList } from '../../components/SortableList.tsx';
+import { useLocalization, useMessages } from '../../messages/use-messages.ts';
+import { useControlState } from '../../state/use-control.ts';
+import { hasCompany, type TargetDraft } from './alias-draft.ts';
+import classes from './Models.module.css';
+
+export interface AliasTargetsProps {
+  targets: readonly TargetDraft[];
+  onChange(targets: TargetDraft[]): void;
+}
+
+/** Where an alias leads, in order; moved by drag or keyboard. */
+export function AliasTargets({ targets, onChange }: AliasTargetsProps) {
+  const { messages, formats } = useLocalization();
+  const names = messages.models.alias;
+  const change = (id: string, changes: Partial<TargetDraft>) =>
+    onChange(targets.map((target) => (target.id === id ? { ...target, ...changes } : target)));
+  const add = () => {
+    const last = targets.at(-1);
+    const id = String(Math.max(-1, ...targets.map((target) => Number(target.id))) + 1);
+    onChange([...targets, { id, provider: last?.provider ?? '', model: '', weight: 1, sharesRank: false }]);
+  };
+  const items = targets.map((target, index) => ({
+    id: target.id,
+    name: target.model ? `${target.provider}/${target.model}` : names.target(formats.number(index + 1)),
+    content: (
+      <TargetFields
+        key={target.id}
+        target={target}
+        place={index + 1}
+        weighs={hasCompany(targets, index)}
+        onChange={(changes) => change(target.id, changes)}
+        onRemove={targets.length > 1 ? () => onChange(targets.filter(({ id }) => id !== target.id)) : null}
+      />
+    ),
+  }));
+  return (
+    <div className={classes.targets}>
+      <p className={classes.soft}>{names.targetsHint}</p>
+      <SortableList label={names.targets} items={items} onMove={(from, to) => onChange(moved(targets, from, to))} />
+      <Button size="xs" variant="default" leftSection={<IconPlus size={14} />} className={classes.start} onClick={add}>
+        {names.addTarget}
+      </Button>
+    </div>
+  );
+}
+
+interface TargetFieldsProps {
+  target: TargetDraft;
+  place: number;
+  weighs: boolean;
+  onChange(changes: Partial<TargetDraft>): void;
+  /** Null: it is the last one left. */
+  onRemove: (() => void) | null;
+}
+
+function TargetFields({ target, place, weighs, onChange, onRemove }: TargetFieldsProps) {
+  const names = useMessages().models.alias;
+  const providers = useControlState((state) => state.views?.providers ?? null) ?? [];
+  const listId = useId();
+  const served = providers.find(({ id }) => id === target.provider)?.modelNames ?? [];
+  return (
+    <div className={classes.target}>
+      <NativeSelect
+        size="xs"
+        aria-label={names.providerOf(place)}
+        value={target.provider}
+        onChange={(event) => onChange({ provider: event.currentTarget.value })}
+        data={providers.map(({ id, name }) => ({ value: id, label: name }))}
+      />
+      <TextInput
+        size="xs"
+        aria-label={names.modelOf(place)}
+        placeholder={names.modelPlaceholder}
+        value={target.model}
+        onChange={(event) => onChange({ model: event.currentTarget.value })}
+        list={listId}
+        maxLength={256}
+        autoComplete="off"
+        spellCheck={false}
+      />
+      <datalist id={listId}>
+        {served.map((name) => (
+          <option key={name} value={name} />
+        ))}
+      </datalist>
+      {onRemove && <IconAct label={names.removeTarget(place)} icon={<IconTrash size={16} />} onClick={onRemove} />}
+      {place > 1 && (
+        <Checkbox
+          size="xs"
+          className={classes.shares}
+          label={names.sharesRank}
+          checked={target.sharesRank}
+          onChange={(event) => onChange({ sharesRank: event.currentTarget.checked })}
+        />
+      )}
+      {weighs && (
+        <NumberInput
+          size="xs"
+          className={classes.weight}
+          aria-label={names.weightOf(place)}
+          prefix={names.weightPrefix}
+          min={0}
+          max={1000}
+          hideControls
+          value={target.weight}
+          onChange={(weight) => onChange({ weight: Number(weight) })}
+        />
+      )}
+    </div>
+  );
+}

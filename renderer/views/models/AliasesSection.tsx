@@ -1,0 +1,134 @@
+import { Button } from '@mantine/core';
+import { IconPencil, IconPlus, IconTrash } from '@tabler/icons-react';
+import { useState } from 'react';
+import type { AliasView } from '../../../server/contract/views.ts';
+import { ConfirmDialog } from '../../components/ConfirmDialog.tsx';
+import { EmptyNote } from '../../components/EmptyNote.tsx';
+import { IconAct } from '../../components/IconAct.tsx';
+import list from '../../components/List.module.css';
+import { ListSkeleton } from '../../components/ListSkeleton.tsx';
+import { ModalFrame } from '../../components/ModalFrame.tsx';
+import { Section } from '../../components/Section.tsx';
+import { useLocalization, useMessages } from '../../messages/use-messages.ts';
+import { useCanChange } from '../../state/use-can-change.ts';
+import { useCommand } from '../../state/use-command.ts';
+import { useControlState } from '../../state/use-control.ts';
+import { AliasForm } from './AliasForm.tsx';
+import classes from './Models.module.css';
+
+/** Names of one's own for models of providers; to make, change and remove them. */
+export function AliasesSection({ onExplain }: { onExplain(model: string): void }) {
+  const { messages, formats } = useLocalization();
+  const names = messages.models.alias;
+  const aliases = useControlState((state) => state.views?.aliases ?? null);
+  const canChange = useCanChange();
+  const [editing, setEditing] = useState<{ alias: AliasView | null } | null>(null);
+  const [removing, setRemoving] = useState<AliasView | null>(null);
+  const create = (
+    <Button
+      size="xs"
+      variant="default"
+      leftSection={<IconPlus size={14} />}
+      disabled={!canChange}
+      onClick={() => setEditing({ alias: null })}
+    >
+      {names.create}
+    </Button>
+  );
+  return (
+    <Section title={names.title} count={aliases ? formats.number(aliases.length) : undefined} action={create}>
+      {!aliases && <ListSkeleton rows={2} rowHeight={60} />}
+      {aliases?.length === 0 && <EmptyNote title={names.emptyTitle} next={names.emptyNext} />}
+      <ul className={list.list}>
+        {aliases?.map((alias) => (
+          <AliasRow
+            key={alias.name}
+            alias={alias}
+            onExplain={() => onExplain(alias.name)}
+            onEdit={() => setEditing({ alias })}
+            onRemove={() => setRemoving(alias)}
+          />
+        ))}
+      </ul>
+      <ModalFrame
+        opened={editing !== null}
+        onClose={() => setEditing(null)}
+        title={editing?.alias ? names.editTitle : names.createTitle}
+      >
+        <AliasForm alias={editing?.alias ?? null} onClose={() => setEditing(null)} />
+      </ModalFrame>
+      <RemoveAlias alias={removing} onClose={() => setRemoving(null)} />
+    </Section>
+  );
+}
+
+interface AliasRowProps {
+  alias: AliasView;
+  onExplain(): void;
+  onEdit(): void;
+  onRemove(): void;
+}
+
+function AliasRow({ alias, onExplain, onEdit, onRemove }: AliasRowProps) {
+  const { models } = useMessages();
+  const names = models.alias;
+  const isDisabled = !useCanChange();
+  const targets = alias.targets.toSorted((one, other) => one.priority - other.priority);
+  return (
+    <li className={classes.alias}>
+      <div className={classes.aliasText}>
+        <button
+          type="button"
+          className={classes.modelName}
+          onClick={onExplain}
+          title={models.explain}
+          aria-label={models.explainNamed(alias.name)}
+        >
+          {alias.name}
+        </button>
+        <span className={classes.aliasTargets}>
+          {targets.map(({ provider, model }) => `${provider}/${model}`).join(' → ')}
+        </span>
+      </div>
+      <div className={list.actions}>
+        <IconAct
+          label={names.edit(alias.name)}
+          icon={<IconPencil size={18} />}
+          isDisabled={isDisabled}
+          onClick={onEdit}
+        />
+        <IconAct
+          label={names.remove(alias.name)}
+          icon={<IconTrash size={18} />}
+          isDisabled={isDisabled}
+          onClick={onRemove}
+        />
+      </div>
+    </li>
+  );
+}
+
+/** Asks before an alias is removed; null: nothing to ask. */
+function RemoveAlias({ alias, onClose }: { alias: AliasView | null; onClose(): void }) {
+  const { alias: names } = useMessages().models;
+  const command = useCommand();
+  const close = () => {
+    command.forget();
+    onClose();
+  };
+  const remove = async () => {
+    if (alias && (await command.run({ type: 'alias.remove', name: alias.name }))) close();
+  };
+  return (
+    <ConfirmDialog
+      opened={alias !== null}
+      title={names.removeTitle}
+      text={alias ? names.removeText(alias.name) : ''}
+      confirm={names.removeConfirm}
+      isRunning={command.isRunning}
+      problem={command.problem}
+      onConfirm={() => void remove()}
+      onClose={close}
+    />
+  );
+}

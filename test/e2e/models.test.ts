@@ -1,0 +1,165 @@
+import type { Page } from 'playwright-core';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { json, type ScriptedUpstream, startUpstream } from '../support/upstream.ts';
+import { accessibilityFaults } from './accessibility.ts';
+import { liftByKeyboard } from './person.ts';
+import { appearances, openInSuite, overflowOf } from './window-suite.ts';
+
+const open = openInSuite();
+
+let upstream: ScriptedUpstream;
+beforeEach(async () => {
+  upstream = await startUpstream((_request, response) =>
+    json(response, { id: 'x', object: 'chat.completion', choices: [] }),
+  );
+});
+afterEach(() => upstream.stop());
+
+function config() {
+  const { baseUrl } = upstream;
+  const targets = [
+    { provider: 'alpha', model: 'gpt-a', priority: 0 },
+    { provider: 'beta', model: 'llama-c', priority: 1 },
+  ];
+  return {
+    providers: [
+      { id: 'alpha', baseUrl, models: ['gpt-a', 'gpt-b'] },
+      { id: 'beta', baseUrl, models: ['gpt-a', 'llama-c'] },
+      { id: 'off', baseUrl, models: ['gpt-a'], enabled: false },
+    ],
+    aliases: [{ name: 'fast', targets }],
+    groups: [{ id: 'default' }, { id: 'narrow', name: 'Narrow', models: ['llama-*'] }],
+  };
+}
+
+describe('the names', () => {
+  it('are those that the chosen group or key lists, with who serves them', async () => {
+    const { page, gateway, complaints } = await open({ screen: '/models', config: config() });
+    const names = page.getByRole('region', { name: 'Names that can be used' });
+    await expect.poll(() => rowsOf(page)).toEqual(['fastalpha, beta', 'gpt-aalpha, beta', 'gpt-balpha', 'llama-cbeta']);
+    await page.getByLabel('For whom').selectOption('Narrow');
+    await expect.poll(() => rowsOf(page)).toEqual(['llama-cbeta']);
+    await gateway.gateway.execute({ type: 'key.create', name: 'listed', models: ['gpt-b'] });
+    await page.getByLabel('For whom').selectOption('listed');
+    await expect.poll(() => rowsOf(page)).toEqual(['gpt-balpha']);
+    await gateway.gateway.execute({ type: 'provider.set-enabled', id: 'alpha', enabled: false });
+    await names.getByText('No models').waitFor();
+    expect(complaints).toEqual([]);
+  });
+
+  it('explain where they lead, and why not elsewhere', async () => {
+    const { page, complaints } = await open({ screen: '/models', config: config() });
+    const route = page.getByRole('region', { name: 'What would happen' });
+    await page.getByRole('button', { name: 'What would happen to gpt-a?' }).click();
+    const items = route.getByRole('listitem');
+    await expect
+      .poll(() => items.allTextContents())
+      .toEqual(['alpha gpt-ait serves this model', 'beta gpt-ait serves this model', 'offit is switched off']);
+    await page.getByLabel('For whom').selectOption('Narrow');
+    await route.getByText('Refused at once').waitFor();
+    await route.getByText('(model_not_found)').waitFor();
+    await route.getByLabel('Model').fill('beta/llama-c');
+    await route.getByText('the model name addresses it', { exact: true }).waitFor();
+    expect(complaints).toEqual([]);
+  });
+});
+
+describe('an alias', () => {
+  it('is made with targets in order, changed by keyboard, and removed after asking', async () => {
+    const { page, gateway, complaints } = await open({ screen: '/models', config: config() });
+    await page.getByRole('button', { name: 'New alias' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Name').fill('best');
+    await dialog.getByLabel('Provider of target 1').selectOption('alpha');
+    await dialog.getByLabel('Model of target 1').fill('gpt-b');
+    await dialog.getByRole('button', { name: 'Add target' }).click();
+    await dialog.getByLabel('Provider of target 2').selectOption('beta');
+    await dialog.getByLabel('Model of target 2').fill('llama-c');
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    expect(await askedModel(gateway, upstream)).toBe('gpt-b');
+
+    await page.getByRole('button', { name: 'Change best' }).click();
+    await liftByKeyboard(page, 'beta/llama-c', 2);
+    await page.keyboard.press('Escape');
+    await page.getByText('beta/llama-c stays where it was.').waitFor({ state: 'attached' });
+    await liftByKeyboard(page, 'beta/llama-c', 2);
+    await page.keyboard.press('ArrowUp');
+    await page.getByText('beta/llama-c is at place 1.').waitFor({ state: 'attached' });
+    await page.keyboard.press('Space');
+    await expect.poll(() => dialog.getByLabel('Model of target 1').inputValue()).toBe('llama-c');
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    expect(await askedModel(gateway, upstream)).toBe('llama-c');
+
+    await page.getByRole('button', { name: 'Remove best…' }).click();
+    await dialog.getByRole('button', { name: 'Remove' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    expect((await gateway.gateway.query({ type: 'aliases' })).map(({ name }) => name)).toEqual(['fast']);
+    expect(complaints).toEqual([]);
+  });
+
+  it('shares requests between targets of one rank by weight', async () => {
+    const { page, gateway } = await open({ screen: '/models', config: config() });
+    await page.getByRole('button', { name: 'Change fast' }).click();
+    const dialog = page.getByRole('dialog');
+    expect(await dialog.getByLabel('Weight of target 1').count()).toBe(0);
+    await dialog.getByLabel('Shares the requests with the one above').check();
+    await dialog.getByLabel('Weight of target 2').fill('3');
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    expect((await gateway.gateway.query({ type: 'aliases' }))[0]?.targets).toEqual([
+      { provider: 'alpha', model: 'gpt-a', priority: 0, weight: 1 },
+      { provider: 'beta', model: 'llama-c', priority: 0, weight: 3 },
+    ]);
+    await page.getByRole('button', { name: 'What would happen to fast?' }).first().click();
+    await page.getByText('drawn with weight 3').waitFor();
+  });
+
+  it('does not silently take the place of another one', async () => {
+    const { page } = await open({ screen: '/models', config: config() });
+    await page.getByRole('button', { name: 'New alias' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Name').fill('fast');
+    await dialog.getByLabel('Model of target 1').fill('gpt-a');
+    await dialog.getByText('There is an alias of that name.').waitFor();
+    expect(await dialog.getByRole('button', { name: 'Save' }).isDisabled()).toBe(true);
+  });
+});
+
+describe('the models screen', () => {
+  it.each(appearances)('is in order in $width px, $colorScheme, $locale', async ({ width, colorScheme, locale }) => {
+    const context = { viewport: { width, height: 800 }, colorScheme, locale };
+    const { page, complaints } = await open({ context, screen: '/models', config: config() });
+    const check = async (name: string) => {
+      await page.screenshot({ path: `test-results/models-${name}-${width}-${colorScheme}.png`, fullPage: true });
+      expect(await overflowOf(page)).toBeLessThanOrEqual(0);
+      expect(await accessibilityFaults(page)).toEqual([]);
+    };
+    await page
+      .getByRole('button', { name: /fast.*[?？]$/ })
+      .first()
+      .click();
+    await page.getByText('the alias "fast" leads to it').first().waitFor();
+    await check('route');
+    await page.getByRole('textbox', { name: /^(Model|模型)$/ }).fill('gpt-x');
+    await page.getByText('(model_not_found)').waitFor();
+    await check('refused');
+    await page.getByRole('button', { name: /^(Change|修改) fast$/ }).click();
+    await page.getByRole('dialog').getByRole('checkbox').check();
+    await check('alias');
+    expect(complaints).toEqual([]);
+  });
+});
+
+function rowsOf(page: Page): Promise<string[]> {
+  return page.getByRole('region', { name: 'Names that can be used' }).getByRole('listitem').allTextContents();
+}
+
+type Gateway = Awaited<ReturnType<typeof open>>['gateway'];
+
+/** What the upstream is asked for when a client asks for `best`. */
+async function askedModel({ client }: Gateway, { seen }: ScriptedUpstream): Promise<unknown> {
+  await client.chat.completions.create({ model: 'best', messages: [{ role: 'user', content: 'Hello' }] });
+  return JSON.parse(String(seen.at(-1)?.body)).model;
+}
