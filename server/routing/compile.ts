@@ -69,8 +69,8 @@ function compileProvider(provider: ProviderConfig, input: CompileInput): Compile
     models: listed
       ? new Map(listed.filter((name) => name !== '*').map((name) => [name, { created: 0, ownedBy: provider.id }]))
       : (discovered ?? new Map()),
-    // Before its models are known, refusing names would be worse than asking it.
-    anyModel: listed ? listed.includes('*') : !discovered,
+    // While none of its models are known, refusing names would be worse than asking it.
+    anyModel: listed ? listed.includes('*') : !discovered?.size,
     unusable: whyUnusable(provider, url, credentials, input.ownAddresses),
   };
 }

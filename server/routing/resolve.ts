@@ -76,7 +76,10 @@ function findTargets(group: CompiledGroup, model: string): readonly Target[] {
   return servers(model, group.providers);
 }
 
-/** `provider/model` addresses one provider, if it serves that model. */
+/**
+ * `provider/model` addresses one provider, if its configuration allows that model. What it was found to serve is no limit:
+ * whoever addresses it may know better.
+ */
 function addressedTarget(group: CompiledGroup, model: string): Target | null {
   const slash = model.indexOf('/');
   if (slash < 1) return null;
@@ -85,7 +88,8 @@ function addressedTarget(group: CompiledGroup, model: string): Target | null {
   const ranked = group.providers.find(({ provider }) => provider.id === id);
   if (!ranked || !name) return null;
   const { provider } = ranked;
-  return provider.anyModel || provider.models.has(name) ? { ...ranked, model: name } : null;
+  const isAllowed = provider.anyModel || provider.discoversModels || provider.models.has(name);
+  return isAllowed ? { ...ranked, model: name } : null;
 }
 
 /** A name is judged as the client wrote it and, where it is `provider/model`, as the model it means. */
@@ -100,10 +104,11 @@ function mayUse(group: CompiledGroup, key: CompiledKey, model: string): boolean 
 function whyNone(group: CompiledGroup, model: string): string | null {
   const alias = group.unservable.get(model);
   if (alias !== undefined) return alias;
-  const plain = addressedTarget(group, model)?.model ?? model;
-  const unusable = group.providers.filter(
-    ({ provider }) => provider.unusable && (provider.anyModel || provider.models.has(plain)),
-  );
+  const addressed = addressedTarget(group, model);
+  const asked = addressed
+    ? [addressed]
+    : group.providers.filter(({ provider }) => provider.anyModel || provider.models.has(model));
+  const unusable = asked.filter(({ provider }) => provider.unusable);
   return unusable.length > 0 ? reasonsOf(unusable) : null;
 }
 

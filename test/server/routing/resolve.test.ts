@@ -9,9 +9,13 @@ import { snapshotOf } from '../../support/providers.ts';
 type Parts = Omit<ConfigInput, 'version'>;
 
 /** What a key of a configuration may do. Keys are `k`, groups `g`, unless told otherwise. */
-function asking(config: Parts, keyId = 'k') {
+function asking(config: Parts, keyId = 'k', found: Record<string, string[]> = {}) {
   const keys = config.keys ?? [{ id: 'k', group: 'g', hash: hashOf('k') }];
-  const snapshot = snapshotOf({ groups: [{ id: 'g' }], ...config, keys });
+  const info = { created: 1, ownedBy: 'o' };
+  const discovered = new Map(
+    Object.entries(found).map(([id, names]) => [id, new Map(names.map((name) => [name, info]))]),
+  );
+  const snapshot = snapshotOf({ groups: [{ id: 'g' }], ...config, keys }, { discovered });
   const key = [...snapshot.keys.values()].find(({ id }) => id === keyId);
   const group = key && snapshot.group(key.groupId);
   if (!key || !group) throw new Error('unreachable');
@@ -130,6 +134,19 @@ describe('`provider/model`', () => {
     expect(asking({ providers: [provider('a', ['m'])] }).call('a/x')).toBe(none);
     expect(asking({ providers: [provider('a', ['m'])] }).call('a/')).toBe(none);
     expect(asking({ providers: [provider('a', ['m'])] }).call('/m')).toBe(none);
+  });
+
+  test('may name what discovery has not found', () => {
+    const found = { d: ['m'] };
+    const off = { enabled: false };
+    const some = [provider('d', 'discover'), provider('any', ['*'])];
+    const { call } = asking({ providers: some }, 'k', found);
+    expect([call('d/m'), call('d/new'), call('new')]).toEqual([['d:m'], ['d:new'], ['any:new']]);
+    const groups = [{ id: 'g', models: ['m', 'd/n*'], deny: ['d/none'] }];
+    const limited = asking({ providers: some, groups }, 'k', found);
+    expect([limited.call('d/new'), limited.call('d/other'), limited.call('d/none')]).toEqual([['d:new'], none, none]);
+    const away = asking({ providers: [provider('d', 'discover', off)] }, 'k', found);
+    expect(away.refusal('d/new')).toContain('provider "d": it is switched off');
   });
 
   test('gives way to a model that is really called so', () => {
