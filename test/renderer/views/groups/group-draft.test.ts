@@ -1,0 +1,58 @@
+import { describe, expect, it } from 'vitest';
+import { moved } from '../../../../renderer/components/moved.ts';
+import { draftOf, groupOf, inOrder, orderOf } from '../../../../renderer/views/groups/group-draft.ts';
+import { differenceOf } from '../../../../renderer/views/groups/model-difference.ts';
+import { groupSchema } from '../../../../server/contract/config.ts';
+
+const group = groupSchema.parse({ id: 'g', name: 'G', defaults: { chat: 'gpt-x' }, deny: ['a'], capture: true });
+
+describe('a group as it is typed', () => {
+  it('gives back what it was made of', () => {
+    expect(groupOf(draftOf({ ...group, keyCount: 3 }))).toEqual(group);
+  });
+
+  it('has no name and no defaults where nothing but blanks were typed', () => {
+    const draft = { ...draftOf({ ...group, keyCount: 0 }), name: ' ', defaults: { chat: ' ', images: 'i' } };
+    expect(groupOf(draft)).toEqual({ ...groupOf(draft), defaults: { images: 'i' } });
+    expect(groupOf(draft)).not.toHaveProperty('name');
+  });
+});
+
+describe('the order of providers', () => {
+  const order = [
+    { provider: 'c', priority: 0, weight: 2 },
+    { provider: 'gone', priority: 1, weight: 1 },
+  ];
+
+  it('has those with a place first and the others as they came', () => {
+    expect(inOrder(['a', 'b', 'c'], order)).toEqual(['c', 'a', 'b']);
+  });
+
+  it('keeps a weight when everyone gets a place', () => {
+    expect(orderOf(['a', 'c'], order)).toEqual([
+      { provider: 'a', priority: 0, weight: 1 },
+      { provider: 'c', priority: 1, weight: 2 },
+    ]);
+  });
+
+  it.each([
+    [0, 2, ['b', 'c', 'a']],
+    [2, 0, ['c', 'a', 'b']],
+    [1, 1, ['a', 'b', 'c']],
+  ])('is another one when place %i moves to place %i', (from, to, expected) => {
+    expect(moved(['a', 'b', 'c'], from, to)).toEqual(expected);
+  });
+});
+
+describe('what saving would change', () => {
+  const models = (...ids: string[]) => ids.map((id) => ({ id, ownedBy: 'x', providers: [] }));
+
+  it('is what comes and what goes', () => {
+    const difference = differenceOf(models('a', 'b'), models('b', 'c'));
+    expect([[...difference.gained], difference.lost]).toEqual([['c'], ['a']]);
+  });
+
+  it('is nothing while one side is not known', () => {
+    expect(differenceOf(null, models('a'))).toEqual({ gained: new Set(), lost: [] });
+  });
+});
