@@ -1,9 +1,10 @@
 /** Who may come in: Host, Origin and key. Pure checks that throw a GatewayError. */
 import { hash, timingSafeEqual } from 'node:crypto';
 import { GatewayError } from '../contract/errors.ts';
-import { keyChecksumHolds, keyPrefix } from '../routing/key-secret.ts';
+import { keyChecksumHolds, keyPrefix, trimSecret } from '../routing/key-secret.ts';
 import type { CompiledKey, Snapshot } from '../routing/snapshot.ts';
 
+const isAscii = /^[\x20-\x7e]*$/;
 const loopbackHost = /^(?:localhost|[a-z0-9-]+\.localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d*)?$/i;
 
 /**
@@ -38,7 +39,7 @@ export function bearerSecret(authorization: string | undefined): string | null {
   if (!authorization) return null;
   const space = authorization.indexOf(' ');
   if (space === -1 || authorization.slice(0, space).toLowerCase() !== 'bearer') return null;
-  return authorization.slice(space + 1).trim() || null;
+  return trimSecret(authorization.slice(space + 1)) || null;
 }
 
 /**
@@ -53,9 +54,8 @@ export function authenticate(snapshot: Snapshot, authorization: string | undefin
       'Missing bearer authentication in header. Send "Authorization: Bearer sk-sluice-…" with a key made in Sluice.',
     );
   }
-  const digest = hash('sha256', secret, 'binary');
-  const key = snapshot.keys.get(digest);
-  if (!key || !timingSafeEqual(Buffer.from(digest, 'latin1'), key.digest)) throw unknownKey(secret);
+  const key = findKey(snapshot, secret);
+  if (!key) throw unknownKey(secret);
   if (!key.enabled)
     throw new GatewayError(
       'key_disabled',
@@ -68,6 +68,16 @@ export function authenticate(snapshot: Snapshot, authorization: string | undefin
     );
   }
   return key;
+}
+
+/** Node reads headers as latin1. A client may have meant that (`fetch`), or sent the bytes of UTF-8 (`curl`). */
+function findKey({ keys }: Snapshot, secret: string): CompiledKey | undefined {
+  for (const reading of isAscii.test(secret) ? [secret] : [secret, Buffer.from(secret, 'latin1')]) {
+    const digest = hash('sha256', reading, 'binary');
+    const key = keys.get(digest);
+    if (key && timingSafeEqual(Buffer.from(digest, 'latin1'), key.digest)) return key;
+  }
+  return undefined;
 }
 
 function unknownKey(secret: string): GatewayError {

@@ -8,6 +8,7 @@ import { dialects } from '../providers/registry.ts';
 import type { ModelInfo } from '../providers/upstream.ts';
 import { credentialSecretName, keySecretName } from '../secrets/secret-store.ts';
 import { compileGroup } from './compile-group.ts';
+import { trimSecret } from './key-secret.ts';
 import { matchesAny } from './pattern.ts';
 import type { CompiledCredential, CompiledGroup, CompiledKey, CompiledProvider, Snapshot } from './snapshot.ts';
 
@@ -129,7 +130,7 @@ function compileKeys(keys: readonly KeyConfig[], secrets: ReadonlyMap<string, st
 /** Keys are random and long, so a plain hash protects them; anything slower would be paid on each request. */
 function digestOf(key: KeyConfig, secrets: ReadonlyMap<string, string>): Buffer | null {
   if (key.hash) return Buffer.from(key.hash.slice('sha256:'.length), 'hex');
-  const secret = secrets.get(keySecretName(key.id));
+  const secret = trimSecret(secrets.get(keySecretName(key.id)) ?? '');
   // An empty one, such as a variable that is set to nothing, must not open the door to those who send nothing.
   return secret ? hash('sha256', secret, 'buffer') : null;
 }

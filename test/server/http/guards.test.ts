@@ -4,6 +4,7 @@ import { authenticate, bearerSecret, checkHost, checkOrigin, maskSecret } from '
 import { compileSnapshot } from '../../../server/routing/compile.ts';
 import { createKeySecret } from '../../../server/routing/key-secret.ts';
 import { hashOf } from '../../support/gateway.ts';
+import { snapshotOf } from '../../support/providers.ts';
 
 describe('the Host header', () => {
   test.each(['localhost', 'LocalHost:80', 'my-app.localhost', '127.0.0.1', '127.255.0.3:4810', '[::1]', '[::1]:4810'])(
@@ -95,6 +96,41 @@ describe('a key', () => {
       expect(() => authenticate(snapshot, `Bearer ${wrong}`, 0)).toThrow(
         expect.objectContaining({ code: 'invalid_key' }),
       );
+    }
+  });
+});
+
+describe('a key with letters beyond ASCII', () => {
+  const secret = '  ключ ü à ';
+  const snapshot = snapshotOf(
+    {
+      groups: [{ id: 'g' }],
+      keys: [
+        { id: 'plain', group: 'g', secret: 'env:A' },
+        { id: 'latin', group: 'g', secret: 'env:B' },
+      ],
+    },
+    { secrets: { 'key/plain': secret, 'key/latin': 'schlüssel' } },
+  );
+  const keyOf = (received: string) => authenticate(snapshot, `Bearer ${received}`, 0).id;
+
+  test('is known by the bytes of UTF-8, as curl sends them, with or without the spaces at its ends', () => {
+    expect(keyOf(Buffer.from(secret).toString('latin1'))).toBe('plain');
+    expect(keyOf(Buffer.from(secret.trim()).toString('latin1'))).toBe('plain');
+    expect(keyOf(Buffer.from('schlüssel').toString('latin1'))).toBe('latin');
+  });
+
+  test('is known in latin1, as fetch sends it', () => expect(keyOf('schlüssel')).toBe('latin'));
+
+  test('ends where its last letter does', () => {
+    const snapshotOfOne = snapshotOf({ groups: [{ id: 'g' }], keys: [{ id: 'k', group: 'g', hash: hashOf('à') }] });
+    // The last byte of this letter is a space that does not break in latin1.
+    expect(authenticate(snapshotOfOne, `Bearer ${Buffer.from('à').toString('latin1')}`, 0).id).toBe('k');
+  });
+
+  test('is not known by another', () => {
+    for (const wrong of ['schlussel', 'schlüsse', 'ключ ü']) {
+      expect(() => keyOf(wrong)).toThrow(expect.objectContaining({ code: 'invalid_key' }));
     }
   });
 });
