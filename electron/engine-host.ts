@@ -43,7 +43,7 @@ export function createEngineHost(dataDir: string, options: EngineOptions): Engin
   };
   /** One after the other, in the order in which they were asked for. */
   const inTurn = (act: () => Promise<void>) => {
-    last = last.then(act);
+    last = last.then(act, act);
     return last;
   };
   const switchOn = async () => {

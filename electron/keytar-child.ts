@@ -7,7 +7,7 @@ import type { KeytarCall } from '../server/secrets/keychain-process.ts';
 
 type Keytar = Record<KeytarCall['verb'], (...parameters: string[]) => Promise<unknown>>;
 
-const load = (): Keytar => createRequire(import.meta.url)(process.argv[2] ?? '');
+const load = (): Keytar => createRequire(import.meta.url)(process.argv.at(-1) ?? '');
 
 process.parentPort.on('message', async ({ data }: { data: KeytarCall }) => {
   const { id, verb, parameters } = data;

@@ -14,6 +14,8 @@ import { createDesktop, type Desktop } from './desktop.ts';
 import { createAutostartEntry, createLoginItem, hiddenFlag } from './login-item.ts';
 import { registerWindowScheme } from './window-scheme.ts';
 
+/** For running requests, which have ten seconds of it, and for everything else. */
+const endLimitMs = 15_000;
 const { env, platform } = process;
 const environment = readEnvironment(env);
 const notice = (line: string) => void process.stderr.write(`${line}\n`);
@@ -72,7 +74,9 @@ function endInOrder(desktop: Desktop): void {
   app.on('before-quit', (event) => {
     if (hasEnded) return;
     event.preventDefault();
-    void desktop.end().then(() => {
+    // Whatever hangs, the process ends all the same.
+    setTimeout(() => app.exit(1), endLimitMs).unref();
+    void desktop.end().finally(() => {
       hasEnded = true;
       app.quit();
     });

@@ -111,7 +111,7 @@ describe('the menu of the tray', () => {
   });
 
   it('is in Chinese where the system is', () => {
-    expect(itemsOf(serving, 'zh-CN').get('state')?.label).toBe('正在服务:http://127.0.0.1:4810/v1');
+    expect(itemsOf(serving, 'zh-CN').get('state')?.label).toBe('正在服务：http://127.0.0.1:4810/v1');
     expect(itemsOf(serving, 'zh-CN').get('quit')?.label).toBe('退出 Sluice');
   });
 });

@@ -1,6 +1,8 @@
 /** What Electron has of the system around windows; each remembers what was done with it, for `controls.ts`. */
+import { type ChildProcess, fork } from 'node:child_process';
 import { EventEmitter } from 'node:events';
 import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import type * as Electron from 'electron';
 import { asElectron, asEmitter } from './as-electron.ts';
 
@@ -144,8 +146,32 @@ export const nativeTheme = asEmitter<Electron.NativeTheme>(
 
 export const powerMonitor = new EventEmitter();
 
-export const utilityProcess: Pick<typeof Electron.utilityProcess, 'fork'> = {
-  fork() {
-    throw new Error('the double starts no utility process');
-  },
+class UtilityProcessDouble extends EventEmitter implements Pick<Electron.UtilityProcess, 'postMessage' | 'kill'> {
+  readonly #child: ChildProcess;
+
+  constructor(child: ChildProcess) {
+    super();
+    this.#child = child;
+    child.on('message', (message) => this.emit('message', message));
+    child.on('exit', (code) => this.emit('exit', code));
+  }
+
+  postMessage(message: unknown): void {
+    this.#child.send({ data: message });
+  }
+
+  kill(): boolean {
+    return this.#child.kill('SIGKILL');
+  }
+}
+
+export const utilityProcess: { fork(modulePath: string, args: string[]): UtilityProcessDouble } = {
+  /** A Node that has `process.parentPort`, as Electron's has. */
+  fork: (modulePath, args) =>
+    new UtilityProcessDouble(
+      fork(modulePath, args, {
+        execArgv: ['--import', join(import.meta.dirname, 'parent-port.ts')],
+        stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+      }),
+    ),
 };

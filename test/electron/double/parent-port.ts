@@ -1,0 +1,8 @@
+/** What Electron gives a utility process: `process.parentPort`. */
+import { EventEmitter } from 'node:events';
+
+const parentPort = Object.assign(new EventEmitter(), {
+  postMessage: (message: unknown) => void process.send?.(message),
+});
+process.on('message', (message) => parentPort.emit('message', message));
+Object.defineProperty(process, 'parentPort', { value: parentPort });

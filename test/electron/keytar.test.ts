@@ -1,0 +1,55 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { keytarStarter } from '../../electron/start-keytar.ts';
+import { createKeytarProcess, type KeytarProcess } from '../../server/secrets/keychain-process.ts';
+import { checkout, ensureBuilt } from '../support/program.ts';
+
+vi.mock('electron', () => import('./double/electron.ts'));
+
+/** A keychain of one process's memory, in place of the package that talks to the system's. */
+const inMemory = `
+const secrets = new Map();
+module.exports = {
+  getPassword: async (service, account) => secrets.get(service + account) ?? null,
+  setPassword: async (service, account, value) => void secrets.set(service + account, value),
+  deletePassword: async () => { throw new Error('the keychain is locked') },
+  findCredentials: () => new Promise(() => {}),
+}`;
+
+let folder: string;
+
+beforeAll(ensureBuilt, 120_000);
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+function start(source: string): KeytarProcess {
+  folder = mkdtempSync(join(tmpdir(), 'sluice-keytar-'));
+  const path = join(folder, 'keytar.cjs');
+  writeFileSync(path, source);
+  return createKeytarProcess(path, keytarStarter(join(checkout, 'dist/electron/keytar-child.js')));
+}
+
+describe('the keychain in a utility process', () => {
+  it('answers call after call', async () => {
+    const keytar = start(inMemory);
+    await keytar('setPassword', ['sluice', 'a', 'secret'], 5_000);
+    expect(await keytar('getPassword', ['sluice', 'a'], 5_000)).toBe('secret');
+    expect(await keytar('getPassword', ['sluice', 'b'], 5_000)).toBeNull();
+  });
+
+  it('says why a call failed', async () => {
+    await expect(start(inMemory)('deletePassword', ['sluice', 'a'], 5_000)).rejects.toThrow('the keychain is locked');
+  });
+
+  it('says that keytar does not load', async () => {
+    const keytar = start("throw new Error('no libsecret')");
+    await expect(keytar('getPassword', ['sluice', 'a'], 5_000)).rejects.toThrow('no libsecret');
+  });
+
+  it('gives up one that hangs, and starts another for the next call', async () => {
+    const keytar = start(inMemory);
+    await expect(keytar('findCredentials', ['sluice'], 500)).rejects.toThrow('it did not answer within 0.5 s');
+    expect(await keytar('getPassword', ['sluice', 'a'], 5_000)).toBeNull();
+  });
+});

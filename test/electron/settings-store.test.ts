@@ -1,0 +1,61 @@
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { openDesktopSettings, openSettingsPersistence } from '../../electron/settings-store.ts';
+import { openConfPersistence } from '../../server/config/conf-persistence.ts';
+import { app } from './double/app.ts';
+
+vi.mock('electron', () => import('./double/electron.ts'));
+
+let folder: string;
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'sluice-settings-'));
+  app.setPath('userData', folder);
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+describe('the configuration by electron-store', () => {
+  const value = { version: 1, providers: [{ id: 'a.b', headers: { 'x.y': 'z' } }] };
+
+  it('is the same file as the one of the engine without a desktop, for this user only', async () => {
+    await openSettingsPersistence(join(folder, 'config.json')).write(value);
+    await openConfPersistence(join(folder, 'headless.json')).write(value);
+    const [ours, theirs] = ['config.json', 'headless.json'].map((name) => readFileSync(join(folder, name), 'utf8'));
+    expect(ours).toBe(theirs);
+    expect(statSync(join(folder, 'config.json')).mode & 0o777).toBe(0o600);
+    expect(openConfPersistence(join(folder, 'config.json')).read()).toEqual(value);
+  });
+
+  it('is replaced as a whole', async () => {
+    const persistence = openSettingsPersistence(join(folder, 'config.json'));
+    await persistence.write({ version: 1, gone: true });
+    await persistence.write(value);
+    expect(persistence.read()).toEqual(value);
+  });
+
+  it('that is broken is left for the engine to mend, and not emptied', () => {
+    writeFileSync(join(folder, 'config.json'), '{ broken');
+    expect(() => openSettingsPersistence(join(folder, 'config.json')).read()).toThrow(SyntaxError);
+    expect(readFileSync(join(folder, 'config.json'), 'utf8')).toBe('{ broken');
+  });
+});
+
+describe('the desktop’s own settings', () => {
+  const path = () => join(folder, 'desktop.json');
+
+  it('are kept over a start', () => {
+    const places = { '1': { x: 1, y: 2, width: 500, height: 600 } };
+    openDesktopSettings(path()).update({ places });
+    expect(openDesktopSettings(path()).current).toEqual({ notifications: {}, places });
+  });
+
+  it.each(['{ broken', '{"places": 7}', '{"places": {"1": {"x": "left"}}}'])(
+    'are as new where the file holds %s',
+    (text) => {
+      writeFileSync(path(), text);
+      expect(openDesktopSettings(path()).current).toEqual({ notifications: {}, places: {} });
+    },
+  );
+});
