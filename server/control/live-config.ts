@@ -21,7 +21,7 @@ export interface LiveConfigPorts {
   /** By provider id. */
   discovered(): ReadonlyMap<string, ReadonlyMap<string, ModelInfo>>;
   log: Logger;
-  /** Told at the start which secrets are missing, a line each. */
+  /** Told at the start which secrets are missing and what else is wrong, a line each. */
   notice?: ((line: string) => void) | undefined;
 }
 
@@ -48,8 +48,9 @@ export interface ConfigInForce {
 
 export async function createLiveConfig(ports: LiveConfigPorts): Promise<LiveConfig> {
   const parts = await loadParts(ports, null);
-  for (const line of describeMissing(parts.missing)) ports.notice?.(line);
-  return new LoadedConfig(ports, parts);
+  const loaded = new LoadedConfig(ports, parts);
+  for (const line of [...describeMissing(parts.missing), ...loaded.snapshot.notices]) ports.notice?.(line);
+  return loaded;
 }
 
 /** All that a snapshot is made of and that has to be waited for. */
@@ -86,6 +87,7 @@ class LoadedConfig implements LiveConfig {
     this.#ports = ports;
     this.#parts = parts;
     this.#snapshot = this.#compile();
+    this.#logNotices();
     this.#stopListening = ports.config.onChange(() => {
       this.#latest = this.#inTurn(() => this.#reload());
       this.#latest.catch((error: unknown) => ports.log.error({ error }, 'the new configuration could not be used'));
@@ -131,8 +133,13 @@ class LoadedConfig implements LiveConfig {
     const { used, demo } = this.#parts;
     this.#parts = await loadParts(this.#ports, demo);
     this.recompile();
+    this.#logNotices();
     if (demo !== this.#parts.demo) await demo?.stop();
     for (const listener of [...this.#listeners]) listener({ before: used.config, after: this.used.config });
+  }
+
+  #logNotices(): void {
+    for (const notice of this.#snapshot.notices) this.#ports.log.warn(notice);
   }
 
   #compile(): Snapshot {

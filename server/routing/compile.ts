@@ -36,7 +36,7 @@ export function compileSnapshot(input: CompileInput): Snapshot {
   return {
     revision: input.revision,
     settings: config.settings,
-    keys: compileKeys(config.keys, input.secrets),
+    ...compileKeys(config.keys, input.secrets),
     providers,
     group(id) {
       const group = groups.get(id);
@@ -109,12 +109,23 @@ export function leadsBack(url: URL, ownAddresses: ReadonlySet<string>): boolean 
   return ownAddresses.has(`${host}:${port}`);
 }
 
-function compileKeys(keys: readonly KeyConfig[], secrets: ReadonlyMap<string, string>): Map<string, CompiledKey> {
-  const byDigest = new Map<string, CompiledKey>();
-  for (const key of keys) {
+/** Of several keys with one secret the first is meant: a later one must not take it over. */
+function compileKeys(
+  configured: readonly KeyConfig[],
+  secrets: ReadonlyMap<string, string>,
+): Pick<Snapshot, 'keys' | 'notices'> {
+  const keys = new Map<string, CompiledKey>();
+  const notices: string[] = [];
+  for (const key of configured) {
     const digest = digestOf(key, secrets);
     if (!digest) continue;
-    byDigest.set(digest.toString('latin1'), {
+    const name = digest.toString('latin1');
+    const first = keys.get(name);
+    if (first) {
+      notices.push(`Key "${key.id}" has the same secret as key "${first.id}" and is not used: give it one of its own.`);
+      continue;
+    }
+    keys.set(name, {
       id: key.id,
       digest,
       name: key.name ?? key.id,
@@ -124,7 +135,7 @@ function compileKeys(keys: readonly KeyConfig[], secrets: ReadonlyMap<string, st
       allowsModel: key.models ? matchesAny(key.models) : null,
     });
   }
-  return byDigest;
+  return { keys, notices };
 }
 
 /** Keys are random and long, so a plain hash protects them; anything slower would be paid on each request. */

@@ -79,6 +79,8 @@ export interface Snapshot {
   /** By the SHA-256 of the secret, its bytes as a latin1 string. */
   keys: ReadonlyMap<string, CompiledKey>;
   providers: ReadonlyMap<string, CompiledProvider>;
+  /** What is wrong with the configuration and does not keep it from being used, a line each. */
+  notices: readonly string[];
   /** Compiled on first use. */
   group(id: string): CompiledGroup | undefined;
 }

@@ -187,3 +187,23 @@ test('the order of targets holds where the first is gone', async () => {
     { provider: 'red', failure: null },
   ]);
 });
+
+test('two keys with one secret are told at the start, and the first is meant', async () => {
+  const notices: string[] = [];
+  const keys = [
+    { id: 'first', group: 'narrow', hash: hashOf('one secret') },
+    { id: 'second', group: 'wide', hash: hashOf('one secret') },
+  ];
+  const twice = await startGateway({
+    config: {
+      providers: [{ id: 'red', baseUrl: 'http://127.0.0.1:9/v1', models: ['gpt-a', 'gpt-b'] }],
+      groups: [{ id: 'narrow', models: ['gpt-a'] }, { id: 'wide' }],
+      keys,
+    },
+    ports: { notice: (line) => notices.push(line) },
+  });
+  expect(notices).toContainEqual(expect.stringMatching(/^Key "second" has the same secret as key "first"/));
+  const { data } = await twice.client.withOptions({ apiKey: 'one secret' }).models.list();
+  expect(data.map(({ id }) => id)).toEqual(['gpt-a']);
+  await twice.stop();
+});

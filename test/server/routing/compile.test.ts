@@ -96,6 +96,19 @@ describe('a compiled key', () => {
     expect(keyOf(snapshot, 'another')).toBeUndefined();
   });
 
+  test('keeps its secret for itself: a later one with the same is not used, and said so', () => {
+    const keys = [
+      { id: 'first', group: 'g', hash: `sha256:${hashOf('s')}` },
+      { id: 'second', group: 'g', secret: 'env:KEY' },
+      { id: 'third', group: 'g', hash: `sha256:${hashOf('other')}` },
+    ];
+    const snapshot = snapshotOf({ groups, keys }, { secrets: { 'key/second': 's' } });
+    expect([...snapshot.keys.values()].map(({ id }) => id)).toEqual(['first', 'third']);
+    expect(snapshot.notices).toEqual([
+      'Key "second" has the same secret as key "first" and is not used: give it one of its own.',
+    ]);
+  });
+
   test('whose secret is missing or empty opens nothing', () => {
     const keys = ['a', 'b'].map((id) => ({ id, group: 'g', secret: 'env:KEY' }));
     expect(snapshotOf({ groups, keys }, { secrets: { 'key/a': '' } }).keys.size).toBe(0);
