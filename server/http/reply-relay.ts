@@ -45,7 +45,7 @@ export interface RelayOptions {
 export class ReplyRelay implements ReplyHandler {
   readonly result: Promise<AttemptResult>;
   outcome: RequestOutcome = 'error';
-  /** OpenAI's code or Sluice's own, if it ended in an error. */
+  /** What the client saw, if it ended in an error; Sluice's own name where that is null. */
   errorCode: string | null = null;
   bytesOut = 0;
   contentType = '';
@@ -211,7 +211,7 @@ export class ReplyRelay implements ReplyHandler {
   #breakOff(error: GatewayError): void {
     const { response, attempt } = this.#options;
     this.outcome = 'stream-broken';
-    this.errorCode = error.code;
+    this.errorCode = error.kind.code ?? error.code;
     attempt.failure = 'stream-broken';
     attempt.error ??= error.message;
     if (this.#watch && this.#gate && !this.#gate.insideEvent) {

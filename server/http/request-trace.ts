@@ -33,6 +33,7 @@ export class RequestTrace {
   bytesOut = 0;
   outcome: RequestOutcome = 'error';
   status: number | null = null;
+  /** What the client saw; Sluice's own name where that is null. */
   errorCode: string | null = null;
   replyType = '';
   readonly #method: string;
@@ -85,7 +86,7 @@ export class RequestTrace {
 
   refused(error: GatewayError): void {
     this.status = error.kind.status;
-    this.errorCode = error.code;
+    this.errorCode = error.kind.code ?? error.code;
     this.outcome = 'error';
   }
 
