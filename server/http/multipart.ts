@@ -201,8 +201,7 @@ function countingStorage(files: MultipartFile[]): multer.StorageEngine {
 }
 
 function tooLarge(what: string, maxBytes: number): GatewayError {
-  const size = maxBytes >= MEGABYTE ? `${Math.floor(maxBytes / MEGABYTE)} MB` : `${maxBytes} bytes`;
-  return new GatewayError('too_large', `${what} is larger than the limit of ${size}.`);
+  return new GatewayError('too_large', `${what} is larger than the limit of ${maxBytes} bytes.`);
 }
 
 function refusal(error: unknown): GatewayError {

@@ -276,13 +276,13 @@ describe('a limit', () => {
       'on one field',
       [field('prompt', 'x'.repeat(8 * 1024 * 1024 + 1))],
       'too_large',
-      'The field "prompt" is larger than the limit of 8 MB.',
+      'The field "prompt" is larger than the limit of 8388608 bytes.',
     ],
     [
       'on all fields together',
       Array(5).fill(field('a[]', 'x'.repeat(7 * 1024 * 1024))),
       'too_large',
-      'All text together is larger than the limit of 32 MB.',
+      'All text together is larger than the limit of 33554432 bytes.',
     ],
     [
       'on text without a file name',
