@@ -27,7 +27,10 @@ export function useQuery<T extends QueryType>(
   const question = JSON.stringify([query, asOf, round]);
   useEffect(() => {
     const [asked] = JSON.parse(question) as [typeof query, typeof asOf, number];
-    if (!asked) return;
+    if (!asked) {
+      setState((old) => (old.isRunning ? { ...old, isRunning: false } : old));
+      return;
+    }
     let isNewest = true;
     const settle = (result: Partial<Omit<Answered<T>, 'askAgain'>>) => {
       if (isNewest) setState((old) => ({ ...old, ...result, isRunning: false }));

@@ -63,6 +63,21 @@ describe('adding a provider', () => {
     await dialog.getByText(/^It works/).waitFor();
   });
 
+  it('need not be waited for', async () => {
+    const { page } = await open({ screen: '/providers' });
+    upstream.answer(() => {});
+    await page.getByRole('button', { name: 'Add provider' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByRole('button', { name: 'Another service, by its base URL' }).click();
+    await dialog.getByLabel('Base URL').fill(upstream.baseUrl);
+    await dialog.getByRole('button', { name: 'Add and test' }).click();
+    await dialog.getByText('Asking the provider…').waitFor();
+    await dialog.getByRole('button', { name: 'Cancel' }).click();
+    upstream.answer((_request, response) => json(response, modelList));
+    await dialog.getByRole('button', { name: 'Test again' }).click();
+    await dialog.getByText(/^It works/).waitFor();
+  });
+
   it('offers a local server that answers now', async () => {
     const { page } = await open({ screen: '/providers' });
     const found = {

@@ -31,11 +31,12 @@ export function FirstProbe({ id, onDone }: { id: string; onDone(): void }) {
     );
   }
   const { answer, isRunning } = probe.result;
-  const hasFailed = !isRunning && answer?.ok !== true;
+  // Also where nobody waited for the outcome.
+  const hasFailed = !isRunning && !(probe.isShown && answer?.ok);
   return (
     <Stack ref={takeFocus}>
       <span>{names.added(provider?.name ?? id)}</span>
-      <ProbeResult probe={probe.result} onStop={probe.dismiss} />
+      {probe.isShown && <ProbeResult probe={probe.result} onStop={probe.dismiss} />}
       {command.problem && <CommandProblem problem={command.problem} />}
       <Group justify="flex-end" gap="xs">
         {hasFailed && (
