@@ -65,10 +65,13 @@ export interface Transport {
 
 /** People think between two questions: a short-lived idle socket would cost a TLS handshake nearly every turn. */
 const idleSocketMs = 60_000;
+/** After that a way is forgotten when another is opened: its provider may be gone, or have another address now. */
+const idleWayMs = 600_000;
 
 /** Where requests of one kind go: connections kept open, and what a plain HTTP proxy needs with each request. */
 interface Way {
   pool: Pool;
+  usedAtMs: number;
   /** Set before the path where a proxy is asked for the whole URL. */
   pathPrefix: string;
   headers: Record<string, string>;
@@ -92,22 +95,37 @@ export function createTransport(options: TransportOptions = {}): Transport {
       allowH2: false,
       pipelining: 1,
     });
-    if (!proxy || request.origin.startsWith('https:')) return { pool, pathPrefix: '', headers: {} };
+    const way = { pool, usedAtMs: 0 };
+    if (!proxy || request.origin.startsWith('https:')) return { ...way, pathPrefix: '', headers: {} };
     const authorization = proxyAuthorization(proxy);
     return {
-      pool,
+      ...way,
       pathPrefix: request.origin,
       headers: authorization ? { 'proxy-authorization': authorization } : {},
     };
   };
 
+  /** Requests that run on it go on. */
+  const leave = (name: string, { pool }: Way) => {
+    ways.delete(name);
+    left.add(pool);
+    void pool.close().finally(() => left.delete(pool));
+  };
+
+  const leaveIdle = (nowMs: number) => {
+    for (const [name, way] of ways) if (nowMs - way.usedAtMs > idleWayMs) leave(name, way);
+  };
+
   const wayFor = (request: OutgoingRequest): Way => {
     const name = `${request.origin} ${request.proxy} ${request.timeouts.connectMs}`;
+    const nowMs = Date.now();
     let way = ways.get(name);
     if (!way) {
+      leaveIdle(nowMs);
       way = open(request);
       ways.set(name, way);
     }
+    way.usedAtMs = nowMs;
     return way;
   };
 
@@ -135,11 +153,7 @@ export function createTransport(options: TransportOptions = {}): Transport {
     },
     proxyFor: (origin, choice) => chooseProxy(choice, origin, proxies)?.host ?? null,
     leaveConnections() {
-      for (const { pool } of ways.values()) {
-        left.add(pool);
-        void pool.close().finally(() => left.delete(pool));
-      }
-      ways.clear();
+      for (const [name, way] of ways) leave(name, way);
     },
     async close() {
       await Promise.all([...left, ...[...ways.values()].map(({ pool }) => pool)].map((pool) => pool.destroy()));

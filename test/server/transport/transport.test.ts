@@ -1,7 +1,7 @@
 import http, { type IncomingMessage, type ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, afterEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, describe, expect, test, vi } from 'vitest';
 import { readReply } from '../../../server/transport/read-reply.ts';
 import { createTransport } from '../../../server/transport/transport.ts';
 import { closedPort, failureOf, type ListeningSocketServer, listen, listenRaw, observe, requestTo } from './harness.ts';
@@ -87,6 +87,28 @@ describe('a reply', () => {
     expect(await next.outcome).toMatchObject({ body: 'begin end' });
     expect(ports[1]).toBe(ports[0]);
     expect(ports[2]).not.toBe(ports[0]);
+    await own.close();
+  });
+
+  test('closes its connection ten minutes after the last request, when there is a request to another place', async () => {
+    const own = createTransport();
+    const serveOk = () => serve((_request, response) => response.end('ok'));
+    const [idle, other, third] = [await serveOk(), await serveOk(), await serveOk()];
+    const ask = async ({ origin }: { origin: string }) =>
+      expect((await observe(own, requestTo(origin)).outcome).body).toBe('ok');
+    await ask(idle);
+    await ask(other);
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 601_000 });
+    try {
+      await ask(other);
+      expect(idle.sockets.size).toBe(1);
+      await ask(third);
+      await expect.poll(() => idle.sockets.size).toBe(0);
+      expect(other.sockets.size).toBeGreaterThan(0);
+      await ask(idle);
+    } finally {
+      vi.useRealTimers();
+    }
     await own.close();
   });
 
