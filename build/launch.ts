@@ -86,7 +86,7 @@ function whyHeadless(): string | undefined {
   if (parameters.length > 0) return `${meaning}, since ${parameters[0]} is for the engine alone.`;
   const isDisplayMissing = process.platform === 'linux' && !process.env.DISPLAY && !process.env.WAYLAND_DISPLAY;
   if (isDisplayMissing) return `There is no display here: ${meaning}.`;
-  if (!electronBinary()) return `There is no Electron runtime here: ${meaning}.`;
+  if (!electronBinary()) return `There is no Electron runtime here ("npx install-electron" brings it): ${meaning}.`;
   return undefined;
 }
 

@@ -37,9 +37,11 @@ export interface DesktopOptions {
   config?: Partial<ConfigInput>;
   env?: Record<string, string>;
   args?: string[];
+  /** In place of the built one. */
+  main?: string;
 }
 
-const main = join(checkout, 'dist/electron/main.js');
+const builtMain = join(checkout, 'dist/electron/main.js');
 
 export async function openDesktop(options: DesktopOptions = {}): Promise<OpenedDesktop> {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-desktop-'));
@@ -69,7 +71,7 @@ export async function openDesktop(options: DesktopOptions = {}): Promise<OpenedD
 }
 
 /** Another start on the same folder, such as of a person who clicks on the icon again. */
-export function startMain(folder: string, { env = {}, args = [] }: DesktopOptions) {
+export function startMain(folder: string, { env = {}, args = [], main = builtMain }: DesktopOptions) {
   const child = fork(join(import.meta.dirname, 'double/run.ts'), [main, ...args], {
     env: {
       ...{ PATH: process.env.PATH, HOME: folder, SLUICE_DATA_DIR: join(folder, 'data'), SLUICE_SECRETS: 'file' },

@@ -6,6 +6,7 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type {} from '../../renderer/open-api.ts';
 import { ipcChannels } from '../../server/contract/ipc.ts';
+import { testKey } from '../support/gateway.ts';
 import { checkout, ensureBuilt } from '../support/program.ts';
 import { type OpenedDesktop, openDesktop } from './open-desktop.ts';
 
@@ -133,9 +134,18 @@ describe('the page', () => {
     expect(await desktop.order('permission', { name, url })).toEqual({ isRequested: answer, isChecked: answer });
   });
 
-  it('uses the gateway under its own address, with a key', async () => {
-    const status = await page.evaluate(async () => (await fetch('/v1/models')).status);
-    expect(status).toBe(401);
+  it('uses the gateway under its own address, with a key as anyone', async () => {
+    const ask = (key: string) =>
+      page.evaluate(async (secret) => {
+        const response = await fetch('/v1/chat/completions', {
+          method: 'POST',
+          headers: { authorization: `Bearer ${secret}`, 'content-type': 'application/json' },
+          body: JSON.stringify({ model: 'demo-chat', messages: [{ role: 'user', content: 'Hello' }] }),
+        });
+        return { status: response.status, ...(await response.json()) };
+      }, key);
+    expect(await ask('sk-wrong')).toMatchObject({ status: 401, error: { code: 'invalid_api_key' } });
+    expect(await ask(testKey)).toMatchObject({ status: 200, object: 'chat.completion' });
   });
 });
 
