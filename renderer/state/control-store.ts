@@ -6,10 +6,11 @@ import type { CommandInputMap, CommandResults, CommandType } from '../../server/
 import type { QueryInputMap, QueryResults, QueryType } from '../../server/contract/queries.ts';
 import type { Connection, ControlApi } from '../api.ts';
 import { type ControlState, initialState, withEvent } from './control-state.ts';
+import { nextDraw } from './next-draw.ts';
 
 export interface ControlStore {
   state(): ControlState;
-  /** Tells of changes, at most once a frame. Returns what ends it. */
+  /** Tells of changes, many at once if they come fast. Returns what ends it. */
   subscribe(listener: () => void): () => void;
   /** Resolves once the state shows what the command did. Rejects with a `ControlError`. */
   execute<T extends CommandType>(command: CommandInputMap[T] & { type: T }): Promise<CommandResults[T]>;
@@ -22,7 +23,7 @@ export interface ControlStore {
 /** `nextFrame`: calls back when it is time to draw. */
 export function createControlStore(
   api: ControlApi,
-  nextFrame: (callback: () => void) => void = requestAnimationFrame,
+  nextFrame: (callback: () => void) => void = nextDraw,
 ): ControlStore {
   let state = initialState;
   let isScheduled = false;

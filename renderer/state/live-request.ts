@@ -2,8 +2,8 @@ import type { ControlEvent } from '../../server/contract/events.ts';
 import type { RequestStarted } from '../../server/contract/ledger.ts';
 import type { RequestView } from '../../server/contract/views.ts';
 
-/** Enough to look back over, few enough to draw at once. */
-export const longestLiveList = 250;
+/** Enough to look back over at once; what is older is asked for. */
+export const longestLiveList = 2_000;
 
 /** A request as the live list shows it. `outcome` and `totalMs` are null while it runs. */
 export type LiveRequest = RequestStarted &

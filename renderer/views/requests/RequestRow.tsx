@@ -1,9 +1,10 @@
 import { memo } from 'react';
+import { Link } from 'wouter';
 import type { RequestOutcome } from '../../../server/contract/ledger.ts';
 import { useNow } from '../../components/use-now.ts';
 import { type Localization, useLocalization } from '../../messages/use-messages.ts';
 import type { LiveRequest } from '../../state/live-request.ts';
-import classes from './RequestsSection.module.css';
+import classes from './RequestTable.module.css';
 
 const unknown = '–';
 
@@ -17,25 +18,33 @@ const meanings: Partial<Record<RequestOutcome, string | undefined>> = {
 export interface RequestRowProps {
   request: LiveRequest;
   keyName: string | null;
+  /** In the list, in pixels. */
+  top: number;
+  /** Among all rows of the table, the first being 1. */
+  position: number;
+  /** Where it is shown in full. */
+  href: string;
 }
 
-/** One request. Drawn anew only when it changes, or while it runs, each second. */
-export const RequestRow = memo(function RequestRow({ request, keyName }: RequestRowProps) {
+/** One request. Drawn anew only when it changes or moves, or while it runs, each second. */
+export const RequestRow = memo(function RequestRow({ request, keyName, top, position, href }: RequestRowProps) {
   const localization = useLocalization();
   const { formats } = localization;
   const time = useNow((now) => formats.moment(request.startedAt, now));
   const model = request.modelAsked ?? request.modelServed;
   const tokens = describeTokens(request, localization);
   return (
-    <tr>
+    <tr className={classes.row} style={{ transform: `translateY(${top}px)` }} aria-rowindex={position}>
       <td className={classes.status}>
         <Outcome request={request} />
       </td>
       <td className={`${classes.time} ${classes.soft}`} title={formats.fullMoment(request.startedAt)}>
         {time}
       </td>
-      <td className={`${classes.request} ${classes.mono}`} title={`${request.method} ${request.route}`}>
-        <span className={classes.soft}>{request.method}</span> {request.route}
+      <td className={`${classes.request} ${classes.mono}`}>
+        <Link className={classes.link} href={href} title={`${request.method} ${request.route}`}>
+          <span className={classes.soft}>{request.method}</span> {request.route}
+        </Link>
       </td>
       <td className={`${classes.model} ${classes.mono}`} title={model ?? undefined}>
         {model ?? unknown}
@@ -46,20 +55,18 @@ export const RequestRow = memo(function RequestRow({ request, keyName }: Request
       <td className={classes.key} title={keyName ?? undefined}>
         {keyName ?? unknown}
       </td>
-      <td className={`${classes.duration} ${classes.end}`}>
+      <td className={classes.duration}>
         <Duration request={request} />
       </td>
-      <td className={`${classes.tokens} ${classes.end}`} title={tokens.full}>
+      <td className={classes.tokens} title={tokens.full}>
         {tokens.short}
       </td>
-      <td className={`${classes.cost} ${classes.end}`}>
-        {request.costUsd === null ? unknown : formats.dollars(request.costUsd)}
-      </td>
+      <td className={classes.cost}>{request.costUsd === null ? unknown : formats.dollars(request.costUsd)}</td>
     </tr>
   );
 });
 
-function Outcome({ request }: { request: LiveRequest }) {
+export function Outcome({ request }: { request: Pick<LiveRequest, 'outcome' | 'status' | 'errorCode'> }) {
   const { outcomes } = useLocalization().messages.requests;
   const { outcome, status, errorCode } = request;
   const text = outcomes[outcome ?? 'running'];

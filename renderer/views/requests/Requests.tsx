@@ -1,11 +1,30 @@
+/** What is asked, as it comes and as far back as the ledger goes; one request in full. Knows no provider. */
+import { useMemo } from 'react';
+import { useLocation, useSearch } from 'wouter';
 import { Screen } from '../../components/Screen.tsx';
-import { RequestsSection } from './RequestsSection.tsx';
+import { useMessages } from '../../messages/use-messages.ts';
+import { useControlState } from '../../state/use-control.ts';
+import { RequestDrawer } from './RequestDrawer.tsx';
+import { RequestFilters } from './RequestFilters.tsx';
+import { RequestList } from './RequestList.tsx';
+import classes from './Requests.module.css';
+import { filterOf, searchOf } from './request-filter.ts';
 
-/** What was asked, as it comes. */
 export function Requests() {
+  const { requests: names } = useMessages();
+  const [path, navigate] = useLocation();
+  const search = useSearch();
+  const filter = useMemo(() => filterOf(new URLSearchParams(search)), [search]);
+  const isLive = useControlState((state) => state.connection === 'open');
+  const [, , id] = path.split('/');
   return (
-    <Screen name="requests">
-      <RequestsSection />
+    <Screen name="requests" action={isLive && <span className={classes.live}>{names.live}</span>}>
+      <RequestFilters
+        filter={filter}
+        onChange={(changed) => navigate(`/requests${searchOf(changed)}`, { replace: true })}
+      />
+      <RequestList key={searchOf(filter)} filter={filter} />
+      <RequestDrawer id={id ? decodeURIComponent(id) : null} onClose={() => navigate(`/requests${searchOf(filter)}`)} />
     </Screen>
   );
 }

@@ -1,0 +1,123 @@
+import { IconChevronRight } from '@tabler/icons-react';
+import type { ReactNode } from 'react';
+import { Link } from 'wouter';
+import type { QueryResults } from '../../../server/contract/queries.ts';
+import type { CapturedBody, RequestView } from '../../../server/contract/views.ts';
+import { CopyLine } from '../../components/CopyLine.tsx';
+import { useLocalization } from '../../messages/use-messages.ts';
+import { useControlState } from '../../state/use-control.ts';
+import { Attempts } from './Attempts.tsx';
+import { curlOf } from './curl.ts';
+import { mendOf } from './mend.ts';
+import classes from './RequestDetail.module.css';
+import { Outcome } from './RequestRow.tsx';
+import { Timeline } from './Timeline.tsx';
+import { UsageFacts } from './UsageFacts.tsx';
+
+type Answer = QueryResults['request'];
+
+export function RequestDetail({ request, capture }: { request: RequestView; capture: Answer['capture'] }) {
+  const { messages } = useLocalization();
+  const names = messages.requests;
+  const mend = mendOf(request);
+  return (
+    <div className={classes.detail}>
+      <p className={classes.headline}>
+        <Outcome request={request} />{' '}
+        <span className={classes.mono}>
+          {request.method} {request.route}
+        </span>
+      </p>
+      {request.errorCode && <p className={classes.code}>{request.errorCode}</p>}
+      {mend && (
+        <Link className={classes.mend} href={mend.href}>
+          {names.mends[mend.kind]}
+          <IconChevronRight size={16} aria-hidden />
+        </Link>
+      )}
+      <Part title={names.timeline}>
+        <Timeline request={request} />
+      </Part>
+      <Part title={names.facts}>
+        <Facts request={request} />
+      </Part>
+      <Part title={names.usage}>
+        <UsageFacts request={request} />
+      </Part>
+      <Part title={names.attempts}>
+        <Attempts attempts={request.attempts} />
+      </Part>
+      <Part title={names.again}>
+        <Curl request={request} capture={capture} />
+      </Part>
+      {capture && (
+        <Part title={names.capture}>
+          <Body title={names.requestBody} body={capture.request} />
+          <Body title={names.responseBody} body={capture.response} />
+        </Part>
+      )}
+    </div>
+  );
+}
+
+function Part({ title, children }: { title: string; children: ReactNode }) {
+  return (
+    <section className={classes.part}>
+      <h3 className={classes.title}>{title}</h3>
+      {children}
+    </section>
+  );
+}
+
+function Facts({ request }: { request: RequestView }) {
+  const { messages, formats } = useLocalization();
+  const { factNames, streamed, notStreamed } = messages.requests;
+  const keyName = useControlState((state) => state.views?.keys.find(({ id }) => id === request.keyId)?.name);
+  const { modelAsked, modelServed, provider } = request;
+  const isRenamed = modelServed !== null && modelServed !== modelAsked;
+  const facts: [name: string, value: ReactNode][] = [
+    [factNames.time, formats.fullMoment(request.startedAt)],
+    [factNames.model, isRenamed ? `${modelAsked ?? '–'} → ${modelServed}` : modelAsked],
+    [factNames.provider, provider && <Link href={`/providers/${provider}`}>{provider}</Link>],
+    [factNames.credential, request.credential],
+    [factNames.key, keyName ?? request.keyId],
+    [factNames.group, request.groupId],
+    [factNames.stream, request.stream ? streamed : notStreamed],
+    [factNames.bytes, `${formats.number(request.bytesIn)} / ${formats.number(request.bytesOut)}`],
+    [factNames.client, request.client],
+  ];
+  return (
+    <>
+      <dl className={classes.facts}>
+        {facts.map(([name, value]) => (
+          <div key={name} className={classes.fact}>
+            <dt>{name}</dt>
+            <dd>{value || '–'}</dd>
+          </div>
+        ))}
+      </dl>
+      <CopyLine value={request.id} what={factNames.id} oneLine />
+    </>
+  );
+}
+
+function Curl({ request, capture }: { request: RequestView; capture: Answer['capture'] }) {
+  const { messages } = useLocalization();
+  const baseUrl = useControlState((state) => state.views?.status.baseUrl ?? null);
+  if (baseUrl === null) return null;
+  const kept = capture?.request;
+  const body = kept?.encoding === 'utf8' ? kept.data : null;
+  const { keyPlaceholder, curl } = messages.requests;
+  return <CopyLine value={curlOf({ request, baseUrl, body, keyPlaceholder })} what={curl} />;
+}
+
+function Body({ title, body }: { title: string; body: CapturedBody | null }) {
+  const { messages } = useLocalization();
+  if (!body) return null;
+  return (
+    <details className={classes.body}>
+      <summary>{title}</summary>
+      <CopyLine value={body.encoding === 'utf8' ? body.data : messages.requests.binary} what={title} />
+    </details>
+  );
+}

@@ -1,0 +1,166 @@
+import { Button } from '@mantine/core';
+import { useMediaQuery } from '@mantine/hooks';
+import { IconArrowUp } from '@tabler/icons-react';
+import { useVirtualizer } from '@tanstack/react-virtual';
+import { useEffect, useMemo, useRef, useState } from 'react';
+import { CommandProblem } from '../../components/CommandProblem.tsx';
+import { CopyLine } from '../../components/CopyLine.tsx';
+import { EmptyNote } from '../../components/EmptyNote.tsx';
+import { ListSkeleton } from '../../components/ListSkeleton.tsx';
+import { useLocalization, useMessages } from '../../messages/use-messages.ts';
+import type { LiveRequest } from '../../state/live-request.ts';
+import { useControlState } from '../../state/use-control.ts';
+import { RequestRow } from './RequestRow.tsx';
+import classes from './RequestTable.module.css';
+import { type ShownFilter, searchOf } from './request-filter.ts';
+import { type ShownRequests, useRequests } from './use-requests.ts';
+
+const rowHeight = { wide: 33, narrow: 55 };
+/** So many rows before the end, the next page is asked for. */
+const rowsAhead = 30;
+
+/** The requests that fit the filter. New ones come in at the top, but push nothing away while a person reads further down. */
+export function RequestList({ filter }: { filter: ShownFilter }) {
+  const [isHeld, setHeld] = useState(false);
+  const shown = useRequests(filter, isHeld);
+  const { requests, hasMore, isLoading, problem, loadMore } = shown;
+  const isShort = requests !== null && requests.length < rowsAhead && hasMore && !problem;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: once for each length; `loadMore` is another function each time.
+  useEffect(() => {
+    if (isShort && !isLoading) loadMore();
+  }, [isShort, isLoading]);
+  if (!requests)
+    return (
+      <Panel>
+        <ListSkeleton rows={5} rowHeight={36} />
+      </Panel>
+    );
+  if (requests.length === 0) {
+    return (
+      <Panel>
+        {isShort ? <ListSkeleton rows={5} rowHeight={36} /> : <Nothing filter={filter} problem={problem} />}
+      </Panel>
+    );
+  }
+  return <RequestTable shown={{ ...shown, requests }} search={searchOf(filter)} onHold={setHeld} />;
+}
+
+function Panel({ children }: { children: React.ReactNode }) {
+  return <div className={classes.panel}>{children}</div>;
+}
+
+interface RequestTableProps {
+  shown: ShownRequests & { requests: readonly LiveRequest[] };
+  search: string;
+  onHold(isHeld: boolean): void;
+}
+
+function RequestTable({ shown, search, onHold }: RequestTableProps) {
+  const { requests, waiting, isLoading, problem, hasMore, loadMore } = shown;
+  const { messages, formats } = useLocalization();
+  const { columns, loadingOlder, newOnes, title } = messages.requests;
+  const isWide = useMediaQuery('(min-width: 1000px)', true, { getInitialValueInEffect: false });
+  const scroller = useRef<HTMLDivElement>(null);
+  const keyNames = useKeyNames();
+  const size = isWide ? rowHeight.wide : rowHeight.narrow;
+  const virtualizer = useVirtualizer({
+    count: requests.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => size,
+    getItemKey: (index) => requests[index]?.id ?? index,
+    overscan: 6,
+    useFlushSync: false,
+  });
+  // biome-ignore lint/correctness/useExhaustiveDependencies: rows of another height are to be measured anew.
+  useEffect(() => virtualizer.measure(), [size]);
+  const items = virtualizer.getVirtualItems();
+  const isNearEnd = (items.at(-1)?.index ?? 0) > requests.length - rowsAhead;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: `loadMore` is another function each time.
+  useEffect(() => {
+    if (isNearEnd && hasMore && !isLoading && !problem) loadMore();
+  }, [isNearEnd, hasMore, isLoading]);
+  return (
+    <div className={classes.panel}>
+      <section
+        className={classes.scroller}
+        ref={scroller}
+        aria-label={title}
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by the keyboard.
+        tabIndex={0}
+        onScroll={({ currentTarget }) => onHold(currentTarget.scrollTop > size)}
+      >
+        <table className={classes.table} aria-rowcount={hasMore ? -1 : requests.length + 1}>
+          <thead className={classes.head}>
+            <tr className={classes.row}>
+              {columnNames.map((name) => (
+                <th key={name} className={classes[name]}>
+                  {columns[name]}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody className={classes.inner} style={{ height: virtualizer.getTotalSize() }}>
+            {items.map(({ index, key, start }) => {
+              const request = requests[index];
+              if (!request) return null;
+              const { keyId } = request;
+              return (
+                <RequestRow
+                  key={key}
+                  request={request}
+                  keyName={keyId === null ? null : (keyNames.get(keyId) ?? keyId)}
+                  top={start}
+                  position={index + 2}
+                  href={`/requests/${encodeURIComponent(request.id)}${search}`}
+                />
+              );
+            })}
+          </tbody>
+        </table>
+      </section>
+      {waiting > 0 && (
+        <Button
+          className={classes.newOnes}
+          size="compact-sm"
+          radius="xl"
+          leftSection={<IconArrowUp size={14} />}
+          onClick={() => scroller.current?.scrollTo({ top: 0 })}
+        >
+          {newOnes(waiting, formats.number(waiting))}
+        </Button>
+      )}
+      {isLoading && <div className={classes.foot}>{loadingOlder}</div>}
+      {problem && (
+        <div className={classes.foot}>
+          <CommandProblem problem={problem} />
+        </div>
+      )}
+    </div>
+  );
+}
+
+const columnNames = ['status', 'time', 'request', 'model', 'provider', 'key', 'duration', 'tokens', 'cost'] as const;
+
+function useKeyNames(): ReadonlyMap<string, string> {
+  const keys = useControlState((state) => state.views?.keys ?? null);
+  return useMemo(() => new Map(keys?.map(({ id, name }) => [id, name ?? id])), [keys]);
+}
+
+function Nothing({ filter, problem }: { filter: ShownFilter; problem: ShownRequests['problem'] }) {
+  const { requests: names, command } = useMessages();
+  const baseUrl = useControlState((state) => state.views?.status.baseUrl ?? null);
+  if (problem)
+    return (
+      <div className={classes.foot}>
+        <CommandProblem problem={problem} />
+      </div>
+    );
+  if (searchOf(filter) !== '') return <EmptyNote title={names.noneFit} next={names.noneFitNext} />;
+  return (
+    <EmptyNote title={names.emptyTitle} next={names.emptyNext}>
+      {baseUrl && (
+        <CopyLine value={`curl ${baseUrl}/models -H "Authorization: Bearer ${names.keyPlaceholder}"`} what={command} />
+      )}
+    </EmptyNote>
+  );
+}

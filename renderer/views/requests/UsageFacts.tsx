@@ -1,0 +1,31 @@
+import type { Usage } from '../../../server/contract/ledger.ts';
+import type { RequestView } from '../../../server/contract/views.ts';
+import { useLocalization } from '../../messages/use-messages.ts';
+import classes from './RequestDetail.module.css';
+
+/** What was used, how sure that is, and what it cost. */
+export function UsageFacts({ request: { usage, usageCertainty, costUsd } }: { request: RequestView }) {
+  const { messages, formats } = useLocalization();
+  const { usageNames, certainties, cost, costUnknown } = messages.requests;
+  const amounts = (Object.keys(usageNames) as (keyof Usage)[]).flatMap((name) => {
+    const amount = usage?.[name];
+    return amount === undefined ? [] : [{ name: usageNames[name], amount }];
+  });
+  return (
+    <>
+      <p className={classes.note}>{certainties[usageCertainty]}</p>
+      <dl className={classes.facts}>
+        {amounts.map(({ name, amount }) => (
+          <div key={name} className={classes.fact}>
+            <dt>{name}</dt>
+            <dd>{formats.number(amount)}</dd>
+          </div>
+        ))}
+        <div className={classes.fact}>
+          <dt>{cost}</dt>
+          <dd>{costUsd === null ? costUnknown : formats.dollars(costUsd)}</dd>
+        </div>
+      </dl>
+    </>
+  );
+}

@@ -1,0 +1,114 @@
+import { expect, it } from 'vitest';
+import { json, startUpstream } from '../support/upstream.ts';
+import { accessibilityFaults } from './accessibility.ts';
+import { fillWithRequests } from './filled-ledger.ts';
+import { appearances, openInSuite, overflowOf } from './window-suite.ts';
+
+const open = openInSuite();
+const screen = '/requests';
+const messages = [{ role: 'user' as const, content: 'Hello' }];
+const providers = [{ id: 'openai', name: 'OpenAI', baseUrl: 'http://127.0.0.1:9/v1', models: ['gpt-x'] }];
+
+it('shows a request as it runs and as it ends', async () => {
+  let finish = () => {};
+  const upstream = await startUpstream((_request, response) => {
+    finish = () =>
+      json(response, { id: 'chatcmpl-1', object: 'chat.completion', created: 1, model: 'gpt-x', choices: [] });
+  });
+  const config = { providers: [{ id: 'main', baseUrl: upstream.baseUrl, models: ['gpt-x'] }] };
+  const { page, gateway, complaints } = await open({ screen, config });
+  await page.getByText('No requests yet').waitFor();
+  const answer = gateway.client.chat.completions.create({ model: 'gpt-x', messages });
+  const row = page.getByRole('row').nth(1);
+  await row.getByText('running').waitFor();
+  finish();
+  await row.getByText('200 ok').waitFor();
+  await answer;
+  expect(await row.textContent()).toMatch(/POST \/v1\/chat\/completionsgpt-xmainfirst/);
+  expect(complaints).toEqual([]);
+  await upstream.stop();
+});
+
+it('keeps few rows in the page, and brings older ones while it is scrolled', async () => {
+  const { page, complaints } = await open({ screen, config: { providers }, prepare: fillWithRequests });
+  const list = page.getByRole('region', { name: 'Requests' });
+  const rows = list.locator('tbody tr');
+  await rows.first().waitFor();
+  expect(await rows.count()).toBeLessThan(60);
+  // The oldest of the six hundred; only a hundred came with the snapshot.
+  const last = rows.and(page.locator('[aria-rowindex="601"]'));
+  await expect
+    .poll(async () => {
+      await list.evaluate((element) => element.scrollTo({ top: element.scrollHeight }));
+      return last.count();
+    })
+    .toBe(1);
+  expect(complaints).toEqual([]);
+});
+
+it('stands still while a person reads, and tells how many came', async () => {
+  const { page, gateway } = await open({ screen, prepare: fillWithRequests });
+  const list = page.getByRole('region', { name: 'Requests' });
+  const rows = list.locator('tbody tr');
+  await rows.first().waitFor();
+  await list.evaluate((element) => element.scrollTo({ top: 1_000 }));
+  await page.locator('[aria-rowindex="35"]').waitFor();
+  const read = await page.locator('[aria-rowindex="35"]').textContent();
+  await gateway.client.chat.completions.create({ model: 'demo-chat', messages });
+  await page.getByRole('button', { name: '1 new request' }).waitFor();
+  expect(await page.locator('[aria-rowindex="35"]').textContent()).toBe(read);
+  await page.getByRole('button', { name: '1 new request' }).click();
+  await page.locator('[aria-rowindex="2"]').getByText('demo-chat').waitFor();
+});
+
+it('leaves what fits the filter, which stands in the address', async () => {
+  const { page, complaints } = await open({ screen, config: { providers }, prepare: fillWithRequests });
+  await page.getByLabel('Outcome').selectOption('error');
+  await expect.poll(() => page.url()).toContain('#/requests?outcome=error');
+  await expect.poll(() => page.locator('tbody tr').first().textContent()).toContain('429 error');
+  await expect.poll(() => page.getByText('200 ok').count()).toBe(0);
+  await page.reload();
+  await expect.poll(() => page.locator('tbody tr').first().textContent()).toContain('429 error');
+  await page.getByLabel('Outcome').selectOption('interrupted');
+  await page.getByText('No request fits').waitFor();
+  await page.getByRole('button', { name: 'Show all' }).click();
+  await page.getByText('200 ok').first().waitFor();
+  expect(complaints).toEqual([]);
+});
+
+it('shows a failed request in full, and leads to its mend and back', async () => {
+  const { page, gateway, context, complaints } = await open({ screen, config: { providers } });
+  await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+  await gateway.client.chat.completions.create({ model: 'gpt-x', messages }).catch(() => {});
+  const link = page.getByRole('link', { name: 'POST /v1/chat/completions' });
+  await link.focus();
+  await page.keyboard.press('Enter');
+  const detail = page.getByRole('dialog', { name: 'Request' });
+  await detail.getByText('upstream_unreachable').waitFor();
+  await detail.getByText('connection failed').first().waitFor();
+  expect(await accessibilityFaults(page)).toEqual([]);
+  await detail.getByRole('button', { name: 'Copy curl command' }).click();
+  await detail.getByRole('button', { name: 'Copied' }).waitFor();
+  const command = await page.evaluate(() => navigator.clipboard.readText());
+  expect(command).toContain(`curl '${gateway.baseUrl}/chat/completions'`);
+  expect(command).toContain('Bearer YOUR_KEY');
+  await page.keyboard.press('Escape');
+  await detail.waitFor({ state: 'detached' });
+  await page.goBack();
+  await detail.getByRole('link', { name: 'See the provider that failed' }).click();
+  await expect.poll(() => page.url()).toContain('#/providers/openai');
+  expect(complaints).toEqual([]);
+});
+
+it.each([...appearances, { width: 380, colorScheme: 'light', locale: 'en-GB' } as const])(
+  'fits in $width px, $colorScheme, $locale, and axe finds nothing wrong',
+  async ({ width, colorScheme, locale }) => {
+    const context = { viewport: { width, height: 800 }, colorScheme, locale };
+    const { page, complaints } = await open({ screen, config: { providers }, context, prepare: fillWithRequests });
+    await page.locator('tbody tr').first().waitFor();
+    expect(await overflowOf(page)).toBeLessThanOrEqual(0);
+    expect(await accessibilityFaults(page)).toEqual([]);
+    expect(complaints).toEqual([]);
+    await page.screenshot({ path: `test-results/requests-${width}-${colorScheme}-${locale}.png` });
+  },
+);
