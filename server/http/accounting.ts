@@ -16,8 +16,13 @@ export function accountFor(trace: RequestTrace, body: IncomingBody | undefined, 
   const { route } = trace;
   if (!route || !body || !last || last.status === null || last.status >= 400) return nothing;
   if (route.model === 'none' && route.job?.behaviour !== 'creates-from') return nothing;
-  const { usage, certainty } = extractUsage(route.capability, trace.tail.bytes, trace.replyType, hints(trace, body));
-  const isPartial = trace.outcome !== 'ok' && certainty === 'reported';
+  const { usage, certainty } = extractUsage(
+    route.capability,
+    trace.tail.bytes,
+    trace.reply.replyType,
+    hints(trace, body),
+  );
+  const isPartial = trace.reply.outcome !== 'ok' && certainty === 'reported';
   // A remix names no model; that of its video is known.
   const model = last.model ?? trace.model;
   return {

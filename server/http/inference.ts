@@ -6,24 +6,27 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { GatewayError } from '../contract/errors.ts';
 import type { RequestRecord, RequestStarted } from '../contract/ledger.ts';
 import type { JobStore } from '../jobs/job-store.ts';
-import { type AttemptResult, runAttempts } from '../routing/run-attempts.ts';
+import { type Attempt, type AttemptResult, runAttempts } from '../routing/run-attempts.ts';
 import type { CompiledCredential, CompiledGroup, CompiledKey, Snapshot, Target } from '../routing/snapshot.ts';
 import type { OutgoingRequest, Transport } from '../transport/transport.ts';
 import { accountFor, type PriceOf } from './accounting.ts';
+import { Capture, type CapturedBodies } from './capture.ts';
 import { followContent, withoutSignature } from './content-redirect.ts';
 import { allowOrigin } from './cors.ts';
 import { countChoices } from './count-choices.ts';
 import { authenticate, checkHost, checkOrigin } from './guards.ts';
-import { findRoute, type InferenceRoute, type RouteMatch, splitUrl } from './inference-routes.ts';
+import { findRoute, type InferenceRoute, splitUrl } from './inference-routes.ts';
 import { jobWatcher } from './job-watcher.ts';
 import { isModelsPath, sendModels } from './models.ts';
 import type { IncomingBody } from './outgoing-body.ts';
+import { type OutgoingCall, outgoingRequest } from './outgoing-request.ts';
 import { type CallPlan, planCall } from './plan-call.ts';
 import { ClientGone } from './read-body.ts';
 import { receiveBody } from './receive-body.ts';
-import { redactBytes, redactText } from './redact-credential.ts';
+import { redactText } from './redact-credential.ts';
+import type { ReplyInspector } from './reply-inspector.ts';
 import { ReplyRelay } from './reply-relay.ts';
-import { checkHops, outgoingHeaders } from './request-headers.ts';
+import { checkHops } from './request-headers.ts';
 import { RequestTrace } from './request-trace.ts';
 import { sendError, toGatewayError } from './send-error.ts';
 import { sendVideoList } from './video-list.ts';
@@ -38,7 +41,7 @@ export interface InferencePorts {
   started(request: RequestStarted): void;
   finished(record: RequestRecord): void;
   /** Keeps bodies, for groups that want it. */
-  capture(id: string, bodies: { request?: Buffer; response?: Buffer }): void;
+  capture(id: string, bodies: CapturedBodies): void;
   priceOf: PriceOf;
   /** Told of what is Sluice's own fault. */
   faulted(error: unknown): void;
@@ -65,11 +68,8 @@ class InferenceCall {
   readonly #trace: RequestTrace;
   #body: IncomingBody | undefined;
   #relay: ReplyRelay | undefined;
-  /** Of the latest attempt. */
-  #credential: CompiledCredential | null = null;
-  /** The beginning of the reply, if its group wants it kept. */
-  #captured: Buffer[] | undefined;
-  #capturedBytes = 0;
+  /** Null if its group does not want bodies kept. */
+  #capture: Capture | null = null;
   #clientGone = false;
 
   constructor(ports: InferencePorts, request: IncomingMessage, response: ServerResponse) {
@@ -129,8 +129,8 @@ class InferenceCall {
     const plan = planCall({ match, fields: body.fields, group, key, snapshot: this.#snapshot, jobs: this.#ports.jobs });
     this.#trace.model = plan.model;
     this.#ports.started(this.#trace.started);
-    if (group.capture) this.#captured = [];
-    await this.#ask(plan, match, { group, body, path, query });
+    if (group.capture) this.#capture = new Capture(this.#snapshot.settings.capture.maxBytes);
+    await this.#ask(plan, { match, group, body, path, query });
   }
 
   #admitKey(): { group: CompiledGroup; key: CompiledKey } {
@@ -150,31 +150,18 @@ class InferenceCall {
     return body;
   }
 
-  async #ask(plan: CallPlan, match: RouteMatch, call: OutgoingCall): Promise<void> {
-    const attempt = (target: Target, credential: CompiledCredential | null) =>
-      this.#attempt(target, credential, match, call);
+  async #ask(plan: CallPlan, call: OutgoingCall): Promise<void> {
+    const attempt: Attempt = (target, credential) => this.#attempt(call, target, credential);
     await runAttempts(plan.targets, attempt, plan.credentialId);
-    if (this.#relay) {
-      this.#trace.outcome = this.#relay.outcome;
-      this.#trace.errorCode = this.#relay.errorCode;
-      this.#trace.status = this.#response.headersSent ? this.#response.statusCode : null;
-      this.#trace.bytesOut = this.#relay.bytesOut;
-      this.#trace.replyType = this.#relay.contentType;
-    }
+    if (this.#relay) this.#trace.reply = this.#relay.reply;
   }
 
-  async #attempt(
-    target: Target,
-    credential: CompiledCredential | null,
-    match: RouteMatch,
-    call: OutgoingCall,
-  ): Promise<AttemptResult> {
-    const { provider } = target;
-    const { route } = match;
-    const sendable = await call.body.sendable(target.model, provider.askUsage && route.stream === 'chat');
+  async #attempt(call: OutgoingCall, target: Target, credential: CompiledCredential | null): Promise<AttemptResult> {
+    const { route } = call.match;
+    const askUsage = target.provider.askUsage && route.stream === 'chat';
+    const sendable = await call.body.sendable(target.model, askUsage);
     if (this.#clientGone) throw new ClientGone();
     const attempt = this.#trace.attempt(target, credential?.id ?? null);
-    this.#credential = credential;
     const send = (request: OutgoingRequest) => {
       const relay = new ReplyRelay({
         response: this.#response,
@@ -186,34 +173,23 @@ class InferenceCall {
         choices: call.body.fields.stream ? countChoices(route, call.body) : 1,
         stripUsage: sendable.usageAsked,
         keepAliveMs: this.#snapshot.settings.keepAliveCommentMs,
-        inspector: this.#inspector(match, call, target, credential),
+        inspectors: this.#inspectors(call, target, credential),
       });
       this.#relay = relay;
       relay.attach(this.#ports.transport.send(request, relay));
       return relay.result;
     };
-    const headers = outgoingHeaders(this.#request.headers, provider, credential);
-    if (route.body === 'none') delete headers['content-type'];
-    else describeBody(headers, call.body, sendable.length);
-    const request: OutgoingRequest = {
-      origin: provider.endpoint.origin,
-      method: this.#request.method ?? route.method,
-      path: provider.dialect.address(provider.endpoint, call.path, call.query, target.model),
-      headers,
-      body: route.body === 'none' ? null : sendable.open(),
-      timeouts: provider.timeouts,
-      proxy: provider.proxy,
-    };
+    const request = outgoingRequest(this.#request, call, { target, credential, sendable });
     const first = await send(request);
     const result = route.content ? await followContent(first, request, this.#request.headers, send) : first;
     if (result.kind !== 'redirected') return result;
     return { ...result, location: redactText(withoutSignature(result.location), credential) };
   }
 
-  /** Watches a reply for the id of a new job, and keeps its beginning where the group wants that. */
-  #inspector(match: RouteMatch, call: OutgoingCall, target: Target, credential: CompiledCredential | null) {
+  /** One watches for the id of a new job, one keeps the reply's beginning where the group wants that. */
+  #inspectors(call: OutgoingCall, target: Target, credential: CompiledCredential | null): ReplyInspector[] {
     const watch = jobWatcher(this.#ports.jobs, {
-      match,
+      match: call.match,
       store: call.body.fields.store,
       owner: {
         groupId: call.group.id,
@@ -223,33 +199,17 @@ class InferenceCall {
         model: target.model ?? this.#trace.model,
       },
     });
-    if (!this.#captured) return watch;
-    // What an attempt before this one left behind never reached the client.
-    this.#captured = [];
-    this.#capturedBytes = 0;
-    return {
-      begin: (status: number, contentType: string) => watch?.begin(status, contentType),
-      take: (chunk: Buffer) => {
-        watch?.take(chunk);
-        this.#captureReply(chunk);
-      },
-    };
-  }
-
-  #captureReply(chunk: Buffer): void {
-    if (this.#capturedBytes >= this.#snapshot.settings.capture.maxBytes) return;
-    this.#captured?.push(chunk);
-    this.#capturedBytes += chunk.length;
+    this.#capture?.restart(credential);
+    return [watch, this.#capture].filter((inspector) => inspector !== null);
   }
 
   #answered(): void {
-    this.#trace.outcome = 'ok';
-    this.#trace.status = this.#response.statusCode;
+    this.#trace.reply = { ...this.#trace.reply, outcome: 'ok', status: this.#response.statusCode };
   }
 
   #refuse(thrown: unknown): void {
     if (thrown instanceof ClientGone || this.#clientGone) {
-      this.#trace.outcome = 'client-gone';
+      this.#trace.reply = { ...this.#trace.reply, outcome: 'client-gone' };
       return;
     }
     if (!(thrown instanceof GatewayError)) this.#ports.faulted(thrown);
@@ -261,25 +221,7 @@ class InferenceCall {
     const body = this.#body;
     const accounting = accountFor(this.#trace, body, this.#ports.priceOf);
     this.#ports.finished(this.#trace.record(this.#request, accounting));
-    if (this.#captured) {
-      const response = redactBytes(Buffer.concat(this.#captured), this.#credential);
-      this.#ports.capture(this.#trace.id, { response, ...(body?.captured && { request: body.captured }) });
-    }
+    if (this.#capture) this.#ports.capture(this.#trace.id, this.#capture.bodies(body));
     body?.dispose();
   }
-}
-
-interface OutgoingCall {
-  group: CompiledGroup;
-  body: IncomingBody;
-  /** Below `/v1`, percent-encoded as the client sent it. */
-  path: string;
-  query: string;
-}
-
-/** JSON that came under another name (`curl -d` sends a form's) goes on under its own. */
-function describeBody(headers: Record<string, string>, body: IncomingBody, length: number): void {
-  headers['content-length'] = String(length);
-  const isNamedJson = /^application\/([\w.+-]+\+)?json\b/i.test(headers['content-type'] ?? '');
-  if (body.contentType === 'application/json' && !isNamedJson) headers['content-type'] = 'application/json';
 }

@@ -14,6 +14,7 @@ import { TransportError } from '../transport/transport-error.ts';
 import { redactText } from './redact-credential.ts';
 import { isReadableStream, replyHeaders } from './reply-headers.ts';
 import type { ReplyInspector } from './reply-inspector.ts';
+import type { ReplyOutcome } from './request-trace.ts';
 import {
   kindOfRest,
   type StreamClose,
@@ -39,16 +40,11 @@ export interface RelayOptions {
   /** Usage was asked for by Sluice alone and has to be taken out again. */
   stripUsage: boolean;
   keepAliveMs: number;
-  inspector: ReplyInspector | null;
+  inspectors: readonly ReplyInspector[];
 }
 
 export class ReplyRelay implements ReplyHandler {
   readonly result: Promise<AttemptResult>;
-  outcome: RequestOutcome = 'error';
-  /** What the client saw, if it ended in an error; Sluice's own name where that is null. */
-  errorCode: string | null = null;
-  bytesOut = 0;
-  contentType = '';
   readonly #options: RelayOptions;
   readonly #startedMs = performance.now();
   #settle: (result: AttemptResult) => void = () => {};
@@ -61,6 +57,10 @@ export class ReplyRelay implements ReplyHandler {
   readonly #delivered = new Tail();
   #keepAlive: NodeJS.Timeout | undefined;
   #redirectedTo: string | undefined;
+  #outcome: RequestOutcome = 'error';
+  #errorCode: string | null = null;
+  #bytesOut = 0;
+  #contentType = '';
   #waitingForDrain = false;
   #done = false;
 
@@ -69,6 +69,18 @@ export class ReplyRelay implements ReplyHandler {
     this.result = new Promise((resolve) => {
       this.#settle = resolve;
     });
+  }
+
+  /** How it went for the client, once `result` is `answered`. */
+  get reply(): ReplyOutcome {
+    const { response } = this.#options;
+    return {
+      outcome: this.#outcome,
+      errorCode: this.#errorCode,
+      status: response.headersSent ? response.statusCode : null,
+      bytesOut: this.#bytesOut,
+      replyType: this.#contentType,
+    };
   }
 
   /** To be called right after sending. */
@@ -80,7 +92,7 @@ export class ReplyRelay implements ReplyHandler {
   clientLeft(): void {
     if (this.#done) return;
     if (!this.#ending('ended')) {
-      this.outcome = 'client-gone';
+      this.#outcome = 'client-gone';
       this.#options.attempt.failure = 'client-gone';
     }
     this.#finish({ kind: 'answered' });
@@ -103,16 +115,16 @@ export class ReplyRelay implements ReplyHandler {
       return;
     }
     this.#head = { status, headers };
-    this.contentType = one(headers['content-type']) ?? '';
-    this.outcome = status < 400 ? 'ok' : 'error';
-    this.#options.inspector?.begin(status, this.contentType);
+    this.#contentType = one(headers['content-type']) ?? '';
+    this.#outcome = status < 400 ? 'ok' : 'error';
+    for (const inspector of this.#options.inspectors) inspector.begin(status, this.#contentType);
     if (protocol && status < 400 && isReadableStream(headers)) this.#beginStream(protocol);
   }
 
   onData(chunk: Buffer): void {
     if (this.#done || !this.#head) return;
     this.#options.tail.push(chunk);
-    this.#options.inspector?.take(chunk);
+    for (const inspector of this.#options.inspectors) inspector.take(chunk);
     this.#keepAlive?.refresh();
     if (this.#gate) this.#gate.push(chunk);
     else this.#write(chunk);
@@ -178,7 +190,7 @@ export class ReplyRelay implements ReplyHandler {
   #write(bytes: Buffer): void {
     const { response } = this.#options;
     if (!response.headersSent) this.#sendHead(bytes);
-    this.bytesOut += bytes.length;
+    this.#bytesOut += bytes.length;
     if (response.write(bytes) || this.#waitingForDrain) return;
     this.#waitingForDrain = true;
     this.#exchange?.pause();
@@ -200,18 +212,18 @@ export class ReplyRelay implements ReplyHandler {
 
   #complete(): void {
     const { response, tail } = this.#options;
-    if (this.#ending('ended') === 'failed') this.outcome = 'error';
+    if (this.#ending('ended') === 'failed') this.#outcome = 'error';
     if (!response.headersSent) this.#sendHead();
     response.end();
-    if (this.outcome === 'error') this.errorCode = this.#noted(upstreamCode.exec(tail.bytes.toString('latin1'))?.[1]);
+    if (this.#outcome === 'error') this.#errorCode = this.#noted(upstreamCode.exec(tail.bytes.toString('latin1'))?.[1]);
     this.#finish({ kind: 'answered' });
   }
 
   /** After bytes went out: the error in the stream's own form, or where there is none, a connection that visibly breaks. */
   #breakOff(error: GatewayError): void {
     const { response, attempt } = this.#options;
-    this.outcome = 'stream-broken';
-    this.errorCode = error.kind.code ?? error.code;
+    this.#outcome = 'stream-broken';
+    this.#errorCode = error.kind.code ?? error.code;
     attempt.failure = 'stream-broken';
     attempt.error ??= error.message;
     if (this.#watch && this.#gate && !this.#gate.insideEvent) {
@@ -223,7 +235,7 @@ export class ReplyRelay implements ReplyHandler {
 
   #fail(error: TransportError): void {
     const { attempt } = this.#options;
-    this.outcome = 'error';
+    this.#outcome = 'error';
     attempt.failure = error.fault === 'timeout' && error.phase !== 'connect' ? 'silent' : 'transient';
     attempt.error = error.message;
     this.#finish({ kind: 'failed', error });

@@ -17,6 +17,18 @@ export function createRequestId(): string {
 /** Of what is noted; a client can send a name of any length. */
 const maxModelLength = 256;
 
+/** How a request ended for its client. */
+export interface ReplyOutcome {
+  outcome: RequestOutcome;
+  /** What the client was answered; null if it left before. */
+  status: number | null;
+  /** What the client saw; Sluice's own name where that is null. */
+  errorCode: string | null;
+  bytesOut: number;
+  /** Content type. */
+  replyType: string;
+}
+
 export class RequestTrace {
   readonly id = createRequestId();
   readonly startedAt = Date.now();
@@ -30,12 +42,7 @@ export class RequestTrace {
   model: string | null = null;
   stream = false;
   bytesIn = 0;
-  bytesOut = 0;
-  outcome: RequestOutcome = 'error';
-  status: number | null = null;
-  /** What the client saw; Sluice's own name where that is null. */
-  errorCode: string | null = null;
-  replyType = '';
+  reply: ReplyOutcome = { outcome: 'error', status: null, errorCode: null, bytesOut: 0, replyType: '' };
   readonly #method: string;
   readonly #startedMs = performance.now();
   #queueMs: number | null = null;
@@ -85,9 +92,8 @@ export class RequestTrace {
   }
 
   refused(error: GatewayError): void {
-    this.status = error.kind.status;
-    this.errorCode = error.kind.code ?? error.code;
-    this.outcome = 'error';
+    const { status, code } = error.kind;
+    this.reply = { ...this.reply, outcome: 'error', status, errorCode: code ?? error.code };
   }
 
   record(
@@ -96,11 +102,12 @@ export class RequestTrace {
   ): RequestRecord {
     const last = this.attempts.at(-1);
     const { headers } = request;
+    const { outcome, status, errorCode, bytesOut } = this.reply;
     return {
       ...this.started,
-      outcome: this.outcome,
-      status: this.status,
-      errorCode: this.errorCode,
+      outcome,
+      status,
+      errorCode,
       modelServed: last?.model ?? null,
       provider: last?.provider ?? null,
       credential: last?.credential ?? null,
@@ -109,7 +116,7 @@ export class RequestTrace {
       firstByteMs: last?.firstByteMs ?? null,
       totalMs: performance.now() - this.#startedMs,
       bytesIn: this.bytesIn,
-      bytesOut: this.bytesOut,
+      bytesOut,
       attempts: this.attempts,
       ...accounting,
       client: headers['user-agent']?.slice(0, 200) ?? null,
