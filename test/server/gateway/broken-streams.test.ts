@@ -9,7 +9,7 @@ let gateway: TestGateway;
 
 beforeAll(async () => {
   upstream = await startUpstream();
-  const timeouts = { idleMs: 250 };
+  const timeouts = { idleMs: 1_500 };
   gateway = await startGateway({ config: { providers: [mainProvider(upstream.baseUrl, { timeouts })] } });
 });
 afterAll(async () => {
