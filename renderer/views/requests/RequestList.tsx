@@ -15,20 +15,20 @@ import classes from './RequestTable.module.css';
 import { type ShownFilter, searchOf } from './request-filter.ts';
 import { type ShownRequests, useRequests } from './use-requests.ts';
 
-const rowHeight = { wide: 33, narrow: 55 };
+const rowHeights = { wide: 33, narrow: 55 };
 /** So many rows before the end, the next page is asked for. */
 const rowsAhead = 30;
 
 /** The requests that fit the filter. New ones come in at the top, but push nothing away while a person reads further down. */
 export function RequestList({ filter }: { filter: ShownFilter }) {
   const [isHeld, setHeld] = useState(false);
+  const isWide = useMediaQuery('(min-width: 1000px)', true, { getInitialValueInEffect: false });
   const shown = useRequests(filter, isHeld);
   const { requests, hasMore, isLoading, problem, loadMore } = shown;
   const isShort = requests !== null && requests.length < rowsAhead && hasMore && !problem;
-  // biome-ignore lint/correctness/useExhaustiveDependencies: once for each length; `loadMore` is another function each time.
   useEffect(() => {
     if (isShort && !isLoading) loadMore();
-  }, [isShort, isLoading]);
+  }, [isShort, isLoading, loadMore]);
   if (!requests)
     return (
       <Panel>
@@ -42,7 +42,17 @@ export function RequestList({ filter }: { filter: ShownFilter }) {
       </Panel>
     );
   }
-  return <RequestTable shown={{ ...shown, requests }} search={searchOf(filter)} onHold={setHeld} />;
+  const size = isWide ? rowHeights.wide : rowHeights.narrow;
+  // Rows of another height are another list.
+  return (
+    <RequestTable
+      key={size}
+      rowHeight={size}
+      shown={{ ...shown, requests }}
+      search={searchOf(filter)}
+      onHold={setHeld}
+    />
+  );
 }
 
 function Panel({ children }: { children: React.ReactNode }) {
@@ -52,42 +62,36 @@ function Panel({ children }: { children: React.ReactNode }) {
 interface RequestTableProps {
   shown: ShownRequests & { requests: readonly LiveRequest[] };
   search: string;
+  /** In pixels. */
+  rowHeight: number;
   onHold(isHeld: boolean): void;
 }
 
-function RequestTable({ shown, search, onHold }: RequestTableProps) {
+function RequestTable({ shown, search, rowHeight, onHold }: RequestTableProps) {
   const { requests, waiting, isLoading, problem, hasMore, loadMore } = shown;
-  const { messages, formats } = useLocalization();
-  const { columns, loadingOlder, newOnes, title } = messages.requests;
-  const isWide = useMediaQuery('(min-width: 1000px)', true, { getInitialValueInEffect: false });
+  const { columns, title } = useMessages().requests;
   const scroller = useRef<HTMLDivElement>(null);
   const keyNames = useKeyNames();
-  const size = isWide ? rowHeight.wide : rowHeight.narrow;
   const virtualizer = useVirtualizer({
     count: requests.length,
     getScrollElement: () => scroller.current,
-    estimateSize: () => size,
+    estimateSize: () => rowHeight,
     getItemKey: (index) => requests[index]?.id ?? index,
     overscan: 6,
     useFlushSync: false,
   });
-  // biome-ignore lint/correctness/useExhaustiveDependencies: rows of another height are to be measured anew.
-  useEffect(() => virtualizer.measure(), [size]);
   const items = virtualizer.getVirtualItems();
   const isNearEnd = (items.at(-1)?.index ?? 0) > requests.length - rowsAhead;
-  // biome-ignore lint/correctness/useExhaustiveDependencies: `loadMore` is another function each time.
   useEffect(() => {
     if (isNearEnd && hasMore && !isLoading && !problem) loadMore();
-  }, [isNearEnd, hasMore, isLoading]);
+  }, [isNearEnd, hasMore, isLoading, problem, loadMore]);
   return (
     <div className={classes.panel}>
       <section
         className={classes.scroller}
         ref={scroller}
         aria-label={title}
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by the keyboard.
-        tabIndex={0}
-        onScroll={({ currentTarget }) => onHold(currentTarget.scrollTop > size)}
+        onScroll={({ currentTarget }) => onHold(currentTarget.scrollTop > rowHeight)}
       >
         <table className={classes.table} aria-rowcount={hasMore ? -1 : requests.length + 1}>
           <thead className={classes.head}>
@@ -118,25 +122,37 @@ function RequestTable({ shown, search, onHold }: RequestTableProps) {
           </tbody>
         </table>
       </section>
-      {waiting > 0 && (
-        <Button
-          className={classes.newOnes}
-          size="compact-sm"
-          radius="xl"
-          leftSection={<IconArrowUp size={14} />}
-          onClick={() => scroller.current?.scrollTo({ top: 0 })}
-        >
-          {newOnes(waiting, formats.number(waiting))}
-        </Button>
-      )}
-      {isLoading && <div className={classes.foot}>{loadingOlder}</div>}
-      {problem && (
-        <div className={classes.foot}>
-          <CommandProblem problem={problem} />
-        </div>
-      )}
+      <NewOnes waiting={waiting} onShow={() => scroller.current?.scrollTo({ top: 0 })} />
+      <Foot isLoading={isLoading} problem={problem} />
     </div>
   );
+}
+
+function NewOnes({ waiting, onShow }: { waiting: number; onShow(): void }) {
+  const { messages, formats } = useLocalization();
+  if (waiting === 0) return null;
+  return (
+    <Button
+      className={classes.newOnes}
+      size="compact-sm"
+      radius="xl"
+      leftSection={<IconArrowUp size={14} />}
+      onClick={onShow}
+    >
+      {messages.requests.newOnes(waiting, formats.number(waiting))}
+    </Button>
+  );
+}
+
+function Foot({ isLoading, problem }: Pick<ShownRequests, 'isLoading' | 'problem'>) {
+  const { requests: names } = useMessages();
+  if (problem)
+    return (
+      <div className={classes.foot}>
+        <CommandProblem problem={problem} />
+      </div>
+    );
+  return isLoading && <div className={classes.foot}>{names.loadingOlder}</div>;
 }
 
 const columnNames = ['status', 'time', 'request', 'model', 'provider', 'key', 'duration', 'tokens', 'cost'] as const;
@@ -149,12 +165,7 @@ function useKeyNames(): ReadonlyMap<string, string> {
 function Nothing({ filter, problem }: { filter: ShownFilter; problem: ShownRequests['problem'] }) {
   const { requests: names, command } = useMessages();
   const baseUrl = useControlState((state) => state.views?.status.baseUrl ?? null);
-  if (problem)
-    return (
-      <div className={classes.foot}>
-        <CommandProblem problem={problem} />
-      </div>
-    );
+  if (problem) return <Foot isLoading={false} problem={problem} />;
   if (searchOf(filter) !== '') return <EmptyNote title={names.noneFit} next={names.noneFitNext} />;
   return (
     <EmptyNote title={names.emptyTitle} next={names.emptyNext}>

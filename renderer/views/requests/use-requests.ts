@@ -19,7 +19,7 @@ export interface ShownRequests {
   loadMore(): void;
 }
 
-/** The requests of a filter. While `isHeld` no new one moves those that are there. */
+/** The requests of a filter, which stays the same for as long as its list is there. While `isHeld` no new one moves those that are there. */
 export function useRequests(filter: ShownFilter, isHeld: boolean): ShownRequests {
   const store = useControlStore();
   const all = useControlState((state) => (state.views ? state.requests : null));
@@ -32,11 +32,6 @@ export function useRequests(filter: ShownFilter, isHeld: boolean): ShownRequests
   const [pages, setPages] = useState<Pages>(noPages);
   const [isLoading, setLoading] = useState(false);
   const [problem, setProblem] = useState<ControlError | null>(null);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: another filter has other pages.
-  useEffect(() => {
-    setPages(noPages);
-    setProblem(null);
-  }, [filter]);
   const isTorn = shown !== null && hasGap(all ?? [], pages) && !isHeld;
   useEffect(() => {
     if (isTorn) setPages(noPages);
