@@ -95,6 +95,8 @@ export default defineConfig({
     root: import.meta.dirname,
     testTimeout: 20_000,
     hookTimeout: 30_000,
+    // What follows from an act in another process takes its time, on a busy machine the more.
+    expect: { poll: { timeout: 10_000 } },
     include: ['test/**/*.test.ts'],
     coverage: { provider: 'v8', include: ['server/**/*.ts'], reporter: ['text-summary', 'json-summary'] },
   },

@@ -1,6 +1,6 @@
 /**
- * Entry of the desktop: one instance, the order of start and end, and what the process says to it. Besides the command
- * line's the only file that reads `process.env`.
+ * Entry of the desktop: one instance, the order of start and end, and what the process says to it. With `server/cli.ts`
+ * the only file that reads `process.env`.
  *
  * Nothing may be awaited at the top: Electron is ready only when this module has run.
  */

@@ -27,7 +27,7 @@ describe('the desktop', () => {
     expect((await client.models.list()).data.map(({ id }) => id)).toContain('demo-chat');
     const page = await desktop.page();
     await page.getByRole('status').getByText('Serving').waitFor();
-    await poll(async () => (await desktop.state()).windows).toMatchObject([{ isShown: true }]);
+    await expect.poll(async () => (await desktop.state()).windows).toMatchObject([{ isShown: true }]);
     const { windows, tray } = await desktop.state();
     expect(windows).toMatchObject([
       { url: 'sluice-window://app/', bounds: { x: 860, y: 128, width: 420, height: 640 } },
@@ -44,22 +44,22 @@ describe('the desktop', () => {
     const client = await desktop.client();
     expect(await chat(client, 'gpt-x')).toMatchObject({ object: 'chat.completion' });
     await desktop.order('clickMenu', { id: 'provider:main' });
-    await poll(async () => isChecked(desktop, 'provider:main')).toBe(false);
+    await expect.poll(async () => isChecked(desktop, 'provider:main')).toBe(false);
     expect(await chat(client, 'gpt-x')).toMatchObject({ status: 503, code: 'no_healthy_provider' });
     await desktop.order('clickMenu', { id: 'provider:main' });
-    await poll(async () => isChecked(desktop, 'provider:main')).toBe(true);
+    await expect.poll(async () => isChecked(desktop, 'provider:main')).toBe(true);
     expect(await chat(client, 'gpt-x')).toMatchObject({ object: 'chat.completion' });
-    await poll(async () => labelOf(desktop, 'today')).toMatch(/^Today: 3 requests/);
-    await poll(async () => labelOf(desktop, 'last-error')).toBe('Last error: gpt-x: no_healthy_provider');
+    await expect.poll(async () => labelOf(desktop, 'today')).toMatch(/^Today: 3 requests/);
+    await expect.poll(async () => labelOf(desktop, 'last-error')).toBe('Last error: gpt-x: no_healthy_provider');
     await upstream.stop();
   });
 
   it('switches the demo off and on from the tray', async () => {
     const desktop = await open();
     const client = await desktop.client();
-    await poll(async () => isChecked(desktop, 'provider:demo')).toBe(true);
+    await expect.poll(async () => isChecked(desktop, 'provider:demo')).toBe(true);
     await desktop.order('clickMenu', { id: 'provider:demo' });
-    await poll(() => chat(client, 'demo-chat')).toMatchObject({ status: 404, code: 'model_not_found' });
+    await expect.poll(() => chat(client, 'demo-chat')).toMatchObject({ status: 404, code: 'model_not_found' });
   });
 
   it('switches the gateway off and on from the tray, and the window follows', async () => {
@@ -67,7 +67,7 @@ describe('the desktop', () => {
     const page = await desktop.page();
     await page.getByRole('status').getByText('Serving').waitFor();
     await desktop.order('clickMenu', { id: 'gateway' });
-    await poll(async () => labelOf(desktop, 'state')).toBe('Sluice is off');
+    await expect.poll(async () => labelOf(desktop, 'state')).toBe('Sluice is off');
     expect((await desktop.state()).tray?.icon).toMatch(/tray-off\.png$/);
     await page.getByRole('status').getByText('Serving').waitFor({ state: 'hidden' });
     await desktop.order('clickMenu', { id: 'gateway' });
@@ -84,10 +84,10 @@ describe('the desktop', () => {
     const secret = reply && 'result' in reply && 'secret' in reply.result ? reply.result.secret : '';
     expect(secret).toMatch(/^sk-sluice-/);
     await desktop.order('clickMenu', { id: 'copy-base-url' });
-    await poll(async () => (await desktop.state()).clipboard).toBe(await desktop.baseUrl());
-    await poll(async () => labelOf(desktop, 'key:copied')).toBe('copied');
+    await expect.poll(async () => (await desktop.state()).clipboard).toBe(await desktop.baseUrl());
+    await expect.poll(async () => labelOf(desktop, 'key:copied')).toBe('copied');
     await desktop.order('clickMenu', { id: 'key:copied' });
-    await poll(async () => (await desktop.state()).clipboard).toBe(secret);
+    await expect.poll(async () => (await desktop.state()).clipboard).toBe(secret);
   });
 
   it('gives a closed window’s memory back, goes on serving, and opens the next where the last one was', async () => {
@@ -96,7 +96,7 @@ describe('the desktop', () => {
     const bounds = { x: 40, y: 50, width: 700, height: 500 };
     await desktop.order('moveWindow', { bounds });
     await desktop.order('closeWindow');
-    await poll(() => page.isClosed()).toBe(true);
+    await expect.poll(() => page.isClosed()).toBe(true);
     expect((await desktop.state()).windows).toEqual([]);
     expect(await chat(await desktop.client(), 'demo-chat')).toMatchObject({ object: 'chat.completion' });
     await desktop.order('clickTray');
@@ -107,7 +107,7 @@ describe('the desktop', () => {
   it('shows the first one’s window when it is started again', async () => {
     const desktop = await open({ args: ['--hidden'] });
     await desktop.baseUrl();
-    await poll(async () => labelOf(desktop, 'state')).toMatch(/^Serving/);
+    await expect.poll(async () => labelOf(desktop, 'state')).toMatch(/^Serving/);
     expect((await desktop.state()).windows).toEqual([]);
     const second = startMain(desktop.folder, {});
     expect(await second.ended).toBe(0);
@@ -125,11 +125,11 @@ describe('the desktop', () => {
     const desktop = await open();
     await (await desktop.page()).getByRole('status').getByText('Serving').waitFor();
     await desktop.order('crashPage');
-    await poll(async () => (await desktop.state()).windows).toEqual([]);
+    await expect.poll(async () => (await desktop.state()).windows).toEqual([]);
     expect(await chat(await desktop.client(), 'demo-chat')).toMatchObject({ object: 'chat.completion' });
     await desktop.order('clickMenu', { id: 'open' });
-    await poll(async () => (await desktop.state()).windows).toMatchObject([{ isShown: true }]);
-    await poll(() => logOf(desktop)).toContain('the window’s process is gone');
+    await expect.poll(async () => (await desktop.state()).windows).toMatchObject([{ isShown: true }]);
+    await expect.poll(() => logOf(desktop)).toContain('the window’s process is gone');
   });
 
   it('opens a new connection upstream after sleep', async () => {
@@ -180,11 +180,11 @@ describe('the desktop', () => {
     const upstream = await startUpstream((_request, response) => json(response, chatReply));
     const port = Number(new URL(upstream.baseUrl).port);
     const desktop = await open({ config: { settings: { port } } });
-    await poll(async () => labelOf(desktop, 'state')).toMatch(/^Not running: The port is taken/);
+    await expect.poll(async () => labelOf(desktop, 'state')).toMatch(/^Not running: The port is taken/);
     expect((await desktop.state()).tray?.icon).toMatch(/tray-error\.png$/);
     await upstream.stop();
     await desktop.order('clickMenu', { id: 'gateway' });
-    await poll(async () => labelOf(desktop, 'state')).toBe(`Serving at http://127.0.0.1:${port}/v1`);
+    await expect.poll(async () => labelOf(desktop, 'state')).toBe(`Serving at http://127.0.0.1:${port}/v1`);
   });
 });
 
@@ -200,11 +200,6 @@ const chatReply = {
 function chunk(content: string): string {
   const choices = [{ index: 0, delta: { content }, finish_reason: null }];
   return `data: ${JSON.stringify({ ...chatReply, object: 'chat.completion.chunk', choices })}\n\n`;
-}
-
-/** What follows from an act in another process takes its time, on a busy machine the more. */
-function poll<T>(look: () => T) {
-  return expect.poll(look, { timeout: 10_000 });
 }
 
 /** The answer, or the error, for comparison. */
