@@ -1,0 +1,48 @@
+/**
+ * Makes a release in `dist/release`: `npm run dist [-- --linux --mac --win --dir]`, by default for the system it runs on.
+ * Builds, packs, and writes beside the installers what is in them (CycloneDX) and their checksums. `docs/packaging.md`
+ * tells what it needs.
+ */
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { createBuilder } from 'vite';
+import { bundledPackages } from './bundled-packages.ts';
+import { writeChecksums } from './checksums.ts';
+import { makeNotices } from './notices.ts';
+import { packageApp } from './package-app.ts';
+import { makeSbom } from './sbom.ts';
+
+/** What goes into a release as it is, without passing through the bundler. */
+const notBundled = ['node_modules/electron', 'node_modules/keytar'];
+const root = join(import.meta.dirname, '..');
+const outputFolder = join(root, 'dist/release');
+
+const { values } = parseArgs({
+  options: { mac: { type: 'boolean' }, win: { type: 'boolean' }, linux: { type: 'boolean' }, dir: { type: 'boolean' } },
+});
+// Vite and electron-builder look for what they are told of from here.
+process.chdir(root);
+rmSync(outputFolder, { recursive: true, force: true });
+
+const packages = [...(await buildProgram()), ...notBundled].sort();
+// Electron brings its own, beside the program.
+const noticed = packages.filter((path) => path !== 'node_modules/electron');
+writeFileSync(join(root, 'dist/THIRD-PARTY-NOTICES.txt'), makeNotices(root, noticed));
+await packageApp({
+  systems: (['mac', 'win', 'linux'] as const).filter((system) => values[system]),
+  isFolderOnly: values.dir ?? false,
+  outputFolder,
+  updateUrl: process.env.SLUICE_UPDATE_URL,
+});
+const lock = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8'));
+const sbom = makeSbom(lock, packages);
+writeFileSync(join(outputFolder, `Sluice-${lock.version}.cdx.json`), `${JSON.stringify(sbom, null, 2)}\n`);
+await writeChecksums(outputFolder);
+
+async function buildProgram(): Promise<string[]> {
+  const bundled = bundledPackages();
+  const builder = await createBuilder({ logLevel: 'warn', plugins: [bundled.plugin] });
+  await builder.buildApp();
+  return bundled.paths();
+}

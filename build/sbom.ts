@@ -1,0 +1,54 @@
+/** The software bill of materials of a release, in CycloneDX 1.6. Without time or serial number: the same release, the same file. */
+
+export interface LockFile {
+  name: string;
+  version: string;
+  packages: Record<string, LockedPackage>;
+}
+
+interface LockedPackage {
+  version?: string;
+  license?: string;
+  integrity?: string;
+}
+
+/** @param paths of packages in the lock file: those that are in the release, bundled or beside */
+export function makeSbom({ name, version, packages }: LockFile, paths: readonly string[]): object {
+  const root = { type: 'application', 'bom-ref': purlOf(name, version), name, version };
+  return {
+    $schema: 'http://cyclonedx.org/schema/bom-1.6.schema.json',
+    bomFormat: 'CycloneDX',
+    specVersion: '1.6',
+    version: 1,
+    metadata: { component: { ...root, ...licenseOf(packages['']?.license) } },
+    components: paths.map((path) => describe(path, packages[path])),
+  };
+}
+
+function describe(path: string, locked: LockedPackage | undefined): object {
+  if (!locked?.version) throw new Error(`${path} is in the release and not in the lock file`);
+  const name = path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length);
+  const purl = purlOf(name, locked.version);
+  return {
+    ...{ type: name === 'electron' ? 'framework' : 'library', 'bom-ref': `${purl}#${path}` },
+    ...{ name, version: locked.version, purl },
+    ...licenseOf(locked.license),
+    ...hashOf(locked.integrity),
+  };
+}
+
+function purlOf(name: string, version: string): string {
+  return `pkg:npm/${name.replace('@', '%40')}@${version}`;
+}
+
+/** An identifier of SPDX, or several in an expression. */
+function licenseOf(license: string | undefined): object {
+  if (!license) return {};
+  return { licenses: license.includes(' ') ? [{ expression: license }] : [{ license: { id: license } }] };
+}
+
+function hashOf(integrity: string | undefined): object {
+  const [, base64] = /^sha512-(\S+)$/.exec(integrity ?? '') ?? [];
+  if (!base64) return {};
+  return { hashes: [{ alg: 'SHA-512', content: Buffer.from(base64, 'base64').toString('hex') }] };
+}

@@ -1,0 +1,113 @@
+/** The program as electron-builder packs it, for real, around a stand-in for Electron's own files. */
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { packageApp } from '../../build/package-app.ts';
+import { openDesktop } from '../electron/open-desktop.ts';
+import { checkout, ensureBuilt, readyOf, startProgram } from '../support/program.ts';
+import { askAllRoutes } from './ask-all-routes.ts';
+
+/** 8.8 MB as of writing; an Electron without anything has some 100 MB, packed. */
+const budgetBytes = 12 * 1024 * 1024;
+const nativeModule = 'node_modules/keytar/build/Release/keytar.node';
+const asar: {
+  listPackage(path: string): string[];
+  statFile(path: string, file: string): { unpacked?: boolean };
+  extractAll(path: string, to: string): void;
+} = createRequire(import.meta.url)('@electron/asar');
+
+let folder: string;
+let resources: string;
+let archive: string;
+/** The archive's content, with no node_modules in it or above it. */
+let extracted: string;
+
+beforeAll(async () => {
+  await ensureBuilt();
+  folder = mkdtempSync(join(tmpdir(), 'sluice-package-'));
+  await packageApp({
+    systems: ['linux'],
+    isFolderOnly: true,
+    outputFolder: join(folder, 'out'),
+    updateUrl: 'https://updates.example/sluice',
+    standInForElectron: makeStandIn(join(folder, 'electron')),
+  });
+  resources = join(folder, 'out/linux-unpacked/resources');
+  archive = join(resources, 'app.asar');
+  extracted = join(folder, 'app');
+  asar.extractAll(archive, extracted);
+  rmSync(join(extracted, 'node_modules'), { recursive: true });
+}, 180_000);
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** The files of an Electron for Linux that electron-builder does something with. */
+function makeStandIn(path: string): string {
+  for (const name of ['resources', 'locales']) mkdirSync(join(path, name), { recursive: true });
+  for (const locale of ['de', 'en-US', 'zh-CN', 'zh-TW']) writeFileSync(join(path, `locales/${locale}.pak`), locale);
+  for (const name of ['LICENSE', 'LICENSES.chromium.html', 'version']) writeFileSync(join(path, name), name);
+  writeFileSync(join(path, 'electron'), '#!/bin/sh\n');
+  chmodSync(join(path, 'electron'), 0o755);
+  return path;
+}
+
+describe('the packed program', () => {
+  it('holds what it needs, and nothing else', () => {
+    const files = asar.listPackage(archive).map((path) => path.replaceAll('\\', '/').slice(1));
+    const needed = ['electron/main.js', 'electron/preload.cjs', 'electron/keytar-child.js', 'window/index.html'];
+    expect(files).toEqual(expect.arrayContaining(['package.json', 'LICENSE', nativeModule]));
+    expect(files).toEqual(expect.arrayContaining([...needed, 'server/cli.js'].map((path) => `dist/${path}`)));
+    const wanted = [
+      /^(package\.json|LICENSE|dist|dist\/THIRD-PARTY-NOTICES\.txt)$/,
+      /^dist\/(electron|server|window)(\/.+)?$/,
+      /^node_modules(\/keytar(\/package\.json|\/LICENSE\.md|\/lib|\/lib\/keytar\.js)?)?$/,
+      /^node_modules\/keytar\/build(\/Release(\/keytar\.node)?)?$/,
+    ];
+    expect(files.filter((path) => !wanted.some((pattern) => pattern.test(path)))).toEqual([]);
+    expect(files.filter((path) => /\.(map|tsx?)$|\.test\./.test(path))).toEqual([]);
+    expect(statSync(archive).size).toBeLessThan(budgetBytes);
+  });
+
+  it('has its native module beside the archive, where the system can load it', () => {
+    expect(asar.statFile(archive, nativeModule).unpacked).toBe(true);
+    const beside = readFileSync(join(resources, 'app.asar.unpacked', nativeModule));
+    expect(beside.equals(readFileSync(join(checkout, nativeModule)))).toBe(true);
+  });
+
+  it('has its entry where Electron looks for it', () => {
+    const manifest = JSON.parse(readFileSync(join(extracted, 'package.json'), 'utf8'));
+    expect(manifest).toMatchObject({ name: 'sluice', main: 'dist/electron/main.js', type: 'module' });
+    expect(manifest).not.toHaveProperty('devDependencies');
+  });
+
+  it('has under its own name what Electron brings: the program, its licences, the two languages', () => {
+    const program = join(folder, 'out/linux-unpacked');
+    const expected = ['sluice', 'LICENSE.electron.txt', 'LICENSES.chromium.html'];
+    expect(readdirSync(program)).toEqual(expect.arrayContaining(expected));
+    expect(readdirSync(join(program, 'locales')).sort()).toEqual(['en-US.pak', 'zh-CN.pak']);
+  });
+
+  it('knows where its updates are', () => {
+    const feed = readFileSync(join(resources, 'app-update.yml'), 'utf8');
+    expect(feed).toContain('provider: generic');
+    expect(feed).toContain('url: https://updates.example/sluice');
+  });
+
+  it('starts as a desktop, window and all', async () => {
+    const desktop = await openDesktop({ main: join(extracted, 'dist/electron/main.js') });
+    await (await desktop.page()).getByRole('status').getByText('Serving').waitFor();
+    expect((await (await desktop.client()).models.list()).data.map(({ id }) => id)).toContain('demo-chat');
+    await desktop.close();
+  });
+
+  it('has an engine that serves all thirteen routes on plain Node', async () => {
+    const program = startProgram(['serve', '--json', '--port', '0', '--data-dir', join(folder, 'data')], {
+      program: join(extracted, 'dist/server/cli.js'),
+    });
+    const { baseUrl, key = '' } = await readyOf(program);
+    expect(await askAllRoutes(baseUrl, key)).toHaveLength(13);
+    program.child.kill('SIGTERM');
+    expect(await program.ended).toBe(0);
+  });
+});
