@@ -5,13 +5,11 @@
  * Callbacks rather than promises and streams: `dispatch` with a handler costs a quarter of `fetch`.
  */
 import type { Readable } from 'node:stream';
-import tls from 'node:tls';
-import { type Dispatcher, Pool } from 'undici';
+import type { Dispatcher } from 'undici';
 import type { Timeouts } from '../contract/config.ts';
-import { createConnector } from './connector.ts';
 import { chooseProxy, type ProxySettings } from './proxy-choice.ts';
 import { TransportError, toTransportError } from './transport-error.ts';
-import { proxyAuthorization } from './tunnel.ts';
+import { createWays } from './ways.ts';
 
 export type { ProxySettings };
 
@@ -63,77 +61,14 @@ export interface Transport {
   close(): Promise<void>;
 }
 
-/** People think between two questions: a short-lived idle socket would cost a TLS handshake nearly every turn. */
-const idleSocketMs = 60_000;
-/** After that a way is forgotten when another is opened: its provider may be gone, or have another address now. */
-const idleWayMs = 600_000;
-
-/** Where requests of one kind go: connections kept open, and what a plain HTTP proxy needs with each request. */
-interface Way {
-  pool: Pool;
-  usedAtMs: number;
-  /** Set before the path where a proxy is asked for the whole URL. */
-  pathPrefix: string;
-  headers: Record<string, string>;
-}
-
 export function createTransport(options: TransportOptions = {}): Transport {
-  const ways = new Map<string, Way>();
-  /** No longer used, but requests still run on them. */
-  const left = new Set<Pool>();
   const proxies = options.proxies ?? {};
-  const secureContext = options.extraCa?.length
-    ? tls.createSecureContext({ ca: [...tls.getCACertificates('default'), ...options.extraCa] })
-    : null;
-
-  const open = (request: OutgoingRequest): Way => {
-    const proxy = chooseProxy(request.proxy, request.origin, proxies);
-    const pool = new Pool(request.origin, {
-      connect: createConnector({ connectMs: request.timeouts.connectMs, secureContext, proxy }),
-      keepAliveTimeout: idleSocketMs,
-      // HTTP/1.1 only: an aborted request must cost its own connection and no other's.
-      allowH2: false,
-      pipelining: 1,
-    });
-    const way = { pool, usedAtMs: 0 };
-    if (!proxy || request.origin.startsWith('https:')) return { ...way, pathPrefix: '', headers: {} };
-    const authorization = proxyAuthorization(proxy);
-    return {
-      ...way,
-      pathPrefix: request.origin,
-      headers: authorization ? { 'proxy-authorization': authorization } : {},
-    };
-  };
-
-  /** Requests that run on it go on. */
-  const leave = (name: string, { pool }: Way) => {
-    ways.delete(name);
-    left.add(pool);
-    void pool.close().finally(() => left.delete(pool));
-  };
-
-  const leaveIdle = (nowMs: number) => {
-    for (const [name, way] of ways) if (nowMs - way.usedAtMs > idleWayMs) leave(name, way);
-  };
-
-  const wayFor = (request: OutgoingRequest): Way => {
-    const name = `${request.origin} ${request.proxy} ${request.timeouts.connectMs}`;
-    const nowMs = Date.now();
-    let way = ways.get(name);
-    if (!way) {
-      leaveIdle(nowMs);
-      way = open(request);
-      ways.set(name, way);
-    }
-    way.usedAtMs = nowMs;
-    return way;
-  };
-
+  const ways = createWays(proxies, options.extraCa ?? []);
   return {
     send(request, handler) {
       const exchange = new UpstreamExchange(handler, request.timeouts);
       try {
-        const { pool, pathPrefix, headers } = wayFor(request);
+        const { pool, pathPrefix, headers } = ways.wayFor(request);
         pool.dispatch(
           {
             path: pathPrefix + request.path,
@@ -152,13 +87,8 @@ export function createTransport(options: TransportOptions = {}): Transport {
       return exchange;
     },
     proxyFor: (origin, choice) => chooseProxy(choice, origin, proxies)?.host ?? null,
-    leaveConnections() {
-      for (const [name, way] of ways) leave(name, way);
-    },
-    async close() {
-      await Promise.all([...left, ...[...ways.values()].map(({ pool }) => pool)].map((pool) => pool.destroy()));
-      ways.clear();
-    },
+    leaveConnections: ways.leaveAll,
+    close: ways.close,
   };
 }
 
