@@ -13,7 +13,7 @@ export interface Destination {
   timeouts: { connectMs: number };
 }
 
-/** Where requests of one kind go: connections kept open, and what a plain HTTP proxy needs with each to. */
+/** Where requests of one kind go: connections kept open, and what a plain HTTP proxy needs with each request. */
 export interface Way {
   pool: Pool;
   usedAtMs: number;
