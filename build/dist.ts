@@ -25,6 +25,11 @@ const { values } = parseArgs({
 process.chdir(root);
 rmSync(outputFolder, { recursive: true, force: true });
 
+// A forge's secret that is not set comes as an empty text, which electron-builder would take for a certificate's path.
+for (const [name, value] of Object.entries(process.env)) {
+  if (value === '' && /^(CSC|WIN_CSC|APPLE)_/.test(name)) delete process.env[name];
+}
+
 const packages = [...(await buildProgram()), ...notBundled].sort();
 // Electron brings its own, beside the program.
 const noticed = packages.filter((path) => path !== 'node_modules/electron');
@@ -34,6 +39,7 @@ await packageApp({
   isFolderOnly: values.dir ?? false,
   outputFolder,
   updateUrl: process.env.SLUICE_UPDATE_URL,
+  homepage: process.env.SLUICE_HOMEPAGE,
 });
 const lock = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8'));
 const sbom = makeSbom(lock, packages);

@@ -11,6 +11,8 @@ export interface PackageOptions {
   outputFolder: string;
   /** Where installed programs look for updates; without it they do not. */
   updateUrl?: string | undefined;
+  /** What deb and rpm name as the program's; without it electron-builder asks git for a GitHub origin, or refuses. */
+  homepage?: string | undefined;
   /**
    * For tests, which have no Electron: a folder in place of its files. Fuses are left out, being set in a binary that this
    * is none of, and native modules stay as they are, since building them for Electron loads its headers.
@@ -31,12 +33,13 @@ export async function packageApp({ systems, isFolderOnly, ...options }: PackageO
   await build(cli);
 }
 
-function configFor(options: Pick<PackageOptions, 'outputFolder' | 'updateUrl' | 'standInForElectron'>): Configuration {
+function configFor(options: Omit<PackageOptions, 'systems' | 'isFolderOnly'>): Configuration {
   const config: Configuration = JSON.parse(readFileSync(join(root, 'build/electron-builder.json'), 'utf8'));
-  const { outputFolder, updateUrl, standInForElectron } = options;
+  const { outputFolder, updateUrl, homepage, standInForElectron } = options;
   return {
     ...config,
     directories: { ...config.directories, output: outputFolder },
+    ...(homepage ? { extraMetadata: { ...config.extraMetadata, homepage } } : {}),
     ...(updateUrl ? { publish: { provider: 'generic', url: updateUrl } } : {}),
     ...(standInForElectron ? { electronDist: standInForElectron, electronFuses: null, npmRebuild: false } : {}),
   };

@@ -32,6 +32,7 @@ beforeAll(async () => {
     isFolderOnly: true,
     outputFolder: join(folder, 'out'),
     updateUrl: 'https://updates.example/sluice',
+    homepage: 'https://sluice.example',
     standInForElectron: makeStandIn(join(folder, 'electron')),
   });
   resources = join(folder, 'out/linux-unpacked/resources');
@@ -78,6 +79,7 @@ describe('the packed program', () => {
   it('has its entry where Electron looks for it', () => {
     const manifest = JSON.parse(readFileSync(join(extracted, 'package.json'), 'utf8'));
     expect(manifest).toMatchObject({ name: 'sluice', main: 'dist/electron/main.js', type: 'module' });
+    expect(manifest).toMatchObject({ author: { name: 'The Sluice authors' }, homepage: 'https://sluice.example' });
     expect(manifest).not.toHaveProperty('devDependencies');
   });
 
