@@ -37,4 +37,6 @@ export async function liftByKeyboard(page: Page, name: string, place: number): P
   await page.getByRole('button', { name: `Move ${name}` }).focus();
   await page.keyboard.press('Space');
   await page.getByText(`${name} is at place ${place}.`).waitFor({ state: 'attached' });
+  // The list listens to further keys one turn of the page's timers after it has said so; nobody types that fast.
+  await page.evaluate(() => new Promise<void>((resolve) => setTimeout(resolve)));
 }
