@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import react from '@vitejs/plugin-react';
 import type { Plugin } from 'vite';
@@ -95,6 +96,10 @@ export default defineConfig({
     root: import.meta.dirname,
     testTimeout: 20_000,
     hookTimeout: 30_000,
+    // Most tests wait for sockets, processes and pages rather than for a processor; by itself Vitest leaves one idle.
+    maxWorkers: Math.max(2, availableParallelism()),
+    // A page or process that a busy machine kept waiting gets a second chance there, and the report names it.
+    retry: process.env.CI ? 1 : 0,
     // What follows from an act in another process takes its time, on a busy machine the more.
     expect: { poll: { timeout: 10_000 } },
     include: ['test/**/*.test.ts'],

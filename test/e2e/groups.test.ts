@@ -90,6 +90,7 @@ describe('a group', () => {
     await page.getByRole('region', { name: 'My Writers' }).waitFor();
     await page.getByRole('button', { name: 'Remove…' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
     await page.getByRole('link', { name: 'default', exact: true }).click();
     await page.getByRole('button', { name: 'Remove…' }).click();
     await page.getByText(/cannot be removed while keys are in it: first/).waitFor();
