@@ -97,3 +97,21 @@ export interface RequestRecord extends RequestStarted {
   /** The client's own count of its retries (`x-stainless-retry-count`). */
   clientRetries: number;
 }
+
+/** Sums over requests. */
+export interface UsageTotals {
+  requests: number;
+  /** Failed, broken off or interrupted; not those whose client left. */
+  errors: number;
+  inputTokens: number;
+  outputTokens: number;
+  cachedInputTokens: number;
+  reasoningTokens: number;
+  seconds: number;
+  characters: number;
+  images: number;
+  /** The sum of the costs that are known. */
+  costUsd: number;
+  /** Requests that may have cost something, but how much is not known. */
+  unpricedRequests: number;
+}

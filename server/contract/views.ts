@@ -1,6 +1,6 @@
 /** What the control plane shows: configuration with its running state. No view ever holds a secret. */
 import type { AliasConfig, DialectId, GroupConfig, ProviderConfig, Settings } from './config.ts';
-import type { RequestOutcome, RequestRecord } from './ledger.ts';
+import type { RequestOutcome, RequestRecord, UsageTotals } from './ledger.ts';
 
 export interface CredentialView {
   id: string;
@@ -119,22 +119,9 @@ export interface CapturedBody {
   data: string;
 }
 
-export interface UsageView {
+export interface UsageView extends UsageTotals {
   /** Id of the key, group or provider, name of the model, or local date (`2026-11-20`); null: requests that had none. */
   name: string | null;
-  requests: number;
-  errors: number;
-  inputTokens: number;
-  outputTokens: number;
-  cachedInputTokens: number;
-  reasoningTokens: number;
-  seconds: number;
-  characters: number;
-  images: number;
-  /** The sum of the costs that are known. */
-  costUsd: number;
-  /** Requests that may have cost something, but how much is not known. */
-  unpricedRequests: number;
 }
 
 /** Steps in which nothing happened are left out. */

@@ -3,7 +3,7 @@
  * pieces of a few milliseconds, with everything else having its turn in between; hence the promises.
  */
 import { setImmediate } from 'node:timers/promises';
-import type { RequestOutcome } from '../contract/ledger.ts';
+import type { RequestOutcome, UsageTotals } from '../contract/ledger.ts';
 import type { Database, Row, SqlValue } from '../database.ts';
 import {
   type FirstByteTimes,
@@ -49,23 +49,9 @@ export interface UsageQuestion {
   utcOffsetMinutes?: number;
 }
 
-export interface UsageSummary {
+export interface UsageSummary extends UsageTotals {
   /** Id of the key, group or provider, name of the model, or local date (`2026-11-20`); null: requests that had none. */
   name: string | null;
-  requests: number;
-  /** Failed, broken off or interrupted; not those whose client left. */
-  errors: number;
-  inputTokens: number;
-  outputTokens: number;
-  cachedInputTokens: number;
-  reasoningTokens: number;
-  seconds: number;
-  characters: number;
-  images: number;
-  /** The sum of the costs that are known. */
-  costUsd: number;
-  /** Requests that may have cost something, but how much is not known. */
-  unpricedRequests: number;
 }
 
 export interface CapturedBodies {

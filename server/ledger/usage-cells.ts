@@ -2,28 +2,17 @@
  * Sums of requests by quarter of an hour, for each dimension that a summary is asked by. They are added up in memory for
  * a whole batch and written in its transaction, so sums and requests always agree.
  */
-import type { RequestRecord } from '../contract/ledger.ts';
+import type { RequestRecord, UsageTotals } from '../contract/ledger.ts';
 import type { Database } from '../database.ts';
 
 export type Dimension = 'day' | 'key' | 'group' | 'model' | 'provider';
 
 export const quarterMs = 15 * 60_000;
 
-interface Cell {
+interface Cell extends UsageTotals {
   dimension: Dimension;
   quarter: number;
   name: string;
-  requests: number;
-  errors: number;
-  inputTokens: number;
-  outputTokens: number;
-  cachedInputTokens: number;
-  reasoningTokens: number;
-  seconds: number;
-  characters: number;
-  images: number;
-  costUsd: number;
-  unpricedRequests: number;
 }
 
 /** What a request counts for. `Pick`, since an interrupted row has nothing more. */
