@@ -13,7 +13,7 @@ const lighter: Record<string, string> = {
 const lighterModules: Plugin = {
   name: 'lighter-modules',
   enforce: 'pre',
-  applyToEnvironment: ({ name }) => name === 'server' || name === 'main',
+  applyToEnvironment: ({ name }) => name === 'program',
   // A package's `require` of node:http is cheap as it is.
   resolveId: (id, _importer, { kind }) => (kind === 'require-call' ? undefined : lighter[id]),
   // Else Node would have to find out what the files are, by parsing them twice, wherever they are copied to.
@@ -25,7 +25,7 @@ const lighterModules: Plugin = {
 /** The tray's icons go beside the program that shows them. */
 const trayIcons: Plugin = {
   name: 'tray-icons',
-  applyToEnvironment: ({ name }) => name === 'main',
+  applyToEnvironment: ({ name }) => name === 'program',
   generateBundle() {
     const folder = join(import.meta.dirname, 'build/icons/tray');
     for (const name of readdirSync(folder)) {
@@ -42,12 +42,11 @@ const forNode = {
   minify: false,
   sourcemap: false,
 } as const;
-const esModules = { format: 'es', entryFileNames: '[name].js', chunkFileNames: '[name]-[hash].js' } as const;
 
 /**
- * Four builds from one configuration (`vite build --app`): `dist/window` is the React window, `dist/server` the engine for
- * plain Node, `dist/electron` the desktop with the engine inside, and its preload, which the sandbox wants as one CommonJS
- * file. Only keytar, a native module that may be missing, stays outside.
+ * Three builds from one configuration (`vite build --app`): `dist/window` is the React window; `dist/program` the command line
+ * for plain Node (`cli.js`) and the desktop (`main.js`), over the same engine; beside them the desktop's preload, which the
+ * sandbox wants as one CommonJS file. Only keytar, a native module that may be missing, stays outside.
  */
 export default defineConfig({
   root: 'renderer',
@@ -55,26 +54,16 @@ export default defineConfig({
   builder: {},
   environments: {
     client: { build: { outDir: '../dist/window', emptyOutDir: true } },
-    server: {
-      consumer: 'server',
-      resolve: { noExternal: true, external: ['keytar'] },
-      build: {
-        ...forNode,
-        outDir: '../dist/server',
-        emptyOutDir: true,
-        rolldownOptions: { input: { cli: 'server/cli.ts' }, output: esModules },
-      },
-    },
-    main: {
+    program: {
       consumer: 'server',
       resolve: { noExternal: true, external: ['electron', 'keytar'] },
       build: {
         ...forNode,
-        outDir: '../dist/electron',
+        outDir: '../dist/program',
         emptyOutDir: true,
         rolldownOptions: {
-          input: { main: 'electron/main.ts', 'keytar-child': 'electron/keytar-child.ts' },
-          output: esModules,
+          input: { cli: 'server/cli.ts', main: 'electron/main.ts', 'keytar-child': 'electron/keytar-child.ts' },
+          output: { format: 'es', entryFileNames: '[name].js', chunkFileNames: '[name]-[hash].js' },
         },
       },
     },
@@ -83,7 +72,7 @@ export default defineConfig({
       resolve: { noExternal: true, external: ['electron'] },
       build: {
         ...forNode,
-        outDir: '../dist/electron',
+        outDir: '../dist/program',
         emptyOutDir: false,
         rolldownOptions: {
           input: { preload: 'electron/preload.ts' },
@@ -94,14 +83,15 @@ export default defineConfig({
   },
   test: {
     root: import.meta.dirname,
-    testTimeout: 20_000,
-    hookTimeout: 30_000,
+    // Far from what any test needs: how long something may take is for the tests to say, not for a busy machine.
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
     // Most tests wait for sockets, processes and pages rather than for a processor; by itself Vitest leaves one idle.
     maxWorkers: Math.max(2, availableParallelism()),
     // A page or process that a busy machine kept waiting gets a second chance there, and the report names it.
     retry: process.env.CI ? 1 : 0,
     // What follows from an act in another process takes its time, on a busy machine the more.
-    expect: { poll: { timeout: 10_000 } },
+    expect: { poll: { timeout: 30_000 } },
     include: ['test/**/*.test.ts'],
     coverage: { provider: 'v8', include: ['server/**/*.ts'], reporter: ['text-summary', 'json-summary'] },
   },

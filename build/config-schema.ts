@@ -1,12 +1,19 @@
-/** Writes docs/config.schema.json (or the file named) from the configuration's zod schema: `node build/config-schema.ts [FILE]`. */
+/**
+ * Writes docs/config.schema.json and docs/team-preset.schema.json from the zod schemas: `node build/config-schema.ts [FOLDER]`.
+ */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { configSchema } from '../server/contract/config.ts';
+import { teamPresetSchema } from '../server/contract/team-preset.ts';
 
-const path = process.argv[2] ?? join(import.meta.dirname, '../docs/config.schema.json');
+const folder = process.argv[2] ?? join(import.meta.dirname, '../docs');
 
-// `input`: what may be written in a file, so fields with a default are optional.
-const schema = z.toJSONSchema(configSchema, { io: 'input' });
-const described = { ...schema, title: 'Configuration of Sluice, and of `sluice serve --config FILE`' };
-writeFileSync(path, `${JSON.stringify(described, null, 2)}\n`);
+write('config.schema.json', configSchema, 'Configuration of Sluice, and of `sluice serve --config FILE`');
+write('team-preset.schema.json', teamPresetSchema, 'Team preset of Sluice: see docs/teams.md');
+
+/** `input`: what may be written in a file, so fields with a default are optional. */
+function write(name: string, schema: z.ZodType, title: string): void {
+  const described = { ...z.toJSONSchema(schema, { io: 'input' }), title };
+  writeFileSync(join(folder, name), `${JSON.stringify(described, null, 2)}\n`);
+}

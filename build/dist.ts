@@ -1,12 +1,13 @@
 /**
- * Makes a release in `dist/release`: `npm run dist [-- --linux --mac --win --dir]`, by default for the system it runs on.
+ * Makes a release in `dist/release`: `npm run dist [-- --linux --mac --win --dir --preset FILE]`, by default for the system it runs on.
  * Builds, packs, and writes beside the installers what is in them (CycloneDX) and their checksums. `docs/packaging.md`
  * tells what it needs.
  */
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { createBuilder } from 'vite';
+import { readTeamPreset } from '../server/config/read-team-preset.ts';
 import { bundledPackages } from './bundled-packages.ts';
 import { writeChecksums } from './checksums.ts';
 import { makeNotices } from './notices.ts';
@@ -19,8 +20,17 @@ const root = join(import.meta.dirname, '..');
 const outputFolder = join(root, 'dist/release');
 
 const { values } = parseArgs({
-  options: { mac: { type: 'boolean' }, win: { type: 'boolean' }, linux: { type: 'boolean' }, dir: { type: 'boolean' } },
+  options: {
+    mac: { type: 'boolean' },
+    win: { type: 'boolean' },
+    linux: { type: 'boolean' },
+    dir: { type: 'boolean' },
+    preset: { type: 'string' },
+  },
 });
+const presetFile = values.preset === undefined ? undefined : resolve(values.preset);
+// Before the minutes that a build takes.
+if (presetFile !== undefined) checkPreset(presetFile);
 // Vite and electron-builder look for what they are told of from here.
 process.chdir(root);
 rmSync(outputFolder, { recursive: true, force: true });
@@ -40,11 +50,21 @@ await packageApp({
   outputFolder,
   updateUrl: process.env.SLUICE_UPDATE_URL,
   homepage: process.env.SLUICE_HOMEPAGE,
+  presetFile,
 });
 const lock = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8'));
 const sbom = makeSbom(lock, packages);
 writeFileSync(join(outputFolder, `Sluice-${lock.version}.cdx.json`), `${JSON.stringify(sbom, null, 2)}\n`);
 await writeChecksums(outputFolder);
+
+function checkPreset(path: string): void {
+  try {
+    readTeamPreset(readFileSync(path, 'utf8'), path);
+  } catch (error) {
+    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+    process.exit(1);
+  }
+}
 
 async function buildProgram(): Promise<string[]> {
   const bundled = bundledPackages();

@@ -18,7 +18,7 @@ const stamp = join(root, 'dist/built');
 const sources = ['server', 'electron', 'renderer', 'build', 'vite.config.ts', 'package-lock.json'];
 const oldestNode = 24;
 
-const [verb = 'start', ...parameters] = process.argv.slice(2);
+const [verb, ...parameters] = process.argv.slice(2);
 requireNode();
 if (!isBuilt()) build();
 if (verb === 'start') {
@@ -38,8 +38,8 @@ function startDesktop(binary: string): void {
 
 async function startHere(): Promise<void> {
   const serveParameters = parameters.filter((parameter) => parameter !== '--headless');
-  process.argv.splice(2, Infinity, ...(verb === 'start' ? ['serve', ...serveParameters] : [verb, ...parameters]));
-  await import(pathToFileURL(join(root, 'dist/server/cli.js')).href);
+  if (verb === 'start') process.argv.splice(2, Infinity, 'serve', ...serveParameters);
+  await import(pathToFileURL(join(root, 'dist/program/cli.js')).href);
 }
 
 function requireNode(): void {
@@ -70,6 +70,8 @@ function build(): void {
   if (!existsSync(vite)) stop('The packages are not installed: run "npm ci" first.');
   const { status } = spawnSync(process.execPath, [vite, 'build', '--app', '--logLevel', 'error'], {
     cwd: root,
+    // What the shell says besides is of other programs: with NODE_ENV=development React would check itself as it runs.
+    env: { ...process.env, NODE_ENV: 'production' },
     stdio: ['ignore', process.stderr.fd, process.stderr.fd],
   });
   if (status !== 0) stop('The build failed; what is wrong stands above.');

@@ -1,7 +1,8 @@
 /** Runs electron-builder on what is built in `dist/`, with what depends on the environment or on a test. */
-import { readFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { build, type CliOptions, type Configuration } from 'electron-builder';
+import { readTeamPreset } from '../server/config/read-team-preset.ts';
 
 export interface PackageOptions {
   /** As electron-builder's command line names them; without any, the system it runs on. */
@@ -13,6 +14,8 @@ export interface PackageOptions {
   updateUrl?: string | undefined;
   /** What deb and rpm name as the program's; without it electron-builder asks git for a GitHub origin, or refuses. */
   homepage?: string | undefined;
+  /** A team preset that the program applies by itself at its first start. */
+  presetFile?: string | undefined;
   /**
    * For tests, which have no Electron: a folder in place of its files. Fuses are left out, being set in a binary that this
    * is none of, and native modules stay as they are, since building them for Electron loads its headers.
@@ -22,18 +25,30 @@ export interface PackageOptions {
 
 const root = join(import.meta.dirname, '..');
 
-export async function packageApp({ systems, isFolderOnly, ...options }: PackageOptions): Promise<void> {
+/** Rejects before anything is packed if the preset cannot be used. */
+export async function packageApp({ systems, isFolderOnly, presetFile, ...options }: PackageOptions): Promise<void> {
+  const config = configFor(options);
+  const presetFolder = join(options.outputFolder, '.preset');
   const cli: CliOptions = {
     projectDir: root,
-    config: configFor(options),
+    config: presetFile === undefined ? config : withPreset(config, presetFile, presetFolder),
     dir: isFolderOnly,
     publish: 'never',
     ...Object.fromEntries(systems.map((system) => [system, []])),
   };
   await build(cli);
+  rmSync(presetFolder, { recursive: true, force: true });
 }
 
-function configFor(options: Omit<PackageOptions, 'systems' | 'isFolderOnly'>): Configuration {
+/** Checked as the program checks it, and inside the archive, which Electron verifies. */
+function withPreset(config: Configuration, presetFile: string, folder: string): Configuration {
+  const preset = readTeamPreset(readFileSync(presetFile, 'utf8'), presetFile);
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, 'team-preset.json'), `${JSON.stringify(preset, null, 2)}\n`);
+  return { ...config, files: [config.files ?? [], { from: folder, to: 'dist' }].flat() };
+}
+
+function configFor(options: Omit<PackageOptions, 'systems' | 'isFolderOnly' | 'presetFile'>): Configuration {
   const config: Configuration = JSON.parse(readFileSync(join(root, 'build/electron-builder.json'), 'utf8'));
   const { outputFolder, updateUrl, homepage, standInForElectron } = options;
   return {

@@ -30,8 +30,11 @@ function describe(path: string, locked: LockedPackage | undefined): object {
   const name = path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length);
   const purl = purlOf(name, locked.version);
   return {
-    ...{ type: name === 'electron' ? 'framework' : 'library', 'bom-ref': `${purl}#${path}` },
-    ...{ name, version: locked.version, purl },
+    type: name === 'electron' ? 'framework' : 'library',
+    'bom-ref': `${purl}#${path}`,
+    name,
+    version: locked.version,
+    purl,
     ...licenseOf(locked.license),
     ...hashOf(locked.integrity),
   };

@@ -5,6 +5,7 @@
 import { join } from 'node:path';
 import { app, powerMonitor, protocol, type Rectangle, session, shell } from 'electron';
 import type { AppUpdater } from 'electron-updater';
+import type { PresetPlaces } from '../server/config/managed-preset.ts';
 import type { DesktopView } from '../server/contract/ipc.ts';
 import type { Environment } from '../server/environment.ts';
 import { createEngineHost, type EngineHost } from './engine-host.ts';
@@ -17,6 +18,7 @@ import type { LoginItem } from './login-item.ts';
 import { messagesFor } from './messages.ts';
 import { createNotifications, type Notifications } from './notifications.ts';
 import { watchPower } from './power.ts';
+import { createPresetInbox, type PresetInbox } from './preset-inbox.ts';
 import { type DesktopSettingsStore, openDesktopSettings, openSettingsPersistence } from './settings-store.ts';
 import { keytarStarter } from './start-keytar.ts';
 import { openTray, type TrayIcon } from './tray.ts';
@@ -32,13 +34,17 @@ export interface DesktopOptions {
   /** What was built: the window, the icons, the preload and the keychain's helper. */
   built: { window: string; icons: string; preload: string; keytarChild: string };
   loginItem: LoginItem;
-  updater: AppUpdater;
-  updatesAreManaged: boolean;
+  /** Null: whoever installed Sluice sees to its updates. */
+  updater: AppUpdater | null;
+  /** Of team presets that nobody imports. */
+  presets: PresetPlaces;
   notice(line: string): void;
 }
 
 export interface Desktop {
   readonly host: EngineHost;
+  /** Where links and files go that the system hands over; each is shown in the window. */
+  readonly inbox: PresetInbox;
   /** Starts the engine, and only then shows what there is to see. */
   start(options: { showsWindow: boolean }): Promise<void>;
   showWindow(): void;
@@ -59,7 +65,6 @@ export function createDesktop(options: DesktopOptions): Desktop {
   const notifications = createNotifications({ settings, messages, clicked: window.open });
   const updater = createUpdater({
     updater: options.updater,
-    isManaged: options.updatesAreManaged,
     changed(view) {
       notifications.onUpdate(view);
       changed();
@@ -81,27 +86,45 @@ export function createDesktop(options: DesktopOptions): Desktop {
     await host.switchOff();
     tray?.close();
   });
+  let isStarted = false;
+  const inbox = createPresetInbox(() => {
+    if (isStarted) window.open();
+    window.withPage((page) => sendToPage(page, { type: 'preset-opened' }));
+  });
+  const showLogFolder = () => void shell.openPath(app.getPath('logs'));
   const installUpdate = () => void end().then(updater.install);
-  const stopPower = watchPower({ powerMonitor, networkChanged: () => host.gateway?.networkChanged() });
+  const stopPower = watchPower(powerMonitor, () => host.gateway?.networkChanged());
 
   openPages(options, {
-    ...{ host, relay, window, loginItem, notifications, updater, desktopView, installUpdate },
+    host,
+    relay,
+    window,
+    loginItem,
+    notifications,
+    updater,
+    inbox,
+    desktopView,
+    installUpdate,
     desktopChanged: changed,
-    showLogFolder: () => void shell.openPath(join(dataDir, 'logs')),
+    showLogFolder,
   });
   return {
     host,
+    inbox,
     end,
     showWindow: () => window.open(),
     async start({ showsWindow }) {
       tray = openTray({
-        ...{ folder: built.icons, platform, language: { messages, locale: app.getLocale() } },
-        actions: createTrayActions({ host, window, loginItem, updater, changed, installUpdate }),
+        folder: built.icons,
+        platform,
+        language: { messages, locale: app.getLocale() },
+        actions: createTrayActions({ host, window, loginItem, updater, changed, installUpdate, showLogFolder }),
       });
       draw();
       await host.switchOn();
       // Without a tray, the window is all there is.
-      if (showsWindow || !tray) window.open();
+      if (showsWindow || !tray || !inbox.isEmpty) window.open();
+      isStarted = true;
       void updater.check();
     },
   };
@@ -121,7 +144,9 @@ interface WindowParts {
 function openWindowKeeper({ built, platform }: DesktopOptions, parts: WindowParts): WindowKeeper {
   const { settings, host, relay, trayBounds } = parts;
   return createWindowKeeper({
-    ...{ preload: built.preload, settings, trayBounds },
+    preload: built.preload,
+    settings,
+    trayBounds,
     pageGone: relay.forget,
     crashed: (reason) => host.logFile?.log.error({ reason }, 'the window’s process is gone'),
     openChanged: (isOpen) => showInDock(platform, isOpen),
@@ -143,11 +168,16 @@ function openPages({ built }: DesktopOptions, parts: PageParts): void {
   });
 }
 
-function openHost({ environment, env, built, notice }: DesktopOptions): EngineHost {
+function openHost({ environment, env, built, presets, notice }: DesktopOptions): EngineHost {
+  // As Chromium itself would go there: the system's settings, or what its PAC script says.
+  const proxies = { ...environment.proxies, askSystem: (url: string) => app.resolveProxy(url) };
   return createEngineHost(environment.dataDir, {
-    environment,
+    environment: { ...environment, proxies },
     env,
+    logFolder: app.getPath('logs'),
+    saysWhereSecretsAre: true,
     notice,
+    presets,
     openPersistence: openSettingsPersistence,
     startKeytar: keytarStarter(built.keytarChild),
     windowFolders: [built.window],

@@ -22,11 +22,14 @@ export interface EngineWatchPorts {
   onEvent(event: ControlEvent): void;
 }
 
+/** What of a snapshot is kept. */
+type Views = Omit<ConfigViews, 'status' | 'aliases'>;
+
 /** Many requests end in a second; nobody reads numbers that fast. */
 const countEveryMs = 1_000;
 
 export function watchEngine({ host, changed, onEvent }: EngineWatchPorts): EngineWatch {
-  let views: Omit<ConfigViews, 'status' | 'aliases'> | null = null;
+  let views: Views | null = null;
   let today: TrayStatus['today'] = null;
   let lastError: string | null = null;
   let stop = () => {};
@@ -36,12 +39,13 @@ export function watchEngine({ host, changed, onEvent }: EngineWatchPorts): Engin
     timer = undefined;
     const rows = await host.gateway?.query({ type: 'usage', by: 'day', ...sinceMidnight() }).catch(() => []);
     if (!rows) return;
-    today = { requests: 0, tokens: 0, costUsd: 0 };
-    for (const { requests, inputTokens, outputTokens, costUsd } of rows) {
-      today.requests += requests;
-      today.tokens += inputTokens + outputTokens;
-      today.costUsd += costUsd;
-    }
+    // One row at most, but for a midnight that passes meanwhile.
+    const latest = rows.at(-1);
+    today = {
+      requests: latest?.requests ?? 0,
+      tokens: (latest?.inputTokens ?? 0) + (latest?.outputTokens ?? 0),
+      costUsd: latest ? latest.costUsd : 0,
+    };
     changed();
   };
   const hear = (event: ControlEvent) => {
@@ -80,8 +84,6 @@ export function watchEngine({ host, changed, onEvent }: EngineWatchPorts): Engin
   };
 }
 
-type Views = Omit<ConfigViews, 'status' | 'aliases'>;
-
 function withEvent(views: Views, event: ControlEvent): Views {
   if (event.type === 'config-changed') return { ...views, ...event };
   if (event.type !== 'provider-changed') return views;
@@ -89,8 +91,9 @@ function withEvent(views: Views, event: ControlEvent): Views {
   return { ...views, providers: views.providers.map((old) => (old.id === provider.id ? provider : old)) };
 }
 
-function toTrayProvider({ id, name, isDemo, enabled, unusable }: ConfigViews['providers'][number]): TrayProvider {
-  return { id, name, isDemo, enabled, problem: enabled ? unusable : null };
+function toTrayProvider(provider: ConfigViews['providers'][number]): TrayProvider {
+  const { id, name, isDemo, enabled, unusable, health } = provider;
+  return { id, name, isDemo, enabled, problem: enabled ? unusable : null, health };
 }
 
 function describeError({ outcome, errorCode, status, modelAsked, route }: RequestRecord): string | null {

@@ -7,6 +7,7 @@ import type { EventRelay } from './event-relay.ts';
 import type { IpcHandlers } from './ipc.ts';
 import type { LoginItem } from './login-item.ts';
 import type { Notifications } from './notifications.ts';
+import type { PresetInbox } from './preset-inbox.ts';
 import type { Updater } from './updater.ts';
 import type { WindowKeeper } from './window.ts';
 
@@ -17,6 +18,7 @@ export interface IpcHandlerPorts {
   loginItem: LoginItem;
   notifications: Notifications;
   updater: Updater;
+  inbox: Pick<PresetInbox, 'take'>;
   desktopView(): DesktopView;
   desktopChanged(): void;
   installUpdate(): void;
@@ -49,6 +51,7 @@ export function createIpcHandlers(ports: IpcHandlerPorts): IpcHandlers {
       return desktopView();
     },
     installUpdate: answerNothing(ports.installUpdate),
+    takeOpenedPreset: () => ports.inbox.take(),
     showLogFolder: answerNothing(ports.showLogFolder),
     hideWindow: answerNothing(window.close),
   };

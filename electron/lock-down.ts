@@ -1,8 +1,9 @@
 /**
  * What no page of this program may do, whichever window it is in: go elsewhere, open windows, embed others, ask for
- * devices, or load anything that did not come with the program. Everything is refused that is not named here.
+ * devices, or load anything that did not come with the program. Everything is refused that is not named here. The one device
+ * is the microphone, and main itself must have seen that the person has just pressed something in that window.
  */
-import type { App, Session, Shell, WebContents } from 'electron';
+import type { App, InputEvent, Session, Shell, WebContents } from 'electron';
 
 export interface LockDownPorts {
   app: Pick<App, 'on'>;
@@ -12,20 +13,50 @@ export interface LockDownPorts {
 }
 
 const allowedPermission = 'clipboard-sanitized-write';
+const presses: ReadonlySet<InputEvent['type']> = new Set([
+  'mouseDown',
+  'rawKeyDown',
+  'keyDown',
+  'gestureTap',
+  'touchEnd',
+]);
+/** For a page to ask for the microphone once a button of it was pressed. */
+const pressHoldsMs = 5_000;
 /** They hold what the page itself has made. */
 const ownContent = /^(blob|data):/;
 
 export function lockDown({ app, session, shell, isOurPage }: LockDownPorts): void {
-  app.on('web-contents-created', (_event, contents) => lockContents(contents, shell, isOurPage));
-  session.setPermissionRequestHandler((contents, permission, answer) =>
-    answer(permission === allowedPermission && isOurPage(contents.getURL())),
-  );
-  session.setPermissionCheckHandler((contents, permission) =>
-    contents === null ? false : permission === allowedPermission && isOurPage(contents.getURL()),
-  );
+  const lastPressMs = new WeakMap<WebContents, number>();
+  app.on('web-contents-created', (_event, contents) => {
+    lockContents(contents, shell, isOurPage);
+    contents.on('input-event', (_input, { type }) => {
+      if (presses.has(type)) lastPressMs.set(contents, performance.now());
+    });
+  });
+  const isAllowed = (contents: WebContents, { permission, media, isMainFrame }: Asked) => {
+    if (!isOurPage(contents.getURL())) return false;
+    if (permission === allowedPermission) return true;
+    const isMicrophone = permission === 'media' && media.length > 0 && media.every((type) => type === 'audio');
+    const pressedMs = lastPressMs.get(contents) ?? Number.NEGATIVE_INFINITY;
+    return isMicrophone && isMainFrame && performance.now() - pressedMs <= pressHoldsMs;
+  };
+  session.setPermissionRequestHandler((contents, permission, answer, details) => {
+    const media = 'mediaTypes' in details ? (details.mediaTypes ?? []) : [];
+    answer(isAllowed(contents, { permission, media, isMainFrame: details.isMainFrame }));
+  });
+  session.setPermissionCheckHandler((contents, permission, _origin, { mediaType, isMainFrame }) => {
+    const media = mediaType === undefined ? [] : [mediaType];
+    return contents !== null && isAllowed(contents, { permission, media, isMainFrame });
+  });
   session.webRequest.onBeforeRequest(({ url }, answer) =>
     answer({ cancel: !isOurPage(url) && !ownContent.test(url) && !isDevTools(url) }),
   );
+}
+
+interface Asked {
+  permission: string;
+  media: readonly ('audio' | 'video' | 'unknown')[];
+  isMainFrame: boolean;
 }
 
 function lockContents(

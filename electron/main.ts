@@ -8,10 +8,13 @@ import { existsSync, mkdirSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { app } from 'electron';
-import electronUpdater from 'electron-updater';
+import type { AppUpdater } from 'electron-updater';
+import { openManagedPresets, type PresetPlaces } from '../server/config/managed-preset.ts';
+import { policyPath } from '../server/config/policy-path.ts';
 import { readEnvironment } from '../server/environment.ts';
 import { createDesktop, type Desktop } from './desktop.ts';
 import { createAutostartEntry, createLoginItem, hiddenFlag } from './login-item.ts';
+import { hearOpened, linkScheme } from './opened-by-system.ts';
 import { registerWindowScheme } from './window-scheme.ts';
 
 /** For running requests, which have ten seconds of it, and for everything else. */
@@ -24,8 +27,11 @@ const notice = (line: string) => void process.stderr.write(`${line}\n`);
 const electronFolder = join(environment.dataDir, 'desktop');
 mkdirSync(electronFolder, { recursive: true, mode: 0o700 });
 app.setPath('userData', electronFolder);
+app.setAppLogsPath(environment.systemLogDir ?? join(environment.dataDir, 'logs'));
 app.enableSandbox();
 registerWindowScheme();
+// macOS may tell of a link before the app is ready.
+const opened = hearOpened(app, process.argv);
 
 if (app.requestSingleInstanceLock()) {
   if (platform === 'darwin') app.dock?.hide();
@@ -36,8 +42,13 @@ if (app.requestSingleInstanceLock()) {
 }
 
 async function run(): Promise<void> {
+  const presets = { policy: policyPath(platform, env), builtIn: join(import.meta.dirname, '../team-preset.json') };
   const desktop = createDesktop({
-    ...{ environment, env, platform, notice },
+    environment,
+    env,
+    platform,
+    notice,
+    presets,
     built: {
       window: join(import.meta.dirname, '../window'),
       icons: join(import.meta.dirname, 'icons'),
@@ -48,16 +59,30 @@ async function run(): Promise<void> {
       platform === 'linux'
         ? createAutostartEntry(join(env.XDG_CONFIG_HOME || join(homedir(), '.config'), 'autostart'), program())
         : createLoginItem(app),
-    updater: electronUpdater.autoUpdater,
-    // A build that names no feed has no such file: whoever made it sees to its updates.
-    updatesAreManaged: env.SLUICE_UPDATES === 'off' || !existsSync(join(process.resourcesPath, 'app-update.yml')),
+    updater: updatesAreManaged(presets) ? null : await loadUpdater(),
   });
   endInOrder(desktop);
+  opened.passTo(desktop.inbox);
+  // Without its installer this is Electron, which links are not to start.
+  if (app.isPackaged) app.setAsDefaultProtocolClient(linkScheme);
   app.on('second-instance', desktop.showWindow);
   app.on('activate', desktop.showWindow);
   // The gateway serves without a window.
   app.on('window-all-closed', () => {});
   await desktop.start({ showsWindow: !process.argv.includes(hiddenFlag) && !wasOpenedAtLogin() });
+}
+
+/** Whoever made a build without a feed, or manages this machine, sees to its updates, unless their preset says otherwise. */
+function updatesAreManaged(presets: PresetPlaces): boolean {
+  if (env.SLUICE_UPDATES === 'off' || !existsSync(join(process.resourcesPath, 'app-update.yml'))) return true;
+  // What is wrong with a preset the engine tells, which reads it too.
+  const { current } = openManagedPresets(presets, () => {});
+  return current !== null && current.preset.updates !== 'on';
+}
+
+/** Large, so only where it has something to do. */
+async function loadUpdater(): Promise<AppUpdater> {
+  return (await import('electron-updater')).default.autoUpdater;
 }
 
 /** An AppImage is mounted somewhere else at each start; its own path is in its environment. */

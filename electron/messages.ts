@@ -1,5 +1,6 @@
 /** The texts of tray, dialogs and notifications; those of the window are its own. */
 import type { NotificationKind } from '../server/contract/ipc.ts';
+import type { FailureClass } from '../server/contract/ledger.ts';
 
 const en = {
   off: 'Sluice is off',
@@ -11,10 +12,25 @@ const en = {
   providers: 'Providers',
   noProviders: 'No providers yet',
   unusable: (name: string, reason: string) => `${name}: ${reason}`,
+  degraded: (name: string) => `${name}: fails in part`,
+  /** Why a provider is left alone. */
+  failures: {
+    transient: 'it fails or cannot be reached',
+    silent: 'it does not answer in time',
+    'stream-broken': 'its streams break off',
+    'model-unavailable': 'it does not have the models',
+    'rate-limit': 'its rate limit is reached',
+    quota: 'its quota or credit is used up',
+    credential: 'it refuses its credential',
+    'too-large': 'the requests are too large for it',
+    rejected: 'it refuses the requests',
+    'client-gone': 'clients left',
+  } satisfies Record<FailureClass, string>,
   defaultGroup: (models: string) => `Default group: ${models}`,
   allModels: 'all models',
   noDefaultGroup: 'No default group',
   today: (requests: string, tokens: string, cost: string) => `Today: ${requests} requests, ${tokens} tokens, ${cost}`,
+  unknownCost: 'cost unknown',
   lastError: (what: string) => `Last error: ${what}`,
   copyBaseUrl: 'Copy base URL',
   copyKey: 'Copy a key',
@@ -28,8 +44,10 @@ const en = {
   isCurrent: 'Sluice is up to date',
   updateFailed: 'Updates could not be checked; try again',
   updatesManaged: 'Updates come with this installation',
+  showLogFolder: 'Show log folder',
   quit: 'Quit Sluice',
   startFailedTitle: 'Sluice could not start',
+  budgetReached: (percent: number, amount: string) => `${percent} % of ${amount} is used.`,
   notifications: {
     'provider-unusable': {
       title: (name: string) => `${name} cannot be used`,
@@ -38,6 +56,14 @@ const en = {
     'credential-refused': {
       title: (name: string) => `${name} refuses a credential`,
       body: () => 'Enter a new one in Sluice.',
+    },
+    'budget-reached': {
+      title: (name: string) => `Budget of ${name}`,
+      body: (what: string) => what,
+    },
+    'prompt-repeats': {
+      title: (name: string) => `${name} repeats itself`,
+      body: () => 'It sends the same prompt faster and faster and is slowed. Look at it, or allow it, in Sluice.',
     },
     'update-ready': {
       title: (version: string) => `Sluice ${version} is ready`,
@@ -63,10 +89,24 @@ const zh: ShellMessages = {
   providers: '提供方',
   noProviders: '还没有提供方',
   unusable: (name, reason) => `${name}：${reason}`,
+  degraded: (name) => `${name}：部分失败`,
+  failures: {
+    transient: '请求失败或无法连接',
+    silent: '没有及时回答',
+    'stream-broken': '流中途断开',
+    'model-unavailable': '没有所请求的模型',
+    'rate-limit': '已达到速率限制',
+    quota: '配额或余额已用尽',
+    credential: '凭据被拒绝',
+    'too-large': '请求太大',
+    rejected: '拒绝请求',
+    'client-gone': '客户端已离开',
+  },
   defaultGroup: (models) => `默认分组：${models}`,
   allModels: '全部模型',
   noDefaultGroup: '没有默认分组',
   today: (requests, tokens, cost) => `今天：${requests} 个请求，${tokens} 个 token，${cost}`,
+  unknownCost: '费用未知',
   lastError: (what) => `最近的错误：${what}`,
   copyBaseUrl: '复制 Base URL',
   copyKey: '复制密钥',
@@ -80,11 +120,18 @@ const zh: ShellMessages = {
   isCurrent: 'Sluice 已是最新版本',
   updateFailed: '无法检查更新，请重试',
   updatesManaged: '更新由安装方提供',
+  showLogFolder: '打开日志文件夹',
   quit: '退出 Sluice',
   startFailedTitle: 'Sluice 无法启动',
+  budgetReached: (percent, amount) => `${amount} 已使用 ${percent}%。`,
   notifications: {
     'provider-unusable': { title: (name) => `${name} 无法使用`, body: (reason) => reason },
     'credential-refused': { title: (name) => `${name} 拒绝了凭据`, body: () => '请在 Sluice 中输入新的凭据。' },
+    'budget-reached': { title: (name) => `${name} 的预算`, body: (what) => what },
+    'prompt-repeats': {
+      title: (name) => `${name} 在重复`,
+      body: () => '它越来越快地发送同一提示，已被减速。可以在 Sluice 中查看或允许。',
+    },
     'update-ready': { title: (version) => `Sluice ${version} 已就绪`, body: () => '可以从托盘菜单安装。' },
   },
 };

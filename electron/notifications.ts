@@ -2,7 +2,7 @@
 import { Notification } from 'electron';
 import type { ControlEvent } from '../server/contract/events.ts';
 import { type NotificationKind, notificationKinds, type UpdateView } from '../server/contract/ipc.ts';
-import type { ProviderView } from '../server/contract/views.ts';
+import type { ProviderView } from '../server/contract/provider-views.ts';
 import type { ShellMessages } from './messages.ts';
 import type { DesktopSettingsStore } from './settings-store.ts';
 
@@ -26,11 +26,11 @@ export function createNotifications({ settings, messages, clicked }: Notificatio
     if (!isOn(kind) || !Notification.isSupported()) return;
     const texts = messages.notifications[kind];
     const notification = new Notification({ title: texts.title(subject), body: texts.body(detail) });
-    notification.on('click', () => clicked(kind === 'update-ready' ? '/' : '/providers'));
+    notification.on('click', () => clicked(places[kind]));
     notification.show();
   };
-  const problems = createProblemWatch();
-  const refusals = new Set<string>();
+  const problems = createWatch();
+  const refusals = createWatch();
   return {
     get settings() {
       return Object.fromEntries(notificationKinds.map((kind) => [kind, isOn(kind)])) as Record<
@@ -41,28 +41,52 @@ export function createNotifications({ settings, messages, clicked }: Notificatio
     set: (kind, on) => settings.update({ notifications: { ...settings.current.notifications, [kind]: on } }),
     onUpdate: ({ state, version }) => state === 'ready' && show('update-ready', version ?? ''),
     onEvent(event) {
-      for (const { name, unusable } of problems(event)) show('provider-unusable', name, unusable ?? '');
-      if (event.type === 'config-changed') refusals.clear();
-      if (event.type !== 'request-finished') return;
-      for (const { provider, credential, failure } of event.request.attempts) {
-        const refusal = `${provider}/${credential}`;
-        if (failure !== 'credential' || refusals.has(refusal)) continue;
-        refusals.add(refusal);
-        show('credential-refused', provider);
+      if (event.type === 'limit-reached') {
+        const { name, percent, budget } = event.notice;
+        const amount = budget.unit === 'usd' ? `$${budget.amount}` : `${budget.amount} tokens`;
+        show('budget-reached', name, messages.budgetReached(percent, amount));
+      }
+      if (event.type === 'runaway-slowed') show('prompt-repeats', event.runaway.keyId);
+      for (const provider of providersOf(event)) {
+        const { id, name, unusable, health } = provider;
+        const why = unusable ?? (health.failure === null ? '' : messages.failures[health.failure]);
+        if (problems(id, isDown(provider))) show('provider-unusable', name, why);
+        for (const credential of provider.credentials) {
+          const isRefused = credential.health.state === 'refused';
+          if (refusals(`${id}/${credential.id}`, isRefused)) show('credential-refused', name);
+        }
       }
     },
   };
 }
 
-/** Which providers have become unusable with an event, though they are on. What is so at a start is no news. */
-function createProblemWatch(): (event: ControlEvent) => ProviderView[] {
+/** Where a click leads. */
+const places: Record<NotificationKind, string> = {
+  'provider-unusable': '/providers',
+  'credential-refused': '/providers',
+  'budget-reached': '/keys',
+  'prompt-repeats': '/',
+  'update-ready': '/',
+};
+
+/** A first cooldown is shorter: a person is told once the trial that follows it has failed too. */
+const worthTellingMs = 1_500;
+
+/** Null: too soon to say. */
+function isDown({ enabled, unusable, health }: ProviderView): boolean | null {
+  if (!enabled) return false;
+  if (unusable !== null) return true;
+  if (health.state !== 'cooling') return false;
+  return health.until !== null && health.until - Date.now() > worthTellingMs ? true : null;
+}
+
+/** Whether something has come about that was not so before. What is so at a start is no news. */
+function createWatch(): (id: string, isSo: boolean | null) => boolean {
   const known = new Map<string, boolean>();
-  return (event) => {
-    const providers = providersOf(event);
-    const isProblem = ({ enabled, unusable }: ProviderView) => enabled && unusable !== null;
-    const fresh = providers.filter((each) => isProblem(each) && known.get(each.id) === false);
-    for (const each of providers) known.set(each.id, isProblem(each));
-    return fresh;
+  return (id, isSo) => {
+    const isNews = isSo === true && known.get(id) === false;
+    if (isSo !== null) known.set(id, isSo);
+    return isNews;
   };
 }
 

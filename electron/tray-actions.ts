@@ -15,6 +15,7 @@ export interface TrayActionPorts {
   changed(): void;
   updater: Pick<Updater, 'check'>;
   installUpdate(): void;
+  showLogFolder(): void;
 }
 
 export function createTrayActions(ports: TrayActionPorts): TrayActions {
@@ -40,6 +41,7 @@ export function createTrayActions(ports: TrayActionPorts): TrayActions {
     },
     checkForUpdates: () => void updater.check(),
     installUpdate,
+    showLogFolder: ports.showLogFolder,
     quit: () => app.quit(),
   };
 }

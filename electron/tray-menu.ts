@@ -1,6 +1,7 @@
 /** The menu of the tray, as one pure function of what there is to show. */
 import type { MenuItemConstructorOptions } from 'electron';
 import type { UpdateView } from '../server/contract/ipc.ts';
+import type { ProviderHealthView } from '../server/contract/provider-views.ts';
 import type { EngineState } from './engine-host.ts';
 import type { ShellMessages } from './messages.ts';
 
@@ -11,8 +12,8 @@ export interface TrayStatus {
   defaultGroupModels: readonly string[] | null;
   /** Those whose secret was kept. */
   keys: readonly { id: string; name: string }[];
-  /** Null until it is known. */
-  today: { requests: number; tokens: number; costUsd: number } | null;
+  /** Null until it is known; `costUsd` is null where no cost of today is known. */
+  today: { requests: number; tokens: number; costUsd: number | null } | null;
   /** One line. */
   lastError: string | null;
   startsAtLogin: boolean;
@@ -26,6 +27,7 @@ export interface TrayProvider {
   enabled: boolean;
   /** Why no request goes there though it is on; null if they may. */
   problem: string | null;
+  health: Pick<ProviderHealthView, 'state' | 'failure'>;
 }
 
 export interface TrayActions {
@@ -38,6 +40,7 @@ export interface TrayActions {
   setStartAtLogin(isOn: boolean): void;
   checkForUpdates(): void;
   installUpdate(): void;
+  showLogFolder(): void;
   quit(): void;
 }
 
@@ -65,6 +68,7 @@ export function trayMenu(status: TrayStatus, actions: TrayActions, language: Tra
     separator,
     loginItem(status, actions, messages),
     updateItem(status.update, actions, messages),
+    { id: 'show-log-folder', label: messages.showLogFolder, click: actions.showLogFolder },
     { id: 'quit', label: messages.quit, click: actions.quit },
   ];
 }
@@ -78,7 +82,12 @@ export function describeEngine(engine: EngineState, messages: ShellMessages): st
 export function trayMark({ engine, providers }: TrayStatus): 'off' | 'serving' | 'error' {
   if (engine.kind === 'failed') return 'error';
   if (engine.kind !== 'serving') return 'off';
-  return providers.some(({ enabled, problem }) => enabled && problem !== null) ? 'error' : 'serving';
+  return providers.some(needsMend) ? 'error' : 'serving';
+}
+
+/** One that is only left alone for a while mends itself. */
+function needsMend({ enabled, problem, health }: TrayProvider): boolean {
+  return enabled && (problem !== null || health.state === 'refused');
 }
 
 function gatewayItem({ engine }: TrayStatus, actions: TrayActions, messages: ShellMessages): Item {
@@ -96,16 +105,25 @@ function gatewayItem({ engine }: TrayStatus, actions: TrayActions, messages: She
 function providerItems({ providers }: TrayStatus, actions: TrayActions, messages: ShellMessages): Item[] {
   if (providers.length === 0) return [{ id: 'no-providers', label: messages.noProviders, enabled: false }];
   const items = providers.map((provider): Item => {
-    const { id, name, enabled, problem } = provider;
+    const { id, enabled } = provider;
     return {
       id: `provider:${id}`,
       type: 'checkbox',
-      label: enabled && problem !== null ? messages.unusable(name, problem) : name,
+      label: describeProvider(provider, messages),
       checked: enabled,
       click: () => actions.setProvider(provider, !enabled),
     };
   });
   return [{ id: 'providers', label: messages.providers, enabled: false }, ...items];
+}
+
+function describeProvider({ name, enabled, problem, health }: TrayProvider, messages: ShellMessages): string {
+  if (!enabled) return name;
+  if (problem !== null) return messages.unusable(name, problem);
+  if (health.state === 'degraded') return messages.degraded(name);
+  return health.state === 'ok' || health.failure === null
+    ? name
+    : messages.unusable(name, messages.failures[health.failure]);
 }
 
 function figures(status: TrayStatus, actions: TrayActions, { messages, locale }: TrayLanguage): Item[] {
@@ -116,7 +134,8 @@ function figures(status: TrayStatus, actions: TrayActions, { messages, locale }:
     const number = new Intl.NumberFormat(locale);
     const money = new Intl.NumberFormat(locale, { style: 'currency', currency: 'USD' });
     const { requests, tokens, costUsd } = today;
-    const label = messages.today(number.format(requests), number.format(tokens), money.format(costUsd));
+    const cost = costUsd === null ? messages.unknownCost : money.format(costUsd);
+    const label = messages.today(number.format(requests), number.format(tokens), cost);
     items.push({ id: 'today', label, enabled: false });
   }
   if (lastError !== null) {

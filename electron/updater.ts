@@ -11,28 +11,30 @@ export interface Updater {
 }
 
 export interface UpdaterPorts {
-  updater: Pick<AppUpdater, 'autoDownload' | 'autoInstallOnAppQuit' | 'checkForUpdates' | 'quitAndInstall' | 'on'>;
-  /** Whoever installed it sees to its updates. */
-  isManaged: boolean;
+  /** Null: whoever installed Sluice sees to its updates. */
+  updater: Pick<
+    AppUpdater,
+    'autoDownload' | 'autoInstallOnAppQuit' | 'checkForUpdates' | 'quitAndInstall' | 'on'
+  > | null;
   changed(view: UpdateView): void;
 }
 
 const checkEveryMs = 24 * 60 * 60 * 1000;
 const nothing: UpdateView = { state: 'idle', version: null, notes: null, problem: null };
 
-export function createUpdater({ updater, isManaged, changed }: UpdaterPorts): Updater {
-  let view: UpdateView = { ...nothing, state: isManaged ? 'managed' : 'idle' };
+export function createUpdater({ updater, changed }: UpdaterPorts): Updater {
+  let view: UpdateView = { ...nothing, state: updater ? 'idle' : 'managed' };
   const become = (next: UpdateView) => {
     view = next;
     changed(next);
   };
   const check = async () => {
-    if (isManaged || view.state === 'downloading' || view.state === 'ready') return;
+    if (!updater || view.state === 'downloading' || view.state === 'ready') return;
     become({ ...nothing, state: 'checking' });
     // A refusal is told as an event too, which says what the view needs.
     await updater.checkForUpdates().catch(() => {});
   };
-  if (!isManaged) {
+  if (updater) {
     updater.autoDownload = true;
     updater.autoInstallOnAppQuit = false;
     updater.on('update-not-available', () => become({ ...nothing, state: 'current' }));
@@ -46,7 +48,7 @@ export function createUpdater({ updater, isManaged, changed }: UpdaterPorts): Up
       return view;
     },
     check,
-    install: () => updater.quitAndInstall(),
+    install: () => updater?.quitAndInstall(),
   };
 }
 

@@ -1,10 +1,11 @@
 /**
  * The scheme that the window's page is loaded from: the built window's files, and under `/v1` the gateway itself, so that
- * the page needs no other origin. Owns the page's headers; the security they promise stands in `docs/security.md`.
+ * the page needs no other origin. What the page's headers promise stands in `docs/security.md`.
  */
 import { readFile } from 'node:fs/promises';
 import { extname, join, normalize } from 'node:path';
 import { type Protocol, protocol } from 'electron';
+import { pageHeaders } from '../server/contract/page-headers.ts';
 
 const scheme = 'sluice-window';
 const origin = `${scheme}://app`;
@@ -19,16 +20,8 @@ const contentTypes: Readonly<Record<string, string>> = {
   '.woff2': 'font/woff2',
 };
 
-const pageHeaders = {
-  'content-security-policy':
-    "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; font-src 'self'; " +
-    "media-src 'self' blob: data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
-  'x-content-type-options': 'nosniff',
-  'referrer-policy': 'no-referrer',
-  'cross-origin-opener-policy': 'same-origin',
-  'cross-origin-resource-policy': 'same-origin',
-  'cache-control': 'no-store',
-};
+/** The page is of this version of the program, and the next brings its own. */
+const ownHeaders = { ...pageHeaders, 'cache-control': 'no-store' };
 
 /** Neither belongs to the exchange with the engine: its guard judges a browser's origin, and this is none. */
 const droppedRequestHeaders = ['origin', 'referer', 'host', 'accept-encoding'];
@@ -49,9 +42,9 @@ export function registerWindowScheme(): void {
   ]);
 }
 
-/** @param path of the screen, such as `/providers` */
+/** @param path of the screen, such as `/providers`; the window finds its screens by the address's hash */
 export function windowUrl(path = '/'): string {
-  return origin + path;
+  return path === '/' ? `${origin}/` : `${origin}/#${path}`;
 }
 
 export function isWindowUrl(url: string): boolean {
@@ -75,7 +68,7 @@ async function sendFile(folder: string, pathname: string): Promise<Response> {
   if (!type || name.includes('..')) return refuse(404);
   try {
     const content = await readFile(join(folder, name));
-    return new Response(content, { headers: { ...pageHeaders, 'content-type': type } });
+    return new Response(content, { headers: { ...ownHeaders, 'content-type': type } });
   } catch {
     return refuse(404);
   }
@@ -98,5 +91,5 @@ function streamed(body: unknown): { duplex?: 'half' } {
 }
 
 function refuse(status: number): Response {
-  return new Response(null, { status, headers: pageHeaders });
+  return new Response(null, { status, headers: ownHeaders });
 }

@@ -9,6 +9,7 @@ import { ScreenBoundary } from './components/ScreenBoundary.tsx';
 import { TopBar } from './components/TopBar.tsx';
 import { useHashLocation } from './state/hash-location.ts';
 import { useControlState } from './state/use-control.ts';
+import { ImportDoor } from './views/import/ImportDoor.tsx';
 import { screenAt } from './views/screens.ts';
 import { SignedOut } from './views/signed-out/SignedOut.tsx';
 
@@ -21,13 +22,15 @@ export function App() {
         {isSignedOut ? (
           <SignedOut />
         ) : (
-          <div className={classes.body}>
-            <Navigation />
-            <main className={classes.main}>
-              <ConnectionNotice />
-              <CurrentScreen />
-            </main>
-          </div>
+          <ImportDoor>
+            <div className={classes.body}>
+              <Navigation />
+              <main className={classes.main}>
+                <ConnectionNotice />
+                <CurrentScreen />
+              </main>
+            </div>
+          </ImportDoor>
         )}
       </div>
     </Router>

@@ -3,6 +3,8 @@
  * contract and nothing of screens.
  */
 import type { CommandInputMap, CommandResults, CommandType } from '../server/contract/commands.ts';
+import type { ControlProblem } from '../server/contract/control-problem.ts';
+import type { ErrorBody } from '../server/contract/errors.ts';
 import type { ControlEvent } from '../server/contract/events.ts';
 import type { DesktopView, IpcArgument, IpcCallName, IpcResult } from '../server/contract/ipc.ts';
 import type { QueryInputMap, QueryResults, QueryType } from '../server/contract/queries.ts';
@@ -22,6 +24,8 @@ export interface DesktopApi {
   call<Name extends DesktopCallName>(name: Name, argument: IpcArgument<Name>): Promise<IpcResult<Name>>;
   /** Returns what ends it. */
   onChange(listener: (desktop: DesktopView) => void): () => void;
+  /** Something was handed over that `takeOpenedPreset` gives. Returns what ends it. */
+  onPresetOpened(listener: () => void): () => void;
 }
 
 export type DesktopCallName = Exclude<IpcCallName, keyof ControlApi | 'unsubscribe'>;
@@ -48,9 +52,22 @@ export class ControlError extends Error {
   override readonly name = 'ControlError';
   /** The engine's error code; `unreachable` if it did not answer. */
   readonly code: string | null;
+  /** What the window says in its own language; null where it has no words of its own for it. */
+  readonly problem: ControlProblem | null;
 
-  constructor(code: string | null, message: string) {
+  constructor(code: string | null, message: string, problem: ControlProblem | null = null) {
     super(message);
     this.code = code;
+    this.problem = problem;
   }
+}
+
+/** What the engine replied in place of a result. */
+export function controlErrorOf({ code, message, problem }: ErrorBody): ControlError {
+  return new ControlError(code, message, problem ?? null);
+}
+
+/** What was thrown, as the window shows it. */
+export function asControlError(error: unknown): ControlError {
+  return error instanceof ControlError ? error : new ControlError(null, String(error));
 }

@@ -1,7 +1,7 @@
 /** The engine over its `/control` routes; the session's cookie goes along by itself. */
 import type { CommandInputMap, CommandResults, CommandType, ControlReply } from '../server/contract/commands.ts';
 import type { QueryInputMap, QueryResults, QueryType } from '../server/contract/queries.ts';
-import { type ControlApi, ControlError, type ControlListener, type Subscription } from './api.ts';
+import { type ControlApi, ControlError, type ControlListener, controlErrorOf, type Subscription } from './api.ts';
 import { readEventMessages } from './event-stream.ts';
 
 /** The first pause is short: most often the engine was only started anew. */
@@ -21,7 +21,7 @@ export function createHttpApi(origin = ''): ControlApi {
 
 async function post<Result>(url: string, body: object): Promise<Result> {
   const reply = await send<Result>(url, JSON.stringify(body));
-  if ('error' in reply) throw new ControlError(reply.error.code, reply.error.message);
+  if ('error' in reply) throw controlErrorOf(reply.error);
   return reply.result;
 }
 

@@ -2,13 +2,22 @@
 import type { CommandInputMap, CommandResults, CommandType, ControlReply } from '../server/contract/commands.ts';
 import type { IpcArgument, IpcBridge, IpcCallName, IpcMessage, IpcResult } from '../server/contract/ipc.ts';
 import type { QueryInputMap, QueryResults, QueryType } from '../server/contract/queries.ts';
-import { type ControlApi, ControlError, type ControlListener, type DesktopApi, type Subscription } from './api.ts';
+import {
+  type ControlApi,
+  ControlError,
+  type ControlListener,
+  controlErrorOf,
+  type DesktopApi,
+  type Subscription,
+} from './api.ts';
 
 export function createIpcApi(bridge: IpcBridge): ControlApi & { desktop: DesktopApi } {
   const listeners = new Map<number, ControlListener>();
   const desktopListeners = new Set<Parameters<DesktopApi['onChange']>[0]>();
+  const presetListeners = new Set<() => void>();
   bridge.listen((message) => {
     if (message.type === 'desktop') for (const listener of desktopListeners) listener(message.desktop);
+    else if (message.type === 'preset-opened') for (const listener of presetListeners) listener();
     else deliver(message, listeners.get(message.subscription));
   });
   return {
@@ -23,6 +32,10 @@ export function createIpcApi(bridge: IpcBridge): ControlApi & { desktop: Desktop
       onChange(listener) {
         desktopListeners.add(listener);
         return () => desktopListeners.delete(listener);
+      },
+      onPresetOpened(listener) {
+        presetListeners.add(listener);
+        return () => presetListeners.delete(listener);
       },
     },
   };
@@ -51,7 +64,7 @@ function subscribe(
   };
 }
 
-function deliver(message: Exclude<IpcMessage, { type: 'desktop' }>, listener: ControlListener | undefined): void {
+function deliver(message: Extract<IpcMessage, { subscription: number }>, listener: ControlListener | undefined): void {
   if (message.type === 'connection') listener?.onConnection(message.connection);
   else listener?.onEvent(message.message.event);
 }
@@ -62,7 +75,7 @@ async function call<Name extends IpcCallName>(
   argument: IpcArgument<Name>,
 ): Promise<IpcResult<Name>> {
   const reply = await invoke(bridge, name, argument);
-  if ('error' in reply) throw new ControlError(reply.error.code, reply.error.message);
+  if ('error' in reply) throw controlErrorOf(reply.error);
   return reply.result;
 }
 

@@ -36,11 +36,17 @@ async function runOnNewerNode(): Promise<never> {
 }
 
 const { runCommandLine } = await import('./cli/program.ts');
+const { policyPath } = await import('./config/policy-path.ts');
 await runCommandLine({
   argv: process.argv.slice(2),
   env: process.env,
   stdin: process.stdin,
   stdout: process.stdout,
   stderr: process.stderr,
+  presets: {
+    policy: policyPath(process.platform, process.env),
+    // Put there by `npm run dist -- --preset`; the sources have none.
+    builtIn: isBundled ? join(import.meta.dirname, '../team-preset.json') : undefined,
+  },
   windowFolders: ['../window', '../dist/window'].map((folder) => join(import.meta.dirname, folder)),
 });

@@ -6,7 +6,7 @@ import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, statSync, writeF
 import { join } from 'node:path';
 import { GatewayError } from './contract/errors.ts';
 import { temporaryInfix } from './durable-file.ts';
-import { describeFileProblem } from './file-problem.ts';
+import { describeFileProblem, isUnwritable } from './file-problem.ts';
 
 export interface DataFolder {
   path: string;
@@ -15,6 +15,8 @@ export interface DataFolder {
   logsPath: string;
   /** What a person should be told, a line each. */
   notices: string[];
+  /** Why nothing can be written there now, for a person; null where it can. */
+  problem: string | null;
 }
 
 /** Says, to us and to backup programs, that a folder's content may be thrown away (bford.info/cachedir). */
@@ -24,7 +26,7 @@ const throwAwayTagText =
 
 /** Everything a data folder can hold by name; what else is in a folder that somebody chose is none of our business. */
 const ownFiles =
-  /^(config\.json|config\..+\.json|secrets\..+|instance\.json|models\.json|admin\.token|[a-z-]+\.sqlite(-wal|-shm)?)$/;
+  /^(config\.json|config\..+\.json|secrets\..+|instance\.json|models\.json|team-presets\.json|admin\.token|[a-z-]+\.sqlite(-wal|-shm)?)$/;
 const othersBits = 0o077;
 const stickyBit = 0o1000;
 
@@ -33,24 +35,49 @@ const stickyBit = 0o1000;
  * another Sluice runs on the same folder. Throws a GatewayError if it cannot be used.
  */
 export function prepareDataFolder(path: string): DataFolder {
-  const folder = { path, tmpPath: join(path, 'tmp'), logsPath: join(path, 'logs'), notices: [] as string[] };
+  const [tmpPath, logsPath] = [join(path, 'tmp'), join(path, 'logs')];
+  const folder: DataFolder = { path, tmpPath, logsPath, notices: [], problem: null };
   try {
     mkdirSync(path, { recursive: true, mode: 0o700 });
     refuseSharedFolder(path);
     prepareTmp(folder.tmpPath);
-    mkdirSync(folder.logsPath, { recursive: true, mode: 0o700 });
-    const probe = join(folder.tmpPath, `probe-${process.pid}`);
-    writeFileSync(probe, '');
-    rmSync(probe);
+    makeFolder(folder.logsPath);
+    tryWriting(join(folder.tmpPath, `probe-${process.pid}`));
   } catch (error) {
     if (error instanceof GatewayError) throw error;
-    throw new GatewayError(
-      'internal',
-      `The data folder ${path} cannot be used: ${describeFileProblem(error)}. Choose another with --data-dir, or make it writable for this user.`,
-    );
+    if (!isUnwritable(error) || !isFolder(path)) throw unusable(path, describeFileProblem(error));
+    folder.problem = describeFileProblem(error);
   }
   folder.notices.push(...closePermissions(folder));
   return folder;
+}
+
+export function unusable(path: string, problem: string): GatewayError {
+  return new GatewayError(
+    'internal',
+    `The data folder ${path} cannot be used: ${problem}. Choose another with --data-dir, or make it writable for this user.`,
+  );
+}
+
+/** On a full disk an empty file could still be made. */
+function tryWriting(probe: string): void {
+  try {
+    writeFileSync(probe, Buffer.alloc(4096));
+  } finally {
+    rmSync(probe, { force: true });
+  }
+}
+
+/** For the start on a folder with a `problem`. */
+export function unwritableNotice({ path, problem }: DataFolder): string {
+  return (
+    `The data folder ${path} cannot be written: ${problem}. Requests are served with the configuration that is there; ` +
+    'what is asked is not recorded and no change can be made until the folder can be written, which is noticed by itself.'
+  );
+}
+
+function isFolder(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 }
 
 /**
@@ -77,9 +104,14 @@ function refuseSharedFolder(path: string): void {
   );
 }
 
+/** Not `recursive`, which tells of a read-only disk that there is no such file. */
+function makeFolder(path: string): void {
+  if (!isFolder(path)) mkdirSync(path, { mode: 0o700 });
+}
+
 /** Tags the folder only if it is ours: one that somebody filled before is never emptied. */
 function prepareTmp(tmpPath: string): void {
-  mkdirSync(tmpPath, { recursive: true, mode: 0o700 });
+  makeFolder(tmpPath);
   if (readdirSync(tmpPath).length === 0) writeFileSync(join(tmpPath, throwAwayTag), throwAwayTagText);
 }
 
@@ -99,7 +131,7 @@ function closePermissions({ path, tmpPath, logsPath }: DataFolder): string[] {
 
 function closeToOthers(path: string): string | undefined {
   try {
-    const { mode } = statSync(path);
+    const { mode } = statSync(path, { throwIfNoEntry: false }) ?? { mode: 0 };
     if ((mode & othersBits) !== 0) chmodSync(path, mode & 0o700);
     return undefined;
   } catch (error) {

@@ -1,25 +1,34 @@
 import envPaths from 'env-paths';
-import { CliError, exitCodes } from './cli/exit-codes.ts';
 import type { ProxySettings } from './transport/transport.ts';
 
 /** What the environment says to Sluice. */
 export interface Environment {
   dataDir: string;
+  /** Where this system keeps the logs of programs; null where the data folder was chosen, which then holds them too. */
+  systemLogDir: string | null;
   /** Protects the encrypted file of secrets. */
   passphrase: string | undefined;
   secrets: 'auto' | 'keychain' | 'file';
   proxies: ProxySettings;
 }
 
+/** As folders of logs are named there. */
+const systemName = process.platform === 'linux' ? 'sluice' : 'Sluice';
 const secretStores = ['auto', 'keychain', 'file'] as const;
 
-/** Throws a CliError on a value that means nothing. An empty variable counts as none. */
+/** A variable has a value that means nothing. */
+export class EnvironmentError extends Error {
+  override readonly name = 'EnvironmentError';
+}
+
+/** Throws an EnvironmentError on a value that means nothing. An empty variable counts as none. */
 export function readEnvironment(env: Readonly<Record<string, string | undefined>>): Environment {
   const wanted = env.SLUICE_SECRETS || 'auto';
   const secrets = secretStores.find((store) => store === wanted);
-  if (!secrets) throw new CliError('SLUICE_SECRETS must be auto, keychain or file.', exitCodes.usage);
+  if (!secrets) throw new EnvironmentError(`SLUICE_SECRETS is "${wanted}": it must be auto, keychain or file.`);
   return {
     dataDir: env.SLUICE_DATA_DIR || envPaths('sluice', { suffix: '' }).data,
+    systemLogDir: env.SLUICE_DATA_DIR ? null : envPaths(systemName, { suffix: '' }).log,
     passphrase: env.SLUICE_PASSPHRASE || undefined,
     secrets,
     proxies: {

@@ -11,6 +11,13 @@ const problems: Record<string, string> = {
   EIO: 'the disk reports a fault',
 };
 
+const unwritable = new Set(['EROFS', 'EACCES', 'EPERM', 'ENOSPC', 'EDQUOT', 'EIO']);
+
+/** What is there cannot be written now, but perhaps later. */
+export function isUnwritable(error: unknown): boolean {
+  return unwritable.has(systemErrorCode(error) ?? '');
+}
+
 /** The code of a system error (`ENOENT`), or undefined for any other value. */
 export function systemErrorCode(error: unknown): string | undefined {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;

@@ -3,34 +3,52 @@
  * events, and their routes. Wires and decides nothing.
  */
 import { join } from 'node:path';
-import type { StatusView } from './contract/views.ts';
+import type { StatusView } from './contract/status-views.ts';
 import { type AdminToken, openAdminToken } from './control/admin-token.ts';
 import { type ControlPlane, createControlPlane } from './control/control-plane.ts';
+import { followTeamPresets, withoutTeam } from './control/follow-team.ts';
 import { createLiveConfig, type LiveConfig } from './control/live-config.ts';
 import { createProviderKnowledge } from './control/provider-knowledge.ts';
+import { createTeamPresets } from './control/team-presets.ts';
+import { viewNetwork } from './control/view-network.ts';
 import type { GatewayPorts } from './gateway-ports.ts';
 import { type ControlRoutes, createControlRoutes } from './http/control-routes.ts';
 import { exportRequests } from './ledger/export.ts';
 import type { Ledger } from './ledger/ledger.ts';
+import { createLimiter, type Limiter } from './limits/limiter.ts';
+import { createRunawayGuard, type RunawayGuard } from './limits/runaway-guard.ts';
 import { createDiscovery, type Discovery } from './providers/discovery.ts';
+import type { HealthBook } from './routing/health/health-book.ts';
+import type { Target } from './routing/snapshot.ts';
+import type { SecretStore } from './secrets/secret-store.ts';
+import type { Authorities } from './transport/authorities.ts';
 import type { Transport } from './transport/transport.ts';
 
 export interface ControlSidePorts {
   ports: GatewayPorts;
   ledger: Ledger;
   transport: Transport;
+  authorities: Authorities;
+  health: HealthBook;
+  /** What a usual request costs, in US dollars; null: not known. */
+  usualPrice(target: Target): number | null;
   /** Addresses that are Sluice itself; grows once it listens. */
   ownAddresses: ReadonlySet<string>;
-  engine(): Omit<StatusEngine, 'secretStore'>;
+  engine(): Omit<StatusEngine, 'secretStore' | 'secretStoreKind'>;
   /** Where it listens, such as `http://127.0.0.1:4810`. Throws while it does not. */
   origin(): string;
 }
 
-type StatusEngine = Pick<StatusView, 'instanceId' | 'startedAt' | 'baseUrl' | 'secretStore' | 'version'>;
+type StatusEngine = Pick<
+  StatusView,
+  'instanceId' | 'startedAt' | 'baseUrl' | 'secretStore' | 'secretStoreKind' | 'version'
+>;
 
 export interface ControlSide {
   live: LiveConfig;
   control: ControlPlane;
+  limiter: Limiter;
+  runawayGuard: RunawayGuard;
   routes: ControlRoutes;
   createAdminUrl(): string;
   /** After `ownAddresses` has grown. */
@@ -39,7 +57,7 @@ export interface ControlSide {
 }
 
 export async function openControlSide(side: ControlSidePorts): Promise<ControlSide> {
-  const { ports, ledger, transport, ownAddresses } = side;
+  const { ports, ledger, transport, authorities, health, ownAddresses } = side;
   const { config, env, log } = ports;
   const secrets = rememberStore(ports);
   const discovery = createDiscovery({
@@ -61,18 +79,59 @@ export async function openControlSide(side: ControlSidePorts): Promise<ControlSi
     log,
     notice: ports.notice,
   });
+  const clocks = { wallMs: () => Date.now(), steadyMs: () => performance.now() };
+  const limiter = createLimiter({
+    history: ledger.history,
+    clocks,
+    reached: (notice) => control.limitReached(notice),
+    log,
+  });
+  const runawayGuard = createRunawayGuard({
+    clocks,
+    isOn: () => live.used.config.settings.runawayGuard,
+    slowed: (runaway) => control.runawaySlowed(runaway),
+  });
+  live.onChange(({ before, after }) => {
+    const kept = new Set(after.keys.map(({ id }) => id));
+    for (const { id } of before.keys) if (!kept.has(id)) limiter.forget('key', id);
+  });
+  const team = createTeamPresets(ports.team ?? withoutTeam());
+  // Before anyone is told of a change, so that health which it made worthless is not shown.
+  health.follow(live.snapshot);
+  live.onChange(() => health.follow(live.snapshot));
   const admin = await openAdminToken(ports.dataDir);
   const createAdminUrl = () => windowUrl(side.origin(), admin);
   const control: ControlPlane = createControlPlane({
-    ...{ config, live, ledger, env, ownAddresses, providers, createAdminUrl, log },
+    config,
+    live,
+    ledger,
+    limiter,
+    runawayGuard,
+    env,
+    ownAddresses,
+    providers,
+    team,
+    health,
+    createAdminUrl,
+    log,
+    priceOf: side.usualPrice,
     openSecrets: secrets.open,
     dataFolder: ports.dataDir,
-    engine: () => ({ ...side.engine(), secretStore: secrets.description() }),
+    logFolder: ports.logFolder ?? null,
+    network: (snapshot) => viewNetwork({ transport, authorities, proxies: ports.proxies }, snapshot),
+    engine: () => ({
+      ...side.engine(),
+      secretStore: secrets.opened()?.description ?? null,
+      secretStoreKind: secrets.opened()?.kind ?? null,
+    }),
   });
   keepWatching(discovery, live);
+  const stopFollowing = await followTeamPresets({ team, config, control, notice: ports.notice, log });
   return {
     live,
     control,
+    limiter,
+    runawayGuard,
     routes: createControlRoutes({
       admin,
       control,
@@ -84,6 +143,7 @@ export async function openControlSide(side: ControlSidePorts): Promise<ControlSi
       watchAll(discovery, live);
     },
     async stop() {
+      stopFollowing();
       await live.stop();
       await discovery.close();
     },
@@ -107,13 +167,12 @@ function watchAll(discovery: Discovery, live: LiveConfig): void {
 
 /** The secret store, and what it said of itself if it was needed so far. */
 function rememberStore({ openSecrets }: GatewayPorts) {
-  let description: string | null = null;
+  let opened: SecretStore | null = null;
   return {
-    description: () => description,
+    opened: () => opened,
     async open() {
-      const store = await openSecrets();
-      description = store.description;
-      return store;
+      opened = await openSecrets();
+      return opened;
     },
   };
 }

@@ -1,6 +1,8 @@
 /** What the engine needs from outside: everything that differs between the desktop, a terminal and a test. */
 import type { Logger } from 'pino';
 import type { ConfigStore } from './config/config-store.ts';
+import type { ManagedPresets } from './config/managed-preset.ts';
+import type { TeamMemoryStore } from './config/team-memory.ts';
 import type { LogRequest } from './log.ts';
 import type { SecretStore } from './secrets/secret-store.ts';
 import type { ProxySettings } from './transport/transport.ts';
@@ -17,10 +19,14 @@ export interface GatewayPorts {
   env: Readonly<Record<string, string | undefined>>;
   proxies: ProxySettings;
   log: Logger;
+  /** Where its file is, for a person to look into; absent: there is none. */
+  logFolder?: string;
   /** Told of each request that has ended. */
   logRequest: LogRequest;
   /** Told what a person should know at the start, a line each; no secrets. */
   notice?: (line: string) => void;
+  /** Team presets that count here; absent: there is none, and what is imported is forgotten at the end. */
+  team?: { managed: ManagedPresets; memory: TeamMemoryStore };
   /** Folder of the built window; null if there is none. */
   windowFolder: string | null;
   /** In place of the configuration's. */

@@ -3,25 +3,32 @@
  * It wires and decides nothing.
  */
 import { randomUUID } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Logger } from 'pino';
+import { startAwakeClock } from './awake-clock.ts';
+import type { Config } from './contract/config.ts';
 import { GatewayError } from './contract/errors.ts';
 import type { EventMessage } from './contract/events.ts';
+import type { Usage } from './contract/ledger.ts';
 import type { AnswerQuery } from './control/answer-query.ts';
 import type { Execute } from './control/execute.ts';
-import { openDatabase } from './database.ts';
-import { describeFileProblem } from './file-problem.ts';
+import { openDatabase, type Replaced } from './database/database.ts';
 import { type ControlSide, openControlSide } from './gateway-control.ts';
 import type { GatewayPorts } from './gateway-ports.ts';
+import type { PriceOf } from './http/accounting.ts';
+import { Admission } from './http/admission.ts';
 import { createListener } from './http/app.ts';
 import type { InferencePorts } from './http/inference.ts';
 import { type ListeningServer, listen } from './http/server.ts';
 import { createJobStore } from './jobs/job-store.ts';
 import { createLedger } from './ledger/ledger.ts';
-import type { Snapshot } from './routing/snapshot.ts';
+import { reachableOrigin } from './reachable-origin.ts';
+import { HealthBook } from './routing/health/health-book.ts';
+import { HealthPicker } from './routing/health/health-picker.ts';
+import type { Snapshot, Target } from './routing/snapshot.ts';
+import { createAuthorities } from './transport/authorities.ts';
+import { ownAddresses as machineAddresses, watchNetwork } from './transport/network-watch.ts';
 import { createTransport } from './transport/transport.ts';
-import { createPriceTable } from './usage/price-table.ts';
+import { createPriceTable, type PriceTable } from './usage/price-table.ts';
 import { version } from './version.ts';
 
 export interface Gateway {
@@ -54,7 +61,7 @@ export async function createGateway(ports: GatewayPorts): Promise<Gateway> {
   let server: ListeningServer | undefined;
   const origin = () => {
     if (!server) throw new GatewayError('shutting_down', 'Sluice does not listen, so it has no address.');
-    return originOf(server);
+    return reachableOrigin(server);
   };
   const side = await openControlSide({
     ports,
@@ -71,7 +78,21 @@ export async function createGateway(ports: GatewayPorts): Promise<Gateway> {
     health: () => ({ instance: instanceId }),
     inference: inferencePorts(ports, base, side),
   });
+  const networkChanged = () => {
+    base.transport.leaveConnections();
+    base.health.networkChanged();
+  };
+  live.onChange(({ before, after }) => {
+    if (networkSettings(before) !== networkSettings(after)) networkChanged();
+  });
+  const stopClock = startAwakeClock();
+  const stopWatch = watchNetwork({
+    changed: networkChanged,
+    look: () => `${[...machineAddresses()].sort().join(' ')} ${base.authorities.fingerprint()}`,
+  });
   const stop = async (drainMs: number) => {
+    stopWatch();
+    stopClock();
     side.routes.close();
     await server?.stop(drainMs);
     await side.stop();
@@ -85,7 +106,7 @@ export async function createGateway(ports: GatewayPorts): Promise<Gateway> {
     query: control.query,
     onEvent: control.onEvent,
     createAdminUrl: side.createAdminUrl,
-    networkChanged: base.transport.leaveConnections,
+    networkChanged,
     async start() {
       const { host, port } = { ...ports.config.current.config.settings, ...ports.listen };
       server = await listen(listener, { host, port });
@@ -100,14 +121,29 @@ export async function createGateway(ports: GatewayPorts): Promise<Gateway> {
   };
 }
 
+/** Targets are compared by what this would cost; of one that counts something else, that counts. */
+const usualRequest: Usage = { inputTokens: 3_000, outputTokens: 1_000, seconds: 60, characters: 1_000, images: 1 };
+
 type Foundations = ReturnType<typeof openFoundations>;
 
 /** What everything else stands on: the way out, and what is durable. */
 function openFoundations({ config, dataDir, log, proxies }: GatewayPorts) {
   const settings = () => config.current.config.settings;
-  const transport = createTransport({ proxies, extraCa: readCaFiles(settings().extraCaFiles, log) });
+  const authorities = createAuthorities(() => ({ system: settings().systemCa, files: settings().extraCaFiles }));
+  const transport = createTransport({
+    proxies: {
+      ...proxies,
+      get noProxy() {
+        return [proxies.noProxy ?? '', ...settings().noProxy].join(',');
+      },
+    },
+    authorities,
+  });
   const database = openDatabase(dataDir === null ? ':memory:' : join(dataDir, 'ledger.sqlite'));
-  if (database.notice) log.error(database.notice, 'the ledger could not be used; it was set aside and a new one begun');
+  const tellReplaced = (replaced: Replaced) =>
+    log.error(replaced, 'the ledger could not be used any more; it was set aside if it was there, and a new one begun');
+  if (database.notice) tellReplaced(database.notice);
+  database.onReplaced(tellReplaced);
   const ledger = createLedger({
     database,
     log,
@@ -116,11 +152,24 @@ function openFoundations({ config, dataDir, log, proxies }: GatewayPorts) {
       return { ...kept, captureMaxBytes: capture.maxBytes, captureRetentionDays: capture.retentionDays };
     },
   });
-  const jobs = createJobStore({ database, log });
+  const jobs = createJobStore({ database, log, retentionDays: () => settings().jobs.retentionDays });
+  const health = new HealthBook({ nowMs: () => performance.now() });
+  let prices = pricesOf(config.current.config);
+  config.onChange((now) => {
+    prices = pricesOf(now.config);
+  });
+  const priceOf: PriceOf = (provider, model, usage) => prices.cost(provider, model, usage);
+  const usualPrice = ({ provider, model }: Target) =>
+    model === null ? null : priceOf(provider.id, model, usualRequest);
   return {
     transport,
+    authorities,
     ledger,
     jobs,
+    health,
+    priceOf,
+    usualPrice,
+    picker: new HealthPicker({ health, priceOf: usualPrice }),
     async close() {
       await transport.close();
       jobs.close();
@@ -133,47 +182,42 @@ function openFoundations({ config, dataDir, log, proxies }: GatewayPorts) {
 function inferencePorts(
   { log, logRequest, uploadFolder }: GatewayPorts,
   base: Foundations,
-  { live, control }: ControlSide,
+  { live, control, limiter, runawayGuard }: ControlSide,
 ): InferencePorts {
-  const { transport, jobs, ledger } = base;
-  let prices = createPriceTable(live.used.config.settings.prices);
-  live.onChange(({ after }) => {
-    prices = createPriceTable(after.settings.prices);
-  });
+  const { transport, jobs, ledger, picker, priceOf } = base;
   return {
     snapshot: () => live.snapshot,
     transport,
+    admission: new Admission(() => live.snapshot.settings.admission),
+    limiter,
+    runawayGuard,
+    summarizeUsage: (question) => ledger.summarizeUsage(question),
     jobs,
+    picker,
     uploadFolder,
-    started(request) {
-      ledger.started(request);
+    started(request, reserved) {
+      ledger.started(request, reserved);
       control.requestStarted(request);
     },
     finished(record) {
       ledger.finished(record);
+      limiter.finished(record);
       control.requestFinished(record);
       logRequest(record);
     },
-    capture: (id, bodies) => ledger.capture(id, bodies),
-    priceOf: (provider, model, usage) => prices.cost(provider, model, usage),
+    capture: (id, exchange) => ledger.capture(id, exchange),
+    priceOf,
     faulted: (error) => log.error({ error }, 'a request failed inside Sluice'),
   };
 }
 
-/** Where this machine reaches it: one that listens everywhere is reached by loopback. */
-function originOf({ host, port }: ListeningServer): string {
-  const reached = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host;
-  return `http://${reached.includes(':') ? `[${reached}]` : reached}:${port}`;
+/** Of the same service, whatever name a provider was given. */
+function pricesOf({ settings, providers }: Config): PriceTable {
+  const presets = new Map(providers.map(({ id, preset }) => [id, preset]));
+  return createPriceTable(settings.prices, (provider) => presets.get(provider));
 }
 
-/** A file that is gone must not keep Sluice from starting; whoever needs it is told by TLS, with the issuer's name. */
-function readCaFiles(paths: readonly string[], log: Logger): string[] {
-  return paths.flatMap((path) => {
-    try {
-      return [readFileSync(path, 'utf8')];
-    } catch (error) {
-      log.warn({ path, reason: describeFileProblem(error) }, 'a file of certificate authorities cannot be read');
-      return [];
-    }
-  });
+/** What of a configuration decides how providers are reached. */
+function networkSettings({ settings: { systemCa, extraCaFiles, noProxy } }: Config): string {
+  return JSON.stringify([systemCa, extraCaFiles, noProxy]);
 }

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { z } from 'zod';
 import { GatewayError } from './contract/errors.ts';
-import { describeFileProblem, systemErrorCode } from './file-problem.ts';
+import { describeFileProblem, isUnwritable, systemErrorCode } from './file-problem.ts';
 import { answersAsInstance } from './instance-probe.ts';
 
 const instanceInfoSchema = z.object({
@@ -22,10 +22,28 @@ const instanceInfoSchema = z.object({
 });
 export type InstanceInfo = z.infer<typeof instanceInfoSchema>;
 
+export interface InstanceAddress {
+  port: number;
+  host: string;
+  instanceId: string;
+}
+
 export interface InstanceLock {
   /** Tells others where this instance answers, and under which id its `/healthz` does. */
-  update(info: { port: number; host: string; instanceId: string }): Promise<void>;
+  update(address: InstanceAddress): Promise<void>;
   release(): Promise<void>;
+}
+
+/** The file that says who holds the folder cannot be written now. */
+export class UnwritableFolder extends GatewayError {
+  /** For a person. */
+  readonly reason: string;
+
+  constructor(path: string, error: unknown) {
+    const reason = describeFileProblem(error);
+    super('internal', `${path} cannot be written: ${reason}.`);
+    this.reason = reason;
+  }
 }
 
 /** How long a program may take from its start until it listens; after that, a process without a port is another one. */
@@ -36,7 +54,7 @@ const retryMs = 30;
 /** Ids of the locks that this very process holds: in a container every program has the same process id. */
 const heldHere = new Set<string>();
 
-/** Takes the data folder for this process, or tells who has it. Rejects with a GatewayError if the file cannot be written. */
+/** Takes the data folder for this process, or tells who has it. Rejects with `UnwritableFolder`. */
 export async function acquireInstanceLock(dataDir: string): Promise<InstanceLock | { holder: InstanceInfo }> {
   const path = join(dataDir, 'instance.json');
   const own: InstanceInfo = {
@@ -100,7 +118,9 @@ function createFile(path: string, info: InstanceInfo): boolean {
     return true;
   } catch (error) {
     if (systemErrorCode(error) === 'EEXIST') return false;
-    throw new GatewayError('internal', `${path} cannot be written: ${describeFileProblem(error)}.`);
+    // On a full disk an empty one was made.
+    rmSync(path, { force: true });
+    throw new UnwritableFolder(path, error);
   }
 }
 
@@ -127,7 +147,8 @@ function removeStale(path: string, stale: InstanceInfo | undefined): void {
   try {
     renameSync(path, moved);
     if (readInfo(moved)?.instanceId !== stale?.instanceId) linkSync(moved, path);
-  } catch {
+  } catch (error) {
+    if (isUnwritable(error)) throw new UnwritableFolder(path, error);
     // Somebody else was quicker; the next attempt sees what there is.
   }
   rmSync(moved, { force: true });

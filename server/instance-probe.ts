@@ -1,10 +1,10 @@
 import { get } from 'node:http';
 import { z } from 'zod';
+import { reachableHost } from './reachable-origin.ts';
 
 const limitMs = 1_500;
 const maxReplyBytes = 64 * 1024;
 const healthSchema = z.object({ instance: z.string() });
-const wildcardHosts: Record<string, string> = { '0.0.0.0': '127.0.0.1', '::': '::1' };
 
 /**
  * Whether the program at this address is the instance asked for, by its `GET /healthz`. One that accepts a connection
@@ -16,7 +16,7 @@ export function answersAsInstance(
 ): Promise<boolean> {
   return new Promise((resolve) => {
     let isConnected = false;
-    const request = get({ host: wildcardHosts[host] ?? host, port, path: '/healthz', agent: false }, (response) => {
+    const request = get({ host: reachableHost(host), port, path: '/healthz', agent: false }, (response) => {
       let text = '';
       response.setEncoding('utf8').on('data', (piece: string) => {
         text += piece;

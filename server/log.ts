@@ -3,10 +3,11 @@
  * what must never stand in it, and how much is kept. Bodies and headers are not logged at all; the redaction is for the
  * day on which somebody logs an object that holds some.
  */
-import { existsSync, openSync, renameSync, statSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, mkdirSync, openSync, renameSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import pino, { type Logger } from 'pino';
 import type { RequestRecord } from './contract/ledger.ts';
+import { systemErrorCode } from './file-problem.ts';
 
 export interface LogFile {
   log: Logger;
@@ -22,8 +23,9 @@ export type LogRequest = (record: RequestRecord) => void;
 const maxBytes = 10 * 1024 * 1024;
 /** `sluice.log`, `sluice.log.1`, `sluice.log.2`. */
 const keptFiles = 3;
-/** Lines wait for a write of this size (pino writes less than 16 kB at once), or until the timer. */
-const bufferBytes = 15 * 1024;
+/** Lines wait for a write of this size, or until the timer: each write costs a turn of another thread. */
+const bufferBytes = 64 * 1024;
+const mostBytesPerWrite = 256 * 1024;
 const flushEveryMs = 500;
 
 /** Lower case, without `-` and `_`. */
@@ -44,24 +46,21 @@ const maxJudgedFields = 1_000;
 /** What looks like a secret in a text: `sk-…` of any service, and whatever stands behind `Bearer`. */
 const secretTexts = /\bsk-[\w-]{8,}|(?<=\bbearer )\S+/gi;
 
-/** @param folder must exist */
+/** Where the file cannot be opened now (a read-only folder), lines are lost until it can be. */
 export function openLogFile(folder: string): LogFile {
   const path = join(folder, 'sluice.log');
-  rotate(path);
   // Opened at once: a program that fails in its first moments has something to say.
-  const descriptor = openSync(path, 'a', 0o600);
-  const destination = pino.destination({ dest: descriptor, sync: false, minLength: bufferBytes });
-  const requests = createRequestLog(destination);
+  let destination = openDestination(path);
+  const requests = createRequestLog({ write: (lines) => void destination?.write(lines) });
   const timer = setInterval(() => {
+    destination ??= openDestination(path);
     requests.flush();
-    destination.flush();
+    destination?.flush();
   }, flushEveryMs).unref();
-  // A full disk must not end the program.
-  destination.on('error', () => {});
   // The requests before it go first, so that the file tells what happened in order.
   const write = (line: string) => {
     requests.flush();
-    destination.write(line);
+    destination?.write(line);
   };
   return {
     log: createLog({ write }),
@@ -71,12 +70,27 @@ export function openLogFile(folder: string): LogFile {
       clearInterval(timer);
       try {
         requests.flush();
-        destination.flushSync();
+        destination?.flushSync();
       } catch {
         // The disk is full; there is nobody left to tell.
       }
     },
   };
+}
+
+function openDestination(path: string): ReturnType<typeof pino.destination> | null {
+  try {
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    rotate(path);
+    const dest = openSync(path, 'a', 0o600);
+    const destination = pino.destination({ dest, sync: false, minLength: bufferBytes, maxWrite: mostBytesPerWrite });
+    // A full disk must not end the program.
+    destination.on('error', () => {});
+    return destination;
+  } catch (error) {
+    if (systemErrorCode(error) === undefined) throw error;
+    return null;
+  }
 }
 
 /** A logger that redacts, on any destination. */

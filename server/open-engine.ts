@@ -8,10 +8,13 @@ import type { ClaimedFolder } from './claim-folder.ts';
 import { openConfPersistence } from './config/conf-persistence.ts';
 import { type ConfigStore, openConfigStore } from './config/config-store.ts';
 import { loadDeclarativeConfig } from './config/declarative.ts';
+import { noManagedPresets, openManagedPresets, type PresetPlaces } from './config/managed-preset.ts';
 import type { ConfigPersistence } from './config/persistence.ts';
-import { removeLeftovers } from './data-folder.ts';
+import { openTeamMemory } from './config/team-memory.ts';
+import { removeLeftovers, unusable, unwritableNotice } from './data-folder.ts';
 import type { Environment } from './environment.ts';
 import { createGateway, type Gateway } from './gateway.ts';
+import type { GatewayPorts } from './gateway-ports.ts';
 import { type LogFile, openLogFile } from './log.ts';
 import type { StartKeytar } from './secrets/keychain-process.ts';
 import { openSecretStore } from './secrets/open-secret-store.ts';
@@ -27,8 +30,14 @@ export interface EngineOptions {
   openPersistence?: (path: string) => ConfigPersistence;
   /** Runs keytar; absent: a child process that is Node. */
   startKeytar?: StartKeytar;
+  /** In place of the data folder's own. */
+  logFolder?: string;
   windowFolders?: readonly string[];
+  /** Of team presets that nobody imports; absent: there are none. */
+  presets?: PresetPlaces | undefined;
   listen?: { host?: string; port?: number };
+  /** A notice tells where secrets are, if that is not the keychain. */
+  saysWhereSecretsAre?: boolean;
   /** Told what a person should know, a line each; no secrets. */
   notice(line: string): void;
 }
@@ -45,9 +54,14 @@ export interface Engine {
 export async function openEngine({ folder, lock }: ClaimedFolder, options: EngineOptions): Promise<Engine> {
   try {
     folder.notices.forEach(options.notice);
-    removeLeftovers(folder);
-    const logFile = openLogFile(folder.logsPath);
+    if (folder.problem === null) removeLeftovers(folder);
+    const logFolder = options.logFolder ?? folder.logsPath;
+    const logFile = openLogFile(logFolder);
     const config = await openConfig(folder.path, options);
+    if (folder.problem !== null) {
+      if (config.isFirstRun) throw unusable(folder.path, folder.problem);
+      options.notice(unwritableNotice(folder));
+    }
     const gateway = await createGateway({
       dataDir: folder.path,
       uploadFolder: folder.tmpPath,
@@ -56,8 +70,10 @@ export async function openEngine({ folder, lock }: ClaimedFolder, options: Engin
       env: options.env,
       proxies: options.environment.proxies,
       log: logFile.log,
+      logFolder,
       logRequest: logFile.logRequest,
       notice: options.notice,
+      team: openTeam(folder.path, options, logFile),
       windowFolder: options.windowFolders?.find((path) => existsSync(join(path, 'index.html'))) ?? null,
       ...(options.listen && { listen: options.listen }),
     });
@@ -83,13 +99,27 @@ async function openConfig(dataDir: string, options: EngineOptions): Promise<Conf
   return config;
 }
 
+function openTeam(dataDir: string, options: EngineOptions, { log }: LogFile): NonNullable<GatewayPorts['team']> {
+  const { presets } = options;
+  // A desktop has no terminal, and a policy may change long after the start.
+  const notice = (line: string) => {
+    log.warn(line);
+    options.notice(line);
+  };
+  return {
+    managed: presets ? openManagedPresets(presets, notice) : noManagedPresets,
+    memory: openTeamMemory(join(dataDir, 'team-presets.json'), notice),
+  };
+}
+
 /** A keychain is asked only where a secret is; that it was opened, and which, is told then. */
 function secretsOnDemand(dataDir: string, options: EngineOptions): () => Promise<SecretStore> {
   const { environment, startKeytar, notice } = options;
   let opened: Promise<SecretStore> | undefined;
   const open = async () => {
     const { passphrase, secrets } = environment;
-    const { store, notices } = await openSecretStore({ dataDir, passphrase, prefer: secrets, startKeytar });
+    const { store, choice, notices } = await openSecretStore({ dataDir, passphrase, prefer: secrets, startKeytar });
+    if (choice !== null && options.saysWhereSecretsAre) notice(choice);
     notices.forEach(notice);
     return store;
   };

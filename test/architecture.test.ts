@@ -27,21 +27,34 @@ const engine = sources.filter((source) => source.path.startsWith('server/'));
  * What each folder of the engine may import besides itself: other folders, or files directly under `server/`. Those files
  * and `cli/`, at the top, may import everything below. Routing needs the names of secrets, not their values.
  */
-const ground = ['contract', 'durable-file.ts', 'file-problem.ts', 'serial-queue.ts'];
-const data = ['config', 'secrets', 'ledger', 'jobs', 'usage', 'transport', 'providers', 'routing', 'database.ts'];
+const ground = ['contract', 'awake-clock.ts', 'durable-file.ts', 'file-problem.ts', 'serial-queue.ts'];
+const data = [
+  'config',
+  'secrets',
+  'ledger',
+  'jobs',
+  'usage',
+  'transport',
+  'providers',
+  'routing',
+  'limits',
+  'database',
+];
 const mayImport: Record<string, string[]> = {
   contract: [],
+  'awake-clock.ts': [],
   'durable-file.ts': ground,
   'file-problem.ts': ground,
   'serial-queue.ts': ground,
-  'database.ts': ground,
+  database: ground,
   'log.ts': ground,
   transport: ground,
   providers: [...ground, 'transport'],
   routing: [...ground, 'providers', 'transport', 'secrets'],
+  limits: [...ground, 'ledger'],
   usage: ground,
-  ledger: [...ground, 'database.ts'],
-  jobs: [...ground, 'database.ts'],
+  ledger: [...ground, 'database'],
+  jobs: [...ground, 'database'],
   config: ground,
   secrets: ground,
   demo: ground,
@@ -51,14 +64,14 @@ const mayImport: Record<string, string[]> = {
 
 /** What the shell may import: itself, the contract, and what opens an engine on a data folder. */
 const shellMayImport =
-  /^(electron\/|server\/contract\/|server\/(gateway|open-engine|claim-folder|environment|version)\.ts$|server\/config\/(json-file-)?persistence\.ts$|server\/secrets\/keychain-process\.ts$)/;
+  /^(electron\/|server\/contract\/|server\/(gateway|open-engine|claim-folder|environment|version)\.ts$|server\/config\/((json-file-)?persistence|managed-preset|policy-path)\.ts$|server\/secrets\/keychain-process\.ts$)/;
 
 const singleImporters: Record<string, RegExp> = {
   express: /^server\/http\//,
   multer: /^server\/http\/multipart\.ts$/,
   keytar: /^server\/secrets\/keychain\.ts$/,
   undici: /^server\/transport\//,
-  'node:sqlite': /^server\/database\.ts$/,
+  'node:sqlite': /^server\/database\/database\.ts$/,
   conf: /^server\/config\/conf-persistence\.ts$/,
   'electron-updater': /^electron\/main\.ts$/,
   'electron-store': /^electron\/settings-store\.ts$/,

@@ -15,11 +15,17 @@ import { createIpcApi } from '../renderer/ipc-api.ts';
 import { type IpcBridge, type IpcMessage, ipcChannels, type UpdateView } from '../server/contract/ipc.ts';
 import { asElectron, asEmitter } from './electron/double/as-electron.ts';
 import { ipcMain } from './electron/double/engine-of-pages.ts';
-import { closedPort } from './server/transport/harness.ts';
+import { freePort } from './support/ports.ts';
 
 vi.mock('electron', () => import('./electron/double/electron.ts'));
 
-const noNotifications = { 'provider-unusable': false, 'credential-refused': false, 'update-ready': false };
+const noNotifications = {
+  'provider-unusable': false,
+  'credential-refused': false,
+  'budget-reached': false,
+  'prompt-repeats': false,
+  'update-ready': false,
+};
 const noUpdate: UpdateView = { state: 'idle', version: null, notes: null, problem: null };
 
 let folder: string;
@@ -29,13 +35,19 @@ const subscriptions: Subscription[] = [];
 
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), 'sluice-contract-'));
-  port = await closedPort();
+  port = await freePort();
   mkdirSync(join(folder, 'data'), { mode: 0o700 });
   const providers = [{ id: 'main', baseUrl: 'http://127.0.0.1:1/v1', models: ['gpt-x'] }];
   const config = { version: 1, groups: [{ id: 'default' }], providers, settings: { port } };
   writeFileSync(join(folder, 'data/config.json'), JSON.stringify(config));
   host = createEngineHost(join(folder, 'data'), {
-    environment: { dataDir: join(folder, 'data'), passphrase: undefined, secrets: 'file', proxies: {} },
+    environment: {
+      dataDir: join(folder, 'data'),
+      systemLogDir: null,
+      passphrase: undefined,
+      secrets: 'file',
+      proxies: {},
+    },
     env: {},
     notice: () => {},
   });
@@ -79,6 +91,7 @@ function overIpc(): ControlApi {
   const ofDesktop = {
     loginItem: { isOn: false, set: absent },
     notifications: { settings: noNotifications, set: absent, onEvent: absent, onUpdate: absent },
+    inbox: { take: absent },
     updater: { view: noUpdate, check: absent, install: absent },
     ...{ desktopView: absent, desktopChanged: absent, installUpdate: absent, showLogFolder: absent },
   };
@@ -117,6 +130,7 @@ describe.each([
     await expect(api.execute({ type: 'key.revoke', id: 'k9' })).rejects.toMatchObject({
       name: 'ControlError',
       code: 'not_found',
+      problem: { code: 'no-key', id: 'k9' },
     });
     await expect(api.execute({ type: 'key.create', group: 'no such id!' })).rejects.toMatchObject({
       name: 'ControlError',
@@ -148,7 +162,7 @@ describe.each([
     await host.switchOff();
     await expect.poll(() => heard.connections.at(-1)).toBe('lost');
     await host.switchOn();
-    await expect.poll(() => heard.connections.at(-1), { timeout: 10_000 }).toBe('open');
+    await expect.poll(() => heard.connections.at(-1)).toBe('open');
     await expect.poll(() => heard.events).toEqual(['snapshot', 'snapshot']);
   });
 });

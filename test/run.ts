@@ -1,17 +1,16 @@
 /**
  * `npm test`: sees to what the tests need of the machine, then runs every check there is, one after the other, and ends
- * with one line of how many passed and failed. A check that fails does not keep the others from running.
+ * with what failed and one line of how many passed and failed. A check that fails does not keep the others from running.
  */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { outcomeVariable, type TestOutcome } from './outcome-reporter.ts';
 import { prepareMachine } from './prepare-machine.ts';
 
-interface Outcome {
+interface Outcome extends TestOutcome {
   name: string;
-  passed: number;
-  failed: number;
   seconds: number;
 }
 
@@ -35,34 +34,30 @@ function runStep(name: string, step: () => boolean): Outcome {
   console.log(`\n── ${name}`);
   const startedMs = Date.now();
   const isGood = step();
-  return { name, passed: isGood ? 1 : 0, failed: isGood ? 0 : 1, seconds: (Date.now() - startedMs) / 1000 };
+  const seconds = (Date.now() - startedMs) / 1000;
+  return { name, seconds, passed: isGood ? 1 : 0, failed: isGood ? 0 : 1, failures: [], retried: [] };
 }
 
-/** Counts tests, and a file that does not even load as one that failed. */
 function runTests(name: string, parameters: string[]): Outcome {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-run-'));
-  const file = join(folder, 'results.json');
+  const file = join(folder, 'outcome.json');
+  process.env[outcomeVariable] = file;
   try {
-    const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${file}`];
+    const reporters = ['--reporter=default', '--reporter=./test/outcome-reporter.ts'];
     const step = runStep(name, () => runTool('vitest', 'run', ...reporters, ...parameters));
-    const counts = readCounts(file);
-    // A run that failed without a failed test (an error outside of all of them) is a failure too.
-    return { ...step, passed: counts.passed, failed: Math.max(counts.failed, step.failed) };
+    const outcome = readOutcome(file);
+    // Whatever else makes the run end with an error is a failure too.
+    return { ...step, ...outcome, failed: Math.max(outcome.failed, step.failed) };
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
-function readCounts(file: string): { passed: number; failed: number } {
+function readOutcome(file: string): TestOutcome {
   try {
-    const results = JSON.parse(readFileSync(file, 'utf8'));
-    const brokenFiles = results.testResults.filter(
-      (each: { status: string; assertionResults: unknown[] }) =>
-        each.status === 'failed' && !each.assertionResults.length,
-    );
-    return { passed: results.numPassedTests, failed: results.numFailedTests + brokenFiles.length };
-  } catch {
-    return { passed: 0, failed: 1 };
+    return JSON.parse(readFileSync(file, 'utf8'));
+  } catch (error) {
+    return { passed: 0, failed: 1, failures: [`The tests did not run to their end: ${error}`], retried: [] };
   }
 }
 
@@ -82,10 +77,12 @@ function runNode(...parameters: string[]): boolean {
 
 function summarize(results: readonly Outcome[]): void {
   console.log('\n── summary');
-  for (const { name, passed, failed, seconds } of results) {
+  for (const { name, passed, failed, seconds, failures, retried } of results) {
     console.log(
       `${failed > 0 ? 'FAILED' : 'ok    '}  ${name} (${passed} passed, ${failed} failed, ${seconds.toFixed(1)} s)`,
     );
+    for (const failure of failures) console.log(`  failed: ${failure}`);
+    for (const test of retried) console.log(`  passed at its second try: ${test}`);
   }
   const sum = (field: 'passed' | 'failed') => results.reduce((total, each) => total + each[field], 0);
   console.log(`\n${sum('passed')} passed, ${sum('failed')} failed`);

@@ -1,4 +1,5 @@
 import { IconAlertTriangle } from '@tabler/icons-react';
+import { say } from '../../server/contract/coded.ts';
 import type { ControlError } from '../api.ts';
 import type { Messages } from '../messages/en.ts';
 import { useMessages } from '../messages/use-messages.ts';
@@ -6,18 +7,20 @@ import classes from './CommandProblem.module.css';
 
 /** Why a command failed: what that means, and what the engine said. */
 export function CommandProblem({ problem }: { problem: ControlError }) {
-  const { commandFailed } = useMessages();
+  const { commandFailed, controlProblems } = useMessages();
   return (
     <p className={classes.problem} role="alert">
       <IconAlertTriangle className={classes.icon} size={16} aria-hidden />
-      <span>
-        {isKnown(problem.code, commandFailed) ? commandFailed[problem.code] : commandFailed.other}
-        {problem.code !== 'unreachable' && ` ${problem.message}`}
-      </span>
+      <span>{problem.problem ? say(controlProblems, problem.problem) : inGeneral(problem, commandFailed)}</span>
     </p>
   );
 }
 
+/** What the engine said is in English. */
+function inGeneral({ code, message }: ControlError, texts: Messages['commandFailed']): string {
+  const general = isKnown(code, texts) ? texts[code] : texts.other;
+  return code === 'unreachable' ? general : `${general} ${message}`;
+}
 function isKnown(code: string | null, known: Messages['commandFailed']): code is keyof Messages['commandFailed'] {
   return code !== null && Object.hasOwn(known, code);
 }

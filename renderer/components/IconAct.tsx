@@ -1,5 +1,6 @@
 import { ActionIcon, Tooltip } from '@mantine/core';
 import type { ReactNode } from 'react';
+import classes from './IconAct.module.css';
 
 export interface IconActProps {
   /** What it does, in full: the icon alone says it to nobody. */
@@ -15,7 +16,14 @@ const byPointerAndKeyboard = { hover: true, focus: true, touch: false };
 export function IconAct({ label, icon, isDisabled = false, onClick }: IconActProps) {
   return (
     <Tooltip label={label} openDelay={400} events={byPointerAndKeyboard}>
-      <ActionIcon variant="subtle" color="gray" aria-label={label} disabled={isDisabled} onClick={onClick}>
+      <ActionIcon
+        className={classes.act}
+        variant="subtle"
+        color="gray"
+        aria-label={label}
+        disabled={isDisabled}
+        onClick={onClick}
+      >
         {icon}
       </ActionIcon>
     </Tooltip>

@@ -1,10 +1,17 @@
+import { ActionIcon } from '@mantine/core';
+import { IconArrowLeft } from '@tabler/icons-react';
 import { type ReactNode, useEffect, useRef } from 'react';
-import { useMessages } from '../messages/use-messages.ts';
+import { Link } from 'wouter';
+import { useLocalization } from '../messages/use-messages.ts';
 import type { ScreenName } from '../views/screens.ts';
 import classes from './Screen.module.css';
 
 export interface ScreenProps {
   name: ScreenName;
+  /** Beside the heading: how many of what the screen is about there are. */
+  count?: number | undefined;
+  /** Where it belongs to. */
+  back?: { href: string; label: string };
   /** At the end of the heading's line. */
   action?: ReactNode;
   children: ReactNode;
@@ -14,8 +21,9 @@ export interface ScreenProps {
 let arrivals = 0;
 
 /** What every screen has: its heading, which takes the focus on arrival so that who cannot see hears where they are. */
-export function Screen({ name, action, children }: ScreenProps) {
-  const { appName, screens } = useMessages();
+export function Screen({ name, count, back, action, children }: ScreenProps) {
+  const { messages, formats } = useLocalization();
+  const { appName, screens } = messages;
   const heading = useRef<HTMLHeadingElement>(null);
   const title = screens[name];
   useEffect(() => {
@@ -27,9 +35,15 @@ export function Screen({ name, action, children }: ScreenProps) {
   return (
     <div className={classes.screen}>
       <header className={classes.header}>
+        {back && (
+          <ActionIcon component={Link} href={back.href} variant="default" aria-label={back.label} title={back.label}>
+            <IconArrowLeft size={16} aria-hidden />
+          </ActionIcon>
+        )}
         <h1 className={classes.title} ref={heading} tabIndex={-1}>
           {title}
         </h1>
+        {count !== undefined && <span className={classes.count}>{formats.number(count)}</span>}
         {action !== undefined && <div className={classes.action}>{action}</div>}
       </header>
       {children}

@@ -8,6 +8,8 @@ export interface StateSwitchProps {
   isOn: boolean;
   /** A change was sent and does not show yet. */
   isBusy: boolean;
+  /** Somebody has fixed it, which is said beside it. */
+  isLocked?: boolean;
   onChange(wanted: boolean): void;
 }
 
@@ -15,8 +17,8 @@ export interface StateSwitchProps {
  * Shows something of the engine's as on or off, and asks for the other. Where that is impossible now it stays a switch that
  * shows its state and keeps the focus, which a disabled one would not.
  */
-export function StateSwitch({ label, isOn, isBusy, onChange }: StateSwitchProps) {
-  const canChange = useCanChange();
+export function StateSwitch({ label, isOn, isBusy, isLocked = false, onChange }: StateSwitchProps) {
+  const canChange = useCanChange() && !isLocked;
   const isFixed = !canChange || isBusy;
   return (
     <Switch

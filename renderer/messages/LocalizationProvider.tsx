@@ -1,7 +1,7 @@
 import { type ReactNode, useEffect, useMemo, useState } from 'react';
 import { en } from './en.ts';
 import { createFormats } from './formats.ts';
-import { type LanguageId, languages, preferredLanguage, rememberLanguage } from './languages.ts';
+import { type LanguageId, languages, preferredLanguage, regionalTag, rememberLanguage } from './languages.ts';
 import { LocalizationContext } from './use-messages.ts';
 
 export function LocalizationProvider({ children }: { children: ReactNode }) {
@@ -15,7 +15,12 @@ export function LocalizationProvider({ children }: { children: ReactNode }) {
       rememberLanguage(id);
       setLanguage(id);
     };
-    return { language, setLanguage: choose, messages, formats: createFormats(language, messages) };
+    return {
+      language,
+      setLanguage: choose,
+      messages,
+      formats: createFormats(language, messages, regionalTag(language)),
+    };
   }, [language]);
   return <LocalizationContext value={localization}>{children}</LocalizationContext>;
 }

@@ -1,32 +1,42 @@
 /** Every text of the window, in English, a file a screen. The other languages have the same shape (`Messages`). */
 import { connect, keyChooser } from './en/connect.ts';
+import { controlProblems } from './en/control-problems.ts';
 import { groups, sortable } from './en/groups.ts';
+import { health } from './en/health.ts';
 import { createKey, keys, secret } from './en/keys.ts';
+import { limits } from './en/limits.ts';
 import { models } from './en/models.ts';
 import { attention, overview, status } from './en/overview.ts';
 import { playground } from './en/playground.ts';
+import { probe } from './en/probe.ts';
 import { providers } from './en/providers.ts';
 import { requests } from './en/requests.ts';
 import { settings } from './en/settings.ts';
 import { shell } from './en/shell.ts';
+import { team } from './en/team.ts';
 
 export const en = {
   ...shell,
   connect,
+  controlProblems,
   keyChooser,
   overview,
   attention,
   status,
   providers,
+  probe,
   keys,
   createKey,
   secret,
   models,
   groups,
+  health,
+  limits,
   sortable,
   requests,
   settings,
   playground,
+  team,
 };
 
 export type Messages = typeof en;

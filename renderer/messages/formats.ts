@@ -30,25 +30,31 @@ const minuteMs = 60 * secondMs;
 const hourMs = 60 * minuteMs;
 const dayMs = 24 * hourMs;
 
-export function createFormats(language: string, messages: Messages): Formats {
+/** `region`: the tag whose habits dates follow (`en-GB`). Numbers are those of the language: `3.8M` means the same to all. */
+export function createFormats(language: string, messages: Messages, region = language): Formats {
   const number = new Intl.NumberFormat(language);
   const compact = new Intl.NumberFormat(language, { notation: 'compact', maximumFractionDigits: 1 });
   const percent = new Intl.NumberFormat(language, { style: 'percent', maximumFractionDigits: 1 });
   const relative = new Intl.RelativeTimeFormat(language, { style: 'short', numeric: 'always' });
-  const time = new Intl.DateTimeFormat(language, { timeStyle: 'medium', hourCycle: 'h23' });
-  const dayAndTime = new Intl.DateTimeFormat(language, {
-    month: '2-digit',
-    day: '2-digit',
+  const time = new Intl.DateTimeFormat(region, { timeStyle: 'medium', hourCycle: 'h23' });
+  // With the month's name: which of two numbers is the month depends on where one lives.
+  const dayAndTime = new Intl.DateTimeFormat(region, {
+    month: 'short',
+    day: 'numeric',
     hour: '2-digit',
     minute: '2-digit',
     hourCycle: 'h23',
   });
-  const full = new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'medium', hourCycle: 'h23' });
-  const day = new Intl.DateTimeFormat(language, { dateStyle: 'medium' });
-  const clock = new Intl.DateTimeFormat(language, { timeStyle: 'short', hourCycle: 'h23' });
-  const shortDay = new Intl.DateTimeFormat(language, { month: 'short', day: 'numeric' });
+  const full = new Intl.DateTimeFormat(region, { dateStyle: 'medium', timeStyle: 'medium', hourCycle: 'h23' });
+  const day = new Intl.DateTimeFormat(region, { dateStyle: 'medium' });
+  const clock = new Intl.DateTimeFormat(region, { timeStyle: 'short', hourCycle: 'h23' });
+  const shortDay = new Intl.DateTimeFormat(region, { month: 'short', day: 'numeric' });
   const unit = (name: string, digits: number) =>
     new Intl.NumberFormat(language, { style: 'unit', unit: name, unitDisplay: 'short', maximumFractionDigits: digits });
+  const dollars = (digits: Intl.NumberFormatOptions) =>
+    new Intl.NumberFormat(language, { style: 'currency', currency: 'USD', currencyDisplay: 'narrowSymbol', ...digits });
+  const cents = dollars({});
+  const lessThanCents = dollars({ maximumSignificantDigits: 2 });
   const milliseconds = unit('millisecond', 0);
   const tenths = unit('second', 1);
   const seconds = unit('second', 0);
@@ -58,7 +64,8 @@ export function createFormats(language: string, messages: Messages): Formats {
     number: (value) => number.format(value),
     compact: (value) => compact.format(value),
     percent: (share) => percent.format(share),
-    dollars: (value) => formatDollars(language, value),
+    // Most requests cost less than a cent.
+    dollars: (value) => (value === 0 || value >= 0.1 ? cents : lessThanCents).format(value),
     duration(durationMs) {
       // Rounded first, so that what rounds up to a whole second or minute is written as one.
       if (Math.round(durationMs) < secondMs) return milliseconds.format(durationMs);
@@ -81,16 +88,6 @@ export function createFormats(language: string, messages: Messages): Formats {
     dayAndClock: (moment) => dayAndTime.format(moment),
     shortDay: (moment) => shortDay.format(moment),
   };
-}
-
-function formatDollars(language: string, value: number): string {
-  const digits = value === 0 || value >= 1 ? { maximumFractionDigits: 2 } : { maximumSignificantDigits: 2 };
-  return new Intl.NumberFormat(language, {
-    style: 'currency',
-    currency: 'USD',
-    currencyDisplay: 'narrowSymbol',
-    ...digits,
-  }).format(value);
 }
 
 function isSameDay(one: number, other: number): boolean {

@@ -32,6 +32,17 @@ export function rememberLanguage(id: LanguageId): void {
   }
 }
 
+/** The language as it is written where the person lives, such as `en-GB`: dates follow it. */
+export function regionalTag(language: LanguageId, wanted: readonly string[] = navigator.languages): string {
+  return wanted.find((tag) => isSameScript(tag, language)) ?? language;
+}
+
+/** Not of the same script: Chinese as it is written in Taiwan. */
+function isSameScript(tag: string, language: LanguageId): boolean {
+  if (primary(tag) !== primary(language)) return false;
+  return new Intl.Locale(tag).maximize().script === new Intl.Locale(language).maximize().script;
+}
+
 function readChoice(): string | null {
   try {
     return localStorage.getItem(storageKey);

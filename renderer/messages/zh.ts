@@ -1,31 +1,41 @@
 import type { Messages } from './en.ts';
 import { connect, keyChooser } from './zh/connect.ts';
+import { controlProblems } from './zh/control-problems.ts';
 import { groups, sortable } from './zh/groups.ts';
+import { health } from './zh/health.ts';
 import { createKey, keys, secret } from './zh/keys.ts';
+import { limits } from './zh/limits.ts';
 import { models } from './zh/models.ts';
 import { attention, overview, status } from './zh/overview.ts';
 import { playground } from './zh/playground.ts';
+import { probe } from './zh/probe.ts';
 import { providers } from './zh/providers.ts';
 import { requests } from './zh/requests.ts';
 import { settings } from './zh/settings.ts';
 import { shell } from './zh/shell.ts';
+import { team } from './zh/team.ts';
 
 /** Simplified Chinese. */
 export const zh: Messages = {
   ...shell,
   connect,
+  controlProblems,
   keyChooser,
   overview,
   attention,
   status,
   providers,
+  probe,
   keys,
   createKey,
   secret,
   models,
   groups,
+  health,
+  limits,
   sortable,
   requests,
   settings,
   playground,
+  team,
 };

@@ -1,6 +1,7 @@
 /** What the window knows of the engine, and how each event changes it. Pure; knows neither React nor the wire. */
 import type { ConfigViews, ControlEvent } from '../../server/contract/events.ts';
 import type { RequestStarted } from '../../server/contract/ledger.ts';
+import type { LimitMeter } from '../../server/contract/limits.ts';
 import type { Connection } from '../api.ts';
 import { type LiveRequest, longestLiveList, withRequestEvent } from './live-request.ts';
 
@@ -38,6 +39,16 @@ function withDelta({ views, requests }: Known, event: Delta): Partial<Known> {
         views: { ...views, providers: views.providers.map((old) => (old.id === provider.id ? provider : old)) },
       };
     }
+    case 'limit-use':
+      return { views: withLimitUse(views, event) };
+    case 'runaway-slowed': {
+      const others = views.runaways.filter(
+        ({ keyId, since }) => keyId !== event.runaway.keyId || since !== event.runaway.since,
+      );
+      return { views: { ...views, runaways: [...others, event.runaway] } };
+    }
+    case 'limit-reached':
+      return {};
     case 'ledger-health':
       return { views: { ...views, status: { ...views.status, ledger: event.ledger } } };
     case 'request-started':
@@ -55,4 +66,14 @@ function withKeyUsed(
   const key = views.keys[index];
   if (!key || (key.lastUsedAt ?? 0) >= startedAt) return views;
   return { ...views, keys: views.keys.with(index, { ...key, lastUsedAt: startedAt }) };
+}
+
+function withLimitUse(views: ConfigViews, use: Extract<Delta, { type: 'limit-use' }>): ConfigViews {
+  const inForce = <V extends { id: string; limitUse: LimitMeter[] }>(list: V[], uses: Record<string, LimitMeter[]>) =>
+    list.map((view) => {
+      const limitUse = uses[view.id];
+      return limitUse ? { ...view, limitUse } : view;
+    });
+  const { runaways } = use;
+  return { ...views, keys: inForce(views.keys, use.keys), groups: inForce(views.groups, use.groups), runaways };
 }

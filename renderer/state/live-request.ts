@@ -1,6 +1,6 @@
 import type { ControlEvent } from '../../server/contract/events.ts';
 import type { RequestStarted } from '../../server/contract/ledger.ts';
-import type { RequestView } from '../../server/contract/views.ts';
+import type { RequestView } from '../../server/contract/request-views.ts';
 
 /** Enough to look back over at once; what is older is asked for. */
 export const longestLiveList = 2_000;

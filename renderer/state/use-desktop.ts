@@ -1,5 +1,5 @@
-import { createContext, useContext, useEffect, useState } from 'react';
-import type { DesktopView, IpcArgument, IpcCalls } from '../../server/contract/ipc.ts';
+import { createContext, useContext, useEffect, useEffectEvent, useState } from 'react';
+import type { DesktopView, IpcArgument, IpcCalls, OpenedPreset } from '../../server/contract/ipc.ts';
 import { ControlError, type DesktopApi, type DesktopCallName } from '../api.ts';
 
 const DesktopContext = createContext<DesktopApi | null>(null);
@@ -47,4 +47,20 @@ export function useDesktop(): Desktop | null {
       api.call(name, argument).catch(fail);
     },
   };
+}
+
+/** Calls back with each link or file that the system hands over; in a browser there are none. */
+export function useOpenedPresets(take: (opened: OpenedPreset) => void): void {
+  const api = useContext(DesktopContext);
+  const taken = useEffectEvent(take);
+  useEffect(() => {
+    if (!api) return;
+    const ask = async () => {
+      // Without an answer it waits in main, for the next time.
+      const opened = await api.call('takeOpenedPreset', null).catch(() => null);
+      if (opened) taken(opened);
+    };
+    void ask();
+    return api.onPresetOpened(() => void ask());
+  }, [api]);
 }

@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import type { KeyView } from '../../server/contract/views.ts';
+import type { KeyView } from '../../server/contract/access-views.ts';
 import type { ControlError } from '../api.ts';
 import { useCommand } from './use-command.ts';
 import { useControlState } from './use-control.ts';
@@ -21,14 +21,14 @@ export interface KeyChoice {
   problem: ControlError | null;
 }
 
-/** A key to call the gateway with, and its secret. The first key is chosen until another one is. */
+/** A key to call the gateway with, and its secret. One whose secret was kept is chosen until the person chooses. */
 export function useKeyChoice(): KeyChoice {
   const all = useControlState((state) => state.views?.keys ?? null);
   const [chosenId, setChosenId] = useState<string | null>(null);
   const [held, setHeld] = useState<{ keyId: string; secret: string } | null>(null);
   const command = useCommand();
   const keys = all?.filter((key) => key.enabled) ?? null;
-  const key = keys?.find(({ id }) => id === chosenId) ?? keys?.[0] ?? null;
+  const key = keys?.find(({ id }) => id === chosenId) ?? keys?.find(({ canReveal }) => canReveal) ?? keys?.[0] ?? null;
   // A secret is never shown with another key than its own.
   const secret = held && held.keyId === key?.id ? held.secret : null;
   const peek = async () => {

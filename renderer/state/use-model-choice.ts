@@ -11,11 +11,16 @@ export interface ModelChoice {
   choose(model: string): void;
 }
 
-/** A model that a key may use: a likely one until the person says another. */
+/** A model that a key may use: the default of its group or a likely one, until the person says another. */
 export function useModelChoice(keyId: string | null, use: ModelUse): ModelChoice {
   const revision = useControlState((state) => state.views?.status.revision ?? 0);
   const { answer } = useQuery(keyId === null ? null : { type: 'models', key: keyId }, revision);
   const [chosen, setChosen] = useState<string | null>(null);
   const names = answer?.map(({ id }) => id) ?? [];
-  return { names, model: chosen ?? likelyModel(names, use), choose: setChosen };
+  const usual = useControlState(({ views }) => {
+    const group = views?.keys.find(({ id }) => id === keyId)?.group;
+    return views?.groups.find(({ id }) => id === group)?.defaults[use];
+  });
+  const likely = usual !== undefined && names.includes(usual) ? usual : likelyModel(names, use);
+  return { names, model: chosen ?? likely, choose: setChosen };
 }

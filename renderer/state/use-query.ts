@@ -1,6 +1,6 @@
 import { useCallback, useEffect, useState } from 'react';
 import type { QueryInputMap, QueryResults, QueryType } from '../../server/contract/queries.ts';
-import { ControlError } from '../api.ts';
+import { asControlError, type ControlError } from '../api.ts';
 import { useControlStore } from './use-control.ts';
 
 export interface Answered<T extends QueryType> {
@@ -46,8 +46,4 @@ export function useQuery<T extends QueryType>(
   }, [store, question]);
   const askAgain = useCallback(() => setRound((count) => count + 1), []);
   return { ...state, askAgain };
-}
-
-function asControlError(error: unknown): ControlError {
-  return error instanceof ControlError ? error : new ControlError(null, String(error));
 }

@@ -4,6 +4,7 @@
  */
 import { readFile } from 'node:fs/promises';
 import type { Command } from 'commander';
+import { prepareDataFolder } from '../data-folder.ts';
 import { readEnvironment } from '../environment.ts';
 import { describeFileProblem } from '../file-problem.ts';
 import type { Control } from './control.ts';
@@ -37,23 +38,30 @@ export function addDoctor(program: Command, { on }: Verbs): void {
 async function examine({ control, terminal, dataDir }: VerbContext): Promise<Finding[]> {
   return [
     { name: 'node', ok: true, message: `${process.versions.node} (${process.execPath})` },
-    // Opening the control plane has prepared the folder, or failed with what is wrong.
-    { name: 'data folder', ok: true, message: `${dataDir} can be written` },
+    examineFolder(dataDir),
     await examineSecrets(terminal, dataDir),
     await examinePort(control),
     examineProxy(terminal),
     await examineCa(terminal),
     ...(await examineProviders(control)),
+    ...(await examineEnvironment(control)),
   ];
+}
+
+/** Opening the control plane has failed with what is wrong already, but for a folder that cannot be written now. */
+function examineFolder(dataDir: string): Finding {
+  const { problem } = prepareDataFolder(dataDir);
+  const message = problem === null ? `${dataDir} can be written` : `${dataDir} cannot be written: ${problem}`;
+  return { name: 'data folder', ok: problem === null, message };
 }
 
 async function examineSecrets(terminal: Terminal, dataDir: string): Promise<Finding> {
   const { passphrase, secrets } = readEnvironment(terminal.env);
   const { openSecretStore } = await import('../secrets/open-secret-store.ts');
   try {
-    const { store, notices } = await openSecretStore({ dataDir, passphrase, prefer: secrets });
+    const { store, choice, notices } = await openSecretStore({ dataDir, passphrase, prefer: secrets });
     const names = await store.list();
-    const message = [...new Set([...notices, store.description])].join(' ');
+    const message = [...new Set([...notices, choice ?? store.description])].join(' ');
     return { name: 'secrets', ok: true, message: `${message} ${names.length} are stored.` };
   } catch (error) {
     return { name: 'secrets', ok: false, message: error instanceof Error ? error.message : String(error) };
@@ -103,4 +111,13 @@ async function examineProviders(control: Control): Promise<Finding[]> {
     findings.push({ name, ok: test.ok, message: describeTest(test) });
   }
   return findings;
+}
+
+async function examineEnvironment(control: Control): Promise<Finding[]> {
+  const found = await control.query({ type: 'environment-credentials' });
+  return found.map(({ preset, variable }) => ({
+    name: 'environment',
+    ok: true,
+    message: `${variable} is set and not used; to use it: provider add ${preset} --credential-ref env:${variable}`,
+  }));
 }

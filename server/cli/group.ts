@@ -1,6 +1,10 @@
 import { type Command, InvalidArgumentError } from 'commander';
-import { type Capability, capabilities, capabilitySchema, type GroupConfig } from '../contract/config.ts';
+import type { RefusedDefault } from '../contract/access-views.ts';
+import { type Capability, capabilities } from '../contract/capability.ts';
+import type { GroupConfig } from '../contract/config.ts';
+import { collectLimits, type LimitsChoice, limitHelp } from './limit-option.ts';
 import { table } from './output.ts';
+import { collectPolicy, type PolicyChoice, policyHelp, withPolicy } from './policy-option.ts';
 import { collectList, type Verbs } from './verb.ts';
 
 interface PutOptions {
@@ -11,6 +15,8 @@ interface PutOptions {
   order?: GroupConfig['order'];
   default?: Partial<Record<Capability, string>>;
   capture?: boolean;
+  policy?: PolicyChoice;
+  limit?: LimitsChoice;
 }
 
 export function addGroupVerbs(program: Command, { on }: Verbs): void {
@@ -38,15 +44,27 @@ export function addGroupVerbs(program: Command, { on }: Verbs): void {
     .option('--providers <ids>', 'providers it may use; "*" stands for any letters', collectList)
     .option('--order <provider=priority[:weight]>', 'lower goes first; may be repeated', collectOrder)
     .option('--default <capability=model>', 'the model of requests that name none; may be repeated', collectDefault)
+    .option('--policy <policy>', `how its requests are tried, such as ${policyHelp}, or JSON`, collectPolicy)
+    .option('--limit <limits>', `what all its keys together may use, such as ${limitHelp}`, collectLimits)
     .option('--capture', 'keep the bodies of its requests for a while')
     .option('--no-capture', 'do not keep them');
   on<PutOptions>(put, async ({ control, output }, [id = ''], options) => {
     const groups = await control.query({ type: 'groups' });
-    const { keyCount: _, ...before } = groups.find((each) => each.id === id) ?? { keyCount: 0, id };
-    const { name, models, deny, providers, order, default: defaults, capture } = options;
-    const changes = { name, models, deny, providers, order, defaults, capture };
+    const {
+      keyCount: _,
+      limitUse: __,
+      ...before
+    } = groups.find((each) => each.id === id) ?? { keyCount: 0, limitUse: [], id };
+    const { name, models, deny, providers, order, default: defaults, capture, limit } = options;
+    const changes = { name, models, deny, providers, order, defaults, capture, limits: limit };
+    const policy = options.policy && {
+      policy: withPolicy('policy' in before ? before.policy : undefined, options.policy),
+    };
     const given = Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined));
-    const result = await control.execute({ type: 'group.put', group: { ...before, ...given } });
+    const group = { ...before, ...given, ...policy, ...(limit === 'none' && { limits: undefined }) };
+    const result = await control.execute({ type: 'group.put', group });
+    const { refusedDefaults } = await control.query({ type: 'group-preview', group });
+    for (const refused of refusedDefaults) output.note(describeRefusedDefault(refused));
     output.show(result, `Group "${id}" is stored.`);
   });
 
@@ -54,6 +72,14 @@ export function addGroupVerbs(program: Command, { on }: Verbs): void {
   on(remove, async ({ control, output }, [id = '']) => {
     output.show(await control.execute({ type: 'group.remove', id }), `Group "${id}" is gone.`);
   });
+}
+
+function describeRefusedDefault({ capability, model, code }: RefusedDefault): string {
+  const why =
+    code === 'model_not_found'
+      ? 'the group does not allow it, or nobody serves it'
+      : 'who serves it cannot be asked now';
+  return `The default for ${capability}, "${model}", would be refused: ${why}.`;
 }
 
 function collectOrder(text: string, before: GroupConfig['order'] = []): GroupConfig['order'] {
@@ -66,8 +92,8 @@ function collectDefault(
   text: string,
   before: Partial<Record<Capability, string>> = {},
 ): Partial<Record<Capability, string>> {
-  const equals = text.indexOf('=');
-  const capability = capabilitySchema.safeParse(text.slice(0, equals));
-  if (capability.success && equals < text.length - 1) return { ...before, [capability.data]: text.slice(equals + 1) };
+  const [, name, model] = /^([^=]+)=(.+)$/.exec(text) ?? [];
+  const capability = capabilities.find((each) => each === name);
+  if (capability && model) return { ...before, [capability]: model };
   throw new InvalidArgumentError(`Write capability=model; the capabilities are ${capabilities.join(', ')}.`);
 }

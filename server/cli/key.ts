@@ -1,5 +1,7 @@
 import type { Command } from 'commander';
-import type { KeyView } from '../contract/views.ts';
+import type { KeyView } from '../contract/access-views.ts';
+import { GatewayError } from '../contract/errors.ts';
+import { collectLimits, type LimitsChoice, limitCells, limitHelp } from './limit-option.ts';
 import { parseFuture } from './moment.ts';
 import { localTime, table, yesNo } from './output.ts';
 import { collectList, type Verbs } from './verb.ts';
@@ -9,6 +11,7 @@ interface CreateOptions {
   group?: string;
   expires?: number;
   models?: string[];
+  limit?: LimitsChoice;
   keep: boolean;
 }
 
@@ -22,8 +25,10 @@ export function addKeyVerbs(program: Command, { on }: Verbs): void {
     .option('--group <id>', 'whose models it may use (default: default)')
     .option('--expires <when>', 'a date, or a span such as 30d', parseFuture)
     .option('--models <patterns>', 'only these of the group’s models; "*" stands for any letters', collectList)
+    .option('--limit <limits>', `what it may use, such as ${limitHelp}`, collectLimits)
     .option('--no-keep', 'do not keep the secret: it is shown this once');
-  on<CreateOptions>(create, async ({ control, output }, [id], { name, group, expires, models, keep }) => {
+  on<CreateOptions>(create, async ({ control, output }, [id], options) => {
+    const { name, group, expires, models, limit, keep } = options;
     const result = await control.execute({
       type: 'key.create',
       keepSecret: keep,
@@ -31,6 +36,7 @@ export function addKeyVerbs(program: Command, { on }: Verbs): void {
       ...(name && { name }),
       ...(group && { group }),
       ...(models && { models }),
+      ...(limit && limit !== 'none' && { limits: limit }),
       ...(expires && { expiresAt: new Date(expires).toISOString() }),
     });
     output.show(result, result.secret);
@@ -39,9 +45,39 @@ export function addKeyVerbs(program: Command, { on }: Verbs): void {
 
   on(key.command('list').description('list the keys'), async ({ control, output }) => {
     const keys = await control.query({ type: 'keys' });
+    output.show(keys, table(listHead, keys.map(row), 'There are no keys.'));
+  });
+
+  const show = key.command('show').argument('<id>').description('a key, its limits and what is used of them');
+  on(show, async ({ control, output }, [id = '']) => {
+    const found = (await control.query({ type: 'keys' })).find((each) => each.id === id);
+    if (!found) throw new GatewayError('not_found', `There is no key "${id}".`, { param: 'id' });
+    const facts = table(listHead, [row(found)], '');
+    const limits = table(
+      ['limit', 'used', 'free again'],
+      found.limitUse.map(limitCells),
+      'It has no limits of its own.',
+    );
+    output.show(found, `${facts}\n\n${limits}`);
+  });
+
+  const limit = key
+    .command('limit')
+    .argument('<id>')
+    .argument('<limits...>', limitHelp, collectLimits)
+    .description('set what a key may use, in place of what is set');
+  on(limit, async ({ control, output }, [id = '', ...items]) => {
+    const choice = collectLimits(items.join(','));
+    const limits = choice === 'none' ? null : choice;
+    const result = await control.execute({ type: 'key.update', id, changes: { limits } });
+    output.show(result, limits ? `The limits of key "${id}" are stored.` : `Key "${id}" has no limits of its own.`);
+  });
+
+  const allow = key.command('allow').argument('<id>').description('let a key that is slowed repeat itself for an hour');
+  on(allow, async ({ control, output }, [id = '']) => {
     output.show(
-      keys,
-      table(['id', 'name', 'group', 'enabled', 'expires', 'last used', 'models'], keys.map(row), 'There are no keys.'),
+      await control.execute({ type: 'runaway.allow', key: id }),
+      `Key "${id}" may repeat itself for an hour.`,
     );
   });
 
@@ -65,6 +101,8 @@ export function addKeyVerbs(program: Command, { on }: Verbs): void {
     output.show(result, result.secret);
   });
 }
+
+const listHead = ['id', 'name', 'group', 'enabled', 'expires', 'last used', 'models'];
 
 function againHint({ id, canReveal }: KeyView): string {
   return canReveal ? ` "key reveal ${id}" prints it again.` : ' It was not kept: this is the only time it is shown.';

@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { EventMessage } from '../contract/events.ts';
 import type { RequestRecord } from '../contract/ledger.ts';
-import type { RequestView } from '../contract/views.ts';
+import type { RequestView } from '../contract/request-views.ts';
 import { type ExportFormat, exportRequests } from '../ledger/export.ts';
 import type { RequestFilter } from '../ledger/queries.ts';
 import type { Control } from './control.ts';
@@ -65,6 +65,7 @@ async function printEach(
 
 function row(request: LoggedRequest): string[] {
   const { usage } = request;
+  const about = request.usageCertainty === 'estimated' ? '~' : '';
   return [
     localTime(request.startedAt),
     String(request.status ?? '-') + (request.outcome === 'ok' ? '' : ` ${request.outcome ?? 'running'}`),
@@ -75,8 +76,8 @@ function row(request: LoggedRequest): string[] {
     request.keyId ?? '-',
     usage?.inputTokens === undefined && usage?.outputTokens === undefined
       ? '-'
-      : `${usage.inputTokens ?? '?'} + ${usage.outputTokens ?? '?'}`,
-    request.costUsd === null ? '-' : `$${request.costUsd.toFixed(5)}`,
+      : `${about}${usage.inputTokens ?? '?'} + ${usage.outputTokens ?? '?'}`,
+    request.costUsd === null ? '-' : `${about}$${request.costUsd.toFixed(5)}`,
   ];
 }
 

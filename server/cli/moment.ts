@@ -7,9 +7,11 @@ export function parsePast(text: string): number {
   return parseMoment(text, -1);
 }
 
-/** A date or time, or in how long: `12h`, `30d`. Unix milliseconds. */
+/** A date or time that is still to come, or in how long: `12h`, `30d`. Unix milliseconds. */
 export function parseFuture(text: string): number {
-  return parseMoment(text, 1);
+  const moment = parseMoment(text, 1);
+  if (moment > Date.now()) return moment;
+  throw new InvalidArgumentError('That is past already.');
 }
 
 function parseMoment(text: string, direction: 1 | -1): number {

@@ -3,7 +3,7 @@
  * name, and is imported only when it runs.
  */
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
-import { readEnvironment } from '../environment.ts';
+import { EnvironmentError, readEnvironment } from '../environment.ts';
 import { version } from '../version.ts';
 import { addAliasVerbs } from './alias.ts';
 import { addDoctor } from './doctor.ts';
@@ -12,6 +12,7 @@ import { addGroupVerbs } from './group.ts';
 import { addKeyVerbs } from './key.ts';
 import { addLogVerb } from './log.ts';
 import { createOutput } from './output.ts';
+import { addPresetVerbs } from './preset.ts';
 import { addProviderVerbs } from './provider.ts';
 import { addRouteVerbs } from './route.ts';
 import type { Terminal } from './terminal.ts';
@@ -57,6 +58,7 @@ function whenNobodyReads({ argv, stdout, stderr }: Terminal): void {
 
 function exitCodeOf(error: unknown): number {
   if (error instanceof CliError) return error.exitCode;
+  if (error instanceof EnvironmentError) return exitCodes.usage;
   if (!(error instanceof CommanderError)) return exitCodes.failure;
   return error.exitCode === 0 ? exitCodes.ok : exitCodes.usage;
 }
@@ -82,6 +84,7 @@ function createProgram(terminal: Terminal): Command {
   addLogVerb(program, verbs);
   addUsageVerb(program, verbs);
   addTransferVerbs(program, verbs);
+  addPresetVerbs(program, verbs);
   addWindowVerb(program, verbs);
   addDoctor(program, verbs);
   return program;

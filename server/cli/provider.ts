@@ -2,9 +2,9 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { CommandInputMap } from '../contract/commands.ts';
 import { dialectSchema } from '../contract/config.ts';
 import type { ProbeReport } from '../contract/probe.ts';
-import type { ProviderView } from '../contract/views.ts';
+import type { ProviderView } from '../contract/provider-views.ts';
 import { CliError, exitCodes } from './exit-codes.ts';
-import { table } from './output.ts';
+import { localTime, table } from './output.ts';
 import { type CredentialOptions, type GivenCredential, readCredential } from './read-credential.ts';
 import { collectList, type VerbContext, type Verbs } from './verb.ts';
 
@@ -99,11 +99,12 @@ function addLists(provider: Command, { on }: Verbs): void {
       each.enabled ? 'on' : 'off',
       each.baseUrl,
       `${each.modelNames.length}${each.takesAnyModel ? ' and any other' : ''}`,
-      each.unusable ?? '',
+      describeHealth(each),
+      each.unusable ?? each.health.reason ?? '',
     ]);
     output.show(
       providers,
-      table(['id', 'name', 'state', 'base url', 'models', 'problem'], rows, 'There are no providers.'),
+      table(['id', 'name', 'state', 'base url', 'models', 'health', 'problem'], rows, 'There are no providers.'),
     );
   });
 
@@ -157,6 +158,15 @@ function addSwitches(provider: Command, { on }: Verbs): void {
       );
     });
   }
+  const reset = provider
+    .command('reset')
+    .argument('<id>')
+    .argument('[credential]', 'only this one of its credentials')
+    .description('forget how a provider did so far: it and its refused credentials are asked again');
+  on(reset, async ({ control, output }, [id = '', credential]) => {
+    const result = await control.execute({ type: 'provider.reset-health', id, ...(credential && { credential }) });
+    output.show(result, `${credential ? `Credential "${credential}" of provider` : 'Provider'} "${id}" begins anew.`);
+  });
   const remove = provider.command('remove').argument('<id>').description('remove a provider with its credentials');
   on(remove, async ({ control, output }, [id = '']) => {
     output.show(await control.execute({ type: 'provider.remove', id }), `Provider "${id}" is gone.`);
@@ -168,7 +178,7 @@ export function describeTest({ provider, ok, steps }: ProbeReport): string {
   const lines = steps
     .filter(({ status }) => status !== 'skipped')
     .map(({ name, status, message, advice }) =>
-      [`  ${status === 'ok' ? 'ok    ' : 'FAILED'}  ${name}: ${message}`, advice].filter(Boolean).join(' '),
+      [`  ${status === 'ok' ? 'ok    ' : 'FAILED'}  ${name}: ${message}`, advice].filter(Boolean).join('. '),
     );
   return [`Provider "${provider}" ${ok ? 'answers' : 'does not work'}:`, ...lines].join('\n');
 }
@@ -181,10 +191,11 @@ async function credentialFor(
   const known = preset ? (await control.query({ type: 'presets' })).find((each) => each.id === preset) : undefined;
   const given = await readCredential(options, terminal, known?.needsCredential !== false);
   if (!given && known?.needsCredential && options.credential !== false) {
-    throw new CliError(
-      `${known.name} needs a credential: see "provider add --help" for the ways to give it.`,
-      exitCodes.usage,
-    );
+    const set = known.environment.find((name) => terminal.env[name]);
+    const way = set
+      ? `${set} is set: use it with --credential-env ${set}`
+      : 'see "provider add --help" for the ways to give it';
+    throw new CliError(`${known.name} needs a credential; ${way}.`, exitCodes.usage);
   }
   return given;
 }
@@ -201,6 +212,14 @@ function changesOf(preset: string | undefined, options: AddOptions): CommandInpu
     ...(proxy && { proxy }),
     ...(apiVersion && { apiVersion }),
   };
+}
+
+/** `ok`, `cooling until 12:30:05`, and how fast it answers. */
+function describeHealth({ enabled, health: { state, until, firstByteMs } }: ProviderView): string {
+  if (!enabled) return '';
+  const parts = [until === null ? state : `${state} until ${localTime(until).slice(-8)}`];
+  if (firstByteMs !== null) parts.push(`${firstByteMs} ms`);
+  return parts.join(', ');
 }
 
 function unusableHint({ unusable }: ProviderView): string {

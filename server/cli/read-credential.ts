@@ -2,12 +2,11 @@
  * How the secret of a provider comes in. Never as an argument: those are in the shell's history, and every user of the
  * machine can read them in the list of processes while the program runs.
  */
-import { readFile } from 'node:fs/promises';
 import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
-import { describeFileProblem } from '../file-problem.ts';
 import { CliError, exitCodes } from './exit-codes.ts';
+import { readTextFile } from './read-input.ts';
 import type { Terminal } from './terminal.ts';
 
 export interface CredentialOptions {
@@ -39,7 +38,7 @@ export async function readCredential(
   if (ways.length > 1) throw new CliError('Give the credential in one way only.', exitCodes.usage);
   if (credentialRef !== undefined) return { reference: credentialRef };
   if (credentialEnv !== undefined) return { secret: fromEnvironment(credentialEnv, terminal) };
-  if (credentialFile !== undefined) return { secret: nonEmpty(await fromFile(credentialFile), credentialFile) };
+  if (credentialFile !== undefined) return { secret: nonEmpty(await readTextFile(credentialFile), credentialFile) };
   if (credentialStdin) return { secret: nonEmpty(await text(terminal.stdin), 'stdin') };
   if (!mayAsk || credential === false || !terminal.stdin.isTTY) return undefined;
   const secret = await ask(terminal);
@@ -50,14 +49,6 @@ function fromEnvironment(name: string, { env }: Terminal): string {
   const value = env[name];
   if (value) return value;
   throw new CliError(`The environment has no variable ${name}, or it is empty.`);
-}
-
-async function fromFile(path: string): Promise<string> {
-  try {
-    return await readFile(path, 'utf8');
-  } catch (error) {
-    throw new CliError(`${path} cannot be read: ${describeFileProblem(error)}.`);
-  }
 }
 
 function nonEmpty(value: string, source: string): string {

@@ -1,5 +1,6 @@
 /** What `serve` says when it is ready: a line for a script, or a few for a person. */
 import type { Config } from '../contract/config.ts';
+import { wantsDemo } from '../control/demo-provider.ts';
 
 export interface Ready {
   baseUrl: string;
@@ -20,7 +21,7 @@ export function commandName(env: Readonly<Record<string, string | undefined>>): 
 }
 
 export function describeReady(ready: Ready, config: Config, command: string): string {
-  const isDemo = config.settings.demo === 'on' || (config.settings.demo === 'auto' && config.providers.length === 0);
+  const isDemo = wantsDemo(config);
   const lines = [
     'Sluice is ready.',
     '',

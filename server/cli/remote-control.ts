@@ -8,8 +8,10 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { type ErrorCode, errorKinds, GatewayError } from '../contract/errors.ts';
 import type { EventMessage } from '../contract/events.ts';
+import { adminTokenFileName } from '../control/admin-token.ts';
 import { describeFileProblem, systemErrorCode } from '../file-problem.ts';
 import type { InstanceInfo } from '../instance-lock.ts';
+import { reachableHost, reachableOrigin } from '../reachable-origin.ts';
 import type { Control } from './control.ts';
 import { CliError } from './exit-codes.ts';
 
@@ -29,10 +31,10 @@ export async function openRemoteControl(dataDir: string, holder: InstanceInfo): 
   if (holder.host === null || holder.port === null) {
     throw new CliError(`A Sluice that does not answer yet holds ${dataDir} (process ${holder.pid}). Try again.`);
   }
-  const peer = { host: reachable(holder.host), port: holder.port, token: await readToken(dataDir) };
+  const peer = { host: reachableHost(holder.host), port: holder.port, token: await readToken(dataDir) };
   // Our own program answers in the shapes of the contract, so only the envelope is checked.
   return {
-    origin: `http://${peer.host.includes(':') ? `[${peer.host}]` : peer.host}:${peer.port}`,
+    origin: reachableOrigin(peer),
     execute: async <Result>(command: object) => (await post(peer, '/control/execute', command)) as Result,
     query: async <Result>(query: object) => (await post(peer, '/control/query', query)) as Result,
     openEvents: () => openEvents(peer),
@@ -40,13 +42,8 @@ export async function openRemoteControl(dataDir: string, holder: InstanceInfo): 
   };
 }
 
-function reachable(host: string): string {
-  if (host === '0.0.0.0') return '127.0.0.1';
-  return host === '::' ? '::1' : host;
-}
-
 async function readToken(dataDir: string): Promise<string> {
-  const path = join(dataDir, 'admin.token');
+  const path = join(dataDir, adminTokenFileName);
   try {
     return (await readFile(path, 'utf8')).trim();
   } catch (error) {

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { RouteCandidate, RouteView } from '../contract/views.ts';
+import type { RouteCandidate, RouteView } from '../contract/access-views.ts';
 import { table } from './output.ts';
 import type { Verbs } from './verb.ts';
 
@@ -39,9 +39,12 @@ function whose({ key, group }: WhoseOptions): WhoseOptions {
   return { ...(key && { key }), ...(group && { group }) };
 }
 
-function describe({ model, group, refusal, candidates }: RouteView): string {
+function describe({ model, group, strategy, refusal, candidates }: RouteView): string {
   const who = `"${model}" for group "${group}"`;
-  const head = refusal ? `${who} is refused (${refusal.code}): ${refusal.message}` : `${who} goes, in this order, to:`;
+  const how = strategy === 'priority' ? '' : ` by ${strategy}`;
+  const head = refusal
+    ? `${who} is refused (${refusal.code}): ${refusal.message}`
+    : `${who} goes${how}, in this order, to:`;
   const taken = candidates.filter((candidate) => candidate.isTaken);
   const others = candidates.filter((candidate) => !candidate.isTaken);
   const lines = [head, ...(taken.length > 0 ? [takenTable(taken)] : [])];
@@ -51,12 +54,12 @@ function describe({ model, group, refusal, candidates }: RouteView): string {
 }
 
 function takenTable(taken: readonly RouteCandidate[]): string {
-  const rows = taken.map(({ provider, model, priority, weight, reason }) => [
+  const rows = taken.map(({ provider, model, priority, weight, reason, place }) => [
     provider,
     model ?? '',
     String(priority ?? ''),
     String(weight ?? ''),
-    reason,
+    place === null ? reason : `${reason}; ${place}`,
   ]);
   return table(['provider', 'model', 'priority', 'weight', 'why'], rows, '');
 }

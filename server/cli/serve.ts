@@ -8,6 +8,7 @@ import type { Environment } from '../environment.ts';
 import { systemErrorCode } from '../file-problem.ts';
 import type { InstanceInfo } from '../instance-lock.ts';
 import { type Engine, openEngine } from '../open-engine.ts';
+import { reachableOrigin } from '../reachable-origin.ts';
 import { version } from '../version.ts';
 import { endInOrder } from './end-in-order.ts';
 import { CliError, exitCodes } from './exit-codes.ts';
@@ -47,7 +48,9 @@ export async function serve(options: ServeOptions, terminal: Terminal): Promise<
     env: terminal.env,
     configFile: options.configFile,
     windowFolders: terminal.windowFolders,
+    presets: terminal.presets,
     listen,
+    saysWhereSecretsAre: true,
     notice,
   });
   const address = await start(engine, { ...engine.config.current.config.settings, ...listen });
@@ -86,11 +89,10 @@ async function explain(error: unknown, { host, port }: Address): Promise<unknown
   }
 }
 
-async function describeStart({ gateway, config }: Engine, { host, port }: Address): Promise<Ready> {
+async function describeStart({ gateway, config }: Engine, address: Address): Promise<Ready> {
   const key = config.isFirstRun ? await gateway.execute({ type: 'key.create', name: 'First key' }) : undefined;
-  const name = host.includes(':') ? `[${host}]` : host;
   return {
-    baseUrl: `http://${name}:${port}/v1`,
+    baseUrl: `${reachableOrigin(address)}/v1`,
     windowUrl: gateway.createAdminUrl(),
     ...(key && { key: key.secret }),
     pid: process.pid,
@@ -98,7 +100,7 @@ async function describeStart({ gateway, config }: Engine, { host, port }: Addres
 }
 
 function alreadyRunning(dataDir: string, { pid, host, port }: InstanceInfo): CliError {
-  const where = host !== null && port !== null ? `at http://${host}:${port}` : 'which does not listen yet';
+  const where = host !== null && port !== null ? `at ${reachableOrigin({ host, port })}` : 'which does not listen yet';
   return new CliError(
     `Sluice already runs on the data folder ${dataDir}: process ${pid}, ${where}. Use that one, stop it first, or choose another folder with --data-dir.`,
     exitCodes.alreadyRunning,

@@ -1,4 +1,5 @@
 import type { Readable, Writable } from 'node:stream';
+import type { PresetPlaces } from '../config/managed-preset.ts';
 
 /** What the command line may touch of the process that runs it. */
 export interface Terminal {
@@ -10,4 +11,6 @@ export interface Terminal {
   stderr: Writable & { isTTY?: boolean };
   /** Where the built window may be; the first that holds one counts. */
   windowFolders: readonly string[];
+  /** Where team presets may be that whoever manages this machine has put there. */
+  presets: PresetPlaces;
 }

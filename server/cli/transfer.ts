@@ -1,11 +1,12 @@
-import { readFile, writeFile } from 'node:fs/promises';
-import { text } from 'node:stream/consumers';
+import { writeFile } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { checkConfig, summarizeProblems } from '../config/check-config.ts';
 import { parseJson } from '../config/parse-json.ts';
 import type { Config } from '../contract/config.ts';
 import { GatewayError } from '../contract/errors.ts';
 import { describeFileProblem } from '../file-problem.ts';
+import { CliError } from './exit-codes.ts';
+import { readInput } from './read-input.ts';
 import type { Verbs } from './verb.ts';
 
 export function addTransferVerbs(program: Command, { on }: Verbs): void {
@@ -17,28 +18,30 @@ export function addTransferVerbs(program: Command, { on }: Verbs): void {
     const { config } = await control.query({ type: 'config' });
     const json = JSON.stringify(config, null, 2);
     if (file === undefined) return output.show(config, json);
-    await writeFile(file, `${json}\n`, { mode: 0o600 });
+    await writeText(file, `${json}\n`);
     output.show({ file }, `Written to ${file}.`);
   });
 
   const importing = program
     .command('import')
     .argument('<file>', 'an exported configuration; "-" reads stdin')
-    .description('replace the whole configuration; secrets that are here stay with what has the same ids');
+    .description(
+      'replace the whole configuration; secrets that are here stay with what has the same ids and addresses',
+    );
   on(importing, async ({ control, output, terminal }, [file = '-']) => {
-    const json = file === '-' ? await text(terminal.stdin) : await readText(file);
-    const result = await control.execute({ type: 'config.import', config: parseConfig(json) });
+    const config = parseConfig(await readInput(file, terminal));
+    const result = await control.execute({ type: 'config.import', config });
     const missing = result.missingSecrets.map((name) => `  ${name}`);
     const note = missing.length > 0 ? `\nThese credentials have no secret here and must be entered again:` : '';
     output.show(result, [`The configuration is imported.${note}`, ...missing].join('\n'));
   });
 }
 
-async function readText(file: string): Promise<string> {
+async function writeText(file: string, text: string): Promise<void> {
   try {
-    return await readFile(file, 'utf8');
+    await writeFile(file, text, { mode: 0o600 });
   } catch (error) {
-    throw new GatewayError('invalid_value', `${file} cannot be read: ${describeFileProblem(error)}.`);
+    throw new CliError(`${file} cannot be written: ${describeFileProblem(error)}.`);
   }
 }
 

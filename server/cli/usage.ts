@@ -1,26 +1,29 @@
 import { type Command, Option } from 'commander';
-import type { QueryInputMap } from '../contract/queries.ts';
-import type { UsageView } from '../contract/views.ts';
+import { type UsageDimension, usageDimensions } from '../contract/ledger.ts';
+import type { UsageView } from '../contract/request-views.ts';
+import type { Control } from './control.ts';
+import { limitCells } from './limit-option.ts';
 import { parsePast } from './moment.ts';
-import { table } from './output.ts';
+import { type Output, table } from './output.ts';
 import type { Verbs } from './verb.ts';
 
 interface UsageOptions {
-  by: QueryInputMap['usage']['by'];
+  by: UsageDimension;
   since?: number;
   until?: number;
+  limits?: boolean;
 }
 
 export function addUsageVerb(program: Command, { on }: Verbs): void {
   const usage = program
     .command('usage')
     .description('what was used and what it cost')
-    .addOption(
-      new Option('--by <what>', 'a line for each').choices(['day', 'key', 'group', 'model', 'provider']).default('day'),
-    )
+    .addOption(new Option('--by <what>', 'a line for each').choices(usageDimensions).default('day'))
     .option('--since <when>', 'a date, or a span such as 30d', parsePast)
-    .option('--until <when>', 'the same; what is from then on does not count', parsePast);
-  on<UsageOptions>(usage, async ({ control, output }, _, { by, since, until }) => {
+    .option('--until <when>', 'the same; what is from then on does not count', parsePast)
+    .option('--limits', 'instead: how much of the limits of keys and groups is used now');
+  on<UsageOptions>(usage, async ({ control, output }, _, { by, since, until, limits }) => {
+    if (limits) return showLimits(control, output);
     const rows = await control.query({
       type: 'usage',
       by,
@@ -29,13 +32,9 @@ export function addUsageVerb(program: Command, { on }: Verbs): void {
       ...(until !== undefined && { untilMs: until }),
     });
     const head = [by, 'requests', 'errors', 'input', 'output', 'cost'];
-    // What nobody knows the price of has not cost nothing.
-    const told = rows.map((view) => ({ ...view, costUsd: isCostUnknown(view) ? null : view.costUsd }));
-    output.show(told, table(head, rows.map(row), 'There were no requests.'));
+    output.show(rows, table(head, rows.map(row), 'There were no requests.'));
   });
 }
-
-const isCostUnknown = (view: UsageView) => view.costUsd === 0 && view.unpricedRequests > 0;
 
 function row(view: UsageView): string[] {
   const unknown = view.unpricedRequests > 0 ? ` and ${view.unpricedRequests} of unknown cost` : '';
@@ -45,6 +44,16 @@ function row(view: UsageView): string[] {
     String(view.errors),
     String(view.inputTokens),
     String(view.outputTokens),
-    isCostUnknown(view) ? 'unknown' : `$${view.costUsd.toFixed(4)}${unknown}`,
+    view.costUsd === null ? 'unknown' : `$${view.costUsd.toFixed(4)}${unknown}`,
   ];
+}
+
+async function showLimits(control: Control, output: Output): Promise<void> {
+  const [keys, groups] = await Promise.all([control.query({ type: 'keys' }), control.query({ type: 'groups' })]);
+  const told = [
+    ...keys.map(({ id, limitUse }) => ({ of: 'key', id, limitUse })),
+    ...groups.map(({ id, limitUse }) => ({ of: 'group', id, limitUse })),
+  ].filter(({ limitUse }) => limitUse.length > 0);
+  const rows = told.flatMap(({ of, id, limitUse }) => limitUse.map((meter) => [of, id, ...limitCells(meter)]));
+  output.show(told, table(['of', 'id', 'limit', 'used', 'free again'], rows, 'No key and no group has limits.'));
 }

@@ -31,7 +31,12 @@ export function createVerbs(terminal: Terminal): Verbs {
           const output = createOutput(terminal, options.json ?? false);
           const environment = readEnvironment(terminal.env);
           const dataDir = options.dataDir ?? environment.dataDir;
-          const control = await openControl(dataDir, { environment, env: terminal.env, notice: output.note });
+          const control = await openControl(dataDir, {
+            environment,
+            env: terminal.env,
+            notice: output.note,
+            presets: terminal.presets,
+          });
           try {
             await action({ control, output, terminal, dataDir }, command.args, options);
           } finally {
@@ -46,9 +51,4 @@ export function createVerbs(terminal: Terminal): Verbs {
 export function collectList(text: string, before: string[] = []): string[] {
   const items = text.split(',').map((item) => item.trim());
   return [...before, ...items.filter((item) => item !== '')];
-}
-
-/** For an option that may be given more than once and holds commas itself. */
-export function collectOne(text: string, before: string[] = []): string[] {
-  return [...before, text];
 }

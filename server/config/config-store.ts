@@ -6,6 +6,7 @@
  */
 import { renameSync, rmSync } from 'node:fs';
 import { type Config, type ConfigInput, configSchema } from '../contract/config.ts';
+import { controlError } from '../contract/control-error.ts';
 import { GatewayError } from '../contract/errors.ts';
 import { writeFileDurably } from '../durable-file.ts';
 import { describeFileProblem } from '../file-problem.ts';
@@ -24,7 +25,7 @@ export interface ConfigRevision {
 }
 
 /** A whole new configuration, or what makes it of the one in force when its turn comes. */
-export type ConfigChange = ConfigInput | ((current: Config) => ConfigInput);
+export type NextConfig = ConfigInput | ((current: Config) => ConfigInput);
 
 export interface ConfigStore {
   readonly current: ConfigRevision;
@@ -38,7 +39,7 @@ export interface ConfigStore {
    * `expectedRevision` is no longer in force or the file was changed by something else, `invalid_command` if the schema refuses it, `internal` if it cannot be
    * written, `read_only` if the configuration comes from a file that the program must not write.
    */
-  commit(change: ConfigChange, expectedRevision?: number): Promise<ConfigRevision>;
+  commit(change: NextConfig, expectedRevision?: number): Promise<ConfigRevision>;
   /** Calls back once for each new revision; returns how to stop that. */
   onChange(listener: (revision: ConfigRevision) => void): () => void;
 }
@@ -57,8 +58,8 @@ export async function openConfigStore({ persistence }: { persistence: ConfigPers
     storedValue = current.config;
   }
 
-  const commit = async (change: ConfigChange, expectedRevision: number) => {
-    if (expectedRevision !== current.revision) throw outdated();
+  const commit = async (change: NextConfig, expectedRevision: number) => {
+    if (expectedRevision !== current.revision) throw revisionPassed();
     const config = validate(typeof change === 'function' ? change(current.config) : change);
     if (!isAsStored(persistence, storedValue)) throw changedElsewhere(persistence.path);
     if (storedValue !== undefined) await writeBackup(persistence.path, current.config);
@@ -84,18 +85,13 @@ export async function openConfigStore({ persistence }: { persistence: ConfigPers
   };
 }
 
-function outdated(): GatewayError {
-  return new GatewayError(
-    'conflict',
-    'The configuration was changed by someone else in the meantime. Look at it again and repeat the change.',
-  );
+/** What a change was made of is no longer in force. */
+export function revisionPassed(): GatewayError {
+  return controlError('conflict', { code: 'changed-meanwhile' });
 }
 
 function changedElsewhere(path: string): GatewayError {
-  return new GatewayError(
-    'conflict',
-    `${path} was changed by something else while Sluice was running. Start Sluice again to use it, then repeat the change.`,
-  );
+  return controlError('conflict', { code: 'file-changed', path });
 }
 
 function validate(next: ConfigInput): Config {
@@ -160,6 +156,5 @@ function isAsStored(persistence: ConfigPersistence, storedValue: unknown): boole
 }
 
 function notWritten(path: string, error: unknown): GatewayError {
-  const reason = describeFileProblem(error);
-  return new GatewayError('internal', `${path} cannot be written: ${reason}. The configuration stays as it was.`);
+  return controlError('internal', { code: 'not-written', path, reason: describeFileProblem(error) });
 }

@@ -1,7 +1,7 @@
 import { CONFIG_VERSION, type Config, configSchema } from '../contract/config.ts';
 
 /** The group that the first key belongs to. */
-export const defaultGroupId = 'default';
+const defaultGroupId = 'default';
 
 /** What a new program starts with: one group that may use every model of every provider. */
 export function firstRunConfig(): Config {

@@ -6,6 +6,7 @@
  * Over HTTP the reply is `ControlReply`: `{"result": …}` or `{"error": …}`.
  */
 import { z } from 'zod';
+import type { AliasView, GroupView, KeyView } from './access-views.ts';
 import {
   aliasSchema,
   configSchema,
@@ -13,14 +14,16 @@ import {
   groupSchema,
   idSchema,
   keySchema,
+  limitsSchema,
   providerSchema,
-  settingsSchema,
 } from './config.ts';
 import type { ErrorBody } from './errors.ts';
-import type { AliasView, CredentialView, GroupView, KeyView, ProviderView } from './views.ts';
+import type { CredentialView, ProviderView } from './provider-views.ts';
+import { settingsSchema } from './settings.ts';
+import { writtenTeamPresetSchema } from './team-preset.ts';
 
 /** The value of a secret on its way in; white space around it was pasted along. */
-const secretValue = z
+export const secretValue = z
   .string()
   .trim()
   .min(1)
@@ -29,6 +32,8 @@ const secretValue = z
 
 /** Refused with `conflict` if another revision is in force by then. Absent: whatever it is. */
 const expectedRevision = z.number().int().positive().optional();
+
+const isGiven = (value: string | undefined) => value !== undefined;
 
 const displayName = z.string().trim().min(1).max(200);
 const providerShape = providerSchema.shape;
@@ -50,7 +55,10 @@ const providerChangesSchema = z
   })
   .partial();
 
-/** A credential: either the `secret` itself, which goes into the secret store, or a `reference` to it. */
+/**
+ * A credential: the `secret` itself, which goes into the secret store; a `reference` to it; or the `variable` of Sluice's own
+ * environment whose value of now goes into the secret store.
+ */
 const newCredentialSchema = z
   .strictObject({
     /** Absent: made from the label, or `c1`, `c2`, … */
@@ -62,10 +70,11 @@ const newCredentialSchema = z
       .string()
       .regex(/^(env|file):.+$/s, 'use env:NAME or file:PATH')
       .optional(),
+    variable: z.string().min(1).max(256).optional(),
     enabled: z.boolean().default(true),
   })
-  .refine((credential) => (credential.secret === undefined) !== (credential.reference === undefined), {
-    message: 'give either the secret or a reference to it',
+  .refine(({ secret, reference, variable }) => [secret, reference, variable].filter(isGiven).length === 1, {
+    message: 'give one of the secret, a reference to it, and a variable that holds it',
   });
 
 const keyChangesSchema = z
@@ -75,6 +84,7 @@ const keyChangesSchema = z
     enabled: z.boolean(),
     expiresAt: keySchema.shape.expiresAt.unwrap().nullable(),
     models: keySchema.shape.models.unwrap().min(1).nullable(),
+    limits: limitsSchema.nullable(),
   })
   .partial();
 
@@ -108,6 +118,8 @@ export const commandSchema = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('provider.set-enabled'), id: idSchema, enabled: z.boolean(), expectedRevision }),
   /** Asks the provider for its models now. What went wrong is in the view's `discovery.problem`. */
   z.strictObject({ type: z.literal('provider.refresh-models'), id: idSchema }),
+  /** Forgets how it did so far: cooldowns end, and refused credentials are tried again. With `credential` only that one's. */
+  z.strictObject({ type: z.literal('provider.reset-health'), id: idSchema, credential: idSchema.optional() }),
   /** Adds a credential, or changes the one with that id: what is absent stays. */
   z.strictObject({
     type: z.literal('credential.set'),
@@ -132,6 +144,7 @@ export const commandSchema = z.discriminatedUnion('type', [
     enabled: z.boolean().default(true),
     expiresAt: keySchema.shape.expiresAt,
     models: keySchema.shape.models.unwrap().min(1).optional(),
+    limits: limitsSchema.optional(),
     /** Keep the secret in the secret store so that it can be copied again. Else it is shown this once. */
     keepSecret: z.boolean().default(true),
     expectedRevision,
@@ -148,6 +161,8 @@ export const commandSchema = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('key.revoke'), id: idSchema, expectedRevision }),
   /** Refused with `not_found` if the secret was not kept. */
   z.strictObject({ type: z.literal('key.reveal'), id: idSchema }),
+  /** Lets a key that is slowed send the same prompt again and again for an hour. */
+  z.strictObject({ type: z.literal('runaway.allow'), key: idSchema }),
   /** Adds the group, or replaces the one with that id. */
   z.strictObject({
     type: z.literal('group.put'),
@@ -166,9 +181,16 @@ export const commandSchema = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('settings.update'), changes: settingsChangesSchema, expectedRevision }),
   /**
    * Replaces the whole configuration by an exported one. Secrets that are here already stay with the credentials and keys
-   * that have the same ids; those of everything that is gone are deleted.
+   * that have the same ids; those of everything that is gone, or of providers that it sends elsewhere, are deleted.
    */
   z.strictObject({ type: z.literal('config.import'), config: configSchema, expectedRevision }),
+  /**
+   * Lays a team preset over the configuration (see `mergeTeamPreset`). Stored credentials of a provider that it sends elsewhere
+   * are deleted. Of two imported presets the later one counts.
+   */
+  z.strictObject({ type: z.literal('team-preset.apply'), preset: writtenTeamPresetSchema, expectedRevision }),
+  /** What the imported preset has brought stays, and can be changed again. A managed preset cannot be left. */
+  z.strictObject({ type: z.literal('team-preset.leave') }),
   /** A new address that opens the window in a browser, once. */
   z.strictObject({ type: z.literal('window.create-address') }),
 ]);
@@ -194,6 +216,7 @@ export interface CommandResults {
   'provider.remove': Committed;
   'provider.set-enabled': Committed & { provider: ProviderView };
   'provider.refresh-models': { provider: ProviderView };
+  'provider.reset-health': { provider: ProviderView };
   'credential.set': Committed & { credential: CredentialView };
   'credential.remove': Committed;
   'key.create': Committed & { key: KeyView; secret: string };
@@ -201,6 +224,7 @@ export interface CommandResults {
   'key.rotate': Committed & { key: KeyView; secret: string };
   'key.revoke': Committed;
   'key.reveal': { secret: string };
+  'runaway.allow': Record<never, never>;
   'group.put': Committed & { group: GroupView };
   'group.remove': Committed;
   'alias.put': Committed & { alias: AliasView };
@@ -208,6 +232,9 @@ export interface CommandResults {
   'settings.update': Committed;
   /** `missingSecrets`: credentials, as `provider/credential`, that have no secret here and must be entered again. */
   'config.import': Committed & { missingSecrets: string[] };
+  /** `missingSecrets`: of the preset's providers, as with `config.import`. */
+  'team-preset.apply': Committed & { missingSecrets: string[] };
+  'team-preset.leave': Record<string, never>;
   'window.create-address': { url: string };
 }
 

@@ -5,6 +5,13 @@
  * Secrets are never in here: a credential or key holds a *reference* to its secret (see `secretReference`).
  */
 import { z } from 'zod';
+import { capabilities } from './capability.ts';
+import { findDoubles, type TellIssue } from './find-doubles.ts';
+import { policySchema, timeoutsSchema } from './policy.ts';
+import { settingsSchema } from './settings.ts';
+
+/** The built-in demo provider, which is in no configuration. */
+export const demoProviderId = 'demo';
 
 /** Newest version of the configuration's shape; older files are migrated on reading. */
 export const CONFIG_VERSION = 1;
@@ -18,22 +25,27 @@ export const idSchema = z
  * Where a secret's value is: `env:NAME`, `file:PATH`, or `keychain`, which means this program's own secret store
  * (the OS keychain, or the encrypted file where there is none).
  */
-export const secretReference = z
+const secretReference = z
   .string()
   .regex(/^(env:.+|file:.+|keychain)$/s, 'use env:NAME, file:PATH or keychain; a secret itself never stands here');
 
-const milliseconds = z.number().int().positive().max(86_400_000);
+const budgetSchema = z.strictObject({
+  unit: z.enum(['usd', 'tokens']),
+  amount: z.number().positive(),
+  /** Days, weeks (from Monday) and months of local time. */
+  per: z.enum(['day', 'week', 'month', 'total']),
+  /** Refuse requests once it is spent; else only tell. */
+  hard: z.boolean().default(true),
+});
 
-/** Limits on the phases of one attempt, in milliseconds. */
-export const timeoutsSchema = z.strictObject({
-  /** To open a connection, TLS included. */
-  connectMs: milliseconds.default(5_000),
-  /** From the request's last byte to the reply's headers. Images, videos and reasoning models take minutes. */
-  firstByteMs: milliseconds.default(600_000),
-  /** Between two pieces of the reply. */
-  idleMs: milliseconds.default(300_000),
-  /** The whole attempt. Absent: no limit, since a long stream is no fault. */
-  totalMs: milliseconds.optional(),
+/** What a key, or all keys of a group together, may use. What is absent is not limited. */
+export const limitsSchema = z.strictObject({
+  requestsPerMinute: z.number().int().positive().optional(),
+  /** Input and output. */
+  tokensPerMinute: z.number().int().positive().optional(),
+  /** Requests that run at the same time. */
+  concurrent: z.number().int().positive().optional(),
+  budgets: z.array(budgetSchema).max(16).default([]),
 });
 
 export const credentialSchema = z.strictObject({
@@ -65,7 +77,7 @@ export const providerSchema = z.strictObject({
    * What it serves: `"discover"` (ask its `/models` now and then), or names, of which `*` means any name besides.
    */
   models: z.union([z.literal('discover'), z.array(z.string().min(1).max(256))]).default('discover'),
-  timeouts: timeoutsSchema.partial().default({}),
+  timeouts: timeoutsSchema.default({}),
   /** `system`: as HTTPS_PROXY/HTTP_PROXY/NO_PROXY say. `direct`: none. Else the proxy's URL. */
   proxy: z.union([z.enum(['system', 'direct']), z.url({ protocol: /^https?$/ })]).default('system'),
   /** Azure's `api-version` query parameter. */
@@ -74,7 +86,7 @@ export const providerSchema = z.strictObject({
   askUsage: z.boolean().default(true),
 });
 
-export const aliasTargetSchema = z.strictObject({
+const aliasTargetSchema = z.strictObject({
   provider: idSchema,
   model: z.string().min(1).max(256),
   /** Lower goes first. */
@@ -87,20 +99,6 @@ export const aliasSchema = z.strictObject({
   name: z.string().min(1).max(256),
   targets: z.array(aliasTargetSchema).min(1).max(64),
 });
-
-export const capabilities = [
-  'chat',
-  'completions',
-  'responses',
-  'embeddings',
-  'moderations',
-  'images',
-  'transcription',
-  'translation',
-  'speech',
-  'videos',
-] as const;
-export const capabilitySchema = z.enum(capabilities);
 
 export const groupSchema = z.strictObject({
   id: idSchema,
@@ -122,9 +120,11 @@ export const groupSchema = z.strictObject({
     )
     .default([]),
   /** The model of a request that names none, by capability. */
-  defaults: z.partialRecord(capabilitySchema, z.string().min(1).max(256)).default({}),
-  /** Keep request and reply bodies of this group (up to `settings.capture`). */
+  defaults: z.partialRecord(z.enum(capabilities), z.string().min(1).max(256)).default({}),
+  /** Keep headers, without what is secret, and bodies of this group's requests and replies (up to `settings.capture`). */
   capture: z.boolean().default(false),
+  policy: policySchema.prefault({}),
+  limits: limitsSchema.optional(),
 });
 
 export const keySchema = z.strictObject({
@@ -136,6 +136,8 @@ export const keySchema = z.strictObject({
   expiresAt: z.iso.datetime({ offset: true }).optional(),
   /** Patterns; within the group's models. Absent: all that the group allows. */
   models: z.array(z.string().min(1).max(256)).optional(),
+  /** Besides those of the group. */
+  limits: limitsSchema.optional(),
   createdAt: z.iso.datetime({ offset: true }).optional(),
   /** `sha256:` and the hexadecimal SHA-256 of the secret. */
   hash: z
@@ -144,53 +146,6 @@ export const keySchema = z.strictObject({
     .optional(),
   /** In place of `hash` in a declarative file; in the stored configuration `keychain` marks a key that can be copied again. */
   secret: secretReference.optional(),
-});
-
-export const settingsSchema = z.strictObject({
-  port: z.number().int().min(0).max(65_535).default(4810),
-  host: z.string().min(1).default('127.0.0.1'),
-  /** Names besides loopback that a request's Host header may bear. */
-  allowedHosts: z.array(z.string().min(1)).default([]),
-  /** Browser origins that may call `/v1`, such as `https://app.example`. */
-  allowedOrigins: z.array(z.string().min(1)).default([]),
-  /** The built-in demo provider: `auto` is on until the first provider is added. */
-  demo: z.enum(['auto', 'on', 'off']).default('auto'),
-  limits: z
-    .strictObject({
-      jsonBodyBytes: z
-        .number()
-        .int()
-        .positive()
-        .default(64 * 1024 * 1024),
-      multipartBodyBytes: z
-        .number()
-        .int()
-        .positive()
-        .default(512 * 1024 * 1024),
-    })
-    .prefault({}),
-  /** Comments sent while an upstream's stream is silent, so that nothing between closes the connection. 0: none. */
-  keepAliveCommentMs: z.number().int().min(0).default(0),
-  ledger: z
-    .strictObject({
-      retentionDays: z.number().int().positive().default(90),
-      retentionRows: z.number().int().positive().default(1_000_000),
-    })
-    .prefault({}),
-  capture: z
-    .strictObject({
-      maxBytes: z
-        .number()
-        .int()
-        .positive()
-        .default(256 * 1024),
-      retentionDays: z.number().int().positive().default(7),
-    })
-    .prefault({}),
-  /** PEM files with more certificate authorities. */
-  extraCaFiles: z.array(z.string().min(1)).default([]),
-  /** Price overrides in US dollars; see `server/usage/prices.json` for the units. */
-  prices: z.record(z.string(), z.record(z.string(), z.number().nonnegative())).default({}),
 });
 
 export const configSchema = z
@@ -204,49 +159,9 @@ export const configSchema = z
     settings: settingsSchema.prefault({}),
   })
   .superRefine((config, context) => {
-    const issue = (path: (string | number)[], message: string) => context.addIssue({ code: 'custom', path, message });
-    const unique = (list: readonly string[], path: string) => {
-      const seen = new Set<string>();
-      list.forEach((id, index) => {
-        if (seen.has(id)) issue([path, index], `"${id}" is there twice`);
-        seen.add(id);
-      });
-      return seen;
-    };
-    const providers = unique(
-      config.providers.map((provider) => provider.id),
-      'providers',
-    );
-    const groups = unique(
-      config.groups.map((group) => group.id),
-      'groups',
-    );
-    unique(
-      config.aliases.map((alias) => alias.name),
-      'aliases',
-    );
-    unique(
-      config.keys.map((key) => key.id),
-      'keys',
-    );
-    config.providers.forEach((provider, index) => {
-      const seen = new Set<string>();
-      for (const credential of provider.credentials) {
-        if (seen.has(credential.id)) issue(['providers', index, 'credentials'], `"${credential.id}" is there twice`);
-        seen.add(credential.id);
-      }
-    });
-    config.aliases.forEach((alias, index) => {
-      for (const target of alias.targets) {
-        if (!providers.has(target.provider) && target.provider !== 'demo') {
-          issue(['aliases', index, 'targets'], `there is no provider "${target.provider}"`);
-        }
-      }
-    });
-    config.keys.forEach((key, index) => {
-      if (!groups.has(key.group)) issue(['keys', index, 'group'], `there is no group "${key.group}"`);
-      if (!key.hash && !key.secret) issue(['keys', index], 'a key needs "hash" or "secret"');
-    });
+    const issue: TellIssue = (path, message) => context.addIssue({ code: 'custom', path, message });
+    findDoubleNames(config, issue);
+    findWhatLeadsNowhere(config, issue);
   });
 
 export type Config = z.infer<typeof configSchema>;
@@ -256,7 +171,30 @@ export type CredentialConfig = z.infer<typeof credentialSchema>;
 export type AliasConfig = z.infer<typeof aliasSchema>;
 export type GroupConfig = z.infer<typeof groupSchema>;
 export type KeyConfig = z.infer<typeof keySchema>;
-export type Settings = z.infer<typeof settingsSchema>;
-export type Timeouts = z.infer<typeof timeoutsSchema>;
-export type Capability = z.infer<typeof capabilitySchema>;
+export type Limits = z.infer<typeof limitsSchema>;
+export type Budget = z.infer<typeof budgetSchema>;
 export type DialectId = z.infer<typeof dialectSchema>;
+
+function findDoubleNames({ providers, aliases, groups, keys }: Config, issue: TellIssue): void {
+  findDoubles(providers, ['providers'], issue);
+  findDoubles(aliases, ['aliases'], issue);
+  findDoubles(groups, ['groups'], issue);
+  findDoubles(keys, ['keys'], issue);
+  providers.forEach(({ credentials }, index) => {
+    findDoubles(credentials, ['providers', index, 'credentials'], issue);
+  });
+}
+
+function findWhatLeadsNowhere({ providers, aliases, groups, keys }: Config, issue: TellIssue): void {
+  const providerIds = new Set([...providers.map(({ id }) => id), demoProviderId]);
+  const groupIds = new Set(groups.map(({ id }) => id));
+  aliases.forEach(({ targets }, index) => {
+    for (const { provider } of targets) {
+      if (!providerIds.has(provider)) issue(['aliases', index, 'targets'], `there is no provider "${provider}"`);
+    }
+  });
+  keys.forEach(({ group, hash, secret }, index) => {
+    if (!groupIds.has(group)) issue(['keys', index, 'group'], `there is no group "${group}"`);
+    if (!hash && !secret) issue(['keys', index], 'a key needs "hash" or "secret"');
+  });
+}

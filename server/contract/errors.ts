@@ -3,6 +3,8 @@
  * with the codes of the OpenAI API, so that its SDKs raise the right error and retry only where it can help.
  */
 
+import type { ControlProblem } from './control-problem.ts';
+
 interface ErrorKind {
   status: number;
   /** OpenAI's `type`. */
@@ -36,20 +38,30 @@ export const errorKinds = {
   too_many_parts: { status: 400, type: invalid, code: 'too_many_parts' },
   headers_too_large: { status: 431, type: invalid, code: 'headers_too_large' },
   request_timeout: { status: 408, type: invalid, code: 'request_timeout', retryable: false },
+  request_limit_reached: { status: 429, type: 'requests', code: 'rate_limit_exceeded' },
+  token_limit_reached: { status: 429, type: 'tokens', code: 'rate_limit_exceeded' },
+  runaway_slowed: { status: 429, type: 'requests', code: 'rate_limit_exceeded' },
+  budget_spent: { status: 429, type: 'insufficient_quota', code: 'insufficient_quota', retryable: false },
+  overloaded: { status: 429, type: 'rate_limit_error', code: 'slow_down' },
   job_not_found: { status: 404, type: invalid, code: null },
   previous_response_not_found: { status: 400, type: invalid, code: 'previous_response_not_found' },
   no_healthy_provider: { status: 503, type: 'server_error', code: 'no_healthy_provider', retryable: false },
   upstream_unreachable: { status: 502, type: 'server_error', code: 'upstream_unreachable' },
   upstream_redirected: { status: 502, type: 'server_error', code: 'upstream_redirected', retryable: false },
   upstream_timeout: { status: 504, type: 'server_error', code: 'upstream_timeout' },
+  upstream_malformed: { status: 502, type: 'server_error', code: 'upstream_malformed' },
   upstream_stream_broken: { status: 502, type: 'server_error', code: 'upstream_stream_broken' },
   loop_detected: { status: 508, type: 'server_error', code: 'loop_detected', retryable: false },
   shutting_down: { status: 503, type: 'server_error', code: 'shutting_down' },
+  storage_full: { status: 507, type: 'server_error', code: 'storage_full', retryable: false },
+  storage_unavailable: { status: 503, type: 'server_error', code: 'storage_unavailable' },
   internal: { status: 500, type: 'server_error', code: null },
   /** Control plane. */
   invalid_command: { status: 400, type: invalid, code: 'invalid_command' },
   not_found: { status: 404, type: invalid, code: 'not_found' },
   conflict: { status: 409, type: invalid, code: 'conflict', retryable: false },
+  /** A team preset has fixed it. */
+  locked: { status: 403, type: invalid, code: 'locked' },
   read_only: { status: 409, type: invalid, code: 'read_only', retryable: false },
 } satisfies Record<string, ErrorKind>;
 
@@ -61,6 +73,8 @@ export interface ErrorBody {
   type: string;
   param: string | null;
   code: string | null;
+  /** Of the control plane only: the same as `message`, as a value. */
+  problem?: ControlProblem;
 }
 
 /** A failure that is Sluice's to tell. `message` is for a person: what happened and what to do next; no secrets. */
@@ -68,11 +82,30 @@ export class GatewayError extends Error {
   override readonly name = 'GatewayError';
   readonly code: ErrorCode;
   readonly param: string | null;
+  /** Sent as `Retry-After`; null if waiting is no help, or nobody knows how long. */
+  readonly retryAfterSeconds: number | null;
+  /** More headers of the reply. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** The message as a value; null where nobody says it otherwise. */
+  readonly problem: ControlProblem | null;
 
-  constructor(code: ErrorCode, message: string, options: { param?: string | null; cause?: unknown } = {}) {
+  constructor(
+    code: ErrorCode,
+    message: string,
+    options: {
+      param?: string | null;
+      retryAfterSeconds?: number;
+      headers?: Readonly<Record<string, string>>;
+      problem?: ControlProblem;
+      cause?: unknown;
+    } = {},
+  ) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.code = code;
     this.param = options.param ?? null;
+    this.retryAfterSeconds = options.retryAfterSeconds ?? null;
+    this.headers = options.headers ?? {};
+    this.problem = options.problem ?? null;
   }
 
   get kind(): ErrorKind {
@@ -82,6 +115,7 @@ export class GatewayError extends Error {
   /** In OpenAI's shape. */
   toBody(): { error: ErrorBody } {
     const { type, code } = this.kind;
-    return { error: { message: this.message, type, param: this.param, code } };
+    const body: ErrorBody = { message: this.message, type, param: this.param, code };
+    return { error: this.problem ? { ...body, problem: this.problem } : body };
   }
 }

@@ -2,16 +2,13 @@
  * What Sluice tells without being asked. A listener first hears a `snapshot` with everything, then only what changed; who
  * missed something (a gap in the revisions, a lost connection) begins anew with a snapshot. Nothing here holds a secret.
  */
+
+import type { AliasView, GroupView, KeyView } from './access-views.ts';
 import type { RequestRecord, RequestStarted } from './ledger.ts';
-import type {
-  AliasView,
-  GroupView,
-  KeyView,
-  LedgerHealthView,
-  ProviderView,
-  RequestView,
-  StatusView,
-} from './views.ts';
+import type { LimitMeter, LimitReached, RunawayView } from './limits.ts';
+import type { ProviderView } from './provider-views.ts';
+import type { RequestView } from './request-views.ts';
+import type { LedgerHealthView, StatusView } from './status-views.ts';
 
 /** What stands in the configuration, with its running state. */
 export interface ConfigViews {
@@ -20,6 +17,8 @@ export interface ConfigViews {
   keys: KeyView[];
   groups: GroupView[];
   aliases: AliasView[];
+  /** Prompts that are slowed now. */
+  runaways: RunawayView[];
 }
 
 export type ControlEvent =
@@ -30,8 +29,18 @@ export type ControlEvent =
   | { type: 'request-started'; request: RequestStarted }
   /** Also for a request that was refused before it started. */
   | { type: 'request-finished'; request: RequestRecord }
-  /** Its models were discovered, or could not be. */
+  /** Its models were discovered, or could not be; or its health is another one. */
   | { type: 'provider-changed'; provider: ProviderView }
+  /** Once in each period of the budget. */
+  | { type: 'limit-reached'; notice: LimitReached }
+  /** By id, of those that have limits. At most once a second. */
+  | {
+      type: 'limit-use';
+      keys: Record<string, LimitMeter[]>;
+      groups: Record<string, LimitMeter[]>;
+      runaways: RunawayView[];
+    }
+  | { type: 'runaway-slowed'; runaway: RunawayView }
   | { type: 'ledger-health'; ledger: LedgerHealthView };
 
 export interface EventMessage {

@@ -16,6 +16,7 @@ export const ipcArguments = {
   setNotification: z.strictObject({ kind: z.enum(notificationKinds), isOn: z.boolean() }),
   checkForUpdates: nothing,
   installUpdate: nothing,
+  takeOpenedPreset: nothing,
   showLogFolder: nothing,
   hideWindow: nothing,
 } as const satisfies {

@@ -8,7 +8,13 @@ import type { EventMessage } from './events.ts';
 import type { QueryInput, QueryResult } from './queries.ts';
 
 /** What the system tells a person of, besides what the window shows; each can be turned off. */
-export const notificationKinds = ['provider-unusable', 'credential-refused', 'update-ready'] as const;
+export const notificationKinds = [
+  'provider-unusable',
+  'credential-refused',
+  'budget-reached',
+  'prompt-repeats',
+  'update-ready',
+] as const;
 export type NotificationKind = (typeof notificationKinds)[number];
 
 export interface UpdateView {
@@ -28,6 +34,14 @@ export interface DesktopView {
   update: UpdateView;
 }
 
+/** What the system has handed over as a team preset, unchecked. */
+export interface OpenedPreset {
+  /** Null: it came as a link. */
+  fileName: string | null;
+  /** Null: it could not be read. */
+  text: string | null;
+}
+
 /** Every call of the window, with what it takes and what it is answered. */
 export interface IpcCalls {
   execute: { argument: CommandInput; result: CommandResult };
@@ -41,6 +55,8 @@ export interface IpcCalls {
   checkForUpdates: { argument: null; result: DesktopView };
   /** Ends Sluice in order, and starts the new one. */
   installUpdate: { argument: null; result: null };
+  /** Once: then it is the window's. Null: there is none. */
+  takeOpenedPreset: { argument: null; result: OpenedPreset | null };
   showLogFolder: { argument: null; result: null };
   hideWindow: { argument: null; result: null };
 }
@@ -53,7 +69,9 @@ export type IpcResult<Name extends IpcCallName> = IpcCalls[Name]['result'];
 export type IpcMessage =
   | { type: 'connection'; subscription: number; connection: 'open' | 'lost' }
   | { type: 'event'; subscription: number; message: EventMessage }
-  | { type: 'desktop'; desktop: DesktopView };
+  | { type: 'desktop'; desktop: DesktopView }
+  /** One is there to be taken. */
+  | { type: 'preset-opened' };
 
 /** The channel of each call. */
 export const ipcChannels: { readonly [Name in IpcCallName]: string } = {
@@ -66,6 +84,7 @@ export const ipcChannels: { readonly [Name in IpcCallName]: string } = {
   setNotification: 'sluice:set-notification',
   checkForUpdates: 'sluice:check-for-updates',
   installUpdate: 'sluice:install-update',
+  takeOpenedPreset: 'sluice:take-opened-preset',
   showLogFolder: 'sluice:show-log-folder',
   hideWindow: 'sluice:hide-window',
 };

@@ -27,6 +27,14 @@ export const presetSchema = z.strictObject({
 
 export type Preset = z.infer<typeof presetSchema>;
 
+/** A credential that Sluice's own environment holds and no provider uses. Its value is never told. */
+export interface EnvironmentCredential {
+  /** Id of the preset that it is for. */
+  preset: string;
+  /** Name of the variable. */
+  variable: string;
+}
+
 /** A local model server that answers now. */
 export interface DetectedServer {
   /** Id of the preset it was taken for. */

@@ -1,25 +1,15 @@
 /** Every question about Sluice, as data, with its answer. Answers are views: none holds a secret. */
 import { z } from 'zod';
+import type { AliasView, GroupPreviewView, GroupView, KeyView, ModelView, RouteView } from './access-views.ts';
+import type { ConfigChange, ImportRefusal, TeamPresetPreview } from './change-views.ts';
 import { type Config, configSchema, groupSchema, idSchema } from './config.ts';
-import type { DetectedServer, Preset } from './preset.ts';
+import { type CapturedExchange, usageDimensions } from './ledger.ts';
+import type { DetectedServer, EnvironmentCredential, Preset } from './preset.ts';
 import type { ProbeReport } from './probe.ts';
-import type {
-  AliasView,
-  CapturedBody,
-  ConfigChange,
-  FirstByteView,
-  GroupPreviewView,
-  GroupView,
-  HostView,
-  KeyView,
-  ModelView,
-  ProviderView,
-  RequestView,
-  RouteView,
-  StatusView,
-  UsageStepView,
-  UsageView,
-} from './views.ts';
+import type { ProviderView } from './provider-views.ts';
+import type { CapturedBody, FirstByteView, RequestView, UsageStepView, UsageView } from './request-views.ts';
+import type { HostView, NetworkView, StatusView } from './status-views.ts';
+import { writtenTeamPresetSchema } from './team-preset.ts';
 
 const moment = z.number().int().nonnegative();
 
@@ -58,6 +48,8 @@ export const querySchema = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('presets') }),
   /** Looks on the usual ports of this machine. */
   z.strictObject({ type: z.literal('local-servers') }),
+  /** Credentials that Sluice's environment holds and that are not used: names, never values. */
+  z.strictObject({ type: z.literal('environment-credentials') }),
   /** Asks a provider for real and says which hop fails. */
   z.strictObject({ type: z.literal('provider-test'), id: idSchema }),
   z.strictObject({ type: z.literal('keys') }),
@@ -87,7 +79,7 @@ export const querySchema = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('request'), id: z.string().max(100) }),
   z.strictObject({
     type: z.literal('usage'),
-    by: z.enum(['day', 'key', 'group', 'model', 'provider']),
+    by: z.enum(usageDimensions),
     sinceMs: moment.optional(),
     untilMs: moment.optional(),
     utcOffsetMinutes,
@@ -96,7 +88,7 @@ export const querySchema = z.discriminatedUnion('type', [
     .strictObject({
       type: z.literal('usage-over-time'),
       /** `day`: all together. */
-      by: z.enum(['day', 'key', 'group', 'model', 'provider']),
+      by: z.enum(usageDimensions),
       /** Only these, as `usage` names them. */
       names: z.array(z.string()).max(20).optional(),
       ...overTime,
@@ -108,8 +100,17 @@ export const querySchema = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('config') }),
   /** What `config.import` with this configuration would change. Nothing is changed. */
   z.strictObject({ type: z.literal('import-preview'), config: configSchema }),
+  /**
+   * What `team-preset.apply` would do; or, `as` managed, what the preset would do as a policy or built in. Nothing is changed.
+   */
+  z.strictObject({
+    type: z.literal('team-preset-preview'),
+    preset: writtenTeamPresetSchema,
+    as: z.enum(['imported', 'managed']).default('imported'),
+  }),
   /** Where Sluice keeps its data and what it runs on. */
   z.strictObject({ type: z.literal('host') }),
+  z.strictObject({ type: z.literal('network') }),
 ]);
 
 export type Query = z.infer<typeof querySchema>;
@@ -124,6 +125,8 @@ export interface QueryResults {
   providers: ProviderView[];
   presets: readonly Preset[];
   'local-servers': DetectedServer[];
+  /** In the order of the presets. */
+  'environment-credentials': EnvironmentCredential[];
   'provider-test': ProbeReport;
   keys: KeyView[];
   groups: GroupView[];
@@ -133,10 +136,10 @@ export interface QueryResults {
   route: RouteView;
   /** Newest first; `next` is the `before` of the next page, null if there is none. */
   requests: { requests: RequestView[]; next: number | null };
-  /** `capture`: the bodies, if they were kept. */
+  /** `capture`: headers and bodies, if they were kept. */
   request: {
     request: RequestView;
-    capture: { request: CapturedBody | null; response: CapturedBody | null } | null;
+    capture: CapturedExchange<CapturedBody> | null;
   };
   /** Days in order of time, all else by cost and then by requests, the most first. */
   usage: UsageView[];
@@ -144,9 +147,11 @@ export interface QueryResults {
   'usage-over-time': UsageStepView[];
   'first-byte-times': FirstByteView;
   config: { revision: number; config: Config };
-  /** In the order of the configuration's parts; `revision` is the one that was compared with. */
-  'import-preview': { revision: number; changes: ConfigChange[] };
+  /** `enteredAnew`: as in `TeamPresetPreview`. With `refusals` the import would fail. */
+  'import-preview': { revision: number; changes: ConfigChange[]; refusals: ImportRefusal[]; enteredAnew: string[] };
+  'team-preset-preview': TeamPresetPreview;
   host: HostView;
+  network: NetworkView;
 }
 
 export type QueryResult = QueryResults[QueryType];

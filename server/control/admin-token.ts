@@ -6,7 +6,7 @@ import { createHash, createHmac, randomBytes, randomUUID, timingSafeEqual } from
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { writeFileDurably } from '../durable-file.ts';
-import { systemErrorCode } from '../file-problem.ts';
+import { isUnwritable, systemErrorCode } from '../file-problem.ts';
 
 export const adminTokenFileName = 'admin.token';
 
@@ -54,7 +54,12 @@ async function readOrCreate(path: string): Promise<string> {
   const stored = await readPrivate(path);
   if (stored !== undefined) return stored;
   const token = newToken();
-  await writeFileDurably(path, `${token}\n`);
+  try {
+    await writeFileDurably(path, `${token}\n`);
+  } catch (error) {
+    // A folder that cannot be written now. The window is opened by a ticket, and verbs find no instance there either.
+    if (!isUnwritable(error)) throw error;
+  }
   return token;
 }
 

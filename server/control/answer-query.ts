@@ -1,5 +1,10 @@
 /** Answers questions: from the configuration with its running state, from the ledger, or by asking a provider now. */
+
+import type { GroupPreviewView, ModelView, RefusedDefault, RouteView } from '../contract/access-views.ts';
+import { capabilities } from '../contract/capability.ts';
+import { controlError } from '../contract/control-error.ts';
 import { GatewayError } from '../contract/errors.ts';
+import type { Policy } from '../contract/policy.ts';
 import {
   type Query,
   type QueryInput,
@@ -9,28 +14,42 @@ import {
   type QueryType,
   querySchema,
 } from '../contract/queries.ts';
-import type { CapturedBody, GroupPreviewView, ModelView, RouteView } from '../contract/views.ts';
+import type { CapturedBody } from '../contract/request-views.ts';
+import type { NetworkView } from '../contract/status-views.ts';
 import type { LedgerQueries } from '../ledger/queries.ts';
 import { anyKeyOf } from '../routing/any-key.ts';
 import { compileGroup } from '../routing/compile-group.ts';
 import { explainRoute } from '../routing/explain-route.ts';
-import { listModels } from '../routing/resolve.ts';
-import type { CompiledGroup, CompiledKey, Snapshot } from '../routing/snapshot.ts';
+import type { ExplainedTarget } from '../routing/health/explain-order.ts';
+import { listModels, resolveRoute } from '../routing/resolve.ts';
+import type { CompiledGroup, CompiledKey, Snapshot, Target } from '../routing/snapshot.ts';
+import type { ChangeContext } from './change.ts';
 import { withoutSecretsInProviders } from './check-provider.ts';
+import { findEnvironmentCredentials } from './environment-credentials.ts';
 import { findUpstream } from './find-upstream.ts';
 import type { LiveConfig } from './live-config.ts';
 import { parseInput } from './parse-input.ts';
 import { previewImport } from './preview-import.ts';
+import { previewTeamPreset } from './preview-team-preset.ts';
 import type { ProviderKnowledge } from './provider-knowledge.ts';
+import type { TeamPresets } from './team-presets.ts';
 import type { Views } from './views.ts';
 
 export interface QueryPorts {
-  live: Pick<LiveConfig, 'used' | 'snapshot'>;
+  live: Pick<LiveConfig, 'used' | 'snapshot' | 'isSecretInUse'>;
   views: Views;
   ledger: LedgerQueries;
   now(): number;
+  env: Readonly<Record<string, string | undefined>>;
   providers: ProviderKnowledge;
+  team: TeamPresets;
+  context: Pick<ChangeContext, 'ownAddresses'>;
   dataFolder: string | null;
+  logFolder: string | null;
+  /** How each of these would be reached now. */
+  network(snapshot: Snapshot): Promise<NetworkView>;
+  /** In which order targets would be asked now. */
+  explainOrder(targets: readonly Target[], strategy: Policy['strategy']): ExplainedTarget[];
 }
 
 /** Takes anything and checks it. Rejects with a GatewayError. */
@@ -48,6 +67,7 @@ export function createAnswerQuery(ports: QueryPorts): AnswerQuery {
     providers: () => views.providers(),
     presets: () => ports.providers.presets(),
     'local-servers': () => ports.providers.localServers(),
+    'environment-credentials': () => findEnvironmentCredentials(ports),
     'provider-test': ({ id }) => ports.providers.probe(findUpstream(ports.live, id)),
     keys: () => views.keys(),
     groups: () => views.groups(),
@@ -61,9 +81,12 @@ export function createAnswerQuery(ports: QueryPorts): AnswerQuery {
     'usage-over-time': ({ type: _, ...question }) => ledger.usageOverTime(defined(question)),
     'first-byte-times': ({ type: _, ...question }) => ledger.firstByteTimes(defined(question)),
     config: () => ({ ...ports.live.used, config: withoutSecretsInProviders(ports.live.used.config) }),
-    'import-preview': ({ config }) => previewImport(ports.live.used, config),
+    'import-preview': ({ config }) => previewImport(ports.live.used, config, ports.context.ownAddresses),
+    'team-preset-preview': ({ preset, as }) => previewTeamPreset(ports, preset, as),
+    network: () => ports.network(ports.live.snapshot),
     host: () => ({
       dataFolder: ports.dataFolder,
+      logFolder: ports.logFolder,
       node: process.versions.node,
       platform: `${process.platform} ${process.arch}`,
     }),
@@ -90,7 +113,7 @@ function whoAsks(ports: QueryPorts, asked: { key?: string | undefined; group?: s
   if (key && key.groupId !== groupId)
     throw new GatewayError('conflict', `The key "${key.id}" is of group "${key.groupId}", not of "${groupId}".`);
   const group = snapshot.group(groupId);
-  if (!group) throw new GatewayError('not_found', `There is no group "${groupId}".`, { param: 'group' });
+  if (!group) throw controlError('not_found', { code: 'no-group', id: groupId }, 'group');
   return { group, key };
 }
 
@@ -109,28 +132,58 @@ function viewModels({ group, key }: Asker): ModelView[] {
 
 function previewGroup({ live }: QueryPorts, draft: QueryMap['group-preview']['group']): GroupPreviewView {
   const group = compileGroup(draft, live.used.config.aliases, live.snapshot.providers);
-  return { models: viewModels({ group, key: null }), providers: group.providers.map(({ provider }) => provider.id) };
+  return {
+    models: viewModels({ group, key: null }),
+    providers: group.providers.map(({ provider }) => provider.id),
+    refusedDefaults: refusedDefaultsOf(group),
+  };
+}
+
+function refusedDefaultsOf(group: CompiledGroup): RefusedDefault[] {
+  return capabilities.flatMap((capability) => {
+    const model = group.defaults[capability];
+    const refusal = model === undefined ? null : refusalOf(() => resolveRoute(group, anyKeyOf(group), model));
+    return model === undefined || !refusal ? [] : [{ capability, model, code: refusal.code }];
+  });
+}
+
+function refusalOf(act: () => unknown): GatewayError | null {
+  try {
+    act();
+    return null;
+  } catch (error) {
+    if (error instanceof GatewayError) return error;
+    throw error;
+  }
 }
 
 function viewRoute(ports: QueryPorts, query: QueryMap['route']): RouteView {
   const { group, key } = whoAsks(ports, query);
   const { used, snapshot } = ports.live;
-  const explained = explainRoute({ snapshot, group, key, aliases: used.config.aliases, model: query.model });
+  const { strategy } = group.policy;
+  const explained = explainRoute({
+    snapshot,
+    group,
+    key,
+    aliases: used.config.aliases,
+    model: query.model,
+    explainOrder: (targets) => ports.explainOrder(targets, strategy),
+  });
   const refusal = (key && keyRefusal(key, ports.now())) ?? explained.refusal;
-  return { model: query.model, group: group.id, key: key?.id ?? null, ...explained, refusal };
+  return { model: query.model, group: group.id, key: key?.id ?? null, strategy, ...explained, refusal };
 }
 
 function keyRefusal(key: CompiledKey, nowMs: number): RouteView['refusal'] {
-  if (!key.enabled) return { code: 'key_disabled', message: `The key "${key.name}" is disabled.` };
+  if (!key.enabled) return { code: 'key_disabled', nearest: null, message: `The key "${key.name}" is disabled.` };
   if (key.expiresAtMs === null || key.expiresAtMs > nowMs) return null;
-  return { code: 'key_expired', message: `The key "${key.name}" has expired.` };
+  return { code: 'key_expired', nearest: null, message: `The key "${key.name}" has expired.` };
 }
 
 async function viewRequest(ledger: LedgerQueries, id: string): Promise<QueryResults['request']> {
   const request = await ledger.getRequest(id);
-  if (!request) throw new GatewayError('not_found', `There is no request "${id}" in the ledger.`);
-  const bodies = ledger.readCapture(id);
-  const capture = bodies && { request: viewBody(bodies.request), response: viewBody(bodies.response) };
+  if (!request) throw controlError('not_found', { code: 'no-request', id });
+  const kept = ledger.readCapture(id);
+  const capture = kept && { ...kept, request: viewBody(kept.request), response: viewBody(kept.response) };
   return { request, capture };
 }
 

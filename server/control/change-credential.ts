@@ -4,7 +4,7 @@ import { credentialSecretName } from '../secrets/secret-store.ts';
 import type { Changer } from './change.ts';
 import { findById, putById, withoutId } from './change-list.ts';
 import { findProvider } from './change-provider.ts';
-import { chooseId, firstFree } from './choose-id.ts';
+import { chooseId } from './choose-id.ts';
 
 export const setCredential: Changer<'credential.set'> = (config, command) => {
   const { secret, reference } = command;
@@ -16,14 +16,15 @@ export const setCredential: Changer<'credential.set'> = (config, command) => {
   if (!old && secret === undefined && reference === undefined) {
     throw new GatewayError('invalid_command', 'A new credential needs its secret or a reference to it.');
   }
-  const taken = new Set(provider.credentials.map((credential) => credential.id));
-  const id = old?.id ?? newId(command.id, command.label ?? undefined, taken);
+  const taken = provider.credentials.map((credential) => credential.id);
+  const id = old?.id ?? chooseId(command.id, [command.label ?? undefined], taken, 'c');
   const credential = changed(old, { ...command, id });
   const name = credentialSecretName(provider.id, id);
   const credentials = putById(provider.credentials, credential);
   return {
     config: { ...config, providers: putById(config.providers, { ...provider, credentials }) },
     ...(secret !== undefined && { save: [{ name, value: secret }] }),
+    ...((secret ?? reference) !== undefined && { renewed: { provider: provider.id, credential: id } }),
     ...(reference !== undefined && old?.secret === 'keychain' && { forget: [name] }),
     result: ({ revision, views }) => ({
       revision,
@@ -42,10 +43,6 @@ export const removeCredential: Changer<'credential.remove'> = (config, { provide
     result: ({ revision }) => ({ revision }),
   };
 };
-
-function newId(wanted: string | undefined, label: string | undefined, taken: ReadonlySet<string>): string {
-  return wanted || label ? chooseId(wanted, [label], taken) : firstFree('c', 1, taken);
-}
 
 interface CredentialChange {
   id: string;

@@ -1,3 +1,4 @@
+import { controlError } from '../contract/control-error.ts';
 import { GatewayError } from '../contract/errors.ts';
 import type { Changer } from './change.ts';
 import { findById, nameSome, putById, withoutId } from './change-list.ts';
@@ -6,7 +7,7 @@ import { chooseId } from './choose-id.ts';
 export const putGroup: Changer<'group.put'> = (config, { group }) => {
   if (!group.id && !group.name) throw new GatewayError('invalid_command', 'A new group needs a name or an id.');
   const taken = config.groups.map((each) => each.id);
-  const id = group.id ?? chooseId(undefined, [group.name], taken);
+  const id = group.id ?? chooseId(undefined, [group.name], taken, 'group-');
   return {
     config: { ...config, groups: putById(config.groups, { ...group, id }) },
     result: ({ revision, views }) => ({ revision, group: views.group(id) }),
@@ -17,7 +18,7 @@ export const removeGroup: Changer<'group.remove'> = (config, { id }) => {
   findById(config.groups, id, 'group');
   const keys = config.keys.filter((key) => key.group === id).map((key) => key.name ?? key.id);
   if (keys.length > 0) {
-    throw new GatewayError('conflict', `Group "${id}" is used by keys: ${nameSome(keys)}. Move or revoke them first.`);
+    throw controlError('conflict', { code: 'group-in-use', group: id, keys: nameSome(keys) });
   }
   return { config: { ...config, groups: withoutId(config.groups, id) }, result: ({ revision }) => ({ revision }) };
 };

@@ -1,17 +1,17 @@
 import type { CommandResults } from '../contract/commands.ts';
 import { type Config, type KeyConfig, keySchema } from '../contract/config.ts';
-import { GatewayError } from '../contract/errors.ts';
+import { controlError } from '../contract/control-error.ts';
 import { keySecretName } from '../secrets/secret-store.ts';
 import type { Change, Changer } from './change.ts';
 import { applyChanges, findById, putById, withoutId } from './change-list.ts';
-import { chooseId, firstFree } from './choose-id.ts';
+import { chooseId } from './choose-id.ts';
 import { hashKeySecret } from './hash-key-secret.ts';
 
 export const createKey: Changer<'key.create'> = (config, command, context) => {
-  const { name, group, enabled, expiresAt, models, keepSecret } = command;
+  const { name, group, enabled, expiresAt, models, limits, keepSecret } = command;
   requireGroup(config, group);
-  const taken = new Set(config.keys.map((key) => key.id));
-  const id = command.id || name ? chooseId(command.id, [name], taken) : firstFree('key-', 1, taken);
+  const taken = config.keys.map((key) => key.id);
+  const id = chooseId(command.id, [name], taken, 'key-');
   const key: KeyConfig = {
     id,
     ...(name && { name }),
@@ -19,6 +19,7 @@ export const createKey: Changer<'key.create'> = (config, command, context) => {
     enabled,
     ...(expiresAt && { expiresAt }),
     ...(models && { models }),
+    ...(limits && { limits }),
     createdAt: new Date(context.now()).toISOString(),
   };
   return withNewSecret(config, key, { secret: context.createKeySecret(), keepSecret });
@@ -66,5 +67,5 @@ function withNewSecret(
 
 function requireGroup(config: Config, id: string): void {
   if (config.groups.some((group) => group.id === id)) return;
-  throw new GatewayError('not_found', `There is no group "${id}".`, { param: 'group' });
+  throw controlError('not_found', { code: 'no-group', id }, 'group');
 }

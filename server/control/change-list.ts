@@ -1,9 +1,10 @@
-import { GatewayError } from '../contract/errors.ts';
+import { controlError } from '../contract/control-error.ts';
+import type { Named } from '../contract/control-problem.ts';
 
 /** The one with that id. Throws GatewayError `not_found`, which calls it by its `noun`. */
-export function findById<Item extends { id: string }>(list: readonly Item[], id: string, noun: string): Item {
+export function findById<Item extends { id: string }>(list: readonly Item[], id: string, noun: Named): Item {
   const item = list.find((each) => each.id === id);
-  if (!item) throw new GatewayError('not_found', `There is no ${noun} "${id}".`, { param: 'id' });
+  if (!item) throw controlError('not_found', { code: `no-${noun}`, id }, 'id');
   return item;
 }
 

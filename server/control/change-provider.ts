@@ -1,24 +1,28 @@
-import type { NewCredential, ProviderChanges } from '../contract/commands.ts';
-import { type Config, type CredentialConfig, type ProviderConfig, providerSchema } from '../contract/config.ts';
+import { type NewCredential, type ProviderChanges, secretValue } from '../contract/commands.ts';
+import {
+  type Config,
+  type CredentialConfig,
+  demoProviderId,
+  type ProviderConfig,
+  providerSchema,
+} from '../contract/config.ts';
+import { controlError } from '../contract/control-error.ts';
 import { GatewayError } from '../contract/errors.ts';
 import { credentialSecretName } from '../secrets/secret-store.ts';
-import type { Changer } from './change.ts';
+import type { ChangeContext, Changer } from './change.ts';
 import { applyChanges, findById, nameSome, putById, withoutId } from './change-list.ts';
 import { checkProvider } from './check-provider.ts';
-import { chooseId, firstFree } from './choose-id.ts';
-import { demoProviderId } from './demo-provider.ts';
+import { chooseId } from './choose-id.ts';
 
 export const addProvider: Changer<'provider.add'> = (config, command, context) => {
   const given = withPreset(command.provider, context.preset);
-  if (!given.baseUrl) throw new GatewayError('invalid_command', 'Give a preset or a base URL.', { param: 'baseUrl' });
+  if (!given.baseUrl) throw controlError('invalid_command', { code: 'base-url-missing' }, 'baseUrl');
   if (given.baseUrl.includes('{'))
-    throw new GatewayError('invalid_command', `Give the base URL, with what is in braces filled in: ${given.baseUrl}`, {
-      param: 'baseUrl',
-    });
+    throw controlError('invalid_command', { code: 'base-url-unfilled', baseUrl: given.baseUrl }, 'baseUrl');
   const taken = [...config.providers.map((provider) => provider.id), demoProviderId];
   const names = [command.provider.name ?? undefined, given.preset ?? undefined, URL.parse(given.baseUrl)?.host];
-  const id = chooseId(command.id, names, taken);
-  const credentials = newCredentials(command.credentials);
+  const id = chooseId(command.id, names, taken, 'provider-');
+  const credentials = newCredentials(command.credentials, context);
   const provider = parseProvider({
     ...applyChanges({}, given),
     id,
@@ -53,7 +57,7 @@ export const removeProvider: Changer<'provider.remove'> = (config, { id }) => {
   const aliases = config.aliases.filter((alias) => alias.targets.some((target) => target.provider === id));
   if (aliases.length > 0) {
     const names = nameSome(aliases.map((alias) => alias.name));
-    throw new GatewayError('conflict', `Provider "${id}" is used by aliases: ${names}. Change or remove them first.`);
+    throw controlError('conflict', { code: 'provider-in-use', provider: id, aliases: names });
   }
   return {
     config: {
@@ -74,14 +78,12 @@ export function storedSecretNames(provider: ProviderConfig): string[] {
 }
 
 export function findProvider(config: Config, id: string): ProviderConfig {
-  if (id === demoProviderId) {
-    throw new GatewayError('invalid_command', 'The built-in demo provider is switched by the setting "demo" only.');
-  }
+  if (id === demoProviderId) throw controlError('invalid_command', { code: 'demo-by-setting' });
   return findById(config.providers, id, 'provider');
 }
 
 /** The schema once more: what it makes of a change is better said here than found at the commit. */
-export function parseProvider(provider: object): ProviderConfig {
+function parseProvider(provider: object): ProviderConfig {
   const parsed = providerSchema.safeParse(provider);
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
@@ -91,16 +93,25 @@ export function parseProvider(provider: object): ProviderConfig {
 function withPreset(given: ProviderChanges, preset: (id: string) => ProviderChanges | undefined): ProviderChanges {
   if (!given.preset) return given;
   const defaults = preset(given.preset);
-  if (!defaults) throw new GatewayError('not_found', `There is no preset "${given.preset}".`, { param: 'preset' });
+  if (!defaults) throw controlError('not_found', { code: 'no-preset', id: given.preset }, 'preset');
   return { ...defaults, ...given };
 }
 
-function newCredentials(given: readonly NewCredential[]): { config: CredentialConfig; secret: string | undefined }[] {
+function newCredentials(
+  given: readonly NewCredential[],
+  context: ChangeContext,
+): { config: CredentialConfig; secret: string | undefined }[] {
   const taken = new Set<string>();
-  return given.map(({ id: wanted, label, secret, reference, enabled }) => {
-    const id = wanted || label ? chooseId(wanted, [label], taken) : firstFree('c', 1, taken);
+  return given.map(({ id: wanted, label, secret, reference, variable, enabled }) => {
+    const id = chooseId(wanted, [label], taken, 'c');
     taken.add(id);
     const credential = { id, ...(label && { label }), secret: reference ?? 'keychain', enabled };
-    return { config: credential, secret };
+    return { config: credential, secret: variable === undefined ? secret : takeVariable(variable, context) };
   });
+}
+
+function takeVariable(name: string, { variable }: ChangeContext): string {
+  const value = secretValue.safeParse(variable(name));
+  if (value.success) return value.data;
+  throw controlError('invalid_command', { code: 'variable-unusable', variable: name }, 'credentials');
 }

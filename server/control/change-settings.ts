@@ -1,6 +1,6 @@
 import type { SettingsChanges } from '../contract/commands.ts';
-import { type Settings, settingsSchema } from '../contract/config.ts';
 import { GatewayError } from '../contract/errors.ts';
+import { type Settings, settingsSchema } from '../contract/settings.ts';
 import type { Changer } from './change.ts';
 
 export const updateSettings: Changer<'settings.update'> = (config, { changes }) => {
@@ -17,7 +17,9 @@ function merge(settings: Settings, changes: SettingsChanges): object {
     ...settings,
     ...changes,
     limits: { ...settings.limits, ...changes.limits },
+    admission: { ...settings.admission, ...changes.admission },
     ledger: { ...settings.ledger, ...changes.ledger },
     capture: { ...settings.capture, ...changes.capture },
+    jobs: { ...settings.jobs, ...changes.jobs },
   };
 }

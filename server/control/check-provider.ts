@@ -1,41 +1,35 @@
-import type { Config, ProviderConfig } from '../contract/config.ts';
-import { GatewayError } from '../contract/errors.ts';
+import { type Config, demoProviderId, type ProviderConfig } from '../contract/config.ts';
+import { controlError } from '../contract/control-error.ts';
+import type { ControlProblem } from '../contract/control-problem.ts';
+import { isSecretHeader } from '../contract/secret-header.ts';
+import { hasUserInfo } from '../contract/secret-shape.ts';
 import { leadsBack } from '../routing/compile.ts';
-import { demoProviderId } from './demo-provider.ts';
 
-/** Headers that carry secrets; those belong into credentials, which are kept apart and shown nowhere. */
-const secretHeader = /^(authorization|proxy-authorization|cookie|.*api-?key|.*token|.*secret)$/i;
-
-/** Refuses with `invalid_command` what the schema cannot see: loops, and secrets where they would lie open. */
+/**
+ * Refuses with `invalid_command` what the schema cannot see: loops, and secrets where they would lie open. Those belong into
+ * credentials, which are kept apart and shown nowhere.
+ */
 export function checkProvider(provider: ProviderConfig, ownAddresses: ReadonlySet<string>): void {
-  const refuse = (param: string, message: string) => {
-    throw new GatewayError('invalid_command', message, { param });
+  const refuse = (param: string, problem: ControlProblem) => {
+    throw controlError('invalid_command', problem, param);
   };
-  if (provider.id === demoProviderId)
-    refuse('id', `"${demoProviderId}" is the built-in demo provider: choose another id.`);
+  if (provider.id === demoProviderId) refuse('id', { code: 'id-of-demo', id: demoProviderId });
   const url = new URL(provider.baseUrl);
-  if (leadsBack(url, ownAddresses))
-    refuse(
-      'baseUrl',
-      `${url.host} is Sluice itself: requests would go round in circles. Give the service's own address.`,
-    );
-  if (url.username || url.password)
-    refuse('baseUrl', 'The base URL holds a password. Leave it out and add it as a credential.');
-  if (url.search || url.hash)
-    refuse('baseUrl', 'The base URL must not have a query or a fragment; Azure’s api-version has a field of its own.');
-  if (hasPassword(provider.proxy))
-    refuse('proxy', 'The proxy’s URL holds a password. Set HTTPS_PROXY for Sluice and use "system".');
-  const header = Object.keys(provider.headers).find((name) => secretHeader.test(name));
-  if (header) refuse('headers', `The header "${header}" would lie open in the configuration: add it as a credential.`);
+  if (leadsBack(url, ownAddresses)) refuse('baseUrl', { code: 'leads-back', host: url.host });
+  if (hasUserInfo(provider.baseUrl)) refuse('baseUrl', { code: 'password-in-base-url' });
+  if (url.search || url.hash) refuse('baseUrl', { code: 'query-in-base-url' });
+  if (hasUserInfo(provider.proxy)) refuse('proxy', { code: 'password-in-proxy' });
+  const header = Object.keys(provider.headers).find(isSecretHeader);
+  if (header) refuse('headers', { code: 'secret-in-header', header });
 }
 
 /** A provider as it may be shown and exported: a file written by hand can hold what `checkProvider` would refuse. */
 export function withoutSecrets(provider: ProviderConfig): ProviderConfig {
   return {
     ...provider,
-    baseUrl: withoutPassword(provider.baseUrl),
-    proxy: hasPassword(provider.proxy) ? withoutPassword(provider.proxy) : provider.proxy,
-    headers: Object.fromEntries(Object.entries(provider.headers).filter(([name]) => !secretHeader.test(name))),
+    baseUrl: withoutUserInfo(provider.baseUrl),
+    proxy: withoutUserInfo(provider.proxy),
+    headers: Object.fromEntries(Object.entries(provider.headers).filter(([name]) => !isSecretHeader(name))),
   };
 }
 
@@ -44,14 +38,10 @@ export function withoutSecretsInProviders(config: Config): Config {
   return { ...config, providers: config.providers.map(withoutSecrets) };
 }
 
-function hasPassword(proxy: string): boolean {
-  const url = URL.parse(proxy);
-  return url !== null && (url.username !== '' || url.password !== '');
-}
-
-function withoutPassword(address: string): string {
+/** `system` and `direct`, which stand in place of a proxy's URL, pass as they are. */
+function withoutUserInfo(address: string): string {
+  if (!hasUserInfo(address)) return address;
   const url = new URL(address);
-  if (!url.username && !url.password) return address;
   url.username = '';
   url.password = '';
   return url.href;

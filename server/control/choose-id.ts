@@ -1,25 +1,28 @@
-import { GatewayError } from '../contract/errors.ts';
+import { controlError } from '../contract/control-error.ts';
 
 const maxLength = 56;
 
-/** The id that was asked for, which must be free; else one made from the first of `names` that yields any, made unique. */
+/**
+ * The id that was asked for, which must be free; else one made of the first of `names` that yields any; else `prefix` with
+ * a number. What is made is made unique.
+ */
 export function chooseId(
   wanted: string | undefined,
   names: readonly (string | undefined)[],
   taken: Iterable<string>,
+  prefix: string,
 ): string {
   const ids = new Set(taken);
   if (wanted !== undefined) {
-    if (ids.has(wanted))
-      throw new GatewayError('conflict', `"${wanted}" is taken: choose another id.`, { param: 'id' });
+    if (ids.has(wanted)) throw controlError('conflict', { code: 'id-taken', id: wanted }, 'id');
     return wanted;
   }
-  const base = names.map((name) => toId(name ?? '')).find((id) => id !== '') ?? 'new';
+  const base = names.map((name) => toId(name ?? '')).find((id) => id !== '');
+  if (base === undefined) return firstFree(prefix, 1, ids);
   return ids.has(base) ? firstFree(`${base}-`, 2, ids) : base;
 }
 
-/** `c1`, `c2`, …: the first that is free. */
-export function firstFree(prefix: string, from: number, taken: ReadonlySet<string>): string {
+function firstFree(prefix: string, from: number, taken: ReadonlySet<string>): string {
   let number = from;
   while (taken.has(`${prefix}${number}`)) number++;
   return `${prefix}${number}`;

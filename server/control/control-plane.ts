@@ -2,33 +2,55 @@
  * The control plane: commands, questions and events, free of HTTP and IPC, which are thin skins over it. It owns how a
  * change is carried out and what is told of it; it must not know who asked, nor how a request is served.
  */
+
 import type { Logger } from 'pino';
 import type { ConfigStore } from '../config/config-store.ts';
 import type { ConfigViews, ControlEvent } from '../contract/events.ts';
 import type { RequestRecord, RequestStarted } from '../contract/ledger.ts';
-import type { StatusView } from '../contract/views.ts';
-import type { Ledger, LedgerHealth } from '../ledger/ledger.ts';
+import type { LimitReached, RunawayView } from '../contract/limits.ts';
+import type { LedgerHealthView, StatusView } from '../contract/status-views.ts';
+import type { Ledger } from '../ledger/ledger.ts';
+import type { Limiter } from '../limits/limiter.ts';
+import type { RunawayGuard } from '../limits/runaway-guard.ts';
+import { explainOrder } from '../routing/health/explain-order.ts';
+import type { HealthBook } from '../routing/health/health-book.ts';
 import { createKeySecret } from '../routing/key-secret.ts';
+import type { Target } from '../routing/snapshot.ts';
 import type { SecretStore } from '../secrets/secret-store.ts';
-import { type AnswerQuery, createAnswerQuery } from './answer-query.ts';
+import { createSerialQueue } from '../serial-queue.ts';
+import { type AnswerQuery, createAnswerQuery, type QueryPorts } from './answer-query.ts';
+import type { ChangeContext } from './change.ts';
 import { createEventHub, type EventListener } from './event-hub.ts';
 import { createExecute, type Execute } from './execute.ts';
+import { createHealthTeller } from './health-teller.ts';
 import type { ConfigInForce, LiveConfig } from './live-config.ts';
 import type { ProviderKnowledge } from './provider-knowledge.ts';
+import { storeChange } from './store-change.ts';
+import type { TeamPresets } from './team-presets.ts';
+import { createHealthViews } from './view-health.ts';
 import { createViews, type EngineState } from './views.ts';
+import { watchLimitUse } from './watch-limit-use.ts';
 
 export interface ControlPorts {
   config: ConfigStore;
   live: LiveConfig;
   ledger: Ledger;
+  limiter: Limiter;
+  runawayGuard: RunawayGuard;
   openSecrets: () => Promise<SecretStore>;
   env: Readonly<Record<string, string | undefined>>;
   ownAddresses: ReadonlySet<string>;
   providers: ProviderKnowledge;
+  team: TeamPresets;
+  health: HealthBook;
+  /** What a usual request costs, in US dollars; null: not known. */
+  priceOf(target: Target): number | null;
   /** Null: nothing is kept. */
   dataFolder: string | null;
+  logFolder: string | null;
+  network: QueryPorts['network'];
   /** All of the status that the control plane does not know itself. */
-  engine(): Pick<StatusView, 'instanceId' | 'startedAt' | 'baseUrl' | 'secretStore' | 'version'>;
+  engine(): Pick<StatusView, 'instanceId' | 'startedAt' | 'baseUrl' | 'secretStore' | 'secretStoreKind' | 'version'>;
   createAdminUrl(): string;
   log: Logger;
 }
@@ -40,6 +62,15 @@ export interface ControlPlane {
   onEvent(listener: EventListener): () => void;
   requestStarted(request: RequestStarted): void;
   requestFinished(request: RequestRecord): void;
+  /** A budget has come to 80 or 100 percent. */
+  limitReached(notice: LimitReached): void;
+  /**
+   * Makes the configuration follow the team presets that count now. Rejects with a GatewayError if one does not fit; then
+   * nothing has changed.
+   */
+  followTeam(): Promise<void>;
+  /** A prompt begins to be slowed. */
+  runawaySlowed(runaway: RunawayView): void;
   /** What is known of its models has changed. */
   providerChanged(providerId: string): void;
 }
@@ -49,7 +80,7 @@ const shownRequests = 100;
 const healthEveryMs = 2_000;
 
 export function createControlPlane(ports: ControlPorts): ControlPlane {
-  const { config, live, ledger, log, providers } = ports;
+  const { config, live, ledger, log } = ports;
   const views = createViews(engineState(ports));
   const hub = createEventHub({
     log,
@@ -57,33 +88,50 @@ export function createControlPlane(ports: ControlPorts): ControlPlane {
       const { requests } = await ledger.listRequests({ limit: shownRequests }).catch(() => ({ requests: [] }));
       return { type: 'snapshot', requests, ...views.all() };
     },
-    whileHeard: () => watchHealth(ledger, (health) => hub.tell({ type: 'ledger-health', ledger: health })),
+    whileHeard() {
+      const stops = [
+        watchHealth(ledger, (health) => hub.tell({ type: 'ledger-health', ledger: health })),
+        watchLimitUse(views, (use) => hub.tell({ type: 'limit-use', ...use })),
+      ];
+      return () => {
+        teller.stop();
+        for (const stop of stops) stop();
+      };
+    },
+  });
+  const providerChanged = (id: string) => {
+    if (!hub.isHeard) return;
+    // One that was removed has been told of already, with the configuration.
+    const provider = views.providers().find((each) => each.id === id);
+    if (provider) hub.tell({ type: 'provider-changed', provider });
+  };
+  const teller = createHealthTeller(providerChanged);
+  ports.health.onChange((id, isState) => {
+    if (hub.isHeard) teller.changed(id, isState);
   });
   live.onChange((change) => {
     if (hub.isHeard) hub.tell(configChanged(change, views.all()));
   });
+  const inTurn = createSerialQueue();
+  const context = changeContext(ports);
+  const teamChanged = () => hub.isHeard && hub.tell({ type: 'config-changed', status: views.all().status });
   return {
-    execute: createExecute({
+    execute: createExecute({ ...ports, views, context, inTurn, teamChanged }),
+    query: createAnswerQuery({
       ...ports,
       views,
-      context: {
-        now: Date.now,
-        createKeySecret,
-        // The port it will have from the next start on is its own too.
-        get ownAddresses() {
-          return new Set([...ports.ownAddresses, `127.0.0.1:${config.current.config.settings.port}`]);
-        },
-        preset: providers.preset,
-      },
-    }),
-    query: createAnswerQuery({
-      live,
-      views,
-      ledger,
+      context,
       now: Date.now,
-      providers,
-      dataFolder: ports.dataFolder,
+      explainOrder: (targets, strategy) =>
+        explainOrder(targets, { health: ports.health, priceOf: ports.priceOf, strategy, wallMs: Date.now() }),
     }),
+    followTeam: () =>
+      inTurn(async () => {
+        const { config: current, revision } = config.current;
+        const due = config.readOnly ? null : ports.team.due(current);
+        if (due) await storeChange(ports, due, revision);
+        teamChanged();
+      }),
     onEvent: hub.subscribe,
     requestStarted(request) {
       if (hub.isHeard) hub.tell({ type: 'request-started', request });
@@ -91,23 +139,52 @@ export function createControlPlane(ports: ControlPorts): ControlPlane {
     requestFinished(request) {
       if (hub.isHeard) hub.tell({ type: 'request-finished', request });
     },
-    providerChanged(id) {
-      if (!hub.isHeard) return;
-      // One that was removed has been told of already, with the configuration.
-      const provider = views.providers().find((each) => each.id === id);
-      if (provider) hub.tell({ type: 'provider-changed', provider });
+    limitReached(notice) {
+      log.info(notice, 'a budget is reached');
+      hub.tell({ type: 'limit-reached', notice });
     },
+    runawaySlowed(runaway) {
+      log.warn(runaway, 'the same prompt comes again and again, faster and faster: it is slowed');
+      hub.tell({ type: 'runaway-slowed', runaway });
+    },
+    providerChanged,
   };
 }
 
-function engineState({ config, live, ledger, providers, engine }: ControlPorts): EngineState {
+function changeContext({ config, env, ownAddresses, providers }: ControlPorts): ChangeContext {
+  return {
+    now: Date.now,
+    createKeySecret,
+    // The port it will have from the next start on is its own too.
+    get ownAddresses() {
+      return new Set([...ownAddresses, `127.0.0.1:${config.current.config.settings.port}`]);
+    },
+    preset: providers.preset,
+    variable: (name) => env[name],
+  };
+}
+
+function engineState({
+  config,
+  live,
+  ledger,
+  limiter,
+  runawayGuard,
+  providers,
+  team,
+  health,
+  engine,
+}: ControlPorts): EngineState {
   return {
     config: () => live.used.config,
     snapshot: () => live.snapshot,
     demo: () => live.demo,
     hasSecret: (name) => live.hasSecret(name),
     discovery: providers.discovery,
+    health: createHealthViews(health, Date.now),
     lastUsed: () => ledger.lastUsed(),
+    meters: (limited) => limiter.meters(limited),
+    runaways: () => runawayGuard.runaways(),
     status: () => ({
       ...engine(),
       pid: process.pid,
@@ -116,6 +193,7 @@ function engineState({ config, live, ledger, providers, engine }: ControlPorts):
       settings: live.used.config.settings,
       demoIsRunning: live.demo !== null,
       ledger: ledger.health(),
+      team: { presets: team.views(), locks: team.locks(live.used.config) },
     }),
   };
 }
@@ -136,8 +214,9 @@ function configChanged({ before, after }: ConfigInForce, all: ConfigViews): Cont
 }
 
 /** Tells of each change; returns how to stop. */
-function watchHealth(ledger: Pick<Ledger, 'health'>, tell: (health: LedgerHealth) => void): () => void {
-  const essence = ({ ok, dropped, lastError }: LedgerHealth) => `${ok} ${dropped} ${lastError}`;
+function watchHealth(ledger: Pick<Ledger, 'health'>, tell: (health: LedgerHealthView) => void): () => void {
+  const essence = ({ ok, dropped, lastError, replaced }: LedgerHealthView) =>
+    `${ok} ${dropped} ${lastError} ${replaced?.movedTo} ${replaced?.reason}`;
   let last = essence(ledger.health());
   const timer = setInterval(() => {
     const health = ledger.health();

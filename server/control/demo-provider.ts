@@ -1,13 +1,14 @@
-import { type Config, type ProviderConfig, providerSchema } from '../contract/config.ts';
+import { type Config, demoProviderId, type ProviderConfig, providerSchema } from '../contract/config.ts';
 import { credentialSecretName } from '../secrets/secret-store.ts';
-
-export const demoProviderId = 'demo';
 
 /** The demo upstream while it runs, as the provider it stands for. */
 export interface RunningDemo {
   provider: ProviderConfig;
   /** By secret name, as for any provider. */
   secrets: ReadonlyMap<string, string>;
+  /** Takes no more requests; resolves when those that run have ended. */
+  end(): Promise<void>;
+  /** At once. */
   stop(): Promise<void>;
 }
 
@@ -32,6 +33,7 @@ export async function startDemo(): Promise<RunningDemo> {
   return {
     provider,
     secrets: new Map([[credentialSecretName(demoProviderId, 'built-in'), server.secret]]),
+    end: server.end,
     stop: server.stop,
   };
 }

@@ -1,9 +1,8 @@
 /**
- * Carries out what a command makes of the configuration: secrets first, then the configuration, then everything that
- * follows from it; deletions last. A crash anywhere in between leaves a secret that nothing refers to, never a
- * configuration that refers to nothing. One at a time.
+ * Carries out commands. One that changes the configuration is a pure function of it (`change.ts`), checked against what a
+ * team has locked and then stored (`store-change.ts`), one after the other.
  */
-import type { ConfigStore } from '../config/config-store.ts';
+import { type ConfigStore, revisionPassed } from '../config/config-store.ts';
 import {
   type Command,
   type CommandInput,
@@ -14,9 +13,10 @@ import {
   commandSchema,
 } from '../contract/commands.ts';
 import type { Config } from '../contract/config.ts';
-import { GatewayError } from '../contract/errors.ts';
+import { controlError } from '../contract/control-error.ts';
+import type { RunawayGuard } from '../limits/runaway-guard.ts';
+import type { HealthBook } from '../routing/health/health-book.ts';
 import type { SecretStore } from '../secrets/secret-store.ts';
-import { createSerialQueue } from '../serial-queue.ts';
 import type { Change, ChangeContext, Changer } from './change.ts';
 import { putAlias, removeAlias } from './change-alias.ts';
 import { removeCredential, setCredential } from './change-credential.ts';
@@ -24,12 +24,16 @@ import { putGroup, removeGroup } from './change-group.ts';
 import { createKey, revokeKey, rotateKey, updateKey } from './change-key.ts';
 import { addProvider, removeProvider, setProviderEnabled, updateProvider } from './change-provider.ts';
 import { updateSettings } from './change-settings.ts';
+import { applyTeamPreset } from './change-team-preset.ts';
 import { findUpstream } from './find-upstream.ts';
 import { importConfig } from './import-config.ts';
 import type { LiveConfig } from './live-config.ts';
 import { parseInput } from './parse-input.ts';
 import type { ProviderKnowledge } from './provider-knowledge.ts';
 import { revealKey } from './reveal-key.ts';
+import { storeChange } from './store-change.ts';
+import { refuseLocked } from './team-locks.ts';
+import type { TeamPresets } from './team-presets.ts';
 import type { Views } from './views.ts';
 
 export interface ExecutePorts {
@@ -38,14 +42,27 @@ export interface ExecutePorts {
   env: Readonly<Record<string, string | undefined>>;
   context: ChangeContext;
   views: Views;
+  runawayGuard: Pick<RunawayGuard, 'allow'>;
   live: LiveConfig;
   providers: Pick<ProviderKnowledge, 'refreshModels'>;
+  team: TeamPresets;
+  /** The presets that count are others now. */
+  teamChanged(): void;
+  /** One change of the configuration after the other. */
+  inTurn<Result>(act: () => Promise<Result>): Promise<Result>;
+  health: Pick<HealthBook, 'reset'>;
   createAdminUrl(): string;
   log: { warn(fields: object, message: string): void };
 }
 
 /** Commands that touch no configuration. */
-type OtherType = 'provider.refresh-models' | 'key.reveal' | 'window.create-address';
+type OtherType =
+  | 'provider.refresh-models'
+  | 'provider.reset-health'
+  | 'key.reveal'
+  | 'runaway.allow'
+  | 'team-preset.leave'
+  | 'window.create-address';
 type ChangeType = Exclude<CommandType, OtherType>;
 
 const changers: { [T in ChangeType]: Changer<T> } = {
@@ -65,6 +82,7 @@ const changers: { [T in ChangeType]: Changer<T> } = {
   'alias.remove': removeAlias,
   'settings.update': updateSettings,
   'config.import': importConfig,
+  'team-preset.apply': applyTeamPreset,
 };
 
 /** Takes anything and checks it. Rejects with a GatewayError; then nothing has changed. */
@@ -74,13 +92,27 @@ export interface Execute {
 }
 
 export function createExecute(ports: ExecutePorts): Execute {
-  const inTurn = createSerialQueue();
   const others: { [T in OtherType]: (command: CommandMap[T]) => Promise<CommandResults[T]> } = {
     'provider.refresh-models': async ({ id }) => {
       await ports.providers.refreshModels(findUpstream(ports.live, id));
       return { provider: ports.views.provider(id) };
     },
+    'provider.reset-health': async ({ id, credential }) => {
+      findUpstream(ports.live, id);
+      ports.health.reset(id, credential);
+      return { provider: ports.views.provider(id) };
+    },
+    'runaway.allow': async ({ key }) => {
+      ports.views.key(key);
+      ports.runawayGuard.allow(key);
+      return {};
+    },
     'key.reveal': async ({ id }) => ({ secret: await revealKey(ports, id) }),
+    'team-preset.leave': async () => {
+      await ports.inTurn(() => ports.team.memory.write({ ...ports.team.memory.current, imported: null }));
+      ports.teamChanged();
+      return {};
+    },
     'window.create-address': async () => ({ url: ports.createAdminUrl() }),
   };
   const isOther = (command: Command): command is CommandMap[OtherType] => command.type in others;
@@ -89,7 +121,7 @@ export function createExecute(ports: ExecutePorts): Execute {
   const execute = async (input: unknown): Promise<CommandResult> => {
     const command = parseInput(commandSchema, input, 'command');
     if (isOther(command)) return runOther(command.type, command);
-    return inTurn(() => carryOut(ports, command));
+    return ports.inTurn(() => carryOut(ports, command));
   };
   // Each handler's result is that of its command's type, by the types of `changers` and `others`.
   return execute as Execute;
@@ -98,17 +130,15 @@ export function createExecute(ports: ExecutePorts): Execute {
 async function carryOut(ports: ExecutePorts, command: CommandMap[ChangeType]): Promise<CommandResults[ChangeType]> {
   const { config } = ports;
   if (config.readOnly) {
-    throw new GatewayError(
-      'read_only',
-      'The configuration comes from a file that Sluice does not write: change that file and start Sluice again.',
-    );
+    throw controlError('read_only', { code: 'read-only' });
   }
-  const { revision } = config.current;
-  if (command.expectedRevision !== undefined && command.expectedRevision !== revision) throw outdated();
-  const change = makeChange(command.type, command, { config: config.current.config, context: ports.context });
-  const committed = await commitWithSecrets(ports, change, revision);
-  await ports.live.inForce();
-  await forget(ports, change.forget ?? []);
+  const { config: current, revision } = config.current;
+  if (command.expectedRevision !== undefined && command.expectedRevision !== revision) throw revisionPassed();
+  const change = makeChange(command.type, command, { config: current, context: ports.context });
+  // Another version of an imported preset may say otherwise than the one before.
+  refuseLocked(current, change.config, ports.team.locks(current, change.importedPreset ? 'managed' : 'all'));
+  const committed = await storeChange(ports, change, revision);
+  if (change.renewed) ports.health.reset(change.renewed.provider, change.renewed.credential);
   return change.result({ revision: committed, views: ports.views });
 }
 
@@ -118,39 +148,4 @@ function makeChange<T extends ChangeType>(
   { config, context }: { config: Config; context: ChangeContext },
 ): Change<CommandResults[T]> {
   return changers[type](config, command, context);
-}
-
-/** Returns the new revision. */
-async function commitWithSecrets(ports: ExecutePorts, change: Change<unknown>, revision: number): Promise<number> {
-  const undo: (() => Promise<void>)[] = [];
-  try {
-    for (const { name, value } of change.save ?? []) {
-      const store = await ports.openSecrets();
-      const old = await store.get(name);
-      undo.push(() => (old === undefined ? store.delete(name) : store.set(name, old)));
-      await store.set(name, value);
-    }
-    return (await ports.config.commit(change.config, revision)).revision;
-  } catch (error) {
-    for (const step of undo) await step().catch(() => ports.log.warn({}, 'a secret of a failed command is left over'));
-    throw error;
-  }
-}
-
-/** The change is done; a secret that cannot be deleted is harmless, since nothing refers to it any more. */
-async function forget(ports: ExecutePorts, names: readonly string[]): Promise<void> {
-  for (const name of names) {
-    try {
-      await (await ports.openSecrets()).delete(name);
-    } catch (error) {
-      ports.log.warn({ name, error }, 'a secret could not be deleted');
-    }
-  }
-}
-
-function outdated(): GatewayError {
-  return new GatewayError(
-    'conflict',
-    'The configuration was changed by someone else in the meantime. Look at it again and repeat the change.',
-  );
 }

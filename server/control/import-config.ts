@@ -3,25 +3,20 @@ import { keySecretName } from '../secrets/secret-store.ts';
 import type { Changer } from './change.ts';
 import { storedSecretNames } from './change-provider.ts';
 import { checkProvider } from './check-provider.ts';
+import { providersLedElsewhere } from './led-elsewhere.ts';
+import { missingSecrets } from './missing-secrets.ts';
 
 export const importConfig: Changer<'config.import'> = (config, { config: imported }, context) => {
   for (const provider of imported.providers) checkProvider(provider, context.ownAddresses);
   const keys = imported.keys.map((key) => withOwnSecretOnly(key, config.keys));
   const next: Config = { ...imported, keys };
   const kept = new Set(secretNames(next));
+  const drop = providersLedElsewhere(config, next).flatMap(storedSecretNames);
   return {
     config: next,
-    forget: secretNames(config).filter((name) => !kept.has(name)),
-    result: ({ revision, views }) => ({
-      revision,
-      missingSecrets: views
-        .providers()
-        .flatMap((provider) =>
-          provider.credentials
-            .filter((credential) => !credential.hasSecret)
-            .map((credential) => `${provider.id}/${credential.id}`),
-        ),
-    }),
+    drop,
+    forget: secretNames(config).filter((name) => !kept.has(name) && !drop.includes(name)),
+    result: ({ revision, views }) => ({ revision, missingSecrets: missingSecrets(views.providers()) }),
   };
 };
 

@@ -32,6 +32,8 @@ export interface LiveConfig {
   /** The demo provider while it runs. */
   readonly demo: ProviderConfig | null;
   hasSecret(name: string): boolean;
+  /** Some credential of the configuration has this value. */
+  isSecretInUse(value: string): boolean;
   /** Again with the same configuration, since something else it is made of has changed. */
   recompile(): void;
   /** Resolves once the newest configuration is what new requests run on. */
@@ -79,6 +81,8 @@ class LoadedConfig implements LiveConfig {
   readonly #inTurn = createSerialQueue();
   readonly #listeners = new Set<(change: ConfigInForce) => void>();
   readonly #stopListening: () => void;
+  /** Demos that are wanted no more, but still answer what was asked before. */
+  readonly #endingDemos = new Set<RunningDemo>();
   #parts: Parts;
   #snapshot: Snapshot;
   #latest: Promise<void> = Promise.resolve();
@@ -110,6 +114,10 @@ class LoadedConfig implements LiveConfig {
     return this.#parts.secrets.has(name) || (this.#parts.demo?.secrets.has(name) ?? false);
   }
 
+  isSecretInUse(value: string): boolean {
+    return [...this.#parts.secrets.values()].includes(value);
+  }
+
   recompile(): void {
     this.#snapshot = this.#compile();
   }
@@ -126,7 +134,7 @@ class LoadedConfig implements LiveConfig {
   async stop(): Promise<void> {
     this.#stopListening();
     await this.#latest.catch(() => {});
-    await this.#parts.demo?.stop();
+    await Promise.all([...this.#endingDemos, this.#parts.demo].map((demo) => demo?.stop()));
   }
 
   async #reload(): Promise<void> {
@@ -134,8 +142,14 @@ class LoadedConfig implements LiveConfig {
     this.#parts = await loadParts(this.#ports, demo);
     this.recompile();
     this.#logNotices();
-    if (demo !== this.#parts.demo) await demo?.stop();
+    if (demo && demo !== this.#parts.demo) void this.#endDemo(demo);
     for (const listener of [...this.#listeners]) listener({ before: used.config, after: this.used.config });
+  }
+
+  async #endDemo(demo: RunningDemo): Promise<void> {
+    this.#endingDemos.add(demo);
+    await demo.end();
+    this.#endingDemos.delete(demo);
   }
 
   #logNotices(): void {

@@ -1,84 +1,38 @@
-import { type Config, configSchema } from '../contract/config.ts';
-import type { ConfigChange } from '../contract/views.ts';
-import { withoutSecretsInProviders } from './check-provider.ts';
+import type { ImportRefusal } from '../contract/change-views.ts';
+import type { Config, ProviderConfig } from '../contract/config.ts';
+import { GatewayError } from '../contract/errors.ts';
+import type { QueryResults } from '../contract/queries.ts';
+import { checkProvider } from './check-provider.ts';
+import { compareConfigs } from './compare-configs.ts';
 import { withOwnSecretOnly } from './import-config.ts';
+import { credentialPaths, providersLedElsewhere } from './led-elsewhere.ts';
 
-/** Everything that `config.import` would change, by what each thing is called. What only moves in its list is not told. */
+/** Everything that `config.import` would change, and what it would refuse. */
 export function previewImport(
   { config, revision }: { config: Config; revision: number },
   imported: Config,
-): { revision: number; changes: ConfigChange[] } {
+  ownAddresses: ReadonlySet<string>,
+): QueryResults['import-preview'] {
   const keys = imported.keys.map((key) => withOwnSecretOnly(key, config.keys));
-  const before = normal(config);
-  const after = normal({ ...imported, keys });
   return {
     revision,
-    changes: [
-      ...compareLists('provider', byId(before.providers), byId(after.providers)),
-      ...compareLists('alias', byName(before.aliases), byName(after.aliases)),
-      ...compareLists('group', byId(before.groups), byId(after.groups)),
-      ...compareLists('key', byId(before.keys), byId(after.keys)),
-      ...compareSettings(leaves(before.settings), leaves(after.settings)),
-    ],
+    changes: compareConfigs(config, { ...imported, keys }),
+    enteredAnew: credentialPaths(providersLedElsewhere(config, imported).map(withStoredOnly)),
+    refusals: imported.providers.flatMap((provider) => refusalsOf(provider, ownAddresses)),
   };
 }
 
-/** Read once more: what is absent and what is set to its default are the same then. */
-function normal(config: Config): Config {
-  return configSchema.parse(withoutSecretsInProviders(config));
+/** What is only referred to is taken from where the imported file says. */
+function withStoredOnly(provider: ProviderConfig): ProviderConfig {
+  return { ...provider, credentials: provider.credentials.filter(({ secret }) => secret === 'keychain') };
 }
 
-type Named = Map<string, object>;
-
-function byId(list: readonly { id: string }[]): Named {
-  return new Map(list.map((entry) => [entry.id, entry]));
-}
-
-function byName(list: readonly { name: string }[]): Named {
-  return new Map(list.map((entry) => [entry.name, entry]));
-}
-
-function compareLists(part: ConfigChange['part'], before: Named, after: Named): ConfigChange[] {
-  const names = new Set([...before.keys(), ...after.keys()]);
-  return [...names].flatMap((name): ConfigChange[] => {
-    const [old, now] = [before.get(name), after.get(name)];
-    if (!old) return [{ part, name, kind: 'added', fields: [] }];
-    if (!now) return [{ part, name, kind: 'removed', fields: [] }];
-    const fields = compareFields(texts(old), texts(now));
-    return fields.length > 0 ? [{ part, name, kind: 'changed', fields }] : [];
-  });
-}
-
-function compareSettings(before: Texts, after: Texts): ConfigChange[] {
-  return compareFields(before, after).map((field) => ({
-    part: 'setting',
-    name: field.name,
-    kind: 'changed',
-    fields: [field],
-  }));
-}
-
-/** Values as JSON, by the names of their fields. */
-type Texts = Map<string, string>;
-
-function compareFields(before: Texts, after: Texts): ConfigChange['fields'] {
-  return [...new Set([...before.keys(), ...after.keys()])]
-    .map((name) => ({ name, before: before.get(name) ?? null, after: after.get(name) ?? null }))
-    .filter((field) => field.before !== field.after);
-}
-
-function texts(entry: object): Texts {
-  const defined = Object.entries(entry).filter(([, value]) => value !== undefined);
-  return new Map(defined.map(([name, value]) => [name, JSON.stringify(value)]));
-}
-
-/** Settings in groups are told one by one: `limits.jsonBodyBytes`. */
-function leaves(settings: object, prefix = ''): Texts {
-  const found: Texts = new Map();
-  for (const [name, value] of Object.entries(settings)) {
-    const isGroup = typeof value === 'object' && value !== null && !Array.isArray(value);
-    if (!isGroup) found.set(prefix + name, JSON.stringify(value));
-    else for (const [inner, text] of leaves(value, `${prefix}${name}.`)) found.set(inner, text);
+function refusalsOf(provider: ProviderConfig, ownAddresses: ReadonlySet<string>): ImportRefusal[] {
+  try {
+    checkProvider(provider, ownAddresses);
+    return [];
+  } catch (error) {
+    if (!(error instanceof GatewayError)) throw error;
+    return [{ provider: provider.id, problem: error.problem, message: error.message }];
   }
-  return found;
 }

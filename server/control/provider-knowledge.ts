@@ -1,7 +1,7 @@
 import type { ProviderChanges } from '../contract/commands.ts';
 import type { DetectedServer, Preset } from '../contract/preset.ts';
 import type { ProbeReport } from '../contract/probe.ts';
-import type { DiscoveryView } from '../contract/views.ts';
+import type { DiscoveryView } from '../contract/provider-views.ts';
 import { detectLocal } from '../providers/detect-local.ts';
 import type { Discovery } from '../providers/discovery.ts';
 import { presets } from '../providers/presets.ts';
@@ -42,8 +42,8 @@ export function createProviderKnowledge({ transport, discovery, ownPorts }: Prov
       await discovery.refresh(provider);
     },
     discovery(providerId) {
-      const { fetchedAt, error } = discovery.state(providerId);
-      return { refreshedAt: fetchedAt, problem: error };
+      const { fetchedAt, error, finding } = discovery.state(providerId);
+      return { refreshedAt: fetchedAt, problem: error, finding };
     },
   };
 }

@@ -1,19 +1,17 @@
 /** Configuration with its running state, as it is shown. No secret ever enters here: only whether one is there. */
-import type { Config, KeyConfig, ProviderConfig } from '../contract/config.ts';
+
+import type { AliasView, GroupView, KeyView } from '../contract/access-views.ts';
+import type { Config, GroupConfig, KeyConfig, ProviderConfig } from '../contract/config.ts';
 import type { ConfigViews } from '../contract/events.ts';
-import type {
-  AliasView,
-  CredentialView,
-  DiscoveryView,
-  GroupView,
-  KeyView,
-  ProviderView,
-  StatusView,
-} from '../contract/views.ts';
+import type { Limited, LimitMeter, LimitScope, RunawayView } from '../contract/limits.ts';
+import type { CredentialView, DiscoveryView, ProviderView } from '../contract/provider-views.ts';
+import type { StatusView } from '../contract/status-views.ts';
+import { compileLimits } from '../routing/compile-limits.ts';
 import type { Snapshot } from '../routing/snapshot.ts';
 import { credentialSecretName } from '../secrets/secret-store.ts';
 import { findById } from './change-list.ts';
 import { withoutSecrets } from './check-provider.ts';
+import type { HealthViews } from './view-health.ts';
 
 /** The engine's running state, as far as it is shown. */
 export interface EngineState {
@@ -26,8 +24,12 @@ export interface EngineState {
   hasSecret(name: string): boolean;
   /** Of a provider whose models are discovered. */
   discovery(providerId: string): DiscoveryView;
+  health: HealthViews;
   /** By key id, Unix milliseconds. */
   lastUsed(): ReadonlyMap<string, number>;
+  /** How much of its limits is used. */
+  meters(limited: Limited): LimitMeter[];
+  runaways(): RunawayView[];
   status(): StatusView;
 }
 
@@ -41,6 +43,8 @@ export interface Views {
   group(id: string): GroupView;
   groups(): GroupView[];
   aliases(): AliasView[];
+  /** Of the keys and groups that have limits. */
+  limitUse(): Record<'keys' | 'groups', Record<string, LimitMeter[]>> & Pick<ConfigViews, 'runaways'>;
 }
 
 export function createViews(state: EngineState): Views {
@@ -56,21 +60,31 @@ export function createViews(state: EngineState): Views {
       keys: views.keys(),
       groups: views.groups(),
       aliases: views.aliases(),
+      runaways: state.runaways(),
     }),
     provider: (id) => viewProvider(findById(providerConfigs(), id, 'provider'), state),
     providers: () => providerConfigs().map((provider) => viewProvider(provider, state)),
-    key: (id) => viewKey(findById(current().keys, id, 'key'), state.lastUsed()),
+    key: (id) => viewKey(findById(current().keys, id, 'key'), state, state.lastUsed()),
     keys() {
       const lastUsed = state.lastUsed();
-      return current().keys.map((key) => viewKey(key, lastUsed));
+      return current().keys.map((key) => viewKey(key, state, lastUsed));
     },
     group: (id) => findById(views.groups(), id, 'group'),
     groups() {
       const counts = new Map<string, number>();
       for (const { group } of current().keys) counts.set(group, (counts.get(group) ?? 0) + 1);
-      return current().groups.map((group) => ({ ...group, keyCount: counts.get(group.id) ?? 0 }));
+      return current().groups.map((group) => ({
+        ...group,
+        keyCount: counts.get(group.id) ?? 0,
+        limitUse: metersOf('group', group, state),
+      }));
     },
     aliases: () => current().aliases,
+    limitUse: () => ({
+      keys: limitUseOf('key', current().keys, state),
+      groups: limitUseOf('group', current().groups, state),
+      runaways: state.runaways(),
+    }),
   };
   return views;
 }
@@ -95,6 +109,7 @@ function viewProvider(config: ProviderConfig, state: EngineState): ProviderView 
     apiVersion: config.apiVersion ?? null,
     askUsage: config.askUsage,
     unusable: compiled.unusable,
+    health: state.health.provider(compiled),
     modelNames: [...compiled.models.keys()],
     takesAnyModel: compiled.anyModel,
     discovery: config.models === 'discover' ? state.discovery(config.id) : null,
@@ -112,10 +127,11 @@ function viewCredential(
     reference: credential.secret,
     enabled: credential.enabled,
     hasSecret: state.hasSecret(credentialSecretName(provider.id, credential.id)),
+    health: state.health.credential(provider.id, credential.id),
   };
 }
 
-function viewKey(key: KeyConfig, lastUsed: ReadonlyMap<string, number>): KeyView {
+function viewKey(key: KeyConfig, state: EngineState, lastUsed: ReadonlyMap<string, number>): KeyView {
   return {
     id: key.id,
     name: key.name ?? null,
@@ -125,6 +141,18 @@ function viewKey(key: KeyConfig, lastUsed: ReadonlyMap<string, number>): KeyView
     models: key.models ?? null,
     createdAt: key.createdAt ?? null,
     lastUsedAt: lastUsed.get(key.id) ?? null,
+    limits: key.limits ?? null,
+    limitUse: metersOf('key', key, state),
     canReveal: key.secret !== undefined,
   };
+}
+
+function limitUseOf(scope: LimitScope, configs: readonly (KeyConfig | GroupConfig)[], state: EngineState) {
+  const limited = configs.filter(({ limits }) => limits !== undefined);
+  return Object.fromEntries(limited.map((config) => [config.id, metersOf(scope, config, state)]));
+}
+
+function metersOf(scope: LimitScope, config: KeyConfig | GroupConfig, state: EngineState): LimitMeter[] {
+  const limited = compileLimits(scope, config);
+  return limited ? state.meters(limited) : [];
 }

@@ -24,6 +24,8 @@ export interface DemoServer {
   baseUrl: string;
   /** The bearer token it demands; random for every start. */
   secret: string;
+  /** Takes no more requests; resolves when those that run have ended. */
+  end(): Promise<void>;
   /** Closes the socket and every connection. */
   stop(): Promise<void>;
 }
@@ -38,12 +40,16 @@ export interface DemoOptions {
 export async function startDemoServer(options: DemoOptions = {}): Promise<DemoServer> {
   const secret = `demo-${randomBytes(24).toString('base64url')}`;
   const routes = createRoutes({ videoSeconds: options.videoSeconds ?? 4, now: options.now ?? Date.now });
-  const server = createServer((request, response) => void answer({ request, response, routes, secret }));
+  const server = createServer((request, response) => {
+    // At the end, a connection whose last answer is out would be kept for the next one.
+    response.on('close', () => server.listening || server.closeIdleConnections());
+    void answer({ request, response, routes, secret });
+  });
   // Pooled connections of the gateway outlive the pauses between a person's requests.
   server.keepAliveTimeout = 120_000;
   const port = await listen(server);
   const origin = `http://127.0.0.1:${port}`;
-  return { origin, baseUrl: `${origin}/v1`, secret, stop: () => stop(server) };
+  return { origin, baseUrl: `${origin}/v1`, secret, end: () => end(server), stop: () => stop(server) };
 }
 
 interface Exchange {
@@ -93,6 +99,12 @@ function listen(server: Server): Promise<number> {
       if (address === null || typeof address === 'string') reject(new Error('the demo server has no port'));
       else resolve(address.port);
     });
+  });
+}
+
+function end(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    server.close(() => resolve());
   });
 }
 

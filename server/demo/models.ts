@@ -1,5 +1,5 @@
 /** The models that the demo provider lists, and which of them serves what. */
-import type { Capability } from '../contract/config.ts';
+import type { Capability } from '../contract/capability.ts';
 import { DemoError, missingModel } from './demo-error.ts';
 import type { Parameters } from './parameters.ts';
 

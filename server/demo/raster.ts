@@ -81,7 +81,7 @@ const glyphs: Readonly<Record<string, readonly number[]>> = {
   U: [0b10001, 0b10001, 0b10001, 0b10001, 0b10001, 0b10001, 0b01110],
 };
 
-export const LABEL = 'SLUICE DEMO';
+const LABEL = 'SLUICE DEMO';
 /** Width of the label in dots, the gap after its last letter included. */
 export const LABEL_DOTS = LABEL.length * 6;
 

@@ -13,6 +13,7 @@
 import type { IncomingMessage, RequestListener } from 'node:http';
 import express, { type ErrorRequestHandler, type RequestHandler, type Router } from 'express';
 import { GatewayError } from '../contract/errors.ts';
+import { pageHeaders } from '../contract/page-headers.ts';
 import type { Snapshot } from '../routing/snapshot.ts';
 import { allowOrigin, answerPreflight, isPreflight } from './cors.ts';
 import { checkHost, checkOrigin } from './guards.ts';
@@ -96,17 +97,8 @@ function guardOrigin(snapshot: () => Snapshot): RequestHandler {
   };
 }
 
-/** The window holds nothing of others and shows itself to nobody. */
 const windowHeaders: RequestHandler = (_request, response, next) => {
-  response.set({
-    'content-security-policy':
-      "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; font-src 'self'; " +
-      "media-src 'self' blob: data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
-    'x-content-type-options': 'nosniff',
-    'referrer-policy': 'no-referrer',
-    'cross-origin-opener-policy': 'same-origin',
-    'cross-origin-resource-policy': 'same-origin',
-  });
+  response.set(pageHeaders);
   next();
 };
 

@@ -1,35 +1,41 @@
 /**
- * The bodies of one request, for a group that wants them kept: the beginning of the reply as it passes, and the request's
- * own if it is held in memory anyway. Knows neither where they are kept nor for how long.
+ * One exchange, for a group that wants it kept: headers without what is secret, the beginning of the reply as it passes,
+ * and the request's own body if it is held in memory anyway. Knows neither where that is kept nor for how long.
  */
+import type { IncomingHttpHeaders } from 'node:http';
+import type { CapturedExchange, HeaderList } from '../contract/ledger.ts';
 import type { CompiledCredential } from '../routing/snapshot.ts';
+import type { ResponseHeaders } from '../transport/transport.ts';
 import type { IncomingBody } from './outgoing-body.ts';
 import { redactBytes } from './redact-credential.ts';
+import { redactHeaders } from './redact-headers.ts';
 import type { ReplyInspector } from './reply-inspector.ts';
-
-export interface CapturedBodies {
-  request?: Buffer;
-  response: Buffer;
-}
 
 export class Capture implements ReplyInspector {
   readonly #maxBytes: number;
+  readonly #requestHeaders: HeaderList;
   #credential: CompiledCredential | null = null;
+  #responseHeaders: HeaderList | null = null;
   #chunks: Buffer[] = [];
   #bytes = 0;
 
-  constructor(maxBytes: number) {
+  /** @param headers of the client's request */
+  constructor(maxBytes: number, headers: IncomingHttpHeaders) {
     this.#maxBytes = maxBytes;
+    this.#requestHeaders = redactHeaders(headers, null);
   }
 
   /** To be called before each sending: what an attempt before it left behind never reached the client. */
   restart(credential: CompiledCredential | null): void {
     this.#credential = credential;
+    this.#responseHeaders = null;
     this.#chunks = [];
     this.#bytes = 0;
   }
 
-  begin(): void {}
+  begin(_status: number, _contentType: string, headers: ResponseHeaders): void {
+    this.#responseHeaders = redactHeaders(headers, this.#credential);
+  }
 
   take(chunk: Buffer): void {
     if (this.#bytes >= this.#maxBytes) return;
@@ -37,8 +43,12 @@ export class Capture implements ReplyInspector {
     this.#bytes += chunk.length;
   }
 
-  bodies(request: IncomingBody | undefined): CapturedBodies {
-    const response = redactBytes(Buffer.concat(this.#chunks), this.#credential);
-    return request?.captured ? { request: request.captured, response } : { response };
+  exchange(body: IncomingBody | undefined): CapturedExchange<Buffer> {
+    return {
+      request: body?.captured ?? null,
+      response: redactBytes(Buffer.concat(this.#chunks), this.#credential),
+      requestHeaders: this.#requestHeaders,
+      responseHeaders: this.#responseHeaders,
+    };
   }
 }

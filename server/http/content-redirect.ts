@@ -4,8 +4,8 @@
  * error, since following it would hand a request, and its answer, to somebody else.
  */
 import type { IncomingHttpHeaders } from 'node:http';
-import type { AttemptResult } from '../routing/run-attempts.ts';
 import type { OutgoingRequest } from '../transport/transport.ts';
+import type { RelayResult } from './reply-relay.ts';
 
 const maxHops = 3;
 
@@ -17,11 +17,11 @@ const passed = ['accept', 'range', 'if-range', 'if-none-match', 'if-modified-sin
  * `send` makes another.
  */
 export async function followContent(
-  result: AttemptResult,
+  result: RelayResult,
   asked: OutgoingRequest,
   client: IncomingHttpHeaders,
-  send: (request: OutgoingRequest) => Promise<AttemptResult>,
-): Promise<AttemptResult> {
+  send: (request: OutgoingRequest) => Promise<RelayResult>,
+): Promise<RelayResult> {
   let latest = result;
   let from = new URL(asked.path, asked.origin);
   for (let hop = 0; hop < maxHops && latest.kind === 'redirected'; hop++) {

@@ -1,5 +1,5 @@
 /** The table of `/v1`: every path that is served, what its body is, and what is done with it. Nothing else decides by path. */
-import type { Capability } from '../contract/config.ts';
+import type { Capability } from '../contract/capability.ts';
 import { GatewayError } from '../contract/errors.ts';
 import type { StreamProtocol } from './stream-protocol.ts';
 
@@ -20,6 +20,8 @@ export interface InferenceRoute {
   /** `optional`: the group's default for the capability, or its only provider, serves a request that names none. */
   model: 'required' | 'optional' | 'none';
   stream?: StreamProtocol;
+  /** Only tells how much something would be, and uses nothing itself. */
+  isFree?: true;
   job?: { kind: 'video' | 'response'; behaviour: JobBehaviour };
   /** May be answered by a redirect to storage, which is followed without credentials. */
   content?: true;
@@ -40,7 +42,14 @@ export const inferenceRoutes: readonly InferenceRoute[] = [
     stream: 'responses',
     job: response('creates'),
   },
-  { method: 'POST', path: '/responses/input_tokens', body: 'json', capability: 'responses', model: 'optional' },
+  {
+    method: 'POST',
+    path: '/responses/input_tokens',
+    body: 'json',
+    capability: 'responses',
+    model: 'optional',
+    isFree: true,
+  },
   { method: 'POST', path: '/responses/compact', body: 'json', capability: 'responses', model: 'optional' },
   {
     method: 'GET',
@@ -187,6 +196,11 @@ function choose(
 ): RouteMatch | { allowed: string[] } {
   const route = methods.get(method === 'HEAD' ? 'GET' : method);
   return route ? { route, id } : { allowed: [...methods.keys()] };
+}
+
+/** A path whose `:id` is another. */
+export function withJobId(path: string, id: string): string {
+  return path.split('/').with(2, encodeURIComponent(id)).join('/');
 }
 
 /** A stray `%` is the client's own and stays. */

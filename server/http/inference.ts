@@ -2,46 +2,48 @@
  * The data plane: one request of `/v1` from its key to the last byte of its answer, station by station. Decides nothing
  * by itself: guards, routes, plan and attempts do.
  */
+
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { GatewayError } from '../contract/errors.ts';
-import type { RequestRecord, RequestStarted } from '../contract/ledger.ts';
-import type { JobStore } from '../jobs/job-store.ts';
-import { type Attempt, type AttemptResult, runAttempts } from '../routing/run-attempts.ts';
-import type { CompiledCredential, CompiledGroup, CompiledKey, Snapshot, Target } from '../routing/snapshot.ts';
-import type { OutgoingRequest, Transport } from '../transport/transport.ts';
+import type { CapturedExchange, RequestRecord, RequestStarted, Reserved } from '../contract/ledger.ts';
+import type { UsageView } from '../contract/request-views.ts';
+import type { UsageQuestion } from '../ledger/usage-summary.ts';
+import type { Limiter } from '../limits/limiter.ts';
+import type { RunawayGuard } from '../limits/runaway-guard.ts';
+import type { CompiledGroup, CompiledKey, Snapshot } from '../routing/snapshot.ts';
 import { accountFor, type PriceOf } from './accounting.ts';
-import { Capture, type CapturedBodies } from './capture.ts';
-import { followContent, withoutSignature } from './content-redirect.ts';
+import type { Admission, Place } from './admission.ts';
+import { Asking, type AskingPorts } from './ask-upstreams.ts';
+import { Capture } from './capture.ts';
 import { allowOrigin } from './cors.ts';
-import { countChoices } from './count-choices.ts';
 import { authenticate, checkHost, checkOrigin } from './guards.ts';
-import { findRoute, type InferenceRoute, splitUrl } from './inference-routes.ts';
-import { jobWatcher } from './job-watcher.ts';
+import { holdToLimits } from './hold-to-limits.ts';
+import { findRoute, type InferenceRoute, type RouteMatch, splitUrl, withJobId } from './inference-routes.ts';
 import { isModelsPath, sendModels } from './models.ts';
 import type { IncomingBody } from './outgoing-body.ts';
-import { type OutgoingCall, outgoingRequest } from './outgoing-request.ts';
+import type { OutgoingCall } from './outgoing-request.ts';
+import { sendOwnUsage } from './own-usage.ts';
 import { type CallPlan, planCall } from './plan-call.ts';
 import { ClientGone } from './read-body.ts';
 import { receiveBody } from './receive-body.ts';
-import { redactText } from './redact-credential.ts';
-import type { ReplyInspector } from './reply-inspector.ts';
-import { ReplyRelay } from './reply-relay.ts';
 import { checkHops } from './request-headers.ts';
 import { RequestTrace } from './request-trace.ts';
 import { sendError, toGatewayError } from './send-error.ts';
 import { sendVideoList } from './video-list.ts';
 
-export interface InferencePorts {
+export interface InferencePorts extends AskingPorts {
   /** The current one; a request takes it once. */
   snapshot(): Snapshot;
-  transport: Transport;
-  jobs: JobStore;
+  admission: Admission;
+  limiter: Limiter;
+  runawayGuard: RunawayGuard;
+  summarizeUsage(question: UsageQuestion): Promise<UsageView[]>;
   /** Where uploads are spooled. */
   uploadFolder: string;
-  started(request: RequestStarted): void;
+  started(request: RequestStarted, reserved: Reserved | null): void;
   finished(record: RequestRecord): void;
-  /** Keeps bodies, for groups that want it. */
-  capture(id: string, bodies: CapturedBodies): void;
+  /** Keeps headers and bodies, for groups that want it. */
+  capture(id: string, exchange: CapturedExchange<Buffer>): void;
   priceOf: PriceOf;
   /** Told of what is Sluice's own fault. */
   faulted(error: unknown): void;
@@ -60,6 +62,12 @@ export async function handleInference(
   }
 }
 
+/** Whose request it is. */
+interface Member {
+  group: CompiledGroup;
+  key: CompiledKey;
+}
+
 class InferenceCall {
   readonly #ports: InferencePorts;
   readonly #request: IncomingMessage;
@@ -67,8 +75,9 @@ class InferenceCall {
   readonly #snapshot: Snapshot;
   readonly #trace: RequestTrace;
   #body: IncomingBody | undefined;
-  #relay: ReplyRelay | undefined;
-  /** Null if its group does not want bodies kept. */
+  #place: Place | undefined;
+  #asking: Asking | undefined;
+  /** Null if its group does not want headers and bodies kept. */
   #capture: Capture | null = null;
   #clientGone = false;
 
@@ -81,7 +90,7 @@ class InferenceCall {
     response.on('close', () => {
       if (response.writableFinished) return;
       this.#clientGone = true;
-      this.#relay?.clientLeft();
+      this.#asking?.clientLeft();
     });
   }
 
@@ -96,44 +105,52 @@ class InferenceCall {
   }
 
   async #serve(): Promise<void> {
-    const { headers, method = 'GET', url = '/' } = this.#request;
-    const { settings } = this.#snapshot;
-    checkHost(headers.host, settings.allowedHosts);
-    checkOrigin(headers.origin, headers.host, settings.allowedOrigins);
-    if (headers.origin !== undefined) allowOrigin(this.#response, headers.origin);
-    checkHops(headers);
+    const { method = 'GET', url = '/' } = this.#request;
+    this.#checkSender();
     const { path, query } = splitUrl(url);
-    if (isModelsPath(path)) {
-      this.#trace.path = path === '/models' ? '/v1/models' : '/v1/models/{model}';
-      const { group, key } = this.#admitKey();
-      sendModels(this.#response, { group, key, path, method, requestId: this.#trace.id });
-      this.#answered();
-      return;
-    }
+    if (isModelsPath(path)) return this.#tellModels(method, path);
+    if (path === '/usage') return this.#tellUsage(method);
     const match = findRoute(method, path);
     this.#trace.take(match.route);
     const { group, key } = this.#admitKey();
-    if (match.route.job?.behaviour === 'lists') {
-      await sendVideoList(this.#response, {
-        ports: this.#ports,
-        group,
-        snapshot: this.#snapshot,
-        query,
-        requestId: this.#trace.id,
-      });
-      this.#answered();
-      return;
-    }
+    this.#place = await this.#ports.admission.enter(key, this.#response);
+    if (match.route.job?.behaviour === 'lists') return this.#listVideos(group, query);
     const body = await this.#receive(match.route);
-    this.#trace.model = body.fields.model;
-    const plan = planCall({ match, fields: body.fields, group, key, snapshot: this.#snapshot, jobs: this.#ports.jobs });
-    this.#trace.model = plan.model;
-    this.#ports.started(this.#trace.started);
-    if (group.capture) this.#capture = new Capture(this.#snapshot.settings.capture.maxBytes);
-    await this.#ask(plan, { match, group, body, path, query });
+    const plan = this.#plan(match, { group, key }, body);
+    if (group.capture) this.#capture = new Capture(this.#snapshot.settings.capture.maxBytes, this.#request.headers);
+    const asked = match.id !== null && plan.upstreamId ? withJobId(path, plan.upstreamId) : path;
+    await this.#ask(plan, { match, group, body, path: asked, query });
   }
 
-  #admitKey(): { group: CompiledGroup; key: CompiledKey } {
+  #checkSender(): void {
+    const { headers } = this.#request;
+    const { allowedHosts, allowedOrigins } = this.#snapshot.settings;
+    checkHost(headers.host, allowedHosts);
+    checkOrigin(headers.origin, headers.host, allowedOrigins);
+    if (headers.origin !== undefined) allowOrigin(this.#response, headers.origin);
+    checkHops(headers);
+  }
+
+  #tellModels(method: string, path: string): void {
+    this.#trace.path = path === '/models' ? '/v1/models' : '/v1/models/{model}';
+    sendModels(this.#response, { ...this.#admitKey(), path, method, requestId: this.#trace.id });
+    this.#answered();
+  }
+
+  async #tellUsage(method: string): Promise<void> {
+    this.#trace.path = '/v1/usage';
+    const { id: requestId, startedAt: nowMs } = this.#trace;
+    await sendOwnUsage(this.#ports, this.#response, { ...this.#admitKey(), method, requestId, nowMs });
+    this.#answered();
+  }
+
+  async #listVideos(group: CompiledGroup, query: string): Promise<void> {
+    const call = { ports: this.#ports, group, snapshot: this.#snapshot, query, requestId: this.#trace.id };
+    await sendVideoList(this.#response, call);
+    this.#answered();
+  }
+
+  #admitKey(): Member {
     const key = authenticate(this.#snapshot, this.#request.headers.authorization, this.#trace.startedAt);
     this.#trace.key = key;
     const group = this.#snapshot.group(key.groupId);
@@ -150,57 +167,38 @@ class InferenceCall {
     return body;
   }
 
+  /** From here on the request counts: it is held to the limits and noted as under way. */
+  #plan(match: RouteMatch, { group, key }: Member, body: IncomingBody): CallPlan {
+    this.#trace.model = body.fields.model;
+    const plan = planCall({ match, fields: body.fields, group, key, snapshot: this.#snapshot, jobs: this.#ports.jobs });
+    this.#trace.model = plan.model;
+    const call = { requestId: this.#trace.id, route: match.route, key, group, body, plan };
+    const reserved = holdToLimits(this.#ports, this.#response, call);
+    this.#ports.started(this.#trace.started, reserved);
+    return plan;
+  }
+
   async #ask(plan: CallPlan, call: OutgoingCall): Promise<void> {
-    const attempt: Attempt = (target, credential) => this.#attempt(call, target, credential);
-    await runAttempts(plan.targets, attempt, plan.credentialId);
-    if (this.#relay) this.#trace.reply = this.#relay.reply;
-  }
-
-  async #attempt(call: OutgoingCall, target: Target, credential: CompiledCredential | null): Promise<AttemptResult> {
-    const { route } = call.match;
-    const askUsage = target.provider.askUsage && route.stream === 'chat';
-    const sendable = await call.body.sendable(target.model, askUsage);
-    if (this.#clientGone) throw new ClientGone();
-    const attempt = this.#trace.attempt(target, credential?.id ?? null);
-    const send = (request: OutgoingRequest) => {
-      const relay = new ReplyRelay({
+    const { settings } = this.#snapshot;
+    const asking = new Asking(
+      {
+        ports: this.#ports,
+        request: this.#request,
         response: this.#response,
-        requestId: this.#trace.id,
-        attempt,
-        credential,
-        tail: this.#trace.tail,
-        protocol: route.stream ?? null,
-        choices: call.body.fields.stream ? countChoices(route, call.body) : 1,
-        stripUsage: sendable.usageAsked,
-        keepAliveMs: this.#snapshot.settings.keepAliveCommentMs,
-        inspectors: this.#inspectors(call, target, credential),
-      });
-      this.#relay = relay;
-      relay.attach(this.#ports.transport.send(request, relay));
-      return relay.result;
-    };
-    const request = outgoingRequest(this.#request, call, { target, credential, sendable });
-    const first = await send(request);
-    const result = route.content ? await followContent(first, request, this.#request.headers, send) : first;
-    if (result.kind !== 'redirected') return result;
-    return { ...result, location: redactText(withoutSignature(result.location), credential) };
-  }
-
-  /** One watches for the id of a new job, one keeps the reply's beginning where the group wants that. */
-  #inspectors(call: OutgoingCall, target: Target, credential: CompiledCredential | null): ReplyInspector[] {
-    const watch = jobWatcher(this.#ports.jobs, {
-      match: call.match,
-      store: call.body.fields.store,
-      owner: {
-        groupId: call.group.id,
-        keyId: this.#trace.key?.id ?? '',
-        providerId: target.provider.id,
-        credentialId: credential?.id ?? null,
-        model: target.model ?? this.#trace.model,
+        settings,
+        trace: this.#trace,
+        capture: this.#capture,
       },
-    });
-    this.#capture?.restart(credential);
-    return [watch, this.#capture].filter((inspector) => inspector !== null);
+      plan,
+      call,
+    );
+    this.#asking = asking;
+    try {
+      await asking.run();
+    } finally {
+      asking.client.stop();
+      this.#trace.reply = asking.client.reply;
+    }
   }
 
   #answered(): void {
@@ -218,10 +216,11 @@ class InferenceCall {
   }
 
   #finish(): void {
+    this.#place?.leaveAfter(this.#response);
     const body = this.#body;
     const accounting = accountFor(this.#trace, body, this.#ports.priceOf);
     this.#ports.finished(this.#trace.record(this.#request, accounting));
-    if (this.#capture) this.#ports.capture(this.#trace.id, this.#capture.bodies(body));
+    if (this.#capture) this.#ports.capture(this.#trace.id, this.#capture.exchange(body));
     body?.dispose();
   }
 }

@@ -58,7 +58,7 @@ const LITERALS = ['true', 'false', 'null'];
 const MAX_DEPTH = 10_000;
 
 /** Strings shorter than this are walked byte by byte; past it a native search for the quote is cheaper. */
-const PROBE_BYTES = 32;
+const PROBE_BYTES = 16;
 
 class JsonFault extends Error {
   readonly offset: number;

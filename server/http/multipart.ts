@@ -11,6 +11,7 @@ import multer from 'multer';
 import { GatewayError } from '../contract/errors.ts';
 import { headerParameters } from './header-parameters.ts';
 import { ClientGone, sendContinue } from './read-body.ts';
+import { releaseChunk } from './release-chunk.ts';
 import { Spool, type SpoolOptions } from './spool.ts';
 
 export interface MultipartOptions extends SpoolOptions {
@@ -75,7 +76,8 @@ export async function receiveMultipart(
   const boundary = requireBoundary(contentType);
   requireBody(request, options.maxBytes);
   sendContinue(request, response);
-  const spool = new Spool(options);
+  const { 'content-length': announced } = request.headers;
+  const spool = new Spool({ ...options, ...(announced !== undefined && { expectedBytes: Number(announced) }) });
   try {
     const found = await readParts(request, response, spool, options);
     return { kind: 'multipart', spool, contentType, boundary, ...found, size: spool.size };
@@ -191,6 +193,7 @@ function countingStorage(files: MultipartFile[]): multer.StorageEngine {
       files.push(file);
       stream.on('data', (chunk: Buffer) => {
         file.size += chunk.length;
+        releaseChunk(chunk);
       });
       stream.once('end', () => done(null, { size: file.size }));
     },

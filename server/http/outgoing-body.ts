@@ -26,14 +26,45 @@ export interface IncomingBody {
   contentType: string;
   /** What may be kept of it where its group captures bodies. Uploads are not. */
   captured: Buffer | null;
-  /** Any other top-level field, for accounting (`seconds`, `n`, `input`); undefined if it cannot be read. */
-  field(name: string): unknown;
-  /** What is sent to a target that knows the model as `model` (null: as the client named it). */
-  sendable(model: string | null, askUsage: boolean): Promise<Sendable & { usageAsked: boolean }>;
+  /** A top-level field's value; undefined if it cannot be read. */
+  field(name: FieldName): unknown;
+  /**
+   * What is sent to a target that knows the model as `model` (null: as the client named it), and the previous response
+   * as `previousResponseId`, where that is another name than the client's.
+   */
+  sendable(
+    model: string | null,
+    askUsage: boolean,
+    previousResponseId?: string,
+  ): Promise<Sendable & { usageAsked: boolean }>;
   dispose(): void;
 }
 
-const looked = ['model', 'stream', 'stream_options', 'previous_response_id', 'store', 'n'];
+/** All that anything here asks of a JSON body, so that it is gone through once. */
+const looked = [
+  'model',
+  'stream',
+  'stream_options',
+  'messages',
+  'input',
+  'prompt',
+  'instructions',
+  'previous_response_id',
+  'conversation',
+  'background',
+  'store',
+  'n',
+  'max_completion_tokens',
+  'max_output_tokens',
+  'max_tokens',
+  'logprobs',
+  'echo',
+  'suffix',
+  'seconds',
+  'prompt_cache_key',
+] as const;
+
+export type FieldName = (typeof looked)[number];
 
 export class JsonBody implements IncomingBody {
   readonly fields: RequestFields;
@@ -67,9 +98,8 @@ export class JsonBody implements IncomingBody {
     return this.#bytes;
   }
 
-  field(name: string): unknown {
-    const peek = looked.includes(name) ? this.#peek : peekJson(this.#bytes, [name]);
-    const field = peek.ok ? peek.fields.get(name) : undefined;
+  field(name: FieldName): unknown {
+    const field = this.#peek.fields.get(name);
     try {
       return field && fieldValue(this.#bytes, field);
     } catch {
@@ -77,9 +107,15 @@ export class JsonBody implements IncomingBody {
     }
   }
 
-  async sendable(model: string | null, askUsage: boolean): Promise<Sendable & { usageAsked: boolean }> {
+  async sendable(
+    model: string | null,
+    askUsage: boolean,
+    previousResponseId?: string,
+  ): Promise<Sendable & { usageAsked: boolean }> {
     const usage = askUsage && this.fields.stream ? usageEdits(this.#bytes, this.#peek) : [];
-    const edits = [...this.#modelEdits(model), ...usage];
+    const previous = this.#peek.fields.get('previous_response_id');
+    const renamed = previous && previousResponseId ? fieldEdits(previous, previousResponseId) : [];
+    const edits = [...this.#modelEdits(model), ...usage, ...renamed];
     const bytes = edits.length > 0 ? applyEdits(this.#bytes, edits) : this.#bytes;
     return { length: bytes.length, open: () => bytes, usageAsked: usage.length > 0 };
   }
@@ -140,7 +176,7 @@ export class FormBody implements IncomingBody {
     return this.#form.contentType;
   }
 
-  field(name: string): unknown {
+  field(name: FieldName): unknown {
     return this.#text(name);
   }
 

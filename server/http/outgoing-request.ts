@@ -39,7 +39,7 @@ export function outgoingRequest(
     path: provider.dialect.address(provider.endpoint, call.path, call.query, target.model),
     headers,
     body: route.body === 'none' ? null : sendable.open(),
-    timeouts: provider.timeouts,
+    timeouts: call.group.timeouts.get(provider.id) ?? provider.timeouts,
     proxy: provider.proxy,
   };
 }

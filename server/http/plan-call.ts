@@ -1,7 +1,6 @@
-/** Station 3: what a request asks for → who is to be asked, in order. Jobs go back to the account that owns them. */
+/** Station 3: what a request asks for → who can be asked. Jobs go back to the account that owns them. */
 import { GatewayError } from '../contract/errors.ts';
 import type { Job, JobStore } from '../jobs/job-store.ts';
-import { orderTargets } from '../routing/order-targets.ts';
 import { mayUseAnyModel, type Resolved, resolveDefault, resolveRoute } from '../routing/resolve.ts';
 import type { CompiledGroup, CompiledKey, Snapshot, Target } from '../routing/snapshot.ts';
 import type { RouteMatch } from './inference-routes.ts';
@@ -13,6 +12,8 @@ export interface CallPlan {
   targets: readonly Target[];
   /** Set where only this credential will do. */
   credentialId: string | null;
+  /** What the provider calls the job that the request names, where that is another name than the client's. */
+  upstreamId?: string;
 }
 
 export interface PlanInput {
@@ -33,7 +34,7 @@ export function planCall(input: PlanInput): CallPlan {
   }
   if (fields.previousResponseId !== null) return planAfterResponse(input, fields.previousResponseId);
   const resolved = resolve(input);
-  return { model: resolved.model, targets: orderTargets(resolved.targets), credentialId: null };
+  return { model: resolved.model, targets: resolved.targets, credentialId: null };
 }
 
 function resolve({ match, fields, group, key }: PlanInput): Resolved {
@@ -48,7 +49,7 @@ function planForJob(input: PlanInput, kind: Job['kind'], id: string): CallPlan {
     const name = kind === 'video' ? 'Video' : 'Response';
     throw new GatewayError('job_not_found', `${name} with id '${id.slice(0, 200)}' not found.`, { param: 'id' });
   }
-  return { model: job.model, targets: [ownerOf(input, job, null)], credentialId: job.credentialId };
+  return { ...ownedBy(job), model: job.model, targets: [ownerOf(input, job, null)] };
 }
 
 /** A conversation goes on where its earlier responses are stored. */
@@ -74,8 +75,10 @@ function planAfterResponse(input: PlanInput, previousId: string): CallPlan {
   const { model } = input.fields;
   // An alias that leads elsewhere means nothing to the owner.
   const ownModel = !targets || targets.some((candidate) => candidate.model === model) ? model : job.model;
-  return { model, targets: [target ?? ownerOf(input, job, ownModel)], credentialId: job.credentialId };
+  return { ...ownedBy(job), model, targets: [target ?? ownerOf(input, job, ownModel)] };
 }
+
+const ownedBy = ({ credentialId, upstreamId }: Job) => ({ credentialId, ...(upstreamId && { upstreamId }) });
 
 /** The owner of the previous response may choose the model itself. */
 function isModelOpen({ match, fields, group, key }: PlanInput): boolean {

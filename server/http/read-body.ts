@@ -1,9 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { GatewayError } from '../contract/errors.ts';
+import { releaseChunk } from './release-chunk.ts';
 
 /**
- * Between these lengths a body of known length is copied together as it comes, so that its chunks die young. Below, it is
- * one chunk; above, nobody's word is enough to set so much memory aside.
+ * Between these lengths a body of known length is copied together as it comes, so that the memory of one chunk serves for the
+ * next. Below, it is one chunk; above, nobody's word is enough to set so much memory aside.
  */
 const copiedFromBytes = 64 * 1024;
 const copiedToBytes = 1024 * 1024;
@@ -27,16 +28,31 @@ export function readBody(request: IncomingMessage, response: ServerResponse, max
       if (size > maxBytes) {
         request.off('data', onData);
         reject(tooLarge(maxBytes, size));
-      } else if (whole) chunk.copy(whole, size - chunk.length);
-      else chunks.push(chunk);
+      } else if (whole) {
+        chunk.copy(whole, size - chunk.length);
+        releaseChunk(chunk);
+      } else chunks.push(chunk);
     };
     request.on('data', onData);
-    request.on('end', () => resolve(whole ?? (chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks))));
+    request.on('end', () => resolve(whole ?? join(chunks, size)));
     request.on('error', reject);
     request.on('close', () => {
       if (!request.complete) reject(new ClientGone());
     });
   });
+}
+
+/** Each chunk goes as it is copied, so that a long body is there little more than once. */
+function join(chunks: readonly Buffer[], size: number): Buffer {
+  const [first] = chunks;
+  if (first && chunks.length === 1) return first;
+  const body = Buffer.allocUnsafe(size);
+  let at = 0;
+  for (const chunk of chunks) {
+    at += chunk.copy(body, at);
+    releaseChunk(chunk);
+  }
+  return body;
 }
 
 /** The client hung up before its request was complete: nobody is left to answer. */

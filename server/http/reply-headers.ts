@@ -27,17 +27,28 @@ export function isEventStream(headers: ResponseHeaders): boolean {
   return typeof type === 'string' && /^text\/event-stream\b/i.test(type);
 }
 
-/** Its events can be told apart. An upstream that compresses although it was asked not to is passed on as it is. */
+/** Its events can be told apart. What is compressed in a way that `stream-decoder` does not know is passed on as it is. */
 export function isReadableStream(headers: ResponseHeaders): boolean {
   const encoding = headers['content-encoding'];
   return isEventStream(headers) && (encoding === undefined || encoding === 'identity');
 }
 
-/** The upstream's `x-request-id` goes to the client, who may need it for the provider's support; ours stands in for it where there is none. */
-export function replyHeaders(upstream: ResponseHeaders, requestId: string): Record<string, string | string[]> {
+/** What an upstream tells of its own limits would contradict those that Sluice holds the client to. */
+const rateLimitPrefix = /^(?:x-)?ratelimit(?:-|$)/;
+
+/**
+ * The upstream's `x-request-id` goes to the client, who may need it for the provider's support; ours stands in for it where
+ * there is none.
+ */
+export function replyHeaders(
+  upstream: ResponseHeaders,
+  requestId: string,
+  tellsOwnLimits = false,
+): Record<string, string | string[]> {
   const headers: Record<string, string | string[]> = { 'x-request-id': requestId, 'x-sluice-request-id': requestId };
   for (const name in upstream) {
     const value = upstream[name];
+    if (tellsOwnLimits && rateLimitPrefix.test(name)) continue;
     if (value !== undefined && (passed.has(name) || passedPrefix.test(name))) headers[name] = value;
   }
   if (isEventStream(upstream)) {

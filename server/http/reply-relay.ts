@@ -1,86 +1,95 @@
 /**
- * One attempt's reply on its way to the client: status, the headers that may pass, and the bytes as they come, with
- * back-pressure. Until the first bytes are here nothing has been sent and another attempt can follow; from then on this
- * attempt is the answer, and a break is told to the client rather than passed off as an end.
+ * One attempt's reply: follows it from the sending to the end, and gives its body to whoever can judge
+ * such a body. Until that one lets it begin, the client knows nothing of this attempt and another can take its place.
  */
-import type { ServerResponse } from 'node:http';
-import { GatewayError } from '../contract/errors.ts';
-import type { AttemptRecord, RequestOutcome } from '../contract/ledger.ts';
+import { AwakeTimer } from '../awake-clock.ts';
+import type { GatewayError } from '../contract/errors.ts';
+import type { FailureClass } from '../contract/ledger.ts';
+import {
+  afterContent,
+  classifyTransport,
+  differingFailure,
+  type Failure,
+  fleetingFailure,
+} from '../routing/classify-failure.ts';
+import { damageOf, errorOfTransport, type LastWord, type UpstreamAnswer } from '../routing/last-word.ts';
 import type { AttemptResult } from '../routing/run-attempts.ts';
-import type { CompiledCredential } from '../routing/snapshot.ts';
-import { type EventFilter, SseGate } from '../transport/sse-gate.ts';
+import type { CompiledCredential, Target } from '../routing/snapshot.ts';
+import { readUpstreamError } from '../routing/upstream-error.ts';
 import type { Exchange, ReplyHandler, ResponseHeaders } from '../transport/transport.ts';
 import { TransportError } from '../transport/transport-error.ts';
-import { redactText } from './redact-credential.ts';
-import { isReadableStream, replyHeaders } from './reply-headers.ts';
+import { AttemptNotes } from './attempt-notes.ts';
+import { chooseBody, type StreamNeeds } from './choose-body.ts';
+import type { ClientReply } from './client-reply.ts';
+import type { InferenceRoute } from './inference-routes.ts';
+import type { IncomingBody } from './outgoing-body.ts';
+import type { ReplyBody } from './reply-body.ts';
+import { isEventStream } from './reply-headers.ts';
 import type { ReplyInspector } from './reply-inspector.ts';
-import type { ReplyOutcome } from './request-trace.ts';
-import {
-  kindOfRest,
-  type StreamClose,
-  type StreamEnd,
-  type StreamProtocol,
-  type StreamWatch,
-  watchStream,
-} from './stream-protocol.ts';
-import { Tail } from './tail.ts';
-import { stripUsage } from './usage-stripper.ts';
+import type { AttemptTrace } from './request-trace.ts';
+import { endedEarly } from './stream-break.ts';
+import { isPackedStream, StreamDecoder } from './stream-decoder.ts';
+import { streamOfWhole } from './stream-of-whole.ts';
+import type { StreamHost } from './streamed-reply.ts';
+import { wantsUsage } from './wants-usage.ts';
 
 export interface RelayOptions {
-  response: ServerResponse;
-  requestId: string;
-  attempt: AttemptRecord;
+  client: ClientReply;
+  trace: AttemptTrace;
+  target: Target;
   /** What the attempt was sent with; nothing that is noted of the reply may hold it. */
   credential: CompiledCredential | null;
-  tail: Tail;
-  /** How the route streams; null where it cannot. */
-  protocol: StreamProtocol | null;
-  /** How many answers a chat stream brings beside one another. */
-  choices: number;
-  /** Usage was asked for by Sluice alone and has to be taken out again. */
-  stripUsage: boolean;
-  keepAliveMs: number;
-  inspectors: readonly ReplyInspector[];
+  route: InferenceRoute;
+  method: string;
+  /** Of the client's request. */
+  body: IncomingBody;
+  needs: StreamNeeds;
+  isStreamAsked: boolean;
+  firstContentMs: number;
+  /** How many attempts there were with this one. */
+  number: number;
+  /** May this attempt be the answer? Once said, no other may. */
+  claim(): boolean;
+  /** See the reply from where it is the client's. */
+  inspectors(): readonly ReplyInspector[];
 }
 
-export class ReplyRelay implements ReplyHandler {
-  readonly result: Promise<AttemptResult>;
+/** As an attempt's, but for redirects, which may be followed. */
+export type RelayResult = AttemptResult | { kind: 'redirected'; location: string };
+
+export class ReplyRelay implements ReplyHandler, StreamHost {
+  readonly result: Promise<RelayResult>;
+  status = 0;
+  headers: ResponseHeaders = {};
+  hasBegun = false;
+  isOver = false;
   readonly #options: RelayOptions;
-  readonly #startedMs = performance.now();
-  #settle: (result: AttemptResult) => void = () => {};
+  readonly #notes: AttemptNotes;
+  #settle: (result: RelayResult) => void = () => {};
   #exchange: Exchange | undefined;
-  #head: { status: number; headers: ResponseHeaders } | undefined;
-  #gate: SseGate | undefined;
-  #filter: EventFilter | undefined;
-  #watch: StreamWatch | undefined;
-  /** What of a stream has passed the gate, and so reached the client as whole events. */
-  readonly #delivered = new Tail();
-  #keepAlive: NodeJS.Timeout | undefined;
+  #body: ReplyBody | undefined;
+  #decoder: StreamDecoder | undefined;
+  #inspectors: readonly ReplyInspector[] = [];
   #redirectedTo: string | undefined;
-  #outcome: RequestOutcome = 'error';
-  #errorCode: string | null = null;
-  #bytesOut = 0;
-  #contentType = '';
-  #waitingForDrain = false;
-  #done = false;
+  #contentTimer: AwakeTimer | undefined;
+  #drainTimer: NodeJS.Timeout | undefined;
+  #endTimer: NodeJS.Timeout | undefined;
+  #bytes = 0;
 
   constructor(options: RelayOptions) {
     this.#options = options;
+    this.#notes = new AttemptNotes(options.trace.record, options.credential);
     this.result = new Promise((resolve) => {
       this.#settle = resolve;
     });
   }
 
-  /** How it went for the client, once `result` is `answered`. */
-  get reply(): ReplyOutcome {
-    const { response } = this.#options;
-    return {
-      outcome: this.#outcome,
-      errorCode: this.#errorCode,
-      status: response.headersSent ? response.statusCode : null,
-      bytesOut: this.#bytesOut,
-      replyType: this.#contentType,
-    };
+  get route(): InferenceRoute {
+    return this.#options.route;
+  }
+
+  get method(): string {
+    return this.#options.method;
   }
 
   /** To be called right after sending. */
@@ -88,207 +97,275 @@ export class ReplyRelay implements ReplyHandler {
     this.#exchange = exchange;
   }
 
-  /** The client hung up: the upstream is stopped at once. After the terminal event that is no fault. */
-  clientLeft(): void {
-    if (this.#done) return;
-    if (!this.#ending('ended')) {
-      this.#outcome = 'client-gone';
-      this.#options.attempt.failure = 'client-gone';
-    }
-    this.#finish({ kind: 'answered' });
-    this.#exchange?.abort();
+  /**
+   * The client hung up. The upstream is stopped at once, or read on for at most `drainMs`, so that its usage is known.
+   * After the terminal event that is no fault.
+   */
+  clientLeft(drainMs: number): void {
+    if (this.isOver) return;
+    if (this.hasBegun && this.#body?.isComplete()) this.complete();
+    else if (drainMs > 0) this.#drainTimer = setTimeout(() => this.#leave('client-gone'), drainMs);
+    else this.#leave('client-gone');
+  }
+
+  /** Another attempt is the answer. */
+  giveUp(): void {
+    if (this.isOver) return;
+    this.#leave(null, 'given up: another target answered first');
   }
 
   onSending(): void {
-    this.#options.attempt.connectMs = this.#elapsedMs();
+    this.#notes.sending();
+  }
+
+  onSent(): void {
+    if (this.#options.isStreamAsked) this.awaitContent();
+  }
+
+  awaitContent(): void {
+    if (this.isOver) return;
+    const { firstContentMs } = this.#options;
+    this.#contentTimer?.clear();
+    this.#contentTimer = new AwakeTimer(() => {
+      this.failTransport(new TransportError('timeout', 'body', `no content within ${firstContentMs} ms`));
+    }, firstContentMs);
   }
 
   onHeaders(status: number, headers: ResponseHeaders): void {
-    const { attempt, protocol } = this.#options;
-    attempt.status = status;
-    attempt.firstByteMs = this.#elapsedMs();
-    attempt.upstreamRequestId = this.#noted(one(headers['x-request-id']));
-    const location = status >= 300 && status < 400 ? one(headers.location) : null;
-    if (location !== null) {
+    this.#notes.answered(status, headers['x-request-id']);
+    const location = status >= 300 && status < 400 ? headers.location : undefined;
+    if (typeof location === 'string') {
       this.#redirectedTo = location;
       this.#exchange?.abort();
       return;
     }
-    this.#head = { status, headers };
-    this.#contentType = one(headers['content-type']) ?? '';
-    this.#outcome = status < 400 ? 'ok' : 'error';
-    for (const inspector of this.#options.inspectors) inspector.begin(status, this.#contentType);
-    if (protocol && status < 400 && isReadableStream(headers)) this.#beginStream(protocol);
+    this.status = status;
+    this.headers = headers;
+    const type = headers['content-type'];
+    this.#options.trace.replyType = typeof type === 'string' ? type : '';
+    this.#read();
   }
 
   onData(chunk: Buffer): void {
-    if (this.#done || !this.#head) return;
-    this.#options.tail.push(chunk);
-    for (const inspector of this.#options.inspectors) inspector.take(chunk);
-    this.#keepAlive?.refresh();
-    if (this.#gate) this.#gate.push(chunk);
-    else this.#write(chunk);
+    if (this.isOver || !this.#body) return;
+    this.#notes.pieceCame();
+    if (this.#decoder) this.#decoder.push(chunk);
+    else this.#take(chunk);
   }
 
   onEnd(): void {
-    if (this.#done) return;
-    const close = this.#takeRest();
-    if (!this.#gate || this.#ending(close)) this.#complete();
-    else if (!this.#options.response.headersSent) this.#fail(endedTooSoon);
-    else {
-      this.#breakOff(
-        new GatewayError(
-          'upstream_stream_broken',
-          'The provider ended the stream before it was complete. What came so far is valid; ask again for the whole.',
-        ),
-      );
-    }
+    if (this.isOver) return;
+    if (this.#decoder) this.#decoder.end();
+    else this.#body?.end();
   }
 
   onError(error: TransportError): void {
-    if (this.#done) return;
-    if (this.#redirectedTo !== undefined) {
-      this.#finish({ kind: 'redirected', location: this.#redirectedTo });
-      return;
+    if (this.isOver) return;
+    if (this.#redirectedTo !== undefined) this.#over({ kind: 'redirected', location: this.#redirectedTo });
+    else if (this.#body) this.#body.fail(error);
+    else this.failTransport(error);
+  }
+
+  begin(): boolean {
+    const { client, target, needs, number, claim, inspectors } = this.#options;
+    if (this.isOver) return false;
+    if (client.hasBegun && !needs.download && !isEventStream(this.headers)) {
+      // The comments that kept the client waiting have promised a stream.
+      this.damaged('answered a request for a stream with something else');
+      return false;
     }
-    this.#options.attempt.error = error.message;
-    if (!this.#options.response.headersSent) this.#fail(error);
-    else if (this.#ending('cut')) this.#complete();
-    else this.#breakOff(brokenBy(error));
-  }
-
-  #beginStream(protocol: StreamProtocol): void {
-    const watch = watchStream(protocol, this.#options.choices);
-    this.#watch = watch;
-    this.#filter = this.#options.stripUsage ? inTurn(watch.filter, stripUsage) : watch.filter;
-    this.#gate = new SseGate((bytes) => this.#deliver(bytes), this.#filter);
-    if (this.#options.keepAliveMs > 0) {
-      this.#keepAlive = setInterval(() => {
-        if (!this.#gate?.insideEvent) this.#write(keepAliveComment);
-      }, this.#options.keepAliveMs);
+    if (!claim()) {
+      this.giveUp();
+      return false;
     }
+    this.hasBegun = true;
+    this.#inspectors = inspectors();
+    for (const inspector of this.#inspectors) {
+      inspector.begin(this.status, this.#options.trace.replyType, this.headers);
+    }
+    client.begin(this.status, this.headers, { provider: target.provider.id, attempts: number });
+    return true;
   }
 
-  #deliver(bytes: Buffer): void {
-    this.#delivered.push(bytes);
-    this.#write(bytes);
+  passAsStream(whole: Buffer): boolean {
+    const { isStreamAsked, trace, needs, body } = this.#options;
+    const events = isStreamAsked && this.status < 400 ? streamOfWhole(whole.toString('utf8'), this.route.stream) : null;
+    if (events === null) return false;
+    trace.replyType = eventStreamType;
+    this.headers = {
+      ...this.headers,
+      'content-type': eventStreamType,
+      'content-length': undefined,
+      'content-encoding': undefined,
+    };
+    const chosen = chooseBody(this, { ...needs, stripUsage: this.route.stream === 'chat' && !wantsUsage(body) });
+    if (chosen.kind === 'none') return false;
+    this.#body = chosen.body;
+    this.#take(Buffer.from(events));
+    chosen.body.end();
+    return true;
   }
 
-  /** What follows the last blank line is sent only where the stream has ended well: it may be a mere piece of an event. */
-  #takeRest(): StreamClose {
-    const rest = this.#gate?.takeRest();
-    if (!rest || rest.length === 0) return 'ended';
-    const kind = kindOfRest(rest);
-    const close = kind === 'piece' ? 'cut' : 'ended';
-    const passing = kind === 'event' && this.#filter ? this.#filter(rest, true) : rest;
-    if (!passing) return close;
-    if (kind === 'event') this.#delivered.push(passing);
-    if (this.#ending(close)) this.#write(passing);
-    return close;
+  write(bytes: Buffer): void {
+    for (const inspector of this.#inspectors) inspector.take(bytes);
+    this.#options.client.write(bytes, this.#exchange);
   }
 
-  #write(bytes: Buffer): void {
-    const { response } = this.#options;
-    if (!response.headersSent) this.#sendHead(bytes);
-    this.#bytesOut += bytes.length;
-    if (response.write(bytes) || this.#waitingForDrain) return;
-    this.#waitingForDrain = true;
-    this.#exchange?.pause();
-    response.once('drain', () => {
-      this.#waitingForDrain = false;
-      this.#exchange?.resume();
+  complete(last?: Buffer): void {
+    if (last) for (const inspector of this.#inspectors) inspector.take(last);
+    this.#options.client.end('ok', null, last);
+    this.#over({ kind: 'answered', failure: null });
+  }
+
+  completeWithError(): void {
+    const { client, trace } = this.#options;
+    const code = upstreamCode.exec(trace.tail.bytes.toString('latin1'))?.[1];
+    this.#notes.failed('stream-broken');
+    client.end('error', code === undefined ? null : this.#notes.redacted(code));
+    this.#over({ kind: 'answered', failure: 'stream-broken' });
+  }
+
+  refuse(failure: Failure, answer: UpstreamAnswer): void {
+    const text = answer.body.toString('utf8');
+    const errorCode = upstreamCode.exec(text)?.[1];
+    const said = readUpstreamError(text)?.message;
+    const what = said ? `status ${answer.status}: ${said}` : `status ${answer.status}`;
+    this.#fail(this.hasBegun ? afterContent(failure) : failure, what, {
+      kind: 'answer',
+      answer: {
+        ...answer,
+        provider: this.#options.target.provider.id,
+        errorCode: errorCode === undefined ? null : this.#notes.redacted(errorCode),
+      },
     });
   }
 
-  #sendHead(firstBytes?: Buffer): void {
-    if (!this.#head) return;
-    const { status, headers } = this.#head;
-    const passing = replyHeaders(headers, this.#options.requestId);
-    // SDKs retry every 429 unless told that it cannot help.
-    if (status === 429 && firstBytes && exhausted.test(firstBytes.toString('latin1', 0, 4096)))
-      passing['x-should-retry'] ??= 'false';
-    this.#options.response.writeHead(status, passing);
+  damaged(what: string, failure: Failure = fleetingFailure): void {
+    const error = damageOf(this.#options.target, what);
+    this.#fail(failure, error.message, { kind: 'error', error });
   }
 
-  #complete(): void {
-    const { response, tail } = this.#options;
-    if (this.#ending('ended') === 'failed') this.#outcome = 'error';
-    if (!response.headersSent) this.#sendHead();
-    response.end();
-    if (this.#outcome === 'error') this.#errorCode = this.#noted(upstreamCode.exec(tail.bytes.toString('latin1'))?.[1]);
-    this.#finish({ kind: 'answered' });
+  failTransport(error: TransportError): void {
+    const { target } = this.#options;
+    this.#fail(classifyTransport(error), error.message, { kind: 'error', error: errorOfTransport(target, error) });
   }
 
-  /** After bytes went out: the error in the stream's own form, or where there is none, a connection that visibly breaks. */
-  #breakOff(error: GatewayError): void {
-    const { response, attempt } = this.#options;
-    this.#outcome = 'stream-broken';
-    this.#errorCode = error.kind.code ?? error.code;
-    attempt.failure = 'stream-broken';
-    attempt.error ??= error.message;
-    if (this.#watch && this.#gate && !this.#gate.insideEvent) {
-      this.#write(Buffer.from(this.#watch.errorEvent(error.toBody().error)));
-      response.end();
-    } else response.destroy();
-    this.#finish({ kind: 'answered' });
+  giveOver(error: GatewayError): void {
+    const mayPass = error.code !== 'upstream_timeout';
+    this.#fail({ class: 'stream-broken', mayPass, retryAfterMs: null }, error.message, { kind: 'error', error });
   }
 
-  #fail(error: TransportError): void {
-    const { attempt } = this.#options;
-    this.#outcome = 'error';
-    attempt.failure = error.fault === 'timeout' && error.phase !== 'connect' ? 'silent' : 'transient';
-    attempt.error = error.message;
-    this.#finish({ kind: 'failed', error });
+  diverged(): void {
+    const { target, needs, route } = this.#options;
+    if (this.hasBegun) {
+      this.giveOver(endedEarly());
+      return;
+    }
+    const error = damageOf(target, 'answered otherwise than the client had been answered so far');
+    const takesBeginning = route.capability === 'chat' && target.provider.prefill !== null;
+    const continues = takesBeginning && needs.rest?.isContinuation === false;
+    this.#fail({ ...differingFailure, continues }, error.message, { kind: 'error', error });
+    // Two models seldom say the same: that is no fault of this one.
+    this.#notes.failed(null);
   }
 
-  #finish(result: AttemptResult): void {
-    this.#done = true;
-    clearInterval(this.#keepAlive);
-    this.#options.attempt.totalMs = this.#elapsedMs();
+  breakOff(error: GatewayError, event: string | null): void {
+    this.#notes.failed('stream-broken', error.message);
+    this.#options.client.breakOff(error, event);
+    this.#over({ kind: 'answered', failure: 'stream-broken' });
+  }
+
+  contentCame(): void {
+    this.#notes.contentCame();
+    this.#contentTimer?.clear();
+  }
+
+  droppedEvent(): void {
+    this.#notes.eventDropped();
+  }
+
+  insideEvent(isInside: boolean): void {
+    this.#options.client.insideEvent = isInside;
+  }
+
+  #take(chunk: Buffer): void {
+    if (this.isOver) return;
+    this.#options.trace.tail.push(chunk);
+    this.#bytes += chunk.length;
+    if (this.#bytes > maxReplyBytes && !this.route.content) {
+      this.#body?.fail(new TransportError('malformed', 'body', 'an answer without end'));
+      return;
+    }
+    this.#body?.take(chunk);
+    if (this.hasBegun && mayBeLast(chunk, this.route)) this.#expectEnd();
+  }
+
+  /** Some upstreams keep the connection open after the last event, and clients would wait for its end. */
+  #expectEnd(): void {
+    if (this.isOver || this.#endTimer || !this.#body?.isComplete()) return;
+    this.#endTimer = setTimeout(() => this.#body?.end(), lingerMs);
+  }
+
+  #read(): void {
+    if (this.route.stream && this.status < 400 && isPackedStream(this.headers)) this.#unpack();
+    const chosen = chooseBody(this, this.#options.needs);
+    if (chosen.kind === 'stream') this.#followStream();
+    else this.#contentTimer?.clear();
+    if (chosen.kind === 'none') this.damaged(chosen.what, chosen.failure);
+    else this.#body = chosen.body;
+  }
+
+  #followStream(): void {
+    // One that has begun may still think for minutes.
+    this.#options.client.keepAlive(true);
+    // Of speech only the reply tells that it is one.
+    if (!this.#contentTimer) this.awaitContent();
+  }
+
+  #unpack(): void {
+    this.#decoder = new StreamDecoder(this.headers, {
+      data: (chunk) => this.#take(chunk),
+      end: () => {
+        if (!this.isOver) this.#body?.end();
+      },
+      error: (error) => this.onError(error),
+    });
+    this.headers = { ...this.headers, 'content-encoding': undefined };
+  }
+
+  #fail(failure: Failure, message: string, lastWord: LastWord): void {
+    if (this.isOver) return;
+    this.#notes.failed(failure.class, message);
+    this.#over({ kind: this.hasBegun ? 'broken' : 'failed', failure, lastWord });
+  }
+
+  #leave(failure: FailureClass | null, why?: string): void {
+    this.#notes.failed(failure, why);
+    this.#over({ kind: 'given-up' });
+  }
+
+  #over(result: RelayResult): void {
+    this.isOver = true;
+    this.#contentTimer?.clear();
+    clearTimeout(this.#drainTimer);
+    clearTimeout(this.#endTimer);
+    this.#body?.dispose?.();
+    this.#decoder?.dispose();
+    this.#notes.over();
     this.#settle(result);
-  }
-
-  /** An event of which only the beginning has been sent is no end yet. */
-  #ending(close: StreamClose): StreamEnd | null {
-    if (!this.#gate || this.#gate.insideEvent) return null;
-    return this.#watch?.ending(this.#delivered, close) ?? null;
-  }
-
-  #noted(text: string | null | undefined): string | null {
-    return text ? redactText(text, this.#options.credential) : null;
-  }
-
-  #elapsedMs(): number {
-    return performance.now() - this.#startedMs;
+    this.#exchange?.abort();
   }
 }
 
-const keepAliveComment = Buffer.from(': keep-alive\n\n');
-const exhausted = /"(?:insufficient_quota|credit_balance_exhausted)"/;
+/** Longer than any answer but a film. */
+const maxReplyBytes = 256 * 1024 * 1024;
+const lingerMs = 1_000;
+const doneMark = Buffer.from('[DONE]');
+
+/** Cheap, and to be confirmed. Of pictures there may be several, each with an end of its own. */
+function mayBeLast(chunk: Buffer, { stream }: InferenceRoute): boolean {
+  return stream === 'chat' ? chunk.includes(doneMark) : stream !== undefined && stream !== 'images';
+}
+
+const eventStreamType = 'text/event-stream; charset=utf-8';
 const upstreamCode = /"error"[\s\S]*?"code"\s*:\s*"([^"\\]{1,100})"/;
-const endedTooSoon = new TransportError('reset', 'body', 'the provider ended the stream before its first event');
-
-function brokenBy(error: TransportError): GatewayError {
-  return error.fault === 'timeout'
-    ? new GatewayError('upstream_timeout', `The provider fell silent in the middle of its reply (${error.message}).`, {
-        cause: error,
-      })
-    : new GatewayError(
-        'upstream_stream_broken',
-        `The provider broke off in the middle of its reply (${error.message}).`,
-        { cause: error },
-      );
-}
-
-/** `first` only looks. */
-function inTurn(first: EventFilter | undefined, second: EventFilter): EventFilter {
-  if (!first) return second;
-  return (event, whole) => {
-    first(event, whole);
-    return second(event, whole);
-  };
-}
-
-function one(value: string | string[] | undefined): string | null {
-  return (Array.isArray(value) ? value[0] : value) ?? null;
-}

@@ -3,7 +3,7 @@ import { GatewayError } from '../contract/errors.ts';
 import type { CompiledCredential, CompiledProvider } from '../routing/snapshot.ts';
 
 /** Counts how often a request has passed through a Sluice, so that a circle of gateways ends. */
-export const hopHeader = 'x-sluice-hops';
+const hopHeader = 'x-sluice-hops';
 const maxHops = 4;
 
 /**

@@ -2,8 +2,9 @@
 
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
+import { awakeMs } from '../awake-clock.ts';
 import type { GatewayError } from '../contract/errors.ts';
-import type { AttemptRecord, RequestOutcome, RequestRecord, RequestStarted } from '../contract/ledger.ts';
+import type { AttemptCause, AttemptRecord, RequestOutcome, RequestRecord, RequestStarted } from '../contract/ledger.ts';
 import type { CompiledKey, Target } from '../routing/snapshot.ts';
 import type { InferenceRoute } from './inference-routes.ts';
 import { Tail } from './tail.ts';
@@ -29,12 +30,21 @@ export interface ReplyOutcome {
   replyType: string;
 }
 
+/** One attempt while it runs, with what its usage is read from. */
+export interface AttemptTrace {
+  record: AttemptRecord;
+  /** The end of its reply. */
+  tail: Tail;
+  /** Content type of its reply. */
+  replyType: string;
+}
+
 export class RequestTrace {
   readonly id = createRequestId();
   readonly startedAt = Date.now();
-  readonly attempts: AttemptRecord[] = [];
-  /** Of the latest attempt's reply. */
-  tail = new Tail();
+  readonly attempts: AttemptTrace[] = [];
+  /** The attempt that the client has its answer from, or the beginning of one; else the latest. */
+  answering: AttemptTrace | undefined;
   key: CompiledKey | null = null;
   /** As in the route table: `/v1/videos/{id}/content`. */
   path = 'unknown';
@@ -44,7 +54,7 @@ export class RequestTrace {
   bytesIn = 0;
   reply: ReplyOutcome = { outcome: 'error', status: null, errorCode: null, bytesOut: 0, replyType: '' };
   readonly #method: string;
-  readonly #startedMs = performance.now();
+  readonly #startedMs = awakeMs();
   #queueMs: number | null = null;
 
   constructor(method: string) {
@@ -71,23 +81,31 @@ export class RequestTrace {
   }
 
   /** Notes a new attempt; the time before the first is the queue's. */
-  attempt(target: Target, credentialId: string | null): AttemptRecord {
-    this.#queueMs ??= performance.now() - this.#startedMs;
-    const attempt: AttemptRecord = {
+  attempt(target: Target, credentialId: string | null, cause: AttemptCause): AttemptTrace {
+    this.#queueMs ??= awakeMs() - this.#startedMs;
+    const record: AttemptRecord = {
+      cause,
       provider: target.provider.id,
       credential: credentialId,
       model: target.model?.slice(0, maxModelLength) ?? null,
       startedAt: Date.now(),
       connectMs: null,
       firstByteMs: null,
+      firstContentMs: null,
+      longestGapMs: null,
       totalMs: null,
       status: null,
       failure: null,
       error: null,
+      droppedEvents: 0,
       upstreamRequestId: null,
+      usage: null,
+      usageCertainty: 'none',
+      costUsd: null,
     };
+    const attempt = { record, tail: new Tail(), replyType: '' };
     this.attempts.push(attempt);
-    this.tail = new Tail();
+    this.answering = attempt;
     return attempt;
   }
 
@@ -100,7 +118,7 @@ export class RequestTrace {
     request: IncomingMessage,
     accounting: Pick<RequestRecord, 'usage' | 'usageCertainty' | 'costUsd'>,
   ): RequestRecord {
-    const last = this.attempts.at(-1);
+    const last = this.answering?.record;
     const { headers } = request;
     const { outcome, status, errorCode, bytesOut } = this.reply;
     return {
@@ -114,10 +132,10 @@ export class RequestTrace {
       queueMs: this.#queueMs,
       connectMs: last?.connectMs ?? null,
       firstByteMs: last?.firstByteMs ?? null,
-      totalMs: performance.now() - this.#startedMs,
+      totalMs: awakeMs() - this.#startedMs,
       bytesIn: this.bytesIn,
       bytesOut,
-      attempts: this.attempts,
+      attempts: this.attempts.map(({ record }) => record),
       ...accounting,
       client: headers['user-agent']?.slice(0, 200) ?? null,
       clientRetries: Number(headers['x-stainless-retry-count']) || 0,

@@ -43,7 +43,9 @@ export function errorHeaders(error: GatewayError, requestId: string): Record<str
     'cache-control': 'no-store',
     'x-request-id': requestId,
     'x-sluice-request-id': requestId,
+    ...error.headers,
   };
+  if (error.retryAfterSeconds !== null) headers['retry-after'] = String(error.retryAfterSeconds);
   if (error.kind.retryable === false) headers['x-should-retry'] = 'false';
   if (error.code === 'missing_key' || error.code === 'invalid_key') headers['www-authenticate'] = 'Bearer';
   return headers;

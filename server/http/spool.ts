@@ -5,9 +5,12 @@
 import { randomUUID } from 'node:crypto';
 import { type FileHandle, mkdir, open, readdir, rm } from 'node:fs/promises';
 import path from 'node:path';
-import { Readable } from 'node:stream';
+import type { Readable } from 'node:stream';
 import { finished } from 'node:stream/promises';
+import { GatewayError } from '../contract/errors.ts';
+import { describeFileProblem, systemErrorCode } from '../file-problem.ts';
 import type { ByteRange } from './json-peek.ts';
+import { SpoolReader } from './spool-reader.ts';
 
 /** A body ready to be sent; `open` may be called once per attempt. A Readable that is not wanted must be destroyed. */
 export interface OutgoingBody {
@@ -18,14 +21,19 @@ export interface OutgoingBody {
 export interface SpoolOptions {
   /** Where the temp file goes; must exist (`prepareSpoolFolder`). */
   folder: string;
-  /** How much stays in memory before the file is made. */
+  /** How long the upload says it is. */
+  expectedBytes?: number;
+  /** How much stays in memory before the file is made, up to 256 kB. */
   memoryBytes?: number;
 }
 
-const DEFAULT_MEMORY_BYTES = 256 * 1024;
-/** What one turn at the disk reads or writes: a turn costs more than the bytes. */
-const DISK_BYTES = 256 * 1024;
+/**
+ * What is held in memory: all of a short upload, of a longer one what waits for its turn at the disk. A turn costs more than
+ * its bytes.
+ */
+const HELD_BYTES = 256 * 1024;
 const FILE_SUFFIX = '.upload';
+const nothing = Buffer.alloc(0);
 
 /** What is alive right now in this process; both return to zero when no upload is under way. */
 export const spoolCounts = { spools: 0, files: 0 };
@@ -41,19 +49,19 @@ export class Spool {
   readonly #path: string;
   readonly #memoryBytes: number;
   readonly #readers = new Set<Readable>();
-  #chunks: Buffer[] = [];
+  /** One buffer for the whole upload, so that nobody has to keep its chunks. */
+  #held: Buffer;
+  #heldBytes = 0;
   #file: FileHandle | undefined;
   #isInFile = false;
   #size = 0;
-  /** Bytes on their way into the file: one buffer for the whole upload, so that its chunks die young. */
-  #staging: Buffer | undefined;
-  #staged = 0;
   #writing: Promise<void> = Promise.resolve();
   #disposal: Promise<void> | undefined;
 
-  constructor({ folder, memoryBytes = DEFAULT_MEMORY_BYTES }: SpoolOptions) {
+  constructor({ folder, expectedBytes = HELD_BYTES, memoryBytes = HELD_BYTES }: SpoolOptions) {
     this.#path = path.join(folder, `${randomUUID()}${FILE_SUFFIX}`);
     this.#memoryBytes = memoryBytes;
+    this.#held = Buffer.allocUnsafe(Math.min(Math.max(1, expectedBytes), HELD_BYTES));
     spoolCounts.spools++;
   }
 
@@ -62,29 +70,34 @@ export class Spool {
     return this.#size;
   }
 
-  /** Takes a chunk, which must not change afterwards. One call at a time: the next after `done`. */
+  /** Takes a chunk, which is free again after `done`. One call at a time: the next after `done`. */
   write(chunk: Buffer, done: (error?: Error) => void): void {
     this.#size += chunk.length;
+    const hasRoom = this.#heldBytes + chunk.length <= this.#held.length;
+    const isFileDue = !this.#isInFile && this.#size > this.#memoryBytes;
     if (this.#disposal) {
       done(new Error('The upload was given up.'));
-    } else if (!this.#isInFile && this.#size <= this.#memoryBytes) {
-      this.#chunks.push(chunk);
-      done();
-    } else if (this.#staging && this.#staged + chunk.length < DISK_BYTES) {
-      this.#staged += chunk.copy(this.#staging, this.#staged);
+    } else if (hasRoom && !isFileDue) {
+      this.#hold(chunk, 0);
       done();
     } else {
-      this.#writing = this.#append(chunk);
-      this.#writing.then(() => done(), done);
+      this.#writing = this.#spill(chunk);
+      this.#writing.then(
+        () => done(),
+        (error: unknown) => done(unwritable(error)),
+      );
     }
   }
 
   /** All bytes are in; from now on they can be read. */
   async finish(): Promise<void> {
-    await this.#writing;
-    await this.#flush();
-    await this.#closeFile();
-    if (!this.#isInFile) this.#chunks = [Buffer.concat(this.#chunks)];
+    if (!this.#isInFile) return;
+    try {
+      await this.#flush();
+      await this.#closeFile();
+    } catch (error) {
+      throw unwritable(error);
+    }
   }
 
   /** The bytes as they came. */
@@ -107,29 +120,31 @@ export class Spool {
     return this.#disposal;
   }
 
-  async #append(chunk: Buffer): Promise<void> {
+  /** Takes of the chunk, from the offset `from` on, what there is room for, and returns how much that was. */
+  #hold(chunk: Buffer, from: number): number {
+    const taken = chunk.copy(this.#held, this.#heldBytes, from);
+    this.#heldBytes += taken;
+    return taken;
+  }
+
+  async #spill(chunk: Buffer): Promise<void> {
     if (!this.#isInFile) {
       this.#isInFile = true;
       spoolCounts.files++;
       this.#file = await open(this.#path, 'wx', 0o600);
-      await this.#file.appendFile(Buffer.concat(this.#chunks));
-      this.#chunks = [];
-      this.#staging = Buffer.allocUnsafe(DISK_BYTES);
     }
-    await this.#flush();
-    await this.#file?.appendFile(chunk);
+    for (let at = this.#hold(chunk, 0); at < chunk.length; at += this.#hold(chunk, at)) await this.#flush();
   }
 
   async #flush(): Promise<void> {
-    if (this.#staged === 0) return;
-    await this.#file?.appendFile(this.#staging?.subarray(0, this.#staged) ?? '');
-    this.#staged = 0;
+    await this.#file?.appendFile(this.#held.subarray(0, this.#heldBytes));
+    this.#heldBytes = 0;
   }
 
   async #closeFile(): Promise<void> {
     const file = this.#file;
     this.#file = undefined;
-    this.#staging = undefined;
+    this.#held = nothing;
     await file?.close();
   }
 
@@ -138,7 +153,7 @@ export class Spool {
     const readers = [...this.#readers].map((reader) => finished(reader.destroy()));
     await Promise.allSettled(readers);
     await this.#writing.catch(() => undefined); // Told to `done` already.
-    this.#chunks = [];
+    this.#held = nothing;
     if (!this.#isInFile) return;
     await this.#closeFile().catch(() => undefined);
     await rm(this.#path, { force: true }).catch(() => undefined);
@@ -146,41 +161,31 @@ export class Spool {
   }
 
   #join(segments: readonly (ByteRange | Buffer)[]): Buffer {
-    const [bytes = Buffer.alloc(0)] = this.#chunks;
+    const bytes = this.#held;
     const [only] = segments;
     if (segments.length === 1 && only && !Buffer.isBuffer(only)) return bytes.subarray(only.start, only.end);
     return Buffer.concat(segments.map((part) => (Buffer.isBuffer(part) ? part : bytes.subarray(part.start, part.end))));
   }
 
   #read(segments: readonly (ByteRange | Buffer)[]): Readable {
-    const reader = Readable.from(readSegments(this.#path, segments), { objectMode: false, highWaterMark: DISK_BYTES });
+    const reader = new SpoolReader(this.#path, segments);
     this.#readers.add(reader);
     return reader.once('close', () => this.#readers.delete(reader));
   }
 }
 
+/** What a disk can come to; anything else is a fault of Sluice. */
+const diskProblems = new Set(['ENOSPC', 'EDQUOT', 'EROFS', 'EIO']);
+
+function unwritable(error: unknown): Error {
+  if (!diskProblems.has(systemErrorCode(error) ?? '')) return error instanceof Error ? error : new Error(String(error));
+  return new GatewayError(
+    'storage_full',
+    `The upload cannot be kept on its way through: ${describeFileProblem(error)}. Nothing of it was sent to a provider or left behind. Free space on the disk of Sluice's data folder, then send it again.`,
+    { cause: error },
+  );
+}
+
 function segmentLength(segment: ByteRange | Buffer): number {
   return Buffer.isBuffer(segment) ? segment.length : segment.end - segment.start;
-}
-
-async function* readSegments(file: string, segments: readonly (ByteRange | Buffer)[]): AsyncGenerator<Buffer> {
-  const handle = await open(file, 'r');
-  try {
-    for (const segment of segments) {
-      if (Buffer.isBuffer(segment)) yield segment;
-      else yield* readRange(handle, segment);
-    }
-  } finally {
-    await handle.close();
-  }
-}
-
-async function* readRange(handle: FileHandle, { start, end }: ByteRange): AsyncGenerator<Buffer> {
-  for (let at = start; at < end; ) {
-    const wanted = Math.min(DISK_BYTES, end - at);
-    const { bytesRead, buffer } = await handle.read(Buffer.allocUnsafe(wanted), 0, wanted, at);
-    if (bytesRead === 0) throw new Error('The temp file of an upload is shorter than it was.');
-    yield buffer.subarray(0, bytesRead);
-    at += bytesRead;
-  }
 }

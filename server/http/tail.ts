@@ -9,8 +9,11 @@ export class Tail {
   #chunk: Buffer | undefined;
   #buffer: Buffer | undefined;
   #length = 0;
+  /** Of all that was pushed. */
+  totalBytes = 0;
 
   push(chunk: Buffer): void {
+    this.totalBytes += chunk.length;
     const isAll = !this.#chunk && this.#length === 0;
     if (isAll || chunk.length >= tailBytes) {
       this.#chunk = chunk;

@@ -1,18 +1,24 @@
 /**
  * Which provider and credential own a video or a stored response, so that later calls about it reach the same account:
  * after a restart, a rotated credential (same id, new secret) or a renamed group (ids stay, names are labels). A job is
- * found for the group that made it and for no other. It must not know how a job is called upstream.
+ * found for the group that made it and for no other, until nobody has asked for it in a long time.
  *
  * A lookup that is not in memory is one synchronous point read of SQLite, some 20 µs: accepted on these rare routes.
  */
-import type { Database, Row, SqlValue, Statement } from '../database.ts';
+import { GatewayError } from '../contract/errors.ts';
+import type { Database, Statement } from '../database/database.ts';
+import { mayPass, messageOf } from '../database/failures.ts';
+import { prepareJobSweep } from './job-retention.ts';
+import { insertJobSql, type KeptJob, selectPage, toKept, toValues } from './job-rows.ts';
 
 export type JobKind = 'video' | 'response';
 
 export interface Job {
   kind: JobKind;
-  /** The provider's id of it, as the client knows it. */
+  /** As the client knows it. */
   id: string;
+  /** The provider's id of it, where that is another. */
+  upstreamId?: string;
   groupId: string;
   providerId: string;
   /** Null for a provider that asks for no key. */
@@ -26,11 +32,14 @@ export interface Job {
 export interface JobStore {
   /** Known at once; on disk at once too if `durable`, else at most 100 ms later. Never throws. */
   remember(job: Job, options?: { durable?: boolean }): void;
+  /** Throws a GatewayError `storage_unavailable` if it is only on a disk that cannot be read now; so does `list`. */
   find(kind: JobKind, id: string, groupId: string): Job | undefined;
   /** By time of making. `after` is the id of the last job of the page before; an unknown one gives an empty page. */
   list(kind: JobKind, groupId: string, page: JobPage): { jobs: Job[]; hasMore: boolean };
   forget(kind: JobKind, id: string, groupId: string): void;
   flush(): void;
+  /** Forgets what was last used too long ago; also done now and then by itself. Resolves with how many jobs those were. */
+  sweep(): Promise<number>;
   close(): void;
 }
 
@@ -43,8 +52,16 @@ export interface JobPage {
 export interface JobStoreOptions {
   database: Database;
   log: { warn(fields: object, message: string): void };
+  /** After so many days without use a job is forgotten. Asked each time it matters. */
+  retentionDays?: () => number;
+  now?: () => number;
 }
 
+const dayMs = 86_400_000;
+/** As long as OpenAI keeps a stored response. */
+const defaultRetentionDays = 30;
+const firstSweepMs = 90_000;
+const sweepEveryMs = 6 * 3_600_000;
 const maxInMemory = 4_096;
 const flushMs = 50;
 const retryMs = 1_000;
@@ -60,43 +77,57 @@ export function createJobStore(options: JobStoreOptions): JobStore {
 class SqliteJobStore implements JobStore {
   readonly #database: Database;
   readonly #log: JobStoreOptions['log'];
+  readonly #retentionDays: () => number;
+  readonly #now: () => number;
   readonly #insert: Statement;
   readonly #select: Statement;
   readonly #remove: Statement;
+  readonly #sweepBefore: (usedBeforeMs: number) => Promise<number>;
+  readonly #firstSweep = setTimeout(() => this.#sweepQuietly(), firstSweepMs).unref();
+  readonly #sweeps = setInterval(() => this.#sweepQuietly(), sweepEveryMs).unref();
   /** A Map keeps the order of insertion: what was used last is put at its end, the first is the next to go. */
-  readonly #memory = new Map<string, Job>();
-  readonly #pending = new Map<string, Job>();
+  readonly #memory = new Map<string, KeptJob>();
+  readonly #pending = new Map<string, KeptJob>();
   #timer: NodeJS.Timeout | null = null;
+  #isClosed = false;
+  #lastError: string | null = null;
 
-  constructor({ database, log }: JobStoreOptions) {
+  constructor({ database, log, retentionDays = () => defaultRetentionDays, now = Date.now }: JobStoreOptions) {
     this.#database = database;
     this.#log = log;
-    this.#insert = database.prepare(
-      `INSERT OR REPLACE INTO jobs (kind, group_id, id, provider_id, credential_id, model, key_id, created_at)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
-    );
+    this.#retentionDays = retentionDays;
+    this.#now = now;
+    this.#insert = database.prepare(insertJobSql);
     this.#select = database.prepare('SELECT * FROM jobs WHERE kind = ? AND group_id = ? AND id = ?');
     this.#remove = database.prepare('DELETE FROM jobs WHERE kind = ? AND group_id = ? AND id = ?');
+    this.#sweepBefore = prepareJobSweep(database, () => this.#isClosed);
+    // Into a new file goes what is still known.
+    database.onReplaced(() => {
+      for (const [key, job] of this.#memory) this.#pending.set(key, job);
+      this.#arm(flushMs);
+    });
   }
 
   remember(job: Job, options: { durable?: boolean } = {}): void {
-    const key = cacheKey(job.kind, job.id, job.groupId);
-    this.#keepInMemory(key, job);
-    this.#pending.set(key, job);
+    this.#keep(cacheKey(job.kind, job.id, job.groupId), { job, lastUsedAt: this.#now() });
     if (options.durable) this.flush();
-    else this.#arm(flushMs);
   }
 
   find(kind: JobKind, id: string, groupId: string): Job | undefined {
     const key = cacheKey(kind, id, groupId);
-    const job = this.#memory.get(key) ?? this.#pending.get(key) ?? toJob(this.#select.get(kind, groupId, id));
-    if (job !== undefined) this.#keepInMemory(key, job);
-    return job;
+    const kept =
+      this.#memory.get(key) ?? this.#pending.get(key) ?? readable(() => toKept(this.#select.get(kind, groupId, id)));
+    if (kept === undefined) return undefined;
+    const now = this.#now();
+    // Noted once a day, so that asking for a video every second writes nothing.
+    if (now - kept.lastUsedAt >= dayMs) this.#keep(key, { job: kept.job, lastUsedAt: now });
+    else this.#keepInMemory(key, kept);
+    return kept.job;
   }
 
   list(kind: JobKind, groupId: string, page: JobPage): { jobs: Job[]; hasMore: boolean } {
     this.flush();
-    const jobs = selectPage(this.#database, kind, groupId, page);
+    const jobs = readable(() => selectPage(this.#database, kind, groupId, page));
     return { jobs: jobs.slice(0, page.limit), hasMore: jobs.length > page.limit };
   }
 
@@ -116,25 +147,56 @@ class SqliteJobStore implements JobStore {
     if (this.#pending.size === 0) return;
     try {
       this.#database.transaction(() => {
-        for (const job of this.#pending.values()) this.#insert.run(...toValues(job));
+        for (const kept of this.#pending.values()) this.#insert.run(...toValues(kept));
       });
       this.#pending.clear();
+      this.#lastError = null;
     } catch (error) {
-      this.#log.warn({ error: messageOf(error) }, 'jobs cannot be written');
+      this.#warn(messageOf(error));
       const tooMany = Math.max(0, this.#pending.size - maxPending);
       for (const key of [...this.#pending.keys()].slice(0, tooMany)) this.#pending.delete(key);
       this.#arm(retryMs);
     }
   };
 
+  async sweep(): Promise<number> {
+    this.flush();
+    const usedBeforeMs = this.#now() - this.#retentionDays() * dayMs;
+    for (const [key, kept] of this.#memory) if (kept.lastUsedAt < usedBeforeMs) this.#memory.delete(key);
+    return await this.#sweepBefore(usedBeforeMs);
+  }
+
+  async #sweepQuietly(): Promise<void> {
+    try {
+      await this.sweep();
+    } catch (error) {
+      this.#log.warn({ error: messageOf(error) }, 'old jobs cannot be forgotten');
+    }
+  }
+
   close(): void {
+    this.#isClosed = true;
+    clearTimeout(this.#firstSweep);
+    clearInterval(this.#sweeps);
     this.flush();
     this.#disarm();
   }
 
-  #keepInMemory(key: string, job: Job): void {
+  #keep(key: string, kept: KeptJob): void {
+    this.#keepInMemory(key, kept);
+    this.#pending.set(key, kept);
+    this.#arm(flushMs);
+  }
+
+  /** It is tried each second; said once. */
+  #warn(error: string): void {
+    if (error !== this.#lastError) this.#log.warn({ error, waiting: this.#pending.size }, 'jobs cannot be written');
+    this.#lastError = error;
+  }
+
+  #keepInMemory(key: string, kept: KeptJob): void {
     this.#memory.delete(key);
-    this.#memory.set(key, job);
+    this.#memory.set(key, kept);
     const [oldest] = this.#memory.keys();
     if (this.#memory.size > maxInMemory && oldest !== undefined) this.#memory.delete(oldest);
   }
@@ -149,46 +211,15 @@ class SqliteJobStore implements JobStore {
   }
 }
 
-const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error));
-
-/** One job more than asked for, if there is one. */
-function selectPage(database: Database, kind: JobKind, groupId: string, page: JobPage): Job[] {
-  const direction = page.order === 'asc' ? 'ASC' : 'DESC';
-  const beyond = page.order === 'asc' ? '>' : '<';
-  const cursor = 'SELECT created_at, id FROM jobs WHERE kind = ? AND group_id = ? AND id = ?';
-  const condition = page.after === undefined ? '' : `AND (created_at, id) ${beyond} (${cursor})`;
-  const values: SqlValue[] = page.after === undefined ? [] : [kind, groupId, page.after];
-  const rows = database
-    .prepare(
-      `SELECT * FROM jobs WHERE kind = ? AND group_id = ? ${condition}
-       ORDER BY created_at ${direction}, id ${direction} LIMIT ?`,
-    )
-    .all(kind, groupId, ...values, page.limit + 1);
-  return rows.map(toJob).filter((job) => job !== undefined);
-}
-
-const toValues = (job: Job): SqlValue[] => [
-  job.kind,
-  job.groupId,
-  job.id,
-  job.providerId,
-  job.credentialId,
-  job.model,
-  job.keyId,
-  job.createdAt,
-];
-
-function toJob(row: Row | undefined): Job | undefined {
-  if (row === undefined) return undefined;
-  const optional = (value: SqlValue | undefined) => (typeof value === 'string' ? value : null);
-  return {
-    kind: row.kind === 'video' ? 'video' : 'response',
-    id: String(row.id),
-    groupId: String(row.group_id),
-    providerId: String(row.provider_id),
-    credentialId: optional(row.credential_id),
-    model: optional(row.model),
-    keyId: optional(row.key_id),
-    createdAt: Number(row.created_at),
-  };
+function readable<T>(read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    if (!mayPass(error)) throw error;
+    throw new GatewayError(
+      'storage_unavailable',
+      `Sluice cannot look up which provider this belongs to: its database cannot be read now (${messageOf(error)}). Try again in a moment.`,
+      { cause: error },
+    );
+  }
 }

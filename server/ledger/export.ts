@@ -1,6 +1,6 @@
 /** The ledger as CSV or JSON lines, a piece at a time, so that a million rows need no memory. */
+import type { RequestView } from '../contract/request-views.ts';
 import type { LedgerQueries, RequestFilter } from './queries.ts';
-import type { LedgerRow } from './rows.ts';
 
 export type ExportFormat = 'csv' | 'jsonl';
 
@@ -22,7 +22,7 @@ export async function* exportRequests(
 
 type Value = string | number | boolean | null | undefined;
 
-const columns: Record<string, (row: LedgerRow) => Value> = {
+const columns: Record<string, (row: RequestView) => Value> = {
   id: (row) => row.id,
   started_at: (row) => new Date(row.startedAt).toISOString(),
   key: (row) => row.keyId,
@@ -42,6 +42,8 @@ const columns: Record<string, (row: LedgerRow) => Value> = {
   queue_ms: (row) => row.queueMs,
   connect_ms: (row) => row.connectMs,
   first_byte_ms: (row) => row.firstByteMs,
+  first_content_ms: (row) => row.attempts.at(-1)?.firstContentMs,
+  longest_gap_ms: (row) => row.attempts.at(-1)?.longestGapMs,
   total_ms: (row) => row.totalMs,
   bytes_in: (row) => row.bytesIn,
   bytes_out: (row) => row.bytesOut,
@@ -63,7 +65,7 @@ const columns: Record<string, (row: LedgerRow) => Value> = {
   client_retries: (row) => row.clientRetries,
 };
 
-const csvLine = (row: LedgerRow) =>
+const csvLine = (row: RequestView) =>
   `${Object.values(columns)
     .map((read) => csvField(read(row)))
     .join(',')}\r\n`;
@@ -79,7 +81,7 @@ export function csvField(value: Value): string {
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }
 
-function jsonLine(row: LedgerRow): string {
+function jsonLine(row: RequestView): string {
   const { seq: _, ...rest } = row;
   return `${JSON.stringify(rest)}\n`;
 }

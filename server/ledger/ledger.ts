@@ -3,50 +3,42 @@
  * and writes them together at most 100 ms later, so that no request ever waits for the disk; a failed write is tried
  * again and never reaches a request. It must not know how a request is served, nor who asks for the records.
  *
- * One process owns a ledger: opening it marks what the run before left unfinished. Who only reads (the command line,
- * while the engine runs) uses `createLedgerQueries` on a database of its own.
+ * One process owns a ledger: opening it marks what the run before left unfinished.
  */
-import type { RequestRecord, RequestStarted } from '../contract/ledger.ts';
-import { type Database, sqliteCode } from '../database.ts';
-import type { FirstByteTimes, OverTimeQuestion, UsageOverTimeQuestion, UsageStep } from './over-time.ts';
-import {
-  type CapturedBodies,
-  createLedgerQueries,
-  type LedgerQueries,
-  type RequestFilter,
-  type RequestPage,
-  type UsageQuestion,
-  type UsageSummary,
-} from './queries.ts';
+
+import { GatewayError } from '../contract/errors.ts';
+import type { CapturedExchange, RequestRecord, RequestStarted, Reserved } from '../contract/ledger.ts';
+import type { FirstByteView, RequestView, UsageStepView, UsageView } from '../contract/request-views.ts';
+import type { LedgerHealthView } from '../contract/status-views.ts';
+import type { Database, Replaced } from '../database/database.ts';
+import { mayPass, messageOf } from '../database/failures.ts';
+import type { OverTimeQuestion, UsageOverTimeQuestion } from './over-time.ts';
+import { createLedgerQueries, type LedgerQueries, type RequestFilter, type RequestPage } from './queries.ts';
 import { createRetention, type Retention, type RetentionLimits } from './retention.ts';
-import type { LedgerRow } from './rows.ts';
-import { type Capture, createLedgerWriter, type LedgerWriter } from './writer.ts';
+import { createUsageDays, type UsageDays } from './usage-days.ts';
+import { createUsageHistory, type UsageHistory } from './usage-history.ts';
+import type { UsageQuestion } from './usage-summary.ts';
+import { WaitingRows } from './waiting-rows.ts';
+import { createLedgerWriter } from './writer.ts';
 
 export interface LedgerSettings extends RetentionLimits {
   /** Bytes kept of each captured body. */
   captureMaxBytes: number;
 }
 
-export interface LedgerHealth {
-  ok: boolean;
-  /** Rows that wait to be written. */
-  pending: number;
-  /** Rows lost because too many waited, or because they could not be written at all. */
-  dropped: number;
-  lastError: string | null;
-}
-
 export interface Ledger extends LedgerQueries {
+  /** Throws while rows wait that cannot be written: what it would say is not true then. */
+  readonly history: UsageHistory;
   /** A request was admitted. Costs a push to an array. */
-  started(row: RequestStarted): void;
+  started(row: RequestStarted, reserved?: Reserved | null): void;
   /** A request ended; one that was never reported as started is right too. Costs a push to an array. */
   finished(row: RequestRecord): void;
-  /** Keeps bodies of a request, cut at the limit. Only for groups whose capture is on. */
-  capture(id: string, bodies: { request?: Uint8Array; response?: Uint8Array }): void;
+  /** Keeps what was exchanged in a request, bodies cut at the limit. Only for groups whose capture is on. */
+  capture(id: string, exchange: Partial<CapturedExchange<Uint8Array>>): void;
   /** Writes what waits. Never throws: what cannot be written keeps waiting. */
   flush(): void;
-  health(): LedgerHealth;
-  /** Deletes what is past retention, in small pieces; also done now and then by itself. */
+  health(): LedgerHealthView;
+  /** Deletes what is past retention and adds up the days that are over, in small pieces; also done now and then by itself. */
   sweep(): Promise<number>;
   close(): void;
 }
@@ -67,124 +59,74 @@ const defaults: LedgerSettings = {
   captureMaxBytes: 256 * 1024,
   captureRetentionDays: 7,
 };
-/** Rows that may wait while writing fails; beyond, the oldest are dropped. */
-const maxPending = 10_000;
-/** Captured bodies are large, so fewer may wait. */
-const maxPendingCaptures = 200;
-/** With so many rows waiting they are written at once: a batch stops everything else for about 2 ms, not longer. */
-const fullBatch = 256;
-const retryMs = 1_000;
 const firstSweepMs = 60_000;
 const sweepEveryMs = 15 * 60_000;
-
-/** Failures that may pass by themselves: busy, locked, read-only, input/output, full, cannot open. */
-const passing = new Set([5, 6, 8, 10, 13, 14]);
 
 export function createLedger(options: LedgerOptions): Ledger {
   return new SqliteLedger(options);
 }
 
-const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error));
-
 class SqliteLedger implements Ledger {
   readonly #log: LedgerOptions['log'];
   readonly #settings: () => LedgerSettings;
   readonly #now: () => number;
-  readonly #flushMs: number;
-  readonly #writer: LedgerWriter;
+  readonly #waiting: WaitingRows;
   readonly #retention: Retention;
+  readonly #days: UsageDays;
   readonly #queries: LedgerQueries;
+  readonly history: UsageHistory;
   readonly #firstSweep = setTimeout(() => this.#sweepQuietly(), firstSweepMs).unref();
   readonly #sweeps = setInterval(() => this.#sweepQuietly(), sweepEveryMs).unref();
-  #rows: (RequestStarted | RequestRecord)[] = [];
-  #captures: Capture[] = [];
-  #timer: NodeJS.Timeout | null = null;
-  #dropped = 0;
-  #lastError: string | null = null;
+  #replaced: Replaced | null;
 
   constructor(options: LedgerOptions) {
     const { database, log, settings = () => defaults, now = Date.now, flushMs = 50 } = options;
     this.#log = log;
     this.#settings = settings;
     this.#now = now;
-    this.#flushMs = flushMs;
-    this.#writer = createLedgerWriter(database);
+    this.#days = createUsageDays(database);
+    this.#waiting = new WaitingRows({ writer: createLedgerWriter(database, this.#days), log, flushMs });
     this.#retention = createRetention(database, now);
     this.#queries = createLedgerQueries(database);
-    const interrupted = this.#writer.markInterrupted();
-    if (interrupted > 0) log.warn({ interrupted }, 'requests of the run before were interrupted');
+    this.history = this.#upToDate(createUsageHistory(database));
+    this.#replaced = database.notice;
+    database.onReplaced((replaced) => {
+      this.#replaced = replaced;
+    });
+    this.flush();
   }
 
   /** Bound, since it is handed on as a listener. */
-  readonly started = (row: RequestStarted): void => this.#push(row);
-  readonly finished = (row: RequestRecord): void => this.#push(row);
+  readonly started = (row: RequestStarted, reserved?: Reserved | null): void =>
+    this.#waiting.add(reserved ? { ...row, reserved } : row);
+  readonly finished = (row: RequestRecord): void => this.#waiting.add(row);
 
-  #push(row: RequestStarted | RequestRecord): void {
-    this.#rows.push(row);
-    if (this.#rows.length === fullBatch && this.#lastError === null) setImmediate(this.flush);
-    this.#arm(this.#flushMs);
-  }
-
-  #arm(delayMs: number): void {
-    this.#timer ??= setTimeout(this.flush, delayMs).unref();
-  }
-
-  capture(id: string, bodies: { request?: Uint8Array; response?: Uint8Array }): void {
+  capture(id: string, exchange: Partial<CapturedExchange<Uint8Array>>): void {
     const { captureMaxBytes } = this.#settings();
-    const cut = (body?: Uint8Array) => body?.slice(0, captureMaxBytes) ?? null;
-    this.#captures.push({
+    const cut = (body: Uint8Array | null | undefined) => body?.slice(0, captureMaxBytes) ?? null;
+    this.#waiting.addCapture({
       id,
       capturedAt: this.#now(),
-      request: cut(bodies.request),
-      response: cut(bodies.response),
+      request: cut(exchange.request),
+      response: cut(exchange.response),
+      requestHeaders: exchange.requestHeaders ?? null,
+      responseHeaders: exchange.responseHeaders ?? null,
     });
-    this.#arm(this.#flushMs);
   }
 
-  readonly flush = (): void => {
-    this.#disarm();
-    if (this.#rows.length === 0 && this.#captures.length === 0) return;
-    try {
-      this.#writer.write(this.#rows, this.#captures);
-      this.#rows = [];
-      this.#captures = [];
-      this.#lastError = null;
-    } catch (error) {
-      this.#keepForLater(error);
-    }
-  };
-
-  #keepForLater(error: unknown): void {
-    const mayPass = passing.has(sqliteCode(error) ?? -1);
-    const tooMany = mayPass ? Math.max(0, this.#rows.length - maxPending) : this.#rows.length;
-    this.#rows.splice(0, tooMany);
-    this.#captures.splice(0, mayPass ? Math.max(0, this.#captures.length - maxPendingCaptures) : Infinity);
-    this.#dropped += tooMany;
-    const message = messageOf(error);
-    if (message !== this.#lastError) {
-      const { pending, dropped } = this.health();
-      this.#log.warn({ error: message, pending, dropped }, 'the ledger cannot be written');
-    }
-    this.#lastError = message;
-    this.#arm(retryMs);
+  flush(): void {
+    this.#waiting.flush();
   }
 
-  #disarm(): void {
-    if (this.#timer !== null) clearTimeout(this.#timer);
-    this.#timer = null;
+  health(): LedgerHealthView {
+    const replaced = this.#replaced && { movedTo: this.#replaced.movedTo, reason: this.#replaced.reason };
+    return { ...this.#waiting.health, replaced };
   }
 
-  health(): LedgerHealth {
-    return {
-      ok: this.#lastError === null,
-      pending: this.#rows.length,
-      dropped: this.#dropped,
-      lastError: this.#lastError,
-    };
-  }
-
-  sweep(): Promise<number> {
-    return this.#retention.sweep(this.#settings());
+  async sweep(): Promise<number> {
+    const deleted = await this.#retention.sweep(this.#settings());
+    await this.#days.rollUp(this.#now());
+    return deleted;
   }
 
   async #sweepQuietly(): Promise<void> {
@@ -195,46 +137,88 @@ class SqliteLedger implements Ledger {
     }
   }
 
+  /** For a reader: with what waits, as far as it can be written. Throws a GatewayError while the file cannot be read. */
+  async #read<T>(read: (queries: LedgerQueries) => Promise<T> | T): Promise<T> {
+    this.flush();
+    try {
+      return await read(this.#queries);
+    } catch (error) {
+      throw mayPass(error) ? unreadable(error) : error;
+    }
+  }
+
   listRequests(filter: RequestFilter): Promise<RequestPage> {
-    this.flush();
-    return this.#queries.listRequests(filter);
+    return this.#read((queries) => queries.listRequests(filter));
   }
 
-  getRequest(id: string): Promise<LedgerRow | null> {
-    this.flush();
-    return this.#queries.getRequest(id);
+  getRequest(id: string): Promise<RequestView | null> {
+    return this.#read((queries) => queries.getRequest(id));
   }
 
-  summarizeUsage(question: UsageQuestion): Promise<UsageSummary[]> {
-    this.flush();
-    return this.#queries.summarizeUsage(question);
+  summarizeUsage(question: UsageQuestion): Promise<UsageView[]> {
+    return this.#read((queries) => queries.summarizeUsage(question));
   }
 
-  usageOverTime(question: UsageOverTimeQuestion): Promise<UsageStep[]> {
-    this.flush();
-    return this.#queries.usageOverTime(question);
+  usageOverTime(question: UsageOverTimeQuestion): Promise<UsageStepView[]> {
+    return this.#read((queries) => queries.usageOverTime(question));
   }
 
-  firstByteTimes(question: OverTimeQuestion): Promise<FirstByteTimes> {
-    this.flush();
-    return this.#queries.firstByteTimes(question);
+  firstByteTimes(question: OverTimeQuestion): Promise<FirstByteView> {
+    return this.#read((queries) => queries.firstByteTimes(question));
   }
 
+  /** Empty while the file cannot be read: the lists that show it have more to say. */
   lastUsed(): Map<string, number> {
     this.flush();
-    return this.#queries.lastUsed();
+    try {
+      return this.#queries.lastUsed();
+    } catch (error) {
+      if (mayPass(error)) return new Map();
+      throw error;
+    }
   }
 
-  readCapture(id: string): CapturedBodies | null {
+  readCapture(id: string): CapturedExchange<Uint8Array> | null {
     this.flush();
-    return this.#queries.readCapture(id);
+    try {
+      return this.#queries.readCapture(id);
+    } catch (error) {
+      throw mayPass(error) ? unreadable(error) : error;
+    }
+  }
+
+  #upToDate(history: UsageHistory): UsageHistory {
+    const writeAll = () => {
+      this.flush();
+      const { pending, lastError } = this.#waiting.health;
+      if (pending > 0) throw new Error(`rows wait to be written: ${lastError}`);
+    };
+    return {
+      spent: (...question) => {
+        writeAll();
+        return history.spent(...question);
+      },
+      requestsSince: (...question) => {
+        writeAll();
+        return history.requestsSince(...question);
+      },
+      forgetTotal: history.forgetTotal,
+    };
   }
 
   close(): void {
     clearTimeout(this.#firstSweep);
     clearInterval(this.#sweeps);
     this.#retention.stop();
-    this.flush();
-    this.#disarm();
+    this.#days.stop();
+    this.#waiting.close();
   }
+}
+
+function unreadable(error: unknown): GatewayError {
+  return new GatewayError(
+    'storage_unavailable',
+    `The ledger cannot be read now (${messageOf(error)}). Requests are served meanwhile; Sluice tries again by itself.`,
+    { cause: error },
+  );
 }

@@ -2,11 +2,15 @@
  * What happened when, in steps of equal length: usage and times to the first byte. As in `queries.ts`, each question is
  * asked in pieces, with everything else having its turn in between.
  */
+
 import { setImmediate } from 'node:timers/promises';
-import type { Database, Row } from '../database.ts';
-import { number, text } from './rows.ts';
+import type { UsageDimension } from '../contract/ledger.ts';
+import type { FirstByteView, UsageStepView } from '../contract/request-views.ts';
+import { number, text } from '../database/columns.ts';
+import type { Database, Row } from '../database/database.ts';
 import { seekSeq } from './seek.ts';
-import { type Dimension, quarterMs } from './usage-cells.ts';
+import { addUp, readSums, type Sums, toldCost } from './sums.ts';
+import { quarterMs } from './usage-cells.ts';
 
 export interface OverTimeQuestion {
   sinceMs: number;
@@ -20,47 +24,23 @@ export interface OverTimeQuestion {
 
 export interface UsageOverTimeQuestion extends OverTimeQuestion {
   /** `day`: all together. */
-  by: Dimension;
+  by: UsageDimension;
   /** Only these; the empty name stands for what has none. */
   names?: string[];
 }
 
-/** Steps in which nothing happened are left out. */
-export interface UsageStep {
-  /** Unix milliseconds. */
-  startMs: number;
-  name: string | null;
-  requests: number;
-  errors: number;
-  inputTokens: number;
-  outputTokens: number;
-  costUsd: number;
-}
-
-export interface FirstByteStep {
-  startMs: number;
-  /** Requests that it was learnt from. */
-  samples: number;
-  medianMs: number;
-  p95Ms: number;
-}
-
-export interface FirstByteTimes {
-  steps: FirstByteStep[];
-  /** Of all steps, each weighing as much as it had requests; null if there is none. */
-  medianMs: number | null;
-  p95Ms: number | null;
-}
+/** A step while it is being added up. */
+type Summed = Sums & Pick<UsageStepView, 'startMs' | 'name'>;
 
 const rowsPerPiece = 4_000;
 const quartersPerPiece = 4 * 96;
 /** The newest of a step stand for all of it, so that an answer takes as long at a million requests as at twenty thousand. */
 const samplesPerStep = 400;
 
-export async function usageOverTime(database: Database, question: UsageOverTimeQuestion): Promise<UsageStep[]> {
+export async function usageOverTime(database: Database, question: UsageOverTimeQuestion): Promise<UsageStepView[]> {
   const { by, names } = question;
   const isNamed = names === undefined ? '' : ` AND name IN (${names.map(() => '?').join(', ')})`;
-  const found = new Map<string, UsageStep>();
+  const found = new Map<string, Summed>();
   const fromCells = question.stepMs % quarterMs === 0;
   const select = database.prepare(fromCells ? cellsSql(isNamed) : rowsSql(by, isNamed));
   const grid = [offsetMsOf(question), question.stepMs] as const;
@@ -69,21 +49,21 @@ export async function usageOverTime(database: Database, question: UsageOverTimeQ
   for (let from = low; from < high; from += perPiece) {
     const range = [from, Math.min(from + perPiece, high)] as const;
     const which = fromCells ? [by, ...range] : [...range, question.sinceMs, question.untilMs];
-    for (const row of select.all(...grid, ...which, ...(names ?? []))) addUp(found, toStep(row, question));
+    for (const row of select.all(...grid, ...which, ...(names ?? []))) addStep(found, readStep(row, question));
     await setImmediate();
   }
-  return [...found.values()].sort((a, b) => a.startMs - b.startMs);
+  return [...found.values()].map(viewStep).sort((a, b) => a.startMs - b.startMs);
 }
 
 const sums = `sum(requests) AS requests, sum(errors) AS errors, sum(input_tokens) AS input_tokens,
-  sum(output_tokens) AS output_tokens, sum(cost_usd) AS cost_usd`;
+  sum(output_tokens) AS output_tokens, sum(cost_usd) AS cost_usd, sum(unpriced_requests) AS unpriced_requests`;
 
 function cellsSql(isNamed: string): string {
   return `SELECT CAST((quarter * ${quarterMs} + ?) / ? AS INTEGER) AS step, name, ${sums} FROM usage_cells
     WHERE dimension = ? AND quarter >= ? AND quarter < ?${isNamed} GROUP BY step, name`;
 }
 
-const nameColumns: Record<Dimension, string> = {
+const nameColumns: Record<UsageDimension, string> = {
   day: "''",
   key: "coalesce(key_id, '')",
   group: "coalesce(group_id, '')",
@@ -92,40 +72,58 @@ const nameColumns: Record<Dimension, string> = {
 };
 
 /** Counts as `usage-cells.ts` does. */
-function rowsSql(by: Dimension, isNamed: string): string {
-  return `SELECT step, name, ${sums} FROM (
-      SELECT CAST((started_at + ?) / ? AS INTEGER) AS step, ${nameColumns[by]} AS name, 1 AS requests,
-        outcome NOT IN ('ok', 'client-gone') AS errors, coalesce(usage ->> 'inputTokens', 0) AS input_tokens,
-        coalesce(usage ->> 'outputTokens', 0) AS output_tokens, coalesce(cost_usd, 0) AS cost_usd
-      FROM requests WHERE seq >= ? AND seq < ? AND started_at >= ? AND started_at < ? AND outcome IS NOT NULL)
+function rowsSql(by: UsageDimension, isNamed: string): string {
+  const isOfAttempts = by === 'model' || by === 'provider';
+  return `WITH asked AS (SELECT CAST((started_at + ?) / ? AS INTEGER) AS step, * FROM requests
+      WHERE seq >= ? AND seq < ? AND started_at >= ? AND started_at < ? AND outcome IS NOT NULL)
+    SELECT step, name, ${sums} FROM (${requestsSql(by)}${isOfAttempts ? ` UNION ALL ${attemptsSql(by)}` : ''})
     WHERE 1${isNamed} GROUP BY step, name`;
 }
 
-function toStep(row: Row, question: OverTimeQuestion): UsageStep {
+/** A row for each request: of one with several attempts, by model and provider, without what those used. */
+function requestsSql(by: UsageDimension): string {
+  const whole = by === 'model' || by === 'provider' ? 'attempts IS NULL OR json_array_length(attempts) < 2' : '1';
+  const isUnpriced = `cost_usd IS NULL AND provider IS NOT NULL AND capability IS NOT NULL AND method = 'POST'
+    AND (outcome <> 'error' OR usage IS NOT NULL)`;
+  return `SELECT step, ${nameColumns[by]} AS name, 1 AS requests, outcome NOT IN ('ok', 'client-gone') AS errors,
+      CASE WHEN ${whole} THEN coalesce(usage ->> 'inputTokens', 0) ELSE 0 END AS input_tokens,
+      CASE WHEN ${whole} THEN coalesce(usage ->> 'outputTokens', 0) ELSE 0 END AS output_tokens,
+      CASE WHEN ${whole} THEN coalesce(cost_usd, 0) ELSE 0 END AS cost_usd,
+      CASE WHEN ${whole} THEN ${isUnpriced} ELSE 0 END AS unpriced_requests
+    FROM asked`;
+}
+
+/** What each of several attempts used, by the model or provider that it asked; unknown costs once for each of those. */
+function attemptsSql(by: 'model' | 'provider'): string {
+  const name = by === 'model' ? "coalesce(attempt.value ->> 'model', model_asked, '')" : "attempt.value ->> 'provider'";
+  const isUnpriced = `attempt.value ->> 'costUsd' IS NULL AND (attempt.value ->> 'usage' IS NOT NULL
+    OR coalesce(attempt.value ->> 'failure', 'client-gone') IN ('client-gone', 'stream-broken'))`;
+  return `SELECT step, ${name} AS name, 0 AS requests, 0 AS errors,
+      sum(coalesce(attempt.value ->> '$.usage.inputTokens', 0)) AS input_tokens,
+      sum(coalesce(attempt.value ->> '$.usage.outputTokens', 0)) AS output_tokens,
+      sum(coalesce(attempt.value ->> 'costUsd', 0)) AS cost_usd, max(${isUnpriced}) AS unpriced_requests
+    FROM asked, json_each(attempts) AS attempt WHERE json_array_length(attempts) > 1 GROUP BY seq, name`;
+}
+
+function readStep(row: Row, question: OverTimeQuestion): Summed {
   return {
     startMs: (number(row.step) ?? 0) * question.stepMs - offsetMsOf(question),
     name: text(row.name) || null,
-    requests: number(row.requests) ?? 0,
-    errors: number(row.errors) ?? 0,
-    inputTokens: number(row.input_tokens) ?? 0,
-    outputTokens: number(row.output_tokens) ?? 0,
-    costUsd: number(row.cost_usd) ?? 0,
+    ...readSums(row),
   };
 }
 
 /** A step may begin in one piece and end in the next. */
-function addUp(found: Map<string, UsageStep>, more: UsageStep): void {
-  const id = `${more.startMs} ${more.name ?? ''}`;
-  const sum = found.get(id);
-  if (sum === undefined) {
-    found.set(id, more);
-    return;
-  }
-  sum.requests += more.requests;
-  sum.errors += more.errors;
-  sum.inputTokens += more.inputTokens;
-  sum.outputTokens += more.outputTokens;
-  sum.costUsd += more.costUsd;
+function addStep(found: Map<string, Summed>, step: Summed): void {
+  const id = `${step.startMs} ${step.name ?? ''}`;
+  const before = found.get(id);
+  if (before) addUp(before, step);
+  else found.set(id, step);
+}
+
+function viewStep({ startMs, name, ...sums }: Summed): UsageStepView {
+  const { requests, errors, inputTokens, outputTokens, unpricedRequests } = sums;
+  return { startMs, name, requests, errors, inputTokens, outputTokens, costUsd: toldCost(sums), unpricedRequests };
 }
 
 interface WeightedSample {
@@ -134,14 +132,14 @@ interface WeightedSample {
   weight: number;
 }
 
-export async function firstByteTimes(database: Database, question: OverTimeQuestion): Promise<FirstByteTimes> {
+export async function firstByteTimes(database: Database, question: OverTimeQuestion): Promise<FirstByteView> {
   const select = database.prepare(
     `SELECT first_byte_ms FROM requests
      WHERE seq >= ? AND seq < ? AND first_byte_ms IS NOT NULL ORDER BY seq DESC LIMIT ${samplesPerStep}`,
   );
   const { sinceMs, untilMs, stepMs } = question;
   const offsetMs = offsetMsOf(question);
-  const steps: FirstByteStep[] = [];
+  const steps: FirstByteView['steps'] = [];
   const all: WeightedSample[] = [];
   for (let atMs = sinceMs; atMs < untilMs; ) {
     const startMs = Math.floor((atMs + offsetMs) / stepMs) * stepMs - offsetMs;

@@ -1,6 +1,7 @@
 /** Deletes what is older or more than is to be kept, in pieces so small that nothing beside it waits. */
 import { setImmediate } from 'node:timers/promises';
-import type { Database, Statement } from '../database.ts';
+import { usageDimensions } from '../contract/ledger.ts';
+import type { Database, Statement } from '../database/database.ts';
 import { seekSeq } from './seek.ts';
 import { quarterMs } from './usage-cells.ts';
 
@@ -29,6 +30,10 @@ export function createRetention(database: Database, now: () => number): Retentio
     `DELETE FROM usage_cells WHERE (dimension, quarter, name) IN
        (SELECT dimension, quarter, name FROM usage_cells WHERE dimension = ? AND quarter < ? LIMIT ${rowsPerPiece})`,
   );
+  const deleteDays = database.prepare(
+    `DELETE FROM usage_days WHERE (dimension, day, name) IN
+       (SELECT dimension, day, name FROM usage_days WHERE dimension = ? AND day < ? LIMIT ${rowsPerPiece})`,
+  );
   const deleteCaptures = database.prepare(
     `DELETE FROM captures WHERE seq IN
        (SELECT seq FROM (SELECT seq, captured_at FROM captures ORDER BY seq LIMIT ${capturesPerPiece})
@@ -56,8 +61,10 @@ export function createRetention(database: Database, now: () => number): Retentio
       const firstKept = Math.max(seekSeq(database, oldestAt), lastSeq - limits.retentionRows + 1);
       const deleted = await deleteInPieces(deleteRequests, firstKept, rowsPerPiece);
       // Sums are small and outlive their requests if only the number of rows was the reason, but not the days.
-      for (const dimension of ['day', 'key', 'group', 'model', 'provider']) {
+      const oldestDay = Math.floor(oldestAt / dayMs);
+      for (const dimension of usageDimensions) {
         await deleteInPieces(deleteCells, dimension, Math.floor(oldestAt / quarterMs));
+        await deleteInPieces(deleteDays, dimension, oldestDay);
       }
       await deleteInPieces(deleteCaptures, now() - limits.captureRetentionDays * dayMs);
       return deleted;

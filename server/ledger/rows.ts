@@ -1,39 +1,45 @@
 /** A request as a row of the table `requests`, and back. */
 
-import { capabilitySchema } from '../contract/config.ts';
+import { capabilities } from '../contract/capability.ts';
 import type {
   AttemptRecord,
   RequestOutcome,
   RequestRecord,
   RequestStarted,
+  Reserved,
   Usage,
   UsageCertainty,
 } from '../contract/ledger.ts';
-import type { Row, SqlValue } from '../database.ts';
-
-/** A request as it is read back. `outcome` is null while it runs; `totalMs` is also unknown if it was interrupted. */
-export type LedgerRow = Omit<RequestRecord, 'outcome' | 'totalMs'> & {
-  /** Its place in the ledger; rises with time. Serves as the cursor of a list. */
-  seq: number;
-  outcome: RequestOutcome | null;
-  totalMs: number | null;
-};
+import type { RequestView } from '../contract/request-views.ts';
+import { json, number, text } from '../database/columns.ts';
+import type { Row, SqlValue } from '../database/database.ts';
 
 const startedColumns = 'id, started_at, key_id, group_id, route, method, capability, model_asked, stream';
 const finishedColumns =
   'outcome, status, error_code, model_served, provider, credential, queue_ms, connect_ms, first_byte_ms, total_ms, ' +
-  'bytes_in, bytes_out, upstream_request_id, attempts, usage, usage_certainty, cost_usd, client, client_retries';
+  'bytes_in, bytes_out, upstream_request_id, attempts, usage, usage_certainty, cost_usd, client, client_retries, ' +
+  'first_content_ms, longest_gap_ms';
 
 const marks = (columns: string) => columns.replaceAll(/\w+/g, '?');
 
-export const insertStartedSql = `INSERT INTO requests (${startedColumns}) VALUES (${marks(startedColumns)})`;
+const reservedColumns = 'usage, usage_certainty, cost_usd';
+
+export const insertStartedSql =
+  `INSERT INTO requests (${startedColumns}, ${reservedColumns}) ` +
+  `VALUES (${marks(startedColumns)}, ${marks(reservedColumns)})`;
 export const insertFinishedSql =
   `INSERT INTO requests (${startedColumns}, ${finishedColumns}) ` +
   `VALUES (${marks(startedColumns)}, ${marks(finishedColumns)})`;
 /** Its last parameter is the `seq` of the row. */
 export const updateFinishedSql = `UPDATE requests SET ${finishedColumns.replaceAll(/\w+/g, '$& = ?')} WHERE seq = ?`;
 
-/** The values of a request that runs, in the order of `insertStartedSql`. */
+/** A request that runs. */
+export interface BegunRow extends RequestStarted {
+  /** Counted if the program ends before the request does. */
+  reserved?: Reserved | null;
+}
+
+/** With `reservedValues`, those of `insertStartedSql`; with `finishedValues`, those of `insertFinishedSql`. */
 export function startedValues(row: RequestStarted): SqlValue[] {
   return [
     row.id,
@@ -48,8 +54,14 @@ export function startedValues(row: RequestStarted): SqlValue[] {
   ];
 }
 
+export function reservedValues({ reserved }: BegunRow): SqlValue[] {
+  return reserved ? [JSON.stringify(reserved.usage), 'estimated', reserved.costUsd] : [null, null, null];
+}
+
 /** The values that a request has once it ended, in the order of `updateFinishedSql`. */
 export function finishedValues(row: RequestRecord): SqlValue[] {
+  const plain = isPlain(row);
+  const only = plain ? row.attempts[0] : undefined;
   return [
     row.outcome,
     row.status,
@@ -64,19 +76,21 @@ export function finishedValues(row: RequestRecord): SqlValue[] {
     row.bytesIn,
     row.bytesOut,
     row.attempts.at(-1)?.upstreamRequestId ?? null,
-    isPlain(row) ? null : JSON.stringify(row.attempts),
+    plain ? null : JSON.stringify(row.attempts),
     row.usage === null ? null : JSON.stringify(row.usage),
     row.usageCertainty,
     row.costUsd,
     row.client,
     row.clientRetries,
+    only?.firstContentMs ?? null,
+    only?.longestGapMs ?? null,
   ];
 }
 
 /** One attempt that went well repeats what its row says; leaving it out halves what most rows cost. */
 function isPlain({ attempts: [only, ...others], provider, status, totalMs }: RequestRecord): boolean {
   if (!only) return provider === null;
-  const wentWell = only.failure === null && only.error === null && only.status === status;
+  const wentWell = only.failure === null && only.error === null && only.droppedEvents === 0 && only.status === status;
   return others.length === 0 && wentWell && only.totalMs !== null && only.totalMs <= totalMs;
 }
 
@@ -87,29 +101,31 @@ function plainAttempt(row: Row): AttemptRecord[] {
   const queueMs = number(row.queue_ms) ?? 0;
   return [
     {
+      cause: 'first',
       provider,
       credential: text(row.credential),
       model: text(row.model_served),
       startedAt: Math.round((number(row.started_at) ?? 0) + queueMs),
       connectMs: number(row.connect_ms),
       firstByteMs: number(row.first_byte_ms),
+      firstContentMs: number(row.first_content_ms),
+      longestGapMs: number(row.longest_gap_ms),
       totalMs: (number(row.total_ms) ?? 0) - queueMs,
       status: number(row.status),
       failure: null,
       error: null,
+      droppedEvents: 0,
       upstreamRequestId: text(row.upstream_request_id),
+      usage: json<Usage | null>(row.usage, null),
+      usageCertainty: (text(row.usage_certainty) as UsageCertainty | null) ?? 'none',
+      costUsd: number(row.cost_usd),
     },
   ];
 }
 
-export const text = (value: SqlValue | undefined): string | null => (typeof value === 'string' ? value : null);
-export const number = (value: SqlValue | undefined): number | null => (typeof value === 'number' ? value : null);
-
-/** Only this module writes these columns, so what is in them has the type that was written. */
-const json = <T>(value: SqlValue | undefined, otherwise: T): T =>
-  typeof value === 'string' ? (JSON.parse(value) as T) : otherwise;
-
-export function toLedgerRow(row: Row): LedgerRow {
+/** What one that runs has reserved is no usage yet. */
+export function toLedgerRow(row: Row): RequestView {
+  const hasEnded = row.outcome !== null;
   return {
     seq: number(row.seq) ?? 0,
     id: text(row.id) ?? '',
@@ -118,7 +134,7 @@ export function toLedgerRow(row: Row): LedgerRow {
     groupId: text(row.group_id),
     route: text(row.route) ?? '',
     method: text(row.method) ?? '',
-    capability: capabilitySchema.safeParse(row.capability).data ?? null,
+    capability: capabilities.find((each) => each === row.capability) ?? null,
     modelAsked: text(row.model_asked),
     stream: row.stream === 1,
     outcome: text(row.outcome) as RequestOutcome | null,
@@ -134,9 +150,9 @@ export function toLedgerRow(row: Row): LedgerRow {
     bytesIn: number(row.bytes_in) ?? 0,
     bytesOut: number(row.bytes_out) ?? 0,
     attempts: row.attempts === null ? plainAttempt(row) : json<AttemptRecord[]>(row.attempts, []),
-    usage: json<Usage | null>(row.usage, null),
-    usageCertainty: (text(row.usage_certainty) as UsageCertainty | null) ?? 'none',
-    costUsd: number(row.cost_usd),
+    usage: hasEnded ? json<Usage | null>(row.usage, null) : null,
+    usageCertainty: (hasEnded ? (text(row.usage_certainty) as UsageCertainty | null) : null) ?? 'none',
+    costUsd: hasEnded ? number(row.cost_usd) : null,
     client: text(row.client),
     clientRetries: number(row.client_retries) ?? 0,
   };

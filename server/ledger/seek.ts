@@ -1,4 +1,4 @@
-import type { Database } from '../database.ts';
+import type { Database } from '../database/database.ts';
 
 /** The places that are taken: from the oldest request to one past the newest. */
 export function wholeRange(database: Database): { low: number; high: number } {

@@ -1,16 +1,19 @@
 /**
  * Sums of requests by quarter of an hour, for each dimension that a summary is asked by. They are added up in memory for
  * a whole batch and written in its transaction, so sums and requests always agree.
+ *
+ * A request counts once, where it was answered. What its attempts used and cost counts with the provider and model that
+ * each of them asked.
  */
-import type { RequestRecord, UsageTotals } from '../contract/ledger.ts';
-import type { Database } from '../database.ts';
-
-export type Dimension = 'day' | 'key' | 'group' | 'model' | 'provider';
+import type { AttemptRecord, RequestRecord, UsageDimension } from '../contract/ledger.ts';
+import type { Database, Statement } from '../database/database.ts';
+import { noSums, type Sums, sumColumns, sumValues } from './sums.ts';
 
 export const quarterMs = 15 * 60_000;
+export const quartersPerDay = 96;
 
-interface Cell extends UsageTotals {
-  dimension: Dimension;
+export interface Cell extends Sums {
+  dimension: UsageDimension;
   quarter: number;
   name: string;
 }
@@ -29,6 +32,7 @@ export type Countable = Pick<
   | 'outcome'
   | 'usage'
   | 'costUsd'
+  | 'attempts'
 >;
 
 /** A client that hangs up is nobody's fault. */
@@ -40,31 +44,25 @@ function isUnpriced(row: Countable): boolean {
   return row.outcome !== 'error' || row.usage !== null;
 }
 
-function emptyCell(dimension: Dimension, quarter: number, name: string): Cell {
-  return {
-    dimension,
-    quarter,
-    name,
-    requests: 0,
-    errors: 0,
-    inputTokens: 0,
-    outputTokens: 0,
-    cachedInputTokens: 0,
-    reasoningTokens: 0,
-    seconds: 0,
-    characters: 0,
-    images: 0,
-    costUsd: 0,
-    unpricedRequests: 0,
-  };
+/** The same of one of several attempts: one that brought no answer costs nothing. */
+function isUnpricedAttempt({ costUsd, usage, failure }: AttemptRecord): boolean {
+  if (costUsd !== null) return false;
+  return usage !== null || failure === null || failure === 'stream-broken' || failure === 'client-gone';
 }
 
 function addTo(cell: Cell, row: Countable): void {
+  addRequest(cell, row);
+  if (isUnpriced(row)) cell.unpricedRequests += 1;
+  addUsage(cell, row);
+}
+
+function addRequest(cell: Cell, row: Countable): void {
   cell.requests += 1;
   if (isError(row)) cell.errors += 1;
-  cell.costUsd += row.costUsd ?? 0;
-  if (isUnpriced(row)) cell.unpricedRequests += 1;
-  const usage = row.usage;
+}
+
+function addUsage(cell: Cell, { usage, costUsd }: Pick<Countable, 'usage' | 'costUsd'>): void {
+  cell.costUsd += costUsd ?? 0;
   if (usage === null) return;
   cell.inputTokens += usage.inputTokens ?? 0;
   cell.outputTokens += usage.outputTokens ?? 0;
@@ -75,7 +73,7 @@ function addTo(cell: Cell, row: Countable): void {
   cell.images += usage.images ?? 0;
 }
 
-type Cells = Record<Dimension, Map<string, Cell>>;
+type Cells = Record<UsageDimension, Map<string, Cell>>;
 
 /** Adds up finished requests. What has no key, group, model or provider counts under the empty name. */
 export class UsageSums {
@@ -91,8 +89,15 @@ export class UsageSums {
     addTo(cellOf(cells, 'day', quarter, ''), row);
     addTo(cellOf(cells, 'key', quarter, row.keyId), row);
     addTo(cellOf(cells, 'group', quarter, row.groupId), row);
-    addTo(cellOf(cells, 'model', quarter, row.modelServed ?? row.modelAsked), row);
-    addTo(cellOf(cells, 'provider', quarter, row.provider), row);
+    const model = cellOf(cells, 'model', quarter, row.modelServed ?? row.modelAsked);
+    const provider = cellOf(cells, 'provider', quarter, row.provider);
+    if (row.attempts.length > 1) {
+      addAttempts(row, model, (attempt) => cellOf(cells, 'model', quarter, attempt.model ?? row.modelAsked));
+      addAttempts(row, provider, (attempt) => cellOf(cells, 'provider', quarter, attempt.provider));
+    } else {
+      addTo(model, row);
+      addTo(provider, row);
+    }
   }
 
   values(): Iterable<Cell> {
@@ -102,55 +107,56 @@ export class UsageSums {
   }
 }
 
-function cellOf(cells: Cells, dimension: Dimension, quarter: number, name: string | null): Cell {
+/** The request counts in `own`, what each attempt used in its own cell, unknown costs once in each. */
+function addAttempts(row: Countable, own: Cell, cellOfAttempt: (attempt: AttemptRecord) => Cell): void {
+  addRequest(own, row);
+  const unpriced = new Set<Cell>();
+  for (const attempt of row.attempts) {
+    const cell = cellOfAttempt(attempt);
+    addUsage(cell, attempt);
+    if (isUnpricedAttempt(attempt)) unpriced.add(cell);
+  }
+  for (const cell of unpriced) cell.unpricedRequests += 1;
+}
+
+function cellOf(cells: Cells, dimension: UsageDimension, quarter: number, name: string | null): Cell {
   const named = cells[dimension];
   let cell = named.get(name ?? '');
   if (cell === undefined) {
-    cell = emptyCell(dimension, quarter, name ?? '');
+    cell = { dimension, quarter, name: name ?? '', ...noSums };
     named.set(cell.name, cell);
   }
   return cell;
 }
 
-const summed = [
-  'requests',
-  'errors',
-  'input_tokens',
-  'output_tokens',
-  'cached_input_tokens',
-  'reasoning_tokens',
-  'seconds',
-  'characters',
-  'images',
-  'cost_usd',
-  'unpriced_requests',
-];
-
-/** Returns a function that adds sums to the table; to be called inside a transaction. */
-export function prepareSumsWriter(database: Database): (sums: UsageSums) => void {
-  const upsert = database.prepare(
-    `INSERT INTO usage_cells (dimension, quarter, name, ${summed.join(', ')})
-     VALUES (?, ?, ?, ${summed.map(() => '?').join(', ')})
-     ON CONFLICT DO UPDATE SET ${summed.map((column) => `${column} = ${column} + excluded.${column}`).join(', ')}`,
+/** Returns a function that adds sums to the tables; to be called inside a transaction. `isRolledUp`: see `usage-days.ts`. */
+export function prepareSumsWriter(
+  database: Database,
+  isRolledUp: (dimension: UsageDimension, day: number) => boolean,
+): (sums: UsageSums) => void {
+  const toQuarter = prepareUpsert(database, 'usage_cells', 'quarter');
+  const toDay = prepareUpsert(database, 'usage_days', 'day');
+  const toTotal = database.prepare(
+    `INSERT INTO usage_totals (dimension, name, tokens, cost_usd) VALUES (?, ?, ?, ?)
+     ON CONFLICT DO UPDATE SET tokens = tokens + excluded.tokens, cost_usd = cost_usd + excluded.cost_usd`,
   );
   return (sums) => {
     for (const cell of sums.values()) {
-      upsert.run(
-        cell.dimension,
-        cell.quarter,
-        cell.name,
-        cell.requests,
-        cell.errors,
-        cell.inputTokens,
-        cell.outputTokens,
-        cell.cachedInputTokens,
-        cell.reasoningTokens,
-        cell.seconds,
-        cell.characters,
-        cell.images,
-        cell.costUsd,
-        cell.unpricedRequests,
-      );
+      const values = sumValues(cell);
+      toQuarter.run(cell.dimension, cell.quarter, cell.name, ...values);
+      const day = Math.floor(cell.quarter / quartersPerDay);
+      if (isRolledUp(cell.dimension, day)) toDay.run(cell.dimension, day, cell.name, ...values);
+      const tokens = cell.inputTokens + cell.outputTokens;
+      const isTotalled = cell.dimension === 'key' || cell.dimension === 'group';
+      if (isTotalled && tokens + cell.costUsd > 0) toTotal.run(cell.dimension, cell.name, tokens, cell.costUsd);
     }
   };
+}
+
+function prepareUpsert(database: Database, table: string, time: string): Statement {
+  return database.prepare(
+    `INSERT INTO ${table} (dimension, ${time}, name, ${sumColumns.join(', ')})
+     VALUES (?, ?, ?, ${sumColumns.map(() => '?').join(', ')})
+     ON CONFLICT DO UPDATE SET ${sumColumns.map((column) => `${column} = ${column} + excluded.${column}`).join(', ')}`,
+  );
 }

@@ -1,48 +1,49 @@
 /** Writes a batch of the ledger in one transaction: requests, the sums of usage, last uses of keys, captured bodies. */
-import type { RequestRecord, RequestStarted } from '../contract/ledger.ts';
-import type { Database } from '../database.ts';
+import type { CapturedExchange, HeaderList, RequestRecord, RequestStarted } from '../contract/ledger.ts';
+import type { Database } from '../database/database.ts';
 import {
+  type BegunRow,
   finishedValues,
   insertFinishedSql,
   insertStartedSql,
+  reservedValues,
   startedValues,
   toLedgerRow,
   updateFinishedSql,
 } from './rows.ts';
 import { prepareSumsWriter, UsageSums } from './usage-cells.ts';
+import type { UsageDays } from './usage-days.ts';
 
-export interface Capture {
+export interface Capture extends CapturedExchange<Uint8Array> {
   id: string;
   capturedAt: number;
-  request: Uint8Array | null;
-  response: Uint8Array | null;
 }
 
 export interface LedgerWriter {
   /** Writes all or throws and writes nothing. */
-  write(requests: readonly (RequestStarted | RequestRecord)[], captures: readonly Capture[]): void;
+  write(requests: readonly (BegunRow | RequestRecord)[], captures: readonly Capture[]): void;
   /** Marks what an earlier run left unfinished. Returns how many there were. */
   markInterrupted(): number;
 }
 
-export const isFinished = (row: RequestStarted | RequestRecord): row is RequestRecord => 'outcome' in row;
+export const isFinished = (row: BegunRow | RequestRecord): row is RequestRecord => 'outcome' in row;
 
 /** A request that began and ended within the batch is one row; the order is that in which they began. */
-function latestById(rows: readonly (RequestStarted | RequestRecord)[]): Iterable<RequestStarted | RequestRecord> {
-  const latest = new Map<string, RequestStarted | RequestRecord>();
+function latestById(rows: readonly (BegunRow | RequestRecord)[]): Iterable<BegunRow | RequestRecord> {
+  const latest = new Map<string, BegunRow | RequestRecord>();
   for (const row of rows) latest.set(row.id, row);
   return latest.values();
 }
 
-export function createLedgerWriter(database: Database): LedgerWriter {
-  const addSums = prepareSumsWriter(database);
+export function createLedgerWriter(database: Database, days: Pick<UsageDays, 'isRolledUp'>): LedgerWriter {
+  const addSums = prepareSumsWriter(database, days.isRolledUp);
   const addKeyUses = prepareKeyUsesWriter(database);
   const writeRequest = prepareRequestWriter(database);
-  const insertCapture = database.prepare(
-    'INSERT INTO captures (id, captured_at, request, response) VALUES (?, ?, ?, ?)',
-  );
+  const addCapture = prepareCaptureWriter(database);
   /** Where the rows of requests in flight are, by request id. */
   const running = new Map<string, number>();
+  // In a new file they have none.
+  database.onReplaced(() => running.clear());
 
   return {
     write(rows, captures) {
@@ -56,7 +57,7 @@ export function createLedgerWriter(database: Database): LedgerWriter {
         }
         addSums(sums);
         addKeyUses(rows);
-        for (const one of captures) insertCapture.run(one.id, one.capturedAt, one.request, one.response);
+        captures.forEach(addCapture);
       });
       // Only now is it certain that the rows are there.
       for (const row of rows) if (isFinished(row)) running.delete(row.id);
@@ -71,10 +72,20 @@ function prepareRequestWriter(database: Database) {
   const insertStarted = database.prepare(insertStartedSql);
   const insertFinished = database.prepare(insertFinishedSql);
   const updateFinished = database.prepare(updateFinishedSql);
-  return (row: RequestStarted | RequestRecord, seq: number | undefined): number => {
-    if (!isFinished(row)) return insertStarted.run(...startedValues(row)).lastId;
+  return (row: BegunRow | RequestRecord, seq: number | undefined): number => {
+    if (!isFinished(row)) return insertStarted.run(...startedValues(row), ...reservedValues(row)).lastId;
     if (seq !== undefined) return updateFinished.run(...finishedValues(row), seq).lastId;
     return insertFinished.run(...startedValues(row), ...finishedValues(row)).lastId;
+  };
+}
+
+function prepareCaptureWriter(database: Database) {
+  const insert = database.prepare(
+    'INSERT INTO captures (id, captured_at, request, response, request_headers, response_headers) VALUES (?, ?, ?, ?, ?, ?)',
+  );
+  const asText = (headers: HeaderList | null) => headers && JSON.stringify(headers);
+  return ({ id, capturedAt, request, response, requestHeaders, responseHeaders }: Capture): void => {
+    insert.run(id, capturedAt, request, response, asText(requestHeaders), asText(responseHeaders));
   };
 }
 
@@ -93,13 +104,10 @@ function prepareKeyUsesWriter(database: Database) {
 }
 
 function markInterrupted(database: Database, addSums: (sums: UsageSums) => void): number {
-  const left = database.prepare('SELECT * FROM requests WHERE outcome IS NULL').all().map(toLedgerRow);
-  const mark = database.prepare("UPDATE requests SET outcome = 'interrupted' WHERE seq = ?");
+  const mark = database.prepare("UPDATE requests SET outcome = 'interrupted' WHERE outcome IS NULL RETURNING *");
+  const left = mark.all().map(toLedgerRow);
   const sums = new UsageSums();
-  for (const row of left) {
-    mark.run(row.seq);
-    sums.add({ ...row, outcome: 'interrupted' });
-  }
+  for (const row of left) sums.add({ ...row, outcome: 'interrupted' });
   addSums(sums);
   return left.length;
 }

@@ -3,6 +3,9 @@
  * hour, and over a restart from a cache. Must not know groups, keys or requests, none of which ever waits for it.
  */
 import type { Logger } from 'pino';
+import { say } from '../contract/coded.ts';
+import type { ProbeFinding } from '../contract/probe.ts';
+import { findingTexts } from '../contract/probe-texts.ts';
 import type { Transport } from '../transport/transport.ts';
 import { listModels } from './list-models.ts';
 import { createModelCache } from './model-cache.ts';
@@ -24,6 +27,8 @@ export interface DiscoveryState {
   fetchedAt: number | null;
   /** Why the newest attempt failed, for a person; null if it did not. */
   error: string | null;
+  /** The same as a value; null also where it was not asked. */
+  finding: ProbeFinding | null;
   /** Of models known. */
   count: number;
 }
@@ -47,7 +52,8 @@ export function createDiscovery(ports: DiscoveryPorts): Discovery {
 
   function asked(watch: ModelWatch): void {
     const { id } = watch.upstream;
-    if (watch.error !== null) log.warn({ provider: id, problem: watch.error }, 'a provider did not tell its models');
+    if (watch.finding !== null)
+      log.warn({ provider: id, problem: say(findingTexts, watch.finding) }, 'a provider did not tell its models');
     else if (watch.known) cache.put(id, baseUrlOf(watch.upstream), watch.known);
     ports.onChange(id);
   }
@@ -83,15 +89,16 @@ export function createDiscovery(ports: DiscoveryPorts): Discovery {
       }
     },
     async refresh(provider) {
-      if (provider.unusable !== null) return { ...stateOf(watches.get(provider.id)), error: provider.unusable };
+      if (provider.unusable !== null)
+        return { ...stateOf(watches.get(provider.id)), error: provider.unusable, finding: null };
       const watch = watches.get(provider.id);
       if (watch) {
         await watch.ask();
         return stateOf(watch);
       }
       const result = await listModels(provider, transport);
-      if ('error' in result) return { fetchedAt: null, error: result.error, count: 0 };
-      return { fetchedAt: now(), error: null, count: result.models.size };
+      if ('finding' in result) return { fetchedAt: null, ...toldOf(result.finding), count: 0 };
+      return { fetchedAt: now(), ...toldOf(null), count: result.models.size };
     },
     async close() {
       for (const watch of watches.values()) watch.stop();
@@ -102,7 +109,11 @@ export function createDiscovery(ports: DiscoveryPorts): Discovery {
 
 function stateOf(watch: ModelWatch | undefined): DiscoveryState {
   const known: KnownModels | null = watch?.known ?? null;
-  return { fetchedAt: known?.fetchedAt ?? null, error: watch?.error ?? null, count: known?.models.size ?? 0 };
+  return { fetchedAt: known?.fetchedAt ?? null, ...toldOf(watch?.finding ?? null), count: known?.models.size ?? 0 };
+}
+
+function toldOf(finding: ProbeFinding | null): Pick<DiscoveryState, 'error' | 'finding'> {
+  return { error: finding && say(findingTexts, finding), finding };
 }
 
 function baseUrlOf({ endpoint }: Upstream): string {

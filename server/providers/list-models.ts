@@ -1,20 +1,21 @@
+import type { ProbeFinding } from '../contract/probe.ts';
 import { readReply } from '../transport/read-reply.ts';
 import type { Transport } from '../transport/transport.ts';
 import { TransportError } from '../transport/transport-error.ts';
 import { parseModelList } from './model-list.ts';
 import { type ModelInfo, modelListRequest, type Upstream } from './upstream.ts';
 
-export type ListResult = { models: ReadonlyMap<string, ModelInfo> } | { error: string };
+export type ListResult = { models: ReadonlyMap<string, ModelInfo> } | { finding: ProbeFinding };
 
-/** Asks a provider for its models. What goes wrong is told for a person, and never quotes the reply. */
+/** Asks a provider for its models, or tells what was found in their place, as a probe would. */
 export async function listModels(upstream: Upstream, transport: Transport): Promise<ListResult> {
   try {
     const { status, body } = await readReply(transport, modelListRequest(upstream));
-    if (status !== 200) return { error: `it answered ${status} when asked for its models` };
+    if (status !== 200) return { finding: { code: 'answered', status } };
     const models = parseModelList(body, upstream.id);
-    return models ? { models } : { error: 'its answer is no list of models' };
+    return models ? { models } : { finding: { code: 'not-a-list' } };
   } catch (error) {
-    if (error instanceof TransportError) return { error: error.message };
+    if (error instanceof TransportError) return { finding: { code: 'way-failed', detail: error.message } };
     throw error;
   }
 }

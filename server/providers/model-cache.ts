@@ -10,7 +10,12 @@ const cachedSchema = z.object({
   /** What it was asked under: the list of one address says nothing of another. */
   baseUrl: z.string(),
   fetchedAt: z.int().nonnegative(),
-  models: z.array(z.tuple([z.string().min(1).max(256), z.object({ created: z.int(), ownedBy: z.string() })])),
+  models: z.array(
+    z.tuple([
+      z.string().min(1).max(256),
+      z.object({ created: z.int(), ownedBy: z.string(), contextTokens: z.int().exactOptional() }),
+    ]),
+  ),
 });
 const fileSchema = z.object({ version: z.literal(1), providers: z.record(z.string(), cachedSchema) });
 

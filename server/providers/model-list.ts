@@ -2,16 +2,28 @@ import { z } from 'zod';
 import type { ModelInfo } from './upstream.ts';
 
 const nameSchema = z.string().min(1).max(256);
+const tokensSchema = z.int().positive().optional().catch(undefined);
 const entrySchema = z.union([
-  nameSchema.transform((id) => ({ id, created: 0, owned_by: null })),
+  nameSchema.transform((id) => ({ id, created: 0, owned_by: null, contextTokens: undefined })),
   z
     .object({
       id: nameSchema.optional().catch(undefined),
       name: nameSchema.optional().catch(undefined),
       created: z.int().nonnegative().catch(0),
       owned_by: nameSchema.nullable().catch(null),
+      // In turn: OpenRouter and Together, Groq, Mistral, vLLM.
+      context_length: tokensSchema,
+      context_window: tokensSchema,
+      max_context_length: tokensSchema,
+      max_model_len: tokensSchema,
     })
-    .transform(({ id, name, created, owned_by }) => ({ id: id ?? name, created, owned_by })),
+    .transform(({ id, name, created, owned_by, ...sizes }) => ({
+      id: id ?? name,
+      created,
+      owned_by,
+      contextTokens:
+        sizes.context_length ?? sizes.context_window ?? sizes.max_context_length ?? sizes.max_model_len ?? undefined,
+    })),
 ]);
 const listSchema = z.union([
   z.array(z.unknown()),
@@ -30,8 +42,9 @@ export function parseModelList(body: Buffer, ownedBy: string): Map<string, Model
   for (const item of list.data) {
     const entry = entrySchema.safeParse(item);
     if (!entry.success || !entry.data.id) continue;
-    const { id, created, owned_by } = entry.data;
-    models.set(plainName(id), { created, ownedBy: owned_by ?? ownedBy });
+    const { id, created, owned_by, contextTokens } = entry.data;
+    const size = contextTokens === undefined ? {} : { contextTokens };
+    models.set(plainName(id), { created, ownedBy: owned_by ?? ownedBy, ...size });
   }
   return models;
 }

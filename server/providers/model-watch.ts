@@ -1,3 +1,4 @@
+import type { ProbeFinding } from '../contract/probe.ts';
 import type { Transport } from '../transport/transport.ts';
 import { listModels } from './list-models.ts';
 import type { ModelInfo, Upstream } from './upstream.ts';
@@ -22,8 +23,8 @@ const firstBackoffMs = 30_000;
 export class ModelWatch {
   readonly upstream: Upstream;
   known: KnownModels | null;
-  /** Why the newest attempt failed; null if it did not. */
-  error: string | null = null;
+  /** What the newest attempt found in place of models; null if it found them. */
+  finding: ProbeFinding | null = null;
   readonly #ports: ModelWatchPorts;
   #failures = 0;
   #timer: NodeJS.Timeout | undefined;
@@ -60,12 +61,12 @@ export class ModelWatch {
   async #ask(): Promise<void> {
     const result = await listModels(this.upstream, this.#ports.transport);
     if (this.#isStopped) return;
-    if ('error' in result) {
-      this.error = result.error;
+    if ('finding' in result) {
+      this.finding = result.finding;
       this.#failures++;
     } else {
       this.known = { fetchedAt: this.#ports.now(), models: result.models };
-      this.error = null;
+      this.finding = null;
       this.#failures = 0;
     }
     this.#ports.asked(this);

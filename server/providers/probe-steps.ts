@@ -1,15 +1,13 @@
-import { type ProbeReport, type ProbeStep, type ProbeStepName, probeSteps } from '../contract/probe.ts';
-
-const passed: Record<ProbeStepName, string> = {
-  dns: 'the host name is known',
-  proxy: 'the proxy lets it through',
-  connection: 'a connection can be opened',
-  tls: 'the connection is secure',
-  'base-url': 'an API answers there',
-  credential: 'the credential is accepted',
-  quota: 'nothing says that a limit is reached',
-  models: 'it lists its models',
-};
+import { say } from '../contract/coded.ts';
+import {
+  type ProbeFinding,
+  type ProbeRemedy,
+  type ProbeReport,
+  type ProbeStep,
+  type ProbeStepName,
+  probeSteps,
+} from '../contract/probe.ts';
+import { findingTexts, remedyTexts } from '../contract/probe-texts.ts';
 
 /** The hops of a probe as they are found out. What fails first stands: hops after it are not reached. */
 export class ProbeSteps {
@@ -20,12 +18,12 @@ export class ProbeSteps {
     return this.#failedAt;
   }
 
-  skip(name: ProbeStepName, message: string): void {
-    this.#steps.set(name, { name, status: 'skipped', message, advice: null });
+  skip(name: ProbeStepName, finding: ProbeFinding): void {
+    this.#steps.set(name, stepOf(name, 'skipped', finding));
   }
 
-  pass(name: ProbeStepName, message = passed[name]): void {
-    if (!this.#steps.has(name)) this.#steps.set(name, { name, status: 'ok', message, advice: null });
+  pass(name: ProbeStepName, finding: ProbeFinding = { code: `${name}-passed` }): void {
+    if (!this.#steps.has(name)) this.#steps.set(name, stepOf(name, 'ok', finding));
   }
 
   /** All hops up to this one. */
@@ -34,23 +32,22 @@ export class ProbeSteps {
   }
 
   /** The hops before it were passed. */
-  fail(name: ProbeStepName, message: string, advice: string): void {
+  fail(name: ProbeStepName, finding: ProbeFinding, remedy: ProbeRemedy): void {
     for (const before of probeSteps.slice(0, probeSteps.indexOf(name))) this.pass(before);
-    this.#steps.set(name, { name, status: 'failed', message, advice });
+    this.#steps.set(name, { ...stepOf(name, 'failed', finding), remedy, advice: say(remedyTexts, remedy) });
     this.#failedAt = name;
   }
 
   report(): Pick<ProbeReport, 'ok' | 'failedAt' | 'steps'> {
-    const notReached = (name: ProbeStepName): ProbeStep => ({
-      name,
-      status: 'skipped',
-      message: 'not reached',
-      advice: null,
-    });
+    const notReached = (name: ProbeStepName) => stepOf(name, 'skipped', { code: 'not-reached' });
     const reachedUpTo = this.#failedAt === null ? probeSteps.length : probeSteps.indexOf(this.#failedAt) + 1;
     const steps = probeSteps.map((name, index) =>
       index < reachedUpTo ? (this.#steps.get(name) ?? notReached(name)) : notReached(name),
     );
     return { ok: this.#failedAt === null, failedAt: this.#failedAt, steps };
   }
+}
+
+function stepOf(name: ProbeStepName, status: ProbeStep['status'], finding: ProbeFinding): ProbeStep {
+  return { name, status, finding, remedy: null, message: say(findingTexts, finding), advice: null };
 }

@@ -3,7 +3,7 @@
  * models: that costs nothing, and passes every hop that a real call passes.
  */
 import { isIP } from 'node:net';
-import type { ProbeReport, ProbeStepName } from '../contract/probe.ts';
+import type { ProbeRemedy, ProbeReport, ProbeStepName } from '../contract/probe.ts';
 import { readReply } from '../transport/read-reply.ts';
 import type { Transport } from '../transport/transport.ts';
 import { TransportError } from '../transport/transport-error.ts';
@@ -24,7 +24,7 @@ export async function probeProvider(provider: Upstream, options: ProbeOptions): 
   const steps = new ProbeSteps();
   const { transport } = options;
   const outcome = await ask(provider, transport);
-  noteWay(steps, provider, transport);
+  await noteWay(steps, provider, transport);
   let modelCount: number | null = null;
   if (outcome instanceof TransportError) noteFailure(steps, outcome, provider);
   else {
@@ -79,13 +79,14 @@ async function isOpenToAll(answer: PlainAnswer, provider: Upstream, transport: T
 }
 
 /** What is known of the way before anything was sent. */
-function noteWay(steps: ProbeSteps, { endpoint, proxy }: Upstream, transport: Transport): void {
+async function noteWay(steps: ProbeSteps, { endpoint, proxy }: Upstream, transport: Transport): Promise<void> {
   const { hostname, protocol } = new URL(endpoint.origin);
-  const proxyHost = transport.proxyFor(endpoint.origin, proxy);
-  if (proxyHost) steps.skip('dns', `the proxy looks up ${hostname}`);
-  else if (isIP(hostname.replace(/^\[(.*)\]$/, '$1'))) steps.skip('dns', `${hostname} is an address`);
-  if (!proxyHost) steps.skip('proxy', 'there is none on the way');
-  if (protocol === 'http:') steps.skip('tls', 'the base URL is http, so nothing is encrypted');
+  const { hops } = await transport.routeTo(endpoint.origin, proxy);
+  const isThroughProxy = hops[0] !== null;
+  if (isThroughProxy) steps.skip('dns', { code: 'proxy-looks-up', host: hostname });
+  else if (isIP(hostname.replace(/^\[(.*)\]$/, '$1'))) steps.skip('dns', { code: 'is-address', host: hostname });
+  if (!isThroughProxy) steps.skip('proxy', { code: 'no-proxy' });
+  if (protocol === 'http:') steps.skip('tls', { code: 'not-encrypted' });
 }
 
 const stepOfFault: Record<TransportError['fault'], ProbeStepName> = {
@@ -102,43 +103,33 @@ const stepOfFault: Record<TransportError['fault'], ProbeStepName> = {
 function noteFailure(steps: ProbeSteps, error: TransportError, { endpoint }: Upstream): void {
   const isSilent = error.fault === 'timeout' && error.phase !== 'connect';
   const step = isSilent ? 'base-url' : stepOfFault[error.fault];
-  steps.fail(step, error.message, adviceFor(error, endpoint.origin, isSilent));
+  steps.fail(step, { code: 'way-failed', detail: error.message }, remedyFor(error, endpoint.origin, isSilent));
 }
 
-function adviceFor(error: TransportError, origin: string, isSilent: boolean): string {
-  const { hostname, port, protocol } = new URL(origin);
+function remedyFor(error: TransportError, origin: string, isSilent: boolean): ProbeRemedy {
+  const { hostname: host, port, protocol } = new URL(origin);
   switch (error.fault) {
     case 'dns':
-      return `Check the spelling of "${hostname}" in the base URL, and whether this machine is online.`;
+      return { code: 'check-host', host };
     case 'proxy':
-      return 'Check the proxy’s address, name and password, and whether it may reach this host; or set the provider’s proxy to "direct".';
+      return { code: 'check-proxy' };
     case 'tls':
-      return tlsAdvice(error.message);
+      return tlsRemedy(error.message);
     case 'malformed':
-      return 'What answers there is not an HTTP API. Check port and scheme of the base URL.';
+      return { code: 'check-port' };
     default:
-      if (isSilent) return 'It accepts connections but does not answer. It may be overloaded or still loading a model.';
-      return `Check whether the service runs and listens on ${hostname}:${port || (protocol === 'https:' ? 443 : 80)}, and whether a firewall is between.`;
+      if (isSilent) return { code: 'wait-for-answer' };
+      return { code: 'check-service', host, port: port || (protocol === 'https:' ? '443' : '80') };
   }
 }
 
-function tlsAdvice(message: string): string {
-  if (/altnames/.test(message)) return 'The certificate is for another name. Use the host name that it is for.';
-  if (/expired|not yet valid/.test(message))
-    return 'Check this machine’s clock; else the service has to renew its certificate.';
-  if (/self.signed|issuer|verify/i.test(message)) {
-    return 'If you know the issuer (a company’s proxy, your own server), add its certificate to settings.extraCaFiles.';
-  }
-  return 'Check whether the service speaks https on this port; if not, use http in the base URL.';
+function tlsRemedy(message: string): ProbeRemedy {
+  if (/altnames/.test(message)) return { code: 'use-name-of-certificate' };
+  if (/expired|not yet valid/.test(message)) return { code: 'check-clock' };
+  return { code: /self.signed|issuer|verify/i.test(message) ? 'add-authority' : 'use-http' };
 }
 
 function noteModels(steps: ProbeSteps, models: ReadonlyMap<string, unknown>, wanted: string | undefined): void {
-  if (wanted === undefined || models.has(wanted)) steps.pass('models', `${models.size} models`);
-  else {
-    steps.fail(
-      'models',
-      `"${wanted}" is not among its ${models.size} models`,
-      'Check the name’s spelling, or whether this credential may use it.',
-    );
-  }
+  if (wanted === undefined || models.has(wanted)) steps.pass('models', { code: 'listed', models: models.size });
+  else steps.fail('models', { code: 'model-not-listed', model: wanted, models: models.size }, { code: 'check-model' });
 }

@@ -1,4 +1,4 @@
-import type { Timeouts } from '../contract/config.ts';
+import type { Timeouts } from '../contract/policy.ts';
 import type { OutgoingRequest } from '../transport/transport.ts';
 import type { Dialect, Endpoint } from './dialect.ts';
 
@@ -30,6 +30,8 @@ export interface ModelInfo {
   /** Unix seconds; 0 if unknown. */
   created: number;
   ownedBy: string;
+  /** How many tokens it takes, where the list says so. */
+  contextTokens?: number;
 }
 
 /** Longest that a model list may take; it is a small reply, whatever the limits for real work are. */

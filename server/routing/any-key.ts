@@ -9,6 +9,7 @@ export function anyKeyOf(group: CompiledGroup): CompiledKey {
     groupId: group.id,
     enabled: true,
     expiresAtMs: null,
+    limited: null,
     allowsModel: null,
   };
 }

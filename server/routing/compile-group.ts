@@ -1,5 +1,7 @@
 import type { AliasConfig, GroupConfig } from '../contract/config.ts';
+import { defaultTimeouts } from '../contract/policy.ts';
 import type { ModelInfo } from '../providers/upstream.ts';
+import { compileLimits } from './compile-limits.ts';
 import { matchesAny } from './pattern.ts';
 import type { CompiledGroup, CompiledProvider, RankedProvider, Route, Target } from './snapshot.ts';
 
@@ -31,6 +33,7 @@ export function compileGroup(
   }
   return {
     id: group.id,
+    limited: compileLimits('group', group),
     capture: group.capture,
     defaults: group.defaults,
     routes: new Map([...routes].sort(([a], [b]) => (a < b ? -1 : 1))),
@@ -38,6 +41,13 @@ export function compileGroup(
     allowsModel,
     allowsAllModels: group.models.includes('*') && group.deny.length === 0,
     providers: ranked,
+    policy: group.policy,
+    timeouts: new Map(
+      [...providers.values()].map(({ id, ownTimeouts }) => [
+        id,
+        { ...defaultTimeouts, ...group.policy.timeouts, ...ownTimeouts },
+      ]),
+    ),
   };
 }
 

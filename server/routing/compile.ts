@@ -3,11 +3,14 @@
  * keys, and must not know how a request looks or how it is sent.
  */
 import { hash } from 'node:crypto';
-import { type Config, type KeyConfig, type ProviderConfig, timeoutsSchema } from '../contract/config.ts';
+import type { Config, KeyConfig, ProviderConfig } from '../contract/config.ts';
+import { defaultTimeouts } from '../contract/policy.ts';
+import { prefillOf } from '../providers/prefill.ts';
 import { dialects } from '../providers/registry.ts';
 import type { ModelInfo } from '../providers/upstream.ts';
 import { credentialSecretName, keySecretName } from '../secrets/secret-store.ts';
 import { compileGroup } from './compile-group.ts';
+import { compileLimits } from './compile-limits.ts';
 import { trimSecret } from './key-secret.ts';
 import { matchesAny } from './pattern.ts';
 import type { CompiledCredential, CompiledGroup, CompiledKey, CompiledProvider, Snapshot } from './snapshot.ts';
@@ -63,7 +66,9 @@ function compileProvider(provider: ProviderConfig, input: CompileInput): Compile
     endpoint: { origin: url.origin, basePath: url.pathname.replace(/\/+$/, ''), apiVersion: provider.apiVersion },
     credentials,
     headers: Object.fromEntries(Object.entries(provider.headers).map(([name, value]) => [name.toLowerCase(), value])),
-    timeouts: timeoutsSchema.parse(provider.timeouts),
+    timeouts: { ...defaultTimeouts, ...provider.timeouts },
+    ownTimeouts: provider.timeouts,
+    prefill: prefillOf(provider),
     proxy: provider.proxy,
     askUsage: provider.askUsage,
     discoversModels: !listed,
@@ -130,6 +135,7 @@ function compileKeys(
       digest,
       name: key.name ?? key.id,
       groupId: key.group,
+      limited: compileLimits('key', key),
       enabled: key.enabled,
       expiresAtMs: key.expiresAt ? Date.parse(key.expiresAt) : null,
       allowsModel: key.models ? matchesAny(key.models) : null,

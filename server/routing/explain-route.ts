@@ -2,11 +2,14 @@
  * Why a model name goes where it goes. The targets come from `resolveRoute` itself, so what is explained is what would
  * happen; only the reasons are found here.
  */
+
+import type { RouteCandidate, RouteView } from '../contract/access-views.ts';
 import type { AliasConfig } from '../contract/config.ts';
 import { GatewayError } from '../contract/errors.ts';
-import type { RouteCandidate } from '../contract/views.ts';
+import { describeRouteReason, type RouteReason } from '../contract/route-reason.ts';
 import { anyKeyOf } from './any-key.ts';
-import { resolveRoute } from './resolve.ts';
+import type { ExplainedTarget } from './health/explain-order.ts';
+import { nearestModel, resolveRoute } from './resolve.ts';
 import type { CompiledGroup, CompiledKey, CompiledProvider, Snapshot, Target } from './snapshot.ts';
 
 export interface RouteQuestion {
@@ -16,20 +19,23 @@ export interface RouteQuestion {
   key: CompiledKey | null;
   aliases: readonly AliasConfig[];
   model: string;
+  /** In which order targets would be asked now, and why. */
+  explainOrder(targets: readonly Target[]): ExplainedTarget[];
 }
 
 export interface ExplainedRoute {
   /** What a client would be answered at once; null if the request would go to a provider. */
-  refusal: { code: string; message: string } | null;
+  refusal: RouteView['refusal'];
   candidates: RouteCandidate[];
 }
 
 export function explainRoute(question: RouteQuestion): ExplainedRoute {
   const { targets, refusal } = resolve(question);
-  const taken = targets.map((target) => takenCandidate(question, target));
+  const taken = question.explainOrder(targets).map((explained) => takenCandidate(question, explained));
   const leftOut: RouteCandidate[] = [];
   for (const provider of inOrder(question)) {
     if (targets.some((target) => target.provider.id === provider.id)) continue;
+    const why = whyLeftOut(question, provider);
     leftOut.push({
       provider: provider.id,
       name: provider.name,
@@ -37,7 +43,13 @@ export function explainRoute(question: RouteQuestion): ExplainedRoute {
       model: null,
       priority: null,
       weight: null,
-      reason: whyLeftOut(question, provider),
+      health: null,
+      credentials: [],
+      firstByteMs: null,
+      priceUsd: null,
+      place: null,
+      why,
+      reason: describeRouteReason(why),
     });
   }
   return { refusal, candidates: [...taken, ...leftOut] };
@@ -48,11 +60,13 @@ function resolve({
   key,
   model,
 }: RouteQuestion): Pick<ExplainedRoute, 'refusal'> & { targets: readonly Target[] } {
+  const asker = key ?? anyKeyOf(group);
   try {
-    return { targets: resolveRoute(group, key ?? anyKeyOf(group), model).targets, refusal: null };
+    return { targets: resolveRoute(group, asker, model).targets, refusal: null };
   } catch (error) {
     if (!(error instanceof GatewayError)) throw error;
-    return { targets: [], refusal: { code: error.code, message: error.message } };
+    const nearest = error.code === 'model_not_found' ? nearestModel(group, asker, model) : null;
+    return { targets: [], refusal: { code: error.code, nearest, message: error.message } };
   }
 }
 
@@ -61,39 +75,42 @@ function inOrder({ snapshot, group }: RouteQuestion): Iterable<CompiledProvider>
   return new Set([...group.providers.map(({ provider }) => provider), ...snapshot.providers.values()]);
 }
 
-function takenCandidate(question: RouteQuestion, { provider, model, priority, weight }: Target): RouteCandidate {
+function takenCandidate(question: RouteQuestion, { target, ...explained }: ExplainedTarget): RouteCandidate {
+  const { provider, model, priority, weight } = target;
+  const why = whyTaken(question, provider, model);
   return {
+    ...explained,
     provider: provider.id,
     name: provider.name,
     isTaken: true,
     model,
     priority,
     weight,
-    reason: whyTaken(question, provider, model),
+    why,
+    reason: describeRouteReason(why),
   };
 }
 
-function whyTaken(question: RouteQuestion, provider: CompiledProvider, model: string | null): string {
+function whyTaken(question: RouteQuestion, provider: CompiledProvider, model: string | null): RouteReason {
   if (aliasOf(question)?.targets.some((target) => target.provider === provider.id && target.model === model))
-    return `the alias "${question.model}" leads to it`;
-  if (question.model === `${provider.id}/${model}`) return 'the model name addresses it';
-  return provider.models.has(question.model) ? 'it serves this model' : 'it takes any model name';
+    return { code: 'alias', alias: question.model };
+  if (question.model === `${provider.id}/${model}`) return { code: 'addressed' };
+  return { code: provider.models.has(question.model) ? 'listed' : 'any-name' };
 }
 
-function whyLeftOut(question: RouteQuestion, provider: CompiledProvider): string {
+function whyLeftOut(question: RouteQuestion, provider: CompiledProvider): RouteReason {
   const { group, key, model } = question;
-  if (!group.providers.some((ranked) => ranked.provider === provider)) return `group "${group.id}" may not use it`;
+  if (!group.providers.some((ranked) => ranked.provider === provider)) return { code: 'not-in-group', group: group.id };
   const addressed = addressedProvider(question);
   const meant = addressed === provider ? model.slice(provider.id.length + 1) : null;
-  if (!group.allowsModel(model, meant)) return `group "${group.id}" does not allow this model name`;
-  if (key?.allowsModel && ![model, meant ?? model].some(key.allowsModel))
-    return `the list of key "${key.name}" does not allow this model name`;
+  if (!group.allowsModel(model, meant)) return { code: 'not-allowed', group: group.id };
+  if (key?.allowsModel && ![model, meant ?? model].some(key.allowsModel)) return { code: 'not-on-key', key: key.name };
   const alias = aliasOf(question);
   if (alias && !alias.targets.some((target) => target.provider === provider.id))
-    return `the alias "${model}" does not lead to it`;
-  if (provider.unusable) return provider.unusable;
-  if (addressed && addressed !== provider) return `the model name addresses provider "${addressed.id}"`;
-  return 'it is not known to serve this model';
+    return { code: 'not-in-alias', alias: model };
+  if (provider.unusable) return { code: 'unusable', reason: provider.unusable };
+  if (addressed && addressed !== provider) return { code: 'other-addressed', provider: addressed.id };
+  return { code: 'not-served' };
 }
 
 /** Of `provider/model`, unless that whole is a model's name. */

@@ -1,13 +1,38 @@
 import type { Target } from './snapshot.ts';
 
+/** What each target draws, from 0 to 1: a random number, or one that is always the same for a conversation. */
+export type Draw = (target: Target) => number;
+
 /**
- * The order in which a request asks its targets: by priority, and among equals at random by weight, so that a target of
+ * The order in which a request asks its targets: by priority, and among equals as drawn by weight, so that a target of
  * weight 2 comes first twice as often as one of weight 1. Weight 0 comes after all others of its priority.
  */
-export function orderTargets(targets: readonly Target[], random: () => number = Math.random): readonly Target[] {
+export function orderTargets(targets: readonly Target[], draw: Draw = Math.random): readonly Target[] {
+  return sortByDraw(targets, draw, (a, b) => a.priority - b.priority);
+}
+
+/** By weight alone, whatever the priority. */
+export function orderByWeight(targets: readonly Target[], draw: Draw = Math.random): readonly Target[] {
+  return sortByDraw(targets, draw, () => 0);
+}
+
+/** Efraimidis and Spirakis, "Weighted random sampling with a reservoir": sort by random ** (1 / weight), descending. */
+function sortByDraw(
+  targets: readonly Target[],
+  draw: Draw,
+  compare: (a: Target, b: Target) => number,
+): readonly Target[] {
   if (targets.length < 2) return targets;
-  // Efraimidis and Spirakis, "Weighted random sampling with a reservoir": sort by random ** (1 / weight), descending.
-  const drawn = targets.map((target) => ({ target, draw: target.weight > 0 ? random() ** (1 / target.weight) : -1 }));
-  drawn.sort((a, b) => a.target.priority - b.target.priority || b.draw - a.draw);
+  const drawn = targets.map((target) => ({
+    target,
+    draw: target.weight > 0 ? draw(target) ** (1 / target.weight) : -1,
+  }));
+  drawn.sort((a, b) => compare(a.target, b.target) || b.draw - a.draw);
   return drawn.map(({ target }) => target);
+}
+
+/** The lowest first; equals stay as they are. A rank may be infinite. */
+export function sortBy(targets: readonly Target[], rank: (target: Target) => number): readonly Target[] {
+  const ranked = targets.map((target) => ({ target, rank: rank(target) }));
+  return ranked.sort((a, b) => (a.rank === b.rank ? 0 : a.rank - b.rank)).map(({ target }) => target);
 }

@@ -1,5 +1,5 @@
 /** (key, model) → targets in order. A look-up in the compiled snapshot; no I/O, no clock. */
-import type { Capability } from '../contract/config.ts';
+import type { Capability } from '../contract/capability.ts';
 import { GatewayError } from '../contract/errors.ts';
 import { reasonsOf, servers } from './compile-group.ts';
 import { nearestName } from './nearest-name.ts';
@@ -112,11 +112,14 @@ function whyNone(group: CompiledGroup, model: string): string | null {
   return unusable.length > 0 ? reasonsOf(unusable) : null;
 }
 
+/** Of the names that the key lists, the one that may have been meant; null if none is like it. */
+export function nearestModel(group: CompiledGroup, key: CompiledKey, model: string): string | null {
+  const names = listModels(group, key).map(({ id }) => id);
+  return nearestName(model, names) ?? null;
+}
+
 function modelNotFound(group: CompiledGroup, key: CompiledKey, model: string): GatewayError {
-  const nearest = nearestName(
-    model,
-    listModels(group, key).map((listed) => listed.id),
-  );
+  const nearest = nearestModel(group, key, model);
   const hint = nearest ? ` Did you mean "${nearest}"?` : '';
   const shown = model.length > 200 ? `${model.slice(0, 200)}…` : model;
   return new GatewayError('model_not_found', `The model "${shown}" does not exist or this key may not use it.${hint}`, {

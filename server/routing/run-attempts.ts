@@ -1,78 +1,139 @@
 /**
- * The one attempt loop. Owns which target is asked next and how often; must not know what a reply looks like or how it
- * reaches the client: that is `attempt`, which says afterwards only how it went.
+ * The one attempt loop. Owns the course of a request's attempts: one after the other, or a second beside a slow one where
+ * the group hedges or the slow one is on trial. Which comes next is `AttemptPlan`'s to say; what a reply looks like and how
+ * it reaches the client is the attempt's own, which says afterwards only how it went.
  */
+import { AwakeTimer } from '../awake-clock.ts';
 import { GatewayError } from '../contract/errors.ts';
-import type { TransportError } from '../transport/transport-error.ts';
-import type { CompiledCredential, Target } from './snapshot.ts';
+import type { AttemptRecord, FailureClass } from '../contract/ledger.ts';
+import type { AttemptPlan, NextAttempt } from './attempt-plan.ts';
+import type { Failure } from './classify-failure.ts';
+import { type LastWord, moreTelling } from './last-word.ts';
+import type { Picker } from './picker.ts';
 
 export type AttemptResult =
-  /** Something was sent to the client, or the client has left: there is nothing more to decide. */
-  | { kind: 'answered' }
-  /** The upstream brought no reply, and the client has seen nothing of it. */
-  | { kind: 'failed'; error: TransportError }
-  /** The upstream answered with a redirect, which is not followed with credentials. */
-  | { kind: 'redirected'; location: string };
+  /** The client has its answer, or was told of its break: there is nothing more to decide. */
+  | { kind: 'answered'; failure: FailureClass | null }
+  /** The client has left, or another attempt was faster. */
+  | { kind: 'given-up' }
+  | FailedAttempt;
 
-export type Attempt = (target: Target, credential: CompiledCredential | null) => Promise<AttemptResult>;
-
-/** A dropped connection is often just an idle one that the upstream had closed: the same target gets a second chance. */
-const attemptsPerTarget = 2;
-
-/**
- * Asks one target after the other until one answers. `credentialId` pins the credential (a job's owner).
- * Throws GatewayError `upstream_unreachable`, `upstream_timeout` or `upstream_redirected` when none did.
- */
-export async function runAttempts(
-  targets: readonly Target[],
-  attempt: Attempt,
-  credentialId?: string | null,
-): Promise<void> {
-  let last: { target: Target; result: Exclude<AttemptResult, { kind: 'answered' }> } | undefined;
-  for (const target of targets) {
-    const credential = pickCredential(target, credentialId);
-    for (let number = 1; number <= attemptsPerTarget; number++) {
-      const result = await attempt(target, credential);
-      if (result.kind === 'answered') return;
-      last = { target, result };
-      if (!mayTryAgain(result)) break;
-    }
-  }
-  if (!last) throw new GatewayError('no_healthy_provider', 'There is no provider to ask.');
-  throw toGatewayError(last.target, last.result);
+export interface FailedAttempt {
+  /** `failed`: the client has seen nothing of it. `broken`: it has the beginning, and another target may have the rest. */
+  kind: 'failed' | 'broken';
+  failure: Failure;
+  lastWord: LastWord;
 }
 
-/** The same target again: only where it had no chance to work on the request or cannot have been silent about it. */
-function mayTryAgain(result: AttemptResult): boolean {
-  return (
-    result.kind === 'failed' &&
-    (result.error.fault === 'refused' || result.error.fault === 'reset' || result.error.fault === 'dns')
+/** An attempt under way. */
+export interface RunningAttempt {
+  result: Promise<AttemptResult>;
+  record: AttemptRecord;
+  /** Some of its answer has gone to the client. A method: a getter would make a hidden class for each attempt, which V8 keeps. */
+  hasBegun(): boolean;
+}
+
+export interface AttemptsInput {
+  plan: AttemptPlan;
+  picker: Picker;
+  start(next: NextAttempt): RunningAttempt;
+  /** Resolves when the client has left. */
+  gone: Promise<void>;
+}
+
+export type Outcome =
+  | { kind: 'answered' | 'given-up' }
+  /** What the client is to be told, after the beginning of an answer or in place of one. */
+  | { kind: 'unanswered'; lastWord: LastWord };
+
+/** Throws GatewayError `no_healthy_provider` where there is nobody to ask. */
+export async function runAttempts(input: AttemptsInput): Promise<Outcome> {
+  const { plan } = input;
+  let next = plan.first();
+  if (!next) throw new GatewayError('no_healthy_provider', 'There is no provider to ask.');
+  let told: FailedAttempt | null = null;
+  while (next) {
+    if (next.waitMs > 0 && !(await waited(next.waitMs, input.gone))) return { kind: 'given-up' };
+    const { ended, result, beside } = await ask(input, next);
+    if (!isFailed(result)) return { kind: result.kind };
+    if (beside) told = moreTelling(told, beside);
+    told = moreTelling(told, result);
+    next = told.kind === 'broken' ? plan.rescue(ended, result.failure) : plan.after(ended, result.failure);
+  }
+  if (!told) throw new Error('unreachable: the loop ended without a failure');
+  return { kind: 'unanswered', lastWord: told.lastWord };
+}
+
+interface Ended {
+  ended: NextAttempt;
+  result: AttemptResult;
+  /** Of two that ran beside one another, the other, if it failed too. */
+  beside?: FailedAttempt;
+}
+
+async function ask(input: AttemptsInput, next: NextAttempt): Promise<Ended> {
+  const { hedgeAfterMs, isTrial } = input.plan.patienceWith(next);
+  const first = begin(input, next, isTrial);
+  if (hedgeAfterMs === 0 || !(await isSlow(first, hedgeAfterMs))) return first.ended;
+  const further = input.plan.further('hedge');
+  if (!further) return first.ended;
+  const both = await Promise.all([first.ended, begin(input, further, false).ended]);
+  // Once one of them has begun to answer, the other is given up.
+  const taken = both.find(({ result }) => result.kind === 'answered' || result.kind === 'broken');
+  if (taken) return taken;
+  const [one, other] = both;
+  if (!isFailed(one.result) || !isFailed(other.result)) return isFailed(one.result) ? one : other;
+  input.plan.note(one.ended, one.result.failure);
+  return { ...other, beside: one.result };
+}
+
+interface Begun {
+  attempt: RunningAttempt;
+  ended: Promise<Ended>;
+}
+
+function begin({ picker, start }: AttemptsInput, next: NextAttempt, isTrial: boolean): Begun {
+  const { target } = next;
+  const credentialId = next.credential?.id ?? null;
+  picker.began(target, credentialId);
+  const attempt = start(next);
+  const report = (failure: FailureClass | null, retryAfterMs: number | null) =>
+    picker.report({ target, credentialId, failure, firstByteMs: attempt.record.firstByteMs, retryAfterMs });
+  const ended = attempt.result.then(
+    (result) => {
+      if (isFailed(result)) report(result.failure.class, result.failure.retryAfterMs);
+      else if (result.kind === 'answered') report(result.failure, null);
+      // On trial, one that another overtook was silent once more; else that says nothing about it.
+      else report(isTrial && attempt.record.failure === null ? 'silent' : 'client-gone', null);
+      return { ended: next, result };
+    },
+    (fault) => {
+      report('client-gone', null);
+      throw fault;
+    },
   );
+  return { attempt, ended };
 }
 
-function pickCredential(target: Target, pinned: string | null | undefined): CompiledCredential | null {
-  const { credentials } = target.provider;
-  return credentials.find((credential) => credential.id === pinned) ?? credentials[0] ?? null;
+/** Whether an attempt has neither ended nor begun to answer after this time. */
+async function isSlow({ attempt, ended }: Begun, afterMs: number): Promise<boolean> {
+  const hasEnded = await waited(afterMs, ended).then((isLate) => !isLate);
+  return !hasEnded && !attempt.hasBegun();
 }
 
-function toGatewayError(target: Target, result: Exclude<AttemptResult, { kind: 'answered' }>): GatewayError {
-  const { name, endpoint } = target.provider;
-  const host = new URL(endpoint.origin).host;
-  if (result.kind === 'redirected') {
-    return new GatewayError(
-      'upstream_redirected',
-      `Provider "${name}" (${host}) answered with a redirect to ${result.location}, which is not followed with its credential. ` +
-        'Set its base URL to where the API really is.',
-    );
-  }
-  const { error } = result;
-  if (error.fault === 'timeout') {
-    const what = error.phase === 'connect' ? 'accepted no connection' : 'sent no answer';
-    return new GatewayError('upstream_timeout', `Provider "${name}" (${host}) ${what} in time (${error.message}).`, {
-      cause: error,
-    });
-  }
-  return new GatewayError('upstream_unreachable', `Provider "${name}" (${host}) cannot be reached: ${error.message}.`, {
-    cause: error,
+/** False if `end` came first. */
+async function waited(waitMs: number, end: Promise<unknown>): Promise<boolean> {
+  let timer: AwakeTimer | undefined;
+  const passed = new Promise<true>((resolve) => {
+    timer = new AwakeTimer(() => resolve(true), waitMs);
   });
+  try {
+    return await Promise.race([passed, end.then(() => false)]);
+  } finally {
+    timer?.clear();
+  }
+}
+
+function isFailed(result: AttemptResult): result is FailedAttempt {
+  return result.kind === 'failed' || result.kind === 'broken';
 }

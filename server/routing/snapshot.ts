@@ -2,7 +2,11 @@
  * The frozen, compiled configuration that a request runs on from beginning to end. Compiled once per revision; the same
  * compiled group answers listing, retrieval and admission, so a key lists exactly what it may call.
  */
-import type { Capability, Settings } from '../contract/config.ts';
+import type { Capability } from '../contract/capability.ts';
+import type { Limited } from '../contract/limits.ts';
+import type { Policy, Timeouts } from '../contract/policy.ts';
+import type { Settings } from '../contract/settings.ts';
+import type { Prefill } from '../providers/prefill.ts';
 import type { ModelInfo, Upstream, UpstreamCredential } from '../providers/upstream.ts';
 
 export type { ModelInfo };
@@ -10,6 +14,10 @@ export type CompiledCredential = UpstreamCredential;
 
 export interface CompiledProvider extends Upstream {
   askUsage: boolean;
+  /** What its own configuration says of time limits; `timeouts` has the defaults besides. */
+  ownTimeouts: Partial<Timeouts>;
+  /** How it goes on with an answer that has begun; null where it does not, or nobody knows. */
+  prefill: Prefill | null;
   /** Names it is known to serve. */
   models: ReadonlyMap<string, ModelInfo>;
   /** It takes any name besides. */
@@ -35,6 +43,8 @@ export interface ListedModel {
 
 export interface CompiledGroup {
   id: string;
+  /** Null: it has no limits. */
+  limited: Limited | null;
   capture: boolean;
   defaults: Partial<Record<Capability, string>>;
   /** All that can be listed, by name, in order of name; targets in order. */
@@ -47,6 +57,9 @@ export interface CompiledGroup {
   allowsAllModels: boolean;
   /** The providers it may use, in their order. */
   providers: readonly RankedProvider[];
+  policy: Policy;
+  /** By provider id: the provider's own over the group's over the defaults. */
+  timeouts: ReadonlyMap<string, Timeouts>;
 }
 
 export interface RankedProvider {
@@ -62,6 +75,8 @@ export interface Route {
 
 export interface CompiledKey {
   id: string;
+  /** Null: it has no limits of its own. */
+  limited: Limited | null;
   /** SHA-256 of its secret. */
   digest: Buffer;
   name: string;

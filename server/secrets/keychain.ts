@@ -3,7 +3,7 @@ import { realpathSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { resolve } from 'node:path';
 import { z } from 'zod';
-import { GatewayError } from '../contract/errors.ts';
+import { controlError } from '../contract/control-error.ts';
 import { createKeytarProcess, type KeytarProcess, type StartKeytar } from './keychain-process.ts';
 import type { SecretStore } from './secret-store.ts';
 
@@ -45,7 +45,7 @@ export function openKeychain(dataDir: string, { beforeFirstSet, startKeytar }: K
     } catch (error) {
       // keytar's own messages name neither account nor value.
       const reason = error instanceof Error ? error.message : 'unknown error';
-      throw new GatewayError('internal', `The OS keychain failed: ${reason}. Unlock or start it and try again.`);
+      throw controlError('internal', { code: 'keychain-failed', reason });
     }
   };
   let isMarked = false;
@@ -73,7 +73,7 @@ export function openKeychain(dataDir: string, { beforeFirstSet, startKeytar }: K
 }
 
 /** Two data folders on one machine must not see each other's secrets. */
-export function keychainServiceName(dataDir: string): string {
+function keychainServiceName(dataDir: string): string {
   const folder = realpathSync(resolve(dataDir));
   return `sluice ${createHash('sha256').update(folder).digest('hex').slice(0, 8)}`;
 }

@@ -24,7 +24,9 @@ export interface SecretStoreOptions {
 
 export interface OpenedSecretStore {
   store: SecretStore;
-  /** What a person should be told, a line each; no secrets. */
+  /** Where secrets are, if that is not the keychain: to be said where Sluice starts, not at each verb. */
+  choice: string | null;
+  /** What a person should be told besides, a line each; no secrets. */
   notices: string[];
 }
 
@@ -41,16 +43,16 @@ export async function openSecretStore(options: SecretStoreOptions): Promise<Open
 
   const keychain = openKeychain(dataDir, { startKeytar, beforeFirstSet: () => markKeychain(dataDir) });
   const problem = await keychain.probe();
-  if (problem === undefined) return { store: keychain.store, notices: [] };
+  if (problem === undefined) return { store: keychain.store, choice: null, notices: [] };
   if (prefer === 'keychain') throw new GatewayError('internal', `No OS keychain answers here (${problem}).`);
-  if (keychainHolds) return { store: keychain.store, notices: [keychainAway(problem)] };
+  if (keychainHolds) return { store: keychain.store, choice: null, notices: [keychainAway(problem)] };
   return openFile(options, `No OS keychain answers here (${problem}). `);
 }
 
 async function openFile({ dataDir, passphrase }: SecretStoreOptions, reason = ''): Promise<OpenedSecretStore> {
   // An empty variable in the environment is no passphrase.
   const store = await openEncryptedFile(dataDir, passphrase || undefined);
-  return { store, notices: [`${reason}${store.description}`] };
+  return { store, choice: `${reason}${store.description}`, notices: [] };
 }
 
 function keychainAway(problem: string): string {

@@ -5,8 +5,10 @@
  * No error, notice or description of any store holds a value. `get` and its kin are for start and change, never for
  * the request path.
  */
+import type { SecretStoreKind } from '../contract/status-views.ts';
+
 export interface SecretStore {
-  readonly kind: 'keychain' | 'file' | 'memory';
+  readonly kind: SecretStoreKind;
   /** One plain line for a person: where secrets are and what that means. */
   readonly description: string;
   /** Undefined if there is none of that name. */

@@ -6,48 +6,78 @@
 import net, { type Socket } from 'node:net';
 import tls, { type SecureContext, type TLSSocket } from 'node:tls';
 import type { buildConnector } from 'undici';
+import { AwakeTimer, awakeMs } from '../awake-clock.ts';
 import { TransportError, toTransportError } from './transport-error.ts';
 import { openTunnel } from './tunnel.ts';
 
 export interface ConnectorOptions {
   /** For everything until a request can be sent. */
   connectMs: number;
-  /** Null: Node's own authorities. */
-  secureContext: SecureContext | null;
-  /** The pool's connections go to this proxy (`http` upstreams) or through it (`https` upstreams). */
-  proxy: URL | null;
+  /** Asked when a connection is to be encrypted. Null: Node's own authorities. */
+  secureContext(): Promise<SecureContext | null>;
+  /**
+   * The pool's connections go to this proxy (`http` upstreams) or through it (`https` upstreams); null: straight there. Of
+   * several the next is tried where the proxy before cannot be reached.
+   */
+  proxies: readonly (URL | null)[];
+  /** Told of each connection that is begun. */
+  opened(socket: Socket): void;
 }
 
 export function createConnector(options: ConnectorOptions): buildConnector.connector {
   const sessions = new Map<string, Buffer>();
   return (target, callback) => {
-    const attempt = new ConnectAttempt(options, sessions);
-    const timer = setTimeout(() => attempt.expire(), options.connectMs);
-    attempt
-      .open(target)
-      .then(
-        (socket) => callback(null, socket),
-        (error) => callback(attempt.explain(error), null),
-      )
-      .finally(() => clearTimeout(timer));
+    connectInTurn(options, sessions, target).then(
+      (socket) => callback(null, socket),
+      (error) => callback(error, null),
+    );
   };
+}
+
+/** Rejects with a TransportError. */
+async function connectInTurn(
+  options: ConnectorOptions,
+  sessions: Map<string, Buffer>,
+  target: buildConnector.Options,
+): Promise<Socket> {
+  const { proxies, connectMs } = options;
+  let leftMs = connectMs;
+  let failure = new TransportError('proxy', 'connect', 'no usable proxy is named');
+  for (const [index, proxy] of proxies.entries()) {
+    const limitMs = Math.ceil(leftMs / (proxies.length - index));
+    const beganMs = awakeMs();
+    const attempt = new ConnectAttempt({ ...options, connectMs: limitMs }, sessions, proxy);
+    const timer = new AwakeTimer(() => attempt.expire(), limitMs);
+    try {
+      return await attempt.open(target);
+    } catch (error) {
+      failure = attempt.explain(error);
+      if (failure.fault !== 'proxy') break;
+    } finally {
+      timer.clear();
+    }
+    leftMs = Math.max(1, leftMs - (awakeMs() - beganMs));
+  }
+  throw failure;
 }
 
 /** One connection while it is being made. */
 class ConnectAttempt {
   readonly #options: ConnectorOptions;
   readonly #sessions: Map<string, Buffer>;
+  readonly #proxy: URL | null;
   #socket: Socket | undefined;
   #hop: 'upstream' | 'proxy' = 'upstream';
   #expired = false;
 
-  constructor(options: ConnectorOptions, sessions: Map<string, Buffer>) {
+  constructor(options: ConnectorOptions, sessions: Map<string, Buffer>, proxy: URL | null) {
     this.#options = options;
     this.#sessions = sessions;
+    this.#proxy = proxy;
   }
 
   async open(target: buildConnector.Options): Promise<Socket> {
-    const { proxy } = this.#options;
+    const proxy = this.#proxy;
     if (!proxy) return this.#connect(target.hostname, target.port, target.protocol);
     this.#hop = 'proxy';
     const socket = await this.#connect(proxy.hostname, proxy.port, proxy.protocol);
@@ -64,12 +94,12 @@ class ConnectAttempt {
   }
 
   explain(error: unknown): TransportError {
-    const { connectMs, proxy } = this.#options;
+    const { connectMs } = this.#options;
     const inTime = this.#expired
       ? new TransportError('timeout', 'connect', `no connection within ${connectMs} ms`)
       : toTransportError(error, 'connect');
     if (this.#hop === 'upstream') return inTime;
-    return new TransportError('proxy', 'connect', `proxy ${proxy?.host}: ${inTime.message}`, inTime);
+    return new TransportError('proxy', 'connect', `proxy ${this.#proxy?.host}: ${inTime.message}`, inTime);
   }
 
   async #connect(hostname: string, port: string, protocol: string): Promise<Socket> {
@@ -77,12 +107,14 @@ class ConnectAttempt {
     const isSecure = protocol === 'https:';
     const socket = net.connect({ host, port: Number(port) || (isSecure ? 443 : 80), noDelay: true });
     socket.setKeepAlive(true, keepAliveProbeMs);
+    this.#options.opened(socket);
     await this.#opened(socket, 'connect');
     return isSecure ? this.#encrypt(socket, hostname) : socket;
   }
 
   async #encrypt(plain: Socket, hostname: string): Promise<TLSSocket> {
-    const { secureContext } = this.#options;
+    const secureContext = await this.#options.secureContext();
+    if (this.#expired) throw new Error('too slow');
     const host = hostname.replace(/^\[(.*)\]$/, '$1');
     const session = this.#sessions.get(host);
     const socket = tls.connect({
@@ -144,10 +176,10 @@ function tlsError(error: unknown, host: string, issuer: string | undefined): Tra
   );
 }
 
-/** OpenSSL's messages hold its own file names and line ends; what it means is beside them. */
+/** OpenSSL's messages hold its own file names and line ends; what it means is beside them. Node's advise a switch of Node's. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return 'reason' in error && typeof error.reason === 'string' && error.message.includes('\n')
     ? error.reason
-    : error.message;
+    : error.message.replace(/; if the root CA is installed locally.*$/, '');
 }

@@ -1,10 +1,13 @@
 import { isIP } from 'node:net';
+import type { AskSystem } from './system-proxy.ts';
 
 /** Proxies as the environment names them; read by the program's entry, never here. */
 export interface ProxySettings {
   httpProxy?: string | undefined;
   httpsProxy?: string | undefined;
   noProxy?: string | undefined;
+  /** Where the operating system can be asked; the environment goes before it. */
+  askSystem?: AskSystem | undefined;
 }
 
 /**
@@ -19,6 +22,22 @@ export function chooseProxy(choice: string, origin: string, settings: ProxySetti
   if (!proxy || isLoopback(target.hostname) || isExempt(target, settings.noProxy ?? '')) return null;
   // curl and others take `proxy.example:3128`, so people write it.
   return new URL(proxy.includes('://') ? proxy : `http://${proxy}`);
+}
+
+/** Whether only the operating system knows: it can be asked, and neither provider nor environment say anything else. */
+export function isForSystem(choice: string, origin: string, settings: ProxySettings): boolean {
+  if (choice !== 'system' || !settings.askSystem || chooseProxy(choice, origin, settings)) return false;
+  const target = new URL(origin);
+  return !isLoopback(target.hostname) && !isExempt(target, settings.noProxy ?? '');
+}
+
+export type DecidedBy = 'provider' | 'environment' | 'system' | 'nobody';
+
+/** Who says how `origin` is reached. */
+export function whoDecides(choice: string, origin: string, settings: ProxySettings): DecidedBy {
+  if (choice !== 'system') return 'provider';
+  if (isForSystem(choice, origin, settings)) return 'system';
+  return chooseProxy(choice, origin, settings) ? 'environment' : 'nobody';
 }
 
 function isLoopback(hostname: string): boolean {

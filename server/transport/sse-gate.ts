@@ -2,7 +2,7 @@
  * Lets the bytes of a server-sent event stream through unchanged, but only whole events: of an event that has begun and
  * not ended, what came is held back until its blank line. So an upstream that breaks off never leaves half an event
  * with the client, and an error event or a comment can be put in at any moment. An event of more than `maxHeldBytes`
- * (an image) is let through as it comes.
+ * (an image; 64 KiB unless told) is let through as it comes.
  *
  * Line ends may be LF or CRLF, or CR throughout, and the cuts between chunks anywhere. Without a filter a chunk costs two
  * native searches, however many events it holds.
@@ -15,14 +15,32 @@
  */
 export type EventFilter = (event: Buffer, whole: boolean) => Buffer | null;
 
+/** An event that the filter need not see. */
+export interface KnownEvent {
+  /** Offset after its blank line. */
+  end: number;
+  /** What of it is not sent; empty where all is. */
+  cutStart: number;
+  cutEnd: number;
+}
+
+export interface GateOptions {
+  filter?: EventFilter;
+  /** Asked of each event before the filter. */
+  known?: { find(chunk: Buffer, from: number): KnownEvent | null };
+  maxHeldBytes?: number;
+}
+
 const LF = 0x0a;
 const CR = 0x0d;
 const blankLineOfCr = Buffer.from('\r\r');
-const maxHeldBytes = 64 * 1024;
+const usualMaxHeldBytes = 64 * 1024;
 
 export class SseGate {
   readonly #write: (bytes: Buffer) => void;
   readonly #filter: EventFilter | undefined;
+  readonly #known: GateOptions['known'];
+  readonly #maxHeldBytes: number;
   #held: Buffer[] = [];
   #heldBytes = 0;
   /** The current line is empty so far (a CR at its end not counted). */
@@ -32,9 +50,11 @@ export class SseGate {
   #lineEnd: typeof LF | typeof CR | undefined;
   #endsInCr = false;
 
-  constructor(write: (bytes: Buffer) => void, filter?: EventFilter) {
+  constructor(write: (bytes: Buffer) => void, { filter, known, maxHeldBytes = usualMaxHeldBytes }: GateOptions = {}) {
     this.#write = write;
     this.#filter = filter;
+    this.#known = known;
+    this.#maxHeldBytes = maxHeldBytes;
   }
 
   /** Part of an event has been sent, so nothing may be put in before its end. */
@@ -80,30 +100,45 @@ export class SseGate {
     return end;
   }
 
-  /** Shows the filter event by event; what is left goes out in one piece, for a write costs more than a copy. */
+  /** Shows the filter event by event. */
   #pushEvents(chunk: Buffer, filter: EventFilter): number {
-    const pieces: Buffer[] = [];
-    let runStart = 0;
+    const edited = new EditedChunk(chunk);
     let from = 0;
-    for (let end = this.#endOfEvent(chunk, 0); end !== -1; end = this.#endOfEvent(chunk, from)) {
-      if (!this.#insideLargeEvent) {
-        const part = chunk.subarray(from, end);
-        const event = this.#heldBytes > 0 ? Buffer.concat([...this.#held, part]) : part;
-        const result = filter(event, true);
-        if (result !== part) {
-          if (runStart < from) pieces.push(chunk.subarray(runStart, from));
-          if (result) pieces.push(result);
-          runStart = end;
-        }
-        this.#forgetHeld();
-      }
-      this.#eventEnded();
+    for (;;) {
+      const known = this.#isBetweenEvents ? this.#known?.find(chunk, from) : null;
+      const end = known ? known.end : this.#endOfEvent(chunk, from);
+      if (end === -1) break;
+      if (!known) this.#filterEvent(edited, from, end, filter);
+      else if (known.cutEnd > known.cutStart) edited.replace(known.cutStart, known.cutEnd, null);
       from = end;
     }
-    if (runStart < from) pieces.push(chunk.subarray(runStart, from));
-    const [only] = pieces;
-    if (only) this.#write(pieces.length === 1 ? only : Buffer.concat(pieces));
+    const passing = edited.upTo(from);
+    if (passing) this.#write(passing);
     return from;
+  }
+
+  get #isBetweenEvents(): boolean {
+    return this.#heldBytes === 0 && !this.#insideLargeEvent;
+  }
+
+  #filterEvent(edited: EditedChunk, from: number, end: number, filter: EventFilter): void {
+    if (!this.#insideLargeEvent) {
+      const part = edited.chunk.subarray(from, end);
+      const result = this.#heldBytes > 0 ? this.#filterHeld(part, filter) : filter(part, true);
+      if (result !== part) edited.replace(from, end, result);
+      this.#forgetHeld();
+    }
+    this.#eventEnded();
+  }
+
+  /** An event that came in more than one chunk. */
+  #filterHeld(part: Buffer, filter: EventFilter): Buffer | null {
+    const event = Buffer.concat([...this.#held, part]);
+    const known = this.#known?.find(event, 0);
+    if (!known) return filter(event, true);
+    const edited = new EditedChunk(event);
+    edited.replace(known.cutStart, known.cutEnd, null);
+    return edited.upTo(event.length);
   }
 
   #endOfEvent(chunk: Buffer, from: number): number {
@@ -123,7 +158,7 @@ export class SseGate {
     }
     this.#held.push(part);
     this.#heldBytes += part.length;
-    if (this.#heldBytes <= maxHeldBytes) return;
+    if (this.#heldBytes <= this.#maxHeldBytes) return;
     this.#insideLargeEvent = true;
     this.#filter?.(Buffer.concat(this.#held), false);
     this.#sendHeld();
@@ -133,6 +168,31 @@ export class SseGate {
     if (this.#heldBytes === 0) return;
     this.#held = [];
     this.#heldBytes = 0;
+  }
+}
+
+/** What is left of a chunk goes out in one piece, for a write costs more than a copy. */
+class EditedChunk {
+  readonly chunk: Buffer;
+  readonly #pieces: Buffer[] = [];
+  #keptFrom = 0;
+
+  constructor(chunk: Buffer) {
+    this.chunk = chunk;
+  }
+
+  /** In order. */
+  replace(start: number, end: number, by: Buffer | null): void {
+    if (this.#keptFrom < start) this.#pieces.push(this.chunk.subarray(this.#keptFrom, start));
+    if (by) this.#pieces.push(by);
+    this.#keptFrom = end;
+  }
+
+  /** Null for nothing. */
+  upTo(end: number): Buffer | null {
+    this.replace(end, end, null);
+    const [first] = this.#pieces;
+    return first && this.#pieces.length > 1 ? Buffer.concat(this.#pieces) : (first ?? null);
   }
 }
 

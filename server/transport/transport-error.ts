@@ -26,7 +26,7 @@ const faultByCode: Record<string, [TransportFault, TransportPhase | null]> = {
   EHOSTUNREACH: ['refused', 'connect'],
   ENETUNREACH: ['refused', 'connect'],
   EADDRNOTAVAIL: ['refused', 'connect'],
-  ETIMEDOUT: ['timeout', null],
+  ETIMEDOUT: ['timeout', 'connect'],
   UND_ERR_HEADERS_TIMEOUT: ['timeout', 'headers'],
   UND_ERR_BODY_TIMEOUT: ['timeout', 'body'],
   UND_ERR_ABORTED: ['aborted', null],
@@ -43,6 +43,8 @@ export function toTransportError(error: unknown, phase: TransportPhase): Transpo
   const cause = firstCause(error);
   const code = cause.code ?? '';
   const known = faultByCode[code];
+  // Nobody answers any more on a connection that stood: not the upstream's silence but the way to it.
+  if (code === 'ETIMEDOUT' && phase !== 'connect') return new TransportError('reset', phase, cause.message, error);
   if (known) return new TransportError(known[0], known[1] ?? phase, cause.message || code, error);
   if (error instanceof errors.HTTPParserError) return new TransportError('malformed', phase, cause.message, error);
   return new TransportError('reset', phase, cause.message || code || 'the connection broke', error);

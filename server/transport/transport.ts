@@ -6,18 +6,24 @@
  */
 import type { Readable } from 'node:stream';
 import type { Dispatcher } from 'undici';
-import type { Timeouts } from '../contract/config.ts';
-import { chooseProxy, type ProxySettings } from './proxy-choice.ts';
+import { AwakeTimer } from '../awake-clock.ts';
+import type { Timeouts } from '../contract/policy.ts';
+import type { Authorities } from './authorities.ts';
+import { type DecidedBy, type ProxySettings, whoDecides } from './proxy-choice.ts';
+import type { SystemRoute } from './system-proxy.ts';
 import { TransportError, toTransportError } from './transport-error.ts';
-import { createWays } from './ways.ts';
+import { createWays, type Way } from './ways.ts';
 
 export type { ProxySettings };
 
 export interface TransportOptions {
   proxies?: ProxySettings;
-  /** PEM texts trusted besides Node's own list. */
-  extraCa?: readonly string[];
+  /** Absent: Node's own list and no other. */
+  authorities?: Authorities;
 }
+
+/** What content is, only the reply's reader knows. */
+export type PhaseLimits = Omit<Timeouts, 'firstContentMs'>;
 
 export interface OutgoingRequest {
   /** `https://api.openai.com` */
@@ -27,7 +33,7 @@ export interface OutgoingRequest {
   path: string;
   headers: Record<string, string>;
   body: Buffer | Readable | null;
-  timeouts: Timeouts;
+  timeouts: PhaseLimits;
   /** `system`, `direct` or a proxy's URL. */
   proxy: string;
 }
@@ -38,7 +44,10 @@ export type ResponseHeaders = Readonly<Record<string, string | string[] | undefi
 export interface ReplyHandler {
   /** The connection stands and the request is being sent. */
   onSending?(): void;
+  /** The request's last byte is out. */
+  onSent?(): void;
   onHeaders(status: number, headers: ResponseHeaders): void;
+  /** All that one read of the connection brought. */
   onData(chunk: Buffer): void;
   onEnd(): void;
   onError(error: TransportError): void;
@@ -52,45 +61,77 @@ export interface Exchange {
   abort(): void;
 }
 
+/** The proxies on the way, and who says so. */
+export type Route = SystemRoute & { by: DecidedBy };
+
 export interface Transport {
   send(request: OutgoingRequest, handler: ReplyHandler): Exchange;
-  /** Host and port of the proxy that requests to `origin` go through, or null. `choice` as in `OutgoingRequest.proxy`. */
-  proxyFor(origin: string, choice: string): string | null;
-  /** The next request opens a new connection; those that run go on. For a machine that slept or has another network. */
+  /** The proxies that requests to `origin` go through, as they are tried. `choice` as in `OutgoingRequest.proxy`. */
+  routeTo(origin: string, choice: string): Promise<Route>;
+  /**
+   * For a machine that slept, has another network, or whose proxies or certificates changed: the next request opens a new
+   * connection by what holds then; those that run go on where they can.
+   */
   leaveConnections(): void;
   close(): Promise<void>;
 }
 
 export function createTransport(options: TransportOptions = {}): Transport {
   const proxies = options.proxies ?? {};
-  const ways = createWays(proxies, options.extraCa ?? []);
+  const ways = createWays(proxies, options.authorities ?? nodesOwn);
   return {
     send(request, handler) {
       const exchange = new UpstreamExchange(handler, request.timeouts);
       try {
-        const { pool, pathPrefix, headers } = ways.wayFor(request);
-        pool.dispatch(
-          {
-            path: pathPrefix + request.path,
-            method: request.method,
-            headers: pathPrefix ? { ...request.headers, ...headers } : request.headers,
-            body: request.body,
-            // undici's own clock is only good to about a second: `UpstreamExchange` has one of its own.
-            headersTimeout: 0,
-            bodyTimeout: 0,
-          },
-          exchange,
-        );
+        const way = ways.wayFor(request);
+        if (way instanceof Promise) void dispatchLater(way, request, exchange);
+        else dispatch(way, request, exchange);
       } catch (error) {
         queueMicrotask(() => exchange.fail(error));
       }
       return exchange;
     },
-    proxyFor: (origin, choice) => chooseProxy(choice, origin, proxies)?.host ?? null,
+    async routeTo(origin, choice) {
+      const route = await ways.routeOf({ origin, proxy: choice });
+      return { ...route, by: whoDecides(choice, origin, proxies) };
+    },
     leaveConnections: ways.leaveAll,
     close: ways.close,
   };
 }
+
+const nodesOwn: Authorities = {
+  secureContext: async () => null,
+  forget() {},
+  fingerprint: () => '',
+  view: async () => ({ files: [], system: null, problem: null }),
+};
+
+async function dispatchLater(way: Promise<Way>, request: OutgoingRequest, exchange: UpstreamExchange): Promise<void> {
+  try {
+    const found = await way;
+    if (!exchange.isDone) dispatch(found, request, exchange);
+  } catch (error) {
+    exchange.fail(error);
+  }
+}
+
+function dispatch({ pool, pathPrefix, headers }: Way, request: OutgoingRequest, exchange: UpstreamExchange): void {
+  pool.dispatch(
+    {
+      path: pathPrefix + request.path,
+      method: request.method,
+      headers: pathPrefix ? { ...request.headers, ...headers } : request.headers,
+      body: request.body,
+      // undici's own clock is only good to about a second: `UpstreamExchange` has one of its own.
+      headersTimeout: 0,
+      bodyTimeout: 0,
+    },
+    exchange,
+  );
+}
+
+const handOn = (exchange: UpstreamExchange) => exchange.handOn();
 
 /** One request at the upstream: undici's handler on one side, `ReplyHandler` on the other. */
 class UpstreamExchange implements Dispatcher.DispatchHandler, Exchange {
@@ -99,17 +140,19 @@ class UpstreamExchange implements Dispatcher.DispatchHandler, Exchange {
   #abortReason: TransportError | undefined;
   #headersSeen = false;
   #done = false;
-  readonly #timeouts: Timeouts;
+  /** Of a chunked reply undici hands on each chunk, and one read may bring hundreds: they go on together. */
+  #pieces: Buffer[] = [];
+  readonly #timeouts: PhaseLimits;
   /** Runs out when the upstream has been silent too long: for its headers, then for each piece of its reply. */
-  #silenceTimer: NodeJS.Timeout | undefined;
-  #totalTimer: NodeJS.Timeout | undefined;
+  #silenceTimer: AwakeTimer | undefined;
+  #totalTimer: AwakeTimer | undefined;
 
-  constructor(handler: ReplyHandler, timeouts: Timeouts) {
+  constructor(handler: ReplyHandler, timeouts: PhaseLimits) {
     this.#handler = handler;
     this.#timeouts = timeouts;
     const { totalMs } = timeouts;
     if (totalMs) {
-      this.#totalTimer = setTimeout(() => {
+      this.#totalTimer = new AwakeTimer(() => {
         const error = new TransportError(
           'timeout',
           this.#headersSeen ? 'body' : 'headers',
@@ -118,6 +161,10 @@ class UpstreamExchange implements Dispatcher.DispatchHandler, Exchange {
         this.#giveUp(error);
       }, totalMs);
     }
+  }
+
+  get isDone(): boolean {
+    return this.#done;
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
@@ -137,6 +184,7 @@ class UpstreamExchange implements Dispatcher.DispatchHandler, Exchange {
 
   onRequestSent(): void {
     this.#silenceTimer?.refresh();
+    if (!this.#done) this.#handler.onSent?.();
   }
 
   onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: ResponseHeaders): void {
@@ -152,12 +200,22 @@ class UpstreamExchange implements Dispatcher.DispatchHandler, Exchange {
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
     if (this.#done) return;
-    this.#silenceTimer?.refresh();
-    this.#handler.onData(chunk);
+    this.#pieces.push(chunk);
+    if (this.#pieces.length === 1) process.nextTick(handOn, this);
   }
 
   onResponseEnd(): void {
+    this.handOn();
     if (this.#finish()) this.#handler.onEnd();
+  }
+
+  handOn(): void {
+    const pieces = this.#pieces;
+    const [first] = pieces;
+    if (this.#done || !first) return;
+    this.#pieces = [];
+    this.#silenceTimer?.refresh();
+    this.#handler.onData(pieces.length === 1 ? first : Buffer.concat(pieces));
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
@@ -165,6 +223,7 @@ class UpstreamExchange implements Dispatcher.DispatchHandler, Exchange {
   }
 
   fail(error: unknown): void {
+    if (!this.#abortReason) this.handOn();
     if (!this.#finish()) return;
     this.#handler.onError(this.#abortReason ?? toTransportError(error, this.#phase()));
   }
@@ -172,7 +231,7 @@ class UpstreamExchange implements Dispatcher.DispatchHandler, Exchange {
   pause(): void {
     if (this.#done) return;
     // While the reader is slow, the upstream is not to blame for the silence.
-    clearTimeout(this.#silenceTimer);
+    this.#silenceTimer?.clear();
     this.#controller?.pause();
   }
 
@@ -183,12 +242,14 @@ class UpstreamExchange implements Dispatcher.DispatchHandler, Exchange {
   }
 
   abort(): void {
+    // Most replies have ended by then, and an error costs more than all else here.
+    if (this.#done) return;
     this.#giveUp(new TransportError('aborted', this.#phase(), 'the request was given up'));
   }
 
   #expectWithin(limitMs: number): void {
-    clearTimeout(this.#silenceTimer);
-    this.#silenceTimer = setTimeout(() => {
+    this.#silenceTimer?.clear();
+    this.#silenceTimer = new AwakeTimer(() => {
       const what = this.#headersSeen ? 'nothing more' : 'no answer';
       this.#giveUp(new TransportError('timeout', this.#phase(), `${what} within ${limitMs} ms`));
     }, limitMs);
@@ -210,8 +271,8 @@ class UpstreamExchange implements Dispatcher.DispatchHandler, Exchange {
   #finish(): boolean {
     if (this.#done) return false;
     this.#done = true;
-    clearTimeout(this.#silenceTimer);
-    clearTimeout(this.#totalTimer);
+    this.#silenceTimer?.clear();
+    this.#totalTimer?.clear();
     return true;
   }
 }

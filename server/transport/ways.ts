@@ -1,8 +1,12 @@
 /** Connections that are kept open, by where they lead and how. Knows nothing of the requests that run on them. */
-import tls from 'node:tls';
+import { isIP, type Socket } from 'node:net';
 import { Pool } from 'undici';
+import type { Authorities } from './authorities.ts';
 import { createConnector } from './connector.ts';
-import { chooseProxy, type ProxySettings } from './proxy-choice.ts';
+import { ownAddresses } from './network-watch.ts';
+import { chooseProxy, isForSystem, type ProxySettings } from './proxy-choice.ts';
+import { createSystemProxies, type SystemRoute } from './system-proxy.ts';
+import { TransportError } from './transport-error.ts';
 import { proxyAuthorization } from './tunnel.ts';
 
 /** What of a request decides on its way. */
@@ -23,8 +27,14 @@ export interface Way {
 }
 
 export interface Ways {
-  wayFor(to: Destination): Way;
-  /** The next request opens a new connection; those that run go on. */
+  /** At once, but where the operating system has to be asked for the proxy. Throws or rejects with a TransportError. */
+  wayFor(to: Destination): Way | Promise<Way>;
+  /** The proxies on the way, in the order in which they are tried. */
+  routeOf(to: Pick<Destination, 'origin' | 'proxy'>): SystemRoute | Promise<SystemRoute>;
+  /**
+   * The next request opens a new connection, by what proxies and certificates are then. Those that run go on, unless they
+   * cannot: where the address that a connection was made from is gone it breaks now and not at its limit.
+   */
   leaveAll(): void;
   /** Cuts off what still runs. */
   close(): Promise<void>;
@@ -35,11 +45,16 @@ const idleSocketMs = 60_000;
 /** After that a way is forgotten when another is opened: its provider may be gone, or have another address now. */
 const idleWayMs = 600_000;
 
-export function createWays(proxies: ProxySettings, extraCa: readonly string[]): Ways {
+export function createWays(proxies: ProxySettings, authorities: Authorities): Ways {
   const ways = new Map<string, Way>();
   /** No longer used, but requests still run on them. */
   const left = new Set<Pool>();
-  const open = wayOpener(proxies, extraCa);
+  const sockets = new Set<Socket>();
+  const system = createSystemProxies(proxies.askSystem ?? (async () => 'DIRECT'));
+  const opened = (socket: Socket) => {
+    sockets.add(socket);
+    socket.once('close', () => sockets.delete(socket));
+  };
 
   const leave = (name: string, { pool }: Way) => {
     ways.delete(name);
@@ -51,21 +66,37 @@ export function createWays(proxies: ProxySettings, extraCa: readonly string[]): 
     for (const [name, way] of ways) if (nowMs - way.usedAtMs > idleWayMs) leave(name, way);
   };
 
+  const routeOf = ({ origin, proxy }: Pick<Destination, 'origin' | 'proxy'>) =>
+    isForSystem(proxy, origin, proxies)
+      ? system.routeTo(origin)
+      : { hops: [chooseProxy(proxy, origin, proxies)], unusable: [] };
+
+  const open = (to: Destination, route: SystemRoute) => {
+    const name = nameOf(to);
+    leaveIdle(Date.now());
+    const way = ways.get(name) ?? openWay(to, route, { secureContext: authorities.secureContext, opened });
+    ways.set(name, way);
+    way.usedAtMs = Date.now();
+    return way;
+  };
+
   return {
     wayFor(to) {
-      const name = `${to.origin} ${to.proxy} ${to.timeouts.connectMs}`;
-      const nowMs = Date.now();
-      let way = ways.get(name);
+      const way = ways.get(nameOf(to));
       if (!way) {
-        leaveIdle(nowMs);
-        way = open(to);
-        ways.set(name, way);
+        const route = routeOf(to);
+        return route instanceof Promise ? route.then((found) => open(to, found)) : open(to, route);
       }
-      way.usedAtMs = nowMs;
+      way.usedAtMs = Date.now();
       return way;
     },
+    routeOf,
     leaveAll() {
+      system.forget();
+      authorities.forget();
       for (const [name, way] of ways) leave(name, way);
+      const addresses = ownAddresses();
+      for (const socket of sockets) tryConnection(socket, addresses);
     },
     async close() {
       await Promise.all([...left, ...[...ways.values()].map(({ pool }) => pool)].map((pool) => pool.destroy()));
@@ -74,26 +105,54 @@ export function createWays(proxies: ProxySettings, extraCa: readonly string[]): 
   };
 }
 
-function wayOpener(proxies: ProxySettings, extraCa: readonly string[]): (to: Destination) => Way {
-  const secureContext = extraCa.length
-    ? tls.createSecureContext({ ca: [...tls.getCACertificates('default'), ...extraCa] })
-    : null;
-  return (to) => {
-    const proxy = chooseProxy(to.proxy, to.origin, proxies);
-    const pool = new Pool(to.origin, {
-      connect: createConnector({ connectMs: to.timeouts.connectMs, secureContext, proxy }),
-      keepAliveTimeout: idleSocketMs,
-      // HTTP/1.1 only: an aborted request must cost its own connection and no other's.
-      allowH2: false,
-      pipelining: 1,
-    });
-    const way = { pool, usedAtMs: 0 };
-    if (!proxy || to.origin.startsWith('https:')) return { ...way, pathPrefix: '', headers: {} };
-    const authorization = proxyAuthorization(proxy);
-    return {
-      ...way,
-      pathPrefix: to.origin,
-      headers: authorization ? { 'proxy-authorization': authorization } : {},
-    };
-  };
+function nameOf({ origin, proxy, timeouts }: Destination): string {
+  return `${origin} ${proxy} ${timeouts.connectMs}`;
+}
+
+type Connecting = Pick<Parameters<typeof createConnector>[0], 'secureContext' | 'opened'>;
+
+function openWay(to: Destination, { hops, unusable }: SystemRoute, connecting: Connecting): Way {
+  const isPlain = to.origin.startsWith('http:');
+  // What a plain proxy is sent depends on it, so for these the first one is all.
+  const proxies = isPlain ? hops.slice(0, 1) : hops;
+  if (proxies.length === 0) throw unusableProxy(unusable);
+  const pool = new Pool(to.origin, {
+    connect: createConnector({ ...connecting, connectMs: to.timeouts.connectMs, proxies }),
+    keepAliveTimeout: idleSocketMs,
+    // HTTP/1.1 only: an aborted request must cost its own connection and no other's.
+    allowH2: false,
+    pipelining: 1,
+  });
+  const way = { pool, usedAtMs: 0 };
+  const proxy = proxies[0] ?? null;
+  if (!proxy || !isPlain) return { ...way, pathPrefix: '', headers: {} };
+  const authorization = proxyAuthorization(proxy);
+  return { ...way, pathPrefix: to.origin, headers: authorization ? { 'proxy-authorization': authorization } : {} };
+}
+
+function unusableProxy(unusable: readonly string[]): TransportError {
+  return new TransportError(
+    'proxy',
+    'connect',
+    `this system names ${unusable.join(', ')}, which Sluice cannot use: it takes HTTP proxies. Set one at the provider, or "direct"`,
+  );
+}
+
+const probeMs = 1_000;
+
+/**
+ * After a change of the network. What was made from an address that is gone is broken off; all else is asked for a sign of
+ * life by the system itself, which takes some ten seconds to give up one that leads nowhere.
+ */
+function tryConnection(socket: Socket, addresses: ReadonlySet<string>): void {
+  const { localAddress, remoteAddress } = socket;
+  if (remoteAddress !== undefined && isOnThisMachine(remoteAddress)) return;
+  const from = localAddress?.replace(/^::ffff:/, '');
+  const isGone = from !== undefined && isIP(from) !== 0 && !addresses.has(from);
+  if (isGone) socket.destroy(Object.assign(new Error('the network it ran over is gone'), { code: 'ECONNRESET' }));
+  else socket.setKeepAlive(true, probeMs);
+}
+
+function isOnThisMachine(address: string): boolean {
+  return /^(::ffff:)?127\./.test(address) || address === '::1';
 }

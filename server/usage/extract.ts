@@ -5,7 +5,7 @@
  * letters between two unescaped quotes cannot stand inside a string, so the last `"usage"` that is followed by a whole
  * object is the one that counts, wherever the kept part begins; only that object is parsed.
  */
-import type { Capability } from '../contract/config.ts';
+import type { Capability } from '../contract/capability.ts';
 import type { Usage, UsageCertainty } from '../contract/ledger.ts';
 import { duration, toUsage } from './usage-shapes.ts';
 

@@ -5,7 +5,7 @@
 import type { Usage } from '../contract/ledger.ts';
 import table from './prices.json' with { type: 'json' };
 
-/** Units are told in `prices.json`, under `unit`. */
+/** Each as told in `prices.json`, under `unit`. */
 export type Prices = Readonly<Record<string, number>>;
 
 export interface PriceTable {
@@ -13,15 +13,23 @@ export interface PriceTable {
   cost(provider: string, model: string, usage: Usage | null): number | null;
 }
 
-/** `overrides` by model name or `provider/model`; an override takes the place of the whole entry. */
-export function createPriceTable(overrides: Readonly<Record<string, Prices>> = {}): PriceTable {
+const builtIn: Readonly<Record<string, Prices>> = Object.assign({}, ...table.services.map(({ models }) => models));
+
+/**
+ * `overrides` by model name, `provider/model` or `preset/model`; an override takes the place of the whole entry.
+ * `presetOf` tells which preset a provider was made from.
+ */
+export function createPriceTable(
+  overrides: Readonly<Record<string, Prices>> = {},
+  presetOf: (provider: string) => string | undefined = () => undefined,
+): PriceTable {
   const found = new Map<string, Prices | null>();
   return {
     cost(provider, model, usage) {
       const key = `${provider}/${model}`;
       let prices = found.get(key);
       if (prices === undefined) {
-        prices = findPrices(overrides, provider, model);
+        prices = findPrices(overrides, [provider, presetOf(provider) ?? provider], model);
         // A client chooses the names, so they must not fill the memory.
         if (found.size >= 1_000) found.clear();
         found.set(key, prices);
@@ -32,19 +40,28 @@ export function createPriceTable(overrides: Readonly<Record<string, Prices>> = {
 }
 
 /** The exact name first; then without the maker before it (`openai/gpt-4o`), then also without a date behind it. */
-function findPrices(overrides: Readonly<Record<string, Prices>>, provider: string, model: string): Prices | null {
-  const bare = model.slice(model.lastIndexOf('/') + 1);
-  const undated = bare.replace(/([-@](\d{8}|\d{4}-\d{2}-\d{2})|-latest)$/, '');
-  const builtIn: Readonly<Record<string, Prices>> = table.models;
-  for (const name of [model, bare, undated]) {
+function findPrices(
+  overrides: Readonly<Record<string, Prices>>,
+  owners: readonly string[],
+  model: string,
+): Prices | null {
+  for (const name of namesOf(model)) {
     for (const source of [overrides, builtIn]) {
-      for (const key of [`${provider}/${name}`, name]) {
+      for (const key of [...owners.map((owner) => `${owner}/${name}`), name]) {
         const prices = source[key];
         if (prices !== undefined && Object.hasOwn(source, key)) return prices;
       }
     }
   }
   return null;
+}
+
+/** A gateway such as OpenRouter writes Anthropic's versions with a point: `anthropic/claude-opus-4.8`. */
+function namesOf(model: string): string[] {
+  const bare = model.slice(model.lastIndexOf('/') + 1);
+  const undated = bare.replace(/([-@](\d{8}|\d{4}-\d{2}-\d{2})|-latest)$/, '');
+  const names = [model, bare, undated];
+  return bare.startsWith('claude-') ? [...names, ...names.map((name) => name.replaceAll('.', '-'))] : names;
 }
 
 function costOf(prices: Prices, usage: Usage | null): number | null {

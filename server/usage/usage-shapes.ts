@@ -94,14 +94,15 @@ export function duration(value: unknown): number | undefined {
 /** A loop rather than `Object.entries`: this runs for every request. */
 function dropUnknown(counts: Counts): Usage {
   const usage: Usage = {};
-  for (const name of quantities) {
+  for (const name of reportedQuantities) {
     const value = counts[name];
     if (value !== undefined) usage[name] = value;
   }
   return usage;
 }
 
-const quantities = [
+/** All that replies tell by themselves; characters and images are counted from the request. */
+export const reportedQuantities = [
   'inputTokens',
   'outputTokens',
   'cachedInputTokens',

@@ -1,5 +1,5 @@
 import type { RequestRecord } from '../../server/contract/ledger.ts';
-import { openDatabase } from '../../server/database.ts';
+import { openDatabase } from '../../server/database/database.ts';
 import { createLedger } from '../../server/ledger/ledger.ts';
 import { finishedRow } from '../server/ledger/records.ts';
 import { model } from './payloads.ts';

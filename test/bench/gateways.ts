@@ -16,6 +16,8 @@ export interface RunningGateway {
   name: GatewayName;
   pid: number;
   port: number;
+  /** Where a Sluice has its data. */
+  dataDir: string;
   /** From spawning to the first good chat answer. */
   firstAnswerMs: number;
   /** Soon after the first answer. */
@@ -55,7 +57,15 @@ export async function startGateway(name: GatewayName, setting: GatewaySetting): 
   const firstAnswerMs = performance.now() - startedMs;
   await new Promise((resolve) => setTimeout(resolve, settleMs));
   const pid = child.pid ?? 0;
-  return { name, pid, port, firstAnswerMs, idleRssMb: rssMb(pid), stop: () => endProcess(child) };
+  return {
+    name,
+    pid,
+    port,
+    dataDir: join(folder, 'data'),
+    firstAnswerMs,
+    idleRssMb: rssMb(pid),
+    stop: () => endProcess(child),
+  };
 }
 
 function programOf(name: GatewayName, setting: GatewaySetting, folder: string): string[] {

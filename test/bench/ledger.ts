@@ -8,7 +8,7 @@ import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { RequestRecord } from '../../server/contract/ledger.ts';
-import { openDatabase } from '../../server/database.ts';
+import { openDatabase } from '../../server/database/database.ts';
 import { createLedger } from '../../server/ledger/ledger.ts';
 import { finishedRow, startedRow } from '../server/ledger/records.ts';
 
@@ -20,7 +20,8 @@ const begin = Date.now() - quarterYearMs;
 const folder = mkdtempSync(join(tmpdir(), 'sluice-bench-'));
 const file = join(folder, 'sluice.db');
 let database = openDatabase(file);
-const settings = () => ({ retentionDays: 60, retentionRows: 1e9, captureMaxBytes: 0, captureRetentionDays: 1 });
+let retentionDays = 1_000;
+const settings = () => ({ retentionDays, retentionRows: 1e9, captureMaxBytes: 0, captureRetentionDays: 1 });
 let ledger = createLedger({ database, log: console, settings });
 
 function record(index: number): RequestRecord {
@@ -32,18 +33,26 @@ function record(index: number): RequestRecord {
   });
 }
 
-/** Writes `count` rows in batches and tells the time of a row at the median batch, and the longest batch. */
+/** Writes `count` rows in batches and tells the time of a row at the median batch, its CPU time, and the longest batch. */
 function write(label: string, from: number, count: number): void {
   const batchMs: number[] = [];
+  const cpu = { user: 0, system: 0 };
   for (let done = 0; done < count; done += batch) {
     for (let index = done; index < done + batch; index += 1) ledger.finished(record(from + index));
     const beganAt = performance.now();
+    const cpuBefore = process.cpuUsage();
     ledger.flush();
+    const { user, system } = process.cpuUsage(cpuBefore);
+    cpu.user += user;
+    cpu.system += system;
     batchMs.push(performance.now() - beganAt);
   }
   batchMs.sort((a, b) => a - b);
   const medianUs = ((batchMs[batchMs.length >> 1] ?? 0) * 1_000) / batch;
-  console.log(`${label}: ${medianUs.toFixed(2)} µs a row, longest batch ${batchMs.at(-1)?.toFixed(1)} ms`);
+  const cpuUs = (cpu.user + cpu.system) / count;
+  console.log(
+    `${label}: ${medianUs.toFixed(2)} µs a row, CPU ${cpuUs.toFixed(2)} µs, longest batch ${batchMs.at(-1)?.toFixed(1)} ms`,
+  );
 }
 
 /** Time until the answer, and the longest time in which nothing else could run. */
@@ -58,11 +67,16 @@ async function ask(label: string, work: () => unknown): Promise<void> {
   };
   tick();
   const beganAt = performance.now();
+  const cpuBefore = process.cpuUsage();
   await work();
   const tookMs = performance.now() - beganAt;
+  const { user, system } = process.cpuUsage(cpuBefore);
   tick();
   isOver = true;
-  console.log(`${label}: ${tookMs.toFixed(1)} ms, blocks at most ${longestMs.toFixed(1)} ms`);
+  const cpuMs = (user + system) / 1_000;
+  console.log(
+    `${label}: ${tookMs.toFixed(1)} ms, CPU ${cpuMs.toFixed(1)} ms, blocks at most ${longestMs.toFixed(1)} ms`,
+  );
 }
 
 const pushes = 10_000;
@@ -85,6 +99,7 @@ await ask('open', () => {
   database = openDatabase(file);
   ledger = createLedger({ database, log: { warn() {} }, settings });
 });
+await ask('add up the days that are over', () => ledger.sweep());
 for (const by of ['day', 'key', 'group', 'model', 'provider'] as const) {
   await ask(`usage by ${by}`, () => ledger.summarizeUsage({ by, utcOffsetMinutes: 60 }));
 }
@@ -99,6 +114,7 @@ await ask('one day of a month ago', () =>
 );
 await ask('a request that is not there', () => ledger.getRequest('req_none'));
 await ask('last uses', () => ledger.lastUsed());
+retentionDays = 60;
 await ask('retention of a third', () => ledger.sweep());
 ledger.close();
 database.close();

@@ -1,8 +1,10 @@
 /** What is done in each round, phase by phase, and which figures it gives. Every gateway does each phase, in turning order. */
+import { desktopPhase } from './desktop-phase.ts';
 import type { GatewayName, RunningGateway } from './gateways.ts';
 import type { Job, JobResult } from './load.ts';
 import { cpuUs, forgetPeak, peakMb } from './proc.ts';
 import { type Column, median, quantile, type Samples } from './samples.ts';
+import { windowPhase } from './window-phase.ts';
 
 /** What a phase works with. */
 export interface Bench {
@@ -48,6 +50,8 @@ export const phases: Readonly<Record<string, (bench: Bench) => Promise<void>>> =
   full,
   upload,
   growth,
+  window: windowPhase,
+  desktop: desktopPhase,
 };
 
 /**

@@ -69,6 +69,11 @@ export function rssMb(root: number): number {
   return statusMb(root, 'VmRSS');
 }
 
+/** Without what is a file's and shared, such as the pages of the program itself. */
+export function ownMb(root: number): number {
+  return statusMb(root, 'RssAnon');
+}
+
 /** The most memory it had since `forgetPeak`. */
 export function peakMb(root: number): number {
   return statusMb(root, 'VmHWM');

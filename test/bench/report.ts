@@ -17,9 +17,9 @@ interface Figure {
 interface Group {
   title: string;
   columns: readonly Column[];
-  /** Whose figures have the targets, and whose they are compared with. */
+  /** Whose figures have the targets, and whose they are compared with; null: nobody's. */
   subject: Column;
-  peer: Column;
+  peer: Column | null;
   figures: readonly Figure[];
 }
 
@@ -27,6 +27,7 @@ const most = (bound: number, of: Target['of'] = 'value'): Target => ({ is: 'most
 const least = (bound: number, of: Target['of'] = 'value'): Target => ({ is: 'least', bound, of });
 
 const compared = { subject: 'sluice', peer: 'pipe' } as const;
+const alone = { subject: 'sluice', peer: null } as const;
 const gateways = ['pipe', 'express', 'sluice'] as const;
 
 const groups: readonly Group[] = [
@@ -100,6 +101,34 @@ const groups: readonly Group[] = [
     peer: 'sluice-empty',
     figures: [{ key: 'growth.cpuUs', label: 'plain chat, CPU µs/request', target: most(1.05, 'ratio') }],
   },
+  {
+    title: 'The window, in Chromium',
+    columns: ['sluice'],
+    ...alone,
+    figures: [
+      { key: 'window.firstJsKb', label: 'first JavaScript, kB gzip', target: most(300) },
+      { key: 'window.overviewJsKb', label: 'with the overview’s own, kB gzip' },
+      { key: 'window.interactiveMs', label: 'opening to interactive, ms', target: most(1_000) },
+      { key: 'window.overviewMs', label: 'overview of 90 days, 1,000,000 rows, ms', target: most(300) },
+      { key: 'window.tailPerSecond', label: 'live tail, requests/s', target: least(195) },
+      { key: 'window.tailFps', label: 'live tail, frames/s', target: least(50) },
+      { key: 'window.tailGapMs', label: 'live tail, between frames p99, ms' },
+    ],
+  },
+  {
+    title: 'The desktop, in the double of Electron',
+    columns: ['sluice'],
+    ...alone,
+    figures: [
+      {
+        key: 'desktop.addedMb',
+        label: 'own memory over that of the engine alone, window closed, MB',
+        target: most(10),
+      },
+      { key: 'desktop.toggleMs', label: 'click in the tray until it shows, ms' },
+      { key: 'desktop.answeredAfterToggle', label: 'requests answered after that', target: most(0) },
+    ],
+  },
 ];
 
 export function report(samples: Samples): string {
@@ -113,14 +142,15 @@ export function report(samples: Samples): string {
 function table(group: Group, samples: Samples): string {
   const figures = group.figures.filter((figure) => samples.values[figure.key]);
   if (figures.length === 0) return '';
-  const head = ['', ...group.columns, `${group.subject} ÷ ${group.peer}`, 'target', ''];
+  const ratio = group.peer === null ? [] : [`${group.subject} ÷ ${group.peer}`];
+  const head = ['', ...group.columns, ...ratio, 'target', ''];
   const rows = figures.map((figure) => row(group, figure, samples));
   return [`**${group.title}**`, '', line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n');
 }
 
 function row(group: Group, figure: Figure, samples: Samples): string[] {
   const values = (column: Column) => samples.values[figure.key]?.[column] ?? [];
-  const [own, peers] = [values(group.subject), values(group.peer)];
+  const [own, peers] = [values(group.subject), group.peer === null ? [] : values(group.peer)];
   // Round by round: what slowed the machine in a round slowed both.
   const pairs = own.map((value, index) => [value, peers[index] ?? Number.NaN] as const);
   const measured = {
@@ -131,13 +161,13 @@ function row(group: Group, figure: Figure, samples: Samples): string[] {
   return [
     figure.label,
     ...group.columns.map((column) => rounded(median(values(column)))),
-    rounded(measured.ratio, 2),
+    ...(group.peer === null ? [] : [rounded(measured.ratio, 2)]),
     figure.target ? describe(figure.target, group.peer) : '',
     figure.target ? verdict(figure.target, measured[figure.target.of]) : '',
   ];
 }
 
-function describe({ is, bound, of }: Target, peer: Column): string {
+function describe({ is, bound, of }: Target, peer: Column | null): string {
   const sign = is === 'most' ? '≤' : '≥';
   if (of === 'value') return `${sign} ${bound}`;
   return of === 'ratio' ? `${sign} ${bound} × ${peer}` : `${sign} ${peer} + ${bound}`;

@@ -3,7 +3,8 @@
  * per request and the ratios; requests per second and the slowest percent depend on what else the machine does.
  *
  *   --rounds N      how often everything is measured (default 3); the tables show medians
- *   --phases A,B    only these of: start, latency, plain, paced, full, upload, growth
+ *   --phases A,B    only these of: start, latency, plain, paced, full, upload, growth, window,
+ *                   desktop (those two need Chromium)
  *   --quick         one short round, to see that it works
  *   --json FILE     keeps every round's figures
  *   --program FILE  the Sluice to measure, if not the built one: another build, or `server/cli.ts` unbuilt
@@ -97,7 +98,7 @@ function builtProgram(): string {
   const launch = join(root, 'build/launch.ts');
   const { status } = spawnSync(process.execPath, [launch, '--version'], { stdio: ['ignore', 'ignore', 'inherit'] });
   if (status !== 0) throw new Error('Sluice could not be built.');
-  return join(root, 'dist/server/cli.js');
+  return join(root, 'dist/program/cli.js');
 }
 
 function introduction(): string {

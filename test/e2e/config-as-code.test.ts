@@ -1,10 +1,10 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { ConfigInput } from '../../server/contract/config.ts';
 import { eventually } from '../support/gateway.ts';
+import { closedPort, freePort } from '../support/ports.ts';
 import { ensureBuilt, startProgram } from '../support/program.ts';
 import { json, type Script, type ScriptedUpstream, startUpstream } from '../support/upstream.ts';
 import { type Sluice, type SluiceOptions, startSluice } from './sluice.ts';
@@ -61,15 +61,7 @@ function chat(sluice: Sluice, body: string): Promise<Response> {
 
 /** An address on which nothing listens. */
 async function deadAddress(): Promise<string> {
-  return `http://127.0.0.1:${await freePort()}/v1`;
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  return typeof address === 'object' && address ? address.port : 0;
+  return `http://127.0.0.1:${await closedPort()}/v1`;
 }
 
 describe('the example of the documentation', () => {

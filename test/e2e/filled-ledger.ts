@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { RequestRecord } from '../../server/contract/ledger.ts';
-import { openDatabase } from '../../server/database.ts';
+import { openDatabase } from '../../server/database/database.ts';
 import { createLedger } from '../../server/ledger/ledger.ts';
 import { finishedRow, silent } from '../server/ledger/records.ts';
 

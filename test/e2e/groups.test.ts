@@ -74,12 +74,75 @@ describe('a group', () => {
     await replaceTags(page, 'Providers it may use', ['beta']);
     await expect.poll(() => namesIn(page)).toEqual(['gpt-a', 'llama-c']);
     expect(await placesIn(page)).toEqual(['beta']);
+    await page.getByLabel('Chat', { exact: true }).fill('gpt-a');
+    await page.getByText('Would be refused: not allowed here, or served by nobody.').waitFor({ state: 'detached' });
+    await page.getByLabel('Chat', { exact: true }).fill('gone');
+    await page.getByText('Would be refused: not allowed here, or served by nobody.').waitFor();
     await page.getByLabel('Chat', { exact: true }).fill('llama-c');
-    await page.getByRole('switch', { name: 'Keep bodies' }).press('Space');
+    await page.getByRole('switch', { name: 'Keep headers and bodies' }).press('Space');
     await page.getByRole('button', { name: 'Save' }).click();
     await expect
       .poll(async () => (await gateway.gateway.query({ type: 'groups' }))[0])
       .toMatchObject({ providers: ['beta'], defaults: { chat: 'llama-c' }, capture: true });
+  });
+
+  it('keeps what was typed when it changes elsewhere, and asks which is to hold', async () => {
+    const { page, gateway, complaints } = await open({ screen: '/groups/default', config });
+    const name = page.getByLabel('Name', { exact: true });
+    const put = (changes: object) =>
+      gateway.gateway.execute({ type: 'group.put', group: { id: 'default', ...changes } });
+    const save = page.getByRole('button', { name: 'Save' });
+    await name.fill('Mine');
+    await put({ deny: ['gpt-b'] });
+    await page.getByText('gpt-b', { exact: true }).first().waitFor();
+    expect(await name.inputValue()).toBe('Mine');
+    expect(await page.getByRole('alert').count()).toBe(0);
+    await put({ deny: ['gpt-b'], name: 'Theirs' });
+    const notice = page.getByRole('alert').filter({ hasText: 'changed elsewhere' });
+    await notice.waitFor();
+    expect(await name.inputValue()).toBe('Mine');
+    expect(await save.isDisabled()).toBe(true);
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await notice.getByRole('button', { name: 'Keep mine' }).click();
+    await save.click();
+    await page.getByRole('region', { name: 'Mine' }).waitFor();
+    const [group] = await gateway.gateway.query({ type: 'groups' });
+    expect(group).toMatchObject({ name: 'Mine', deny: ['gpt-b'] });
+    await name.fill('Mine again');
+    await put({ name: 'Theirs again' });
+    await notice.getByRole('button', { name: 'Take theirs' }).click();
+    expect(await name.inputValue()).toBe('Theirs again');
+    expect(await save.isDisabled()).toBe(true);
+    expect(complaints).toEqual([]);
+  });
+
+  it('has set by keyboard how its requests are tried', async () => {
+    const { page, gateway, complaints } = await open({ screen: '/groups/default', config });
+    const strategy = page.getByLabel('Who is asked first');
+    await strategy.focus();
+    await page.keyboard.type('A conv');
+    await page.getByText(/a conversation keeps its target and credential/).waitFor();
+    await page.keyboard.press('Tab');
+    await expectFocus(page.getByLabel('Retries'));
+    await page.keyboard.press('ControlOrMeta+a');
+    await page.keyboard.type('1');
+    const more = page.getByRole('button', { name: 'More' });
+    await more.press('Enter');
+    await page.getByLabel('To the first byte').fill('30');
+    await page.getByLabel('Ask a second one after').fill('1.5');
+    await page.getByRole('switch', { name: 'Read answers to the end when a client leaves' }).press('Space');
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Save' }).click();
+    const policyOf = async () => (await gateway.gateway.query({ type: 'groups' }))[0]?.policy;
+    await expect.poll(policyOf).toMatchObject({
+      ...{ strategy: 'sticky', retries: 1, fallbacks: 3, budgetMs: 120_000, rescue: 'resume' },
+      ...{ hedgeAfterMs: 1_500, onClientGone: 'drain', timeouts: { firstByteMs: 30_000 } },
+    });
+    await page.getByLabel('To the first byte').fill('');
+    await page.getByLabel('Retries').fill('');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await expect.poll(policyOf).toMatchObject({ retries: 2, timeouts: {} });
+    expect(complaints).toEqual([]);
   });
 
   it('is made by its name, and removed after asking', async () => {
@@ -125,6 +188,7 @@ describe('the groups screen', () => {
     await page.getByRole('listitem').filter({ hasText: 'gpt-a' }).first().waitFor();
     await replaceTags(page, /Allowed models|允许的模型/, ['gpt-*', 'llama-*']);
     await page.getByRole('listitem').filter({ hasText: 'llama-c' }).waitFor();
+    await page.getByRole('button', { name: /^(More|更多)$/ }).click();
     await check('detail');
     expect(complaints).toEqual([]);
   });

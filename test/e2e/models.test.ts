@@ -65,6 +65,27 @@ describe('the names', () => {
 });
 
 describe('an alias', () => {
+  it('keeps what was typed when it changes elsewhere, and asks which is to hold', async () => {
+    const { page, gateway, complaints } = await open({ screen: '/models', config: config() });
+    await page.getByRole('button', { name: 'Change fast' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Model of target 1').fill('gpt-b');
+    const theirs = { name: 'fast', targets: [{ provider: 'beta', model: 'llama-c' }] };
+    await gateway.gateway.execute({ type: 'alias.put', alias: theirs });
+    const notice = dialog.getByRole('alert').filter({ hasText: 'changed elsewhere' });
+    await notice.waitFor();
+    expect(await dialog.getByLabel('Model of target 1').inputValue()).toBe('gpt-b');
+    await notice.getByRole('button', { name: 'Take theirs' }).click();
+    expect(await dialog.getByLabel('Model of target 1').inputValue()).toBe('llama-c');
+    await dialog.getByLabel('Model of target 1').fill('gpt-a');
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    expect((await gateway.gateway.query({ type: 'aliases' }))[0]?.targets).toMatchObject([
+      { provider: 'beta', model: 'gpt-a' },
+    ]);
+    expect(complaints).toEqual([]);
+  });
+
   it('is made with targets in order, changed by keyboard, and removed after asking', async () => {
     const { page, gateway, complaints } = await open({ screen: '/models', config: config() });
     await page.getByRole('button', { name: 'New alias' }).click();
@@ -140,7 +161,10 @@ describe('the models screen', () => {
       .getByRole('button', { name: /fast.*[?？]$/ })
       .first()
       .click();
-    await page.getByText('the alias "fast" leads to it').first().waitFor();
+    await page
+      .getByText(/“fast”/)
+      .first()
+      .waitFor();
     await check('route');
     await page.getByRole('textbox', { name: /^(Model|模型)$/ }).fill('gpt-x');
     await page.getByText('(model_not_found)').waitFor();

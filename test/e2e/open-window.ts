@@ -6,7 +6,9 @@ import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playw
 import { openConfPersistence } from '../../server/config/conf-persistence.ts';
 import { openConfigStore } from '../../server/config/config-store.ts';
 import type { ConfigInput } from '../../server/contract/config.ts';
+import type { GatewayPorts } from '../../server/gateway-ports.ts';
 import { hashOf, startGateway, type TestGateway, testKey } from '../support/gateway.ts';
+import { builtWindow } from '../support/program.ts';
 
 export interface OpenedWindow {
   gateway: TestGateway;
@@ -23,20 +25,22 @@ export interface OpenedWindow {
 
 export interface OpenWindowOptions {
   browser: Browser;
-  windowFolder: string;
   config?: Partial<ConfigInput>;
   context?: BrowserContextOptions;
   /** False: the window is opened without the address that signs in. */
   signedIn?: boolean;
   /** Puts something into the data folder before the engine starts. */
   prepare?: (folder: string) => void;
+  /** The engine's environment; nothing if absent. */
+  env?: Record<string, string>;
+  ports?: Partial<GatewayPorts>;
   /** Where in the window: `/keys`. The overview if absent. */
   screen?: string;
 }
 
 /** A gateway on a configuration in a real file, and its window in a browser that knows nothing yet. */
 export async function openWindow(options: OpenWindowOptions): Promise<OpenedWindow> {
-  const { browser, windowFolder, signedIn = true } = options;
+  const { browser, screen, signedIn = true, env = {} } = options;
   const folder = mkdtempSync(join(tmpdir(), 'sluice-e2e-'));
   const configPath = join(folder, 'config.json');
   const keys = [{ id: 'k1', name: 'first', group: 'default', hash: hashOf(testKey) }];
@@ -44,7 +48,10 @@ export async function openWindow(options: OpenWindowOptions): Promise<OpenedWind
   options.prepare?.(folder);
   const start = async (port: number) => {
     const config = await openConfigStore({ persistence: openConfPersistence(configPath) });
-    return startGateway({ folder, ports: { config, windowFolder, listen: { host: '127.0.0.1', port } } });
+    return startGateway({
+      folder,
+      ports: { config, windowFolder: builtWindow, env, listen: { host: '127.0.0.1', port }, ...options.ports },
+    });
   };
   let gateway = await start(0);
   let isRunning = true;
@@ -55,8 +62,10 @@ export async function openWindow(options: OpenWindowOptions): Promise<OpenedWind
   });
   const page = await context.newPage();
   const complaints = collectComplaints(page);
-  await page.goto(signedIn ? gateway.gateway.createAdminUrl() : gateway.origin);
-  if (options.screen) await page.goto(`${gateway.origin}/#${options.screen}`);
+  const adminUrl = signedIn ? gateway.gateway.createAdminUrl() : gateway.origin;
+  // Where a screen is named, it alone is loaded: the cookie comes without the overview.
+  if (screen) await context.request.get(adminUrl);
+  await page.goto(screen ? `${gateway.origin}/#${screen}` : adminUrl);
   return {
     get gateway() {
       return gateway;

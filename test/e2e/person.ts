@@ -16,7 +16,7 @@ export async function setSwitch(power: Locator, isOn: boolean): Promise<void> {
 }
 
 export async function expectFocus(target: Locator): Promise<void> {
-  await expect.poll(() => hasFocus(target), { timeout: 5_000 }).toBe(true);
+  await expect.poll(() => hasFocus(target)).toBe(true);
 }
 
 export function hasFocus(target: Locator): Promise<boolean> {

@@ -98,6 +98,36 @@ describe('adding a provider', () => {
     await page.getByRole('link', { name: 'Ollama', exact: true }).waitFor();
   });
 
+  it('takes one click where the environment holds the credential', async () => {
+    const env = { GROQ_API_KEY: rightSecret, MISTRAL_API_KEY: 'sk-other', AZURE_OPENAI_API_KEY: 'sk-azure' };
+    const { page, gateway, complaints } = await open({ screen: '/providers', env });
+    await answerPresetsAt(page, upstream.baseUrl);
+    const offers = page.getByRole('region', { name: 'Found in the environment' });
+    await offers.getByRole('button', { name: 'Use GROQ_API_KEY for Groq' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByText(/^It works/).waitFor();
+    await dialog.getByRole('button', { name: 'Done' }).click();
+    await offers.getByText('GROQ_API_KEY').waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: 'Add provider' }).click();
+    await dialog.getByRole('button', { name: 'Store MISTRAL_API_KEY for Mistral AI' }).click();
+    await dialog.getByText(/^It fails at: Credential/).waitFor();
+    const providers = await gateway.gateway.query({ type: 'providers' });
+    expect(providers.map(({ id, credentials }) => [id, credentials[0]?.reference])).toEqual([
+      ['groq', 'env:GROQ_API_KEY'],
+      ['mistral', 'keychain'],
+    ]);
+    expect(await page.content()).not.toContain(rightSecret);
+    expect(complaints).toEqual([]);
+  });
+
+  it('asks only for the address where the environment holds the credential of a service that has many', async () => {
+    const { page } = await open({ screen: '/providers', env: { AZURE_OPENAI_API_KEY: 'sk-azure' } });
+    await page.getByRole('button', { name: 'Use AZURE_OPENAI_API_KEY for Azure OpenAI' }).click();
+    const dialog = page.getByRole('dialog');
+    await expectFocus(dialog.getByLabel('resource'));
+    expect(await dialog.getByLabel('Name of the variable').inputValue()).toBe('AZURE_OPENAI_API_KEY');
+  });
+
   it('needs the keyboard alone', async () => {
     const { page, complaints } = await open({ screen: '/providers' });
     await answerPresetsAt(page, upstream.baseUrl);
@@ -169,6 +199,31 @@ describe('the settings of a provider', () => {
     expect(complaints).toEqual([]);
   });
 
+  it('keep what was typed when the provider changes elsewhere, and ask which is to hold', async () => {
+    const { page, gateway, complaints } = await open({ screen: '/providers/main', config: oneProvider() });
+    const form = page.getByRole('region', { name: 'Connection' });
+    const update = (changes: object) =>
+      gateway.gateway.execute({ type: 'provider.update', id: 'main', changes: { ...changes } });
+    await form.getByLabel('Name', { exact: true }).fill('Mine');
+    await update({ models: ['gpt-a'] });
+    await form
+      .getByLabel('Which models it serves')
+      .filter({ has: page.locator('option[value="list"]:checked') })
+      .waitFor();
+    expect(await form.getByLabel('Name', { exact: true }).inputValue()).toBe('Mine');
+    await update({ name: 'Theirs' });
+    const notice = form.getByRole('alert').filter({ hasText: 'changed elsewhere' });
+    await notice.getByRole('button', { name: 'Take theirs' }).click();
+    expect(await form.getByLabel('Name', { exact: true }).inputValue()).toBe('Theirs');
+    await form.getByLabel('Name', { exact: true }).fill('Mine');
+    await update({ name: 'Theirs again' });
+    await notice.getByRole('button', { name: 'Keep mine' }).click();
+    await form.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('region', { name: 'Mine' }).waitFor();
+    expect((await gateway.gateway.query({ type: 'providers' }))[0]).toMatchObject({ name: 'Mine', models: ['gpt-a'] });
+    expect(complaints).toEqual([]);
+  });
+
   it('say what the engine refuses, and keep what was typed', async () => {
     const { page } = await open({ screen: '/providers/main', config: oneProvider() });
     const form = page.getByRole('region', { name: 'Connection' });
@@ -212,10 +267,27 @@ describe('the settings of a provider', () => {
   });
 });
 
+it('says what the engine found and refused in the language of the window', async () => {
+  const { page, gateway } = await open({
+    ...{ screen: '/providers/main', context: { locale: 'zh-CN' } },
+    config: { providers: [{ id: 'main', baseUrl: 'http://127.0.0.1:9/v1', models: ['m'] }] },
+  });
+  await page.getByRole('button', { name: '测试' }).click();
+  await page.getByText(/^请检查服务是否在运行并监听 127\.0\.0\.1:9，/).waitFor();
+  await page.getByLabel('Base URL').fill(gateway.baseUrl);
+  await page.getByRole('button', { name: '保存' }).click();
+  await page
+    .getByRole('alert')
+    .getByText(`${new URL(gateway.origin).host} 就是 Sluice 自身`)
+    .waitFor();
+  expect(await page.getByRole('alert').textContent()).not.toMatch(/[a-z]{3,} [a-z]{2,} [a-z]{2,}/);
+});
+
 describe('the providers screen', () => {
   it.each(appearances)('is in order in $width px, $colorScheme, $locale', async ({ width, colorScheme, locale }) => {
     const context = { viewport: { width, height: 800 }, colorScheme, locale };
-    const window = await open({ context, screen: '/providers', config: crowded() });
+    const env = { OPENAI_API_KEY: 'sk-1', AZURE_OPENAI_API_KEY: 'sk-2' };
+    const window = await open({ context, screen: '/providers', config: crowded(), env });
     const { page, complaints } = window;
     const take = (name: string) =>
       page.screenshot({ path: `test-results/providers-${name}-${width}-${colorScheme}.png`, fullPage: true });

@@ -85,7 +85,7 @@ it('shows a failed request in full, and leads to its mend and back', async () =>
   await page.keyboard.press('Enter');
   const detail = page.getByRole('dialog', { name: 'Request' });
   await detail.getByText('upstream_unreachable').waitFor();
-  await detail.getByText('connection failed').first().waitFor();
+  await detail.getByText('temporary failure').first().waitFor();
   expect(await accessibilityFaults(page)).toEqual([]);
   await detail.getByRole('button', { name: 'Copy curl command' }).click();
   await detail.getByRole('button', { name: 'Copied' }).waitFor();
@@ -97,6 +97,33 @@ it('shows a failed request in full, and leads to its mend and back', async () =>
   await page.goBack();
   await detail.getByRole('link', { name: 'See the provider that failed' }).click();
   await expect.poll(() => page.url()).toContain('#/providers/openai');
+  expect(complaints).toEqual([]);
+});
+
+it('shows headers and bodies where the group keeps them, and says why there are none where it does not', async () => {
+  const { page, gateway, complaints } = await open({ screen });
+  await gateway.client.chat.completions.create({ model: 'demo-chat', messages });
+  await page.getByRole('link', { name: 'POST /v1/chat/completions' }).click();
+  const detail = page.getByRole('dialog', { name: 'Request' });
+  await detail.getByText('Not kept: only groups with capture on keep them.').waitFor();
+  await detail.getByRole('link', { name: 'Switch it on for default' }).click();
+  await expect.poll(() => page.url()).toContain('#/groups/default');
+  const [group] = await gateway.gateway.query({ type: 'groups' });
+  if (!group) throw new Error('there is no group');
+  const { keyCount: _, limitUse: __, ...before } = group;
+  await gateway.gateway.execute({ type: 'group.put', group: { ...before, capture: true } });
+  await gateway.client.chat.completions.create({ model: 'demo-chat', messages });
+  await page.goto(`${gateway.origin}/#${screen}`);
+  await page.getByRole('link', { name: 'POST /v1/chat/completions' }).first().click();
+  await detail.getByText('Request headers').click();
+  await detail.getByText(/authorization: \[redacted\]/).waitFor();
+  await detail.getByText('Reply headers of the provider').click();
+  await detail
+    .getByText(/content-type: application\/json/)
+    .last()
+    .waitFor();
+  expect(await accessibilityFaults(page)).toEqual([]);
+  await page.screenshot({ path: 'test-results/requests-detail-1280-light.png' });
   expect(complaints).toEqual([]);
 });
 

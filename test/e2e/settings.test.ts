@@ -16,7 +16,8 @@ describe('the settings screen', () => {
     await records.getByLabel('Keep requests (days)').fill('30');
     await records.getByLabel('Captured body, at most (kB)').fill('64');
     await records.getByRole('button', { name: 'Save' }).click();
-    await records.getByRole('button', { name: 'Undo' }).waitFor({ state: 'detached' });
+    await records.getByText('Saved.').waitFor();
+    expect(await records.getByRole('button', { name: 'Undo' }).isDisabled()).toBe(true);
     const { settings } = (await gateway.gateway.query({ type: 'config' })).config;
     expect(settings).toMatchObject({
       demo: 'on',
@@ -42,9 +43,37 @@ describe('the settings screen', () => {
       .toBe('https://app.example\nhttps://other.example');
   });
 
+  it('shows how providers are reached and whose certificates count, and takes changes of both at once', async () => {
+    const provider = { models: ['m'], baseUrl: 'https://api.example.invalid/v1' };
+    const providers = [
+      { ...provider, id: 'far', name: 'Far away' },
+      { ...provider, id: 'own', name: 'Its own', proxy: 'http://me:hush@mine.invalid:3128' },
+    ];
+    const ports = { proxies: { httpsProxy: 'http://corp.invalid:8080', noProxy: 'intranet.invalid' } };
+    const { page, gateway, complaints } = await open({ screen, config: { providers }, ports });
+    const network = page.getByRole('region', { name: 'Network', exact: true });
+    await network.getByText('Far away: through corp.invalid:8080 (by HTTP_PROXY or HTTPS_PROXY)').waitFor();
+    await network.getByText('Its own: through mine.invalid:3128 (as set at the provider)').waitFor();
+    await network.getByText('NO_PROXY: intranet.invalid').waitFor();
+    await network.getByText(/\d+ of the operating system/).waitFor();
+    await network.getByLabel('Without a proxy').fill('example.invalid');
+    await network.getByLabel('Additional certificate authorities').fill('/no/such/file.pem');
+    await network.getByLabel('Authorities of the operating system').selectOption('Not trusted');
+    await network.getByRole('button', { name: 'Save' }).click();
+    await network.getByText('Far away: directly (no proxy is set)').waitFor();
+    await network.getByText('/no/such/file.pem: not used: there is no such file (ENOENT)').waitFor();
+    await network.getByText('not those of the operating system').waitFor();
+    expect(await page.content()).not.toContain('hush');
+    expect((await gateway.gateway.query({ type: 'status' })).settings).toMatchObject({
+      noProxy: ['example.invalid'],
+      systemCa: false,
+    });
+    expect(complaints).toEqual([]);
+  });
+
   it('warns of the local network before it is saved, and says when the address holds', async () => {
     const { page, gateway } = await open({ screen });
-    const address = page.getByRole('region', { name: 'Address and network' });
+    const address = page.getByRole('region', { name: 'Address' });
     await address.getByText(`Now it listens at ${gateway.baseUrl}.`).waitFor();
     expect(await address.getByRole('alert').count()).toBe(0);
     await address.getByLabel('Reachable from').selectOption('The local network (0.0.0.0)');
@@ -76,6 +105,21 @@ describe('the settings screen', () => {
     await dialog.getByText('new/c1').waitFor();
     await dialog.getByRole('button', { name: 'Done' }).click();
     expect((await gateway.gateway.query({ type: 'keys' })).map(({ id }) => id)).toEqual(['other']);
+    expect(complaints).toEqual([]);
+  });
+
+  it('tells before an import what would be refused of it', async () => {
+    const { page, gateway, complaints } = await open({ screen });
+    const providers = [{ id: 'open', baseUrl: 'http://127.0.0.1:9/v1', headers: { 'x-api-key': 'planted' } }];
+    await importFile(page, { version: 1, providers, groups: [{ id: 'default' }] });
+    const dialog = page.getByRole('dialog', { name: 'Import a configuration' });
+    await dialog
+      .getByRole('alert')
+      .getByText(/would lie open/)
+      .waitFor();
+    expect(await dialog.getByRole('button', { name: 'Replace' }).count()).toBe(0);
+    expect(await accessibilityFaults(page)).toEqual([]);
+    expect((await gateway.gateway.query({ type: 'config' })).revision).toBe(1);
     expect(complaints).toEqual([]);
   });
 
@@ -141,8 +185,17 @@ describe('the settings screen', () => {
 
   it.each(appearances)('fits in $width px, $colorScheme, $locale', async ({ width, colorScheme, locale }) => {
     const context = { viewport: { width, height: 800 }, colorScheme, locale };
-    const config = { settings: { host: '0.0.0.0', allowedHosts: ['a-very-long-name.of-a-host.inside.example.com'] } };
-    const { page, gateway, complaints } = await open({ context, screen, config });
+    const config = {
+      providers: [{ id: 'main', name: 'Main', baseUrl: 'https://api.example.invalid/v1', models: ['m'] }],
+      settings: {
+        host: '0.0.0.0',
+        allowedHosts: ['a-very-long-name.of-a-host.inside.example.com'],
+        extraCaFiles: ['/a/long/path/to/the/certificates/of/this/company/authority.pem'],
+      },
+    };
+    const ports = { logFolder: '/home/somebody/.local/state/sluice' };
+    const { page, gateway, complaints } = await open({ context, screen, config, ports });
+    await page.getByText('authority.pem').last().waitFor();
     await page.getByText(gateway.folder, { exact: true }).waitFor();
     expect(await accessibilityFaults(page)).toEqual([]);
     await page.screenshot({ path: `test-results/settings-${width}-${colorScheme}-${locale}.png`, fullPage: true });
@@ -153,9 +206,8 @@ describe('the settings screen', () => {
 
 async function importFile(page: Page, content: unknown): Promise<void> {
   const text = typeof content === 'string' ? content : JSON.stringify(content);
-  const choosing = page.waitForEvent('filechooser');
-  await page.getByRole('button', { name: 'Import…' }).click();
-  const chooser = await choosing;
+  const button = page.getByRole('button', { name: 'Import…' });
+  const [chooser] = await Promise.all([page.waitForEvent('filechooser'), button.click()]);
   await chooser.setFiles({ name: 'team.json', mimeType: 'application/json', buffer: Buffer.from(text) });
 }
 

@@ -1,33 +1,26 @@
-import { rmSync } from 'node:fs';
-import { type Browser, chromium, type Page } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll } from 'vitest';
-import { buildWindow } from './build-window.ts';
+import { launchBrowser } from '../support/launch-browser.ts';
+import { ensureBuilt } from '../support/program.ts';
 import { type OpenedWindow, type OpenWindowOptions, openWindow } from './open-window.ts';
 
 export type OpenWindowInSuite = (options?: Partial<OpenWindowOptions>) => Promise<OpenedWindow>;
 
-/** For a file of tests: one built window and one browser for all of them; what a test opens is closed after it. */
+/** For a file of tests: the built window and one browser for all of them; what a test opens is closed after it. */
 export function openInSuite(): OpenWindowInSuite {
-  let windowFolder: string;
   let browser: Browser;
   let opened: OpenedWindow | undefined;
   beforeAll(async () => {
-    windowFolder = await buildWindow();
-    browser = await chromium.launch({
-      executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
-      args: ['--no-sandbox', '--autoplay-policy=no-user-gesture-required'],
-    });
+    await ensureBuilt();
+    browser = await launchBrowser();
   }, 120_000);
   afterEach(async () => {
     await opened?.close();
     opened = undefined;
   });
-  afterAll(async () => {
-    await browser?.close();
-    rmSync(windowFolder, { recursive: true, force: true });
-  });
+  afterAll(() => browser?.close());
   return async (options = {}) => {
-    opened = await openWindow({ browser, windowFolder, ...options });
+    opened = await openWindow({ browser, ...options });
     return opened;
   };
 }
@@ -43,7 +36,7 @@ export function overflowOf(page: Page): Promise<number> {
   return page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
 }
 
-/** Narrow and wide, light and dark, both languages. */
+/** Narrow and wide, light and dark, both languages: each pair of them once. */
 export const appearances = [
   { width: 420, colorScheme: 'light', locale: 'en-GB' },
   { width: 420, colorScheme: 'dark', locale: 'zh-CN' },

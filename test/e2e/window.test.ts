@@ -1,42 +1,18 @@
-import { readFileSync, rmSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import type { OpenAI } from 'openai';
-import { type Browser, chromium, type Locator, type Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import type { Locator, Page } from 'playwright-core';
+import { describe, expect, it } from 'vitest';
+import { builtWindow } from '../support/program.ts';
 import { json, startUpstream } from '../support/upstream.ts';
 import { accessibilityFaults } from './accessibility.ts';
-import { buildWindow } from './build-window.ts';
-import { type OpenedWindow, type OpenWindowOptions, openWindow } from './open-window.ts';
+import { expectFocus, setSwitch, tabTo, trackOf } from './person.ts';
+import { openInSuite } from './window-suite.ts';
 
 const jsBudgetBytes = 300 * 1024;
 
-let windowFolder: string;
-let browser: Browser;
-let opened: OpenedWindow | undefined;
-
-beforeAll(async () => {
-  windowFolder = await buildWindow();
-  browser = await chromium.launch({
-    executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
-    args: ['--no-sandbox'],
-  });
-}, 120_000);
-
-afterEach(async () => {
-  await opened?.close();
-  opened = undefined;
-});
-
-afterAll(async () => {
-  await browser?.close();
-  rmSync(windowFolder, { recursive: true, force: true });
-});
-
-async function open(options: Partial<OpenWindowOptions> = {}): Promise<OpenedWindow> {
-  opened = await openWindow({ browser, windowFolder, ...options });
-  return opened;
-}
+const open = openInSuite();
 
 describe('the window in a browser', () => {
   it('shows that Sluice serves, and copies the base URL', async () => {
@@ -232,9 +208,9 @@ describe('the window in a browser', () => {
   });
 
   it('loads at most 300 kB of program before it shows something, compressed', () => {
-    const page = readFileSync(join(windowFolder, 'index.html'), 'utf8');
+    const page = readFileSync(join(builtWindow, 'index.html'), 'utf8');
     const files = [...page.matchAll(/(?:src|href)="\.?\/([^"]+\.js)"/g)].map(([, file = '']) =>
-      join(windowFolder, file),
+      join(builtWindow, file),
     );
     expect(files.length).toBeGreaterThan(1);
     const bytes = files.map((file) => gzipSync(readFileSync(file)).length).reduce((sum, size) => sum + size, 0);
@@ -267,36 +243,6 @@ async function chat(client: OpenAI, model: string): Promise<unknown> {
 
 function section(page: Page, name: string): Locator {
   return page.getByRole('region', { name });
-}
-
-/** What a person sees of a switch: the input itself has no size. */
-function trackOf(power: Locator): Locator {
-  return power.locator('xpath=following-sibling::span');
-}
-
-/** By a click, and waits until the engine says that it is so. */
-async function setSwitch(power: Locator, isOn: boolean): Promise<void> {
-  await expect.poll(() => power.isChecked()).toBe(!isOn);
-  await trackOf(power).click();
-  await expect.poll(() => power.isChecked()).toBe(isOn);
-  await expect.poll(() => power.getAttribute('aria-busy')).toBe('false');
-}
-
-async function expectFocus(target: Locator): Promise<void> {
-  await expect.poll(() => hasFocus(target)).toBe(true);
-}
-
-function hasFocus(target: Locator): Promise<boolean> {
-  return target.evaluate((element) => element === document.activeElement);
-}
-
-async function tabTo(page: Page, target: Locator): Promise<void> {
-  await target.waitFor({ state: 'attached' });
-  for (let presses = 0; presses < 60; presses++) {
-    if (await hasFocus(target)) return;
-    await page.keyboard.press('Tab');
-  }
-  throw new Error('Tab does not reach it');
 }
 
 function backgroundOf(page: Page): Promise<string> {

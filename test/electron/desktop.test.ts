@@ -1,10 +1,12 @@
 import { readFileSync } from 'node:fs';
+import type { ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import type OpenAI from 'openai';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type {} from '../../renderer/open-api.ts';
+import { testKey } from '../support/gateway.ts';
 import { ensureBuilt } from '../support/program.ts';
-import { json, startUpstream } from '../support/upstream.ts';
+import { eventStream, json, startUpstream } from '../support/upstream.ts';
 import { type DesktopOptions, type OpenedDesktop, openDesktop, startMain } from './open-desktop.ts';
 
 let opened: OpenedDesktop | undefined;
@@ -37,6 +39,32 @@ describe('the desktop', () => {
     expect(desktop.complaints).toEqual([]);
   });
 
+  it('streams to the window as it comes, and stops the provider when the page does', async () => {
+    const told = Promise.withResolvers<ServerResponse>();
+    const left = Promise.withResolvers<void>();
+    const upstream = await startUpstream((_request, response) => {
+      eventStream(response);
+      response.write('data: {"choices":[{"index":0,"delta":{"content":"first"}}]}\n\n');
+      response.on('close', left.resolve);
+      told.resolve(response);
+    });
+    const providers = [{ id: 'main', baseUrl: upstream.baseUrl, models: ['gpt-x'] }];
+    const desktop = await open({ config: { providers } });
+    const page = await desktop.page();
+    await page.getByRole('status').getByText('Serving').waitFor();
+    const reading = page.evaluate(readStream, testKey);
+    const response = await told.promise;
+    // The provider says nothing more until the page has what it said first.
+    await expect.poll(() => page.evaluate(() => document.title)).toContain('first');
+    expect(await page.evaluate(() => document.title)).not.toContain('second');
+    response.write('data: {"choices":[{"index":0,"delta":{"content":"second"}}]}\n\n');
+    await expect.poll(() => page.evaluate(() => document.title)).toContain('second');
+    await page.evaluate(() => window.dispatchEvent(new Event('stop-reading')));
+    expect(await reading).toBe('AbortError');
+    await left.promise;
+    await upstream.stop();
+  });
+
   it('switches a provider off by a click in the tray, so that the next request is refused, and on again', async () => {
     const upstream = await startUpstream((_request, response) => json(response, chatReply));
     const providers = [{ id: 'main', baseUrl: upstream.baseUrl, models: ['gpt-x'] }];
@@ -51,6 +79,9 @@ describe('the desktop', () => {
     expect(await chat(client, 'gpt-x')).toMatchObject({ object: 'chat.completion' });
     await expect.poll(async () => labelOf(desktop, 'today')).toMatch(/^Today: 3 requests/);
     await expect.poll(async () => labelOf(desktop, 'last-error')).toBe('Last error: gpt-x: no_healthy_provider');
+    await desktop.order('clickMenu', { id: 'last-error' });
+    const page = await desktop.page();
+    await page.getByRole('heading', { name: 'Requests', level: 1 }).waitFor();
     await upstream.stop();
   });
 
@@ -150,6 +181,20 @@ describe('the desktop', () => {
     await upstream.stop();
   });
 
+  it('reaches providers through the proxy that the operating system names', async () => {
+    const asked: string[] = [];
+    const proxy = await startUpstream(({ url }, response) => {
+      asked.push(url);
+      json(response, chatReply);
+    });
+    const providers = [{ id: 'main', baseUrl: 'http://upstream.invalid/v1', models: ['gpt-x'] }];
+    const env = { DOUBLE_PROXY: `PROXY ${new URL(proxy.origin).host}; DIRECT` };
+    const desktop = await open({ config: { providers }, args: ['--hidden'], env });
+    expect(await chat(await desktop.client(), 'gpt-x')).toMatchObject({ object: 'chat.completion' });
+    expect(asked).toEqual(['http://upstream.invalid/v1/chat/completions']);
+    await proxy.stop();
+  });
+
   it('ends only when a running stream has, and leaves nothing behind', async () => {
     let finish = () => {};
     const upstream = await startUpstream((_request, response) => {
@@ -221,4 +266,26 @@ async function isChecked(desktop: OpenedDesktop, id: string): Promise<boolean | 
 
 function logOf({ folder }: OpenedDesktop): string {
   return readFileSync(join(folder, 'data/logs/sluice.log'), 'utf8');
+}
+
+/** In the page: streams a chat, shows what came so far as the title, and returns the name of what ended it. */
+async function readStream(key: string): Promise<string> {
+  const controller = new AbortController();
+  window.addEventListener('stop-reading', () => controller.abort());
+  try {
+    const reply = await fetch('/v1/chat/completions', {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ model: 'gpt-x', stream: true, messages: [] }),
+      signal: controller.signal,
+    });
+    const reader = reply.body?.getReader();
+    const decoder = new TextDecoder();
+    for (let read = await reader?.read(); read && !read.done; read = await reader?.read()) {
+      document.title += decoder.decode(read.value);
+    }
+    return 'none';
+  } catch (error) {
+    return error instanceof Error ? error.name : String(error);
+  }
 }

@@ -23,7 +23,7 @@ function create(
 ): EngineHost {
   const persistence = memoryPersistence(config);
   const host = createEngineHost(dataDir, {
-    environment: { dataDir, passphrase: undefined, secrets: 'file', proxies: {} },
+    environment: { dataDir, systemLogDir: null, passphrase: undefined, secrets: 'file', proxies: {} },
     env: {},
     notice: () => {},
     openPersistence: () => persistence,

@@ -27,7 +27,7 @@ function start(source: string): KeytarProcess {
   folder = mkdtempSync(join(tmpdir(), 'sluice-keytar-'));
   const path = join(folder, 'keytar.cjs');
   writeFileSync(path, source);
-  return createKeytarProcess(path, keytarStarter(join(checkout, 'dist/electron/keytar-child.js')));
+  return createKeytarProcess(path, keytarStarter(join(checkout, 'dist/program/keytar-child.js')));
 }
 
 describe('the keychain in a utility process', () => {

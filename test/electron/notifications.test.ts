@@ -2,9 +2,8 @@ import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { messagesFor } from '../../electron/messages.ts';
 import { createNotifications } from '../../electron/notifications.ts';
 import type { DesktopSettings } from '../../electron/settings-store.ts';
-import type { AttemptRecord } from '../../server/contract/ledger.ts';
-import type { ProviderView } from '../../server/contract/views.ts';
-import { finishedRow } from '../server/ledger/records.ts';
+import type { CooldownView, ProviderView } from '../../server/contract/provider-views.ts';
+import { well, wellProvider } from '../support/health.ts';
 import { shown } from './double/system.ts';
 
 vi.mock('electron', () => import('./double/electron.ts'));
@@ -32,6 +31,7 @@ const provider: ProviderView = {
   ...{ id: 'main', name: 'Main', preset: null, isDemo: false, dialect: 'openai', baseUrl: 'http://127.0.0.1:1/v1' },
   ...{ enabled: true, credentials: [], headers: {}, models: [], proxy: 'system', apiVersion: null, askUsage: true },
   timeouts: { connectMs: 1, firstByteMs: 1, idleMs: 1 },
+  health: wellProvider,
   ...{ unusable: null, modelNames: [], takesAnyModel: false, discovery: null },
 };
 const troubled: ProviderView = { ...provider, unusable: 'It has no credential.' };
@@ -53,12 +53,36 @@ describe('notifications', () => {
     expect(shown.notifications).toEqual([]);
   });
 
-  it('tell once that a credential was refused', () => {
+  it('tell once that a credential was refused, and again after it was not', () => {
     const notifications = create();
-    const request = { ...finishedRow('req_1'), attempts: [refusedAttempt, refusedAttempt] };
-    notifications.onEvent({ type: 'request-finished', request });
-    notifications.onEvent({ type: 'request-finished', request });
-    expect(shown.notifications).toEqual([{ title: 'main refuses a credential', body: 'Enter a new one in Sluice.' }]);
+    const credential = { id: 'c1', label: null, reference: 'keychain', enabled: true, hasSecret: true, health: well };
+    const refused: CooldownView = { state: 'refused', failure: 'credential', reason: 'no', until: null };
+    const hear = (health: CooldownView) => {
+      const changed = { ...provider, credentials: [{ ...credential, health }] };
+      notifications.onEvent({ type: 'provider-changed', provider: changed });
+    };
+    for (const health of [well, refused, refused, well, refused]) hear(health);
+    const told = { title: 'Main refuses a credential', body: 'Enter a new one in Sluice.' };
+    expect(shown.notifications).toEqual([told, told]);
+  });
+
+  it('tell that a provider is down once a trial has failed too, and once until it answers again', () => {
+    vi.useFakeTimers({ now: 1_000_000, toFake: ['Date'] });
+    const notifications = create();
+    const hear = (coolingMs: number | null) => {
+      const until = coolingMs === null ? null : Date.now() + coolingMs;
+      const cooling = { ...wellProvider, state: 'cooling' as const, failure: 'transient' as const, until };
+      const health = coolingMs === null ? wellProvider : cooling;
+      notifications.onEvent({ type: 'provider-changed', provider: { ...provider, health } });
+    };
+    for (const coolingMs of [null, 1_000, null, 1_000]) hear(coolingMs);
+    expect(shown.notifications).toEqual([]);
+    for (const coolingMs of [2_000, 0, 4_000]) hear(coolingMs);
+    const told = { title: 'Main cannot be used', body: 'it fails or cannot be reached' };
+    expect(shown.notifications).toEqual([told]);
+    for (const coolingMs of [null, 20_000]) hear(coolingMs);
+    expect(shown.notifications).toEqual([told, told]);
+    vi.useRealTimers();
   });
 
   it('tell that an update is ready, unless that kind is turned off', () => {
@@ -71,11 +95,24 @@ describe('notifications', () => {
     expect(shown.notifications.map(({ title }) => title)).toEqual(['Sluice 2.0.0 is ready']);
     expect(notifications.settings).toEqual({
       ...{ 'provider-unusable': true, 'credential-refused': true, 'update-ready': false },
+      ...{ 'budget-reached': true, 'prompt-repeats': true },
     });
   });
-});
 
-const refusedAttempt: AttemptRecord = {
-  ...{ provider: 'main', credential: 'c1', model: 'gpt-x', startedAt: 1, connectMs: 1, firstByteMs: 1, totalMs: 1 },
-  ...{ status: 401, failure: 'credential', error: 'no', upstreamRequestId: null },
-};
+  it('tell that a budget is nearly spent and that it is, and that a program repeats itself, unless turned off', () => {
+    const notifications = create();
+    const budget = { unit: 'usd', amount: 5, per: 'day', hard: true } as const;
+    const notice = { scope: 'key', id: 'k1', name: 'My app', budget, used: 4, resetsAt: null } as const;
+    notifications.onEvent({ type: 'limit-reached', notice: { ...notice, percent: 80 } });
+    const runaway = { keyId: 'k1', model: null, since: 0, requestsPerMinute: 90, refused: 0 };
+    notifications.onEvent({ type: 'runaway-slowed', runaway });
+    notifications.set('budget-reached', false);
+    notifications.set('prompt-repeats', false);
+    notifications.onEvent({ type: 'limit-reached', notice: { ...notice, percent: 100 } });
+    notifications.onEvent({ type: 'runaway-slowed', runaway });
+    expect(shown.notifications).toEqual([
+      { title: 'Budget of My app', body: '80 % of $5 is used.' },
+      { title: 'k1 repeats itself', body: expect.stringContaining('slowed') },
+    ]);
+  });
+});

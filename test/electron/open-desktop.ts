@@ -41,7 +41,7 @@ export interface DesktopOptions {
   main?: string;
 }
 
-const builtMain = join(checkout, 'dist/electron/main.js');
+const builtMain = join(checkout, 'dist/program/main.js');
 
 export async function openDesktop(options: DesktopOptions = {}): Promise<OpenedDesktop> {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-desktop-'));
@@ -65,7 +65,8 @@ export async function openDesktop(options: DesktopOptions = {}): Promise<OpenedD
       await desktop.ended;
       await browser.close();
       await chromiumProcess.stop();
-      rmSync(folder, { recursive: true, force: true });
+      // Chromium's other processes end a little later than the one that was ended, and write until then.
+      rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
     },
   };
 }
@@ -107,7 +108,8 @@ function orderer(child: ChildProcess): OpenedDesktop['order'] {
     const id = ++last;
     const answered = Promise.withResolvers<unknown>();
     waiting.set(id, answered);
-    child.send({ id, name, argument });
+    // Without the callback, an order to a desktop that has ended would be an error of nobody's.
+    child.send({ id, name, argument }, (error) => error && answered.reject(error));
     return answered.promise;
   };
 }
@@ -140,13 +142,20 @@ function watchComplaints(browser: Browser, complaints: string[]): void {
   });
 }
 
-/** With no way to any network: what is not answered by the double is not answered. */
+/** With no way to any network: what is not answered by the double, or by its `stream-bridge.ts`, is not answered. */
 async function startChromium(profile: string): Promise<{ endpoint: string; stop(): Promise<void> }> {
   const child = spawn(
     process.env.CHROMIUM ?? '/usr/bin/chromium',
     [
       ...['--headless', '--no-sandbox', '--no-first-run', '--disable-gpu', '--lang=en-GB'],
-      ...['--remote-debugging-port=0', `--user-data-dir=${profile}`, '--host-resolver-rules=MAP * ~NOTFOUND'],
+      ...[
+        '--remote-debugging-port=0',
+        `--user-data-dir=${profile}`,
+        '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1',
+        // The pages of the address bar would be loaded anew for every window.
+        '--disable-features=LocalNetworkAccessChecks,WebUIOmniboxPopup,WebUIOmniboxAimPopup',
+        ...['--disable-background-networking', '--disable-component-update', '--disable-extensions', '--disable-sync'],
+      ],
       'about:blank',
     ],
     { stdio: ['ignore', 'ignore', 'pipe'] },

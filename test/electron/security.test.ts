@@ -134,6 +134,18 @@ describe('the page', () => {
     expect(await desktop.order('permission', { name, url })).toEqual({ isRequested: answer, isChecked: answer });
   });
 
+  it.each([
+    ['after a click', { media: ['audio'], pressed: 'mouseDown' }, true],
+    ['after a key', { media: ['audio'], pressed: 'rawKeyDown' }, true],
+    ['without either', { media: ['audio'] }, false],
+    ['after a mere movement', { media: ['audio'], pressed: 'mouseMove' }, false],
+    ['with the camera', { media: ['audio', 'video'], pressed: 'mouseDown' }, false],
+    ['from elsewhere', { media: ['audio'], pressed: 'mouseDown', url: 'https://example.com/' }, false],
+  ] as const)('asks for the microphone %s and is answered %o', async (_when, asked, isRequested) => {
+    const order = { name: 'media', url: 'sluice-window://app/', ...asked } as const;
+    expect(await desktop.order('permission', order)).toMatchObject({ isRequested });
+  });
+
   it('uses the gateway under its own address, with a key as anyone', async () => {
     const ask = (key: string) =>
       page.evaluate(async (secret) => {

@@ -3,8 +3,16 @@ import { describe, expect, it } from 'vitest';
 import { messagesFor } from '../../electron/messages.ts';
 import { type TrayActions, type TrayProvider, type TrayStatus, trayMark, trayMenu } from '../../electron/tray-menu.ts';
 import type { UpdateView } from '../../server/contract/ipc.ts';
+import { wellProvider } from '../support/health.ts';
 
-const main: TrayProvider = { id: 'main', name: 'Main', isDemo: false, enabled: true, problem: null };
+const main: TrayProvider = {
+  id: 'main',
+  name: 'Main',
+  isDemo: false,
+  enabled: true,
+  problem: null,
+  health: wellProvider,
+};
 const update: UpdateView = { state: 'idle', version: null, notes: null, problem: null };
 const serving: TrayStatus = {
   engine: { kind: 'serving', baseUrl: 'http://127.0.0.1:4810/v1' },
@@ -33,6 +41,7 @@ const actions: TrayActions = {
   setStartAtLogin: note('setStartAtLogin'),
   checkForUpdates: note('checkForUpdates'),
   installUpdate: note('installUpdate'),
+  showLogFolder: note('showLogFolder'),
   quit: note('quit'),
 };
 
@@ -64,16 +73,41 @@ describe('the menu of the tray', () => {
       'provider:main',
       { label: 'Main: no secret', checked: true },
     ],
+    [
+      'one that is left alone, with the reason',
+      { providers: [{ ...main, health: { state: 'cooling', failure: 'rate-limit' } }] },
+      'provider:main',
+      { label: 'Main: its rate limit is reached', checked: true },
+    ],
+    [
+      'one that fails in part',
+      { providers: [{ ...main, health: { state: 'degraded', failure: 'quota' } }] },
+      'provider:main',
+      { label: 'Main: fails in part' },
+    ],
+    [
+      'one that is off, without its health',
+      { providers: [{ ...main, enabled: false, health: { state: 'refused', failure: 'credential' } }] },
+      'provider:main',
+      { label: 'Main', checked: false },
+    ],
     ['that there are no providers', { providers: [] }, 'no-providers', { label: 'No providers yet' }],
     ['the default group', {}, 'default-group', { label: 'Default group: all models' }],
     ['its patterns', { defaultGroupModels: ['gpt-*', 'o3'] }, 'default-group', { label: 'Default group: gpt-*, o3' }],
     ['that there is none', { defaultGroupModels: null }, 'default-group', { label: 'No default group' }],
     ['today’s numbers', {}, 'today', { label: 'Today: 1,234 requests, 56,789 tokens, $1.50' }],
+    [
+      'a cost that nobody knows as such',
+      { today: { requests: 1, tokens: 2, costUsd: null } },
+      'today',
+      { label: 'Today: 1 requests, 2 tokens, cost unknown' },
+    ],
     ['the last error', { lastError: 'gpt-x: 502' }, 'last-error', { label: 'Last error: gpt-x: 502' }],
     ['a key to copy', {}, 'key:k1', { label: 'editor' }],
     ['that no key can be copied', { keys: [] }, 'no-keys', { enabled: false }],
     ['nothing to copy while it is off', off, 'copy-base-url', { enabled: false }],
     ['start at login as it is set', { startsAtLogin: true }, 'start-at-login', { type: 'checkbox', checked: true }],
+    ['the way to the log', off, 'show-log-folder', { label: 'Show log folder' }],
     ['that updates are somebody else’s', { update: { ...update, state: 'managed' } }, 'update', { enabled: false }],
     [
       'an update to install',
@@ -102,6 +136,7 @@ describe('the menu of the tray', () => {
     ['last-error', ['showErrors']],
     ['start-at-login', ['setStartAtLogin', true]],
     ['update', ['checkForUpdates']],
+    ['show-log-folder', ['showLogFolder']],
     ['quit', ['quit']],
   ])('does what "%s" says', (id, expected) => {
     clicked.length = 0;
@@ -123,6 +158,16 @@ describe('the icon of the tray', () => {
     ['off', 'it starts', { ...off, engine: { kind: 'starting' } }],
     ['error', 'it could not start', { ...off, engine: { kind: 'failed', problem: 'no port' } }],
     ['error', 'a provider cannot be used', { ...serving, providers: [{ ...main, problem: 'no secret' }] }],
+    [
+      'error',
+      'a provider refuses its credentials',
+      { ...serving, providers: [{ ...main, health: { state: 'refused', failure: 'credential' } }] },
+    ],
+    [
+      'serving',
+      'a provider is left alone for a while',
+      { ...serving, providers: [{ ...main, health: { state: 'cooling', failure: 'transient' } }] },
+    ],
     ['serving', 'only one that is off cannot', { ...serving, providers: [{ ...main, enabled: false, problem: 'x' }] }],
   ])('says "%s" where %s', (mark, _when, status) => {
     expect(trayMark(status)).toBe(mark);

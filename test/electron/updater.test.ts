@@ -22,7 +22,7 @@ function start({ isManaged = false } = {}) {
     },
   };
   const updater = asEmitter<AppUpdater & EventEmitter>(Object.assign(new EventEmitter(), parts));
-  const ports: UpdaterPorts = { updater, isManaged, changed: ({ state }) => seen.push(state) };
+  const ports: UpdaterPorts = { updater: isManaged ? null : updater, changed: ({ state }) => seen.push(state) };
   return { updater, seen, ours: createUpdater(ports), checks: () => checks, isInstalled: () => isInstalled };
 }
 

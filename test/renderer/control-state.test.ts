@@ -32,6 +32,22 @@ describe('the window’s state', () => {
     expect(state.views?.providers).toEqual([provider('p1'), changed]);
   });
 
+  it('takes over how much of limits is used, and leaves keys without limits as they are', () => {
+    const first = snapshot({ keys: [key('k1'), key('k2')] });
+    const meter = { kind: 'requests', budget: null, amount: 5, used: 3, resetsAt: null } as const;
+    const runaway = { keyId: 'k2', model: null, since: 1, requestsPerMinute: 80, refused: 1 };
+    const state = stateAfter(
+      first,
+      { type: 'runaway-slowed', runaway: { ...runaway, refused: 0 } },
+      { type: 'runaway-slowed', runaway },
+    );
+    expect(state.views?.runaways).toEqual([runaway]);
+    const next = withEvent(state, { type: 'limit-use', keys: { k1: [meter] }, groups: {}, runaways: [] });
+    expect(next.views?.keys).toEqual([{ ...key('k1'), limitUse: [meter] }, key('k2')]);
+    expect(next.views?.keys[1]).toBe(state.views?.keys[1]);
+    expect(next.views?.runaways).toEqual([]);
+  });
+
   it('puts a new request on top, and its end in its place', () => {
     const state = stateAfter(snapshot(), start('r1'), start('r2'), end('r1'));
     expect(state.requests.map(({ id, outcome }) => [id, outcome])).toEqual([

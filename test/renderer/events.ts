@@ -1,7 +1,10 @@
-import { settingsSchema } from '../../server/contract/config.ts';
+import type { KeyView } from '../../server/contract/access-views.ts';
 import type { ConfigViews, ControlEvent } from '../../server/contract/events.ts';
 import type { RequestRecord, RequestStarted } from '../../server/contract/ledger.ts';
-import type { KeyView, ProviderView, StatusView } from '../../server/contract/views.ts';
+import type { ProviderView } from '../../server/contract/provider-views.ts';
+import { settingsSchema } from '../../server/contract/settings.ts';
+import type { StatusView } from '../../server/contract/status-views.ts';
+import { wellProvider } from '../support/health.ts';
 
 /** Of an engine in which there is nothing but what is given. */
 export function snapshot(views: Partial<ConfigViews> = {}): Extract<ControlEvent, { type: 'snapshot' }> {
@@ -12,6 +15,7 @@ export function snapshot(views: Partial<ConfigViews> = {}): Extract<ControlEvent
     keys: [],
     groups: [],
     aliases: [],
+    runaways: [],
     requests: [],
     ...views,
   };
@@ -29,7 +33,9 @@ export function status(revision: number): StatusView {
     settings: settingsSchema.parse({}),
     demoIsRunning: false,
     secretStore: null,
-    ledger: { ok: true, pending: 0, dropped: 0, lastError: null },
+    secretStoreKind: null,
+    ledger: { ok: true, pending: 0, dropped: 0, lastError: null, replaced: null },
+    team: { presets: [], locks: [] },
   };
 }
 
@@ -43,6 +49,8 @@ export function key(id: string): KeyView {
     models: null,
     createdAt: null,
     lastUsedAt: null,
+    limits: null,
+    limitUse: [],
     canReveal: false,
   };
 }
@@ -64,6 +72,7 @@ export function provider(id: string): ProviderView {
     apiVersion: null,
     askUsage: true,
     unusable: null,
+    health: wellProvider,
     modelNames: [],
     takesAnyModel: false,
     discovery: null,

@@ -69,7 +69,7 @@ describe('the engine over HTTP', () => {
       else response.writeHead(200).write(message(1, 1), () => asked === 1 && response.destroy());
     });
     const heard = listen(origin);
-    await expect.poll(() => heard.connections, { timeout: 5_000 }).toEqual(['open', 'lost', 'lost', 'open']);
+    await expect.poll(() => heard.connections).toEqual(['open', 'lost', 'lost', 'open']);
   });
 
   it('does not go on asking an engine that refuses it, until it is told to', async () => {

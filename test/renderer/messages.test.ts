@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { en } from '../../renderer/messages/en.ts';
 import { createFormats } from '../../renderer/messages/formats.ts';
+import { regionalTag } from '../../renderer/messages/languages.ts';
 import { zh } from '../../renderer/messages/zh.ts';
 
 /** Names, addresses and placeholders that are the same in every language. */
@@ -16,9 +17,12 @@ describe('the messages', () => {
   });
 
   it('use every argument that the English ones use', () => {
-    const english = texts(en);
-    const lost = [...texts(zh)].filter(([path, text]) => english.get(path)?.includes('‹1›') && !text.includes('‹1›'));
-    expect(lost.map(([path]) => path).filter((path) => !countPaths.has(path))).toEqual([]);
+    const chinese = texts(zh);
+    const lost = [...texts(en)].filter(([path, text]) => {
+      const said = chinese.get(path) ?? '';
+      return (text.match(/‹\w+›/g) ?? []).some((argument) => !said.includes(argument)) && !countPaths.has(path);
+    });
+    expect(lost.map(([path]) => path)).toEqual([]);
   });
 });
 
@@ -55,9 +59,27 @@ describe('formats', () => {
   it.each([
     [0, '$0.00'],
     [0.000123, '$0.00012'],
+    [0.042, '$0.042'],
+    [0.3, '$0.30'],
     [1.5, '$1.50'],
   ])('write %s dollars as "%s"', (value, text) => {
     expect(english.dollars(value)).toBe(text);
+  });
+
+  it('write a day as the person’s region does, with the month’s name', () => {
+    const moment = new Date(2026, 10, 3, 9, 5).getTime();
+    expect(english.dayAndClock(moment)).toBe('Nov 3, 09:05');
+    const british = createFormats('en', en, regionalTag('en', ['de-DE', 'en-GB']));
+    expect(british.dayAndClock(moment)).toBe('3 Nov, 09:05');
+    expect(british.compact(3_800_000)).toBe('3.8M');
+  });
+
+  it.each([
+    ['en', ['en-GB', 'en-US'], 'en-GB'],
+    ['en', ['de-DE'], 'en'],
+    ['zh-CN', ['zh-TW', 'zh-SG'], 'zh-SG'],
+  ] as const)('follow for %s of %s the habits of %s', (language, wanted, tag) => {
+    expect(regionalTag(language, wanted)).toBe(tag);
   });
 
   it('speak Chinese', () => {
@@ -70,9 +92,14 @@ function texts(messages: object, prefix = ''): Map<string, string> {
   const found = new Map<string, string>();
   for (const [name, value] of Object.entries(messages)) {
     const path = prefix + name;
-    if (typeof value === 'function') found.set(path, String(value('‹1›', '‹2›')));
+    if (typeof value === 'function') found.set(path, String(value(argument(1), argument(2), argument(3))));
     else if (typeof value === 'string') found.set(path, value);
     else for (const [inner, text] of texts(value, `${path}.`)) found.set(inner, text);
   }
   return found;
+}
+
+/** Stands for a text, or for a value by whose fields something is said. */
+function argument(number: number): unknown {
+  return new Proxy({}, { get: (_, name) => (name === Symbol.toPrimitive ? () => `‹${number}›` : `‹${String(name)}›`) });
 }

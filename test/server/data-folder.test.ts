@@ -16,7 +16,13 @@ const modeOf = async (file: string) => (await stat(file)).mode & 0o777;
 
 test('the folder and its parts are made for this user only', async () => {
   const folder = prepareDataFolder(path);
-  expect(folder).toEqual({ path, tmpPath: join(path, 'tmp'), logsPath: join(path, 'logs'), notices: [] });
+  expect(folder).toEqual({
+    path,
+    tmpPath: join(path, 'tmp'),
+    logsPath: join(path, 'logs'),
+    notices: [],
+    problem: null,
+  });
   for (const each of [path, folder.tmpPath, folder.logsPath]) expect(await modeOf(each)).toBe(0o700);
   expect(await readdir(folder.tmpPath)).toEqual(['CACHEDIR.TAG']);
 });

@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -78,4 +78,16 @@ test('a full log is put aside at the start, and three files are kept', () => {
   expect(readdirSync(folder)).not.toContain('sluice.log.3');
   expect(readFileSync(`${path}.1`, 'utf8')[0]).toBe('5');
   expect(readFileSync(`${path}.2`, 'utf8')[0]).toBe('4');
+});
+
+test('a log whose file cannot be opened is written once it can be', async () => {
+  const path = join(folder, 'logs');
+  writeFileSync(path, 'in its place');
+  const file = openLogFile(path);
+  file.log.info('lost');
+  rmSync(path);
+  await expect.poll(() => existsSync(file.path)).toBe(true);
+  file.log.info('kept');
+  file.flush();
+  expect(JSON.parse(readFileSync(file.path, 'utf8'))).toMatchObject({ msg: 'kept' });
 });

@@ -8,11 +8,11 @@ import pino from 'pino';
 import { openConfigStore } from '../../server/config/config-store.ts';
 import type { ConfigPersistence } from '../../server/config/persistence.ts';
 import type { ConfigInput } from '../../server/contract/config.ts';
-import { openDatabase } from '../../server/database.ts';
+import type { RequestView } from '../../server/contract/request-views.ts';
+import { openDatabase } from '../../server/database/database.ts';
 import { createGateway, type Gateway } from '../../server/gateway.ts';
 import type { GatewayPorts } from '../../server/gateway-ports.ts';
 import { createLedgerQueries } from '../../server/ledger/queries.ts';
-import type { LedgerRow } from '../../server/ledger/rows.ts';
 import { createMemorySecretStore } from '../../server/secrets/memory.ts';
 
 export const testKey = 'sk-test key with spaces';
@@ -30,7 +30,7 @@ export interface TestGateway {
   client: OpenAI;
   fetch(path: string, init?: RequestInit): Promise<Response>;
   /** The ledger's row of a finished request, once it is written. By default the newest row, which may not be that of the last request yet. */
-  record(requestId?: string): Promise<LedgerRow>;
+  record(requestId?: string): Promise<RequestView>;
   stop(): Promise<void>;
 }
 
@@ -102,13 +102,13 @@ export async function startGateway(options: TestGatewayOptions = {}): Promise<Te
   };
 }
 
-/** The result of `look` as soon as there is one; fails after five seconds without. */
+/** The result of `look` as soon as there is one; fails after half a minute without, which a busy machine may take to start a program. */
 export async function eventually<T>(look: () => Promise<T | null> | T | null): Promise<T> {
-  const deadline = Date.now() + 5_000;
+  const deadline = Date.now() + 30_000;
   for (;;) {
     const result = await look();
     if (result !== null) return result;
-    if (Date.now() > deadline) throw new Error('It did not come about within five seconds.');
+    if (Date.now() > deadline) throw new Error(`It did not come about within half a minute: ${look}`);
     await setTimeout(5);
   }
 }

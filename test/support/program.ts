@@ -12,7 +12,9 @@ import { promisify } from 'node:util';
 import { acquireInstanceLock } from '../../server/instance-lock.ts';
 
 export const checkout = join(import.meta.dirname, '../..');
-const builtProgram = join(checkout, 'dist/server/cli.js');
+export const builtProgram = join(checkout, 'dist/program/cli.js');
+/** The window as it is shipped. */
+export const builtWindow = join(checkout, 'dist/window');
 
 export interface ProgramOptions {
   env?: Record<string, string>;
@@ -39,8 +41,15 @@ export interface RunningProgram {
   ended: Promise<number | null>;
 }
 
-/** Builds what is older than its sources, as `npm start` does; test files that run at once wait for one another. */
-export async function ensureBuilt(): Promise<void> {
+let isBuilt: Promise<void> | undefined;
+
+/** Builds what is older than its sources, as `npm start` does, once in a process; those that run at once wait for one another. */
+export function ensureBuilt(): Promise<void> {
+  isBuilt ??= build();
+  return isBuilt;
+}
+
+async function build(): Promise<void> {
   const folder = join(checkout, 'dist');
   mkdirSync(folder, { recursive: true });
   let lock = await acquireInstanceLock(folder);
@@ -83,9 +92,17 @@ export function collectOutput(child: ChildProcess): RunningProgram['output'] {
 /** Of `serve --json`; rejects with what it said if it ends before it is ready. */
 export function readyOf({ child, output }: RunningProgram): Promise<Ready> {
   return new Promise<Ready>((resolve, reject) => {
-    child.stdout?.on('data', () => {
-      if (output.stdout.includes('\n')) resolve(JSON.parse(output.stdout));
-    });
+    const hear = () => {
+      const end = output.stdout.indexOf('\n');
+      if (end === -1) return;
+      child.stdout?.off('data', hear);
+      try {
+        resolve(JSON.parse(output.stdout.slice(0, end)));
+      } catch (error) {
+        reject(error);
+      }
+    };
+    child.stdout?.on('data', hear);
     child.once('close', (code) => reject(new Error(`serve ended with ${code}: ${output.stderr}`)));
   });
 }

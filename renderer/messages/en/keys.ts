@@ -10,7 +10,6 @@ export const keys = {
   reveal: (name: string) => `Show the secret of ${name}`,
   edit: (name: string) => `Change ${name}`,
   editTitle: 'Change this key',
-  save: 'Save',
   rotate: (name: string) => `Give ${name} another secret…`,
   rotateTitle: 'Give this key another secret?',
   rotateText: (name: string) =>

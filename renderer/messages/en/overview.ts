@@ -7,6 +7,7 @@ export const status = {
   revision: 'Configuration',
   revisionNumber: (revision: string) => `revision ${revision}`,
   secrets: 'Secrets',
+  secretStores: { keychain: 'keychain', file: 'encrypted file', memory: 'in memory' },
   secretsUnopened: 'not needed so far',
   ledger: 'Ledger',
   ledgerOk: 'recording',
@@ -21,11 +22,11 @@ export const overview = {
   metrics: { requests: 'Requests', tokens: 'Tokens', cost: 'Cost', errors: 'Errors', firstByte: 'First byte' },
   tokensDetail: (input: string, output: string) => `${input} in, ${output} out`,
   errorsDetail: (errors: string) => `${errors} failed`,
-  p95Detail: (duration: string) => `95 % within ${duration}`,
+  p95Detail: (duration: string) => `95% within ${duration}`,
   median: 'Median',
   p95: '95th percentile',
   others: 'others',
-  nameless: 'none',
+  nameless: { model: 'no model named', provider: 'no provider asked', key: 'no valid key', group: 'no group' },
   top: 'Most used',
   by: 'By',
   dimensions: { model: 'Models', provider: 'Providers', key: 'Keys', group: 'Groups' },
@@ -40,12 +41,24 @@ export const overview = {
 export const attention = {
   title: 'Needs attention',
   texts: {
-    'provider-unusable': (name: string, reason: string) => `${name}: ${reason}`,
+    'provider-unusable': (name: string, reason: string) => `${name}: ${reason}.`,
     'provider-unlisted': (name: string, reason: string) => `The models of ${name} could not be listed: ${reason}`,
+    'provider-left-alone': (name: string, reason: string) => `${name}: ${reason}`,
+    'credential-left-alone': (name: string, credential: string, reason: string) =>
+      `${name}, credential “${credential}”: ${reason}`,
     'ledger-broken': (reason: string) => `Requests are not being recorded. ${reason}`,
     'ledger-dropped': (rows: string) => `${rows} requests could not be recorded.`,
+    'ledger-replaced': (reason: string, movedTo: string | null) =>
+      movedTo === null
+        ? `The ledger was begun anew: ${reason}. What it held is gone.`
+        : `The ledger could not be used (${reason}) and was begun anew. The old one is kept as ${movedTo}.`,
     'key-expired': (name: string) => `The key “${name}” has expired; programs that use it are refused.`,
     'key-expires': (name: string, day: string) => `The key “${name}” expires on ${day}.`,
+    'key-budget': (name: string, used: string, amount: string) => `Key “${name}” has spent ${used} of its ${amount}.`,
+    'group-budget': (name: string, used: string, amount: string) =>
+      `Group “${name}” has spent ${used} of its ${amount}.`,
+    runaway: (name: string, times: string, refused: string) =>
+      `Key “${name}” sends the same prompt again and again, faster and faster (${times} times in a minute). It is slowed; ${refused} were refused.`,
     'no-provider': 'No provider is switched on: every request is refused.',
     'demo-only': 'Only the demo answers, and it invents its answers.',
     'no-key': 'There is no key, so no program can use Sluice.',
@@ -53,10 +66,16 @@ export const attention = {
   mends: {
     'provider-unusable': 'See the provider',
     'provider-unlisted': 'See the provider',
+    'provider-left-alone': 'See the provider',
+    'credential-left-alone': 'See the credentials',
     'ledger-broken': 'See the requests',
     'ledger-dropped': 'See the requests',
+    'ledger-replaced': 'See the requests',
     'key-expired': 'See the keys',
     'key-expires': 'See the keys',
+    'key-budget': 'See the keys',
+    'group-budget': 'See the group',
+    runaway: 'Allow for an hour',
     'no-provider': 'Switch one on',
     'demo-only': 'Add a provider',
     'no-key': 'Create a key',

@@ -3,7 +3,9 @@ export const playground = {
   benches: {
     chat: 'Chat',
     responses: 'Responses',
+    completions: 'Completions',
     embeddings: 'Embeddings',
+    moderations: 'Moderations',
     images: 'Images',
     speech: 'Speech',
     transcription: 'Transcription',
@@ -11,6 +13,7 @@ export const playground = {
   },
   noKeyTitle: 'No key that may be used',
   noKeyNext: 'Create one under Keys, or enable one that is there.',
+  toKeys: 'Go to the keys',
   send: 'Send',
   stop: 'Stop',
   stopped: 'Stopped.',
@@ -22,6 +25,7 @@ export const playground = {
   rawRequest: 'Request body',
   rawReply: 'Reply body',
   rawEmpty: 'What goes over the wire shows here. The key stays out of it.',
+  toRequest: 'See it among the requests',
   waiting: 'waiting',
   firstByte: (duration: string) => `headers after ${duration}`,
   total: (duration: string) => `ended after ${duration}`,
@@ -44,6 +48,12 @@ export const playground = {
   responseId: 'response id',
   follows: 'Follows from the response before',
 
+  completionEmpty: 'The text goes on as it is made.',
+
+  moderationsEmpty: 'What a service thinks of a text, by category.',
+  flagged: 'Flagged.',
+  notFlagged: 'Not flagged.',
+
   firstText: 'First text',
   secondText: 'Second text',
   embeddingsEmpty: 'Two texts, and how near they are to each other.',
@@ -62,6 +72,16 @@ export const playground = {
   voice: 'Voice',
   speechEmpty: 'A text, spoken.',
   chooseAudio: 'Choose a recording',
+  chosenAudio: 'The recording that was chosen',
+  record: 'Record',
+  recordStop: 'Stop recording',
+  recordProblems: {
+    denied:
+      'The microphone was not allowed. Allow it for this page, and for the program in the settings of the system.',
+    missing: 'No microphone was found.',
+    failed: 'Recording broke off. Try again, or choose a file.',
+  },
+  translates: 'Translate into English',
   transcriptionEmpty: 'What is said in a recording.',
 
   seconds: 'Length (seconds)',

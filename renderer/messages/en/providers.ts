@@ -14,7 +14,6 @@ export const providers = {
   emptyNext: 'Requests have nowhere to go. Add a provider: choose a service and paste its credential.',
   open: 'Settings',
   openNamed: (name: string) => `Settings of ${name}`,
-  back: 'All',
   backToAll: 'All providers',
   goneTitle: (id: string) => `There is no provider “${id}”`,
   goneNext: 'It may have been removed. Go back to all providers.',
@@ -22,9 +21,18 @@ export const providers = {
     off: 'Off',
     'no-credential': 'Needs a credential',
     blocked: 'Not usable',
+    refused: 'Refuses its credentials',
+    cooling: 'Left alone for now',
+    degraded: 'Fails in part',
     unlisted: 'Models not learnt',
     waiting: 'Asking for its models',
     ready: 'Ready',
+  },
+
+  blocked: {
+    off: 'it is switched off',
+    'no-credential': 'none of its credentials has a secret and is enabled',
+    'leads-back': 'its base URL leads back to Sluice itself',
   },
 
   add: {
@@ -47,6 +55,14 @@ export const providers = {
     keepAnyway: 'Keep it as it is',
     done: 'Done',
   },
+  environment: {
+    title: 'Found in the environment',
+    hint: 'Using a variable leaves the credential where it is: Sluice reads it at each start. Storing puts a copy into the secret store.',
+    use: 'Use',
+    useNamed: (variable: string, service: string) => `Use ${variable} for ${service}`,
+    copy: 'Store',
+    copyNamed: (variable: string, service: string) => `Store ${variable} for ${service}`,
+  },
   credential: {
     title: 'Credentials',
     none: 'None. That is right for local servers that ask for no key.',
@@ -64,7 +80,6 @@ export const providers = {
     missing: 'no value there',
     label: 'Label',
     labelHint: 'To tell it from others; optional',
-    save: 'Save',
     source: 'Where the credential is',
     sources: { secret: 'Paste it', env: 'Environment', file: 'File' },
     labels: { secret: 'Credential', env: 'Name of the variable', file: 'Path of the file' },
@@ -119,10 +134,11 @@ export const providers = {
     phases: {
       connectMs: 'To connect',
       firstByteMs: 'To the first byte',
+      firstContentMs: 'To the first content',
       idleMs: 'Between two pieces',
       totalMs: 'All together',
     },
-    usual: { connectMs: '5 s', firstByteMs: '600 s', idleMs: '300 s', totalMs: 'none' },
+    usual: { connectMs: '5 s', firstByteMs: '600 s', firstContentMs: '600 s', idleMs: '300 s', totalMs: 'none' },
     proxy: 'Proxy',
     proxySystem: 'Like the system',
     proxyDirect: 'None',
@@ -137,11 +153,9 @@ export const providers = {
     addHeader: 'Add header',
     askUsage: 'Ask for usage in streams',
     askUsageHint: 'So that tokens are counted where the client did not ask. Off where the service refuses it.',
-    undo: 'Undo',
-    save: 'Save',
   },
+  removeOpen: 'Remove…',
   remove: {
-    open: 'Remove…',
     title: 'Remove this provider?',
     text: (name: string) =>
       `“${name}” and its credentials are deleted. Requests that run now go on; its requests stay in the ledger. This cannot be undone.`,

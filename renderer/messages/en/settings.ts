@@ -1,7 +1,8 @@
 export const settings = {
   parts: {
     window: 'This window',
-    address: 'Address and network',
+    address: 'Address',
+    network: 'Network',
     access: 'Who may call from elsewhere',
     serving: 'Serving',
     records: 'Records',
@@ -11,6 +12,20 @@ export const settings = {
   fields: {
     host: { label: 'Reachable from', hint: 'Every request needs a key, wherever it comes from.' },
     port: { label: 'Port', hint: '0 takes any free one.' },
+    noProxy: {
+      label: 'Without a proxy',
+      hint: 'Hosts that are reached directly, one a line: names with all below them, addresses, with a port if one is meant.',
+    },
+    systemCa: {
+      label: 'Authorities of the operating system',
+      hint: 'Besides those that Sluice brings. Companies put their own there.',
+    },
+    admissionRunning: {
+      label: 'Requests at the same time',
+      hint: 'Of all keys together; one group gets all but a tenth of them.',
+    },
+    admissionWaiting: { label: 'Requests that wait for a place', hint: 'What comes beyond them is refused with 429.' },
+    admissionSeconds: { label: 'Longest wait for a place (seconds)', hint: 'Then a request is refused with 429 too.' },
     extraCaFiles: {
       label: 'Additional certificate authorities',
       hint: 'PEM files, a path a line. For a proxy or a provider inside your company.',
@@ -24,6 +39,10 @@ export const settings = {
       hint: 'Origins whose pages may call /v1 with a key, such as https://app.example, one a line.',
     },
     demo: { label: 'Demo provider', hint: 'Built in. Invents its answers, so that everything can be tried.' },
+    runawayGuard: {
+      label: 'A program that repeats itself',
+      hint: 'Sends the same prompt again and again, faster and faster. Slowed, it costs little until you look.',
+    },
     keepAliveSeconds: {
       label: 'Keep-alive comments (seconds)',
       hint: 'Sent into a stream while the provider is silent, so that nothing between closes it. 0: none.',
@@ -43,23 +62,47 @@ export const settings = {
     '0.0.0.0': 'The local network (0.0.0.0)',
     auto: 'Until the first provider is added',
     on: 'Always on',
+    slow: 'Slow it down',
     off: 'Off',
+    trusted: 'Trusted',
+    untrusted: 'Not trusted',
   },
   range: (min: string, max: string) => `A number from ${min} to ${max}`,
-  save: 'Save',
-  undo: 'Undo',
-  nextStart: 'Address and certificates hold from the next start on.',
+  nextStart: 'The address holds from the next start on.',
+  network: {
+    waysTitle: 'How providers are reached now',
+    directly: 'directly',
+    through: (proxies: string) => `through ${proxies}`,
+    orElse: ', else ',
+    by: {
+      provider: 'as set at the provider',
+      environment: 'by HTTP_PROXY or HTTPS_PROXY',
+      system: 'as the operating system says',
+      nobody: 'no proxy is set',
+    },
+    unusable: (what: string) => `cannot use ${what}: only HTTP proxies are supported`,
+    noProviders: 'There is no provider yet.',
+    asksSystem: 'The operating system is asked for its proxy, its automatic configuration (PAC) included.',
+    asksNobody:
+      'Without the desktop the operating system cannot be asked: proxies come from HTTP_PROXY, HTTPS_PROXY and NO_PROXY.',
+    noProxy: (list: string) => `NO_PROXY: ${list}`,
+    trustTitle: 'Certificates that count',
+    system: (count: string) => `${count} of the operating system`,
+    systemOff: 'not those of the operating system',
+    file: (count: number, number: string) => `${number} ${count === 1 ? 'certificate' : 'certificates'}`,
+    notUsed: (problem: string) => `not used: ${problem}`,
+  },
   listensAt: (baseUrl: string) => `Now it listens at ${baseUrl}.`,
   lanWarning:
     'Everyone in your network can then reach Sluice and try keys, and what is sent is not encrypted. Do this only in a network that you trust. Every request still needs a key, and this machine’s name or address must stand in the allowed host names below.',
   transferHint:
-    'Providers, aliases, groups, keys by their hashes, and settings. Secrets are never in it; those that are here already stay.',
+    'Providers, aliases, groups, keys by their hashes, and settings. Secrets are never in it; those that are here already stay, unless their provider leads elsewhere.',
   export: 'Export',
   import: 'Import…',
-  importNoJson: 'The file is not JSON.',
   importTitle: 'Import a configuration',
   importText: (file: string) => `${file} replaces the whole configuration. This would change:`,
   importNothing: (file: string) => `${file} is the same as the configuration. There is nothing to change.`,
+  importRefused: 'It cannot be imported as it is. Correct the file and choose it again:',
   importConfirm: 'Replace',
   importDone: 'Imported. All secrets that it needs are here.',
   importMissing: 'Imported. These credentials (provider/credential) have no secret here; enter them under Providers:',
@@ -69,6 +112,7 @@ export const settings = {
   version: 'Version',
   runsOn: 'Runs on',
   dataFolder: 'Data folder',
+  logFolder: 'Log folder',
   dataNowhere: 'Nothing is kept',
   secretStore: 'Secrets',
   configuration: 'Configuration',
@@ -81,6 +125,8 @@ export const settings = {
     notifications: {
       'provider-unusable': 'Tell me when a provider can no longer be used',
       'credential-refused': 'Tell me when a provider refuses a credential',
+      'budget-reached': 'Tell me when a budget is nearly or all spent',
+      'prompt-repeats': 'Tell me when a program repeats itself and is slowed',
       'update-ready': 'Tell me when an update is ready',
     },
     update: {

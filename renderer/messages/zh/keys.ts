@@ -12,7 +12,6 @@ export const keys: typeof english.keys = {
   reveal: (name) => `显示 ${name} 的密钥内容`,
   edit: (name) => `修改 ${name}`,
   editTitle: '修改此密钥',
-  save: '保存',
   rotate: (name) => `更换 ${name} 的密钥内容…`,
   rotateTitle: '更换此密钥的内容？',
   rotateText: (name) => `程序手中“${name}”的旧内容立即失效；在得到新内容之前，它们会被拒绝。`,

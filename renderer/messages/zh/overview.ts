@@ -9,6 +9,7 @@ export const status: typeof english.status = {
   revision: '配置',
   revisionNumber: (revision) => `修订版 ${revision}`,
   secrets: '机密存储',
+  secretStores: { keychain: '钥匙串', file: '加密文件', memory: '内存中' },
   secretsUnopened: '尚未用到',
   ledger: '账本',
   ledgerOk: '正常记录',
@@ -27,7 +28,7 @@ export const overview: typeof english.overview = {
   median: '中位数',
   p95: '第 95 百分位',
   others: '其他',
-  nameless: '无',
+  nameless: { model: '未指定模型', provider: '未询问提供方', key: '无有效密钥', group: '无分组' },
   top: '使用最多',
   by: '分类',
   dimensions: { model: '模型', provider: '提供方', key: '密钥', group: '分组' },
@@ -42,12 +43,22 @@ export const overview: typeof english.overview = {
 export const attention: typeof english.attention = {
   title: '需要留意',
   texts: {
-    'provider-unusable': (name, reason) => `提供方 ${name}：${reason}`,
+    'provider-unusable': (name, reason) => `提供方 ${name}：${reason}。`,
     'provider-unlisted': (name, reason) => `无法列出 ${name} 的模型：${reason}`,
+    'provider-left-alone': (name, reason) => `提供方 ${name}：${reason}`,
+    'credential-left-alone': (name, credential, reason) => `提供方 ${name} 的凭据“${credential}”：${reason}`,
     'ledger-broken': (reason) => `请求未被记录。${reason}`,
     'ledger-dropped': (rows) => `有 ${rows} 个请求未能记录。`,
+    'ledger-replaced': (reason, movedTo) =>
+      movedTo === null
+        ? `记录文件已重新建立：${reason}。原有记录已不存在。`
+        : `记录文件无法使用（${reason}），已重新建立。原文件保留为 ${movedTo}。`,
     'key-expired': (name) => `密钥“${name}”已过期，使用它的程序会被拒绝。`,
     'key-expires': (name, day) => `密钥“${name}”将于 ${day} 到期。`,
+    'key-budget': (name, used, amount) => `密钥“${name}”的预算 ${amount} 已用 ${used}。`,
+    'group-budget': (name, used, amount) => `分组“${name}”的预算 ${amount} 已用 ${used}。`,
+    runaway: (name, times, refused) =>
+      `密钥“${name}”越来越快地重复发送同一提示（一分钟内 ${times} 次），已被减速，拒绝了 ${refused} 次。`,
     'no-provider': '没有启用任何提供方，所有请求都会被拒绝。',
     'demo-only': '只有演示在回答，而它的回答是虚构的。',
     'no-key': '没有密钥，任何程序都无法使用 Sluice。',
@@ -55,10 +66,16 @@ export const attention: typeof english.attention = {
   mends: {
     'provider-unusable': '查看提供方',
     'provider-unlisted': '查看提供方',
+    'provider-left-alone': '查看提供方',
+    'credential-left-alone': '查看凭据',
     'ledger-broken': '查看请求',
     'ledger-dropped': '查看请求',
+    'ledger-replaced': '查看请求',
     'key-expired': '查看密钥',
     'key-expires': '查看密钥',
+    'key-budget': '查看密钥',
+    'group-budget': '查看分组',
+    runaway: '允许一小时',
     'no-provider': '启用提供方',
     'demo-only': '添加提供方',
     'no-key': '新建密钥',

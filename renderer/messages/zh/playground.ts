@@ -5,7 +5,9 @@ export const playground: typeof english.playground = {
   benches: {
     chat: '对话',
     responses: '响应',
+    completions: '补全',
     embeddings: '嵌入',
+    moderations: '内容审核',
     images: '图像',
     speech: '语音',
     transcription: '转写',
@@ -13,6 +15,7 @@ export const playground: typeof english.playground = {
   },
   noKeyTitle: '没有可用的密钥',
   noKeyNext: '请在“密钥”中新建一个，或启用已有的密钥。',
+  toKeys: '前往密钥',
   send: '发送',
   stop: '停止',
   stopped: '已停止。',
@@ -24,6 +27,7 @@ export const playground: typeof english.playground = {
   rawRequest: '请求体',
   rawReply: '响应体',
   rawEmpty: '实际传输的内容显示在这里，不含密钥。',
+  toRequest: '在请求中查看',
   waiting: '等待中',
   firstByte: (duration) => `${duration} 后收到响应头`,
   total: (duration) => `${duration} 后结束`,
@@ -46,6 +50,12 @@ export const playground: typeof english.playground = {
   responseId: '响应 ID',
   follows: '接着上一个响应',
 
+  completionEmpty: '文本随生成显示在这里。',
+
+  moderationsEmpty: '服务对一段文本的判断，按类别显示。',
+  flagged: '已标记。',
+  notFlagged: '未标记。',
+
   firstText: '第一段文本',
   secondText: '第二段文本',
   embeddingsEmpty: '输入两段文本，看它们有多接近。',
@@ -63,6 +73,15 @@ export const playground: typeof english.playground = {
   voice: '音色',
   speechEmpty: '把文本读出来。',
   chooseAudio: '选择录音',
+  chosenAudio: '所选的录音',
+  record: '录音',
+  recordStop: '停止录音',
+  recordProblems: {
+    denied: '未获准使用麦克风。请允许此页面使用，并在系统设置中允许本程序使用。',
+    missing: '没有找到麦克风。',
+    failed: '录音中断。请重试，或选择一个文件。',
+  },
+  translates: '译为英文',
   transcriptionEmpty: '录音中所说的内容。',
 
   seconds: '时长（秒）',

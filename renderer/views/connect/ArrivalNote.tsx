@@ -1,5 +1,5 @@
 import { IconCircleCheckFilled, IconLoader } from '@tabler/icons-react';
-import type { KeyView } from '../../../server/contract/views.ts';
+import type { KeyView } from '../../../server/contract/access-views.ts';
 import { RelativeTime } from '../../components/RelativeTime.tsx';
 import { useMessages } from '../../messages/use-messages.ts';
 import { useControlState } from '../../state/use-control.ts';

@@ -1,5 +1,5 @@
 import { IconAlertTriangle } from '@tabler/icons-react';
-import type { KeyView } from '../../../server/contract/views.ts';
+import type { KeyView } from '../../../server/contract/access-views.ts';
 import { CopyButton } from '../../components/CopyButton.tsx';
 import { CopyLine } from '../../components/CopyLine.tsx';
 import { Section } from '../../components/Section.tsx';

@@ -1,20 +1,27 @@
-import { Fieldset, SimpleGrid, TextInput } from '@mantine/core';
+import { SimpleGrid, TextInput } from '@mantine/core';
 import { useId } from 'react';
-import type { ModelView } from '../../../server/contract/views.ts';
+import type { ModelView, RefusedDefault } from '../../../server/contract/access-views.ts';
+import { capabilities } from '../../../server/contract/capability.ts';
+import { FieldPart } from '../../components/FieldPart.tsx';
 import { useMessages } from '../../messages/use-messages.ts';
 import type { DraftProps } from './GroupForm.tsx';
-import classes from './Groups.module.css';
-import { capabilityOrder } from './group-draft.ts';
+
+export interface DefaultModelsProps extends DraftProps {
+  models: readonly ModelView[];
+  /** Of the draft. */
+  refused: readonly RefusedDefault[];
+}
 
 /** Which model is meant where a request names none, by what it asks for. */
-export function DefaultModels({ draft, models, change }: DraftProps & { models: readonly ModelView[] }) {
+export function DefaultModels({ draft, models, refused, change }: DefaultModelsProps) {
   const { groups: names } = useMessages();
   const listId = useId();
+  const whyRefused = (each: RefusedDefault | undefined) =>
+    each && (each.code === 'model_not_found' ? names.defaultOutside : names.defaultUnserved);
   return (
-    <Fieldset legend={names.defaults} className={classes.fieldset}>
-      <p className={classes.soft}>{names.defaultsHint}</p>
+    <FieldPart legend={names.defaults} hint={names.defaultsHint}>
       <SimpleGrid cols={2} spacing="sm" verticalSpacing="xs">
-        {capabilityOrder.map((capability) => (
+        {capabilities.map((capability) => (
           <TextInput
             key={capability}
             label={names.capabilities[capability]}
@@ -22,6 +29,7 @@ export function DefaultModels({ draft, models, change }: DraftProps & { models: 
             list={listId}
             autoComplete="off"
             value={draft.defaults[capability] ?? ''}
+            error={whyRefused(refused.find((each) => each.capability === capability))}
             onChange={(event) =>
               change({ defaults: withDefault(draft.defaults, capability, event.currentTarget.value) })
             }
@@ -33,7 +41,7 @@ export function DefaultModels({ draft, models, change }: DraftProps & { models: 
           <option key={id} value={id} />
         ))}
       </datalist>
-    </Fieldset>
+    </FieldPart>
   );
 }
 

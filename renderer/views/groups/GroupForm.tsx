@@ -1,13 +1,19 @@
-import { Button, Group, Stack, TagsInput, TextInput } from '@mantine/core';
+import { Stack, TagsInput, TextInput } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
-import { type FormEvent, useEffect, useState } from 'react';
-import type { GroupView } from '../../../server/contract/views.ts';
+import type { FormEvent } from 'react';
+import type { GroupView } from '../../../server/contract/access-views.ts';
 import { CommandProblem } from '../../components/CommandProblem.tsx';
+import { FormActs } from '../../components/FormActs.tsx';
+import { LimitFields } from '../../components/LimitFields.tsx';
+import { LimitMeters } from '../../components/LimitMeters.tsx';
+import { Lockable } from '../../components/Lockable.tsx';
+import { OvertakenNotice } from '../../components/OvertakenNotice.tsx';
 import { Section } from '../../components/Section.tsx';
 import { useLocalization, useMessages } from '../../messages/use-messages.ts';
-import { useCanChange } from '../../state/use-can-change.ts';
 import { useCommand } from '../../state/use-command.ts';
 import { useControlState } from '../../state/use-control.ts';
+import { useEdits } from '../../state/use-edits.ts';
+import { useLocks } from '../../state/use-locks.ts';
 import { useQuery } from '../../state/use-query.ts';
 import { CaptureField } from './CaptureField.tsx';
 import { DefaultModels } from './DefaultModels.tsx';
@@ -15,6 +21,7 @@ import classes from './Groups.module.css';
 import { draftOf, type GroupDraft, groupOf } from './group-draft.ts';
 import { ModelPreview } from './ModelPreview.tsx';
 import { differenceOf, type ModelDifference } from './model-difference.ts';
+import { PolicyFields } from './PolicyFields.tsx';
 import { ProviderOrder } from './ProviderOrder.tsx';
 
 /** Long enough that not every letter is a question. */
@@ -22,45 +29,68 @@ const typingPauseMs = 150;
 
 /** A group as it is changed, and beside it what that means before it is saved. */
 export function GroupForm({ group }: { group: GroupView }) {
-  const { groups: names } = useMessages();
-  const { draft, change, isChanged, undo } = useDraft(group);
+  const { groups: names, limits: limitNames } = useMessages();
+  const edits = useEdits(draftOf(group));
+  const { draft, change, isChanged, isOvertaken } = edits;
   const revision = useControlState((state) => state.views?.status.revision ?? null);
   const [settled] = useDebouncedValue(draft, typingPauseMs);
   const preview = useQuery<'group-preview'>({ type: 'group-preview', group: groupOf(settled) }, revision);
   const saved = useQuery<'models'>({ type: 'models', group: group.id }, revision);
-  const canChange = useCanChange();
+  const locks = useLocks();
+  const lockOf = (field: keyof GroupView) => locks.changing('groups', group.id, field);
   const command = useCommand();
-  const save = (event: FormEvent) => {
+  const save = async (event: FormEvent) => {
     event.preventDefault();
-    void command.run({ type: 'group.put', group: groupOf(draft) });
+    const expected = revision === null ? {} : { expectedRevision: revision };
+    if (await command.run({ type: 'group.put', group: groupOf(draft), ...expected })) edits.reload();
   };
   const models = preview.answer?.models ?? null;
   const difference = differenceOf(saved.answer, models);
   return (
-    <form className={classes.pair} onSubmit={save}>
+    <form className={classes.pair} onSubmit={(event) => void save(event)}>
       <Section title={group.name ?? group.id}>
         <Stack gap="sm" className={classes.body}>
-          <TextInput
-            label={names.name}
-            value={draft.name}
-            onChange={(event) => change({ name: event.currentTarget.value })}
-            maxLength={200}
-            autoComplete="off"
-          />
-          <PatternFields draft={draft} change={change} />
+          <Lockable lock={lockOf('name')}>
+            <TextInput
+              label={names.name}
+              value={draft.name}
+              onChange={(event) => change({ name: event.currentTarget.value })}
+              maxLength={200}
+              autoComplete="off"
+            />
+          </Lockable>
+          <Lockable lock={lockOf('models')}>
+            <AllowedModels draft={draft} change={change} />
+          </Lockable>
+          <Lockable lock={lockOf('deny')}>
+            <DeniedModels draft={draft} change={change} />
+          </Lockable>
           <Outcome count={models?.length ?? null} difference={difference} />
-          <ProviderOrder draft={draft} providers={preview.answer?.providers ?? []} change={change} />
-          <DefaultModels draft={draft} models={models ?? []} change={change} />
-          <CaptureField draft={draft} change={change} />
+          <Lockable lock={lockOf('providers') ?? lockOf('order')}>
+            <ProviderOrder draft={draft} providers={preview.answer?.providers ?? []} change={change} />
+          </Lockable>
+          <Lockable lock={lockOf('policy')}>
+            <PolicyFields draft={draft} change={change} />
+          </Lockable>
+          <Lockable lock={lockOf('defaults')}>
+            <DefaultModels
+              draft={draft}
+              models={models ?? []}
+              refused={preview.answer?.refusedDefaults ?? []}
+              change={change}
+            />
+          </Lockable>
+          <Lockable lock={lockOf('limits')}>
+            <LimitFields hint={limitNames.groupHint} limits={draft.limits} onChange={(limits) => change({ limits })}>
+              <LimitMeters meters={group.limitUse} />
+            </LimitFields>
+          </Lockable>
+          <Lockable lock={lockOf('capture')}>
+            <CaptureField draft={draft} change={change} />
+          </Lockable>
+          {isOvertaken && !command.isRunning && <OvertakenNotice onReload={edits.reload} onKeep={edits.keep} />}
           {command.problem && <CommandProblem problem={command.problem} />}
-          <Group justify="flex-end" gap="xs">
-            <Button variant="default" disabled={!isChanged} onClick={undo}>
-              {names.undo}
-            </Button>
-            <Button type="submit" loading={command.isRunning} disabled={!canChange || !isChanged}>
-              {names.save}
-            </Button>
-          </Group>
+          <FormActs isChanged={isChanged} isBlocked={isOvertaken} command={command} onUndo={edits.reload} />
         </Stack>
       </Section>
       <ModelPreview models={models} difference={difference} problem={preview.problem} />
@@ -74,39 +104,30 @@ export interface DraftProps {
   change(changes: Partial<GroupDraft>): void;
 }
 
-/** Begins anew when another group comes into force. */
-function useDraft(group: GroupView) {
-  const inForce = JSON.stringify(draftOf(group));
-  const [draft, setDraft] = useState<GroupDraft>(() => draftOf(group));
-  useEffect(() => setDraft(JSON.parse(inForce)), [inForce]);
-  return {
-    draft,
-    change: (changes: Partial<GroupDraft>) => setDraft((old) => ({ ...old, ...changes })),
-    isChanged: JSON.stringify(draft) !== inForce,
-    undo: () => setDraft(JSON.parse(inForce)),
-  };
-}
-
-function PatternFields({ draft, change }: DraftProps) {
+function AllowedModels({ draft, change }: DraftProps) {
   const { groups: names } = useMessages();
   return (
-    <>
-      <TagsInput
-        label={names.allowed}
-        description={names.patternHint}
-        placeholder={draft.models.length === 0 ? names.nothing : undefined}
-        value={draft.models}
-        onChange={(models) => change({ models })}
-        acceptValueOnBlur
-      />
-      <TagsInput
-        label={names.denied}
-        description={names.deniedHint}
-        value={draft.deny}
-        onChange={(deny) => change({ deny })}
-        acceptValueOnBlur
-      />
-    </>
+    <TagsInput
+      label={names.allowed}
+      description={names.patternHint}
+      placeholder={draft.models.length === 0 ? names.nothing : undefined}
+      value={draft.models}
+      onChange={(models) => change({ models })}
+      acceptValueOnBlur
+    />
+  );
+}
+
+function DeniedModels({ draft, change }: DraftProps) {
+  const { groups: names } = useMessages();
+  return (
+    <TagsInput
+      label={names.denied}
+      description={names.deniedHint}
+      value={draft.deny}
+      onChange={(deny) => change({ deny })}
+      acceptValueOnBlur
+    />
   );
 }
 

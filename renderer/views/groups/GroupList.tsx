@@ -2,35 +2,46 @@ import { Button } from '@mantine/core';
 import { IconPlus } from '@tabler/icons-react';
 import { useState } from 'react';
 import { Link, useLocation } from 'wouter';
-import type { GroupView } from '../../../server/contract/views.ts';
+import type { GroupView } from '../../../server/contract/access-views.ts';
 import { EmptyNote } from '../../components/EmptyNote.tsx';
+import { LimitMeters } from '../../components/LimitMeters.tsx';
 import list from '../../components/List.module.css';
 import { ListSkeleton } from '../../components/ListSkeleton.tsx';
+import { LockMark } from '../../components/LockMark.tsx';
 import { ModalFrame } from '../../components/ModalFrame.tsx';
+import { Panel } from '../../components/Panel.tsx';
 import { Screen } from '../../components/Screen.tsx';
-import { Section } from '../../components/Section.tsx';
-import { useLocalization } from '../../messages/use-messages.ts';
+import { useLocalization, useMessages } from '../../messages/use-messages.ts';
 import { useCanChange } from '../../state/use-can-change.ts';
 import { useControlState } from '../../state/use-control.ts';
+import { useLocks } from '../../state/use-locks.ts';
 import { CreateGroup } from './CreateGroup.tsx';
 import classes from './Groups.module.css';
 
 /** Every group with what it allows; to make one. */
 export function GroupList() {
-  const { messages, formats } = useLocalization();
-  const names = messages.groups;
+  const { groups: names } = useMessages();
   const groups = useControlState((state) => state.views?.groups ?? null);
   const canChange = useCanChange();
+  const lock = useLocks().adding('groups');
   const [isCreating, setCreating] = useState(false);
   const [, goTo] = useLocation();
   const create = (
-    <Button size="xs" leftSection={<IconPlus size={14} />} disabled={!canChange} onClick={() => setCreating(true)}>
-      {names.create}
-    </Button>
+    <>
+      <LockMark lock={lock} />
+      <Button
+        size="xs"
+        leftSection={<IconPlus size={14} />}
+        disabled={!canChange || lock !== null}
+        onClick={() => setCreating(true)}
+      >
+        {names.create}
+      </Button>
+    </>
   );
   return (
-    <Screen name="groups" action={create}>
-      <Section title={names.title} count={groups ? formats.number(groups.length) : undefined}>
+    <Screen name="groups" count={groups?.length} action={create}>
+      <Panel name="groups">
         {!groups && <ListSkeleton rows={2} rowHeight={60} />}
         {groups?.length === 0 && <EmptyNote title={names.emptyTitle} next={names.emptyNext} />}
         <ul className={list.list}>
@@ -38,7 +49,7 @@ export function GroupList() {
             <GroupRow key={group.id} group={group} />
           ))}
         </ul>
-      </Section>
+      </Panel>
       <ModalFrame opened={isCreating} onClose={() => setCreating(false)} title={names.createTitle}>
         <CreateGroup onCancel={() => setCreating(false)} onCreated={(id) => goTo(`/groups/${id}`)} />
       </ModalFrame>
@@ -47,6 +58,7 @@ export function GroupList() {
 }
 
 function GroupRow({ group }: { group: GroupView }) {
+  const lock = useLocks().removing('groups', group.id);
   const { messages, formats } = useLocalization();
   const names = messages.groups;
   return (
@@ -58,10 +70,11 @@ function GroupRow({ group }: { group: GroupView }) {
         <span className={`${list.tag} ${classes.tag}`}>
           {names.keyCount(group.keyCount, formats.number(group.keyCount))}
         </span>
+        <LockMark lock={lock} />
         {group.capture && <span className={`${list.tag} ${classes.tag}`}>{names.captures}</span>}
       </div>
       <div className={list.detail}>
-        {names.allows} <span className={list.mono}>{group.models.join(', ') || names.nothing}</span>
+        {names.allows} <Patterns patterns={group.models} />
         {group.deny.length > 0 && (
           <>
             {` · ${names.denies} `}
@@ -69,6 +82,13 @@ function GroupRow({ group }: { group: GroupView }) {
           </>
         )}
       </div>
+      <LimitMeters meters={group.limitUse} />
     </li>
   );
+}
+
+function Patterns({ patterns }: { patterns: readonly string[] }) {
+  const { groups: names } = useMessages();
+  if (patterns.includes('*')) return names.everything;
+  return patterns.length === 0 ? names.nothing : <span className={list.mono}>{patterns.join(', ')}</span>;
 }

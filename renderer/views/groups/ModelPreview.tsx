@@ -1,4 +1,4 @@
-import type { ModelView } from '../../../server/contract/views.ts';
+import type { ModelView } from '../../../server/contract/access-views.ts';
 import type { ControlError } from '../../api.ts';
 import { CommandProblem } from '../../components/CommandProblem.tsx';
 import { EmptyNote } from '../../components/EmptyNote.tsx';
@@ -20,27 +20,29 @@ export function ModelPreview({ models, difference, problem }: ModelPreviewProps)
   const { messages, formats } = useLocalization();
   const names = messages.groups;
   return (
-    <Section title={names.preview} count={models ? formats.number(models.length) : undefined}>
-      <div className={classes.body}>
-        {problem && <CommandProblem problem={problem} />}
-        {!models && !problem && <ListSkeleton rows={4} rowHeight={28} />}
-        {models?.length === 0 && <EmptyNote title={names.previewEmpty} next={names.previewEmptyNext} />}
-        {difference.lost.length > 0 && (
-          <p className={classes.lost}>
-            {names.lost(formats.number(difference.lost.length))}{' '}
-            <span className={classes.mono}>{difference.lost.join(', ')}</span>
-          </p>
-        )}
-        <ul className={classes.models}>
-          {models?.map((model) => (
-            <li key={model.id} className={classes.model}>
-              <span className={classes.mono}>{model.id}</span>
-              {difference.gained.has(model.id) && <span className={classes.gained}>{names.gained}</span>}
-              <span className={classes.servers}>{model.providers.join(', ')}</span>
-            </li>
-          ))}
-        </ul>
-      </div>
-    </Section>
+    <div className={classes.preview}>
+      <Section title={names.preview} count={models ? formats.number(models.length) : undefined}>
+        <div className={classes.body}>
+          {problem && <CommandProblem problem={problem} />}
+          {!models && !problem && <ListSkeleton rows={4} rowHeight={28} />}
+          {models?.length === 0 && <EmptyNote title={names.previewEmpty} next={names.previewEmptyNext} />}
+          {difference.lost.length > 0 && (
+            <p className={classes.lost}>
+              {names.lost(formats.number(difference.lost.length))}{' '}
+              <span className={classes.mono}>{difference.lost.join(', ')}</span>
+            </p>
+          )}
+          <ul className={classes.models}>
+            {models?.map((model) => (
+              <li key={model.id} className={classes.model}>
+                <span className={classes.mono}>{model.id}</span>
+                {difference.gained.has(model.id) && <span className={classes.gained}>{names.gained}</span>}
+                <span className={classes.servers}>{model.providers.join(', ')}</span>
+              </li>
+            ))}
+          </ul>
+        </div>
+      </Section>
+    </div>
   );
 }

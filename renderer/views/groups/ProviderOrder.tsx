@@ -1,8 +1,10 @@
-import { Button, Fieldset, TagsInput } from '@mantine/core';
+import { Button, TagsInput } from '@mantine/core';
+import { FieldPart } from '../../components/FieldPart.tsx';
 import { moved } from '../../components/moved.ts';
 import { SortableList } from '../../components/SortableList.tsx';
 import { useMessages } from '../../messages/use-messages.ts';
 import { useControlState } from '../../state/use-control.ts';
+import { useProviderName } from '../providers/use-provider-name.ts';
 import type { DraftProps } from './GroupForm.tsx';
 import classes from './Groups.module.css';
 import { inOrder, orderOf } from './group-draft.ts';
@@ -10,15 +12,16 @@ import { inOrder, orderOf } from './group-draft.ts';
 /** Which providers the group may use, and who of them is asked first. `providers`: those that the filter lets through. */
 export function ProviderOrder({ draft, providers, change }: DraftProps & { providers: readonly string[] }) {
   const { groups: names } = useMessages();
+  const providerName = useProviderName();
   const views = useControlState((state) => state.views?.providers ?? null) ?? [];
   const ordered = inOrder(providers, draft.order);
   const items = ordered.map((id, index) => {
     const view = views.find((provider) => provider.id === id);
-    const name = view?.name ?? id;
+    const name = providerName(id);
     return { id, name, content: <Place number={index + 1} name={name} isUsable={!view?.unusable} /> };
   });
   return (
-    <Fieldset legend={names.providers} className={classes.fieldset}>
+    <FieldPart legend={names.providers}>
       <TagsInput
         label={names.providerFilter}
         description={names.providerFilterHint}
@@ -39,7 +42,7 @@ export function ProviderOrder({ draft, providers, change }: DraftProps & { provi
           {names.forgetOrder}
         </Button>
       )}
-    </Fieldset>
+    </FieldPart>
   );
 }
 

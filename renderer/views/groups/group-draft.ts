@@ -1,31 +1,22 @@
-import type { Capability } from '../../../server/contract/config.ts';
-import type { GroupView } from '../../../server/contract/views.ts';
-
-/** In the order of the API's routes. */
-export const capabilityOrder: readonly Capability[] = [
-  'chat',
-  'completions',
-  'responses',
-  'embeddings',
-  'moderations',
-  'images',
-  'transcription',
-  'translation',
-  'speech',
-  'videos',
-];
+import type { GroupView } from '../../../server/contract/access-views.ts';
+import { limitsOf } from '../../components/limit-draft.ts';
 
 /** What is typed of a group; all of it is sent at once, since `group.put` replaces the group. */
-export type GroupDraft = Omit<GroupView, 'keyCount' | 'name'> & { name: string };
+export type GroupDraft = Omit<GroupView, 'keyCount' | 'limitUse' | 'name'> & { name: string };
 
-export function draftOf({ keyCount: _, ...group }: GroupView): GroupDraft {
+export function draftOf({ keyCount: _, limitUse: __, ...group }: GroupView): GroupDraft {
   return { ...group, name: group.name ?? '' };
 }
 
 /** As a command and the preview take it. */
-export function groupOf({ name, defaults, ...draft }: GroupDraft) {
+export function groupOf({ name, defaults, limits, ...draft }: GroupDraft) {
   const given = Object.entries(defaults).filter(([, model]) => model.trim() !== '');
-  return { ...draft, ...(name.trim() && { name: name.trim() }), defaults: Object.fromEntries(given) };
+  return {
+    ...draft,
+    ...(name.trim() && { name: name.trim() }),
+    defaults: Object.fromEntries(given),
+    limits: limitsOf(limits),
+  };
 }
 
 /** The providers as they are asked: those with a place of their own first, the others as they came. */

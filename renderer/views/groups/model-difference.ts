@@ -1,4 +1,4 @@
-import type { ModelView } from '../../../server/contract/views.ts';
+import type { ModelView } from '../../../server/contract/access-views.ts';
 
 /** What saving a group would change in what its keys can use, by model name. */
 export interface ModelDifference {

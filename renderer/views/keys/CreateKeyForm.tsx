@@ -1,6 +1,7 @@
 import { Button, Checkbox, Group, Stack } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
 import { CommandProblem } from '../../components/CommandProblem.tsx';
+import { limitsOf } from '../../components/limit-draft.ts';
 import type { ShownSecret } from '../../components/SecretContent.tsx';
 import { useMessages } from '../../messages/use-messages.ts';
 import { useCommand } from '../../state/use-command.ts';
@@ -17,13 +18,14 @@ export function CreateKeyForm({ onCancel, onCreated }: CreateKeyFormProps) {
   const { createKey: names, secret: secretNames, cancel } = useMessages();
   const groups = useControlState((state) => state.views?.groups ?? null) ?? [];
   const group = groups.find(({ id }) => id === 'default')?.id ?? groups[0]?.id ?? 'default';
-  const [draft, setDraft] = useState<KeyDraft>({ name: '', group, expiry: 'never', models: [] });
+  const [draft, setDraft] = useState<KeyDraft>({ name: '', group, expiry: 'never', models: [], limits: undefined });
   const [keepSecret, setKeepSecret] = useState(true);
   const command = useCommand();
 
   const submit = async (event: FormEvent) => {
     event.preventDefault();
     const name = draft.name.trim();
+    const limits = limitsOf(draft.limits);
     const expiresAt = draft.expiry === 'kept' ? null : expiryOf(draft.expiry, Date.now());
     const result = await command.run({
       type: 'key.create',
@@ -31,6 +33,7 @@ export function CreateKeyForm({ onCancel, onCreated }: CreateKeyFormProps) {
       group: draft.group,
       ...(expiresAt !== null && { expiresAt }),
       ...(draft.models.length > 0 && { models: draft.models }),
+      ...(limits && { limits }),
       keepSecret,
     });
     if (!result) return;

@@ -1,7 +1,8 @@
 import { Button, Group, Stack } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
-import type { KeyView } from '../../../server/contract/views.ts';
+import type { KeyView } from '../../../server/contract/access-views.ts';
 import { CommandProblem } from '../../components/CommandProblem.tsx';
+import { limitsOf } from '../../components/limit-draft.ts';
 import { useMessages } from '../../messages/use-messages.ts';
 import { useCommand } from '../../state/use-command.ts';
 import { expiryOf, type KeyDraft, KeyFields } from './KeyFields.tsx';
@@ -13,12 +14,13 @@ export interface EditKeyFormProps {
 
 /** Name, group, expiry and models of a key; its secret stays. */
 export function EditKeyForm({ view, onClose }: EditKeyFormProps) {
-  const { keys: names, cancel } = useMessages();
+  const { cancel, save } = useMessages();
   const [draft, setDraft] = useState<KeyDraft>({
     name: view.name ?? '',
     group: view.group,
     expiry: view.expiresAt === null ? 'never' : 'kept',
     models: view.models ?? [],
+    limits: view.limits ?? undefined,
   });
   const command = useCommand();
   const submit = async (event: FormEvent) => {
@@ -27,6 +29,7 @@ export function EditKeyForm({ view, onClose }: EditKeyFormProps) {
       name: draft.name.trim() || null,
       group: draft.group,
       models: draft.models.length > 0 ? draft.models : null,
+      limits: limitsOf(draft.limits) ?? null,
       ...(draft.expiry !== 'kept' && { expiresAt: expiryOf(draft.expiry, Date.now()) }),
     };
     if (await command.run({ type: 'key.update', id: view.id, changes })) onClose();
@@ -41,7 +44,7 @@ export function EditKeyForm({ view, onClose }: EditKeyFormProps) {
             {cancel}
           </Button>
           <Button type="submit" loading={command.isRunning}>
-            {names.save}
+            {save}
           </Button>
         </Group>
       </Stack>

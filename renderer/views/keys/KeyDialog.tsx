@@ -1,4 +1,4 @@
-import type { KeyView } from '../../../server/contract/views.ts';
+import type { KeyView } from '../../../server/contract/access-views.ts';
 import { ModalFrame } from '../../components/ModalFrame.tsx';
 import { SecretContent, type ShownSecret } from '../../components/SecretContent.tsx';
 import { useMessages } from '../../messages/use-messages.ts';

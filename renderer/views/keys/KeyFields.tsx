@@ -1,6 +1,12 @@
-import { Group, NativeSelect, TagsInput, TextInput } from '@mantine/core';
-import { useLocalization } from '../../messages/use-messages.ts';
+import { Button, Group, NativeSelect, TagsInput, TextInput } from '@mantine/core';
+import { IconGauge } from '@tabler/icons-react';
+import { useState } from 'react';
+import type { Limits } from '../../../server/contract/config.ts';
+import { LimitFields } from '../../components/LimitFields.tsx';
+import { useLocalization, useMessages } from '../../messages/use-messages.ts';
 import { useControlState } from '../../state/use-control.ts';
+
+import classes from './Keys.module.css';
 
 /** What was typed of a key. */
 export interface KeyDraft {
@@ -10,6 +16,7 @@ export interface KeyDraft {
   expiry: number | 'never' | 'kept';
   /** Patterns of model names; none: all that the group allows. */
   models: string[];
+  limits: Limits | undefined;
 }
 
 const dayMs = 86_400_000;
@@ -65,7 +72,30 @@ export function KeyFields({ draft, onChange, expiresAt = null }: KeyFieldsProps)
         onChange={(models) => onChange({ ...draft, models })}
         acceptValueOnBlur
       />
+      <KeyLimits draft={draft} onChange={onChange} />
     </>
+  );
+}
+
+/** Few keys have limits of their own. */
+function KeyLimits({ draft, onChange }: Pick<KeyFieldsProps, 'draft' | 'onChange'>) {
+  const { limits: names } = useMessages();
+  const [isOpen, setOpen] = useState(draft.limits !== undefined);
+  if (!isOpen) {
+    return (
+      <Button
+        variant="subtle"
+        size="xs"
+        className={classes.start}
+        leftSection={<IconGauge size={14} />}
+        onClick={() => setOpen(true)}
+      >
+        {names.set}
+      </Button>
+    );
+  }
+  return (
+    <LimitFields hint={names.keyHint} limits={draft.limits} onChange={(limits) => onChange({ ...draft, limits })} />
   );
 }
 

@@ -1,8 +1,10 @@
 import { IconEye, IconPencil, IconRefresh, IconTrash } from '@tabler/icons-react';
 import { memo } from 'react';
-import type { KeyView } from '../../../server/contract/views.ts';
+import type { KeyView } from '../../../server/contract/access-views.ts';
+import type { UsageView } from '../../../server/contract/request-views.ts';
 import { CommandProblem } from '../../components/CommandProblem.tsx';
 import { IconAct } from '../../components/IconAct.tsx';
+import { LimitMeters } from '../../components/LimitMeters.tsx';
 import classes from '../../components/List.module.css';
 import { RelativeTime } from '../../components/RelativeTime.tsx';
 import { StateSwitch } from '../../components/StateSwitch.tsx';
@@ -10,18 +12,22 @@ import { useNow } from '../../components/use-now.ts';
 import { useLocalization, useMessages } from '../../messages/use-messages.ts';
 import { useCanChange } from '../../state/use-can-change.ts';
 import { useCommand } from '../../state/use-command.ts';
+import { useControlState } from '../../state/use-control.ts';
 import type { KeyDialogContent } from './KeyDialog.tsx';
 
 export interface KeyRowProps {
   view: KeyView;
+  /** Of the last thirty days; null if there is none. */
+  usage: UsageView | null;
   onOpen(content: KeyDialogContent): void;
   onRevoke(view: KeyView): void;
 }
 
-export const KeyRow = memo(function KeyRow({ view, onOpen, onRevoke }: KeyRowProps) {
+export const KeyRow = memo(function KeyRow({ view, usage, onOpen, onRevoke }: KeyRowProps) {
   const { keys: names, secret: secretNames } = useMessages();
   const command = useCommand();
   const name = view.name ?? view.id;
+  const groupName = useControlState((state) => state.views?.groups.find(({ id }) => id === view.group)?.name);
   const reveal = async () => {
     const result = await command.run({ type: 'key.reveal', id: view.id });
     if (!result) return;
@@ -38,12 +44,12 @@ export const KeyRow = memo(function KeyRow({ view, onOpen, onRevoke }: KeyRowPro
       />
       <div className={view.enabled ? undefined : classes.off}>
         <div className={classes.head}>
-          <span className={classes.name} title={name}>
-            {name}
-          </span>
-          <span className={classes.tag}>{names.group(view.group)}</span>
+          <span className={classes.name}>{name}</span>
+          <span className={classes.tag}>{names.group(groupName ?? view.group)}</span>
         </div>
         <KeyFacts view={view} />
+        {usage && <KeyUsage usage={usage} />}
+        <LimitMeters meters={view.limitUse} />
       </div>
       <KeyActions
         view={view}
@@ -76,6 +82,19 @@ function KeyFacts({ view }: { view: KeyView }) {
       {isExpired && <span className={classes.warning}>{names.expired}</span>}
       {view.models && ' · '}
       {view.models && <span className={classes.mono}>{view.models.join(', ')}</span>}
+    </div>
+  );
+}
+
+function KeyUsage({ usage }: { usage: UsageView }) {
+  const { messages, formats } = useLocalization();
+  const names = messages.limits;
+  const { requests, inputTokens, outputTokens, costUsd } = usage;
+  const cost = costUsd === null ? names.costUnknown : formats.dollars(costUsd);
+  const text = names.usage(requests, formats.number(requests), formats.compact(inputTokens + outputTokens), cost);
+  return (
+    <div className={classes.detail}>
+      {names.inDays}: {text}
     </div>
   );
 }

@@ -1,4 +1,4 @@
-import type { KeyView } from '../../../server/contract/views.ts';
+import type { KeyView } from '../../../server/contract/access-views.ts';
 import { ConfirmDialog } from '../../components/ConfirmDialog.tsx';
 import { useMessages } from '../../messages/use-messages.ts';
 import { useCommand } from '../../state/use-command.ts';

@@ -1,5 +1,5 @@
 import { Button, Group, Stack, Text } from '@mantine/core';
-import type { KeyView } from '../../../server/contract/views.ts';
+import type { KeyView } from '../../../server/contract/access-views.ts';
 import { CommandProblem } from '../../components/CommandProblem.tsx';
 import type { ShownSecret } from '../../components/SecretContent.tsx';
 import { useMessages } from '../../messages/use-messages.ts';

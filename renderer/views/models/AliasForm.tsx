@@ -1,10 +1,12 @@
 import { Button, Group, Stack, TextInput } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
-import type { AliasView } from '../../../server/contract/views.ts';
+import type { AliasView } from '../../../server/contract/access-views.ts';
 import { CommandProblem } from '../../components/CommandProblem.tsx';
+import { OvertakenNotice } from '../../components/OvertakenNotice.tsx';
 import { useMessages } from '../../messages/use-messages.ts';
 import { useCommand } from '../../state/use-command.ts';
 import { useControlState } from '../../state/use-control.ts';
+import { useEdits } from '../../state/use-edits.ts';
 import { AliasTargets } from './AliasTargets.tsx';
 import { draftsOf, targetsOf } from './alias-draft.ts';
 
@@ -16,21 +18,26 @@ export interface AliasFormProps {
 
 /** An alias with its targets; its name is what clients know, so it stays. */
 export function AliasForm({ alias, onClose }: AliasFormProps) {
-  const { models, cancel } = useMessages();
+  const { models, cancel, save } = useMessages();
   const names = models.alias;
   const provider = useControlState((state) => state.views?.providers[0]?.id ?? '');
   const aliases = useControlState((state) => state.views?.aliases ?? null) ?? [];
+  const revision = useControlState((state) => state.views?.status.revision ?? null);
   const [name, setName] = useState(alias?.name ?? '');
-  const [targets, setTargets] = useState(() =>
-    draftsOf(alias ?? { targets: [{ provider, model: '', priority: 0, weight: 1 }] }),
-  );
+  // As it is now; one that was removed meanwhile stays as it was, and saving adds it again.
+  const current = aliases.find((each) => each.name === alias?.name) ?? alias;
+  const [first] = useState({ targets: [{ provider, model: '', priority: 0, weight: 1 }] });
+  const edits = useEdits({ targets: draftsOf(current ?? first) });
+  const { targets } = edits.draft;
   const command = useCommand();
   const isTaken = alias === null && aliases.some((each) => each.name === name.trim());
   const isComplete = name.trim() !== '' && !isTaken && targets.every((each) => each.provider && each.model.trim());
   const submit = async (event: FormEvent) => {
     event.preventDefault();
     if (!isComplete) return;
-    if (await command.run({ type: 'alias.put', alias: { name: name.trim(), targets: targetsOf(targets) } })) onClose();
+    const expected = revision === null ? {} : { expectedRevision: revision };
+    const put = { name: name.trim(), targets: targetsOf(targets) };
+    if (await command.run({ type: 'alias.put', alias: put, ...expected })) onClose();
   };
   return (
     <form onSubmit={(event) => void submit(event)}>
@@ -47,14 +54,15 @@ export function AliasForm({ alias, onClose }: AliasFormProps) {
           spellCheck={false}
           data-autofocus
         />
-        <AliasTargets targets={targets} onChange={setTargets} />
+        <AliasTargets targets={targets} onChange={(changed) => edits.change({ targets: changed })} />
+        {edits.isOvertaken && !command.isRunning && <OvertakenNotice onReload={edits.reload} onKeep={edits.keep} />}
         {command.problem && <CommandProblem problem={command.problem} />}
         <Group justify="flex-end" gap="xs">
           <Button variant="default" onClick={onClose}>
             {cancel}
           </Button>
-          <Button type="submit" loading={command.isRunning} disabled={!isComplete}>
-            {names.save}
+          <Button type="submit" loading={command.isRunning} disabled={!isComplete || edits.isOvertaken}>
+            {save}
           </Button>
         </Group>
       </Stack>

@@ -1,18 +1,20 @@
 import { Button } from '@mantine/core';
 import { IconPencil, IconPlus, IconTrash } from '@tabler/icons-react';
 import { useState } from 'react';
-import type { AliasView } from '../../../server/contract/views.ts';
+import type { AliasView } from '../../../server/contract/access-views.ts';
 import { ConfirmDialog } from '../../components/ConfirmDialog.tsx';
 import { EmptyNote } from '../../components/EmptyNote.tsx';
 import { IconAct } from '../../components/IconAct.tsx';
 import list from '../../components/List.module.css';
 import { ListSkeleton } from '../../components/ListSkeleton.tsx';
+import { LockMark } from '../../components/LockMark.tsx';
 import { ModalFrame } from '../../components/ModalFrame.tsx';
 import { Section } from '../../components/Section.tsx';
 import { useLocalization, useMessages } from '../../messages/use-messages.ts';
 import { useCanChange } from '../../state/use-can-change.ts';
 import { useCommand } from '../../state/use-command.ts';
 import { useControlState } from '../../state/use-control.ts';
+import { useLocks } from '../../state/use-locks.ts';
 import { AliasForm } from './AliasForm.tsx';
 import classes from './Models.module.css';
 
@@ -22,18 +24,22 @@ export function AliasesSection({ onExplain }: { onExplain(model: string): void }
   const names = messages.models.alias;
   const aliases = useControlState((state) => state.views?.aliases ?? null);
   const canChange = useCanChange();
+  const lock = useLocks().adding('aliases');
   const [editing, setEditing] = useState<{ alias: AliasView | null } | null>(null);
   const [removing, setRemoving] = useState<AliasView | null>(null);
   const create = (
-    <Button
-      size="xs"
-      variant="default"
-      leftSection={<IconPlus size={14} />}
-      disabled={!canChange}
-      onClick={() => setEditing({ alias: null })}
-    >
-      {names.create}
-    </Button>
+    <>
+      <LockMark lock={lock} />
+      <Button
+        size="xs"
+        variant="default"
+        leftSection={<IconPlus size={14} />}
+        disabled={!canChange || lock !== null}
+        onClick={() => setEditing({ alias: null })}
+      >
+        {names.create}
+      </Button>
+    </>
   );
   return (
     <Section title={names.title} count={aliases ? formats.number(aliases.length) : undefined} action={create}>
@@ -72,7 +78,10 @@ interface AliasRowProps {
 function AliasRow({ alias, onExplain, onEdit, onRemove }: AliasRowProps) {
   const { models } = useMessages();
   const names = models.alias;
-  const isDisabled = !useCanChange();
+  const locks = useLocks();
+  const changeLock = locks.changing('aliases', alias.name, 'targets');
+  const removalLock = locks.removing('aliases', alias.name);
+  const canChange = useCanChange();
   const targets = alias.targets.toSorted((one, other) => one.priority - other.priority);
   return (
     <li className={classes.alias}>
@@ -89,18 +98,19 @@ function AliasRow({ alias, onExplain, onEdit, onRemove }: AliasRowProps) {
         <span className={classes.aliasTargets}>
           {targets.map(({ provider, model }) => `${provider}/${model}`).join(' → ')}
         </span>
+        <LockMark lock={changeLock ?? removalLock} />
       </div>
       <div className={list.actions}>
         <IconAct
           label={names.edit(alias.name)}
           icon={<IconPencil size={18} />}
-          isDisabled={isDisabled}
+          isDisabled={!canChange || changeLock !== null}
           onClick={onEdit}
         />
         <IconAct
           label={names.remove(alias.name)}
           icon={<IconTrash size={18} />}
-          isDisabled={isDisabled}
+          isDisabled={!canChange || removalLock !== null}
           onClick={onRemove}
         />
       </div>

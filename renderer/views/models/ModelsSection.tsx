@@ -1,7 +1,7 @@
 import { Button, TextInput } from '@mantine/core';
 import { IconSearch } from '@tabler/icons-react';
 import { useState } from 'react';
-import type { ModelView } from '../../../server/contract/views.ts';
+import type { ModelView } from '../../../server/contract/access-views.ts';
 import { CommandProblem } from '../../components/CommandProblem.tsx';
 import { CopyButton } from '../../components/CopyButton.tsx';
 import { EmptyNote } from '../../components/EmptyNote.tsx';

@@ -1,14 +1,18 @@
-import { Alert, TextInput } from '@mantine/core';
+import { TextInput } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
-import { IconCircleCheck, IconMinus } from '@tabler/icons-react';
+import { IconMinus } from '@tabler/icons-react';
 import type { Ref } from 'react';
-import type { RouteCandidate, RouteView } from '../../../server/contract/views.ts';
+import type { RouteCandidate, RouteView } from '../../../server/contract/access-views.ts';
 import { CommandProblem } from '../../components/CommandProblem.tsx';
+import { CooldownNote } from '../../components/CooldownNote.tsx';
 import { Section } from '../../components/Section.tsx';
 import { useLocalization, useMessages } from '../../messages/use-messages.ts';
 import { useControlState } from '../../state/use-control.ts';
 import { useQuery } from '../../state/use-query.ts';
+import { useCredentialName } from '../providers/use-credential-name.ts';
+import { useProviderName } from '../providers/use-provider-name.ts';
 import { type Asker, askedAs } from './asker.ts';
+import { describeReason, describeRefusal } from './describe-reason.ts';
 import classes from './Models.module.css';
 
 export interface RouteSectionProps {
@@ -25,7 +29,12 @@ const typingPauseMs = 150;
 export function RouteSection({ asker, model, onModel, fieldRef }: RouteSectionProps) {
   const { models: names } = useMessages();
   const [settled] = useDebouncedValue(model.trim(), typingPauseMs);
-  const revision = useControlState((state) => state.views?.status.revision ?? null);
+  // Health decides too.
+  const revision = useControlState(({ views }) =>
+    views
+      ? [views.status.revision, ...views.providers.map(({ health }) => `${health.state} ${health.until}`)].join()
+      : null,
+  );
   const isAsked = asker !== null && settled !== '';
   const { answer, problem } = useQuery<'route'>(
     isAsked ? { type: 'route', ...askedAs(asker), model: settled } : null,
@@ -52,23 +61,34 @@ export function RouteSection({ asker, model, onModel, fieldRef }: RouteSectionPr
 }
 
 function Explanation({ route }: { route: RouteView }) {
-  const { models: names } = useMessages();
+  const messages = useMessages();
+  const names = messages.models;
   const taken = route.candidates.filter((candidate) => candidate.isTaken);
   const others = route.candidates.filter((candidate) => !candidate.isTaken);
   return (
     <div role="status">
       {route.refusal && (
-        <Alert color="red" variant="light" title={names.refused} className={classes.refusal}>
-          {route.refusal.message} <span className={classes.mono}>({route.refusal.code})</span>
-        </Alert>
+        <div className={classes.refusal}>
+          <strong>{names.refused}</strong> {describeRefusal(route.refusal, messages)}{' '}
+          <span className={classes.mono}>({route.refusal.code})</span>
+        </div>
       )}
-      {taken.length > 0 && <Candidates title={route.refusal ? names.wouldBeAsked : names.asked} list={taken} />}
-      {others.length > 0 && <Candidates title={names.leftOut} list={others} />}
+      {taken.length > 0 && (
+        <Candidates title={route.refusal ? names.wouldBeAsked : names.asked} list={taken} strategy={route.strategy} />
+      )}
+      {taken.length > 1 && <p className={classes.reason}>{names.strategies[route.strategy]}</p>}
+      {others.length > 0 && <Candidates title={names.leftOut} list={others} strategy={route.strategy} />}
     </div>
   );
 }
 
-function Candidates({ title, list }: { title: string; list: readonly RouteCandidate[] }) {
+interface CandidatesProps {
+  title: string;
+  list: readonly RouteCandidate[];
+  strategy: RouteView['strategy'];
+}
+
+function Candidates({ title, list, strategy }: CandidatesProps) {
   return (
     <>
       <h3 className={classes.subtitle}>{title}</h3>
@@ -77,6 +97,7 @@ function Candidates({ title, list }: { title: string; list: readonly RouteCandid
           <Candidate
             key={`${candidate.provider}/${candidate.model}`}
             candidate={candidate}
+            strategy={strategy}
             isShared={list.some((other) => other !== candidate && isEqualRank(other, candidate))}
           />
         ))}
@@ -90,19 +111,54 @@ function isEqualRank(one: RouteCandidate, other: RouteCandidate): boolean {
   return one.priority !== null && one.priority === other.priority;
 }
 
-function Candidate({ candidate, isShared }: { candidate: RouteCandidate; isShared: boolean }) {
+interface CandidateProps {
+  candidate: RouteCandidate;
+  isShared: boolean;
+  strategy: RouteView['strategy'];
+}
+
+function Candidate({ candidate, isShared, strategy }: CandidateProps) {
   const { messages, formats } = useLocalization();
-  const { name, model, weight, reason, isTaken } = candidate;
-  const Mark = isTaken ? IconCircleCheck : IconMinus;
+  const { model, weight, why, isTaken, health } = candidate;
+  const providers = useControlState((state) => state.views?.providers);
+  const provider = providers?.find(({ id }) => id === candidate.provider);
+  const providerName = useProviderName();
+  const credentialName = useCredentialName();
+  // What holds for the target was said of it.
+  const credentials = candidate.credentials.filter(({ failure }) => failure !== health?.failure);
   return (
     <li className={classes.candidate}>
-      <Mark size={16} className={isTaken ? classes.good : undefined} aria-hidden />
+      {isTaken ? <span className={classes.place} /> : <IconMinus className={classes.mark} size={16} aria-hidden />}
       <div className={classes.candidateText}>
-        <span className={isTaken ? classes.strong : undefined}>{name}</span>
+        <span className={isTaken ? classes.strong : undefined}>{providerName(candidate.provider)}</span>
         {model !== null && <span className={classes.mono}> {model}</span>}
         {isShared && weight !== null && <span> · {messages.models.weightIs(formats.number(weight))}</span>}
-        <span className={classes.reason}>{reason}</span>
+        <span className={classes.reason}>{describeReason(why, provider, messages)}</span>
+        {health && <CooldownNote health={health} className={classes.leftAlone} />}
+        {isTaken && <Measure candidate={candidate} strategy={strategy} />}
+        {credentials.map((credential) => (
+          <CooldownNote
+            key={credential.id}
+            health={credential}
+            name={credentialName(candidate.provider, credential.id)}
+            className={classes.leftAlone}
+          />
+        ))}
       </div>
     </li>
   );
+}
+
+/** By what the strategy compares. */
+function Measure({ candidate, strategy }: Pick<CandidateProps, 'candidate' | 'strategy'>) {
+  const { messages, formats } = useLocalization();
+  const { firstByteMs, priceUsd } = candidate;
+  const { models: names, health } = messages;
+  if (strategy === 'lowest-price') {
+    const price = priceUsd === null ? names.noPrice : names.price(formats.dollars(priceUsd));
+    return <span className={classes.reason}>{price}</span>;
+  }
+  if (firstByteMs !== null)
+    return <span className={classes.reason}>{health.firstByte(formats.duration(firstByteMs))}</span>;
+  return strategy === 'lowest-latency' ? <span className={classes.reason}>{names.notMeasured}</span> : null;
 }

@@ -1,4 +1,4 @@
-import type { AliasView } from '../../../server/contract/views.ts';
+import type { AliasView } from '../../../server/contract/access-views.ts';
 
 /** A target as it is typed. */
 export interface TargetDraft {

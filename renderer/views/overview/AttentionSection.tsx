@@ -1,11 +1,16 @@
 import { IconAlertTriangle, IconChevronRight, IconInfoCircle } from '@tabler/icons-react';
 import { Link } from 'wouter';
+import { describeCooldown } from '../../components/CooldownNote.tsx';
+import { amountOf, describeLimit } from '../../components/LimitMeters.tsx';
 import { Section } from '../../components/Section.tsx';
 import { useNow } from '../../components/use-now.ts';
 import { type Localization, useLocalization } from '../../messages/use-messages.ts';
 import { useControlState } from '../../state/use-control.ts';
+import { blockedReason } from '../providers/blocked-reason.ts';
+import { unlistedReason } from '../providers/unlisted-reason.ts';
 import classes from './AttentionSection.module.css';
 import { type Concern, concernsOf } from './attention.ts';
+import { RunawayConcern } from './RunawayConcern.tsx';
 
 const minuteMs = 60_000;
 
@@ -21,17 +26,12 @@ export function AttentionSection() {
     <Section title={names.title} count={localization.formats.number(concerns.length)}>
       <ul className={classes.list}>
         {concerns.map((concern) => (
-          <li key={`${concern.kind} ${'name' in concern ? concern.name : ''}`}>
-            <Link className={classes.concern} href={concern.href}>
-              {concern.isBad ? (
-                <IconAlertTriangle className={classes.bad} size={18} aria-hidden />
-              ) : (
-                <IconInfoCircle className={classes.warning} size={18} aria-hidden />
-              )}
-              <span className={classes.text}>{textOf(concern, localization)}</span>
-              <span className={classes.mend}>{names.mends[concern.kind]}</span>
-              <IconChevronRight className={classes.mend} size={16} aria-hidden />
-            </Link>
+          <li key={nameOf(concern)}>
+            {concern.kind === 'runaway' ? (
+              <RunawayConcern name={concern.name} runaway={concern.runaway} />
+            ) : (
+              <ConcernLink concern={concern} nowMs={nowMs} />
+            )}
           </li>
         ))}
       </ul>
@@ -39,20 +39,62 @@ export function AttentionSection() {
   );
 }
 
-function textOf(concern: Concern, { messages, formats }: Localization): string {
+function nameOf(concern: Concern): string {
+  const { kind, href } = concern;
+  if (concern.kind === 'runaway') return `${kind} ${concern.runaway.keyId} ${concern.runaway.since}`;
+  if ('meter' in concern) return `${kind} ${concern.id} ${JSON.stringify(concern.meter.budget)}`;
+  return `${kind} ${href} ${'name' in concern ? concern.name : ''} ${'credential' in concern ? concern.credential : ''}`;
+}
+
+type LinkedConcern = Exclude<Concern, { kind: 'runaway' }>;
+
+function ConcernLink({ concern, nowMs }: { concern: LinkedConcern; nowMs: number }) {
+  const localization = useLocalization();
+  return (
+    <Link className={classes.concern} href={concern.href}>
+      {concern.isBad ? (
+        <IconAlertTriangle className={classes.bad} size={18} aria-hidden />
+      ) : (
+        <IconInfoCircle className={classes.warning} size={18} aria-hidden />
+      )}
+      <span className={classes.text}>{textOf(concern, localization, nowMs)}</span>
+      <span className={classes.mend}>{localization.messages.attention.mends[concern.kind]}</span>
+      <IconChevronRight className={classes.mend} size={16} aria-hidden />
+    </Link>
+  );
+}
+
+function textOf(concern: LinkedConcern, localization: Localization, nowMs: number): string {
+  const { messages, formats } = localization;
   const { texts } = messages.attention;
   switch (concern.kind) {
     case 'provider-unusable':
+      return texts[concern.kind](concern.name, blockedReason(concern.provider, messages.providers.blocked) ?? '');
     case 'provider-unlisted':
-      return texts[concern.kind](concern.name, concern.reason);
+      return texts[concern.kind](concern.name, unlistedReason(concern.discovery, messages.probe));
+    case 'provider-left-alone':
+      return texts[concern.kind](concern.name, describeCooldown(concern.health, localization, nowMs));
+    case 'credential-left-alone':
+      return texts[concern.kind](
+        concern.name,
+        concern.credential,
+        describeCooldown(concern.health, localization, nowMs),
+      );
     case 'ledger-broken':
       return texts['ledger-broken'](concern.reason);
     case 'ledger-dropped':
       return texts['ledger-dropped'](formats.number(concern.rows));
+    case 'ledger-replaced':
+      return texts['ledger-replaced'](concern.reason, concern.movedTo);
     case 'key-expired':
       return texts['key-expired'](concern.name);
     case 'key-expires':
       return texts['key-expires'](concern.name, formats.day(concern.atMs));
+    case 'key-budget':
+    case 'group-budget': {
+      const used = amountOf(concern.meter.budget?.unit ?? 'usd', concern.meter.used, localization);
+      return texts[concern.kind](concern.name, used, describeLimit(concern.meter, localization));
+    }
     default:
       return texts[concern.kind];
   }

@@ -1,5 +1,5 @@
 import { Skeleton, UnstyledButton } from '@mantine/core';
-import type { FirstByteView } from '../../../server/contract/views.ts';
+import type { FirstByteView } from '../../../server/contract/request-views.ts';
 import { useLocalization } from '../../messages/use-messages.ts';
 import classes from './MetricTiles.module.css';
 import type { Metric, sumOf } from './usage-figures.ts';
@@ -16,7 +16,7 @@ const unknown = '–';
 /** The figures of the whole time; each leads to its chart. */
 export function MetricTiles({ sum, firstByte, chosen, onChoose }: MetricTilesProps) {
   const { messages, formats } = useLocalization();
-  const { metrics, tokensDetail, errorsDetail, p95Detail } = messages.overview;
+  const { metrics, tokensDetail, errorsDetail, p95Detail, unpriced } = messages.overview;
   const rate = sum && sum.requests > 0 ? formats.percent(sum.errors / sum.requests) : unknown;
   const tiles: { metric: Metric; value: string | null; detail?: string | false | null }[] = [
     { metric: 'requests', value: sum && formats.number(sum.requests) },
@@ -25,7 +25,11 @@ export function MetricTiles({ sum, firstByte, chosen, onChoose }: MetricTilesPro
       value: sum && formats.compact(sum.inputTokens + sum.outputTokens),
       detail: sum && tokensDetail(formats.compact(sum.inputTokens), formats.compact(sum.outputTokens)),
     },
-    { metric: 'cost', value: sum && formats.dollars(sum.costUsd) },
+    {
+      metric: 'cost',
+      value: sum && (sum.costUsd === null ? unknown : formats.dollars(sum.costUsd)),
+      detail: sum && sum.unpricedRequests > 0 && unpriced(formats.number(sum.unpricedRequests)),
+    },
     { metric: 'errors', value: sum && rate, detail: sum && errorsDetail(formats.number(sum.errors)) },
     {
       metric: 'firstByte',

@@ -1,6 +1,6 @@
 import { Skeleton } from '@mantine/core';
 import type { ReactNode } from 'react';
-import type { LedgerHealthView, StatusView } from '../../../server/contract/views.ts';
+import type { LedgerHealthView, StatusView } from '../../../server/contract/status-views.ts';
 import { CopyLine } from '../../components/CopyLine.tsx';
 import { RelativeTime } from '../../components/RelativeTime.tsx';
 import { Section } from '../../components/Section.tsx';
@@ -42,7 +42,7 @@ function Facts({ status }: { status: StatusView | null }) {
         {status && (status.readOnly ? messages.readOnly : names.revisionNumber(formats.number(status.revision)))}
       </Fact>
       <Fact name={names.ledger}>{status && <LedgerHealth ledger={status.ledger} />}</Fact>
-      <Fact name={names.secrets}>{status && (status.secretStore ?? names.secretsUnopened)}</Fact>
+      <Fact name={names.secrets}>{status && <SecretStore status={status} />}</Fact>
     </dl>
   );
 }
@@ -56,6 +56,12 @@ function Fact({ name, children }: { name: string; children: ReactNode }) {
       </dd>
     </div>
   );
+}
+
+function SecretStore({ status: { secretStore, secretStoreKind } }: { status: StatusView }) {
+  const { secretStores, secretsUnopened } = useMessages().status;
+  if (secretStoreKind === null) return secretsUnopened;
+  return <span title={secretStore ?? undefined}>{secretStores[secretStoreKind]}</span>;
 }
 
 function LedgerHealth({ ledger }: { ledger: LedgerHealthView }) {

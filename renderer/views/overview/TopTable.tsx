@@ -1,4 +1,4 @@
-import type { UsageView } from '../../../server/contract/views.ts';
+import type { UsageView } from '../../../server/contract/request-views.ts';
 import { ListSkeleton } from '../../components/ListSkeleton.tsx';
 import { useLocalization } from '../../messages/use-messages.ts';
 import classes from './TopTable.module.css';
@@ -20,7 +20,7 @@ export interface TopTableProps {
 /** Who or what was used most. */
 export function TopTable({ usage, by, metric }: TopTableProps) {
   const { messages, formats } = useLocalization();
-  const { columns, dimensionNames, nobody, nameless, unpriced } = messages.overview;
+  const { columns, dimensionNames, nobody, unpriced } = messages.overview;
   const nameOf = useNames(by);
   if (!usage) return <ListSkeleton rows={3} rowHeight={36} />;
   if (usage.length === 0) return <p className={classes.empty}>{nobody}</p>;
@@ -40,13 +40,13 @@ export function TopTable({ usage, by, metric }: TopTableProps) {
       <tbody>
         {rows.map((row) => (
           <tr key={row.name ?? ''}>
-            <td className={classes.name} title={nameOf(row.name) ?? nameless}>
+            <td className={classes.name} title={nameOf(row.name)}>
               <span
                 className={classes.share}
                 style={{ width: `${(amountOf(row, metric) / most) * 100}%` }}
                 aria-hidden
               />
-              {nameOf(row.name) ?? nameless}
+              {nameOf(row.name)}
             </td>
             <td className={classes.end}>{formats.number(row.requests)}</td>
             <td className={`${classes.end} ${classes.wide} ${row.errors > 0 ? classes.bad : ''}`}>
@@ -57,8 +57,8 @@ export function TopTable({ usage, by, metric }: TopTableProps) {
               className={classes.end}
               title={row.unpricedRequests > 0 ? unpriced(formats.number(row.unpricedRequests)) : undefined}
             >
-              {row.costUsd > 0 || row.unpricedRequests === 0 ? formats.dollars(row.costUsd) : unknown}
-              {row.costUsd > 0 && row.unpricedRequests > 0 && '+'}
+              {row.costUsd === null ? unknown : formats.dollars(row.costUsd)}
+              {row.costUsd !== null && row.unpricedRequests > 0 && '+'}
             </td>
           </tr>
         ))}

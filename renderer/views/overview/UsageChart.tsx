@@ -1,10 +1,10 @@
 import '@mantine/charts/styles.css';
 import { BarChart, LineChart } from '@mantine/charts';
-import type { FirstByteView } from '../../../server/contract/views.ts';
+import type { FirstByteView } from '../../../server/contract/request-views.ts';
 import { useLocalization } from '../../messages/use-messages.ts';
 import type { ChartRow } from './usage-figures.ts';
 
-const height = 220;
+const height = 250;
 const colors = ['water.6', 'orange.5', 'violet.5', 'lime.7', 'pink.5'];
 
 interface TimeAxis {
@@ -81,6 +81,6 @@ function commonProps(tick: TimeAxis['tick']) {
     yAxisProps: { width: 64, allowDecimals: true },
     // Also asked while the pointer is nowhere.
     tooltipProps: { labelFormatter: (startMs: unknown) => (typeof startMs === 'number' ? tick(startMs) : '') },
-    legendProps: { verticalAlign: 'bottom' as const, height: 36 },
+    legendProps: { verticalAlign: 'bottom' as const },
   };
 }

@@ -47,7 +47,7 @@ export function UsageSection({ choice }: { choice: OverviewChoice }) {
           <EmptyNote title={names.emptyTitle} next={names.emptyNext} />
         ) : (
           <figure className={classes.chart} aria-label={names.metrics[metric]}>
-            <Suspense fallback={<Skeleton height={220} />}>
+            <Suspense fallback={<Skeleton height={250} />}>
               <Chart answers={answers} choice={choice} metric={metric} />
             </Suspense>
           </figure>
@@ -78,19 +78,19 @@ interface ChartProps {
 }
 
 function Chart({ answers, choice, metric }: ChartProps) {
-  const { messages, formats } = useLocalization();
+  const { formats } = useLocalization();
   const nameOf = useNames(choice.by);
   const { grid, leaders, total, named, firstByte } = answers;
   const steps = stepsOf(grid);
   const isWithinDay = grid.untilMs - grid.sinceMs <= 90_000_000;
   const tick = isWithinDay ? formats.clock : grid.stepMs < 86_400_000 ? formats.dayAndClock : formats.shortDay;
   if (metric === 'firstByte') {
-    if (!firstByte) return <Skeleton height={220} />;
+    if (!firstByte) return <Skeleton height={250} />;
     return <FirstByteChart steps={steps} times={firstByte.steps} tick={tick} format={formats.duration} />;
   }
-  if (!total || !named) return <Skeleton height={220} />;
+  if (!total || !named) return <Skeleton height={250} />;
   const rows = chartRows({ steps, names: leaders, metric, named, total });
-  const labels = leaders.map((name) => nameOf(name) ?? messages.overview.nameless);
+  const labels = leaders.map(nameOf);
   return <AmountChart steps={steps} rows={rows} labels={labels} tick={tick} format={formatOf(metric, formats)} />;
 }
 

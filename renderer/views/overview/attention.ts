@@ -1,44 +1,72 @@
 /** What a person should look after, from what the engine tells of itself; the worst first. Pure. */
+
+import type { GroupView, KeyView } from '../../../server/contract/access-views.ts';
 import type { ConfigViews } from '../../../server/contract/events.ts';
-import type { KeyView, ProviderView } from '../../../server/contract/views.ts';
+import type { LimitMeter, RunawayView } from '../../../server/contract/limits.ts';
+import type { CredentialView, DiscoveryView, ProviderView } from '../../../server/contract/provider-views.ts';
 
 export type Concern = {
   isBad: boolean;
   /** Where it is mended. */
   href: string;
 } & (
-  | { kind: 'provider-unusable' | 'provider-unlisted'; name: string; reason: string }
+  | { kind: 'provider-unusable'; name: string; provider: ProviderView }
+  | { kind: 'provider-unlisted'; name: string; discovery: DiscoveryView }
+  | { kind: 'provider-left-alone'; name: string; health: ProviderView['health'] }
+  | { kind: 'credential-left-alone'; name: string; credential: string; health: CredentialView['health'] }
   | { kind: 'ledger-broken'; reason: string }
   | { kind: 'ledger-dropped'; rows: number }
+  | { kind: 'ledger-replaced'; movedTo: string | null; reason: string }
   | { kind: 'key-expired'; name: string }
   | { kind: 'key-expires'; name: string; atMs: number }
+  | { kind: 'key-budget' | 'group-budget'; id: string; name: string; meter: LimitMeter }
+  | { kind: 'runaway'; name: string; runaway: RunawayView }
   | { kind: 'no-provider' | 'demo-only' | 'no-key' }
 );
 
 /** How long before it expires a key is spoken of. */
 const noticeMs = 7 * 86_400_000;
 
-export function concernsOf({ status, providers, keys }: ConfigViews, nowMs: number): Concern[] {
+export function concernsOf({ status, providers, keys, groups, runaways }: ConfigViews, nowMs: number): Concern[] {
   return [
     ...providers.flatMap(concernsOfProvider),
     ...concernsOfLedger(status.ledger),
     ...concernsOfSetup(providers, keys),
     ...keys.flatMap((key) => concernsOfKey(key, nowMs)),
+    ...runaways.map((runaway) => concernOfRunaway(runaway, keys)),
+    ...keys.flatMap((key) => concernsOfBudgets('key-budget', key, '/keys')),
+    ...groups.flatMap((group) => concernsOfBudgets('group-budget', group, `/groups/${group.id}`)),
   ].toSorted((a, b) => Number(b.isBad) - Number(a.isBad));
 }
 
-function concernsOfProvider({ id, name, enabled, unusable, discovery, isDemo }: ProviderView): Concern[] {
+function concernsOfProvider(provider: ProviderView): Concern[] {
+  const { id, name, enabled, unusable, discovery, isDemo, health } = provider;
   if (!enabled || isDemo) return [];
   const href = `/providers/${id}`;
-  if (unusable) return [{ kind: 'provider-unusable', isBad: true, href, name, reason: unusable }];
-  if (discovery?.problem) return [{ kind: 'provider-unlisted', isBad: false, href, name, reason: discovery.problem }];
+  if (unusable) return [{ kind: 'provider-unusable', isBad: true, href, name, provider }];
+  if (health.state === 'cooling' || health.state === 'refused')
+    return [{ kind: 'provider-left-alone', isBad: true, href, name, health }];
+  const ofCredentials = provider.credentials.filter(needsMend).map(
+    ({ id: credential, label, health: its }): Concern => ({
+      ...{ kind: 'credential-left-alone', isBad: false, href, name, credential: label ?? credential, health: its },
+    }),
+  );
+  if (ofCredentials.length > 0) return ofCredentials;
+  if (discovery?.problem) return [{ kind: 'provider-unlisted', isBad: false, href, name, discovery }];
   return [];
 }
 
-function concernsOfLedger({ ok, dropped, lastError }: ConfigViews['status']['ledger']): Concern[] {
+/** A rate limit passes by itself; these two do not. */
+function needsMend({ enabled, health }: CredentialView): boolean {
+  return enabled && health.state !== 'ok' && (health.failure === 'credential' || health.failure === 'quota');
+}
+
+function concernsOfLedger({ ok, dropped, lastError, replaced }: ConfigViews['status']['ledger']): Concern[] {
   const href = '/requests';
   if (!ok) return [{ kind: 'ledger-broken', isBad: true, href, reason: lastError ?? '' }];
-  return dropped > 0 ? [{ kind: 'ledger-dropped', isBad: false, href, rows: dropped }] : [];
+  const found: Concern[] = dropped > 0 ? [{ kind: 'ledger-dropped', isBad: false, href, rows: dropped }] : [];
+  if (replaced) found.push({ kind: 'ledger-replaced', isBad: false, href, ...replaced });
+  return found;
 }
 
 function concernsOfSetup(providers: readonly ProviderView[], keys: readonly KeyView[]): Concern[] {
@@ -56,4 +84,24 @@ function concernsOfKey({ id, name, enabled, expiresAt }: KeyView, nowMs: number)
   const key = { name: name ?? id, href: '/keys' };
   if (atMs <= nowMs) return [{ kind: 'key-expired', isBad: true, ...key }];
   return atMs - nowMs < noticeMs ? [{ kind: 'key-expires', isBad: false, ...key, atMs }] : [];
+}
+
+function concernOfRunaway(runaway: RunawayView, keys: readonly KeyView[]): Concern {
+  const name = keys.find(({ id }) => id === runaway.keyId)?.name ?? runaway.keyId;
+  return { kind: 'runaway', isBad: true, href: '/requests', name, runaway };
+}
+
+/** From this share on a budget is spoken of, as the engine does. */
+const noticeShare = 0.8;
+
+function concernsOfBudgets(
+  kind: 'key-budget' | 'group-budget',
+  { id, name, limitUse }: Pick<KeyView | GroupView, 'id' | 'name' | 'limitUse'>,
+  href: string,
+): Concern[] {
+  const near = limitUse.filter(({ budget, used, amount }) => budget !== null && used >= amount * noticeShare);
+  return near.map((meter) => {
+    const isBad = meter.budget?.hard === true && meter.used >= meter.amount;
+    return { kind, isBad, href, id, name: name ?? id, meter };
+  });
 }

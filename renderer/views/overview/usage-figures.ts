@@ -1,11 +1,14 @@
 /** What the overview counts, and how the engine's steps become rows of a chart. Pure. */
-import type { UsageStepView } from '../../../server/contract/views.ts';
+import type { UsageStepView } from '../../../server/contract/request-views.ts';
 import type { Messages } from '../../messages/en.ts';
 
 export type Metric = keyof Messages['overview']['metrics'];
 export type CountedMetric = Exclude<Metric, 'firstByte'>;
 
-type Counted = Pick<UsageStepView, 'requests' | 'errors' | 'inputTokens' | 'outputTokens' | 'costUsd'>;
+type Counted = Pick<
+  UsageStepView,
+  'requests' | 'errors' | 'inputTokens' | 'outputTokens' | 'costUsd' | 'unpricedRequests'
+>;
 
 export function amountOf(counted: Counted, metric: CountedMetric): number {
   switch (metric) {
@@ -14,22 +17,24 @@ export function amountOf(counted: Counted, metric: CountedMetric): number {
     case 'tokens':
       return counted.inputTokens + counted.outputTokens;
     case 'cost':
-      return counted.costUsd;
+      return counted.costUsd ?? 0;
     case 'errors':
       return counted.errors;
   }
 }
 
 export function sumOf(steps: readonly Counted[]): Counted {
-  const sum = { requests: 0, errors: 0, inputTokens: 0, outputTokens: 0, costUsd: 0 };
+  const sum = { requests: 0, errors: 0, inputTokens: 0, outputTokens: 0, costUsd: 0, unpricedRequests: 0 };
   for (const step of steps) {
     sum.requests += step.requests;
     sum.errors += step.errors;
     sum.inputTokens += step.inputTokens;
     sum.outputTokens += step.outputTokens;
-    sum.costUsd += step.costUsd;
+    sum.unpricedRequests += step.unpricedRequests;
+    sum.costUsd += step.costUsd ?? 0;
   }
-  return sum;
+  // As in the engine: that a cost is not known is not that there was none.
+  return { ...sum, costUsd: sum.costUsd === 0 && sum.unpricedRequests > 0 ? null : sum.costUsd };
 }
 
 /** The names with the most of it, the most first. */

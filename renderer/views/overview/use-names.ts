@@ -1,13 +1,21 @@
-import { useMemo } from 'react';
+import { useCallback, useMemo } from 'react';
+import { useMessages } from '../../messages/use-messages.ts';
 import { useControlState } from '../../state/use-control.ts';
+import { useProviderName } from '../providers/use-provider-name.ts';
 import type { Dimension } from './use-usage.ts';
 
-/** What a person calls a key, group, provider or model; null for what has none. */
-export function useNames(by: Dimension): (id: string | null) => string | null {
-  const views = useControlState((state) => state.views);
-  return useMemo(() => {
-    const named = { key: views?.keys, group: views?.groups, provider: views?.providers, model: undefined }[by] ?? [];
-    const names = new Map(named.map(({ id, name }) => [id, name ?? id]));
-    return (id) => (id === null ? null : (names.get(id) ?? id));
-  }, [views?.keys, views?.groups, views?.providers, by]);
+/** What a person calls a key, group, provider or model by its id; null: the requests that had none. */
+export function useNames(by: Dimension): (id: string | null) => string {
+  const { nameless } = useMessages().overview;
+  const providerName = useProviderName();
+  const named = useControlState(({ views }) => (by === 'key' ? views?.keys : views?.groups));
+  const names = useMemo(() => new Map(named?.map(({ id, name }) => [id, name ?? id])), [named]);
+  return useCallback(
+    (id) => {
+      if (id === null) return nameless[by];
+      if (by === 'provider') return providerName(id);
+      return by === 'model' ? id : (names.get(id) ?? id);
+    },
+    [by, nameless, providerName, names],
+  );
 }

@@ -20,13 +20,26 @@ export interface BenchProps {
   isBusy?: boolean;
   onSend(): void;
   onStop?: () => void;
+  /** Fields that are seldom changed, below the acts. */
+  options?: ReactNode;
   /** The fields. */
   children: ReactNode;
 }
 
 /** A form, what came of it, and beside both the raw request and reply. */
 export function Bench(props: BenchProps) {
-  const { title, runner, acts, result, isIncomplete = false, isBusy = false, onSend, onStop, children } = props;
+  const {
+    title,
+    runner,
+    acts,
+    result,
+    isIncomplete = false,
+    isBusy = false,
+    onSend,
+    onStop,
+    options,
+    children,
+  } = props;
   const { playground: names } = useMessages();
   const isRunning = runner.isRunning || isBusy;
   const submit = (event: FormEvent) => {
@@ -64,6 +77,7 @@ export function Bench(props: BenchProps) {
             )}
             {acts}
           </div>
+          {options}
         </form>
       </Section>
       <RawExchange exchange={runner.exchange} />

@@ -72,6 +72,30 @@ export function ChatBench({ keyChoice }: { keyChoice: KeyChoice }) {
       onSend={() => void send()}
       acts={clear}
       result={<ConversationView turns={turns} isRunning={runner.isRunning} />}
+      options={
+        <>
+          <ModelField choice={models} />
+          <Textarea
+            label={names.system}
+            value={system}
+            onChange={(event) => setSystem(event.currentTarget.value)}
+            autosize
+            minRows={1}
+            maxRows={6}
+          />
+          <Textarea
+            label={names.tools}
+            description={names.toolsHint}
+            value={tools}
+            onChange={(event) => setTools(event.currentTarget.value)}
+            error={areToolsWrong && names.toolsWrong}
+            spellCheck={false}
+            autosize
+            minRows={1}
+            maxRows={10}
+          />
+        </>
+      }
     >
       <Textarea
         label={wantsResult ? names.toolResult : names.message}
@@ -84,26 +108,6 @@ export function ChatBench({ keyChoice }: { keyChoice: KeyChoice }) {
         maxRows={8}
       />
       <FilePick label={names.attachImage} accept="image/*" file={image} onPick={setImage} />
-      <ModelField choice={models} />
-      <Textarea
-        label={names.system}
-        value={system}
-        onChange={(event) => setSystem(event.currentTarget.value)}
-        autosize
-        minRows={1}
-        maxRows={6}
-      />
-      <Textarea
-        label={names.tools}
-        description={names.toolsHint}
-        value={tools}
-        onChange={(event) => setTools(event.currentTarget.value)}
-        error={areToolsWrong && names.toolsWrong}
-        spellCheck={false}
-        autosize
-        minRows={1}
-        maxRows={10}
-      />
     </Bench>
   );
 }

@@ -9,8 +9,10 @@ import type { Messages } from '../../messages/en.ts';
 import { useMessages } from '../../messages/use-messages.ts';
 import { type KeyChoice, useKeyChoice } from '../../state/use-key-choice.ts';
 import { ChatBench } from './ChatBench.tsx';
+import { CompletionsBench } from './CompletionsBench.tsx';
 import { EmbeddingsBench } from './EmbeddingsBench.tsx';
 import { ImagesBench } from './ImagesBench.tsx';
+import { ModerationsBench } from './ModerationsBench.tsx';
 import classes from './Playground.module.css';
 import { ResponsesBench } from './ResponsesBench.tsx';
 import { SpeechBench } from './SpeechBench.tsx';
@@ -22,7 +24,9 @@ type BenchName = keyof Messages['playground']['benches'];
 const benches: readonly { name: BenchName; Component: ComponentType<{ keyChoice: KeyChoice }> }[] = [
   { name: 'chat', Component: ChatBench },
   { name: 'responses', Component: ResponsesBench },
+  { name: 'completions', Component: CompletionsBench },
   { name: 'embeddings', Component: EmbeddingsBench },
+  { name: 'moderations', Component: ModerationsBench },
   { name: 'images', Component: ImagesBench },
   { name: 'speech', Component: SpeechBench },
   { name: 'transcription', Component: TranscriptionBench },
@@ -49,7 +53,9 @@ export function Playground() {
         ))}
       </nav>
       {keyChoice.keys?.length === 0 ? (
-        <EmptyNote title={names.noKeyTitle} next={names.noKeyNext} />
+        <EmptyNote title={names.noKeyTitle} next={names.noKeyNext}>
+          <Link href="/keys">{names.toKeys}</Link>
+        </EmptyNote>
       ) : (
         <div className={classes.key}>
           <KeyChooser choice={keyChoice} />

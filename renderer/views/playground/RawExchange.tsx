@@ -1,3 +1,4 @@
+import { Link } from 'wouter';
 import { CopyButton } from '../../components/CopyButton.tsx';
 import { Section } from '../../components/Section.tsx';
 import { useLocalization } from '../../messages/use-messages.ts';
@@ -24,7 +25,13 @@ export function RawExchange({ exchange }: { exchange: Exchange | null }) {
           </p>
           {exchange.requestText && <RawText text={exchange.requestText} what={names.rawRequest} />}
           <p className={classes.line}>{facts?.filter(Boolean).join(' · ')}</p>
-          {exchange.requestId && <p className={classes.soft}>{exchange.requestId}</p>}
+          {exchange.requestId && (
+            <p className={classes.line}>
+              <Link href={`/requests/${exchange.requestId}`} title={names.toRequest}>
+                {exchange.requestId}
+              </Link>
+            </p>
+          )}
           {exchange.replyText && <RawText text={exchange.replyText} what={names.rawReply} />}
         </div>
       ) : (

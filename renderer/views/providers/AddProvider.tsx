@@ -6,23 +6,31 @@ import { FirstProbe } from './FirstProbe.tsx';
 import { type Choice, PresetPicker } from './PresetPicker.tsx';
 
 /** Where the person is: which service, what it needs, whether it works. */
-type Stage = { name: 'pick' } | { name: 'connect'; choice: Choice } | { name: 'probe'; id: string };
+export type Stage = { name: 'pick' } | { name: 'connect'; choice: Choice } | { name: 'probe'; id: string };
 
-/** Adds a provider in three steps. Its content is made anew each time it opens, so that it always begins empty. */
-export function AddProvider({ opened, onClose }: { opened: boolean; onClose(): void }) {
+/**
+ * Adds a provider in three steps, from the `first` one on; null: it is closed. Its content is made anew each time it opens, so
+ * that it always begins empty.
+ */
+export function AddProvider({ first, onClose }: { first: Stage | null; onClose(): void }) {
   const { add: names } = useMessages().providers;
   return (
-    <ModalFrame opened={opened} onClose={onClose} title={names.title}>
-      <Stages onClose={onClose} />
+    <ModalFrame opened={first !== null} onClose={onClose} title={names.title}>
+      {first && <Stages first={first} onClose={onClose} />}
     </ModalFrame>
   );
 }
 
-function Stages({ onClose }: { onClose(): void }) {
-  const [stage, setStage] = useState<Stage>({ name: 'pick' });
+function Stages({ first, onClose }: { first: Stage; onClose(): void }) {
+  const [stage, setStage] = useState(first);
   switch (stage.name) {
     case 'pick':
-      return <PresetPicker onPick={(choice) => setStage({ name: 'connect', choice })} />;
+      return (
+        <PresetPicker
+          onPick={(choice) => setStage({ name: 'connect', choice })}
+          onAdded={(id) => setStage({ name: 'probe', id })}
+        />
+      );
     case 'connect':
       return (
         <ConnectForm

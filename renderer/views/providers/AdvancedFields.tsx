@@ -1,49 +1,49 @@
-import {
-  Button,
-  Fieldset,
-  Group,
-  NativeSelect,
-  NumberInput,
-  SimpleGrid,
-  Stack,
-  Switch,
-  TextInput,
-} from '@mantine/core';
+import { Button, Group, NativeSelect, NumberInput, SimpleGrid, Stack, Switch, TextInput } from '@mantine/core';
 import { IconPlus, IconTrash } from '@tabler/icons-react';
+import { FieldPart } from '../../components/FieldPart.tsx';
 import { IconAct } from '../../components/IconAct.tsx';
+import { Lockable } from '../../components/Lockable.tsx';
 import { useMessages } from '../../messages/use-messages.ts';
-import type { ConnectionFormState } from './ConnectionForm.tsx';
+import type { ConnectionFieldsProps, ConnectionFormState } from './ConnectionForm.tsx';
 import { phases } from './connection-values.ts';
 import classes from './Providers.module.css';
 
 /** What few providers need: limits on time, a proxy, headers, how usage is learnt. */
-export function AdvancedFields({ form }: { form: ConnectionFormState }) {
+export function AdvancedFields({ form, lockOf }: ConnectionFieldsProps) {
   const { connection: names } = useMessages().providers;
   return (
     <Stack gap="sm">
-      <Fieldset legend={names.timeouts} className={classes.fieldset}>
-        <SimpleGrid cols={2} spacing="sm">
-          {phases.map((phase) => (
-            <NumberInput
-              key={phase}
-              label={names.phases[phase]}
-              placeholder={names.usual[phase]}
-              min={0.001}
-              max={86_400}
-              suffix=" s"
-              hideControls
-              {...form.getInputProps(`timeouts.${phase}`)}
-            />
-          ))}
-        </SimpleGrid>
-      </Fieldset>
-      <ProxyFields form={form} />
-      <HeaderFields form={form} />
-      <Switch
-        label={names.askUsage}
-        description={names.askUsageHint}
-        {...form.getInputProps('askUsage', { type: 'checkbox' })}
-      />
+      <Lockable lock={lockOf('timeouts')}>
+        <FieldPart legend={names.timeouts}>
+          <SimpleGrid cols={2} spacing="sm">
+            {phases.map((phase) => (
+              <NumberInput
+                key={phase}
+                label={names.phases[phase]}
+                placeholder={names.usual[phase]}
+                min={0.001}
+                max={86_400}
+                suffix=" s"
+                hideControls
+                {...form.getInputProps(`timeouts.${phase}`)}
+              />
+            ))}
+          </SimpleGrid>
+        </FieldPart>
+      </Lockable>
+      <Lockable lock={lockOf('proxy')}>
+        <ProxyFields form={form} />
+      </Lockable>
+      <Lockable lock={lockOf('headers')}>
+        <HeaderFields form={form} />
+      </Lockable>
+      <Lockable lock={lockOf('askUsage')}>
+        <Switch
+          label={names.askUsage}
+          description={names.askUsageHint}
+          {...form.getInputProps('askUsage', { type: 'checkbox' })}
+        />
+      </Lockable>
     </Stack>
   );
 }
@@ -76,8 +76,7 @@ function ProxyFields({ form }: { form: ConnectionFormState }) {
 function HeaderFields({ form }: { form: ConnectionFormState }) {
   const { connection: names } = useMessages().providers;
   return (
-    <Fieldset legend={names.headers} className={classes.fieldset}>
-      <p className={classes.soft}>{names.headersHint}</p>
+    <FieldPart legend={names.headers} hint={names.headersHint}>
       <Stack gap="xs">
         {form.values.headers.map((header, index) => (
           <Group key={`header-${String(index)}`} gap="xs" wrap="nowrap" align="flex-end">
@@ -110,6 +109,6 @@ function HeaderFields({ form }: { form: ConnectionFormState }) {
           {names.addHeader}
         </Button>
       </Stack>
-    </Fieldset>
+    </FieldPart>
   );
 }

@@ -6,7 +6,7 @@ import { CommandProblem } from '../../components/CommandProblem.tsx';
 import { useMessages } from '../../messages/use-messages.ts';
 import { useCommand } from '../../state/use-command.ts';
 import { fillPlaceholders, isBaseUrl, placeholdersOf } from './base-url.ts';
-import { CredentialFields, draftedCredential, emptyDraft } from './CredentialFields.tsx';
+import { type CredentialDraft, CredentialFields, draftedCredential, emptyDraft } from './CredentialFields.tsx';
 import type { Choice } from './PresetPicker.tsx';
 import classes from './Providers.module.css';
 
@@ -66,7 +66,7 @@ function useConnectForm(choice: Choice, onAdded: (id: string) => void) {
   const [address, setAddress] = useState('');
   const [name, setName] = useState('');
   const [values, setValues] = useState<Readonly<Record<string, string>>>({});
-  const [credential, setCredential] = useState(emptyDraft);
+  const [credential, setCredential] = useState(() => draftFor(choice));
   const [wasSent, setWasSent] = useState(false);
   const command = useCommand();
   const baseUrl = preset ? fillPlaceholders(template, values) : address.trim();
@@ -94,6 +94,11 @@ function useConnectForm(choice: Choice, onAdded: (id: string) => void) {
     lacksAddress: wasSent && !isBaseUrl(baseUrl),
     ...{ address, setAddress, name, setName, values, setValues, credential, setCredential, command, submit },
   };
+}
+
+function draftFor(choice: Choice): CredentialDraft {
+  if (choice === 'custom' || choice.variable === undefined) return emptyDraft;
+  return { source: 'env', value: choice.variable };
 }
 
 /** What is missing of the address: all of it, or what the preset leaves open. */

@@ -1,13 +1,19 @@
 import { Button, Collapse, Group, NativeSelect, Stack, TagsInput, TextInput } from '@mantine/core';
 import { type UseFormReturnType, useForm } from '@mantine/form';
 import { IconChevronDown, IconChevronRight } from '@tabler/icons-react';
-import { useEffect, useState } from 'react';
-import type { ProviderView } from '../../../server/contract/views.ts';
+import { useEffect, useRef, useState } from 'react';
+import type { Lock } from '../../../server/contract/lock.ts';
+import type { ProviderView } from '../../../server/contract/provider-views.ts';
 import { CommandProblem } from '../../components/CommandProblem.tsx';
+import { FormActs } from '../../components/FormActs.tsx';
+import { Lockable } from '../../components/Lockable.tsx';
+import { OvertakenNotice } from '../../components/OvertakenNotice.tsx';
 import { Section } from '../../components/Section.tsx';
 import { useMessages } from '../../messages/use-messages.ts';
-import { useCanChange } from '../../state/use-can-change.ts';
+import { followEdits } from '../../state/edits.ts';
 import { useCommand } from '../../state/use-command.ts';
+import { useControlState } from '../../state/use-control.ts';
+import { useLocks } from '../../state/use-locks.ts';
 import { AdvancedFields } from './AdvancedFields.tsx';
 import { isBaseUrl } from './base-url.ts';
 import { type ConnectionValues, changesOf, valuesOf } from './connection-values.ts';
@@ -15,22 +21,34 @@ import classes from './Providers.module.css';
 
 export type ConnectionFormState = UseFormReturnType<ConnectionValues>;
 
+/** What every part of the form gets. */
+export interface ConnectionFieldsProps {
+  form: ConnectionFormState;
+  /** Who has fixed a field of the provider, if anybody. */
+  lockOf(field: keyof ProviderView): Lock | null;
+}
+
 /** How a provider is reached. What is in force shows again as soon as it changes. */
 export function ConnectionForm({ provider }: { provider: ProviderView }) {
   const { connection: names } = useMessages().providers;
-  const form = useConnectionForm(provider);
-  const canChange = useCanChange();
+  const { form, overtaken } = useConnectionForm(provider);
+  const revision = useControlState((state) => state.views?.status.revision ?? null);
+  const locks = useLocks();
+  const lockOf = (field: keyof ProviderView) => locks.changing('providers', provider.id, field);
   const command = useCommand();
   const [showsAdvanced, setShowsAdvanced] = useState(false);
   const Chevron = showsAdvanced ? IconChevronDown : IconChevronRight;
-  const save = (values: ConnectionValues) =>
-    command.run({ type: 'provider.update', id: provider.id, changes: changesOf(values) });
+  const save = async (values: ConnectionValues) => {
+    const expected = revision === null ? {} : { expectedRevision: revision };
+    const changes = changesOf(values);
+    if (await command.run({ type: 'provider.update', id: provider.id, changes, ...expected })) overtaken.reload();
+  };
   return (
     <Section title={names.title}>
       <form className={classes.body} onSubmit={form.onSubmit((values) => void save(values))} noValidate>
         <Stack gap="sm">
-          <AddressFields form={form} />
-          <ModelsFields form={form} />
+          <AddressFields form={form} lockOf={lockOf} />
+          <ModelsFields form={form} lockOf={lockOf} />
           <Button
             variant="subtle"
             size="xs"
@@ -42,24 +60,21 @@ export function ConnectionForm({ provider }: { provider: ProviderView }) {
             {names.advanced}
           </Button>
           <Collapse expanded={showsAdvanced} transitionDuration={0}>
-            <AdvancedFields form={form} />
+            <AdvancedFields form={form} lockOf={lockOf} />
           </Collapse>
+          {overtaken.isSo && !command.isRunning && (
+            <OvertakenNotice onReload={overtaken.reload} onKeep={overtaken.keep} />
+          )}
           {command.problem && <CommandProblem problem={command.problem} />}
-          <Group justify="flex-end" gap="xs">
-            <Button variant="default" disabled={!form.isDirty()} onClick={() => form.reset()}>
-              {names.undo}
-            </Button>
-            <Button type="submit" loading={command.isRunning} disabled={!canChange || !form.isDirty()}>
-              {names.save}
-            </Button>
-          </Group>
+          <FormActs isChanged={form.isDirty()} isBlocked={overtaken.isSo} command={command} onUndo={overtaken.reload} />
         </Stack>
       </form>
     </Section>
   );
 }
 
-function useConnectionForm(provider: ProviderView): ConnectionFormState {
+/** With what was typed kept when something else comes into force. */
+function useConnectionForm(provider: ProviderView) {
   const { connection: names, add } = useMessages().providers;
   const form = useForm<ConnectionValues>({
     initialValues: valuesOf(provider),
@@ -68,55 +83,72 @@ function useConnectionForm(provider: ProviderView): ConnectionFormState {
       proxyUrl: (value, { proxy }) => (proxy !== 'url' || isBaseUrl(value) ? null : names.proxyWrong),
     },
   });
-  const { setInitialValues, setValues } = form;
+  const { setInitialValues, setValues, getValues, reset } = form;
+  const [isOvertaken, setOvertaken] = useState(false);
   const inForce = JSON.stringify(valuesOf(provider));
+  const base = useRef(valuesOf(provider));
   useEffect(() => {
-    const values: ConnectionValues = JSON.parse(inForce);
-    setInitialValues(values);
-    setValues(values);
-  }, [inForce, setInitialValues, setValues]);
-  return form;
+    const edits = { base: base.current, draft: getValues(), isOvertaken: false };
+    const followed = followEdits(edits, JSON.parse(inForce));
+    base.current = followed.base;
+    setInitialValues(followed.base);
+    setValues(followed.draft);
+    if (followed.isOvertaken) setOvertaken(true);
+  }, [inForce, setInitialValues, setValues, getValues]);
+  const reload = () => {
+    reset();
+    setOvertaken(false);
+  };
+  return { form, overtaken: { isSo: isOvertaken, reload, keep: () => setOvertaken(false) } };
 }
 
-function AddressFields({ form }: { form: ConnectionFormState }) {
+function AddressFields({ form, lockOf }: ConnectionFieldsProps) {
   const { add, connection: names } = useMessages().providers;
   const isAzure = form.values.dialect === 'azure';
   return (
     <>
-      <TextInput label={add.name} maxLength={200} autoComplete="off" {...form.getInputProps('name')} />
-      <TextInput
-        label={add.address}
-        description={add.addressHint}
-        inputMode="url"
-        autoComplete="off"
-        {...form.getInputProps('baseUrl')}
-      />
-      <Group grow gap="sm" align="flex-start">
-        <NativeSelect
-          label={names.dialect}
-          data={[
-            { value: 'openai', label: 'OpenAI' },
-            { value: 'azure', label: 'Azure OpenAI' },
-          ]}
-          {...form.getInputProps('dialect')}
+      <Lockable lock={lockOf('name')}>
+        <TextInput label={add.name} maxLength={200} autoComplete="off" {...form.getInputProps('name')} />
+      </Lockable>
+      <Lockable lock={lockOf('baseUrl')}>
+        <TextInput
+          label={add.address}
+          description={add.addressHint}
+          inputMode="url"
+          autoComplete="off"
+          {...form.getInputProps('baseUrl')}
         />
-        {isAzure && (
-          <TextInput
-            label={names.apiVersion}
-            placeholder="2025-04-01-preview"
-            autoComplete="off"
-            {...form.getInputProps('apiVersion')}
+      </Lockable>
+      <Group grow gap="sm" align="flex-start">
+        <Lockable lock={lockOf('dialect')}>
+          <NativeSelect
+            label={names.dialect}
+            data={[
+              { value: 'openai', label: 'OpenAI' },
+              { value: 'azure', label: 'Azure OpenAI' },
+            ]}
+            {...form.getInputProps('dialect')}
           />
+        </Lockable>
+        {isAzure && (
+          <Lockable lock={lockOf('apiVersion')}>
+            <TextInput
+              label={names.apiVersion}
+              placeholder="2025-04-01-preview"
+              autoComplete="off"
+              {...form.getInputProps('apiVersion')}
+            />
+          </Lockable>
         )}
       </Group>
     </>
   );
 }
 
-function ModelsFields({ form }: { form: ConnectionFormState }) {
+function ModelsFields({ form, lockOf }: ConnectionFieldsProps) {
   const { connection: names } = useMessages().providers;
   return (
-    <>
+    <Lockable lock={lockOf('models')}>
       <NativeSelect
         label={names.models}
         value={form.values.discovers ? 'discover' : 'list'}
@@ -134,6 +166,6 @@ function ModelsFields({ form }: { form: ConnectionFormState }) {
           {...form.getInputProps('models')}
         />
       )}
-    </>
+    </Lockable>
   );
 }

@@ -1,7 +1,7 @@
 import { Button, Group, Stack, TextInput } from '@mantine/core';
 import { useFocusTrap } from '@mantine/hooks';
 import { type FormEvent, useState } from 'react';
-import type { CredentialView } from '../../../server/contract/views.ts';
+import type { CredentialView } from '../../../server/contract/provider-views.ts';
 import { CommandProblem } from '../../components/CommandProblem.tsx';
 import { useMessages } from '../../messages/use-messages.ts';
 import { useCommand } from '../../state/use-command.ts';
@@ -18,7 +18,7 @@ export interface CredentialFormProps {
 
 /** A new credential, or a new value of one. What was there before is never shown. */
 export function CredentialForm({ provider, credential, onCancel, onSaved }: CredentialFormProps) {
-  const { providers, cancel } = useMessages();
+  const { providers, cancel, save } = useMessages();
   const names = providers.credential;
   const [draft, setDraft] = useState(emptyDraft);
   const [label, setLabel] = useState('');
@@ -58,7 +58,7 @@ export function CredentialForm({ provider, credential, onCancel, onSaved }: Cred
             {cancel}
           </Button>
           <Button type="submit" loading={command.isRunning} disabled={!given}>
-            {names.save}
+            {save}
           </Button>
         </Group>
       </Stack>

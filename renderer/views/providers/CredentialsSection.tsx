@@ -1,9 +1,10 @@
 import { Button } from '@mantine/core';
-import { IconPlus, IconRefresh, IconTrash } from '@tabler/icons-react';
+import { IconPlus, IconRefresh, IconRestore, IconTrash } from '@tabler/icons-react';
 import { useState } from 'react';
-import type { CredentialView, ProviderView } from '../../../server/contract/views.ts';
+import type { CredentialView, ProviderView } from '../../../server/contract/provider-views.ts';
 import { CommandProblem } from '../../components/CommandProblem.tsx';
 import { ConfirmDialog } from '../../components/ConfirmDialog.tsx';
+import { CooldownNote } from '../../components/CooldownNote.tsx';
 import { IconAct } from '../../components/IconAct.tsx';
 import list from '../../components/List.module.css';
 import { ModalFrame } from '../../components/ModalFrame.tsx';
@@ -80,11 +81,13 @@ interface CredentialRowProps {
 }
 
 function CredentialRow({ provider, credential, onReplace, onRemove }: CredentialRowProps) {
-  const { credential: names } = useMessages().providers;
+  const messages = useMessages();
+  const names = messages.providers.credential;
   const canChange = useCanChange();
   const command = useCommand();
   const name = nameOf(credential);
-  const { id, reference } = credential;
+  const { id, reference, health } = credential;
+  const isInTrouble = credential.enabled && health.state !== 'ok';
   return (
     <li className={list.row}>
       <StateSwitch
@@ -103,6 +106,13 @@ function CredentialRow({ provider, credential, onReplace, onRemove }: Credential
         </div>
       </div>
       <div className={list.actions}>
+        {isInTrouble && (
+          <IconAct
+            label={messages.health.resetNamed(name)}
+            icon={<IconRestore size={18} />}
+            onClick={() => void command.run({ type: 'provider.reset-health', id: provider, credential: id })}
+          />
+        )}
         <IconAct
           label={names.replaceNamed(name)}
           icon={<IconRefresh size={18} />}
@@ -116,6 +126,11 @@ function CredentialRow({ provider, credential, onReplace, onRemove }: Credential
           onClick={onRemove}
         />
       </div>
+      {isInTrouble && (
+        <div className={list.wide}>
+          <CooldownNote health={health} className={classes.warning} />
+        </div>
+      )}
       {command.problem && (
         <div className={list.wide}>
           <CommandProblem problem={command.problem} />

@@ -1,13 +1,14 @@
 import { Button, TextInput } from '@mantine/core';
 import { IconRefresh, IconSearch } from '@tabler/icons-react';
 import { useState } from 'react';
-import type { ProviderView } from '../../../server/contract/views.ts';
+import type { ProviderView } from '../../../server/contract/provider-views.ts';
 import { CommandProblem } from '../../components/CommandProblem.tsx';
 import { RelativeTime } from '../../components/RelativeTime.tsx';
 import { Section } from '../../components/Section.tsx';
 import { useLocalization } from '../../messages/use-messages.ts';
 import { useCommand } from '../../state/use-command.ts';
 import classes from './Providers.module.css';
+import { unlistedReason } from './unlisted-reason.ts';
 
 /** From so many on there is a search. */
 const manyModels = 12;
@@ -50,7 +51,7 @@ export function ModelNames({ provider }: { provider: ProviderView }) {
           )}
           {provider.takesAnyModel && ` · ${names.takesAny}`}
         </p>
-        {discovery?.problem && <p className={classes.warning}>{discovery.problem}</p>}
+        {discovery?.problem && <p className={classes.warning}>{unlistedReason(discovery, messages.probe)}</p>}
         {command.problem && <CommandProblem problem={command.problem} />}
         {modelNames.length >= manyModels && (
           <TextInput

@@ -6,13 +6,20 @@ import { CommandProblem } from '../../components/CommandProblem.tsx';
 import { ListSkeleton } from '../../components/ListSkeleton.tsx';
 import { useLocalization, useMessages } from '../../messages/use-messages.ts';
 import { useQuery } from '../../state/use-query.ts';
+import { EnvironmentOffers } from './EnvironmentOffers.tsx';
 import classes from './Providers.module.css';
 
 /** What is to be added: a known service, a local server that answers now, or anything else by its address. */
-export type Choice = { preset: Preset; found?: DetectedServer } | 'custom';
+export type Choice = { preset: Preset; found?: DetectedServer; variable?: string } | 'custom';
+
+export interface PresetPickerProps {
+  onPick(choice: Choice): void;
+  /** Nothing more had to be asked. */
+  onAdded(id: string): void;
+}
 
 /** The first step: which service. */
-export function PresetPicker({ onPick }: { onPick(choice: Choice): void }) {
+export function PresetPicker({ onPick, onAdded }: PresetPickerProps) {
   const { add: names } = useMessages().providers;
   const [search, setSearch] = useState('');
   const { answer, problem } = useQuery<'presets'>({ type: 'presets' });
@@ -37,6 +44,7 @@ export function PresetPicker({ onPick }: { onPick(choice: Choice): void }) {
       />
       {problem && <CommandProblem problem={problem} />}
       {!presets && !problem && <ListSkeleton rows={5} rowHeight={44} />}
+      {presets && search === '' && <EnvironmentOffers presets={presets} onAdded={onAdded} onPick={onPick} />}
       {presets && (
         <div className={classes.choices}>
           {local.map((choice) => (

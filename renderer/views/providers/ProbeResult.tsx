@@ -1,10 +1,12 @@
 import { Button, Loader } from '@mantine/core';
 import { IconCircleCheck, IconCircleX, IconMinus } from '@tabler/icons-react';
+import { say } from '../../../server/contract/coded.ts';
 import type { ProbeReport, ProbeStep } from '../../../server/contract/probe.ts';
 import { CommandProblem } from '../../components/CommandProblem.tsx';
 import { useLocalization, useMessages } from '../../messages/use-messages.ts';
 import type { Answered } from '../../state/use-query.ts';
 import classes from './Providers.module.css';
+import { useCredentialName } from './use-credential-name.ts';
 
 export interface ProbeResultProps {
   probe: Answered<'provider-test'>;
@@ -44,7 +46,7 @@ function Report({ report }: { report: ProbeReport }) {
       </p>
       <ol className={classes.steps}>
         {report.steps.map((step) => (
-          <Step key={step.name} step={step} />
+          <Step key={step.name} step={step} provider={report.provider} />
         ))}
       </ol>
     </div>
@@ -54,16 +56,21 @@ function Report({ report }: { report: ProbeReport }) {
 const marks = { ok: IconCircleCheck, failed: IconCircleX, skipped: IconMinus };
 const meanings = { ok: classes.good, failed: classes.bad, skipped: undefined };
 
-function Step({ step }: { step: ProbeStep }) {
-  const { test: names } = useMessages().providers;
+function Step({ step, provider }: { step: ProbeStep; provider: string }) {
+  const { providers, probe } = useMessages();
+  const { test: names } = providers;
+  const credentialName = useCredentialName();
+  const { finding, remedy } = step;
+  const named =
+    'credential' in finding ? { ...finding, credential: credentialName(provider, finding.credential) } : finding;
   const Mark = marks[step.status];
   return (
     <li className={classes.step}>
       <Mark size={16} className={meanings[step.status]} role="img" aria-label={names.statuses[step.status]} />
       <span className={classes.stepName}>{names.steps[step.name]}</span>
       <span className={step.status === 'skipped' ? classes.soft : undefined}>
-        {step.message}
-        {step.advice && <span className={classes.advice}>{step.advice}</span>}
+        {say(probe.findings, named)}
+        {remedy && <span className={classes.advice}>{say(probe.remedies, remedy)}</span>}
       </span>
     </li>
   );

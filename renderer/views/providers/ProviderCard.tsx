@@ -1,14 +1,18 @@
 import { Button } from '@mantine/core';
 import { IconSettings, IconStethoscope } from '@tabler/icons-react';
 import { Link } from 'wouter';
+import type { ProviderView } from '../../../server/contract/provider-views.ts';
 import { CommandProblem } from '../../components/CommandProblem.tsx';
+import { LockMark } from '../../components/LockMark.tsx';
 import { StateSwitch } from '../../components/StateSwitch.tsx';
 import { useLocalization } from '../../messages/use-messages.ts';
 import { useCommand } from '../../state/use-command.ts';
+import { useLocks } from '../../state/use-locks.ts';
 import { ProbeResult } from './ProbeResult.tsx';
 import { ProviderFacts } from './ProviderFacts.tsx';
 import classes from './Providers.module.css';
 import { type ProviderRowData, switchCommand } from './provider-row.ts';
+import { ResetHealth } from './ResetHealth.tsx';
 import { useProbe } from './use-probe.ts';
 
 /** A provider: on or off, how it does, and the ways to test and change it. */
@@ -16,6 +20,8 @@ export function ProviderCard({ row }: { row: ProviderRowData }) {
   const { providers: names } = useLocalization().messages;
   const command = useCommand();
   const { provider, isDemo } = row;
+  const locks = useLocks();
+  const switchLock = isDemo ? locks.setting('demo') : locks.changing('providers', row.id, 'enabled');
   const name = isDemo ? names.demoName : (provider?.name ?? row.id);
   return (
     <li className={classes.card}>
@@ -24,12 +30,14 @@ export function ProviderCard({ row }: { row: ProviderRowData }) {
           label={names.switch(name)}
           isOn={row.isOn}
           isBusy={command.isRunning}
+          isLocked={switchLock !== null}
           onChange={(isOn) => void command.run(switchCommand(row, isOn))}
         />
         <div className={classes.cardTitle}>
           <h2 className={classes.cardName}>
             {isDemo ? name : <Link href={`/providers/${row.id}`}>{name}</Link>}
             {isDemo && <span className={classes.tag}>{names.demo}</span>}
+            <LockMark lock={switchLock ?? locks.removing('providers', row.id)} />
           </h2>
           <p className={classes.cardDetail} title={isDemo ? undefined : provider?.baseUrl}>
             {provider && !isDemo ? <span className={classes.mono}>{provider.baseUrl}</span> : names.demoDetail}
@@ -42,13 +50,14 @@ export function ProviderCard({ row }: { row: ProviderRowData }) {
         row.isOn && <p className={classes.warning}>{names.demoNotRunning}</p>
       )}
       {command.problem && <CommandProblem problem={command.problem} />}
-      {provider && <CardActs id={row.id} name={name} isDemo={isDemo} />}
+      {provider && <CardActs provider={provider} name={name} isDemo={isDemo} />}
     </li>
   );
 }
 
-function CardActs({ id, name, isDemo }: { id: string; name: string; isDemo: boolean }) {
+function CardActs({ provider, name, isDemo }: { provider: ProviderView; name: string; isDemo: boolean }) {
   const { providers: names, close } = useLocalization().messages;
+  const { id } = provider;
   const probe = useProbe(id);
   return (
     <>
@@ -63,11 +72,7 @@ function CardActs({ id, name, isDemo }: { id: string; name: string; isDemo: bool
         >
           {names.test.run}
         </Button>
-        {probe.isShown && !probe.result.isRunning && (
-          <Button size="xs" variant="subtle" color="gray" onClick={probe.dismiss}>
-            {close}
-          </Button>
-        )}
+        <ResetHealth provider={provider} />
         {!isDemo && (
           <Button
             component={Link}
@@ -78,6 +83,11 @@ function CardActs({ id, name, isDemo }: { id: string; name: string; isDemo: bool
             aria-label={names.openNamed(name)}
           >
             {names.open}
+          </Button>
+        )}
+        {probe.isShown && !probe.result.isRunning && (
+          <Button size="xs" variant="subtle" color="gray" onClick={probe.dismiss}>
+            {close}
           </Button>
         )}
       </div>

@@ -1,18 +1,17 @@
 import { Button } from '@mantine/core';
-import { IconArrowLeft, IconStethoscope, IconTrash } from '@tabler/icons-react';
-import { useState } from 'react';
-import { Link, useLocation } from 'wouter';
-import type { ProviderView } from '../../../server/contract/views.ts';
+import { IconStethoscope } from '@tabler/icons-react';
+import { useMemo, useState } from 'react';
+import { useLocation } from 'wouter';
+import type { ProviderView } from '../../../server/contract/provider-views.ts';
 import { CommandProblem } from '../../components/CommandProblem.tsx';
-import { EmptyNote } from '../../components/EmptyNote.tsx';
-import { ListSkeleton } from '../../components/ListSkeleton.tsx';
-import { Screen } from '../../components/Screen.tsx';
+import { DetailScreen } from '../../components/DetailScreen.tsx';
+import { LockMark } from '../../components/LockMark.tsx';
 import { Section } from '../../components/Section.tsx';
 import { StateSwitch } from '../../components/StateSwitch.tsx';
 import { useMessages } from '../../messages/use-messages.ts';
-import { useCanChange } from '../../state/use-can-change.ts';
 import { useCommand } from '../../state/use-command.ts';
 import { useControlState } from '../../state/use-control.ts';
+import { useLocks } from '../../state/use-locks.ts';
 import { ConnectionForm } from './ConnectionForm.tsx';
 import { CredentialsSection } from './CredentialsSection.tsx';
 import { ModelNames } from './ModelNames.tsx';
@@ -20,38 +19,32 @@ import { ProbeResult } from './ProbeResult.tsx';
 import { ProviderFacts } from './ProviderFacts.tsx';
 import classes from './Providers.module.css';
 import { RemoveProvider } from './RemoveProvider.tsx';
+import { ResetHealth } from './ResetHealth.tsx';
 import { useProbe } from './use-probe.ts';
 
-/** All that is set of one provider, and how it does. */
+/** All that is set of one provider, how it does, and its removal. */
 export function ProviderDetail({ id }: { id: string }) {
-  const { providers: names } = useMessages();
   const providers = useControlState((state) => state.views?.providers ?? null);
-  const provider = providers?.find((each) => each.id === id && !each.isDemo);
-  const back = (
-    <Button
-      component={Link}
-      href="/providers"
-      size="xs"
-      variant="default"
-      leftSection={<IconArrowLeft size={14} />}
-      aria-label={names.backToAll}
-    >
-      {names.back}
-    </Button>
-  );
+  const own = useMemo(() => providers?.filter(({ isDemo }) => !isDemo) ?? null, [providers]);
+  const lock = useLocks().removing('providers', id);
+  const [, goTo] = useLocation();
+  const [isRemoving, setRemoving] = useState(false);
   return (
-    <Screen name="providers" action={back}>
-      {!providers && <ListSkeleton rows={3} rowHeight={120} />}
-      {providers && !provider && <EmptyNote title={names.goneTitle(id)} next={names.goneNext} />}
-      {provider && (
+    <DetailScreen name="providers" id={id} items={own} lock={lock} onRemove={() => setRemoving(true)}>
+      {(provider) => (
         <div className={classes.detail}>
           <StateSection provider={provider} />
           <CredentialsSection provider={provider} />
           <ModelNames provider={provider} />
           <ConnectionForm provider={provider} />
+          <RemoveProvider
+            provider={isRemoving ? provider : null}
+            onClose={() => setRemoving(false)}
+            onRemoved={() => goTo('/providers')}
+          />
         </div>
       )}
-    </Screen>
+    </DetailScreen>
   );
 }
 
@@ -59,15 +52,14 @@ function StateSection({ provider }: { provider: ProviderView }) {
   const { providers: names } = useMessages();
   const command = useCommand();
   const probe = useProbe(provider.id);
-  const canChange = useCanChange();
-  const [, goTo] = useLocation();
-  const [isRemoving, setRemoving] = useState(false);
+  const locks = useLocks();
   const { id, name } = provider;
   const power = (
     <StateSwitch
       label={names.switch(name)}
       isOn={provider.enabled}
       isBusy={command.isRunning}
+      isLocked={locks.changing('providers', id, 'enabled') !== null}
       onChange={(enabled) => void command.run({ type: 'provider.set-enabled', id, enabled })}
     />
   );
@@ -75,6 +67,7 @@ function StateSection({ provider }: { provider: ProviderView }) {
     <Section title={name} action={power}>
       <div className={classes.body}>
         <p className={`${classes.mono} ${classes.soft}`}>{provider.baseUrl}</p>
+        <LockMark lock={locks.changing('providers', id, 'enabled')} />
         <ProviderFacts provider={provider} />
         {command.problem && <CommandProblem problem={command.problem} />}
         {probe.isShown && <ProbeResult probe={probe.result} onStop={probe.dismiss} />}
@@ -82,22 +75,9 @@ function StateSection({ provider }: { provider: ProviderView }) {
           <Button size="xs" variant="default" leftSection={<IconStethoscope size={14} />} onClick={probe.run}>
             {names.test.run}
           </Button>
-          <Button
-            size="xs"
-            variant="default"
-            leftSection={<IconTrash size={14} />}
-            disabled={!canChange}
-            onClick={() => setRemoving(true)}
-          >
-            {names.remove.open}
-          </Button>
+          <ResetHealth provider={provider} />
         </div>
       </div>
-      <RemoveProvider
-        provider={isRemoving ? provider : null}
-        onClose={() => setRemoving(false)}
-        onRemoved={() => goTo('/providers')}
-      />
     </Section>
   );
 }

@@ -1,15 +1,21 @@
-import type { ProviderView } from '../../../server/contract/views.ts';
+import type { CooldownView, ProviderView } from '../../../server/contract/provider-views.ts';
+import { CooldownNote } from '../../components/CooldownNote.tsx';
 import { RelativeTime } from '../../components/RelativeTime.tsx';
 import type { Messages } from '../../messages/en.ts';
 import type { Formats } from '../../messages/formats.ts';
 import { useLocalization } from '../../messages/use-messages.ts';
+import { blockedReason } from './blocked-reason.ts';
 import classes from './Providers.module.css';
 import { type ProviderState, stateOf } from './provider-state.ts';
+import { unlistedReason } from './unlisted-reason.ts';
 
 const dots: Record<ProviderState['kind'], string | undefined> = {
   off: undefined,
   'no-credential': classes.dotBad,
   blocked: classes.dotBad,
+  refused: classes.dotBad,
+  cooling: classes.dotBad,
+  degraded: classes.dotWarning,
   unlisted: classes.dotWarning,
   waiting: undefined,
   ready: classes.dotGood,
@@ -29,11 +35,44 @@ export function ProviderFacts({ provider }: { provider: ProviderView }) {
         {names.states[state.kind]} · {describeModels(provider, names, formats)}
         {refreshedAt !== null && ' · '}
         {refreshedAt !== null && <RelativeTime moment={refreshedAt} phrase={names.asked} />}
+        {provider.health.firstByteMs !== null &&
+          ` · ${messages.health.firstByte(formats.duration(provider.health.firstByteMs))}`}
         {credentials > 1 && ` · ${names.credentialCount(formats.number(credentials))}`}
       </p>
-      {'reason' in state && <p className={classes.warning}>{state.reason}</p>}
+      {state.kind === 'blocked' && <p className={classes.warning}>{blockedReason(provider, names.blocked)}</p>}
+      {state.kind === 'unlisted' && (
+        <p className={classes.warning}>{unlistedReason(state.discovery, messages.probe)}</p>
+      )}
+      {provider.enabled && <HealthNotes provider={provider} />}
     </div>
   );
+}
+
+/** What is held against it as a whole, or else against some of its credentials and models. */
+function HealthNotes({ provider }: { provider: ProviderView }) {
+  const { messages, formats } = useLocalization();
+  const { state, failure, errorRate } = provider.health;
+  if (state === 'ok') return null;
+  const parts = state === 'degraded' ? troubledParts(provider, messages.health.withoutModel) : [];
+  if (parts.length > 0)
+    return parts.map((part) => (
+      <CooldownNote key={part.name} name={part.name} health={part.health} className={classes.warning} />
+    ));
+  if (failure !== null) return <CooldownNote health={provider.health} className={classes.warning} />;
+  return errorRate === null ? null : (
+    <p className={classes.warning}>{messages.health.failing(formats.percent(errorRate))}</p>
+  );
+}
+
+const mostParts = 3;
+
+function troubledParts({ credentials, health }: ProviderView, withoutModel: string) {
+  const troubled = credentials.filter((credential) => credential.enabled && credential.health.state !== 'ok');
+  const parts: { name: string; health: CooldownView }[] = [
+    ...troubled.map(({ id, label, health: its }) => ({ name: label ?? id, health: its })),
+    ...health.models.map(({ model, ...its }) => ({ name: model ?? withoutModel, health: its })),
+  ];
+  return parts.slice(0, mostParts);
 }
 
 function describeModels(provider: ProviderView, names: Messages['providers'], formats: Formats): string {

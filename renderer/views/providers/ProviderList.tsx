@@ -3,11 +3,14 @@ import { IconPlus } from '@tabler/icons-react';
 import { useState } from 'react';
 import { EmptyNote } from '../../components/EmptyNote.tsx';
 import { ListSkeleton } from '../../components/ListSkeleton.tsx';
+import { LockMark } from '../../components/LockMark.tsx';
 import { Screen } from '../../components/Screen.tsx';
 import { useMessages } from '../../messages/use-messages.ts';
 import { useCanChange } from '../../state/use-can-change.ts';
 import { useControlState } from '../../state/use-control.ts';
-import { AddProvider } from './AddProvider.tsx';
+import { useLocks } from '../../state/use-locks.ts';
+import { AddProvider, type Stage } from './AddProvider.tsx';
+import { EnvironmentSection } from './EnvironmentOffers.tsx';
 import { ProviderCard } from './ProviderCard.tsx';
 import classes from './Providers.module.css';
 import { providerRows } from './provider-row.ts';
@@ -18,11 +21,21 @@ export function ProviderList() {
   const providers = useControlState((state) => state.views?.providers ?? null);
   const status = useControlState((state) => state.views?.status ?? null);
   const canChange = useCanChange();
-  const [isAdding, setAdding] = useState(false);
+  const lock = useLocks().adding('providers');
+  const canAdd = canChange && lock === null;
+  const [adding, setAdding] = useState<Stage | null>(null);
   const add = (
-    <Button size="xs" leftSection={<IconPlus size={14} />} disabled={!canChange} onClick={() => setAdding(true)}>
-      {names.add.open}
-    </Button>
+    <>
+      <LockMark lock={lock} />
+      <Button
+        size="xs"
+        leftSection={<IconPlus size={14} />}
+        disabled={!canAdd}
+        onClick={() => setAdding({ name: 'pick' })}
+      >
+        {names.add.open}
+      </Button>
+    </>
   );
   return (
     <Screen name="providers" action={add}>
@@ -35,7 +48,13 @@ export function ProviderList() {
           ))}
         </ul>
       )}
-      <AddProvider opened={isAdding} onClose={() => setAdding(false)} />
+      {canAdd && (
+        <EnvironmentSection
+          onAdded={(id) => setAdding({ name: 'probe', id })}
+          onPick={(choice) => setAdding({ name: 'connect', choice })}
+        />
+      )}
+      <AddProvider first={adding} onClose={() => setAdding(null)} />
     </Screen>
   );
 }

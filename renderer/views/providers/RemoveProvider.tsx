@@ -1,4 +1,4 @@
-import type { ProviderView } from '../../../server/contract/views.ts';
+import type { ProviderView } from '../../../server/contract/provider-views.ts';
 import { ConfirmDialog } from '../../components/ConfirmDialog.tsx';
 import { useMessages } from '../../messages/use-messages.ts';
 import { useCommand } from '../../state/use-command.ts';

@@ -1,9 +1,9 @@
 import type { ProviderChanges } from '../../../server/contract/commands.ts';
 import type { DialectId } from '../../../server/contract/config.ts';
-import type { ProviderView } from '../../../server/contract/views.ts';
+import type { ProviderView } from '../../../server/contract/provider-views.ts';
 
 /** The limits of a provider that a person can set, in the order of a request's phases. */
-export const phases = ['connectMs', 'firstByteMs', 'idleMs', 'totalMs'] as const;
+export const phases = ['connectMs', 'firstByteMs', 'firstContentMs', 'idleMs', 'totalMs'] as const;
 export type Phase = (typeof phases)[number];
 
 /** What the form of a provider's connection holds. */
@@ -39,6 +39,7 @@ export function valuesOf(provider: ProviderView): ConnectionValues {
     timeouts: {
       connectMs: seconds('connectMs'),
       firstByteMs: seconds('firstByteMs'),
+      firstContentMs: seconds('firstContentMs'),
       idleMs: seconds('idleMs'),
       totalMs: seconds('totalMs'),
     },

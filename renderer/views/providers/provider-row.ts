@@ -1,6 +1,6 @@
 import type { CommandInputMap } from '../../../server/contract/commands.ts';
 import type { ConfigViews } from '../../../server/contract/events.ts';
-import type { ProviderView } from '../../../server/contract/views.ts';
+import type { ProviderView } from '../../../server/contract/provider-views.ts';
 
 /** A line of the list. The built-in demo has one also while it is off, when the engine does not count it among providers. */
 export interface ProviderRowData {

@@ -2,13 +2,16 @@ import { IconChevronRight } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
 import type { QueryResults } from '../../../server/contract/queries.ts';
-import type { CapturedBody, RequestView } from '../../../server/contract/views.ts';
+import type { RequestView } from '../../../server/contract/request-views.ts';
 import { CopyLine } from '../../components/CopyLine.tsx';
 import { useLocalization } from '../../messages/use-messages.ts';
 import { useControlState } from '../../state/use-control.ts';
+import { useCredentialName } from '../providers/use-credential-name.ts';
+import { useProviderName } from '../providers/use-provider-name.ts';
 import { Attempts } from './Attempts.tsx';
+import { Captured } from './Captured.tsx';
 import { curlOf } from './curl.ts';
-import { mendOf } from './mend.ts';
+import { mendOf, whyFailed } from './mend.ts';
 import classes from './RequestDetail.module.css';
 import { Outcome } from './RequestRow.tsx';
 import { Timeline } from './Timeline.tsx';
@@ -19,7 +22,9 @@ type Answer = QueryResults['request'];
 export function RequestDetail({ request, capture }: { request: RequestView; capture: Answer['capture'] }) {
   const { messages } = useLocalization();
   const names = messages.requests;
-  const mend = mendOf(request);
+  const limits = useControlState((state) => state.views?.keys.find(({ id }) => id === request.keyId)?.limits ?? null);
+  const mend = mendOf(request, limits !== null);
+  const why = whyFailed(request, names.errors);
   return (
     <div className={classes.detail}>
       <p className={classes.headline}>
@@ -29,6 +34,7 @@ export function RequestDetail({ request, capture }: { request: RequestView; capt
         </span>
       </p>
       {request.errorCode && <p className={classes.code}>{request.errorCode}</p>}
+      {why && <p className={classes.why}>{why}</p>}
       {mend && (
         <Link className={classes.mend} href={mend.href}>
           {names.mends[mend.kind]}
@@ -50,12 +56,9 @@ export function RequestDetail({ request, capture }: { request: RequestView; capt
       <Part title={names.again}>
         <Curl request={request} capture={capture} />
       </Part>
-      {capture && (
-        <Part title={names.capture}>
-          <Body title={names.requestBody} body={capture.request} />
-          <Body title={names.responseBody} body={capture.response} />
-        </Part>
-      )}
+      <Part title={names.capture}>
+        <Captured request={request} capture={capture} />
+      </Part>
     </div>
   );
 }
@@ -73,15 +76,18 @@ function Facts({ request }: { request: RequestView }) {
   const { messages, formats } = useLocalization();
   const { factNames, streamed, notStreamed } = messages.requests;
   const keyName = useControlState((state) => state.views?.keys.find(({ id }) => id === request.keyId)?.name);
-  const { modelAsked, modelServed, provider } = request;
+  const group = useControlState((state) => state.views?.groups.find(({ id }) => id === request.groupId));
+  const { modelAsked, modelServed, provider, credential } = request;
+  const providerName = useProviderName();
+  const credentialName = useCredentialName();
   const isRenamed = modelServed !== null && modelServed !== modelAsked;
   const facts: [name: string, value: ReactNode][] = [
     [factNames.time, formats.fullMoment(request.startedAt)],
     [factNames.model, isRenamed ? `${modelAsked ?? '–'} → ${modelServed}` : modelAsked],
-    [factNames.provider, provider && <Link href={`/providers/${provider}`}>{provider}</Link>],
-    [factNames.credential, request.credential],
+    [factNames.provider, provider && <Link href={`/providers/${provider}`}>{providerName(provider)}</Link>],
+    [factNames.credential, provider && credential && credentialName(provider, credential)],
     [factNames.key, keyName ?? request.keyId],
-    [factNames.group, request.groupId],
+    [factNames.group, (group && <Link href={`/groups/${group.id}`}>{group.name ?? group.id}</Link>) ?? request.groupId],
     [factNames.stream, request.stream ? streamed : notStreamed],
     [factNames.bytes, `${formats.number(request.bytesIn)} / ${formats.number(request.bytesOut)}`],
     [factNames.client, request.client],
@@ -109,15 +115,4 @@ function Curl({ request, capture }: { request: RequestView; capture: Answer['cap
   const body = kept?.encoding === 'utf8' ? kept.data : null;
   const { keyPlaceholder, curl } = messages.requests;
   return <CopyLine value={curlOf({ request, baseUrl, body, keyPlaceholder })} what={curl} />;
-}
-
-function Body({ title, body }: { title: string; body: CapturedBody | null }) {
-  const { messages } = useLocalization();
-  if (!body) return null;
-  return (
-    <details className={classes.body}>
-      <summary>{title}</summary>
-      <CopyLine value={body.encoding === 'utf8' ? body.data : messages.requests.binary} what={title} />
-    </details>
-  );
 }

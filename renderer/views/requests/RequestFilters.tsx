@@ -2,6 +2,7 @@ import { Button, NativeSelect } from '@mantine/core';
 import { useMemo } from 'react';
 import { useMessages } from '../../messages/use-messages.ts';
 import { useControlState } from '../../state/use-control.ts';
+import { useProviderName } from '../providers/use-provider-name.ts';
 import classes from './Requests.module.css';
 import { outcomes, type ShownFilter, searchOf } from './request-filter.ts';
 
@@ -16,10 +17,11 @@ export function RequestFilters({ filter, onChange }: RequestFiltersProps) {
   const providers = useControlState((state) => state.views?.providers) ?? [];
   const keys = useControlState((state) => state.views?.keys) ?? [];
   const models = useSeenModels();
+  const providerName = useProviderName();
   const choices = [
     { field: 'outcome', options: outcomes.map((value) => ({ value, label: names.outcomes[value] })) },
     { field: 'model', options: models.map((value) => ({ value, label: value })) },
-    { field: 'provider', options: providers.map(({ id, name }) => ({ value: id, label: name })) },
+    { field: 'provider', options: providers.map(({ id }) => ({ value: id, label: providerName(id) })) },
     { field: 'keyId', options: keys.map(({ id, name }) => ({ value: id, label: name ?? id })) },
   ] as const;
   return (

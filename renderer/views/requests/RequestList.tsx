@@ -10,6 +10,7 @@ import { ListSkeleton } from '../../components/ListSkeleton.tsx';
 import { useLocalization, useMessages } from '../../messages/use-messages.ts';
 import type { LiveRequest } from '../../state/live-request.ts';
 import { useControlState } from '../../state/use-control.ts';
+import { useProviderName } from '../providers/use-provider-name.ts';
 import { RequestRow } from './RequestRow.tsx';
 import classes from './RequestTable.module.css';
 import { type ShownFilter, searchOf } from './request-filter.ts';
@@ -72,6 +73,7 @@ function RequestTable({ shown, search, rowHeight, onHold }: RequestTableProps) {
   const { columns, title } = useMessages().requests;
   const scroller = useRef<HTMLDivElement>(null);
   const keyNames = useKeyNames();
+  const providerName = useProviderName();
   const virtualizer = useVirtualizer({
     count: requests.length,
     getScrollElement: () => scroller.current,
@@ -107,12 +109,13 @@ function RequestTable({ shown, search, rowHeight, onHold }: RequestTableProps) {
             {items.map(({ index, key, start }) => {
               const request = requests[index];
               if (!request) return null;
-              const { keyId } = request;
+              const { keyId, provider } = request;
               return (
                 <RequestRow
                   key={key}
                   request={request}
                   keyName={keyId === null ? null : (keyNames.get(keyId) ?? keyId)}
+                  providerName={provider === null ? null : providerName(provider)}
                   top={start}
                   position={index + 2}
                   href={`/requests/${encodeURIComponent(request.id)}${search}`}

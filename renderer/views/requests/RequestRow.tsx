@@ -18,6 +18,7 @@ const meanings: Partial<Record<RequestOutcome, string | undefined>> = {
 export interface RequestRowProps {
   request: LiveRequest;
   keyName: string | null;
+  providerName: string | null;
   /** In the list, in pixels. */
   top: number;
   /** Among all rows of the table, the first being 1. */
@@ -27,7 +28,8 @@ export interface RequestRowProps {
 }
 
 /** One request. Drawn anew only when it changes or moves, or while it runs, each second. */
-export const RequestRow = memo(function RequestRow({ request, keyName, top, position, href }: RequestRowProps) {
+export const RequestRow = memo(function RequestRow(props: RequestRowProps) {
+  const { request, keyName, providerName, top, position, href } = props;
   const localization = useLocalization();
   const { formats } = localization;
   const time = useNow((now) => formats.moment(request.startedAt, now));
@@ -49,8 +51,8 @@ export const RequestRow = memo(function RequestRow({ request, keyName, top, posi
       <td className={`${classes.model} ${classes.mono}`} title={model ?? undefined}>
         {model ?? unknown}
       </td>
-      <td className={classes.provider} title={request.provider ?? undefined}>
-        {request.provider ?? unknown}
+      <td className={classes.provider} title={providerName ?? undefined}>
+        {providerName ?? unknown}
       </td>
       <td className={classes.key} title={keyName ?? undefined}>
         {keyName ?? unknown}
@@ -61,7 +63,12 @@ export const RequestRow = memo(function RequestRow({ request, keyName, top, posi
       <td className={classes.tokens} title={tokens.full}>
         {tokens.short}
       </td>
-      <td className={classes.cost}>{request.costUsd === null ? unknown : formats.dollars(request.costUsd)}</td>
+      <td
+        className={classes.cost}
+        title={tokens.mark ? localization.messages.requests.certainties.estimated : undefined}
+      >
+        {request.costUsd === null ? unknown : `${tokens.mark}${formats.dollars(request.costUsd)}`}
+      </td>
     </tr>
   );
 });
@@ -87,12 +94,15 @@ function Duration({ request: { startedAt, totalMs } }: { request: LiveRequest })
 }
 
 /** Short for the column, in full for its title. */
-function describeTokens({ usage }: LiveRequest, { messages, formats }: Localization) {
+function describeTokens({ usage, usageCertainty }: LiveRequest, { messages, formats }: Localization) {
   const { inputTokens, outputTokens } = usage ?? {};
-  if (inputTokens === undefined && outputTokens === undefined) return { short: unknown, full: undefined };
+  const mark = usageCertainty === 'estimated' ? '≈' : '';
+  if (inputTokens === undefined && outputTokens === undefined) return { short: unknown, full: undefined, mark };
   const [input, output] = [inputTokens ?? 0, outputTokens ?? 0];
+  const inOut = messages.requests.tokensInOut(formats.number(input), formats.number(output));
   return {
-    short: formats.number(input + output),
-    full: messages.requests.tokensInOut(formats.number(input), formats.number(output)),
+    short: `${mark}${formats.number(input + output)}`,
+    full: mark ? `${inOut}\n${messages.requests.certainties.estimated}` : inOut,
+    mark,
   };
 }

@@ -1,5 +1,5 @@
 import type { Usage } from '../../../server/contract/ledger.ts';
-import type { RequestView } from '../../../server/contract/views.ts';
+import type { RequestView } from '../../../server/contract/request-views.ts';
 import { useLocalization } from '../../messages/use-messages.ts';
 import classes from './RequestDetail.module.css';
 

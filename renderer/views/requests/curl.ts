@@ -1,5 +1,5 @@
 /** A request as a command that asks the same again, as far as that is known. Pure; the key is a placeholder. */
-import type { RequestView } from '../../../server/contract/views.ts';
+import type { RequestView } from '../../../server/contract/request-views.ts';
 
 export interface CurlQuestion {
   request: Pick<RequestView, 'method' | 'route' | 'capability' | 'modelAsked' | 'stream'>;

@@ -1,5 +1,5 @@
-/** Where what made a request fail can be mended. Pure. */
-import type { RequestView } from '../../../server/contract/views.ts';
+/** What made a request fail, and where that can be mended. Pure. */
+import type { RequestView } from '../../../server/contract/request-views.ts';
 import type { Messages } from '../../messages/en.ts';
 
 export interface Mend {
@@ -7,19 +7,50 @@ export interface Mend {
   href: string;
 }
 
+const keys: Mend = { kind: 'keys', href: '/keys' };
+const settings: Mend = { kind: 'settings', href: '/settings' };
 const byCode: Record<string, Mend> = {
-  invalid_api_key: { kind: 'keys', href: '/keys' },
-  key_disabled: { kind: 'keys', href: '/keys' },
-  key_expired: { kind: 'keys', href: '/keys' },
-  model_not_found: { kind: 'groups', href: '/groups' },
+  missing_key: keys,
+  invalid_api_key: keys,
+  key_disabled: keys,
+  key_expired: keys,
   no_healthy_provider: { kind: 'providers', href: '/providers' },
+  loop_detected: { kind: 'providers', href: '/providers' },
+  host_not_allowed: settings,
+  origin_not_allowed: settings,
+  request_too_large: settings,
+  slow_down: settings,
 };
 
+type Failed = Pick<RequestView, 'outcome' | 'status' | 'errorCode' | 'provider' | 'groupId' | 'attempts'>;
+
 /** Null where it went well, or where only the program that asked can mend it. */
-export function mendOf({ outcome, status, errorCode, provider, attempts }: RequestView): Mend | null {
+export function mendOf(request: Failed, keyHasLimits: boolean): Mend | null {
+  const { outcome, status, errorCode, provider, groupId, attempts } = request;
   if (outcome !== 'error' && outcome !== 'stream-broken') return null;
   const failed = attempts.findLast(({ failure, error }) => failure !== null || error !== null)?.provider ?? provider;
   const isOfProvider = failed !== null && (status === null || status >= 500 || [401, 403, 404, 429].includes(status));
   if (isOfProvider) return { kind: 'provider', href: `/providers/${failed}` };
-  return (errorCode !== null && byCode[errorCode]) || null;
+  const group = groupId === null ? '/groups' : `/groups/${groupId}`;
+  switch (errorCode) {
+    case 'model_not_found':
+    case 'model_missing':
+      return { kind: 'groups', href: group };
+    case 'rate_limit_exceeded':
+    case 'insufficient_quota':
+      return { kind: 'limits', href: keyHasLimits ? '/keys' : group };
+    default:
+      return (errorCode !== null && byCode[errorCode]) || null;
+  }
+}
+
+/** Null where the provider's own answer says it, or nothing is to be said. */
+export function whyFailed({ errorCode, attempts }: Failed, texts: Messages['requests']['errors']): string | null {
+  // Providers use some of the same codes.
+  if (errorCode === null || (attempts.length > 0 && !errorCode.startsWith('upstream_'))) return null;
+  return isKnown(errorCode, texts) ? texts[errorCode] : null;
+}
+
+function isKnown(code: string, texts: object): code is keyof Messages['requests']['errors'] {
+  return Object.hasOwn(texts, code);
 }

@@ -33,6 +33,11 @@ export function AboutPart() {
               '…'
             )}
           </Fact>
+          {host?.logFolder && (
+            <Fact name={names.logFolder}>
+              <CopyLine value={host.logFolder} what={names.logFolder} />
+            </Fact>
+          )}
           <Fact name={names.secretStore}>{status ? (status.secretStore ?? messages.status.secretsUnopened) : '…'}</Fact>
           <Fact name={names.configuration}>
             {status &&

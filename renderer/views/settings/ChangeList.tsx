@@ -1,4 +1,4 @@
-import type { ConfigChange } from '../../../server/contract/views.ts';
+import type { ConfigChange } from '../../../server/contract/change-views.ts';
 import { useMessages } from '../../messages/use-messages.ts';
 import classes from './Settings.module.css';
 
@@ -24,7 +24,12 @@ export function ChangeList({ changes }: { changes: readonly ConfigChange[] }) {
           {fields.map((field) => (
             <p key={field.name} className={classes.difference}>
               {field.name !== name && `${field.name}: `}
-              <del>{field.before ?? names.absent}</del> → <ins>{field.after ?? names.absent}</ins>
+              {kind !== 'added' && (
+                <>
+                  <del>{field.before ?? names.absent}</del> →{' '}
+                </>
+              )}
+              <ins>{field.after ?? names.absent}</ins>
             </p>
           ))}
         </li>

@@ -1,12 +1,14 @@
 import { Button, Group, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
+import type { ConfigChange, ImportRefusal } from '../../../server/contract/change-views.ts';
+import { say } from '../../../server/contract/coded.ts';
 import type { ConfigInput } from '../../../server/contract/config.ts';
-import type { ConfigChange } from '../../../server/contract/views.ts';
 import { CommandProblem } from '../../components/CommandProblem.tsx';
 import { ModalFrame } from '../../components/ModalFrame.tsx';
 import { useMessages } from '../../messages/use-messages.ts';
 import { useCommand } from '../../state/use-command.ts';
 import { ChangeList } from './ChangeList.tsx';
+import classes from './Settings.module.css';
 
 export interface ImportPreview {
   fileName: string;
@@ -14,6 +16,8 @@ export interface ImportPreview {
   /** Of the configuration that it was compared with. */
   revision: number;
   changes: ConfigChange[];
+  refusals: ImportRefusal[];
+  enteredAnew: string[];
 }
 
 /** Shows everything that an import would change before it does, and afterwards which secrets are missing. */
@@ -41,22 +45,59 @@ function ImportContent({ preview, onClose }: { preview: ImportPreview; onClose()
   };
   if (missing) return <ImportDone missing={missing} onClose={onClose} />;
   const isEmpty = preview.changes.length === 0;
+  const isRefused = preview.refusals.length > 0;
   return (
     <Stack>
+      {isRefused && <Refusals refusals={preview.refusals} />}
       <Text>{isEmpty ? names.importNothing(preview.fileName) : names.importText(preview.fileName)}</Text>
+      {preview.enteredAnew.length > 0 && <EnteredAnew credentials={preview.enteredAnew} />}
       <ChangeList changes={preview.changes} />
       {command.problem && <CommandProblem problem={command.problem} />}
       <Group justify="flex-end" gap="xs">
         <Button variant="default" onClick={onClose} data-autofocus>
-          {isEmpty ? messages.close : messages.cancel}
+          {isEmpty || isRefused ? messages.close : messages.cancel}
         </Button>
-        {!isEmpty && (
+        {!isEmpty && !isRefused && (
           <Button color="red.8" loading={command.isRunning} onClick={() => void apply()}>
             {names.importConfirm}
           </Button>
         )}
       </Group>
     </Stack>
+  );
+}
+
+function EnteredAnew({ credentials }: { credentials: readonly string[] }) {
+  const { team: names } = useMessages();
+  return (
+    <div className={classes.refusals}>
+      <p>
+        {names.anewTitle}. {names.anewText}
+      </p>
+      <ul>
+        {credentials.map((credential) => (
+          <li key={credential}>
+            <code>{credential}</code>
+          </li>
+        ))}
+      </ul>
+    </div>
+  );
+}
+
+function Refusals({ refusals }: { refusals: readonly ImportRefusal[] }) {
+  const { settings: names, controlProblems } = useMessages();
+  return (
+    <div role="alert" className={classes.refusals}>
+      <p>{names.importRefused}</p>
+      <ul>
+        {refusals.map(({ provider, problem, message }) => (
+          <li key={provider}>
+            <code>{provider}</code>: {problem ? say(controlProblems, problem) : message}
+          </li>
+        ))}
+      </ul>
+    </div>
   );
 }
 

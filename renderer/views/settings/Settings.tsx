@@ -6,8 +6,10 @@ import { useControlState } from '../../state/use-control.ts';
 import { AboutPart } from './AboutPart.tsx';
 import { AddressNotes } from './AddressNotes.tsx';
 import { DesktopPart } from './DesktopPart.tsx';
+import { NetworkState } from './NetworkState.tsx';
 import classes from './Settings.module.css';
 import { SettingsPart } from './SettingsPart.tsx';
+import { TeamPart } from './TeamPart.tsx';
 import { TransferPart } from './TransferPart.tsx';
 import { WindowPart } from './WindowPart.tsx';
 
@@ -22,9 +24,11 @@ export function Settings() {
           <WindowPart />
           <DesktopPart />
           <SettingsPart part="address">{(form) => <AddressNotes form={form} />}</SettingsPart>
+          <SettingsPart part="network">{() => <NetworkState />}</SettingsPart>
           <SettingsPart part="access" />
           <SettingsPart part="serving" />
           <SettingsPart part="records" />
+          <TeamPart />
           <TransferPart />
           <AboutPart />
         </>

@@ -1,12 +1,27 @@
 import { NativeSelect, Textarea, TextInput } from '@mantine/core';
 import type { ChangeEvent } from 'react';
+import { Lockable } from '../../components/Lockable.tsx';
 import { useLocalization } from '../../messages/use-messages.ts';
 import { useCanChange } from '../../state/use-can-change.ts';
+import { useLocks } from '../../state/use-locks.ts';
 import type { SettingsField } from './settings-fields.ts';
 import type { SettingsForm } from './use-settings-form.ts';
 
-/** One setting, as its kind is entered. */
-export function SettingsFieldInput({ field, form }: { field: SettingsField; form: SettingsForm }) {
+interface SettingsFieldProps {
+  field: SettingsField;
+  form: SettingsForm;
+}
+
+/** One setting, as its kind is entered, unless somebody has fixed it. */
+export function SettingsFieldInput({ field, form }: SettingsFieldProps) {
+  return (
+    <Lockable lock={useLocks().setting(field.path ?? field.name)}>
+      <FieldInput field={field} form={form} />
+    </Lockable>
+  );
+}
+
+function FieldInput({ field, form }: SettingsFieldProps) {
   const { messages, formats } = useLocalization();
   const names = messages.settings;
   const canChange = useCanChange();

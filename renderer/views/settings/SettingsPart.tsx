@@ -1,7 +1,7 @@
-import { Button } from '@mantine/core';
 import type { FormEvent, ReactNode } from 'react';
-import type { Settings } from '../../../server/contract/config.ts';
+import type { Settings } from '../../../server/contract/settings.ts';
 import { CommandProblem } from '../../components/CommandProblem.tsx';
+import { FormActs } from '../../components/FormActs.tsx';
 import { Section } from '../../components/Section.tsx';
 import { useMessages } from '../../messages/use-messages.ts';
 import { useControlState } from '../../state/use-control.ts';
@@ -32,7 +32,6 @@ export function SettingsPart({ part, children }: SettingsPartProps) {
 }
 
 function PartForm({ part, settings, children }: SettingsPartProps & { settings: Settings }) {
-  const { settings: messages } = useMessages();
   const fields = settingsParts[part];
   const form = useSettingsForm(settings, fields);
   const submit = (event: FormEvent) => {
@@ -48,16 +47,7 @@ function PartForm({ part, settings, children }: SettingsPartProps & { settings: 
       </div>
       {children?.(form)}
       {form.command.problem && <CommandProblem problem={form.command.problem} />}
-      <div className={classes.acts}>
-        <Button type="submit" size="xs" disabled={!form.canSave} loading={form.command.isRunning}>
-          {messages.save}
-        </Button>
-        {form.isChanged && (
-          <Button size="xs" variant="default" onClick={form.undo}>
-            {messages.undo}
-          </Button>
-        )}
-      </div>
+      <FormActs isChanged={form.isChanged} isBlocked={!form.canSave} command={form.command} onUndo={form.undo} />
     </form>
   );
 }

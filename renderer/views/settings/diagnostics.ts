@@ -1,4 +1,4 @@
-import type { RequestView } from '../../../server/contract/views.ts';
+import type { RequestView } from '../../../server/contract/request-views.ts';
 import type { ControlStore } from '../../state/control-store.ts';
 
 const reportedErrors = 50;

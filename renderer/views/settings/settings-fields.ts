@@ -3,13 +3,15 @@
  * checked by the engine, but for whole numbers, which have to be numbers before they can be sent.
  */
 import type { SettingsChanges } from '../../../server/contract/commands.ts';
-import type { Settings } from '../../../server/contract/config.ts';
+import type { Settings } from '../../../server/contract/settings.ts';
 import type { Messages } from '../../messages/en.ts';
 
 export type FieldName = keyof Messages['settings']['fields'];
 
 interface FieldBasics {
   name: FieldName;
+  /** Of the setting, such as `ledger.retentionDays`; absent: its name is the same. */
+  path?: string;
   read(settings: Settings): string;
   /** Adds the value to what is changed. */
   write(text: string, changes: SettingsChanges): void;
@@ -58,7 +60,20 @@ const addressFields: readonly SettingsField[] = [
       changes.port = Number(text);
     },
   },
+];
+
+const networkFields: readonly SettingsField[] = [
+  lines('noProxy'),
   lines('extraCaFiles'),
+  {
+    name: 'systemCa',
+    kind: 'choice',
+    values: ['trusted', 'untrusted'],
+    read: ({ systemCa }) => (systemCa ? 'trusted' : 'untrusted'),
+    write: (text, changes) => {
+      changes.systemCa = text === 'trusted';
+    },
+  },
 ];
 
 const accessFields: readonly SettingsField[] = [lines('allowedHosts'), lines('allowedOrigins')];
@@ -74,7 +89,17 @@ const servingFields: readonly SettingsField[] = [
     },
   },
   {
+    name: 'runawayGuard',
+    kind: 'choice',
+    values: ['slow', 'off'],
+    read: ({ runawayGuard }) => (runawayGuard ? 'slow' : 'off'),
+    write: (text, changes) => {
+      changes.runawayGuard = text !== 'off';
+    },
+  },
+  {
     name: 'keepAliveSeconds',
+    path: 'keepAliveCommentMs',
     kind: 'number',
     min: 0,
     max: 3_600,
@@ -85,6 +110,7 @@ const servingFields: readonly SettingsField[] = [
   },
   {
     name: 'jsonBodyMegabytes',
+    path: 'limits.jsonBodyBytes',
     kind: 'number',
     min: 1,
     max: 1_024,
@@ -95,6 +121,7 @@ const servingFields: readonly SettingsField[] = [
   },
   {
     name: 'uploadMegabytes',
+    path: 'limits.multipartBodyBytes',
     kind: 'number',
     min: 1,
     max: 65_536,
@@ -103,11 +130,45 @@ const servingFields: readonly SettingsField[] = [
       changes.limits = { ...changes.limits, multipartBodyBytes: Number(text) * mebibyte };
     },
   },
+  {
+    name: 'admissionRunning',
+    path: 'admission.running',
+    kind: 'number',
+    min: 1,
+    max: 100_000,
+    read: ({ admission }) => String(admission.running),
+    write: (text, changes) => {
+      changes.admission = { ...changes.admission, running: Number(text) };
+    },
+  },
+  {
+    name: 'admissionWaiting',
+    path: 'admission.waiting',
+    kind: 'number',
+    min: 0,
+    max: 100_000,
+    read: ({ admission }) => String(admission.waiting),
+    write: (text, changes) => {
+      changes.admission = { ...changes.admission, waiting: Number(text) };
+    },
+  },
+  {
+    name: 'admissionSeconds',
+    path: 'admission.waitMs',
+    kind: 'number',
+    min: 1,
+    max: 3_600,
+    read: ({ admission }) => inUnits(admission.waitMs, secondMs),
+    write: (text, changes) => {
+      changes.admission = { ...changes.admission, waitMs: Number(text) * secondMs };
+    },
+  },
 ];
 
 const recordFields: readonly SettingsField[] = [
   {
     name: 'retentionDays',
+    path: 'ledger.retentionDays',
     kind: 'number',
     min: 1,
     max: 36_500,
@@ -118,6 +179,7 @@ const recordFields: readonly SettingsField[] = [
   },
   {
     name: 'retentionRows',
+    path: 'ledger.retentionRows',
     kind: 'number',
     min: 1,
     max: largest,
@@ -128,6 +190,7 @@ const recordFields: readonly SettingsField[] = [
   },
   {
     name: 'captureKilobytes',
+    path: 'capture.maxBytes',
     kind: 'number',
     min: 1,
     max: 1_048_576,
@@ -138,6 +201,7 @@ const recordFields: readonly SettingsField[] = [
   },
   {
     name: 'captureDays',
+    path: 'capture.retentionDays',
     kind: 'number',
     min: 1,
     max: 36_500,
@@ -150,12 +214,13 @@ const recordFields: readonly SettingsField[] = [
 
 export const settingsParts = {
   address: addressFields,
+  network: networkFields,
   access: accessFields,
   serving: servingFields,
   records: recordFields,
 } as const;
 
-function lines(name: 'extraCaFiles' | 'allowedHosts' | 'allowedOrigins'): LinesField {
+function lines(name: 'extraCaFiles' | 'noProxy' | 'allowedHosts' | 'allowedOrigins'): LinesField {
   return {
     name,
     kind: 'lines',

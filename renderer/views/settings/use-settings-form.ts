@@ -1,6 +1,6 @@
 import { useState } from 'react';
 import type { SettingsChanges } from '../../../server/contract/commands.ts';
-import type { Settings } from '../../../server/contract/config.ts';
+import type { Settings } from '../../../server/contract/settings.ts';
 import { type CommandRunner, useCommand } from '../../state/use-command.ts';
 import type { FieldName, SettingsField } from './settings-fields.ts';
 

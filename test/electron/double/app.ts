@@ -19,13 +19,17 @@ type AppMembers =
   | 'requestSingleInstanceLock'
   | 'getLoginItemSettings'
   | 'setLoginItemSettings'
-  | 'isPackaged';
+  | 'setAsDefaultProtocolClient'
+  | 'isPackaged'
+  | 'resolveProxy'
+  | 'setAppLogsPath';
 
 /** How a second program tells the first one. */
 const secondInstanceSignal = 'SIGUSR2';
 
 class AppDouble extends EventEmitter implements Pick<Electron.App, AppMembers> {
-  readonly isPackaged = false;
+  readonly isPackaged = process.env.DOUBLE_PACKAGED === '1';
+  readonly linkSchemes: string[] = [];
   sandboxIsForced = false;
   #ready = Promise.withResolvers<void>();
   #paths = new Map<string, string>();
@@ -56,6 +60,10 @@ class AppDouble extends EventEmitter implements Pick<Electron.App, AppMembers> {
     this.#paths.set(name, path);
   }
 
+  setAppLogsPath(path = join(this.getPath('userData'), 'logs')): void {
+    this.#paths.set('logs', path);
+  }
+
   getPath(name: string): string {
     const path = this.#paths.get(name);
     if (!path) throw new Error(`the double has no path "${name}"`);
@@ -74,6 +82,11 @@ class AppDouble extends EventEmitter implements Pick<Electron.App, AppMembers> {
     return 'en-GB';
   }
 
+  /** `DOUBLE_PROXY` is what this system's settings say. */
+  async resolveProxy(_url: string): Promise<string> {
+    return process.env.DOUBLE_PROXY ?? 'DIRECT';
+  }
+
   enableSandbox(): void {
     this.sandboxIsForced = true;
   }
@@ -83,11 +96,20 @@ class AppDouble extends EventEmitter implements Pick<Electron.App, AppMembers> {
     try {
       writeFileSync(file, String(process.pid), { flag: 'wx' });
     } catch {
+      writeFileSync(`${file}-argv`, JSON.stringify(process.argv));
       process.kill(Number(readFileSync(file, 'utf8')), secondInstanceSignal);
       return false;
     }
     this.#lockFile = file;
-    process.on(secondInstanceSignal, () => this.emit('second-instance', {}, [], '', null));
+    process.on(secondInstanceSignal, () => {
+      const argv: string[] = JSON.parse(readFileSync(`${file}-argv`, 'utf8'));
+      this.emit('second-instance', {}, argv, '', null);
+    });
+    return true;
+  }
+
+  setAsDefaultProtocolClient(scheme: string): boolean {
+    this.linkSchemes.push(scheme);
     return true;
   }
 

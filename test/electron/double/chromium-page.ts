@@ -8,6 +8,7 @@ import type { OnBeforeRequestListenerDetails } from 'electron';
 import { type Browser, type CDPSession, chromium, type Page } from 'playwright-core';
 import { asElectron } from './as-electron.ts';
 import { defaultSession, protocol } from './engine-of-pages.ts';
+import { bridge } from './stream-bridge.ts';
 import { type FromPreload, pageWorldScript, preloadWorld, preloadWorldScript, sendBinding } from './worlds.ts';
 
 export interface PageListener {
@@ -125,6 +126,10 @@ export class ChromiumPage {
     if (!handler) return this.#fail(requestId, 'InternetDisconnected');
     const { method, headers, postData } = request;
     const reply = await handler(new Request(url, { method, headers, ...(postData && { body: postData }) }));
+    if (/^text\/event-stream\b/.test(reply.headers.get('content-type') ?? '')) {
+      await this.#cdp.send('Fetch.continueRequest', { requestId, url: await bridge(reply) });
+      return;
+    }
     await this.#cdp.send('Fetch.fulfillRequest', {
       requestId,
       responseCode: reply.status,

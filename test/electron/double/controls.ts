@@ -20,7 +20,18 @@ export interface DesktopState {
   clipboard: string;
   sandboxIsForced: boolean;
   schemes: Electron.CustomScheme[];
+  /** Whose links the system gives to this program. */
+  linkSchemes: string[];
   shown: typeof shown;
+}
+
+interface PermissionOrder {
+  name: 'clipboard-sanitized-write' | 'media' | 'notifications';
+  url: string;
+  /** Of `media`. */
+  media?: readonly ('audio' | 'video')[];
+  /** What the person has just done in that page. */
+  pressed?: Electron.InputEvent['type'];
 }
 
 interface InvokeOrder {
@@ -41,6 +52,7 @@ export const controls = {
     clipboard: await clipboard.readText(),
     sandboxIsForced: app.sandboxIsForced,
     schemes: protocol.privileged,
+    linkSchemes: app.linkSchemes,
     shown,
   }),
   /** By the id of its item. */
@@ -59,6 +71,10 @@ export const controls = {
   },
   crashPage: () => nothing(theWindow().webContents.page?.crash()),
   power: ({ event }: { event: 'suspend' | 'resume' }) => nothing(powerMonitor.emit(event)),
+  /** As macOS hands over a link or a file. */
+  handOver({ event, what }: { event: 'open-url' | 'open-file'; what: string }): null {
+    return nothing(app.emit(event, { preventDefault: () => {} }, what));
+  },
   quit: () => nothing(app.quit()),
   async invoke({ channel, args, from, url = '' }: InvokeOrder): Promise<unknown> {
     const stranger = () => Object.assign(new EventEmitter(), { url });
@@ -69,14 +85,20 @@ export const controls = {
     return invoke(theWindow(), { channel, args }, { frame, contents });
   },
   /** What a page of that URL is answered when it asks for a permission. */
-  async permission({ name, url }: { name: 'clipboard-sanitized-write' | 'media' | 'notifications'; url: string }) {
-    const contents = asEmitter<Electron.WebContents>(Object.assign(new EventEmitter(), { getURL: () => url }));
+  async permission({ name, url, media, pressed }: PermissionOrder) {
+    const page = { getURL: () => url, setWindowOpenHandler: () => {} };
+    const contents = asEmitter<Electron.WebContents>(Object.assign(new EventEmitter(), page));
+    app.emit('web-contents-created', {}, contents);
+    if (pressed) contents.emit('input-event', {}, { type: pressed });
     const { requestHandler, checkHandler } = defaultSession;
     if (!requestHandler || !checkHandler) throw new Error('nobody answers');
+    const asking = { requestingUrl: url, isMainFrame: true };
     const isRequested = await new Promise<boolean>((resolve) =>
-      requestHandler(contents, name, resolve, { requestingUrl: url, isMainFrame: true }),
+      requestHandler(contents, name, resolve, { ...asking, ...(media && { mediaTypes: [...media] }) }),
     );
-    return { isRequested, isChecked: checkHandler(contents, name, url, { isMainFrame: true, requestingUrl: url }) };
+    const [mediaType] = media ?? [];
+    const isChecked = checkHandler(contents, name, url, { ...asking, ...(mediaType && { mediaType }) });
+    return { isRequested, isChecked };
   },
 };
 

@@ -1,5 +1,5 @@
 /**
- * Runs a built main in plain Node, with the double in place of `electron`: `node run.ts dist/electron/main.js`. As with
+ * Runs a built main in plain Node, with the double in place of `electron`: `node run.ts dist/program/main.js`. As with
  * Electron, the app is ready only once main has run to its end.
  */
 import { registerHooks } from 'node:module';
@@ -15,8 +15,11 @@ registerHooks({
       ? { url: double, shortCircuit: true, format: 'module-typescript' }
       : next(specifier, context),
 });
+const [, , main = ''] = process.argv;
+// The program's own arguments follow its name.
+process.argv.splice(1, 1);
 // As in Electron; electron-updater looks there.
-Object.defineProperty(process, 'resourcesPath', { value: join(process.argv[2] ?? '', '..') });
+Object.defineProperty(process, 'resourcesPath', { value: join(main, '..') });
 obey();
-await import(pathToFileURL(process.argv[2] ?? '').href);
+await import(pathToFileURL(main).href);
 app.becomeReady();

@@ -1,10 +1,19 @@
 import { describe, expect, it } from 'vitest';
 import { concernsOf } from '../../../renderer/views/overview/attention.ts';
+import type { KeyView } from '../../../server/contract/access-views.ts';
 import type { ConfigViews } from '../../../server/contract/events.ts';
-import type { KeyView, ProviderView } from '../../../server/contract/views.ts';
+import type { CooldownView, ProviderView } from '../../../server/contract/provider-views.ts';
+import { wellProvider } from '../../support/health.ts';
 import { key, provider, snapshot, status } from '../events.ts';
 
 const now = Date.UTC(2026, 10, 20);
+/** A provider that serves with another credential than this one. */
+function partly(state: CooldownView['state'], failure: CooldownView['failure']): Partial<ProviderView> {
+  const health: CooldownView = { state, failure, reason: 'x', until: null };
+  const credential = { id: 'c1', label: null, reference: 'keychain', enabled: true, hasSecret: true, health };
+  return { credentials: [credential], health: { ...wellProvider, state: 'degraded', failure } };
+}
+
 const inDays = (days: number) => new Date(now + days * 86_400_000).toISOString();
 
 describe('what needs attention', () => {
@@ -14,7 +23,16 @@ describe('what needs attention', () => {
 
   it.each<[string, string[], Partial<ProviderView>]>([
     ['cannot be used', ['provider-unusable'], { unusable: 'no secret' }],
-    ['cannot list its models', ['provider-unlisted'], { discovery: { refreshedAt: null, problem: 'refused' } }],
+    [
+      'cannot list its models',
+      ['provider-unlisted'],
+      { discovery: { refreshedAt: null, problem: 'refused', finding: { code: 'way-failed', detail: 'refused' } } },
+    ],
+    ['is left alone', ['provider-left-alone'], { health: { ...wellProvider, state: 'cooling', failure: 'transient' } }],
+    ['refuses all credentials', ['provider-left-alone'], { health: { ...wellProvider, state: 'refused' } }],
+    ['refuses one credential', ['credential-left-alone'], partly('refused', 'credential')],
+    ['has a credential without quota', ['credential-left-alone'], partly('cooling', 'quota')],
+    ['has a credential at its rate limit', [], partly('cooling', 'rate-limit')],
     ['is off', ['no-provider'], { enabled: false, unusable: 'off' }],
     ['is the demo', ['demo-only'], { isDemo: true }],
   ])('is said of a provider that %s', (_, expected, more) => {
@@ -31,11 +49,32 @@ describe('what needs attention', () => {
   });
 
   it('is a ledger that does not record, or lost rows', () => {
-    const ledger = { ok: false, pending: 3, dropped: 0, lastError: 'disk full' };
+    const ledger = { ok: false, pending: 3, dropped: 0, lastError: 'disk full', replaced: null };
     expect(kinds({ status: { ...status(1), ledger } })).toEqual(['ledger-broken']);
     expect(kinds({ status: { ...status(1), ledger: { ...ledger, ok: true, dropped: 2 } } })).toEqual([
       'ledger-dropped',
     ]);
+    const replaced = { movedTo: '/data/ledger.sqlite.set-aside-1', reason: 'malformed' };
+    expect(kinds({ status: { ...status(1), ledger: { ...ledger, ok: true, replaced } } })).toEqual(['ledger-replaced']);
+  });
+
+  it.each<[string, [string, boolean][], { used: number; hard: boolean }]>([
+    ['is nearly spent', [['key-budget', false]], { used: 8, hard: true }],
+    ['is spent and refuses', [['key-budget', true]], { used: 10, hard: true }],
+    ['is spent and only tells', [['key-budget', false]], { used: 12, hard: false }],
+    ['has enough left', [], { used: 7.9, hard: true }],
+  ])('is said of a budget that %s', (_, expected, { used, hard }) => {
+    const budget = { unit: 'usd', amount: 10, per: 'day', hard } as const;
+    const limitUse = [
+      { kind: 'requests', budget: null, amount: 1, used: 1, resetsAt: null } as const,
+      { kind: 'budget', budget, amount: 10, used, resetsAt: null } as const,
+    ];
+    expect(concerns({ keys: [{ ...key('k1'), limitUse }] }).map(({ kind, isBad }) => [kind, isBad])).toEqual(expected);
+  });
+
+  it('is a prompt that is slowed', () => {
+    const runaway = { keyId: 'k1', model: null, since: 0, requestsPerMinute: 90, refused: 3 };
+    expect(concerns({ runaways: [runaway] })).toMatchObject([{ kind: 'runaway', name: 'k1', runaway }]);
   });
 
   it('begins with the worst, and leads to its mend', () => {

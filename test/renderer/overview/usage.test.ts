@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { chartRows, leadersOf, sumOf } from '../../../renderer/views/overview/usage-figures.ts';
 import { gridOf, rangeNames, stepsOf } from '../../../renderer/views/overview/usage-range.ts';
-import type { UsageStepView } from '../../../server/contract/views.ts';
+import type { UsageStepView } from '../../../server/contract/request-views.ts';
 
 const hour = 3_600_000;
 
@@ -47,6 +47,13 @@ it('the leaders of a metric are those with the most of it, and none without any'
   expect(sumOf(all)).toMatchObject({ requests: 6, costUsd: 2 });
 });
 
+it('a cost that nobody knows is not told as none', () => {
+  const unpriced = { ...step(0, null, 2), costUsd: null, unpricedRequests: 2 };
+  expect(sumOf([unpriced])).toMatchObject({ costUsd: null, unpricedRequests: 2 });
+  expect(sumOf([unpriced, { ...step(hour, null, 1), costUsd: 2 }])).toMatchObject({ costUsd: 2, unpricedRequests: 2 });
+  expect(sumOf([])).toMatchObject({ costUsd: 0 });
+});
+
 function step(startMs: number, name: string | null, requests: number): UsageStepView {
-  return { startMs, name, requests, errors: 0, inputTokens: 0, outputTokens: 0, costUsd: 0 };
+  return { startMs, name, requests, errors: 0, inputTokens: 0, outputTokens: 0, costUsd: 0, unpricedRequests: 0 };
 }

@@ -1,12 +1,14 @@
 import { describe, expect, it } from 'vitest';
+import { en } from '../../../renderer/messages/en.ts';
 import type { LiveRequest } from '../../../renderer/state/live-request.ts';
 import { curlOf } from '../../../renderer/views/requests/curl.ts';
-import { mendOf } from '../../../renderer/views/requests/mend.ts';
+import { mendOf, whyFailed } from '../../../renderer/views/requests/mend.ts';
 import { filterOf, isShown, searchOf } from '../../../renderer/views/requests/request-filter.ts';
 import { hasGap, joined, noPages, withLatest } from '../../../renderer/views/requests/request-pages.ts';
-import { phasesOf } from '../../../renderer/views/requests/timeline.ts';
-import type { AttemptRecord } from '../../../server/contract/ledger.ts';
-import type { RequestView } from '../../../server/contract/views.ts';
+import { longestGapOf, phasesOf } from '../../../renderer/views/requests/timeline.ts';
+import { errorKinds } from '../../../server/contract/errors.ts';
+import type { RequestView } from '../../../server/contract/request-views.ts';
+import { attemptRecord } from '../../support/attempt-record.ts';
 import { finished } from '../events.ts';
 
 describe('the filter of the requests', () => {
@@ -52,19 +54,7 @@ describe('live requests and older pages', () => {
   });
 });
 
-const attempt: AttemptRecord = {
-  provider: 'main',
-  credential: null,
-  model: 'gpt-x',
-  startedAt: 1_001,
-  connectMs: 4,
-  firstByteMs: 50,
-  totalMs: 90,
-  status: 200,
-  failure: null,
-  error: null,
-  upstreamRequestId: null,
-};
+const attempt = attemptRecord({ credential: null, startedAt: 1_001, connectMs: 4, firstByteMs: 50, totalMs: 90 });
 
 function view(more: Partial<RequestView> = {}): RequestView {
   return { ...finished('r1'), seq: 1, startedAt: 1_000, ...more };
@@ -73,16 +63,49 @@ function view(more: Partial<RequestView> = {}): RequestView {
 describe('the timeline of a request', () => {
   it('has the queue, the connection, the wait and the transfer one after the other', () => {
     expect(phasesOf(view({ queueMs: 1, totalMs: 91, attempts: [attempt] }))).toEqual([
-      { name: 'queue', fromMs: 0, toMs: 1 },
-      { name: 'connect', fromMs: 1, toMs: 5 },
-      { name: 'wait', fromMs: 5, toMs: 51 },
-      { name: 'transfer', fromMs: 51, toMs: 91 },
+      { name: 'queue', attempt: null, fromMs: 0, toMs: 1 },
+      { name: 'connect', attempt: null, fromMs: 1, toMs: 5 },
+      { name: 'wait', attempt: null, fromMs: 5, toMs: 51 },
+      { name: 'transfer', attempt: null, fromMs: 51, toMs: 91 },
     ]);
+  });
+
+  it('has the first content where a stream told it, and the longest of the gaps', () => {
+    const streamed = { ...attempt, firstContentMs: 70, longestGapMs: 12 };
+    const phases = phasesOf(view({ queueMs: 1, totalMs: 91, attempts: [streamed] }));
+    expect(phases.slice(-2)).toEqual([
+      { name: 'content', attempt: null, fromMs: 51, toMs: 71 },
+      { name: 'transfer', attempt: null, fromMs: 71, toMs: 91 },
+    ]);
+    expect(longestGapOf({ attempts: [{ ...streamed, longestGapMs: 3 }, attempt, streamed] })).toBe(12);
+    expect(longestGapOf({ attempts: [attempt] })).toBeNull();
+  });
+
+  it('has the pause before an attempt that was waited for, and none before one that runs beside another', () => {
+    const first = attemptRecord({ startedAt: 1_000, totalMs: 5 });
+    const later = { ...attempt, startedAt: 1_255, connectMs: null };
+    const pauseOf = (cause: 'retry' | 'hedge') =>
+      phasesOf(view({ queueMs: null, totalMs: 345, attempts: [first, { ...later, cause }] })).filter(
+        ({ name }) => name === 'pause',
+      );
+    expect(pauseOf('retry')).toEqual([{ name: 'pause', attempt: 2, fromMs: 5, toMs: 255 }]);
+    expect(pauseOf('hedge')).toEqual([]);
   });
 
   it('has only a wait for an attempt that was never answered', () => {
     const silent = { ...attempt, connectMs: null, firstByteMs: null, totalMs: 30 };
-    expect(phasesOf(view({ attempts: [silent] }))).toEqual([{ name: 'wait', fromMs: 1, toMs: 31 }]);
+    expect(phasesOf(view({ attempts: [silent] }))).toEqual([{ name: 'wait', attempt: null, fromMs: 1, toMs: 31 }]);
+  });
+
+  it('tells the attempts apart where there was more than one', () => {
+    const attempts = [attemptRecord({ startedAt: 1_000, totalMs: 5 }), { ...attempt, startedAt: 1_005 }];
+    const names = phasesOf(view({ queueMs: null, totalMs: 95, attempts })).map((phase) => [phase.attempt, phase.name]);
+    expect(names).toEqual([
+      [1, 'wait'],
+      [2, 'connect'],
+      [2, 'wait'],
+      [2, 'transfer'],
+    ]);
   });
 });
 
@@ -111,9 +134,54 @@ describe('the mend of a request', () => {
       },
       '/providers/main',
     ],
+    [
+      'with a model that its group has not is at the group',
+      { outcome: 'error', status: 404, errorCode: 'model_not_found', provider: null, groupId: 'team' },
+      '/groups/team',
+    ],
+    [
+      'that a budget stands against is at the group',
+      { outcome: 'error', status: 429, errorCode: 'insufficient_quota', provider: null, groupId: 'team' },
+      '/groups/team',
+    ],
+    [
+      'from a page that is not allowed is in the settings',
+      { outcome: 'error', status: 403, errorCode: 'origin_not_allowed', provider: null },
+      '/settings',
+    ],
     ['that was malformed is with who asked', { outcome: 'error', status: 400, errorCode: null }, null],
   ])('%s', (_, more, href) => {
-    expect(mendOf(view(more))?.href ?? null).toBe(href);
+    expect(mendOf(view(more), false)?.href ?? null).toBe(href);
+  });
+});
+
+describe('what is said of a request that failed', () => {
+  const refused = view({
+    outcome: 'error',
+    status: 429,
+    errorCode: 'insufficient_quota',
+    provider: null,
+    attempts: [],
+  });
+  const { errors } = en.requests;
+
+  it('is why Sluice refused it, and the limits of its key are its mend where it has some', () => {
+    expect(whyFailed(refused, errors)).toBe('A budget of its key or group is spent.');
+    expect(mendOf(refused, true)).toEqual({ kind: 'limits', href: '/keys' });
+  });
+
+  it('is left to the provider’s own answer where one was asked', () => {
+    expect(whyFailed({ ...refused, attempts: [attempt] }, errors)).toBeNull();
+    expect(whyFailed({ ...refused, errorCode: 'upstream_timeout', attempts: [attempt] }, errors)).toMatch(/in time/);
+    expect(whyFailed({ ...refused, errorCode: 'something_else' }, errors)).toBeNull();
+  });
+
+  it('is known of every code with which Sluice refuses a request', () => {
+    const ofControl = ['admin_token_required', 'invalid_command', 'not_found', 'conflict', 'locked', 'read_only'];
+    const ofFields = ['unknown_url', 'method_not_allowed', 'invalid_value'];
+    const codes = Object.entries(errorKinds).map(([name, { code }]) => code ?? name);
+    const told = codes.filter((code) => !ofControl.includes(code) && !ofFields.includes(code));
+    expect(Object.keys(errors).toSorted()).toEqual([...new Set(told)].toSorted());
   });
 });
 

@@ -9,6 +9,7 @@ describe('a likely model', () => {
     ['images', 'gpt-image-1'],
     ['speech', 'tts-1'],
     ['transcription', 'whisper-1'],
+    ['moderations', 'omni-moderation'],
     ['videos', 'sora-2'],
   ] as const)('for %s is %s', (use, model) => {
     expect(likelyModel(models, use)).toBe(model);
@@ -16,6 +17,7 @@ describe('a likely model', () => {
 
   it('is the first where none seems made for it, and nothing where there is none', () => {
     expect(likelyModel(['a', 'b'], 'videos')).toBe('a');
+    expect(likelyModel(['whisper-1', 'gpt-5'], 'moderations')).toBe('gpt-5');
     expect(likelyModel([], 'chat')).toBe('');
   });
 });

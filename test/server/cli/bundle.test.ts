@@ -1,19 +1,13 @@
-import { copyFileSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { copyFileSync, cpSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import OpenAI from 'openai';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { type Bundle, buildBundle } from './build-bundle.ts';
+import { expect, test, vi } from 'vitest';
+import { builtProgram } from '../../support/program.ts';
 import { runCli, serve, temporaryFolder } from './run-cli.ts';
 
 // Whole programs are started here, many of them; on a busy machine that takes its time.
 vi.setConfig({ testTimeout: 90_000, hookTimeout: 90_000 });
-
-let bundle: Bundle;
-beforeAll(async () => {
-  bundle = await buildBundle();
-});
-afterAll(() => bundle.remove());
 
 test('runs from an empty folder, without any package beside it', async () => {
   const { program } = copyBundle();
@@ -38,16 +32,15 @@ test('serves the window that was built beside it', async () => {
 });
 
 test('imports nothing but Node’s own modules and itself', () => {
-  const folder = dirname(bundle.program);
-  const files = readdirSync(folder).filter((file) => file.endsWith('.js'));
-  const imported = files.flatMap((file) => {
-    const code = readFileSync(join(folder, file), 'utf8');
-    return [...code.matchAll(/^(?:import|export) [^;]*?from "([^"]+)"|^import "([^"]+)"/gm)].map(
-      ([, from, bare]) => from ?? bare ?? '',
-    );
-  });
-  expect(imported).toContain('node:net');
-  expect(imported.filter((name) => !name.startsWith('./') && !isBuiltin(name))).toEqual([]);
+  const imported = new Set<string>();
+  const visit = (name: string) => {
+    if (imported.has(name)) return;
+    imported.add(name);
+    if (name.startsWith('./')) importsOf(join(dirname(builtProgram), name)).forEach(visit);
+  };
+  visit(`./${basename(builtProgram)}`);
+  expect([...imported]).toContain('node:net');
+  expect([...imported].filter((name) => !name.startsWith('./') && !isBuiltin(name))).toEqual([]);
 });
 
 test('leaves a compile cache beside itself for the next start, and none elsewhere', async () => {
@@ -59,11 +52,15 @@ test('leaves a compile cache beside itself for the next start, and none elsewher
   expect(readdirSync(temporary)).toEqual([]);
 });
 
+/** At once and later. */
+function importsOf(file: string): string[] {
+  const statements = /^(?:import|export) [^;]*?from "([^"]+)"|^import "([^"]+)"|\bawait import\("([^"]+)"\)/gm;
+  return [...readFileSync(file, 'utf8').matchAll(statements)].map(([, from, bare, lazy]) => from ?? bare ?? lazy ?? '');
+}
+
 /** Where nothing was built before. */
 function copyBundle(): { program: string; folder: string } {
   const folder = temporaryFolder();
-  const from = dirname(bundle.program);
-  mkdirSync(join(folder, 'server'));
-  for (const file of readdirSync(from)) copyFileSync(join(from, file), join(folder, 'server', file));
-  return { program: join(folder, 'server/cli.js'), folder };
+  cpSync(dirname(builtProgram), join(folder, 'program'), { recursive: true });
+  return { program: join(folder, 'program/cli.js'), folder };
 }

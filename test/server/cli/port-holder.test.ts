@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { expect, test } from 'vitest';
 import { findPortHolder, parseLsof, parseNetstat, parseProcNetTcp } from '../../../server/cli/port-holder.ts';
+import { onlyIf } from '../../support/only-if.ts';
 
 const procNetTcp = `  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode
    0: 0100007F:12CA 00000000:0000 0A 00000000:00000000 00:00000000 00000000  1000        0 41234 1 0000000000000000 100 0 0 10 0
@@ -32,7 +33,7 @@ Aktive Verbindungen
   expect(parseNetstat(output, 4811)).toBeUndefined();
 });
 
-test.runIf(process.platform === 'linux')(
+test.runIf(onlyIf(process.platform === 'linux', 'processes are looked up in /proc'))(
   'a real process that listens is found, and none where nobody does',
   async () => {
     const source = `require('node:net').createServer().listen(0, '127.0.0.1', function () { console.log(this.address().port) })`;

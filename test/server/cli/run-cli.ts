@@ -3,12 +3,16 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach } from 'vitest';
-import { type ProgramOptions, type Ready, type RunningProgram, readyOf, startProgram } from '../../support/program.ts';
+import { afterEach, beforeAll } from 'vitest';
+import {
+  ensureBuilt,
+  type ProgramOptions,
+  type Ready,
+  type RunningProgram,
+  readyOf,
+  startProgram,
+} from '../../support/program.ts';
 
-const cli = join(import.meta.dirname, '../../../server/cli.ts');
-
-/** `program`: by default the sources. */
 export type CliOptions = ProgramOptions;
 export type { Ready };
 
@@ -30,6 +34,7 @@ export interface Serving {
 const running = new Set<ChildProcess>();
 const folders: string[] = [];
 
+beforeAll(ensureBuilt, 120_000);
 afterEach(async () => {
   for (const child of running) {
     child.kill('SIGKILL');
@@ -94,7 +99,7 @@ export async function serveForPerson(parameters: string[], env: Record<string, s
 }
 
 function start(parameters: string[], options: CliOptions): RunningProgram {
-  const program = startProgram(parameters, { program: cli, ...options });
+  const program = startProgram(parameters, options);
   running.add(program.child);
   program.child.once('exit', () => running.delete(program.child));
   return program;

@@ -2,9 +2,9 @@ import { exec } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { builtProgram } from '../../support/program.ts';
 import { json, type ScriptedUpstream, startUpstream } from '../../support/upstream.ts';
-import { type Bundle, buildBundle } from './build-bundle.ts';
 import {
   type CliOptions,
   type Ready,
@@ -18,13 +18,6 @@ import {
 
 // Whole programs are started here, many of them; on a busy machine that takes its time.
 vi.setConfig({ testTimeout: 90_000, hookTimeout: 90_000 });
-
-/** Many runs: built, each starts in a third of the time. */
-let bundle: Bundle;
-beforeAll(async () => {
-  bundle = await buildBundle();
-});
-afterAll(() => bundle.remove());
 
 let upstream: ScriptedUpstream;
 beforeEach(async () => {
@@ -40,15 +33,13 @@ describe.each([
   let serving: Serving | undefined;
   beforeEach(async () => {
     folder = temporaryFolder();
-    serving = isRunning ? await serve(folder, [], bundle) : undefined;
+    serving = isRunning ? await serve(folder) : undefined;
   });
-  const run = (line: string, options?: CliOptions) =>
-    runCli([...line.split(' '), '--data-dir', folder], { program: bundle.program, ...options });
-  const ask = (line: string, options?: CliOptions) =>
-    runJson([...line.split(' '), '--data-dir', folder], { program: bundle.program, ...options });
+  const run = (line: string, options?: CliOptions) => runCli([...line.split(' '), '--data-dir', folder], options);
+  const ask = (line: string, options?: CliOptions) => runJson([...line.split(' '), '--data-dir', folder], options);
   /** The one that is running, else one started now. */
   const running = async () => {
-    serving ??= await serve(folder, [], bundle);
+    serving ??= await serve(folder);
     return serving.ready;
   };
   const addProvider = (more = '') =>
@@ -78,6 +69,8 @@ describe.each([
     const made = await run('key create once --no-keep');
     expect(made.stdout).toMatch(/^sk-sluice-\w+\n$/);
     expect(made.stderr).toContain('the only time');
+    // Where secrets are is said where Sluice starts, and by doctor.
+    expect((await run('key create kept')).stderr).not.toContain('encrypted file');
     const again = await run('key reveal once');
     expect(again).toMatchObject({ code: 1, stdout: '' });
   });
@@ -117,14 +110,58 @@ describe.each([
     });
     expect(await ask('provider test main')).toMatchObject({ provider: 'main', ok: true });
     expect(await ask('provider models main')).toContain('gpt-x');
+    expect((await run('provider list')).stdout).toMatch(/HEALTH.*\n.*\bok\b/);
+    expect(await ask('provider reset main c1')).toMatchObject({ provider: { id: 'main', health: { state: 'ok' } } });
+    expect((await run('provider reset main')).stdout).toContain('Provider "main" begins anew.');
+    expect(await run('provider reset nobody')).toMatchObject({ code: 1, stderr: expect.stringContaining('nobody') });
     await ask('provider remove main');
     expect(await run('provider list')).toMatchObject({ stdout: expect.not.stringContaining(upstream.baseUrl) });
+  });
+
+  test('limits of keys and groups are set, shown with what is used of them, and taken away', async () => {
+    const { secret } = (await ask('key create laptop --limit requests=60,usd=5/day')) as { secret: string };
+    await ask('key limit laptop requests=2 concurrent=3 tokens=1000/minute usd=5/day tokens=100000/month:soft');
+    const limits = {
+      requestsPerMinute: 2,
+      tokensPerMinute: 1000,
+      concurrent: 3,
+      budgets: [
+        { unit: 'usd', amount: 5, per: 'day', hard: true },
+        { unit: 'tokens', amount: 100_000, per: 'month', hard: false },
+      ],
+    };
+    expect(await ask('key show laptop')).toMatchObject({ limits });
+    await ask('group put default --limit concurrent=9');
+    const { baseUrl } = await running();
+    const call = { model: 'demo-chat', messages: [{ role: 'user', content: 'hello' }] };
+    const headers = { authorization: `Bearer ${secret}`, 'content-type': 'application/json' };
+    const asked = () => fetch(`${baseUrl}/chat/completions`, { method: 'POST', headers, body: JSON.stringify(call) });
+    const statuses: number[] = [];
+    for (let count = 0; count < 3; count++) {
+      const response = await asked();
+      await response.text();
+      statuses.push(response.status);
+    }
+    expect(statuses).toEqual([200, 200, 429]);
+    const { stdout } = await run('usage --limits');
+    expect(stdout).toMatch(/^OF +ID +LIMIT +USED +FREE AGAIN\nkey +laptop +2 requests per minute +2 +\d{4}-/);
+    expect(stdout).toMatch(/^key +laptop +\$5 per day +\$0\.0000/m);
+    expect(stdout).toMatch(/^group +default +9 at the same time +0/m);
+    await ask('key limit laptop none');
+    expect(await ask('key show laptop')).toMatchObject({ limits: null, limitUse: [] });
+    await ask('group put default --limit none');
+    expect(await run('usage --limits')).toMatchObject({ stdout: 'No key and no group has limits.\n' });
+    expect(await ask('key allow laptop')).toEqual({});
   });
 
   test('groups and aliases are stored, listed and removed; routes follow them', async () => {
     await addProvider();
     await ask('group put team --models gpt-* --deny gpt-secret --order main=0:2 --default chat=gpt-x --capture');
-    await ask('group put team --name Team');
+    await ask('group put team --policy strategy=sticky,retries=1,timeouts.idleMs=9000,timeouts.connectMs=7000');
+    await ask('group put team --name Team --policy timeouts.idleMs=usual --policy rescue=off');
+    const outside = await run('group put lost --models llama-* --default chat=gpt-x');
+    expect(outside.stderr).toContain('The default for chat, "gpt-x", would be refused: the group does not allow it');
+    await ask('group remove lost');
     expect(await ask('group list')).toContainEqual(
       expect.objectContaining({
         id: 'team',
@@ -134,6 +171,9 @@ describe.each([
         order: [{ provider: 'main', priority: 0, weight: 2 }],
         defaults: { chat: 'gpt-x' },
         capture: true,
+        policy: expect.objectContaining({
+          ...{ strategy: 'sticky', retries: 1, fallbacks: 3, rescue: 'off', timeouts: { connectMs: 7_000 } },
+        }),
         keyCount: 0,
       }),
     );
@@ -239,9 +279,9 @@ describe.each([
 
 test('log --follow prints what was and each request as it ends, and ends with the Sluice it follows', async () => {
   const folder = temporaryFolder();
-  const { ready, end } = await serve(folder, [], bundle);
+  const { ready, end } = await serve(folder);
   await listModels(ready);
-  const follower = spawnCli(['log', '--follow', '--json', '--data-dir', folder], bundle);
+  const follower = spawnCli(['log', '--follow', '--json', '--data-dir', folder]);
   const routes = () =>
     follower.output.stdout
       .trim()
@@ -258,11 +298,10 @@ test('log --follow prints what was and each request as it ends, and ends with th
 
 test('window prints an address that opens the window once, and says so if there is none', async () => {
   const folder = temporaryFolder();
-  const options = { program: bundle.program };
-  const refused = await runCli(['window', '--data-dir', folder], options);
+  const refused = await runCli(['window', '--data-dir', folder]);
   expect(refused).toMatchObject({ code: 1, stdout: '' });
-  const serving = await serve(folder, [], bundle);
-  const { url } = (await runJson(['window', '--data-dir', folder], options)) as { url: string };
+  const serving = await serve(folder);
+  const { url } = (await runJson(['window', '--data-dir', folder])) as { url: string };
   expect(url).toMatch(new RegExp(`^${serving.ready.baseUrl.replace('/v1', '')}/control/session`));
   const visit = () => fetch(url, { redirect: 'manual' });
   expect((await visit()).headers.get('set-cookie')).toContain('HttpOnly');
@@ -271,8 +310,8 @@ test('window prints an address that opens the window once, and says so if there 
 
 test('log --follow ends when nobody reads it any more', async () => {
   const folder = temporaryFolder();
-  const { ready } = await serve(folder, [], bundle);
-  const command = `"${process.execPath}" "${bundle.program}" log --follow --json --data-dir "${folder}" | head -n 1`;
+  const { ready } = await serve(folder);
+  const command = `"${process.execPath}" "${builtProgram}" log --follow --json --data-dir "${folder}" | head -n 1`;
   let isOver = false;
   const followed = promisify(exec)(command).finally(() => {
     isOver = true;
@@ -283,28 +322,53 @@ test('log --follow ends when nobody reads it any more', async () => {
   expect(stderr).toBe('');
 });
 
+test('export says why a file cannot be written', async () => {
+  const { code, stderr } = await runCli(['export', '/nowhere/x.json', '--data-dir', temporaryFolder()]);
+  expect(code).toBe(1);
+  expect(stderr).toBe('sluice: /nowhere/x.json cannot be written: there is no such file (ENOENT).\n');
+});
+
 test('log --follow says so if there is nothing to follow', async () => {
-  const { code, stderr } = await runCli(['log', '--follow', '--data-dir', temporaryFolder()], bundle);
+  const { code, stderr } = await runCli(['log', '--follow', '--data-dir', temporaryFolder()]);
   expect(code).toBe(1);
   expect(stderr).toContain('nothing to follow');
 });
 
+test('doctor and a missing credential name what the environment holds already', async () => {
+  const options = { env: { SLUICE_DATA_DIR: temporaryFolder(), GROQ_API_KEY: 'planted-4711' } };
+  const doctor = await runCli(['doctor'], options);
+  expect(doctor.stdout).toContain('provider add groq --credential-ref env:GROQ_API_KEY');
+  const add = await runCli(['provider', 'add', 'groq'], options);
+  expect(add.code).toBe(2);
+  expect(add.stderr).toContain('--credential-env GROQ_API_KEY');
+  expect(doctor.stdout + add.stderr).not.toContain('planted');
+});
+
 test.each([
   [['key', 'create', '--expires', 'soon'], 'Give a date'],
+  [['key', 'create', '--expires', '2020-01-01'], 'past already'],
   [['alias', 'put', 'fast', '--target', 'nonsense'], 'provider/model'],
   [['group', 'put', 'team', '--default', 'singing=x'], 'capability=model'],
+  [['group', 'put', 'team', '--default', 'chatx'], 'capability=model'],
+  [['group', 'put', 'team', '--policy', 'strategy=best'], 'strategy=sticky'],
+  [['group', 'put', 'team', '--policy', 'retries'], 'is not name=value'],
+  [['group', 'put', 'team', '--policy', '{"retries":'], 'not JSON'],
   [['usage', '--by', 'mood'], 'Allowed choices'],
+  [['key', 'create', '--limit', 'requests=0'], 'Write limits such as'],
+  [['key', 'create', '--limit', 'requests=5/day'], 'Write limits such as'],
+  [['group', 'put', 'team', '--limit', 'usd=5'], 'Write limits such as'],
+  [['key', 'limit', 'k1', 'nonsense'], 'Write limits such as'],
   [['log', '--limit', '0'], 'from 1 to 1000'],
   [['provider', 'add', '--header', 'nonsense'], 'Name: value'],
   [['nonsense'], 'unknown command'],
 ])('%j ends with 2 and says what is wrong', async (parameters, message) => {
-  const { code, stdout, stderr } = await runCli(parameters, { env: { SLUICE_DATA_DIR: temporaryFolder() }, ...bundle });
+  const { code, stdout, stderr } = await runCli(parameters, { env: { SLUICE_DATA_DIR: temporaryFolder() } });
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
   expect(stderr).toContain(message);
 });
 
 test('help is on stdout, ends with 0 and tells why a credential is no argument', async () => {
-  const program = await runCli(['--help'], bundle);
+  const program = await runCli(['--help']);
   expect(program.code).toBe(0);
   for (const verb of [
     'serve',
@@ -322,7 +386,7 @@ test('help is on stdout, ends with 0 and tells why a credential is no argument',
   ]) {
     expect(program.stdout).toMatch(new RegExp(`^  ${verb}\\b`, 'm'));
   }
-  const add = await runCli(['provider', 'add', '--help'], bundle);
+  const add = await runCli(['provider', 'add', '--help']);
   expect(add.stdout).toContain('never given as an argument');
 });
 

@@ -11,14 +11,14 @@ import { exampleConfig } from './example-config.ts';
 const root = join(import.meta.dirname, '../../..');
 const published = readFileSync(join(root, 'docs/config.schema.json'), 'utf8');
 
-test('the published JSON Schema is up to date (node build/config-schema.ts)', () => {
+const files = ['config.schema.json', 'team-preset.schema.json'];
+test.each(files)('the published %s is up to date (node build/config-schema.ts)', (name) => {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-schema-'));
   try {
-    const path = join(folder, 'schema.json');
-    execFileSync(process.execPath, [join(root, 'build/config-schema.ts'), path], {
+    execFileSync(process.execPath, [join(root, 'build/config-schema.ts'), folder], {
       env: { ...process.env, NODE_OPTIONS: '' },
     });
-    expect(published).toBe(readFileSync(path, 'utf8'));
+    expect(readFileSync(join(root, 'docs', name), 'utf8')).toBe(readFileSync(join(folder, name), 'utf8'));
   } finally {
     rmSync(folder, { recursive: true });
   }

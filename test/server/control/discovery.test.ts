@@ -33,7 +33,7 @@ describe('a provider that is added', () => {
       id: 'p',
       modelNames: ['gpt-x'],
       takesAnyModel: false,
-      discovery: { refreshedAt: expect.any(Number), problem: null },
+      discovery: { refreshedAt: expect.any(Number), problem: null, finding: null },
     });
     expect(await listed()).toEqual(['gpt-x']);
     expect(upstream.seen[0]).toMatchObject({ url: '/v1/models', headers: { authorization: 'Bearer sk-upstream' } });

@@ -23,7 +23,34 @@ async function exported() {
 describe('the preview of an import', () => {
   test('finds nothing in what was exported', async () => {
     const preview = await sluice.gateway.query({ type: 'import-preview', config: await exported() });
-    expect(preview).toEqual({ revision: 1, changes: [] });
+    expect(preview).toEqual({ revision: 1, changes: [], refusals: [], enteredAnew: [] });
+  });
+
+  test('tells what the import would refuse, of each provider', async () => {
+    const config = {
+      version: 1 as const,
+      providers: [
+        { id: 'loop', baseUrl: sluice.baseUrl },
+        { id: 'fine', baseUrl: 'https://api.example.com/v1' },
+        { id: 'open', baseUrl: 'https://api.example.com/v1', headers: { 'x-api-key': 'planted' } },
+      ],
+    };
+    const { refusals } = await sluice.gateway.query({ type: 'import-preview', config });
+    expect(refusals).toEqual([
+      {
+        provider: 'loop',
+        problem: { code: 'leads-back', host: new URL(sluice.baseUrl).host },
+        message: expect.stringContaining('Sluice itself'),
+      },
+      {
+        provider: 'open',
+        problem: { code: 'secret-in-header', header: 'x-api-key' },
+        message: expect.stringContaining('would lie open'),
+      },
+    ]);
+    expect(JSON.stringify(refusals)).not.toContain('planted');
+    const refused = await refusalOf(sluice.gateway.execute({ type: 'config.import', config }));
+    expect(refused.message).toBe(refusals[0]?.message);
   });
 
   test('tells each change, and makes none', async () => {
@@ -86,6 +113,7 @@ describe('the preview of an import', () => {
 test('says where the data is', async () => {
   expect(await sluice.gateway.query({ type: 'host' })).toEqual({
     dataFolder: sluice.folder,
+    logFolder: null,
     node: process.versions.node,
     platform: `${process.platform} ${process.arch}`,
   });

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { ErrorCode } from '../../../server/contract/errors.ts';
 import { hashOf, testKey } from '../../support/gateway.ts';
+import { well } from '../../support/health.ts';
 import { json, type ScriptedUpstream, startUpstream } from '../../support/upstream.ts';
 import { type ControlGateway, refusalOf, startControlGateway } from './control-gateway.ts';
 
@@ -62,6 +63,7 @@ describe('what is configured', () => {
       demoIsRunning: false,
       ledger: { ok: true, dropped: 0, lastError: null },
       secretStore: expect.stringContaining('memory'),
+      secretStoreKind: 'memory',
       settings: { port: 4810 },
     });
   });
@@ -76,7 +78,7 @@ describe('what is configured', () => {
       ['outside', null, false],
     ]);
     expect(providers[0]?.credentials).toEqual([
-      { id: 'c1', label: 'Mine', reference: 'keychain', enabled: true, hasSecret: true },
+      { id: 'c1', label: 'Mine', reference: 'keychain', enabled: true, hasSecret: true, health: well },
     ]);
     expect(providers[3]?.credentials[0]?.hasSecret).toBe(false);
   });
@@ -92,6 +94,8 @@ describe('what is configured', () => {
       models: null,
       createdAt: '2026-01-02T03:04:05Z',
       lastUsedAt: expect.any(Number),
+      limits: null,
+      limitUse: [],
       canReveal: false,
     });
     expect(keys.slice(1).map(({ lastUsedAt }) => lastUsedAt)).toEqual([null, null, null]);
@@ -201,6 +205,16 @@ describe('the preview of a group', () => {
     const order = [{ provider: 'off', priority: 0 }];
     const { providers } = await sluice.gateway.query({ type: 'group-preview', group: { order } });
     expect(providers).toEqual(['off', 'main', 'any', 'bare', 'outside']);
+  });
+
+  test('tells the defaults that would be refused, and why', async () => {
+    const defaults = { chat: 'gpt-x', embeddings: 'llama-1', responses: 'lone' };
+    const group = { models: ['gpt-*', 'lone'], providers: ['main', 'off'], defaults };
+    const { refusedDefaults } = await sluice.gateway.query({ type: 'group-preview', group });
+    expect(refusedDefaults).toEqual([
+      { capability: 'responses', model: 'lone', code: 'no_healthy_provider' },
+      { capability: 'embeddings', model: 'llama-1', code: 'model_not_found' },
+    ]);
   });
 
   test('changes nothing', async () => {

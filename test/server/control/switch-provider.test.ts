@@ -42,3 +42,25 @@ test('a provider that is added by a command serves, is switched off, and serves 
   await sluice.stop();
   await upstream.stop();
 });
+
+test('what the demo was asked goes on when the first provider takes its place', async () => {
+  const upstream = await startUpstream((_request, response) => json(response, { id: 'x', choices: [] }));
+  const sluice = await startControlGateway();
+  const stream = await sluice.client.chat.completions.create({
+    model: 'demo-chat',
+    stream: true,
+    messages: [{ role: 'user', content: 'A long story, please.' }],
+  });
+  const pieces = stream[Symbol.asyncIterator]();
+  expect((await pieces.next()).done).toBe(false);
+  await sluice.gateway.execute({ type: 'provider.add', provider: { baseUrl: upstream.baseUrl, models: ['gpt-x'] } });
+  expect((await sluice.client.models.list()).data.map(({ id }) => id)).toEqual(['gpt-x']);
+  const reasons: unknown[] = [];
+  for (let next = await pieces.next(); !next.done; next = await pieces.next()) {
+    reasons.push(next.value.choices[0]?.finish_reason ?? null);
+  }
+  expect(reasons.at(-1)).toBe('stop');
+  expect(reasons.length).toBeGreaterThan(1);
+  await sluice.stop();
+  await upstream.stop();
+});

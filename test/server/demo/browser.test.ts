@@ -1,9 +1,10 @@
 /** What the demo makes is opened by a real browser: its own decoders for PNG, WAV and MP4 judge. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { type Browser, chromium, type Page } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { renderedSize } from '../../../server/demo/film.ts';
+import { launchBrowser } from '../../support/launch-browser.ts';
 import { type DemoHarness, startHarness } from './harness.ts';
 
 describe('a browser', () => {
@@ -23,10 +24,7 @@ describe('a browser', () => {
       response.end(file?.bytes ?? '<!doctype html><title>media</title>');
     });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    browser = await chromium.launch({
-      executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
-      args: ['--no-sandbox', '--autoplay-policy=no-user-gesture-required'],
-    });
+    browser = await launchBrowser();
     page = await browser.newPage();
     await page.goto(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`);
   });

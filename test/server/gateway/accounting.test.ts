@@ -1,10 +1,11 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { openDatabase } from '../../../server/database.ts';
+import { openDatabase } from '../../../server/database/database.ts';
 import { createLedgerQueries } from '../../../server/ledger/queries.ts';
+import { estimateTokens } from '../../../server/usage/estimate-tokens.ts';
 import { hashOf, mainProvider, startGateway, type TestGateway, testKey } from '../../support/gateway.ts';
 import { eventStream, json, type ScriptedUpstream, startUpstream, writePieces } from '../../support/upstream.ts';
-import { chatUsage, chatWithUsage } from './streams.ts';
+import { chatUsage, chatWithUsage, chunk } from './streams.ts';
 
 let upstream: ScriptedUpstream;
 let gateway: TestGateway;
@@ -87,10 +88,59 @@ test('a price by the request holds where nothing is known of the usage', async (
   expect(record).toMatchObject({ usage: null, usageCertainty: 'none', costUsd: 0.125 });
 });
 
-test('an answer that failed costs nothing that is known', async () => {
-  upstream.answer((_request, response) => json(response, { usage: chatUsage, error: {} }, 500));
-  const record = await recordOf('/chat/completions', '{"model":"per-request"}');
-  expect(record).toMatchObject({ outcome: 'error', usage: null, costUsd: null });
+test('an answer that failed costs nothing, unless it tells of a usage', async () => {
+  upstream.answer((_request, response) => json(response, { error: {} }, 400));
+  expect(await recordOf('/chat/completions', '{"model":"per-request"}')).toMatchObject({
+    outcome: 'error',
+    usage: null,
+    usageCertainty: 'none',
+    costUsd: 0,
+  });
+  upstream.answer((_request, response) => json(response, { usage: chatUsage, error: {} }, 400));
+  const charged = await recordOf('/chat/completions', '{"model":"gpt-x"}');
+  expect(charged).toMatchObject({ outcome: 'error', usageCertainty: 'reported', usage: { inputTokens: 19 } });
+  expect(charged.costUsd).toBeCloseTo((16 * 1 + 3 * 0.5 + 10 * 2) / 1_000_000, 12);
+});
+
+const question = 'What did the keeper of the lighthouse learn?';
+const ask = JSON.stringify({ model: 'gpt-x', stream: true, messages: [{ role: 'user', content: question }] });
+const prompt = estimateTokens(question) + 4;
+
+test('a reply that says nothing of its usage is estimated from the text that went in and out', async () => {
+  const message = { role: 'assistant', content: 'To tell the weather by the sound of the gulls.' };
+  upstream.answer((_request, response) => json(response, { choices: [{ index: 0, message, finish_reason: 'stop' }] }));
+  const record = await recordOf('/chat/completions', JSON.stringify({ ...JSON.parse(ask), stream: false }));
+  const outputTokens = estimateTokens(message.content);
+  expect(record).toMatchObject({ usage: { inputTokens: prompt, outputTokens }, usageCertainty: 'estimated' });
+  expect(record.costUsd).toBeCloseTo((prompt * 1 + outputTokens * 2) / 1_000_000, 12);
+  upstream.answer((_request, response) => json(response, { object: 'list', data: [{ embedding: [0.5] }] }));
+  const embedding = await recordOf('/embeddings', JSON.stringify({ model: 'gpt-x', input: question }));
+  expect(embedding).toMatchObject({ usage: { inputTokens: prompt - 4 }, usageCertainty: 'estimated' });
+});
+
+test('a stream that breaks before its usage is estimated, one that breaks after it is known in part', async () => {
+  const words = chunk({ content: 'To tell the weather' });
+  const begun = `data: ${JSON.stringify(words)}\n\n`;
+  const counted = `data: ${JSON.stringify({ ...words, usage: chatUsage })}\n\n`;
+  for (const [bytes, usageCertainty, usage] of [
+    [begun, 'estimated', { inputTokens: prompt, outputTokens: 4 }],
+    [counted, 'partial', { inputTokens: 19, outputTokens: 10 }],
+  ] as const) {
+    upstream.answer((_request, response) => {
+      eventStream(response);
+      response.write(bytes, () => setImmediate(() => response.destroy()));
+    });
+    const record = await recordOf('/chat/completions', ask);
+    expect(record.attempts[0]).toMatchObject({ failure: 'stream-broken', usageCertainty, usage });
+  }
+});
+
+test('what only tells how much something would be costs nothing, and what is begun is not known yet', async () => {
+  const body = JSON.stringify({ model: 'gpt-x', input: question });
+  upstream.answer((_request, response) => json(response, { object: 'response.input_tokens', input_tokens: 9 }));
+  expect(await recordOf('/responses/input_tokens', body)).toMatchObject({ usage: null, costUsd: 0 });
+  upstream.answer((_request, response) => json(response, { id: 'resp_1', status: 'queued', output: [], usage: null }));
+  expect(await recordOf('/responses', body)).toMatchObject({ usage: null, usageCertainty: 'none', costUsd: null });
 });
 
 test('pictures that are asked for are counted where the reply says nothing', async () => {
@@ -104,6 +154,28 @@ test('a client’s own count of its retries is noted', async () => {
   upstream.answer((_request, response) => json(response, { ok: true }));
   expect(await recordOf('/embeddings', '{"model":"gpt-x"}', { 'x-stainless-retry-count': '2' })).toMatchObject({
     clientRetries: 2,
+  });
+});
+
+test('headers are kept with them, without what is secret', async () => {
+  upstream.answer((_request, response) => {
+    response.setHeader('x-ratelimit-limit-requests', '60');
+    response.setHeader('set-cookie', 'planted=1');
+    response.setHeader('x-echo', 'upstream-secret');
+    json(response, { id: 'x', choices: [] });
+  });
+  const { id } = await recordOf('/chat/completions', '{"model":"gpt-x"}', {
+    authorization: 'Bearer sk-kept-key-0123456789',
+    'x-team': 'blue',
+  });
+  const { capture } = await gateway.gateway.query({ type: 'request', id });
+  const request = Object.fromEntries(capture?.requestHeaders ?? []);
+  expect(request).toMatchObject({ authorization: '[redacted]', 'x-team': 'blue' });
+  const response = Object.fromEntries(capture?.responseHeaders ?? []);
+  expect(response).toMatchObject({
+    'x-ratelimit-limit-requests': '60',
+    'set-cookie': '[redacted]',
+    'x-echo': '[credential]',
   });
 });
 

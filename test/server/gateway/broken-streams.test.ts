@@ -2,15 +2,16 @@ import OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { mainProvider, startGateway, type TestGateway } from '../../support/gateway.ts';
 import { eventStream, json, type ScriptedUpstream, startUpstream, writePieces } from '../../support/upstream.ts';
-import { askFor, chatUsage, chatWithUsage, responsesEvents, type StreamSample, samples } from './streams.ts';
+import { askFor, chatWithUsage, responsesEvents, type StreamSample, samples } from './streams.ts';
 
 let upstream: ScriptedUpstream;
 let gateway: TestGateway;
 
 beforeAll(async () => {
   upstream = await startUpstream();
-  const timeouts = { idleMs: 1_500 };
-  gateway = await startGateway({ config: { providers: [mainProvider(upstream.baseUrl, { timeouts })] } });
+  // What happens to one stream; whether another is asked for is a matter of its own.
+  const groups = [{ id: 'default', policy: { retries: 0, rescue: 'off' as const } }];
+  gateway = await startGateway({ config: { providers: [mainProvider(upstream.baseUrl)], groups } });
 });
 afterAll(async () => {
   await gateway.stop();
@@ -18,11 +19,11 @@ afterAll(async () => {
 });
 
 /** Reads a stream to its end with the official client. */
-async function consume(sample: StreamSample, headers: Record<string, string> = {}) {
+async function consume(sample: StreamSample, headers: Record<string, string> = {}, client = gateway.client) {
   const events: unknown[] = [];
   let id = '';
   try {
-    const { data, request_id } = await ask(sample, headers).withResponse();
+    const { data, request_id } = await ask(client, sample, headers).withResponse();
     id = request_id ?? '';
     for await (const event of data as AsyncIterable<unknown>) events.push(event);
     return { events, id, error: null };
@@ -31,12 +32,11 @@ async function consume(sample: StreamSample, headers: Record<string, string> = {
   }
 }
 
-function ask(sample: StreamSample, headers: Record<string, string>) {
-  const { audio } = gateway.client;
+function ask(client: OpenAI, sample: StreamSample, headers: Record<string, string>) {
   const file = new File(['RIFF'], 'a.wav');
   return sample.form
-    ? audio.transcriptions.create({ file, model: 'gpt-x', stream: true }, { headers })
-    : gateway.client.post(sample.path, { headers, body: { ...sample.body, stream: true }, stream: true });
+    ? client.audio.transcriptions.create({ file, model: 'gpt-x', stream: true }, { headers })
+    : client.post(sample.path, { headers, body: { ...sample.body, stream: true }, stream: true });
 }
 
 type Break = 'the connection breaks' | 'the stream just ends';
@@ -67,6 +67,14 @@ function completeAt(text: string, how: Break): number {
   return eventEnds(text).find((end) => end > index) ?? Number.POSITIVE_INFINITY;
 }
 
+/** The end of the first event that says something: before that nothing reaches the client. */
+function contentAt(text: string): number {
+  const says =
+    /"content":"[^"]|reasoning_content|"tool_calls":\[|"text":"|"finish_reason":"|"delta":"|output_item|"b64_json"|"audio"/;
+  const index = text.search(says);
+  return eventEnds(text).find((end) => end > index) ?? Number.POSITIVE_INFINITY;
+}
+
 const countData = (text: string) => text.split(/\r?\n\r?\n/).filter((part) => /^data:(?! ?\[DONE)/m.test(part)).length;
 
 describe.each<Break>(['the connection breaks', 'the stream just ends'])('where %s', (how) => {
@@ -78,7 +86,7 @@ describe.each<Break>(['the connection breaks', 'the stream just ends'])('where %
     // A clean end stands for the blank line that should follow the last event.
     const wholeAt = (end: number) => (how === 'the stream just ends' ? text.slice(0, end).trimEnd().length : end);
     const complete = wholeAt(closed);
-    const [firstEnd = 0] = eventEnds(text);
+    const contentEnd = contentAt(text);
     expect(complete).toBeGreaterThan(0);
     const step = sample.bytes.length > 1_500 ? 11 : 4;
     const cuts = Array.from({ length: Math.ceil(sample.bytes.length / step) }, (_, index) => index * step);
@@ -91,9 +99,11 @@ describe.each<Break>(['the connection breaks', 'the stream just ends'])('where %
       const rest = text.slice(last, cut).trim();
       const isCut = text.includes('"finish_reason"') && rest !== '' && !rest.endsWith('[DONE]');
       const isComplete = cut >= complete && !isCut;
-      const wanted = cut < firstEnd ? 'upstream_unreachable' : 'upstream_stream_broken';
+      const hasContent = contentEnd <= cut || (isComplete && wholeAt(contentEnd) <= cut);
+      const early = how === 'the stream just ends' ? 'upstream_malformed' : 'upstream_unreachable';
+      const wanted = hasContent ? 'upstream_stream_broken' : early;
       const delivered = eventEnds(text).findLast((end) => (isComplete ? wholeAt(end) : end) <= cut) ?? 0;
-      const count = countData(text.slice(0, delivered));
+      const count = hasContent ? countData(text.slice(0, delivered)) : 0;
       expect({ cut, code, events: events.length }).toEqual({ cut, code: isComplete ? null : wanted, events: count });
     };
     for (let next = 0; next < cuts.length; next += 8) await Promise.all(cuts.slice(next, next + 8).map(check));
@@ -132,8 +142,8 @@ describe('the error event', () => {
       outcome: 'stream-broken',
       status: 200,
       errorCode: 'upstream_stream_broken',
-      usage: null,
-      usageCertainty: 'none',
+      usage: { inputTokens: 1, outputTokens: 1 },
+      usageCertainty: 'estimated',
       attempts: [{ status: 200, failure: 'stream-broken' }],
     });
   });
@@ -204,30 +214,51 @@ describe('a chat stream without [DONE]', () => {
   });
 });
 
-describe('an error event of the upstream passes once, and nothing is added', () => {
-  const nested = { message: 'Overloaded', type: 'server_error', param: null, code: 'server_is_overloaded' };
-  const failed = { type: 'response.failed', response: { id: 'resp_1', status: 'failed', error: { code: 'x' } } };
+const nested = { message: 'Overloaded', type: 'server_error', param: null, code: 'server_is_overloaded' };
+
+describe('an error event of the upstream in place of an answer is an HTTP error', () => {
+  const failed = { type: 'response.failed', response: { id: 'resp_1', status: 'failed', error: nested } };
   test.each([
     ['/chat/completions', `data: ${JSON.stringify({ error: nested })}\n\n`],
     ['/chat/completions', `data: ${JSON.stringify({ id: 'c', choices: [], error: nested })}\n\n`],
     ['/chat/completions', `data: ${JSON.stringify({ error: nested })}\n\ndata: [DONE]\n\n`],
+    ['/chat/completions', `data: ${JSON.stringify({ error: nested })}`],
     ['/responses', `event: error\ndata: ${JSON.stringify({ type: 'error', error: nested })}\n\n`],
-    ['/responses', `event: response.failed\ndata: ${JSON.stringify({ ...failed, code: nested.code })}\n\n`],
+    ['/responses', `event: error\ndata: ${JSON.stringify({ ...nested, type: 'error', sequence_number: 0 })}\n\n`],
+    ['/responses', `event: response.failed\ndata: ${JSON.stringify(failed)}\n\n`],
     ['/images/generations', `data: ${JSON.stringify({ error: nested })}\n\n`],
     ['/audio/speech', `event: error\ndata: ${JSON.stringify({ type: 'error', error: nested })}\n\n`],
   ])('%s %s', async (path, bytes) => {
     const { text, id } = await relayed(path, bytes, 'the stream just ends');
-    expect(text).toBe(bytes);
+    expect(JSON.parse(text).error).toMatchObject({ message: 'Overloaded', code: 'server_is_overloaded' });
+    expect(await gateway.record(id)).toMatchObject({
+      outcome: 'error',
+      status: 503,
+      errorCode: 'server_is_overloaded',
+      attempts: [{ status: 200, failure: 'transient' }],
+    });
+  });
+});
+
+describe('an error event of the upstream after content passes once, and nothing is added', () => {
+  const content = 'data: {"choices":[{"index":0,"delta":{"content":"a"},"finish_reason":null}]}\n\n';
+  const typed = responsesEvents.slice(0, 5).map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`);
+  test.each([
+    ['/chat/completions', content, `data: ${JSON.stringify({ error: nested })}\n\ndata: [DONE]\n\n`],
+    ['/responses', typed.join(''), `event: error\ndata: ${JSON.stringify({ type: 'error', error: nested })}\n\n`],
+  ])('%s', async (path, start, bytes) => {
+    const { text, id } = await relayed(path, start + bytes, 'the stream just ends');
+    expect(text).toBe(start + bytes);
     expect(await gateway.record(id)).toMatchObject({ outcome: 'error', status: 200 });
   });
 
   test('and is raised by the client with its own code', async () => {
     upstream.answer((_request, response) => {
       eventStream(response);
-      response.end(`data: ${JSON.stringify({ error: nested })}\n\n`);
+      response.end(`${content}data: ${JSON.stringify({ error: nested })}\n\n`);
     });
-    const sample = sampleNamed('chat with usage');
-    const { error, id } = await consume(sample as StreamSample);
+    const { events, error, id } = await consume(sampleNamed('chat with usage') as StreamSample);
+    expect(events).toHaveLength(1);
     expect(error).toMatchObject({ code: 'server_is_overloaded', message: 'Overloaded' });
     expect(await gateway.record(id)).toMatchObject({ outcome: 'error', errorCode: 'server_is_overloaded' });
   });
@@ -253,54 +284,55 @@ test('a peer that writes the type of its events last is understood', async () =>
   expect(await response.text()).toBe(text);
 });
 
-test('an upstream that falls silent in mid-stream is a time-out, told in the stream', async () => {
+describe('an upstream that falls silent', () => {
+  const sample = sampleNamed('chat with usage') as StreamSample;
+  let impatient: TestGateway;
+  beforeAll(async () => {
+    const provider = mainProvider(upstream.baseUrl, { timeouts: { idleMs: 500 } });
+    const groups = [{ id: 'default', policy: { retries: 0, rescue: 'off' as const } }];
+    impatient = await startGateway({ config: { providers: [provider], groups } });
+  });
+  afterAll(() => impatient.stop());
+
+  test('in mid-stream is a time-out, told in the stream', async () => {
+    upstream.answer((_request, response) => {
+      eventStream(response);
+      response.write('data: {"choices":[{"index":0,"delta":{"content":"a"},"finish_reason":null}]}\n\n');
+    });
+    const { events, error, id } = await consume(sample, {}, impatient.client);
+    expect(events).toHaveLength(1);
+    expect(error).toMatchObject({ code: 'upstream_timeout' });
+    expect(await impatient.record(id)).toMatchObject({ outcome: 'stream-broken', errorCode: 'upstream_timeout' });
+  });
+
+  test('after its headers is a time-out with a status of its own', async () => {
+    upstream.answer((_request, response) => {
+      eventStream(response);
+      response.flushHeaders();
+    });
+    const { error, id } = await consume(sample, {}, impatient.client);
+    expect(error).toMatchObject({ status: 504, code: 'upstream_timeout' });
+    const attempts = [{ failure: 'silent' }];
+    expect(await impatient.record(id)).toMatchObject({ outcome: 'error', status: 504, attempts });
+  });
+});
+
+test('speech in events has its limit for the first content too', async () => {
+  const timeouts = { firstContentMs: 200 };
+  const strict = await startGateway({
+    config: {
+      providers: [mainProvider(upstream.baseUrl, { timeouts })],
+      groups: [{ id: 'default', policy: { retries: 0 } }],
+    },
+  });
   upstream.answer((_request, response) => {
     eventStream(response);
-    response.write('data: {"choices":[{"index":0,"delta":{"content":"a"},"finish_reason":null}]}\n\n');
+    response.write(': thinking\n\n');
   });
-  const { events, error, id } = await consume(sampleNamed('chat with usage') as StreamSample);
-  expect(events).toHaveLength(1);
-  expect(error).toMatchObject({ code: 'upstream_timeout' });
-  expect(await gateway.record(id)).toMatchObject({ outcome: 'stream-broken', errorCode: 'upstream_timeout' });
-});
-
-test('an upstream that sends headers and then nothing is a time-out with a status of its own', async () => {
-  upstream.answer((_request, response) => {
-    eventStream(response);
-    response.flushHeaders();
-  });
-  const { error, id } = await consume(sampleNamed('chat with usage') as StreamSample);
-  expect(error).toMatchObject({ status: 504, code: 'upstream_timeout' });
-  expect(await gateway.record(id)).toMatchObject({ outcome: 'error', status: 504, attempts: [{ failure: 'silent' }] });
-});
-
-test('a stream that breaks before its first event is asked for again, unseen by the client', async () => {
-  const before = upstream.seen.length;
-  upstream.answer(async (_request, response) => {
-    eventStream(response);
-    if (upstream.seen.length === before + 1) {
-      await writePieces(response, Buffer.from('data: {"id"'), []);
-      response.destroy();
-    } else response.end(chatWithUsage);
-  });
-  const { events, error, id } = await consume(sampleNamed('chat with usage') as StreamSample);
-  expect([events.length, error]).toEqual([5, null]);
-  const record = await gateway.record(id);
-  expect(record).toMatchObject({ outcome: 'ok', usageCertainty: 'reported' });
-  expect(record.usage).toMatchObject({ inputTokens: chatUsage.prompt_tokens, outputTokens: 10, reasoningTokens: 4 });
-  expect(record.attempts).toMatchObject([{ failure: 'transient' }, { failure: null }]);
-});
-
-test('a plain reply that breaks off breaks the connection to the client', async () => {
-  upstream.answer(async (_request, response) => {
-    response.writeHead(200, { 'content-type': 'application/json' });
-    await writePieces(response, Buffer.from('{"id":"x",'), []);
-    response.destroy();
-  });
-  const response = await gateway.fetch('/embeddings', { method: 'POST', body: '{"model":"gpt-x","input":"x"}' });
-  const id = response.headers.get('x-request-id') ?? '';
-  await expect(response.text()).rejects.toThrow('terminated');
-  expect(await gateway.record(id)).toMatchObject({ outcome: 'stream-broken', errorCode: 'upstream_stream_broken' });
+  const body = '{"model":"gpt-x","input":"x","voice":"alloy","stream_format":"sse"}';
+  const response = await strict.fetch('/audio/speech', { method: 'POST', body });
+  expect([response.status, await response.text()]).toEqual([504, expect.stringContaining('no content within 200 ms')]);
+  await strict.stop();
 });
 
 test('comments keep the connection alive while the upstream is silent, between events only', async () => {
@@ -310,8 +342,9 @@ test('comments keep the connection alive while the upstream is silent, between e
   const [first = '', ...rest] = chatWithUsage.split(/(?<=\n\n)/);
   upstream.answer((request, response) => {
     eventStream(response);
-    response.write(first.slice(0, 10));
-    upstreamContinue = () => response.end(first.slice(10) + rest.join(''));
+    const [second = '', ...others] = rest;
+    response.write(first + second + others[0]?.slice(0, 10));
+    upstreamContinue = () => response.end(others.join('').slice(10));
     expect(request.url).toBe('/v1/chat/completions');
   });
   let upstreamContinue = () => {};
@@ -319,10 +352,49 @@ test('comments keep the connection alive while the upstream is silent, between e
   let text = '';
   for await (const piece of response.body as ReadableStream<Uint8Array>) {
     text += Buffer.from(piece).toString();
-    if (text === ': keep-alive\n\n'.repeat(3)) upstreamContinue();
+    if (text.endsWith(': keep-alive\n\n'.repeat(3))) upstreamContinue();
   }
   expect(text.replaceAll(': keep-alive\n\n', '')).toBe(chatWithUsage);
   expect(text).toContain(': keep-alive\n\n: keep-alive\n\n: keep-alive\n\ndata:');
+  await patient.stop();
+});
+
+test.each([
+  ['/chat/completions', chatWithUsage],
+  ['/responses', (sampleNamed('responses in full order') as StreamSample).bytes.toString()],
+] as const)(
+  'a stream of %s that is whole ends, although its upstream keeps the connection open',
+  async (path, whole) => {
+    const patient = await startGateway({ config: { providers: [mainProvider(upstream.baseUrl)] } });
+    upstream.answer((_request, response) => {
+      eventStream(response);
+      response.write(whole);
+    });
+    const body = '{"model":"gpt-x","stream":true,"stream_options":{"include_usage":true}}';
+    const response = await patient.fetch(path, { method: 'POST', body });
+    expect(await response.text()).toBe(whole);
+    expect(await patient.record()).toMatchObject({ outcome: 'ok', attempts: [{ failure: null }] });
+    await patient.stop();
+  },
+);
+
+test('comments come too while an upstream thinks that has begun its stream', async () => {
+  const patient = await startGateway({
+    config: { providers: [mainProvider(upstream.baseUrl)], settings: { keepAliveCommentMs: 20 } },
+  });
+  let upstreamContinue = () => {};
+  upstream.answer((_request, response) => {
+    eventStream(response);
+    response.flushHeaders();
+    upstreamContinue = () => response.end(chatWithUsage);
+  });
+  const response = await patient.fetch('/chat/completions', askFor(sampleNamed('chat with usage') as StreamSample));
+  let text = '';
+  for await (const piece of response.body as ReadableStream<Uint8Array>) {
+    text += Buffer.from(piece).toString();
+    if (text === ': keep-alive\n\n'.repeat(3)) upstreamContinue();
+  }
+  expect(text.replaceAll(': keep-alive\n\n', '')).toBe(chatWithUsage);
   await patient.stop();
 });
 

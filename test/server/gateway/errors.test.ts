@@ -305,12 +305,13 @@ describe('a provider', () => {
     });
   });
 
-  test('that cannot be reached is asked twice, and the ledger says so', async () => {
+  test('that cannot be reached is asked three times, and the ledger says so', async () => {
     const response = await post('/embeddings', '{"model":"gone-model"}');
     const record = await gateway.record(response.headers.get('x-request-id') ?? '');
     expect(record.attempts).toMatchObject([
-      { provider: 'gone', status: null, failure: 'transient' },
-      { provider: 'gone', status: null, failure: 'transient' },
+      { cause: 'first', provider: 'gone', status: null, failure: 'transient' },
+      { cause: 'retry', provider: 'gone', status: null, failure: 'transient' },
+      { cause: 'retry', provider: 'gone', status: null, failure: 'transient' },
     ]);
     expect(record.errorCode).toBe('upstream_unreachable');
   });

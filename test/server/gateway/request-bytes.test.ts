@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { readdirSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { eventually, mainProvider, startGateway, type TestGateway } from '../../support/gateway.ts';
@@ -197,7 +198,7 @@ describe('usage of chat streams', () => {
     const body = '{"model":"gpt-x","stream":true,"stream_options":{"include_usage":false}}';
     const { arrived, got, record } = await stream(body);
     expect([arrived, got]).toEqual([body, chatWithoutUsage]);
-    expect(record).toMatchObject({ outcome: 'ok', usage: null, usageCertainty: 'none', costUsd: null });
+    expect(record).toMatchObject({ outcome: 'ok', usageCertainty: 'estimated', costUsd: null });
   });
 
   test('is not asked for where the provider’s switch is off', async () => {
@@ -246,9 +247,10 @@ describe('a multipart body', () => {
   });
 
   test('of 25 MB with an alias arrives whole, and leaves no file behind', async () => {
-    const large = form('fast').replace('RIFF', 'RIFF'.repeat(6_250_000));
+    const sound = randomBytes(12_500_000).toString('hex');
+    const large = form('fast').replace('RIFF', sound);
     const { body } = await arrives(large, '/audio/transcriptions', { 'content-type': type });
-    expect(body.equals(Buffer.from(form('gpt-"x"/ü').replace('RIFF', 'RIFF'.repeat(6_250_000))))).toBe(true);
+    expect(body.equals(Buffer.from(form('gpt-"x"/ü').replace('RIFF', sound)))).toBe(true);
     const uploads = () => readdirSync(gateway.folder).filter((name) => name.endsWith('.upload'));
     expect(await eventually(() => (uploads().length === 0 ? 'none' : null))).toBe('none');
   });

@@ -186,6 +186,7 @@ describe('a request that goes round in circles', () => {
           reply.pipe(response);
         },
       );
+      again.on('error', () => response.destroy());
       again.end(request.body);
     });
     const response = await gateway.fetch('/embeddings', { method: 'POST', body: '{"model":"gpt-x"}' });

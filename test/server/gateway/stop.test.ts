@@ -12,9 +12,9 @@ test('stopping lets a stream come to its end', async () => {
   const finish = Promise.withResolvers<void>();
   const upstream = await startUpstream(async (_request, response) => {
     eventStream(response);
-    response.write(chatWithoutUsage.slice(0, 300));
+    response.write(chatWithoutUsage.slice(0, 500));
     await finish.promise;
-    response.end(chatWithoutUsage.slice(300));
+    response.end(chatWithoutUsage.slice(500));
   });
   const gateway = await startGateway({ config: { providers: [mainProvider(upstream.baseUrl)] } });
   const response = await gateway.fetch('/chat/completions', chat);
@@ -30,7 +30,7 @@ test('a stream that stopping cuts off has its row in the ledger', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-stop-'));
   const upstream = await startUpstream((_request, response) => {
     eventStream(response);
-    response.write(chatWithoutUsage.slice(0, 300));
+    response.write(chatWithoutUsage.slice(0, 500));
   });
   const options = { folder, config: { providers: [mainProvider(upstream.baseUrl)] } };
   const gateway = await startGateway(options);

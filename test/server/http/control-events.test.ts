@@ -8,7 +8,7 @@ import { createEventStreams } from '../../../server/http/event-stream.ts';
 const listeners = new Set<(message: EventMessage) => void>();
 const message: EventMessage = {
   revision: 7,
-  event: { type: 'ledger-health', ledger: { ok: true, pending: 0, dropped: 0, lastError: null } },
+  event: { type: 'ledger-health', ledger: { ok: true, pending: 0, dropped: 0, lastError: null, replaced: null } },
 };
 const streams = () =>
   createEventStreams((listener) => {

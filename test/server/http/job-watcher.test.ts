@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { openDatabase } from '../../../server/database.ts';
+import { openDatabase } from '../../../server/database/database.ts';
 import { findRoute } from '../../../server/http/inference-routes.ts';
 import { jobWatcher } from '../../../server/http/job-watcher.ts';
 import { createJobStore } from '../../../server/jobs/job-store.ts';
@@ -19,7 +19,7 @@ function watched(
   const match = findRoute(method, path);
   const { status = 200, store = true, type = 'application/json' } = more;
   const watch = jobWatcher(jobs, { match, store, owner });
-  watch?.begin(status, type);
+  watch?.begin(status, type, {});
   const bytes = Buffer.from(reply);
   const bounds = [...oddCuts(bytes.length), bytes.length];
   bounds.reduce((start, end) => {
@@ -81,6 +81,6 @@ test('a deleted job is forgotten, one that could not be deleted is not', () => {
 test('a job is forgotten with an answer that has no body', () => {
   watched('POST', '/videos', '{"id":"video_10"}', 'video_10');
   const watch = jobWatcher(jobs, { match: findRoute('DELETE', '/videos/video_10'), store: true, owner });
-  watch?.begin(204, '');
+  watch?.begin(204, '', {});
   expect(jobs.find('video', 'video_10', 'default')).toBeUndefined();
 });

@@ -46,8 +46,8 @@ describe('stopping', () => {
     reply.resume();
     await once(reply, 'end');
     const began = performance.now();
-    await server.stop(10_000);
-    expect(performance.now() - began).toBeLessThan(2_000);
+    await server.stop(30_000);
+    expect(performance.now() - began).toBeLessThan(20_000);
     agent.destroy();
   });
 });

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { readBeginning, readEvent } from '../../../server/http/stream-event.ts';
 import {
   kindOfRest,
   type StreamClose,
@@ -6,7 +7,6 @@ import {
   type StreamWatch,
   watchStream,
 } from '../../../server/http/stream-protocol.ts';
-import { Tail } from '../../../server/http/tail.ts';
 
 /** How a stream stands after these events and an orderly end. */
 function endingAfter(protocol: StreamProtocol, ...events: string[]) {
@@ -14,13 +14,14 @@ function endingAfter(protocol: StreamProtocol, ...events: string[]) {
 }
 
 function endingOf(watch: StreamWatch, close: StreamClose, events: readonly string[]) {
-  const delivered = new Tail();
-  for (const event of events) {
-    const bytes = Buffer.from(event);
-    watch.filter?.(bytes, true);
-    delivered.push(bytes);
-  }
-  return watch.ending(delivered, close);
+  for (const event of events) note(watch, event);
+  return watch.ending(close);
+}
+
+function note(watch: StreamWatch, text: string): void {
+  const event = readEvent(text);
+  if (!event) throw new Error('no client could read it');
+  watch.note(event);
 }
 
 const delta = 'data: {"choices":[{"index":0,"delta":{"content":"a"},"finish_reason":null}]}\n\n';
@@ -92,6 +93,7 @@ describe('a stream of typed events', () => {
     ['images', typed('image_generation.partial_image'), null],
     ['images', 'data: {"error":{"message":"x"}}\n\n', 'failed'],
     ['transcription', 'data: {"type":"transcript.text.done"}\n\n', 'complete'],
+    ['transcription', 'event: message\ndata: {"type":"transcript.text.done"}\n\n', 'complete'],
     ['transcription', 'data: {"text":"a","type" : "transcript.text.done","usage":{}}\n\n', 'complete'],
     [
       'transcription',
@@ -108,12 +110,18 @@ describe('a stream of typed events', () => {
 
   test('goes on in the numbers and under the id of its response when it is broken off', () => {
     const watch = watchStream('responses');
-    watch.filter?.(Buffer.from(typed('response.created', ',"sequence_number":0,"response":{"id":"resp_7"}')), true);
-    watch.filter?.(Buffer.from(typed('response.in_progress', ',"sequence_number":1')), true);
+    note(watch, typed('response.created', ',"sequence_number":0,"response":{"id":"resp_7"}'));
+    note(watch, typed('response.in_progress', ',"sequence_number":1'));
     const text = watch.errorEvent({ message: 'm', type: 't', param: null, code: 'c' });
     expect(text).toMatch(/"type":"error","sequence_number":2,"error":\{"message":"m"/);
     expect(text).toMatch(/"type":"response.failed","sequence_number":3,"response":\{"id":"resp_7"/);
   });
+});
+
+test('an event too large to be held ends a stream by its beginning', () => {
+  const watch = watchStream('images');
+  watch.note(readBeginning(Buffer.from(`data: {"type":"image_generation.completed","b64_json":"${'A'.repeat(1_000)}`)));
+  expect(watch.ending('ended')).toBe('complete');
 });
 
 describe('what follows the last blank line', () => {

@@ -41,7 +41,7 @@ export async function startUploadServer(): Promise<UploadServer> {
   const app = express();
   app.post('/{*path}', async (request, response) => {
     const sent: Buffer[] = [];
-    request.on('data', (chunk: Buffer) => sent.push(chunk));
+    request.on('data', (chunk: Buffer) => sent.push(Buffer.from(chunk)));
     try {
       const body = await receiveMultipart(request, response, { folder, maxBytes: 64 * 1024 * 1024, ...state.limits });
       const forwarded = await readAll(body.spool.whole());

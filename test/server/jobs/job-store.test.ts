@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { type Database, openDatabase } from '../../../server/database.ts';
+import { type Database, openDatabase } from '../../../server/database/database.ts';
 import { createJobStore, type Job, type JobStore } from '../../../server/jobs/job-store.ts';
 import { silent, temporaryFolder } from '../ledger/records.ts';
 
@@ -50,6 +50,13 @@ test('a job is found at once, and as it was after a restart', () => {
   expect(store.find('video', 'video_1', 'default')).toEqual(made);
 });
 
+test('what its provider calls it is kept as well, where that is another name', () => {
+  const made = job('resp_1', { kind: 'response', upstreamId: 'resp_2' });
+  store.remember(made);
+  restart();
+  expect(store.find('response', 'resp_1', 'default')).toEqual(made);
+});
+
 test('another group does not find it, nor another kind', () => {
   store.remember(job('video_1'));
   for (const restarted of [false, true]) {
@@ -87,7 +94,7 @@ test('what cannot be written is found all the same, and written when it works ag
   });
   careful.remember(job('video_1'), { durable: true });
   expect(careful.find('video', 'video_1', 'default')).toBeDefined();
-  expect(warn).toHaveBeenCalledWith({ error: 'disk is full' }, 'jobs cannot be written');
+  expect(warn).toHaveBeenCalledWith({ error: 'disk is full', waiting: 1 }, 'jobs cannot be written');
   vi.restoreAllMocks();
   vi.advanceTimersByTime(1_000);
   expect(countRows()).toBe(1);
@@ -133,4 +140,36 @@ test('jobs are listed by time, in pages, in both directions', () => {
   expect(list('asc', 'c')).toEqual(['d', false]);
   expect(list('asc', 'd')).toEqual(['', false]);
   expect(list('desc', 'unknown')).toEqual(['', false]);
+});
+
+test('a job is forgotten when nobody has asked for it for so long, and in memory too', async () => {
+  const day = 86_400_000;
+  let now = 1_000 * day;
+  const open = () => createJobStore({ database, log: silent, retentionDays: () => 30, now: () => now });
+  store.close();
+  store = open();
+  for (let index = 0; index < 600; index += 1) store.remember(job(`video_${index}`, { createdAt: now }));
+  now += 29 * day;
+  expect(store.find('video', 'video_7', 'default')).toMatchObject({ id: 'video_7' });
+  expect(await store.sweep()).toBe(0);
+  now += 2 * day;
+  expect(await store.sweep()).toBe(599);
+  expect(store.find('video', 'video_8', 'default')).toBeUndefined();
+  expect(store.find('video', 'video_7', 'default')).toMatchObject({ createdAt: 1_000 * day });
+  now += 29 * day;
+  expect(await store.sweep()).toBe(0);
+  expect(countRows()).toBe(1);
+  store.close();
+  store = open();
+  now += 2 * day;
+  expect(await store.sweep()).toBe(1);
+  expect(store.find('video', 'video_7', 'default')).toBeUndefined();
+});
+
+test('asking for a job again and again writes nothing until a day has passed', () => {
+  store.remember(job('video_1'), { durable: true });
+  const write = vi.spyOn(database, 'transaction');
+  for (let index = 0; index < 100; index += 1) store.find('video', 'video_1', 'default');
+  store.flush();
+  expect(write).not.toHaveBeenCalled();
 });

@@ -1,5 +1,5 @@
 /** Writes to the ledger named on its command line without end, and says after 100 ms of each row that it must be there. */
-import { openDatabase } from '../../../server/database.ts';
+import { openDatabase } from '../../../server/database/database.ts';
 import { createLedger } from '../../../server/ledger/ledger.ts';
 import { finishedRow, startedRow } from './records.ts';
 

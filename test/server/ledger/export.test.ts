@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { type Database, openDatabase } from '../../../server/database.ts';
+import { type Database, openDatabase } from '../../../server/database/database.ts';
 import { csvField, type ExportFormat, exportRequests } from '../../../server/ledger/export.ts';
 import { createLedger, type Ledger } from '../../../server/ledger/ledger.ts';
 import { finishedRow, noon, silent, startedRow } from './records.ts';

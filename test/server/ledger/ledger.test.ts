@@ -1,8 +1,8 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { type Database, openDatabase } from '../../../server/database.ts';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { type Database, openDatabase } from '../../../server/database/database.ts';
 import { createLedger, type Ledger } from '../../../server/ledger/ledger.ts';
 import { finishedRow, noon, silent, startedRow, temporaryFolder } from './records.ts';
 
@@ -51,6 +51,17 @@ test('a request that runs is in the list without an outcome, and is completed in
   expect((await ledger.listRequests({})).requests).toMatchObject([{ id: 'req_1', outcome: 'ok', totalMs: 20 }]);
 });
 
+test('the only attempt of a stream that went well keeps its times, and one with dropped events says so', async () => {
+  const [attempt] = finishedRow('req_1').attempts;
+  if (!attempt) throw new Error('unreachable');
+  const attempts = [{ ...attempt, firstContentMs: 15.5, longestGapMs: 3.25 }];
+  ledger.finished(finishedRow('req_1', { attempts }));
+  ledger.finished(finishedRow('req_2', { attempts: [{ ...attempt, droppedEvents: 2 }] }));
+  expect((await ledger.getRequest('req_1'))?.attempts).toEqual(attempts);
+  expect((await ledger.getRequest('req_2'))?.attempts).toMatchObject([{ droppedEvents: 2 }]);
+  expect(database.prepare("SELECT attempts FROM requests WHERE id = 'req_1'").get()).toEqual({ attempts: null });
+});
+
 test('a row is read back as it was given', async () => {
   const row = finishedRow('req_1', {
     stream: true,
@@ -93,6 +104,38 @@ test('requests that a crash left running are found as interrupted by the next ru
   createLedger({ database, log: { warn: () => expect.unreachable() } }).close();
 });
 
+describe('what a limited request has reserved', () => {
+  const reserved = { usage: { inputTokens: 40, outputTokens: 512 }, costUsd: 0.25 };
+  const spent = (from: Ledger) => from.history.spent('key', 'k1', { startMs: -Infinity, endMs: Infinity });
+
+  test('counts as an estimate where a crash ends it', async () => {
+    ledger.started(startedRow('req_1'), reserved);
+    ledger.flush();
+    expect(spent(ledger)).toEqual({ usd: 0, tokens: 0 });
+    const next = createLedger({ database, log: silent });
+    expect(await next.getRequest('req_1')).toMatchObject({
+      outcome: 'interrupted',
+      usage: reserved.usage,
+      usageCertainty: 'estimated',
+      costUsd: 0.25,
+    });
+    expect(spent(next)).toEqual({ usd: 0.25, tokens: 552 });
+    expect(await next.summarizeUsage({ by: 'key' })).toMatchObject([{ requests: 1, errors: 1, costUsd: 0.25 }]);
+    next.close();
+  });
+
+  test('is no usage while it runs, and gives way to what it used', async () => {
+    ledger.started(startedRow('req_1'), reserved);
+    ledger.flush();
+    expect(await ledger.getRequest('req_1')).toMatchObject({ usage: null, usageCertainty: 'none', costUsd: null });
+    const used = { usage: { inputTokens: 3 }, usageCertainty: 'reported', costUsd: null } as const;
+    ledger.finished(finishedRow('req_1', used));
+    ledger.flush();
+    expect(await ledger.getRequest('req_1')).toMatchObject(used);
+    expect(spent(ledger)).toEqual({ usd: 0, tokens: 3 });
+  });
+});
+
 test('rows that could not be written are kept and written when it works again', () => {
   const transaction = vi.spyOn(database, 'transaction').mockImplementation(() => {
     throw fullDisk();
@@ -101,10 +144,10 @@ test('rows that could not be written are kept and written when it works again', 
   vi.advanceTimersByTime(50);
   ledger.finished(finishedRow('req_1'));
   vi.advanceTimersByTime(200);
-  expect(ledger.health()).toEqual({ ok: false, pending: 2, dropped: 0, lastError: 'database or disk is full' });
+  expect(ledger.health()).toMatchObject({ ok: false, pending: 2, dropped: 0, lastError: 'database or disk is full' });
   transaction.mockRestore();
   vi.advanceTimersByTime(1_000);
-  expect(ledger.health()).toEqual({ ok: true, pending: 0, dropped: 0, lastError: null });
+  expect(ledger.health()).toEqual({ ok: true, pending: 0, dropped: 0, lastError: null, replaced: null });
   expect(countRows()).toBe(1);
 });
 
@@ -119,6 +162,26 @@ test('a file that another process has locked delays rows and loses none', () => 
   vi.advanceTimersByTime(1_000);
   expect(ledger.health()).toMatchObject({ ok: true, pending: 0 });
   expect(countRows()).toBe(1);
+});
+
+test.each([
+  ['full', 'PRAGMA max_page_count = 1', 'PRAGMA max_page_count = 1000000', /full/],
+  ['read-only', 'PRAGMA query_only = ON', 'PRAGMA query_only = OFF', /readonly/],
+])('a disk that is %s delays rows, and they are written when it no longer is', (_state, begin, end, told) => {
+  database.exec(begin);
+  const large = 'x'.repeat(256);
+  for (let index = 0; index < 500; index += 1) ledger.finished(finishedRow(`req_${index}`, { modelAsked: large }));
+  vi.advanceTimersByTime(50);
+  expect(ledger.health()).toMatchObject({
+    ok: false,
+    pending: 500,
+    dropped: 0,
+    lastError: expect.stringMatching(told),
+  });
+  database.exec(end);
+  vi.advanceTimersByTime(1_000);
+  expect(ledger.health()).toMatchObject({ ok: true, pending: 0, dropped: 0 });
+  expect(countRows()).toBe(500);
 });
 
 test('while writing fails no more than 10,000 rows wait, and the oldest are dropped and counted', () => {
@@ -139,7 +202,7 @@ test('rows that can never be written do not stand in the way of those that can',
   });
   ledger.finished(finishedRow('req_1'));
   ledger.flush();
-  expect(ledger.health()).toEqual({ ok: false, pending: 0, dropped: 1, lastError: 'a defect' });
+  expect(ledger.health()).toMatchObject({ ok: false, pending: 0, dropped: 1, lastError: 'a defect' });
   ledger.finished(finishedRow('req_2'));
   ledger.flush();
   expect(ledger.health()).toMatchObject({ ok: true, dropped: 1 });

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { type Database, openDatabase } from '../../../server/database.ts';
+import { type Database, openDatabase } from '../../../server/database/database.ts';
 import { createLedger, type Ledger } from '../../../server/ledger/ledger.ts';
-import { finishedRow, noon, silent, startedRow } from './records.ts';
+import { finishedRow, noon, rescuedRow, silent, startedRow } from './records.ts';
 
 let database: Database;
 let ledger: Ledger;
@@ -27,8 +27,26 @@ test.each([
   ledger.finished(finishedRow('req_3', { startedAt: noon + hour, outcome: 'client-gone', costUsd: 0.25 }));
   ledger.started(startedRow('req_running', { startedAt: noon + hour }));
   expect(await ledger.usageOverTime({ by: 'day', sinceMs: noon, untilMs: noon + 2 * hour, stepMs })).toEqual([
-    { startMs: noon, name: null, requests: 2, errors: 1, inputTokens: 10, outputTokens: 5, costUsd: 0.5 },
-    { startMs: noon + hour, name: null, requests: 1, errors: 0, inputTokens: 10, outputTokens: 5, costUsd: 0.25 },
+    {
+      startMs: noon,
+      name: null,
+      requests: 2,
+      errors: 1,
+      inputTokens: 10,
+      outputTokens: 5,
+      costUsd: 0.5,
+      unpricedRequests: 1,
+    },
+    {
+      startMs: noon + hour,
+      name: null,
+      requests: 1,
+      errors: 0,
+      inputTokens: 10,
+      outputTokens: 5,
+      costUsd: 0.25,
+      unpricedRequests: 0,
+    },
   ]);
 });
 
@@ -47,6 +65,27 @@ test.each([15 * minute, minute])(
     expect(await names('key', [''])).toEqual(['null 1']);
     expect(await names('provider', ['p2', 'p9'])).toEqual(['p2 2']);
     expect(await names('model')).toEqual(['fast 1', 'gpt-x 2']);
+  },
+);
+
+test.each([15 * minute, minute])(
+  'usage of several attempts is of those who were asked, by steps of %s ms',
+  async (stepMs) => {
+    ledger.finished(rescuedRow('req_1'));
+    ledger.finished(finishedRow('req_2', { provider: 'p1', modelServed: 'a' }));
+    const question = { sinceMs: noon, untilMs: noon + hour, stepMs };
+    const steps = await ledger.usageOverTime({ by: 'provider', ...question });
+    expect(steps.toSorted((a, b) => (a.name ?? '').localeCompare(b.name ?? ''))).toMatchObject([
+      { name: 'p0', requests: 0, errors: 0, inputTokens: 0, outputTokens: 0, costUsd: 0, unpricedRequests: 0 },
+      { name: 'p1', requests: 1, inputTokens: 30, outputTokens: 12, costUsd: 0.501, unpricedRequests: 0 },
+      { name: 'p2', requests: 1, inputTokens: 21, outputTokens: 9, costUsd: null, unpricedRequests: 1 },
+    ]);
+    expect(await ledger.usageOverTime({ by: 'model', ...question, names: ['b'] })).toMatchObject([
+      { name: 'b', requests: 1, outputTokens: 9, unpricedRequests: 1 },
+    ]);
+    expect(await ledger.usageOverTime({ by: 'key', ...question })).toMatchObject([
+      { name: 'k1', requests: 2, inputTokens: 51, outputTokens: 21 },
+    ]);
   },
 );
 

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { type Database, openDatabase } from '../../../server/database.ts';
+import { type Database, openDatabase } from '../../../server/database/database.ts';
 import { createLedger, type Ledger } from '../../../server/ledger/ledger.ts';
-import { finishedRow, noon, silent } from './records.ts';
+import { finishedRow, noon, rescuedRow, silent } from './records.ts';
 
 let database: Database;
 let ledger: Ledger;
@@ -145,4 +145,29 @@ test('a summary of a span of time leaves out what is outside of it', async () =>
   const question = { sinceMs: noon + day, untilMs: noon + 2 * day };
   expect(await ledger.summarizeUsage({ by: 'day', ...question })).toMatchObject([{ name: '2026-11-21', requests: 1 }]);
   expect(await ledger.summarizeUsage({ by: 'key', ...question })).toMatchObject([{ name: 'k1', requests: 1 }]);
+});
+
+test('a request counts once, and what its attempts used counts with those who were asked', async () => {
+  ledger.finished(rescuedRow('req_1'));
+  const of = async (by: 'key' | 'model' | 'provider') =>
+    (await ledger.summarizeUsage({ by }))
+      .map(({ name, requests, errors, outputTokens, costUsd, unpricedRequests }) =>
+        [name, requests, errors, outputTokens, costUsd, unpricedRequests].join(' '),
+      )
+      .sort();
+  expect(await of('key')).toEqual(['k1 1 0 16  1']);
+  expect(await of('provider')).toEqual(['p0 0 0 0 0 0', 'p1 0 0 7 0.5 0', 'p2 1 0 9  1']);
+  expect(await of('model')).toEqual(['a 0 0 7 0.5 0', 'b 1 0 9  1']);
+});
+
+test('a cost is unknown where none of it is known, and else what is known of it', async () => {
+  ledger.finished(finishedRow('req_1', { keyId: 'unknown', costUsd: null }));
+  ledger.finished(finishedRow('req_2', { keyId: 'some', costUsd: null }));
+  ledger.finished(finishedRow('req_3', { keyId: 'some', costUsd: 0.25 }));
+  ledger.finished(finishedRow('req_4', { keyId: 'free', costUsd: 0 }));
+  expect(await ledger.summarizeUsage({ by: 'key' })).toMatchObject([
+    { name: 'some', costUsd: 0.25, unpricedRequests: 1 },
+    { name: 'free', costUsd: 0, unpricedRequests: 0 },
+    { name: 'unknown', costUsd: null, unpricedRequests: 1 },
+  ]);
 });

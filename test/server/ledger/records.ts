@@ -4,6 +4,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { RequestRecord, RequestStarted } from '../../../server/contract/ledger.ts';
 
+import { attemptRecord } from '../../support/attempt-record.ts';
+
+const accounting = {
+  usage: { inputTokens: 10, outputTokens: 5 },
+  usageCertainty: 'reported',
+  costUsd: 0.001,
+} satisfies Partial<RequestRecord>;
+
 export const noon = Date.UTC(2026, 10, 20, 12);
 export const silent = { warn() {} };
 export const temporaryFolder = () => mkdtempSync(join(tmpdir(), 'sluice-test-'));
@@ -40,25 +48,49 @@ export function finishedRow(id: string, more: Partial<RequestRecord> = {}): Requ
     bytesIn: 100,
     bytesOut: 900,
     attempts: [
-      {
-        provider: 'main',
-        credential: 'c1',
-        model: 'gpt-x',
+      attemptRecord({
         startedAt,
-        connectMs: null,
         firstByteMs: 12.25,
         totalMs: 19.75,
-        status: 200,
-        failure: null,
-        error: null,
         upstreamRequestId: 'req_upstream',
-      },
+        ...accounting,
+      }),
     ],
-    usage: { inputTokens: 10, outputTokens: 5 },
-    usageCertainty: 'reported',
-    costUsd: 0.001,
+    ...accounting,
     client: 'OpenAI/JS 7.55.0',
     clientRetries: 0,
     ...more,
   };
+}
+
+/** Provider p0 did not answer, p1 broke off after some of it, and p2, whose price is not known, gave the rest. */
+export function rescuedRow(id: string, more: Partial<RequestRecord> = {}): RequestRecord {
+  return finishedRow(id, {
+    provider: 'p2',
+    modelServed: 'b',
+    usage: { inputTokens: 41, outputTokens: 16 },
+    usageCertainty: 'estimated',
+    costUsd: null,
+    attempts: [
+      attemptRecord({ provider: 'p0', model: 'a', status: 500, failure: 'transient', costUsd: 0 }),
+      attemptRecord({
+        cause: 'fallback',
+        provider: 'p1',
+        model: 'a',
+        failure: 'stream-broken',
+        usage: { inputTokens: 20, outputTokens: 7 },
+        usageCertainty: 'estimated',
+        costUsd: 0.5,
+      }),
+      attemptRecord({
+        cause: 'rescue',
+        provider: 'p2',
+        model: 'b',
+        usage: { inputTokens: 21, outputTokens: 9 },
+        usageCertainty: 'reported',
+        costUsd: null,
+      }),
+    ],
+    ...more,
+  });
 }

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { type Database, openDatabase } from '../../../server/database.ts';
+import { type Database, openDatabase } from '../../../server/database/database.ts';
 import { createLedger, type LedgerSettings } from '../../../server/ledger/ledger.ts';
 import { finishedRow, noon, silent } from './records.ts';
 

@@ -1,8 +1,9 @@
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
 import { detectLocal } from '../../../server/providers/detect-local.ts';
 import { createTransport } from '../../../server/transport/transport.ts';
+import { closedPort } from '../../support/ports.ts';
 import { json, type Script, startUpstream } from '../../support/upstream.ts';
-import { closedPort, listenRaw } from '../transport/harness.ts';
+import { listenRaw } from '../transport/harness.ts';
 
 const transport = createTransport();
 const stopping: { stop(): Promise<void> }[] = [];
@@ -107,7 +108,7 @@ describe('nothing is found', () => {
       ],
     });
     expect(found.map(({ preset }) => preset)).toEqual(['ollama']);
-    expect(performance.now() - startedMs).toBeLessThan(2_000);
+    expect(performance.now() - startedMs).toBeLessThan(20_000);
   });
 
   test('on a port of Sluice itself, which is not even asked', async () => {

@@ -88,7 +88,7 @@ describe('watch', () => {
     expect(discovery.models().has('main')).toBe(false);
     await pass(0);
     expect(names(discovery)).toEqual(['a', 'b']);
-    expect(discovery.state('main')).toEqual({ fetchedAt: clock, error: null, count: 2 });
+    expect(discovery.state('main')).toEqual({ fetchedAt: clock, error: null, finding: null, count: 2 });
     expect(upstream.seen).toHaveLength(1);
     expect(upstream.seen[0]).toMatchObject({ url: '/v1/models', headers: { authorization: 'Bearer s1' } });
   });
@@ -151,7 +151,10 @@ describe('watch', () => {
     upstream.answer((_request, response) => json(response, { error: { message: 's1' } }, 500));
     await pass(hourMs * 1.1);
     expect(names(discovery)).toEqual(['a', 'b']);
-    expect(discovery.state('main').error).toBe('it answered 500 when asked for its models');
+    expect(discovery.state('main')).toMatchObject({
+      error: 'it answered 500',
+      finding: { code: 'answered', status: 500 },
+    });
     for (const waitMs of [30_000, 60_000, 120_000, 240_000]) {
       const before = asked;
       await vi.advanceTimersByTimeAsync(waitMs - 1);
@@ -160,18 +163,23 @@ describe('watch', () => {
     }
     upstream.answer((_request, response) => json(response, { data: [] }));
     await pass(480_000 * 1.1);
-    expect(discovery.state('main')).toEqual({ fetchedAt: clock, error: null, count: 0 });
+    expect(discovery.state('main')).toEqual({ fetchedAt: clock, error: null, finding: null, count: 0 });
   });
 
   test.each([
-    ['a web page', '<html>', 'its answer is no list of models'],
-    ['an error in JSON', '{"error":{"message":"s1"}}', 'its answer is no list of models'],
-  ])('takes %s for no list', async (_what, body, error) => {
+    ['a web page', '<html>'],
+    ['an error in JSON', '{"error":{"message":"s1"}}'],
+  ])('takes %s for no list', async (_what, body) => {
     upstream.answer((_request, response) => void response.end(body));
     const discovery = start();
     discovery.watch([provider()]);
     await pass(0);
-    expect(discovery.state('main')).toEqual({ fetchedAt: null, error, count: 0 });
+    expect(discovery.state('main')).toEqual({
+      fetchedAt: null,
+      error: 'what answers there is not a list of models',
+      finding: { code: 'not-a-list' },
+      count: 0,
+    });
   });
 });
 
@@ -193,7 +201,12 @@ describe('refresh', () => {
 
   test('of a provider with listed models counts what it has and changes nothing', async () => {
     const discovery = start();
-    expect(await discovery.refresh(provider({ models: ['x'] }))).toEqual({ fetchedAt: clock, error: null, count: 2 });
+    expect(await discovery.refresh(provider({ models: ['x'] }))).toEqual({
+      fetchedAt: clock,
+      error: null,
+      finding: null,
+      count: 2,
+    });
     expect(discovery.models().size).toBe(0);
   });
 });

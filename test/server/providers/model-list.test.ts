@@ -37,6 +37,18 @@ describe('a model list', () => {
     expect(parseModelList(Buffer.from('<html>'), 'p')).toBeNull();
   });
 
+  test.each([
+    [{ context_length: 8 }, 8],
+    [{ context_window: 8 }, 8],
+    [{ max_context_length: 8 }, 8],
+    [{ max_model_len: 8 }, 8],
+    [{ context_length: null, context_window: 'many' }, undefined],
+    [{}, undefined],
+  ])('tells how much a model takes by %j', (more, wanted) => {
+    const models = parseModelList(Buffer.from(JSON.stringify({ data: [{ id: 'a', ...more }] })), 'p');
+    expect(models?.get('a')?.contextTokens).toBe(wanted);
+  });
+
   test('tells time and owner where they make sense', () => {
     const list = {
       data: [

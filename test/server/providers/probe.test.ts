@@ -4,9 +4,10 @@ import { afterAll, afterEach, describe, expect, test } from 'vitest';
 import type { ProbeReport } from '../../../server/contract/probe.ts';
 import { probeProvider } from '../../../server/providers/probe.ts';
 import { createTransport } from '../../../server/transport/transport.ts';
+import { closedPort } from '../../support/ports.ts';
 import { compiledProvider } from '../../support/providers.ts';
 import { json, type ScriptedUpstream, startUpstream } from '../../support/upstream.ts';
-import { closedPort, listen, listenRaw, selfSignedCertificate } from '../transport/harness.ts';
+import { listen, listenRaw, selfSignedCertificate, trusting } from '../transport/harness.ts';
 
 const secret = 'sk-planted-secret';
 const list = { object: 'list', data: [{ id: 'gpt-x' }, { id: 'gpt-y' }] };
@@ -139,11 +140,11 @@ describe('the hop that fails is named:', () => {
 
   test('a certificate for another name', async () => {
     const certificate = selfSignedCertificate('Elsewhere', 'DNS:elsewhere.example');
-    const trusting = createTransport({ extraCa: [certificate.cert] });
+    const confident = createTransport({ authorities: trusting(certificate.cert) });
     const server = kept(await listen(https.createServer(certificate)));
     const provider = compiledProvider({ baseUrl: `https://127.0.0.1:${server.port}/v1` });
-    const report = await probeProvider(provider, { transport: trusting });
-    await trusting.close();
+    const report = await probeProvider(provider, { transport: confident });
+    await confident.close();
     expect(failure(report)).toMatch(/^tls: .*for another name/);
   });
 

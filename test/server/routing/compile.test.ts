@@ -21,6 +21,7 @@ describe('a compiled provider', () => {
     expect(compiledProvider({ baseUrl, timeouts: { idleMs: 7 } }).timeouts).toEqual({
       connectMs: 5_000,
       firstByteMs: 600_000,
+      firstContentMs: 600_000,
       idleMs: 7,
     });
   });

@@ -2,6 +2,8 @@ import { describe, expect, test } from 'vitest';
 import { type ConfigInput, configSchema } from '../../../server/contract/config.ts';
 import { compileSnapshot } from '../../../server/routing/compile.ts';
 import { explainRoute } from '../../../server/routing/explain-route.ts';
+import { explainOrder } from '../../../server/routing/health/explain-order.ts';
+import { HealthBook } from '../../../server/routing/health/health-book.ts';
 
 const baseUrl = 'https://api.example.com/v1';
 
@@ -19,7 +21,12 @@ function explain(input: Partial<ConfigInput>, model: string, secret?: string) {
   const group = snapshot.group('g');
   if (!group) throw new Error('there is no group');
   const key = secret === undefined ? null : ([...snapshot.keys.values()][0] ?? null);
-  const { candidates, refusal } = explainRoute({ snapshot, group, key, aliases: config.aliases, model });
+  const health = new HealthBook({ nowMs: () => 1 });
+  const order = { health, priceOf: () => null, strategy: group.policy.strategy, wallMs: 1 };
+  const { candidates, refusal } = explainRoute({
+    ...{ snapshot, group, key, aliases: config.aliases, model },
+    explainOrder: (targets) => explainOrder(targets, order),
+  });
   return {
     refusal: refusal?.code ?? null,
     lines: candidates.map(({ provider, isTaken, model: name, reason }) => [provider, isTaken ? name : null, reason]),

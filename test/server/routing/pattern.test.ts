@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { matchesAny } from '../../../server/routing/pattern.ts';
+import { cpuMsOf } from '../../support/cpu-time.ts';
 
 describe('matchesAny', () => {
   test.each<[string[], string, boolean]>([
@@ -41,11 +42,12 @@ describe('matchesAny', () => {
     );
   });
 
-  test('takes little time for a long name, however many stars there are', () => {
+  test('takes little time for a long name, however many stars there are', async () => {
     const matches = matchesAny(['a*a*a*a*a*a*a*a*b']);
-    const startedMs = performance.now();
-    expect(matches(`${'a'.repeat(200_000)}c`)).toBe(false);
-    expect(matches(`${'a'.repeat(200_000)}b`)).toBe(true);
-    expect(performance.now() - startedMs).toBeLessThan(500);
+    const tookMs = await cpuMsOf(() => {
+      expect(matches(`${'a'.repeat(200_000)}c`)).toBe(false);
+      expect(matches(`${'a'.repeat(200_000)}b`)).toBe(true);
+    });
+    expect(tookMs).toBeLessThan(1_000);
   });
 });

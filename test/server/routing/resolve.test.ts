@@ -1,7 +1,8 @@
 import { hash } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Capability, ConfigInput } from '../../../server/contract/config.ts';
+import type { Capability } from '../../../server/contract/capability.ts';
+import type { ConfigInput } from '../../../server/contract/config.ts';
 import { GatewayError } from '../../../server/contract/errors.ts';
 import { listModels, resolveDefault, resolveRoute, retrieveModel } from '../../../server/routing/resolve.ts';
 import { snapshotOf } from '../../support/providers.ts';

@@ -3,6 +3,8 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import net, { type AddressInfo, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import tls from 'node:tls';
+import type { Authorities } from '../../../server/transport/authorities.ts';
 import type { Exchange, OutgoingRequest, ResponseHeaders, Transport } from '../../../server/transport/transport.ts';
 import type { TransportError } from '../../../server/transport/transport-error.ts';
 
@@ -45,11 +47,14 @@ export function listenRaw(onRequest: (socket: Socket, text: string) => void): Pr
   );
 }
 
-/** A port on loopback where nobody listens. */
-export async function closedPort(): Promise<number> {
-  const server = await listen(net.createServer());
-  await server.stop();
-  return server.port;
+/** Node's own list and these, in PEM. */
+export function trusting(...extra: string[]): Authorities {
+  return {
+    secureContext: async () => tls.createSecureContext({ ca: [...tls.getCACertificates('default'), ...extra] }),
+    forget() {},
+    fingerprint: () => '',
+    view: async () => ({ files: [], system: null, problem: null }),
+  };
 }
 
 export function requestTo(origin: string, more: Partial<OutgoingRequest> = {}): OutgoingRequest {
@@ -61,7 +66,7 @@ export function requestTo(origin: string, more: Partial<OutgoingRequest> = {}): 
     headers: { authorization: 'Bearer planted-secret' },
     body: null,
     proxy: 'direct',
-    timeouts: { connectMs: 5_000, firstByteMs: 5_000, idleMs: 5_000, ...timeouts },
+    timeouts: { connectMs: 30_000, firstByteMs: 30_000, idleMs: 30_000, ...timeouts },
     ...rest,
   };
 }
@@ -71,6 +76,8 @@ export interface Outcome {
   status: number | null;
   headers: ResponseHeaders;
   body: string;
+  /** In how many the body came. */
+  pieces: number;
   error: TransportError | null;
 }
 
@@ -94,7 +101,7 @@ export function observe(transport: Transport, request: OutgoingRequest): Observe
     const end = (error: TransportError | null) => {
       if (ended) reject(new Error('told twice that it has ended'));
       ended = true;
-      resolve({ ...seen, body: Buffer.concat(chunks).toString(), error });
+      resolve({ ...seen, body: Buffer.concat(chunks).toString(), pieces: chunks.length, error });
     };
     exchange = transport.send(request, {
       onHeaders(status, headers) {

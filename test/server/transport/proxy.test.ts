@@ -4,8 +4,8 @@ import net from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { chooseProxy } from '../../../server/transport/proxy-choice.ts';
 import { createTransport, type ProxySettings } from '../../../server/transport/transport.ts';
+import { closedPort } from '../../support/ports.ts';
 import {
-  closedPort,
   failureOf,
   type ListeningSocketServer,
   listen,
@@ -14,6 +14,7 @@ import {
   requestTo,
   selfSignedCertificate,
   type TestCertificate,
+  trusting,
 } from './harness.ts';
 
 describe('chooseProxy', () => {
@@ -76,7 +77,7 @@ describe('a request through a proxy', () => {
   afterAll(() => Promise.all(closing.map((transport) => transport.close())));
 
   function transportWith(options: Parameters<typeof createTransport>[0] = {}) {
-    const transport = createTransport({ extraCa: [certificate.cert], ...options });
+    const transport = createTransport({ authorities: trusting(certificate.cert), ...options });
     closing.push(transport);
     return transport;
   }
@@ -99,6 +100,7 @@ describe('a request through a proxy', () => {
           response.writeHead(reply.statusCode ?? 0, reply.headers);
           reply.pipe(response);
         })
+        .on('error', () => response.destroy())
         .end();
     });
     server.on('connect', (request: http.IncomingMessage, client: net.Socket) => {
@@ -140,7 +142,7 @@ describe('a request through a proxy', () => {
     const { outcome } = observe(transport, requestTo('https://api.example', { proxy: 'system' }));
     expect(await outcome).toMatchObject({ status: 200, body: 'api.example/v1/models no proxy header' });
     expect(proxy.asked.map(({ line }) => line)).toEqual(['CONNECT api.example:443']);
-    expect(transport.proxyFor('https://api.example', 'system')).toBe(proxy.host);
+    expect((await transport.routeTo('https://api.example', 'system')).hops[0]?.host).toBe(proxy.host);
   });
 
   test('keeps the tunnel for the next request', async () => {
@@ -160,6 +162,60 @@ describe('a request through a proxy', () => {
       const { outcome } = observe(transportWith(), requestTo(origin, { proxy: `https://${proxy.host}` }));
       expect(await outcome).toMatchObject({ status: 200, body: 'api.example/v1/models no proxy header' });
     }
+  });
+
+  describe('that the operating system names', () => {
+    const asking = (answer: string) => transportWith({ proxies: { askSystem: async () => answer } });
+
+    test.each([true, false])('is taken (https: %s)', async (secure) => {
+      const proxy = await startProxy(await startUpstream(secure));
+      const origin = secure ? 'https://api.example' : 'http://api.example';
+      const { outcome } = observe(asking(`PROXY ${proxy.host}`), requestTo(origin, { proxy: 'system' }));
+      expect(await outcome).toMatchObject({ status: 200, body: 'api.example/v1/models no proxy header' });
+      expect(proxy.asked).toHaveLength(1);
+    });
+
+    test('and that cannot be reached, is passed over for the next', async () => {
+      const port = await startUpstream(true);
+      const proxy = await startProxy(port);
+      const dead = `127.0.0.1:${await closedPort()}`;
+      const transport = asking(`PROXY ${dead}; PROXY ${proxy.host}`);
+      const { outcome } = observe(transport, requestTo('https://api.example', { proxy: 'system' }));
+      expect(await outcome).toMatchObject({ status: 200 });
+      expect(proxy.asked).toHaveLength(1);
+    });
+
+    test('is asked for anew after a change of the network', async () => {
+      const [first, second] = [
+        await startProxy(await startUpstream(true)),
+        await startProxy(await startUpstream(true)),
+      ];
+      let answer = `PROXY ${first.host}`;
+      const transport = transportWith({ proxies: { askSystem: async () => answer } });
+      const request = requestTo('https://api.example', { proxy: 'system' });
+      expect((await observe(transport, request).outcome).status).toBe(200);
+      answer = `PROXY ${second.host}`;
+      transport.leaveConnections();
+      expect((await observe(transport, request).outcome).status).toBe(200);
+      expect([first.asked.length, second.asked.length]).toEqual([1, 1]);
+    });
+
+    test('and is a SOCKS proxy, is told as such', async () => {
+      const request = requestTo('https://api.example', { proxy: 'system' });
+      const error = await failureOf(asking('SOCKS5 socks.example:1080'), request);
+      expect(error).toMatchObject({ fault: 'proxy', phase: 'connect' });
+      expect(error.message).toContain('SOCKS5 socks.example:1080');
+    });
+
+    test('is not asked any more where the request was given up meanwhile', async () => {
+      const answer = Promise.withResolvers<string>();
+      const transport = transportWith({ proxies: { askSystem: () => answer.promise } });
+      const { exchange, outcome } = observe(transport, requestTo('https://api.example', { proxy: 'system' }));
+      exchange.abort();
+      expect((await outcome).error).toMatchObject({ fault: 'aborted' });
+      answer.resolve('DIRECT');
+      await new Promise((resolve) => setImmediate(resolve));
+    });
   });
 
   test('tells the proxy, and only the proxy, the name and password in its URL', async () => {
@@ -183,8 +239,8 @@ describe('a request through a proxy', () => {
   });
 
   describe('fails as `proxy`, with its address and never its password,', () => {
-    const through = async (proxy: string, origin: string, connectMs = 5_000) => {
-      const timeouts = { connectMs, firstByteMs: 5_000, idleMs: 5_000 };
+    const through = async (proxy: string, origin: string, connectMs = 30_000) => {
+      const timeouts = { connectMs, firstByteMs: 30_000, idleMs: 30_000 };
       const error = await failureOf(transportWith(), requestTo(origin, { proxy: `http://me:hush@${proxy}`, timeouts }));
       expect(error).toMatchObject({ fault: 'proxy', phase: 'connect' });
       expect(error.message).not.toContain('hush');
@@ -243,7 +299,7 @@ describe('a request through a proxy', () => {
   test('fails as `tls`, with the issuer, where the certificate in the tunnel is not trusted', async () => {
     const proxy = await startProxy(await startUpstream(true));
     const request = requestTo('https://api.example', { proxy: `http://${proxy.host}` });
-    const error = await failureOf(transportWith({ extraCa: [] }), request);
+    const error = await failureOf(transportWith({ authorities: trusting() }), request);
     expect(error).toMatchObject({ fault: 'tls', phase: 'connect' });
     expect(error.message).toContain('issued by "Proxy test authority"');
   });

@@ -11,6 +11,7 @@ import {
   requestTo,
   selfSignedCertificate,
   type TestCertificate,
+  trusting,
 } from './harness.ts';
 
 const closing: { close(): Promise<void> }[] = [];
@@ -43,6 +44,7 @@ describe('an upstream with a certificate of its own', () => {
     const error = await failureOf(transportWith(), requestTo(`https://127.0.0.1:${upstream.port}`));
     expect(error).toMatchObject({ fault: 'tls', phase: 'connect' });
     expect(error.message).toContain('issued by "Sluice test authority"');
+    expect(error.message).not.toContain('Node.js');
     expect(error.message).toContain('127.0.0.1');
   });
 
@@ -64,7 +66,7 @@ describe('an upstream with a certificate of its own', () => {
       server.on('secureConnection', (socket) => resumed.push(socket.isSessionReused()));
       const upstream = await listen(server);
       servers.push(upstream);
-      const transport = transportWith({ extraCa: [certificate.cert] });
+      const transport = transportWith({ authorities: trusting(certificate.cert) });
       for (const host of ['127.0.0.1', 'localhost']) {
         for (let round = 0; round < 2; round++) {
           const request = requestTo(`https://${host}:${upstream.port}`, { headers: { connection: 'close' } });
@@ -80,7 +82,7 @@ describe('an upstream with a certificate of its own', () => {
     async (version) => {
       const other = selfSignedCertificate('Elsewhere', 'DNS:elsewhere.example');
       const upstream = await serveSecurely({ ...other, maxVersion: version });
-      const transport = transportWith({ extraCa: [other.cert] });
+      const transport = transportWith({ authorities: trusting(other.cert) });
       for (const host of ['127.0.0.1', '127.0.0.1', 'localhost', 'localhost']) {
         const error = await failureOf(transport, requestTo(`https://${host}:${upstream.port}`));
         expect(error).toMatchObject({ fault: 'tls', phase: 'connect' });

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type EventFilter, SseGate } from '../../../server/transport/sse-gate.ts';
+import { type EventFilter, type GateOptions, SseGate } from '../../../server/transport/sse-gate.ts';
 
 const lineEnd = fc.constantFrom('\n', '\r\n');
 const text = fc.oneof(
@@ -34,7 +34,7 @@ interface Run {
   gate: SseGate;
 }
 
-function run(chunks: readonly Buffer[], filter?: EventFilter): Run {
+function run(chunks: readonly Buffer[], filter?: EventFilter, known?: GateOptions['known']): Run {
   const written: Buffer[] = [];
   const seen: Buffer[] = [];
   const watching: EventFilter | undefined =
@@ -43,11 +43,12 @@ function run(chunks: readonly Buffer[], filter?: EventFilter): Run {
       if (whole) seen.push(Buffer.from(bytes));
       return filter(bytes, whole);
     });
+  const options = { ...(watching && { filter: watching }), ...(known && { known }) };
   let sent = 0;
   const gate = new SseGate((bytes) => {
     sent += bytes.length;
     written.push(Buffer.from(bytes));
-  }, watching);
+  }, options);
   const states: Run['states'] = [];
   for (const chunk of chunks) {
     gate.push(chunk);
@@ -226,6 +227,29 @@ describe('a filter', () => {
     expect(beginnings[0]?.equals(huge.subarray(0, 70_000))).toBe(true);
     expect(seen).toEqual([]);
   });
+});
+
+test('what is known is not shown to the filter, and goes out without what is cut from it', () => {
+  const usual = 'data: {"a":"x"}\n\n';
+  const known = {
+    find(chunk: Buffer, from: number) {
+      const end = from + usual.length;
+      return chunk.toString('latin1', from, end) === usual ? { end, cutStart: from + 7, cutEnd: from + 14 } : null;
+    },
+  };
+  const list = fc.array(fc.oneof(fc.constant(usual), event), { minLength: 1, maxLength: 8 });
+  fc.assert(
+    fc.property(list, fc.array(fc.nat(), { maxLength: 6 }), (events, places) => {
+      const cutOut: EventFilter = (bytes) => Buffer.from(bytes.toString().replace(usual, 'data: {}\n\n'));
+      const chunks = cutAt(Buffer.from(events.join('')), places);
+      const { written, seen, states } = run(chunks, cutOut, known);
+      expect(Buffer.concat(written).toString()).toBe(events.join('').replaceAll(usual, 'data: {}\n\n'));
+      expect(seen.map(String)).not.toContain(usual);
+      for (const { inside } of states) expect(inside).toBe(false);
+    }),
+    { numRuns: 1_000 },
+  );
+  expect(run([Buffer.from(usual.repeat(3))], identity, known).seen).toEqual([]);
 });
 
 test('several events that come together are written in one piece', () => {

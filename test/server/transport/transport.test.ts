@@ -1,10 +1,14 @@
 import http, { type IncomingMessage, type ServerResponse } from 'node:http';
+import { syncBuiltinESMExports } from 'node:module';
+import type { AddressInfo } from 'node:net';
+import os from 'node:os';
 import { Readable } from 'node:stream';
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, describe, expect, test, vi } from 'vitest';
 import { readReply } from '../../../server/transport/read-reply.ts';
 import { createTransport } from '../../../server/transport/transport.ts';
-import { closedPort, failureOf, type ListeningSocketServer, listen, listenRaw, observe, requestTo } from './harness.ts';
+import { closedPort } from '../../support/ports.ts';
+import { failureOf, type ListeningSocketServer, listen, listenRaw, observe, requestTo } from './harness.ts';
 
 const transport = createTransport();
 const servers: ListeningSocketServer[] = [];
@@ -33,7 +37,7 @@ async function* slowly(pieces: readonly string[], pauseMs: number) {
   }
 }
 
-const limits = { connectMs: 5_000, firstByteMs: 5_000, idleMs: 5_000 };
+const limits = { connectMs: 30_000, firstByteMs: 30_000, idleMs: 30_000 };
 
 describe('a reply', () => {
   test('arrives with its status, headers and bytes', async () => {
@@ -63,6 +67,23 @@ describe('a reply', () => {
     expect(await observe(transport, requestTo(upstream.origin)).outcome).toMatchObject({ status: 200, body: 'ok' });
   });
 
+  const chunked = (count: number) =>
+    `HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n${'2\r\nab\r\n'.repeat(count)}`;
+
+  test('of many chunks goes on in as many pieces as it was read in, not in as many as it has chunks', async () => {
+    const upstream = await raw((socket) => socket.end(`${chunked(500)}0\r\n\r\n`));
+    const { outcome } = observe(transport, requestTo(upstream.origin));
+    const { body, pieces, error } = await outcome;
+    expect({ body, error }).toEqual({ body: 'ab'.repeat(500), error: null });
+    expect(pieces).toBeLessThan(20);
+  });
+
+  test('that breaks off is told up to its last whole chunk', async () => {
+    const upstream = await raw((socket) => socket.end(chunked(50)));
+    const { body, error } = await observe(transport, requestTo(upstream.origin)).outcome;
+    expect({ body, fault: error?.fault }).toEqual({ body: 'ab'.repeat(50), fault: 'reset' });
+  });
+
   test('goes on after its connections were left, and the next request opens a new one', async () => {
     const ports: (number | undefined)[] = [];
     const finish: (() => void)[] = [];
@@ -88,6 +109,40 @@ describe('a reply', () => {
     expect(ports[1]).toBe(ports[0]);
     expect(ports[2]).not.toBe(ports[0]);
     await own.close();
+  });
+
+  test('breaks off at once what runs over a network that is gone, and nothing else', async ({ skip }) => {
+    const outside = Object.values(os.networkInterfaces()).flatMap((list) =>
+      (list ?? []).filter(({ internal, family }) => !internal && family === 'IPv4'),
+    )[0];
+    if (!outside) {
+      process.stdout.write('skipped: this machine has no address besides loopback\n');
+      return skip();
+    }
+    const open: http.ServerResponse[] = [];
+    const server = http.createServer((_request, response) => open.push(response));
+    await new Promise<void>((resolve) => server.listen(0, '0.0.0.0', resolve));
+    const { port } = server.address() as AddressInfo;
+    const own = createTransport();
+    const [gone, stays] = [outside.address, '127.0.0.1'].map((host) =>
+      observe(own, requestTo(`http://${host}:${port}`)),
+    );
+    await expect.poll(() => open.length).toBe(2);
+    own.leaveConnections();
+    const before = os.networkInterfaces;
+    os.networkInterfaces = () => ({ lo: before().lo });
+    syncBuiltinESMExports();
+    try {
+      own.leaveConnections();
+    } finally {
+      os.networkInterfaces = before;
+      syncBuiltinESMExports();
+    }
+    expect((await gone?.outcome)?.error).toMatchObject({ fault: 'reset', phase: 'headers' });
+    for (const response of open) response.end('ok');
+    expect(await stays?.outcome).toMatchObject({ status: 200, body: 'ok' });
+    await own.close();
+    server.close();
   });
 
   test('closes its connection ten minutes after the last request, when there is a request to another place', async () => {
@@ -151,11 +206,15 @@ describe('a failure after the connection stands', () => {
   test('is a `timeout` of the headers where the upstream says nothing', async () => {
     const silent = await raw(() => {});
     const timeouts = { ...limits, firstByteMs: 100 };
-    const begun = performance.now();
-    const error = await failureOf(transport, requestTo(silent.origin, { timeouts }));
-    expect(error).toMatchObject({ fault: 'timeout', phase: 'headers', message: 'no answer within 100 ms' });
-    // undici's own limits come up to a second late.
-    expect(performance.now() - begun).toBeLessThan(600);
+    const tookMs: number[] = [];
+    // undici's own limits come up to a second late; on a busy machine one of several attempts tells enough.
+    do {
+      const begun = performance.now();
+      const error = await failureOf(transport, requestTo(silent.origin, { timeouts }));
+      expect(error).toMatchObject({ fault: 'timeout', phase: 'headers', message: 'no answer within 100 ms' });
+      tookMs.push(performance.now() - begun);
+    } while (tookMs.length < 10 && Math.min(...tookMs) > 300);
+    expect(Math.min(...tookMs)).toBeLessThan(300);
   });
 
   test('is none while a long upload is still on its way', async () => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { capabilities } from '../../../server/contract/config.ts';
+import { capabilities } from '../../../server/contract/capability.ts';
 import { extractUsage, type UsageHints } from '../../../server/usage/extract.ts';
 
 const json = 'application/json';

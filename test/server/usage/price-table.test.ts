@@ -1,17 +1,25 @@
 import { describe, expect, test } from 'vitest';
 import type { Usage } from '../../../server/contract/ledger.ts';
+import { presets } from '../../../server/providers/presets.ts';
 import { createPriceTable } from '../../../server/usage/price-table.ts';
 import table from '../../../server/usage/prices.json' with { type: 'json' };
 
 const million = 1_000_000;
 const prices = createPriceTable();
 
+const entries = table.services.flatMap(({ models }) => Object.entries<Record<string, number>>(models));
+
 describe('the built-in table', () => {
-  test('says its version, its date and where it is from', () => {
-    expect(table.version).toBe(1);
+  test('says its version and its date, and of each service where its prices are from and of which day', () => {
+    expect(table.version).toBe(2);
     expect(table.date).toMatch(/^\d{4}-\d\d-\d\d$/);
-    expect(table.source.length).toBeGreaterThan(50);
-    expect(Object.keys(table.models).length).toBeGreaterThan(60);
+    for (const { preset, source, date } of table.services) {
+      expect(source.length, preset).toBeGreaterThan(20);
+      expect(date, preset).toMatch(/^\d{4}-\d\d-\d\d$/);
+      expect(date <= table.date, preset).toBe(true);
+    }
+    expect(entries.length).toBeGreaterThan(150);
+    expect(new Set(entries.map(([name]) => name)).size).toBe(entries.length);
   });
 
   test('has only prices whose unit it explains', () => {
@@ -22,7 +30,7 @@ describe('the built-in table', () => {
     );
     const units = Object.entries(table.unit).flat().join(' ');
     for (const name of explained) expect(units).toContain(name);
-    for (const [model, entry] of Object.entries(table.models)) {
+    for (const [model, entry] of entries) {
       expect(Object.keys(entry).length, model).toBeGreaterThan(0);
       for (const [name, price] of Object.entries(entry)) {
         expect(explained, `${model} ${name}`).toContain(name);
@@ -32,8 +40,39 @@ describe('the built-in table', () => {
   });
 
   test('has no model that reads from its cache at more than the usual price', () => {
-    for (const [model, entry] of Object.entries(table.models)) {
-      if ('cachedInput' in entry && 'input' in entry) expect(entry.cachedInput, model).toBeLessThan(entry.input);
+    for (const [model, { input, cachedInput }] of entries) {
+      if (cachedInput !== undefined && input !== undefined) expect(cachedInput, model).toBeLessThan(input);
+    }
+  });
+
+  test('knows each preset that is a service: its prices, or why there are none', () => {
+    const priced = table.services.map(({ preset }) => preset);
+    const known = [...priced, ...Object.keys(table.unpriced)];
+    for (const { id } of presets.filter(({ isLocal }) => !isLocal)) expect(known, id).toContain(id);
+    for (const id of priced) expect([...presets.map((preset) => preset.id), 'demo'], id).toContain(id);
+  });
+
+  test.each([
+    [
+      'openai',
+      ['gpt-6.1-sol', 'gpt-6-astra', 'gpt-6-luna', 'text-embedding-3-small', 'gpt-image-2', 'whisper-1', 'tts-1'],
+    ],
+    ['anthropic', ['claude-opus-5-5', 'claude-sonnet-5-5', 'claude-haiku-4-5', 'claude-fable-5-1']],
+    ['openrouter', ['openai/gpt-6.1-sol', 'anthropic/claude-opus-4.8', 'google/gemini-3.8-flash', 'x-ai/grok-4.7']],
+    ['azure', ['gpt-6-sol', 'gpt-4o']],
+    ['gemini', ['gemini-3.8-flash', 'gemini-3.1-pro-preview', 'gemini-embedding-2']],
+    ['mistral', ['mistral-large-latest', 'mistral-medium-latest', 'codestral-latest', 'mistral-embed']],
+    ['xai', ['grok-4.7', 'grok-4.3', 'grok-imagine-image']],
+    ['groq', ['openai/gpt-oss-120b', 'qwen/qwen3.8-27b', 'whisper-large-v3-turbo', 'canopylabs/orpheus-v1-english']],
+    ['together', ['moonshotai/Kimi-K3', 'zai-org/GLM-5.3', 'deepseek-ai/DeepSeek-V4-Pro-0813']],
+    ['fireworks', ['accounts/fireworks/models/glm-5p3', 'accounts/fireworks/models/deepseek-v4-pro-0813']],
+    ['cerebras', ['gpt-oss-120b', 'qwen-3.8-27b']],
+  ])('has the current main models of %s', (preset, models) => {
+    const named = createPriceTable({}, () => preset);
+    const metered = { inputTokens: 1, seconds: 1, characters: 1, images: 1 };
+    for (const model of models) {
+      const usage = model.includes('embed') ? metered : { ...metered, outputTokens: 1 };
+      expect(named.cost('by-another-name', model, usage), model).toBeGreaterThan(0);
     }
   });
 });
@@ -77,6 +116,8 @@ test.each<[string, string, string, Usage | null, number | null]>([
   ['minutes', 'main', 'whisper-1', { seconds: 90 }, 0.009],
   ['characters', 'main', 'tts-1', { characters: million }, 15],
   ['seconds of video', 'main', 'sora-2', { seconds: 8 }, 0.8],
+  ['pictures', 'xai', 'grok-imagine-image', { images: 3 }, 0.06],
+  ['a version with a point', 'router', 'anthropic/claude-opus-4.8', { inputTokens: million, outputTokens: 0 }, 5],
   ['one provider only', 'groq', 'llama-3.1-8b-instant', { inputTokens: million, outputTokens: 0 }, 0.05],
   ['the same model of another provider', 'main', 'llama-3.1-8b-instant', { inputTokens: 1, outputTokens: 0 }, null],
   ['what is free of charge', 'main', 'omni-moderation-latest', null, 0],
@@ -129,6 +170,16 @@ test('an override takes the place of the entry, for one provider before for all'
   expect(own.cost('main', 'house', usage)).toBeCloseTo(1.01, 9);
   expect(own.cost('main', 'house', null)).toBeNull();
   expect(own.cost('main', 'gpt-4o-mini', usage)).toBe(0.15);
+});
+
+test('a provider is priced as the service it was made from, whatever it is called', () => {
+  const usage = { inputTokens: million, outputTokens: 0 };
+  const named = createPriceTable({ 'work/llama-3.1-8b-instant': { input: 7, output: 7 } }, (provider) =>
+    provider === 'plain' ? undefined : 'groq',
+  );
+  expect(named.cost('home', 'llama-3.1-8b-instant', usage)).toBeCloseTo(0.05, 9);
+  expect(named.cost('work', 'llama-3.1-8b-instant', usage)).toBe(7);
+  expect(named.cost('plain', 'llama-3.1-8b-instant', usage)).toBeNull();
 });
 
 test('names without end do not fill the memory, and are answered as before', () => {

@@ -8,11 +8,15 @@ const group = groupSchema.parse({ id: 'g', name: 'G', defaults: { chat: 'gpt-x' 
 
 describe('a group as it is typed', () => {
   it('gives back what it was made of', () => {
-    expect(groupOf(draftOf({ ...group, keyCount: 3 }))).toEqual(group);
+    expect(groupOf(draftOf({ ...group, keyCount: 3, limitUse: [] }))).toEqual(group);
   });
 
   it('has no name and no defaults where nothing but blanks were typed', () => {
-    const draft = { ...draftOf({ ...group, keyCount: 0 }), name: ' ', defaults: { chat: ' ', images: 'i' } };
+    const draft = {
+      ...draftOf({ ...group, keyCount: 0, limitUse: [] }),
+      name: ' ',
+      defaults: { chat: ' ', images: 'i' },
+    };
     expect(groupOf(draft)).toEqual({ ...groupOf(draft), defaults: { images: 'i' } });
     expect(groupOf(draft)).not.toHaveProperty('name');
   });

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { changesOf, valuesOf } from '../../../../renderer/views/providers/connection-values.ts';
 import { stateOf } from '../../../../renderer/views/providers/provider-state.ts';
-import type { ProviderView } from '../../../../server/contract/views.ts';
+import type { ProviderView } from '../../../../server/contract/provider-views.ts';
+import { well, wellProvider } from '../../../support/health.ts';
 
 const provider: ProviderView = {
   id: 'main',
@@ -19,6 +20,7 @@ const provider: ProviderView = {
   apiVersion: '2025-01-01',
   askUsage: false,
   unusable: null,
+  health: wellProvider,
   modelNames: ['gpt-x'],
   takesAnyModel: true,
   discovery: null,
@@ -33,7 +35,7 @@ describe('the form of a connection', () => {
 
   it('leaves out limits and headers without a value or name, and removes an empty name', () => {
     const values = { ...valuesOf(provider), name: ' ', headers: [{ name: ' ', value: 'x' }], discovers: true };
-    const timeouts = { connectMs: '', firstByteMs: 1.5, idleMs: '', totalMs: '' } as const;
+    const timeouts = { connectMs: '', firstByteMs: 1.5, firstContentMs: '', idleMs: '', totalMs: '' } as const;
     expect(changesOf({ ...values, timeouts, proxy: 'direct' })).toMatchObject({
       name: null,
       headers: {},
@@ -45,14 +47,22 @@ describe('the form of a connection', () => {
 });
 
 describe('the state of a provider', () => {
-  const credential = { id: 'c1', label: null, reference: 'keychain', enabled: true, hasSecret: false };
-  const discovery = { refreshedAt: 1, problem: null };
+  const credential = { id: 'c1', label: null, reference: 'keychain', enabled: true, hasSecret: false, health: well };
+  const discovery = { refreshedAt: 1, problem: null, finding: null };
   it.each([
     ['off', { enabled: false, unusable: 'it is switched off' }],
     ['no-credential', { credentials: [credential], unusable: 'none' }],
     ['blocked', { unusable: 'it leads back' }],
-    ['unlisted', { discovery: { refreshedAt: 1, problem: 'it answered 500' } }],
-    ['waiting', { discovery: { refreshedAt: null, problem: null } }],
+    ['cooling', { health: { ...wellProvider, state: 'cooling' as const } }],
+    ['refused', { health: { ...wellProvider, state: 'refused' as const }, discovery }],
+    ['degraded', { health: { ...wellProvider, state: 'degraded' as const } }],
+    [
+      'unlisted',
+      {
+        discovery: { refreshedAt: 1, problem: 'it answered 500', finding: { code: 'answered' as const, status: 500 } },
+      },
+    ],
+    ['waiting', { discovery: { refreshedAt: null, problem: null, finding: null } }],
     ['ready', { discovery }],
     ['ready', {}],
   ])('is "%s" for %o', (kind, more) => {

@@ -1,0 +1,36 @@
+import type { App } from 'electron';
+import { isSluiceLink } from '../server/contract/preset-link.ts';
+import type { PresetInbox } from './preset-inbox.ts';
+
+/** Where the system is told that links of Sluice are for this program. */
+export const linkScheme = 'sluice';
+
+/**
+ * Hears of links and files that the system hands over: on macOS as events, elsewhere as an argument of this program or of
+ * a second one. What comes before there is an inbox waits for it.
+ */
+export function hearOpened(app: Pick<App, 'on'>, argv: readonly string[]): { passTo(inbox: PresetInbox): void } {
+  const waiting: ((inbox: PresetInbox) => void)[] = [];
+  let inbox: PresetInbox | null = null;
+  const pass = (act: (inbox: PresetInbox) => void) => {
+    if (inbox) act(inbox);
+    else waiting.push(act);
+  };
+  const passLink = (link: string | undefined) => link !== undefined && pass((to) => to.openLink(link));
+  app.on('open-url', (event, link) => {
+    event.preventDefault();
+    passLink(link);
+  });
+  app.on('open-file', (event, path) => {
+    event.preventDefault();
+    pass((to) => to.openFile(path));
+  });
+  app.on('second-instance', (_event, others) => passLink(others.find(isSluiceLink)));
+  passLink(argv.find(isSluiceLink));
+  return {
+    passTo(next) {
+      inbox = next;
+      for (const act of waiting.splice(0)) act(next);
+    },
+  };
+}

@@ -1,0 +1,32 @@
+import type { CooldownView } from '../../server/contract/provider-views.ts';
+import { type Localization, useLocalization } from '../messages/use-messages.ts';
+import { useNow } from './use-now.ts';
+
+export interface CooldownNoteProps {
+  health: Pick<CooldownView, 'failure' | 'until'> & { state: CooldownView['state'] | 'degraded' };
+  /** Whose it is, where that is not plain from what stands around it. */
+  name?: string;
+  className?: string | undefined;
+}
+
+/** Why something is left alone and until when; moves on by itself. Not there where nothing is held against it. */
+export function CooldownNote({ health, name, className }: CooldownNoteProps) {
+  const localization = useLocalization();
+  const text = useNow((now) => describeCooldown(health, localization, now));
+  if (text === '') return null;
+  return <p className={className}>{name === undefined ? text : `${name}: ${text}`}</p>;
+}
+
+/** Empty where nothing is held against it. */
+export function describeCooldown(
+  { state, failure, until }: CooldownNoteProps['health'],
+  { messages, formats }: Localization,
+  now: number,
+): string {
+  if (failure === null) return '';
+  const { health: names } = messages;
+  const what = names.failures[failure];
+  if (state === 'refused') return names.isRefused(what);
+  if (until !== null) return until > now ? names.until(what, formats.moment(until, now)) : names.isTried(what);
+  return names.recovers(what);
+}

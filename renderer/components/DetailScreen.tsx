@@ -1,0 +1,52 @@
+import { Button } from '@mantine/core';
+import { IconTrash } from '@tabler/icons-react';
+import type { ReactNode } from 'react';
+import type { Lock } from '../../server/contract/lock.ts';
+import { useMessages } from '../messages/use-messages.ts';
+import { useCanChange } from '../state/use-can-change.ts';
+import { EmptyNote } from './EmptyNote.tsx';
+import { ListSkeleton } from './ListSkeleton.tsx';
+import { LockMark } from './LockMark.tsx';
+import { Screen } from './Screen.tsx';
+
+export interface DetailScreenProps<Item> {
+  /** The screen of the list it stands in. */
+  name: 'groups' | 'providers';
+  id: string;
+  /** The list; null while nothing is known. */
+  items: readonly Item[] | null;
+  /** Against its removal. */
+  lock: Lock | null;
+  /** Asks first. */
+  onRemove(): void;
+  children(item: Item): ReactNode;
+}
+
+/** One of a list in full, with the way back and its removal; or the word that it is gone. */
+export function DetailScreen<Item extends { id: string }>(props: DetailScreenProps<Item>) {
+  const { name, id, items, lock, onRemove, children } = props;
+  const { backToAll, goneTitle, goneNext, removeOpen } = useMessages()[name];
+  const canChange = useCanChange();
+  const item = items?.find((each) => each.id === id);
+  const remove = item && (
+    <>
+      <LockMark lock={lock} />
+      <Button
+        size="xs"
+        variant="default"
+        leftSection={<IconTrash size={14} />}
+        disabled={!canChange || lock !== null}
+        onClick={onRemove}
+      >
+        {removeOpen}
+      </Button>
+    </>
+  );
+  return (
+    <Screen name={name} back={{ href: `/${name}`, label: backToAll }} action={remove}>
+      {!items && <ListSkeleton rows={3} rowHeight={120} />}
+      {items && !item && <EmptyNote title={goneTitle(id)} next={goneNext} />}
+      {item && children(item)}
+    </Screen>
+  );
+}

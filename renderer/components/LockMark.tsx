@@ -1,0 +1,25 @@
+import { VisuallyHidden } from '@mantine/core';
+import { IconLock } from '@tabler/icons-react';
+import type { Lock } from '../../server/contract/lock.ts';
+import { useMessages } from '../messages/use-messages.ts';
+import classes from './LockMark.module.css';
+
+export interface LockMarkProps {
+  lock: Lock | null;
+  /** To say that it describes something. */
+  id?: string;
+}
+
+/** Who has fixed something, and on pointing or hearing why and whom to ask. Not there where nothing is fixed. */
+export function LockMark({ lock, id }: LockMarkProps) {
+  const { team } = useMessages();
+  if (!lock) return null;
+  const reason = [team.lockReason, ...(lock.contact === null ? [] : [team.ask(lock.contact)])].join(' ');
+  return (
+    <span className={classes.mark} title={reason} id={id}>
+      <IconLock className={classes.icon} size={13} aria-hidden />
+      <span>{team.setBy(lock.by)}</span>
+      <VisuallyHidden>. {reason}</VisuallyHidden>
+    </span>
+  );
+}

@@ -1,0 +1,157 @@
+import { Button, Collapse, NativeSelect, NumberInput, SimpleGrid, Stack, Switch } from '@mantine/core';
+import { IconChevronDown, IconChevronRight } from '@tabler/icons-react';
+import { useState } from 'react';
+import type { Policy } from '../../../server/contract/policy.ts';
+import { FieldPart } from '../../components/FieldPart.tsx';
+import { useMessages } from '../../messages/use-messages.ts';
+import type { DraftProps } from './GroupForm.tsx';
+import classes from './Groups.module.css';
+import { phases, strategyOrder, usualPolicy } from './policy-draft.ts';
+
+/** Who is asked first, how often, and what happens where a provider fails. */
+export function PolicyFields({ draft, change }: DraftProps) {
+  const { groups } = useMessages();
+  const names = groups.policy;
+  const [showsMore, setShowsMore] = useState(false);
+  const Chevron = showsMore ? IconChevronDown : IconChevronRight;
+  const { policy } = draft;
+  const set = (changes: Partial<Policy>) => change({ policy: { ...policy, ...changes } });
+  return (
+    <FieldPart legend={names.title}>
+      <NativeSelect
+        label={names.strategy}
+        description={names.strategyHints[policy.strategy]}
+        data={strategyOrder.map((value) => ({ value, label: names.strategies[value] }))}
+        value={policy.strategy}
+        onChange={(event) => {
+          const strategy = strategyOrder.find((each) => each === event.currentTarget.value);
+          if (strategy) set({ strategy });
+        }}
+      />
+      <SimpleGrid cols={2} spacing="sm" className={classes.level}>
+        <CountField name="retries" policy={policy} onChange={set} />
+        <CountField name="fallbacks" policy={policy} onChange={set} />
+      </SimpleGrid>
+      <Switch
+        label={names.rescue}
+        description={names.rescueHint}
+        checked={policy.rescue === 'resume'}
+        onChange={(event) => set({ rescue: event.currentTarget.checked ? 'resume' : 'off' })}
+      />
+      <Button
+        variant="subtle"
+        size="xs"
+        className={classes.start}
+        leftSection={<Chevron size={14} />}
+        aria-expanded={showsMore}
+        onClick={() => setShowsMore(!showsMore)}
+      >
+        {names.more}
+      </Button>
+      <Collapse expanded={showsMore} transitionDuration={0}>
+        <MoreFields policy={policy} onChange={set} />
+      </Collapse>
+    </FieldPart>
+  );
+}
+
+interface PolicyPartProps {
+  policy: Policy;
+  onChange(changes: Partial<Policy>): void;
+}
+
+function CountField({ name, policy, onChange }: PolicyPartProps & { name: 'retries' | 'fallbacks' }) {
+  const { policy: names } = useMessages().groups;
+  return (
+    <NumberInput
+      label={names[name]}
+      description={names[`${name}Hint`]}
+      placeholder={String(usualPolicy[name])}
+      min={0}
+      max={20}
+      allowDecimal={false}
+      clampBehavior="strict"
+      value={policy[name]}
+      onChange={(value) => onChange({ [name]: typeof value === 'number' ? value : usualPolicy[name] })}
+    />
+  );
+}
+
+/** What few groups need. */
+function MoreFields({ policy, onChange }: PolicyPartProps) {
+  const { policy: names } = useMessages().groups;
+  return (
+    <Stack gap="sm">
+      <SimpleGrid cols={2} spacing="sm" className={classes.level}>
+        <SecondsField
+          label={names.budget}
+          description={names.budgetHint}
+          valueMs={policy.budgetMs}
+          onChange={(budgetMs) => onChange({ budgetMs: budgetMs ?? usualPolicy.budgetMs })}
+        />
+        <SecondsField
+          label={names.hedge}
+          description={names.hedgeHint}
+          placeholder={names.never}
+          valueMs={policy.hedgeAfterMs || undefined}
+          onChange={(hedgeAfterMs) => onChange({ hedgeAfterMs: hedgeAfterMs ?? 0 })}
+        />
+      </SimpleGrid>
+      <TimeoutFields policy={policy} onChange={onChange} />
+      <Switch
+        label={names.drain}
+        description={names.drainHint}
+        checked={policy.onClientGone === 'drain'}
+        onChange={(event) => onChange({ onClientGone: event.currentTarget.checked ? 'drain' : 'stop' })}
+      />
+    </Stack>
+  );
+}
+
+function TimeoutFields({ policy, onChange }: PolicyPartProps) {
+  const { groups, providers } = useMessages();
+  const { phases: labels, usual } = providers.connection;
+  const setPhase = (phase: keyof Policy['timeouts'], valueMs: number | undefined) => {
+    const { [phase]: _, ...others } = policy.timeouts;
+    onChange({ timeouts: valueMs === undefined ? others : { ...others, [phase]: valueMs } });
+  };
+  return (
+    <FieldPart legend={providers.connection.timeouts} hint={groups.policy.timeoutsHint}>
+      <SimpleGrid cols={2} spacing="sm" className={classes.level}>
+        {phases.map((phase) => (
+          <SecondsField
+            key={phase}
+            label={labels[phase]}
+            placeholder={usual[phase]}
+            valueMs={policy.timeouts[phase]}
+            onChange={(valueMs) => setPhase(phase, valueMs)}
+          />
+        ))}
+      </SimpleGrid>
+    </FieldPart>
+  );
+}
+
+interface SecondsFieldProps {
+  label: string;
+  description?: string;
+  placeholder?: string;
+  /** Undefined: empty, which means as usual. */
+  valueMs: number | undefined;
+  onChange(valueMs: number | undefined): void;
+}
+
+/** A time in seconds; the configuration has milliseconds. */
+function SecondsField({ valueMs, onChange, ...field }: SecondsFieldProps) {
+  return (
+    <NumberInput
+      {...field}
+      min={0}
+      max={86_400}
+      suffix=" s"
+      hideControls
+      value={valueMs === undefined ? '' : valueMs / 1_000}
+      onChange={(value) => onChange(typeof value === 'number' && value > 0 ? Math.round(value * 1_000) : undefined)}
+    />
+  );
+}

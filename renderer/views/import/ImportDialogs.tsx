@@ -1,0 +1,36 @@
+import { Button, Group, Stack } from '@mantine/core';
+import { CommandProblem } from '../../components/CommandProblem.tsx';
+import { ModalFrame } from '../../components/ModalFrame.tsx';
+import { useMessages } from '../../messages/use-messages.ts';
+import { ImportDialog } from '../settings/ImportDialog.tsx';
+import type { Opened } from './ImportDoor.tsx';
+import { PresetDialog } from './PresetDialog.tsx';
+
+export interface ImportDialogsProps {
+  opened: Opened;
+  onClose(): void;
+}
+
+/** What is imported, before it is; loaded when there is something. */
+export function ImportDialogs({ opened, onClose }: ImportDialogsProps) {
+  const { team: names, close } = useMessages();
+  switch (opened.kind) {
+    case 'configuration':
+      return <ImportDialog preview={opened.preview} onClose={onClose} />;
+    case 'team-preset':
+      return <PresetDialog preset={opened.preset} onClose={onClose} />;
+    case 'problem':
+      return (
+        <ModalFrame opened onClose={onClose} title={names.problemTitle}>
+          <Stack>
+            <CommandProblem problem={opened.problem} />
+            <Group justify="flex-end">
+              <Button variant="default" onClick={onClose} data-autofocus>
+                {close}
+              </Button>
+            </Group>
+          </Stack>
+        </ModalFrame>
+      );
+  }
+}

@@ -1,0 +1,17 @@
+import { useMemo } from 'react';
+import type { UsageView } from '../../../server/contract/request-views.ts';
+import { useNow } from '../../components/use-now.ts';
+import { useQuery } from '../../state/use-query.ts';
+
+const days = 30;
+const dayMs = 86_400_000;
+const quarterMs = 15 * 60_000;
+const againMs = 10_000;
+
+/** What each key has used in the last thirty days, by its id; asked again now and then. */
+export function useKeyUsage(): ReadonlyMap<string, UsageView> {
+  const asOf = useNow((now) => Math.floor(now / againMs));
+  const sinceMs = useNow((now) => Math.floor(now / quarterMs) * quarterMs - days * dayMs);
+  const { answer } = useQuery<'usage'>({ type: 'usage', by: 'key', sinceMs }, asOf);
+  return useMemo(() => new Map((answer ?? []).map((usage) => [usage.name ?? '', usage])), [answer]);
+}

@@ -1,0 +1,42 @@
+import type { RouteRefusal } from '../../../server/contract/access-views.ts';
+import type { ProviderView } from '../../../server/contract/provider-views.ts';
+import type { RouteReason } from '../../../server/contract/route-reason.ts';
+import type { Messages } from '../../messages/en.ts';
+import { blockedReason } from '../providers/blocked-reason.ts';
+
+/** Why a provider is asked or not, in the language of the window. */
+export function describeReason(why: RouteReason, provider: ProviderView | undefined, messages: Messages): string {
+  const { reasons } = messages.models;
+  switch (why.code) {
+    case 'unusable':
+      return (provider && blockedReason(provider, messages.providers.blocked)) ?? why.reason;
+    case 'alias':
+    case 'not-in-alias':
+      return reasons[why.code](why.alias);
+    case 'not-in-group':
+    case 'not-allowed':
+      return reasons[why.code](why.group);
+    case 'not-on-key':
+      return reasons[why.code](why.key);
+    case 'other-addressed':
+      return reasons[why.code](why.provider);
+    default:
+      return reasons[why.code];
+  }
+}
+
+/** Why a client would be refused at once. */
+export function describeRefusal({ code, nearest, message }: RouteRefusal, { models, requests }: Messages): string {
+  const texts = models.refusals;
+  switch (code) {
+    case 'no_healthy_provider':
+      return texts[code];
+    case 'key_disabled':
+    case 'key_expired':
+      return requests.errors[code];
+    case 'model_not_found':
+      return nearest === null ? texts[code] : `${texts[code]} ${texts.nearest(nearest)}`;
+    default:
+      return message;
+  }
+}

@@ -1,0 +1,25 @@
+import { Button } from '@mantine/core';
+import { IconRestore } from '@tabler/icons-react';
+import type { ProviderView } from '../../../server/contract/provider-views.ts';
+import { useMessages } from '../../messages/use-messages.ts';
+import { useCommand } from '../../state/use-command.ts';
+
+/** To ask a provider again at once. Not there where nothing is held against it. */
+export function ResetHealth({ provider }: { provider: ProviderView }) {
+  const { health: names } = useMessages();
+  const command = useCommand();
+  const { id, name, enabled, health } = provider;
+  if (!enabled || health.state === 'ok') return null;
+  return (
+    <Button
+      size="xs"
+      variant="default"
+      leftSection={<IconRestore size={14} />}
+      aria-label={names.resetNamed(name)}
+      loading={command.isRunning}
+      onClick={() => void command.run({ type: 'provider.reset-health', id })}
+    >
+      {names.reset}
+    </Button>
+  );
+}

@@ -1,0 +1,23 @@
+import type { AttemptRecord, Usage } from '../../../server/contract/ledger.ts';
+import { useLocalization } from '../../messages/use-messages.ts';
+import classes from './RequestDetail.module.css';
+
+/** Its part of what the request used and cost, in one line. */
+export function AttemptUsage({ attempt: { usage, usageCertainty, costUsd } }: { attempt: AttemptRecord }) {
+  const { messages, formats } = useLocalization();
+  const { usageNames, certaintyMarks, costUnknown, usedNothing } = messages.requests;
+  if (usage === null && costUsd === 0) return <p className={classes.used}>{usedNothing}</p>;
+  const amounts = (Object.keys(usageNames) as (keyof Usage)[]).flatMap((name) => {
+    const amount = usage?.[name];
+    return amount === undefined ? [] : [`${usageNames[name]} ${formats.number(amount)}`];
+  });
+  const cost = costUsd === null ? `${messages.requests.cost} ${costUnknown}` : formats.dollars(costUsd);
+  return (
+    <p className={classes.used}>
+      {[...amounts, cost].join(' · ')}
+      {(usageCertainty === 'partial' || usageCertainty === 'estimated') && (
+        <span className={classes.mark}>{certaintyMarks[usageCertainty]}</span>
+      )}
+    </p>
+  );
+}

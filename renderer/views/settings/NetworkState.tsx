@@ -1,0 +1,68 @@
+import type { NetworkView } from '../../../server/contract/status-views.ts';
+import { CommandProblem } from '../../components/CommandProblem.tsx';
+import { useLocalization } from '../../messages/use-messages.ts';
+import { useControlState } from '../../state/use-control.ts';
+import { useQuery } from '../../state/use-query.ts';
+import { useProviderName } from '../providers/use-provider-name.ts';
+import classes from './Settings.module.css';
+
+/** How providers would be reached now, and whose certificates count. */
+export function NetworkState() {
+  const { messages } = useLocalization();
+  const { network: names } = messages.settings;
+  const revision = useControlState((state) => state.views?.status.revision ?? null);
+  const { answer, problem } = useQuery({ type: 'network' }, revision);
+  if (problem) return <CommandProblem problem={problem} />;
+  if (!answer) return null;
+  return (
+    <div className={classes.network}>
+      <section aria-label={names.waysTitle}>
+        <h3>{names.waysTitle}</h3>
+        <Ways ways={answer.ways} />
+        <p className={classes.text}>{answer.asksSystem ? names.asksSystem : names.asksNobody}</p>
+        {answer.noProxy && <p className={classes.text}>{names.noProxy(answer.noProxy)}</p>}
+      </section>
+      <Trust authorities={answer.authorities} />
+    </div>
+  );
+}
+
+function Ways({ ways }: Pick<NetworkView, 'ways'>) {
+  const { network: names } = useLocalization().messages.settings;
+  const providerName = useProviderName();
+  if (ways.length === 0) return <p className={classes.text}>{names.noProviders}</p>;
+  const describe = (proxies: readonly (string | null)[]) =>
+    proxies.map((proxy) => (proxy === null ? names.directly : names.through(proxy))).join(names.orElse);
+  return (
+    <ul>
+      {ways.map(({ provider, by, proxies, unusable }) => (
+        <li key={provider}>
+          <strong>{providerName(provider)}</strong>: {proxies.length > 0 && `${describe(proxies)} (${names.by[by]})`}
+          {unusable.length > 0 && ` ${names.unusable(unusable.join(', '))}`}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function Trust({ authorities: { files, system, problem } }: Pick<NetworkView, 'authorities'>) {
+  const { messages, formats } = useLocalization();
+  const { network: names } = messages.settings;
+  return (
+    <section aria-label={names.trustTitle}>
+      <h3>{names.trustTitle}</h3>
+      <ul>
+        <li>{system === null ? names.systemOff : names.system(formats.number(system))}</li>
+        {problem && <li>{names.notUsed(problem)}</li>}
+        {files.map((file) => (
+          <li key={file.path}>
+            <code>{file.path}</code>:{' '}
+            {file.problem === null
+              ? names.file(file.certificates, formats.number(file.certificates))
+              : names.notUsed(file.problem)}
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}

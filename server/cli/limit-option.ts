@@ -1,0 +1,69 @@
+/** Limits as they are typed (`requests=60,usd=5/day`) and as they are shown. */
+import { InvalidArgumentError } from 'commander';
+import { type Budget, type Limits, limitsSchema } from '../contract/config.ts';
+import type { LimitMeter } from '../contract/limits.ts';
+import { localTime } from './output.ts';
+
+export const limitHelp =
+  'requests=60, tokens=100000/minute, concurrent=10, usd=5/day, tokens=1000000/month, usd=50/total:soft; or none';
+
+/** What an option of limits comes to; `none` takes them away. */
+export type LimitsChoice = Limits | 'none';
+
+/** For an option that may be given more than once. */
+export function collectLimits(text: string, before: LimitsChoice = 'none'): LimitsChoice {
+  return text
+    .split(',')
+    .map((item) => item.trim())
+    .reduce((limits: LimitsChoice, item) => {
+      return item === 'none' ? 'none' : withLimit(limits === 'none' ? { budgets: [] } : limits, item);
+    }, before);
+}
+
+const pattern = /^(requests|tokens|concurrent|usd)=(\d+(?:\.\d+)?)(?:\/(minute|day|week|month|total))?(:soft)?$/;
+
+function withLimit(limits: Limits, item: string): Limits {
+  const [, what, text, per, soft] = pattern.exec(item) ?? [];
+  const amount = Number(text);
+  const next = what === undefined ? null : nextLimits(limits, { what, amount, per, isHard: soft === undefined });
+  const parsed = limitsSchema.safeParse(next);
+  if (parsed.success) return parsed.data;
+  throw new InvalidArgumentError(`Write limits such as ${limitHelp}.`);
+}
+
+interface Typed {
+  what: string;
+  amount: number;
+  per: string | undefined;
+  isHard: boolean;
+}
+
+/** Null where what was typed is no limit. */
+function nextLimits(limits: Limits, { what, amount, per, isHard }: Typed): object | null {
+  if (per !== undefined && per !== 'minute') {
+    if (what !== 'usd' && what !== 'tokens') return null;
+    return { ...limits, budgets: [...limits.budgets, { unit: what, amount, per, hard: isHard }] };
+  }
+  if (!isHard) return null;
+  if (what === 'concurrent') return per === undefined ? { ...limits, concurrent: amount } : null;
+  if (what === 'requests') return { ...limits, requestsPerMinute: amount };
+  return what === 'tokens' && per === 'minute' ? { ...limits, tokensPerMinute: amount } : null;
+}
+
+/** As cells of a table: the limit, what is used of it, when it is free again. */
+export function limitCells(meter: LimitMeter): string[] {
+  const { kind, budget, amount, used, resetsAt } = meter;
+  if (budget)
+    return [describeBudget(budget), budget.unit === 'usd' ? dollars(used) : String(used), localTime(resetsAt)];
+  const unit = kind === 'concurrent' ? 'at the same time' : `${kind} per minute`;
+  return [`${amount} ${unit}`, String(used), used === 0 || resetsAt === null ? '' : localTime(resetsAt)];
+}
+
+function describeBudget({ unit, amount, per, hard }: Budget): string {
+  const what = unit === 'usd' ? `$${amount}` : `${amount} tokens`;
+  return `${what} ${per === 'total' ? 'in total' : `per ${per}`}${hard ? '' : ' (soft)'}`;
+}
+
+function dollars(amount: number): string {
+  return `$${amount.toFixed(4)}`;
+}

@@ -1,0 +1,47 @@
+import { InvalidArgumentError } from 'commander';
+import { type Policy, policySchema } from '../contract/policy.ts';
+
+/** What of a policy was given; a limit on time that is null is to be as usual again. */
+export type PolicyChoice = Partial<Omit<Policy, 'timeouts'>> & {
+  timeouts?: { [Phase in keyof Policy['timeouts']]?: number | null };
+};
+
+export const policyHelp = 'strategy=sticky,retries=1,timeouts.firstByteMs=30000';
+
+/** Reads `name=value,…`, or JSON as in the configuration. May be given more than once. */
+export function collectPolicy(text: string, before: PolicyChoice = {}): PolicyChoice {
+  const given = text.trimStart().startsWith('{') ? parseJson(text) : parsePairs(text);
+  const timeouts = { ...before.timeouts, ...(typeof given.timeouts === 'object' ? given.timeouts : {}) };
+  const all: PolicyChoice = { ...before, ...given, ...(Object.keys(timeouts).length > 0 && { timeouts }) };
+  const checked = policySchema.safeParse(withPolicy(undefined, all));
+  if (checked.success) return all;
+  const [issue] = checked.error.issues;
+  throw new InvalidArgumentError(`${issue?.path.join('.') || 'policy'}: ${issue?.message}. Write ${policyHelp}.`);
+}
+
+/** What was there, with what was given in its place. */
+export function withPolicy(before: Policy | undefined, { timeouts, ...given }: PolicyChoice): object {
+  const limits = Object.entries({ ...before?.timeouts, ...timeouts }).filter(([, value]) => value !== null);
+  return { ...before, ...given, timeouts: Object.fromEntries(limits) };
+}
+
+function parseJson(text: string): Record<string, unknown> {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new InvalidArgumentError(`This is not JSON. Write ${policyHelp}, or JSON as in the configuration.`);
+  }
+}
+
+function parsePairs(text: string): Record<string, unknown> {
+  const found: Record<string, unknown> = {};
+  const timeouts: Record<string, unknown> = {};
+  for (const pair of text.split(',')) {
+    const [, name = '', value = ''] = /^\s*([a-zA-Z.]+)\s*=\s*(.+?)\s*$/.exec(pair) ?? [];
+    if (!name) throw new InvalidArgumentError(`"${pair}" is not name=value. Write ${policyHelp}.`);
+    const phase = /^timeouts\.(.+)$/.exec(name)?.[1];
+    if (phase) timeouts[phase] = value === 'usual' ? null : Number(value);
+    else found[name] = /^\d+$/.test(value) ? Number(value) : value;
+  }
+  return { ...found, ...(Object.keys(timeouts).length > 0 && { timeouts }) };
+}

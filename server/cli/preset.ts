@@ -1,0 +1,110 @@
+import type { Command } from 'commander';
+import { readTeamPreset } from '../config/read-team-preset.ts';
+import type { ConfigChange, TeamPresetPreview } from '../contract/change-views.ts';
+import { GatewayError } from '../contract/errors.ts';
+import { makePresetLink } from '../contract/preset-link.ts';
+import type { TeamPreset } from '../contract/team-preset.ts';
+import { refuseWhatIsManagedOnly } from '../control/change-team-preset.ts';
+import { askYesNo } from './ask.ts';
+import { CliError } from './exit-codes.ts';
+import { readInput } from './read-input.ts';
+import type { Terminal } from './terminal.ts';
+import type { VerbContext, Verbs } from './verb.ts';
+
+export function addPresetVerbs(program: Command, { on }: Verbs): void {
+  const preset = program.command('preset').description('team presets: what a team hands out (docs/teams.md)');
+
+  const show = preset
+    .command('show')
+    .argument('<file>', 'a team preset; "-" reads stdin')
+    .description('check a team preset, and say what it would change here; changes nothing');
+  on(show, async ({ control, output, terminal }, [file = '-']) => {
+    const read = await readPreset(file, terminal);
+    const preview = await control.query({ type: 'team-preset-preview', preset: read, as: 'managed' });
+    const whyNot = await whyNotImported(read, control);
+    const note = whyNot === null ? [] : ['', `It cannot be imported: ${whyNot}`];
+    output.show({ ...preview, canBeImported: whyNot === null }, [describePreview(preview), ...note].join('\n'));
+  });
+
+  const apply = preset
+    .command('apply')
+    .argument('<file>', 'a team preset; "-" reads stdin')
+    .option('--yes', 'without asking')
+    .description('import a team preset: show every change, ask, and make it');
+  on<{ yes?: boolean }>(apply, async ({ control, output, terminal }, [file = '-'], { yes = false }) => {
+    const read = await readPreset(file, terminal);
+    const preview = await control.query({ type: 'team-preset-preview', preset: read });
+    if (!yes) {
+      output.note(describePreview(preview));
+      if (!(await askYesNo('Apply it?', terminal))) throw new CliError('Nothing was changed.');
+    }
+    const expectedRevision = preview.revision;
+    const result = await control.execute({ type: 'team-preset.apply', preset: read, expectedRevision });
+    output.show(result, describeApplied(preview, result.missingSecrets));
+  });
+
+  const link = preset
+    .command('link')
+    .argument('<file>', 'a team preset; "-" reads stdin')
+    .description('print the preset as a link that opens the installed Sluice with a preview of it');
+  on(link, async ({ output, terminal }, [file = '-']) => {
+    const read = await readPreset(file, terminal);
+    refuseWhatIsManagedOnly(read);
+    const made = makePresetLink(read);
+    if (made === null) throw new CliError('It is too long for a link: hand out the file.');
+    output.show({ link: made }, made);
+  });
+
+  on(
+    preset.command('leave').description('leave the imported preset: what it brought stays, and can be changed'),
+    async ({ control, output }) => {
+      const result = await control.execute({ type: 'team-preset.leave' });
+      output.show(result, 'No imported team preset counts any more.');
+    },
+  );
+}
+
+async function readPreset(file: string, terminal: Terminal): Promise<TeamPreset> {
+  return readTeamPreset(await readInput(file, terminal), file === '-' ? 'on stdin' : file);
+}
+
+/** Null if it can be. */
+async function whyNotImported(preset: TeamPreset, { query }: VerbContext['control']): Promise<string | null> {
+  try {
+    await query({ type: 'team-preset-preview', preset });
+    return null;
+  } catch (error) {
+    if (error instanceof GatewayError) return error.message;
+    throw error;
+  }
+}
+
+function describePreview({ preset, changes, locked, enteredAnew }: TeamPresetPreview): string {
+  const { name, version, organisation, contact } = preset;
+  return [
+    `${name}${version === null ? '' : ` (${version})`}, by ${organisation}${contact === null ? '' : `; ask ${contact}`}`,
+    ...(changes.length === 0
+      ? ['', 'It changes nothing here.']
+      : ['', 'It changes:', ...changes.flatMap(describeChange)]),
+    ...listed('It locks:', locked),
+    ...listed('These credentials are deleted, since their provider would lead elsewhere:', enteredAnew),
+  ].join('\n');
+}
+
+function describeChange({ part, name, kind, fields }: ConfigChange): string[] {
+  const isSetting = part === 'setting';
+  const lines = fields.map(({ name: field, before, after }) => {
+    const values = before === null ? (after ?? '(none)') : `${before} -> ${after ?? '(none)'}`;
+    return `    ${isSetting ? '' : `${field}: `}${values}`;
+  });
+  return [`  ${kind} ${part} ${name}`, ...lines];
+}
+
+function listed(title: string, items: readonly string[]): string[] {
+  return items.length === 0 ? [] : ['', title, ...items.map((item) => `  ${item}`)];
+}
+
+function describeApplied({ preset }: TeamPresetPreview, missing: readonly string[]): string {
+  const entries = missing.map((name) => `provider credential ${name.replace('/', ' ')}`);
+  return [`"${preset.name}" is applied.`, ...listed('Now enter your credentials, each with:', entries)].join('\n');
+}

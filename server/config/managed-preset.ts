@@ -1,0 +1,113 @@
+/**
+ * The team preset that whoever manages this machine has put there: the policy's, else the one built into the program.
+ * A policy counts only from a place that no ordinary user can write to, since it may name variables of the environment and
+ * is applied without asking.
+ */
+import { closeSync, fstatSync, openSync, readFileSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { GatewayError } from '../contract/errors.ts';
+import type { TeamPreset } from '../contract/team-preset.ts';
+import { describeFileProblem, systemErrorCode } from '../file-problem.ts';
+import { readTeamPreset } from './read-team-preset.ts';
+
+export interface ManagedPreset {
+  source: 'policy' | 'built-in';
+  path: string;
+  preset: TeamPreset;
+}
+
+export interface PresetPlaces {
+  policy: string;
+  /** Absent: a program without any. */
+  builtIn?: string | undefined;
+  /** Who must own the policy and its folder; absent: root. Null: the system has no such owners. */
+  ownerId?: number | null;
+}
+
+export interface ManagedPresets {
+  readonly current: ManagedPreset | null;
+  /** Looks once more; true if it is another one now. */
+  refresh(): boolean;
+}
+
+/** @param notice told what a person should know of a preset that cannot be used, a line each */
+export function openManagedPresets(places: PresetPlaces, notice: (line: string) => void): ManagedPresets {
+  let last = '';
+  let current: ManagedPreset | null = null;
+  const refresh = () => {
+    const found = findPreset(places);
+    const seen = JSON.stringify(found);
+    if (seen === last) return false;
+    last = seen;
+    if (found.problem !== null) notice(found.problem);
+    current = found.preset;
+    return true;
+  };
+  refresh();
+  return {
+    get current() {
+      return current;
+    },
+    refresh,
+  };
+}
+
+/** Of a program that nobody manages. */
+export const noManagedPresets: ManagedPresets = { current: null, refresh: () => false };
+
+interface Found {
+  preset: ManagedPreset | null;
+  problem: string | null;
+}
+
+/** A policy that cannot be used does not bring the built-in one back: both would lock something, and not the same. */
+function findPreset({ policy, builtIn, ownerId = defaultOwnerId() }: PresetPlaces): Found {
+  const found = load('policy', policy, (file) => whyNotTrusted(file, policy, ownerId));
+  if (found || builtIn === undefined) return found ?? { preset: null, problem: null };
+  return load('built-in', builtIn, () => null) ?? { preset: null, problem: null };
+}
+
+function defaultOwnerId(): number | null {
+  return process.platform === 'win32' ? null : 0;
+}
+
+/** Null: there is no such file. */
+function load(source: ManagedPreset['source'], path: string, whyNot: (file: number) => string | null): Found | null {
+  try {
+    const text = readTrusted(path, whyNot);
+    return { preset: { source, path, preset: readTeamPreset(text, path) }, problem: null };
+  } catch (error) {
+    const code = systemErrorCode(error);
+    if (code === 'ENOENT' || code === 'ENOTDIR') return null;
+    const problem =
+      error instanceof GatewayError ? error.message : `${path} is ignored: ${describeFileProblem(error)}.`;
+    return { preset: null, problem };
+  }
+}
+
+/** The very file that was judged is the one that is read. */
+function readTrusted(path: string, whyNot: (file: number) => string | null): string {
+  const file = openSync(path, 'r');
+  try {
+    const reason = whyNot(file);
+    if (reason) throw new GatewayError('invalid_value', `The policy ${path} is ignored: ${reason}.`);
+    return readFileSync(file, 'utf8');
+  } finally {
+    closeSync(file);
+  }
+}
+
+const othersMayWrite = 0o022;
+
+function whyNotTrusted(file: number, path: string, ownerId: number | null): string | null {
+  if (ownerId === null) return null;
+  const all = [
+    { name: 'it', stats: fstatSync(file) },
+    { name: 'its folder', stats: statSync(dirname(path)) },
+  ];
+  for (const { name, stats } of all) {
+    if (stats.uid !== ownerId) return `${name} must belong to root`;
+    if ((stats.mode & othersMayWrite) !== 0) return `${name} can be written by others than root`;
+  }
+  return null;
+}

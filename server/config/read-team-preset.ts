@@ -1,0 +1,31 @@
+import { GatewayError } from '../contract/errors.ts';
+import { type TeamPreset, writtenTeamPresetSchema } from '../contract/team-preset.ts';
+import { describeFileProblem } from '../file-problem.ts';
+import { problemsOf, summarizeProblems } from './check-config.ts';
+import { parseJson } from './parse-json.ts';
+
+/** More than any team needs, and little enough to look at in one go. */
+const largestPresetBytes = 1024 * 1024;
+
+/**
+ * @param source names it for a person: its path
+ * @throws GatewayError `invalid_value` that says where in it what is wrong, and quotes nothing of it
+ */
+export function readTeamPreset(text: string, source: string): TeamPreset {
+  if (text.length > largestPresetBytes) throw refused(source, 'it is larger than 1 MB');
+  const parsed = writtenTeamPresetSchema.safeParse(parse(text, source));
+  if (parsed.success) return parsed.data;
+  throw refused(source, summarizeProblems(problemsOf(parsed.error)));
+}
+
+function parse(text: string, source: string): unknown {
+  try {
+    return parseJson(text);
+  } catch (error) {
+    throw refused(source, describeFileProblem(error));
+  }
+}
+
+function refused(source: string, reason: string): GatewayError {
+  return new GatewayError('invalid_value', `The team preset ${source} cannot be used: ${reason}.`);
+}

@@ -1,0 +1,9 @@
+import { say } from './coded.ts';
+import type { ControlProblem } from './control-problem.ts';
+import { controlProblemTexts } from './control-problem-texts.ts';
+import { type ErrorCode, GatewayError } from './errors.ts';
+
+/** A refusal of the control plane that each face says in its own language; its message is the English one. */
+export function controlError(code: ErrorCode, problem: ControlProblem, param?: string): GatewayError {
+  return new GatewayError(code, say(controlProblemTexts, problem), { problem, ...(param !== undefined && { param }) });
+}

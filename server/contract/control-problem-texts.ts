@@ -1,0 +1,48 @@
+/** Why the control plane did not do what was asked, in English: of command line, API and window. */
+import type { TextsOf } from './coded.ts';
+import type { ControlProblems } from './control-problem.ts';
+
+const asking = (contact: string | null) => (contact === null ? '' : ` Ask ${contact}.`);
+
+export const controlProblemTexts: TextsOf<ControlProblems> = {
+  'no-provider': ({ id }) => `There is no provider "${id}".`,
+  'no-key': ({ id }) => `There is no key "${id}".`,
+  'no-group': ({ id }) => `There is no group "${id}".`,
+  'no-alias': ({ id }) => `There is no alias "${id}".`,
+  'no-preset': ({ id }) => `There is no preset "${id}".`,
+  'no-credential': ({ id }) => `There is no credential "${id}".`,
+  'no-request': ({ id }) => `There is no request "${id}" in the ledger.`,
+  'changed-meanwhile': () =>
+    'The configuration was changed by someone else in the meantime. Look at it again and repeat the change.',
+  'file-changed': ({ path }) =>
+    `${path} was changed by something else while Sluice was running. Start Sluice again to use it, then repeat the change.`,
+  'not-written': ({ path, reason }) => `${path} cannot be written: ${reason}. The configuration stays as it was.`,
+  'read-only': () =>
+    'The configuration comes from a file that Sluice does not write: change that file and start Sluice again.',
+  'id-taken': ({ id }) => `"${id}" is taken: choose another id.`,
+  'id-of-demo': ({ id }) => `"${id}" is the built-in demo provider: choose another id.`,
+  'demo-by-setting': () => 'The built-in demo provider is switched by the setting "demo" only.',
+  'base-url-missing': () => 'Give a preset or a base URL.',
+  'base-url-unfilled': ({ baseUrl }) => `Give the base URL, with what is in braces filled in: ${baseUrl}`,
+  'leads-back': ({ host }) =>
+    `${host} is Sluice itself: requests would go round in circles. Give the service's own address.`,
+  'password-in-base-url': () => 'The base URL holds a password. Leave it out and add it as a credential.',
+  'query-in-base-url': () =>
+    'The base URL must not have a query or a fragment; Azure’s api-version has a field of its own.',
+  'password-in-proxy': () => 'The proxy’s URL holds a password. Set HTTPS_PROXY for Sluice and use "system".',
+  'secret-in-header': ({ header }) =>
+    `The header "${header}" would lie open in the configuration: add it as a credential.`,
+  'provider-in-use': ({ provider, aliases }) =>
+    `Provider "${provider}" is used by aliases: ${aliases}. Change or remove them first.`,
+  'group-in-use': ({ group, keys }) => `Group "${group}" is used by keys: ${keys}. Move or revoke them first.`,
+  'variable-unusable': ({ variable }) => `The variable ${variable} of Sluice's environment holds no usable credential.`,
+  'secret-not-kept': ({ key }) => `The secret of key "${key}" was shown once and not kept. Rotate it for a new one.`,
+  'secret-lost': ({ key }) => `The secret of key "${key}" is not where it was kept. Rotate it for a new one.`,
+  'keychain-failed': ({ reason }) => `The OS keychain failed: ${reason}. Unlock or start it and try again.`,
+  'locked-against-adding': ({ part, by, contact }) =>
+    `No ${part} can be added: that is set by ${by}.${asking(contact)}`,
+  'locked-against-changing': ({ part, name, by, contact }) =>
+    `The ${part} "${name}" cannot be changed like this: that is set by ${by}.${asking(contact)}`,
+  'locked-against-removing': ({ part, name, by, contact }) =>
+    `The ${part} "${name}" cannot be removed like this: that is set by ${by}.${asking(contact)}`,
+};

@@ -1,0 +1,35 @@
+/** Why the control plane did not do what was asked, where a person is likely to meet it. What is said of it in English is in `control-problem-texts.ts`. */
+import type { Coded } from './coded.ts';
+
+/** What stands in the configuration or the ledger under an id. */
+export type Named = 'provider' | 'key' | 'group' | 'alias' | 'preset' | 'credential' | 'request';
+
+export interface ControlProblems extends Record<`no-${Named}`, { id: string }> {
+  'changed-meanwhile': object;
+  /** The file, by something else than Sluice. */
+  'file-changed': { path: string };
+  'not-written': { path: string; reason: string };
+  'read-only': object;
+  'id-taken': { id: string };
+  'id-of-demo': { id: string };
+  'demo-by-setting': object;
+  'base-url-missing': object;
+  'base-url-unfilled': { baseUrl: string };
+  'leads-back': { host: string };
+  'password-in-base-url': object;
+  'query-in-base-url': object;
+  'password-in-proxy': object;
+  'secret-in-header': { header: string };
+  'provider-in-use': { provider: string; aliases: string };
+  'group-in-use': { group: string; keys: string };
+  'variable-unusable': { variable: string };
+  'secret-not-kept': { key: string };
+  'secret-lost': { key: string };
+  'keychain-failed': { reason: string };
+  /** By a team preset. `part`: what it is a list of, in English. */
+  'locked-against-adding': { part: string; by: string; contact: string | null };
+  'locked-against-changing': { name: string; part: string; by: string; contact: string | null };
+  'locked-against-removing': { name: string; part: string; by: string; contact: string | null };
+}
+
+export type ControlProblem = Coded<ControlProblems>;

@@ -1,0 +1,72 @@
+import type { z } from 'zod';
+import type { aliasSchema, groupSchema, providerSchema } from './config.ts';
+import type { LockablePart } from './lock.ts';
+import type { settingsSchema } from './settings.ts';
+
+/** What of a preset can be locked, as it is written. */
+export interface Lockable {
+  providers?: readonly Omit<z.input<typeof providerSchema>, 'credentials'>[] | undefined;
+  aliases?: readonly z.input<typeof aliasSchema>[] | undefined;
+  groups?: readonly z.input<typeof groupSchema>[] | undefined;
+  settings?: z.input<typeof settingsSchema> | undefined;
+}
+
+/** Credentials are each person's own, and an id is what a thing is known by. */
+const neverLocked = ['id', 'credentials'];
+
+/**
+ * The paths (see `Lock`) that an entry of `locked` stands for: only what the preset itself says. Empty: it says nothing of
+ * that.
+ */
+export function lockedPaths(preset: Lockable, entry: string): string[] {
+  const [part, ...rest] = entry.split('/') as [LockablePart, ...string[]];
+  const [id, field] = rest;
+  switch (part) {
+    case 'settings':
+      return lockedSettings(preset.settings ?? {}, id);
+    case 'aliases':
+      // A model's name may hold slashes.
+      return lockedAliases(preset.aliases ?? [], rest.length > 0 ? rest.join('/') : undefined);
+    default:
+      return lockedEntries(part, preset[part] ?? [], { id, field });
+  }
+}
+
+/** Single settings by their full names: `{ ledger: { retentionDays: 30 } }` has `ledger.retentionDays`. */
+export function settingNames(settings: object, prefix = ''): string[] {
+  return Object.entries(settings).flatMap(([name, value]) => {
+    if (value === undefined) return [];
+    const isGroup = typeof value === 'object' && value !== null && !Array.isArray(value);
+    return isGroup ? settingNames(value, `${prefix}${name}.`) : [prefix + name];
+  });
+}
+
+function lockedSettings(settings: object, wanted: string | undefined): string[] {
+  const names = settingNames(settings);
+  const isWanted = (name: string) => wanted === undefined || name === wanted || name.startsWith(`${wanted}.`);
+  return names.filter(isWanted).map((name) => `settings/${name}`);
+}
+
+function lockedAliases(aliases: readonly { name: string }[], wanted: string | undefined): string[] {
+  const taken = aliases.filter(({ name }) => wanted === undefined || name === wanted);
+  const paths = taken.flatMap(({ name }) => [`aliases/${name}`, `aliases/${name}/*`]);
+  return wanted === undefined ? ['aliases', ...paths] : paths;
+}
+
+function lockedEntries(
+  part: LockablePart,
+  entries: readonly { id: string }[],
+  wanted: { id: string | undefined; field: string | undefined },
+): string[] {
+  const paths = entries
+    .filter(({ id }) => wanted.id === undefined || id === wanted.id)
+    .flatMap((entry) => {
+      const fields = Object.entries(entry)
+        .filter(([name, value]) => value !== undefined && !neverLocked.includes(name))
+        .map(([name]) => name)
+        .filter((name) => wanted.field === undefined || name === wanted.field);
+      if (wanted.field !== undefined && fields.length === 0) return [];
+      return [`${part}/${entry.id}`, ...fields.map((name) => `${part}/${entry.id}/${name}`)];
+    });
+  return wanted.id === undefined ? [part, ...paths] : paths;
+}

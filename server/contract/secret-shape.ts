@@ -1,0 +1,28 @@
+/** What a secret looks like where none belongs: in a file that goes from hand to hand. Headers by name: `secret-header.ts`. */
+
+const secretShapes: readonly RegExp[] = [
+  // The prefixes by which services let their keys be recognised.
+  /\b(sk|pk|rk)[-_][A-Za-z0-9_-]{16,}/,
+  /\b(gsk|hf|r8|ghp|gho|github_pat|glpat|nvapi|xai|pplx|csk|tvly)[-_][A-Za-z0-9_-]{16,}/,
+  /\bAIza[A-Za-z0-9_-]{30,}/,
+  /\b(AKIA|ASIA)[A-Z0-9]{16}\b/,
+  /\beyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}/,
+  /-----BEGIN [A-Z ]*PRIVATE KEY-----/,
+];
+/** Of a header's value only: in an address such a run is an account's name, and "basic" is a word. */
+const secretHeaderValue = /[A-Fa-f0-9]{32,}|[A-Za-z0-9+/_-]{40,}|^(bearer|basic)\s/i;
+
+/** A guess, and a wide one: what it takes for a secret wrongly can be written otherwise. */
+export function looksLikeSecret(text: string): boolean {
+  return secretShapes.some((shape) => shape.test(text));
+}
+
+export function looksLikeSecretInHeader(value: string): boolean {
+  return looksLikeSecret(value) || secretHeaderValue.test(value);
+}
+
+/** Whether an address carries a user or a password. */
+export function hasUserInfo(address: string): boolean {
+  const url = URL.parse(address);
+  return url !== null && (url.username !== '' || url.password !== '');
+}

@@ -1,0 +1,69 @@
+/** A team preset that a person imports: a file, a link, pasted text. Nobody vouches for it but who reads its preview. */
+import type { Config } from '../contract/config.ts';
+import { GatewayError } from '../contract/errors.ts';
+import { settingNames } from '../contract/locked-paths.ts';
+import type { TeamPreset } from '../contract/team-preset.ts';
+import type { Change, Changer } from './change.ts';
+import { checkProvider } from './check-provider.ts';
+import { type MergedPreset, mergeTeamPreset } from './merge-team-preset.ts';
+import { missingSecrets } from './missing-secrets.ts';
+
+export type ImportedPreset = MergedPreset & Required<Pick<Change<unknown>, 'importedPreset'>>;
+
+export const applyTeamPreset: Changer<'team-preset.apply'> = (config, { preset }, { ownAddresses }) => {
+  const ids = new Set(preset.providers?.map(({ id }) => id));
+  return {
+    ...importTeamPreset(config, preset, ownAddresses),
+    result: ({ revision, views }) => ({
+      revision,
+      missingSecrets: missingSecrets(views.providers().filter(({ id }) => ids.has(id))),
+    }),
+  };
+};
+
+/** Throws GatewayError `invalid_value` on what only a managed preset may say. */
+export function importTeamPreset(
+  config: Config,
+  preset: TeamPreset,
+  ownAddresses: ReadonlySet<string>,
+): ImportedPreset {
+  refuseWhatIsManagedOnly(preset);
+  const merged = mergeTeamPreset(config, preset, 'everything');
+  for (const provider of merged.config.providers) {
+    if (preset.providers?.some(({ id }) => id === provider.id)) checkProvider(provider, ownAddresses);
+  }
+  return { ...merged, importedPreset: preset };
+}
+
+/** Settings that a stranger's file may bring along: none of them opens Sluice to anyone or trusts anyone. */
+const importableSettings = [
+  'demo',
+  'limits',
+  'admission',
+  'keepAliveCommentMs',
+  'replyHeaders',
+  'ledger',
+  'capture',
+  'jobs',
+  'prices',
+];
+
+/** Throws GatewayError `invalid_value` on what only a managed preset may say. */
+export function refuseWhatIsManagedOnly(preset: TeamPreset): void {
+  const setting = settingNames(preset.settings ?? {}).find(
+    (name) => !importableSettings.includes(name.split('.')[0] ?? ''),
+  );
+  if (setting !== undefined) throw managedOnly(`the setting "${setting}"`, `settings.${setting}`);
+  for (const { id, credentials = [] } of preset.providers ?? []) {
+    const slot = credentials.find(({ secret }) => secret !== undefined);
+    if (slot) throw managedOnly(`where the credential "${id}/${slot.id}" is`, 'providers');
+  }
+}
+
+function managedOnly(what: string, param: string): GatewayError {
+  return new GatewayError(
+    'invalid_value',
+    `This team preset says ${what}, which only a preset may that is built into the installer or put in place by an administrator.`,
+    { param },
+  );
+}

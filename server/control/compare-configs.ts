@@ -1,0 +1,72 @@
+import type { ConfigChange } from '../contract/change-views.ts';
+import { type Config, configSchema } from '../contract/config.ts';
+import { withoutSecretsInProviders } from './check-provider.ts';
+
+/** Everything that differs, by what each thing is called. What only moves in its list is not told. */
+export function compareConfigs(earlier: Config, later: Config): ConfigChange[] {
+  const before = normal(earlier);
+  const after = normal(later);
+  return [
+    ...compareLists('provider', byId(before.providers), byId(after.providers)),
+    ...compareLists('alias', byName(before.aliases), byName(after.aliases)),
+    ...compareLists('group', byId(before.groups), byId(after.groups)),
+    ...compareLists('key', byId(before.keys), byId(after.keys)),
+    ...compareSettings(leaves(before.settings), leaves(after.settings)),
+  ];
+}
+
+/** Read once more: what is absent and what is set to its default are the same then. */
+function normal(config: Config): Config {
+  return configSchema.parse(withoutSecretsInProviders(config));
+}
+
+type Named = Map<string, object>;
+
+function byId(list: readonly { id: string }[]): Named {
+  return new Map(list.map((entry) => [entry.id, entry]));
+}
+
+function byName(list: readonly { name: string }[]): Named {
+  return new Map(list.map((entry) => [entry.name, entry]));
+}
+
+function compareLists(part: ConfigChange['part'], before: Named, after: Named): ConfigChange[] {
+  const names = new Set([...before.keys(), ...after.keys()]);
+  return [...names].flatMap((name): ConfigChange[] => {
+    const [old, now] = [before.get(name), after.get(name)];
+    if (!old) return [{ part, name, kind: 'added', fields: [] }];
+    if (!now) return [{ part, name, kind: 'removed', fields: [] }];
+    const fields = compareFields(leaves(old), leaves(now));
+    return fields.length > 0 ? [{ part, name, kind: 'changed', fields }] : [];
+  });
+}
+
+function compareSettings(before: Texts, after: Texts): ConfigChange[] {
+  return compareFields(before, after).map((field) => ({
+    part: 'setting',
+    name: field.name,
+    kind: 'changed',
+    fields: [field],
+  }));
+}
+
+/** Values as JSON, by the names of their fields. */
+type Texts = Map<string, string>;
+
+function compareFields(before: Texts, after: Texts): ConfigChange['fields'] {
+  return [...new Set([...before.keys(), ...after.keys()])]
+    .map((name) => ({ name, before: before.get(name) ?? null, after: after.get(name) ?? null }))
+    .filter((field) => field.before !== field.after);
+}
+
+/** What stands in groups is told one by one: `limits.jsonBodyBytes`, `policy.retries`. */
+function leaves(entry: object, prefix = ''): Texts {
+  const found: Texts = new Map();
+  for (const [name, value] of Object.entries(entry)) {
+    if (value === undefined) continue;
+    const isGroup = typeof value === 'object' && value !== null && !Array.isArray(value);
+    if (!isGroup) found.set(prefix + name, JSON.stringify(value));
+    else for (const [inner, text] of leaves(value, `${prefix}${name}.`)) found.set(inner, text);
+  }
+  return found;
+}

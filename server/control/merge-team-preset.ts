@@ -1,0 +1,156 @@
+/**
+ * A configuration with what a team preset says laid over it. Objects are merged field by field; lists and single values are
+ * replaced; what the preset leaves out stays. Pure.
+ */
+import { problemsOf, summarizeProblems } from '../config/check-config.ts';
+import {
+  type Config,
+  type CredentialConfig,
+  configSchema,
+  groupSchema,
+  type ProviderConfig,
+  providerSchema,
+} from '../contract/config.ts';
+import { GatewayError } from '../contract/errors.ts';
+import { lockedPaths } from '../contract/locked-paths.ts';
+import { settingsSchema } from '../contract/settings.ts';
+import type { TeamPreset } from '../contract/team-preset.ts';
+import { putById } from './change-list.ts';
+import { storedSecretNames } from './change-provider.ts';
+import { credentialPaths, isLedElsewhere, providersLedElsewhere } from './led-elsewhere.ts';
+
+export interface MergedPreset {
+  config: Config;
+  /** Names of stored secrets that must be gone before `config` is in force. */
+  drop: string[];
+  /** Credentials, as `provider/credential`, that have lost what was in them. */
+  enteredAnew: string[];
+}
+
+/** Which of a preset's paths (see `Lock`) are laid over. A thing that is not there at all is added whole. */
+export type Scope = 'everything' | 'what-is-locked';
+
+type PresetProvider = NonNullable<TeamPreset['providers']>[number];
+type PresetGroup = NonNullable<TeamPreset['groups']>[number];
+type IsTaken = (path: string) => boolean;
+
+/** Throws GatewayError `invalid_value` if the two do not go together. */
+export function mergeTeamPreset(config: Config, preset: TeamPreset, scope: Scope): MergedPreset {
+  const locked = new Set((preset.locked ?? []).flatMap((entry) => lockedPaths(preset, entry)));
+  const isTaken: IsTaken = scope === 'everything' ? () => true : (path) => locked.has(path);
+  const providers = mergeProviders(config.providers, preset.providers ?? [], isTaken);
+  const merged = {
+    ...config,
+    providers: locked.has('providers') ? onlyThose(providers, preset) : providers,
+    aliases: mergeAliases(config.aliases, preset.aliases ?? [], isTaken),
+    groups: (preset.groups ?? []).reduce((groups, group) => mergeGroup(groups, group, isTaken), config.groups),
+    settings: settingsSchema.parse(mergeObjects(config.settings, takenSettings(preset.settings ?? {}, isTaken))),
+  };
+  const checked = configSchema.safeParse(merged);
+  if (!checked.success) throw doesNotFit(summarizeProblems(problemsOf(checked.error)));
+  const moved = providersLedElsewhere(config, checked.data);
+  return {
+    config: checked.data,
+    drop: moved.flatMap(storedSecretNames),
+    enteredAnew: credentialPaths(moved),
+  };
+}
+
+function doesNotFit(problems: string): GatewayError {
+  return new GatewayError('invalid_value', `The team preset does not fit this configuration: ${problems}.`);
+}
+
+/** Where a list of providers is locked, those of somebody else stay, with their credentials, and are off. */
+function onlyThose(providers: ProviderConfig[], preset: TeamPreset): ProviderConfig[] {
+  const ids = new Set(preset.providers?.map(({ id }) => id));
+  return providers.map((provider) => (ids.has(provider.id) ? provider : { ...provider, enabled: false }));
+}
+
+function mergeProviders(
+  own: readonly ProviderConfig[],
+  stated: readonly PresetProvider[],
+  isTaken: IsTaken,
+): ProviderConfig[] {
+  return stated.reduce<ProviderConfig[]>(
+    (providers, provider) => {
+      const old = providers.find(({ id }) => id === provider.id);
+      return putById(providers, old ? mergeProvider(old, provider, isTaken) : newProvider(provider));
+    },
+    [...own],
+  );
+}
+
+function newProvider(provider: PresetProvider): ProviderConfig {
+  return providerSchema.parse(provider);
+}
+
+function mergeProvider(own: ProviderConfig, stated: PresetProvider, isTaken: IsTaken): ProviderConfig {
+  const { credentials: slots = [], ...fields } = stated;
+  const taken = takenFields(fields, (name) => isTaken(`providers/${own.id}/${name}`));
+  const merged = providerSchema.parse(mergeObjects(own, taken));
+  const leadsElsewhere = isLedElsewhere(own, merged);
+  const kept = leadsElsewhere ? own.credentials.map(emptied) : own.credentials;
+  const mayAdd = isTaken(`providers/${own.id}/credentials`);
+  return { ...merged, credentials: mayAdd || leadsElsewhere ? withSlots(kept, slots, leadsElsewhere) : kept };
+}
+
+/** Its place stays, what was in it does not: a reference leads to a secret too. */
+function emptied(credential: CredentialConfig): CredentialConfig {
+  return { ...credential, secret: 'keychain' };
+}
+
+/** Slots that are filled already stay as they are. */
+function withSlots(
+  own: readonly CredentialConfig[],
+  slots: NonNullable<PresetProvider['credentials']>,
+  areEmptied: boolean,
+): CredentialConfig[] {
+  return slots.reduce<CredentialConfig[]>(
+    (credentials, { id, label, secret = 'keychain' }) => {
+      const old = credentials.find((credential) => credential.id === id);
+      if (old) return areEmptied ? putById(credentials, { ...old, secret }) : credentials;
+      return putById(credentials, { id, ...(label !== undefined && { label }), secret, enabled: true });
+    },
+    [...own],
+  );
+}
+
+function mergeAliases(own: Config['aliases'], stated: NonNullable<TeamPreset['aliases']>, isTaken: IsTaken) {
+  const merged = new Map<string, object>(own.map((alias) => [alias.name, alias]));
+  for (const alias of stated) {
+    if (!merged.has(alias.name) || isTaken(`aliases/${alias.name}/*`)) merged.set(alias.name, alias);
+  }
+  return [...merged.values()];
+}
+
+function mergeGroup(groups: Config['groups'], stated: PresetGroup, isTaken: IsTaken): Config['groups'] {
+  const old = groups.find(({ id }) => id === stated.id);
+  const taken = takenFields(stated, (name) => old === undefined || isTaken(`groups/${stated.id}/${name}`));
+  return putById(groups, groupSchema.parse(mergeObjects(old ?? { id: stated.id }, taken)));
+}
+
+function takenFields(stated: object, isTaken: (name: string) => boolean): object {
+  return Object.fromEntries(Object.entries(stated).filter(([name]) => isTaken(name)));
+}
+
+function takenSettings(stated: object, isTaken: IsTaken, prefix = ''): object {
+  const entries = Object.entries(stated).flatMap(([name, value]) => {
+    if (isPlain(value)) return [[name, takenSettings(value, isTaken, `${prefix}${name}.`)] as const];
+    return isTaken(`settings/${prefix}${name}`) ? [[name, value] as const] : [];
+  });
+  return Object.fromEntries(entries);
+}
+
+/** What is stated goes over what is there, into every depth. */
+function mergeObjects(own: object, stated: object): object {
+  const merged = new Map<string, unknown>(Object.entries(own));
+  for (const [name, value] of Object.entries(stated)) {
+    const old = merged.get(name);
+    if (value !== undefined) merged.set(name, isPlain(value) && isPlain(old) ? mergeObjects(old, value) : value);
+  }
+  return Object.fromEntries(merged);
+}
+
+function isPlain(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,53 @@
+import type { ConfigChange, TeamPresetPreview } from '../contract/change-views.ts';
+import type { TeamPreset } from '../contract/team-preset.ts';
+import type { ChangeContext } from './change.ts';
+import { importTeamPreset } from './change-team-preset.ts';
+import { compareConfigs } from './compare-configs.ts';
+import type { LiveConfig } from './live-config.ts';
+import { mergeTeamPreset } from './merge-team-preset.ts';
+import { refuseLocked } from './team-locks.ts';
+import type { TeamPresets } from './team-presets.ts';
+
+export interface PreviewPorts {
+  live: Pick<LiveConfig, 'used'>;
+  team: TeamPresets;
+  context: Pick<ChangeContext, 'ownAddresses'>;
+}
+
+/** All that a preset would do, for a person to read. Refuses what `team-preset.apply` would refuse. */
+export function previewTeamPreset(
+  { live, team, context }: PreviewPorts,
+  preset: TeamPreset,
+  as: 'imported' | 'managed',
+): TeamPresetPreview {
+  const { config, revision } = live.used;
+  const isImported = as === 'imported';
+  const merged = isImported
+    ? importTeamPreset(config, preset, context.ownAddresses)
+    : mergeTeamPreset(config, preset, 'everything');
+  if (isImported) refuseLocked(config, merged.config, team.locks(config, 'managed'));
+  const { name, organisation, contact = null, version = null, locked = [] } = preset;
+  return {
+    revision,
+    preset: { source: isImported ? 'imported' : 'policy', name, organisation, contact, version },
+    changes: compareConfigs(config, merged.config).map((change) => withWhatIsSaid(change, preset)),
+    locked: [...locked],
+    enteredAnew: merged.enteredAnew,
+  };
+}
+
+/** Of what is added, everything that the preset says: above all where a provider leads. */
+function withWhatIsSaid(change: ConfigChange, preset: TeamPreset): ConfigChange {
+  if (change.kind !== 'added') return change;
+  const entries: Record<string, readonly { id?: string; name?: string | undefined }[] | undefined> = {
+    provider: preset.providers,
+    alias: preset.aliases,
+    group: preset.groups,
+  };
+  const isAlias = change.part === 'alias';
+  const entry = entries[change.part]?.find(({ id, name }) => (isAlias ? name : id) === change.name);
+  const fields = Object.entries(entry ?? {})
+    .filter(([name, value]) => value !== undefined && name !== (isAlias ? 'name' : 'id'))
+    .map(([name, value]) => ({ name, before: null, after: JSON.stringify(value) }));
+  return { ...change, fields };
+}

@@ -1,0 +1,77 @@
+/**
+ * Stores a change and brings it into force: secrets first, then the configuration, then everything that follows from it;
+ * deletions last. A crash anywhere in between leaves a secret that nothing refers to, never a configuration that refers to
+ * nothing.
+ */
+import type { ConfigStore } from '../config/config-store.ts';
+import type { TeamMemory, TeamMemoryStore } from '../config/team-memory.ts';
+import type { SecretStore } from '../secrets/secret-store.ts';
+import type { Change } from './change.ts';
+import type { LiveConfig } from './live-config.ts';
+
+export interface StorePorts {
+  config: ConfigStore;
+  openSecrets: () => Promise<SecretStore>;
+  live: LiveConfig;
+  team: { memory: TeamMemoryStore };
+  log: { warn(fields: object, message: string): void };
+}
+
+export type StoredChange = Omit<Change<unknown>, 'result'> & { team?: TeamMemory };
+
+/** Resolves with the new revision once it is in force. Rejects if it could not be stored; then nothing has changed. */
+export async function storeChange(ports: StorePorts, change: StoredChange, revision: number): Promise<number> {
+  const committed = await commitWithSecrets(ports, change, revision);
+  await ports.live.inForce();
+  await forget(ports, change.forget ?? []);
+  return committed;
+}
+
+async function commitWithSecrets(ports: StorePorts, change: StoredChange, revision: number): Promise<number> {
+  const undo: (() => Promise<void>)[] = [];
+  try {
+    for (const { name, value } of secretWrites(change)) {
+      const store = await ports.openSecrets();
+      const old = await store.get(name);
+      undo.push(() => put(store, name, old));
+      await put(store, name, value);
+    }
+    await rememberTeam(ports.team.memory, change, undo);
+    return (await ports.config.commit(change.config, revision)).revision;
+  } catch (error) {
+    for (const step of undo) await step().catch(() => ports.log.warn({}, 'a part of a failed change is left over'));
+    throw error;
+  }
+}
+
+function secretWrites({ save = [], drop = [] }: StoredChange): { name: string; value: string | undefined }[] {
+  return [...save, ...drop.map((name) => ({ name, value: undefined }))];
+}
+
+function put(store: SecretStore, name: string, value: string | undefined): Promise<void> {
+  return value === undefined ? store.delete(name) : store.set(name, value);
+}
+
+/** Before the configuration, since what is told of that shows the locks too. */
+async function rememberTeam(
+  memory: TeamMemoryStore,
+  { team, importedPreset }: StoredChange,
+  undo: (() => Promise<void>)[],
+): Promise<void> {
+  const old = memory.current;
+  const next = team ?? (importedPreset && { ...old, imported: importedPreset });
+  if (!next) return;
+  await memory.write(next);
+  undo.push(() => memory.write(old));
+}
+
+/** The change is done; a secret that cannot be deleted is harmless, since nothing refers to it any more. */
+async function forget(ports: StorePorts, names: readonly string[]): Promise<void> {
+  for (const name of names) {
+    try {
+      await (await ports.openSecrets()).delete(name);
+    } catch (error) {
+      ports.log.warn({ name, error }, 'a secret could not be deleted');
+    }
+  }
+}

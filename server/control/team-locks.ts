@@ -1,0 +1,71 @@
+import type { ConfigChange } from '../contract/change-views.ts';
+import type { Config } from '../contract/config.ts';
+import { controlError } from '../contract/control-error.ts';
+import type { GatewayError } from '../contract/errors.ts';
+import { findLocks, type Lock, type LockablePart } from '../contract/lock.ts';
+import { lockedPaths } from '../contract/locked-paths.ts';
+import type { TeamPreset } from '../contract/team-preset.ts';
+import { compareConfigs } from './compare-configs.ts';
+
+/** Everything that a preset fixes in this configuration. The first preset that locks a thing is named. */
+export function locksOf(presets: readonly TeamPreset[], config: Config): Lock[] {
+  const locks = new Map<string, Lock>();
+  for (const preset of presets) {
+    const { organisation: by, contact = null } = preset;
+    const paths = (preset.locked ?? []).flatMap((entry) => lockedPaths(preset, entry));
+    for (const path of [...paths, ...strangers(paths, config)]) {
+      if (!locks.has(path)) locks.set(path, { path, by, contact });
+    }
+  }
+  return [...locks.values()];
+}
+
+/** Throws GatewayError `locked` if something differs that must not. */
+export function refuseLocked(before: Config, after: Config, locks: readonly Lock[]): void {
+  if (locks.length === 0) return;
+  const found = findLocks(locks);
+  for (const change of compareConfigs(before, after)) {
+    const lock = lockAgainst(change, found);
+    if (lock) throw refusal(change, lock);
+  }
+}
+
+/** In a list that is locked, what is not of the preset can be removed and not changed. */
+function strangers(paths: readonly string[], { providers, aliases, groups }: Config): string[] {
+  const names = {
+    providers: providers.map(({ id }) => id),
+    aliases: aliases.map(({ name }) => name),
+    groups: groups.map(({ id }) => id),
+  };
+  const locked = new Set(paths);
+  return Object.entries(names)
+    .filter(([part]) => locked.has(part))
+    .flatMap(([part, ids]) => ids.map((id) => `${part}/${id}`))
+    .filter((path) => !locked.has(path))
+    .map((path) => `${path}/*`);
+}
+
+const parts: Partial<Record<ConfigChange['part'], LockablePart>> = {
+  provider: 'providers',
+  alias: 'aliases',
+  group: 'groups',
+};
+
+function lockAgainst({ part, name, kind, fields }: ConfigChange, locks: ReturnType<typeof findLocks>): Lock | null {
+  if (part === 'setting') return locks.setting(name);
+  const list = parts[part];
+  if (!list) return null;
+  if (kind === 'added') return locks.adding(list);
+  if (kind === 'removed') return locks.removing(list, name);
+  // Of what stands in a group, such as `policy.retries`, the group is what can be locked.
+  const changed = fields
+    .map((field) => field.name.split('.')[0] ?? field.name)
+    .filter((field) => field !== 'credentials');
+  return changed.map((field) => locks.changing(list, name, field)).find((lock) => lock !== null) ?? null;
+}
+
+function refusal({ part, name, kind }: ConfigChange, { path, by, contact }: Lock): GatewayError {
+  if (kind === 'added') return controlError('locked', { code: 'locked-against-adding', part, by, contact }, path);
+  const code = kind === 'removed' ? 'locked-against-removing' : 'locked-against-changing';
+  return controlError('locked', { code, part, name, by, contact }, path);
+}

@@ -1,0 +1,76 @@
+/**
+ * The team presets that count here: the managed one and the imported one. Owns which they are, what they lock, and what has
+ * to be done that the configuration follows them; must not know how a configuration is written.
+ */
+import { createHash } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
+import type { ManagedPreset, ManagedPresets } from '../config/managed-preset.ts';
+import type { TeamMemory, TeamMemoryStore } from '../config/team-memory.ts';
+import type { Config } from '../contract/config.ts';
+import type { Lock } from '../contract/lock.ts';
+import type { TeamPresetView } from '../contract/status-views.ts';
+import type { TeamPreset } from '../contract/team-preset.ts';
+import { type MergedPreset, mergeTeamPreset } from './merge-team-preset.ts';
+import { locksOf } from './team-locks.ts';
+
+export interface TeamPorts {
+  managed: ManagedPresets;
+  memory: TeamMemoryStore;
+}
+
+/** What makes the configuration follow the presets again. */
+export interface DueMerge extends MergedPreset {
+  team: TeamMemory;
+}
+
+export interface TeamPresets {
+  readonly memory: TeamMemoryStore;
+  readonly managed: ManagedPresets;
+  views(): TeamPresetView[];
+  /** `managed`: only those that a person cannot leave. */
+  locks(config: Config, of?: 'all' | 'managed'): Lock[];
+  /** Null if it follows them already. Throws GatewayError if one does not fit. */
+  due(config: Config): DueMerge | null;
+}
+
+export function createTeamPresets({ managed, memory }: TeamPorts): TeamPresets {
+  const managedPresets = () => (managed.current ? [managed.current.preset] : []);
+  const imported = () => (memory.current.imported ? [memory.current.imported] : []);
+  return {
+    memory,
+    managed,
+    views: () => [
+      ...(managed.current ? [viewOf(managed.current.preset, managed.current.source)] : []),
+      ...imported().map((preset) => viewOf(preset, 'imported')),
+    ],
+    locks: (config, of = 'all') =>
+      locksOf(of === 'managed' ? managedPresets() : [...managedPresets(), ...imported()], config),
+    due(config) {
+      const steps = [...imported().map((preset) => ({ preset, isNew: false })), ...managedStep(managed, memory)];
+      const merged = steps.reduce<MergedPreset>(
+        (before, { preset, isNew }) => {
+          const after = mergeTeamPreset(before.config, preset, isNew ? 'everything' : 'what-is-locked');
+          return { ...after, drop: [...before.drop, ...after.drop] };
+        },
+        { config, drop: [], enteredAnew: [] },
+      );
+      const applied = managed.current ? digestOf(managed.current) : null;
+      const isSame = applied === memory.current.applied && isDeepStrictEqual(merged.config, config);
+      return isSame ? null : { ...merged, team: { ...memory.current, applied } };
+    },
+  };
+}
+
+/** A managed preset is laid over whole when it is new, so that what it leaves open can be changed afterwards. */
+function managedStep({ current }: ManagedPresets, memory: TeamMemoryStore): { preset: TeamPreset; isNew: boolean }[] {
+  return current ? [{ preset: current.preset, isNew: digestOf(current) !== memory.current.applied }] : [];
+}
+
+function digestOf({ preset }: ManagedPreset): string {
+  return createHash('sha256').update(JSON.stringify(preset)).digest('hex');
+}
+
+function viewOf(preset: TeamPreset, source: TeamPresetView['source']): TeamPresetView {
+  const { name, organisation, contact = null, version = null } = preset;
+  return { source, name, organisation, contact, version };
+}

@@ -1,0 +1,27 @@
+import type { NetworkView } from '../contract/status-views.ts';
+import type { Snapshot } from '../routing/snapshot.ts';
+import type { Authorities } from '../transport/authorities.ts';
+import type { ProxySettings, Transport } from '../transport/transport.ts';
+
+export interface NetworkPorts {
+  transport: Pick<Transport, 'routeTo'>;
+  authorities: Pick<Authorities, 'view'>;
+  proxies: ProxySettings;
+}
+
+/** How each provider would be reached now, and whose certificates count. Names and passwords of proxies are left out. */
+export async function viewNetwork(
+  { transport, authorities, proxies }: NetworkPorts,
+  { providers }: Snapshot,
+): Promise<NetworkView> {
+  const ways = [...providers.values()].map(async ({ id, name, endpoint, proxy }) => {
+    const { by, hops, unusable } = await transport.routeTo(endpoint.origin, proxy);
+    return { provider: id, name, by, proxies: hops.map((hop) => hop?.host ?? null), unusable: [...unusable] };
+  });
+  return {
+    ways: await Promise.all(ways),
+    asksSystem: proxies.askSystem !== undefined,
+    noProxy: proxies.noProxy ?? null,
+    authorities: await authorities.view(),
+  };
+}

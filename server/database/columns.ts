@@ -1,0 +1,12 @@
+/** Reads columns. Only this program writes them, so what is in one has the type that was written, or is null. */
+import type { SqlValue } from './database.ts';
+
+type Column = SqlValue | undefined;
+
+export const text = (value: Column): string | null => (typeof value === 'string' ? value : null);
+export const number = (value: Column): number | null => (typeof value === 'number' ? value : null);
+export const bytes = (value: Column): Uint8Array | null => (value instanceof Uint8Array ? value : null);
+
+/** What a column of JSON holds. */
+export const json = <T>(value: Column, otherwise: T): T =>
+  typeof value === 'string' ? (JSON.parse(value) as T) : otherwise;

@@ -1,0 +1,89 @@
+/** The tables of the database, as they came to be. */
+import type { DatabaseSync } from 'node:sqlite';
+
+/** The file was made by a newer program, whose tables this one does not know. */
+export class NewerDatabase extends Error {}
+
+/** `migrations[n]` brings a file from version n to n + 1. Published ones are never edited; a change is a new entry. */
+const migrations: readonly string[] = [
+  `
+  -- No index over all rows beside the rowid, so that a row costs the same at a million rows as at none: an index on the random id alone
+  -- trebles it. Queries go by \`seq\`, which follows the time of arrival.
+  CREATE TABLE requests (
+    seq INTEGER PRIMARY KEY, id TEXT NOT NULL, started_at REAL NOT NULL, key_id TEXT, group_id TEXT,
+    route TEXT NOT NULL, method TEXT NOT NULL, capability TEXT, model_asked TEXT, stream INTEGER NOT NULL,
+    outcome TEXT, status INTEGER, error_code TEXT, model_served TEXT, provider TEXT, credential TEXT,
+    queue_ms REAL, connect_ms REAL, first_byte_ms REAL, total_ms REAL, bytes_in INTEGER, bytes_out INTEGER,
+    upstream_request_id TEXT, attempts TEXT, -- JSON, only where the row does not say it all: see ledger/rows.ts
+    usage TEXT, usage_certainty TEXT, cost_usd REAL, client TEXT, client_retries INTEGER
+  );
+  -- Holds only requests in flight: finds those that a crash left so, without reading the table at the start.
+  CREATE INDEX requests_running ON requests (seq) WHERE outcome IS NULL;
+  -- Sums by quarter of an hour (every time zone's days begin at one), so that a summary reads these and not the requests.
+  CREATE TABLE usage_cells (
+    dimension TEXT NOT NULL, quarter INTEGER NOT NULL, name TEXT NOT NULL,
+    requests INTEGER NOT NULL, errors INTEGER NOT NULL, input_tokens INTEGER NOT NULL, output_tokens INTEGER NOT NULL,
+    cached_input_tokens INTEGER NOT NULL, reasoning_tokens INTEGER NOT NULL, seconds REAL NOT NULL,
+    characters INTEGER NOT NULL, images INTEGER NOT NULL, cost_usd REAL NOT NULL, unpriced_requests INTEGER NOT NULL,
+    PRIMARY KEY (dimension, quarter, name)
+  ) WITHOUT ROWID;
+  CREATE TABLE key_uses (key_id TEXT PRIMARY KEY, last_used_at REAL NOT NULL) WITHOUT ROWID;
+  CREATE TABLE captures (
+    seq INTEGER PRIMARY KEY, id TEXT NOT NULL, captured_at REAL NOT NULL, request BLOB, response BLOB
+  );
+  CREATE INDEX captures_by_id ON captures (id);
+  CREATE TABLE jobs (
+    kind TEXT NOT NULL, group_id TEXT NOT NULL, id TEXT NOT NULL, provider_id TEXT NOT NULL, credential_id TEXT,
+    model TEXT, key_id TEXT, created_at REAL NOT NULL,
+    PRIMARY KEY (kind, group_id, id)
+  ) WITHOUT ROWID;
+  CREATE INDEX jobs_by_time ON jobs (kind, group_id, created_at, id);
+  `,
+  `
+  ALTER TABLE captures ADD COLUMN request_headers TEXT; -- JSON
+  ALTER TABLE captures ADD COLUMN response_headers TEXT;
+  `,
+  `
+  -- So that jobs can be forgotten that nobody asks for any more.
+  ALTER TABLE jobs ADD COLUMN last_used_at REAL NOT NULL DEFAULT 0;
+  UPDATE jobs SET last_used_at = created_at;
+  CREATE INDEX jobs_by_use ON jobs (last_used_at);
+  `,
+  `
+  -- What keys and groups have used in all, which budgets "in total" need beyond the retention of the sums.
+  CREATE TABLE usage_totals (
+    dimension TEXT NOT NULL, name TEXT NOT NULL, tokens INTEGER NOT NULL, cost_usd REAL NOT NULL,
+    PRIMARY KEY (dimension, name)
+  ) WITHOUT ROWID;
+  INSERT INTO usage_totals SELECT dimension, name, sum(input_tokens + output_tokens), sum(cost_usd) FROM usage_cells
+    WHERE dimension IN ('key', 'group') GROUP BY dimension, name;
+  `,
+  `
+  -- Sums of whole days of UTC, made of the quarters of an hour when the day is over.
+  CREATE TABLE usage_days (
+    dimension TEXT NOT NULL, day INTEGER NOT NULL, name TEXT NOT NULL,
+    requests INTEGER NOT NULL, errors INTEGER NOT NULL, input_tokens INTEGER NOT NULL, output_tokens INTEGER NOT NULL,
+    cached_input_tokens INTEGER NOT NULL, reasoning_tokens INTEGER NOT NULL, seconds REAL NOT NULL,
+    characters INTEGER NOT NULL, images INTEGER NOT NULL, cost_usd REAL NOT NULL, unpriced_requests INTEGER NOT NULL,
+    PRIMARY KEY (dimension, day, name)
+  ) WITHOUT ROWID;
+  `,
+  `
+  -- Of the only attempt of a request that went well, which has no JSON of its own.
+  ALTER TABLE requests ADD COLUMN first_content_ms REAL;
+  ALTER TABLE requests ADD COLUMN longest_gap_ms REAL;
+  `,
+  `
+  -- Of a response that another provider went on with: it knows its own id alone.
+  ALTER TABLE jobs ADD COLUMN upstream_id TEXT;
+  `,
+];
+
+/** Brings a database of any version to the newest. Throws NewerDatabase if it is beyond that. */
+export function migrate(raw: DatabaseSync): void {
+  const version = Number(raw.prepare('PRAGMA user_version').get()?.user_version);
+  if (version > migrations.length) throw new NewerDatabase(`it is of version ${version}, of a newer program`);
+  migrations.slice(version).forEach((sql, index) => {
+    raw.exec(`BEGIN IMMEDIATE; ${sql}; PRAGMA user_version = ${version + index + 1}; COMMIT`);
+  });
+}

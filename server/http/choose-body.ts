@@ -1,0 +1,78 @@
+import { differingFailure, type Failure, fleetingFailure } from '../routing/classify-failure.ts';
+import { ChatSplice } from './chat-splice.ts';
+import type { ChatSoFar } from './chat-text.ts';
+import type { Download } from './download.ts';
+import { DownloadedReply } from './downloaded-reply.ts';
+import { isPage } from './judge-whole.ts';
+import { RefusedReply } from './refused-reply.ts';
+import type { ReplyBody } from './reply-body.ts';
+import { isReadableStream } from './reply-headers.ts';
+import { ResponseSplice } from './response-splice.ts';
+import type { ResponseSoFar } from './response-text.ts';
+import { type Splice, SplicedReply } from './spliced-reply.ts';
+import type { StreamText } from './stream-text.ts';
+import { StreamedReply, type StreamHost } from './streamed-reply.ts';
+import { maxHeldBytes, WholeReply } from './whole-reply.ts';
+
+/** What has to be known of a request to read a stream for it. */
+export interface StreamNeeds {
+  /** How many answers a chat stream brings beside one another. */
+  choices: number;
+  /** Usage was asked for by Sluice alone and has to be taken out again. */
+  stripUsage: boolean;
+  /** Keeps what the client has of a stream of text; null where no other target is to go on with it. */
+  text: StreamText | null;
+  /** The client has the beginning of an answer, and this attempt is for the rest. */
+  rest: WantedRest | null;
+  /** Null where the rest of a file that breaks off is not to be asked for. */
+  download: Download | null;
+}
+
+export interface WantedRest {
+  soFar: ChatSoFar | ResponseSoFar;
+  /** The target is asked to go on from what the client has, rather than for the whole. */
+  isContinuation: boolean;
+  /** Told what the target calls its answer, before any of it is sent on. */
+  foundAs(upstreamId: string): void;
+}
+
+export type ChosenBody =
+  | { kind: 'stream' | 'other'; body: ReplyBody }
+  /** The reply is of no use. `what` follows "Provider … ". */
+  | { kind: 'none'; what: string; failure: Failure };
+
+/** Who reads the body of a reply whose status and headers are here. */
+export function chooseBody(host: StreamHost, needs: StreamNeeds): ChosenBody {
+  const { route } = host;
+  const { choices, stripUsage, text, rest, download } = needs;
+  if (host.status >= 400) return { kind: 'other', body: new RefusedReply(host) };
+  if (isBare(host))
+    return { kind: 'none', what: `answered with status ${host.status} alone`, failure: fleetingFailure };
+  if (isPage(host.headers)) return { kind: 'none', what: 'answered with a web page', failure: fleetingFailure };
+  if (download?.isUnderWay && !download.continues(host)) return otherFile;
+  if (download?.isUnderWay || download?.begins(host, maxHeldBytes)) {
+    return { kind: 'other', body: new DownloadedReply(host, download) };
+  }
+  if (!route.stream || !isReadableStream(host.headers)) return { kind: 'other', body: new WholeReply(host) };
+  const body =
+    text && rest
+      ? new SplicedReply(host, { text, splice: spliceFor(rest, stripUsage), foundAs: rest.foundAs })
+      : new StreamedReply(host, { protocol: route.stream, choices, stripUsage, text });
+  return { kind: 'stream', body };
+}
+
+/** A status that says that nothing follows it, or that it is elsewhere and not where. */
+function isBare({ status, method }: StreamHost): boolean {
+  if (status === 204 || status === 205) return method !== 'DELETE';
+  return status >= 300 && (status !== 304 || method === 'POST');
+}
+
+const otherFile: ChosenBody = {
+  kind: 'none',
+  what: 'did not answer with the rest of the file that broke off',
+  failure: differingFailure,
+};
+
+function spliceFor({ soFar, isContinuation }: WantedRest, stripUsage: boolean): Splice {
+  return soFar.kind === 'chat' ? new ChatSplice({ soFar, isContinuation, stripUsage }) : new ResponseSplice(soFar);
+}

@@ -1,0 +1,62 @@
+/** A job as a row of the table `jobs`, and back. */
+import { number, text } from '../database/columns.ts';
+import type { Database, Row, SqlValue } from '../database/database.ts';
+import type { Job, JobKind, JobPage } from './job-store.ts';
+
+/** A job with the time it was last used, which is noted to the day. */
+export interface KeptJob {
+  job: Job;
+  /** Unix milliseconds. */
+  lastUsedAt: number;
+}
+
+export const insertJobSql = `INSERT OR REPLACE INTO jobs
+  (kind, group_id, id, provider_id, credential_id, model, key_id, created_at, last_used_at, upstream_id)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+
+/** One job more than asked for, if there is one. */
+export function selectPage(database: Database, kind: JobKind, groupId: string, page: JobPage): Job[] {
+  const direction = page.order === 'asc' ? 'ASC' : 'DESC';
+  const beyond = page.order === 'asc' ? '>' : '<';
+  const cursor = 'SELECT created_at, id FROM jobs WHERE kind = ? AND group_id = ? AND id = ?';
+  const condition = page.after === undefined ? '' : `AND (created_at, id) ${beyond} (${cursor})`;
+  const values: SqlValue[] = page.after === undefined ? [] : [kind, groupId, page.after];
+  const rows = database
+    .prepare(
+      `SELECT * FROM jobs WHERE kind = ? AND group_id = ? ${condition}
+       ORDER BY created_at ${direction}, id ${direction} LIMIT ?`,
+    )
+    .all(kind, groupId, ...values, page.limit + 1);
+  return rows.map(toKept).flatMap((kept) => kept?.job ?? []);
+}
+
+/** In the order of `insertJobSql`. */
+export const toValues = ({ job, lastUsedAt }: KeptJob): SqlValue[] => [
+  job.kind,
+  job.groupId,
+  job.id,
+  job.providerId,
+  job.credentialId,
+  job.model,
+  job.keyId,
+  job.createdAt,
+  lastUsedAt,
+  job.upstreamId ?? null,
+];
+
+export function toKept(row: Row | undefined): KeptJob | undefined {
+  if (row === undefined) return undefined;
+  const upstreamId = text(row.upstream_id);
+  const job: Job = {
+    kind: row.kind === 'video' ? 'video' : 'response',
+    id: text(row.id) ?? '',
+    groupId: text(row.group_id) ?? '',
+    providerId: text(row.provider_id) ?? '',
+    credentialId: text(row.credential_id),
+    model: text(row.model),
+    keyId: text(row.key_id),
+    createdAt: number(row.created_at) ?? 0,
+    ...(upstreamId !== null && { upstreamId }),
+  };
+  return { job, lastUsedAt: number(row.last_used_at) ?? 0 };
+}

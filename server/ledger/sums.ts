@@ -1,0 +1,58 @@
+/** What is added up of requests: the sums, their columns, and how two of them become one. */
+import type { UsageTotals } from '../contract/ledger.ts';
+import { number } from '../database/columns.ts';
+import type { Row } from '../database/database.ts';
+
+/** As they are kept: of the costs that are known. */
+export type Sums = Omit<UsageTotals, 'costUsd'> & { costUsd: number };
+
+const columns = [
+  ['requests', 'requests'],
+  ['errors', 'errors'],
+  ['inputTokens', 'input_tokens'],
+  ['outputTokens', 'output_tokens'],
+  ['cachedInputTokens', 'cached_input_tokens'],
+  ['reasoningTokens', 'reasoning_tokens'],
+  ['seconds', 'seconds'],
+  ['characters', 'characters'],
+  ['images', 'images'],
+  ['costUsd', 'cost_usd'],
+  ['unpricedRequests', 'unpriced_requests'],
+] as const satisfies readonly (readonly [keyof Sums, string])[];
+
+export const sumColumns = columns.map(([, column]) => column);
+
+export const noSums: Readonly<Sums> = {
+  requests: 0,
+  errors: 0,
+  inputTokens: 0,
+  outputTokens: 0,
+  cachedInputTokens: 0,
+  reasoningTokens: 0,
+  seconds: 0,
+  characters: 0,
+  images: 0,
+  costUsd: 0,
+  unpricedRequests: 0,
+};
+
+/** In the order of `sumColumns`. */
+export function sumValues(sums: Readonly<Sums>): number[] {
+  return columns.map(([name]) => sums[name]);
+}
+
+/** A column that is not in the row counts as 0. */
+export function readSums(row: Row): Sums {
+  const sums = { ...noSums };
+  for (const [name, column] of columns) sums[name] = number(row[column]) ?? 0;
+  return sums;
+}
+
+export function addUp(sums: Sums, more: Readonly<Sums>): void {
+  for (const [name] of columns) sums[name] += more[name];
+}
+
+/** As it is told: that a cost is not known is not that there was none. */
+export function toldCost({ costUsd, unpricedRequests }: Readonly<Sums>): number | null {
+  return costUsd === 0 && unpricedRequests > 0 ? null : costUsd;
+}

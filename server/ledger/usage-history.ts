@@ -1,0 +1,94 @@
+/**
+ * What a key or group has used so far, for its limits. Unlike the other questions these are answered at once: one is put
+ * when a limited key or group is first used after a start, and at the beginning of each period of a budget.
+ */
+import type { LimitScope } from '../contract/limits.ts';
+import { number } from '../database/columns.ts';
+import type { Database } from '../database/database.ts';
+import { seekSeq } from './seek.ts';
+import { quarterMs, quartersPerDay } from './usage-cells.ts';
+import { lastRolledDay } from './usage-days.ts';
+
+export interface Amounts {
+  usd: number;
+  /** Input and output. */
+  tokens: number;
+}
+
+/** Unix milliseconds, whole quarters of an hour; infinite at both ends for all that ever was. */
+export interface HistoryRange {
+  startMs: number;
+  endMs: number;
+}
+
+export interface UsageHistory {
+  /** Of the requests that began in the range. */
+  spent(scope: LimitScope, id: string, range: HistoryRange): Amounts;
+  /** Requests that began at `sinceMs` or later, but for those that were refused here. */
+  requestsSince(scope: LimitScope, id: string, sinceMs: number): { startedAt: number; tokens: number }[];
+  /** That key is gone: another one of its id begins with nothing in total. */
+  forgetTotal(scope: LimitScope, id: string): void;
+}
+
+export function createUsageHistory(database: Database): UsageHistory {
+  const total = database.prepare('SELECT tokens, cost_usd FROM usage_totals WHERE dimension = ? AND name = ?');
+  const sumOf = {
+    quarter: prepareSum(database, 'usage_cells', 'quarter'),
+    day: prepareSum(database, 'usage_days', 'day'),
+  };
+  const newest = database.prepare('SELECT max(quarter) AS quarter FROM usage_cells WHERE dimension = ?');
+  const since = {
+    key: database.prepare(sinceSql('key_id')),
+    group: database.prepare(sinceSql('group_id')),
+  };
+  const forget = database.prepare('DELETE FROM usage_totals WHERE dimension = ? AND name = ?');
+  return {
+    spent(scope, id, { startMs, endMs }) {
+      if (!Number.isFinite(startMs)) return toAmounts(total.get(scope, id));
+      const last = number(newest.get(scope)?.quarter) ?? -1;
+      const first = Math.floor(startMs / quarterMs);
+      const end = Math.min(Math.ceil(endMs / quarterMs), last + 1);
+      // Whole days that are added up already stand for their quarters.
+      const firstDay = Math.ceil(first / quartersPerDay);
+      const endDay = Math.min(Math.floor(end / quartersPerDay), lastRolledDay(database, scope) + 1);
+      if (firstDay >= endDay) return sumOf.quarter(scope, id, [first, end]);
+      return plus(
+        sumOf.quarter(scope, id, [first, firstDay * quartersPerDay]),
+        sumOf.day(scope, id, [firstDay, endDay]),
+        sumOf.quarter(scope, id, [endDay * quartersPerDay, end]),
+      );
+    },
+    requestsSince: (scope, id, sinceMs) =>
+      since[scope].all(seekSeq(database, sinceMs), id, sinceMs).map((row) => ({
+        startedAt: number(row.started_at) ?? 0,
+        tokens: number(row.tokens) ?? 0,
+      })),
+    forgetTotal: (scope, id) => void forget.run(scope, id),
+  };
+}
+
+function toAmounts(row: Record<string, unknown> | undefined): Amounts {
+  return { usd: Number(row?.cost_usd ?? 0), tokens: Number(row?.tokens ?? 0) };
+}
+
+function plus(...all: Amounts[]): Amounts {
+  return all.reduce((sum, { usd, tokens }) => ({ usd: sum.usd + usd, tokens: sum.tokens + tokens }));
+}
+
+/** One look-up for each place in a table takes the same time however many names there are; CROSS JOIN keeps SQLite to that order. */
+function prepareSum(database: Database, table: 'usage_cells' | 'usage_days', place: 'quarter' | 'day') {
+  const select = database.prepare(
+    `WITH RECURSIVE places (at) AS (SELECT ? UNION ALL SELECT at + 1 FROM places WHERE at + 1 < ?)
+     SELECT sum(input_tokens + output_tokens) AS tokens, sum(cost_usd) AS cost_usd
+     FROM places CROSS JOIN ${table} ON dimension = ? AND ${place} = at AND name = ?`,
+  );
+  return (scope: LimitScope, id: string, [first, end]: readonly [number, number]): Amounts =>
+    toAmounts(first < end ? select.get(first, end, scope, id) : undefined);
+}
+
+/** A request without a provider was refused, unless it still runs. */
+function sinceSql(column: 'key_id' | 'group_id'): string {
+  return `SELECT started_at, coalesce(usage ->> 'inputTokens', 0) + coalesce(usage ->> 'outputTokens', 0) AS tokens
+    FROM requests
+    WHERE seq >= ? AND ${column} = ? AND started_at >= ? AND (provider IS NOT NULL OR outcome IS NULL)`;
+}

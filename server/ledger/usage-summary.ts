@@ -1,0 +1,109 @@
+/** What was used in all of a time, by day, key, group, model or provider. As in `queries.ts`, asked in pieces. */
+import { setImmediate } from 'node:timers/promises';
+import type { UsageDimension } from '../contract/ledger.ts';
+import type { UsageView } from '../contract/request-views.ts';
+import { number, text } from '../database/columns.ts';
+import type { Database, Row } from '../database/database.ts';
+import { addUp, readSums, type Sums, sumColumns, toldCost } from './sums.ts';
+import { quarterMs, quartersPerDay } from './usage-cells.ts';
+import { lastRolledDay } from './usage-days.ts';
+
+const dayMs = 86_400_000;
+
+export interface UsageQuestion {
+  by: UsageDimension;
+  /** Both are rounded outward to a quarter of an hour. */
+  sinceMs?: number;
+  untilMs?: number;
+  /** What local time is ahead of UTC; decides where days begin. */
+  utcOffsetMinutes?: number;
+}
+
+/** Where days do not matter, reading several at once is faster; more would stop everything else for too long. */
+const daysPerPiece = 4;
+const rolledDaysPerPiece = 16;
+
+/** A row of the answer while it is being added up. */
+type Summed = Sums & { name: string | null };
+
+export async function summarizeUsage(database: Database, question: UsageQuestion): Promise<UsageView[]> {
+  const sums = new Map<string, Summed>();
+  const quarters = quartersOf(database, question);
+  if (question.by === 'day') await addLocalDays(database, { quarters, question, sums });
+  else await addWholeTime(database, { quarters, question, sums });
+  const summaries = [...sums.values()].map((sum) => ({ ...sum, costUsd: toldCost(sum) }));
+  if (question.by === 'day') return summaries;
+  return summaries.sort((a, b) => (b.costUsd ?? 0) - (a.costUsd ?? 0) || b.requests - a.requests);
+}
+
+interface Span {
+  from: number;
+  /** Exclusive. */
+  to: number;
+}
+
+interface Adding {
+  /** Since 1970. */
+  quarters: Span;
+  question: UsageQuestion;
+  sums: Map<string, Summed>;
+}
+
+/** A local day at a time: each is a row of the answer. */
+async function addLocalDays(database: Database, { quarters, question, sums }: Adding): Promise<void> {
+  const select = database.prepare(sumsSql('usage_cells', 'quarter'));
+  const offsetMs = (question.utcOffsetMinutes ?? 0) * 60_000;
+  for (let from = quarters.from; from < quarters.to; ) {
+    const day = Math.floor((from * quarterMs + offsetMs) / dayMs);
+    const to = Math.min(quarters.to, Math.ceil(((day + 1) * dayMs - offsetMs) / quarterMs));
+    const date = new Date(day * dayMs).toISOString().slice(0, 10);
+    for (const row of select.all(question.by, from, to)) addRow(sums, row, date);
+    from = to;
+    await setImmediate();
+  }
+}
+
+/** From the sums of whole days where there are such, and from those by quarter of an hour before and after. */
+async function addWholeTime(database: Database, { quarters, question: { by }, sums }: Adding): Promise<void> {
+  const add = async (table: 'usage_cells' | 'usage_days', { from, to }: Span, perPiece: number) => {
+    const select = database.prepare(sumsSql(table, table === 'usage_days' ? 'day' : 'quarter'));
+    for (let at = from; at < to; at += perPiece) {
+      for (const row of select.all(by, at, Math.min(to, at + perPiece))) addRow(sums, row, null);
+      await setImmediate();
+    }
+  };
+  const firstDay = Math.ceil(quarters.from / quartersPerDay);
+  const endDay = Math.min(Math.floor(quarters.to / quartersPerDay), lastRolledDay(database, by) + 1);
+  const perPiece = daysPerPiece * quartersPerDay;
+  if (endDay <= firstDay) return await add('usage_cells', quarters, perPiece);
+  await add('usage_cells', { from: quarters.from, to: firstDay * quartersPerDay }, perPiece);
+  await add('usage_days', { from: firstDay, to: endDay }, rolledDaysPerPiece);
+  await add('usage_cells', { from: endDay * quartersPerDay, to: quarters.to }, perPiece);
+}
+
+function sumsSql(table: string, time: string): string {
+  return `SELECT name, ${sumColumns.map((column) => `sum(${column}) AS ${column}`).join(', ')}
+    FROM ${table} WHERE dimension = ? AND ${time} >= ? AND ${time} < ? GROUP BY name`;
+}
+
+/** The quarters that are asked for, within those that there are. */
+function quartersOf(database: Database, question: UsageQuestion): Span {
+  const end = (which: 'min' | 'max') =>
+    number(
+      database.prepare(`SELECT ${which}(quarter) AS quarter FROM usage_cells WHERE dimension = ?`).get(question.by)
+        ?.quarter,
+    );
+  const low = end('min') ?? 0;
+  const high = end('max') ?? -1;
+  return {
+    from: question.sinceMs === undefined ? low : Math.max(low, Math.floor(question.sinceMs / quarterMs)),
+    to: question.untilMs === undefined ? high + 1 : Math.min(high + 1, Math.ceil(question.untilMs / quarterMs)),
+  };
+}
+
+function addRow(sums: Map<string, Summed>, row: Row, date: string | null): void {
+  const name = date ?? text(row.name) ?? '';
+  const before = sums.get(name);
+  if (before) addUp(before, readSums(row));
+  else sums.set(name, { name: name || null, ...readSums(row) });
+}

@@ -1,0 +1,111 @@
+/**
+ * What is to be recorded, in memory until it is written: together, and at most 100 ms later. A failed write is tried again;
+ * what cannot be written for long is dropped, the oldest first, and counted.
+ */
+import type { RequestRecord } from '../contract/ledger.ts';
+import type { LedgerHealthView } from '../contract/status-views.ts';
+import { mayPass, messageOf } from '../database/failures.ts';
+import type { BegunRow } from './rows.ts';
+import type { Capture, LedgerWriter } from './writer.ts';
+
+export interface WaitingRowsOptions {
+  writer: LedgerWriter;
+  log: { warn(fields: object, message: string): void };
+  /** How long a row may wait; at most 100. */
+  flushMs: number;
+}
+
+/** Rows that may wait while writing fails; beyond, the oldest are dropped. */
+const maxPending = 10_000;
+/** Captured bodies are large, so fewer may wait. */
+const maxPendingCaptures = 200;
+/** With so many rows waiting they are written at once: a batch stops everything else for about 2 ms, not longer. */
+const fullBatch = 256;
+const retryMs = 1_000;
+
+export class WaitingRows {
+  readonly #options: WaitingRowsOptions;
+  #rows: (BegunRow | RequestRecord)[] = [];
+  #captures: Capture[] = [];
+  #timer: NodeJS.Timeout | null = null;
+  #dropped = 0;
+  #lastError: string | null = null;
+  /** Before the first row of this run is written, those that the run before left open are marked. */
+  #isMarked = false;
+
+  constructor(options: WaitingRowsOptions) {
+    this.#options = options;
+  }
+
+  /** Costs a push to an array. */
+  add(row: BegunRow | RequestRecord): void {
+    this.#rows.push(row);
+    if (this.#rows.length === fullBatch && this.#lastError === null) setImmediate(this.flush);
+    this.#arm(this.#options.flushMs);
+  }
+
+  addCapture(capture: Capture): void {
+    this.#captures.push(capture);
+    this.#arm(this.#options.flushMs);
+  }
+
+  /** Writes what waits; the first time also marks what the run before left open. Never throws: what cannot be written keeps waiting. */
+  readonly flush = (): void => {
+    this.#disarm();
+    if (this.#isMarked && this.#rows.length === 0 && this.#captures.length === 0) return;
+    try {
+      if (!this.#isMarked) this.#markInterrupted();
+      this.#options.writer.write(this.#rows, this.#captures);
+      this.#rows = [];
+      this.#captures = [];
+      this.#lastError = null;
+    } catch (error) {
+      this.#keepForLater(error);
+    }
+  };
+
+  get health(): Omit<LedgerHealthView, 'replaced'> {
+    return {
+      ok: this.#lastError === null,
+      pending: this.#rows.length,
+      dropped: this.#dropped,
+      lastError: this.#lastError,
+    };
+  }
+
+  /** Writes what waits, and tries no more. */
+  close(): void {
+    this.flush();
+    this.#disarm();
+  }
+
+  #markInterrupted(): void {
+    const interrupted = this.#options.writer.markInterrupted();
+    this.#isMarked = true;
+    if (interrupted > 0) this.#options.log.warn({ interrupted }, 'requests of the run before were interrupted');
+  }
+
+  #keepForLater(error: unknown): void {
+    const isKept = mayPass(error);
+    const tooMany = isKept ? Math.max(0, this.#rows.length - maxPending) : this.#rows.length;
+    this.#rows.splice(0, tooMany);
+    this.#captures.splice(0, isKept ? Math.max(0, this.#captures.length - maxPendingCaptures) : Infinity);
+    this.#dropped += tooMany;
+    const message = messageOf(error);
+    if (message !== this.#lastError) {
+      const { pending, dropped } = this.health;
+      this.#options.log.warn({ error: message, pending, dropped }, 'the ledger cannot be written');
+    }
+    this.#lastError = message;
+    this.#arm(retryMs);
+  }
+
+  #arm(delayMs: number): void {
+    this.#timer ??= setTimeout(this.flush, delayMs).unref();
+  }
+
+  #disarm(): void {
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#timer = null;
+  }
+}

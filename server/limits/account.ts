@@ -1,0 +1,135 @@
+/** What one key, or all keys of one group together, have used: in the last minute, at this moment, in a period. */
+import type { Budget } from '../contract/config.ts';
+import type { LimitScope } from '../contract/limits.ts';
+import type { Amounts, UsageHistory } from '../ledger/usage-history.ts';
+import { MinuteWindow } from './minute-window.ts';
+import type { Period } from './period.ts';
+import { nothing, Spending } from './spending.ts';
+
+/** Wall time decides which day it is; minutes are measured by a clock that nobody sets. Both in milliseconds. */
+export interface Clocks {
+  wallMs(): number;
+  steadyMs(): number;
+}
+
+export interface AccountPorts {
+  scope: LimitScope;
+  id: string;
+  /** Unix milliseconds; what was before is another's. */
+  sinceMs: number;
+  clocks: Clocks;
+  history: UsageHistory;
+  /** The ledger could not be read; it is asked again later. */
+  failed(error: unknown): void;
+}
+
+/** What a request holds while it runs. */
+export interface Reservation {
+  /** By the clock that nobody sets. */
+  atMs: number;
+  estimate: Amounts;
+}
+
+/** How a request ended. */
+export interface Settled {
+  /** Unix milliseconds. */
+  startedAt: number;
+  used: Amounts;
+  /** It never reached a provider, so it does not count as a request either. */
+  isVoid: boolean;
+}
+
+const minuteMs = 60_000;
+
+export class Account {
+  readonly requests: MinuteWindow;
+  readonly tokens: MinuteWindow;
+  readonly #ports: AccountPorts;
+  readonly #spending = new Map<Budget['per'], Spending>();
+  #running = 0;
+  #reserved = nothing;
+
+  constructor(ports: AccountPorts) {
+    this.#ports = ports;
+    const steady = ports.clocks.steadyMs();
+    this.requests = new MinuteWindow(steady);
+    this.tokens = new MinuteWindow(steady);
+    this.#recall(ports.clocks.wallMs(), steady);
+  }
+
+  /** Requests that run now. */
+  get running(): number {
+    return this.#running;
+  }
+
+  /** What requests under way have reserved. */
+  get reserved(): Amounts {
+    return this.#reserved;
+  }
+
+  /** What those that ended have spent in the current period. */
+  spent(per: Budget['per']): { period: Period; spent: Amounts } {
+    return this.#spendingOf(per).at(this.#ports.clocks.wallMs());
+  }
+
+  reserve({ atMs, estimate }: Reservation): void {
+    this.#running += 1;
+    this.requests.add(atMs, 1, atMs);
+    this.tokens.add(atMs, estimate.tokens, atMs);
+    this.#reserved = sum(this.#reserved, estimate);
+  }
+
+  /** In place of what was reserved comes what was used; what was underestimated counts from now on. */
+  settle({ atMs, estimate }: Reservation, { startedAt, used, isVoid }: Settled): void {
+    const steady = this.#ports.clocks.steadyMs();
+    this.#running -= 1;
+    if (isVoid) this.requests.add(atMs, -1, steady);
+    const more = used.tokens - estimate.tokens;
+    this.tokens.add(more > 0 ? steady : atMs, more, steady);
+    // Without one under way nothing is reserved, whatever rounding says.
+    this.#reserved = this.#running === 0 ? nothing : sum(this.#reserved, negated(estimate));
+    this.count(startedAt, used);
+  }
+
+  /** Counts what a request used that began before there was a limit. */
+  count(startedAt: number, used: Amounts): void {
+    for (const spending of this.#spending.values()) spending.add(startedAt, used);
+  }
+
+  #spendingOf(per: Budget['per']): Spending {
+    let spending = this.#spending.get(per);
+    if (!spending) {
+      const { scope, id, sinceMs, history, failed, clocks } = this.#ports;
+      const load = ({ startMs, endMs }: Period) => {
+        const isTotal = !Number.isFinite(startMs);
+        return history.spent(scope, id, { startMs: isTotal ? startMs : Math.max(startMs, sinceMs), endMs });
+      };
+      spending = new Spending(per, { load, failed, nowMs: clocks.wallMs() });
+      this.#spending.set(per, spending);
+    }
+    return spending;
+  }
+
+  /** What happened in the minute before, in an earlier run or before there was a limit. */
+  #recall(nowMs: number, steadyMs: number): void {
+    const { scope, id, history, failed } = this.#ports;
+    try {
+      for (const { startedAt, tokens } of history.requestsSince(scope, id, nowMs - minuteMs)) {
+        if (startedAt > nowMs) continue;
+        const atMs = steadyMs - (nowMs - startedAt);
+        this.requests.add(atMs, 1, steadyMs);
+        this.tokens.add(atMs, tokens, steadyMs);
+      }
+    } catch (error) {
+      failed(error);
+    }
+  }
+}
+
+function sum(a: Amounts, b: Amounts): Amounts {
+  return { usd: a.usd + b.usd, tokens: a.tokens + b.tokens };
+}
+
+function negated({ usd, tokens }: Amounts): Amounts {
+  return { usd: -usd, tokens: -tokens };
+}

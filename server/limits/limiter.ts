@@ -1,0 +1,139 @@
+/**
+ * Admits requests of keys and groups that have limits, and counts what they use. A request is admitted in one step that
+ * nothing else comes between: every limit of key and group is looked at, and only if none is reached does it take its
+ * place, its request and an estimate of its tokens and cost. When it has ended, what it really used stands in for that.
+ *
+ * Counts live here; after a start they are taken from the ledger, of each key and group when it is first asked for. Must
+ * not know what a request asks for or how it is sent.
+ */
+import type { RequestRecord } from '../contract/ledger.ts';
+import type { Limited, LimitMeter, LimitReached, LimitScope } from '../contract/limits.ts';
+import type { Amounts, UsageHistory } from '../ledger/usage-history.ts';
+import { Account, type Clocks, type Reservation, type Settled } from './account.ts';
+import { BudgetWatch } from './budget-watch.ts';
+import { findExceeded, metersOf, rateMeters } from './meters.ts';
+import { rateHeaders } from './rate-headers.ts';
+import { refusal } from './refusal.ts';
+
+export interface Limiter {
+  /**
+   * Admits a request or throws a GatewayError that says what stands in its way; then nothing was counted. Returns the
+   * headers that tell how much is left, none if no limit is by the minute. What is admitted must be `finished`.
+   */
+  admit(requestId: string, parties: readonly Limited[], estimate: Amounts): Record<string, string>;
+  /** To be told of every request, once the ledger has it. */
+  finished(record: RequestRecord): void;
+  meters(limited: Limited): LimitMeter[];
+  /** That key is gone: its id may come to mean another. */
+  forget(scope: LimitScope, id: string): void;
+}
+
+export interface LimiterPorts {
+  history: UsageHistory;
+  clocks: Clocks;
+  reached(notice: LimitReached): void;
+  log: { warn(fields: object, message: string): void };
+}
+
+interface Admitted {
+  reservation: Reservation;
+  /** Whose limits it was held against. */
+  parties: readonly { limited: Limited; account: Account }[];
+}
+
+export function createLimiter(ports: LimiterPorts): Limiter {
+  return new CountingLimiter(ports);
+}
+
+class CountingLimiter implements Limiter {
+  readonly #ports: LimiterPorts;
+  readonly #budgets: BudgetWatch;
+  readonly #accounts = new Map<string, Account>();
+  readonly #admitted = new Map<string, Admitted>();
+
+  constructor(ports: LimiterPorts) {
+    this.#ports = ports;
+    this.#budgets = new BudgetWatch(ports.reached);
+  }
+
+  admit(requestId: string, limitedBy: readonly Limited[], estimate: Amounts): Record<string, string> {
+    const { clocks } = this.#ports;
+    const parties = limitedBy.map((limited) => ({ limited, account: this.#accountOf(limited) }));
+    for (const { limited, account } of parties) {
+      const exceeded = findExceeded(account, limited.limits, clocks);
+      if (exceeded) throw refusal(limited, exceeded, { headers: this.#headers(limitedBy), nowMs: clocks.wallMs() });
+    }
+    const reservation = { atMs: clocks.steadyMs(), estimate };
+    for (const { limited, account } of parties) {
+      this.#budgets.begin(limited, account);
+      account.reserve(reservation);
+    }
+    this.#admitted.set(requestId, { reservation, parties });
+    return this.#headers(limitedBy);
+  }
+
+  finished(record: RequestRecord): void {
+    if (this.#accounts.size === 0) return;
+    const settled = settledBy(record);
+    const { reservation, parties } = this.#admitted.get(record.id) ?? { reservation: null, parties: [] };
+    this.#admitted.delete(record.id);
+    const counted = new Set<Account>();
+    for (const { limited, account } of parties) {
+      if (reservation) account.settle(reservation, settled);
+      this.#budgets.tell(limited, account);
+      counted.add(account);
+    }
+    // One that began before its key or group had limits.
+    for (const name of [nameOf('key', record.keyId ?? ''), nameOf('group', record.groupId ?? '')]) {
+      const account = this.#accounts.get(name);
+      if (account && !counted.has(account)) account.count(record.startedAt, settled.used);
+    }
+  }
+
+  meters(limited: Limited): LimitMeter[] {
+    return metersOf(this.#accountOf(limited), limited.limits, this.#ports.clocks);
+  }
+
+  forget(scope: LimitScope, id: string): void {
+    this.#accounts.delete(nameOf(scope, id));
+    try {
+      this.#ports.history.forgetTotal(scope, id);
+    } catch (error) {
+      this.#ports.log.warn({ [scope]: id, error }, 'what was used in total cannot be forgotten');
+    }
+  }
+
+  #headers(parties: readonly Limited[]): Record<string, string> {
+    return rateHeaders(
+      parties.flatMap((limited) => rateMeters(this.#accountOf(limited), limited.limits, this.#ports.clocks)),
+      this.#ports.clocks.wallMs(),
+    );
+  }
+
+  #accountOf({ scope, id, sinceMs }: Limited): Account {
+    const name = nameOf(scope, id);
+    let account = this.#accounts.get(name);
+    if (!account) {
+      const { clocks, history, log } = this.#ports;
+      const failed = (error: unknown) =>
+        log.warn({ [scope]: id, error }, 'the ledger cannot be read: limits count from what is known since the start');
+      account = new Account({ scope, id, sinceMs, clocks, history, failed });
+      this.#accounts.set(name, account);
+    }
+    return account;
+  }
+}
+
+function nameOf(scope: LimitScope, id: string): string {
+  return `${scope} ${id}`;
+}
+
+/** A cost that nobody knows counts as none. */
+function settledBy({ startedAt, usage, costUsd, attempts }: RequestRecord): Settled {
+  const tokens = (usage?.inputTokens ?? 0) + (usage?.outputTokens ?? 0);
+  return {
+    startedAt,
+    used: { usd: costUsd ?? 0, tokens },
+    isVoid: attempts.every(({ connectMs, status }) => connectMs === null && status === null),
+  };
+}

@@ -1,0 +1,139 @@
+/**
+ * What kind of failure an upstream's answer, or its silence, is: the one place that decides it (`docs/architecture.md`,
+ * "Failures"). Pure; must not know which targets there are or what is done about it.
+ */
+import type { FailureClass } from '../contract/ledger.ts';
+import type { ResponseHeaders } from '../transport/transport.ts';
+import type { TransportError } from '../transport/transport-error.ts';
+import { readUpstreamError, type UpstreamError } from './upstream-error.ts';
+
+export interface Failure {
+  class: FailureClass;
+  /** Whether the same target with the same credential may do better a moment later. */
+  mayPass: boolean;
+  /** What the upstream asked to be given before it is asked again; null if it said nothing. */
+  retryAfterMs: number | null;
+  /** Of `too-large`: how many tokens the model takes, where the upstream says so. */
+  contextTokens?: number;
+  /** Of a rescue: the target said something else, but can be asked to go on from what the client has. */
+  continues?: boolean;
+}
+
+export interface FailedAnswer {
+  status: number;
+  headers: ResponseHeaders;
+  /** Its beginning suffices. */
+  body: string;
+  /** The request names a job, so that 404 and 409 are about that job. */
+  isAboutJob: boolean;
+}
+
+const quotaCode =
+  /^(?:insufficient_quota|credit_balance_exhausted|insufficient_balance|billing_\w+|quota_exceeded|402)$/i;
+const quotaWords =
+  /credit balance|insufficient (?:balance|funds|credits?)|billing|out of credits|used all available credits/i;
+const rateCode = /rate_?limit|too_many_requests|resource_exhausted|throttl|slow_down/i;
+const modelCode =
+  /model_not_found|model_not_supported|deploymentnotfound|unknown_url|unsupported_country_region_territory/i;
+const contextCode = /context_length_exceeded|context_window_exceeded|exceed_context_size/i;
+const contextWords =
+  /(?:maximum|exceed\w*|larger than|beyond|longer than)[^.]{0,60}context|context (?:length|window|size)[^.]{0,60}exceed|prompt is too long|input is too long|too many (?:input )?tokens/i;
+const statedContext = /(?:maximum context length is|context (?:window|length|size) of|n_ctx(?:_train)?\W+) ?(\d{3,9})/i;
+/** Google and xAI refuse a key with 400. */
+const keyWords =
+  /\b(?:incorrect|invalid|expired) api[ -]?key|\bapi[ -]?key (?:is )?(?:not valid|invalid|expired|not found)/i;
+const policyCode = /content_policy|content_filter|moderation|safety|policy_violation|flagged/i;
+const modelWords = /\bmodel\b|deployment/i;
+
+/** Of a status from 400 on. */
+export function classifyAnswer(answer: FailedAnswer): Failure {
+  const error = readUpstreamError(answer.body);
+  const found = classOf(answer, error);
+  const retryAfterMs = toldWait(answer.headers) ?? error?.retryAfterMs ?? null;
+  const mayPass = (found === 'transient' || found === 'rate-limit') && answer.headers['x-should-retry'] !== 'false';
+  const stated = found === 'too-large' ? statedContext.exec(error?.message ?? '')?.[1] : undefined;
+  return { class: found, mayPass, retryAfterMs, ...(stated !== undefined && { contextTokens: Number(stated) }) };
+}
+
+function classOf({ status, isAboutJob }: FailedAnswer, error: UpstreamError | null): FailureClass {
+  const code = error?.code || error?.type || '';
+  if (contextCode.test(code)) return 'too-large';
+  if (status === 402 || quotaCode.test(code)) return 'quota';
+  if (status === 429) return error?.retryAfterMs === null && quotaWords.test(error.message) ? 'quota' : 'rate-limit';
+  if (status === 408 || status === 425 || status === 499 || (status === 409 && !isAboutJob)) return 'transient';
+  if (status === 501 || status === 405) return 'model-unavailable';
+  // A circle of gateways, which grows with each who tries again.
+  if (status === 508) return 'rejected';
+  if (status >= 500) return contextWords.test(error?.message ?? '') ? 'too-large' : 'transient';
+  return classOfRefusal(status, isAboutJob, error);
+}
+
+/** The statuses from 400 to 499 that are left: mostly the request itself, sometimes the account or the model. */
+function classOfRefusal(status: number, isAboutJob: boolean, error: UpstreamError | null): FailureClass {
+  const { message = '', type = '', code = '' } = error ?? {};
+  if (policyCode.test(code) || policyCode.test(type)) return 'rejected';
+  if (modelCode.test(code)) return isAboutJob ? 'rejected' : 'model-unavailable';
+  if ((status === 400 || status === 403) && quotaWords.test(message)) return 'quota';
+  if (status === 401 || (status === 400 && keyWords.test(message))) return 'credential';
+  if (status === 403) return /flagged|moderation|content policy/i.test(message) ? 'rejected' : 'credential';
+  if (status === 404 && !isAboutJob) return isAboutModel(error) ? 'model-unavailable' : 'rejected';
+  if (status === 413 && rateCode.test(code)) return 'model-unavailable';
+  if ((status === 400 || status === 413 || status === 422) && contextWords.test(message)) return 'too-large';
+  return 'rejected';
+}
+
+/** A 404 that names something else of the request, such as a file, is about that. */
+function isAboutModel(error: UpstreamError | null): boolean {
+  return !error || error.param === null || error.param === 'model' || modelWords.test(error.message);
+}
+
+/** Of a reply that is an error although its status says 200, or of a stream's event: the status it should have had. */
+export function statusOfError(error: UpstreamError): number {
+  const number = Number(error.code);
+  if (Number.isInteger(number) && number >= 400 && number <= 599) return number;
+  const said = `${error.code} ${error.type}`;
+  return statusBySaying.find(([words]) => words.test(said))?.[1] ?? 502;
+}
+
+const statusBySaying: readonly (readonly [RegExp, number])[] = [
+  [/insufficient_quota|credit_balance|insufficient_balance/i, 429],
+  [/rate_?limit|too_many_requests|resource_exhausted|slow_down/i, 429],
+  [/overloaded|unavailable/i, 503],
+  [/billing|payment/i, 402],
+  [/authentication|invalid_api_key|unauthenticated/i, 401],
+  [/permission/i, 403],
+  [/not_found/i, 404],
+  [/timeout|deadline/i, 504],
+  [/context_length|content_policy|content_filter|moderation|policy_violation|invalid_/i, 400],
+  [/server_error|internal|api_error/i, 500],
+];
+
+export function classifyTransport(error: TransportError): Failure {
+  const isSilence = error.fault === 'timeout' && error.phase !== 'connect';
+  // A certificate, a proxy or a host that takes no connection in time is not better a moment later.
+  const mayPass = ['refused', 'reset', 'dns', 'malformed'].includes(error.fault);
+  return { class: isSilence ? 'silent' : 'transient', mayPass, retryAfterMs: null };
+}
+
+/** Of a reply that is damaged, cut or none: the target may do better a moment later. */
+export const fleetingFailure: Failure = { class: 'transient', mayPass: true, retryAfterMs: null };
+
+/** Of an answer that is none of the same: that would not change. */
+export const differingFailure: Failure = { class: 'rejected', mayPass: false, retryAfterMs: null };
+
+/** What it is once content has gone out: whatever the reason, the stream broke. */
+export function afterContent({ mayPass, retryAfterMs }: Failure): Failure {
+  return { class: 'stream-broken', mayPass, retryAfterMs };
+}
+
+/** `retry-after-ms`, else `retry-after` in seconds or as a date; null if neither says anything. */
+export function toldWait(headers: ResponseHeaders, nowMs = Date.now()): number | null {
+  const milliseconds = Number(headers['retry-after-ms'] ?? Number.NaN);
+  if (milliseconds >= 0) return milliseconds;
+  const told = headers['retry-after'];
+  if (typeof told !== 'string' || told.trim() === '') return null;
+  const seconds = Number(told);
+  if (seconds >= 0) return seconds * 1000;
+  const moment = Date.parse(told);
+  return Number.isNaN(moment) ? null : Math.max(0, moment - nowMs);
+}

@@ -1,0 +1,12 @@
+import type { GroupConfig, KeyConfig } from '../contract/config.ts';
+import type { Limited, LimitScope } from '../contract/limits.ts';
+
+/** Null where nothing is limited, so that a request without limits sees so at once. */
+export function compileLimits(scope: LimitScope, config: KeyConfig | GroupConfig): Limited | null {
+  const { id, name, limits } = config;
+  if (!limits) return null;
+  const { budgets, ...rates } = limits;
+  if (budgets.length === 0 && Object.values(rates).every((rate) => rate === undefined)) return null;
+  const sinceMs = 'createdAt' in config && config.createdAt ? Date.parse(config.createdAt) : 0;
+  return { scope, id, name: name ?? id, limits, sinceMs };
+}

@@ -1,0 +1,19 @@
+import type { FailureClass } from '../../contract/ledger.ts';
+
+const descriptions: Record<FailureClass, string> = {
+  transient: 'it failed or could not be reached',
+  silent: 'it did not answer in time',
+  'stream-broken': 'its streams broke off',
+  'model-unavailable': 'it says that it does not have this model',
+  'rate-limit': 'its rate limit was reached',
+  quota: 'its quota or credit is used up',
+  credential: 'it refused the credential: give it a new one, or reset its health once that is mended',
+  'too-large': 'the request was too large for it',
+  rejected: 'it refused the request',
+  'client-gone': 'the client left',
+};
+
+/** Why something is left alone, for a person. */
+export function describeFailure(failure: FailureClass): string {
+  return descriptions[failure];
+}

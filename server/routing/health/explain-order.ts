@@ -1,0 +1,67 @@
+/** In which order targets would be asked now, and why; asking changes nothing. */
+
+import type { RouteCandidate } from '../../contract/access-views.ts';
+import type { Policy } from '../../contract/policy.ts';
+import type { Target } from '../snapshot.ts';
+import { viewCooldown } from './cooldown-view.ts';
+import { coolingLast } from './cooling-last.ts';
+import type { HealthBook } from './health-book.ts';
+import { judgeCredentialAt, judgeTarget } from './judge.ts';
+import { type StrategyFacts, strategies } from './strategies.ts';
+
+export interface OrderQuestion {
+  health: HealthBook;
+  /** What a usual request costs, in US dollars; null: not known. */
+  priceOf(target: Target): number | null;
+  strategy: Policy['strategy'];
+  /** Unix milliseconds. */
+  wallMs: number;
+}
+
+export type ExplainedTarget = { target: Target } & Pick<
+  RouteCandidate,
+  'health' | 'firstByteMs' | 'priceUsd' | 'credentials' | 'place'
+>;
+
+export function explainOrder(targets: readonly Target[], question: OrderQuestion): ExplainedTarget[] {
+  const { health, strategy, wallMs, priceOf } = question;
+  const clocks = { bookMs: health.nowMs(), wallMs };
+  const firstByteMs = (target: Target) => health.firstByteMs(target);
+  const facts: StrategyFacts = { random: () => 0.5, conversation: () => null, firstByteMs, priceOf };
+  const ordered = coolingLast(strategies[strategy](targets, facts), health, clocks.bookMs);
+  return ordered.map((target) => {
+    const { provider, model } = target;
+    const judged = provider.credentials.map(({ id }) => ({
+      id,
+      ...viewCooldown(judgeCredentialAt(health.provider(provider.id), model, id), clocks),
+    }));
+    const measured = firstByteMs(target);
+    const explained = {
+      target,
+      health: viewCooldown(judgeTarget(health, provider, model), clocks),
+      firstByteMs: measured === null ? null : Math.round(measured),
+      priceUsd: priceOf(target),
+      credentials: judged.filter(({ state }) => state !== 'ok'),
+    };
+    return { ...explained, place: describePlace(strategy, explained, clocks.wallMs) };
+  });
+}
+
+type Facts = Omit<ExplainedTarget, 'target' | 'place'>;
+
+/** Null: its priority and weight say it all. */
+function describePlace(strategy: Policy['strategy'], facts: Facts, wallMs: number): string | null {
+  const { health, firstByteMs, priceUsd } = facts;
+  if (health && health.state !== 'ok') return describeCooldown(health, wallMs);
+  if (strategy === 'lowest-latency')
+    return firstByteMs === null ? 'not measured yet' : `first byte after ${firstByteMs} ms of late`;
+  if (strategy === 'lowest-price')
+    return priceUsd === null ? 'its price is not known' : `about $${priceUsd.toPrecision(2)} for a usual request`;
+  return null;
+}
+
+function describeCooldown({ state, until, reason }: NonNullable<Facts['health']>, wallMs: number): string {
+  if (state === 'refused') return `not asked: ${reason}`;
+  if (until !== null && until <= wallMs) return `tried by the next request: ${reason}`;
+  return `left alone for ${Math.ceil(((until ?? wallMs) - wallMs) / 1_000)} s, unless nothing else can be asked: ${reason}`;
+}

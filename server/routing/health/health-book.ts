@@ -1,0 +1,198 @@
+/**
+ * How targets and credentials did of late: running state, apart from the configuration and kept over its changes. Owns when
+ * each is left alone and when it is tried again; must not know what a request is, or in which order targets are asked.
+ */
+import type { AttemptReport } from '../picker.ts';
+import type { CompiledProvider, Snapshot, Target } from '../snapshot.ts';
+import type { Circuit, CircuitFailure } from './circuit.ts';
+import { cooldownRules, type Subject } from './cooldown-rules.ts';
+import { circuitOf, noCredential, ProviderHealth, type TargetHealth } from './provider-health.ts';
+import { whatIsNew } from './what-is-new.ts';
+
+export interface HealthPorts {
+  /** Milliseconds of a clock that is never set, and above 0. */
+  nowMs(): number;
+}
+
+/** Something that is shown has changed; `isState`: more than a measurement. May be called for each attempt. */
+export type HealthListener = (providerId: string, isState: boolean) => void;
+
+/** A target is left alone once so many of its late calls failed, be it never several in a row. */
+const badErrorRate = 0.5;
+const enoughCalls = 10;
+/** One that is on trial for its silence is given twice its usual time, and this at least. */
+const leastPatienceMs = 1_000;
+
+export class HealthBook {
+  readonly #ports: HealthPorts;
+  readonly #providers = new Map<string, ProviderHealth>();
+  #followed: ReadonlyMap<string, CompiledProvider> = new Map();
+  #changed: HealthListener = () => {};
+
+  constructor(ports: HealthPorts) {
+    this.#ports = ports;
+  }
+
+  nowMs(): number {
+    return this.#ports.nowMs();
+  }
+
+  /** The one who is told from now on. */
+  onChange(listener: HealthListener): void {
+    this.#changed = listener;
+  }
+
+  /** Undefined: nothing is known of it. */
+  provider(id: string): ProviderHealth | undefined {
+    return this.#providers.get(id);
+  }
+
+  /** Made where nothing is known of it. */
+  target({ provider, model }: Target): TargetHealth {
+    return this.#of(provider.id).target(model);
+  }
+
+  mayBeAsked({ provider, model }: Target, nowMs: number): boolean {
+    const health = this.#providers.get(provider.id);
+    if (!health) return true;
+    if (health.targets.get(model)?.circuit.mayBeAsked(nowMs) === false) return false;
+    if (!health.hasTroubledCredential(model)) return true;
+    return credentialIds(provider).some((id) => health.mayBeAsked(model, id, nowMs));
+  }
+
+  /** When it may be asked again, in good health 0. */
+  untilMs({ provider, model }: Target): number {
+    const health = this.#providers.get(provider.id);
+    if (!health) return 0;
+    const ofCredentials = credentialIds(provider).map((id) => health.credentialUntilMs(model, id));
+    return Math.max(health.targets.get(model)?.circuit.untilMs ?? 0, Math.min(...ofCredentials));
+  }
+
+  /** How long a target that is left alone for its silence may be silent once more; 0: it is not left alone for that. */
+  trialPatienceMs({ provider, model }: Target): number {
+    const target = this.#providers.get(provider.id)?.targets.get(model);
+    if (!target || target.circuit.isClosed || target.circuit.failure !== 'silent') return 0;
+    return Math.max(leastPatienceMs, 2 * (target.firstByteMs.value ?? leastPatienceMs));
+  }
+
+  /** The time to its first byte of late; null: not measured. */
+  firstByteMs({ provider, model }: Target): number | null {
+    return this.#providers.get(provider.id)?.targets.get(model)?.firstByteMs.value ?? null;
+  }
+
+  began({ provider, model }: Target, credentialId: string | null): void {
+    const health = this.#providers.get(provider.id);
+    if (!health) return;
+    const target = health.targets.get(model);
+    if (health.credentials.size === 0 && target?.isTrusted !== false) return;
+    const nowMs = this.#ports.nowMs();
+    for (const circuit of health.troubles(target, credentialId ?? noCredential)) circuit.began(nowMs);
+  }
+
+  /** A cooldown ends with the first of a good answer; what is measured of it is reported at its end. */
+  answers({ provider, model }: Target, credentialId: string | null): void {
+    const health = this.#providers.get(provider.id);
+    const target = health?.targets.get(model);
+    if (!health || !target || (health.credentials.size === 0 && target.isTrusted)) return;
+    const tried = health.troubles(target, credentialId ?? noCredential).filter((circuit) => !circuit.isClosed);
+    if (tried.length === 0) return;
+    succeed(target, tried, this.#ports.nowMs());
+    this.#changed(provider.id, true);
+  }
+
+  report(report: AttemptReport): void {
+    const { failure, target } = report;
+    const health = this.#of(target.provider.id);
+    const rule = failure === null ? undefined : cooldownRules[failure];
+    if (failure === null) this.#succeeded(health, report);
+    else if (rule) this.#failed(health, report, { failure, rule, toldMs: report.retryAfterMs });
+    else {
+      const known = health.targets.get(target.model);
+      for (const circuit of health.troubles(known, report.credentialId ?? noCredential)) circuit.ended();
+    }
+  }
+
+  /** All of a provider, or one credential of it, begins anew. */
+  reset(providerId: string, credentialId?: string): void {
+    const health = this.#providers.get(providerId);
+    if (!health) return;
+    if (credentialId === undefined) this.#providers.delete(providerId);
+    else health.forgetCredential(credentialId);
+    this.#changed(providerId, true);
+  }
+
+  /** In another network, what failed before says nothing about targets; a refused credential stays refused. */
+  networkChanged(): void {
+    for (const [id, { targets }] of this.#providers) {
+      targets.clear();
+      this.#changed(id, true);
+    }
+  }
+
+  /** Forgets what is gone from the configuration or was changed in it. */
+  follow({ providers }: Pick<Snapshot, 'providers'>): void {
+    const { newProviders, newCredentials } = whatIsNew(this.#followed, providers);
+    this.#followed = providers;
+    for (const id of newProviders) this.reset(id);
+    for (const { providerId, credentialId } of newCredentials) this.reset(providerId, credentialId);
+    // Of one that is gone, a request that ended later may have reported.
+    for (const id of this.#providers.keys()) if (!providers.has(id)) this.#providers.delete(id);
+  }
+
+  #of(providerId: string): ProviderHealth {
+    const known = this.#providers.get(providerId);
+    if (known) return known;
+    const health = new ProviderHealth();
+    this.#providers.set(providerId, health);
+    return health;
+  }
+
+  #succeeded(health: ProviderHealth, { target, credentialId, firstByteMs }: AttemptReport): void {
+    const nowMs = this.#ports.nowMs();
+    const ofTarget = health.target(target.model);
+    ofTarget.calls.count(false, nowMs);
+    if (firstByteMs !== null) ofTarget.firstByteMs.add(firstByteMs, nowMs);
+    const isTroubled = health.credentials.size > 0 || !ofTarget.isTrusted;
+    if (isTroubled) {
+      const credential = credentialId ?? noCredential;
+      succeed(ofTarget, health.troubles(ofTarget, credential), nowMs);
+      health.forgetTrusted(ofTarget, credential);
+    }
+    this.#changed(target.provider.id, isTroubled);
+  }
+
+  #failed(health: ProviderHealth, { target, credentialId }: AttemptReport, how: CircuitFailure): void {
+    const nowMs = this.#ports.nowMs();
+    const ofTarget = health.target(target.model);
+    const credential = credentialId ?? noCredential;
+    const failed = circuitFor(how.rule.subject, health, ofTarget, credential);
+    failed.failed(how, nowMs);
+    for (const other of health.troubles(ofTarget, credential)) if (other !== failed) other.ended();
+    if (failed === ofTarget.circuit) coolDownIfBad(ofTarget, how, nowMs);
+    this.#changed(target.provider.id, true);
+  }
+}
+
+function credentialIds({ credentials }: CompiledProvider): readonly string[] {
+  return credentials.length === 0 ? without : credentials.map(({ id }) => id);
+}
+
+const without: readonly string[] = [noCredential];
+
+function circuitFor(subject: Subject, health: ProviderHealth, target: TargetHealth, credential: string): Circuit {
+  if (subject === 'target') return target.circuit;
+  return circuitOf(subject === 'credential' ? health.credentials : target.atCredential, credential);
+}
+
+function succeed({ circuit, calls }: TargetHealth, circuits: readonly Circuit[], nowMs: number): void {
+  const wasCooling = !circuit.isClosed;
+  for (const each of circuits) each.succeeded(nowMs);
+  // What failed before the cooldown must not bring on the next one.
+  if (wasCooling && circuit.isClosed) calls.forget();
+}
+
+function coolDownIfBad({ calls, circuit }: TargetHealth, how: CircuitFailure, nowMs: number): void {
+  calls.count(true, nowMs);
+  const isBad = calls.calls(nowMs) >= enoughCalls && calls.errorRate >= badErrorRate;
+  if (isBad && circuit.isClosed) circuit.coolDown(how, nowMs);
+}

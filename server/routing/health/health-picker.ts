@@ -1,0 +1,128 @@
+import type { Picker, PickRequest } from '../picker.ts';
+import type { CompiledCredential, CompiledProvider, Target } from '../snapshot.ts';
+import { coolingLast } from './cooling-last.ts';
+import type { HealthBook } from './health-book.ts';
+import { Measuring } from './measuring.ts';
+import { noCredential, type ProviderHealth } from './provider-health.ts';
+import { drawFor, type StrategyFacts, strategies } from './strategies.ts';
+
+export interface HealthPickerPorts {
+  health: HealthBook;
+  /** What a usual request costs, in US dollars; null: not known. */
+  priceOf(target: Target): number | null;
+  /** From 0 to 1. */
+  random?(): number;
+}
+
+/** Orders by the group's strategy, and puts last what is not to be asked now. */
+export class HealthPicker implements Picker {
+  readonly #ports: HealthPickerPorts;
+  readonly #health: HealthBook;
+  readonly #random: () => number;
+  readonly #measuring = new Measuring();
+  readonly #conversations = new WeakMap<PickRequest, string | null>();
+  /** The credential of the latest attempt, by provider; only where there are several. */
+  readonly #lastUsed = new WeakMap<CompiledProvider, string | null>();
+
+  constructor(ports: HealthPickerPorts) {
+    this.#ports = ports;
+    this.#health = ports.health;
+    this.#random = ports.random ?? Math.random;
+  }
+
+  /** Always all of `targets`: where every one is in bad health, the one whose cooldown ends first is asked first. */
+  order(targets: readonly Target[], request: PickRequest): readonly Target[] {
+    if (targets.length < 2) return targets;
+    const nowMs = this.#health.nowMs();
+    let ordered = strategies[request.policy.strategy](targets, this.#facts(request));
+    if (request.policy.strategy === 'lowest-latency') {
+      ordered = this.#measuring.order(ordered, (target) => this.#health.target(target), nowMs);
+    }
+    return coolingLast(ordered, this.#health, nowMs);
+  }
+
+  credentials({ provider, model }: Target, request: PickRequest): readonly (CompiledCredential | null)[] {
+    const health = this.#health.provider(provider.id);
+    if (provider.credentials.length === 0) return health?.isRefused(noCredential) ? [] : without;
+    const ordered = this.#inTurn(provider, request);
+    return health?.hasTroubledCredential(model) ? this.#thatMayBeAsked(ordered, model, health) : ordered;
+  }
+
+  began(target: Target, credentialId: string | null): void {
+    const { provider } = target;
+    if (provider.credentials.length > 1) this.#lastUsed.set(provider, credentialId);
+    this.#health.began(target, credentialId);
+  }
+
+  mayBeAsked(target: Target): boolean {
+    return this.#health.mayBeAsked(target, this.#health.nowMs());
+  }
+
+  trialPatienceMs(target: Target, { capability }: PickRequest): number {
+    // Two films would be made, and paid.
+    return capability === 'videos' ? 0 : this.#health.trialPatienceMs(target);
+  }
+
+  answers(target: Target, credentialId: string | null): void {
+    this.#health.answers(target, credentialId);
+  }
+
+  report(...[attempt]: Parameters<Picker['report']>): void {
+    this.#health.report(attempt);
+  }
+
+  #facts(request: PickRequest): StrategyFacts {
+    return {
+      random: this.#random,
+      conversation: () => this.#conversationOf(request),
+      firstByteMs: (target) => this.#health.firstByteMs(target),
+      priceOf: this.#ports.priceOf,
+    };
+  }
+
+  /** Looked for once a request: it means parsing the body. */
+  #conversationOf(request: PickRequest): string | null {
+    let found = this.#conversations.get(request);
+    if (found === undefined) {
+      found = request.conversation();
+      this.#conversations.set(request, found);
+    }
+    return found;
+  }
+
+  #inTurn(provider: CompiledProvider, request: PickRequest): readonly CompiledCredential[] {
+    const { credentials } = provider;
+    if (credentials.length < 2) return credentials;
+    const { strategy } = request.policy;
+    if (strategy === 'round-robin') {
+      const last = this.#lastUsed.get(provider);
+      const turn = credentials.findIndex(({ id }) => id === last) + 1;
+      return [...credentials.slice(turn), ...credentials.slice(0, turn)];
+    }
+    const same = strategy === 'sticky' ? this.#conversationOf(request) : null;
+    if (same === null) return credentials;
+    const drawn = credentials.map((credential) => ({
+      credential,
+      draw: drawFor(same, `${provider.id}#${credential.id}`),
+    }));
+    return drawn.sort((a, b) => b.draw - a.draw).map(({ credential }) => credential);
+  }
+
+  /** None at all only where all were refused; where all are to wait, the one whose wait ends first. */
+  #thatMayBeAsked(
+    credentials: readonly CompiledCredential[],
+    model: string | null,
+    health: ProviderHealth,
+  ): readonly CompiledCredential[] {
+    const nowMs = this.#health.nowMs();
+    const askable = credentials.filter(({ id }) => health.mayBeAsked(model, id, nowMs));
+    if (askable.length > 0) return askable;
+    const untilMs = ({ id }: CompiledCredential) => health.credentialUntilMs(model, id);
+    return credentials
+      .filter(({ id }) => !health.isRefused(id))
+      .toSorted((a, b) => untilMs(a) - untilMs(b))
+      .slice(0, 1);
+  }
+}
+
+const without: readonly null[] = [null];

@@ -1,0 +1,94 @@
+/** What a client is told when nobody answered: of all that the upstreams said, what helps it most. */
+import { type ErrorBody, GatewayError } from '../contract/errors.ts';
+import type { FailureClass } from '../contract/ledger.ts';
+import type { ResponseHeaders } from '../transport/transport.ts';
+import type { TransportError } from '../transport/transport-error.ts';
+import type { FailedAttempt } from './run-attempts.ts';
+import type { Target } from './snapshot.ts';
+import { readUpstreamError } from './upstream-error.ts';
+
+/** An upstream's answer of which the client has seen nothing, whole. */
+export interface UpstreamAnswer {
+  status: number;
+  headers: ResponseHeaders;
+  body: Buffer;
+}
+
+export interface HeldAnswer extends UpstreamAnswer {
+  provider: string;
+  /** Its error's own name, without any secret. */
+  errorCode: string | null;
+}
+
+export type LastWord = { kind: 'answer'; answer: HeldAnswer } | { kind: 'error'; error: GatewayError };
+
+/**
+ * What concerns the request itself says most, then what tells when to ask again; that a target could not be reached says
+ * least, but that it is badly configured is no client's business either.
+ */
+const telling: readonly FailureClass[] = [
+  'stream-broken',
+  'rejected',
+  'too-large',
+  'rate-limit',
+  'quota',
+  'transient',
+  'model-unavailable',
+  'credential',
+  'silent',
+  'client-gone',
+];
+
+/** The later of two that say as much. What broke off after it had begun is told as such, whatever came after it. */
+export function moreTelling(earlier: FailedAttempt | null, later: FailedAttempt): FailedAttempt {
+  return earlier && rank(earlier) < rank(later) ? earlier : later;
+}
+
+function rank({ kind, failure, lastWord }: FailedAttempt): number {
+  if (kind === 'broken') return -1;
+  const isOnlyOurs = failure.class === 'transient' && lastWord.kind === 'error';
+  return isOnlyOurs ? telling.length : telling.indexOf(failure.class);
+}
+
+/** Null where the upstream named none. */
+export function errorCodeOf(word: LastWord): string | null {
+  return word.kind === 'error' ? (word.error.kind.code ?? word.error.code) : word.answer.errorCode;
+}
+
+/** As it is told inside a stream, in the form of the OpenAI API. */
+export function errorBodyOf(word: LastWord): ErrorBody {
+  if (word.kind === 'error') return word.error.toBody().error;
+  const { status, body } = word.answer;
+  const said = readUpstreamError(body.toString('utf8'));
+  const message = said?.message || `The provider answered with status ${status}.`;
+  return { message, type: said?.type || 'server_error', param: said?.param ?? null, code: said?.code || null };
+}
+
+export function errorOfTransport({ provider }: Target, error: TransportError): GatewayError {
+  const who = nameOf(provider);
+  const options = { cause: error };
+  if (error.fault === 'timeout') {
+    const what = error.phase === 'connect' ? 'accepted no connection' : 'sent no answer';
+    return new GatewayError('upstream_timeout', `${who} ${what} in time (${error.message}).`, options);
+  }
+  if (error.phase === 'body')
+    return new GatewayError('upstream_unreachable', `${who} broke off its answer: ${error.message}.`, options);
+  return new GatewayError('upstream_unreachable', `${who} cannot be reached: ${error.message}.`, options);
+}
+
+export function errorOfRedirect({ provider }: Target, location: string): GatewayError {
+  return new GatewayError(
+    'upstream_redirected',
+    `${nameOf(provider)} answered with a redirect to ${location}, which is not followed with its credential. ` +
+      'Set its base URL to where the API really is.',
+  );
+}
+
+/** Of a reply that is none: damaged, cut, or of another kind than was asked for. `what` follows "Provider … ". */
+export function damageOf({ provider }: Target, what: string): GatewayError {
+  return new GatewayError('upstream_malformed', `${nameOf(provider)} ${what}.`);
+}
+
+function nameOf({ name, endpoint }: Target['provider']): string {
+  return `Provider "${name}" (${new URL(endpoint.origin).host})`;
+}

@@ -1,0 +1,64 @@
+/** What an upstream's error says, whatever shape it has: OpenAI's, Anthropic's, Google's, Mistral's, or that of a stream's event. */
+
+export interface UpstreamError {
+  message: string;
+  type: string;
+  code: string;
+  param: string | null;
+  /** What Google calls `retryDelay`. */
+  retryAfterMs: number | null;
+}
+
+/** Null where the text is no JSON or holds no error. */
+export function readUpstreamError(text: string): UpstreamError | null {
+  return errorIn(parse(text));
+}
+
+/** The same of a value that was parsed already. */
+export function errorIn(value: unknown): UpstreamError | null {
+  const top = Array.isArray(value) ? value[0] : value;
+  if (!isObject(top)) return null;
+  const error = top.error ?? (isObject(top.response) ? top.response.error : undefined);
+  if (typeof error === 'string' && error !== '') return { ...nothing, message: error, code: text(top.code) };
+  if (isObject(error)) return toError(error);
+  const isFlat = top.type === 'error' || top.object === 'error' || typeof top.detail === 'string';
+  return isFlat ? toError({ ...top, message: top.message ?? top.detail }) : null;
+}
+
+function toError(error: Record<string, unknown>): UpstreamError {
+  return {
+    message: text(error.message),
+    type: text(error.type ?? error.status),
+    code: text(error.code),
+    param: typeof error.param === 'string' ? error.param : null,
+    retryAfterMs: retryDelay(error.details),
+  };
+}
+
+const nothing: UpstreamError = { message: '', type: '', code: '', param: null, retryAfterMs: null };
+
+/** Google's RetryInfo: `{"@type":"…/google.rpc.RetryInfo","retryDelay":"34.4s"}`. */
+function retryDelay(details: unknown): number | null {
+  if (!Array.isArray(details)) return null;
+  for (const detail of details) {
+    const delay = isObject(detail) ? /^(\d+(?:\.\d+)?)s$/.exec(text(detail.retryDelay))?.[1] : undefined;
+    if (delay !== undefined) return Number(delay) * 1000;
+  }
+  return null;
+}
+
+function text(value: unknown): string {
+  return typeof value === 'string' || typeof value === 'number' ? String(value) : '';
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function parse(json: string): unknown {
+  try {
+    return JSON.parse(json);
+  } catch {
+    return null;
+  }
+}

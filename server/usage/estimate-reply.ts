@@ -1,0 +1,111 @@
+/**
+ * About how many tokens the text of a reply has, from the end of its bytes. Pure. Of a reply that is longer than its kept
+ * end, the end stands for the whole: what surrounds the text in JSON is much the same from beginning to end.
+ */
+import { estimateTokens } from './estimate-tokens.ts';
+
+/** The end of a reply, or all of it. */
+export interface ReplyEnd {
+  tail: Buffer;
+  /** Length of the whole reply. */
+  bytes: number;
+  contentType: string;
+}
+
+/** Null if it is neither JSON nor an event stream, or if the work has only been begun. An answer without any text has 0. */
+export function estimateReply({ tail, bytes, contentType }: ReplyEnd): number | null {
+  if (/event-stream/i.test(contentType)) return estimateStream(tail, bytes);
+  return /json/i.test(contentType) && !isBinary(tail) ? estimateJson(tail, bytes) : null;
+}
+
+function estimateStream(tail: Buffer, bytes: number): number {
+  const lines = tail.toString('utf8').split(/\r\n|\n|\r/);
+  // The first line of a tail that was cut is a piece of one.
+  const whole = bytes > tail.length ? lines.slice(1) : lines;
+  let read = 0;
+  let text = '';
+  for (const line of whole) {
+    read += Buffer.byteLength(line) + 1;
+    if (line.startsWith('data:')) text += textOfEvent(line.slice('data:'.length));
+  }
+  return scaled(estimateTokens(text), bytes, Math.min(read, tail.length));
+}
+
+function textOfEvent(data: string): string {
+  const event = parse(data);
+  if (!isFields(event)) return '';
+  // Typed events tell every text twice: piece by piece, and whole at its end.
+  if (typeof event.delta === 'string') return /audio/.test(String(event.type)) ? '' : event.delta;
+  return Array.isArray(event.choices) ? event.choices.map(textOfChoice).join('') : '';
+}
+
+function textOfChoice(choice: unknown): string {
+  if (!isFields(choice)) return '';
+  const said = isFields(choice.delta) ? choice.delta : choice.message;
+  return `${textOf(choice.text)}${isFields(said) ? textOfMessage(said) : ''}`;
+}
+
+function textOfMessage(message: Fields): string {
+  const { content, reasoning_content, reasoning, refusal, tool_calls } = message;
+  // Some services tell the same reasoning under both names.
+  const thought = textOf(reasoning_content) || textOf(reasoning);
+  return `${thought}${textOf(content)}${textOf(refusal)}${Array.isArray(tool_calls) ? tool_calls.map(textOfCall).join('') : ''}`;
+}
+
+function textOfCall(call: unknown): string {
+  if (!isFields(call)) return '';
+  const called = isFields(call.function) ? call.function : call.custom;
+  return isFields(called) ? `${textOf(called.name)}${textOf(called.arguments)}${textOf(called.input)}` : '';
+}
+
+function estimateJson(tail: Buffer, bytes: number): number | null {
+  const text = tail.toString('utf8');
+  const reply = bytes <= tail.length ? parse(text) : null;
+  if (isFields(reply)) return isOnlyBegun(reply) ? null : estimateTokens(textOfReply(reply));
+  return scaled(estimateTokens(unescaped(text)), bytes, tail.length);
+}
+
+/** A response that is made in the background: what it uses is not known before it is asked for again. */
+const isOnlyBegun = ({ status }: Fields) => status === 'queued' || status === 'in_progress';
+
+function textOfReply(reply: Fields): string {
+  if (Array.isArray(reply.choices)) return reply.choices.map(textOfChoice).join('');
+  if (Array.isArray(reply.output)) return reply.output.map(textOfItem).join('');
+  return textOf(reply.text);
+}
+
+/** An item of a response: a message with parts, a call, reasoning. */
+function textOfItem(item: unknown): string {
+  if (!isFields(item)) return '';
+  const parts = [item.content, item.summary].flatMap((list) => (Array.isArray(list) ? list : []));
+  const told = parts.map((part) => (isFields(part) ? `${textOf(part.text)}${textOf(part.refusal)}` : '')).join('');
+  return `${textOf(item.name)}${textOf(item.arguments)}${told}`;
+}
+
+/** Of a piece of JSON: escapes as the characters they stand for, since a line break or a Chinese sign is no six letters. */
+function unescaped(json: string): string {
+  return json
+    .replaceAll(/\\u([0-9a-fA-F]{4})/g, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)))
+    .replaceAll(/\\([nrtbf"\\/])/g, (_, sign: string) => (sign === '"' || sign === '\\' ? sign : ' '));
+}
+
+const scaled = (tokens: number, whole: number, part: number) =>
+  part === 0 || whole <= part ? tokens : Math.round((tokens * whole) / part);
+
+/** A body that was compressed against our wish cannot be read. */
+const isBinary = (bytes: Buffer) => bytes.subarray(0, 64).some((byte) => byte < 0x09);
+
+type Fields = Record<string, unknown>;
+
+const isFields = (value: unknown): value is Fields =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const textOf = (value: unknown) => (typeof value === 'string' ? value : '');
+
+function parse(json: string): unknown {
+  try {
+    return JSON.parse(json);
+  } catch {
+    return null;
+  }
+}

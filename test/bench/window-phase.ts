@@ -1,0 +1,167 @@
+/** What the window and the desktop around it cost: the budgets of both, with a real Chromium and the double of Electron. */
+import { existsSync, readFileSync } from 'node:fs';
+import { Agent, request as httpRequest } from 'node:http';
+import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import { gzipSync } from 'node:zlib';
+import { type Browser, chromium, type Page } from 'playwright-core';
+import type { RunningGateway } from './gateways.ts';
+import { buildRequest, clientKey } from './payloads.ts';
+import type { Bench } from './phases.ts';
+import { quantile } from './samples.ts';
+
+const windowFolder = join(import.meta.dirname, '../../dist/window');
+const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium';
+const requestsPerSecond = 200;
+const tailMs = 5_000;
+const tickMs = 10;
+const dayMs = 86_400_000;
+
+export async function windowPhase(bench: Bench): Promise<void> {
+  if (!existsSync(executablePath)) {
+    console.error(`The window is not measured: there is no Chromium at ${executablePath} (set CHROMIUM).`);
+    return;
+  }
+  const browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
+  try {
+    const gateway = await bench.running('sluice');
+    await measureOpening(bench, browser, gateway);
+    await measureTail(bench, browser, gateway);
+  } finally {
+    await browser.close();
+  }
+  await measureOverview(bench, await bench.running('sluice-full'));
+}
+
+/** From the first request for the page until it shows what the engine says, in a browser that knows nothing of it. */
+async function measureOpening(bench: Bench, browser: Browser, gateway: RunningGateway): Promise<void> {
+  const page = await openWindow(browser, gateway, '/');
+  const interactiveMs = await page.evaluate(() => Number(document.documentElement.dataset.interactiveMs));
+  bench.samples.add('window.interactiveMs', 'sluice', interactiveMs);
+  const scripts = await page.evaluate(() =>
+    performance
+      .getEntriesByType('resource')
+      .map(({ name }) => new URL(name).pathname)
+      .filter((path) => path.endsWith('.js')),
+  );
+  const first = firstScripts();
+  bench.samples.add('window.firstJsKb', 'sluice', gzipKb(first));
+  bench.samples.add('window.overviewJsKb', 'sluice', gzipKb([...new Set([...first, ...scripts])]));
+  await page.context().close();
+}
+
+/** What the page names itself: all that stands between it and the first screen. */
+function firstScripts(): string[] {
+  const html = readFileSync(join(windowFolder, 'index.html'), 'utf8');
+  return [...html.matchAll(/(?:src|href)="([^"]+\.js)"/g)].map(([, path = '']) => join('/', path));
+}
+
+function gzipKb(paths: readonly string[]): number {
+  const bytes = paths.map((path) => gzipSync(readFileSync(join(windowFolder, path))).length);
+  return bytes.reduce((sum, each) => sum + each, 0) / 1_000;
+}
+
+/** Frames while requests come in at a steady rate and every one of them is drawn into the list. */
+async function measureTail(bench: Bench, browser: Browser, gateway: RunningGateway): Promise<void> {
+  const page = await openWindow(browser, gateway, '/requests');
+  const durationMs = tailMs * bench.scale;
+  const counting = page.evaluate(countFrames, durationMs);
+  const sent = await sendSteadily(gateway.port, durationMs);
+  const gapsMs = await counting;
+  bench.samples.add('window.tailFps', 'sluice', 1_000 / (gapsMs.reduce((sum, gap) => sum + gap, 0) / gapsMs.length));
+  bench.samples.add('window.tailGapMs', 'sluice', quantile(gapsMs, 0.99));
+  bench.samples.add('window.tailPerSecond', 'sluice', sent / (durationMs / 1_000));
+  await page.context().close();
+}
+
+/** In the page: the times between frames. */
+async function countFrames(durationMs: number): Promise<number[]> {
+  const nextFrame = () => new Promise<number>((resolve) => requestAnimationFrame(resolve));
+  const gapsMs: number[] = [];
+  const begin = await nextFrame();
+  for (let last = begin; last - begin < durationMs; ) {
+    const now = await nextFrame();
+    gapsMs.push(now - last);
+    last = now;
+  }
+  return gapsMs;
+}
+
+async function sendSteadily(port: number, durationMs: number): Promise<number> {
+  const agent = new Agent({ keepAlive: true });
+  const body = bodyOf(buildRequest('short', port));
+  const beginMs = performance.now();
+  let sent = 0;
+  for (let sinceMs = 0; sinceMs < durationMs; sinceMs = performance.now() - beginMs) {
+    for (; sent < (sinceMs / 1_000) * requestsPerSecond; sent++) send(port, agent, body);
+    await setTimeout(tickMs);
+  }
+  agent.destroy();
+  return sent;
+}
+
+function bodyOf(request: Buffer): Buffer {
+  return request.subarray(request.indexOf('\r\n\r\n') + 4);
+}
+
+function send(port: number, agent: Agent, body: Buffer): void {
+  const headers = { authorization: `Bearer ${clientKey}`, 'content-type': 'application/json' };
+  const path = '/v1/chat/completions';
+  const asked = httpRequest({ port, host: '127.0.0.1', path, method: 'POST', headers, agent });
+  // Those that run at the end are broken off with their connections.
+  asked.on('error', () => {});
+  asked.on('response', (response) => response.resume());
+  asked.end(body);
+}
+
+/** All that the overview asks for a time of 90 days, at once as the window does. */
+async function measureOverview(bench: Bench, gateway: RunningGateway): Promise<void> {
+  const untilMs = Date.now();
+  const time = { sinceMs: untilMs - 90 * dayMs, untilMs };
+  const grid = { ...time, stepMs: dayMs };
+  const questions = [
+    { type: 'usage', by: 'model', ...time },
+    { type: 'usage-over-time', by: 'day', ...grid },
+    { type: 'usage-over-time', by: 'model', names: ['gpt-x'], ...grid },
+    { type: 'first-byte-times', ...grid },
+  ];
+  const beganMs = performance.now();
+  await Promise.all(questions.map((question) => control(gateway, 'query', question)));
+  bench.samples.add('window.overviewMs', 'sluice', performance.now() - beganMs);
+}
+
+async function openWindow(browser: Browser, gateway: RunningGateway, screen: string): Promise<Page> {
+  const context = await browser.newContext({ locale: 'en-GB', viewport: { width: 1280, height: 800 } });
+  const page = await context.newPage();
+  await page.addInitScript(noteWhenInteractive);
+  const { url } = await control(gateway, 'execute', { type: 'window.create-address' });
+  await page.goto(String(url));
+  await page.waitForFunction(() => document.documentElement.dataset.interactiveMs);
+  await page.evaluate((path) => location.assign(`#${path}`), screen);
+  return page;
+}
+
+/** In the page: notes when the first screen shows what the engine said, and its acts can be taken. */
+function noteWhenInteractive(): void {
+  const look = () => {
+    const root = document.documentElement;
+    const isThere = document.querySelector('[role="status"]')?.textContent?.includes('Serving');
+    if (!isThere || !document.querySelector('main a, main button') || root.dataset.interactiveMs) return;
+    requestAnimationFrame(() => {
+      root.dataset.interactiveMs ??= String(performance.now());
+    });
+  };
+  new MutationObserver(look).observe(document, { childList: true, subtree: true, characterData: true });
+}
+
+async function control({ port, dataDir }: RunningGateway, path: 'execute' | 'query', body: object) {
+  const token = readFileSync(join(dataDir, 'admin.token'), 'utf8').trim();
+  const response = await fetch(`http://127.0.0.1:${port}/control/${path}`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  });
+  const reply = await response.json();
+  if (!response.ok) throw new Error(`the control plane refuses "${JSON.stringify(body)}": ${JSON.stringify(reply)}`);
+  return reply.result;
+}

@@ -1,0 +1,104 @@
+/**
+ * Every screen of a furnished Sluice, narrow and wide, light and dark, in both languages: pictures to be looked at
+ * (`test-results/gallery/`), and a check that nothing sticks out or complains. With SLUICE_GALLERY=all in all eight looks,
+ * the README's pictures among them; else in four that hold each pair of width, colours and language.
+ */
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Page } from 'playwright-core';
+import { expect, it } from 'vitest';
+import { checkout } from '../support/program.ts';
+import { furnish, furnishedConfig, furnishedEnv } from './furnished.ts';
+import { appearances, createKeptKey, openInSuite, overflowOf } from './window-suite.ts';
+
+const open = openInSuite();
+const folder = join(checkout, 'test-results/gallery');
+mkdirSync(folder, { recursive: true });
+
+const allLooks = [420, 1280].flatMap((width) =>
+  (['light', 'dark'] as const).flatMap((colorScheme) =>
+    (['en-GB', 'zh-CN'] as const).map((locale) => ({ width, colorScheme, locale })),
+  ),
+);
+const looks = process.env.SLUICE_GALLERY === 'all' ? allLooks : appearances;
+
+interface Shot {
+  name: string;
+  path: string;
+  /** Waits for what is to be seen, after acting if need be. */
+  ready(page: Page): Promise<void>;
+}
+
+const shots: readonly Shot[] = [
+  { name: 'overview', path: '/', ready: (page) => page.locator('.recharts-bar').first().waitFor() },
+  { name: 'providers', path: '/providers', ready: (page) => page.getByText('Ollama', { exact: true }).waitFor() },
+  { name: 'provider', path: '/providers/openai', ready: (page) => page.getByText('gpt-image-1').first().waitFor() },
+  {
+    name: 'add-provider',
+    path: '/providers',
+    async ready(page) {
+      await page.getByRole('button', { name: /^(Add provider|添加提供方)$/ }).click();
+      await page.getByRole('dialog').getByText('https://api.openai.com/v1').waitFor();
+    },
+  },
+  {
+    name: 'models',
+    path: '/models',
+    async ready(page) {
+      await page.getByRole('button', { name: /fast/ }).first().click();
+      await page.getByRole('status').getByText('Ollama').first().waitFor();
+    },
+  },
+  { name: 'groups', path: '/groups', ready: (page) => page.getByText('Coding agents').first().waitFor() },
+  { name: 'group', path: '/groups/agents', ready: (page) => page.getByText('gpt-5-mini').first().waitFor() },
+  { name: 'keys', path: '/keys', ready: (page) => page.getByText('Notes app').first().waitFor() },
+  { name: 'requests', path: '/requests', ready: (page) => page.locator('tbody tr').nth(5).waitFor() },
+  {
+    name: 'request',
+    path: '/requests',
+    async ready(page) {
+      await page.getByRole('link', { name: 'POST /v1/chat/completions' }).nth(1).click();
+      await page.getByRole('dialog').locator('dl').first().waitFor();
+    },
+  },
+  {
+    name: 'playground',
+    path: '/playground/chat',
+    async ready(page) {
+      await page
+        .getByLabel(/^(Model|模型)$/)
+        .first()
+        .fill('demo-chat');
+      await page.locator('textarea').first().fill('Hello! What can I try here?');
+      // Which can be used once the key is known.
+      await page.locator('button[type=submit]').click();
+      await page.getByText('[DONE]').waitFor({ state: 'attached' });
+    },
+  },
+  {
+    name: 'connect',
+    path: '/connect',
+    ready: (page) =>
+      page
+        .getByText(/YOUR_KEY/)
+        .first()
+        .waitFor(),
+  },
+  { name: 'settings', path: '/settings', ready: (page) => page.locator('input').nth(3).waitFor() },
+];
+
+it.each(looks)('$width px, $colorScheme, $locale', { timeout: 180_000 }, async ({ width, colorScheme, locale }) => {
+  const context = { viewport: { width, height: 800 }, colorScheme, locale };
+  const window = await open({ context, config: furnishedConfig, env: furnishedEnv, prepare: furnish });
+  const { page, gateway, complaints } = window;
+  for (const { name, path, ready } of shots) {
+    if (name === 'playground') await createKeptKey(window, 'Try-out');
+    await page.goto(`${gateway.origin}/#${path}`);
+    await page.reload();
+    await ready(page);
+    expect(await overflowOf(page), name).toBeLessThanOrEqual(0);
+    const file = join(folder, `${name}-${width}-${colorScheme}-${locale.slice(0, 2)}.png`);
+    await page.screenshot({ path: file, animations: 'disabled' });
+  }
+  expect(complaints).toEqual([]);
+});

@@ -1,0 +1,121 @@
+/** What the window shows of providers, credentials and routes that are in trouble. */
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { testKey } from '../support/gateway.ts';
+import { json, type ScriptedUpstream, startUpstream } from '../support/upstream.ts';
+import { accessibilityFaults } from './accessibility.ts';
+import type { OpenedWindow } from './open-window.ts';
+import { appearances, openInSuite, overflowOf } from './window-suite.ts';
+
+const open = openInSuite();
+const answer = { id: 'x', object: 'chat.completion', model: 'm', choices: [] };
+
+let failing: ScriptedUpstream;
+let refusing: ScriptedUpstream;
+let working: ScriptedUpstream;
+beforeEach(async () => {
+  failing = await startUpstream((_, response) => json(response, { error: { message: 'broken' } }, 500));
+  refusing = await startUpstream(({ headers }, response) =>
+    headers.authorization === 'Bearer wrong'
+      ? json(response, { error: { message: 'bad key', code: 'invalid_api_key' } }, 401)
+      : json(response, answer),
+  );
+  working = await startUpstream((_, response) => json(response, answer));
+});
+afterEach(() => Promise.all([failing.stop(), refusing.stop(), working.stop()]));
+
+/** A window on three providers of the model `m`, of which only the last has no trouble, after some requests. */
+async function openInTrouble(options: Parameters<typeof open>[0]): Promise<OpenedWindow> {
+  const opened = await open({
+    ...options,
+    env: { WRONG: 'wrong', RIGHT: 'right' },
+    config: {
+      providers: [
+        { id: 'failing', name: 'Failing', baseUrl: failing.baseUrl, models: ['m'] },
+        {
+          ...{ id: 'refusing', name: 'Refusing', baseUrl: refusing.baseUrl, models: ['m'] },
+          credentials: [
+            { id: 'old', label: 'Old one', secret: 'env:WRONG' },
+            { id: 'new', label: 'New one', secret: 'env:RIGHT' },
+          ],
+        },
+        { id: 'working', name: 'Working', baseUrl: working.baseUrl, models: ['m'] },
+      ],
+      groups: [{ id: 'default', policy: { retries: 1 } }],
+    },
+  });
+  for (let count = 0; count < 6; count++) {
+    await opened.clientWith(testKey).chat.completions.create({ model: 'm', messages: [] });
+  }
+  return opened;
+}
+
+describe('trouble', () => {
+  it('is shown at the providers with its reason, and ends with a reset', async () => {
+    const { page, complaints } = await openInTrouble({ screen: '/providers' });
+    const card = page.getByRole('listitem').filter({ hasText: 'Failing' });
+    await card.getByText(/^Left alone for now/).waitFor();
+    await card.getByText(/^It failed or could not be reached\. (The next request tries it|Asked only if)/).waitFor();
+    const partly = page.getByRole('listitem').filter({ hasText: 'Refusing' });
+    await partly.getByText(/^Fails in part.*first byte in/).waitFor();
+    await partly.getByText(/^Old one: It refused the credential\. Not asked until/).waitFor();
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await card.getByRole('button', { name: /^Reset Failing/ }).press('Enter');
+    await card.getByText(/^Ready/).waitFor();
+    expect(await card.getByRole('button', { name: /^Reset/ }).count()).toBe(0);
+    expect(complaints).toEqual([]);
+  });
+
+  it('of a credential is shown at that credential, which is tried again after a reset', async () => {
+    const { page, gateway, complaints } = await openInTrouble({ screen: '/providers/refusing' });
+    const row = page.getByRole('listitem').filter({ hasText: 'Old one' });
+    await row.getByText('It refused the credential. Not asked until it is replaced, or reset').waitFor();
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await row.getByRole('button', { name: /^Reset Old one/ }).press('Enter');
+    await row.getByText(/^It refused/).waitFor({ state: 'detached' });
+    const [, provider] = await gateway.gateway.query({ type: 'providers' });
+    expect(provider?.credentials.map(({ health }) => health.state)).toEqual(['ok', 'ok']);
+    expect(complaints).toEqual([]);
+  });
+
+  it('leads from the overview to where it is mended', async () => {
+    const { page } = await openInTrouble({});
+    await page.getByRole('link', { name: /^Failing: It failed or could not be reached/ }).waitFor();
+    await page.getByRole('link', { name: /^Refusing, credential “Old one”: It refused the credential/ }).click();
+    await page.getByRole('region', { name: 'Credentials' }).getByText('Old one').waitFor();
+  });
+
+  it('puts a target last where it is asked what would happen', async () => {
+    const { page } = await openInTrouble({ screen: '/models' });
+    const section = page.getByRole('region', { name: 'What would happen' });
+    await section.getByLabel('Model').fill('m');
+    await section.getByText(/^It failed or could not be reached/).waitFor();
+    await section.getByText(/^Old one: It refused the credential/).waitFor();
+    expect(await accessibilityFaults(page)).toEqual([]);
+  });
+});
+
+it.each(appearances)('trouble is in order in $width px, $colorScheme, $locale', async (appearance) => {
+  const { width, colorScheme, locale } = appearance;
+  const context = { viewport: { width, height: 900 }, colorScheme, locale };
+  const { page, complaints } = await openInTrouble({ context, screen: '/providers' });
+  const check = async (name: string) => {
+    await page.screenshot({ path: `test-results/health-${name}-${width}-${colorScheme}.png`, fullPage: true });
+    expect(await overflowOf(page)).toBeLessThanOrEqual(0);
+    expect(await accessibilityFaults(page)).toEqual([]);
+  };
+  await page.getByText(/^(Fails in part|部分失败)/).waitFor();
+  await check('providers');
+  await page.getByRole('link', { name: 'Refusing', exact: true }).click();
+  await page
+    .getByText(/^(It refused the credential|凭据被拒绝)/)
+    .first()
+    .waitFor();
+  await check('provider');
+  await page.goto(`${new URL(page.url()).origin}/#/`);
+  await page
+    .getByRole('link', { name: /Failing/ })
+    .first()
+    .waitFor();
+  await check('overview');
+  expect(complaints).toEqual([]);
+});

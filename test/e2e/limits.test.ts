@@ -1,0 +1,131 @@
+/** Limits in the window: set at a key and a group, seen as they are used, told where they are spent. */
+import { describe, expect, it, vi } from 'vitest';
+import { accessibilityFaults } from './accessibility.ts';
+import { appearances, openInSuite, overflowOf } from './window-suite.ts';
+
+const open = openInSuite();
+
+const priced = { settings: { prices: { 'demo-chat': { input: 2000, output: 2000 } } } };
+const question = { model: 'demo-chat', messages: [{ role: 'user' as const, content: 'hello' }] };
+
+describe('limits', () => {
+  it('of a key are set in its form, hold at once, are seen as they are used, and are taken away again', async () => {
+    const { page, gateway, complaints } = await open({ screen: '/keys', config: priced });
+    await page.getByRole('button', { name: 'Change first' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByRole('button', { name: 'Set limits' }).click();
+    await dialog.getByLabel('Requests per minute').fill('2');
+    await dialog.getByRole('button', { name: 'Add a budget' }).click();
+    await dialog.getByLabel('Amount of budget 1').fill('2.5');
+    await dialog.getByLabel('Period of budget 1').selectOption('a week');
+    await dialog.getByRole('button', { name: 'Add a budget' }).click();
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    const [key] = await gateway.gateway.query({ type: 'keys' });
+    expect(key?.limits).toEqual({
+      requestsPerMinute: 2,
+      budgets: [{ unit: 'usd', amount: 2.5, per: 'week', hard: true }],
+    });
+    const row = page.getByRole('listitem').filter({ hasText: 'first' }).first();
+    await row.getByRole('meter', { name: 'requests per minute' }).waitFor();
+    for (let count = 0; count < 2; count++) await gateway.client.chat.completions.create(question);
+    await expect(gateway.client.chat.completions.create(question)).rejects.toMatchObject({ status: 429 });
+    await row.getByText('2 of 2').waitFor();
+    await page.getByRole('button', { name: 'Change first' }).click();
+    await dialog.getByLabel('Requests per minute').fill('');
+    await dialog.getByRole('button', { name: 'Remove budget 1' }).click();
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    expect((await gateway.gateway.query({ type: 'keys' }))[0]?.limits).toBe(null);
+    expect(await row.getByRole('meter').count()).toBe(0);
+    expect(complaints).toEqual([]);
+  });
+
+  it('of a group are set in its form, and an overview says when its budget is spent', async () => {
+    const { page, gateway, complaints } = await open({ screen: '/groups/default', config: priced });
+    await page.getByLabel('Tokens per minute').fill('90000');
+    await page.getByRole('button', { name: 'Add a budget' }).click();
+    await page.getByLabel('Amount of budget 1').fill('1');
+    await page.getByLabel('Unit of budget 1').selectOption('tokens');
+    await page.getByLabel('When budget 1 is spent').selectOption('only tell');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('meter', { name: '1 tokens a month' }).waitFor();
+    for (let count = 0; count < 2; count++) await gateway.client.chat.completions.create(question);
+    await page.goto(`${gateway.origin}/#/`);
+    const concern = page.getByRole('link', { name: /Group “default” has spent .+ of its 1 tokens a month/ });
+    await concern.click();
+    await page.getByRole('textbox', { name: 'Tokens per minute' }).waitFor();
+    expect(complaints).toEqual([]);
+  });
+});
+
+describe('a prompt that comes again and again, faster and faster', () => {
+  it('is told on the overview, and one click allows it', async () => {
+    vi.useFakeTimers({ toFake: ['performance'] });
+    const { page, gateway, complaints } = await open();
+    try {
+      const refused = () => gateway.client.chat.completions.create(question).catch(({ status }) => status);
+      for (const count of [12, 20, 28, 36, 44]) {
+        for (let index = 0; index < count; index++) {
+          await refused();
+          vi.advanceTimersByTime(10_000 / count);
+        }
+      }
+      await refused();
+      expect(await refused()).toBe(429);
+      await page.getByText(/Key “first” sends the same prompt again and again/).waitFor();
+      expect(await accessibilityFaults(page)).toEqual([]);
+      await page.screenshot({ path: 'test-results/limits-runaway.png' });
+      await page.getByRole('button', { name: 'Allow for an hour' }).click();
+      await page.getByText(/sends the same prompt/).waitFor({ state: 'detached' });
+      expect(await refused()).toMatchObject({ object: 'chat.completion' });
+      expect(complaints).toEqual([]);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+});
+
+describe('the screens with limits', () => {
+  it.each(appearances)(
+    'are in order in $width px, $colorScheme, $locale',
+    async ({ width, colorScheme, locale }) => {
+      const context = { viewport: { width, height: 900 }, colorScheme, locale };
+      const limits = {
+        requestsPerMinute: 60,
+        tokensPerMinute: 100_000,
+        concurrent: 4,
+        budgets: [
+          { unit: 'usd' as const, amount: 0.1, per: 'day' as const },
+          { unit: 'tokens' as const, amount: 1_000_000, per: 'month' as const, hard: false },
+        ],
+      };
+      const { page, gateway, complaints } = await open({
+        context,
+        screen: '/keys',
+        config: { ...priced, groups: [{ id: 'default', limits: { concurrent: 20, budgets: [] } }] },
+      });
+      await gateway.client.chat.completions.create(question);
+      await gateway.gateway.execute({ type: 'key.update', id: 'k1', changes: { limits } });
+      const check = async (name: string) => {
+        await page.screenshot({ path: `test-results/limits-${name}-${width}-${colorScheme}.png`, fullPage: true });
+        expect(await overflowOf(page)).toBeLessThanOrEqual(0);
+        expect(await accessibilityFaults(page)).toEqual([]);
+      };
+      await page.getByRole('meter').first().waitFor();
+      await check('keys');
+      await page.getByRole('button', { name: /^(Change first|修改 first)$/ }).click();
+      await page.getByRole('dialog').getByRole('group').waitFor();
+      await check('key');
+      await page.keyboard.press('Escape');
+      await page.goto(`${gateway.origin}/#/groups/default`);
+      await page.getByRole('meter').first().waitFor();
+      await check('group');
+      await page.goto(`${gateway.origin}/#/`);
+      await page.getByRole('link', { name: /“first”/ }).waitFor();
+      await check('overview');
+      expect(complaints).toEqual([]);
+    },
+    60_000,
+  );
+});

@@ -1,0 +1,205 @@
+/** Team presets in the window: in by file, text, drop; a preview before; what they fix shows as fixed. */
+import type { Page } from 'playwright-core';
+import { describe, expect, it, vi } from 'vitest';
+import { makePresetLink } from '../../server/contract/preset-link.ts';
+import { acmePreset } from '../server/control/team-preset-file.ts';
+import { accessibilityFaults } from './accessibility.ts';
+import { tabTo } from './person.ts';
+import { appearances, openInSuite, overflowOf } from './window-suite.ts';
+
+// Eight screens are looked at one after the other; on a busy machine that takes its time.
+vi.setConfig({ testTimeout: 90_000 });
+
+const open = openInSuite();
+const locking = {
+  ...acmePreset,
+  locked: ['providers', 'aliases', 'groups/default/models', 'settings/ledger.retentionDays'],
+};
+
+describe('a team preset', () => {
+  it('is imported from a file after a preview of every change, and leads to the missing credential', async () => {
+    const { page, gateway, complaints } = await open({ screen: '/settings' });
+    await chooseFile(page, locking);
+    const dialog = page.getByRole('dialog', { name: 'Team preset' });
+    await dialog.getByText('by Acme · version 2026-11 · Questions: it@acme.example').waitFor();
+    await dialog.getByText('Added: provider acme').waitFor();
+    await dialog.getByText('"http://127.0.0.1:9/acme/v1"').waitFor();
+    await dialog.getByText('["*"] → ["gpt-*","team/*"]').waitFor();
+    await dialog.getByText('settings/ledger.retentionDays').waitFor();
+    expect((await gateway.gateway.query({ type: 'config' })).revision).toBe(1);
+    await dialog.getByRole('button', { name: 'Apply' }).click();
+    await dialog.getByText('“Acme engineering” is applied. Now enter your credentials:').waitFor();
+    await dialog.getByRole('button', { name: 'Enter the credential for Acme models' }).click();
+    await dialog.getByLabel('Credential', { exact: true }).fill('sk-mine');
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await dialog.getByText('Entered').waitFor();
+    await dialog.getByRole('button', { name: 'Done' }).click();
+    const [provider] = await gateway.gateway.query({ type: 'providers' });
+    expect(provider).toMatchObject({ id: 'acme', credentials: [{ id: 'own', hasSecret: true }] });
+    expect(complaints).toEqual([]);
+  });
+
+  it('is imported as pasted text or a pasted link', async () => {
+    const { page, gateway } = await open({ screen: '/settings' });
+    await page.getByRole('button', { name: 'Paste preset…' }).click();
+    const paste = page.getByRole('dialog', { name: 'Paste a team preset' });
+    await paste.getByRole('textbox').fill('sluice://preset?data=not*base64');
+    await paste.getByRole('button', { name: 'Show what it would change' }).click();
+    await paste.getByText(/holds no team preset that can be read/).waitFor();
+    await paste.getByRole('textbox').fill(makePresetLink(acmePreset) ?? '');
+    await paste.getByRole('button', { name: 'Show what it would change' }).click();
+    await page.getByRole('dialog', { name: 'Team preset' }).getByRole('button', { name: 'Apply' }).click();
+    await page.getByText('“Acme engineering” is applied.').waitFor();
+    expect((await gateway.gateway.query({ type: 'status' })).team.presets).toHaveLength(1);
+  });
+
+  it('is imported by dropping its file anywhere, which shows while it is held', async () => {
+    const { page, complaints } = await open({ screen: '/requests' });
+    await page.getByRole('heading', { name: 'Requests' }).waitFor();
+    await dragFile(page, 'dragover', 'team.json', JSON.stringify(acmePreset));
+    await page.getByText('Drop a team preset or an exported configuration here').waitFor();
+    await page.screenshot({ path: 'test-results/team-drop.png' });
+    await dragFile(page, 'drop', 'team.json', JSON.stringify(acmePreset));
+    await page.getByRole('dialog', { name: 'Team preset' }).getByText('Added: provider acme').waitFor();
+    expect(await page.getByText('Drop a team preset').count()).toBe(0);
+    expect(complaints).toEqual([]);
+  });
+
+  it('is told from an exported configuration, which is dropped the same way, and from anything else', async () => {
+    const { page } = await open();
+    await page.getByRole('heading', { name: 'Overview' }).waitFor();
+    await dragFile(page, 'drop', 'config.json', JSON.stringify({ version: 1, groups: [{ id: 'default' }] }));
+    await page.getByRole('dialog', { name: 'Import a configuration' }).getByText('Removed: key k1').waitFor();
+    await page.keyboard.press('Escape');
+    for (const [text, complaint] of [
+      ['{"hello":1}', /neither a team preset nor/],
+      ['hello', /not JSON/],
+      ['{"teamPreset":1,"name":"sk-proj-planted1234567890","organisation":"A"}', /looks like a secret/],
+      [JSON.stringify({ ...acmePreset, settings: { host: '0.0.0.0' } }), /only a preset may that is built into/],
+    ] as const) {
+      await dragFile(page, 'drop', 'what.json', text);
+      const dialog = page.getByRole('dialog', { name: 'It could not be imported' });
+      await dialog.getByText(complaint).waitFor();
+      expect(await dialog.textContent()).not.toContain('planted');
+      await dialog.getByRole('button', { name: 'Close' }).last().click();
+      await dialog.waitFor({ state: 'detached' });
+    }
+  });
+
+  it('that leads a provider elsewhere says that its credentials go, before it is applied', async () => {
+    const main = { id: 'main', baseUrl: 'https://api.example.com/v1', models: ['m'] };
+    const config = { providers: [{ ...main, credentials: [{ id: 'c1' }] }] };
+    const { page, gateway } = await open({ screen: '/settings', config });
+    const providers = [{ ...main, baseUrl: 'https://evil.example/v1' }];
+    await chooseFile(page, { teamPreset: 1, name: 'Trap', organisation: 'Nobody', providers });
+    const dialog = page.getByRole('dialog', { name: 'Team preset' });
+    await dialog.getByText('These credentials would be deleted').waitFor();
+    await dialog.getByText('main/c1').waitFor();
+    await dialog.getByRole('button', { name: 'Apply' }).click();
+    await dialog.getByRole('button', { name: 'Enter the credential for main' }).waitFor();
+    expect((await gateway.gateway.query({ type: 'providers' }))[0]?.credentials[0]?.hasSecret).toBe(false);
+  });
+
+  it('is applied by keyboard alone', async () => {
+    const { page, gateway } = await open();
+    await page.getByRole('heading', { name: 'Overview' }).waitFor();
+    await dragFile(page, 'drop', 'team.json', JSON.stringify(acmePreset));
+    const dialog = page.getByRole('dialog', { name: 'Team preset' });
+    await tabTo(page, dialog.getByRole('button', { name: 'Apply' }));
+    await page.keyboard.press('Enter');
+    const enter = dialog.getByRole('button', { name: 'Enter the credential for Acme models' });
+    await enter.waitFor();
+    await tabTo(page, enter);
+    await page.keyboard.press('Enter');
+    await dialog.getByLabel('Credential', { exact: true }).waitFor();
+    await page.keyboard.type('sk-typed');
+    await page.keyboard.press('Enter');
+    await dialog.getByText('Entered').waitFor();
+    expect((await gateway.gateway.query({ type: 'providers' }))[0]?.credentials[0]?.hasSecret).toBe(true);
+  });
+});
+
+describe('what a team preset has fixed', () => {
+  it('shows as fixed on the screens, with who has set it, and can be changed after leaving', async () => {
+    const { page, gateway, complaints } = await open({ screen: '/settings' });
+    await gateway.gateway.execute({ type: 'team-preset.apply', preset: locking });
+    const days = page.getByLabel('Keep requests (days)');
+    await page.getByText('Set by Acme').first().waitFor();
+    expect(await days.isDisabled()).toBe(true);
+    expect(await page.getByLabel('Keep requests (most)').isDisabled()).toBe(false);
+    const described = page.getByRole('group', { description: /A team preset has fixed this.*it@acme\.example/ });
+    expect(await described.getByLabel('Keep requests (days)').count()).toBe(1);
+
+    await page.goto(`${gateway.origin}/#/groups/default`);
+    await page.getByText('Set by Acme').first().waitFor();
+    expect(await page.getByRole('combobox', { name: 'Allowed models' }).isDisabled()).toBe(true);
+    expect(await page.getByRole('combobox', { name: 'Refused models' }).isDisabled()).toBe(false);
+    expect(await page.getByRole('button', { name: 'Remove…' }).isDisabled()).toBe(true);
+
+    await page.goto(`${gateway.origin}/#/providers`);
+    await page.getByText('Set by Acme').first().waitFor();
+    expect(await page.getByRole('button', { name: 'Add provider' }).isDisabled()).toBe(true);
+    await page.getByRole('link', { name: 'Acme models', exact: true }).click();
+    await page.getByLabel('Base URL').waitFor();
+    expect(await page.getByLabel('Base URL').isDisabled()).toBe(true);
+    expect(await page.getByRole('button', { name: 'Remove…' }).isDisabled()).toBe(true);
+    expect(await page.getByRole('button', { name: 'Add credential' }).isDisabled()).toBe(false);
+
+    await page.goto(`${gateway.origin}/#/models`);
+    await page.getByText('Set by Acme').first().waitFor();
+    expect(await page.getByRole('button', { name: 'Change team/fast' }).isDisabled()).toBe(true);
+
+    await page.goto(`${gateway.origin}/#/settings`);
+    await page.getByRole('button', { name: 'Leave…' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Leave' }).click();
+    await page.getByText('No team preset counts here.').waitFor();
+    await expect.poll(() => days.isDisabled()).toBe(false);
+    expect(complaints).toEqual([]);
+  });
+
+  it.each(appearances)('is in order in $width px, $colorScheme, $locale', async ({ width, colorScheme, locale }) => {
+    const context = { viewport: { width, height: 800 }, colorScheme, locale };
+    const { page, gateway, complaints } = await open({ context, screen: '/settings' });
+    const check = async (name: string) => {
+      await page.screenshot({ path: `test-results/team-${name}-${width}-${colorScheme}.png`, fullPage: true });
+      expect(await overflowOf(page)).toBeLessThanOrEqual(0);
+      expect(await accessibilityFaults(page)).toEqual([]);
+    };
+    await page.getByRole('heading', { level: 1 }).waitFor();
+    await dragFile(page, 'drop', 'team.json', JSON.stringify(locking));
+    await page.getByText('"http://127.0.0.1:9/acme/v1"').waitFor();
+    await check('preview');
+    await page.getByRole('button', { name: /^(Apply|应用)$/ }).click();
+    await page.getByRole('button', { name: /Acme models/ }).waitFor();
+    await check('credentials');
+    await page.getByRole('button', { name: /^(Done|完成)$/ }).click();
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    const mark = page.getByText(/^(Set by Acme|由 Acme 设定)$/).first();
+    for (const screen of ['settings', 'groups', 'groups/default', 'providers', 'providers/acme', 'models']) {
+      await page.goto(`${gateway.origin}/#/${screen}`);
+      await mark.waitFor();
+      await check(`locked-${screen.replace('/', '-')}`);
+    }
+    expect(complaints).toEqual([]);
+  });
+});
+
+async function chooseFile(page: Page, content: unknown): Promise<void> {
+  const button = page.getByRole('button', { name: 'Import preset…' });
+  const [chooser] = await Promise.all([page.waitForEvent('filechooser'), button.click()]);
+  const buffer = Buffer.from(JSON.stringify(content));
+  await chooser.setFiles({ name: 'team.json', mimeType: 'application/json', buffer });
+}
+
+/** As a file manager drags it over the middle of the window. */
+async function dragFile(page: Page, event: 'dragover' | 'drop', name: string, text: string): Promise<void> {
+  const dataTransfer = await page.evaluateHandle(
+    ([fileName = '', content = '']) => {
+      const transfer = new DataTransfer();
+      transfer.items.add(new File([content], fileName, { type: 'application/json' }));
+      return transfer;
+    },
+    [name, text],
+  );
+  await page.dispatchEvent('main', event, { dataTransfer });
+}

@@ -1,0 +1,117 @@
+/** A start on a data folder that cannot be written: what is configured is served, and all else comes once it can be. */
+import { execFileSync } from 'node:child_process';
+import { existsSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { onlyIf } from '../support/only-if.ts';
+import { startProgram } from '../support/program.ts';
+import { json, type ScriptedUpstream, startUpstream } from '../support/upstream.ts';
+import { type Sluice, startSluice } from './sluice.ts';
+
+const canMount = onlyIf(
+  process.platform === 'linux' && process.getuid?.() === 0,
+  'only root on Linux can mount a disk that is read-only or full',
+);
+
+describe.runIf(canMount)('a start on a data folder', () => {
+  let upstream: ScriptedUpstream;
+  let sluice: Sluice;
+
+  beforeAll(async () => {
+    upstream = await startUpstream((_request, response) => json(response, { object: 'chat.completion', choices: [] }));
+  });
+  afterAll(() => upstream.stop());
+
+  /** A small disk of its own, with what a first run left there. */
+  beforeEach(async () => {
+    sluice = await startSluice();
+    const provider = { baseUrl: upstream.baseUrl, models: ['*'] };
+    await sluice.execute({ type: 'provider.add', id: 'studio', provider, credentials: [{ id: 'c1', secret: 's-1' }] });
+    expect(await sluice.end()).toBe(0);
+    execFileSync('cp', ['-a', sluice.folder, `${sluice.folder}-copy`]);
+    mount('-t', 'tmpfs', '-o', 'size=4m,mode=700', 'tmpfs', sluice.folder);
+    execFileSync('cp', ['-a', `${sluice.folder}-copy/.`, sluice.folder]);
+  }, 90_000);
+  afterEach(async () => {
+    await sluice.end('SIGKILL');
+    execFileSync('umount', ['-l', sluice.folder]);
+    rmSync(`${sluice.folder}-copy`, { recursive: true, force: true });
+    await sluice.remove();
+  });
+
+  const mount = (...parameters: string[]) => execFileSync('mount', parameters, { stdio: 'pipe' });
+  const remount = (mode: 'ro' | 'rw') => mount('-o', `remount,${mode}`, sluice.folder);
+  const filler = () => join(sluice.folder, 'filler');
+  const fill = () => {
+    try {
+      writeFileSync(filler(), Buffer.alloc(8 * 1024 * 1024));
+    } catch {
+      // Until nothing more fits.
+    }
+  };
+
+  const chat = async () => {
+    const headers = { 'content-type': 'application/json' };
+    const body = JSON.stringify({ model: 'gpt-x', messages: [{ role: 'user', content: 'Hi' }] });
+    const response = await sluice.fetch('/chat/completions', { method: 'POST', headers, body });
+    return [response.status, await response.json()];
+  };
+  const ledger = async () => (await sluice.query({ type: 'status' })).ledger;
+  const makeKey = () => sluice.execute({ type: 'key.create', name: 'Another' });
+
+  test.each([
+    {
+      what: 'is read-only',
+      reason: /disk is read-only \(EROFS\)/,
+      begin: () => remount('ro'),
+      end: () => remount('rw'),
+    },
+    { what: 'is full', reason: /disk is full \(ENOSPC\)/, begin: fill, end: () => rmSync(filler()) },
+  ])(
+    'that $what serves, says what it does not keep, and goes on by itself when it can',
+    {
+      timeout: 60_000,
+    },
+    async ({ reason, begin, end }) => {
+      begin();
+      await sluice.start();
+      expect(sluice.output.stderr).toMatch(reason);
+      expect(sluice.output.stderr).toContain('what is asked is not recorded and no change can be made');
+      const answered = [200, { object: 'chat.completion', choices: [] }];
+      expect(await chat()).toEqual(answered);
+      await expect.poll(ledger).toMatchObject({ ok: false, dropped: 0, lastError: expect.any(String) });
+      await expect(makeKey()).rejects.toThrow(/cannot be written: /);
+      const doctor = await sluice.cli(['doctor']);
+      expect([doctor.code, doctor.stdout]).toEqual([1, expect.stringMatching(reason)]);
+      expect(doctor.stdout).toMatch(/FAILED {2}data folder/);
+      const keys = (await sluice.query({ type: 'config' })).config.keys.length;
+
+      end();
+      expect(await chat()).toEqual(answered);
+      await expect.poll(ledger, { timeout: 15_000 }).toMatchObject({ ok: true, pending: 0, dropped: 0 });
+      expect((await sluice.query({ type: 'requests' })).requests).toHaveLength(2);
+      await makeKey();
+      expect((await sluice.query({ type: 'config' })).config.keys).toHaveLength(keys + 1);
+      await expect.poll(() => existsSync(join(sluice.folder, 'instance.json')), { timeout: 20_000 }).toBe(true);
+      expect((await sluice.cli(['key', 'list', '--json'])).stdout).toContain('Another');
+      expect(await sluice.end()).toBe(0);
+      expect(existsSync(join(sluice.folder, 'instance.json'))).toBe(false);
+    },
+  );
+
+  test('that another holds is refused, be it full by now', async () => {
+    await sluice.start();
+    fill();
+    const second = startProgram(['serve', '--json', '--port', '0', '--data-dir', sluice.folder]);
+    expect(await second.ended).not.toBe(0);
+    expect(second.output.stderr).toContain('Sluice already runs on the data folder');
+  });
+
+  test('that is read-only and was never used is refused: there is nothing to serve', async () => {
+    execFileSync('find', [sluice.folder, '-mindepth', '1', '-delete']);
+    remount('ro');
+    const first = startProgram(['serve', '--json', '--port', '0', '--data-dir', sluice.folder]);
+    expect(await first.ended).not.toBe(0);
+    expect(first.output.stderr).toContain(`The data folder ${sluice.folder} cannot be used: the disk is read-only`);
+  });
+});

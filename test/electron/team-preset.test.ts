@@ -1,0 +1,129 @@
+/** Team presets that the system hands to the desktop, and one that is built into it. */
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { makePresetLink } from '../../server/contract/preset-link.ts';
+import { acmePreset } from '../server/control/team-preset-file.ts';
+import { checkout, ensureBuilt } from '../support/program.ts';
+import { type DesktopOptions, type OpenedDesktop, openDesktop, startMain } from './open-desktop.ts';
+
+const link = makePresetLink(acmePreset) ?? '';
+let opened: OpenedDesktop | undefined;
+let folders: string[] = [];
+
+beforeAll(ensureBuilt, 120_000);
+afterEach(async () => {
+  await opened?.close();
+  opened = undefined;
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+  folders = [];
+});
+
+async function open(options: DesktopOptions = {}): Promise<OpenedDesktop> {
+  opened = await openDesktop(options);
+  return opened;
+}
+
+async function expectPreview(desktop: OpenedDesktop): Promise<void> {
+  const page = await desktop.page();
+  const dialog = page.getByRole('dialog', { name: 'Team preset' });
+  await dialog.getByText('Added: provider acme').waitFor();
+  // It is main's until the window takes it, and in no address that a history would keep.
+  expect(page.url()).not.toContain('data=');
+}
+
+describe('a link of Sluice', () => {
+  it('that starts the program opens its window with the preview, hidden though it was to be', async () => {
+    const desktop = await open({ args: ['--hidden', link] });
+    await desktop.baseUrl();
+    await expectPreview(desktop);
+    const config = JSON.parse(readFileSync(join(desktop.folder, 'data/config.json'), 'utf8'));
+    expect(config.providers ?? []).toEqual([]);
+  });
+
+  it('that starts a second program is shown by the first one, whose window was closed', async () => {
+    const desktop = await open({ args: ['--hidden'] });
+    await desktop.baseUrl();
+    const second = startMain(desktop.folder, { args: [link] });
+    expect(await second.ended).toBe(0);
+    await expectPreview(desktop);
+  });
+
+  it('that comes as an event, as on macOS, is shown in the open window, and applied when asked', async () => {
+    const desktop = await open();
+    const page = await desktop.page();
+    await page.getByRole('status').getByText('Serving').waitFor();
+    await desktop.order('handOver', { event: 'open-url', what: link });
+    await expectPreview(desktop);
+    await page.getByRole('button', { name: 'Apply' }).click();
+    await page.getByRole('button', { name: 'Enter the credential for Acme models' }).waitFor();
+    expect(desktop.complaints).toEqual([]);
+  });
+
+  it.each([
+    ['of another kind', 'sluice://delete-everything'],
+    ['with an address in place of a preset', 'sluice://preset?url=https://evil.example/team.json'],
+    ['that is no text', 'sluice://preset?data=_w'],
+    ['that is too long', `sluice://preset?data=${'A'.repeat(31_000)}`],
+  ])('%s is refused with a notice', async (_what, wrong) => {
+    const desktop = await open();
+    await desktop.baseUrl();
+    await desktop.order('handOver', { event: 'open-url', what: wrong });
+    const page = await desktop.page();
+    await page.getByRole('dialog').getByText('The link holds no team preset that can be read.').waitFor();
+  });
+
+  it('is for an installed program only', async () => {
+    const desktop = await open({ env: { DOUBLE_PACKAGED: '1' } });
+    await expect.poll(async () => (await desktop.state()).linkSchemes).toEqual(['sluice']);
+    await desktop.close();
+    opened = undefined;
+    const fromSources = await open();
+    await fromSources.baseUrl();
+    expect((await fromSources.state()).linkSchemes).toEqual([]);
+  });
+});
+
+it('a file that the system hands over is shown, and one that is none is refused', async () => {
+  const desktop = await open();
+  const path = join(desktop.folder, 'team.json');
+  writeFileSync(path, JSON.stringify(acmePreset));
+  const page = await desktop.page();
+  await page.getByRole('status').getByText('Serving').waitFor();
+  await desktop.order('handOver', { event: 'open-file', what: path });
+  await expectPreview(desktop);
+  await page.keyboard.press('Escape');
+  await desktop.order('handOver', { event: 'open-file', what: join(desktop.folder, 'gone.json') });
+  await page.getByText('gone.json holds no team preset that can be read.').waitFor();
+});
+
+describe('a preset that is built in', () => {
+  /** The built program with a preset in its place, and a feed for updates. */
+  function buildWith(preset: object): string {
+    const folder = mkdtempSync(join(tmpdir(), 'sluice-built-'));
+    folders.push(folder);
+    for (const part of ['program', 'window'])
+      cpSync(join(checkout, 'dist', part), join(folder, part), { recursive: true });
+    writeFileSync(join(folder, 'team-preset.json'), JSON.stringify(preset));
+    writeFileSync(join(folder, 'program/app-update.yml'), 'provider: generic\nurl: http://127.0.0.1:9/\n');
+    return join(folder, 'program/main.js');
+  }
+
+  it('is applied at the start, and switches updates off', async () => {
+    const desktop = await open({ main: buildWith({ ...acmePreset, locked: ['groups'] }) });
+    const page = await desktop.page();
+    await page.getByRole('link', { name: 'Groups' }).click();
+    await page.getByText('Set by Acme').first().waitFor();
+    await page.getByRole('link', { name: 'Settings' }).click();
+    await page.getByText('Built into this program.').waitFor();
+    await page.getByText('Updates come with this installation.').waitFor();
+  });
+
+  it('may leave updates on', async () => {
+    const desktop = await open({ main: buildWith({ ...acmePreset, updates: 'on' }) });
+    const page = await desktop.page();
+    await page.getByRole('link', { name: 'Settings' }).click();
+    await page.getByRole('button', { name: 'Check for updates' }).waitFor();
+  });
+});

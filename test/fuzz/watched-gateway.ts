@@ -1,0 +1,59 @@
+/** A gateway that tells of faults of its own, and what is left of requests that have ended. */
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import pino from 'pino';
+import { expect } from 'vitest';
+import { openDatabase } from '../../server/database/database.ts';
+import { startGateway, type TestGateway, type TestGatewayOptions } from '../support/gateway.ts';
+import { memoryInUse } from '../support/memory-in-use.ts';
+
+export interface WatchedGateway extends TestGateway {
+  port: number;
+  /** What it logged as an error: always a fault of the program. */
+  readonly faults: readonly string[];
+  /** After all requests have ended: no socket, no temporary file, no running request, and no memory but for what was there. */
+  expectNothingLeft(): Promise<void>;
+}
+
+const errorLevel = 50;
+const mayGrowMb = 40;
+
+export async function startWatched({ ports, ...options }: TestGatewayOptions): Promise<WatchedGateway> {
+  const faults: string[] = [];
+  const log = pino({ level: 'error' }, { write: (line: string) => void faults.push(line) });
+  const gateway = await startGateway({ ...options, ports: { ...ports, log } });
+  const before = { sockets: sockets(), heapMb: heapMb() };
+  return {
+    ...gateway,
+    port: Number(new URL(gateway.origin).port),
+    get faults() {
+      return faults.filter((line) => JSON.parse(line).level >= errorLevel);
+    },
+    async expectNothingLeft() {
+      // Connections that are kept for the next request count for a few.
+      await expect.poll(sockets).toBeLessThan(before.sockets + 40);
+      await expect.poll(() => spooled(gateway.folder)).toEqual([]);
+      await expect.poll(() => running(gateway.folder)).toBe(0);
+      expect(heapMb()).toBeLessThan(before.heapMb + mayGrowMb);
+    },
+  };
+}
+
+function sockets(): number {
+  return process.getActiveResourcesInfo().filter((kind) => kind === 'TCPSocketWrap').length;
+}
+
+function spooled(folder: string): string[] {
+  return readdirSync(folder).filter((name) => name.endsWith('.upload'));
+}
+
+function running(folder: string): number {
+  const database = openDatabase(join(folder, 'ledger.sqlite'));
+  try {
+    return Number(database.prepare('SELECT count(*) AS count FROM requests WHERE outcome IS NULL').get()?.count);
+  } finally {
+    database.close();
+  }
+}
+
+const heapMb = () => memoryInUse().heapUsed / 1024 / 1024;

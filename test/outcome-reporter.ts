@@ -1,0 +1,47 @@
+import { writeFileSync } from 'node:fs';
+import type { Reporter, TestCase, TestModule } from 'vitest/node';
+
+/** What `npm test` repeats of a run of tests at its very end, where it is looked for. */
+export interface TestOutcome {
+  passed: number;
+  failed: number;
+  /** Each failure, with the beginning of its reason; a test's, a file's that does not load, or one outside of all of them. */
+  failures: string[];
+  /** Tests that passed at their second try, with why they failed before. */
+  retried: string[];
+}
+
+/** Names the file that it is written to. */
+export const outcomeVariable = 'SLUICE_TEST_OUTCOME';
+
+export default class OutcomeReporter implements Reporter {
+  onTestRunEnd(modules: readonly TestModule[], unhandledErrors: readonly { message?: string; stack?: string }[]): void {
+    const file = process.env[outcomeVariable];
+    if (!file) throw new Error(`${outcomeVariable} does not say where the outcome is to be written.`);
+    const cases = modules.flatMap((each) => [...each.children.allTests()]);
+    const failed = cases.filter((each) => each.result().state === 'failed');
+    const brokenModules = modules.flatMap((each) => each.errors().map((error) => told(each.relativeModuleId, [error])));
+    const unhandled = unhandledErrors.map((error) => told('outside of all tests', [error]));
+    const outcome: TestOutcome = {
+      passed: cases.filter((each) => each.result().state === 'passed').length,
+      failed: failed.length + brokenModules.length + unhandled.length,
+      failures: [...failed.map(toldCase), ...brokenModules, ...unhandled],
+      retried: cases.filter((each) => each.diagnostic()?.flaky).map(toldCase),
+    };
+    writeFileSync(file, JSON.stringify(outcome));
+  }
+}
+
+function toldCase(test: TestCase): string {
+  return told(`${test.module.relativeModuleId} > ${test.fullName}`, test.result().errors ?? []);
+}
+
+const toldLines = 4;
+
+function told(where: string, errors: readonly { message?: string; stack?: string }[]): string {
+  const reasons = errors.map(({ message = '', stack = '' }) => {
+    const at = stack.split('\n').find((line) => line.includes('/test/'));
+    return [...message.split('\n').slice(0, toldLines), ...(at ? [at.trim()] : [])].join('\n    ');
+  });
+  return [where, ...reasons].join('\n    ');
+}

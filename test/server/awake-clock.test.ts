@@ -1,0 +1,119 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { AwakeTimer, awakeMs, startAwakeClock } from '../../server/awake-clock.ts';
+
+let nowMs = 0;
+let stop: () => void;
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval'] });
+  vi.spyOn(performance, 'now').mockImplementation(() => nowMs);
+  stop = startAwakeClock();
+});
+afterEach(() => {
+  stop();
+  vi.restoreAllMocks();
+  vi.useRealTimers();
+});
+
+function passAwake(durationMs: number): void {
+  for (const endMs = nowMs + durationMs; nowMs < endMs; ) {
+    nowMs += 100;
+    vi.advanceTimersByTime(100);
+  }
+}
+
+/** Nothing runs; what is due within the next 100 ms comes afterwards, late. */
+function sleep(durationMs: number): void {
+  nowMs += durationMs;
+  vi.advanceTimersByTime(100);
+}
+
+/** The same, but nothing but ticks is due. */
+function standStill(durationMs: number): void {
+  nowMs += durationMs;
+  vi.advanceTimersByTime(durationMs);
+}
+
+test('the clock stands still while the program sleeps', () => {
+  const beganMs = awakeMs();
+  passAwake(10_000);
+  expect(awakeMs() - beganMs).toBe(10_000);
+  sleep(3_600_000);
+  expect(awakeMs() - beganMs).toBe(10_000);
+  passAwake(5_000);
+  expect(awakeMs() - beganMs).toBe(15_000);
+});
+
+test('work that holds the program up for a moment is no sleep', () => {
+  const beganMs = awakeMs();
+  standStill(1_500);
+  expect(awakeMs() - beganMs).toBe(1_500);
+});
+
+test('without an engine no gap is taken for a sleep', () => {
+  stop();
+  const beganMs = awakeMs();
+  nowMs += 60_000;
+  expect(awakeMs() - beganMs).toBe(60_000);
+  stop = startAwakeClock();
+  expect(awakeMs() - beganMs).toBe(60_000);
+});
+
+test('a limit runs out in time where nobody sleeps', () => {
+  const expired = vi.fn();
+  new AwakeTimer(expired, 30_000);
+  passAwake(29_900);
+  expect(expired).not.toHaveBeenCalled();
+  passAwake(100);
+  expect(expired).toHaveBeenCalledOnce();
+});
+
+test('a limit that was slept through begins anew with the waking, and runs out once', () => {
+  const expired = vi.fn();
+  new AwakeTimer(expired, 30_000);
+  passAwake(29_900);
+  sleep(600_000);
+  passAwake(29_000);
+  expect(expired).not.toHaveBeenCalled();
+  passAwake(60_000);
+  expect(expired).toHaveBeenCalledOnce();
+});
+
+test('a limit that is cleared after a sleep does not run out', () => {
+  const expired = vi.fn();
+  const timer = new AwakeTimer(expired, 30_000);
+  passAwake(29_900);
+  sleep(600_000);
+  timer.clear();
+  passAwake(60_000);
+  expect(expired).not.toHaveBeenCalled();
+});
+
+test('a limit in which a busy machine stood still for a moment lasts as much longer, and no more', () => {
+  const expired = vi.fn();
+  new AwakeTimer(expired, 30_000);
+  passAwake(10_000);
+  standStill(3_000);
+  passAwake(19_900);
+  expect(expired).not.toHaveBeenCalled();
+  passAwake(200);
+  expect(expired).toHaveBeenCalledOnce();
+});
+
+test('a limit that is refreshed after a sleep lasts as long as ever, and a cleared one never begins again', () => {
+  const expired = vi.fn();
+  const timer = new AwakeTimer(expired, 30_000);
+  passAwake(29_900);
+  sleep(40_000);
+  passAwake(10_000);
+  timer.refresh();
+  passAwake(29_900);
+  expect(expired).not.toHaveBeenCalled();
+  passAwake(100);
+  expect(expired).toHaveBeenCalledOnce();
+  const cleared = new AwakeTimer(expired, 1_000);
+  cleared.clear();
+  cleared.refresh();
+  passAwake(5_000);
+  expect(expired).toHaveBeenCalledOnce();
+});

@@ -1,0 +1,125 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { createHealthTeller } from '../../../server/control/health-teller.ts';
+import { createHealthViews } from '../../../server/control/view-health.ts';
+import { fakeRun } from '../routing/health/harness.ts';
+
+const wallMs = Date.parse('2026-11-20T12:00:00Z');
+
+function viewed(options: Parameters<typeof fakeRun>[0] = { counts: { a: 2, b: 1 } }) {
+  const run = fakeRun(options);
+  const views = createHealthViews(run.book, () => wallMs);
+  const view = () => views.provider(run.target('a').provider);
+  return { run, view, credential: (id: string) => views.credential('a', id) };
+}
+
+describe('the shown health of a provider', () => {
+  test('that was never asked is good, and nothing is measured', () => {
+    expect(viewed().view()).toEqual({
+      ...{ state: 'ok', failure: null, reason: null, until: null, firstByteMs: null, errorRate: null, models: [] },
+    });
+  });
+
+  test('tells how fast it answered of late', () => {
+    const { run, view } = viewed();
+    for (const firstByteMs of [100, 200]) run.attempt('a', { firstByteMs });
+    expect(view()).toMatchObject({ state: 'ok', firstByteMs: 120, errorRate: 0 });
+    run.pass(3_600_000);
+    expect(view()).toMatchObject({ firstByteMs: 120, errorRate: null });
+  });
+
+  test('is cooling where all that is asked of it is left alone, and tells until when and why', () => {
+    const { run, view } = viewed();
+    for (let count = 0; count < 3; count++) run.attempt('a', { failure: 'transient' });
+    expect(view()).toMatchObject({
+      ...{ state: 'cooling', failure: 'transient', until: wallMs + 1_000, errorRate: 1 },
+      reason: 'it failed or could not be reached',
+      models: [{ model: 'm', state: 'cooling', failure: 'transient' }],
+    });
+  });
+
+  test('is degraded where one of its models is left alone, and well again once that has proved itself', () => {
+    const { run, view } = viewed();
+    run.book.report({
+      ...{ target: { ...run.target('a'), model: 'other' }, credentialId: 'c1', failure: null },
+      ...{ firstByteMs: 10, retryAfterMs: null },
+    });
+    run.attempt('a', { failure: 'model-unavailable' });
+    expect(view()).toMatchObject({ state: 'degraded', failure: 'model-unavailable', models: [{ model: 'm' }] });
+    run.pass(5_000);
+    for (let count = 0; count < 4; count++) run.attempt('a');
+    expect(view()).toMatchObject({ state: 'ok', failure: null, models: [] });
+  });
+
+  test('is degraded where one of its credentials is out of quota', () => {
+    const { run, view, credential } = viewed();
+    run.attempt('a', { credential: 'c1' });
+    run.attempt('a', { failure: 'quota', credential: 'c2' });
+    expect(view()).toMatchObject({ state: 'degraded', failure: 'quota', models: [] });
+    expect(credential('c1')).toMatchObject({ state: 'ok', until: null });
+    expect(credential('c2')).toMatchObject({ state: 'cooling', until: wallMs + 600_000 });
+  });
+
+  test('is refused once all its credentials are', () => {
+    const { run, view, credential } = viewed();
+    run.attempt('a', { failure: 'credential', credential: 'c1' });
+    expect(view()).toMatchObject({ state: 'degraded', failure: 'credential' });
+    run.attempt('a', { failure: 'credential', credential: 'c2' });
+    expect(view()).toMatchObject({ state: 'refused', failure: 'credential', until: null });
+    expect(credential('c1')).toMatchObject({ state: 'refused', failure: 'credential', until: null });
+  });
+
+  test('is degraded where a fifth of its answers fail', () => {
+    const { run, view } = viewed();
+    for (let count = 1; count <= 50; count++) {
+      run.attempt('a', { failure: count % 4 === 0 ? 'transient' : null });
+      run.pass(100);
+    }
+    expect(view()).toMatchObject({ state: 'degraded', failure: null });
+    expect(view().errorRate).toBeCloseTo(0.25, 1);
+  });
+});
+
+describe('health is told', () => {
+  beforeEach(() => {
+    vi.useFakeTimers();
+  });
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+
+  test('once for many changes that come together', () => {
+    const told: string[] = [];
+    const teller = createHealthTeller((id) => told.push(id));
+    for (let count = 0; count < 1_000; count++) teller.changed(count % 2 === 0 ? 'a' : 'b', true);
+    expect(told).toEqual([]);
+    vi.advanceTimersByTime(300);
+    expect(told).toEqual(['a', 'b']);
+    teller.stop();
+  });
+
+  test('later where it is only a measurement, and at once where more comes', () => {
+    const told: string[] = [];
+    const teller = createHealthTeller((id) => told.push(id));
+    teller.changed('a', false);
+    vi.advanceTimersByTime(1_000);
+    expect(told).toEqual([]);
+    teller.changed('a', true);
+    teller.changed('a', false);
+    vi.advanceTimersByTime(300);
+    expect(told).toEqual(['a']);
+    teller.changed('a', false);
+    vi.advanceTimersByTime(5_000);
+    expect(told).toEqual(['a', 'a']);
+    teller.stop();
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  test('no more once it is stopped', () => {
+    const teller = createHealthTeller(() => {
+      throw new Error('it was told');
+    });
+    teller.changed('a', true);
+    teller.stop();
+    vi.advanceTimersByTime(10_000);
+  });
+});

@@ -1,0 +1,59 @@
+/** The primary breaks at any byte of its answer: the caller has all of it all the same, from the fallback or put together. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import * as plays from '../../support/fault-plays.ts';
+import { healthy } from '../../support/fault-upstream.ts';
+import { isHonestFailure, isWhole } from '../../support/judge-answer.ts';
+import { boundMs, CellRun, patientPolicy } from './cells.ts';
+import { callNamed } from './pair.ts';
+
+const whole = [
+  'chat/completions',
+  'chat/completions (stream)',
+  'completions (stream)',
+  'responses (stream)',
+  'images/edits',
+].map(callNamed);
+/** Some of it has gone out, and nobody else can go on from there: the caller must be told. */
+const told = ['images/generations (stream)', 'audio/speech', 'audio/transcriptions (stream)'].map(callNamed);
+const breaks = [plays.cutAt, plays.endAt];
+/** A prime, so that the places fall differently in each event. */
+const stepBytes = 53;
+
+const cells = [...whole, ...told].flatMap((call) =>
+  breaks.flatMap((breakAt) => {
+    const { length } = call.answer.bytes;
+    const step = Math.max(stepBytes, Math.floor(length / 60));
+    const places = Array.from({ length: Math.ceil(length / step) }, (_, index) => index * step);
+    const list = call.kind === 'binary' && breakAt === plays.endAt ? [] : [...places, length - 1];
+    return list.map((bytes) => ({
+      call,
+      breakAt,
+      bytes,
+      primary: [breakAt({ bytes })] as const,
+      fallback: [healthy] as const,
+    }));
+  }),
+);
+const numbered = cells.map((cell, index) => ({ ...cell, index }));
+
+let run: CellRun;
+beforeAll(async () => {
+  run = await CellRun.start(numbered, patientPolicy);
+}, 60_000);
+afterAll(() => run.stop(), 60_000);
+
+describe.each([...whole, ...told])('$name', (call) => {
+  test.each([
+    ['the connection breaks', plays.cutAt],
+    ['the answer just ends', plays.endAt],
+  ])('where %s', { timeout: 60_000 }, async (_how, breakAt) => {
+    for (const cell of numbered.filter((each) => each.call === call && each.breakAt === breakAt)) {
+      const observed = await run.observed(cell.index);
+      const where = `at byte ${cell.bytes}: ${observed.status} ${observed.body.toString('latin1', 0, 2_000)}`;
+      const isRight = isWhole(call, observed) || (told.includes(call) && isHonestFailure(call, observed));
+      expect(isRight, where).toBe(true);
+      expect(observed.tookMs, where).toBeLessThan(boundMs);
+      expect(observed.primary.length + observed.fallback.length, where).toBeLessThanOrEqual(4);
+    }
+  });
+});

@@ -1,0 +1,140 @@
+/** How often, how long and with what upstreams are asked, whatever they play. */
+import { afterEach, describe, expect, test } from 'vitest';
+import * as plays from '../../support/fault-plays.ts';
+import { type FaultUpstream, healthy, type Play, startFaultUpstream } from '../../support/fault-upstream.ts';
+import { eventually, startGateway, type TestGateway } from '../../support/gateway.ts';
+import { isWhole } from '../../support/judge-answer.ts';
+import { requestFor } from '../../support/openai-calls.ts';
+import { callNamed, type Pair, startPair } from './pair.ts';
+
+const chat = callNamed('chat/completions');
+const limits = { connectMs: 1_000, firstByteMs: 600, firstContentMs: 600, idleMs: 600 };
+const policy = { retries: 2, fallbacks: 1, timeouts: limits };
+
+const stops: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const stop of stops.splice(0).reverse()) await stop();
+});
+
+async function start(more: object = {}): Promise<Pair> {
+  const pair = await startPair({ ...policy, ...more });
+  stops.push(pair.stop);
+  return pair;
+}
+
+describe('a wait that is told', () => {
+  const soon = () => new Date(Date.now() + 2_000).toUTCString();
+  const waits: (() => [Play, number])[] = [
+    () => [plays.rateLimit({ 'retry-after-ms': '300' }, 'retry-after-ms: 300'), 300],
+    () => [plays.rateLimit({ 'retry-after': '1' }, 'Retry-After: 1'), 1_000],
+    // A date tells whole seconds: two from now may be little more than one.
+    () => [plays.rateLimit({ 'retry-after': soon() }, 'Retry-After: a date in two seconds'), 900],
+    () => [plays.googleRateLimit('0.4s'), 400],
+    () => [plays.status(503, { headers: { 'retry-after': '1' }, name: '503, Retry-After: 1' }), 1_000],
+  ];
+
+  test.each(waits.map((make) => [make()[0].name, make] as const))('is kept: %s', async (_name, make) => {
+    const { primary, fallback, ask } = await start();
+    const [play, waitMs] = make();
+    primary.plays(play, healthy);
+    const received = await ask(chat);
+    expect(isWhole(chat, received), received.body.toString()).toBe(true);
+    const [first, second] = primary.seen;
+    if (second) expect(second.atMs - (first?.atMs ?? 0)).toBeGreaterThanOrEqual(waitMs - 5);
+    else expect(fallback.seen).toHaveLength(1);
+    // Two seconds and less are short enough.
+    expect(primary.seen).toHaveLength(2);
+  });
+
+  test('is not waited for where it is long: the next target is asked at once', async () => {
+    const { primary, fallback, ask } = await start();
+    primary.plays(plays.rateLimit({ 'retry-after': '60' }));
+    const startedMs = performance.now();
+    expect(isWhole(chat, await ask(chat))).toBe(true);
+    expect(performance.now() - startedMs).toBeLessThan(20_000);
+    expect([primary.seen.length, fallback.seen.length]).toEqual([1, 1]);
+  });
+});
+
+describe.each([plays.status(503), plays.resetBeforeHeaders, plays.silence, plays.status(401), plays.htmlPage])(
+  'of ten targets that all play $name',
+  (play) => {
+    test('no more are asked than the policy allows', async () => {
+      const { gateway, upstream } = await startMany(10, play);
+      const response = await gateway.fetch('/chat/completions', requestFor(chat, 'gpt-x').init);
+      expect(response.status).toBeGreaterThanOrEqual(400);
+      await response.arrayBuffer();
+      const asked = Array.from({ length: 10 }, (_, index) => upstream.lane(`p${index}`).seen.length);
+      expect(asked.filter((count) => count > 0).length).toBe(2);
+      expect(asked.reduce((sum, count) => sum + count)).toBeLessThanOrEqual(1 + policy.retries + policy.fallbacks);
+    });
+  },
+);
+
+async function startMany(count: number, play: Play): Promise<{ gateway: TestGateway; upstream: FaultUpstream }> {
+  const upstream = await startFaultUpstream();
+  stops.push(upstream.stop);
+  const providers = Array.from({ length: count }, (_, index) => {
+    const lane = upstream.lane(`p${index}`);
+    lane.plays(play);
+    return { id: `p${index}`, baseUrl: lane.baseUrl, models: ['gpt-x'] };
+  });
+  const gateway = await startGateway({ config: { providers, groups: [{ id: 'default', policy }] } });
+  stops.push(gateway.stop);
+  return { gateway, upstream };
+}
+
+test('after the time budget no attempt is begun', async () => {
+  const { primary, fallback, ask } = await start({ budgetMs: 300 });
+  primary.plays(plays.silence);
+  const received = await ask(chat);
+  expect(received.status).toBe(504);
+  expect([primary.seen.length, fallback.seen.length]).toEqual([1, 0]);
+});
+
+test.each([plays.resetBeforeHeaders, plays.status(503), plays.silence, plays.cutAt({ share: 0.5 })])(
+  'an upload that was spooled to disk reaches each target byte for byte: $name',
+  async (play) => {
+    const { primary, fallback, gateway } = await start();
+    primary.plays(play);
+    const form = new FormData();
+    form.set('model', 'gpt-x');
+    form.set('file', new File([Buffer.alloc(1_500_000, 'sound\r\n--')], 'long.wav'));
+    const response = await gateway.fetch('/audio/transcriptions', { method: 'POST', body: form });
+    expect(response.status).toBe(200);
+    const bodies = [...primary.seen, ...fallback.seen].map(({ body }) => body);
+    expect(bodies.length).toBeGreaterThanOrEqual(2);
+    expect(bodies[0]?.length).toBeGreaterThan(1_500_000);
+    expect(bodies.every((body) => body.equals(bodies[0] ?? Buffer.alloc(0)))).toBe(true);
+  },
+);
+
+test('who leaves while the primary is silent or a retry is waited for has nobody asked in vain', async () => {
+  const { primary, fallback, gateway } = await start({ timeouts: { ...limits, firstByteMs: 5_000 } });
+  const leave = async (play: Play) => {
+    primary.forget();
+    primary.plays(play);
+    const leaving = new AbortController();
+    const { init } = requestFor(chat, 'gpt-x');
+    const answer = gateway.fetch('/chat/completions', { ...init, signal: leaving.signal });
+    answer.catch(() => {});
+    await eventually(() => primary.seen.length > 0 || null);
+    leaving.abort();
+    await eventually(() => (primary.seen[0]?.state !== 'open' ? true : null));
+  };
+  await leave(plays.silence);
+  expect(primary.seen[0]?.state).toBe('gone');
+  await leave(plays.rateLimit({ 'retry-after': '2' }));
+  const row = await gateway.record();
+  expect(row.outcome).toBe('client-gone');
+  expect(fallback.seen).toHaveLength(0);
+  expect(primary.seen).toHaveLength(1);
+});
+
+test('models are listed whatever providers play', async () => {
+  const { primary, gateway } = await start();
+  primary.plays(plays.silence);
+  const { data } = await gateway.client.models.list();
+  expect(data.map(({ id }) => id)).toEqual(['gpt-x']);
+  expect(primary.seen).toHaveLength(0);
+});

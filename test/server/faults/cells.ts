@@ -1,0 +1,172 @@
+/**
+ * A case of the fault matrices: one request through one gateway, to a primary and a fallback that play what they are told.
+ * All cases of a file run beside one another through the same gateway, each with providers and a model of its own, so that
+ * none of them knows of another's failures.
+ */
+
+import type { ConfigInput } from '../../../server/contract/config.ts';
+import type { RequestView } from '../../../server/contract/request-views.ts';
+import {
+  type FaultUpstream,
+  type Lane,
+  type Play,
+  type SeenCall,
+  startFaultUpstream,
+} from '../../support/fault-upstream.ts';
+import { eventually, startGateway, type TestGateway } from '../../support/gateway.ts';
+import { type Received, receive } from '../../support/judge-answer.ts';
+import { type OpenAiCall, requestFor, video } from '../../support/openai-calls.ts';
+import { closedPort } from '../../support/ports.ts';
+import { json } from '../../support/upstream.ts';
+
+/** Nobody listens at a port that refuses. */
+export const refuses = 'refuses the connection';
+
+export interface Cell {
+  call: OpenAiCall;
+  primary: readonly [Play, ...Play[]] | typeof refuses;
+  /** None: the primary is all there is. */
+  fallback?: readonly [Play, ...Play[]] | typeof refuses;
+}
+
+/** What the caller got, and what the upstreams saw. */
+export interface Observed extends Received {
+  headers: Headers;
+  tookMs: number;
+  primary: readonly SeenCall[];
+  fallback: readonly SeenCall[];
+  row: RequestView;
+}
+
+export const policy = {
+  retries: 2,
+  fallbacks: 1,
+  budgetMs: 20_000,
+  // A busy machine with all cases at once must not take a healthy upstream for a silent one.
+  timeouts: { connectMs: 3_000, firstByteMs: 3_000, firstContentMs: 3_000, idleMs: 3_000, totalMs: 8_000 },
+};
+
+/** Where nobody plays silence, nobody is to be taken for silent, however long a busy machine keeps an answer waiting. */
+export const patientPolicy = { ...policy, budgetMs: 120_000, timeouts: {} };
+
+/** One connection's worth of answer may take all limits of four attempts, one after the other. */
+export const boundMs = 4 * policy.timeouts.totalMs;
+
+const parallel = 32;
+
+export class CellRun {
+  readonly #upstream: FaultUpstream;
+  readonly #gateway: TestGateway;
+  readonly #cells: readonly Cell[];
+  readonly #results: readonly Promise<Observed>[];
+  readonly #told = new Set<number>();
+
+  private constructor(upstream: FaultUpstream, gateway: TestGateway, cells: readonly Cell[]) {
+    this.#upstream = upstream;
+    this.#gateway = gateway;
+    this.#cells = cells;
+    this.#results = this.#runAll(cells);
+    for (const result of this.#results) result.catch(() => {});
+  }
+
+  /** Starts them all, some at a time. */
+  static async start(cells: readonly Cell[], groupPolicy: object = policy): Promise<CellRun> {
+    const upstream = await startFaultUpstream();
+    const refusedPort = await closedPort();
+    const providers = cells.flatMap((cell, index) => providersOf(cell, index, upstream, refusedPort));
+    const gateway = await startGateway({
+      config: { providers, groups: [{ id: 'default', policy: groupPolicy }] },
+      secrets: Object.fromEntries(providers.map(({ id }) => [`provider/${id}/c1`, `secret-of-${id}`])),
+    });
+    return new CellRun(upstream, gateway, cells);
+  }
+
+  /** Of the cell at that place of the list; for a test's second try it is run once more. */
+  async observed(index: number): Promise<Observed> {
+    const [cell, result] = [this.#cells[index], this.#results[index]];
+    if (!cell || !result) throw new Error(`There is no cell ${index}.`);
+    if (this.#told.has(index)) return this.#runAgain(cell, index);
+    this.#told.add(index);
+    return result;
+  }
+
+  get gateway(): TestGateway {
+    return this.#gateway;
+  }
+
+  async stop(): Promise<void> {
+    await Promise.allSettled(this.#results);
+    await this.#gateway.stop();
+    await this.#upstream.stop();
+  }
+
+  #runAll(cells: readonly Cell[]): Promise<Observed>[] {
+    const lines: Promise<unknown>[] = Array.from({ length: parallel }, () => Promise.resolve());
+    return cells.map((cell, index) => {
+      const before = lines[index % parallel] ?? Promise.resolve();
+      const result = before.then(() => this.#run(cell, index));
+      lines[index % parallel] = result.catch(() => {});
+      return result;
+    });
+  }
+
+  async #runAgain(cell: Cell, index: number): Promise<Observed> {
+    const ids = cell.fallback ? [`p${index}`, `f${index}`] : [`p${index}`];
+    for (const id of ids) {
+      await this.#gateway.gateway.execute({ type: 'provider.reset-health', id });
+      this.#upstream.lane(id).forget();
+    }
+    return this.#run(cell, index);
+  }
+
+  async #run({ call, primary, fallback }: Cell, index: number): Promise<Observed> {
+    const [first, second] = [this.#upstream.lane(`p${index}`), this.#upstream.lane(`f${index}`)];
+    const videoId = call.isPinned && primary !== refuses ? await this.#makeVideo(first, index) : '';
+    const before = first.seen.length;
+    if (primary !== refuses) first.plays(...primary);
+    if (fallback && fallback !== refuses) second.plays(...fallback);
+    const { path, init } = requestFor(call, modelOf(index), videoId);
+    const startedMs = performance.now();
+    const response = await this.#gateway.fetch(path, { ...init, signal: AbortSignal.timeout(2 * boundMs) });
+    const received = await receive(response);
+    const tookMs = performance.now() - startedMs;
+    const row = await this.#gateway.record(response.headers.get('x-sluice-request-id') ?? '');
+    const seen = () => [first.seen.slice(before), second.seen] as const;
+    // Whatever the gateway gave up, it has to leave.
+    await eventually(() => seen().every((calls) => calls.every(({ state }) => state !== 'open')) || null);
+    const [primarySeen, fallbackSeen] = seen();
+    const { headers } = response;
+    return { ...received, headers, tookMs, primary: primarySeen, fallback: fallbackSeen, row };
+  }
+
+  /** A job that the primary owns. */
+  async #makeVideo(owner: Lane, index: number): Promise<string> {
+    const id = `video_${index}`;
+    owner.plays({ name: 'makes a video', act: ({ response }) => json(response, video(id)) });
+    const form = new FormData();
+    form.set('model', modelOf(index));
+    form.set('prompt', 'A cat');
+    const response = await this.#gateway.fetch('/videos', { method: 'POST', body: form });
+    if (!response.ok) throw new Error(`No video was made: ${response.status} ${await response.text()}`);
+    await response.arrayBuffer();
+    return id;
+  }
+}
+
+const modelOf = (index: number) => `model-${index}`;
+
+function providersOf(
+  { primary, fallback }: Cell,
+  index: number,
+  upstream: FaultUpstream,
+  refusedPort: number,
+): NonNullable<ConfigInput['providers']> {
+  const provider = (id: string, plays: Cell['primary']) => ({
+    id,
+    baseUrl: plays === refuses ? `http://127.0.0.1:${refusedPort}/${id}/v1` : upstream.lane(id).baseUrl,
+    credentials: [{ id: 'c1' }],
+    models: [modelOf(index)],
+  });
+  const first = provider(`p${index}`, primary);
+  return fallback ? [first, provider(`f${index}`, fallback)] : [first];
+}

@@ -1,0 +1,179 @@
+/**
+ * What becomes of each fault, by the classes of the failure table, where the policy is two retries and one fallback, and the
+ * fallback is healthy. Whoever owns a job cannot be replaced: then the caller gets one honest error.
+ */
+
+import * as plays from '../../support/fault-plays.ts';
+import type { Play } from '../../support/fault-upstream.ts';
+import type { OpenAiCall } from '../../support/openai-calls.ts';
+import { type Cell, policy, refuses } from './cells.ts';
+
+type Range = readonly [least: number, most: number];
+
+export interface Expected {
+  /** A status: an error in OpenAI's shape. `whole or broken`: never a clean end of less than the whole. */
+  caller: 'whole' | 'broken' | 'whole or broken' | readonly number[];
+  /** How many attempts there are at the primary. */
+  asked: Range;
+  fallbackAsked: Range;
+}
+
+export interface FaultCase {
+  name: string;
+  plays: Cell['primary'];
+  /** Null where the call cannot show the fault. */
+  expect(call: OpenAiCall): Expected | null;
+}
+
+const none: Range = [0, 0];
+const once: Range = [1, 1];
+/** The first attempt and the two retries; at least one of them. */
+const retried: Range = [2, 3];
+
+const isTextStream = ({ kind, path }: OpenAiCall) =>
+  kind === 'stream' && ['/chat/completions', '/completions', '/responses'].includes(path);
+
+/** The caller's own fault, or the upstream's last word: passed on, not asked again, nobody else asked. */
+const relayed = (status: number) => (): Expected => ({ caller: [status], asked: once, fallbackAsked: none });
+
+/** Asked again, then the next target. */
+const transient =
+  (...statuses: number[]) =>
+  ({ isPinned }: OpenAiCall): Expected =>
+    isPinned
+      ? { caller: statuses, asked: retried, fallbackAsked: none }
+      : { caller: 'whole', asked: retried, fallbackAsked: once };
+
+/** Not asked again in this request: the next target at once. */
+const nextTarget =
+  (...statuses: number[]) =>
+  ({ isPinned }: OpenAiCall): Expected =>
+    isPinned
+      ? { caller: statuses, asked: once, fallbackAsked: none }
+      : { caller: 'whole', asked: once, fallbackAsked: once };
+
+const fromPrimary = (): Expected => ({ caller: 'whole', asked: once, fallbackAsked: none });
+
+/**
+ * Breaks in the middle. A JSON answer has not gone out yet; a stream of text is rescued by the next target; of sound,
+ * pictures and films the caller has the beginning, and sees that it breaks.
+ */
+const inTheMiddle =
+  (unsent: (call: OpenAiCall) => Expected) =>
+  (call: OpenAiCall): Expected => {
+    if (call.kind === 'json') return unsent(call);
+    if (isTextStream(call)) return { caller: 'whole', asked: once, fallbackAsked: once };
+    return { caller: 'whole or broken', asked: [1, 3], fallbackAsked: call.isPinned ? none : [0, 1] };
+  };
+
+const onlyStreams = (expect: (call: OpenAiCall) => Expected) => (call: OpenAiCall) =>
+  call.kind === 'stream' ? expect(call) : null;
+const onlyJson = (expect: (call: OpenAiCall) => Expected) => (call: OpenAiCall) =>
+  call.kind === 'json' ? expect(call) : null;
+
+const { firstByteMs, idleMs } = policy.timeouts;
+const unreachable = transient(502);
+const silent = nextTarget(504);
+
+const one = (play: Play, expect: FaultCase['expect']): FaultCase => ({ name: play.name, plays: [play], expect });
+
+const farAway = new Date('2099-01-01T00:00:00Z').toUTCString();
+
+export const faultCases: readonly FaultCase[] = [
+  { name: refuses, plays: refuses, expect: (call) => (call.isPinned ? null : unreachable(call)) },
+  one(plays.resetBeforeHeaders, unreachable),
+  one(plays.resetAfterHeaders, unreachable),
+  one(plays.hangUp, unreachable),
+  one(plays.notHttp, transient(502)),
+  one(plays.silence, silent),
+  one(plays.headersThenSilence, silent),
+  one(plays.slowFirstByte(firstByteMs / 10), fromPrimary),
+  one(plays.slowFirstByte(firstByteMs * 2), silent),
+  one(plays.drip(6, idleMs / 12), fromPrimary),
+
+  one(plays.stallAt({ share: 0.5 }), inTheMiddle(silent)),
+  one(plays.cutAt({ share: 0.5 }), inTheMiddle(unreachable)),
+  one(plays.cutAt({ bytes: 1 }), (call) =>
+    call.kind === 'binary' ? inTheMiddle(unreachable)(call) : unreachable(call),
+  ),
+  // Of a chat stream only `[DONE]` is cut, and nothing is missing.
+  one(plays.cutAt({ bytes: -8 }), (call) => ({
+    ...inTheMiddle(unreachable)(call),
+    ...(isTextStream(call) && { fallbackAsked: [0, 1] }),
+  })),
+  // The first event of these says nothing yet.
+  one(plays.cutAt({ events: 1 }), (call) =>
+    isTextStream(call) && call.path !== '/completions' ? unreachable(call) : null,
+  ),
+  one(plays.cutAt({ events: 3 }), onlyStreams(inTheMiddle(unreachable))),
+  one(plays.endAt({ share: 0.5 }), (call) => (call.kind === 'binary' ? null : inTheMiddle(unreachable)(call))),
+  one(plays.tooLongLength, (call) => (call.kind === 'stream' ? null : inTheMiddle(unreachable)(call))),
+  one(plays.tooShortLength, onlyJson(unreachable)),
+
+  one(plays.malformedEvent, onlyStreams(fromPrimary)),
+  one(
+    plays.missingTerminator,
+    onlyStreams(({ path }) => inTheEnd(path)),
+  ),
+  one(plays.neverCloses, onlyStreams(fromPrimary)),
+  one(plays.errorInBody, onlyJson(unreachable503)),
+  one(plays.errorInFirstEvent, onlyStreams(transient())),
+
+  one(plays.rateLimit({}, '429 without Retry-After'), (call) => ({ ...transient(429)(call), asked: [1, 3] })),
+  one(plays.rateLimit({ 'retry-after': '3600' }, '429, Retry-After: an hour'), nextTarget(429)),
+  one(plays.rateLimit({ 'retry-after': farAway }, '429, Retry-After: a date far away'), nextTarget(429)),
+  one(plays.rateLimit({ 'retry-after-ms': '50' }, '429, retry-after-ms: 50'), transient(429)),
+  one(plays.googleRateLimit('3600s'), nextTarget(429)),
+  one(plays.googleRateLimit('0.05s'), transient(429)),
+  one(plays.status(429, { type: 'insufficient_quota', code: 'insufficient_quota' }), nextTarget(429)),
+  one(plays.status(401, { code: 'invalid_api_key' }), nextTarget(401)),
+  one(plays.status(402), nextTarget(402)),
+  one(plays.status(403), nextTarget(403)),
+  // Of a job, 404 says that there is none of that name.
+  one(plays.status(404, { code: 'model_not_found' }), nextTarget(404)),
+  one(plays.status(408), transient(408)),
+  one(plays.status(409), (call) => ({ ...transient(409)(call), asked: [1, 3] })),
+  one(plays.status(413), relayed(413)),
+  one(plays.status(400, { code: 'context_length_exceeded' }), relayed(400)),
+  one(plays.status(400, { code: 'content_policy_violation' }), relayed(400)),
+  one(plays.status(400, { code: 'invalid_value' }), relayed(400)),
+  one(plays.status(422), relayed(422)),
+  one(plays.status(500), transient(500)),
+  one(plays.status(502), transient(502)),
+  one(plays.status(503), transient(503)),
+  one(plays.status(504), (call) => ({ ...transient(504)(call), asked: [1, 3] })),
+  one(plays.status(529), transient(529, 503)),
+
+  one(plays.htmlPage, badAnswer),
+  one(plays.damagedGzip, badAnswer),
+  one(plays.emptyBody, badAnswer),
+  one(plays.bareStatus(204), badAnswer),
+  one(plays.bareStatus(205), badAnswer),
+  one(plays.bareStatus(300), badAnswer),
+  one(plays.jsonNull, badAnswer),
+  one(plays.blanks(idleMs / 12), (call) => (call.kind === 'binary' ? null : silent(call))),
+  one(plays.redirectLoop, nextTarget(502)),
+  one(plays.endlessLine, onlyStreams(badAnswer)),
+  // Comments alone are no content; bytes without end are cut at the total limit.
+  one(plays.endless, (call) => (call.kind === 'stream' ? silent(call) : endlessAnswer(call))),
+];
+
+/** A 200 that is no answer of the API; whether once more would help nobody can say. */
+function badAnswer(call: OpenAiCall): Expected {
+  return { ...transient(502)(call), asked: [1, 3] };
+}
+
+function unreachable503(call: OpenAiCall): Expected {
+  return transient(500, 502, 503)(call);
+}
+
+/** A chat stream has ended with its reason; of any other the terminal event is part of the answer. */
+function inTheEnd(path: string): Expected {
+  if (path.endsWith('completions')) return fromPrimary();
+  if (path === '/responses') return { caller: 'whole', asked: once, fallbackAsked: once };
+  return { caller: 'whole or broken', asked: [1, 3], fallbackAsked: [0, 1] };
+}
+
+function endlessAnswer({ isPinned }: OpenAiCall): Expected {
+  return { caller: isPinned ? 'broken' : 'whole or broken', asked: [1, 3], fallbackAsked: isPinned ? none : [0, 1] };
+}

@@ -1,0 +1,75 @@
+/**
+ * Fault × route × stream: the primary plays the fault, the fallback is healthy. What the caller gets and what the upstreams
+ * saw are both held against the words of the failure table (`docs/architecture.md`, "Failures").
+ */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { healthy } from '../../support/fault-upstream.ts';
+import { isHonestFailure, isWhole } from '../../support/judge-answer.ts';
+import { calls, type OpenAiCall } from '../../support/openai-calls.ts';
+import { boundMs, type Cell, CellRun, refuses } from './cells.ts';
+import { expectErrorShape } from './expect-error-shape.ts';
+import { type Expected, faultCases } from './fault-cases.ts';
+
+interface NamedCell extends Cell {
+  index: number;
+  fault: string;
+  expected: Expected;
+}
+
+const cells = faultCases.flatMap((fault) =>
+  calls.flatMap((call: OpenAiCall): Omit<NamedCell, 'index'>[] => {
+    const expected = fault.expect(call);
+    return expected ? [{ call, fault: fault.name, primary: fault.plays, fallback: [healthy], expected }] : [];
+  }),
+);
+const numbered = cells.map((cell, index): NamedCell => ({ ...cell, index }));
+
+let run: CellRun;
+beforeAll(async () => {
+  run = await CellRun.start(numbered);
+}, 60_000);
+afterAll(() => run.stop(), 60_000);
+
+describe.each([...new Set(cells.map(({ fault }) => fault))])('%s', (fault) => {
+  const ofFault = numbered.filter((cell) => cell.fault === fault);
+  test.each(ofFault.map((cell) => [cell.call.name, cell] as const))('%s', { timeout: 60_000 }, async (_name, cell) => {
+    const { call, expected, index } = cell;
+    const observed = await run.observed(index);
+    const { status, body, isBroken, tookMs, primary, fallback, row } = observed;
+    const asked = (provider: string) => row.attempts.filter((attempt) => attempt.provider === provider).length;
+    const where = JSON.stringify({
+      status,
+      isBroken,
+      body: body.toString('latin1', 0, 400),
+      primary: primary.map(({ played, state }) => `${played}: ${state}`),
+      fallback: fallback.map(({ state }) => state),
+      attempts: row.attempts.map(({ provider, cause, failure, error }) => [provider, cause, failure, error]),
+    });
+    expect(tookMs, where).toBeLessThan(boundMs);
+    // Content is followed to where a redirect leads, within one attempt and a few steps.
+    const steps = call.path.endsWith('/content') ? 10 : 1;
+    if (cell.primary !== refuses) expectWithin(primary.length, [asked(`p${index}`), steps * asked(`p${index}`)], where);
+    expectWithin(asked(`p${index}`), expected.asked, where);
+    expectWithin(fallback.length, expected.fallbackAsked, where);
+    switch (expected.caller) {
+      case 'whole':
+        expect(isWhole(call, observed), where).toBe(true);
+        break;
+      case 'whole or broken':
+        expect(isWhole(call, observed) || isHonestFailure(call, observed), where).toBe(true);
+        break;
+      case 'broken':
+        expect(isHonestFailure(call, observed), where).toBe(true);
+        break;
+      default:
+        expect(expected.caller, where).toContain(status);
+        // What a peer of another kind says is passed on as it is.
+        if (!fault.includes('Google')) expectErrorShape(observed, where);
+    }
+  });
+});
+
+function expectWithin(value: number, [least, most]: readonly [number, number], where: string): void {
+  expect(value, where).toBeGreaterThanOrEqual(least);
+  expect(value, where).toBeLessThanOrEqual(most);
+}

@@ -1,0 +1,45 @@
+/** A single target that fails once or twice and then answers: the caller never knows. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import * as plays from '../../support/fault-plays.ts';
+import { healthy, type Play } from '../../support/fault-upstream.ts';
+import { isWhole } from '../../support/judge-answer.ts';
+import { calls } from '../../support/openai-calls.ts';
+import { CellRun, patientPolicy } from './cells.ts';
+
+const passing: readonly Play[] = [
+  plays.resetBeforeHeaders,
+  plays.resetAfterHeaders,
+  plays.hangUp,
+  plays.status(408),
+  plays.status(500),
+  plays.status(502),
+  plays.status(503),
+  plays.status(529),
+  plays.rateLimit({ 'retry-after-ms': '50' }, '429, retry-after-ms: 50'),
+];
+
+const cells = passing.flatMap((fault) =>
+  calls.flatMap((call) => [
+    { call, name: fault.name, failures: 1, primary: [fault, healthy] as const },
+    { call, name: fault.name, failures: 2, primary: [fault, fault, healthy] as const },
+  ]),
+);
+const numbered = cells.map((cell, index) => ({ ...cell, index }));
+
+let run: CellRun;
+beforeAll(async () => {
+  run = await CellRun.start(numbered, patientPolicy);
+}, 60_000);
+afterAll(() => run.stop(), 60_000);
+
+describe.each(passing)('$name', ({ name }) => {
+  const ofFault = numbered.filter((cell) => cell.name === name);
+  const table = ofFault.map((cell) => [cell.call.name, cell.failures, cell] as const);
+  test.each(table)('%s answers after %i', { timeout: 60_000 }, async (_name, failures, cell) => {
+    const observed = await run.observed(cell.index);
+    const where = `${observed.status} ${observed.body.toString('latin1', 0, 300)}`;
+    expect(isWhole(cell.call, observed), where).toBe(true);
+    expect(observed.primary.map(({ played }) => played)).toEqual([...Array(failures).fill(name), 'healthy']);
+    expect(observed.row.outcome).toBe('ok');
+  });
+});

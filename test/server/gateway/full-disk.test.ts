@@ -1,0 +1,129 @@
+/** A data folder on a disk that is full: the program on a small disk of its own, in a mount namespace that any user may make. */
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import type { LedgerHealthView } from '../../../server/contract/status-views.ts';
+import { eventually, hashOf, testKey } from '../../support/gateway.ts';
+import { onlyIf } from '../../support/only-if.ts';
+import { checkout, collectOutput, readyOf } from '../../support/program.ts';
+import { json, type ScriptedUpstream, startUpstream } from '../../support/upstream.ts';
+import { temporaryFolder } from '../ledger/records.ts';
+
+const folder = temporaryFolder();
+const mountPoint = join(folder, 'disk');
+const mount = 'mount -t tmpfs -o size=2m tmpfs "$0" && exec "$@"';
+/** As any user; where that is forbidden, as root. */
+const namespaces = [['--user', '--map-root-user', '--mount'], ['--mount']];
+
+let upstream: ScriptedUpstream;
+let child: ChildProcess;
+let baseUrl: string;
+/** The data folder, as the program sees it. */
+let dataDir: string;
+
+beforeEach(async () => {
+  mkdirSync(mountPoint, { recursive: true });
+  upstream = await startUpstream((_request, response) => json(response, { id: 'resp_1', object: 'response' }));
+});
+afterEach(async () => {
+  if (child?.exitCode === null && child.kill('SIGKILL')) await once(child, 'exit');
+  await upstream.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+async function start(): Promise<void> {
+  const config = {
+    version: 1,
+    providers: [{ id: 'main', baseUrl: upstream.baseUrl, models: ['*'] }],
+    groups: [{ id: 'default' }],
+    keys: [{ id: 'k1', group: 'default', hash: hashOf(testKey) }],
+  };
+  const file = join(folder, 'sluice.json');
+  writeFileSync(file, JSON.stringify(config));
+  const onDisk = (flags: readonly string[]) => [...flags, '--', 'sh', '-c', mount, mountPoint];
+  const flags = namespaces.find((each) => spawnSync('unshare', [...onDisk(each), 'true']).status === 0);
+  if (!flags) throw new Error('Neither a user nor root may mount a disk in a namespace of its own here (unshare).');
+  const program = [process.execPath, join(checkout, 'server/cli.ts'), 'serve', '--json', '--port', '0'];
+  child = spawn('unshare', [...onDisk(flags), ...program, '--data-dir', join(mountPoint, 'data'), '--config', file], {
+    env: { PATH: process.env.PATH, HOME: tmpdir(), SLUICE_SECRETS: 'file' },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const ended = once(child, 'close').then(([code]): number | null => code);
+  const ready = await readyOf({ child, output: collectOutput(child), ended });
+  baseUrl = ready.baseUrl;
+  dataDir = `/proc/${ready.pid}/root${mountPoint}/data`;
+}
+
+function post(url: string, key: string, body: string | FormData): Promise<Response> {
+  const type = typeof body === 'string' && { 'content-type': 'application/json' };
+  return fetch(url, { method: 'POST', headers: { authorization: `Bearer ${key}`, ...type }, body });
+}
+
+async function serves(): Promise<void> {
+  const reply = await post(`${baseUrl}/responses`, testKey, '{"model":"gpt-x","input":"hi"}');
+  expect([reply.status, await reply.json()]).toEqual([200, { id: 'resp_1', object: 'response' }]);
+}
+
+async function ledgerHealth(): Promise<LedgerHealthView> {
+  const token = readFileSync(join(dataDir, 'admin.token'), 'utf8').trim();
+  const reply = await post(`${new URL(baseUrl).origin}/control/query`, token, '{"type":"status"}');
+  return ((await reply.json()) as { result: { ledger: LedgerHealthView } }).result.ledger;
+}
+
+function fill(): void {
+  for (let pieceBytes = 1024 * 1024; pieceBytes > 0; pieceBytes = Math.floor(pieceBytes / 2)) {
+    try {
+      writeFileSync(join(dataDir, `filler-${pieceBytes}`), Buffer.alloc(pieceBytes));
+    } catch {
+      // Until nothing more fits.
+    }
+  }
+}
+
+function makeRoom(): void {
+  for (const name of readdirSync(dataDir)) if (name.startsWith('filler')) rmSync(join(dataDir, name));
+}
+
+test.runIf(onlyIf(process.platform === 'linux', 'a disk of its own is made by Linux namespaces'))(
+  'a disk that is full delays what is recorded; uploads say so and leave nothing behind',
+  async () => {
+    await start();
+    await serves();
+    await eventually(async () => ((await ledgerHealth()).pending === 0 ? true : null));
+    fill();
+    // What fits into pages that are there already is still written.
+    const health = await eventually(async () => {
+      await serves();
+      const found = await ledgerHealth();
+      return found.ok ? null : found;
+    });
+    expect(health.lastError).toMatch(/full|I\/O/);
+    const uploads = () => readdirSync(join(dataDir, 'tmp'));
+    const before = uploads();
+    const form = new FormData();
+    form.set('model', 'gpt-x');
+    form.set('file', new Blob([Buffer.alloc(600_000)]), 'a.wav');
+    const upload = await post(`${baseUrl}/audio/transcriptions`, testKey, form);
+    expect(upload.status).toBe(507);
+    expect(await upload.json()).toEqual({
+      error: {
+        message: expect.stringContaining('disk is full'),
+        type: 'server_error',
+        param: null,
+        code: 'storage_full',
+      },
+    });
+    expect(upload.headers.get('x-should-retry')).toBe('false');
+    await eventually(() => (uploads().length === before.length ? true : null));
+    makeRoom();
+    const recovered = await eventually(async () => {
+      await serves();
+      const found = await ledgerHealth();
+      return found.ok && found.pending < 50 ? found : null;
+    });
+    expect(recovered.dropped).toBe(0);
+  },
+);

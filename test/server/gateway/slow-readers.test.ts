@@ -1,0 +1,115 @@
+/** A thousand clients that ask for endless streams and read nothing: what they do not read stays with the upstream. */
+import { once } from 'node:events';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import http from 'node:http';
+import net, { type AddressInfo, type Socket } from 'node:net';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { eventually, hashOf, testKey } from '../../support/gateway.ts';
+import { onlyIf } from '../../support/only-if.ts';
+import { checkout, type RunningProgram, readyOf, startProgram } from '../../support/program.ts';
+import { temporaryFolder } from '../ledger/records.ts';
+
+const clients = 1_000;
+/** What one may cost: two sockets, the chunks that wait, and what malloc does not give back; of a stream that never ends. */
+const allowedBytesEach = 1_280 * 1024;
+const folder = temporaryFolder();
+const sockets: Socket[] = [];
+let sentBytes = 0;
+const piece = Buffer.from(`data: {"choices":[{"delta":{"content":"${'x'.repeat(16_000)}"}}]}\n\n`);
+
+/** Sends as much as is taken from it. */
+const upstream = http.createServer((request, response) => {
+  request.resume();
+  response.on('error', () => {});
+  response.writeHead(200, { 'content-type': 'text/event-stream' });
+  const send = () => {
+    while (!response.destroyed) {
+      sentBytes += piece.length;
+      if (!response.write(piece)) break;
+    }
+  };
+  response.on('drain', send);
+  send();
+});
+let program: RunningProgram;
+let port: number;
+
+beforeAll(async () => {
+  upstream.listen(0, '127.0.0.1');
+  await once(upstream, 'listening');
+  const config = {
+    version: 1,
+    providers: [
+      { id: 'main', baseUrl: `http://127.0.0.1:${(upstream.address() as AddressInfo).port}/v1`, models: ['m'] },
+    ],
+    groups: [{ id: 'default' }],
+    keys: [{ id: 'k1', group: 'default', hash: hashOf(testKey) }],
+    // One group gets all but a tenth.
+    settings: { admission: { running: 2_000 } },
+  };
+  const file = join(folder, 'sluice.json');
+  writeFileSync(file, JSON.stringify(config));
+  program = startProgram(['serve', '--config', file, '--port', '0', '--json', '--data-dir', join(folder, 'data')], {
+    program: join(checkout, 'server/cli.ts'),
+  });
+  port = Number(new URL((await readyOf(program)).baseUrl).port);
+}, 60_000);
+afterAll(async () => {
+  for (const socket of sockets) socket.destroy();
+  program.child.kill('SIGKILL');
+  await program.ended;
+  upstream.closeAllConnections();
+  upstream.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+function rssBytes(): number {
+  const status = readFileSync(`/proc/${program.child.pid}/status`, 'utf8');
+  return Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1]) * 1024;
+}
+
+const body = '{"model":"m","stream":true}';
+const question =
+  `POST /v1/chat/completions HTTP/1.1\r\nhost: 127.0.0.1\r\nauthorization: Bearer ${testKey}\r\n` +
+  `content-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
+
+test.runIf(onlyIf(process.platform === 'linux', 'memory is read from /proc'))(
+  'memory stays bounded, and others are served',
+  { timeout: 120_000 },
+  async () => {
+    const before = rssBytes();
+    for (let index = 0; index < clients; index++) {
+      const socket = net.connect({ port, host: '127.0.0.1' });
+      socket.on('error', () => {});
+      socket.pause();
+      socket.write(question);
+      sockets.push(socket);
+    }
+    // Nothing more is taken from the upstream: all that stands between is full.
+    let last = -1;
+    let quietLooks = 0;
+    await expect
+      .poll(
+        () => {
+          quietLooks = sentBytes === last && upstream.listening ? quietLooks + 1 : 0;
+          last = sentBytes;
+          return quietLooks;
+        },
+        { timeout: 100_000, interval: 250 },
+      )
+      .toBeGreaterThan(8);
+    const grownBytes = rssBytes() - before;
+    process.stdout.write(
+      `${clients} clients that read nothing: ${Math.round(grownBytes / 1024 / clients)} kB each, ${Math.round(sentBytes / 1024 / clients)} kB taken from the upstream for each\n`,
+    );
+    expect(grownBytes / clients).toBeLessThan(allowedBytesEach);
+    const models = await eventually(async () => {
+      const reply = await fetch(`http://127.0.0.1:${port}/v1/models`, {
+        headers: { authorization: `Bearer ${testKey}` },
+      });
+      return reply.ok ? reply.json() : null;
+    });
+    expect(models).toMatchObject({ object: 'list' });
+  },
+);

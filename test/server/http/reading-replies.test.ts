@@ -1,0 +1,194 @@
+/** What is told of a reply by looking at it: whole ones, single events, and what of a chat has gone out. */
+import { describe, expect, test } from 'vitest';
+import { ChatText } from '../../../server/http/chat-text.ts';
+import { continuedBody } from '../../../server/http/continued-body.ts';
+import { sayingOf } from '../../../server/http/first-event.ts';
+import { findRoute } from '../../../server/http/inference-routes.ts';
+import { judgeWhole } from '../../../server/http/judge-whole.ts';
+import { readEvent } from '../../../server/http/stream-event.ts';
+import type { StreamProtocol } from '../../../server/http/stream-protocol.ts';
+import { takeAll } from '../../../server/http/stream-text.ts';
+import { prefillOf } from '../../../server/providers/prefill.ts';
+
+const json = { 'content-type': 'application/json' };
+const judge = (path: string, body: string, headers = json, method = 'POST') =>
+  judgeWhole(Buffer.from(body), findRoute(method, path).route, headers).kind;
+
+describe('a whole reply', () => {
+  const long = 'x'.repeat(20_000);
+  test.each([
+    ['good', '{"id":"x"}'],
+    ['good', ' \n{"id":"x"}\n'],
+    ['good', '\uFEFF{"id":"x"}'],
+    ['good', '{"id":"x","error":null}'],
+    ['good', `{"id":"${long}"}\n`],
+    ['good', `[{"id":"${long}"}]`],
+    ['damaged', ''],
+    ['damaged', 'null'],
+    ['damaged', '"Service Unavailable"'],
+    ['damaged', '[]'],
+    ['damaged', '{"id":"x"'],
+    ['damaged', 'upstream error'],
+    ['damaged', `{"id":"${long}`],
+    ['damaged', `error ${long}}`],
+    ['error', '{"error":{"message":"x"}}'],
+    ['error', '{"error":"overloaded"}'],
+    ['error', '{"object":"error","message":"The model is loading.","code":503}'],
+    ['error', '{"detail":"Not ready"}'],
+    ['good', '{"id":"x","detail":"high"}'],
+    ['error', '[{"error":{"code":500}}]'],
+    ['error', `{"error":{"message":"${long}"}}`],
+    ['error', '{"id":"resp_1","object":"response","status":"failed","error":{"code":"server_error"}}'],
+    ['error', '{"id":"x","choices":[{"error":{"code":502},"finish_reason":"error"}]}'],
+  ])('is %s: %.60s', (wanted, body) => expect(judge('/chat/completions', body)).toBe(wanted));
+
+  test('of a job that failed is a good answer to who asks about it', () => {
+    expect(judge('/videos/video_1', '{"id":"video_1","error":{"code":"x"}}', json, 'GET')).toBe('good');
+    expect(judge('/videos/video_1', '{"error":{"code":"x"}}', json, 'GET')).toBe('error');
+  });
+
+  test('of sound cannot be empty, a transcript of silence can', () => {
+    expect(judge('/audio/speech', '', { 'content-type': 'audio/wav' })).toBe('damaged');
+    expect(judge('/audio/transcriptions', '', { 'content-type': 'text/plain' })).toBe('good');
+    expect(judge('/audio/transcriptions', '')).toBe('damaged');
+  });
+
+  test('need not be JSON where the route has other answers', () => {
+    expect(judge('/audio/speech', 'RIFF', { 'content-type': 'audio/wav' })).toBe('good');
+    expect(judge('/audio/transcriptions', 'Hello', { 'content-type': 'text/plain' })).toBe('good');
+    expect(judge('/audio/speech', '{"error":{"code":"x"}}')).toBe('error');
+  });
+});
+
+const saying = (text: string, protocol: StreamProtocol) => {
+  const event = readEvent(text);
+  return event && sayingOf(event, protocol).kind;
+};
+
+describe('an event', () => {
+  const chunk = (content: string) =>
+    `data: {"id":"chatcmpl-1","object":"chat.completion.chunk","created":1,"choices":[{"index":0,"delta":{"content":${JSON.stringify(content)}}}]}\n\n`;
+
+  test.each([
+    chunk('a'),
+    'data: [DONE]\n\n',
+    'data:[DONE]\r\n\r\n',
+    ': comment\n\n',
+    'event: ping\n\n',
+    'id: 7\nretry: 10\n\n',
+    'event: x\ndata: {"a":\ndata: 1}\n\n',
+    'data: {"a":1}\r\r',
+    'data: 5\n\n',
+  ])('is sound: %j', (event) => expect(readEvent(event)).not.toBeNull());
+
+  test.each([
+    'data: {"a"\n\n',
+    'data: oops\n\n',
+    'data:\n\n',
+    'data: {"a":1}}\n\n',
+    'data: {"a":1}\ndata: {"b":2}\n\n',
+    chunk('a').replace('}]}', ''),
+    chunk('a').slice(0, -20),
+    chunk('a').replace('"delta"', '"delta'),
+  ])('is not: %j', (event) => expect(readEvent(event)).toBeNull());
+
+  test('has the name of its line, and its data in one', () => {
+    const read = readEvent('event: x.y\ndata: {"a":\ndata: 1}\n\n');
+    expect(read).toMatchObject({ name: 'x.y', value: { a: 1 } });
+    expect(readEvent('data: {}\n\n')).toEqual({ name: '', data: '{}', value: {} });
+    expect(readEvent('event: ping\n\n')).toEqual({ name: 'ping', data: '', value: undefined });
+    expect(readEvent('data: [DONE]\r\n\r\n')).toEqual({ name: '', data: '[DONE]', value: undefined });
+  });
+
+  test.each<[string, StreamProtocol, string]>([
+    ['nothing', 'chat', ': comment\n\n'],
+    ['nothing', 'chat', 'data: [DONE]\n\n'],
+    ['nothing', 'chat', 'data: {"choices":[],"prompt_filter_results":[]}\n\n'],
+    ['nothing', 'chat', 'data: {"choices":[{"delta":{"role":"assistant","content":"","tool_calls":[]}}]}\n\n'],
+    ['nothing', 'chat', 'data: {"choices":[{"text":"","finish_reason":null}]}\n\n'],
+    ['content', 'chat', 'data: {"choices":[{"delta":{"content":"a"}}]}\n\n'],
+    ['content', 'chat', 'data: {"choices":[{"delta":{"reasoning_content":"a"}}]}\n\n'],
+    ['content', 'chat', 'data: {"choices":[{"delta":{"tool_calls":[{"index":0}]}}]}\n\n'],
+    ['content', 'chat', 'data: {"choices":[{"delta":{"refusal":"no"}}]}\n\n'],
+    ['content', 'chat', 'data: {"choices":[{"delta":{},"finish_reason":"stop"}]}\n\n'],
+    ['content', 'chat', 'data: {"choices":[{"text":"a"}]}\n\n'],
+    ['error', 'chat', 'data: {"error":{"message":"x"}}\n\n'],
+    ['error', 'chat', 'data: {"error":"x","choices":[]}\n\n'],
+    ['nothing', 'responses', 'event: response.created\ndata: {"type":"response.created"}\n\n'],
+    ['nothing', 'responses', 'data: {"type":"response.in_progress","response":{"error":null}}\n\n'],
+    ['content', 'responses', 'data: {"type":"response.output_item.added"}\n\n'],
+    ['content', 'responses', 'data: {"type":"response.completed"}\n\n'],
+    ['error', 'responses', 'data: {"type":"response.failed","response":{"error":{"code":"x"}}}\n\n'],
+    ['error', 'responses', 'data: {"type":"error","code":"x","message":"y"}\n\n'],
+    ['content', 'images', 'data: {"type":"image_generation.partial_image"}\n\n'],
+    ['content', 'transcription', 'data: {"type":"transcript.text.delta","delta":"a"}\n\n'],
+  ])('says %s in %s: %s', (wanted, protocol, event) => {
+    expect(saying(event, protocol)).toBe(wanted);
+  });
+});
+
+describe('what a client has of a chat', () => {
+  const chunk = (delta: object, more: object = {}) =>
+    Buffer.from(
+      `data: ${JSON.stringify({ id: 'c', created: 7, model: 'm', choices: [{ index: 0, delta, ...more }] })}\n\n`,
+    );
+
+  test('is its text, under the name of its first chunk, however long it is', () => {
+    const text = new ChatText();
+    const pieces = Array.from({ length: 2_000 }, (_, index) => `piece ${index} ä\u{1F30D}"\n`);
+    takeAll(text, chunk({ role: 'assistant', content: '' }));
+    for (const content of pieces) takeAll(text, chunk({ content }));
+    expect(text.read()).toMatchObject({ text: pieces.join(''), id: 'c', created: 7, model: 'm', isFinished: false });
+    takeAll(text, chunk({}, { finish_reason: 'stop' }));
+    expect(text.read()).toMatchObject({ isFinished: true });
+  });
+
+  test.each([
+    [{ tool_calls: [{ index: 0 }] }, {}],
+    [{ function_call: { name: 'f' } }, {}],
+    [{ audio: { data: 'x' } }, {}],
+    [{ refusal: 'no' }, {}],
+    [{ content: 'b' }, { index: 1 }],
+  ])('cannot be gone on with after %j %j', (delta, more) => {
+    const text = new ChatText();
+    takeAll(text, chunk({ content: 'a' }));
+    takeAll(text, chunk(delta, more));
+    expect(text.read()).toBeNull();
+  });
+
+  test('is nothing before the first chunk', () => {
+    expect(new ChatText().read()).toBeNull();
+  });
+});
+
+describe('a request for the rest', () => {
+  const prefill = { message: { prefix: true }, request: { more: [1] } };
+
+  test('has the beginning as its last message, and all else as it was', () => {
+    const body = '{ "messages" : [ {"role":"user","content":"]"} ], "x": 1.50 }';
+    const continued = continuedBody(Buffer.from(body), 'a "b"\n', prefill)?.toString() ?? '';
+    expect(JSON.parse(continued)).toEqual({
+      messages: [
+        { role: 'user', content: ']' },
+        { role: 'assistant', content: 'a "b"\n', prefix: true },
+      ],
+      x: 1.5,
+      more: [1],
+    });
+    expect(continued).toContain('"x": 1.50');
+  });
+
+  test('cannot be made of a body without messages', () => {
+    expect(continuedBody(Buffer.from('{"model":"x"}'), 'a', prefill)).toBeNull();
+    expect(continuedBody(Buffer.from('{"messages":"x"}'), 'a', prefill)).toBeNull();
+  });
+
+  test('goes to services that say they take one, and to no other', () => {
+    const taken = (preset: string | undefined, baseUrl = 'https://x.example/v1') =>
+      prefillOf(preset === undefined ? { baseUrl } : { preset, baseUrl }) !== null;
+    expect(['mistral', 'llama-cpp', 'vllm'].every((preset) => taken(preset))).toBe(true);
+    expect(['openai', 'azure', 'anthropic', 'gemini', 'groq', undefined].some((preset) => taken(preset))).toBe(false);
+    expect(taken('deepseek', 'https://api.deepseek.com')).toBe(false);
+    expect(taken('deepseek', 'https://api.deepseek.com/beta')).toBe(true);
+  });
+});

@@ -1,0 +1,92 @@
+import type { RequestRecord } from '../../../server/contract/ledger.ts';
+import type { LimitReached } from '../../../server/contract/limits.ts';
+import type { Amounts, UsageHistory } from '../../../server/ledger/usage-history.ts';
+import { createLimiter } from '../../../server/limits/limiter.ts';
+import { attemptRecord } from '../../support/attempt-record.ts';
+
+/** A limiter on clocks and a ledger that the test moves. */
+export function fakeLimiter(wallMs = Date.parse('2026-11-20T12:00:00Z')) {
+  const clock = { wallMs, steadyMs: 5_000 };
+  const rows: { key: string | null; group: string | null; startedAt: number; used: Amounts }[] = [];
+  const told: LimitReached[] = [];
+  const state = { isBroken: false };
+  const of = (scope: 'key' | 'group', id: string) => rows.filter((row) => row[scope] === id);
+  const history: UsageHistory = {
+    spent(scope, id, { startMs, endMs }) {
+      if (state.isBroken) throw new Error('disk I/O error');
+      const found = of(scope, id).filter(({ startedAt }) => startedAt >= startMs && startedAt < endMs);
+      return found.reduce((sum, { used }) => ({ usd: sum.usd + used.usd, tokens: sum.tokens + used.tokens }), {
+        usd: 0,
+        tokens: 0,
+      });
+    },
+    requestsSince: (scope, id, sinceMs) =>
+      of(scope, id)
+        .filter(({ startedAt }) => startedAt >= sinceMs)
+        .map(({ startedAt, used }) => ({ startedAt, tokens: used.tokens })),
+    forgetTotal() {},
+  };
+  const create = () =>
+    createLimiter({
+      history,
+      clocks: { wallMs: () => clock.wallMs, steadyMs: () => clock.steadyMs },
+      reached: (notice) => told.push(notice),
+      log: { warn() {} },
+    });
+  let limiter = create();
+  return {
+    clock,
+    rows,
+    told,
+    state,
+    get limiter() {
+      return limiter;
+    },
+    restart() {
+      limiter = create();
+    },
+    pass(ms: number) {
+      clock.wallMs += ms;
+      clock.steadyMs += ms;
+    },
+    /** To the ledger first, as the gateway does. */
+    finish(id: string, used: Amounts, more: Partial<RequestRecord> = {}) {
+      const record = finishedRecord(id, used, { startedAt: clock.wallMs, ...more });
+      rows.push({ key: record.keyId, group: record.groupId, startedAt: record.startedAt, used });
+      limiter.finished(record);
+    },
+  };
+}
+
+function finishedRecord(id: string, used: Amounts, more: Partial<RequestRecord>): RequestRecord {
+  return {
+    id,
+    startedAt: 0,
+    keyId: 'k',
+    groupId: 'g',
+    route: '/v1/chat/completions',
+    method: 'POST',
+    capability: 'chat',
+    modelAsked: 'gpt-x',
+    stream: false,
+    outcome: 'ok',
+    status: 200,
+    errorCode: null,
+    modelServed: 'gpt-x',
+    provider: 'main',
+    credential: 'c1',
+    queueMs: 0,
+    connectMs: null,
+    firstByteMs: 1,
+    totalMs: 1,
+    bytesIn: 0,
+    bytesOut: 0,
+    attempts: [attemptRecord()],
+    usage: { inputTokens: used.tokens },
+    usageCertainty: 'reported',
+    costUsd: used.usd,
+    client: null,
+    clientRetries: 0,
+    ...more,
+  };
+}

@@ -1,0 +1,279 @@
+/** What is admitted and what is left, on clocks and a ledger that the test moves. */
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { type Budget, limitsSchema } from '../../../server/contract/config.ts';
+import { GatewayError } from '../../../server/contract/errors.ts';
+import type { Limited } from '../../../server/contract/limits.ts';
+import { fakeLimiter } from './fake-limiter.ts';
+
+const zone = process.env.TZ;
+beforeEach(() => {
+  process.env.TZ = 'Europe/Berlin';
+});
+afterEach(() => {
+  if (zone === undefined) delete process.env.TZ;
+  else process.env.TZ = zone;
+});
+
+const hourMs = 3_600_000;
+const dayMs = 24 * hourMs;
+const none = { usd: 0, tokens: 0 };
+const cent = { usd: 0.01, tokens: 10 };
+
+function limited(limits: object, scope: 'key' | 'group' = 'key'): Limited {
+  const id = scope === 'key' ? 'k' : 'g';
+  return { scope, id, name: id, limits: limitsSchema.parse(limits), sinceMs: 0 };
+}
+
+const budget = (amount: number, per: Budget['per'], more: Partial<Budget> = {}) =>
+  limited({ budgets: [{ unit: 'usd', amount, per, ...more }] });
+
+type Fake = ReturnType<typeof fakeLimiter>;
+let count = 0;
+
+/** Whether a request is admitted; if so it ends at once, having used what it says. */
+function passes(fake: Fake, party: Limited, used = cent): boolean {
+  const id = `r${count++}`;
+  try {
+    fake.limiter.admit(id, [party], none);
+  } catch (error) {
+    if (error instanceof GatewayError) return false;
+    throw error;
+  }
+  fake.finish(id, used);
+  return true;
+}
+
+function refusalOf(fake: Fake, parties: Limited[]): GatewayError {
+  try {
+    fake.limiter.admit(`r${count++}`, parties, none);
+  } catch (error) {
+    if (error instanceof GatewayError) return error;
+  }
+  throw new Error('It was admitted.');
+}
+
+const spend = (fake: Fake, party: Limited, times: number) =>
+  Array.from({ length: times }, () => passes(fake, party)).filter(Boolean).length;
+
+describe('a budget of a day', () => {
+  test('opens again at local midnight, not before', () => {
+    const fake = fakeLimiter(Date.parse('2026-11-20T12:00:00Z'));
+    const party = budget(0.03, 'day');
+    expect(spend(fake, party, 10)).toBe(3);
+    fake.pass(11 * hourMs - 1);
+    expect(passes(fake, party)).toBe(false);
+    fake.pass(1);
+    expect(spend(fake, party, 10)).toBe(3);
+  });
+
+  test('lasts 25 hours where the clock is put back, and is opened once', () => {
+    const fake = fakeLimiter(Date.parse('2026-10-24T22:00:00Z'));
+    const party = budget(0.01, 'day');
+    let opened = 0;
+    for (let hour = 0; hour < 25; hour++) {
+      if (passes(fake, party)) opened++;
+      fake.pass(hourMs);
+    }
+    expect(opened).toBe(1);
+    expect(passes(fake, party)).toBe(true);
+  });
+
+  test('is not opened by a clock that is set back by a day, and not shut by one that was ahead', () => {
+    const fake = fakeLimiter();
+    const party = budget(0.02, 'day');
+    expect(spend(fake, party, 5)).toBe(2);
+    fake.clock.wallMs -= dayMs;
+    expect(spend(fake, party, 5)).toBe(0);
+    fake.clock.wallMs += dayMs;
+    expect(spend(fake, party, 5)).toBe(0);
+    fake.clock.wallMs += 365 * dayMs;
+    expect(spend(fake, party, 5)).toBe(2);
+    fake.clock.wallMs -= 365 * dayMs;
+    expect(spend(fake, party, 5)).toBe(0);
+    fake.pass(dayMs);
+    expect(spend(fake, party, 5)).toBe(2);
+  });
+
+  test('counts a request for the day that it began in', () => {
+    const fake = fakeLimiter(Date.parse('2026-11-20T22:59:59Z'));
+    const party = budget(0.02, 'day');
+    fake.limiter.admit('long', [party], none);
+    const startedAt = fake.clock.wallMs;
+    fake.pass(hourMs);
+    expect(passes(fake, party)).toBe(true);
+    fake.finish('long', { usd: 5, tokens: 0 }, { startedAt });
+    expect(passes(fake, party)).toBe(true);
+    expect(passes(fake, party)).toBe(false);
+  });
+
+  test('is kept over a restart', () => {
+    const fake = fakeLimiter();
+    const party = budget(0.02, 'day');
+    expect(spend(fake, party, 5)).toBe(2);
+    fake.restart();
+    expect(spend(fake, party, 5)).toBe(0);
+  });
+
+  test('goes on with what it knows while the ledger cannot be read, and is right again after', () => {
+    const fake = fakeLimiter();
+    const party = budget(0.05, 'day');
+    fake.finish('before', { usd: 0.03, tokens: 0 });
+    fake.state.isBroken = true;
+    fake.restart();
+    expect(spend(fake, party, 1)).toBe(1);
+    fake.state.isBroken = false;
+    fake.pass(5_000);
+    expect(spend(fake, party, 5)).toBe(1);
+  });
+});
+
+describe('a budget', () => {
+  test.each([
+    ['week', '2026-11-22T22:59:59Z', '2026-11-22T23:00:00Z'],
+    ['month', '2026-11-30T22:59:59Z', '2026-11-30T23:00:00Z'],
+  ] as const)('of a %s opens with the next one', (per, before, after) => {
+    const fake = fakeLimiter();
+    const party = budget(0.02, per);
+    expect(spend(fake, party, 5)).toBe(2);
+    fake.clock.wallMs = Date.parse(before);
+    expect(passes(fake, party)).toBe(false);
+    fake.clock.wallMs = Date.parse(after);
+    expect(passes(fake, party)).toBe(true);
+  });
+
+  test('in total never opens, unless more is allowed', () => {
+    const fake = fakeLimiter();
+    expect(spend(fake, budget(0.02, 'total'), 5)).toBe(2);
+    fake.pass(1000 * dayMs);
+    expect(spend(fake, budget(0.02, 'total'), 5)).toBe(0);
+    expect(spend(fake, budget(0.03, 'total'), 5)).toBe(1);
+  });
+
+  test('that is soft is told at 80 and 100 percent, in each period once, and not again after a restart', () => {
+    const fake = fakeLimiter();
+    const party = budget(0.1, 'day', { hard: false });
+    expect(spend(fake, party, 15)).toBe(15);
+    expect(fake.told.map(({ percent }) => percent)).toEqual([80, 100]);
+    fake.restart();
+    spend(fake, party, 2);
+    expect(fake.told).toHaveLength(2);
+    fake.pass(dayMs);
+    spend(fake, party, 9);
+    expect(fake.told.map(({ percent }) => percent)).toEqual([80, 100, 80]);
+    expect(fake.told.at(-1)).toMatchObject({ scope: 'key', id: 'k', resetsAt: Date.parse('2026-11-21T23:00:00Z') });
+  });
+
+  test('does not count what another key of the same id has used before', () => {
+    const fake = fakeLimiter();
+    const old = budget(0.02, 'month');
+    expect(spend(fake, old, 5)).toBe(2);
+    fake.pass(hourMs);
+    fake.limiter.forget('key', 'k');
+    expect(spend(fake, { ...old, sinceMs: fake.clock.wallMs }, 5)).toBe(2);
+  });
+
+  test('counts what requests of a key used before it was limited, those under way too', () => {
+    const fake = fakeLimiter();
+    fake.finish('before', { usd: 0.01, tokens: 0 });
+    expect(passes(fake, budget(0.05, 'day'))).toBe(true);
+    fake.finish('under way', { usd: 0.03, tokens: 0 });
+    expect(passes(fake, budget(0.05, 'day'))).toBe(false);
+  });
+
+  test('is never passed by more than the last request and what others were underestimated by', () => {
+    let state = 3;
+    const random = () => {
+      state = (state * 1103515245 + 12345) % 2147483648;
+      return state / 2147483648;
+    };
+    for (let run = 0; run < 200; run++) {
+      const fake = fakeLimiter();
+      const amount = 1 + random() * 20;
+      const party = budget(amount, 'total');
+      const flying = new Map<string, { used: number; estimate: number }>();
+      let sum = 0;
+      let slack = 0;
+      for (let step = 0; step < 300; step++) {
+        const [first] = flying;
+        if (first && random() < 0.5) {
+          const [id, { used }] = first;
+          flying.delete(id);
+          sum += used;
+          fake.finish(id, { usd: used, tokens: 0 });
+          continue;
+        }
+        const [used, estimate] = [random() ** 3 * 2, random() ** 3];
+        const id = `p${run}-${step}`;
+        try {
+          fake.limiter.admit(id, [party], { usd: estimate, tokens: 0 });
+        } catch {
+          continue;
+        }
+        slack = used + [...flying.values()].reduce((all, one) => all + Math.max(0, one.used - one.estimate), 0);
+        flying.set(id, { used, estimate });
+      }
+      for (const { used } of flying.values()) sum += used;
+      expect(sum).toBeLessThanOrEqual(amount + slack + 1e-9);
+    }
+  });
+});
+
+describe('a limit by the minute', () => {
+  test('is not touched by a wall clock that is set', () => {
+    const fake = fakeLimiter();
+    const party = limited({ requestsPerMinute: 2 });
+    expect(spend(fake, party, 5)).toBe(2);
+    fake.clock.wallMs += dayMs;
+    expect(passes(fake, party)).toBe(false);
+    fake.clock.wallMs -= 3 * dayMs;
+    expect(passes(fake, party)).toBe(false);
+    fake.clock.steadyMs += 61_000;
+    expect(spend(fake, party, 5)).toBe(2);
+  });
+
+  test('takes the place of the estimate by what was used, and lets no request in that is over it', () => {
+    const fake = fakeLimiter();
+    const party = limited({ tokensPerMinute: 1_000 });
+    fake.limiter.admit('a', [party], { usd: 0, tokens: 990 });
+    expect(fake.limiter.meters(party)).toMatchObject([{ used: 990 }]);
+    fake.finish('a', { usd: 0, tokens: 100 });
+    expect(fake.limiter.meters(party)).toMatchObject([{ used: 100 }]);
+    fake.limiter.admit('b', [party], { usd: 0, tokens: 10 });
+    fake.pass(70_000);
+    fake.finish('b', { usd: 0, tokens: 5_000 });
+    expect(refusalOf(fake, [party])).toMatchObject({ code: 'token_limit_reached', retryAfterSeconds: 61 });
+  });
+
+  test('reserves nothing of the key for a request that its group refuses', () => {
+    const fake = fakeLimiter();
+    const key = limited({ requestsPerMinute: 9, tokensPerMinute: 99, concurrent: 9 });
+    const group = limited({ concurrent: 1 }, 'group');
+    fake.limiter.admit('a', [key, group], { usd: 0, tokens: 5 });
+    const before = fake.limiter.meters(key);
+    expect(refusalOf(fake, [key, group]).message).toMatch(
+      /^Rate limit reached for group "g": 1 at the same time, 1 run now\./,
+    );
+    expect(fake.limiter.meters(key)).toEqual(before);
+  });
+
+  test('holds nothing of a request once it has ended, however it ended', () => {
+    const fake = fakeLimiter();
+    const party = limited({ concurrent: 3, tokensPerMinute: 100, budgets: [{ unit: 'usd', amount: 1, per: 'day' }] });
+    for (const outcome of ['ok', 'error', 'client-gone', 'stream-broken'] as const) {
+      fake.limiter.admit(outcome, [party], { usd: 0.5, tokens: 50 });
+      fake.finish(outcome, none, { outcome, usage: null, costUsd: null });
+    }
+    expect(fake.limiter.meters(party).map(({ used }) => used)).toEqual([0, 0, 0]);
+  });
+
+  test('is remembered over a restart as far as the minute goes', () => {
+    const fake = fakeLimiter();
+    const party = limited({ requestsPerMinute: 3 });
+    expect(spend(fake, party, 2)).toBe(2);
+    fake.pass(30_000);
+    fake.restart();
+    expect(spend(fake, party, 5)).toBe(1);
+    fake.pass(31_000);
+    expect(spend(fake, party, 5)).toBe(2);
+  });
+});

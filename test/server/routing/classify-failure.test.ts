@@ -1,0 +1,152 @@
+import { describe, expect, test } from 'vitest';
+import type { FailureClass } from '../../../server/contract/ledger.ts';
+import {
+  classifyAnswer,
+  classifyTransport,
+  statusOfError,
+  toldWait,
+} from '../../../server/routing/classify-failure.ts';
+import { readUpstreamError } from '../../../server/routing/upstream-error.ts';
+import { TransportError, type TransportFault, type TransportPhase } from '../../../server/transport/transport-error.ts';
+
+const openAi = (code: string | null, more: object = {}) =>
+  JSON.stringify({ error: { message: 'What it says.', type: 'invalid_request_error', param: null, code, ...more } });
+const google = (code: number, status: string, details: object[] = []) =>
+  JSON.stringify([
+    { error: { code, message: 'Quota exceeded; check your plan and billing details.', status, details } },
+  ]);
+const anthropic = (type: string, message = 'x') =>
+  JSON.stringify({ type: 'error', error: { type, message }, request_id: 'r' });
+
+function classOf(status: number, body = '', more: { headers?: Record<string, string>; isAboutJob?: boolean } = {}) {
+  return classifyAnswer({ status, body, headers: {}, isAboutJob: false, ...more });
+}
+
+describe('an answer is', () => {
+  test.each<[FailureClass, number, string]>([
+    ['transient', 408, ''],
+    ['transient', 409, openAi(null)],
+    ['transient', 500, openAi('server_error')],
+    ['transient', 502, '<html>Bad gateway</html>'],
+    ['transient', 503, ''],
+    ['transient', 504, ''],
+    ['transient', 529, anthropic('overloaded_error')],
+    ['rate-limit', 429, ''],
+    ['rate-limit', 429, openAi('rate_limit_exceeded', { type: 'requests' })],
+    ['rate-limit', 429, openAi('slow_down')],
+    ['rate-limit', 429, google(429, 'RESOURCE_EXHAUSTED', [{ '@type': 'x', retryDelay: '34.4s' }])],
+    ['quota', 429, google(429, 'RESOURCE_EXHAUSTED')],
+    ['quota', 429, openAi('insufficient_quota', { type: 'insufficient_quota' })],
+    ['quota', 429, openAi('credit_balance_exhausted')],
+    ['quota', 402, ''],
+    ['quota', 402, JSON.stringify({ error: { message: 'Insufficient Balance', code: 'invalid_request_error' } })],
+    ['quota', 400, anthropic('invalid_request_error', 'Your credit balance is too low to access the API.')],
+    ['credential', 401, openAi('invalid_api_key')],
+    ['credential', 401, ''],
+    [
+      'credential',
+      400,
+      JSON.stringify([{ error: { code: 400, message: 'API key not valid. Please pass a valid API key.' } }]),
+    ],
+    ['credential', 400, JSON.stringify({ code: 'x', error: 'Incorrect API key provided: xa***.' })],
+    ['credential', 403, anthropic('permission_error')],
+    ['rejected', 403, openAi('content_policy_violation')],
+    ['rejected', 403, JSON.stringify({ error: { code: 403, message: 'Your input was flagged', metadata: {} } })],
+    ['model-unavailable', 403, openAi('unsupported_country_region_territory')],
+    ['model-unavailable', 404, openAi('model_not_found')],
+    ['model-unavailable', 400, openAi('model_not_found', { param: 'model' })],
+    ['model-unavailable', 404, JSON.stringify({ error: { code: 'DeploymentNotFound', message: 'no deployment' } })],
+    ['model-unavailable', 404, '<html>nginx</html>'],
+    ['model-unavailable', 404, JSON.stringify({ detail: 'Not Found' })],
+    ['model-unavailable', 405, ''],
+    ['model-unavailable', 501, ''],
+    ['rejected', 404, openAi('not_found', { param: 'file_id', message: 'No such file.' })],
+    ['too-large', 400, openAi('context_length_exceeded', { param: 'messages' })],
+    ['too-large', 400, anthropic('invalid_request_error', 'prompt is too long: 210000 tokens > 200000 maximum')],
+    ['too-large', 413, JSON.stringify({ error: 'input exceeds the maximum context' })],
+    ['model-unavailable', 413, openAi('rate_limit_exceeded', { type: 'tokens' })],
+    [
+      'rejected',
+      413,
+      openAi(null, { type: 'server_error', message: 'Maximum content size limit (26214400) exceeded' }),
+    ],
+    ['rejected', 400, openAi('invalid_value')],
+    ['rejected', 400, openAi('content_policy_violation')],
+    ['rejected', 400, openAi(null, { type: 'image_generation_user_error', code: 'moderation_blocked' })],
+    ['rejected', 422, JSON.stringify({ detail: [{ msg: 'Extra inputs are not permitted' }] })],
+    ['rejected', 416, ''],
+    ['rejected', 508, openAi('loop_detected')],
+  ])('%s: %i %.90s', (wanted, status, body) => expect(classOf(status, body).class).toBe(wanted));
+
+  test('about a job where the request names one', () => {
+    const isAboutJob = true;
+    expect(classOf(404, openAi(null), { isAboutJob }).class).toBe('rejected');
+    expect(classOf(409, openAi(null), { isAboutJob }).class).toBe('rejected');
+    expect(classOf(503, '', { isAboutJob }).class).toBe('transient');
+  });
+
+  test('not worth another try at the same place where it says so, or cannot change', () => {
+    expect(classOf(503).mayPass).toBe(true);
+    expect(classOf(429).mayPass).toBe(true);
+    expect(classOf(503, '', { headers: { 'x-should-retry': 'false' } }).mayPass).toBe(false);
+    for (const status of [400, 401, 402, 404, 413]) expect(classOf(status).mayPass).toBe(false);
+  });
+
+  test('too large for a model of a size that it tells', () => {
+    const message = "This model's maximum context length is 8192 tokens. However, you requested 9000 tokens";
+    expect(classOf(400, openAi('context_length_exceeded', { message })).contextTokens).toBe(8192);
+    expect(classOf(400, openAi('context_length_exceeded'))).not.toHaveProperty('contextTokens');
+  });
+});
+
+describe('the wait that is told', () => {
+  const nowMs = Date.parse('2026-11-20T12:00:00Z');
+  test.each<[Record<string, string>, number | null]>([
+    [{}, null],
+    [{ 'retry-after': '3' }, 3_000],
+    [{ 'retry-after': '0' }, 0],
+    [{ 'retry-after': '1.5' }, 1_500],
+    [{ 'retry-after-ms': '250', 'retry-after': '3' }, 250],
+    [{ 'retry-after': 'Fri, 20 Nov 2026 12:00:07 GMT' }, 7_000],
+    [{ 'retry-after': 'Fri, 20 Nov 2026 11:00:00 GMT' }, 0],
+    [{ 'retry-after': 'soon' }, null],
+    [{ 'retry-after': '' }, null],
+    [{ 'retry-after': '-5' }, 0],
+  ])('%j', (headers, wanted) => expect(toldWait(headers, nowMs)).toBe(wanted));
+
+  test('stands in Google’s details too', () => {
+    expect(classOf(429, google(429, 'RESOURCE_EXHAUSTED', [{ retryDelay: '34.4s' }])).retryAfterMs).toBe(34_400);
+  });
+});
+
+test.each<[FailureClass, boolean, TransportFault, TransportPhase]>([
+  ['transient', true, 'refused', 'connect'],
+  ['transient', true, 'reset', 'headers'],
+  ['transient', true, 'reset', 'body'],
+  ['transient', true, 'dns', 'connect'],
+  ['transient', true, 'malformed', 'headers'],
+  ['transient', false, 'tls', 'connect'],
+  ['transient', false, 'proxy', 'connect'],
+  ['transient', false, 'timeout', 'connect'],
+  ['silent', false, 'timeout', 'headers'],
+  ['silent', false, 'timeout', 'body'],
+])('a connection is %s (again: %s) after `%s` in %s', (wanted, mayPass, fault, phase) => {
+  expect(classifyTransport(new TransportError(fault, phase, 'x'))).toMatchObject({ class: wanted, mayPass });
+});
+
+test.each<[number, object]>([
+  [429, { code: 429, message: 'x' }],
+  [503, { code: 'server_is_overloaded' }],
+  [503, { type: 'overloaded_error' }],
+  [429, { code: 'rate_limit_exceeded' }],
+  [429, { code: 'insufficient_quota' }],
+  [401, { type: 'authentication_error' }],
+  [404, { type: 'not_found_error' }],
+  [400, { type: 'invalid_request_error' }],
+  [500, { type: 'server_error' }],
+  [502, { message: 'odd' }],
+  [502, { code: 7 }],
+])('an error that came with a 200 should have been %i: %j', (status, error) => {
+  const read = readUpstreamError(JSON.stringify({ error }));
+  expect(read && statusOfError(read)).toBe(status);
+});

@@ -1,0 +1,35 @@
+import { expect, test } from 'vitest';
+import { type Accounting, addUp } from '../../../server/usage/add-up.ts';
+
+const part = (usageCertainty: Accounting['usageCertainty'], costUsd: number | null, tokens?: number): Accounting => ({
+  usage: tokens === undefined ? null : { inputTokens: tokens, outputTokens: 1 },
+  usageCertainty,
+  costUsd,
+});
+const failed = part('none', 0);
+
+test('nobody who was asked costs nothing, and one attempt is all there is', () => {
+  expect(addUp([])).toEqual({ usage: null, usageCertainty: 'none', costUsd: 0 });
+  const only = part('reported', 0.25, 7);
+  expect(addUp([only])).toEqual(only);
+});
+
+test('attempts are added up, quantity by quantity', () => {
+  const seconds: Accounting = { usage: { inputTokens: 1, seconds: 2.5 }, usageCertainty: 'reported', costUsd: 1 };
+  expect(addUp([failed, part('reported', 0.25, 7), seconds])).toEqual({
+    usage: { inputTokens: 8, outputTokens: 1, seconds: 2.5 },
+    usageCertainty: 'reported',
+    costUsd: 1.25,
+  });
+});
+
+test.each<[string, Accounting[], Accounting['usageCertainty'], number | null]>([
+  ['failed ones do not count', [failed, part('reported', 1, 1)], 'reported', 1],
+  ['an estimate makes an estimate', [part('estimated', 1, 1), part('reported', 1, 1)], 'estimated', 2],
+  ['a part makes a part', [part('partial', 1, 1), part('reported', 1, 1)], 'partial', 2],
+  ['what may have cost something unknown makes a part', [part('none', null), part('reported', 1, 1)], 'partial', null],
+  ['an unknown price makes the sum unknown', [part('reported', null, 1), part('reported', 1, 1)], 'reported', null],
+  ['nothing known', [part('none', null), failed], 'none', null],
+])('%s', (_, parts, usageCertainty, costUsd) => {
+  expect(addUp(parts)).toMatchObject({ usageCertainty, costUsd });
+});

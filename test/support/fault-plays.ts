@@ -1,0 +1,252 @@
+/** What a fault upstream can do wrong, each thing once. */
+import { once } from 'node:events';
+import { setImmediate, setTimeout } from 'node:timers/promises';
+import { gzipSync } from 'node:zlib';
+import { type Play, type Scene, sendWhole } from './fault-upstream.ts';
+import { json } from './upstream.ts';
+
+/** So that what was written has arrived before the connection is reset, which would throw it away. */
+const deliveryMs = 15;
+/** And been read, where the reader is this same process: however late the wait ends, its sockets have their turns. */
+const deliveryTurns = 4;
+
+const play = (name: string, act: Play['act']): Play => ({ name, act });
+
+/** Waits for that long, or for the connection's end; false then. */
+function pause(durationMs: number, { closed }: Scene): Promise<boolean> {
+  return setTimeout(durationMs, undefined, { signal: closed }).then(
+    () => true,
+    () => false,
+  );
+}
+
+async function delivery(scene: Scene): Promise<void> {
+  await pause(deliveryMs, scene);
+  for (let turn = 0; turn < deliveryTurns; turn++) await setImmediate();
+}
+
+function head({ response, answer }: Scene): void {
+  const length = answer.events ? {} : { 'content-length': answer.bytes.length };
+  response.writeHead(200, { 'content-type': answer.contentType, ...length });
+  response.flushHeaders();
+}
+
+function reset({ call, response }: Scene): void {
+  call.state = 'broken';
+  response.socket?.resetAndDestroy();
+}
+
+/** Where in the answer: a share of its bytes (0 to 1), or a count of bytes, from the end if below 0. */
+export type Place = { share: number } | { bytes: number } | { events: number };
+
+function offset({ answer }: Scene, place: Place): number {
+  const { length } = answer.bytes;
+  if ('share' in place) return Math.floor(length * place.share);
+  if ('events' in place) return Buffer.byteLength((answer.events ?? []).slice(0, place.events).join(''));
+  return place.bytes < 0 ? length + place.bytes : Math.min(place.bytes, length);
+}
+
+function told(place: Place): string {
+  if ('share' in place) return `${place.share * 100} %`;
+  return 'events' in place ? `event ${place.events}` : `byte ${place.bytes}`;
+}
+
+async function writeUpTo(scene: Scene, place: Place): Promise<void> {
+  head(scene);
+  const bytes = scene.answer.bytes.subarray(0, offset(scene, place));
+  if (bytes.length > 0) await new Promise((resolve) => scene.response.write(bytes, resolve));
+  await delivery(scene);
+}
+
+export const resetBeforeHeaders = play('reset before headers', reset);
+
+export const resetAfterHeaders = play('reset after headers', async (scene) => {
+  head(scene);
+  await delivery(scene);
+  reset(scene);
+});
+
+/** An orderly end of the connection in place of an answer. */
+export const hangUp = play('hangs up in place of an answer', ({ call, response }) => {
+  call.state = 'broken';
+  response.socket?.end();
+});
+
+export const silence = play('silence', () => {});
+
+export const headersThenSilence = play('headers, then silence', head);
+
+export const slowFirstByte = (delayMs: number) =>
+  play(`first byte after ${delayMs} ms`, async (scene) => {
+    if (await pause(delayMs, scene)) sendWhole(scene.response, scene.answer);
+  });
+
+/** Whole, in pieces with a wait before each. */
+export const drip = (pieces: number, everyMs: number) =>
+  play(`in ${pieces} pieces, one each ${everyMs} ms`, async (scene) => {
+    const { bytes } = scene.answer;
+    head(scene);
+    for (let index = 0; index < pieces; index++) {
+      if (!(await pause(everyMs, scene))) return;
+      const bound = (number: number) => Math.floor((bytes.length * number) / pieces);
+      scene.response.write(bytes.subarray(bound(index), bound(index + 1)));
+    }
+    scene.response.end();
+  });
+
+export const stallAt = (place: Place) => play(`stalls at ${told(place)}`, (scene) => writeUpTo(scene, place));
+
+export const cutAt = (place: Place) =>
+  play(`cut at ${told(place)}`, async (scene) => {
+    await writeUpTo(scene, place);
+    reset(scene);
+  });
+
+/** Ends in good order as HTTP sees it, but the answer is not whole. */
+export const endAt = (place: Place) =>
+  play(`ends at ${told(place)}`, ({ response, answer, ...rest }) => {
+    response.writeHead(200, { 'content-type': answer.contentType });
+    response.end(answer.bytes.subarray(0, offset({ response, answer, ...rest }, place)));
+  });
+
+/** An event that is no JSON in the midst of the others. */
+export const malformedEvent = play('a malformed event', ({ response, answer }) => {
+  const [first = '', ...others] = answer.events ?? [];
+  response.writeHead(200, { 'content-type': answer.contentType });
+  response.end([first, 'data: {"choices":[{"index":0,"delta":{"content":"br\n\n', ...others].join(''));
+});
+
+/** All events but the last, and a clean end. */
+export const missingTerminator = play('no terminal event', ({ response, answer }) => {
+  response.writeHead(200, { 'content-type': answer.contentType });
+  response.end((answer.events ?? []).slice(0, -1).join(''));
+});
+
+/** The whole stream, but the connection stays open. */
+export const neverCloses = play('never closes', (scene) => {
+  head(scene);
+  scene.response.write(scene.answer.bytes);
+});
+
+const overloaded = {
+  error: { message: 'The server is overloaded.', type: 'server_error', param: null, code: 'server_is_overloaded' },
+};
+
+export const errorInBody = play('an error inside 200', ({ response }) => json(response, overloaded));
+
+export const errorInFirstEvent = play('an error as the first event', ({ response, answer }) => {
+  response.writeHead(200, { 'content-type': answer.contentType });
+  const name = answer.events?.[0]?.startsWith('event:') ? 'event: error\n' : '';
+  response.end(`${name}data: ${JSON.stringify({ type: 'error', ...overloaded })}\n\n`);
+});
+
+export interface StatusOptions {
+  type?: string;
+  code?: string | null;
+  headers?: Record<string, string>;
+  /** In place of OpenAI's error. */
+  body?: unknown;
+  name?: string;
+}
+
+/** An error as OpenAI answers it. */
+export function status(number: number, options: StatusOptions = {}): Play {
+  const { type = number < 500 ? 'invalid_request_error' : 'server_error', code = null, headers = {} } = options;
+  const body = options.body ?? { error: { message: `This is ${number}.`, type, param: null, code } };
+  return play(options.name ?? [number, code].filter(Boolean).join(' '), ({ response }) =>
+    json(response, body, number, headers),
+  );
+}
+
+const limited = { type: 'requests', code: 'rate_limit_exceeded' };
+
+export const rateLimit = (headers: Record<string, string> = {}, name = '429') =>
+  status(429, { ...limited, headers, name });
+
+/** As Google tells how long to wait. */
+export const googleRateLimit = (retryDelay: string) =>
+  status(429, {
+    name: `429 of Google, retryDelay ${retryDelay}`,
+    body: {
+      error: {
+        code: 429,
+        message: 'Resource has been exhausted.',
+        status: 'RESOURCE_EXHAUSTED',
+        details: [{ '@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay }],
+      },
+    },
+  });
+
+export const htmlPage = play('an HTML page with 200', ({ response }) => {
+  response.writeHead(200, { 'content-type': 'text/html' });
+  response.end('<!doctype html><html><body>Please sign in to the network.</body></html>');
+});
+
+export const damagedGzip = play('damaged gzip', ({ response, answer }) => {
+  const packed = gzipSync(answer.bytes);
+  packed.fill(0xff, Math.floor(packed.length / 2));
+  response.writeHead(200, { 'content-type': answer.contentType, 'content-encoding': 'gzip' });
+  response.end(packed);
+});
+
+export const emptyBody = play('an empty body', ({ response, answer }) => {
+  response.writeHead(200, { 'content-type': answer.contentType, 'content-length': 0 }).end();
+});
+
+/** Nothing but a status line. */
+export const bareStatus = (number: number) =>
+  play(`${number} and nothing more`, ({ response }) => {
+    response.writeHead(number).end();
+  });
+
+export const jsonNull = play('null in place of an answer', ({ response }) => json(response, null));
+
+/** As some upstreams keep a connection alive while they think. */
+export const blanks = (everyMs: number) =>
+  play(`blanks without end, one each ${everyMs} ms`, async (scene) => {
+    scene.response.writeHead(200, { 'content-type': scene.answer.contentType });
+    do scene.response.write(' \n');
+    while (await pause(everyMs, scene));
+  });
+
+/** More is promised than comes. */
+export const tooLongLength = play('content-length too long', ({ call, response, answer }) => {
+  response.writeHead(200, { 'content-type': answer.contentType, 'content-length': answer.bytes.length + 100 });
+  call.state = 'broken';
+  response.write(answer.bytes, () => response.socket?.end());
+});
+
+/** Less is promised than comes. */
+export const tooShortLength = play('content-length too short', ({ response, answer }) => {
+  response.writeHead(200, { 'content-type': answer.contentType, 'content-length': answer.bytes.length - 20 });
+  response.end(answer.bytes);
+});
+
+export const redirectLoop = play('a redirect to itself', ({ call, response }) => {
+  response.writeHead(302, { location: call.url }).end();
+});
+
+/** Bytes that never end, at a bounded rate. */
+export const endless = play('an endless body', async (scene) => {
+  const { response, answer } = scene;
+  response.writeHead(200, { 'content-type': answer.contentType });
+  const piece = answer.events ? ': still thinking\n\n' : 'a'.repeat(16_384);
+  if (!answer.events) response.write('{"text":"');
+  const ready = () => response.write(piece) || once(response, 'drain', { signal: scene.closed }).catch(() => {});
+  do await ready();
+  while (await pause(20, scene));
+});
+
+/** A stream by its name, but not a single line of it ends. */
+export const endlessLine = play('an endless line in place of events', async (scene) => {
+  scene.response.writeHead(200, { 'content-type': scene.answer.contentType });
+  const ready = () =>
+    scene.response.write('x'.repeat(65_536)) || once(scene.response, 'drain', { signal: scene.closed }).catch(() => {});
+  do await ready();
+  while (await pause(2, scene));
+});
+
+export const notHttp = play('something that is not HTTP', ({ call, response }) => {
+  call.state = 'broken';
+  response.socket?.end('SSH-2.0-OpenSSH_9.6\r\n');
+});
