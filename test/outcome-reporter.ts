@@ -37,11 +37,14 @@ function toldCase(test: TestCase): string {
 }
 
 const toldLines = 4;
+/** The helper that failed, and the line of the test that called it. */
+const toldPlaces = 2;
 
 function told(where: string, errors: readonly { message?: string; stack?: string }[]): string {
   const reasons = errors.map(({ message = '', stack = '' }) => {
-    const at = stack.split('\n').find((line) => line.includes('/test/'));
-    return [...message.split('\n').slice(0, toldLines), ...(at ? [at.trim()] : [])].join('\n    ');
+    const places = stack.split('\n').filter((line) => line.includes('/test/'));
+    const said = message.split('\n').slice(0, toldLines);
+    return [...said, ...places.slice(0, toldPlaces).map((each) => each.trim())].join('\n    ');
   });
   return [where, ...reasons].join('\n    ');
 }

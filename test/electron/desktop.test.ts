@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type OpenAI from 'openai';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type {} from '../../renderer/open-api.ts';
+import { begun } from '../support/begun.ts';
 import { testKey } from '../support/gateway.ts';
 import { ensureBuilt } from '../support/program.ts';
 import { eventStream, json, startUpstream } from '../support/upstream.ts';
@@ -52,13 +53,13 @@ describe('the desktop', () => {
     const desktop = await open({ config: { providers } });
     const page = await desktop.page();
     await page.getByRole('status').getByText('Serving').waitFor();
-    const reading = page.evaluate(readStream, testKey);
+    const reading = begun(page.evaluate(readStream, testKey));
     const response = await told.promise;
     // The provider says nothing more until the page has what it said first.
-    await expect.poll(() => page.evaluate(() => document.title)).toContain('first');
-    expect(await page.evaluate(() => document.title)).not.toContain('second');
+    await expect.poll(() => page.evaluate(textRead)).toContain('first');
+    expect(await page.evaluate(textRead)).not.toContain('second');
     response.write('data: {"choices":[{"index":0,"delta":{"content":"second"}}]}\n\n');
-    await expect.poll(() => page.evaluate(() => document.title)).toContain('second');
+    await expect.poll(() => page.evaluate(textRead)).toContain('second');
     await page.evaluate(() => window.dispatchEvent(new Event('stop-reading')));
     expect(await reading).toBe('AbortError');
     await left.promise;
@@ -268,7 +269,7 @@ function logOf({ folder }: OpenedDesktop): string {
   return readFileSync(join(folder, 'data/logs/sluice.log'), 'utf8');
 }
 
-/** In the page: streams a chat, shows what came so far as the title, and returns the name of what ended it. */
+/** In the page: streams a chat, keeps what came so far for `textRead`, and returns the name of what ended it. */
 async function readStream(key: string): Promise<string> {
   const controller = new AbortController();
   window.addEventListener('stop-reading', () => controller.abort());
@@ -282,10 +283,14 @@ async function readStream(key: string): Promise<string> {
     const reader = reply.body?.getReader();
     const decoder = new TextDecoder();
     for (let read = await reader?.read(); read && !read.done; read = await reader?.read()) {
-      document.title += decoder.decode(read.value);
+      document.body.dataset.read = (document.body.dataset.read ?? '') + decoder.decode(read.value);
     }
     return 'none';
   } catch (error) {
     return error instanceof Error ? error.name : String(error);
   }
+}
+
+function textRead(): string {
+  return document.body.dataset.read ?? '';
 }

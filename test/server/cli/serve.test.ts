@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import OpenAI from 'openai';
 import { afterEach, describe, expect, test, vi } from 'vitest';
+import { begun } from '../../support/begun.ts';
 import { eventStream, json, type ScriptedUpstream, startUpstream } from '../../support/upstream.ts';
 import { runCli, serve, serveForPerson, temporaryFolder } from './run-cli.ts';
 
@@ -250,11 +251,13 @@ describe('the end', () => {
   test('comes at once on a second signal', async () => {
     upstream = await startUpstream((_request, response) => eventStream(response));
     const { serving, key } = await serveUpstream(upstream.baseUrl);
-    const request = fetch(`${serving.ready.baseUrl}/chat/completions`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-      body: JSON.stringify({ model: 'gpt-x', stream: true, messages: [] }),
-    });
+    const request = begun(
+      fetch(`${serving.ready.baseUrl}/chat/completions`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ model: 'gpt-x', stream: true, messages: [] }),
+      }),
+    );
     // Awaited from now on: it breaks off before the process has ended.
     const brokenOff = expect(request).rejects.toThrow();
     await until(() => upstream?.seen.length === 1);
@@ -272,11 +275,13 @@ describe('the end', () => {
       finish = () => json(response, { object: 'chat.completion' });
     });
     const { serving, key } = await serveUpstream(upstream.baseUrl);
-    const request = fetch(`${serving.ready.baseUrl}/chat/completions`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-      body: JSON.stringify({ model: 'gpt-x', messages: [] }),
-    });
+    const request = begun(
+      fetch(`${serving.ready.baseUrl}/chat/completions`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ model: 'gpt-x', messages: [] }),
+      }),
+    );
     await until(() => upstream?.seen.length === 1);
     const ended = serving.end('SIGINT');
     await until(() => serving.output.stderr.includes('SIGINT'));

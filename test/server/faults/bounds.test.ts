@@ -1,5 +1,6 @@
 /** How often, how long and with what upstreams are asked, whatever they play. */
 import { afterEach, describe, expect, test } from 'vitest';
+import { begun } from '../../support/begun.ts';
 import * as plays from '../../support/fault-plays.ts';
 import { type FaultUpstream, healthy, type Play, startFaultUpstream } from '../../support/fault-upstream.ts';
 import { eventually, startGateway, type TestGateway } from '../../support/gateway.ts';
@@ -116,8 +117,7 @@ test('who leaves while the primary is silent or a retry is waited for has nobody
     primary.plays(play);
     const leaving = new AbortController();
     const { init } = requestFor(chat, 'gpt-x');
-    const answer = gateway.fetch('/chat/completions', { ...init, signal: leaving.signal });
-    answer.catch(() => {});
+    begun(gateway.fetch('/chat/completions', { ...init, signal: leaving.signal }));
     await eventually(() => primary.seen.length > 0 || null);
     leaving.abort();
     await eventually(() => (primary.seen[0]?.state !== 'open' ? true : null));

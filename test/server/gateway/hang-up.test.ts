@@ -3,6 +3,7 @@ import http, { type ClientRequest, type IncomingMessage, type ServerResponse } f
 import type { AddressInfo, Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { spoolCounts } from '../../../server/http/spool.ts';
+import { begun } from '../../support/begun.ts';
 import { eventually, mainProvider, startGateway, type TestGateway, testKey } from '../../support/gateway.ts';
 import { eventStream } from '../../support/upstream.ts';
 import { chatWithUsage, responsesEvents } from './streams.ts';
@@ -221,7 +222,7 @@ describe('a client that does not read', () => {
     const total = 64 * 1024 * 1024;
     const piece = Buffer.alloc(64 * 1024, 1);
     response.writeHead(200, { 'content-type': 'audio/wav', 'content-length': total });
-    const responding = once(request, 'response');
+    const responding = begun(once(request, 'response'));
     let written = 0;
     const fill = () => {
       while (written < total) {

@@ -8,6 +8,7 @@ import type { z } from 'zod';
 import type { ConfigInput, limitsSchema } from '../../../server/contract/config.ts';
 import { openDatabase } from '../../../server/database/database.ts';
 import { createLedger } from '../../../server/ledger/ledger.ts';
+import { begun } from '../../support/begun.ts';
 import { eventually, hashOf, mainProvider, startGateway, type TestGateway, testKey } from '../../support/gateway.ts';
 import { eventStream, json, type ScriptedUpstream, startUpstream } from '../../support/upstream.ts';
 import { startControlGateway } from '../control/control-gateway.ts';
@@ -266,7 +267,7 @@ describe('a client', () => {
       });
       json(response, completion());
     });
-    const running = ask(gateway);
+    const running = begun(ask(gateway));
     await eventually(() => (upstream.seen.length === 1 ? true : null));
     const refused = await gateway.client.chat.completions.create(question).catch((error: unknown) => error);
     expect(refused).toBeInstanceOf(RateLimitError);
@@ -274,7 +275,7 @@ describe('a client', () => {
     upstream.answer((_request, response) => json(response, completion()));
     const patient = new OpenAI({ baseURL: gateway.baseUrl, apiKey: testKey, maxRetries: 1 });
     const startedMs = performance.now();
-    const retried = patient.chat.completions.create(question);
+    const retried = begun(patient.chat.completions.create(question));
     await eventually(async () => ((await refusals(gateway)) === 2 ? true : null));
     release();
     await running;
@@ -476,7 +477,7 @@ test('what runs when the program is killed counts against a budget as much as wa
     json(response, completion());
   });
   const gateway = await start({ key: { budgets: [{ unit: 'usd', amount: 5, per: 'day', hard: true }] } });
-  const running = ask(gateway, { max_tokens: 1_000 });
+  const running = begun(ask(gateway, { max_tokens: 1_000 }));
   // As a kill -9 would leave it.
   const left = join(mkdtempSync(join(tmpdir(), 'sluice-killed-')), 'ledger.sqlite');
   const spent = await eventually(() => {

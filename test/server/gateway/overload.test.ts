@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import http, { type ClientRequest, type IncomingMessage, type ServerResponse } from 'node:http';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { begun } from '../../support/begun.ts';
 import { eventually, hashOf, mainProvider, startGateway, type TestGateway, testKey } from '../../support/gateway.ts';
 import { json, type ScriptedUpstream, startUpstream } from '../../support/upstream.ts';
 
@@ -38,11 +39,12 @@ async function start(admission: { running: number; waiting: number; waitMs?: num
 }
 
 function ask(key = testKey, model = 'gpt-x'): Promise<Response> {
-  return fetch(`${gateway.baseUrl}/chat/completions`, {
+  const init = {
     method: 'POST',
     headers: { authorization: `Bearer ${key}` },
     body: JSON.stringify({ model, messages: [] }),
-  });
+  };
+  return begun(fetch(`${gateway.baseUrl}/chat/completions`, init));
 }
 
 const waitFor = (asked: number) => eventually(() => (upstream.seen.length >= asked ? true : null));

@@ -3,6 +3,7 @@ import { request } from 'node:http';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { begun } from '../../support/begun.ts';
 import { type ControlGateway, startControlGateway } from '../control/control-gateway.ts';
 
 let sluice: ControlGateway;
@@ -273,7 +274,7 @@ describe('the event stream', () => {
   test('ends when Sluice is stopped, which does not wait for it', async () => {
     const other = await startControlGateway();
     const response = await other.control('/events');
-    const text = response.text();
+    const text = begun(response.text());
     const startedMs = performance.now();
     await other.gateway.stop(60_000);
     expect(performance.now() - startedMs).toBeLessThan(10_000);
