@@ -3,6 +3,7 @@ import { IconArrowLeft } from '@tabler/icons-react';
 import { type ReactNode, useEffect, useRef } from 'react';
 import { Link } from 'wouter';
 import { useLocalization } from '../messages/use-messages.ts';
+import { hasMoved } from '../state/hash-location.ts';
 import type { ScreenName } from '../views/screens.ts';
 import classes from './Screen.module.css';
 
@@ -17,10 +18,10 @@ export interface ScreenProps {
   children: ReactNode;
 }
 
-/** The first screen of a page leaves the focus where a page begins. */
-let arrivals = 0;
-
-/** What every screen has: its heading, which takes the focus on arrival so that who cannot see hears where they are. */
+/**
+ * What every screen has: its heading, which takes the focus on arrival so that who cannot see hears where they are. The
+ * screen that a page begins with leaves the focus where a page begins.
+ */
 export function Screen({ name, count, back, action, children }: ScreenProps) {
   const { messages, formats } = useLocalization();
   const { appName, screens } = messages;
@@ -30,7 +31,7 @@ export function Screen({ name, count, back, action, children }: ScreenProps) {
     document.title = `${title} – ${appName}`;
   }, [title, appName]);
   useEffect(() => {
-    if (arrivals++ > 0) heading.current?.focus();
+    if (hasMoved()) heading.current?.focus();
   }, []);
   return (
     <div className={classes.screen}>

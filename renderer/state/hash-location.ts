@@ -19,7 +19,17 @@ export function useHashSearch(): string {
   return useSyncExternalStore(listen, search);
 }
 
+let isElsewhere = false;
+// The browser's own: back, forth, and an address typed in.
+addEventListener('hashchange', ({ isTrusted }) => {
+  isElsewhere ||= isTrusted;
+});
+
+/** The person has gone somewhere since the page began. */
+export const hasMoved = () => isElsewhere;
+
 function navigate(to: string, { replace = false }: NavigateOptions = {}): void {
+  isElsewhere ||= !replace;
   const url = `#${to}`;
   if (replace) history.replaceState(null, '', url);
   else history.pushState(null, '', url);

@@ -141,6 +141,15 @@ describe('the window in a browser', () => {
     expect(complaints).toEqual([]);
   });
 
+  it('gives the focus to the screen asked for, also where the first one has not come yet', async () => {
+    const { page } = await open();
+    await page.route('**/assets/Overview-*.js', () => {});
+    await page.reload();
+    await tabTo(page, page.getByRole('link', { name: 'Keys' }));
+    await page.keyboard.press('Enter');
+    await expectFocus(page.getByRole('heading', { name: 'Keys', level: 1 }));
+  });
+
   it('speaks the chosen language, also after a reload', async () => {
     const { page } = await open();
     await page.getByRole('button', { name: 'Language' }).click();
