@@ -5,6 +5,7 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { findChromium } from '../build/find-chromium.ts';
 
 interface Need {
   /** Debian's package. */
@@ -19,7 +20,7 @@ const keychainTests = 'the tests against a real keychain';
 const needs: Need[] = [
   {
     name: 'chromium',
-    isThere: () => ['chromium', 'chromium-browser', 'google-chrome'].some(isOnPath),
+    isThere: () => findChromium() !== null,
     skips: 'the tests in a real browser',
   },
   { name: 'dbus', isThere: () => isOnPath('dbus-run-session'), skips: keychainTests },

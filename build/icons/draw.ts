@@ -5,6 +5,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { chromium, type Page } from 'playwright-core';
+import { findChromium } from '../find-chromium.ts';
 
 const folder = import.meta.dirname;
 const appSizes = [16, 24, 32, 48, 64, 128, 256, 512, 1024];
@@ -13,10 +14,9 @@ const traySize = 16;
 /** Middle tones, which stand out on a light bar and on a dark one. */
 const trayColors = { off: '#8b929c', serving: '#2a9db5', error: '#e5484d' };
 
-const browser = await chromium.launch({
-  executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
-  args: ['--no-sandbox'],
-});
+const executablePath = findChromium();
+if (!executablePath) throw new Error('There is no Chromium: install it, or name it by CHROMIUM.');
+const browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
 const page = await browser.newPage();
 for (const name of ['app', 'tray']) mkdirSync(join(folder, name), { recursive: true });
 for (const size of appSizes) await draw(page, { source: 'app.svg', size, file: `app/${size}x${size}.png` });

@@ -1,25 +1,26 @@
 /** What the window and the desktop around it cost: the budgets of both, with a real Chromium and the double of Electron. */
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { Agent, request as httpRequest } from 'node:http';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { type Browser, chromium, type Page } from 'playwright-core';
+import { findChromium } from '../../build/find-chromium.ts';
 import type { RunningGateway } from './gateways.ts';
 import { buildRequest, clientKey } from './payloads.ts';
 import type { Bench } from './phases.ts';
 import { quantile } from './samples.ts';
 
 const windowFolder = join(import.meta.dirname, '../../dist/window');
-const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium';
 const requestsPerSecond = 200;
 const tailMs = 5_000;
 const tickMs = 10;
 const dayMs = 86_400_000;
 
 export async function windowPhase(bench: Bench): Promise<void> {
-  if (!existsSync(executablePath)) {
-    console.error(`The window is not measured: there is no Chromium at ${executablePath} (set CHROMIUM).`);
+  const executablePath = findChromium();
+  if (executablePath === null) {
+    console.error('The window is not measured: there is no Chromium (CHROMIUM names one).');
     return;
   }
   const browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });

@@ -1,5 +1,6 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll } from 'vitest';
+import { hasChromium, skipWithoutChromium } from '../support/chromium.ts';
 import { launchBrowser } from '../support/launch-browser.ts';
 import { ensureBuilt } from '../support/program.ts';
 import { type OpenedWindow, type OpenWindowOptions, openWindow } from './open-window.ts';
@@ -10,7 +11,9 @@ export type OpenWindowInSuite = (options?: Partial<OpenWindowOptions>) => Promis
 export function openInSuite(): OpenWindowInSuite {
   let browser: Browser;
   let opened: OpenedWindow | undefined;
+  skipWithoutChromium();
   beforeAll(async () => {
+    if (!hasChromium) return;
     await ensureBuilt();
     browser = await launchBrowser();
   }, 120_000);

@@ -5,6 +5,7 @@ import type OpenAI from 'openai';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type {} from '../../renderer/open-api.ts';
 import { begun } from '../support/begun.ts';
+import { skipWithoutChromium } from '../support/chromium.ts';
 import { testKey } from '../support/gateway.ts';
 import { ensureBuilt } from '../support/program.ts';
 import { eventStream, json, startUpstream } from '../support/upstream.ts';
@@ -12,6 +13,7 @@ import { type DesktopOptions, type OpenedDesktop, openDesktop, startMain } from 
 
 let opened: OpenedDesktop | undefined;
 
+skipWithoutChromium();
 beforeAll(ensureBuilt, 120_000);
 afterEach(async () => {
   await opened?.close();

@@ -10,6 +10,7 @@ import { join } from 'node:path';
 import OpenAI from 'openai';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import type { ConfigInput } from '../../server/contract/config.ts';
+import { chromiumPath } from '../support/chromium.ts';
 import { eventually, hashOf, testKey } from '../support/gateway.ts';
 import { checkout, collectOutput } from '../support/program.ts';
 import type { Controls, DesktopState, Outcome } from './double/controls.ts';
@@ -145,7 +146,7 @@ function watchComplaints(browser: Browser, complaints: string[]): void {
 /** With no way to any network: what is not answered by the double, or by its `stream-bridge.ts`, is not answered. */
 async function startChromium(profile: string): Promise<{ endpoint: string; stop(): Promise<void> }> {
   const child = spawn(
-    process.env.CHROMIUM ?? '/usr/bin/chromium',
+    chromiumPath(),
     [
       ...['--headless', '--no-sandbox', '--no-first-run', '--disable-gpu', '--lang=en-GB'],
       ...[
@@ -167,6 +168,7 @@ async function startChromium(profile: string): Promise<{ endpoint: string; stop(
       const found = /DevTools listening on (ws:\S+)/.exec(text);
       if (found?.[1]) resolve(found[1]);
     });
+    child.once('error', reject);
     child.once('exit', () => reject(new Error(`Chromium ended: ${text}`)));
   });
   return {

@@ -6,6 +6,7 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type {} from '../../renderer/open-api.ts';
 import { ipcChannels } from '../../server/contract/ipc.ts';
+import { hasChromium, skipWithoutChromium } from '../support/chromium.ts';
 import { testKey } from '../support/gateway.ts';
 import { checkout, ensureBuilt } from '../support/program.ts';
 import { type OpenedDesktop, openDesktop } from './open-desktop.ts';
@@ -14,7 +15,9 @@ const configFile = join(checkout, 'build/electron-builder.json');
 let desktop: OpenedDesktop;
 let page: Page;
 
+skipWithoutChromium();
 beforeAll(async () => {
+  if (!hasChromium) return;
   await ensureBuilt();
   desktop = await openDesktop();
   page = await desktop.page();

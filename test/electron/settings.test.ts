@@ -3,11 +3,13 @@ import type { Locator } from 'playwright-core';
 import { afterEach, beforeAll, expect, it } from 'vitest';
 import { accessibilityFaults } from '../e2e/accessibility.ts';
 import { trackOf } from '../e2e/person.ts';
+import { skipWithoutChromium } from '../support/chromium.ts';
 import { ensureBuilt } from '../support/program.ts';
 import { type OpenedDesktop, openDesktop } from './open-desktop.ts';
 
 let opened: OpenedDesktop | undefined;
 
+skipWithoutChromium();
 beforeAll(ensureBuilt, 120_000);
 afterEach(async () => {
   await opened?.close();

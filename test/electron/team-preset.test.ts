@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { makePresetLink } from '../../server/contract/preset-link.ts';
 import { acmePreset } from '../server/control/team-preset-file.ts';
+import { skipWithoutChromium } from '../support/chromium.ts';
 import { checkout, ensureBuilt } from '../support/program.ts';
 import { type DesktopOptions, type OpenedDesktop, openDesktop, startMain } from './open-desktop.ts';
 
@@ -12,6 +13,7 @@ const link = makePresetLink(acmePreset) ?? '';
 let opened: OpenedDesktop | undefined;
 let folders: string[] = [];
 
+skipWithoutChromium();
 beforeAll(ensureBuilt, 120_000);
 afterEach(async () => {
   await opened?.close();

@@ -16,6 +16,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { packageApp } from '../../build/package-app.ts';
 import { openDesktop } from '../electron/open-desktop.ts';
+import { hasChromium } from '../support/chromium.ts';
 import { checkout, ensureBuilt, readyOf, startProgram } from '../support/program.ts';
 import { askAllRoutes } from './ask-all-routes.ts';
 
@@ -128,7 +129,7 @@ describe('the packed program', () => {
     expect(config.protocols).toEqual([{ name: 'Sluice team preset', schemes: ['sluice'] }]);
   });
 
-  it('starts as a desktop, window and all', async () => {
+  it.runIf(hasChromium)('starts as a desktop, window and all', async () => {
     const desktop = await openDesktop({ main: join(extracted, 'dist/program/main.js') });
     await (await desktop.page()).getByRole('status').getByText('Serving').waitFor();
     expect((await (await desktop.client()).models.list()).data.map(({ id }) => id)).toContain('demo-chat');

@@ -1,4 +1,5 @@
 import { type Browser, chromium } from 'playwright-core';
+import { chromiumPath } from './chromium.ts';
 
 /**
  * Of two lists of features to disable Chromium takes the last, so these are Playwright's own (that concern a page on loopback),
@@ -25,7 +26,7 @@ const disabledFeatures = [
 /** The Chromium of this machine, without a window; sound plays, and there is a microphone that hears a beep. */
 export function launchBrowser(): Promise<Browser> {
   return chromium.launch({
-    executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
+    executablePath: chromiumPath(),
     args: [
       ...['--no-sandbox', '--autoplay-policy=no-user-gesture-required', '--use-fake-device-for-media-stream'],
       `--disable-features=${disabledFeatures.join(',')}`,

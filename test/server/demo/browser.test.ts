@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { renderedSize } from '../../../server/demo/film.ts';
+import { hasChromium, skipWithoutChromium } from '../../support/chromium.ts';
 import { launchBrowser } from '../../support/launch-browser.ts';
 import { type DemoHarness, startHarness } from './harness.ts';
 
@@ -14,7 +15,9 @@ describe('a browser', () => {
   let browser: Browser;
   let page: Page;
 
+  skipWithoutChromium();
   beforeAll(async () => {
+    if (!hasChromium) return;
     harness = await startHarness();
     server = createServer((request, response) => {
       const url = request.url ?? '/';
