@@ -51,13 +51,13 @@ describe('images', () => {
     expect(readPng(images.data?.[0]?.b64_json)).toMatchObject({ size: '1024x1024', isWhole: true });
   });
 
-  it('are drawn in less than 150 ms', async () => {
+  it('are drawn in less than half a second of CPU time', async () => {
     const request = { model, prompt: 'Quick', size: '1024x1024' } as const;
     const tookMs: number[] = [];
     for (let round = 0; round < 5; round += 1) {
       tookMs.push(await cpuMsOf(() => harness.client.images.generate(request)));
     }
-    expect(Math.min(...tookMs)).toBeLessThan(150);
+    expect(Math.min(...tookMs)).toBeLessThan(500);
   });
 
   it('follow from the prompt, and differ from one to the next', async () => {
