@@ -2,8 +2,8 @@
  * The engine inside the desktop: on, off, and what came of it. Owns that there is at most one, and that it ends in order;
  * must not know of tray or window, which follow its state.
  */
-import { claimFolder } from '../server/claim-folder.ts';
 import { GatewayError } from '../server/contract/errors.ts';
+import { claimFolder } from '../server/data-folder/claim-folder.ts';
 import type { Gateway } from '../server/gateway.ts';
 import { type Engine, type EngineOptions, openEngine } from '../server/open-engine.ts';
 

@@ -8,7 +8,7 @@ import type { SecretStore } from './secrets/secret-store.ts';
 import type { ProxySettings } from './transport/transport.ts';
 
 export interface GatewayPorts {
-  /** Prepared by the caller (`data-folder.ts`); null keeps ledger and jobs in memory, for tests. */
+  /** Prepared by the caller (`data-folder/data-folder.ts`); null keeps ledger and jobs in memory, for tests. */
   dataDir: string | null;
   /** Where uploads are spooled; exists and is private. */
   uploadFolder: string;

@@ -7,7 +7,7 @@ import { existsSync, mkdirSync, openSync, renameSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import pino, { type Logger } from 'pino';
 import type { RequestRecord } from './contract/ledger.ts';
-import { systemErrorCode } from './file-problem.ts';
+import { systemErrorCode } from './files/file-problem.ts';
 
 export interface LogFile {
   log: Logger;

@@ -4,14 +4,14 @@
  */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import type { ClaimedFolder } from './claim-folder.ts';
 import { openConfPersistence } from './config/conf-persistence.ts';
 import { type ConfigStore, openConfigStore } from './config/config-store.ts';
 import { loadDeclarativeConfig } from './config/declarative.ts';
 import { noManagedPresets, openManagedPresets, type PresetPlaces } from './config/managed-preset.ts';
 import type { ConfigPersistence } from './config/persistence.ts';
 import { openTeamMemory } from './config/team-memory.ts';
-import { removeLeftovers, unusable, unwritableNotice } from './data-folder.ts';
+import type { ClaimedFolder } from './data-folder/claim-folder.ts';
+import { removeLeftovers, unusable, unwritableNotice } from './data-folder/data-folder.ts';
 import type { Environment } from './environment.ts';
 import { createGateway, type Gateway } from './gateway.ts';
 import type { GatewayPorts } from './gateway-ports.ts';

@@ -4,9 +4,9 @@
  */
 import { readFile } from 'node:fs/promises';
 import type { Command } from 'commander';
-import { prepareDataFolder } from '../data-folder.ts';
+import { prepareDataFolder } from '../data-folder/data-folder.ts';
 import { readEnvironment } from '../environment.ts';
-import { describeFileProblem } from '../file-problem.ts';
+import { describeFileProblem } from '../files/file-problem.ts';
 import type { Control } from './control.ts';
 import { exitCodes } from './exit-codes.ts';
 import { findPortHolder } from './port-holder.ts';

@@ -1,4 +1,4 @@
-import { claimFolder } from '../claim-folder.ts';
+import { claimFolder } from '../data-folder/claim-folder.ts';
 import type { EngineOptions } from '../open-engine.ts';
 import type { Control } from './control.ts';
 import { CliError } from './exit-codes.ts';

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
 import { GatewayError } from '../contract/errors.ts';
-import { describeFileProblem } from '../file-problem.ts';
+import { describeFileProblem } from '../files/file-problem.ts';
 import type { Terminal } from './terminal.ts';
 
 /** What a file holds, or for `-` what comes on stdin. Rejects with a GatewayError that says why it cannot be read. */

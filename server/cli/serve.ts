@@ -2,11 +2,10 @@
  * `sluice serve`: the engine in a terminal or as a service. Takes the data folder, starts the engine, says where it is,
  * and ends it in order. Decides nothing about requests.
  */
-
-import { claimFolder } from '../claim-folder.ts';
+import { claimFolder } from '../data-folder/claim-folder.ts';
+import type { InstanceInfo } from '../data-folder/instance-lock.ts';
 import type { Environment } from '../environment.ts';
-import { systemErrorCode } from '../file-problem.ts';
-import type { InstanceInfo } from '../instance-lock.ts';
+import { systemErrorCode } from '../files/file-problem.ts';
 import { type Engine, openEngine } from '../open-engine.ts';
 import { reachableOrigin } from '../reachable-origin.ts';
 import { version } from '../version.ts';

@@ -4,7 +4,7 @@ import { checkConfig, summarizeProblems } from '../config/check-config.ts';
 import { parseJson } from '../config/parse-json.ts';
 import type { Config } from '../contract/config.ts';
 import { GatewayError } from '../contract/errors.ts';
-import { describeFileProblem } from '../file-problem.ts';
+import { describeFileProblem } from '../files/file-problem.ts';
 import { CliError } from './exit-codes.ts';
 import { readInput } from './read-input.ts';
 import type { Verbs } from './verb.ts';

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import type { Config } from '../contract/config.ts';
 import { GatewayError } from '../contract/errors.ts';
-import { describeFileProblem } from '../file-problem.ts';
+import { describeFileProblem } from '../files/file-problem.ts';
 import { checkConfig, summarizeProblems } from './check-config.ts';
 import type { ConfigStore } from './config-store.ts';
 import { deepFreeze } from './deep-freeze.ts';

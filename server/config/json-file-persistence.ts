@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { syncFolder } from '../durable-file.ts';
-import { systemErrorCode } from '../file-problem.ts';
+import { syncFolder } from '../files/durable-file.ts';
+import { systemErrorCode } from '../files/file-problem.ts';
 import { parseJson } from './parse-json.ts';
 import type { ConfigPersistence } from './persistence.ts';
 

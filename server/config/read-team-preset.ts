@@ -1,6 +1,6 @@
 import { GatewayError } from '../contract/errors.ts';
 import { type TeamPreset, writtenTeamPresetSchema } from '../contract/team-preset.ts';
-import { describeFileProblem } from '../file-problem.ts';
+import { describeFileProblem } from '../files/file-problem.ts';
 import { problemsOf, summarizeProblems } from './check-config.ts';
 import { parseJson } from './parse-json.ts';
 

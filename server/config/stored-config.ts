@@ -6,7 +6,7 @@ import { existsSync, readFileSync, renameSync } from 'node:fs';
 import { join, parse } from 'node:path';
 import type { Config } from '../contract/config.ts';
 import { GatewayError } from '../contract/errors.ts';
-import { describeFileProblem } from '../file-problem.ts';
+import { describeFileProblem } from '../files/file-problem.ts';
 import { type CheckedConfig, checkConfig, summarizeProblems } from './check-config.ts';
 import { parseJson } from './parse-json.ts';
 import type { ConfigPersistence } from './persistence.ts';

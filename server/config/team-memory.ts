@@ -5,8 +5,8 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { writtenTeamPresetSchema } from '../contract/team-preset.ts';
-import { writeFileDurably } from '../durable-file.ts';
-import { describeFileProblem, systemErrorCode } from '../file-problem.ts';
+import { writeFileDurably } from '../files/durable-file.ts';
+import { describeFileProblem, systemErrorCode } from '../files/file-problem.ts';
 import { parseJson } from './parse-json.ts';
 
 const memorySchema = z.strictObject({

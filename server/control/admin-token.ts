@@ -5,8 +5,8 @@
 import { createHash, createHmac, randomBytes, randomUUID, timingSafeEqual } from 'node:crypto';
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { writeFileDurably } from '../durable-file.ts';
-import { isUnwritable, systemErrorCode } from '../file-problem.ts';
+import { writeFileDurably } from '../files/durable-file.ts';
+import { isUnwritable, systemErrorCode } from '../files/file-problem.ts';
 
 export const adminTokenFileName = 'admin.token';
 

@@ -7,7 +7,7 @@
  * begun; one that was removed is begun anew. Each time `onReplaced` tells, so that it is said and not silently done.
  */
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
-import { describeFileProblem } from '../file-problem.ts';
+import { describeFileProblem } from '../files/file-problem.ts';
 import { fileIdentity, makePrivateFile, setFileAside } from './database-file.ts';
 import { DatabaseUnavailable, isDamage, sqliteCode } from './failures.ts';
 import { migrate, NewerDatabase } from './schema.ts';

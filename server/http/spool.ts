@@ -8,7 +8,7 @@ import path from 'node:path';
 import type { Readable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import { GatewayError } from '../contract/errors.ts';
-import { describeFileProblem, systemErrorCode } from '../file-problem.ts';
+import { describeFileProblem, systemErrorCode } from '../files/file-problem.ts';
 import type { ByteRange } from './json-peek.ts';
 import { SpoolReader } from './spool-reader.ts';
 

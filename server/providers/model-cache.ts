@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import type { Logger } from 'pino';
 import { z } from 'zod';
-import { writeFileDurably } from '../durable-file.ts';
-import { describeFileProblem, systemErrorCode } from '../file-problem.ts';
+import { writeFileDurably } from '../files/durable-file.ts';
+import { describeFileProblem, systemErrorCode } from '../files/file-problem.ts';
 import { createSerialQueue } from '../serial-queue.ts';
 import type { KnownModels } from './model-watch.ts';
 

@@ -3,8 +3,8 @@ import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { z } from 'zod';
 import { GatewayError } from '../contract/errors.ts';
-import { writeFileDurably } from '../durable-file.ts';
-import { describeFileProblem, systemErrorCode } from '../file-problem.ts';
+import { writeFileDurably } from '../files/durable-file.ts';
+import { describeFileProblem, systemErrorCode } from '../files/file-problem.ts';
 
 const keyBytes = 32;
 const saltBytes = 16;

@@ -3,8 +3,8 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { claimFolder } from '../../server/claim-folder.ts';
 import type { TeamPreset } from '../../server/contract/team-preset.ts';
+import { claimFolder } from '../../server/data-folder/claim-folder.ts';
 import { type Engine, openEngine } from '../../server/open-engine.ts';
 import { gatherEvents, refusalOf } from './control/control-gateway.ts';
 import { acmePreset } from './control/team-preset-file.ts';

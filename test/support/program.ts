@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { acquireInstanceLock } from '../../server/instance-lock.ts';
+import { acquireInstanceLock } from '../../server/data-folder/instance-lock.ts';
 
 export const checkout = join(import.meta.dirname, '../..');
 export const builtProgram = join(checkout, 'dist/program/cli.js');

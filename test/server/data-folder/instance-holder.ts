@@ -1,6 +1,6 @@
 /** Takes the lock of a data folder, answers `/healthz` as an instance, and says so; ends when it is killed. */
 import { createServer } from 'node:http';
-import { acquireInstanceLock } from '../../server/instance-lock.ts';
+import { acquireInstanceLock } from '../../../server/data-folder/instance-lock.ts';
 
 const [dataDir = '', instanceId = ''] = process.argv.slice(2);
 const lock = await acquireInstanceLock(dataDir);

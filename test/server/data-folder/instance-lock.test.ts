@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { acquireInstanceLock, type InstanceLock } from '../../server/instance-lock.ts';
+import { acquireInstanceLock, type InstanceLock } from '../../../server/data-folder/instance-lock.ts';
 
 let dataDir: string;
 let path: string;

@@ -7,8 +7,8 @@ import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { z } from 'zod';
-import { GatewayError } from './contract/errors.ts';
-import { describeFileProblem, isUnwritable, systemErrorCode } from './file-problem.ts';
+import { GatewayError } from '../contract/errors.ts';
+import { describeFileProblem, isUnwritable, systemErrorCode } from '../files/file-problem.ts';
 import { answersAsInstance } from './instance-probe.ts';
 
 const instanceInfoSchema = z.object({

@@ -1,6 +1,6 @@
 import { get } from 'node:http';
 import { z } from 'zod';
-import { reachableHost } from './reachable-origin.ts';
+import { reachableHost } from '../reachable-origin.ts';
 
 const limitMs = 1_500;
 const maxReplyBytes = 64 * 1024;

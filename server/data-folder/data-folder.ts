@@ -4,9 +4,9 @@
  */
 import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { GatewayError } from './contract/errors.ts';
-import { temporaryInfix } from './durable-file.ts';
-import { describeFileProblem, isUnwritable } from './file-problem.ts';
+import { GatewayError } from '../contract/errors.ts';
+import { temporaryInfix } from '../files/durable-file.ts';
+import { describeFileProblem, isUnwritable } from '../files/file-problem.ts';
 
 export interface DataFolder {
   path: string;
