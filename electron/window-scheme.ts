@@ -6,6 +6,7 @@ import { readFile } from 'node:fs/promises';
 import { extname, join, normalize } from 'node:path';
 import { type Protocol, protocol } from 'electron';
 import { pageHeaders } from '../server/contract/page-headers.ts';
+import { forwardToEngine } from './forward-to-engine.ts';
 
 const scheme = 'sluice-window';
 const origin = `${scheme}://app`;
@@ -22,11 +23,6 @@ const contentTypes: Readonly<Record<string, string>> = {
 
 /** The page is of this version of the program, and the next brings its own. */
 const ownHeaders = { ...pageHeaders, 'cache-control': 'no-store' };
-
-/** Neither belongs to the exchange with the engine: its guard judges a browser's origin, and this is none. */
-const droppedRequestHeaders = ['origin', 'referer', 'host', 'accept-encoding'];
-/** `fetch` has unpacked the body already. */
-const droppedReplyHeaders = ['content-encoding', 'content-length', 'transfer-encoding', 'connection'];
 
 export interface WindowSchemePorts {
   /** Of the built window. */
@@ -55,7 +51,10 @@ export function serveWindow(on: Pick<Protocol, 'handle'>, ports: WindowSchemePor
   on.handle(scheme, async (request) => {
     const { host, pathname, search } = new URL(request.url);
     if (host !== 'app') return refuse(404);
-    if (pathname.startsWith('/v1/')) return forward(request, pathname.slice('/v1'.length) + search, ports.baseUrl());
+    if (pathname.startsWith('/v1/')) {
+      const baseUrl = ports.baseUrl();
+      return baseUrl === null ? refuse(503) : forwardToEngine(request, baseUrl + pathname.slice('/v1'.length) + search);
+    }
     if (request.method !== 'GET' && request.method !== 'HEAD') return refuse(405);
     return sendFile(ports.folder, pathname);
   });
@@ -72,22 +71,6 @@ async function sendFile(folder: string, pathname: string): Promise<Response> {
   } catch {
     return refuse(404);
   }
-}
-
-async function forward(request: Request, path: string, baseUrl: string | null): Promise<Response> {
-  if (baseUrl === null) return refuse(503);
-  const { method, body, signal } = request;
-  const headers = new Headers(request.headers);
-  for (const name of droppedRequestHeaders) headers.delete(name);
-  const reply = await fetch(baseUrl + path, { method, headers, body, signal, redirect: 'manual', ...streamed(body) });
-  const replyHeaders = new Headers(reply.headers);
-  for (const name of droppedReplyHeaders) replyHeaders.delete(name);
-  return new Response(reply.body, { status: reply.status, headers: replyHeaders });
-}
-
-/** What `fetch` wants to be told where the body comes piece by piece. */
-function streamed(body: unknown): { duplex?: 'half' } {
-  return body === null ? {} : { duplex: 'half' };
 }
 
 function refuse(status: number): Response {
