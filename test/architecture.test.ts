@@ -79,7 +79,7 @@ const shellMayImport =
 
 const singleImporters: Record<string, RegExp> = {
   express: /^server\/http\//,
-  multer: /^server\/http\/multipart\.ts$/,
+  multer: /^server\/http\/request\/multipart\.ts$/,
   keytar: /^server\/secrets\/keychain\.ts$/,
   undici: /^server\/transport\//,
   'node:sqlite': /^server\/database\/database\.ts$/,

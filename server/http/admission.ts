@@ -10,7 +10,7 @@ import { GatewayError } from '../contract/errors.ts';
 import type { Settings } from '../contract/settings.ts';
 import type { CompiledKey } from '../routing/snapshot.ts';
 import { FairQueue, type Owner } from './fair-queue.ts';
-import { ClientGone } from './read-body.ts';
+import { ClientGone } from './request/read-body.ts';
 
 export type AdmissionLimits = Settings['admission'];
 

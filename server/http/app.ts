@@ -18,8 +18,8 @@ import type { Snapshot } from '../routing/snapshot.ts';
 import { allowOrigin, answerPreflight, isPreflight } from './cors.ts';
 import { checkHost, checkOrigin } from './guards.ts';
 import { handleInference, type InferencePorts } from './inference.ts';
+import { sendError, toGatewayError } from './reply/send-error.ts';
 import { createRequestId } from './request-trace.ts';
-import { sendError, toGatewayError } from './send-error.ts';
 
 export interface AppPorts {
   inference: InferencePorts;

@@ -6,10 +6,10 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { CapturedExchange, HeaderList } from '../contract/ledger.ts';
 import type { CompiledCredential } from '../routing/snapshot.ts';
 import type { ResponseHeaders } from '../transport/transport.ts';
-import type { IncomingBody } from './outgoing-body.ts';
 import { redactBytes } from './redact-credential.ts';
 import { redactHeaders } from './redact-headers.ts';
-import type { ReplyInspector } from './reply-inspector.ts';
+import type { ReplyInspector } from './reply/reply-inspector.ts';
+import type { IncomingBody } from './request/outgoing-body.ts';
 
 export class Capture implements ReplyInspector {
   readonly #maxBytes: number;

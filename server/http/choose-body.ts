@@ -1,18 +1,18 @@
 import { differingFailure, type Failure, fleetingFailure } from '../routing/classify-failure.ts';
-import { ChatSplice } from './chat-splice.ts';
-import type { ChatSoFar } from './chat-text.ts';
-import type { Download } from './download.ts';
-import { DownloadedReply } from './downloaded-reply.ts';
-import { isPage } from './judge-whole.ts';
-import { RefusedReply } from './refused-reply.ts';
-import type { ReplyBody } from './reply-body.ts';
-import { isReadableStream } from './reply-headers.ts';
-import { ResponseSplice } from './response-splice.ts';
-import type { ResponseSoFar } from './response-text.ts';
-import { type Splice, SplicedReply } from './spliced-reply.ts';
-import type { StreamText } from './stream-text.ts';
-import { StreamedReply, type StreamHost } from './streamed-reply.ts';
-import { maxHeldBytes, WholeReply } from './whole-reply.ts';
+import { isPage } from './reply/judge-whole.ts';
+import { RefusedReply } from './reply/refused-reply.ts';
+import type { ReplyBody } from './reply/reply-body.ts';
+import { isReadableStream } from './reply/reply-headers.ts';
+import { maxHeldBytes, WholeReply } from './reply/whole-reply.ts';
+import { ChatSplice } from './rescue/chat-splice.ts';
+import type { Download } from './rescue/download.ts';
+import { DownloadedReply } from './rescue/downloaded-reply.ts';
+import { ResponseSplice } from './rescue/response-splice.ts';
+import { type Splice, SplicedReply } from './rescue/spliced-reply.ts';
+import type { ChatSoFar } from './stream/chat-text.ts';
+import type { ResponseSoFar } from './stream/response-text.ts';
+import type { StreamText } from './stream/stream-text.ts';
+import { StreamedReply, type StreamHost } from './stream/streamed-reply.ts';
 
 /** What has to be known of a request to read a stream for it. */
 export interface StreamNeeds {

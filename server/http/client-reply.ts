@@ -8,7 +8,7 @@ import type { RequestOutcome } from '../contract/ledger.ts';
 import type { HeldAnswer } from '../routing/last-word.ts';
 import type { Exchange, ResponseHeaders } from '../transport/transport.ts';
 import { tellsOwnLimits } from './hold-to-limits.ts';
-import { replyHeaders } from './reply-headers.ts';
+import { replyHeaders } from './reply/reply-headers.ts';
 import type { ReplyOutcome } from './request-trace.ts';
 
 export interface ClientReplyOptions {

@@ -20,7 +20,7 @@ import type { ExportFormat } from '../ledger/export.ts';
 import type { RequestFilter } from '../ledger/queries.ts';
 import { checkControlAccess, hasSession } from './control-guard.ts';
 import { createEventStreams } from './event-stream.ts';
-import { sendContinue } from './read-body.ts';
+import { sendContinue } from './request/read-body.ts';
 
 export interface ControlRoutePorts {
   admin: AdminToken;

@@ -7,9 +7,9 @@ import type { CompiledGroup, CompiledKey } from '../routing/snapshot.ts';
 import type { PriceOf } from './accounting.ts';
 import { estimateUse } from './estimate-use.ts';
 import type { InferenceRoute } from './inference-routes.ts';
-import type { IncomingBody } from './outgoing-body.ts';
 import type { CallPlan } from './plan-call.ts';
-import { promptFingerprint } from './prompt-fingerprint.ts';
+import type { IncomingBody } from './request/outgoing-body.ts';
+import { promptFingerprint } from './request/prompt-fingerprint.ts';
 
 export interface LimitPorts {
   limiter: Limiter;

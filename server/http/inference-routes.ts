@@ -1,7 +1,7 @@
 /** The table of `/v1`: every path that is served, what its body is, and what is done with it. Nothing else decides by path. */
 import type { Capability } from '../contract/capability.ts';
 import { GatewayError } from '../contract/errors.ts';
-import type { StreamProtocol } from './stream-protocol.ts';
+import type { StreamProtocol } from './stream/stream-protocol.ts';
 
 export type BodyKind = 'none' | 'json' | 'multipart' | 'json-or-multipart';
 

@@ -20,15 +20,15 @@ import { authenticate, checkHost, checkOrigin } from './guards.ts';
 import { holdToLimits } from './hold-to-limits.ts';
 import { findRoute, type InferenceRoute, type RouteMatch, splitUrl, withJobId } from './inference-routes.ts';
 import { isModelsPath, sendModels } from './models.ts';
-import type { IncomingBody } from './outgoing-body.ts';
-import type { OutgoingCall } from './outgoing-request.ts';
 import { sendOwnUsage } from './own-usage.ts';
 import { type CallPlan, planCall } from './plan-call.ts';
-import { ClientGone } from './read-body.ts';
-import { receiveBody } from './receive-body.ts';
-import { checkHops } from './request-headers.ts';
+import { sendError, toGatewayError } from './reply/send-error.ts';
+import type { IncomingBody } from './request/outgoing-body.ts';
+import type { OutgoingCall } from './request/outgoing-request.ts';
+import { ClientGone } from './request/read-body.ts';
+import { receiveBody } from './request/receive-body.ts';
+import { checkHops } from './request/request-headers.ts';
 import { RequestTrace } from './request-trace.ts';
-import { sendError, toGatewayError } from './send-error.ts';
 import { sendVideoList } from './video-list.ts';
 
 export interface InferencePorts extends AskingPorts {

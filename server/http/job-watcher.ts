@@ -1,7 +1,7 @@
 import type { Job, JobStore } from '../jobs/job-store.ts';
 import type { RouteMatch } from './inference-routes.ts';
-import { fieldValue, peekJson } from './json-peek.ts';
-import type { ReplyInspector } from './reply-inspector.ts';
+import { fieldValue, peekJson } from './json/json-peek.ts';
+import type { ReplyInspector } from './reply/reply-inspector.ts';
 
 export interface JobContext {
   match: RouteMatch;

@@ -3,7 +3,7 @@ import { GatewayError } from '../contract/errors.ts';
 import { listModels, retrieveModel } from '../routing/resolve.ts';
 import type { CompiledGroup, CompiledKey } from '../routing/snapshot.ts';
 import { decodeSegment } from './inference-routes.ts';
-import { sendJson } from './send-json.ts';
+import { sendJson } from './reply/send-json.ts';
 
 export interface ModelsRequest {
   group: CompiledGroup;

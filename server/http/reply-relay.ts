@@ -22,16 +22,16 @@ import { AttemptNotes } from './attempt-notes.ts';
 import { chooseBody, type StreamNeeds } from './choose-body.ts';
 import type { ClientReply } from './client-reply.ts';
 import type { InferenceRoute } from './inference-routes.ts';
-import type { IncomingBody } from './outgoing-body.ts';
-import type { ReplyBody } from './reply-body.ts';
-import { isEventStream } from './reply-headers.ts';
-import type { ReplyInspector } from './reply-inspector.ts';
+import type { ReplyBody } from './reply/reply-body.ts';
+import { isEventStream } from './reply/reply-headers.ts';
+import type { ReplyInspector } from './reply/reply-inspector.ts';
+import { endedEarly } from './reply/stream-break.ts';
+import type { IncomingBody } from './request/outgoing-body.ts';
+import { wantsUsage } from './request/wants-usage.ts';
 import type { AttemptTrace } from './request-trace.ts';
-import { endedEarly } from './stream-break.ts';
-import { isPackedStream, StreamDecoder } from './stream-decoder.ts';
-import { streamOfWhole } from './stream-of-whole.ts';
-import type { StreamHost } from './streamed-reply.ts';
-import { wantsUsage } from './wants-usage.ts';
+import { isPackedStream, StreamDecoder } from './stream/stream-decoder.ts';
+import { streamOfWhole } from './stream/stream-of-whole.ts';
+import type { StreamHost } from './stream/streamed-reply.ts';
 
 export interface RelayOptions {
   client: ClientReply;

@@ -7,7 +7,7 @@ import type { GatewayError } from '../contract/errors.ts';
 import type { AttemptCause, AttemptRecord, RequestOutcome, RequestRecord, RequestStarted } from '../contract/ledger.ts';
 import type { CompiledKey, Target } from '../routing/snapshot.ts';
 import type { InferenceRoute } from './inference-routes.ts';
-import { Tail } from './tail.ts';
+import { Tail } from './reply/tail.ts';
 
 /** `req_` and 32 hexadecimal digits. */
 export function createRequestId(): string {

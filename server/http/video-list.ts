@@ -4,7 +4,7 @@ import type { Job, JobStore } from '../jobs/job-store.ts';
 import type { CompiledGroup, Snapshot } from '../routing/snapshot.ts';
 import { readReply } from '../transport/read-reply.ts';
 import type { Transport } from '../transport/transport.ts';
-import { sendJson } from './send-json.ts';
+import { sendJson } from './reply/send-json.ts';
 
 export interface VideoListRequest {
   ports: { jobs: JobStore; transport: Transport };

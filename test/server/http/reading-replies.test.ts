@@ -1,13 +1,13 @@
 /** What is told of a reply by looking at it: whole ones, single events, and what of a chat has gone out. */
 import { describe, expect, test } from 'vitest';
-import { ChatText } from '../../../server/http/chat-text.ts';
-import { continuedBody } from '../../../server/http/continued-body.ts';
-import { sayingOf } from '../../../server/http/first-event.ts';
 import { findRoute } from '../../../server/http/inference-routes.ts';
-import { judgeWhole } from '../../../server/http/judge-whole.ts';
-import { readEvent } from '../../../server/http/stream-event.ts';
-import type { StreamProtocol } from '../../../server/http/stream-protocol.ts';
-import { takeAll } from '../../../server/http/stream-text.ts';
+import { judgeWhole } from '../../../server/http/reply/judge-whole.ts';
+import { continuedBody } from '../../../server/http/rescue/continued-body.ts';
+import { ChatText } from '../../../server/http/stream/chat-text.ts';
+import { sayingOf } from '../../../server/http/stream/first-event.ts';
+import { readEvent } from '../../../server/http/stream/stream-event.ts';
+import type { StreamProtocol } from '../../../server/http/stream/stream-protocol.ts';
+import { takeAll } from '../../../server/http/stream/stream-text.ts';
 import { prefillOf } from '../../../server/providers/prefill.ts';
 
 const json = { 'content-type': 'application/json' };

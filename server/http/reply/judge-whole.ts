@@ -1,0 +1,85 @@
+/** Whether a whole reply is what its status says. Pure. */
+import { statusOfError } from '../../routing/classify-failure.ts';
+import { errorIn } from '../../routing/upstream-error.ts';
+import type { ResponseHeaders } from '../../transport/transport.ts';
+import type { InferenceRoute } from '../inference-routes.ts';
+
+export type Verdict =
+  | { kind: 'good' }
+  /** `what` follows "Provider … ". */
+  | { kind: 'damaged'; what: string }
+  /** An error in spite of its status; the one that it should have had. */
+  | { kind: 'error'; status: number };
+
+const good: Verdict = { kind: 'good' };
+
+/** Up to this a reply is parsed; of a longer one only both ends are looked at, which is where it breaks. */
+const parsedBytes = 16 * 1024;
+const errorOnTop = /^\s*\[?\s*\{\s*"error"\s*:\s*[{"]/;
+
+/** Routes whose replies are JSON, whatever they are called; of the others only those that say so. */
+export function isJson({ capability, content }: InferenceRoute, headers: ResponseHeaders): boolean {
+  const type = headers['content-type'];
+  if (typeof type === 'string' && /^application\/(?:[\w.+-]+\+)?json\b/i.test(type)) return true;
+  return !content && capability !== 'speech' && capability !== 'transcription' && capability !== 'translation';
+}
+
+/** A transcript as plain text may well be; sound and films are not. */
+function mayBeEmpty({ capability, content }: InferenceRoute, headers: ResponseHeaders): boolean {
+  return content !== true && capability !== 'speech' && String(headers['content-type']).startsWith('text/');
+}
+
+/** A page of a portal or proxy, which no route answers with. */
+export function isPage(headers: ResponseHeaders): boolean {
+  const type = headers['content-type'];
+  return typeof type === 'string' && /^text\/html\b/i.test(type);
+}
+
+/** `body` decoded of any compression. */
+export function judgeWhole(body: Buffer, route: InferenceRoute, headers: ResponseHeaders): Verdict {
+  if (!isJson(route, headers)) return body.length === 0 && !mayBeEmpty(route, headers) ? empty : good;
+  if (body.length > parsedBytes) return judgeEnds(body);
+  const text = body.toString('utf8').trim();
+  if (text === '') return empty;
+  try {
+    return judgeValue(JSON.parse(text.startsWith(byteOrderMark) ? text.slice(1) : text), route);
+  } catch {
+    return damaged;
+  }
+}
+
+const byteOrderMark = '\uFEFF';
+const empty: Verdict = { kind: 'damaged', what: 'sent an empty answer' };
+const meaningless: Verdict = { kind: 'damaged', what: 'sent an answer that says nothing' };
+const damaged: Verdict = { kind: 'damaged', what: 'sent an answer that is no valid JSON' };
+
+function judgeEnds(body: Buffer): Verdict {
+  const start = body.toString('latin1', 0, 300);
+  const end = body.toString('latin1', body.length - 64).trimEnd();
+  if (!/^(?:\xef\xbb\xbf)?\s*[[{]/.test(start) || !/[\]}]$/.test(end)) return damaged;
+  return errorOnTop.test(start) ? { kind: 'error', status: 502 } : good;
+}
+
+function judgeValue(value: unknown, route: InferenceRoute): Verdict {
+  const top = Array.isArray(value) ? value[0] : value;
+  if (typeof top !== 'object' || top === null) return meaningless;
+  // A job that is looked at may have failed, and that is a good answer.
+  const isAboutJob = route.model === 'none' && ('id' in top || 'object' in top);
+  if (isError(top) && !isAboutJob) return errorVerdict(top);
+  const choice = 'choices' in top && Array.isArray(top.choices) ? top.choices[0] : null;
+  return choice?.error ? errorVerdict(choice) : good;
+}
+
+/** Of the shapes without an `error` only those that can be nothing else. */
+function isError(top: object): boolean {
+  if ('error' in top) return Boolean(top.error);
+  return ('object' in top && top.object === 'error') || ('detail' in top && Object.keys(top).length === 1);
+}
+
+/** A response that failed is an object of its own, and told as it is where nobody does better. */
+function errorVerdict(holder: object): Verdict {
+  const error = errorIn(holder);
+  const isResponse = 'object' in holder && holder.object === 'response';
+  if (isResponse) return { kind: 'error', status: 200 };
+  return { kind: 'error', status: error ? statusOfError(error) : 502 };
+}

@@ -1,0 +1,50 @@
+import type { GatewayError } from '../../contract/errors.ts';
+import type { Failure } from '../../routing/classify-failure.ts';
+import type { UpstreamAnswer } from '../../routing/last-word.ts';
+import type { ResponseHeaders } from '../../transport/transport.ts';
+import type { TransportError } from '../../transport/transport-error.ts';
+import type { InferenceRoute } from '../inference-routes.ts';
+
+/** Reads the body of one upstream's reply, and decides when it is the client's. Exactly one of `end` and `fail` comes last. */
+export interface ReplyBody {
+  take(chunk: Buffer): void;
+  end(): void;
+  fail(error: TransportError): void;
+  /** The client has all there was to have, although the upstream has not ended yet. */
+  isComplete(): boolean;
+  /** The attempt is over, whoever ended it. */
+  dispose?(): void;
+}
+
+/** The attempt that a body belongs to, as its reader sees it. */
+export interface ReplyHost {
+  readonly status: number;
+  readonly headers: ResponseHeaders;
+  readonly route: InferenceRoute;
+  /** Of the client's request. */
+  readonly method: string;
+  readonly isOver: boolean;
+  /** Some of it is with the client, so that no other attempt can be the answer. */
+  readonly hasBegun: boolean;
+  /** Makes this attempt the answer, and sends its head. False if that cannot be any more: then the attempt is over. */
+  begin(): boolean;
+  /** What has come says nothing: something has to within the time that the first content may take. */
+  awaitContent(): void;
+  /** It is here. */
+  contentCame(): void;
+  /** Of a whole reply: the client asked for a stream, and gets the same as one. False where there is no need or no way. */
+  passAsStream(whole: Buffer): boolean;
+  /** Only after `begin`. */
+  write(bytes: Buffer): void;
+  /** The client has the whole answer with these bytes. Only after `begin`. */
+  complete(last?: Buffer): void;
+  /** The same, but the upstream has told it of an error at the end. */
+  completeWithError(): void;
+  /** The client gets nothing of it, unless nobody does better: then this answer. */
+  refuse(failure: Failure, answer: UpstreamAnswer): void;
+  /** The client gets nothing of it. `what` follows "Provider … ", for a person. */
+  damaged(what: string, failure?: Failure): void;
+  failTransport(error: TransportError): void;
+  /** The client has its beginning and is told that there is no more: by this event, or by a connection that breaks (null). */
+  breakOff(error: GatewayError, event: string | null): void;
+}

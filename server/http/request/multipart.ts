@@ -1,0 +1,214 @@
+/**
+ * Receives a multipart upload. The client's own bytes go to a spool, untouched, and from there upstream; multer parses
+ * the same bytes on the way past, only to tell which fields and files are in there and to refuse what is malformed. The
+ * only importer of multer.
+ *
+ * Does not know what the fields mean, and does not change them (that is `multipart-splice.ts`).
+ */
+import { type Readable, Transform, type Writable } from 'node:stream';
+import type { Request, Response } from 'express';
+import multer from 'multer';
+import { GatewayError } from '../../contract/errors.ts';
+import { headerParameters } from './header-parameters.ts';
+import { ClientGone, sendContinue } from './read-body.ts';
+import { releaseChunk } from './release-chunk.ts';
+import { Spool, type SpoolOptions } from './spool.ts';
+
+export interface MultipartOptions extends SpoolOptions {
+  /** Of the whole body. */
+  maxBytes: number;
+  /** Of one file; absent: `maxBytes` alone counts. */
+  maxFileBytes?: number;
+}
+
+export interface MultipartFile {
+  field: string;
+  /** Without folders; what the client calls it, so not to be trusted. */
+  filename: string;
+  size: number;
+  /** Without parameters. */
+  contentType: string;
+}
+
+/** Whoever holds it must `spool.dispose()` it in the end. */
+export interface MultipartBody {
+  kind: 'multipart';
+  spool: Spool;
+  /** The header as it came, to be sent on with the bytes. */
+  contentType: string;
+  boundary: string;
+  /** Text fields by their name on the wire (`chunking_strategy[type]`); a list where the name is repeated. */
+  fields: Record<string, string | string[]>;
+  files: MultipartFile[];
+  size: number;
+}
+
+const MEGABYTE = 1024 * 1024;
+const MAX_FIELD_BYTES = 8 * MEGABYTE;
+/** Of all text fields together: unlike files they are held in memory. */
+const MAX_TEXT_LENGTH = 32 * MEGABYTE;
+const MAX_PARTS = 1000;
+
+/** multer 2.5 has this option; its published types do not yet. */
+interface StreamingOptions extends multer.Options {
+  streamHandler(request: Request, parser: Writable): void;
+}
+
+type Found = Pick<MultipartBody, 'fields' | 'files'>;
+type Fail = (error: unknown) => void;
+
+interface Watch {
+  fields: MultipartBody['fields'];
+  fail: Fail;
+  maxFileBytes: number;
+}
+
+/**
+ * Reads the whole upload. Rejects with `too_large` as soon as a limit is passed (the rest is then read and dropped),
+ * `too_many_parts` or `malformed_multipart`, and with `ClientGone`; nothing is left behind then.
+ */
+export async function receiveMultipart(
+  request: Request,
+  response: Response,
+  options: MultipartOptions,
+): Promise<MultipartBody> {
+  const contentType = request.headers['content-type'] ?? '';
+  const boundary = requireBoundary(contentType);
+  requireBody(request, options.maxBytes);
+  sendContinue(request, response);
+  const { 'content-length': announced } = request.headers;
+  const spool = new Spool({ ...options, ...(announced !== undefined && { expectedBytes: Number(announced) }) });
+  try {
+    const found = await readParts(request, response, spool, options);
+    return { kind: 'multipart', spool, contentType, boundary, ...found, size: spool.size };
+  } catch (error) {
+    await spool.dispose();
+    throw error;
+  }
+}
+
+function requireBoundary(contentType: string): string {
+  const boundary = headerParameters(contentType).get('boundary');
+  if (!/^\s*multipart\/form-data\s*;/i.test(contentType) || !boundary) {
+    throw new GatewayError('malformed_multipart', 'The content type must be multipart/form-data with a boundary.');
+  }
+  return boundary;
+}
+
+function requireBody({ headers, destroyed }: Request, maxBytes: number): void {
+  if (Number(headers['content-length']) > maxBytes) throw tooLarge('The request body', maxBytes);
+  if (destroyed || (headers['content-length'] === undefined && headers['transfer-encoding'] === undefined)) {
+    throw new GatewayError('malformed_multipart', 'The request has no body.');
+  }
+}
+
+function readParts(request: Request, response: Response, spool: Spool, options: MultipartOptions): Promise<Found> {
+  return new Promise((resolve, reject) => {
+    const found: Found = { fields: Object.create(null), files: [] };
+    const tee = createTee(spool, options.maxBytes);
+    // multer reports an error only when the client has sent everything; here every fault rejects at once, and what
+    // still comes is read and dropped.
+    const giveUp = (error: unknown) => {
+      request.unpipe(tee);
+      request.resume();
+      tee.destroy();
+      reject(error);
+    };
+    const fail: Fail = (error) => giveUp(request.readableAborted ? new ClientGone() : refusal(error));
+    tee.once('error', giveUp);
+    const settings: StreamingOptions = {
+      storage: countingStorage(found.files),
+      limits: { parts: MAX_PARTS, fieldSize: MAX_FIELD_BYTES, ...fileLimit(options) },
+      defParamCharset: 'utf8',
+      streamHandler(_request, parser) {
+        watchParser(parser, { fields: found.fields, fail, maxFileBytes: options.maxFileBytes ?? options.maxBytes });
+        tee.once('close', () => tee.readableEnded || parser.destroy());
+        request.pipe(tee).pipe(parser);
+      },
+    };
+    multer(settings).any()(request, response, (error?: unknown) => {
+      // multer calls back at once, without an error, where it cannot read the content type.
+      if (error === undefined && tee.readableEnded) resolve(found);
+      else fail(error ?? new Error('Its content type cannot be read'));
+    });
+  });
+}
+
+function fileLimit({ maxFileBytes }: MultipartOptions): { fileSize?: number } {
+  return maxFileBytes === undefined ? {} : { fileSize: maxFileBytes };
+}
+
+/** Passes bytes on once the spool has them: a slow disk slows the client down instead of filling the memory. */
+function createTee(spool: Spool, maxBytes: number): Transform {
+  return new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      if (spool.size + chunk.length > maxBytes) return done(tooLarge('The request body', maxBytes));
+      spool.write(chunk, (error) => (error ? done(error) : done(null, chunk)));
+    },
+    flush(done) {
+      spool.finish().then(() => done(), done);
+    },
+  });
+}
+
+/** Takes the text fields under their flat names (multer nests them), and tells of faults at once. */
+function watchParser(parser: Writable, { fields, fail, maxFileBytes }: Watch): void {
+  let textLength = 0;
+  const addText = (name: string | undefined, value: string) => {
+    if (name === undefined) return fail(new Error('A part has no name'));
+    textLength += value.length;
+    if (textLength > MAX_TEXT_LENGTH) return fail(tooLarge('All text together', MAX_TEXT_LENGTH));
+    const before = fields[name];
+    fields[name] = before === undefined ? value : [before, value].flat();
+  };
+  parser.on('error', fail);
+  parser.on('partsLimit', () => fail(new GatewayError('too_many_parts', `At most ${MAX_PARTS} parts are taken.`)));
+  parser.on('field', (name: string | undefined, value: string, { valueTruncated }: { valueTruncated: boolean }) => {
+    if (valueTruncated) fail(tooLarge(`The field "${name}"`, MAX_FIELD_BYTES));
+    else addText(name, value);
+  });
+  parser.on('file', (name: string | undefined, part: Readable, { filename }: { filename?: string }) => {
+    part.once('limit', () => fail(tooLarge(`The part "${filename ?? name}"`, maxFileBytes)));
+    if (!filename) gatherText(part, (value) => addText(name, value), fail);
+  });
+}
+
+/** The parser calls a part of type octet-stream a file even without a file name; multer then drops it. It is text. */
+function gatherText(part: Readable, done: (value: string) => void, fail: Fail): void {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  part.on('data', (chunk: Buffer) => {
+    size += chunk.length;
+    if (size > MAX_FIELD_BYTES) return fail(tooLarge('A part without a file name', MAX_FIELD_BYTES));
+    chunks.push(chunk);
+  });
+  part.once('end', () => done(Buffer.concat(chunks).toString()));
+}
+
+/** Stores nothing, since the spool has the bytes already. */
+function countingStorage(files: MultipartFile[]): multer.StorageEngine {
+  return {
+    _handleFile(_request, { fieldname, originalname, mimetype, stream }, done) {
+      const file: MultipartFile = { field: fieldname, filename: originalname, size: 0, contentType: mimetype };
+      files.push(file);
+      stream.on('data', (chunk: Buffer) => {
+        file.size += chunk.length;
+        releaseChunk(chunk);
+      });
+      stream.once('end', () => done(null, { size: file.size }));
+    },
+    _removeFile(_request, _file, done) {
+      done(null);
+    },
+  };
+}
+
+function tooLarge(what: string, maxBytes: number): GatewayError {
+  return new GatewayError('too_large', `${what} is larger than the limit of ${maxBytes} bytes.`);
+}
+
+function refusal(error: unknown): GatewayError {
+  if (error instanceof GatewayError) return error;
+  const reason = error instanceof Error ? error.message : String(error);
+  return new GatewayError('malformed_multipart', `The multipart body is malformed: ${reason}.`, { cause: error });
+}

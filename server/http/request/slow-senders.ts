@@ -1,0 +1,53 @@
+/**
+ * Cuts off clients that send a body so slowly that they only hold a place: less than a kilobyte a second for half a minute.
+ * One timer looks after all bodies that are on their way; a request costs an entry in a set.
+ */
+import type { IncomingMessage } from 'node:http';
+import { GatewayError } from '../../contract/errors.ts';
+
+interface Sender {
+  request: IncomingMessage;
+  bytes: number;
+  /** Looks in a row that found it slow. */
+  slow: number;
+}
+
+const lookEveryMs = 10_000;
+const leastBytes = 10 * 1024;
+const patience = 3;
+
+const senders = new Set<Sender>();
+let timer: NodeJS.Timeout | undefined;
+
+/** Returns what ends the watch. A sender that is too slow makes its request fail with `request_timeout`. */
+export function watchSender(request: IncomingMessage): () => void {
+  const sender = { request, bytes: request.socket.bytesRead, slow: 0 };
+  senders.add(sender);
+  timer ??= setInterval(look, lookEveryMs).unref();
+  return () => senders.delete(sender);
+}
+
+function look(): void {
+  for (const sender of senders) lookAt(sender);
+  if (senders.size > 0) return;
+  clearInterval(timer);
+  timer = undefined;
+}
+
+function lookAt(sender: Sender): void {
+  const { request, bytes } = sender;
+  sender.bytes = request.socket.bytesRead;
+  // Where it waits for us, such as for the disk, it is not to blame.
+  const isSlow = sender.bytes - bytes < leastBytes && !request.isPaused();
+  sender.slow = isSlow ? sender.slow + 1 : 0;
+  if (sender.slow < patience) return;
+  senders.delete(sender);
+  request.emit('error', tooSlow());
+}
+
+function tooSlow(): GatewayError {
+  return new GatewayError(
+    'request_timeout',
+    `The request's body came at less than ${leastBytes / 10} bytes a second for ${(patience * lookEveryMs) / 1_000} seconds.`,
+  );
+}

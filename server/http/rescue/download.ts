@@ -1,0 +1,93 @@
+/**
+ * A long file on its way to the client: what is needed to ask for the rest of it where it breaks off, and to know that what
+ * comes then is the rest of the same file (RFC 9110, sections 13.1.5 and 14). Owns no reply; outlives the attempts.
+ */
+import type { ResponseHeaders } from '../../transport/transport.ts';
+
+export interface ReplyHead {
+  status: number;
+  headers: ResponseHeaders;
+}
+
+/** The part of a file that a reply brings; both ends are of it. */
+interface FilePart {
+  first: number;
+  last: number;
+  totalBytes: number;
+}
+
+export class Download {
+  #part: FilePart | null = null;
+  /** What the provider calls this version of the file. */
+  #validator = '';
+  #takenBytes = 0;
+
+  /** The client has the beginning. */
+  get isUnderWay(): boolean {
+    return this.#takenBytes > 0;
+  }
+
+  /** The client has the end too. */
+  get isWhole(): boolean {
+    const rest = this.#rest();
+    return rest !== undefined && rest.first > rest.last;
+  }
+
+  /** Of a reply of which nothing has been passed on. False: the rest of it could not be asked for, or is too short to be. */
+  begins(reply: ReplyHead, minBytes: number): boolean {
+    const part = partOf(reply);
+    const validator = strongValidator(reply.headers);
+    if (!part || validator === null || part.last - part.first < minBytes) return false;
+    this.#part = part;
+    this.#validator = validator;
+    return true;
+  }
+
+  /** What is to be sent for the rest; undefined where that is the whole. */
+  restHeaders(): Record<'range' | 'if-range', string> | undefined {
+    const rest = this.#rest();
+    return rest && { range: `bytes=${rest.first}-${rest.last}`, 'if-range': this.#validator };
+  }
+
+  /** Whether a reply is exactly what the client lacks. */
+  continues({ status, headers }: ReplyHead): boolean {
+    const rest = this.#rest();
+    const part = status === 206 ? partOf({ status, headers }) : null;
+    if (!rest || !part) return false;
+    const told = this.#validator.startsWith('"') ? headers.etag : headers['last-modified'];
+    const isSameFile = (told === undefined || told === this.#validator) && part.totalBytes === rest.totalBytes;
+    return isSameFile && part.first === rest.first && part.last === rest.last;
+  }
+
+  took(bytes: number): void {
+    this.#takenBytes += bytes;
+  }
+
+  #rest(): FilePart | undefined {
+    const part = this.isUnderWay ? this.#part : null;
+    return part ? { ...part, first: part.first + this.#takenBytes } : undefined;
+  }
+}
+
+/** Null unless its place is told, its length agrees with that, and its bytes are those of the file. */
+function partOf({ status, headers }: ReplyHead): FilePart | null {
+  const encoding = headers['content-encoding'];
+  const bytes = Number(headers['content-length'] ?? Number.NaN);
+  if (!(bytes > 0) || (encoding !== undefined && encoding !== 'identity')) return null;
+  if (status === 200) {
+    return headers['accept-ranges'] === 'bytes' ? { first: 0, last: bytes - 1, totalBytes: bytes } : null;
+  }
+  const told = status === 206 && contentRange.exec(String(headers['content-range']));
+  if (!told) return null;
+  const [first, last, totalBytes] = [Number(told[1]), Number(told[2]), Number(told[3])];
+  return last - first + 1 === bytes ? { first, last, totalBytes } : null;
+}
+
+const contentRange = /^bytes (\d{1,15})-(\d{1,15})\/(\d{1,15})$/;
+
+/** One that is the same only for the same bytes: a date is where the reply was made at least a second later. */
+function strongValidator({ etag, date, 'last-modified': modified }: ResponseHeaders): string | null {
+  if (typeof etag === 'string') return etag.startsWith('"') ? etag : null;
+  if (typeof modified !== 'string' || typeof date !== 'string') return null;
+  return Date.parse(date) - Date.parse(modified) >= 1_000 ? modified : null;
+}

@@ -1,0 +1,69 @@
+/**
+ * Sluice asks chat upstreams for usage where the client did not; this takes the answer out of the stream again, so that
+ * the client's bytes are as if nobody had asked: the extra chunk (`"choices":[]` with usage) goes, and so does the
+ * `"usage":null` that all other chunks then carry. Events that hold no raw `"usage"` are not looked into.
+ */
+import { peekJson } from '../json/json-peek.ts';
+
+/** How nearly every such event ends: the last member of its object, then the blank line. */
+const usualEnd = Buffer.from(',"usage":null}\n\n');
+const keptOfUsualEnd = Buffer.from('}\n\n');
+const usageKey = Buffer.from('"usage"');
+const dataField = /^data: ?/m;
+const COMMA = 0x2c;
+
+/** An `EventFilter`. */
+export function stripUsage(event: Buffer): Buffer | null {
+  const usualAt = event.length - usualEnd.length;
+  if (usualAt > 0 && event.compare(usualEnd, 0, usualEnd.length, usualAt) === 0) return shortened(event, usualAt);
+  if (!event.includes(usageKey)) return event;
+  const start = payloadStart(event);
+  if (start === -1) return event;
+  const lineEnd = event.indexOf(0x0a, start);
+  const payload = event.subarray(start, lineEnd === -1 ? event.length : lineEnd);
+  const peek = peekJson(payload, ['usage', 'choices']);
+  const usage = peek.ok ? peek.fields.get('usage') : undefined;
+  const choices = peek.ok ? peek.fields.get('choices') : undefined;
+  if (!usage) return event;
+  const isNull = payload[usage.start] === 0x6e;
+  if (isNull) return without(event, start + usage.keyStart, start + usage.end);
+  const noChoices = choices && /^\[\s*\]$/.test(payload.toString('latin1', choices.start, choices.end));
+  return noChoices ? null : event;
+}
+
+/** No search and no parse: at full speed this is most of what a stream costs. */
+function shortened(event: Buffer, at: number): Buffer {
+  const rest = Buffer.allocUnsafe(at + keptOfUsualEnd.length);
+  event.copy(rest, 0, 0, at);
+  keptOfUsualEnd.copy(rest, at);
+  return rest;
+}
+
+/** Of a plain `data:` event with one line; anything else is left alone. */
+function payloadStart(event: Buffer): number {
+  const match = dataField.exec(event.toString('latin1', 0, 200));
+  return match ? match.index + match[0].length : -1;
+}
+
+/** Cuts a member out together with the comma that belonged to it. */
+function without(event: Buffer, from: number, to: number): Buffer {
+  const before = skipSpaceBack(event, from);
+  if (event[before - 1] === COMMA) return Buffer.concat([event.subarray(0, before - 1), event.subarray(to)]);
+  const after = skipSpace(event, to);
+  const end = event[after] === COMMA ? after + 1 : to;
+  return Buffer.concat([event.subarray(0, from), event.subarray(end)]);
+}
+
+const isSpace = (byte: number | undefined) => byte === 0x20 || byte === 0x09 || byte === 0x0a || byte === 0x0d;
+
+function skipSpaceBack(bytes: Buffer, offset: number): number {
+  let at = offset;
+  while (isSpace(bytes[at - 1])) at--;
+  return at;
+}
+
+function skipSpace(bytes: Buffer, offset: number): number {
+  let at = offset;
+  while (isSpace(bytes[at])) at++;
+  return at;
+}
