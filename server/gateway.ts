@@ -26,7 +26,7 @@ import { HealthBook } from './routing/health/health-book.ts';
 import { HealthPicker } from './routing/health/health-picker.ts';
 import type { Snapshot, Target } from './routing/snapshot.ts';
 import { createAuthorities } from './transport/authorities.ts';
-import { ownAddresses as machineAddresses, watchNetwork } from './transport/network-watch.ts';
+import { machineAddresses, watchNetwork } from './transport/network-watch.ts';
 import { createTransport } from './transport/transport.ts';
 import { createPriceTable, type PriceTable } from './usage/price-table.ts';
 import { version } from './version.ts';

@@ -30,7 +30,7 @@ export function watchNetwork({ changed, look }: NetworkWatchPorts): () => void {
 }
 
 /** All addresses that this machine has now. */
-export function ownAddresses(): Set<string> {
+export function machineAddresses(): Set<string> {
   const all = Object.values(networkInterfaces()).flatMap((list) => list ?? []);
   return new Set(all.map(({ address }) => address));
 }

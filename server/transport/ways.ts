@@ -3,7 +3,7 @@ import { isIP, type Socket } from 'node:net';
 import { Pool } from 'undici';
 import type { Authorities } from './authorities.ts';
 import { createConnector } from './connector.ts';
-import { ownAddresses } from './network-watch.ts';
+import { machineAddresses } from './network-watch.ts';
 import { chooseProxy, isForSystem, type ProxySettings } from './proxy-choice.ts';
 import { createSystemProxies, type SystemRoute } from './system-proxy.ts';
 import { TransportError } from './transport-error.ts';
@@ -95,7 +95,7 @@ export function createWays(proxies: ProxySettings, authorities: Authorities): Wa
       system.forget();
       authorities.forget();
       for (const [name, way] of ways) leave(name, way);
-      const addresses = ownAddresses();
+      const addresses = machineAddresses();
       for (const socket of sockets) tryConnection(socket, addresses);
     },
     async close() {
