@@ -9,7 +9,7 @@ import type { FirstByteView, UsageStepView } from '../contract/request-views.ts'
 import { number, text } from '../database/columns.ts';
 import type { Database, Row } from '../database/database.ts';
 import { seekSeq } from './seek.ts';
-import { addUp, readSums, type Sums, toldCost } from './sums.ts';
+import { addInto, readSums, type Sums, toldCost } from './sums.ts';
 import { quarterMs } from './usage-cells.ts';
 
 export interface OverTimeQuestion {
@@ -39,10 +39,10 @@ const samplesPerStep = 400;
 
 export async function usageOverTime(database: Database, question: UsageOverTimeQuestion): Promise<UsageStepView[]> {
   const { by, names } = question;
-  const isNamed = names === undefined ? '' : ` AND name IN (${names.map(() => '?').join(', ')})`;
+  const namesSql = names === undefined ? '' : ` AND name IN (${names.map(() => '?').join(', ')})`;
   const found = new Map<string, Summed>();
   const fromCells = question.stepMs % quarterMs === 0;
-  const select = database.prepare(fromCells ? cellsSql(isNamed) : rowsSql(by, isNamed));
+  const select = database.prepare(fromCells ? cellsSql(namesSql) : rowsSql(by, namesSql));
   const grid = [offsetMsOf(question), question.stepMs] as const;
   const [low, high] = fromCells ? quartersOf(question) : placesOf(database, question);
   const perPiece = fromCells ? quartersPerPiece : rowsPerPiece;
@@ -58,9 +58,9 @@ export async function usageOverTime(database: Database, question: UsageOverTimeQ
 const sums = `sum(requests) AS requests, sum(errors) AS errors, sum(input_tokens) AS input_tokens,
   sum(output_tokens) AS output_tokens, sum(cost_usd) AS cost_usd, sum(unpriced_requests) AS unpriced_requests`;
 
-function cellsSql(isNamed: string): string {
+function cellsSql(namesSql: string): string {
   return `SELECT CAST((quarter * ${quarterMs} + ?) / ? AS INTEGER) AS step, name, ${sums} FROM usage_cells
-    WHERE dimension = ? AND quarter >= ? AND quarter < ?${isNamed} GROUP BY step, name`;
+    WHERE dimension = ? AND quarter >= ? AND quarter < ?${namesSql} GROUP BY step, name`;
 }
 
 const nameColumns: Record<UsageDimension, string> = {
@@ -72,36 +72,36 @@ const nameColumns: Record<UsageDimension, string> = {
 };
 
 /** Counts as `usage-cells.ts` does. */
-function rowsSql(by: UsageDimension, isNamed: string): string {
+function rowsSql(by: UsageDimension, namesSql: string): string {
   const isOfAttempts = by === 'model' || by === 'provider';
   return `WITH asked AS (SELECT CAST((started_at + ?) / ? AS INTEGER) AS step, * FROM requests
       WHERE seq >= ? AND seq < ? AND started_at >= ? AND started_at < ? AND outcome IS NOT NULL)
     SELECT step, name, ${sums} FROM (${requestsSql(by)}${isOfAttempts ? ` UNION ALL ${attemptsSql(by)}` : ''})
-    WHERE 1${isNamed} GROUP BY step, name`;
+    WHERE 1${namesSql} GROUP BY step, name`;
 }
 
 /** A row for each request: of one with several attempts, by model and provider, without what those used. */
 function requestsSql(by: UsageDimension): string {
   const whole = by === 'model' || by === 'provider' ? 'attempts IS NULL OR json_array_length(attempts) < 2' : '1';
-  const isUnpriced = `cost_usd IS NULL AND provider IS NOT NULL AND capability IS NOT NULL AND method = 'POST'
+  const unpricedSql = `cost_usd IS NULL AND provider IS NOT NULL AND capability IS NOT NULL AND method = 'POST'
     AND (outcome <> 'error' OR usage IS NOT NULL)`;
   return `SELECT step, ${nameColumns[by]} AS name, 1 AS requests, outcome NOT IN ('ok', 'client-gone') AS errors,
       CASE WHEN ${whole} THEN coalesce(usage ->> 'inputTokens', 0) ELSE 0 END AS input_tokens,
       CASE WHEN ${whole} THEN coalesce(usage ->> 'outputTokens', 0) ELSE 0 END AS output_tokens,
       CASE WHEN ${whole} THEN coalesce(cost_usd, 0) ELSE 0 END AS cost_usd,
-      CASE WHEN ${whole} THEN ${isUnpriced} ELSE 0 END AS unpriced_requests
+      CASE WHEN ${whole} THEN ${unpricedSql} ELSE 0 END AS unpriced_requests
     FROM asked`;
 }
 
 /** What each of several attempts used, by the model or provider that it asked; unknown costs once for each of those. */
 function attemptsSql(by: 'model' | 'provider'): string {
   const name = by === 'model' ? "coalesce(attempt.value ->> 'model', model_asked, '')" : "attempt.value ->> 'provider'";
-  const isUnpriced = `attempt.value ->> 'costUsd' IS NULL AND (attempt.value ->> 'usage' IS NOT NULL
+  const unpricedSql = `attempt.value ->> 'costUsd' IS NULL AND (attempt.value ->> 'usage' IS NOT NULL
     OR coalesce(attempt.value ->> 'failure', 'client-gone') IN ('client-gone', 'stream-broken'))`;
   return `SELECT step, ${name} AS name, 0 AS requests, 0 AS errors,
       sum(coalesce(attempt.value ->> '$.usage.inputTokens', 0)) AS input_tokens,
       sum(coalesce(attempt.value ->> '$.usage.outputTokens', 0)) AS output_tokens,
-      sum(coalesce(attempt.value ->> 'costUsd', 0)) AS cost_usd, max(${isUnpriced}) AS unpriced_requests
+      sum(coalesce(attempt.value ->> 'costUsd', 0)) AS cost_usd, max(${unpricedSql}) AS unpriced_requests
     FROM asked, json_each(attempts) AS attempt WHERE json_array_length(attempts) > 1 GROUP BY seq, name`;
 }
 
@@ -117,7 +117,7 @@ function readStep(row: Row, question: OverTimeQuestion): Summed {
 function addStep(found: Map<string, Summed>, step: Summed): void {
   const id = `${step.startMs} ${step.name ?? ''}`;
   const before = found.get(id);
-  if (before) addUp(before, step);
+  if (before) addInto(before, step);
   else found.set(id, step);
 }
 

@@ -48,7 +48,7 @@ export function readSums(row: Row): Sums {
   return sums;
 }
 
-export function addUp(sums: Sums, more: Readonly<Sums>): void {
+export function addInto(sums: Sums, more: Readonly<Sums>): void {
   for (const [name] of columns) sums[name] += more[name];
 }
 

@@ -4,7 +4,7 @@ import type { UsageDimension } from '../contract/ledger.ts';
 import type { UsageView } from '../contract/request-views.ts';
 import { number, text } from '../database/columns.ts';
 import type { Database, Row } from '../database/database.ts';
-import { addUp, readSums, type Sums, sumColumns, toldCost } from './sums.ts';
+import { addInto, readSums, type Sums, sumColumns, toldCost } from './sums.ts';
 import { quarterMs, quartersPerDay } from './usage-cells.ts';
 import { lastRolledDay } from './usage-days.ts';
 
@@ -104,6 +104,6 @@ function quartersOf(database: Database, question: UsageQuestion): Span {
 function addRow(sums: Map<string, Summed>, row: Row, date: string | null): void {
   const name = date ?? text(row.name) ?? '';
   const before = sums.get(name);
-  if (before) addUp(before, readSums(row));
+  if (before) addInto(before, readSums(row));
   else sums.set(name, { name: name || null, ...readSums(row) });
 }
