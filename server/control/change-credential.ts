@@ -23,9 +23,9 @@ export const setCredential: Changer<'credential.set'> = (config, command) => {
   const credentials = putById(provider.credentials, credential);
   return {
     config: { ...config, providers: putById(config.providers, { ...provider, credentials }) },
-    ...(secret !== undefined && { save: [{ name, value: secret }] }),
+    ...(secret !== undefined && { storeBefore: [{ name, value: secret }] }),
     ...((secret ?? reference) !== undefined && { renewed: { provider: provider.id, credential: id } }),
-    ...(reference !== undefined && old?.secret === 'keychain' && { forget: [name] }),
+    ...(reference !== undefined && old?.secret === 'keychain' && { deleteAfter: [name] }),
     result: ({ revision, views }) => ({
       revision,
       credential: findById(views.provider(provider.id).credentials, id, 'credential'),
@@ -39,7 +39,7 @@ export const removeCredential: Changer<'credential.remove'> = (config, { provide
   const credentials = withoutId(provider.credentials, id);
   return {
     config: { ...config, providers: putById(config.providers, { ...provider, credentials }) },
-    ...(credential.secret === 'keychain' && { forget: [credentialSecretName(providerId, id)] }),
+    ...(credential.secret === 'keychain' && { deleteAfter: [credentialSecretName(providerId, id)] }),
     result: ({ revision }) => ({ revision }),
   };
 };

@@ -38,14 +38,14 @@ export const rotateKey: Changer<'key.rotate'> = (config, command, context) => {
   const key = findById(config.keys, command.id, 'key');
   const keepSecret = command.keepSecret ?? key.secret === 'keychain';
   const change = withNewSecret(config, key, { secret: context.createKeySecret(), keepSecret });
-  return keepSecret || key.secret !== 'keychain' ? change : { ...change, forget: [keySecretName(key.id)] };
+  return keepSecret || key.secret !== 'keychain' ? change : { ...change, deleteAfter: [keySecretName(key.id)] };
 };
 
 export const revokeKey: Changer<'key.revoke'> = (config, { id }) => {
   const key = findById(config.keys, id, 'key');
   return {
     config: { ...config, keys: withoutId(config.keys, id) },
-    ...(key.secret === 'keychain' && { forget: [keySecretName(id)] }),
+    ...(key.secret === 'keychain' && { deleteAfter: [keySecretName(id)] }),
     result: ({ revision }) => ({ revision }),
   };
 };
@@ -60,7 +60,7 @@ function withNewSecret(
   const renewed: KeyConfig = { ...rest, hash: hashKeySecret(secret), ...(keepSecret && { secret: 'keychain' }) };
   return {
     config: { ...config, keys: putById(config.keys, renewed) },
-    ...(keepSecret && { save: [{ name: keySecretName(key.id), value: secret }] }),
+    ...(keepSecret && { storeBefore: [{ name: keySecretName(key.id), value: secret }] }),
     result: ({ revision, views }) => ({ revision, key: views.key(key.id), secret }),
   };
 }

@@ -31,7 +31,7 @@ export const addProvider: Changer<'provider.add'> = (config, command, context) =
   checkProvider(provider, context.ownAddresses);
   return {
     config: { ...config, providers: [...config.providers, provider] },
-    save: credentials.flatMap(({ config: { id: credential }, secret }) =>
+    storeBefore: credentials.flatMap(({ config: { id: credential }, secret }) =>
       secret === undefined ? [] : [{ name: credentialSecretName(id, credential), value: secret }],
     ),
     result: ({ revision, views }) => ({ revision, provider: views.provider(id) }),
@@ -65,7 +65,7 @@ export const removeProvider: Changer<'provider.remove'> = (config, { id }) => {
       providers: withoutId(config.providers, id),
       groups: config.groups.map((group) => ({ ...group, order: group.order.filter((place) => place.provider !== id) })),
     },
-    forget: storedSecretNames(provider),
+    deleteAfter: storedSecretNames(provider),
     result: ({ revision }) => ({ revision }),
   };
 };

@@ -7,13 +7,13 @@ import type { Views } from './views.ts';
 export interface Change<Result> {
   config: Config;
   /** Stored before the configuration, so that it never refers to nothing. */
-  save?: readonly { name: string; value: string }[];
+  storeBefore?: readonly { name: string; value: string }[];
   /** Names of secrets that are deleted before it, so that it never finds them; they are put back if it cannot be stored. */
-  drop?: readonly string[];
+  deleteBefore?: readonly string[];
   /** Counts from then on in place of the one that was imported before. */
   importedPreset?: TeamPreset;
   /** Names of secrets that are deleted after it. */
-  forget?: readonly string[];
+  deleteAfter?: readonly string[];
   /** A credential that was given anew: what was held against it no longer counts, be its value the same. */
   renewed?: { provider: string; credential: string };
   /** Asked once the new configuration is in force. */

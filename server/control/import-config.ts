@@ -11,11 +11,11 @@ export const importConfig: Changer<'config.import'> = (config, { config: importe
   const keys = imported.keys.map((key) => withOwnSecretOnly(key, config.keys));
   const next: Config = { ...imported, keys };
   const kept = new Set(secretNames(next));
-  const drop = providersLedElsewhere(config, next).flatMap(storedSecretNames);
+  const deleteBefore = providersLedElsewhere(config, next).flatMap(storedSecretNames);
   return {
     config: next,
-    drop,
-    forget: secretNames(config).filter((name) => !kept.has(name) && !drop.includes(name)),
+    deleteBefore,
+    deleteAfter: secretNames(config).filter((name) => !kept.has(name) && !deleteBefore.includes(name)),
     result: ({ revision, views }) => ({ revision, missingSecrets: missingSecrets(views.providers()) }),
   };
 };

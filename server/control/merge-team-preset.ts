@@ -22,7 +22,7 @@ import { credentialPaths, isLedElsewhere, providersLedElsewhere } from './led-el
 export interface MergedPreset {
   config: Config;
   /** Names of stored secrets that must be gone before `config` is in force. */
-  drop: string[];
+  deleteBefore: string[];
   /** Credentials, as `provider/credential`, that have lost what was in them. */
   enteredAnew: string[];
 }
@@ -51,7 +51,7 @@ export function mergeTeamPreset(config: Config, preset: TeamPreset, scope: Scope
   const moved = providersLedElsewhere(config, checked.data);
   return {
     config: checked.data,
-    drop: moved.flatMap(storedSecretNames),
+    deleteBefore: moved.flatMap(storedSecretNames),
     enteredAnew: credentialPaths(moved),
   };
 }

@@ -23,7 +23,7 @@ export type StoredChange = Omit<Change<unknown>, 'result'> & { team?: TeamMemory
 export async function storeChange(ports: StorePorts, change: StoredChange, revision: number): Promise<number> {
   const committed = await commitWithSecrets(ports, change, revision);
   await ports.live.inForce();
-  await forget(ports, change.forget ?? []);
+  await deleteSecrets(ports, change.deleteAfter ?? []);
   return committed;
 }
 
@@ -44,8 +44,11 @@ async function commitWithSecrets(ports: StorePorts, change: StoredChange, revisi
   }
 }
 
-function secretWrites({ save = [], drop = [] }: StoredChange): { name: string; value: string | undefined }[] {
-  return [...save, ...drop.map((name) => ({ name, value: undefined }))];
+function secretWrites({
+  storeBefore = [],
+  deleteBefore = [],
+}: StoredChange): { name: string; value: string | undefined }[] {
+  return [...storeBefore, ...deleteBefore.map((name) => ({ name, value: undefined }))];
 }
 
 function put(store: SecretStore, name: string, value: string | undefined): Promise<void> {
@@ -66,7 +69,7 @@ async function rememberTeam(
 }
 
 /** The change is done; a secret that cannot be deleted is harmless, since nothing refers to it any more. */
-async function forget(ports: StorePorts, names: readonly string[]): Promise<void> {
+async function deleteSecrets(ports: StorePorts, names: readonly string[]): Promise<void> {
   for (const name of names) {
     try {
       await (await ports.openSecrets()).delete(name);

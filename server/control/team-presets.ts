@@ -50,9 +50,9 @@ export function createTeamPresets({ managed, memory }: TeamPorts): TeamPresets {
       const merged = steps.reduce<MergedPreset>(
         (before, { preset, isNew }) => {
           const after = mergeTeamPreset(before.config, preset, isNew ? 'everything' : 'what-is-locked');
-          return { ...after, drop: [...before.drop, ...after.drop] };
+          return { ...after, deleteBefore: [...before.deleteBefore, ...after.deleteBefore] };
         },
-        { config, drop: [], enteredAnew: [] },
+        { config, deleteBefore: [], enteredAnew: [] },
       );
       const applied = managed.current ? digestOf(managed.current) : null;
       const isSame = applied === memory.current.applied && isDeepStrictEqual(merged.config, config);
