@@ -3,9 +3,8 @@
  * events, and their routes. Wires and decides nothing.
  */
 import { join } from 'node:path';
-import type { StatusView } from './contract/status-views.ts';
 import { type AdminToken, openAdminToken } from './control/admin-token.ts';
-import { type ControlPlane, createControlPlane } from './control/control-plane.ts';
+import { type ControlPlane, createControlPlane, type EngineStatus } from './control/control-plane.ts';
 import { followTeamPresets, withoutTeam } from './control/follow-team.ts';
 import { createLiveConfig, type LiveConfig } from './control/live-config.ts';
 import { createProviderKnowledge } from './control/provider-knowledge.ts';
@@ -25,7 +24,7 @@ import type { Authorities } from './transport/authorities.ts';
 import type { Transport } from './transport/transport.ts';
 
 export interface ControlSidePorts {
-  ports: GatewayPorts;
+  gatewayPorts: GatewayPorts;
   ledger: Ledger;
   transport: Transport;
   authorities: Authorities;
@@ -34,15 +33,10 @@ export interface ControlSidePorts {
   usualPrice(target: Target): number | null;
   /** Addresses that are Sluice itself; grows once it listens. */
   ownAddresses: ReadonlySet<string>;
-  engine(): Omit<StatusEngine, 'secretStore' | 'secretStoreKind'>;
+  engine(): Omit<EngineStatus, 'secretStore' | 'secretStoreKind'>;
   /** Where it listens, such as `http://127.0.0.1:4810`. Throws while it does not. */
   origin(): string;
 }
-
-type StatusEngine = Pick<
-  StatusView,
-  'instanceId' | 'startedAt' | 'baseUrl' | 'secretStore' | 'secretStoreKind' | 'version'
->;
 
 export interface ControlSide {
   live: LiveConfig;
@@ -56,13 +50,13 @@ export interface ControlSide {
   stop(): Promise<void>;
 }
 
-export async function openControlSide(side: ControlSidePorts): Promise<ControlSide> {
-  const { ports, ledger, transport, authorities, health, ownAddresses } = side;
-  const { config, env, log } = ports;
-  const secrets = rememberStore(ports);
+export async function openControlSide(given: ControlSidePorts): Promise<ControlSide> {
+  const { gatewayPorts, ledger, transport, authorities, health, ownAddresses } = given;
+  const { config, env, log } = gatewayPorts;
+  const secrets = rememberStore(gatewayPorts);
   const discovery = createDiscovery({
     transport,
-    cacheFile: ports.dataDir === null ? null : join(ports.dataDir, 'models.json'),
+    cacheFile: gatewayPorts.dataDir === null ? null : join(gatewayPorts.dataDir, 'models.json'),
     log,
     onChange(providerId) {
       live.recompile();
@@ -77,7 +71,7 @@ export async function openControlSide(side: ControlSidePorts): Promise<ControlSi
     ownAddresses,
     discovered: discovery.models,
     log,
-    notice: ports.notice,
+    notice: gatewayPorts.notice,
   });
   const clocks = { wallMs: () => Date.now(), steadyMs: () => performance.now() };
   const limiter = createLimiter({
@@ -95,12 +89,12 @@ export async function openControlSide(side: ControlSidePorts): Promise<ControlSi
     const kept = new Set(after.keys.map(({ id }) => id));
     for (const { id } of before.keys) if (!kept.has(id)) limiter.forget('key', id);
   });
-  const team = createTeamPresets(ports.team ?? withoutTeam());
+  const team = createTeamPresets(gatewayPorts.team ?? withoutTeam());
   // Before anyone is told of a change, so that health which it made worthless is not shown.
   health.follow(live.snapshot);
   live.onChange(() => health.follow(live.snapshot));
-  const admin = await openAdminToken(ports.dataDir);
-  const createAdminUrl = () => windowUrl(side.origin(), admin);
+  const admin = await openAdminToken(gatewayPorts.dataDir);
+  const createAdminUrl = () => windowUrl(given.origin(), admin);
   const control: ControlPlane = createControlPlane({
     config,
     live,
@@ -114,19 +108,19 @@ export async function openControlSide(side: ControlSidePorts): Promise<ControlSi
     health,
     createAdminUrl,
     log,
-    priceOf: side.usualPrice,
+    priceOf: given.usualPrice,
     openSecrets: secrets.open,
-    dataFolder: ports.dataDir,
-    logFolder: ports.logFolder ?? null,
-    network: (snapshot) => viewNetwork({ transport, authorities, proxies: ports.proxies }, snapshot),
+    dataFolder: gatewayPorts.dataDir,
+    logFolder: gatewayPorts.logFolder ?? null,
+    network: (snapshot) => viewNetwork({ transport, authorities, proxies: gatewayPorts.proxies }, snapshot),
     engine: () => ({
-      ...side.engine(),
+      ...given.engine(),
       secretStore: secrets.opened()?.description ?? null,
       secretStoreKind: secrets.opened()?.kind ?? null,
     }),
   });
   keepWatching(discovery, live);
-  const stopFollowing = await followTeamPresets({ team, config, control, notice: ports.notice, log });
+  const stopFollowing = await followTeamPresets({ team, config, control, notice: gatewayPorts.notice, log });
   return {
     live,
     control,

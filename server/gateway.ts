@@ -64,7 +64,7 @@ export async function createGateway(ports: GatewayPorts): Promise<Gateway> {
     return reachableOrigin(server);
   };
   const side = await openControlSide({
-    ports,
+    gatewayPorts: ports,
     ...base,
     ownAddresses,
     engine: () => ({ version, instanceId, startedAt, baseUrl: server ? `${origin()}/v1` : null }),

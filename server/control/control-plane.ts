@@ -2,7 +2,6 @@
  * The control plane: commands, questions and events, free of HTTP and IPC, which are thin skins over it. It owns how a
  * change is carried out and what is told of it; it must not know who asked, nor how a request is served.
  */
-
 import type { Logger } from 'pino';
 import type { ConfigStore } from '../config/config-store.ts';
 import type { ConfigViews, ControlEvent } from '../contract/events.ts';
@@ -31,6 +30,12 @@ import { createHealthViews } from './view-health.ts';
 import { createViews, type EngineState } from './views.ts';
 import { watchLimitUse } from './watch-limit-use.ts';
 
+/** All of the status that the control plane does not know itself. */
+export type EngineStatus = Pick<
+  StatusView,
+  'instanceId' | 'startedAt' | 'baseUrl' | 'secretStore' | 'secretStoreKind' | 'version'
+>;
+
 export interface ControlPorts {
   config: ConfigStore;
   live: LiveConfig;
@@ -49,8 +54,7 @@ export interface ControlPorts {
   dataFolder: string | null;
   logFolder: string | null;
   network: QueryPorts['network'];
-  /** All of the status that the control plane does not know itself. */
-  engine(): Pick<StatusView, 'instanceId' | 'startedAt' | 'baseUrl' | 'secretStore' | 'secretStoreKind' | 'version'>;
+  engine(): EngineStatus;
   createAdminUrl(): string;
   log: Logger;
 }
