@@ -1,5 +1,4 @@
 /** Answers questions: from the configuration with its running state, from the ledger, or by asking a provider now. */
-
 import type { GroupPreviewView, ModelView, RefusedDefault, RouteView } from '../contract/access-views.ts';
 import { capabilities } from '../contract/capability.ts';
 import { controlError } from '../contract/control-error.ts';
@@ -24,7 +23,6 @@ import type { ExplainedTarget } from '../routing/health/explain-order.ts';
 import { listModels, resolveRoute } from '../routing/resolve.ts';
 import type { CompiledGroup, CompiledKey, Snapshot, Target } from '../routing/snapshot.ts';
 import type { ChangeContext } from './change.ts';
-import { withoutSecretsInProviders } from './check-provider.ts';
 import { findEnvironmentCredentials } from './environment-credentials.ts';
 import { findUpstream } from './find-upstream.ts';
 import type { LiveConfig } from './live-config.ts';
@@ -32,6 +30,7 @@ import { parseInput } from './parse-input.ts';
 import { previewImport } from './preview-import.ts';
 import { previewTeamPreset } from './preview-team-preset.ts';
 import type { ProviderKnowledge } from './provider-knowledge.ts';
+import { withoutSecretsInProviders } from './redact-provider.ts';
 import type { TeamPresets } from './team-presets.ts';
 import type { Views } from './views.ts';
 

@@ -1,4 +1,4 @@
-import { type Config, demoProviderId, type ProviderConfig } from '../contract/config.ts';
+import { demoProviderId, type ProviderConfig } from '../contract/config.ts';
 import { controlError } from '../contract/control-error.ts';
 import type { ControlProblem } from '../contract/control-problem.ts';
 import { isSecretHeader } from '../contract/secret-header.ts';
@@ -21,28 +21,4 @@ export function checkProvider(provider: ProviderConfig, ownAddresses: ReadonlySe
   if (hasUserInfo(provider.proxy)) refuse('proxy', { code: 'password-in-proxy' });
   const header = Object.keys(provider.headers).find(isSecretHeader);
   if (header) refuse('headers', { code: 'secret-in-header', header });
-}
-
-/** A provider as it may be shown and exported: a file written by hand can hold what `checkProvider` would refuse. */
-export function withoutSecrets(provider: ProviderConfig): ProviderConfig {
-  return {
-    ...provider,
-    baseUrl: withoutUserInfo(provider.baseUrl),
-    proxy: withoutUserInfo(provider.proxy),
-    headers: Object.fromEntries(Object.entries(provider.headers).filter(([name]) => !isSecretHeader(name))),
-  };
-}
-
-/** The configuration as it may be shown and exported. */
-export function withoutSecretsInProviders(config: Config): Config {
-  return { ...config, providers: config.providers.map(withoutSecrets) };
-}
-
-/** `system` and `direct`, which stand in place of a proxy's URL, pass as they are. */
-function withoutUserInfo(address: string): string {
-  if (!hasUserInfo(address)) return address;
-  const url = new URL(address);
-  url.username = '';
-  url.password = '';
-  return url.href;
 }

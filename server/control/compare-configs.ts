@@ -1,6 +1,6 @@
 import type { ConfigChange } from '../contract/change-views.ts';
 import { type Config, configSchema } from '../contract/config.ts';
-import { withoutSecretsInProviders } from './check-provider.ts';
+import { withoutSecretsInProviders } from './redact-provider.ts';
 
 /** Everything that differs, by what each thing is called. What only moves in its list is not told. */
 export function compareConfigs(earlier: Config, later: Config): ConfigChange[] {

@@ -1,5 +1,4 @@
 /** Configuration with its running state, as it is shown. No secret ever enters here: only whether one is there. */
-
 import type { AliasView, GroupView, KeyView } from '../contract/access-views.ts';
 import type { Config, GroupConfig, KeyConfig, ProviderConfig } from '../contract/config.ts';
 import type { ConfigViews } from '../contract/events.ts';
@@ -10,7 +9,7 @@ import { compileLimits } from '../routing/compile-limits.ts';
 import type { Snapshot } from '../routing/snapshot.ts';
 import { credentialSecretName } from '../secrets/secret-store.ts';
 import { findById } from './change-list.ts';
-import { withoutSecrets } from './check-provider.ts';
+import { withoutSecrets } from './redact-provider.ts';
 import type { HealthViews } from './view-health.ts';
 
 /** The engine's running state, as far as it is shown. */
