@@ -3,7 +3,7 @@ import type { DetectedServer, Preset } from '../contract/preset.ts';
 import { readReply, type WholeReply } from '../transport/read-reply.ts';
 import type { Transport } from '../transport/transport.ts';
 import { TransportError } from '../transport/transport-error.ts';
-import { parseModelList } from './model-list.ts';
+import { parseModelList } from './parse-model-list.ts';
 import { presets } from './presets.ts';
 import type { ModelInfo } from './upstream.ts';
 

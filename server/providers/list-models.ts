@@ -2,7 +2,7 @@ import type { ProbeFinding } from '../contract/probe.ts';
 import { readReply } from '../transport/read-reply.ts';
 import type { Transport } from '../transport/transport.ts';
 import { TransportError } from '../transport/transport-error.ts';
-import { parseModelList } from './model-list.ts';
+import { parseModelList } from './parse-model-list.ts';
 import { type ModelInfo, modelListRequest, type Upstream } from './upstream.ts';
 
 export type ListResult = { models: ReadonlyMap<string, ModelInfo> } | { finding: ProbeFinding };

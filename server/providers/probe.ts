@@ -8,7 +8,7 @@ import { readReply } from '../transport/read-reply.ts';
 import type { Transport } from '../transport/transport.ts';
 import { TransportError } from '../transport/transport-error.ts';
 import { type Answer, judgeAnswer } from './judge-answer.ts';
-import { parseModelList } from './model-list.ts';
+import { parseModelList } from './parse-model-list.ts';
 import { ProbeSteps } from './probe-steps.ts';
 import { modelListRequest, type Upstream } from './upstream.ts';
 
