@@ -13,7 +13,7 @@ import { openDatabase } from '../../server/database/database.ts';
 import { createGateway, type Gateway } from '../../server/gateway.ts';
 import type { GatewayPorts } from '../../server/gateway-ports.ts';
 import { createLedgerQueries } from '../../server/ledger/queries.ts';
-import { createMemorySecretStore } from '../../server/secrets/memory.ts';
+import { createMemorySecretStore } from './memory-secret-store.ts';
 
 export const testKey = 'sk-test key with spaces';
 

@@ -9,9 +9,9 @@ import { GatewayError } from '../../../server/contract/errors.ts';
 import type { ControlEvent, EventMessage } from '../../../server/contract/events.ts';
 import type { Gateway } from '../../../server/gateway.ts';
 import type { GatewayPorts } from '../../../server/gateway-ports.ts';
-import { createMemorySecretStore } from '../../../server/secrets/memory.ts';
 import type { SecretStore } from '../../../server/secrets/secret-store.ts';
 import { hashOf, startGateway, type TestGateway, testKey } from '../../support/gateway.ts';
+import { createMemorySecretStore } from '../../support/memory-secret-store.ts';
 
 export interface ControlGateway extends TestGateway {
   secrets: SecretStore;

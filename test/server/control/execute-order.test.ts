@@ -5,9 +5,9 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { openConfPersistence } from '../../../server/config/conf-persistence.ts';
 import { openConfigStore } from '../../../server/config/config-store.ts';
 import type { ConfigPersistence } from '../../../server/config/persistence.ts';
-import { createMemorySecretStore } from '../../../server/secrets/memory.ts';
 import type { SecretStore } from '../../../server/secrets/secret-store.ts';
 import { startGateway, type TestGateway } from '../../support/gateway.ts';
+import { createMemorySecretStore } from '../../support/memory-secret-store.ts';
 import { refusalOf } from './control-gateway.ts';
 
 let folder: string;

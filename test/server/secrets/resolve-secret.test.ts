@@ -2,9 +2,9 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { createMemorySecretStore } from '../../../server/secrets/memory.ts';
 import { resolveSecret } from '../../../server/secrets/resolve-secret.ts';
 import { credentialSecretName, keySecretName } from '../../../server/secrets/secret-store.ts';
+import { createMemorySecretStore } from '../../support/memory-secret-store.ts';
 
 let folder: string;
 beforeEach(async () => {
