@@ -246,6 +246,52 @@ describe('the playground', () => {
     expect(complaints).toEqual([]);
   });
 
+  it('asks for a video again after a poll that failed', async () => {
+    const upstream = await startVideoUpstream();
+    const { page } = await openBench('videos', { config: { providers: [upstream.provider] } });
+    await page.route('**/v1/videos/video_1', (route) => route.abort(), { times: 1 });
+    const videos = page.getByRole('region', { name: 'Videos' });
+    await videos.getByLabel('Prompt').fill('a lock opens');
+    await videos.getByRole('button', { name: 'Send' }).click();
+    await videos.getByText('The video goes on; it is asked for again in a moment.').waitFor();
+    upstream.complete();
+    await videos.getByText('completed, 100 %').waitFor();
+    await videos.locator('video').waitFor();
+    expect(upstream.seen.filter(({ method }) => method === 'POST')).toHaveLength(1);
+    await upstream.stop();
+  });
+
+  it('follows a video through a gateway that is off for a while, and again after the screen was left', async () => {
+    const upstream = await startVideoUpstream();
+    const screen = '/playground/videos';
+    const { page, stopEngine, startEngine } = await open({ config: { providers: [upstream.provider] }, screen });
+    const videos = page.getByRole('region', { name: 'Videos' });
+    const secret = page.getByLabel('Secret of the key', { exact: true });
+    await secret.fill(testKey);
+    await videos.getByLabel('Prompt').fill('a lock opens');
+    await videos.getByRole('button', { name: 'Send' }).click();
+    await videos.getByText('queued, 0 %').waitFor();
+    await stopEngine();
+    await videos.getByText('The video goes on; it is asked for again in a moment.').waitFor();
+    upstream.advance();
+    await startEngine();
+    await videos.getByText('in_progress, 40 %').waitFor();
+
+    const screens = page.getByRole('navigation', { name: 'Screens' });
+    await screens.getByRole('link', { name: 'Keys' }).click();
+    await screens.getByRole('link', { name: 'Playground' }).click();
+    await page.getByRole('link', { name: 'Videos' }).click();
+    upstream.complete();
+    await secret.fill(testKey);
+    await videos.getByLabel('Prompt').fill('another one');
+    expect(await videos.getByLabel('Video id').inputValue()).toBe('video_1');
+    await videos.getByLabel('Video id').press('Enter');
+    await videos.getByText('completed, 100 %').waitFor();
+    await videos.locator('video').waitFor();
+    expect(upstream.seen.filter(({ method }) => method === 'POST')).toHaveLength(1);
+    await upstream.stop();
+  });
+
   it('takes a pasted secret where the key cannot show its own', async () => {
     const { page } = await open({ screen: '/playground/chat' });
     const chat = page.getByRole('region', { name: 'Chat' });
@@ -309,6 +355,25 @@ const weatherTool = {
     parameters: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] },
   },
 };
+
+/** Makes one video, `video_1`, that goes on when it is told to. */
+async function startVideoUpstream() {
+  let state = { status: 'queued', progress: 0 };
+  const upstream = await startUpstream(({ url }, response) => {
+    if (url.endsWith('/content')) response.writeHead(200, { 'content-type': 'video/mp4' }).end('a video');
+    else json(response, { id: 'video_1', object: 'video', model: 'sora-2', ...state });
+  });
+  return {
+    ...upstream,
+    provider: { id: 'main', baseUrl: upstream.baseUrl, models: ['sora-2'] },
+    advance() {
+      state = { status: 'in_progress', progress: 40 };
+    },
+    complete() {
+      state = { status: 'completed', progress: 100 };
+    },
+  };
+}
 
 async function say(chat: Locator, text: string): Promise<void> {
   await chat.getByLabel('Message', { exact: true }).fill(text);

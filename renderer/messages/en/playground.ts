@@ -86,5 +86,9 @@ export const playground = {
 
   seconds: 'Length (seconds)',
   videosEmpty: 'A video takes a while; its progress shows here.',
+  videoId: 'Video id',
+  videoFollow: 'Follow',
+  videoFollowHint: 'A video that was ordered before, such as the last one from here.',
+  videoAskedAgain: 'The video goes on; it is asked for again in a moment.',
   videoState: (state: string, percent: string) => `${state}, ${percent} %`,
 };

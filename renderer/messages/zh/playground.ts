@@ -86,5 +86,9 @@ export const playground: typeof english.playground = {
 
   seconds: '时长（秒）',
   videosEmpty: '视频需要一些时间；进度显示在这里。',
+  videoId: '视频 ID',
+  videoFollow: '跟踪',
+  videoFollowHint: '之前提交的视频，例如上次在这里提交的。',
+  videoAskedAgain: '视频仍在生成；稍后会再次查询。',
   videoState: (state, percent) => `状态 ${state}，${percent} %`,
 };

@@ -1,5 +1,7 @@
-import { NativeSelect, Progress, Textarea } from '@mantine/core';
-import { useState } from 'react';
+import { Button, NativeSelect, Progress, Textarea, TextInput } from '@mantine/core';
+import { useLocalStorage } from '@mantine/hooks';
+import { useEffect, useState } from 'react';
+import { CopyLine } from '../../components/CopyLine.tsx';
 import { ModelField } from '../../components/ModelField.tsx';
 import { useLocalization } from '../../messages/use-messages.ts';
 import type { KeyChoice } from '../../state/use-key-choice.ts';
@@ -23,6 +25,16 @@ export function VideoBench({ keyChoice }: { keyChoice: KeyChoice }) {
   const [prompt, setPrompt] = useState('');
   const [seconds, setSeconds] = useState('4');
   const [size, setSize] = useState('1280x720');
+  // Outlives screen and window: the video is paid for, whoever looks.
+  const [videoId, setVideoId] = useLocalStorage({ key: 'sluice-playground-video', defaultValue: '' });
+  const orderedId = job.state?.id;
+  useEffect(() => {
+    if (orderedId) setVideoId(orderedId);
+  }, [orderedId, setVideoId]);
+  const canFollow = videoId !== '' && runner.canRun && !job.isRunning;
+  const follow = () => {
+    if (canFollow) void job.follow(videoId);
+  };
   const url = useObjectUrl(job.video);
   return (
     <Bench
@@ -32,6 +44,25 @@ export function VideoBench({ keyChoice }: { keyChoice: KeyChoice }) {
       isBusy={job.isRunning}
       onSend={() => void job.start({ model: models.model, prompt, seconds, size })}
       onStop={job.stop}
+      options={
+        <div className={classes.withAct}>
+          <TextInput
+            label={names.videoId}
+            description={names.videoFollowHint}
+            value={videoId}
+            onChange={(event) => setVideoId(event.currentTarget.value.trim())}
+            onKeyDown={(event) => {
+              if (event.key !== 'Enter') return;
+              // Else it would order another video.
+              event.preventDefault();
+              follow();
+            }}
+          />
+          <Button size="sm" variant="default" disabled={!canFollow} onClick={follow}>
+            {names.videoFollow}
+          </Button>
+        </div>
+      }
       result={
         <>
           {job.state && (
@@ -39,6 +70,7 @@ export function VideoBench({ keyChoice }: { keyChoice: KeyChoice }) {
               <p className={classes.words}>
                 {names.videoState(job.state.status, formats.number(job.state.progressPercent))}
               </p>
+              <CopyLine value={job.state.id} what={names.videoId} oneLine />
               <Progress value={job.state.progressPercent} animated={job.isRunning} aria-label={names.benches.videos} />
               {job.state.error && (
                 <p className={classes.bad} role="alert">
@@ -47,6 +79,7 @@ export function VideoBench({ keyChoice }: { keyChoice: KeyChoice }) {
               )}
             </>
           )}
+          {job.isAskedAgain && <p className={classes.soft}>{names.videoAskedAgain}</p>}
           {!job.state && <p className={classes.soft}>{names.videosEmpty}</p>}
           {url && (
             <video className={classes.player} controls src={url} aria-label={prompt}>

@@ -15,9 +15,17 @@ export interface Exchange {
   replyText: string;
   headersMs: number | null;
   totalMs: number | null;
-  /** Why there is no reply to use: what the gateway says, or that it was stopped. */
-  failure: { kind: 'refused'; message: string } | { kind: 'stopped' } | { kind: 'unreachable' } | null;
+  /** Null as long as there may be a reply to use. */
+  failure: Failure | null;
 }
+
+/** Why there is no reply to use: what the gateway says, or that it was stopped. */
+export type Failure =
+  | { kind: 'refused'; status: number; message: string }
+  | { kind: 'stopped' }
+  | { kind: 'unreachable' };
+
+export type Outcome = { reply: Reply; failure: null } | { reply: null; failure: Failure };
 
 export interface Reply {
   contentType: string;
@@ -49,10 +57,20 @@ export function begin({ method = 'POST', path, body }: Omit<GatewayCall, 'secret
   };
 }
 
-/** Carries it out, telling how it goes. Null: it failed or was stopped. */
-export async function carryOut(call: GatewayCall, listener: ExchangeListener): Promise<Reply | null> {
+/** Whether the same may be answered if it is asked again later. */
+export function mayPass(failure: Failure): boolean {
+  if (failure.kind !== 'refused') return failure.kind === 'unreachable';
+  return failure.status >= 500 || failure.status === 429 || failure.status === 408;
+}
+
+/** Carries it out, telling how it goes. */
+export async function carryOut(call: GatewayCall, listener: ExchangeListener): Promise<Outcome> {
   const startedAt = performance.now();
   const sinceStart = () => performance.now() - startedAt;
+  const end = (outcome: Outcome): Outcome => {
+    listener.onChange({ isRunning: false, totalMs: sinceStart(), failure: outcome.failure });
+    return outcome;
+  };
   try {
     const response = await callGateway(call);
     listener.onChange({
@@ -61,13 +79,11 @@ export async function carryOut(call: GatewayCall, listener: ExchangeListener): P
       headersMs: sinceStart(),
     });
     const reply = await readReply(response, listener);
-    const failure = response.ok ? null : ({ kind: 'refused', message: errorMessageOf(reply.text) } as const);
-    listener.onChange({ isRunning: false, totalMs: sinceStart(), failure });
-    return response.ok ? reply : null;
+    if (response.ok) return end({ reply, failure: null });
+    const { status } = response;
+    return end({ reply: null, failure: { kind: 'refused', status, message: errorMessageOf(reply.text) } });
   } catch {
-    const kind = call.signal?.aborted ? 'stopped' : 'unreachable';
-    listener.onChange({ isRunning: false, totalMs: sinceStart(), failure: { kind } });
-    return null;
+    return end({ reply: null, failure: { kind: call.signal?.aborted ? 'stopped' : 'unreachable' } });
   }
 }
 

@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'react';
 import type { GatewayCall } from '../../gateway-api.ts';
 import type { KeyChoice } from '../../state/use-key-choice.ts';
-import { begin, carryOut, type Exchange, type Reply } from './exchange.ts';
+import { begin, carryOut, type Exchange, type Outcome, type Reply } from './exchange.ts';
 
 export type PlaygroundCall = Omit<GatewayCall, 'secret' | 'signal'>;
 
@@ -13,6 +13,8 @@ export interface ExchangeRunner {
   canRun: boolean;
   /** Null: it failed or was stopped, as `exchange` says. */
   run(call: PlaygroundCall, onText?: (piece: string) => void): Promise<Reply | null>;
+  /** The same, and tells why not. */
+  attempt(call: PlaygroundCall, onText?: (piece: string) => void): Promise<Outcome>;
   stop(): void;
 }
 
@@ -21,22 +23,25 @@ export function useExchange(keyChoice: KeyChoice): ExchangeRunner {
   const [exchange, setExchange] = useState<Exchange | null>(null);
   const running = useRef<AbortController | null>(null);
   useEffect(() => () => running.current?.abort(), []);
+  const attempt: ExchangeRunner['attempt'] = async (call, onText) => {
+    const secret = await keyChoice.reveal();
+    // The gateway could not even be asked for the key.
+    if (!secret) return { reply: null, failure: { kind: 'unreachable' } };
+    running.current?.abort();
+    const controller = new AbortController();
+    running.current = controller;
+    setExchange(begin(call));
+    const onChange = (change: Partial<Exchange>) => {
+      if (running.current === controller) setExchange((old) => old && { ...old, ...change });
+    };
+    return carryOut({ ...call, secret, signal: controller.signal }, { onChange, onText });
+  };
   return {
     exchange,
     isRunning: exchange?.isRunning ?? false,
     canRun: keyChoice.secret !== null || (keyChoice.key?.canReveal ?? false),
-    async run(call, onText) {
-      const secret = await keyChoice.reveal();
-      if (!secret) return null;
-      running.current?.abort();
-      const controller = new AbortController();
-      running.current = controller;
-      setExchange(begin(call));
-      const onChange = (change: Partial<Exchange>) => {
-        if (running.current === controller) setExchange((old) => old && { ...old, ...change });
-      };
-      return carryOut({ ...call, secret, signal: controller.signal }, { onChange, onText });
-    },
+    run: async (call, onText) => (await attempt(call, onText)).reply,
+    attempt,
     stop: () => running.current?.abort(),
   };
 }

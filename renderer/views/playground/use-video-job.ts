@@ -1,4 +1,5 @@
 import { useEffect, useRef, useState } from 'react';
+import { mayPass, type Outcome, type Reply } from './exchange.ts';
 import { numberAt, parseJson, textAt } from './json-path.ts';
 import type { ExchangeRunner } from './use-exchange.ts';
 
@@ -13,58 +14,87 @@ export interface VideoJobState {
 export interface VideoJob {
   state: VideoJobState | null;
   isRunning: boolean;
+  /** The last question failed, and is put again. */
+  isAskedAgain: boolean;
   video: Blob | null;
   start(body: object): Promise<void>;
+  /** One that was ordered before. */
+  follow(id: string): Promise<void>;
   /** Asks no more; the provider goes on with it. */
   stop(): void;
 }
 
 const pollEveryMs = 1_500;
+const longestPauseMs = 10_000;
 const unfinished = new Set(['queued', 'in_progress']);
 
-/** Orders a video, asks for it until it is done, and fetches it. */
+/** Orders a video, asks for it until it is done, and fetches it. What fails on the way and may pass is asked again: the job lives on. */
 export function useVideoJob(runner: ExchangeRunner): VideoJob {
   const [state, setState] = useState<VideoJobState | null>(null);
   const [video, setVideo] = useState<Blob | null>(null);
   const [isRunning, setRunning] = useState(false);
+  const [isAskedAgain, setAskedAgain] = useState(false);
   const current = useRef<AbortController | null>(null);
   useEffect(() => () => current.current?.abort(), []);
 
-  const ask = async (call: Parameters<ExchangeRunner['run']>[0]) => {
-    const reply = await runner.run(call);
-    const asked = reply && toState(parseJson(reply.text));
-    if (asked) setState(asked);
-    return asked;
+  const note = (reply: Reply | null) => {
+    const told = reply && toState(parseJson(reply.text));
+    if (told) setState(told);
+    return told;
   };
-  const follow = async (body: object, signal: AbortSignal) => {
-    let job = await ask({ path: '/videos', body });
+  const insist = (path: string, signal: AbortSignal) =>
+    untilAnswered(() => runner.attempt({ path, method: 'GET' }), { signal, onFailing: setAskedAgain });
+  const watch = async (first: VideoJobState | null, signal: AbortSignal) => {
+    let job = first;
     while (job && unfinished.has(job.status)) {
       await pause(pollEveryMs, signal);
-      if (signal.aborted) return;
-      job = await ask({ path: `/videos/${job.id}`, method: 'GET' });
+      job = note(await insist(pathOf(job.id), signal));
     }
-    if (job?.status !== 'completed' || signal.aborted) return;
-    const content = await runner.run({ path: `/videos/${job.id}/content`, method: 'GET' });
+    if (job?.status !== 'completed') return;
+    const content = await insist(`${pathOf(job.id)}/content`, signal);
     setVideo(content?.blob ?? null);
+  };
+  const begin = async (first: (signal: AbortSignal) => Promise<Reply | null>) => {
+    const controller = new AbortController();
+    current.current = controller;
+    setState(null);
+    setVideo(null);
+    setRunning(true);
+    await watch(note(await first(controller.signal)), controller.signal);
+    setRunning(false);
+    setAskedAgain(false);
   };
   return {
     state,
     isRunning,
+    isAskedAgain,
     video,
-    async start(body) {
-      const controller = new AbortController();
-      current.current = controller;
-      setState(null);
-      setVideo(null);
-      setRunning(true);
-      await follow(body, controller.signal);
-      setRunning(false);
-    },
+    start: (body) => begin(() => runner.run({ path: '/videos', body })),
+    follow: (id) => begin((signal) => insist(pathOf(id), signal)),
     stop() {
       current.current?.abort();
       runner.stop();
     },
   };
+}
+
+/** Null: it was refused for good, or given up. */
+async function untilAnswered(
+  ask: () => Promise<Outcome>,
+  { signal, onFailing }: { signal: AbortSignal; onFailing(isFailing: boolean): void },
+): Promise<Reply | null> {
+  for (let failures = 0; !signal.aborted; failures++) {
+    const { reply, failure } = await ask();
+    const isFailing = failure !== null && mayPass(failure);
+    onFailing(isFailing);
+    if (!isFailing) return reply;
+    await pause(Math.min(longestPauseMs, pollEveryMs * 2 ** failures), signal);
+  }
+  return null;
+}
+
+function pathOf(id: string): string {
+  return `/videos/${encodeURIComponent(id)}`;
 }
 
 function toState(reply: unknown): VideoJobState | null {
