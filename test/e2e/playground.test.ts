@@ -1,4 +1,4 @@
-import type { Locator, Page } from 'playwright-core';
+import type { CDPSession, Locator, Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { testKey } from '../support/gateway.ts';
 import { json, startUpstream } from '../support/upstream.ts';
@@ -292,6 +292,20 @@ describe('the playground', () => {
     await upstream.stop();
   });
 
+  it('keeps nothing of the secret that it has sent with', async () => {
+    const window = await open({ config: { keys: [] } });
+    const secret = await createKeptKey(window, 'try-out');
+    const { page, context, gateway } = window;
+    await page.goto(`${gateway.origin}/#/playground/chat`);
+    const chat = page.getByRole('region', { name: 'Chat' });
+    await say(chat, 'Hello there');
+    await expect.poll(() => turnsOf(chat)).toHaveLength(2);
+    await chat.getByRole('button', { name: 'Send' }).waitFor();
+    const heap = await heapTextOf(await context.newCDPSession(page));
+    expect(heap.includes('Hello there')).toBe(true);
+    expect(heap.includes(secret)).toBe(false);
+  });
+
   it('takes a pasted secret where the key cannot show its own', async () => {
     const { page } = await open({ screen: '/playground/chat' });
     const chat = page.getByRole('region', { name: 'Chat' });
@@ -373,6 +387,16 @@ async function startVideoUpstream() {
       state = { status: 'completed', progress: 100 };
     },
   };
+}
+
+/** Every string that the page still holds, and more. */
+async function heapTextOf(session: CDPSession): Promise<string> {
+  const chunks: string[] = [];
+  session.on('HeapProfiler.addHeapSnapshotChunk', ({ chunk }) => chunks.push(chunk));
+  await session.send('HeapProfiler.enable');
+  await session.send('HeapProfiler.collectGarbage');
+  await session.send('HeapProfiler.takeHeapSnapshot');
+  return chunks.join('');
 }
 
 async function say(chat: Locator, text: string): Promise<void> {

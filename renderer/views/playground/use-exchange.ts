@@ -24,7 +24,7 @@ export function useExchange(keyChoice: KeyChoice): ExchangeRunner {
   const running = useRef<AbortController | null>(null);
   useEffect(() => () => running.current?.abort(), []);
   const attempt: ExchangeRunner['attempt'] = async (call, onText) => {
-    const secret = await keyChoice.reveal();
+    const secret = await keyChoice.peek();
     // The gateway could not even be asked for the key.
     if (!secret) return { reply: null, failure: { kind: 'unreachable' } };
     running.current?.abort();
