@@ -31,6 +31,10 @@ describe('a whole reply', () => {
     ['damaged', 'upstream error'],
     ['damaged', `{"id":"${long}`],
     ['damaged', `error ${long}}`],
+    ['damaged', `{"id":"${long}","choices":[{"index":0},{"index":1}`],
+    ['damaged', `{"id":"${long}","choices":[{"index":0}{{{]}`],
+    ['damaged', `{"id":"${long}","choices":[{"index":0}}`],
+    ['good', `{"id":"${long}","choices":[{"index":0}],"error":null}`],
     ['error', '{"error":{"message":"x"}}'],
     ['error', '{"error":"overloaded"}'],
     ['error', '{"object":"error","message":"The model is loading.","code":503}'],
@@ -38,9 +42,21 @@ describe('a whole reply', () => {
     ['good', '{"id":"x","detail":"high"}'],
     ['error', '[{"error":{"code":500}}]'],
     ['error', `{"error":{"message":"${long}"}}`],
+    ['error', `{"id":"x","error":{"message":"${long}"}}`],
+    ['error', `[{"error":{"message":"${long}"}}]`],
+    ['error', `{"id":"x","choices":[{"index":0,"error":{"message":"${long}"}}]}`],
     ['error', '{"id":"resp_1","object":"response","status":"failed","error":{"code":"server_error"}}'],
     ['error', '{"id":"x","choices":[{"error":{"code":502},"finish_reason":"error"}]}'],
   ])('is %s: %.60s', (wanted, body) => expect(judge('/chat/completions', body)).toBe(wanted));
+
+  test('of many numbers is gone through to its end', () => {
+    const numbers = Array.from({ length: 8_000 }, (_, index) => Math.sin(index));
+    const body = JSON.stringify({ object: 'list', data: [{ embedding: numbers }, { embedding: numbers }], model: 'x' });
+    expect(judge('/embeddings', body)).toBe('good');
+    const place = body.lastIndexOf('}');
+    expect(judge('/embeddings', body.slice(0, body.lastIndexOf('}', place - 1) + 1))).toBe('damaged');
+    expect(judge('/embeddings', `${body.slice(0, 50_000)}\u0000{{{${body.slice(50_004)}`)).toBe('damaged');
+  });
 
   test('of a job that failed is a good answer to who asks about it', () => {
     expect(judge('/videos/video_1', '{"id":"video_1","error":{"code":"x"}}', json, 'GET')).toBe('good');
