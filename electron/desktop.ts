@@ -18,9 +18,9 @@ import type { LoginItem } from './login-item.ts';
 import { messagesFor } from './messages.ts';
 import { createNotifications, type Notifications } from './notifications.ts';
 import { watchPower } from './power.ts';
-import { createPresetInbox, type PresetInbox } from './preset-inbox.ts';
 import { type DesktopSettingsStore, openDesktopSettings, openSettingsPersistence } from './settings-store.ts';
 import { keytarStarter } from './start-keytar.ts';
+import { createTeamPresetInbox, type TeamPresetInbox } from './team-preset-inbox.ts';
 import { openTray, type TrayIcon } from './tray.ts';
 import { createTrayActions } from './tray-actions.ts';
 import { createUpdater, type Updater } from './updater.ts';
@@ -37,14 +37,14 @@ export interface DesktopOptions {
   /** Null: whoever installed Sluice sees to its updates. */
   updater: AppUpdater | null;
   /** Of team presets that nobody imports. */
-  presets: PresetPlaces;
+  teamPresets: PresetPlaces;
   notice(line: string): void;
 }
 
 export interface Desktop {
   readonly host: EngineHost;
   /** Where links and files go that the system hands over; each is shown in the window. */
-  readonly inbox: PresetInbox;
+  readonly inbox: TeamPresetInbox;
   /** Starts the engine, and only then shows what there is to see. */
   start(options: { showsWindow: boolean }): Promise<void>;
   showWindow(): void;
@@ -87,7 +87,7 @@ export function createDesktop(options: DesktopOptions): Desktop {
     tray?.close();
   });
   let isStarted = false;
-  const inbox = createPresetInbox(() => {
+  const inbox = createTeamPresetInbox(() => {
     if (isStarted) window.open();
     window.withPage((page) => sendToPage(page, { type: 'preset-opened' }));
   });
@@ -168,7 +168,7 @@ function openPages({ built }: DesktopOptions, parts: PageParts): void {
   });
 }
 
-function openHost({ environment, env, built, presets, notice }: DesktopOptions): EngineHost {
+function openHost({ environment, env, built, teamPresets, notice }: DesktopOptions): EngineHost {
   // As Chromium itself would go there: the system's settings, or what its PAC script says.
   const proxies = { ...environment.proxies, askSystem: (url: string) => app.resolveProxy(url) };
   return createEngineHost(environment.dataDir, {
@@ -177,7 +177,7 @@ function openHost({ environment, env, built, presets, notice }: DesktopOptions):
     logFolder: app.getPath('logs'),
     saysWhereSecretsAre: true,
     notice,
-    presets,
+    teamPresets,
     openPersistence: openSettingsPersistence,
     startKeytar: keytarStarter(built.keytarChild),
     windowFolders: [built.window],

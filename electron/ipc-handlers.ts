@@ -7,7 +7,7 @@ import type { EventRelay } from './event-relay.ts';
 import type { IpcHandlers } from './ipc.ts';
 import type { LoginItem } from './login-item.ts';
 import type { Notifications } from './notifications.ts';
-import type { PresetInbox } from './preset-inbox.ts';
+import type { TeamPresetInbox } from './team-preset-inbox.ts';
 import type { Updater } from './updater.ts';
 import type { WindowKeeper } from './window.ts';
 
@@ -18,7 +18,7 @@ export interface IpcHandlerPorts {
   loginItem: LoginItem;
   notifications: Notifications;
   updater: Updater;
-  inbox: Pick<PresetInbox, 'take'>;
+  inbox: Pick<TeamPresetInbox, 'take'>;
   desktopView(): DesktopView;
   desktopChanged(): void;
   installUpdate(): void;

@@ -42,13 +42,13 @@ if (app.requestSingleInstanceLock()) {
 }
 
 async function run(): Promise<void> {
-  const presets = { policy: policyPath(platform, env), builtIn: join(import.meta.dirname, '../team-preset.json') };
+  const teamPresets = { policy: policyPath(platform, env), builtIn: join(import.meta.dirname, '../team-preset.json') };
   const desktop = createDesktop({
     environment,
     env,
     platform,
     notice,
-    presets,
+    teamPresets,
     built: {
       window: join(import.meta.dirname, '../window'),
       icons: join(import.meta.dirname, 'icons'),
@@ -59,7 +59,7 @@ async function run(): Promise<void> {
       platform === 'linux'
         ? createAutostartEntry(join(env.XDG_CONFIG_HOME || join(homedir(), '.config'), 'autostart'), program())
         : createLoginItem(app),
-    updater: updatesAreManaged(presets) ? null : await loadUpdater(),
+    updater: updatesAreManaged(teamPresets) ? null : await loadUpdater(),
   });
   endInOrder(desktop);
   opened.passTo(desktop.inbox);
@@ -73,10 +73,10 @@ async function run(): Promise<void> {
 }
 
 /** Whoever made a build without a feed, or manages this machine, sees to its updates, unless their preset says otherwise. */
-function updatesAreManaged(presets: PresetPlaces): boolean {
+function updatesAreManaged(teamPresets: PresetPlaces): boolean {
   if (env.SLUICE_UPDATES === 'off' || !existsSync(join(process.resourcesPath, 'app-update.yml'))) return true;
   // What is wrong with a preset the engine tells, which reads it too.
-  const { current } = openManagedPresets(presets, () => {});
+  const { current } = openManagedPresets(teamPresets, () => {});
   return current !== null && current.preset.updates !== 'on';
 }
 

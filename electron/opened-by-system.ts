@@ -1,6 +1,6 @@
 import type { App } from 'electron';
 import { isSluiceLink } from '../server/contract/preset-link.ts';
-import type { PresetInbox } from './preset-inbox.ts';
+import type { TeamPresetInbox } from './team-preset-inbox.ts';
 
 /** Where the system is told that links of Sluice are for this program. */
 export const linkScheme = 'sluice';
@@ -9,10 +9,10 @@ export const linkScheme = 'sluice';
  * Hears of links and files that the system hands over: on macOS as events, elsewhere as an argument of this program or of
  * a second one. What comes before there is an inbox waits for it.
  */
-export function hearOpened(app: Pick<App, 'on'>, argv: readonly string[]): { passTo(inbox: PresetInbox): void } {
-  const waiting: ((inbox: PresetInbox) => void)[] = [];
-  let inbox: PresetInbox | null = null;
-  const pass = (act: (inbox: PresetInbox) => void) => {
+export function hearOpened(app: Pick<App, 'on'>, argv: readonly string[]): { passTo(inbox: TeamPresetInbox): void } {
+  const waiting: ((inbox: TeamPresetInbox) => void)[] = [];
+  let inbox: TeamPresetInbox | null = null;
+  const pass = (act: (inbox: TeamPresetInbox) => void) => {
     if (inbox) act(inbox);
     else waiting.push(act);
   };

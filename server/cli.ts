@@ -43,7 +43,7 @@ await runCommandLine({
   stdin: process.stdin,
   stdout: process.stdout,
   stderr: process.stderr,
-  presets: {
+  teamPresets: {
     policy: policyPath(process.platform, process.env),
     // Put there by `npm run dist -- --preset`; the sources have none.
     builtIn: isBundled ? join(import.meta.dirname, '../team-preset.json') : undefined,

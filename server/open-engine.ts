@@ -34,7 +34,7 @@ export interface EngineOptions {
   logFolder?: string;
   windowFolders?: readonly string[];
   /** Of team presets that nobody imports; absent: there are none. */
-  presets?: PresetPlaces | undefined;
+  teamPresets?: PresetPlaces | undefined;
   listen?: { host?: string; port?: number };
   /** A notice tells where secrets are, if that is not the keychain. */
   saysWhereSecretsAre?: boolean;
@@ -100,14 +100,14 @@ async function openConfig(dataDir: string, options: EngineOptions): Promise<Conf
 }
 
 function openTeam(dataDir: string, options: EngineOptions, { log }: LogFile): NonNullable<GatewayPorts['team']> {
-  const { presets } = options;
+  const { teamPresets } = options;
   // A desktop has no terminal, and a policy may change long after the start.
   const notice = (line: string) => {
     log.warn(line);
     options.notice(line);
   };
   return {
-    managed: presets ? openManagedPresets(presets, notice) : noManagedPresets,
+    managed: teamPresets ? openManagedPresets(teamPresets, notice) : noManagedPresets,
     memory: openTeamMemory(join(dataDir, 'team-presets.json'), notice),
   };
 }

@@ -47,7 +47,7 @@ export async function serve(options: ServeOptions, terminal: Terminal): Promise<
     env: terminal.env,
     configFile: options.configFile,
     windowFolders: terminal.windowFolders,
-    presets: terminal.presets,
+    teamPresets: terminal.teamPresets,
     listen,
     saysWhereSecretsAre: true,
     notice,

@@ -12,5 +12,5 @@ export interface Terminal {
   /** Where the built window may be; the first that holds one counts. */
   windowFolders: readonly string[];
   /** Where team presets may be that whoever manages this machine has put there. */
-  presets: PresetPlaces;
+  teamPresets: PresetPlaces;
 }

@@ -35,7 +35,7 @@ export function createVerbs(terminal: Terminal): Verbs {
             environment,
             env: terminal.env,
             notice: output.note,
-            presets: terminal.presets,
+            teamPresets: terminal.teamPresets,
           });
           try {
             await action({ control, output, terminal, dataDir }, command.args, options);

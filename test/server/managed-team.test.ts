@@ -40,7 +40,7 @@ async function start({ configFile, builtIn, env = {} }: Start = {}): Promise<Eng
   const engine = await openEngine(claim, {
     environment: { dataDir, systemLogDir: null, passphrase: undefined, secrets: 'file', proxies: {} },
     ...{ env, configFile },
-    presets: { policy, builtIn, ownerId: process.getuid?.() ?? null },
+    teamPresets: { policy, builtIn, ownerId: process.getuid?.() ?? null },
     notice: (line) => notices.push(line),
   });
   engines.push(engine);

@@ -11,7 +11,7 @@ import { readInput } from './read-input.ts';
 import type { Terminal } from './terminal.ts';
 import type { VerbContext, Verbs } from './verb.ts';
 
-export function addPresetVerbs(program: Command, { on }: Verbs): void {
+export function addTeamPresetVerbs(program: Command, { on }: Verbs): void {
   const preset = program.command('preset').description('team presets: what a team hands out (docs/teams.md)');
 
   const show = preset

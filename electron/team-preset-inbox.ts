@@ -7,7 +7,7 @@ import { basename } from 'node:path';
 import type { OpenedPreset } from '../server/contract/ipc.ts';
 import { readPresetLink } from '../server/contract/preset-link.ts';
 
-export interface PresetInbox {
+export interface TeamPresetInbox {
   readonly isEmpty: boolean;
   openLink(link: string): void;
   openFile(path: string): void;
@@ -19,7 +19,7 @@ export interface PresetInbox {
 const longestFileBytes = 1024 * 1024 + 1;
 
 /** @param arrived told of each, to show the window */
-export function createPresetInbox(arrived: () => void): PresetInbox {
+export function createTeamPresetInbox(arrived: () => void): TeamPresetInbox {
   let opened: OpenedPreset | null = null;
   const put = (next: OpenedPreset) => {
     opened = next;
