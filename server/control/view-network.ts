@@ -4,7 +4,7 @@ import type { Authorities } from '../transport/authorities.ts';
 import type { ProxySettings, Transport } from '../transport/transport.ts';
 
 export interface NetworkPorts {
-  transport: Pick<Transport, 'routeTo'>;
+  transport: Pick<Transport, 'chainTo'>;
   authorities: Pick<Authorities, 'view'>;
   proxies: ProxySettings;
 }
@@ -15,7 +15,7 @@ export async function viewNetwork(
   { providers }: Snapshot,
 ): Promise<NetworkView> {
   const ways = [...providers.values()].map(async ({ id, name, endpoint, proxy }) => {
-    const { by, hops, unusable } = await transport.routeTo(endpoint.origin, proxy);
+    const { by, hops, unusable } = await transport.chainTo(endpoint.origin, proxy);
     return { provider: id, name, by, proxies: hops.map((hop) => hop?.host ?? null), unusable: [...unusable] };
   });
   return {

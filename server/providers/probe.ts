@@ -81,7 +81,7 @@ async function isOpenToAll(answer: PlainAnswer, provider: Upstream, transport: T
 /** What is known of the way before anything was sent. */
 async function noteWay(steps: ProbeSteps, { endpoint, proxy }: Upstream, transport: Transport): Promise<void> {
   const { hostname, protocol } = new URL(endpoint.origin);
-  const { hops } = await transport.routeTo(endpoint.origin, proxy);
+  const { hops } = await transport.chainTo(endpoint.origin, proxy);
   const isThroughProxy = hops[0] !== null;
   if (isThroughProxy) steps.skip('dns', { code: 'proxy-looks-up', host: hostname });
   else if (isIP(hostname.replace(/^\[(.*)\]$/, '$1'))) steps.skip('dns', { code: 'is-address', host: hostname });

@@ -4,7 +4,7 @@
  */
 
 /** Ways to an address in the order in which they are to be tried; null is the direct one. */
-export interface SystemRoute {
+export interface ProxyChain {
   hops: readonly (URL | null)[];
   /** What was named besides and cannot be used, such as `SOCKS proxy.example:1080`. */
   unusable: readonly string[];
@@ -14,29 +14,29 @@ export interface SystemRoute {
 export type AskSystem = (url: string) => Promise<string>;
 
 export interface SystemProxies {
-  routeTo(origin: string): Promise<SystemRoute>;
+  chainTo(origin: string): Promise<ProxyChain>;
   forget(): void;
 }
 
 export function createSystemProxies(ask: AskSystem): SystemProxies {
-  const routes = new Map<string, Promise<SystemRoute>>();
+  const chains = new Map<string, Promise<ProxyChain>>();
   return {
-    routeTo(origin) {
-      let route = routes.get(origin);
-      if (!route) {
+    chainTo(origin) {
+      let chain = chains.get(origin);
+      if (!chain) {
         // A system that cannot say has none.
-        route = ask(`${origin}/`).then(parsePacAnswer, () => parsePacAnswer('DIRECT'));
-        routes.set(origin, route);
+        chain = ask(`${origin}/`).then(parsePacAnswer, () => parsePacAnswer('DIRECT'));
+        chains.set(origin, chain);
       }
-      return route;
+      return chain;
     },
-    forget: () => routes.clear(),
+    forget: () => chains.clear(),
   };
 }
 
 const schemes: Record<string, string> = { PROXY: 'http', HTTP: 'http', HTTPS: 'https' };
 
-export function parsePacAnswer(answer: string): SystemRoute {
+export function parsePacAnswer(answer: string): ProxyChain {
   const hops: (URL | null)[] = [];
   const unusable: string[] = [];
   for (const entry of answer.split(';').map((part) => part.trim())) {

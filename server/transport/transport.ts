@@ -10,7 +10,7 @@ import { AwakeTimer } from '../awake-clock.ts';
 import type { Timeouts } from '../contract/policy.ts';
 import type { Authorities } from './authorities.ts';
 import { type DecidedBy, type ProxySettings, whoDecides } from './proxy-choice.ts';
-import type { SystemRoute } from './system-proxy.ts';
+import type { ProxyChain } from './system-proxy.ts';
 import { TransportError, toTransportError } from './transport-error.ts';
 import { createWays, type Way } from './ways.ts';
 
@@ -62,12 +62,12 @@ export interface Exchange {
 }
 
 /** The proxies on the way, and who says so. */
-export type Route = SystemRoute & { by: DecidedBy };
+export type DecidedProxyChain = ProxyChain & { by: DecidedBy };
 
 export interface Transport {
   send(request: OutgoingRequest, handler: ReplyHandler): Exchange;
   /** The proxies that requests to `origin` go through, as they are tried. `choice` as in `OutgoingRequest.proxy`. */
-  routeTo(origin: string, choice: string): Promise<Route>;
+  chainTo(origin: string, choice: string): Promise<DecidedProxyChain>;
   /**
    * For a machine that slept, has another network, or whose proxies or certificates changed: the next request opens a new
    * connection by what holds then; those that run go on where they can.
@@ -91,9 +91,9 @@ export function createTransport(options: TransportOptions = {}): Transport {
       }
       return exchange;
     },
-    async routeTo(origin, choice) {
-      const route = await ways.routeOf({ origin, proxy: choice });
-      return { ...route, by: whoDecides(choice, origin, proxies) };
+    async chainTo(origin, choice) {
+      const chain = await ways.chainOf({ origin, proxy: choice });
+      return { ...chain, by: whoDecides(choice, origin, proxies) };
     },
     leaveConnections: ways.leaveAll,
     close: ways.close,

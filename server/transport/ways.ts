@@ -5,7 +5,7 @@ import type { Authorities } from './authorities.ts';
 import { createConnector } from './connector.ts';
 import { machineAddresses } from './network-watch.ts';
 import { chooseProxy, isForSystem, type ProxySettings } from './proxy-choice.ts';
-import { createSystemProxies, type SystemRoute } from './system-proxy.ts';
+import { createSystemProxies, type ProxyChain } from './system-proxy.ts';
 import { TransportError } from './transport-error.ts';
 import { proxyAuthorization } from './tunnel.ts';
 
@@ -30,7 +30,7 @@ export interface Ways {
   /** At once, but where the operating system has to be asked for the proxy. Throws or rejects with a TransportError. */
   wayFor(to: Destination): Way | Promise<Way>;
   /** The proxies on the way, in the order in which they are tried. */
-  routeOf(to: Pick<Destination, 'origin' | 'proxy'>): SystemRoute | Promise<SystemRoute>;
+  chainOf(to: Pick<Destination, 'origin' | 'proxy'>): ProxyChain | Promise<ProxyChain>;
   /**
    * The next request opens a new connection, by what proxies and certificates are then. Those that run go on, unless they
    * cannot: where the address that a connection was made from is gone it breaks now and not at its limit.
@@ -66,15 +66,15 @@ export function createWays(proxies: ProxySettings, authorities: Authorities): Wa
     for (const [name, way] of ways) if (nowMs - way.usedAtMs > idleWayMs) leave(name, way);
   };
 
-  const routeOf = ({ origin, proxy }: Pick<Destination, 'origin' | 'proxy'>) =>
+  const chainOf = ({ origin, proxy }: Pick<Destination, 'origin' | 'proxy'>) =>
     isForSystem(proxy, origin, proxies)
-      ? system.routeTo(origin)
+      ? system.chainTo(origin)
       : { hops: [chooseProxy(proxy, origin, proxies)], unusable: [] };
 
-  const open = (to: Destination, route: SystemRoute) => {
+  const open = (to: Destination, chain: ProxyChain) => {
     const name = nameOf(to);
     leaveIdle(Date.now());
-    const way = ways.get(name) ?? openWay(to, route, { secureContext: authorities.secureContext, opened });
+    const way = ways.get(name) ?? openWay(to, chain, { secureContext: authorities.secureContext, opened });
     ways.set(name, way);
     way.usedAtMs = Date.now();
     return way;
@@ -84,13 +84,13 @@ export function createWays(proxies: ProxySettings, authorities: Authorities): Wa
     wayFor(to) {
       const way = ways.get(nameOf(to));
       if (!way) {
-        const route = routeOf(to);
-        return route instanceof Promise ? route.then((found) => open(to, found)) : open(to, route);
+        const chain = chainOf(to);
+        return chain instanceof Promise ? chain.then((found) => open(to, found)) : open(to, chain);
       }
       way.usedAtMs = Date.now();
       return way;
     },
-    routeOf,
+    chainOf,
     leaveAll() {
       system.forget();
       authorities.forget();
@@ -111,7 +111,7 @@ function nameOf({ origin, proxy, timeouts }: Destination): string {
 
 type Connecting = Pick<Parameters<typeof createConnector>[0], 'secureContext' | 'opened'>;
 
-function openWay(to: Destination, { hops, unusable }: SystemRoute, connecting: Connecting): Way {
+function openWay(to: Destination, { hops, unusable }: ProxyChain, connecting: Connecting): Way {
   const isPlain = to.origin.startsWith('http:');
   // What a plain proxy is sent depends on it, so for these the first one is all.
   const proxies = isPlain ? hops.slice(0, 1) : hops;

@@ -142,7 +142,7 @@ describe('a request through a proxy', () => {
     const { outcome } = observe(transport, requestTo('https://api.example', { proxy: 'system' }));
     expect(await outcome).toMatchObject({ status: 200, body: 'api.example/v1/models no proxy header' });
     expect(proxy.asked.map(({ line }) => line)).toEqual(['CONNECT api.example:443']);
-    expect((await transport.routeTo('https://api.example', 'system')).hops[0]?.host).toBe(proxy.host);
+    expect((await transport.chainTo('https://api.example', 'system')).hops[0]?.host).toBe(proxy.host);
   });
 
   test('keeps the tunnel for the next request', async () => {

@@ -21,16 +21,16 @@ test('the system is asked once for each address, and again after it was forgotte
     asked.push(url);
     return 'PROXY proxy.example:8080';
   });
-  for (const origin of ['https://a.example', 'https://a.example', 'https://b.example']) await system.routeTo(origin);
+  for (const origin of ['https://a.example', 'https://a.example', 'https://b.example']) await system.chainTo(origin);
   expect(asked).toEqual(['https://a.example/', 'https://b.example/']);
   system.forget();
-  await system.routeTo('https://a.example');
+  await system.chainTo('https://a.example');
   expect(asked).toHaveLength(3);
 });
 
 test('a system that cannot say has no proxy', async () => {
   const system = createSystemProxies(() => Promise.reject(new Error('no such service')));
-  expect(await system.routeTo('https://a.example')).toEqual({ hops: [null], unusable: [] });
+  expect(await system.chainTo('https://a.example')).toEqual({ hops: [null], unusable: [] });
 });
 
 test.each([
