@@ -1,5 +1,5 @@
 import envPaths from 'env-paths';
-import type { ProxySettings } from './transport/transport.ts';
+import type { ProxySettings } from './transport/proxy-choice.ts';
 
 /** What the environment says to Sluice. */
 export interface Environment {

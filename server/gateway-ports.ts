@@ -5,7 +5,7 @@ import type { ManagedPresets } from './config/managed-preset.ts';
 import type { TeamMemoryStore } from './config/team-memory.ts';
 import type { LogRequest } from './log.ts';
 import type { SecretStore } from './secrets/secret-store.ts';
-import type { ProxySettings } from './transport/transport.ts';
+import type { ProxySettings } from './transport/proxy-choice.ts';
 
 export interface GatewayPorts {
   /** Prepared by the caller (`data-folder/data-folder.ts`); null keeps ledger and jobs in memory, for tests. */

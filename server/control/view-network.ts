@@ -1,7 +1,8 @@
 import type { NetworkView } from '../contract/status-views.ts';
 import type { Snapshot } from '../routing/snapshot.ts';
 import type { Authorities } from '../transport/authorities.ts';
-import type { ProxySettings, Transport } from '../transport/transport.ts';
+import type { ProxySettings } from '../transport/proxy-choice.ts';
+import type { Transport } from '../transport/transport.ts';
 
 export interface NetworkPorts {
   transport: Pick<Transport, 'chainTo'>;

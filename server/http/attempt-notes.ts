@@ -1,6 +1,6 @@
 import { awakeMs } from '../awake-clock.ts';
 import type { AttemptRecord, FailureClass } from '../contract/ledger.ts';
-import type { CompiledCredential } from '../routing/snapshot.ts';
+import type { UpstreamCredential } from '../providers/upstream.ts';
 import { redactText } from './redact-credential.ts';
 
 const maxNotedLength = 500;
@@ -8,13 +8,13 @@ const maxNotedLength = 500;
 /** What is noted of an attempt from its sending to its end: its times, and why it failed. Never the credential. */
 export class AttemptNotes {
   readonly #record: AttemptRecord;
-  readonly #credential: CompiledCredential | null;
+  readonly #credential: UpstreamCredential | null;
   readonly #startedMs = awakeMs();
   #lastPieceMs = 0;
   #longestGapMs = 0;
 
   /** `credential`: what the attempt was sent with. */
-  constructor(record: AttemptRecord, credential: CompiledCredential | null) {
+  constructor(record: AttemptRecord, credential: UpstreamCredential | null) {
     this.#record = record;
     this.#credential = credential;
   }

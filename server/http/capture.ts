@@ -4,7 +4,7 @@
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { CapturedExchange, HeaderList } from '../contract/ledger.ts';
-import type { CompiledCredential } from '../routing/snapshot.ts';
+import type { UpstreamCredential } from '../providers/upstream.ts';
 import type { ResponseHeaders } from '../transport/transport.ts';
 import { redactBytes } from './redact-credential.ts';
 import { redactHeaders } from './redact-headers.ts';
@@ -14,7 +14,7 @@ import type { IncomingBody } from './request/outgoing-body.ts';
 export class Capture implements ReplyInspector {
   readonly #maxBytes: number;
   readonly #requestHeaders: HeaderList;
-  #credential: CompiledCredential | null = null;
+  #credential: UpstreamCredential | null = null;
   #responseHeaders: HeaderList | null = null;
   #chunks: Buffer[] = [];
   #bytes = 0;
@@ -26,7 +26,7 @@ export class Capture implements ReplyInspector {
   }
 
   /** To be called before each sending: what an attempt before it left behind never reached the client. */
-  restart(credential: CompiledCredential | null): void {
+  restart(credential: UpstreamCredential | null): void {
     this.#credential = credential;
     this.#responseHeaders = null;
     this.#chunks = [];

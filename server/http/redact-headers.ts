@@ -1,8 +1,7 @@
 /** Headers as they may be kept and shown: what opens something is taken out, whatever header it stands in. */
-
 import type { HeaderList } from '../contract/ledger.ts';
 import { isSecretHeader } from '../contract/secret-header.ts';
-import type { CompiledCredential } from '../routing/snapshot.ts';
+import type { UpstreamCredential } from '../providers/upstream.ts';
 import { redactText } from './redact-credential.ts';
 
 const mark = '[redacted]';
@@ -15,14 +14,14 @@ const query = /(?<=:\/\/[^\s?]*\?)[^\s,>"]+/g;
 
 export function redactHeaders(
   headers: Readonly<Record<string, string | readonly string[] | undefined>>,
-  credential: CompiledCredential | null,
+  credential: UpstreamCredential | null,
 ): HeaderList {
   return Object.entries(headers).flatMap(([name, value]) =>
     [value ?? []].flat().map((one): [string, string] => [name, redactHeader(name, one, credential)]),
   );
 }
 
-function redactHeader(name: string, value: string, credential: CompiledCredential | null): string {
+function redactHeader(name: string, value: string, credential: UpstreamCredential | null): string {
   if (isSecretHeader(name)) return mark;
   return redactText(value, credential)
     .replace(secretValue, mark)

@@ -5,6 +5,7 @@
 import { AwakeTimer } from '../awake-clock.ts';
 import type { GatewayError } from '../contract/errors.ts';
 import type { FailureClass } from '../contract/ledger.ts';
+import type { UpstreamCredential } from '../providers/upstream.ts';
 import {
   afterContent,
   classifyTransport,
@@ -14,7 +15,7 @@ import {
 } from '../routing/classify-failure.ts';
 import { damageOf, errorOfTransport, type LastWord, type UpstreamAnswer } from '../routing/last-word.ts';
 import type { AttemptResult } from '../routing/run-attempts.ts';
-import type { CompiledCredential, Target } from '../routing/snapshot.ts';
+import type { Target } from '../routing/snapshot.ts';
 import { readUpstreamError } from '../routing/upstream-error.ts';
 import type { Exchange, ReplyHandler, ResponseHeaders } from '../transport/transport.ts';
 import { TransportError } from '../transport/transport-error.ts';
@@ -38,7 +39,7 @@ export interface RelayOptions {
   trace: AttemptTrace;
   target: Target;
   /** What the attempt was sent with; nothing that is noted of the reply may hold it. */
-  credential: CompiledCredential | null;
+  credential: UpstreamCredential | null;
   route: InferenceRoute;
   method: string;
   /** Of the client's request. */

@@ -3,16 +3,16 @@
  * until when) and what the request has learnt of its targets; must not know how an attempt is made. No I/O; the clock and
  * chance are given.
  */
-
 import type { AttemptCause } from '../contract/ledger.ts';
 import type { Policy } from '../contract/policy.ts';
+import type { UpstreamCredential } from '../providers/upstream.ts';
 import type { Failure } from './classify-failure.ts';
 import type { Picker, PickRequest } from './picker.ts';
-import type { CompiledCredential, Target } from './snapshot.ts';
+import type { Target } from './snapshot.ts';
 
 export interface NextAttempt {
   target: Target;
-  credential: CompiledCredential | null;
+  credential: UpstreamCredential | null;
   cause: AttemptCause;
   /** To be waited before it begins. */
   waitMs: number;
@@ -52,9 +52,9 @@ const longestBackoffMs = 4_000;
 interface AskedTarget {
   target: Target;
   /** Not asked yet, the best first. */
-  unused: (CompiledCredential | null)[];
+  unused: (UpstreamCredential | null)[];
   /** The one of the latest attempt, and how often it was used. */
-  credential: CompiledCredential | null;
+  credential: UpstreamCredential | null;
   uses: number;
   /** It may do better a moment later. */
   mayPass: boolean;
@@ -202,13 +202,13 @@ export class AttemptPlan {
     return isLarger && this.#credentials(target).length > 0;
   }
 
-  #begin(target: Target, credentials: readonly (CompiledCredential | null)[], cause: AttemptCause): NextAttempt {
+  #begin(target: Target, credentials: readonly (UpstreamCredential | null)[], cause: AttemptCause): NextAttempt {
     const [credential = null, ...unused] = credentials;
     this.#asked.set(target, { target, unused, credential, uses: 1, mayPass: false, readyAtMs: 0 });
     return { target, credential, cause, waitMs: 0 };
   }
 
-  #credentials(target: Target): readonly (CompiledCredential | null)[] {
+  #credentials(target: Target): readonly (UpstreamCredential | null)[] {
     const pinned = this.#pinned(target);
     if (pinned) return [pinned];
     const { picker, request, credentialId } = this.#options;
@@ -217,7 +217,7 @@ export class AttemptPlan {
     return credentialId === null ? usable : usable.slice(0, 1);
   }
 
-  #pinned({ provider }: Target): CompiledCredential | undefined {
+  #pinned({ provider }: Target): UpstreamCredential | undefined {
     const { credentialId } = this.#options;
     if (credentialId === null) return undefined;
     return provider.credentials.find(({ id }) => id === credentialId);

@@ -7,13 +7,13 @@ import type { Config, KeyConfig, ProviderConfig } from '../contract/config.ts';
 import { defaultTimeouts } from '../contract/policy.ts';
 import { prefillOf } from '../providers/prefill.ts';
 import { dialects } from '../providers/registry.ts';
-import type { ModelInfo } from '../providers/upstream.ts';
+import type { ModelInfo, UpstreamCredential } from '../providers/upstream.ts';
 import { credentialSecretName, keySecretName } from '../secrets/secret-store.ts';
 import { compileGroup } from './compile-group.ts';
 import { compileLimits } from './compile-limits.ts';
 import { trimSecret } from './key-secret.ts';
 import { matchesAny } from './pattern.ts';
-import type { CompiledCredential, CompiledGroup, CompiledKey, CompiledProvider, Snapshot } from './snapshot.ts';
+import type { CompiledGroup, CompiledKey, CompiledProvider, Snapshot } from './snapshot.ts';
 
 export interface CompileInput {
   config: Config;
@@ -81,7 +81,7 @@ function compileProvider(provider: ProviderConfig, input: CompileInput): Compile
   };
 }
 
-function compileCredentials(provider: ProviderConfig, secrets: ReadonlyMap<string, string>): CompiledCredential[] {
+function compileCredentials(provider: ProviderConfig, secrets: ReadonlyMap<string, string>): UpstreamCredential[] {
   const dialect = dialects[provider.dialect];
   return provider.credentials
     .filter((credential) => credential.enabled)
@@ -94,7 +94,7 @@ function compileCredentials(provider: ProviderConfig, secrets: ReadonlyMap<strin
 function whyUnusable(
   provider: ProviderConfig,
   url: URL,
-  credentials: readonly CompiledCredential[],
+  credentials: readonly UpstreamCredential[],
   ownAddresses: ReadonlySet<string>,
 ): string | null {
   if (!provider.enabled) return 'it is switched off';

@@ -5,7 +5,8 @@
 import type { Capability } from '../contract/capability.ts';
 import type { FailureClass } from '../contract/ledger.ts';
 import type { Policy } from '../contract/policy.ts';
-import type { CompiledCredential, Target } from './snapshot.ts';
+import type { UpstreamCredential } from '../providers/upstream.ts';
+import type { Target } from './snapshot.ts';
 
 /** What of a request decides on the order. */
 export interface PickRequest {
@@ -31,7 +32,7 @@ export interface Picker {
   /** The best first. All that may be asked at all: where every target is in bad health, the best of them is still asked. */
   order(targets: readonly Target[], request: PickRequest): readonly Target[];
   /** The best first; `null` stands for a provider that needs none. None at all: the target is not to be asked now. */
-  credentials(target: Target, request: PickRequest): readonly (CompiledCredential | null)[];
+  credentials(target: Target, request: PickRequest): readonly (UpstreamCredential | null)[];
   /** False: it is asked only if nobody else can be. */
   mayBeAsked(target: Target): boolean;
   /**

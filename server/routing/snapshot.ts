@@ -7,10 +7,7 @@ import type { Limited } from '../contract/limits.ts';
 import type { Policy, Timeouts } from '../contract/policy.ts';
 import type { Settings } from '../contract/settings.ts';
 import type { Prefill } from '../providers/prefill.ts';
-import type { ModelInfo, Upstream, UpstreamCredential } from '../providers/upstream.ts';
-
-export type { ModelInfo };
-export type CompiledCredential = UpstreamCredential;
+import type { ModelInfo, Upstream } from '../providers/upstream.ts';
 
 export interface CompiledProvider extends Upstream {
   askUsage: boolean;

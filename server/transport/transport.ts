@@ -14,8 +14,6 @@ import type { ProxyChain } from './system-proxy.ts';
 import { TransportError, toTransportError } from './transport-error.ts';
 import { createWays, type Way } from './ways.ts';
 
-export type { ProxySettings };
-
 export interface TransportOptions {
   proxies?: ProxySettings;
   /** Absent: Node's own list and no other. */

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
-import type { CompiledCredential, CompiledGroup, Target } from '../../routing/snapshot.ts';
+import type { UpstreamCredential } from '../../providers/upstream.ts';
+import type { CompiledGroup, Target } from '../../routing/snapshot.ts';
 import type { OutgoingRequest } from '../../transport/transport.ts';
 import type { RouteMatch } from '../inference-routes.ts';
 import type { IncomingBody, Sendable } from './outgoing-body.ts';
@@ -17,7 +18,7 @@ export interface OutgoingCall {
 
 export interface Addressee {
   target: Target;
-  credential: CompiledCredential | null;
+  credential: UpstreamCredential | null;
   /** The body as this target is to have it. */
   sendable: Sendable;
 }

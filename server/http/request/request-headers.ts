@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { GatewayError } from '../../contract/errors.ts';
-import type { CompiledCredential, CompiledProvider } from '../../routing/snapshot.ts';
+import type { UpstreamCredential } from '../../providers/upstream.ts';
+import type { CompiledProvider } from '../../routing/snapshot.ts';
 
 /** Counts how often a request has passed through a Sluice, so that a circle of gateways ends. */
 const hopHeader = 'x-sluice-hops';
@@ -43,7 +44,7 @@ const droppedPrefix = /^(?:x-forwarded-|x-real-ip|x-sluice-|sec-|cf-)/;
 export function outgoingHeaders(
   client: IncomingHttpHeaders,
   provider: CompiledProvider,
-  credential: CompiledCredential | null,
+  credential: UpstreamCredential | null,
 ): Record<string, string> {
   const headers: Record<string, string> = {};
   const connectionNames = namedByConnection(client.connection);

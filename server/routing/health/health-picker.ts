@@ -1,5 +1,6 @@
+import type { UpstreamCredential } from '../../providers/upstream.ts';
 import type { Picker, PickRequest } from '../picker.ts';
-import type { CompiledCredential, CompiledProvider, Target } from '../snapshot.ts';
+import type { CompiledProvider, Target } from '../snapshot.ts';
 import { coolingLast } from './cooling-last.ts';
 import type { HealthBook } from './health-book.ts';
 import { Measuring } from './measuring.ts';
@@ -41,7 +42,7 @@ export class HealthPicker implements Picker {
     return coolingLast(ordered, this.#health, nowMs);
   }
 
-  credentials({ provider, model }: Target, request: PickRequest): readonly (CompiledCredential | null)[] {
+  credentials({ provider, model }: Target, request: PickRequest): readonly (UpstreamCredential | null)[] {
     const health = this.#health.provider(provider.id);
     if (provider.credentials.length === 0) return health?.isRefused(noCredential) ? [] : without;
     const ordered = this.#inTurn(provider, request);
@@ -90,7 +91,7 @@ export class HealthPicker implements Picker {
     return found;
   }
 
-  #inTurn(provider: CompiledProvider, request: PickRequest): readonly CompiledCredential[] {
+  #inTurn(provider: CompiledProvider, request: PickRequest): readonly UpstreamCredential[] {
     const { credentials } = provider;
     if (credentials.length < 2) return credentials;
     const { strategy } = request.policy;
@@ -110,14 +111,14 @@ export class HealthPicker implements Picker {
 
   /** None at all only where all were refused; where all are to wait, the one whose wait ends first. */
   #thatMayBeAsked(
-    credentials: readonly CompiledCredential[],
+    credentials: readonly UpstreamCredential[],
     model: string | null,
     health: ProviderHealth,
-  ): readonly CompiledCredential[] {
+  ): readonly UpstreamCredential[] {
     const nowMs = this.#health.nowMs();
     const askable = credentials.filter(({ id }) => health.mayBeAsked(model, id, nowMs));
     if (askable.length > 0) return askable;
-    const untilMs = ({ id }: CompiledCredential) => health.credentialUntilMs(model, id);
+    const untilMs = ({ id }: UpstreamCredential) => health.credentialUntilMs(model, id);
     return credentials
       .filter(({ id }) => !health.isRefused(id))
       .toSorted((a, b) => untilMs(a) - untilMs(b))
