@@ -23,6 +23,7 @@ import { keytarStarter } from './start-keytar.ts';
 import { createTeamPresetInbox, type TeamPresetInbox } from './team-preset-inbox.ts';
 import { openTray, type TrayIcon } from './tray.ts';
 import { createTrayActions } from './tray-actions.ts';
+import { isTrayShown } from './tray-host.ts';
 import { createUpdater, type Updater } from './updater.ts';
 import { createWindowKeeper, type WindowKeeper } from './window.ts';
 import { isWindowUrl, serveWindow } from './window-scheme.ts';
@@ -80,7 +81,9 @@ export function createDesktop(options: DesktopOptions): Desktop {
     draw();
     window.withPage((page) => sendToPage(page, { type: 'desktop', desktop: desktopView() }));
   };
+  let isEnding = false;
   const end = once(async () => {
+    isEnding = true;
     window.close();
     stopPower();
     await host.switchOff();
@@ -122,10 +125,11 @@ export function createDesktop(options: DesktopOptions): Desktop {
       });
       draw();
       await host.switchOn();
-      // Without a tray, the window is all there is.
-      if (showsWindow || !tray || !inbox.isEmpty) window.open();
+      if (showsWindow || !inbox.isEmpty) window.open();
       isStarted = true;
       void updater.check();
+      // Without a tray, the window is all there is.
+      if (!window.isOpen && platform === 'linux' && !(await isTrayShown()) && !isEnding) window.open();
     },
   };
 }

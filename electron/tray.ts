@@ -26,11 +26,9 @@ export interface TrayPorts {
 
 type Mark = ReturnType<typeof trayMark>;
 
-/** Null where the system lets no icon be put. */
-export function openTray({ folder, platform, actions, language }: TrayPorts): TrayIcon | null {
+export function openTray({ folder, platform, actions, language }: TrayPorts): TrayIcon {
   const icons = loadIcons(folder, platform);
-  const tray = createTray(icons.off);
-  if (!tray) return null;
+  const tray = new Tray(icons.off);
   let menu = Menu.buildFromTemplate([]);
   let drawn = '';
   tray.on('click', actions.openWindow);
@@ -50,14 +48,6 @@ export function openTray({ folder, platform, actions, language }: TrayPorts): Tr
     bounds: () => tray.getBounds(),
     close: () => tray.destroy(),
   };
-}
-
-function createTray(icon: NativeImage): Tray | null {
-  try {
-    return new Tray(icon);
-  } catch {
-    return null;
-  }
 }
 
 /** macOS colours a template image itself; elsewhere the icon bears its own colours, which stand out on light and dark. */

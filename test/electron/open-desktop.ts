@@ -42,6 +42,8 @@ export interface DesktopOptions {
   main?: string;
 }
 
+/** The system's own tools, as far as the desktop asks them. */
+const systemTools = join(import.meta.dirname, 'double/bin');
 const builtMain = join(checkout, 'dist/program/main.js');
 
 export async function openDesktop(options: DesktopOptions = {}): Promise<OpenedDesktop> {
@@ -76,7 +78,12 @@ export async function openDesktop(options: DesktopOptions = {}): Promise<OpenedD
 export function startMain(folder: string, { env = {}, args = [], main = builtMain }: DesktopOptions) {
   const child = fork(join(import.meta.dirname, 'double/run.ts'), [main, ...args], {
     env: {
-      ...{ PATH: process.env.PATH, HOME: folder, SLUICE_DATA_DIR: join(folder, 'data'), SLUICE_SECRETS: 'file' },
+      ...{
+        PATH: `${systemTools}:${process.env.PATH}`,
+        HOME: folder,
+        SLUICE_DATA_DIR: join(folder, 'data'),
+        SLUICE_SECRETS: 'file',
+      },
       ...env,
     },
     execArgv: [],

@@ -1,0 +1,55 @@
+/**
+ * Whether a Linux desktop shows icons in a tray. `new Tray` succeeds without one too and tells nothing of it, so that the
+ * session's bus is asked, by whichever of its usual tools is there.
+ */
+import { execFile } from 'node:child_process';
+import { setTimeout } from 'node:timers/promises';
+
+const watcher = 'org.kde.StatusNotifierWatcher';
+const path = '/StatusNotifierWatcher';
+const property = 'IsStatusNotifierHostRegistered';
+const getProperty = 'org.freedesktop.DBus.Properties.Get';
+const limitMs = 3_000;
+
+/** Each prints the property's value, or fails. */
+const tools: readonly [tool: string, ...args: string[]][] = [
+  ['gdbus', 'call', '--session', '--dest', watcher, '--object-path', path, '--method', getProperty, watcher, property],
+  [
+    'dbus-send',
+    '--session',
+    '--print-reply',
+    `--dest=${watcher}`,
+    path,
+    getProperty,
+    `string:${watcher}`,
+    `string:${property}`,
+  ],
+  ['busctl', '--user', 'get-property', watcher, path, watcher, property],
+];
+
+/** At login the desktop's own parts begin at the same time as Sluice. */
+const tries = 5;
+
+/** False also where it cannot be found out. */
+export async function isTrayShown(pauseMs = 1_000): Promise<boolean> {
+  for (let tried = 1; ; tried++) {
+    if (await isHostRegistered()) return true;
+    if (tried === tries) return false;
+    await setTimeout(pauseMs);
+  }
+}
+
+async function isHostRegistered(): Promise<boolean> {
+  for (const [tool, ...args] of tools) {
+    const [answer] = /\b(true|false)\b/.exec(await outputOf(tool, args)) ?? [];
+    if (answer) return answer === 'true';
+  }
+  return false;
+}
+
+/** Nothing where the tool is not there, has nothing to tell, or takes too long. */
+function outputOf(tool: string, args: string[]): Promise<string> {
+  return new Promise((resolve) => {
+    execFile(tool, args, { timeout: limitMs }, (error, stdout) => resolve(error ? '' : stdout));
+  });
+}
