@@ -96,7 +96,10 @@ export function createDesktop(options: DesktopOptions): Desktop {
   });
   const showLogFolder = () => void shell.openPath(app.getPath('logs'));
   const installUpdate = () => void end().then(updater.install);
-  const stopPower = watchPower(powerMonitor, () => host.gateway?.networkChanged());
+  const stopPower = watchPower(powerMonitor, () => {
+    host.gateway?.networkChanged();
+    watch.recount();
+  });
 
   openPages(options, {
     host,

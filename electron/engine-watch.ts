@@ -3,6 +3,9 @@
  */
 import type { ConfigViews, ControlEvent } from '../server/contract/events.ts';
 import type { RequestRecord } from '../server/contract/ledger.ts';
+import type { QueryInput } from '../server/contract/queries.ts';
+import type { UsageView } from '../server/contract/request-views.ts';
+import type { Gateway } from '../server/gateway.ts';
 import type { EngineHost } from './engine-host.ts';
 import type { TrayProvider, TrayStatus } from './tray-menu.ts';
 
@@ -13,10 +16,17 @@ export type EngineFacts = Pick<
 
 export interface EngineWatch {
   readonly facts: EngineFacts;
+  /** The machine may have slept, and the day may be another. */
+  recount(): void;
+}
+
+/** What of the gateway is asked. */
+export interface Watched extends Pick<Gateway, 'onEvent'> {
+  query(query: Extract<QueryInput, { type: 'usage' }>): Promise<UsageView[]>;
 }
 
 export interface EngineWatchPorts {
-  host: EngineHost;
+  host: Pick<EngineHost, 'state' | 'onChange'> & { readonly gateway: Watched | null };
   changed(): void;
   /** Of a snapshot too, as the first of each start. */
   onEvent(event: ControlEvent): void;
@@ -31,12 +41,19 @@ const countEveryMs = 1_000;
 export function watchEngine({ host, changed, onEvent }: EngineWatchPorts): EngineWatch {
   let views: Views | null = null;
   let today: TrayStatus['today'] = null;
-  let lastError: string | null = null;
+  let lastError: TrayStatus['lastError'] = null;
   let stop = () => {};
   let timer: NodeJS.Timeout | undefined;
+  let midnight: NodeJS.Timeout | undefined;
 
-  const count = async () => {
+  const clearTimers = () => {
+    clearTimeout(timer);
+    clearTimeout(midnight);
     timer = undefined;
+  };
+  const count = async () => {
+    clearTimers();
+    midnight = setTimeout(count, msToMidnight());
     const rows = await host.gateway?.query({ type: 'usage', by: 'day', ...sinceMidnight() }).catch(() => []);
     if (!rows) return;
     // One row at most, but for a midnight that passes meanwhile.
@@ -61,8 +78,7 @@ export function watchEngine({ host, changed, onEvent }: EngineWatchPorts): Engin
   host.onChange(({ kind }) => {
     stop();
     stop = () => {};
-    clearTimeout(timer);
-    timer = undefined;
+    clearTimers();
     views = null;
     if (kind === 'serving') {
       stop = host.gateway?.onEvent(({ event }) => hear(event)) ?? stop;
@@ -81,6 +97,9 @@ export function watchEngine({ host, changed, onEvent }: EngineWatchPorts): Engin
         lastError,
       };
     },
+    recount() {
+      if (host.state.kind === 'serving') void count();
+    },
   };
 }
 
@@ -96,9 +115,14 @@ function toTrayProvider(provider: ConfigViews['providers'][number]): TrayProvide
   return { id, name, isDemo, enabled, problem: enabled ? unusable : null, health };
 }
 
-function describeError({ outcome, errorCode, status, modelAsked, route }: RequestRecord): string | null {
+function describeError({ id, outcome, errorCode, status, modelAsked, route }: RequestRecord): TrayStatus['lastError'] {
   if (outcome !== 'error' && outcome !== 'stream-broken') return null;
-  return `${modelAsked ?? route}: ${errorCode ?? status ?? outcome}`;
+  return { requestId: id, what: `${modelAsked ?? route}: ${errorCode ?? status ?? outcome}` };
+}
+
+function msToMidnight(): number {
+  const now = new Date();
+  return new Date(now).setHours(24, 0, 0, 0) - now.getTime();
 }
 
 function sinceMidnight() {

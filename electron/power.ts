@@ -1,15 +1,15 @@
 /**
- * Tells the engine that the machine sleeps or wakes, at once: connections it kept open may lead nowhere then. Another
- * network it notices by itself.
+ * Tells that the machine sleeps or wakes, at once: connections that the engine kept open may lead nowhere then, and the day
+ * may be another. Another network the engine notices by itself.
  */
 import type { PowerMonitor } from 'electron';
 
 /** Returns what ends it. */
-export function watchPower(powerMonitor: Pick<PowerMonitor, 'on' | 'off'>, networkChanged: () => void): () => void {
-  powerMonitor.on('suspend', networkChanged);
-  powerMonitor.on('resume', networkChanged);
+export function watchPower(powerMonitor: Pick<PowerMonitor, 'on' | 'off'>, changed: () => void): () => void {
+  powerMonitor.on('suspend', changed);
+  powerMonitor.on('resume', changed);
   return () => {
-    powerMonitor.off('suspend', networkChanged);
-    powerMonitor.off('resume', networkChanged);
+    powerMonitor.off('suspend', changed);
+    powerMonitor.off('resume', changed);
   };
 }
