@@ -1,6 +1,6 @@
 /** What the system tells a person without being asked, once for each time that it comes about. Each kind can be turned off. */
 import { Notification } from 'electron';
-import type { ControlEvent } from '../server/contract/events.ts';
+import type { ConfigViews, ControlEvent } from '../server/contract/events.ts';
 import { type NotificationKind, notificationKinds, type UpdateView } from '../server/contract/ipc.ts';
 import type { ProviderView } from '../server/contract/provider-views.ts';
 import type { ShellMessages } from './messages.ts';
@@ -29,6 +29,7 @@ export function createNotifications({ settings, messages, clicked }: Notificatio
     notification.on('click', () => clicked(places[kind]));
     notification.show();
   };
+  const keyNames = new Map<string, string>();
   const problems = createWatch();
   const refusals = createWatch();
   return {
@@ -46,7 +47,11 @@ export function createNotifications({ settings, messages, clicked }: Notificatio
         const amount = budget.unit === 'usd' ? `$${budget.amount}` : `${budget.amount} tokens`;
         show('budget-reached', name, messages.budgetReached(percent, amount));
       }
-      if (event.type === 'runaway-slowed') show('prompt-repeats', event.runaway.keyId);
+      for (const { id, name } of configOf(event).keys ?? []) keyNames.set(id, name ?? id);
+      if (event.type === 'runaway-slowed') {
+        const { keyId } = event.runaway;
+        show('prompt-repeats', keyNames.get(keyId) ?? keyId);
+      }
       for (const provider of providersOf(event)) {
         const { id, name, unusable, health } = provider;
         const why = unusable ?? (health.failure === null ? '' : messages.failures[health.failure]);
@@ -66,7 +71,7 @@ const places: Record<NotificationKind, string> = {
   'credential-refused': '/providers',
   'budget-reached': '/keys',
   'prompt-repeats': '/',
-  'update-ready': '/',
+  'update-ready': '/settings',
 };
 
 /** A first cooldown is shorter: a person is told once the trial that follows it has failed too. */
@@ -92,5 +97,9 @@ function createWatch(): (id: string, isSo: boolean | null) => boolean {
 
 function providersOf(event: ControlEvent): readonly ProviderView[] {
   if (event.type === 'provider-changed') return [event.provider];
-  return event.type === 'snapshot' || event.type === 'config-changed' ? (event.providers ?? []) : [];
+  return configOf(event).providers ?? [];
+}
+
+function configOf(event: ControlEvent): Partial<ConfigViews> {
+  return event.type === 'snapshot' || event.type === 'config-changed' ? event : {};
 }

@@ -34,7 +34,7 @@ export function createTrayActions(ports: TrayActionPorts): TrayActions {
         if (revealed) await clipboard.writeText(revealed.secret);
       }),
     openWindow: () => window.open(),
-    showErrors: () => window.open('/requests'),
+    showRequest: (id) => window.open(`/requests/${encodeURIComponent(id)}`),
     setStartAtLogin(isOn) {
       loginItem.set(isOn);
       changed();

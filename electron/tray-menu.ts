@@ -14,8 +14,8 @@ export interface TrayStatus {
   keys: readonly { id: string; name: string }[];
   /** Null until it is known; `costUsd` is null where no cost of today is known. */
   today: { requests: number; tokens: number; costUsd: number | null } | null;
-  /** One line. */
-  lastError: string | null;
+  /** `what`: one line. */
+  lastError: { requestId: string; what: string } | null;
   startsAtLogin: boolean;
   update: UpdateView;
 }
@@ -36,7 +36,7 @@ export interface TrayActions {
   copyBaseUrl(): void;
   copyKey(id: string): void;
   openWindow(): void;
-  showErrors(): void;
+  showRequest(id: string): void;
   setStartAtLogin(isOn: boolean): void;
   checkForUpdates(): void;
   installUpdate(): void;
@@ -139,7 +139,8 @@ function figures(status: TrayStatus, actions: TrayActions, { messages, locale }:
     items.push({ id: 'today', label, enabled: false });
   }
   if (lastError !== null) {
-    items.push({ id: 'last-error', label: messages.lastError(lastError), click: actions.showErrors });
+    const { requestId, what } = lastError;
+    items.push({ id: 'last-error', label: messages.lastError(what), click: () => actions.showRequest(requestId) });
   }
   return items;
 }

@@ -84,7 +84,8 @@ describe('the desktop', () => {
     await expect.poll(async () => labelOf(desktop, 'last-error')).toBe('Last error: gpt-x: no_healthy_provider');
     await desktop.order('clickMenu', { id: 'last-error' });
     const page = await desktop.page();
-    await page.getByRole('heading', { name: 'Requests', level: 1 }).waitFor();
+    // Of that very request.
+    await page.getByRole('dialog').getByText('no_healthy_provider').first().waitFor();
     await upstream.stop();
   });
 

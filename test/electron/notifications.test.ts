@@ -3,8 +3,9 @@ import { messagesFor } from '../../electron/messages.ts';
 import { createNotifications } from '../../electron/notifications.ts';
 import type { DesktopSettings } from '../../electron/settings-store.ts';
 import type { CooldownView, ProviderView } from '../../server/contract/provider-views.ts';
+import { key, status } from '../renderer/events.ts';
 import { well, wellProvider } from '../support/health.ts';
-import { shown } from './double/system.ts';
+import { NotificationDouble, shown } from './double/system.ts';
 
 vi.mock('electron', () => import('./double/electron.ts'));
 
@@ -21,10 +22,14 @@ const settings = {
 beforeEach(() => {
   current = { notifications: {}, places: {} };
   shown.notifications.length = 0;
+  opened.length = 0;
 });
 
+/** Where clicks led. */
+const opened: string[] = [];
+
 function create() {
-  return createNotifications({ settings, messages: messagesFor('en'), clicked: () => {} });
+  return createNotifications({ settings, messages: messagesFor('en'), clicked: (path) => void opened.push(path) });
 }
 
 const provider: ProviderView = {
@@ -114,5 +119,29 @@ describe('notifications', () => {
       { title: 'Budget of My app', body: '80 % of $5 is used.' },
       { title: 'k1 repeats itself', body: expect.stringContaining('slowed') },
     ]);
+  });
+
+  it('name the key that repeats itself as the person does', () => {
+    const notifications = create();
+    const runaway = { keyId: 'k1', model: null, since: 0, requestsPerMinute: 90, refused: 0 };
+    notifications.onEvent({ type: 'config-changed', status: status(1), keys: [{ ...key('k1'), name: 'My app' }] });
+    notifications.onEvent({ type: 'runaway-slowed', runaway });
+    notifications.onEvent({ type: 'config-changed', status: status(2), keys: [{ ...key('k1'), name: 'Renamed' }] });
+    notifications.onEvent({ type: 'runaway-slowed', runaway });
+    expect(shown.notifications.map(({ title }) => title)).toEqual(['My app repeats itself', 'Renamed repeats itself']);
+  });
+
+  it('lead to the screen that they are about, when they are clicked', () => {
+    const notifications = create();
+    const click = () => NotificationDouble.latest?.emit('click');
+    for (const each of [provider, troubled]) notifications.onEvent({ type: 'provider-changed', provider: each });
+    click();
+    const budget = { unit: 'usd', amount: 5, per: 'day', hard: true } as const;
+    const notice = { scope: 'key', id: 'k1', name: 'My app', budget, used: 4, resetsAt: null, percent: 80 } as const;
+    notifications.onEvent({ type: 'limit-reached', notice });
+    click();
+    notifications.onUpdate({ state: 'ready', version: '2.0.0', notes: null, problem: null });
+    click();
+    expect(opened).toEqual(['/providers', '/keys', '/settings']);
   });
 });

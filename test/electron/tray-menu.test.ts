@@ -13,6 +13,7 @@ const main: TrayProvider = {
   problem: null,
   health: wellProvider,
 };
+const lastError = { requestId: 'req_1', what: 'gpt-x: 502' };
 const update: UpdateView = { state: 'idle', version: null, notes: null, problem: null };
 const serving: TrayStatus = {
   engine: { kind: 'serving', baseUrl: 'http://127.0.0.1:4810/v1' },
@@ -37,7 +38,7 @@ const actions: TrayActions = {
   copyBaseUrl: note('copyBaseUrl'),
   copyKey: note('copyKey'),
   openWindow: note('openWindow'),
-  showErrors: note('showErrors'),
+  showRequest: note('showRequest'),
   setStartAtLogin: note('setStartAtLogin'),
   checkForUpdates: note('checkForUpdates'),
   installUpdate: note('installUpdate'),
@@ -102,7 +103,7 @@ describe('the menu of the tray', () => {
       'today',
       { label: 'Today: 1 requests, 2 tokens, cost unknown' },
     ],
-    ['the last error', { lastError: 'gpt-x: 502' }, 'last-error', { label: 'Last error: gpt-x: 502' }],
+    ['the last error', { lastError }, 'last-error', { label: 'Last error: gpt-x: 502' }],
     ['a key to copy', {}, 'key:k1', { label: 'editor' }],
     ['that no key can be copied', { keys: [] }, 'no-keys', { enabled: false }],
     ['nothing to copy while it is off', off, 'copy-base-url', { enabled: false }],
@@ -133,14 +134,14 @@ describe('the menu of the tray', () => {
     ['copy-base-url', ['copyBaseUrl']],
     ['key:k1', ['copyKey', 'k1']],
     ['open', ['openWindow']],
-    ['last-error', ['showErrors']],
+    ['last-error', ['showRequest', 'req_1']],
     ['start-at-login', ['setStartAtLogin', true]],
     ['update', ['checkForUpdates']],
     ['show-log-folder', ['showLogFolder']],
     ['quit', ['quit']],
   ])('does what "%s" says', (id, expected) => {
     clicked.length = 0;
-    const click = itemsOf({ ...serving, lastError: 'gpt-x: 502' }).get(id)?.click;
+    const click = itemsOf({ ...serving, lastError }).get(id)?.click;
     if (click) Reflect.apply(click, undefined, []);
     expect(clicked).toEqual([expected]);
   });

@@ -86,6 +86,7 @@ export const shown = {
 };
 
 export class NotificationDouble extends EventEmitter implements Pick<Electron.Notification, 'show'> {
+  static latest: NotificationDouble | null = null;
   readonly options: Electron.NotificationConstructorOptions;
 
   constructor(options: Electron.NotificationConstructorOptions) {
@@ -100,6 +101,7 @@ export class NotificationDouble extends EventEmitter implements Pick<Electron.No
   show(): void {
     const { title = '', body = '' } = this.options;
     shown.notifications.push({ title, body });
+    NotificationDouble.latest = this;
   }
 }
 
