@@ -32,7 +32,7 @@ export interface LimitedCall {
  * reserves nothing.
  */
 export function holdToLimits(ports: LimitPorts, response: ServerResponse, call: LimitedCall): Reserved | null {
-  checkRunaway(ports.runawayGuard, call);
+  checkRunaway(ports.runawayGuard, response, call);
   const { limiter, priceOf } = ports;
   const { key, group, route, body, plan } = call;
   if (key.limited === null && group.limited === null) return null;
@@ -48,10 +48,12 @@ export function holdToLimits(ports: LimitPorts, response: ServerResponse, call: 
 /** What answers a prompt with something made for it, which costs. */
 const guarded: ReadonlySet<Capability> = new Set(['chat', 'completions', 'responses', 'images', 'speech', 'videos']);
 
-function checkRunaway(guard: RunawayGuard, { route, key, body, plan }: LimitedCall): void {
+function checkRunaway(guard: RunawayGuard, response: ServerResponse, { route, key, body, plan }: LimitedCall): void {
   if (route.method !== 'POST' || !guarded.has(route.capability)) return;
   const { captured: bytes } = body;
-  if (bytes) guard.check({ key, model: plan.model, fingerprint: () => promptFingerprint(bytes) });
+  if (!bytes) return;
+  const answered = guard.check({ key, model: plan.model, fingerprint: () => promptFingerprint(bytes) });
+  if (answered) response.once('close', answered);
 }
 
 /** By the price of the target that is asked first. */

@@ -1,13 +1,16 @@
-/** How often one prompt came in the last minute, in steps of ten seconds. */
-const stepMs = 10_000;
-const steps = 6;
+/** How often one prompt came of late, in steps of a minute. */
+const stepMs = 60_000;
+/** Whole minutes that are looked at: the first is only what the second is compared with. */
+const steps = 5;
 
-/** In a minute. */
-const fewestRepeats = 60;
-/** From step to step, three times in a row. */
-const rise = 1.2;
-/** In a step. No program that waits for answers comes near it; a load test does. */
-const mostRepeats = 500;
+/** From each minute to the next: nearly twice as often, so that noise does not hide what doubles. */
+const rise = 1.8;
+/** What rises from less may only just have been noticed. */
+const fewestBefore = 20;
+/** In the last whole minute. */
+const fewestRepeats = 240;
+/** In the last whole minute. No program that waits for answers comes near it; a load test does. */
+const mostRepeats = 3_000;
 
 export class PromptPace {
   /** The one that runs is the last; the others are whole. */
@@ -19,16 +22,23 @@ export class PromptPace {
     this.#counts[steps] = (this.#counts[steps] ?? 0) + 1;
   }
 
+  /** In the last whole minute. */
   lastMinute(nowMs: number): number {
     this.#advance(nowMs);
-    return this.#counts.reduce((sum, count) => sum + count, 0);
+    return this.#counts[steps - 1] ?? 0;
   }
 
-  /** Very often, and in each of the last three whole steps clearly more often than in the one before. */
+  /** Very often, and for five minutes in each of them far more often than in the one before. */
   isRunaway(nowMs: number): boolean {
-    if (this.lastMinute(nowMs) < fewestRepeats) return false;
-    const [first = 0, second = 0, third = 0] = this.#counts.slice(steps - 3, steps);
-    return first > 0 && second >= first * rise && third >= second * rise && third <= mostRepeats;
+    const last = this.lastMinute(nowMs);
+    const whole = this.#counts.slice(0, steps);
+    return last >= fewestRepeats && last <= mostRepeats && whole.every((_, step) => step === 0 || rises(whole, step));
+  }
+
+  /** In the last whole minute it still rose. */
+  isRising(nowMs: number): boolean {
+    this.#advance(nowMs);
+    return rises(this.#counts, steps - 1);
   }
 
   #advance(nowMs: number): void {
@@ -38,4 +48,9 @@ export class PromptPace {
     this.#counts = [...this.#counts.slice(passed), ...new Array<number>(passed).fill(0)];
     this.#step = step;
   }
+}
+
+function rises(counts: readonly number[], step: number): boolean {
+  const before = counts[step - 1] ?? 0;
+  return before >= fewestBefore && (counts[step] ?? 0) >= before * rise;
 }

@@ -1,10 +1,12 @@
 /**
  * Notices a key that sends the same prompt again and again, faster and faster, as a program does that has lost its way, and
- * slows that one prompt down until it stops or a person allows it.
+ * slows that one prompt down until its rate rises no more or a person allows it.
  *
- * Nobody else is to notice the guard: a key costs a counter until it sends fast; only what is sent in the same words
- * counts; a steady rate is no runaway, however high, nor is one so high that no program waits for the answers (a load
- * test). Must not know what a prompt is: it gets a fingerprint.
+ * Nobody else is to notice the guard, and to notice late is better than to refuse an honest program: a key costs a counter
+ * until it sends fast; only what is sent in the same words counts, and only while an earlier one of it has no answer yet, so
+ * that a program which waits for each answer is never slowed; it has to have nearly doubled each minute for five; a steady
+ * rate is no runaway, however high, nor is one so high that no program waits for the answers (a load test). Must not know
+ * what a prompt is: it gets a fingerprint.
  */
 import { GatewayError } from '../contract/errors.ts';
 import type { RunawayView } from '../contract/limits.ts';
@@ -19,7 +21,7 @@ const mostPerMinute = 3_000;
 const mostPrompts = 64;
 const firstWaitMs = 1_000;
 const longestWaitMs = 60_000;
-/** Without the prompt for so long, it is over. */
+/** One that was not sent for so long is forgotten. */
 const calmMs = 2 * 60_000;
 const allowedMs = 60 * 60_000;
 
@@ -30,8 +32,11 @@ export interface SentPrompt {
 }
 
 export interface RunawayGuard {
-  /** Throws a GatewayError if the prompt is being slowed and its moment has not come. */
-  check(sent: SentPrompt): void;
+  /**
+   * Throws a GatewayError if the prompt is being slowed and its moment has not come. Returns what is to be called once it
+   * has been answered, null where nobody needs to know.
+   */
+  check(sent: SentPrompt): (() => void) | null;
   /** Lets a key send what it likes for an hour. */
   allow(keyId: string): void;
   /** What is slowed now. */
@@ -48,7 +53,14 @@ export interface RunawayPorts {
 interface Prompt {
   pace: PromptPace;
   lastAtMs: number;
-  slowed: { view: RunawayView; waitMs: number; nextAtMs: number } | null;
+  unanswered: number;
+  slowed: Slowed | null;
+}
+
+interface Slowed {
+  view: RunawayView;
+  waitMs: number;
+  nextAtMs: number;
 }
 
 class KeyPace {
@@ -71,22 +83,31 @@ class KeyPace {
     return pace >= fewestPerMinute && pace <= mostPerMinute;
   }
 
-  /** Forgets what has calmed down and what there is too much of; the one sent longest ago stands first. */
-  prompt(fingerprint: string, nowMs: number): Prompt {
+  /** The one sent longest ago stands first. */
+  forgetCalm(nowMs: number): void {
     for (const [name, { lastAtMs }] of this.prompts) {
-      if (nowMs - lastAtMs < calmMs && this.prompts.size < mostPrompts) break;
+      if (nowMs - lastAtMs < calmMs) break;
       this.prompts.delete(name);
     }
-    const prompt = this.prompts.get(fingerprint) ?? { pace: new PromptPace(), lastAtMs: nowMs, slowed: null };
+  }
+
+  prompt(fingerprint: string, nowMs: number): Prompt {
+    const prompt = this.prompts.get(fingerprint) ?? newPrompt();
     this.prompts.delete(fingerprint);
+    const [oldest] = this.prompts.keys();
+    if (oldest !== undefined && this.prompts.size >= mostPrompts) this.prompts.delete(oldest);
+    prompt.lastAtMs = nowMs;
     this.prompts.set(fingerprint, prompt);
     return prompt;
   }
 
-  isSlowed(nowMs: number): boolean {
-    for (const { slowed, lastAtMs } of this.prompts.values()) if (slowed && nowMs - lastAtMs < calmMs) return true;
-    return false;
+  slowed(nowMs: number): Slowed[] {
+    return [...this.prompts.values()].flatMap(({ slowed, pace }) => (slowed && pace.isRising(nowMs) ? [slowed] : []));
   }
+}
+
+function newPrompt(): Prompt {
+  return { pace: new PromptPace(), lastAtMs: 0, unanswered: 0, slowed: null };
 }
 
 export function createRunawayGuard(ports: RunawayPorts): RunawayGuard {
@@ -100,26 +121,33 @@ export function createRunawayGuard(ports: RunawayPorts): RunawayGuard {
     }
     return pace;
   };
+  const slow = ({ key, model }: SentPrompt, pace: PromptPace, nowMs: number): Slowed => {
+    const requestsPerMinute = pace.lastMinute(nowMs);
+    const view = { keyId: key.id, model, since: clocks.wallMs(), requestsPerMinute, refused: 0 };
+    ports.slowed({ ...view });
+    return { view, waitMs: firstWaitMs, nextAtMs: nowMs + firstWaitMs };
+  };
   return {
     check(sent) {
       const nowMs = clocks.steadyMs();
       const key = paceOf(sent.key.id);
       const isWatched = key.isWatched(nowMs);
-      if (!isWatched && key.prompts.size === 0) return;
-      if (!(isWatched || key.isSlowed(nowMs)) || !ports.isOn() || nowMs < key.allowedUntilMs) {
+      key.forgetCalm(nowMs);
+      if (!isWatched && key.slowed(nowMs).length === 0) return null;
+      if (!ports.isOn() || nowMs < key.allowedUntilMs) {
         key.prompts.clear();
-        return;
+        return null;
       }
       const prompt = key.prompt(sent.fingerprint(), nowMs);
-      prompt.pace.add(nowMs);
-      prompt.lastAtMs = nowMs;
-      if (prompt.slowed === null && prompt.pace.isRunaway(nowMs)) {
-        const requestsPerMinute = prompt.pace.lastMinute(nowMs);
-        const view = { keyId: sent.key.id, model: sent.model, since: clocks.wallMs(), requestsPerMinute, refused: 0 };
-        prompt.slowed = { view, waitMs: firstWaitMs, nextAtMs: nowMs + firstWaitMs };
-        ports.slowed({ ...view });
-      }
+      // What is refused has no answer to wait for: all of it shows whether the rate still rises.
+      if (prompt.unanswered > 0 || prompt.slowed) prompt.pace.add(nowMs);
+      if (prompt.slowed && !prompt.pace.isRising(nowMs)) prompt.slowed = null;
+      else if (!prompt.slowed && prompt.pace.isRunaway(nowMs)) prompt.slowed = slow(sent, prompt.pace, nowMs);
       if (prompt.slowed) holdBack(sent, prompt.slowed, nowMs);
+      prompt.unanswered += 1;
+      return () => {
+        prompt.unanswered -= 1;
+      };
     },
     allow(keyId) {
       const pace = paceOf(keyId);
@@ -127,15 +155,14 @@ export function createRunawayGuard(ports: RunawayPorts): RunawayGuard {
       pace.prompts.clear();
     },
     runaways() {
-      const calmSince = clocks.steadyMs() - calmMs;
-      const prompts = [...keys.values()].flatMap((key) => [...key.prompts.values()]);
-      return prompts.flatMap(({ slowed, lastAtMs }) => (slowed && lastAtMs > calmSince ? [{ ...slowed.view }] : []));
+      const nowMs = clocks.steadyMs();
+      return [...keys.values()].flatMap((key) => key.slowed(nowMs).map(({ view }) => ({ ...view })));
     },
   };
 }
 
 /** Lets one through each time its wait is over; the next wait is twice as long. */
-function holdBack({ key }: SentPrompt, slowed: NonNullable<Prompt['slowed']>, nowMs: number): void {
+function holdBack({ key }: SentPrompt, slowed: Slowed, nowMs: number): void {
   const leftMs = slowed.nextAtMs - nowMs;
   if (leftMs <= 0) {
     slowed.waitMs = Math.min(slowed.waitMs * 2, longestWaitMs);
