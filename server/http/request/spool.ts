@@ -3,7 +3,7 @@
  * one temp file that only this user can read. Owns that file's whole life; knows nothing of multipart.
  */
 import { randomUUID } from 'node:crypto';
-import { type FileHandle, mkdir, open, readdir, rm } from 'node:fs/promises';
+import { type FileHandle, open, rm } from 'node:fs/promises';
 import path from 'node:path';
 import type { Readable } from 'node:stream';
 import { finished } from 'node:stream/promises';
@@ -19,7 +19,7 @@ export interface OutgoingBody {
 }
 
 export interface SpoolOptions {
-  /** Where the temp file goes; must exist (`prepareSpoolFolder`). */
+  /** Where the temp file goes; must exist. What a crash leaves in it is removed at the next start (`data-folder.ts`). */
   folder: string;
   /** How long the upload says it is. */
   expectedBytes?: number;
@@ -37,13 +37,6 @@ const nothing = Buffer.alloc(0);
 
 /** What is alive right now in this process; both return to zero when no upload is under way. */
 export const spoolCounts = { spools: 0, files: 0 };
-
-/** Makes the folder (0700) and removes what a crash left in it. Once at start, before the first upload. */
-export async function prepareSpoolFolder(folder: string): Promise<void> {
-  await mkdir(folder, { recursive: true, mode: 0o700 });
-  const leftovers = (await readdir(folder)).filter((name) => name.endsWith(FILE_SUFFIX));
-  await Promise.all(leftovers.map((name) => rm(path.join(folder, name), { force: true })));
-}
 
 export class Spool {
   readonly #path: string;

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { Readable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { prepareSpoolFolder, Spool, spoolCounts } from '../../../../server/http/request/spool.ts';
+import { Spool, spoolCounts } from '../../../../server/http/request/spool.ts';
 import { readAll } from './upload-server.ts';
 
 let folder: string;
@@ -132,16 +132,4 @@ test('a file that someone shortened is not sent as if it were whole', async () =
   await writeFile(path.join(folder, name), 'short');
   await expect(readAll(spool.whole())).rejects.toThrow('shorter');
   await spool.dispose();
-});
-
-test('the folder is made for this user only, and freed of what a crash left', async () => {
-  const fresh = path.join(folder, 'a', 'uploads');
-  await prepareSpoolFolder(fresh);
-  expect((await stat(fresh)).mode & 0o777).toBe(0o700);
-  const crashed = new Spool({ folder: fresh, memoryBytes: 0 });
-  await write(crashed, Buffer.from('left'));
-  await writeFile(path.join(fresh, 'other.txt'), 'not ours');
-  await prepareSpoolFolder(fresh);
-  expect(await readdir(fresh)).toEqual(['other.txt']);
-  await crashed.dispose();
 });
