@@ -8,7 +8,7 @@ import { type Accounting, addUp } from '../usage/add-up.ts';
 import { estimatePrompt } from '../usage/estimate-prompt.ts';
 import { estimateReply } from '../usage/estimate-reply.ts';
 import { type ExtractedUsage, extractUsage, type UsageHints } from '../usage/extract.ts';
-import type { IncomingBody } from './request/outgoing-body.ts';
+import type { IncomingBody } from './request/incoming-body.ts';
 import type { AttemptTrace, RequestTrace } from './request-trace.ts';
 
 /** US dollars, or null where no price is known. Some prices are by the request, so they hold without a usage too. */

@@ -9,7 +9,7 @@ import type { ResponseHeaders } from '../transport/transport.ts';
 import { redactBytes } from './redact-credential.ts';
 import { redactHeaders } from './redact-headers.ts';
 import type { ReplyInspector } from './reply/reply-inspector.ts';
-import type { IncomingBody } from './request/outgoing-body.ts';
+import type { IncomingBody } from './request/incoming-body.ts';
 
 export class Capture implements ReplyInspector {
   readonly #maxBytes: number;

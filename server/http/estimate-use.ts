@@ -1,6 +1,6 @@
 import type { Usage } from '../contract/ledger.ts';
 import type { InferenceRoute } from './inference-routes.ts';
-import type { IncomingBody } from './request/outgoing-body.ts';
+import type { IncomingBody } from './request/incoming-body.ts';
 
 /** English text has about four bytes to a token. */
 const bytesPerToken = 4;

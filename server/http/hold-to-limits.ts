@@ -8,7 +8,7 @@ import type { PriceOf } from './accounting.ts';
 import { estimateUse } from './estimate-use.ts';
 import type { InferenceRoute } from './inference-routes.ts';
 import type { CallPlan } from './plan-call.ts';
-import type { IncomingBody } from './request/outgoing-body.ts';
+import type { IncomingBody } from './request/incoming-body.ts';
 import { promptFingerprint } from './request/prompt-fingerprint.ts';
 
 export interface LimitPorts {

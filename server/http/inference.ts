@@ -23,7 +23,7 @@ import { isModelsPath, sendModels } from './models.ts';
 import { sendOwnUsage } from './own-usage.ts';
 import { type CallPlan, planCall } from './plan-call.ts';
 import { sendError, toGatewayError } from './reply/send-error.ts';
-import type { IncomingBody } from './request/outgoing-body.ts';
+import type { IncomingBody } from './request/incoming-body.ts';
 import type { OutgoingCall } from './request/outgoing-request.ts';
 import { ClientGone } from './request/read-body.ts';
 import { receiveBody } from './request/receive-body.ts';

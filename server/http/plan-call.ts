@@ -4,7 +4,7 @@ import type { Job, JobStore } from '../jobs/job-store.ts';
 import { mayUseAnyModel, type Resolved, resolveDefault, resolveRoute } from '../routing/resolve.ts';
 import type { CompiledGroup, CompiledKey, Snapshot, Target } from '../routing/snapshot.ts';
 import type { RouteMatch } from './inference-routes.ts';
-import type { RequestFields } from './request/outgoing-body.ts';
+import type { RequestFields } from './request/incoming-body.ts';
 
 export interface CallPlan {
   /** The client's name for the model; null if none was named. */

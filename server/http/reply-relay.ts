@@ -27,7 +27,7 @@ import type { ReplyBody } from './reply/reply-body.ts';
 import { isEventStream } from './reply/reply-headers.ts';
 import type { ReplyInspector } from './reply/reply-inspector.ts';
 import { endedEarly } from './reply/stream-break.ts';
-import type { IncomingBody } from './request/outgoing-body.ts';
+import type { IncomingBody } from './request/incoming-body.ts';
 import { wantsUsage } from './request/wants-usage.ts';
 import type { AttemptTrace } from './request-trace.ts';
 import { isPackedStream, StreamDecoder } from './stream/stream-decoder.ts';

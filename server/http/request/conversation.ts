@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { IncomingBody } from './outgoing-body.ts';
+import type { IncomingBody } from './incoming-body.ts';
 
 /**
  * What stays the same from turn to turn of a conversation: the client's own name for it, else how it begins. Null for a

@@ -1,5 +1,5 @@
 import type { InferenceRoute } from '../inference-routes.ts';
-import type { IncomingBody } from './outgoing-body.ts';
+import type { IncomingBody } from './incoming-body.ts';
 
 /** How many answers a chat or completion request asks for: `n` for each of its prompts. */
 export function countChoices({ capability }: InferenceRoute, body: IncomingBody): number {

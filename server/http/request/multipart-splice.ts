@@ -6,7 +6,8 @@ import { GatewayError } from '../../contract/errors.ts';
 import type { ByteRange } from '../json/json-peek.ts';
 import { headerParameters } from './header-parameters.ts';
 import type { MultipartBody } from './multipart.ts';
-import type { OutgoingBody, Spool } from './spool.ts';
+import type { Sendable } from './sendable.ts';
+import type { Spool } from './spool.ts';
 
 interface Delimiter {
   /** Offset of the line break that belongs to it; -2 where it opens the body and has none. */
@@ -26,7 +27,7 @@ const TAIL_BYTES = 64 * 1024;
  * The upload with `value` in the text field `name`: in place, in every occurrence; where there is none, in a new part
  * before all others, since some upstreams want the small fields before the files.
  */
-export async function withField(body: MultipartBody, name: string, value: string): Promise<OutgoingBody> {
+export async function withField(body: MultipartBody, name: string, value: string): Promise<Sendable> {
   const ranges = await findField(body, name);
   if (ranges.length === 0) return withNewPart(body, name, value);
   const segments: (ByteRange | Buffer)[] = [];
@@ -59,7 +60,7 @@ async function collect(body: MultipartBody, name: string, { from, expected }: { 
   return ranges;
 }
 
-async function withNewPart(body: MultipartBody, name: string, value: string): Promise<OutgoingBody> {
+async function withNewPart(body: MultipartBody, name: string, value: string): Promise<Sendable> {
   const { spool, boundary, size } = body;
   const part = `--${boundary}${LINE_BREAK}Content-Disposition: form-data; name="${name}"${HEADERS_END}${value}${LINE_BREAK}`;
   const start = await firstDelimiter(body);

@@ -3,8 +3,9 @@ import type { UpstreamCredential } from '../../providers/upstream.ts';
 import type { CompiledGroup, Target } from '../../routing/snapshot.ts';
 import type { OutgoingRequest } from '../../transport/transport.ts';
 import type { RouteMatch } from '../inference-routes.ts';
-import type { IncomingBody, Sendable } from './outgoing-body.ts';
+import type { IncomingBody } from './incoming-body.ts';
 import { outgoingHeaders } from './request-headers.ts';
+import type { Sendable } from './sendable.ts';
 
 /** What is asked, whoever is asked. */
 export interface OutgoingCall {

@@ -3,8 +3,8 @@ import type { Request, Response } from 'express';
 import { GatewayError } from '../../contract/errors.ts';
 import type { Settings } from '../../contract/settings.ts';
 import type { InferenceRoute } from '../inference-routes.ts';
+import { emptyBody, FormBody, type IncomingBody, JsonBody } from './incoming-body.ts';
 import { receiveMultipart } from './multipart.ts';
-import { emptyBody, FormBody, type IncomingBody, JsonBody } from './outgoing-body.ts';
 import { readBody } from './read-body.ts';
 import { watchSender } from './slow-senders.ts';
 

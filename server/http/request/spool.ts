@@ -10,13 +10,8 @@ import { finished } from 'node:stream/promises';
 import { GatewayError } from '../../contract/errors.ts';
 import { describeFileProblem, systemErrorCode } from '../../files/file-problem.ts';
 import type { ByteRange } from '../json/json-peek.ts';
+import type { Sendable } from './sendable.ts';
 import { SpoolReader } from './spool-reader.ts';
-
-/** A body ready to be sent; `open` may be called once per attempt. A Readable that is not wanted must be destroyed. */
-export interface OutgoingBody {
-  length: number;
-  open(): Buffer | Readable;
-}
 
 export interface SpoolOptions {
   /** Where the temp file goes; must exist. What a crash leaves in it is removed at the next start (`data-folder.ts`). */
@@ -94,12 +89,12 @@ export class Spool {
   }
 
   /** The bytes as they came. */
-  whole(): OutgoingBody {
+  whole(): Sendable {
     return this.assemble([{ start: 0, end: this.#size }]);
   }
 
   /** A body made of ranges of the spooled bytes and of other bytes between them. */
-  assemble(segments: readonly (ByteRange | Buffer)[]): OutgoingBody {
+  assemble(segments: readonly (ByteRange | Buffer)[]): Sendable {
     const length = segments.reduce((sum, segment) => sum + segmentLength(segment), 0);
     return { length, open: () => (this.#isInFile ? this.#read(segments) : this.#join(segments)) };
   }

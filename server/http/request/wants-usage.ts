@@ -1,5 +1,5 @@
 import { isObject } from '../json/parse-object.ts';
-import type { IncomingBody } from './outgoing-body.ts';
+import type { IncomingBody } from './incoming-body.ts';
 
 /** Whether the client itself asked for the usage at the end of its chat stream. */
 export function wantsUsage(body: IncomingBody): boolean {

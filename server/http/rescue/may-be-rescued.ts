@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { InferenceRoute } from '../inference-routes.ts';
 import type { CallPlan } from '../plan-call.ts';
 import { countChoices } from '../request/count-choices.ts';
-import type { FieldName, IncomingBody } from '../request/outgoing-body.ts';
+import type { FieldName, IncomingBody } from '../request/incoming-body.ts';
 import type { OutgoingCall } from '../request/outgoing-request.ts';
 
 /** Only one text can be put together from two streams: no further choices, and no other route's events. */

@@ -8,7 +8,8 @@ import { buffer } from 'node:stream/consumers';
 import express from 'express';
 import { GatewayError } from '../../../../server/contract/errors.ts';
 import { type MultipartBody, receiveMultipart } from '../../../../server/http/request/multipart.ts';
-import { type OutgoingBody, spoolCounts } from '../../../../server/http/request/spool.ts';
+import type { Sendable } from '../../../../server/http/request/sendable.ts';
+import { spoolCounts } from '../../../../server/http/request/spool.ts';
 
 export interface Upload {
   /** The body as the client sent it, and as it would be sent on. */
@@ -69,7 +70,7 @@ export async function startUploadServer(): Promise<UploadServer> {
   });
 }
 
-export async function readAll(body: OutgoingBody): Promise<Buffer> {
+export async function readAll(body: Sendable): Promise<Buffer> {
   const opened = body.open();
   return Buffer.isBuffer(opened) ? opened : buffer(opened);
 }

@@ -1,16 +1,10 @@
 /** A request's body, looked at as far as routing needs, and what is sent of it to a target: the client's own bytes but for a changed model name. */
-import type { Readable } from 'node:stream';
 import { GatewayError } from '../../contract/errors.ts';
 import { fieldValue, type JsonField, type JsonPeek, peekJson } from '../json/json-peek.ts';
 import { applyEdits, fieldEdits, type JsonEdit, usageEdits } from '../json/json-splice.ts';
 import type { MultipartBody } from './multipart.ts';
 import { withField } from './multipart-splice.ts';
-
-/** What can be sent, again if need be. */
-export interface Sendable {
-  length: number;
-  open(): Buffer | Readable;
-}
+import type { Sendable } from './sendable.ts';
 
 /** Fields of a body that Sluice reads. */
 export interface RequestFields {

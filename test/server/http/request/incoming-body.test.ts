@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { JsonBody } from '../../../../server/http/request/outgoing-body.ts';
+import { JsonBody } from '../../../../server/http/request/incoming-body.ts';
 
 const body = (text: string) => new JsonBody(Buffer.from(text));
 const sent = async (text: string, model: string | null, askUsage = false) => {
