@@ -18,8 +18,8 @@ import type { ControlPlane } from '../control/control-plane.ts';
 import { parseInput } from '../control/parse-input.ts';
 import type { ExportFormat } from '../ledger/export.ts';
 import type { RequestFilter } from '../ledger/queries.ts';
+import { createEventStreams } from './control-event-streams.ts';
 import { checkControlAccess, hasSession } from './control-guard.ts';
-import { createEventStreams } from './event-stream.ts';
 import { sendContinue } from './request/read-body.ts';
 
 export interface ControlRoutePorts {

@@ -1,6 +1,6 @@
 /** Finds model servers on this machine on the ports they usually have. Asks loopback only, and only what any client may ask. */
 import type { DetectedServer, Preset } from '../contract/preset.ts';
-import { readReply, type WholeReply } from '../transport/read-reply.ts';
+import { type GatheredReply, readReply } from '../transport/read-reply.ts';
 import type { Transport } from '../transport/transport.ts';
 import { TransportError } from '../transport/transport-error.ts';
 import { parseModelList } from './parse-model-list.ts';
@@ -55,7 +55,7 @@ async function detectAt(port: number, usual: string[], transport: Transport): Pr
 interface Answering {
   origin: string;
   usual: string[];
-  reply: WholeReply;
+  reply: GatheredReply;
   models: ReadonlyMap<string, ModelInfo> | null;
   transport: Transport;
 }
@@ -78,7 +78,7 @@ async function isOllama(origin: string, transport: Transport): Promise<boolean> 
   return reply?.status === 200 && isJson(reply) && reply.body.includes('"version"');
 }
 
-function isJson({ headers }: WholeReply): boolean {
+function isJson({ headers }: GatheredReply): boolean {
   return /^application\/([\w.+-]+\+)?json\b/i.test(String(headers['content-type'] ?? ''));
 }
 
@@ -89,7 +89,7 @@ function presetOf(id: string): Preset {
 }
 
 /** Null where nobody answers in time. */
-async function get(origin: string, path: string, transport: Transport): Promise<WholeReply | null> {
+async function get(origin: string, path: string, transport: Transport): Promise<GatheredReply | null> {
   try {
     return await readReply(transport, {
       origin,

@@ -1,7 +1,7 @@
 import type { OutgoingRequest, ResponseHeaders, Transport } from './transport.ts';
 import { TransportError } from './transport-error.ts';
 
-export interface WholeReply {
+export interface GatheredReply {
   status: number;
   headers: ResponseHeaders;
   body: Buffer;
@@ -15,7 +15,7 @@ export function readReply(
   transport: Transport,
   request: OutgoingRequest,
   maxBytes = 16 * 1024 * 1024,
-): Promise<WholeReply> {
+): Promise<GatheredReply> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let size = 0;
