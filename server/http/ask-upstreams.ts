@@ -32,14 +32,14 @@ import { mayBeRescued, mayBeResumed } from './rescue/may-be-rescued.ts';
 import { watchStream } from './stream/stream-protocol.ts';
 import { type StreamText, streamTextOf } from './stream/stream-text.ts';
 
-export interface AskingPorts {
+export interface AttemptsPorts {
   transport: Transport;
   jobs: JobStore;
   picker: Picker;
 }
 
-export interface AskingOptions {
-  ports: AskingPorts;
+export interface AttemptsOptions {
+  ports: AttemptsPorts;
   request: IncomingMessage;
   response: ServerResponse;
   settings: Settings;
@@ -51,10 +51,10 @@ export interface AskingOptions {
 /** What is still read of an upstream when its client has left, where the group wants exact usage. */
 const drainMs = 60_000;
 
-export class Asking {
+export class UpstreamAttempts {
   readonly client: ClientReply;
-  readonly #options: AskingOptions;
-  readonly #plan: CallPlan;
+  readonly #options: AttemptsOptions;
+  readonly #callPlan: CallPlan;
   readonly #call: OutgoingCall;
   readonly #running = new Set<ReplyRelay>();
   readonly #gone = Promise.withResolvers<void>();
@@ -69,10 +69,10 @@ export class Asking {
   readonly #continuing = new Set<Target>();
   #hasLeft = false;
 
-  constructor(options: AskingOptions, plan: CallPlan, call: OutgoingCall) {
+  constructor(options: AttemptsOptions, callPlan: CallPlan, call: OutgoingCall) {
     const { response, settings, trace } = options;
     this.#options = options;
-    this.#plan = plan;
+    this.#callPlan = callPlan;
     this.#call = call;
     this.client = new ClientReply({
       response,
@@ -80,7 +80,7 @@ export class Asking {
       keepAliveMs: settings.keepAliveCommentMs,
       showsAttempts: settings.replyHeaders,
     });
-    this.#text = mayBeRescued(plan, call) ? streamTextOf(call.match.route) : null;
+    this.#text = mayBeRescued(callPlan, call) ? streamTextOf(call.match.route) : null;
     this.#download = mayBeResumed(call, options.request) ? new Download() : null;
   }
 
@@ -96,9 +96,9 @@ export class Asking {
       capability: match.route.capability,
       conversation: () => conversationOf(body),
     };
-    const plan = new AttemptPlan({
-      targets: this.#plan.targets,
-      credentialId: this.#plan.credentialId,
+    const attempts = new AttemptPlan({
+      targets: this.#callPlan.targets,
+      credentialId: this.#callPlan.credentialId,
       policy: group.policy,
       picker: ports.picker,
       request,
@@ -106,7 +106,7 @@ export class Asking {
       random: Math.random,
     });
     const outcome = await runAttempts({
-      plan,
+      plan: attempts,
       picker: ports.picker,
       start: (next) => this.#start(next),
       gone: this.#gone.promise,
@@ -140,7 +140,7 @@ export class Asking {
     const { request: client } = this.#options;
     const { match, body } = this.#call;
     const askUsage = target.provider.askUsage && match.route.stream === 'chat';
-    const previousId = match.id === null ? this.#plan.upstreamId : undefined;
+    const previousId = match.id === null ? this.#callPlan.upstreamId : undefined;
     const sendable = this.#continued(target, await body.sendable(target.model, askUsage, previousId));
     if (this.#hasLeft || this.#answer) {
       trace.record.failure = 'client-gone';

@@ -13,7 +13,7 @@ import type { RunawayGuard } from '../limits/runaway-guard.ts';
 import type { CompiledGroup, CompiledKey, Snapshot } from '../routing/snapshot.ts';
 import { accountFor, type PriceOf } from './accounting.ts';
 import type { Admission, Place } from './admission.ts';
-import { Asking, type AskingPorts } from './ask-upstreams.ts';
+import { type AttemptsPorts, UpstreamAttempts } from './ask-upstreams.ts';
 import { Capture } from './capture.ts';
 import { allowOrigin } from './cors.ts';
 import { authenticate, checkHost, checkOrigin } from './guards.ts';
@@ -31,7 +31,7 @@ import { checkHops } from './request/request-headers.ts';
 import { RequestTrace } from './request-trace.ts';
 import { sendVideoList } from './video-list.ts';
 
-export interface InferencePorts extends AskingPorts {
+export interface InferencePorts extends AttemptsPorts {
   /** The current one; a request takes it once. */
   snapshot(): Snapshot;
   admission: Admission;
@@ -76,7 +76,7 @@ class InferenceCall {
   readonly #trace: RequestTrace;
   #body: IncomingBody | undefined;
   #place: Place | undefined;
-  #asking: Asking | undefined;
+  #attempts: UpstreamAttempts | undefined;
   /** Null if its group does not want headers and bodies kept. */
   #capture: Capture | null = null;
   #clientGone = false;
@@ -90,7 +90,7 @@ class InferenceCall {
     response.on('close', () => {
       if (response.writableFinished) return;
       this.#clientGone = true;
-      this.#asking?.clientLeft();
+      this.#attempts?.clientLeft();
     });
   }
 
@@ -180,7 +180,7 @@ class InferenceCall {
 
   async #ask(plan: CallPlan, call: OutgoingCall): Promise<void> {
     const { settings } = this.#snapshot;
-    const asking = new Asking(
+    const attempts = new UpstreamAttempts(
       {
         ports: this.#ports,
         request: this.#request,
@@ -192,12 +192,12 @@ class InferenceCall {
       plan,
       call,
     );
-    this.#asking = asking;
+    this.#attempts = attempts;
     try {
-      await asking.run();
+      await attempts.run();
     } finally {
-      asking.client.stop();
-      this.#trace.reply = asking.client.reply;
+      attempts.client.stop();
+      this.#trace.reply = attempts.client.reply;
     }
   }
 

@@ -20,7 +20,7 @@ import {
   watchStream,
 } from './stream-protocol.ts';
 import { maxEventBytes, type StreamText } from './stream-text.ts';
-import { stripUsage } from './usage-stripper.ts';
+import { withoutUsage } from './usage-stripper.ts';
 
 /** What a stream's attempt does for it besides. */
 export interface StreamHost extends ReplyHost {
@@ -44,7 +44,7 @@ export interface StreamOptions {
 }
 
 /** What may come before the first content; more is passed on, whatever it is. */
-const maxHeldBytes = 256 * 1024;
+const maxBytesBeforeContent = 256 * 1024;
 
 export class StreamedReply implements ReplyBody {
   readonly #host: StreamHost;
@@ -125,7 +125,7 @@ export class StreamedReply implements ReplyBody {
     if (!this.#error) this.#listen(event);
     if (this.#error) return null;
     this.#watch.note(event);
-    return this.#options.stripUsage ? stripUsage(bytes) : bytes;
+    return this.#options.stripUsage ? withoutUsage(bytes) : bytes;
   }
 
   #listen(event: StreamEvent): void {
@@ -166,7 +166,7 @@ export class StreamedReply implements ReplyBody {
     }
     this.#held.push(bytes);
     this.#heldBytes += bytes.length;
-    if (this.#heldBytes > maxHeldBytes) this.#begin();
+    if (this.#heldBytes > maxBytesBeforeContent) this.#begin();
     if (this.#host.hasBegun) this.#release();
   }
 

@@ -13,7 +13,7 @@ const dataField = /^data: ?/m;
 const COMMA = 0x2c;
 
 /** An `EventFilter`. */
-export function stripUsage(event: Buffer): Buffer | null {
+export function withoutUsage(event: Buffer): Buffer | null {
   const usualAt = event.length - usualEnd.length;
   if (usualAt > 0 && event.compare(usualEnd, 0, usualEnd.length, usualAt) === 0) return shortened(event, usualAt);
   if (!event.includes(usageKey)) return event;

@@ -8,7 +8,7 @@ import { readEvent } from '../../../../server/http/stream/stream-event.ts';
 import type { StreamProtocol } from '../../../../server/http/stream/stream-protocol.ts';
 import { type StreamText, takeAll } from '../../../../server/http/stream/stream-text.ts';
 import { StreamedReply, type StreamHost } from '../../../../server/http/stream/streamed-reply.ts';
-import { stripUsage } from '../../../../server/http/stream/usage-stripper.ts';
+import { withoutUsage } from '../../../../server/http/stream/usage-stripper.ts';
 
 /** An attempt that nobody disputes. */
 class Host implements StreamHost {
@@ -110,7 +110,7 @@ describe('a chat stream', () => {
           const events = [first, ...list, 'data: [DONE]\n\n'];
           const { host, text } = run(cutAt(Buffer.from(events.join('')), cuts), 'chat', strips);
           const sound = events.filter(isSound).map((event) => Buffer.from(event));
-          const wanted = strips ? sound.map(stripUsage).filter((event) => event !== null) : sound;
+          const wanted = strips ? sound.map(withoutUsage).filter((event) => event !== null) : sound;
           const sent = Buffer.concat(host.written);
           expect(sent.toString()).toBe(Buffer.concat(wanted).toString());
           expect([host.ended, host.dropped]).toEqual(['complete', events.length - sound.length]);

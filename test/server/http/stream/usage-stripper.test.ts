@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { stripUsage } from '../../../../server/http/stream/usage-stripper.ts';
+import { withoutUsage } from '../../../../server/http/stream/usage-stripper.ts';
 
-const strip = (event: string) => stripUsage(Buffer.from(event))?.toString() ?? null;
+const strip = (event: string) => withoutUsage(Buffer.from(event))?.toString() ?? null;
 
 describe('the extra chunk goes', () => {
   test.each([
@@ -43,6 +43,6 @@ describe('all else stays, in the same buffer', () => {
     'data: [DONE]\n\n',
   ])('%j', (text) => {
     const event = Buffer.from(text);
-    expect(stripUsage(event)).toBe(event);
+    expect(withoutUsage(event)).toBe(event);
   });
 });
