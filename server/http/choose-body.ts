@@ -1,7 +1,7 @@
 import { differingFailure, type Failure, fleetingFailure } from '../routing/classify-failure.ts';
 import { isPage } from './reply/judge-whole.ts';
 import { RefusedReply } from './reply/refused-reply.ts';
-import type { ReplyBody } from './reply/reply-body.ts';
+import type { AttemptHost, ReplyBody } from './reply/reply-body.ts';
 import { isReadableStream } from './reply/reply-headers.ts';
 import { maxHeldBytes, WholeReply } from './reply/whole-reply.ts';
 import { ChatSplice } from './rescue/chat-splice.ts';
@@ -12,7 +12,7 @@ import { type Splice, SplicedReply } from './rescue/spliced-reply.ts';
 import type { ChatSoFar } from './stream/chat-text.ts';
 import type { ResponseSoFar } from './stream/response-text.ts';
 import type { StreamText } from './stream/stream-text.ts';
-import { StreamedReply, type StreamHost } from './stream/streamed-reply.ts';
+import { StreamedReply } from './stream/streamed-reply.ts';
 
 /** What has to be known of a request to read a stream for it. */
 export interface StreamNeeds {
@@ -42,7 +42,7 @@ export type ChosenBody =
   | { kind: 'none'; what: string; failure: Failure };
 
 /** Who reads the body of a reply whose status and headers are here. */
-export function chooseBody(host: StreamHost, needs: StreamNeeds): ChosenBody {
+export function chooseBody(host: AttemptHost, needs: StreamNeeds): ChosenBody {
   const { route } = host;
   const { choices, stripUsage, text, rest, download } = needs;
   if (host.status >= 400) return { kind: 'other', body: new RefusedReply(host) };
@@ -62,7 +62,7 @@ export function chooseBody(host: StreamHost, needs: StreamNeeds): ChosenBody {
 }
 
 /** A status that says that nothing follows it, or that it is elsewhere and not where. */
-function isBare({ status, method }: StreamHost): boolean {
+function isBare({ status, method }: AttemptHost): boolean {
   if (status === 204 || status === 205) return method !== 'DELETE';
   return status >= 300 && (status !== 304 || method === 'POST');
 }

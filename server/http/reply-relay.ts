@@ -23,7 +23,7 @@ import { AttemptNotes } from './attempt-notes.ts';
 import { chooseBody, type StreamNeeds } from './choose-body.ts';
 import type { ClientReply } from './client-reply.ts';
 import type { InferenceRoute } from './inference-routes.ts';
-import type { ReplyBody } from './reply/reply-body.ts';
+import type { AttemptHost, ReplyBody } from './reply/reply-body.ts';
 import { isEventStream } from './reply/reply-headers.ts';
 import type { ReplyInspector } from './reply/reply-inspector.ts';
 import { endedEarly } from './reply/stream-break.ts';
@@ -32,7 +32,6 @@ import { wantsUsage } from './request/wants-usage.ts';
 import type { AttemptTrace } from './request-trace.ts';
 import { isPackedStream, StreamDecoder } from './stream/stream-decoder.ts';
 import { streamOfWhole } from './stream/stream-of-whole.ts';
-import type { StreamHost } from './stream/streamed-reply.ts';
 
 export interface RelayOptions {
   client: ClientReply;
@@ -58,7 +57,7 @@ export interface RelayOptions {
 /** As an attempt's, but for redirects, which may be followed. */
 export type RelayResult = AttemptResult | { kind: 'redirected'; location: string };
 
-export class ReplyRelay implements ReplyHandler, StreamHost {
+export class ReplyRelay implements ReplyHandler, AttemptHost {
   readonly result: Promise<RelayResult>;
   status = 0;
   headers: ResponseHeaders = {};

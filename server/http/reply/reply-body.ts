@@ -28,7 +28,7 @@ export interface ReplyHost {
   readonly hasBegun: boolean;
   /** Makes this attempt the answer, and sends its head. False if that cannot be any more: then the attempt is over. */
   begin(): boolean;
-  /** What has come says nothing: something has to within the time that the first content may take. */
+  /** Nothing that came is content yet: it has to follow within `firstContentMs`. */
   awaitContent(): void;
   /** It is here. */
   contentCame(): void;
@@ -47,4 +47,15 @@ export interface ReplyHost {
   failTransport(error: TransportError): void;
   /** The client has its beginning and is told that there is no more: by this event, or by a connection that breaks (null). */
   breakOff(error: GatewayError, event: string | null): void;
+}
+
+/** The same for a reply whose rest another attempt can bring: a stream, or a file. */
+export interface AttemptHost extends ReplyHost {
+  droppedEvent(): void;
+  /** The client has the beginning; what is left may be had from another target. Else it is told of this error. */
+  giveOver(error: GatewayError): void;
+  /** It says something else than what the client has of another stream. */
+  diverged(): void;
+  /** Half an event is with the client, or no longer. */
+  insideEvent(isInside: boolean): void;
 }

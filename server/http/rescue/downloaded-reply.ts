@@ -1,15 +1,14 @@
 import type { TransportError } from '../../transport/transport-error.ts';
-import type { ReplyBody } from '../reply/reply-body.ts';
+import type { AttemptHost, ReplyBody } from '../reply/reply-body.ts';
 import { brokenBy } from '../reply/stream-break.ts';
-import type { StreamHost } from '../stream/streamed-reply.ts';
 import type { Download } from './download.ts';
 
 /** A file, or the rest of one, that passes as it comes; what is left where it breaks off may be had from another attempt. */
 export class DownloadedReply implements ReplyBody {
-  readonly #host: StreamHost;
+  readonly #host: AttemptHost;
   readonly #download: Download;
 
-  constructor(host: StreamHost, download: Download) {
+  constructor(host: AttemptHost, download: Download) {
     this.#host = host;
     this.#download = download;
   }

@@ -6,13 +6,12 @@
 import type { GatewayError } from '../../contract/errors.ts';
 import { SseGate } from '../../transport/sse-gate.ts';
 import type { TransportError } from '../../transport/transport-error.ts';
-import type { ReplyBody } from '../reply/reply-body.ts';
+import type { AttemptHost, ReplyBody } from '../reply/reply-body.ts';
 import { brokenBy, endedEarly } from '../reply/stream-break.ts';
 import { type FirstError, refuseWith, sayingOf } from '../stream/first-event.ts';
 import { readEvent, type StreamEvent } from '../stream/stream-event.ts';
 import type { StreamProtocol } from '../stream/stream-protocol.ts';
 import { maxEventBytes, type StreamText, takeAll } from '../stream/stream-text.ts';
-import type { StreamHost } from '../stream/streamed-reply.ts';
 
 /** Turns the events of the second stream into what the first would have gone on with. Knows what the client has. */
 export interface Splice {
@@ -36,13 +35,13 @@ export interface SpliceOptions {
 }
 
 export class SplicedReply implements ReplyBody {
-  readonly #host: StreamHost;
+  readonly #host: AttemptHost;
   readonly #options: SpliceOptions;
   readonly #gate: SseGate;
   #isDifferent = false;
   #error: FirstError | undefined;
 
-  constructor(host: StreamHost, options: SpliceOptions) {
+  constructor(host: AttemptHost, options: SpliceOptions) {
     this.#host = host;
     this.#options = options;
     this.#gate = new SseGate((bytes) => this.#send(bytes), {

@@ -6,7 +6,7 @@
 import type { GatewayError } from '../../contract/errors.ts';
 import { SseGate } from '../../transport/sse-gate.ts';
 import type { TransportError } from '../../transport/transport-error.ts';
-import type { ReplyBody, ReplyHost } from '../reply/reply-body.ts';
+import type { AttemptHost, ReplyBody } from '../reply/reply-body.ts';
 import { brokenBy, endedEarly } from '../reply/stream-break.ts';
 import { type FirstError, refuseWith, sayingOf } from './first-event.ts';
 import { KnownEvents } from './known-events.ts';
@@ -22,17 +22,6 @@ import {
 import { maxEventBytes, type StreamText } from './stream-text.ts';
 import { withoutUsage } from './usage-stripper.ts';
 
-/** What a stream's attempt does for it besides. */
-export interface StreamHost extends ReplyHost {
-  droppedEvent(): void;
-  /** The client has the beginning; what is left may be had from another target. Else it is told of this error. */
-  giveOver(error: GatewayError): void;
-  /** It says something else than what the client has of another stream. */
-  diverged(): void;
-  /** Half an event is with the client, or no longer. */
-  insideEvent(isInside: boolean): void;
-}
-
 export interface StreamOptions {
   protocol: StreamProtocol;
   /** How many answers a chat stream brings beside one another. */
@@ -47,7 +36,7 @@ export interface StreamOptions {
 const maxBytesBeforeContent = 256 * 1024;
 
 export class StreamedReply implements ReplyBody {
-  readonly #host: StreamHost;
+  readonly #host: AttemptHost;
   readonly #options: StreamOptions;
   readonly #gate: SseGate;
   readonly #watch: StreamWatch;
@@ -59,7 +48,7 @@ export class StreamedReply implements ReplyBody {
   /** The same, to be kept if they become the client's. */
   #heldEvents: (StreamEvent | null)[] = [];
 
-  constructor(host: StreamHost, options: StreamOptions) {
+  constructor(host: AttemptHost, options: StreamOptions) {
     this.#host = host;
     this.#options = options;
     const { protocol, choices, text } = options;

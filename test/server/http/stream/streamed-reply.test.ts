@@ -2,16 +2,17 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { findRoute } from '../../../../server/http/inference-routes.ts';
+import type { AttemptHost } from '../../../../server/http/reply/reply-body.ts';
 import { ChatText } from '../../../../server/http/stream/chat-text.ts';
 import { ResponseText } from '../../../../server/http/stream/response-text.ts';
 import { readEvent } from '../../../../server/http/stream/stream-event.ts';
 import type { StreamProtocol } from '../../../../server/http/stream/stream-protocol.ts';
 import { type StreamText, takeAll } from '../../../../server/http/stream/stream-text.ts';
-import { StreamedReply, type StreamHost } from '../../../../server/http/stream/streamed-reply.ts';
+import { StreamedReply } from '../../../../server/http/stream/streamed-reply.ts';
 import { withoutUsage } from '../../../../server/http/stream/usage-stripper.ts';
 
 /** An attempt that nobody disputes. */
-class Host implements StreamHost {
+class Host implements AttemptHost {
   readonly status = 200;
   readonly headers = {};
   readonly method = 'POST';
