@@ -108,7 +108,7 @@ export async function openControlSide(given: ControlSidePorts): Promise<ControlS
     health,
     createAdminUrl,
     log,
-    priceOf: given.usualPrice,
+    usualPrice: given.usualPrice,
     openSecrets: secrets.open,
     dataFolder: gatewayPorts.dataDir,
     logFolder: gatewayPorts.logFolder ?? null,

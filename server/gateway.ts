@@ -169,7 +169,7 @@ function openFoundations({ config, dataDir, log, proxies }: GatewayPorts) {
     health,
     priceOf,
     usualPrice,
-    picker: new HealthPicker({ health, priceOf: usualPrice }),
+    picker: new HealthPicker({ health, usualPrice }),
     async close() {
       await transport.close();
       jobs.close();

@@ -49,7 +49,7 @@ export interface ControlPorts {
   team: TeamPresets;
   health: HealthBook;
   /** What a usual request costs, in US dollars; null: not known. */
-  priceOf(target: Target): number | null;
+  usualPrice(target: Target): number | null;
   /** Null: nothing is kept. */
   dataFolder: string | null;
   logFolder: string | null;
@@ -127,7 +127,7 @@ export function createControlPlane(ports: ControlPorts): ControlPlane {
       context,
       now: Date.now,
       explainOrder: (targets, strategy) =>
-        explainOrder(targets, { health: ports.health, priceOf: ports.priceOf, strategy, wallMs: Date.now() }),
+        explainOrder(targets, { health: ports.health, usualPrice: ports.usualPrice, strategy, wallMs: Date.now() }),
     }),
     followTeam: () =>
       inTurn(async () => {

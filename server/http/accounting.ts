@@ -105,9 +105,9 @@ class CallAccounting {
         return typeof input === 'string' ? { inputCharacters: [...input].length } : {};
       }
       case 'videos':
-        return quantity('seconds', this.#body.field('seconds'));
+        return quantityHint('seconds', this.#body.field('seconds'));
       case 'images':
-        return quantity('images', this.#body.field('n') ?? 1);
+        return quantityHint('images', this.#body.field('n') ?? 1);
       default:
         return {};
     }
@@ -116,7 +116,7 @@ class CallAccounting {
 
 const estimated: ReadonlySet<Capability> = new Set(['chat', 'completions', 'responses', 'embeddings']);
 
-function quantity(name: 'seconds' | 'images', value: unknown): UsageHints {
+function quantityHint(name: 'seconds' | 'images', value: unknown): UsageHints {
   const number = Number(value);
   return Number.isFinite(number) && number > 0 ? { [name]: number } : {};
 }

@@ -5,7 +5,7 @@
 import type { ServerResponse } from 'node:http';
 import type { GatewayError } from '../contract/errors.ts';
 import type { RequestOutcome } from '../contract/ledger.ts';
-import type { HeldAnswer } from '../routing/last-word.ts';
+import type { HeldAnswer } from '../routing/attempt-result.ts';
 import type { Exchange, ResponseHeaders } from '../transport/transport.ts';
 import { tellsOwnLimits } from './hold-to-limits.ts';
 import { replyHeaders } from './reply/reply-headers.ts';
@@ -20,7 +20,7 @@ export interface ClientReplyOptions {
   showsAttempts: boolean;
 }
 
-/** Whose answer it is, and the how-manieth attempt. */
+/** Whose answer it is, and how many attempts it took. */
 export interface Answerer {
   provider: string;
   attempts: number;

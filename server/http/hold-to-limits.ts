@@ -5,7 +5,7 @@ import type { Limiter } from '../limits/limiter.ts';
 import type { RunawayGuard } from '../limits/runaway-guard.ts';
 import type { CompiledGroup, CompiledKey } from '../routing/snapshot.ts';
 import type { PriceOf } from './accounting.ts';
-import { estimateUse } from './estimate-use.ts';
+import { estimateReservation } from './estimate-reservation.ts';
 import type { InferenceRoute } from './inference-routes.ts';
 import type { CallPlan } from './plan-call.ts';
 import type { IncomingBody } from './request/incoming-body.ts';
@@ -37,7 +37,7 @@ export function holdToLimits(ports: LimitPorts, response: ServerResponse, call: 
   const { key, group, route, body, plan } = call;
   if (key.limited === null && group.limited === null) return null;
   const parties = [key.limited, group.limited].filter((limited) => limited !== null);
-  const usage = estimateUse(route, body);
+  const usage = estimateReservation(route, body);
   const costUsd = costOf(plan, usage, priceOf);
   const estimate = { tokens: (usage.inputTokens ?? 0) + (usage.outputTokens ?? 0), usd: costUsd ?? 0 };
   const headers = limiter.admit(call.requestId, parties, estimate);

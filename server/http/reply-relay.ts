@@ -6,6 +6,7 @@ import { AwakeTimer } from '../awake-clock.ts';
 import type { GatewayError } from '../contract/errors.ts';
 import type { FailureClass } from '../contract/ledger.ts';
 import type { UpstreamCredential } from '../providers/upstream.ts';
+import type { AttemptResult, LastWord, UpstreamAnswer } from '../routing/attempt-result.ts';
 import {
   afterContent,
   classifyTransport,
@@ -13,8 +14,7 @@ import {
   type Failure,
   fleetingFailure,
 } from '../routing/classify-failure.ts';
-import { damageOf, errorOfTransport, type LastWord, type UpstreamAnswer } from '../routing/last-word.ts';
-import type { AttemptResult } from '../routing/run-attempts.ts';
+import { damageOf, errorOfTransport } from '../routing/last-word.ts';
 import type { Target } from '../routing/snapshot.ts';
 import { readUpstreamError } from '../routing/upstream-error.ts';
 import type { Exchange, ReplyHandler, ResponseHeaders } from '../transport/transport.ts';

@@ -1,26 +1,10 @@
 /** What a client is told when nobody answered: of all that the upstreams said, what helps it most. */
 import { type ErrorBody, GatewayError } from '../contract/errors.ts';
 import type { FailureClass } from '../contract/ledger.ts';
-import type { ResponseHeaders } from '../transport/transport.ts';
 import type { TransportError } from '../transport/transport-error.ts';
-import type { FailedAttempt } from './run-attempts.ts';
+import type { FailedAttempt, LastWord } from './attempt-result.ts';
 import type { Target } from './snapshot.ts';
 import { readUpstreamError } from './upstream-error.ts';
-
-/** An upstream's answer of which the client has seen nothing, whole. */
-export interface UpstreamAnswer {
-  status: number;
-  headers: ResponseHeaders;
-  body: Buffer;
-}
-
-export interface HeldAnswer extends UpstreamAnswer {
-  provider: string;
-  /** Its error's own name, without any secret. */
-  errorCode: string | null;
-}
-
-export type LastWord = { kind: 'answer'; answer: HeldAnswer } | { kind: 'error'; error: GatewayError };
 
 /**
  * What concerns the request itself says most, then what tells when to ask again; that a target could not be reached says

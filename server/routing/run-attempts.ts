@@ -7,23 +7,9 @@ import { AwakeTimer } from '../awake-clock.ts';
 import { GatewayError } from '../contract/errors.ts';
 import type { AttemptRecord, FailureClass } from '../contract/ledger.ts';
 import type { AttemptPlan, NextAttempt } from './attempt-plan.ts';
-import type { Failure } from './classify-failure.ts';
-import { type LastWord, moreTelling } from './last-word.ts';
+import type { AttemptResult, FailedAttempt, LastWord } from './attempt-result.ts';
+import { moreTelling } from './last-word.ts';
 import type { Picker } from './picker.ts';
-
-export type AttemptResult =
-  /** The client has its answer, or was told of its break: there is nothing more to decide. */
-  | { kind: 'answered'; failure: FailureClass | null }
-  /** The client has left, or another attempt was faster. */
-  | { kind: 'given-up' }
-  | FailedAttempt;
-
-export interface FailedAttempt {
-  /** `failed`: the client has seen nothing of it. `broken`: it has the beginning, and another target may have the rest. */
-  kind: 'failed' | 'broken';
-  failure: Failure;
-  lastWord: LastWord;
-}
 
 /** An attempt under way. */
 export interface RunningAttempt {

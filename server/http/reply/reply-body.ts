@@ -1,6 +1,6 @@
 import type { GatewayError } from '../../contract/errors.ts';
+import type { UpstreamAnswer } from '../../routing/attempt-result.ts';
 import type { Failure } from '../../routing/classify-failure.ts';
-import type { UpstreamAnswer } from '../../routing/last-word.ts';
 import type { ResponseHeaders } from '../../transport/transport.ts';
 import type { TransportError } from '../../transport/transport-error.ts';
 import type { InferenceRoute } from '../inference-routes.ts';

@@ -12,7 +12,7 @@ import { type StrategyFacts, strategies } from './strategies.ts';
 export interface OrderQuestion {
   health: HealthBook;
   /** What a usual request costs, in US dollars; null: not known. */
-  priceOf(target: Target): number | null;
+  usualPrice(target: Target): number | null;
   strategy: Policy['strategy'];
   /** Unix milliseconds. */
   wallMs: number;
@@ -24,10 +24,10 @@ export type ExplainedTarget = { target: Target } & Pick<
 >;
 
 export function explainOrder(targets: readonly Target[], question: OrderQuestion): ExplainedTarget[] {
-  const { health, strategy, wallMs, priceOf } = question;
+  const { health, strategy, wallMs, usualPrice } = question;
   const clocks = { bookMs: health.nowMs(), wallMs };
   const firstByteMs = (target: Target) => health.firstByteMs(target);
-  const facts: StrategyFacts = { random: () => 0.5, conversation: () => null, firstByteMs, priceOf };
+  const facts: StrategyFacts = { random: () => 0.5, conversation: () => null, firstByteMs, usualPrice };
   const ordered = coolingLast(strategies[strategy](targets, facts), health, clocks.bookMs);
   return ordered.map((target) => {
     const { provider, model } = target;
@@ -40,7 +40,7 @@ export function explainOrder(targets: readonly Target[], question: OrderQuestion
       target,
       health: viewCooldown(judgeTarget(health, provider, model), clocks),
       firstByteMs: measured === null ? null : Math.round(measured),
-      priceUsd: priceOf(target),
+      priceUsd: usualPrice(target),
       credentials: judged.filter(({ state }) => state !== 'ok'),
     };
     return { ...explained, place: describePlace(strategy, explained, clocks.wallMs) };

@@ -10,7 +10,7 @@ import { drawFor, type StrategyFacts, strategies } from './strategies.ts';
 export interface HealthPickerPorts {
   health: HealthBook;
   /** What a usual request costs, in US dollars; null: not known. */
-  priceOf(target: Target): number | null;
+  usualPrice(target: Target): number | null;
   /** From 0 to 1. */
   random?(): number;
 }
@@ -77,7 +77,7 @@ export class HealthPicker implements Picker {
       random: this.#random,
       conversation: () => this.#conversationOf(request),
       firstByteMs: (target) => this.#health.firstByteMs(target),
-      priceOf: this.#ports.priceOf,
+      usualPrice: this.#ports.usualPrice,
     };
   }
 

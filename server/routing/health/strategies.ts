@@ -11,7 +11,7 @@ export interface StrategyFacts {
   /** Of late, in milliseconds; null: not measured. */
   firstByteMs(target: Target): number | null;
   /** Of a usual request, in US dollars; null: not known. */
-  priceOf(target: Target): number | null;
+  usualPrice(target: Target): number | null;
 }
 
 type Strategy = (targets: readonly Target[], facts: StrategyFacts) => readonly Target[];
@@ -27,7 +27,7 @@ export const strategies: Record<Policy['strategy'], Strategy> = {
   'lowest-latency': (targets, facts) => sortBy(byPriority(targets, facts), (target) => facts.firstByteMs(target) ?? 0),
   // What nobody can tell the price of may be dear.
   'lowest-price': (targets, facts) =>
-    sortBy(byPriority(targets, facts), (target) => facts.priceOf(target) ?? Number.POSITIVE_INFINITY),
+    sortBy(byPriority(targets, facts), (target) => facts.usualPrice(target) ?? Number.POSITIVE_INFINITY),
   sticky(targets, facts) {
     const conversation = targets.length > 1 ? facts.conversation() : null;
     if (conversation === null) return byPriority(targets, facts);

@@ -66,7 +66,10 @@ export function fakeRun(
   const book = new HealthBook({ nowMs: () => nowMs });
   book.onChange((providerId, isState) => told.push({ providerId, isState }));
   book.follow(snapshot);
-  const picker = new HealthPicker({ health: book, priceOf: ({ provider }) => options.prices?.[provider.id] ?? null });
+  const picker = new HealthPicker({
+    health: book,
+    usualPrice: ({ provider }) => options.prices?.[provider.id] ?? null,
+  });
   const targets = targetsOf(snapshot, options.place);
   const target = (id: string) => {
     const found = targets.find(({ provider }) => provider.id === id);

@@ -16,7 +16,7 @@ const outputFields = ['max_completion_tokens', 'max_output_tokens', 'max_tokens'
  * What a request may use, as far as it can be told before it is sent: held against its limits while it runs. Rough, and
  * replaced by what it really used.
  */
-export function estimateUse(route: InferenceRoute, body: IncomingBody): Usage {
+export function estimateReservation(route: InferenceRoute, body: IncomingBody): Usage {
   if (route.method !== 'POST' || route.model === 'none') return {};
   switch (route.capability) {
     case 'chat':
@@ -26,9 +26,9 @@ export function estimateUse(route: InferenceRoute, body: IncomingBody): Usage {
     case 'embeddings':
       return { inputTokens: promptTokens(body), outputTokens: 0 };
     case 'images':
-      return { images: quantity(body.field('n')) };
+      return { images: requestedQuantity(body.field('n')) };
     case 'videos':
-      return { seconds: quantity(body.field('seconds')) };
+      return { seconds: requestedQuantity(body.field('seconds')) };
     case 'speech':
       return { characters: body.size };
     default:
@@ -48,7 +48,7 @@ function outputTokens(body: IncomingBody): number {
   return unstatedOutputTokens;
 }
 
-function quantity(value: unknown): number {
+function requestedQuantity(value: unknown): number {
   const number = Number(value ?? 1);
   return Number.isFinite(number) && number > 0 ? number : 1;
 }
