@@ -229,6 +229,8 @@ describe('the installed program', () => {
       enableEmbeddedAsarIntegrityValidation: true,
       onlyLoadAppFromAsar: true,
       grantFileProtocolExtraPrivileges: false,
+      // Without a certificate nobody signs after them, and an arm64 Mac starts nothing whose signature they broke.
+      resetAdHocDarwinSignature: true,
     });
   });
 });
