@@ -3,6 +3,7 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { build, type CliOptions, type Configuration } from 'electron-builder';
 import { readTeamPreset } from '../server/config/read-team-preset.ts';
+import { newestChanges } from './newest-changes.ts';
 
 export interface PackageOptions {
   /** As electron-builder's command line names them; without any, the system it runs on. */
@@ -48,14 +49,20 @@ function withPreset(config: Configuration, presetFile: string, folder: string): 
   return { ...config, files: [config.files ?? [], { from: folder, to: 'dist' }].flat() };
 }
 
-function configFor(options: Omit<PackageOptions, 'systems' | 'isFolderOnly' | 'presetFile'>): Configuration {
+/** What electron-builder is told. */
+export function configFor(options: Omit<PackageOptions, 'systems' | 'isFolderOnly' | 'presetFile'>): Configuration {
   const config: Configuration = JSON.parse(readFileSync(join(root, 'build/electron-builder.json'), 'utf8'));
   const { outputFolder, updateUrl, homepage, standInForElectron } = options;
   return {
     ...config,
     directories: { ...config.directories, output: outputFolder },
     ...(homepage ? { extraMetadata: { ...config.extraMetadata, homepage } } : {}),
-    ...(updateUrl ? { publish: { provider: 'generic', url: updateUrl } } : {}),
+    ...(updateUrl
+      ? {
+          publish: { provider: 'generic', url: updateUrl },
+          releaseInfo: { releaseNotes: newestChanges(readFileSync(join(root, 'CHANGELOG.md'), 'utf8')) },
+        }
+      : {}),
     ...(standInForElectron ? { electronDist: standInForElectron, electronFuses: null, npmRebuild: false } : {}),
   };
 }

@@ -7,7 +7,9 @@ import { build } from 'vite';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { bundledPackages } from '../../build/bundled-packages.ts';
 import { writeChecksums } from '../../build/checksums.ts';
+import { newestChanges } from '../../build/newest-changes.ts';
 import { makeNotices } from '../../build/notices.ts';
+import { configFor } from '../../build/package-app.ts';
 import { makeSbom } from '../../build/sbom.ts';
 import { checkout } from '../support/program.ts';
 
@@ -44,6 +46,22 @@ describe('of the packages', () => {
     const notices = makeNotices(checkout, ['node_modules/zod', 'node_modules/@mantine/core']);
     expect(notices).toMatch(/\nzod \d+\.\d+\.\d+ \(MIT\)\n\nMIT License\n/);
     expect(notices).toMatch(/\n@mantine\/core \d+\.\d+\.\d+ \(MIT\)\n/);
+  });
+});
+
+describe('what an update changes', () => {
+  it('is the newest section of the changelog', () => {
+    const changelog = '# Changelog\n\nWords.\n\n## 1.1.0\n\n### Added\n\n- One.\n\n## 1.0.0\n\n- Old.\n';
+    expect(newestChanges(changelog)).toBe('### Added\n\n- One.');
+    expect(newestChanges('# Changelog\n')).toBe('');
+  });
+
+  it('goes into the feed by electron-builder’s own option, where there is a feed', () => {
+    const outputFolder = join(folder, 'release');
+    const releaseNotes = newestChanges(readFileSync(join(checkout, 'CHANGELOG.md'), 'utf8'));
+    expect(releaseNotes).toContain('### Added');
+    expect(configFor({ outputFolder, updateUrl: 'https://updates.example' }).releaseInfo).toEqual({ releaseNotes });
+    expect(configFor({ outputFolder })).not.toHaveProperty('releaseInfo');
   });
 });
 
