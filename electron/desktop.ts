@@ -3,8 +3,7 @@
  * created when Electron is ready.
  */
 import { join } from 'node:path';
-import { app, powerMonitor, protocol, type Rectangle, session, shell } from 'electron';
-import type { AppUpdater } from 'electron-updater';
+import { app, dialog, powerMonitor, protocol, type Rectangle, session, shell } from 'electron';
 import type { PresetPlaces } from '../server/config/managed-preset.ts';
 import type { DesktopView } from '../server/contract/ipc.ts';
 import type { Environment } from '../server/environment.ts';
@@ -24,7 +23,7 @@ import { createTeamPresetInbox, type TeamPresetInbox } from './team-preset-inbox
 import { openTray, type TrayIcon } from './tray.ts';
 import { createTrayActions } from './tray-actions.ts';
 import { isTrayShown } from './tray-host.ts';
-import { createUpdater, type Updater } from './updater.ts';
+import { createUpdater, type Updater, type UpdaterPorts } from './updater.ts';
 import { createWindowKeeper, type WindowKeeper } from './window.ts';
 import { isWindowUrl, serveWindow } from './window-scheme.ts';
 
@@ -35,8 +34,7 @@ export interface DesktopOptions {
   /** What was built: the window, the icons, the preload and the keychain's helper. */
   built: { window: string; icons: string; preload: string; keytarChild: string };
   loginItem: LoginItem;
-  /** Null: whoever installed Sluice sees to its updates. */
-  updater: AppUpdater | null;
+  loadUpdater: UpdaterPorts['load'];
   /** Of team presets that nobody imports. */
   teamPresets: PresetPlaces;
   notice(line: string): void;
@@ -48,6 +46,7 @@ export interface Desktop {
   readonly inbox: TeamPresetInbox;
   /** Starts the engine, and only then shows what there is to see. */
   start(options: { showsWindow: boolean }): Promise<void>;
+  /** Waits for the engine, while that starts. */
   showWindow(): void;
   /** Lets requests end and closes everything. Once: a second call waits for the first. */
   end(): Promise<void>;
@@ -57,17 +56,25 @@ export function createDesktop(options: DesktopOptions): Desktop {
   const { environment, platform, built, loginItem } = options;
   const { dataDir } = environment;
   const messages = messagesFor(app.getLocale());
-  const settings = openDesktopSettings(join(dataDir, 'desktop.json'));
-  closeStoreChannel();
   const host = openHost(options);
+  const settings = openDesktopSettings(join(dataDir, 'desktop.json'), (error) =>
+    host.logFile?.log.warn({ error }, 'what the desktop remembers was not written'),
+  );
+  closeStoreChannel();
   const relay = createEventRelay(host, sendToPage);
   let tray: TrayIcon | null = null;
   const window = openWindowKeeper(options, { settings, host, relay, trayBounds: () => tray?.bounds() ?? null });
-  const notifications = createNotifications({ settings, messages, clicked: window.open });
+  let phase: 'starting' | 'started' | 'ended' = 'starting';
+  let isAwaited = false;
+  const showWindow = (path?: string) => {
+    if (phase === 'started') window.open(path);
+    else isAwaited = true;
+  };
+  const notifications = createNotifications({ settings, messages, clicked: showWindow });
   const updater = createUpdater({
-    updater: options.updater,
+    load: options.loadUpdater,
     changed(view) {
-      notifications.onUpdate(view);
+      if (view.problem === null) notifications.onUpdate(view);
       changed();
     },
   });
@@ -75,27 +82,37 @@ export function createDesktop(options: DesktopOptions): Desktop {
   const desktopView = () => describeDesktop(loginItem, notifications, updater);
   const draw = () => {
     const { startsAtLogin, update } = desktopView();
-    tray?.draw({ ...watch.facts, startsAtLogin, update });
+    // The menu may be open, and would be replaced with every piece of a download.
+    tray?.draw({ ...watch.facts, startsAtLogin, update: { ...update, percent: null } });
   };
   const changed = () => {
     draw();
     window.withPage((page) => sendToPage(page, { type: 'desktop', desktop: desktopView() }));
   };
-  let isEnding = false;
-  const end = once(async () => {
-    isEnding = true;
+  const stop = async () => {
     window.close();
-    stopPower();
     await host.switchOff();
+  };
+  const end = once(async () => {
+    phase = 'ended';
+    stopPower();
+    await stop();
     tray?.close();
+    tray = null;
   });
-  let isStarted = false;
   const inbox = createTeamPresetInbox(() => {
-    if (isStarted) window.open();
+    showWindow();
     window.withPage((page) => sendToPage(page, { type: 'preset-opened' }));
   });
   const showLogFolder = () => void shell.openPath(app.getPath('logs'));
-  const installUpdate = () => void end().then(updater.install);
+  const installUpdate = async () => {
+    const wasOn = host.gateway !== null;
+    const problem = await updater.install(stop);
+    if (problem === null || phase === 'ended') return;
+    if (wasOn) await host.switchOn();
+    host.logFile?.log.error({ problem }, 'the update was not installed');
+    await dialog.showMessageBox({ type: 'error', message: messages.installFailed, detail: problem });
+  };
   const stopPower = watchPower(powerMonitor, () => {
     host.gateway?.networkChanged();
     watch.recount();
@@ -118,21 +135,22 @@ export function createDesktop(options: DesktopOptions): Desktop {
     host,
     inbox,
     end,
-    showWindow: () => window.open(),
+    showWindow: () => showWindow(),
     async start({ showsWindow }) {
       tray = openTray({
         folder: built.icons,
         platform,
         language: { messages, locale: app.getLocale() },
-        actions: createTrayActions({ host, window, loginItem, updater, changed, installUpdate, showLogFolder }),
+        actions: createTrayActions({ host, showWindow, loginItem, updater, changed, installUpdate, showLogFolder }),
       });
       draw();
       await host.switchOn();
-      if (showsWindow || !inbox.isEmpty) window.open();
-      isStarted = true;
+      if (phase === 'ended') return;
+      phase = 'started';
+      if (showsWindow || isAwaited) window.open();
       void updater.check();
       // Without a tray, the window is all there is.
-      if (!window.isOpen && platform === 'linux' && !(await isTrayShown()) && !isEnding) window.open();
+      if (!window.isOpen && platform === 'linux' && !(await isTrayShown())) showWindow();
     },
   };
 }

@@ -21,7 +21,7 @@ export interface IpcHandlerPorts {
   inbox: Pick<TeamPresetInbox, 'take'>;
   desktopView(): DesktopView;
   desktopChanged(): void;
-  installUpdate(): void;
+  installUpdate(): Promise<void>;
   showLogFolder(): void;
 }
 
@@ -50,7 +50,8 @@ export function createIpcHandlers(ports: IpcHandlerPorts): IpcHandlers {
       await updater.check();
       return desktopView();
     },
-    installUpdate: answerNothing(ports.installUpdate),
+    cancelUpdate: answerNothing(updater.cancel),
+    installUpdate: answerNothing(() => void ports.installUpdate()),
     takeOpenedPreset: () => ports.inbox.take(),
     showLogFolder: answerNothing(ports.showLogFolder),
     hideWindow: answerNothing(window.close),

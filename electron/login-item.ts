@@ -1,10 +1,12 @@
 /** Start at login: off until somebody asks for it, and then as it is set in the system, which is asked each time. */
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { App } from 'electron';
+import { GatewayError } from '../server/contract/errors.ts';
 
 export interface LoginItem {
   readonly isOn: boolean;
+  /** Throws a GatewayError if the system does not let it. */
   set(isOn: boolean): void;
 }
 
@@ -33,11 +35,20 @@ export function createAutostartEntry(autostartFolder: string, program: string): 
       return existsSync(path);
     },
     set(isOn) {
-      if (!isOn) return rmSync(path, { force: true });
-      mkdirSync(autostartFolder, { recursive: true });
-      writeFileSync(path, autostartEntry(program));
+      try {
+        if (isOn) writeEntry(path, autostartEntry(program));
+        else rmSync(path, { force: true });
+      } catch (error) {
+        const why = error instanceof Error ? error.message : String(error);
+        throw new GatewayError('storage_unavailable', `Start at login could not be changed: ${why}`);
+      }
     },
   };
+}
+
+function writeEntry(path: string, text: string): void {
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, text);
 }
 
 function autostartEntry(program: string): string {

@@ -4,17 +4,18 @@
  *
  * Nothing may be awaited at the top: Electron is ready only when this module has run.
  */
-import { existsSync, mkdirSync } from 'node:fs';
+import { accessSync, constants, existsSync, mkdirSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import { app } from 'electron';
-import type { AppUpdater } from 'electron-updater';
+import { app, powerMonitor } from 'electron';
 import { openManagedPresets, type PresetPlaces } from '../server/config/managed-preset.ts';
 import { policyPath } from '../server/config/policy-path.ts';
+import { isSluiceLink } from '../server/contract/preset-link.ts';
 import { readEnvironment } from '../server/environment.ts';
 import { createDesktop, type Desktop } from './desktop.ts';
 import { createAutostartEntry, createLoginItem, hiddenFlag } from './login-item.ts';
 import { hearOpened, linkScheme } from './opened-by-system.ts';
+import type { UpdaterLibrary } from './updater.ts';
 import { registerWindowScheme } from './window-scheme.ts';
 
 /** For running requests, which have ten seconds of it, and for everything else. */
@@ -23,10 +24,7 @@ const { env, platform } = process;
 const environment = readEnvironment(env);
 const notice = (line: string) => void process.stderr.write(`${line}\n`);
 
-// Beside the engine's data, so that a data folder is one program, with a window of its own.
-const electronFolder = join(environment.dataDir, 'desktop');
-mkdirSync(electronFolder, { recursive: true, mode: 0o700 });
-app.setPath('userData', electronFolder);
+keepElectronsFiles(join(environment.dataDir, 'desktop'));
 app.setAppLogsPath(environment.systemLogDir ?? join(environment.dataDir, 'logs'));
 app.enableSandbox();
 registerWindowScheme();
@@ -41,7 +39,18 @@ if (app.requestSingleInstanceLock()) {
   app.quit();
 }
 
-async function run(): Promise<void> {
+/** Beside the engine's data, so that a data folder is one program, with a window of its own; else where Electron has them. */
+function keepElectronsFiles(folder: string): void {
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    accessSync(folder, constants.W_OK);
+    app.setPath('userData', folder);
+  } catch (error) {
+    notice(`The window keeps its files in ${app.getPath('userData')}: ${String(error)}`);
+  }
+}
+
+function run(): void {
   const teamPresets = { policy: policyPath(platform, env), builtIn: join(import.meta.dirname, '../team-preset.json') };
   const desktop = createDesktop({
     environment,
@@ -59,17 +68,16 @@ async function run(): Promise<void> {
       platform === 'linux'
         ? createAutostartEntry(join(env.XDG_CONFIG_HOME || join(homedir(), '.config'), 'autostart'), program())
         : createLoginItem(app),
-    updater: updatesAreManaged(teamPresets) ? null : await loadUpdater(),
+    loadUpdater: updatesAreManaged(teamPresets) ? null : loadUpdater,
   });
   endInOrder(desktop);
   opened.passTo(desktop.inbox);
   // Without its installer this is Electron, which links are not to start.
   if (app.isPackaged) app.setAsDefaultProtocolClient(linkScheme);
-  app.on('second-instance', desktop.showWindow);
   app.on('activate', desktop.showWindow);
   // The gateway serves without a window.
   app.on('window-all-closed', () => {});
-  await desktop.start({ showsWindow: !process.argv.includes(hiddenFlag) && !wasOpenedAtLogin() });
+  void desktop.start({ showsWindow: !process.argv.includes(hiddenFlag) && !wasOpenedAtLogin() });
 }
 
 /** Whoever made a build without a feed, or manages this machine, sees to its updates, unless their preset says otherwise. */
@@ -80,8 +88,7 @@ function updatesAreManaged(teamPresets: PresetPlaces): boolean {
   return current !== null && current.preset.updates !== 'on';
 }
 
-/** Large, so only where it has something to do. */
-async function loadUpdater(): Promise<AppUpdater> {
+async function loadUpdater(): Promise<UpdaterLibrary> {
   return (await import('electron-updater')).default.autoUpdater;
 }
 
@@ -95,18 +102,37 @@ function wasOpenedAtLogin(): boolean {
 }
 
 function endInOrder(desktop: Desktop): void {
-  let hasEnded = false;
-  app.on('before-quit', (event) => {
-    if (hasEnded) return;
-    event.preventDefault();
+  let isEnding = false;
+  let mayQuit = false;
+  let startsAgain = false;
+  const end = () => {
+    if (isEnding) return;
+    isEnding = true;
     // Whatever hangs, the process ends all the same.
     setTimeout(() => app.exit(1), endLimitMs).unref();
     void desktop.end().finally(() => {
-      hasEnded = true;
+      mayQuit = true;
       app.quit();
     });
+  };
+  app.on('before-quit', (event) => {
+    if (!mayQuit) event.preventDefault();
+    end();
   });
-  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => app.quit());
+  // To hold up a quit that the system asks for would call off a logout or restart (macOS). What has ended by then is well.
+  const endWithSession = () => {
+    mayQuit = true;
+    end();
+  };
+  powerMonitor.on('shutdown', endWithSession);
+  // Windows tells windows only.
+  app.on('browser-window-created', (_event, window) => window.on('session-end', endWithSession));
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, end);
+  app.on('second-instance', (_event, argv) => {
+    if (!isEnding) return desktop.showWindow();
+    if (!startsAgain) app.relaunch({ execPath: program(), args: argumentsForAnother(argv) });
+    startsAgain = true;
+  });
   process.on('uncaughtException', (error) => {
     const { logFile } = desktop.host;
     logFile?.log.fatal({ error }, 'a fault in Sluice');
@@ -114,4 +140,12 @@ function endInOrder(desktop: Desktop): void {
     notice('A fault in Sluice; it ends now. Its log tells more.');
     app.exit(1);
   });
+}
+
+/** Of a start that this process, which was ending, has swallowed: its link, and none of its own wish for no window. */
+function argumentsForAnother(argv: readonly string[]): string[] {
+  return [
+    ...process.argv.slice(1).filter((each) => each !== hiddenFlag && !isSluiceLink(each)),
+    ...argv.filter(isSluiceLink),
+  ];
 }

@@ -42,11 +42,11 @@ const en = {
   downloadingUpdate: (version: string) => `Downloading ${version}…`,
   installUpdate: (version: string) => `Install ${version} and restart`,
   isCurrent: 'Sluice is up to date',
-  updateFailed: 'Updates could not be checked; try again',
+  updateFailed: 'The update failed; try again',
   updatesManaged: 'Updates come with this installation',
   showLogFolder: 'Show log folder',
   quit: 'Quit Sluice',
-  startFailedTitle: 'Sluice could not start',
+  installFailed: 'The update could not be installed. Sluice goes on as it was.',
   budgetReached: (percent: number, amount: string) => `${percent} % of ${amount} is used.`,
   notifications: {
     'provider-unusable': {
@@ -118,11 +118,11 @@ const zh: ShellMessages = {
   downloadingUpdate: (version) => `正在下载 ${version}…`,
   installUpdate: (version) => `安装 ${version} 并重启`,
   isCurrent: 'Sluice 已是最新版本',
-  updateFailed: '无法检查更新，请重试',
+  updateFailed: '更新失败，请重试',
   updatesManaged: '更新由安装方提供',
   showLogFolder: '打开日志文件夹',
   quit: '退出 Sluice',
-  startFailedTitle: 'Sluice 无法启动',
+  installFailed: '更新无法安装，Sluice 照常运行。',
   budgetReached: (percent, amount) => `${amount} 已使用 ${percent}%。`,
   notifications: {
     'provider-unusable': { title: (name) => `${name} 无法使用`, body: (reason) => reason },

@@ -14,7 +14,7 @@ export interface Notifications {
 }
 
 export interface NotificationPorts {
-  settings: DesktopSettingsStore;
+  settings: Pick<DesktopSettingsStore, 'current' | 'update'>;
   messages: ShellMessages;
   /** The person clicked on one. */
   clicked(path: string): void;

@@ -3,11 +3,13 @@
  * a desktop uses, and beside it what only the desktop has to remember. Knows the second one's shape and nothing of the
  * first.
  */
+import { readFileSync } from 'node:fs';
 import { dirname, parse } from 'node:path';
 import ElectronStore from 'electron-store';
 import { z } from 'zod';
 import { createJsonFilePersistence } from '../server/config/json-file-persistence.ts';
 import type { ConfigPersistence } from '../server/config/persistence.ts';
+import { GatewayError } from '../server/contract/errors.ts';
 import { notificationKinds } from '../server/contract/ipc.ts';
 
 const placeSchema = z.object({ x: z.int(), y: z.int(), width: z.int().positive(), height: z.int().positive() });
@@ -21,8 +23,10 @@ export type DesktopSettings = z.infer<typeof desktopSettingsSchema>;
 
 export interface DesktopSettingsStore {
   readonly current: DesktopSettings;
-  /** Written at once. */
+  /** What a person has asked for: written at once, or refused with a GatewayError and as it was. */
   update(changes: Partial<DesktopSettings>): void;
+  /** What nobody asked for: written if it can be, and known until the end if not. */
+  remember(changes: Partial<DesktopSettings>): void;
 }
 
 /** Of the engine; the store is made at the first write, since a start only reads. */
@@ -34,20 +38,54 @@ export function openSettingsPersistence(path: string): ConfigPersistence {
   });
 }
 
-/** What is not as it should be counts as not set: none of it is worth refusing to start. */
-export function openDesktopSettings(path: string): DesktopSettingsStore {
-  const store = openStore(path, true);
-  const stored = desktopSettingsSchema.safeParse(store.store);
-  let current = stored.success ? stored.data : desktopSettingsSchema.parse({});
+/**
+ * What is not as it should be, or cannot be read, counts as not set: none of it is worth refusing to start.
+ *
+ * @param notWritten told why something to remember was not
+ */
+export function openDesktopSettings(path: string, notWritten: (error: unknown) => void): DesktopSettingsStore {
+  let current = readDesktopSettings(path);
+  let store: ElectronStore | undefined;
+  const write = (next: DesktopSettings) => {
+    store ??= openStore(path, true);
+    store.store = { ...next };
+  };
   return {
     get current() {
       return current;
     },
     update(changes) {
+      const next = { ...current, ...changes };
+      try {
+        write(next);
+      } catch (error) {
+        const why = error instanceof Error ? error.message : String(error);
+        throw new GatewayError('storage_unavailable', `The desktop’s settings could not be written: ${why}`);
+      }
+      current = next;
+    },
+    remember(changes) {
       current = { ...current, ...changes };
-      store.store = { ...current };
+      try {
+        write(current);
+      } catch (error) {
+        notWritten(error);
+      }
     },
   };
+}
+
+function readDesktopSettings(path: string): DesktopSettings {
+  const stored = desktopSettingsSchema.safeParse(readJson(path));
+  return stored.success ? stored.data : desktopSettingsSchema.parse({});
+}
+
+function readJson(path: string): unknown {
+  try {
+    return JSON.parse(readFileSync(path, 'utf8'));
+  } catch {
+    return undefined;
+  }
 }
 
 function openStore(path: string, clearInvalidConfig: boolean): ElectronStore {

@@ -5,21 +5,20 @@ import type { EngineHost } from './engine-host.ts';
 import type { LoginItem } from './login-item.ts';
 import type { TrayActions, TrayProvider } from './tray-menu.ts';
 import type { Updater } from './updater.ts';
-import type { WindowKeeper } from './window.ts';
 
 export interface TrayActionPorts {
   host: EngineHost;
-  window: Pick<WindowKeeper, 'open'>;
+  showWindow(path?: string): void;
   loginItem: LoginItem;
   /** The shell's own state was changed here. */
   changed(): void;
   updater: Pick<Updater, 'check'>;
-  installUpdate(): void;
+  installUpdate(): Promise<void>;
   showLogFolder(): void;
 }
 
 export function createTrayActions(ports: TrayActionPorts): TrayActions {
-  const { host, window, loginItem, changed, updater, installUpdate } = ports;
+  const { host, showWindow, loginItem, changed, updater } = ports;
   const execute = (command: CommandInput) => attempt(async () => host.gateway?.execute(command));
   return {
     setGateway: (isOn) => void (isOn ? host.switchOn() : host.switchOff()),
@@ -33,14 +32,15 @@ export function createTrayActions(ports: TrayActionPorts): TrayActions {
         const revealed = await host.gateway?.execute({ type: 'key.reveal', id });
         if (revealed) await clipboard.writeText(revealed.secret);
       }),
-    openWindow: () => window.open(),
-    showRequest: (id) => window.open(`/requests/${encodeURIComponent(id)}`),
-    setStartAtLogin(isOn) {
-      loginItem.set(isOn);
-      changed();
-    },
+    openWindow: () => showWindow(),
+    showRequest: (id) => showWindow(`/requests/${encodeURIComponent(id)}`),
+    setStartAtLogin: (isOn) =>
+      void attempt(async () => {
+        loginItem.set(isOn);
+        changed();
+      }),
     checkForUpdates: () => void updater.check(),
-    installUpdate,
+    installUpdate: () => void ports.installUpdate(),
     showLogFolder: ports.showLogFolder,
     quit: () => app.quit(),
   };

@@ -1,55 +1,114 @@
 /** Updates: looks for them quietly, loads one that is there, and installs it only when somebody asks. */
-import type { AppUpdater } from 'electron-updater';
+import type { AppUpdater, CancellationToken } from 'electron-updater';
 import type { UpdateView } from '../server/contract/ipc.ts';
 
 export interface Updater {
   readonly view: UpdateView;
-  /** Resolves when the answer is in `view`. */
+  /** Resolves when the answer is in `view`; a download goes on after it. */
   check(): Promise<void>;
-  /** Replaces the program; to be called when everything else has ended. */
-  install(): void;
+  /** Of the download that runs; it begins anew with the next check. */
+  cancel(): void;
+  /**
+   * Replaces the program, once everything else has ended.
+   *
+   * @returns why it could not be, when it has failed; null where there is nothing to install. An installation that goes
+   * well ends the process instead.
+   */
+  install(endEverythingElse: () => Promise<void>): Promise<string | null>;
 }
 
+export type UpdaterLibrary = Pick<
+  AppUpdater,
+  'autoDownload' | 'autoInstallOnAppQuit' | 'checkForUpdates' | 'quitAndInstall' | 'on'
+>;
+
 export interface UpdaterPorts {
-  /** Null: whoever installed Sluice sees to its updates. */
-  updater: Pick<
-    AppUpdater,
-    'autoDownload' | 'autoInstallOnAppQuit' | 'checkForUpdates' | 'quitAndInstall' | 'on'
-  > | null;
+  /** Loads what does it, which is large, at the first check. Null: whoever installed Sluice sees to its updates. */
+  load: (() => Promise<UpdaterLibrary>) | null;
   changed(view: UpdateView): void;
 }
 
 const checkEveryMs = 24 * 60 * 60 * 1000;
-const nothing: UpdateView = { state: 'idle', version: null, notes: null, problem: null };
+/** For the system to take the new program over, which macOS does without saying that there was nothing to take. */
+const installLimitMs = 60_000;
+const nothing: UpdateView = { state: 'idle', version: null, notes: null, percent: null, problem: null };
+const settled: ReadonlySet<UpdateView['state']> = new Set(['idle', 'current', 'failed']);
 
-export function createUpdater({ updater, changed }: UpdaterPorts): Updater {
-  let view: UpdateView = { ...nothing, state: updater ? 'idle' : 'managed' };
+export function createUpdater({ load, changed }: UpdaterPorts): Updater {
+  let view: UpdateView = { ...nothing, state: load ? 'idle' : 'managed' };
+  let library: UpdaterLibrary | null = null;
+  let download: CancellationToken | undefined;
+  let installFailed: ((problem: string) => void) | null = null;
   const become = (next: UpdateView) => {
     view = next;
     changed(next);
   };
-  const check = async () => {
-    if (!updater || view.state === 'downloading' || view.state === 'ready') return;
-    become({ ...nothing, state: 'checking' });
-    // A refusal is told as an event too, which says what the view needs.
-    await updater.checkForUpdates().catch(() => {});
+  const fail = ({ message }: Error) => {
+    if (installFailed) installFailed(message);
+    else become({ ...nothing, state: 'failed', problem: message });
   };
-  if (updater) {
-    updater.autoDownload = true;
-    updater.autoInstallOnAppQuit = false;
-    updater.on('update-not-available', () => become({ ...nothing, state: 'current' }));
-    updater.on('update-available', (info) => become({ ...describe(info), state: 'downloading' }));
-    updater.on('update-downloaded', (info) => become({ ...describe(info), state: 'ready' }));
-    updater.on('error', (error) => become({ ...nothing, state: 'failed', problem: error.message }));
-    setInterval(check, checkEveryMs).unref();
-  }
+  const check = async () => {
+    if (!load || !settled.has(view.state)) return;
+    become({ ...nothing, state: 'checking' });
+    try {
+      library ??= watch(await load(), { become, fail, current: () => view });
+      const found = await library.checkForUpdates();
+      // Nothing can replace this kind of installation, such as one from a tar.gz.
+      if (!found) return become({ ...nothing, state: 'managed' });
+      download = found.cancellationToken;
+      // What fails there is told as an event.
+      found.downloadPromise?.catch(() => {});
+    } catch (error) {
+      // An event has told it already, unless nothing could be loaded.
+      if (view.state === 'checking') fail(error instanceof Error ? error : new Error(String(error)));
+    }
+  };
+  if (load) setInterval(check, checkEveryMs).unref();
   return {
     get view() {
       return view;
     },
     check,
-    install: () => updater?.quitAndInstall(),
+    cancel: () => download?.cancel(),
+    async install(endEverythingElse) {
+      if (!library || view.state !== 'ready' || installFailed) return null;
+      const failed = Promise.withResolvers<string>();
+      installFailed = failed.resolve;
+      await endEverythingElse();
+      quitAndInstall(library, failed.resolve);
+      const problem = await failed.promise;
+      installFailed = null;
+      become({ ...view, problem });
+      return problem;
+    },
   };
+}
+
+interface Watcher {
+  become(view: UpdateView): void;
+  fail(error: Error): void;
+  current(): UpdateView;
+}
+
+function watch(library: UpdaterLibrary, { become, fail, current }: Watcher): UpdaterLibrary {
+  library.autoDownload = true;
+  library.autoInstallOnAppQuit = false;
+  library.on('update-not-available', () => become({ ...nothing, state: 'current' }));
+  library.on('update-available', (info) => become({ ...describe(info), state: 'downloading', percent: 0 }));
+  library.on('download-progress', ({ percent }) => become({ ...current(), percent: Math.floor(percent) }));
+  library.on('update-cancelled', () => become(nothing));
+  library.on('update-downloaded', (info) => become({ ...describe(info), state: 'ready' }));
+  library.on('error', fail);
+  return library;
+}
+
+function quitAndInstall(library: UpdaterLibrary, failed: (problem: string) => void): void {
+  setTimeout(failed, installLimitMs, 'the system did not install it in time').unref();
+  try {
+    library.quitAndInstall();
+  } catch (error) {
+    failed(error instanceof Error ? error.message : String(error));
+  }
 }
 
 function describe({ version, releaseNotes }: { version: string; releaseNotes?: unknown }): UpdateView {

@@ -109,5 +109,5 @@ function watchPage(window: BrowserWindow, { pageGone, crashed }: WindowPorts): v
 function remember(window: BrowserWindow, settings: DesktopSettingsStore): void {
   const bounds = window.getNormalBounds();
   const { id } = screen.getDisplayMatching(bounds);
-  settings.update({ places: { ...settings.current.places, [id]: bounds } });
+  settings.remember({ places: { ...settings.current.places, [id]: bounds } });
 }

@@ -26,7 +26,7 @@ const noNotifications = {
   'prompt-repeats': false,
   'update-ready': false,
 };
-const noUpdate: UpdateView = { state: 'idle', version: null, notes: null, problem: null };
+const noUpdate: UpdateView = { state: 'idle', version: null, notes: null, percent: null, problem: null };
 
 let folder: string;
 let port: number;
@@ -92,7 +92,7 @@ function overIpc(): ControlApi {
     loginItem: { isOn: false, set: absent },
     notifications: { settings: noNotifications, set: absent, onEvent: absent, onUpdate: absent },
     inbox: { take: absent },
-    updater: { view: noUpdate, check: absent, install: absent },
+    updater: { view: noUpdate, check: absent, cancel: absent, install: absent },
     ...{ desktopView: absent, desktopChanged: absent, installUpdate: absent, showLogFolder: absent },
   };
   openIpc({

@@ -15,6 +15,7 @@ export const ipcArguments = {
   setStartAtLogin: z.boolean(),
   setNotification: z.strictObject({ kind: z.enum(notificationKinds), isOn: z.boolean() }),
   checkForUpdates: nothing,
+  cancelUpdate: nothing,
   installUpdate: nothing,
   takeOpenedPreset: nothing,
   showLogFolder: nothing,

@@ -24,6 +24,9 @@ export interface UpdateView {
   version: string | null;
   /** What changed, as text. */
   notes: string | null;
+  /** Of a download. */
+  percent: number | null;
+  /** Why the search, the download or the installation failed. */
   problem: string | null;
 }
 
@@ -53,6 +56,7 @@ export interface IpcCalls {
   setStartAtLogin: { argument: boolean; result: DesktopView };
   setNotification: { argument: { kind: NotificationKind; isOn: boolean }; result: DesktopView };
   checkForUpdates: { argument: null; result: DesktopView };
+  cancelUpdate: { argument: null; result: null };
   /** Ends Sluice in order, and starts the new one. */
   installUpdate: { argument: null; result: null };
   /** Once: then it is the window's. Null: there is none. */
@@ -83,6 +87,7 @@ export const ipcChannels: { readonly [Name in IpcCallName]: string } = {
   setStartAtLogin: 'sluice:set-start-at-login',
   setNotification: 'sluice:set-notification',
   checkForUpdates: 'sluice:check-for-updates',
+  cancelUpdate: 'sluice:cancel-update',
   installUpdate: 'sluice:install-update',
   takeOpenedPreset: 'sluice:take-opened-preset',
   showLogFolder: 'sluice:show-log-folder',

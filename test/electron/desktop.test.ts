@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import type OpenAI from 'openai';
@@ -226,6 +226,84 @@ describe('the desktop', () => {
     expect(() => readFileSync(join(desktop.folder, 'data/instance.json'))).toThrow('ENOENT');
     expect(logOf(desktop).trim().split('\n').at(-1)).toContain('"msg":"stopped"');
     await upstream.stop();
+  });
+
+  /** A desktop with a stream that runs until the test says otherwise. */
+  async function openWithStream(options: DesktopOptions = {}) {
+    let finish = () => {};
+    const upstream = await startUpstream((_request, response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      response.write(chunk('Hel'));
+      finish = () => response.end(`${chunk('lo')}data: [DONE]\n\n`);
+    });
+    const providers = [{ id: 'main', baseUrl: upstream.baseUrl, models: ['gpt-x'] }];
+    const desktop = await open({ config: { providers }, ...options });
+    const client = await desktop.client();
+    const stream = await client.chat.completions.create({ model: 'gpt-x', messages, stream: true });
+    const pieces = stream[Symbol.asyncIterator]();
+    await pieces.next();
+    const restOfStream = async () => {
+      finish();
+      for (let piece = await pieces.next(); !piece.done; piece = await pieces.next());
+      await upstream.stop();
+    };
+    return { desktop, upstream, restOfStream };
+  }
+
+  it('does not hold up a logout, which that would call off', async () => {
+    const { desktop, upstream } = await openWithStream({ args: ['--hidden'] });
+    // It may end before it has answered.
+    await desktop.order('logOut').catch(() => {});
+    expect(await desktop.ended).toBe(0);
+    await upstream.stop();
+  });
+
+  it('begins to end when Windows tells its window that the session does', async () => {
+    const { desktop, restOfStream } = await openWithStream();
+    await desktop.page();
+    await desktop.order('endSession');
+    await expect.poll(async () => labelOf(desktop, 'state')).toBe('Sluice stops when running requests have ended…');
+    await restOfStream();
+    expect(await desktop.ended).toBe(0);
+  });
+
+  it('is started again by whoever starts it while it ends', async () => {
+    const { desktop, restOfStream } = await openWithStream({ args: ['--hidden'] });
+    await desktop.order('quit');
+    const second = startMain(desktop.folder, { args: ['sluice://preset#x'] });
+    expect(await second.ended).toBe(0);
+    await restOfStream();
+    expect(await desktop.ended).toBe(0);
+    const relaunch = JSON.parse(readFileSync(join(desktop.folder, 'data/desktop/double-relaunch'), 'utf8'));
+    expect(relaunch.args.slice(1)).toEqual(['sluice://preset#x']);
+  });
+
+  it('goes on serving when the place of its window cannot be written', async () => {
+    const desktop = await open();
+    await (await desktop.page()).getByRole('status').getByText('Serving').waitFor();
+    mkdirSync(join(desktop.folder, 'data/desktop.json'));
+    await desktop.order('closeWindow');
+    await expect.poll(() => logOf(desktop)).toContain('what the desktop remembers was not written');
+    expect(await chat(await desktop.client(), 'demo-chat')).toMatchObject({ object: 'chat.completion' });
+  });
+
+  it('says that start at login could not be changed, and goes on serving', async () => {
+    const desktop = await open({ args: ['--hidden'] });
+    await expect.poll(async () => labelOf(desktop, 'state')).toMatch(/^Serving/);
+    mkdirSync(join(desktop.folder, '.config'), { recursive: true });
+    writeFileSync(join(desktop.folder, '.config/autostart'), 'no folder');
+    await desktop.order('clickMenu', { id: 'start-at-login' });
+    await expect.poll(async () => (await desktop.state()).shown.messages).toHaveLength(1);
+    expect((await desktop.state()).shown.messages[0]).toContain('Start at login could not be changed');
+    expect(await isChecked(desktop, 'start-at-login')).toBe(false);
+    expect(await chat(await desktop.client(), 'demo-chat')).toMatchObject({ object: 'chat.completion' });
+  });
+
+  it('serves where the files of its window have no place in the data folder', async () => {
+    const desktop = await open({ occupied: 'desktop' });
+    await (await desktop.page()).getByRole('status').getByText('Serving').waitFor();
+    expect(desktop.output.stderr).toContain(`The window keeps its files in ${desktop.folder}/.config/sluice`);
+    expect(await chat(await desktop.client(), 'demo-chat')).toMatchObject({ object: 'chat.completion' });
   });
 
   it('says in the tray why it could not start, and starts when asked again', async () => {

@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -33,5 +33,11 @@ describe('start at login', () => {
     );
     item.set(false);
     expect(existsSync(join(autostart, 'sluice.desktop'))).toBe(false);
+  });
+
+  it('says why it could not be changed', () => {
+    writeFileSync(join(folder, 'autostart'), 'no folder');
+    const item = createAutostartEntry(join(folder, 'autostart'), '/opt/sluice');
+    expect(() => item.set(true)).toThrow(/^Start at login could not be changed: E/);
   });
 });

@@ -92,7 +92,7 @@ describe('notifications', () => {
 
   it('tell that an update is ready, unless that kind is turned off', () => {
     const notifications = create();
-    const ready = { state: 'ready', version: '2.0.0', notes: null, problem: null } as const;
+    const ready = { state: 'ready', version: '2.0.0', notes: null, percent: null, problem: null } as const;
     notifications.onUpdate({ ...ready, state: 'downloading' });
     notifications.onUpdate(ready);
     notifications.set('update-ready', false);
@@ -140,7 +140,7 @@ describe('notifications', () => {
     const notice = { scope: 'key', id: 'k1', name: 'My app', budget, used: 4, resetsAt: null, percent: 80 } as const;
     notifications.onEvent({ type: 'limit-reached', notice });
     click();
-    notifications.onUpdate({ state: 'ready', version: '2.0.0', notes: null, problem: null });
+    notifications.onUpdate({ state: 'ready', version: '2.0.0', notes: null, percent: null, problem: null });
     click();
     expect(opened).toEqual(['/providers', '/keys', '/settings']);
   });

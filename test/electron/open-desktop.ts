@@ -38,6 +38,8 @@ export interface DesktopOptions {
   config?: Partial<ConfigInput>;
   env?: Record<string, string>;
   args?: string[];
+  /** A name in the data folder that is taken by a file. */
+  occupied?: string;
   /** In place of the built one. */
   main?: string;
 }
@@ -49,6 +51,7 @@ const builtMain = join(checkout, 'dist/program/main.js');
 export async function openDesktop(options: DesktopOptions = {}): Promise<OpenedDesktop> {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-desktop-'));
   writeConfig(folder, options.config);
+  if (options.occupied) writeFileSync(join(folder, 'data', options.occupied), '');
   const chromiumProcess = await startChromium(join(folder, 'chromium'));
   const desktop = startMain(folder, { ...options, env: { DOUBLE_CDP: chromiumProcess.endpoint, ...options.env } });
   const order = orderer(desktop.child);

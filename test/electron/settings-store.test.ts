@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
@@ -44,18 +44,40 @@ describe('the configuration by electron-store', () => {
 
 describe('the desktop’s own settings', () => {
   const path = () => join(folder, 'desktop.json');
+  const fail = (error: unknown): void => expect.fail(String(error));
+  const open = (notWritten = fail) => openDesktopSettings(path(), notWritten);
 
   it('are kept over a start', () => {
     const places = { '1': { x: 1, y: 2, width: 500, height: 600 } };
-    openDesktopSettings(path()).update({ places });
-    expect(openDesktopSettings(path()).current).toEqual({ notifications: {}, places });
+    open().update({ places });
+    expect(open().current).toEqual({ notifications: {}, places });
   });
 
   it.each(['{ broken', '{"places": 7}', '{"places": {"1": {"x": "left"}}}'])(
     'are as new where the file holds %s',
     (text) => {
       writeFileSync(path(), text);
-      expect(openDesktopSettings(path()).current).toEqual({ notifications: {}, places: {} });
+      expect(open().current).toEqual({ notifications: {}, places: {} });
     },
   );
+
+  describe('that cannot be written', () => {
+    const places = { '1': { x: 1, y: 2, width: 500, height: 600 } };
+    beforeEach(() => mkdirSync(path()));
+
+    it('stay as they were where a person changes them, who is told', () => {
+      const settings = open();
+      const change = () => settings.update({ notifications: { 'update-ready': false } });
+      expect(change).toThrow(expect.objectContaining({ code: 'storage_unavailable' }));
+      expect(settings.current.notifications).toEqual({});
+    });
+
+    it('are told to the log where nobody asked for it, and hold until the end', () => {
+      const notWritten: unknown[] = [];
+      const settings = open((error) => void notWritten.push(error));
+      settings.remember({ places });
+      expect(notWritten).toHaveLength(1);
+      expect(settings.current.places).toEqual(places);
+    });
+  });
 });

@@ -14,7 +14,7 @@ const main: TrayProvider = {
   health: wellProvider,
 };
 const lastError = { requestId: 'req_1', what: 'gpt-x: 502' };
-const update: UpdateView = { state: 'idle', version: null, notes: null, problem: null };
+const update: UpdateView = { state: 'idle', version: null, notes: null, percent: null, problem: null };
 const serving: TrayStatus = {
   engine: { kind: 'serving', baseUrl: 'http://127.0.0.1:4810/v1' },
   providers: [main],

@@ -1,9 +1,10 @@
-import { Button, Switch } from '@mantine/core';
+import { Button, Progress, Switch } from '@mantine/core';
 import { notificationKinds, type UpdateView } from '../../../server/contract/ipc.ts';
 import { CommandProblem } from '../../components/CommandProblem.tsx';
 import { Section } from '../../components/Section.tsx';
 import { useMessages } from '../../messages/use-messages.ts';
 import { type Desktop, useDesktop } from '../../state/use-desktop.ts';
+import { ReleaseNotes } from './ReleaseNotes.tsx';
 import classes from './Settings.module.css';
 
 /** What only the installed program has: start at login, notifications, updates, its log. In a browser there is none of it. */
@@ -40,26 +41,37 @@ export function DesktopPart() {
   );
 }
 
-function Update({ view, desktop: { change, act } }: { view: UpdateView; desktop: Desktop }) {
+function Update({ view, desktop }: { view: UpdateView; desktop: Desktop }) {
   const { desktop: names } = useMessages().settings;
-  const isBusy = view.state === 'checking' || view.state === 'downloading';
   return (
     <>
       <p className={classes.text} role="status">
         {names.update[view.state](view.version ?? '')} {view.problem}
       </p>
-      {view.notes && <p className={classes.text}>{view.notes}</p>}
+      {view.percent !== null && <Progress value={view.percent} aria-label={names.downloadProgress} />}
+      {view.notes && <ReleaseNotes notes={view.notes} />}
       {view.state !== 'managed' && (
         <div className={classes.acts}>
-          {view.state === 'ready' ? (
-            <Button onClick={() => act('installUpdate', null)}>{names.installUpdate}</Button>
-          ) : (
-            <Button variant="default" loading={isBusy} onClick={() => change('checkForUpdates', null)}>
-              {names.checkForUpdates}
-            </Button>
-          )}
+          <UpdateAct state={view.state} desktop={desktop} />
         </div>
       )}
     </>
+  );
+}
+
+function UpdateAct({ state, desktop: { change, act } }: { state: UpdateView['state']; desktop: Desktop }) {
+  const { desktop: names } = useMessages().settings;
+  if (state === 'ready') return <Button onClick={() => act('installUpdate', null)}>{names.installUpdate}</Button>;
+  if (state === 'downloading') {
+    return (
+      <Button variant="default" onClick={() => act('cancelUpdate', null)}>
+        {names.cancelDownload}
+      </Button>
+    );
+  }
+  return (
+    <Button variant="default" loading={state === 'checking'} onClick={() => change('checkForUpdates', null)}>
+      {names.checkForUpdates}
+    </Button>
   );
 }

@@ -1,6 +1,7 @@
 /** `app`: ready once main has run, one instance a folder, and an end that can be prevented. */
 import { EventEmitter } from 'node:events';
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { homedir } from 'node:os';
 import { join } from 'node:path';
 import type * as Electron from 'electron';
 import { asElectron } from './as-electron.ts';
@@ -10,6 +11,7 @@ type AppMembers =
   | 'whenReady'
   | 'quit'
   | 'exit'
+  | 'relaunch'
   | 'setPath'
   | 'getPath'
   | 'getVersion'
@@ -32,7 +34,8 @@ class AppDouble extends EventEmitter implements Pick<Electron.App, AppMembers> {
   readonly linkSchemes: string[] = [];
   sandboxIsForced = false;
   #ready = Promise.withResolvers<void>();
-  #paths = new Map<string, string>();
+  #paths = new Map([['userData', join(homedir(), '.config/sluice')]]);
+  #relaunch: Electron.RelaunchOptions | undefined;
   #lockFile: string | undefined;
   #opensAtLogin = false;
 
@@ -48,15 +51,25 @@ class AppDouble extends EventEmitter implements Pick<Electron.App, AppMembers> {
   quit(): void {
     let isPrevented = false;
     this.emit('before-quit', { preventDefault: () => (isPrevented = true) });
-    if (!isPrevented) this.exit(0);
+    if (isPrevented) return;
+    this.emit('quit', {}, 0);
+    this.exit(0);
   }
 
   exit(code = 0): void {
     if (this.#lockFile) rmSync(this.#lockFile, { force: true });
+    // Nothing is started for a test that could not end it; it reads what would have been.
+    if (this.#relaunch)
+      writeFileSync(join(this.getPath('userData'), 'double-relaunch'), JSON.stringify(this.#relaunch));
     process.exit(code);
   }
 
+  relaunch(options: Electron.RelaunchOptions = {}): void {
+    this.#relaunch = options;
+  }
+
   setPath(name: string, path: string): void {
+    if (!existsSync(path)) throw new Error(`there is no folder ${path}`);
     this.#paths.set(name, path);
   }
 
@@ -92,6 +105,7 @@ class AppDouble extends EventEmitter implements Pick<Electron.App, AppMembers> {
   }
 
   requestSingleInstanceLock(): boolean {
+    mkdirSync(this.getPath('userData'), { recursive: true });
     const file = join(this.getPath('userData'), 'double-instance');
     try {
       writeFileSync(file, String(process.pid), { flag: 'wx' });

@@ -75,6 +75,7 @@ export class BrowserWindowDouble extends EventEmitter implements Pick<Electron.B
     this.bounds = { x, y, width, height };
     BrowserWindowDouble.all.add(this);
     app.emit('web-contents-created', {}, this.webContents);
+    app.emit('browser-window-created', {}, this);
     this.#opened = this.#open();
   }
 

@@ -60,22 +60,30 @@ export const controls = {
     const item = allItems(TrayDouble.current?.menu?.template ?? []).find((each) => each.id === id);
     if (!item?.click) throw new Error(`the menu has no "${id}" to click`);
     // What Electron hands over beside it is used by nobody.
-    Reflect.apply(item.click, undefined, []);
-    return null;
+    const { click } = item;
+    return natively(() => Reflect.apply(click, undefined, []));
   },
-  clickTray: () => nothing(TrayDouble.current?.emit('click')),
-  closeWindow: () => nothing(theWindow().close()),
+  clickTray: () => natively(() => TrayDouble.current?.emit('click')),
+  closeWindow: () => natively(() => theWindow().close()),
   moveWindow({ bounds }: { bounds: Electron.Rectangle }): null {
     theWindow().bounds = bounds;
     return null;
   },
-  crashPage: () => nothing(theWindow().webContents.page?.crash()),
-  power: ({ event }: { event: 'suspend' | 'resume' }) => nothing(powerMonitor.emit(event)),
+  crashPage: () => natively(() => theWindow().webContents.page?.crash()),
+  power: ({ event }: { event: 'suspend' | 'resume' }) => natively(() => powerMonitor.emit(event)),
+  /** As macOS does when the person logs out: a quit that is prevented calls it off. */
+  logOut: () =>
+    natively(() => {
+      powerMonitor.emit('shutdown');
+      app.quit();
+    }),
+  /** As Windows does, which tells windows and nobody else. */
+  endSession: () => natively(() => theWindow().emit('session-end', { reasons: ['logoff'] })),
   /** As macOS hands over a link or a file. */
   handOver({ event, what }: { event: 'open-url' | 'open-file'; what: string }): null {
-    return nothing(app.emit(event, { preventDefault: () => {} }, what));
+    return natively(() => app.emit(event, { preventDefault: () => {} }, what));
   },
-  quit: () => nothing(app.quit()),
+  quit: () => natively(() => app.quit()),
   async invoke({ channel, args, from, url = '' }: InvokeOrder): Promise<unknown> {
     const stranger = () => Object.assign(new EventEmitter(), { url });
     const frame = asEmitter<Electron.WebFrameMain>(stranger());
@@ -146,6 +154,14 @@ function theWindow(): BrowserWindowDouble {
   return window;
 }
 
-function nothing(_done: unknown): null {
+/** What Electron's own code calls back has nobody to throw to: there it is an uncaught exception. */
+function natively(act: () => unknown): null {
+  try {
+    act();
+  } catch (error) {
+    setImmediate(() => {
+      throw error;
+    });
+  }
   return null;
 }
