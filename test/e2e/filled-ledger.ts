@@ -9,12 +9,20 @@ const spanMs = 20 * 3_600_000;
 
 /** Writes 600 requests of the last twenty hours into the ledger of a data folder, some of them failed. */
 export function fillWithRequests(folder: string): void {
+  const beginMs = Date.now() - spanMs;
+  fill(folder, count, (index) => beginMs + Math.floor(((index + 1) / count) * spanMs) - 1_000);
+}
+
+/** Ten of three days ago. */
+export function fillWithOldRequests(folder: string): void {
+  const beginMs = Date.now() - 3 * 86_400_000;
+  fill(folder, 10, (index) => beginMs + index);
+}
+
+function fill(folder: string, requests: number, startedAt: (index: number) => number): void {
   const database = openDatabase(join(folder, 'ledger.sqlite'));
   const ledger = createLedger({ database, log: silent });
-  const beginMs = Date.now() - spanMs;
-  for (let index = 0; index < count; index++) {
-    ledger.finished(requestAt(index, beginMs + Math.floor(((index + 1) / count) * spanMs) - 1_000));
-  }
+  for (let index = 0; index < requests; index++) ledger.finished(requestAt(index, startedAt(index)));
   ledger.close();
   database.close();
 }

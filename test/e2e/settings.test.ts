@@ -3,6 +3,7 @@ import type { Download, Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { hashOf } from '../support/gateway.ts';
 import { accessibilityFaults } from './accessibility.ts';
+import { fillWithOldRequests } from './filled-ledger.ts';
 import { expectFocus, tabTo } from './person.ts';
 import { appearances, openInSuite, overflowOf } from './window-suite.ts';
 
@@ -24,6 +25,36 @@ describe('the settings screen', () => {
       ledger: { retentionDays: 30, retentionRows: 1_000_000 },
       capture: { maxBytes: 64 * 1024, retentionDays: 7 },
     });
+    expect(complaints).toEqual([]);
+  });
+
+  it.each([
+    ['Keep requests (days)', '1', /^10 requests from before .* will be deleted, with the usage and cost. This cannot/],
+    ['Keep requests (most)', '5', /^All requests but the newest 5 will be deleted. This cannot/],
+    ['Keep captured bodies (days)', '1', /^Bodies that were captured before .* will be deleted. This cannot/],
+  ])('asks before less of “%s” deletes what is there', async (label, value, text) => {
+    const { page, gateway, complaints } = await open({ screen, prepare: fillWithOldRequests });
+    const records = page.getByRole('region', { name: 'Records' });
+    const field = records.getByLabel(label);
+    const before = await field.inputValue();
+    await field.fill(value);
+    await records.getByRole('button', { name: 'Save' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Delete old records' });
+    await dialog.getByText(text).waitFor();
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await dialog.getByRole('button', { name: 'Cancel' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    const settings = async () => JSON.stringify((await gateway.gateway.query({ type: 'status' })).settings);
+    const unchanged = await settings();
+    expect(await field.inputValue()).toBe(value);
+    await records.getByRole('button', { name: 'Save' }).click();
+    await dialog.getByRole('button', { name: 'Save and delete' }).click();
+    await records.getByText('Saved.').waitFor();
+    expect(await settings()).not.toBe(unchanged);
+    // More is kept unasked.
+    await field.fill(before);
+    await records.getByRole('button', { name: 'Save' }).click();
+    await expect.poll(settings).toBe(unchanged);
     expect(complaints).toEqual([]);
   });
 

@@ -57,6 +57,16 @@ export const settings = {
     },
     captureDays: { label: 'Keep captured bodies (days)', hint: 'Then they go, and their requests stay.' },
   },
+  lost: {
+    title: 'Delete old records',
+    requests: (requests: number, count: string, moment: string) =>
+      `${count} ${requests === 1 ? 'request' : 'requests'} from before ${moment} will be deleted, with the usage and cost.`,
+    allButNewest: (requests: number, count: string) =>
+      `All requests but the newest ${requests === 1 ? '' : `${count} `}will be deleted.`,
+    captures: (moment: string) => `Bodies that were captured before ${moment} will be deleted.`,
+    forGood: 'This cannot be undone.',
+    confirm: 'Save and delete',
+  },
   choices: {
     '127.0.0.1': 'This machine only (127.0.0.1)',
     '0.0.0.0': 'The local network (0.0.0.0)',

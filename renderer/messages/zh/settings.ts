@@ -50,6 +50,14 @@ export const settings: typeof english.settings = {
     captureKilobytes: { label: '捕获内容上限（kB）', hint: '只有开启捕获的分组才会保留请求与响应内容。' },
     captureDays: { label: '保留捕获内容（天）', hint: '到期后删除内容，请求记录仍保留。' },
   },
+  lost: {
+    title: '删除旧记录',
+    requests: (_requests, count, moment) => `${moment} 之前的 ${count} 个请求及其用量和费用将被删除。`,
+    allButNewest: (_requests, count) => `除最新的 ${count} 个之外，所有请求都将被删除。`,
+    captures: (moment) => `${moment} 之前捕获的内容将被删除。`,
+    forGood: '此操作无法撤销。',
+    confirm: '保存并删除',
+  },
   choices: {
     '127.0.0.1': '仅本机 (127.0.0.1)',
     '0.0.0.0': '局域网 (0.0.0.0)',

@@ -1,10 +1,13 @@
-import type { FormEvent, ReactNode } from 'react';
+import { type FormEvent, type ReactNode, useState } from 'react';
 import type { Settings } from '../../../server/contract/settings.ts';
+import { asControlError, type ControlError } from '../../api.ts';
 import { CommandProblem } from '../../components/CommandProblem.tsx';
 import { FormActs } from '../../components/FormActs.tsx';
 import { Section } from '../../components/Section.tsx';
 import { useMessages } from '../../messages/use-messages.ts';
-import { useControlState } from '../../state/use-control.ts';
+import { useControlState, useControlStore } from '../../state/use-control.ts';
+import { LostRecordsDialog } from './LostRecordsDialog.tsx';
+import { type LostRecords, lostRecordsOf } from './lost-records.ts';
 import classes from './Settings.module.css';
 import { SettingsFieldInput } from './SettingsFieldInput.tsx';
 import { settingsParts } from './settings-fields.ts';
@@ -34,20 +37,44 @@ export function SettingsPart({ part, children }: SettingsPartProps) {
 function PartForm({ part, settings, children }: SettingsPartProps & { settings: Settings }) {
   const fields = settingsParts[part];
   const form = useSettingsForm(settings, fields);
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    if (form.canSave) void form.save();
+  const store = useControlStore();
+  const [lost, setLost] = useState<LostRecords | null>(null);
+  const [problem, setProblem] = useState<ControlError | null>(null);
+  const submit = async () => {
+    if (!form.canSave) return;
+    setProblem(null);
+    try {
+      const found = await lostRecordsOf(store, settings, form.changes(), Date.now());
+      if (found) setLost(found);
+      else await form.save();
+    } catch (error) {
+      setProblem(asControlError(error));
+    }
   };
+  const onSubmit = (event: FormEvent) => {
+    event.preventDefault();
+    void submit();
+  };
+  const saveAsAsked = async () => {
+    if (await form.save()) setLost(null);
+  };
+  const shown = problem ?? (lost ? null : form.command.problem);
   return (
-    <form className={classes.form} onSubmit={submit}>
+    <form className={classes.form} onSubmit={onSubmit}>
       <div className={classes.fields}>
         {fields.map((field) => (
           <SettingsFieldInput key={field.name} field={field} form={form} />
         ))}
       </div>
       {children?.(form)}
-      {form.command.problem && <CommandProblem problem={form.command.problem} />}
+      {shown && <CommandProblem problem={shown} />}
       <FormActs isChanged={form.isChanged} isBlocked={!form.canSave} command={form.command} onUndo={form.undo} />
+      <LostRecordsDialog
+        lost={lost}
+        command={form.command}
+        onConfirm={() => void saveAsAsked()}
+        onClose={() => setLost(null)}
+      />
     </form>
   );
 }

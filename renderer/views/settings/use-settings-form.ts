@@ -11,7 +11,9 @@ export interface SettingsForm {
   isWrong(field: SettingsField): boolean;
   isChanged: boolean;
   canSave: boolean;
-  save(): Promise<void>;
+  changes(): SettingsChanges;
+  /** Whether it was. */
+  save(): Promise<boolean>;
   undo(): void;
   command: CommandRunner;
 }
@@ -21,22 +23,28 @@ export function useSettingsForm(settings: Settings, fields: readonly SettingsFie
   const [typed, setTyped] = useState<Partial<Record<FieldName, string>>>({});
   const command = useCommand();
   const textOf = (field: SettingsField) => typed[field.name] ?? field.read(settings);
-  const changed = fields.filter((field) => textOf(field) !== field.read(settings));
+  const changedFields = fields.filter((field) => textOf(field) !== field.read(settings));
   const isWrong = (field: SettingsField) => field.kind === 'number' && !isWithin(textOf(field), field);
   const undo = () => {
     setTyped({});
     command.forget();
   };
+  const changes = () => {
+    const changed: SettingsChanges = {};
+    for (const field of changedFields) field.write(textOf(field), changed);
+    return changed;
+  };
   return {
     textOf,
     set: (field, text) => setTyped((old) => ({ ...old, [field.name]: text })),
     isWrong,
-    isChanged: changed.length > 0,
-    canSave: changed.length > 0 && !fields.some(isWrong),
+    isChanged: changedFields.length > 0,
+    canSave: changedFields.length > 0 && !fields.some(isWrong),
+    changes,
     async save() {
-      const changes: SettingsChanges = {};
-      for (const field of changed) field.write(textOf(field), changes);
-      if (await command.run({ type: 'settings.update', changes })) undo();
+      const saved = await command.run({ type: 'settings.update', changes: changes() });
+      if (saved) undo();
+      return saved !== null;
     },
     undo,
     command,

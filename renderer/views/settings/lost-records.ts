@@ -1,0 +1,47 @@
+/** What lower limits of keeping would delete for good, asked of the engine before they are saved. */
+import type { SettingsChanges } from '../../../server/contract/commands.ts';
+import type { Settings } from '../../../server/contract/settings.ts';
+import type { ControlApi } from '../../api.ts';
+
+export interface LostRecords {
+  /** Requests, and what they used, from before that moment. */
+  requests: { count: number; beforeMs: number } | null;
+  /** All requests but so many. */
+  allButNewest: number | null;
+  /** What was captured before that moment; whether there was any is not known, only that there were requests. */
+  capturesBeforeMs: number | null;
+}
+
+const dayMs = 86_400_000;
+
+/** Null: nothing. */
+export async function lostRecordsOf(
+  { query }: Pick<ControlApi, 'query'>,
+  settings: Settings,
+  changes: SettingsChanges,
+  nowMs: number,
+): Promise<LostRecords | null> {
+  const days = lowered(settings.ledger.retentionDays, changes.ledger?.retentionDays);
+  const rows = lowered(settings.ledger.retentionRows, changes.ledger?.retentionRows);
+  const captureDays = lowered(settings.capture.retentionDays, changes.capture?.retentionDays);
+  const countBefore = async (untilMs: number) => {
+    const summed = await query<'usage'>({ type: 'usage', by: 'day', untilMs });
+    return summed.reduce((count, { requests }) => count + requests, 0);
+  };
+  const isMoreThan = async (most: number) => {
+    const newest = await query<'requests'>({ type: 'requests', limit: 1 });
+    const before = (newest.requests[0]?.seq ?? 0) - most + 1;
+    return (await query<'requests'>({ type: 'requests', before, limit: 1 })).requests.length > 0;
+  };
+  const beforeMs = nowMs - (days ?? 0) * dayMs;
+  const count = days === null ? 0 : await countBefore(beforeMs);
+  const allButNewest = rows !== null && (await isMoreThan(rows)) ? rows : null;
+  const captureMs = nowMs - (captureDays ?? 0) * dayMs;
+  const capturesBeforeMs = captureDays !== null && (await countBefore(captureMs)) > 0 ? captureMs : null;
+  if (count === 0 && allButNewest === null && capturesBeforeMs === null) return null;
+  return { requests: count > 0 ? { count, beforeMs } : null, allButNewest, capturesBeforeMs };
+}
+
+function lowered(now: number, then: number | undefined): number | null {
+  return then !== undefined && then < now ? then : null;
+}
