@@ -49,7 +49,10 @@ export const policySchema = z.strictObject({
   retries: z.number().int().min(0).max(20).default(2),
   /** Further targets that may be asked, in one request. */
   fallbacks: z.number().int().min(0).max(20).default(3),
-  /** After this time from the request's beginning no new attempt is begun. */
+  /**
+   * After this time from the request's beginning there is no further attempt but the first at another target, since one
+   * silence may last longer. Where an answer breaks off after some of it went out, the time begins anew with the break.
+   */
   budgetMs: milliseconds.default(120_000),
   /** A provider's own `timeouts` go over these, and these over the defaults. */
   timeouts: timeoutsSchema.default({}),

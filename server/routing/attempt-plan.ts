@@ -58,6 +58,8 @@ interface AskedTarget {
   uses: number;
   /** It may do better a moment later. */
   mayPass: boolean;
+  /** It was in bad health already when it was asked, since nobody else was left. */
+  isLastResort: boolean;
   /** Not before this moment. */
   readyAtMs: number;
 }
@@ -66,7 +68,7 @@ export class AttemptPlan {
   readonly #options: PlanOptions;
   readonly #waiting: Target[];
   readonly #asked = new Map<Target, AskedTarget>();
-  readonly #deadlineMs: number;
+  #deadlineMs: number;
   #retriesLeft: number;
   #fallbacksLeft: number;
   #retriesMade = 0;
@@ -93,22 +95,29 @@ export class AttemptPlan {
   /** Who is asked after `failed`; null if the request ends with that. */
   after(failed: NextAttempt, failure: Failure): NextAttempt | null {
     this.note(failed, failure);
-    if (failure.class === 'rejected' || failure.class === 'client-gone' || this.#isOver()) return null;
+    if (failure.class === 'rejected' || failure.class === 'client-gone') return null;
     return this.#here(failed, failure) ?? this.further('fallback') ?? this.#anyAgain('retry');
   }
 
-  /** After a reply that broke when its beginning had reached the client: another target first. */
+  /** A reply broke when its beginning had reached the client. Time in which an answer flowed is none of the budget. */
+  brokeOff({ target }: NextAttempt): void {
+    this.#deadlineMs = this.#options.now() + this.#options.policy.budgetMs;
+    const asked = this.#asked.get(target);
+    if (asked) asked.isLastResort = false;
+  }
+
+  /** After a reply that broke off: another target first. */
   rescue(failed: NextAttempt, failure: Failure): NextAttempt | null {
     this.note(failed, failure);
-    if (this.#isOver()) return null;
     const asked = this.#asked.get(failed.target);
-    if (failure.continues && asked && this.#retriesLeft > 0) return this.#again(asked, 'rescue', 0);
+    if (failure.continues && asked && this.#mayRetry()) return this.#again(asked, 'rescue', 0);
     return this.further('rescue') ?? this.#anyAgain('rescue');
   }
 
-  /** Another target, beside or after those that were asked. */
+  /** Another target, beside or after those that were asked. The first of them however late: one silence may outlast the budget. */
   further(cause: AttemptCause): NextAttempt | null {
-    if (this.#fallbacksLeft === 0 || this.#isOver()) return null;
+    const isFirst = this.#fallbacksLeft === this.#options.policy.fallbacks;
+    if (this.#fallbacksLeft === 0 || (this.#isOver() && !isFirst)) return null;
     const next = this.#open(cause);
     if (next) this.#fallbacksLeft--;
     return next;
@@ -126,7 +135,8 @@ export class AttemptPlan {
   note({ target }: NextAttempt, failure: Failure): void {
     const asked = this.#asked.get(target);
     if (!asked) return;
-    asked.mayPass = failure.mayPass;
+    // It fails time and again, in other requests too: once is enough. What is told is known better.
+    asked.mayPass = failure.mayPass && (!asked.isLastResort || failure.retryAfterMs !== null);
     asked.readyAtMs = this.#options.now() + (failure.retryAfterMs ?? 0);
     const isTargetsOwn = failure.class === 'silent' || failure.class === 'model-unavailable';
     if (isTargetsOwn) asked.unused = [];
@@ -141,10 +151,14 @@ export class AttemptPlan {
     return this.#options.now() >= this.#deadlineMs;
   }
 
+  #mayRetry(): boolean {
+    return this.#retriesLeft > 0 && !this.#isOver();
+  }
+
   /** The same target once more: with another credential at once, or with the same one where that may help soon. */
   #here({ target }: NextAttempt, failure: Failure): NextAttempt | null {
     const asked = this.#asked.get(target);
-    if (!asked || this.#retriesLeft === 0) return null;
+    if (!asked || !this.#mayRetry()) return null;
     const isAccounts = failure.class === 'rate-limit' || failure.class === 'quota' || failure.class === 'credential';
     if (isAccounts && asked.unused.length > 0) {
       asked.credential = asked.unused.shift() ?? null;
@@ -153,7 +167,7 @@ export class AttemptPlan {
     }
     // A rate limit that says nothing of when it ends is left alone for as long as somebody else can be asked.
     const hasTold = failure.class !== 'rate-limit' || failure.retryAfterMs !== null;
-    const isWorthIt = failure.mayPass && hasTold && asked.uses < attemptsBeforeFallback;
+    const isWorthIt = asked.mayPass && hasTold && asked.uses < attemptsBeforeFallback;
     // It fails time and again, in other requests too. What is told is known better.
     const isLeftAlone = failure.retryAfterMs === null && !this.#options.picker.mayBeAsked(target);
     return isWorthIt && !isLeftAlone && this.#hasFurther() ? this.#againWithin(asked, 'retry', shortWaitMs) : null;
@@ -161,7 +175,7 @@ export class AttemptPlan {
 
   /** Nobody else is left: of those that were asked and may do better, the one that is ready first. */
   #anyAgain(cause: AttemptCause): NextAttempt | null {
-    if (this.#retriesLeft === 0) return null;
+    if (!this.#mayRetry()) return null;
     const able = [...this.#asked.values()].filter(({ mayPass }) => mayPass).reverse();
     const [soonest] = able.sort((a, b) => a.readyAtMs - b.readyAtMs);
     return soonest ? this.#againWithin(soonest, cause, longWaitMs) : null;
@@ -204,7 +218,8 @@ export class AttemptPlan {
 
   #begin(target: Target, credentials: readonly (UpstreamCredential | null)[], cause: AttemptCause): NextAttempt {
     const [credential = null, ...unused] = credentials;
-    this.#asked.set(target, { target, unused, credential, uses: 1, mayPass: false, readyAtMs: 0 });
+    const isLastResort = !this.#options.picker.mayBeAsked(target);
+    this.#asked.set(target, { target, unused, credential, uses: 1, mayPass: false, isLastResort, readyAtMs: 0 });
     return { target, credential, cause, waitMs: 0 };
   }
 

@@ -44,6 +44,7 @@ export async function runAttempts(input: AttemptsInput): Promise<Outcome> {
     if (!isFailed(result)) return { kind: result.kind };
     if (beside) told = moreTelling(told, beside);
     told = moreTelling(told, result);
+    if (result.kind === 'broken') plan.brokeOff(ended);
     next = told.kind === 'broken' ? plan.rescue(ended, result.failure) : plan.after(ended, result.failure);
   }
   if (!told) throw new Error('unreachable: the loop ended without a failure');

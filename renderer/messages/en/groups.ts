@@ -57,7 +57,7 @@ export const groups = {
       'Another target is asked for the answer, and the client is sent what it lacks. It sees one whole stream. A long video goes on from where it broke off.',
     more: 'More',
     budget: 'Time for all attempts',
-    budgetHint: 'After it no new one is begun.',
+    budgetHint: 'After it only the first fallback is begun. An answer that breaks off has it anew for its rest.',
     hedge: 'Ask a second one after',
     hedgeHint: 'without an answer. Costs more; the first to answer wins.',
     never: 'never',

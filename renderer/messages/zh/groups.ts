@@ -56,7 +56,7 @@ export const groups: typeof english.groups = {
     rescueHint: '向另一个目标请求回答，并把客户端缺少的部分发给它。客户端看到的是一个完整的流。视频从中断处继续下载。',
     more: '更多',
     budget: '所有尝试的总时间',
-    budgetHint: '超过后不再开始新的尝试。',
+    budgetHint: '超过后只会再请求第一个备用目标。回答中断时，其余部分重新计时。',
     hedge: '多久后请求第二个',
     hedgeHint: '仍无回答时。费用更高；先回答者胜出。',
     never: '从不',

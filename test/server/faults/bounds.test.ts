@@ -9,6 +9,7 @@ import { requestFor } from '../../support/openai-calls.ts';
 import { callNamed, type Pair, startPair } from './pair.ts';
 
 const chat = callNamed('chat/completions');
+const chatStream = callNamed('chat/completions (stream)');
 const limits = { connectMs: 1_000, firstByteMs: 600, firstContentMs: 600, idleMs: 600 };
 const policy = { retries: 2, fallbacks: 1, timeouts: limits };
 
@@ -85,12 +86,47 @@ async function startMany(count: number, play: Play): Promise<{ gateway: TestGate
   return { gateway, upstream };
 }
 
-test('after the time budget no attempt is begun', async () => {
-  const { primary, fallback, ask } = await start({ budgetMs: 300 });
+test.each([plays.status(503), plays.resetBeforeHeaders, plays.rateLimit()])(
+  'an only target that plays $name is asked as often as configured by the first request, and once by each that follows',
+  async (play) => {
+    const { gateway, upstream } = await startMany(1, play);
+    const { init } = requestFor(chat, 'gpt-x');
+    const ask = async () => {
+      const response = await gateway.fetch('/chat/completions', init);
+      await response.arrayBuffer();
+      return response.status;
+    };
+    const only = upstream.lane('p0');
+    await ask();
+    expect(only.seen.length).toBe(1 + policy.retries);
+    for (let count = 0; count < 14; count++) expect(await ask()).toBeGreaterThanOrEqual(429);
+    // A machine that stands still for a second makes one of them the trial after the cooldown.
+    expect(only.seen.length).toBeLessThanOrEqual(1 + policy.retries + 14 + policy.retries);
+    only.plays(healthy);
+    expect(await ask()).toBe(200);
+    only.plays(play, healthy);
+    expect(await ask()).toBe(200);
+  },
+);
+
+test('after the time budget nothing is begun but the first fallback', async () => {
+  const { primary, fallback, ask } = await start({ budgetMs: 300, retries: 5 });
   primary.plays(plays.silence);
-  const received = await ask(chat);
-  expect(received.status).toBe(504);
-  expect([primary.seen.length, fallback.seen.length]).toEqual([1, 0]);
+  expect(await ask(chat)).toMatchObject({ status: 200, isBroken: false });
+  primary.forget();
+  fallback.forget();
+  fallback.plays(plays.silence);
+  expect((await ask(chat)).status).toBe(504);
+  expect(primary.seen.length + fallback.seen.length).toBe(2);
+});
+
+test('a stream that breaks off after the time budget is gone on with', async () => {
+  const { primary, fallback, ask } = await start({ budgetMs: 300 });
+  primary.plays(plays.stallAt({ events: 4 }));
+  const received = await ask(chatStream);
+  expect(received.isBroken).toBe(false);
+  expect(isWhole(chatStream, received)).toBe(true);
+  expect([primary.seen.length, fallback.seen.length]).toEqual([1, 1]);
 });
 
 test.each([plays.resetBeforeHeaders, plays.status(503), plays.silence, plays.cutAt({ share: 0.5 })])(

@@ -183,11 +183,29 @@ describe('who is asked next', () => {
     expect(log).toEqual(['one/c1 first', 'three/c1 fallback']);
   });
 
-  test('is not a target that fails in other requests too, unless nobody else is left', async () => {
-    const picker = { mayBeAsked: (target: Target) => target.provider.id !== 'one' };
+  test('is not a target that fails in other requests too', async () => {
+    let failures = 0;
+    const picker = { mayBeAsked: () => failures === 0, report: () => void failures++ };
     expect((await run([transient, 'answers'], { picker })).log).toEqual(['one/c1 first', 'two/c1 fallback']);
-    const alone = await run([transient, 'answers'], { picker, policy: { fallbacks: 0 } });
-    expect(alone.log).toEqual(['one/c1 first', 'one/c1 retry']);
+  });
+
+  test('is nobody twice of those that were in bad health before this request, and were asked for want of others', async () => {
+    const picker = { mayBeAsked: () => false };
+    const { log } = await run([transient], { picker, policy: { retries: 5, fallbacks: 1 } });
+    expect(log).toEqual(['one/c1 first', 'two/c1 fallback']);
+  });
+
+  test('is, where nobody else is left, a target that this request alone brought into bad health', async () => {
+    let failures = 0;
+    const picker = { mayBeAsked: () => failures === 0, report: () => void failures++ };
+    const { log } = await run([transient], { picker, policy: { retries: 5, fallbacks: 0 } });
+    expect(log).toHaveLength(6);
+  });
+
+  test('is a target in bad health once more where it broke off in mid-answer', async () => {
+    const picker = { mayBeAsked: () => false };
+    const { log } = await run(['breaks', 'answers'], { picker, policy: { fallbacks: 0 } });
+    expect(log).toEqual(['one/c1 first', 'one/c1 rescue']);
   });
 
   test('is a target that fails in other requests too, where it told for how long', async () => {
@@ -249,6 +267,33 @@ describe('how long is waited', () => {
     expect(await run([limited(8_000)], { policy, credentialId: 'c1' })).toMatchObject({ waits: [] });
     const { log } = await run([transient], { policy: { budgetMs: 5_000, retries: 20 }, takesMs: 2_000 });
     expect(log).toHaveLength(3);
+  });
+});
+
+describe('the time budget', () => {
+  const budgetMs = 120_000;
+
+  test('does not keep a request from its first fallback, however long the first target was silent', async () => {
+    const { log } = await run([silent, 'answers'], { policy: { budgetMs }, takesMs: 600_000 });
+    expect(log).toEqual(['one/c1 first', 'two/c1 fallback']);
+  });
+
+  test('ends retries and further fallbacks', async () => {
+    for (const failure of [silent, transient]) {
+      const { log } = await run([failure], { policy: { budgetMs }, takesMs: 600_000 });
+      expect(log).toEqual(['one/c1 first', 'two/c1 fallback']);
+    }
+  });
+
+  test('begins anew where an answer breaks off that flowed for longer', async () => {
+    const { log } = await run(['breaks', 'answers'], { policy: { budgetMs, fallbacks: 0 }, takesMs: 600_000 });
+    expect(log).toEqual(['one/c1 first', 'one/c1 rescue']);
+  });
+
+  test('is no longer for the rest of an answer than for a whole one', async () => {
+    const policy = { budgetMs, fallbacks: 0, retries: 10 };
+    const { log } = await run(['breaks', transient], { policy, takesMs: 50_000 });
+    expect(log).toEqual(['one/c1 first', 'one/c1 rescue', 'one/c1 rescue', 'one/c1 rescue']);
   });
 });
 
