@@ -25,7 +25,7 @@ const stops: (() => Promise<void>)[] = [];
 afterEach(async () => {
   for (const stop of stops.splice(0)) await stop();
 });
-beforeAll(ensureBuilt, 90_000);
+beforeAll(ensureBuilt);
 
 async function upstreamThat(script: Script): Promise<ScriptedUpstream> {
   const upstream = await startUpstream(script);

@@ -10,7 +10,7 @@ let client: OpenAI;
 beforeAll(async () => {
   sluice = await startSluice();
   client = sluice.client;
-}, 90_000);
+});
 afterAll(() => sluice?.remove());
 
 const messages = [{ role: 'user' as const, content: 'Hello there' }];

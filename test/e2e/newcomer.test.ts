@@ -29,7 +29,7 @@ beforeAll(async () => {
   };
   started = startByNpm();
   shown = await whatIsShown(started);
-}, 120_000);
+});
 afterAll(async () => {
   interrupt('SIGKILL');
   await started.ended;
@@ -125,7 +125,7 @@ describe('the README', () => {
     expect(program).toContain('model="demo-chat"');
   });
 
-  test('has commands that all do what they say', { timeout: 60_000 }, async () => {
+  test('has commands that all do what they say', async () => {
     const upstream = await startUpstream((_request, response) =>
       json(response, { object: 'list', data: [{ id: 'gpt-5', object: 'model' }] }),
     );

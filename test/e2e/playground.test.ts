@@ -231,7 +231,7 @@ describe('the playground', () => {
     expect(complaints).toEqual([]);
   });
 
-  it('orders a video, follows it, and plays it', { timeout: 60_000 }, async () => {
+  it('orders a video, follows it, and plays it', async () => {
     const { page, complaints } = await openBench('videos');
     const videos = page.getByRole('region', { name: 'Videos' });
     await videos.getByLabel('Prompt').fill('a lock opens');

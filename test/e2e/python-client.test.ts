@@ -10,7 +10,7 @@ import { type Sluice, startSluice } from './sluice.ts';
 let sluice: Sluice;
 beforeAll(async () => {
   sluice = await startSluice();
-}, 90_000);
+});
 afterAll(() => sluice?.remove());
 
 const messages = [{ role: 'user', content: 'Hello there' }];

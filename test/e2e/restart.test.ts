@@ -24,7 +24,7 @@ beforeAll(async () => {
     provider: { baseUrl: upstream.baseUrl, models: ['*'] },
     credentials: Object.entries(credentials).map(([id, secret]) => ({ id, secret })),
   });
-}, 90_000);
+});
 afterAll(async () => {
   await sluice?.remove();
   await upstream?.stop();

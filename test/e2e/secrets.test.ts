@@ -22,13 +22,13 @@ beforeAll(async () => {
   sluice = await startSluice({ env: { SLUICE_PASSPHRASE: passphrase, PLANTED: credentialOfVariable } });
   const adminToken = readFileSync(join(sluice.folder, 'admin.token'), 'utf8').trim();
   secrets = { credential, credentialOfVariable, passphrase, wrongKey, adminToken, firstKey: sluice.key };
-}, 90_000);
+});
 afterAll(async () => {
   await sluice?.remove();
   await upstream?.stop();
 });
 
-test('no file, output, log line, view, event or export ever holds a secret', { timeout: 60_000 }, async () => {
+test('no file, output, log line, view, event or export ever holds a secret', async () => {
   await addProviders();
   const keyOfCapturing = await keyOf('capturing');
   const events = await openEvents();

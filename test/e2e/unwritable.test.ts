@@ -31,7 +31,7 @@ describe.runIf(canMount)('a start on a data folder', () => {
     execFileSync('cp', ['-a', sluice.folder, `${sluice.folder}-copy`]);
     mount('-t', 'tmpfs', '-o', 'size=4m,mode=700', 'tmpfs', sluice.folder);
     execFileSync('cp', ['-a', `${sluice.folder}-copy/.`, sluice.folder]);
-  }, 90_000);
+  });
   afterEach(async () => {
     await sluice.end('SIGKILL');
     execFileSync('umount', ['-l', sluice.folder]);

@@ -16,7 +16,7 @@ export function openInSuite(): OpenWindowInSuite {
     if (!hasChromium) return;
     await ensureBuilt();
     browser = await launchBrowser();
-  }, 120_000);
+  });
   afterEach(async () => {
     await opened?.close();
     opened = undefined;

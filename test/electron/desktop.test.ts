@@ -14,7 +14,7 @@ import { type DesktopOptions, type OpenedDesktop, openDesktop, startMain } from 
 let opened: OpenedDesktop | undefined;
 
 skipWithoutChromium();
-beforeAll(ensureBuilt, 120_000);
+beforeAll(ensureBuilt);
 afterEach(async () => {
   await opened?.close();
   opened = undefined;

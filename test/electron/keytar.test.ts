@@ -20,7 +20,7 @@ module.exports = {
 
 let folder: string;
 
-beforeAll(ensureBuilt, 120_000);
+beforeAll(ensureBuilt);
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 function start(source: string): KeytarProcess {

@@ -22,7 +22,7 @@ beforeAll(async () => {
   desktop = await openDesktop();
   page = await desktop.page();
   await page.getByRole('status').getByText('Serving').waitFor();
-}, 120_000);
+});
 afterAll(() => desktop?.close());
 
 describe('the page', () => {

@@ -10,7 +10,7 @@ import { type OpenedDesktop, openDesktop } from './open-desktop.ts';
 let opened: OpenedDesktop | undefined;
 
 skipWithoutChromium();
-beforeAll(ensureBuilt, 120_000);
+beforeAll(ensureBuilt);
 afterEach(async () => {
   await opened?.close();
   opened = undefined;

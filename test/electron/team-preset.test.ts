@@ -14,7 +14,7 @@ let opened: OpenedDesktop | undefined;
 let folders: string[] = [];
 
 skipWithoutChromium();
-beforeAll(ensureBuilt, 120_000);
+beforeAll(ensureBuilt);
 afterEach(async () => {
   await opened?.close();
   opened = undefined;

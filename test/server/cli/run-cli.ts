@@ -34,7 +34,7 @@ export interface Serving {
 const running = new Set<ChildProcess>();
 const folders: string[] = [];
 
-beforeAll(ensureBuilt, 120_000);
+beforeAll(ensureBuilt);
 afterEach(async () => {
   for (const child of running) {
     child.kill('SIGKILL');

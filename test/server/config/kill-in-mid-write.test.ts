@@ -36,7 +36,7 @@ async function commitAndKill(path: string): Promise<number> {
   return Number(output.trimEnd().split('\n').at(-1));
 }
 
-test(`kill -9 in mid-write loses no configuration, ${kills} times`, { timeout: 60_000 }, async () => {
+test(`kill -9 in mid-write loses no configuration, ${kills} times`, async () => {
   const path = join(folder, 'config.json');
   let least = 0;
   for (let round = 0; round < kills; round++) {

@@ -39,14 +39,14 @@ const numbered = cells.map((cell, index) => ({ ...cell, index }));
 let run: CellRun;
 beforeAll(async () => {
   run = await CellRun.start(numbered, patientPolicy);
-}, 60_000);
-afterAll(() => run.stop(), 60_000);
+});
+afterAll(() => run.stop());
 
 describe.each([...whole, ...told])('$name', (call) => {
   test.each([
     ['the connection breaks', plays.cutAt],
     ['the answer just ends', plays.endAt],
-  ])('where %s', { timeout: 60_000 }, async (_how, breakAt) => {
+  ])('where %s', async (_how, breakAt) => {
     for (const cell of numbered.filter((each) => each.call === call && each.breakAt === breakAt)) {
       const observed = await run.observed(cell.index);
       const where = `at byte ${cell.bytes}: ${observed.status} ${observed.body.toString('latin1', 0, 2_000)}`;

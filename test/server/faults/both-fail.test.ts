@@ -20,12 +20,12 @@ const mostAttempts = 1 + policy.retries + policy.fallbacks;
 let run: CellRun;
 beforeAll(async () => {
   run = await CellRun.start(numbered);
-}, 60_000);
-afterAll(() => run.stop(), 60_000);
+});
+afterAll(() => run.stop());
 
 describe.each(bothCases)('$name', ({ name }) => {
   const ofCase = numbered.filter((cell) => cell.name === name).map((cell) => [cell.call.name, cell] as const);
-  test.each(ofCase)('%s', { timeout: 60_000 }, async (_name, cell) => {
+  test.each(ofCase)('%s', async (_name, cell) => {
     const observed = await run.observed(cell.index);
     const { attempts } = observed.row;
     const where = JSON.stringify({

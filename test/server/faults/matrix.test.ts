@@ -27,12 +27,12 @@ const numbered = cells.map((cell, index): NamedCell => ({ ...cell, index }));
 let run: CellRun;
 beforeAll(async () => {
   run = await CellRun.start(numbered);
-}, 60_000);
-afterAll(() => run.stop(), 60_000);
+});
+afterAll(() => run.stop());
 
 describe.each([...new Set(cells.map(({ fault }) => fault))])('%s', (fault) => {
   const ofFault = numbered.filter((cell) => cell.fault === fault);
-  test.each(ofFault.map((cell) => [cell.call.name, cell] as const))('%s', { timeout: 60_000 }, async (_name, cell) => {
+  test.each(ofFault.map((cell) => [cell.call.name, cell] as const))('%s', async (_name, cell) => {
     const { call, expected, index } = cell;
     const observed = await run.observed(index);
     const { status, body, isBroken, tookMs, primary, fallback, row } = observed;

@@ -29,13 +29,13 @@ const numbered = cells.map((cell, index) => ({ ...cell, index }));
 let run: CellRun;
 beforeAll(async () => {
   run = await CellRun.start(numbered, patientPolicy);
-}, 60_000);
-afterAll(() => run.stop(), 60_000);
+});
+afterAll(() => run.stop());
 
 describe.each(passing)('$name', ({ name }) => {
   const ofFault = numbered.filter((cell) => cell.name === name);
   const table = ofFault.map((cell) => [cell.call.name, cell.failures, cell] as const);
-  test.each(table)('%s answers after %i', { timeout: 60_000 }, async (_name, failures, cell) => {
+  test.each(table)('%s answers after %i', async (_name, failures, cell) => {
     const observed = await run.observed(cell.index);
     const where = `${observed.status} ${observed.body.toString('latin1', 0, 300)}`;
     expect(isWhole(cell.call, observed), where).toBe(true);

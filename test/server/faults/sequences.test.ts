@@ -46,7 +46,6 @@ async function steadyTraffic({ ask, fallback }: Pair, seconds: number): Promise<
 
 test.each([plays.status(503), plays.resetBeforeHeaders, plays.silence, plays.status(429)])(
   'down for a minute with $name: nobody notices, it is left in peace, and it is back within 30 s',
-  { timeout: 60_000 },
   async (fault) => {
     const running = await start();
     expect(new Set(await steadyTraffic(running, 5))).toEqual(new Set(['primary']));
@@ -63,7 +62,7 @@ test.each([plays.status(503), plays.resetBeforeHeaders, plays.silence, plays.sta
   },
 );
 
-test('one that flaps is asked now and then, and nobody notices', { timeout: 60_000 }, async () => {
+test('one that flaps is asked now and then, and nobody notices', async () => {
   const running = await start();
   for (let round = 0; round < 8; round++) {
     running.primary.plays(plays.status(500));
@@ -74,7 +73,7 @@ test('one that flaps is asked now and then, and nobody notices', { timeout: 60_0
   expect(running.primary.seen.length).toBeLessThan(80);
 });
 
-test('one that decays slowly is left once it fails more than it answers', { timeout: 60_000 }, async () => {
+test('one that decays slowly is left once it fails more than it answers', async () => {
   const running = await start();
   const decay: Play[] = [];
   for (let share = 0; share <= 10; share++) {

@@ -44,7 +44,7 @@ const chatSample = (bytes: string | Buffer): StreamSample => ({
 });
 
 describe('a stream arrives byte for byte as the upstream sent it', () => {
-  test.each(samples)('$name, cut at every byte', { timeout: 60_000 }, async (sample) => {
+  test.each(samples)('$name, cut at every byte', async (sample) => {
     upstream.answer((request, response) => {
       eventStream(response);
       return sendPieces(response, sample.bytes, [Number(request.headers['x-cut'])]);

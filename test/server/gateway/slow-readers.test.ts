@@ -54,7 +54,7 @@ beforeAll(async () => {
     program: join(checkout, 'server/cli.ts'),
   });
   port = Number(new URL((await readyOf(program)).baseUrl).port);
-}, 60_000);
+});
 afterAll(async () => {
   for (const socket of sockets) socket.destroy();
   program.child.kill('SIGKILL');
@@ -76,7 +76,6 @@ const question =
 
 test.runIf(onlyIf(process.platform === 'linux', 'memory is read from /proc'))(
   'memory stays bounded, and others are served',
-  { timeout: 120_000 },
   async () => {
     const before = rssBytes();
     for (let index = 0; index < clients; index++) {
