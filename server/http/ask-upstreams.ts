@@ -8,6 +8,7 @@ import type { Settings } from '../contract/settings.ts';
 import type { Job, JobStore } from '../jobs/job-store.ts';
 import { AttemptPlan, type NextAttempt } from '../routing/attempt-plan.ts';
 import type { AttemptResult, LastWord } from '../routing/attempt-result.ts';
+import { redirectFailure } from '../routing/classify-failure.ts';
 import { errorBodyOf, errorCodeOf, errorOfRedirect } from '../routing/last-word.ts';
 import type { Picker } from '../routing/picker.ts';
 import { type RunningAttempt, runAttempts } from '../routing/run-attempts.ts';
@@ -289,8 +290,7 @@ export class UpstreamAttempts {
 
 function redirected({ target, credential }: NextAttempt, { record }: AttemptTrace, location: string): AttemptResult {
   const error = errorOfRedirect(target, redactText(withoutSignature(location), credential));
-  record.failure = 'model-unavailable';
+  record.failure = redirectFailure.class;
   record.error = error.message;
-  const failure = { class: 'model-unavailable', mayPass: false, retryAfterMs: null } as const;
-  return { kind: 'failed', failure, lastWord: { kind: 'error', error } };
+  return { kind: 'failed', failure: redirectFailure, lastWord: { kind: 'error', error } };
 }

@@ -6,19 +6,19 @@ import { AwakeTimer } from '../awake-clock.ts';
 import type { GatewayError } from '../contract/errors.ts';
 import type { FailureClass } from '../contract/ledger.ts';
 import type { UpstreamCredential } from '../providers/upstream.ts';
-import type { AttemptResult, LastWord, UpstreamAnswer } from '../routing/attempt-result.ts';
-import {
-  afterContent,
-  classifyTransport,
-  differingFailure,
-  type Failure,
-  fleetingFailure,
-} from '../routing/classify-failure.ts';
-import { damageOf, errorOfTransport } from '../routing/last-word.ts';
+import type { AttemptResult, UpstreamAnswer } from '../routing/attempt-result.ts';
+import { afterContent, type Failure, fleetingFailure } from '../routing/classify-failure.ts';
 import type { Target } from '../routing/snapshot.ts';
-import { readUpstreamError } from '../routing/upstream-error.ts';
 import type { Exchange, ReplyHandler, ResponseHeaders } from '../transport/transport.ts';
 import { TransportError } from '../transport/transport-error.ts';
+import {
+  type AttemptFailure,
+  breakAfterContent,
+  damage,
+  divergence,
+  refusal,
+  transportFailure,
+} from './attempt-failures.ts';
 import { AttemptNotes } from './attempt-notes.ts';
 import { chooseBody, type StreamNeeds } from './choose-body.ts';
 import type { ClientReply } from './client-reply.ts';
@@ -219,40 +219,27 @@ export class ReplyRelay implements ReplyHandler, AttemptHost {
 
   completeWithError(): void {
     const { client, trace } = this.#options;
-    const code = upstreamCode.exec(trace.tail.bytes.toString('latin1'))?.[1];
     this.#notes.failed('stream-broken');
-    client.end('error', code === undefined ? null : this.#notes.redacted(code));
+    client.end('error', this.#errorCodeIn(trace.tail.bytes));
     this.#over({ kind: 'answered', failure: 'stream-broken' });
   }
 
   refuse(failure: Failure, answer: UpstreamAnswer): void {
-    const text = answer.body.toString('utf8');
-    const errorCode = upstreamCode.exec(text)?.[1];
-    const said = readUpstreamError(text)?.message;
-    const what = said ? `status ${answer.status}: ${said}` : `status ${answer.status}`;
-    this.#fail(this.hasBegun ? afterContent(failure) : failure, what, {
-      kind: 'answer',
-      answer: {
-        ...answer,
-        provider: this.#options.target.provider.id,
-        errorCode: errorCode === undefined ? null : this.#notes.redacted(errorCode),
-      },
-    });
+    const provider = this.#options.target.provider.id;
+    const held = { ...answer, provider, errorCode: this.#errorCodeIn(answer.body) };
+    this.#fail(refusal(this.hasBegun ? afterContent(failure) : failure, held));
   }
 
   damaged(what: string, failure: Failure = fleetingFailure): void {
-    const error = damageOf(this.#options.target, what);
-    this.#fail(failure, error.message, { kind: 'error', error });
+    this.#fail(damage(failure, this.#options.target, what));
   }
 
   failTransport(error: TransportError): void {
-    const { target } = this.#options;
-    this.#fail(classifyTransport(error), error.message, { kind: 'error', error: errorOfTransport(target, error) });
+    this.#fail(transportFailure(this.#options.target, error));
   }
 
   giveOver(error: GatewayError): void {
-    const mayPass = error.code !== 'upstream_timeout';
-    this.#fail({ class: 'stream-broken', mayPass, retryAfterMs: null }, error.message, { kind: 'error', error });
+    this.#fail(breakAfterContent(error));
   }
 
   diverged(): void {
@@ -261,10 +248,8 @@ export class ReplyRelay implements ReplyHandler, AttemptHost {
       this.giveOver(endedEarly());
       return;
     }
-    const error = damageOf(target, 'answered otherwise than the client had been answered so far');
     const takesBeginning = route.capability === 'chat' && target.provider.prefill !== null;
-    const continues = takesBeginning && needs.rest?.isContinuation === false;
-    this.#fail({ ...differingFailure, continues }, error.message, { kind: 'error', error });
+    this.#fail(divergence(target, takesBeginning && needs.rest?.isContinuation === false));
     // Two models seldom say the same: that is no fault of this one.
     this.#notes.failed(null);
   }
@@ -333,7 +318,13 @@ export class ReplyRelay implements ReplyHandler, AttemptHost {
     this.headers = { ...this.headers, 'content-encoding': undefined };
   }
 
-  #fail(failure: Failure, message: string, lastWord: LastWord): void {
+  /** Null where the upstream names none. */
+  #errorCodeIn(bytes: Buffer): string | null {
+    const code = upstreamCode.exec(bytes.toString('utf8'))?.[1];
+    return code === undefined ? null : this.#notes.redacted(code);
+  }
+
+  #fail({ failure, message, lastWord }: AttemptFailure): void {
     if (this.isOver) return;
     this.#notes.failed(failure.class, message);
     this.#over({ kind: this.hasBegun ? 'broken' : 'failed', failure, lastWord });

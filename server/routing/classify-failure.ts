@@ -118,12 +118,20 @@ export function classifyTransport(error: TransportError): Failure {
 /** Of a reply that is damaged, cut or none: the target may do better a moment later. */
 export const fleetingFailure: Failure = { class: 'transient', mayPass: true, retryAfterMs: null };
 
-/** Of an answer that is none of the same: that would not change. */
+/** Another answer than the one the client has begun to get; the same target would not change its mind. */
 export const differingFailure: Failure = { class: 'rejected', mayPass: false, retryAfterMs: null };
+
+/** Of a redirect that is not followed: the provider's base URL is not where its API is. */
+export const redirectFailure: Failure = { class: 'model-unavailable', mayPass: false, retryAfterMs: null };
 
 /** What it is once content has gone out: whatever the reason, the stream broke. */
 export function afterContent({ mayPass, retryAfterMs }: Failure): Failure {
   return { class: 'stream-broken', mayPass, retryAfterMs };
+}
+
+/** Of a reply that broke off without a word of the upstream. */
+export function brokenFailure(mayPass: boolean): Failure {
+  return { class: 'stream-broken', mayPass, retryAfterMs: null };
 }
 
 /** `retry-after-ms`, else `retry-after` in seconds or as a date; null if neither says anything. */
