@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { CONFIG_VERSION, type Config, configSchema } from '../contract/config.ts';
+import { type Config, configSchema, configVersion } from '../contract/config.ts';
 import { migrate } from './migrate.ts';
 
 export type CheckedConfig =
@@ -11,7 +11,7 @@ export type CheckedConfig =
 export function checkConfig(value: unknown): CheckedConfig {
   const migrated = migrate(value);
   if (migrated.kind === 'too-new') {
-    const message = `it has version ${migrated.version}, made by a newer Sluice; this one reads up to version ${CONFIG_VERSION}`;
+    const message = `it has version ${migrated.version}, made by a newer Sluice; this one reads up to version ${configVersion}`;
     return { kind: 'too-new', message };
   }
   const result = configSchema.safeParse(migrated.value);

@@ -1,4 +1,4 @@
-import { CONFIG_VERSION, type Config, configSchema } from '../contract/config.ts';
+import { type Config, configSchema, configVersion } from '../contract/config.ts';
 
 /** The group that the first key belongs to. */
 const defaultGroupId = 'default';
@@ -6,7 +6,7 @@ const defaultGroupId = 'default';
 /** What a new program starts with: one group that may use every model of every provider. */
 export function firstRunConfig(): Config {
   return configSchema.parse({
-    version: CONFIG_VERSION,
+    version: configVersion,
     groups: [{ id: defaultGroupId, models: ['*'], providers: ['*'] }],
   });
 }

@@ -1,11 +1,11 @@
-import { CONFIG_VERSION } from '../contract/config.ts';
+import { configVersion } from '../contract/config.ts';
 
 type Stored = Record<string, unknown>;
 
 /** Turns a stored configuration of one version into the next; `version` itself is set by `migrate`. */
 export type Migration = (stored: Stored) => Stored;
 
-/** By the version they start from. A change of shape adds one here and raises CONFIG_VERSION. */
+/** By the version they start from. A change of shape adds one here and raises configVersion. */
 export const migrations: Readonly<Record<number, Migration>> = {};
 
 export type MigrationResult = { kind: 'ready'; value: unknown } | { kind: 'too-new'; version: number };
@@ -14,7 +14,7 @@ export type MigrationResult = { kind: 'ready'; value: unknown } | { kind: 'too-n
  * Brings a stored value to the newest version. Pure. What is no configuration at all, or has no version that can be
  * migrated, passes as it is: the schema is what says what is wrong with it.
  */
-export function migrate(value: unknown, steps = migrations, newest: number = CONFIG_VERSION): MigrationResult {
+export function migrate(value: unknown, steps = migrations, newest: number = configVersion): MigrationResult {
   const version = versionOf(value);
   if (version === undefined) return { kind: 'ready', value };
   if (version > newest) return { kind: 'too-new', version };

@@ -14,7 +14,7 @@ import { settingsSchema } from './settings.ts';
 export const demoProviderId = 'demo';
 
 /** Newest version of the configuration's shape; older files are migrated on reading. */
-export const CONFIG_VERSION = 1;
+export const configVersion = 1;
 
 /** Lower-case letters, digits, `-`, `_`, `.`: safe in a URL, a file name and before the `/` of `provider/model`. */
 export const idSchema = z
@@ -151,7 +151,7 @@ export const keySchema = z.strictObject({
 export const configSchema = z
   .strictObject({
     $schema: z.string().optional(),
-    version: z.literal(CONFIG_VERSION),
+    version: z.literal(configVersion),
     providers: z.array(providerSchema).default([]),
     aliases: z.array(aliasSchema).default([]),
     groups: z.array(groupSchema).default([]),

@@ -32,33 +32,33 @@ export type JsonPeek =
     }
   | { ok: false; offset: number; reason: string };
 
-const TAB = 0x09;
-const LINE_FEED = 0x0a;
-const CARRIAGE_RETURN = 0x0d;
-const SPACE = 0x20;
-const QUOTE = 0x22;
-const PLUS = 0x2b;
-const COMMA = 0x2c;
-const MINUS = 0x2d;
-const DOT = 0x2e;
-const ZERO = 0x30;
-const NINE = 0x39;
-const COLON = 0x3a;
-const OPEN_ARRAY = 0x5b;
-const BACKSLASH = 0x5c;
-const LOWER_E = 0x65;
-const OPEN_OBJECT = 0x7b;
-const CLOSE_OBJECT = 0x7d;
+const tab = 0x09;
+const lineFeed = 0x0a;
+const carriageReturn = 0x0d;
+const space = 0x20;
+const quote = 0x22;
+const plus = 0x2b;
+const comma = 0x2c;
+const minus = 0x2d;
+const dot = 0x2e;
+const zero = 0x30;
+const nine = 0x39;
+const colon = 0x3a;
+const openArray = 0x5b;
+const backslash = 0x5c;
+const lowerE = 0x65;
+const openObject = 0x7b;
+const closeObject = 0x7d;
 /** Both closing brackets stand two places after their opening one in ASCII. */
-const OPEN_TO_CLOSE = 2;
+const openToClose = 2;
 
-const LITERALS = ['true', 'false', 'null'];
+const literals = ['true', 'false', 'null'];
 
 /** No real body comes near it, and what reads the document after us may be recursive. */
-const MAX_DEPTH = 10_000;
+const maxDepth = 10_000;
 
 /** Strings shorter than this are walked byte by byte; past it a native search for the quote is cheaper. */
-const PROBE_BYTES = 16;
+const probeBytes = 16;
 
 class JsonFault extends Error {
   readonly offset: number;
@@ -89,10 +89,10 @@ export function fieldValue(body: Buffer, field: ByteRange): unknown {
 
 function readDocument(body: Buffer, wanted: readonly string[]): JsonPeek {
   const open = skipSpace(body, hasByteOrderMark(body) ? 3 : 0);
-  if (body[open] !== OPEN_OBJECT) throw new JsonFault(open, 'expected an object');
+  if (body[open] !== openObject) throw new JsonFault(open, 'expected an object');
   const fields = new Map<string, JsonField>();
   const first = skipSpace(body, open + 1);
-  const empty = body[first] === CLOSE_OBJECT;
+  const empty = body[first] === closeObject;
   const end = empty ? first : readMembers(body, first, wanted, fields);
   const rest = skipSpace(body, end + 1);
   if (rest < body.length) throw new JsonFault(rest, 'expected nothing after the closing brace');
@@ -108,8 +108,8 @@ function readMembers(body: Buffer, first: number, wanted: readonly string[], fie
     const name = findName(body, keyStart, keyEnd, wanted);
     if (name !== undefined) noteField(fields, name, { keyStart, start, end });
     const next = skipSpace(body, end);
-    if (body[next] === CLOSE_OBJECT) return next;
-    if (body[next] !== COMMA) throw new JsonFault(next, 'expected a comma or a closing brace');
+    if (body[next] === closeObject) return next;
+    if (body[next] !== comma) throw new JsonFault(next, 'expected a comma or a closing brace');
     keyStart = skipSpace(body, next + 1);
   }
 }
@@ -125,7 +125,7 @@ function findName(body: Buffer, keyStart: number, keyEnd: number, wanted: readon
   const start = keyStart + 1;
   const end = keyEnd - 1;
   for (let at = start; at < end; at++) {
-    if (body[at] === BACKSLASH) return findEscapedName(body.toString('utf8', keyStart, keyEnd), wanted);
+    if (body[at] === backslash) return findEscapedName(body.toString('utf8', keyStart, keyEnd), wanted);
   }
   return wanted.find((name) => name.length === end - start && startsWith(body, start, name));
 }
@@ -149,7 +149,7 @@ function findEscapedName(key: string, wanted: readonly string[]): string | undef
 /** From a value's first byte to the offset after its last. */
 function skipValue(body: Buffer, start: number): number {
   const byte = body[start];
-  return byte === OPEN_OBJECT || byte === OPEN_ARRAY ? skipContainer(body, start) : skipScalar(body, start);
+  return byte === openObject || byte === openArray ? skipContainer(body, start) : skipScalar(body, start);
 }
 
 /** Not recursive: the depth is the client's choice, the stack is ours. */
@@ -157,12 +157,12 @@ function skipContainer(body: Buffer, start: number): number {
   const closers: number[] = [];
   for (let at = start; ; ) {
     const byte = body[at];
-    if (byte === OPEN_OBJECT || byte === OPEN_ARRAY) {
-      if (closers.length === MAX_DEPTH) throw new JsonFault(at, `nested deeper than ${MAX_DEPTH}`);
-      closers.push(byte + OPEN_TO_CLOSE);
+    if (byte === openObject || byte === openArray) {
+      if (closers.length === maxDepth) throw new JsonFault(at, `nested deeper than ${maxDepth}`);
+      closers.push(byte + openToClose);
       at = skipSpace(body, at + 1);
-      if (body[at] !== byte + OPEN_TO_CLOSE) {
-        if (byte === OPEN_OBJECT) at = skipKey(body, at);
+      if (body[at] !== byte + openToClose) {
+        if (byte === openObject) at = skipKey(body, at);
         continue;
       }
     } else {
@@ -170,9 +170,9 @@ function skipContainer(body: Buffer, start: number): number {
     }
     at = skipClosers(body, at, closers);
     if (closers.length === 0) return at;
-    if (body[at] !== COMMA) throw new JsonFault(at, 'expected a comma or a closing bracket');
+    if (body[at] !== comma) throw new JsonFault(at, 'expected a comma or a closing bracket');
     at = skipSpace(body, at + 1);
-    if (closers[closers.length - 1] === CLOSE_OBJECT) at = skipKey(body, at);
+    if (closers[closers.length - 1] === closeObject) at = skipKey(body, at);
   }
 }
 
@@ -194,50 +194,50 @@ function skipKey(body: Buffer, start: number): number {
 
 function skipColon(body: Buffer, start: number): number {
   const at = skipSpace(body, start);
-  if (body[at] !== COLON) throw new JsonFault(at, 'expected a colon');
+  if (body[at] !== colon) throw new JsonFault(at, 'expected a colon');
   return skipSpace(body, at + 1);
 }
 
 function skipScalar(body: Buffer, start: number): number {
   const byte = body[start];
-  if (byte === QUOTE) return skipString(body, start);
-  if (byte === MINUS || isDigit(byte)) return skipNumber(body, start);
-  const literal = LITERALS.find((text) => startsWith(body, start, text));
+  if (byte === quote) return skipString(body, start);
+  if (byte === minus || isDigit(byte)) return skipNumber(body, start);
+  const literal = literals.find((text) => startsWith(body, start, text));
   if (literal !== undefined) return start + literal.length;
   throw new JsonFault(start, start < body.length ? 'expected a value' : 'ended too early');
 }
 
 /** From the opening quote to the offset after the closing one. */
 function skipString(body: Buffer, start: number): number {
-  if (body[start] !== QUOTE) throw new JsonFault(start, 'expected a string');
+  if (body[start] !== quote) throw new JsonFault(start, 'expected a string');
   for (let from = start + 1; ; ) {
-    const probeEnd = Math.min(from + PROBE_BYTES, body.length);
+    const probeEnd = Math.min(from + probeBytes, body.length);
     while (from < probeEnd) {
       const byte = body[from];
-      if (byte === QUOTE) return from + 1;
-      from += byte === BACKSLASH ? 2 : 1;
+      if (byte === quote) return from + 1;
+      from += byte === backslash ? 2 : 1;
     }
-    const quote = body.indexOf(QUOTE, from);
-    if (quote === -1) throw new JsonFault(start, 'a string that never ends');
-    if (!isEscaped(body, from, quote)) return quote + 1;
-    from = quote + 1;
+    const closing = body.indexOf(quote, from);
+    if (closing === -1) throw new JsonFault(start, 'a string that never ends');
+    if (!isEscaped(body, from, closing)) return closing + 1;
+    from = closing + 1;
   }
 }
 
-/** Whether an odd number of backslashes stands before `quote`; `from` is known to be outside an escape. */
-function isEscaped(body: Buffer, from: number, quote: number): boolean {
-  let at = quote;
-  while (at > from && body[at - 1] === BACKSLASH) at--;
-  return (quote - at) % 2 === 1;
+/** Whether an odd number of backslashes stands before `closing`; `from` is known to be outside an escape. */
+function isEscaped(body: Buffer, from: number, closing: number): boolean {
+  let at = closing;
+  while (at > from && body[at - 1] === backslash) at--;
+  return (closing - at) % 2 === 1;
 }
 
 function skipNumber(body: Buffer, start: number): number {
-  const whole = body[start] === MINUS ? start + 1 : start;
-  let at = body[whole] === ZERO ? whole + 1 : skipDigits(body, whole);
-  if (body[at] === DOT) at = skipDigits(body, at + 1);
-  if (((body[at] ?? 0) | SPACE) !== LOWER_E) return at;
+  const whole = body[start] === minus ? start + 1 : start;
+  let at = body[whole] === zero ? whole + 1 : skipDigits(body, whole);
+  if (body[at] === dot) at = skipDigits(body, at + 1);
+  if (((body[at] ?? 0) | space) !== lowerE) return at;
   const sign = body[at + 1];
-  return skipDigits(body, sign === PLUS || sign === MINUS ? at + 2 : at + 1);
+  return skipDigits(body, sign === plus || sign === minus ? at + 2 : at + 1);
 }
 
 function skipDigits(body: Buffer, start: number): number {
@@ -248,14 +248,14 @@ function skipDigits(body: Buffer, start: number): number {
 }
 
 function isDigit(byte = 0): boolean {
-  return byte >= ZERO && byte <= NINE;
+  return byte >= zero && byte <= nine;
 }
 
 function skipSpace(body: Buffer, start: number): number {
   for (let at = start; ; at++) {
     const byte = body[at];
-    if (byte === undefined || byte > SPACE) return at; // Nearly always, so asked first.
-    if (byte !== SPACE && byte !== LINE_FEED && byte !== CARRIAGE_RETURN && byte !== TAB) return at;
+    if (byte === undefined || byte > space) return at; // Nearly always, so asked first.
+    if (byte !== space && byte !== lineFeed && byte !== carriageReturn && byte !== tab) return at;
   }
 }
 

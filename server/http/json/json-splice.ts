@@ -12,7 +12,7 @@ export interface JsonEdit {
 }
 
 /** Asks the upstream to report usage at the end of a stream. */
-const INCLUDE_USAGE = '"include_usage":true';
+const includeUsage = '"include_usage":true';
 
 /**
  * The body with `value` for the field, in every place where the key occurs: of a repeated key some parsers take the
@@ -42,9 +42,9 @@ export function usageEdits(body: Buffer, peek: JsonPeek): JsonEdit[] {
   if (!peek.ok) return [];
   const options = peek.fields.get('stream_options');
   if (options === undefined) {
-    return [insertion(peek.end, `"stream_options":{${INCLUDE_USAGE}}`, peek.empty)];
+    return [insertion(peek.end, `"stream_options":{${includeUsage}}`, peek.empty)];
   }
-  if (isNull(body, options)) return [{ start: options.start, end: options.end, text: `{${INCLUDE_USAGE}}` }];
+  if (isNull(body, options)) return [{ start: options.start, end: options.end, text: `{${includeUsage}}` }];
   return optionEdits(body, options);
 }
 
@@ -53,7 +53,7 @@ function optionEdits(body: Buffer, options: JsonField): JsonEdit[] {
   const inner = peekJson(value, ['include_usage']);
   if (!inner.ok) return []; // Not an object: the upstream's to refuse.
   const choice = inner.fields.get('include_usage');
-  if (choice === undefined) return [insertion(options.start + inner.end, INCLUDE_USAGE, inner.empty)];
+  if (choice === undefined) return [insertion(options.start + inner.end, includeUsage, inner.empty)];
   if (!isNull(value, choice)) return [];
   return [{ start: options.start + choice.start, end: options.start + choice.end, text: 'true' }];
 }

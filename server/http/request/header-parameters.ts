@@ -1,7 +1,7 @@
 /** The parameters of a header such as `Content-Type` or `Content-Disposition`. */
 
-const TOKEN = "[!#$%&'*+.^_`|~0-9A-Za-z-]+";
-const PARAMETER = new RegExp(`\\s*;\\s*(${TOKEN})=(?:"((?:[^"\\\\]|\\\\.)*)"|(${TOKEN}))`, 'y');
+const token = "[!#$%&'*+.^_`|~0-9A-Za-z-]+";
+const parameter = new RegExp(`\\s*;\\s*(${token})=(?:"((?:[^"\\\\]|\\\\.)*)"|(${token}))`, 'y');
 
 /**
  * Parameters by lower-case name, quotes and escapes taken off; the first of a repeated one counts. What follows a
@@ -10,8 +10,8 @@ const PARAMETER = new RegExp(`\\s*;\\s*(${TOKEN})=(?:"((?:[^"\\\\]|\\\\.)*)"|(${
 export function headerParameters(header: string): Map<string, string> {
   const parameters = new Map<string, string>();
   const semicolon = header.indexOf(';');
-  PARAMETER.lastIndex = semicolon === -1 ? header.length : semicolon;
-  for (let match = PARAMETER.exec(header); match !== null; match = PARAMETER.exec(header)) {
+  parameter.lastIndex = semicolon === -1 ? header.length : semicolon;
+  for (let match = parameter.exec(header); match !== null; match = parameter.exec(header)) {
     const name = (match[1] ?? '').toLowerCase();
     const value = match[3] ?? (match[2] ?? '').replace(/\\(["\\])/g, '$1');
     if (!parameters.has(name)) parameters.set(name, value);

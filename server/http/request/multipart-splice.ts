@@ -18,10 +18,10 @@ interface Delimiter {
   valueStart: number;
 }
 
-const LINE_BREAK = '\r\n';
-const HEADERS_END = '\r\n\r\n';
-const MAX_HEADER_BYTES = 16 * 1024;
-const TAIL_BYTES = 64 * 1024;
+const lineBreak = '\r\n';
+const headersEnd = '\r\n\r\n';
+const maxHeaderBytes = 16 * 1024;
+const tailBytes = 64 * 1024;
 
 /**
  * The upload with `value` in the text field `name`: in place, in every occurrence; where there is none, in a new part
@@ -45,7 +45,7 @@ export async function findField(body: MultipartBody, name: string): Promise<Byte
   if (expected === 0) return [];
   // Clients put text before the files or after them: the end is looked at first, and the file's bytes are read only
   // if something is missing there. A delimiter is one wherever the search begins.
-  const tail = await collect(body, name, { from: Math.max(0, body.size - TAIL_BYTES), expected });
+  const tail = await collect(body, name, { from: Math.max(0, body.size - tailBytes), expected });
   return tail.length === expected ? tail : collect(body, name, { from: 0, expected });
 }
 
@@ -62,20 +62,20 @@ async function collect(body: MultipartBody, name: string, { from, expected }: { 
 
 async function withNewPart(body: MultipartBody, name: string, value: string): Promise<Sendable> {
   const { spool, boundary, size } = body;
-  const part = `--${boundary}${LINE_BREAK}Content-Disposition: form-data; name="${name}"${HEADERS_END}${value}${LINE_BREAK}`;
+  const part = `--${boundary}${lineBreak}Content-Disposition: form-data; name="${name}"${headersEnd}${value}${lineBreak}`;
   const start = await firstDelimiter(body);
   return spool.assemble([{ start: 0, end: start }, Buffer.from(part), { start, end: size }]);
 }
 
 /** Past a preamble, if there is one: text before the first delimiter would become part of the new field. */
 async function firstDelimiter(body: MultipartBody): Promise<number> {
-  for await (const { at } of delimiters(body, 0)) return at + LINE_BREAK.length;
+  for await (const { at } of delimiters(body, 0)) return at + lineBreak.length;
   throw new GatewayError('malformed_multipart', 'The multipart body has no part.');
 }
 
 function isTextField(headers: string, name: string): boolean {
   const disposition = /^content-disposition:[ \t]*(form-data[ \t]*;.*(?:\r\n[ \t].*)*)$/im.exec(headers)?.[1];
-  const parameters = headerParameters(disposition?.replaceAll(LINE_BREAK, '') ?? '');
+  const parameters = headerParameters(disposition?.replaceAll(lineBreak, '') ?? '');
   return parameters.get('name') === name && !parameters.get('filename') && !parameters.get('filename*');
 }
 
@@ -84,9 +84,9 @@ function isTextField(headers: string, name: string): boolean {
  * of headers that are not complete, is kept until the next chunk is there.
  */
 async function* delimiters({ spool, boundary }: MultipartBody, from: number): AsyncGenerator<Delimiter> {
-  const needle = Buffer.from(`${LINE_BREAK}--${boundary}`, 'latin1');
+  const needle = Buffer.from(`${lineBreak}--${boundary}`, 'latin1');
   // The first delimiter of all needs no line break before it: pretend there is one.
-  let window = Buffer.from(from === 0 ? LINE_BREAK : '');
+  let window = Buffer.from(from === 0 ? lineBreak : '');
   let offset = from - window.length;
   for await (const chunk of chunksOf(spool, from)) {
     window = Buffer.concat([window, chunk]);
@@ -117,14 +117,14 @@ function readHead(window: Buffer, from: number): PartHead | undefined {
   if (window.length < from + 2) return undefined;
   const mark = window.toString('latin1', from, from + 2);
   // Anything else than a line break ends the part before it, as the last delimiter does, and begins none.
-  if (mark !== LINE_BREAK) return { headers: '', valueStart: from, isLast: mark === '--' };
-  const end = window.indexOf(HEADERS_END, from);
+  if (mark !== lineBreak) return { headers: '', valueStart: from, isLast: mark === '--' };
+  const end = window.indexOf(headersEnd, from);
   if (end !== -1) {
-    const headers = window.toString('utf8', from + LINE_BREAK.length, end);
-    return { headers, valueStart: end + HEADERS_END.length, isLast: false };
+    const headers = window.toString('utf8', from + lineBreak.length, end);
+    return { headers, valueStart: end + headersEnd.length, isLast: false };
   }
-  if (window.length - from <= MAX_HEADER_BYTES) return undefined;
-  throw new GatewayError('malformed_multipart', `The headers of a part are larger than ${MAX_HEADER_BYTES} bytes.`);
+  if (window.length - from <= maxHeaderBytes) return undefined;
+  throw new GatewayError('malformed_multipart', `The headers of a part are larger than ${maxHeaderBytes} bytes.`);
 }
 
 function chunksOf(spool: Spool, start: number): AsyncIterable<Buffer> | Iterable<Buffer> {

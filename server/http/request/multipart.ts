@@ -43,11 +43,11 @@ export interface MultipartBody {
   size: number;
 }
 
-const MEGABYTE = 1024 * 1024;
-const MAX_FIELD_BYTES = 8 * MEGABYTE;
+const megabyte = 1024 * 1024;
+const maxFieldBytes = 8 * megabyte;
 /** Of all text fields together: unlike files they are held in memory. */
-const MAX_TEXT_LENGTH = 32 * MEGABYTE;
-const MAX_PARTS = 1000;
+const maxTextLength = 32 * megabyte;
+const maxParts = 1000;
 
 /** multer 2.5 has this option; its published types do not yet. */
 interface StreamingOptions extends multer.Options {
@@ -118,7 +118,7 @@ function readParts(request: Request, response: Response, spool: Spool, options: 
     tee.once('error', giveUp);
     const settings: StreamingOptions = {
       storage: countingStorage(found.files),
-      limits: { parts: MAX_PARTS, fieldSize: MAX_FIELD_BYTES, ...fileLimit(options) },
+      limits: { parts: maxParts, fieldSize: maxFieldBytes, ...fileLimit(options) },
       defParamCharset: 'utf8',
       streamHandler(_request, parser) {
         watchParser(parser, { fields: found.fields, fail, maxFileBytes: options.maxFileBytes ?? options.maxBytes });
@@ -157,14 +157,14 @@ function watchParser(parser: Writable, { fields, fail, maxFileBytes }: Watch): v
   const addText = (name: string | undefined, value: string) => {
     if (name === undefined) return fail(new Error('A part has no name'));
     textLength += value.length;
-    if (textLength > MAX_TEXT_LENGTH) return fail(tooLarge('All text together', MAX_TEXT_LENGTH));
+    if (textLength > maxTextLength) return fail(tooLarge('All text together', maxTextLength));
     const before = fields[name];
     fields[name] = before === undefined ? value : [before, value].flat();
   };
   parser.on('error', fail);
-  parser.on('partsLimit', () => fail(new GatewayError('too_many_parts', `At most ${MAX_PARTS} parts are taken.`)));
+  parser.on('partsLimit', () => fail(new GatewayError('too_many_parts', `At most ${maxParts} parts are taken.`)));
   parser.on('field', (name: string | undefined, value: string, { valueTruncated }: { valueTruncated: boolean }) => {
-    if (valueTruncated) fail(tooLarge(`The field "${name}"`, MAX_FIELD_BYTES));
+    if (valueTruncated) fail(tooLarge(`The field "${name}"`, maxFieldBytes));
     else addText(name, value);
   });
   parser.on('file', (name: string | undefined, part: Readable, { filename }: { filename?: string }) => {
@@ -179,7 +179,7 @@ function gatherText(part: Readable, done: (value: string) => void, fail: Fail): 
   let size = 0;
   part.on('data', (chunk: Buffer) => {
     size += chunk.length;
-    if (size > MAX_FIELD_BYTES) return fail(tooLarge('A part without a file name', MAX_FIELD_BYTES));
+    if (size > maxFieldBytes) return fail(tooLarge('A part without a file name', maxFieldBytes));
     chunks.push(chunk);
   });
   part.once('end', () => done(Buffer.concat(chunks).toString()));

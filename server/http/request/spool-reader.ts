@@ -10,7 +10,7 @@ import { Readable } from 'node:stream';
 import type { ByteRange } from '../json/json-peek.ts';
 
 /** What one turn at the disk reads: a turn costs more than the bytes. */
-const PIECE_BYTES = 256 * 1024;
+const pieceBytes = 256 * 1024;
 
 export class SpoolReader extends Readable {
   readonly #path: string;
@@ -71,7 +71,7 @@ export class SpoolReader extends Readable {
 
   #takeBuffer(wantedBytes: number): Buffer {
     if (!this.#buffer || !this.#isBufferFree) {
-      this.#buffer = Buffer.allocUnsafeSlow(Math.min(wantedBytes, PIECE_BYTES));
+      this.#buffer = Buffer.allocUnsafeSlow(Math.min(wantedBytes, pieceBytes));
     }
     return this.#buffer;
   }

@@ -26,8 +26,8 @@ export interface SpoolOptions {
  * What is held in memory: all of a short upload, of a longer one what waits for its turn at the disk. A turn costs more than
  * its bytes.
  */
-const HELD_BYTES = 256 * 1024;
-const FILE_SUFFIX = '.upload';
+const bufferBytes = 256 * 1024;
+const fileSuffix = '.upload';
 const nothing = Buffer.alloc(0);
 
 /** What is alive right now in this process; both return to zero when no upload is under way. */
@@ -46,10 +46,10 @@ export class Spool {
   #writing: Promise<void> = Promise.resolve();
   #disposal: Promise<void> | undefined;
 
-  constructor({ folder, expectedBytes = HELD_BYTES, memoryBytes = HELD_BYTES }: SpoolOptions) {
-    this.#path = path.join(folder, `${randomUUID()}${FILE_SUFFIX}`);
+  constructor({ folder, expectedBytes = bufferBytes, memoryBytes = bufferBytes }: SpoolOptions) {
+    this.#path = path.join(folder, `${randomUUID()}${fileSuffix}`);
     this.#memoryBytes = memoryBytes;
-    this.#held = Buffer.allocUnsafe(Math.min(Math.max(1, expectedBytes), HELD_BYTES));
+    this.#held = Buffer.allocUnsafe(Math.min(Math.max(1, expectedBytes), bufferBytes));
     spoolCounts.spools++;
   }
 

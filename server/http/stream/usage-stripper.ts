@@ -10,7 +10,7 @@ const usualEnd = Buffer.from(',"usage":null}\n\n');
 const keptOfUsualEnd = Buffer.from('}\n\n');
 const usageKey = Buffer.from('"usage"');
 const dataField = /^data: ?/m;
-const COMMA = 0x2c;
+const comma = 0x2c;
 
 /** An `EventFilter`. */
 export function withoutUsage(event: Buffer): Buffer | null {
@@ -48,9 +48,9 @@ function payloadStart(event: Buffer): number {
 /** Cuts a member out together with the comma that belonged to it. */
 function without(event: Buffer, from: number, to: number): Buffer {
   const before = skipSpaceBack(event, from);
-  if (event[before - 1] === COMMA) return Buffer.concat([event.subarray(0, before - 1), event.subarray(to)]);
+  if (event[before - 1] === comma) return Buffer.concat([event.subarray(0, before - 1), event.subarray(to)]);
   const after = skipSpace(event, to);
-  const end = event[after] === COMMA ? after + 1 : to;
+  const end = event[after] === comma ? after + 1 : to;
   return Buffer.concat([event.subarray(0, from), event.subarray(end)]);
 }
 

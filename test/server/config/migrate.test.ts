@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { migrate, migrations } from '../../../server/config/migrate.ts';
-import { CONFIG_VERSION } from '../../../server/contract/config.ts';
+import { configVersion } from '../../../server/contract/config.ts';
 
 const steps = {
   1: (stored: Record<string, unknown>) => ({ ...stored, list: [stored.single] }),
@@ -29,5 +29,5 @@ test.each([[null], ['text'], [[]], [{}], [{ version: '1' }], [{ version: 1.5 }],
 );
 
 test('there is a step from every version so far', () => {
-  expect(Object.keys(migrations)).toEqual(Array.from({ length: CONFIG_VERSION - 1 }, (_, index) => `${index + 1}`));
+  expect(Object.keys(migrations)).toEqual(Array.from({ length: configVersion - 1 }, (_, index) => `${index + 1}`));
 });
