@@ -108,6 +108,23 @@ describe('the engine', () => {
     expect(Object.keys(mayImport).filter((part) => !parts.has(part))).toEqual([]);
   });
 
+  test('imports only downward between the folders of http; its types may be those of the files above them', () => {
+    const folders = ['rescue', 'stream', 'reply', 'request', 'json'];
+    const rankOf = (path: string) => folders.indexOf(path.split('/')[2] ?? '');
+    const wrong = engine
+      .filter(({ path }) => path.startsWith('server/http/') && rankOf(path) !== -1)
+      .flatMap(({ path, imports }) =>
+        imports
+          .filter((each) => each.path?.startsWith('server/http/'))
+          .filter((each) => {
+            const rank = rankOf(each.path ?? '');
+            return rank === -1 ? !each.isTypeOnly : rank < rankOf(path);
+          })
+          .map((each) => `${path} imports ${each.path}`),
+      );
+    expect(wrong).toEqual([]);
+  });
+
   test('imports nothing of the shell or the face', () => {
     const wrong = engine.flatMap(({ path, imports }) =>
       imports

@@ -6,8 +6,8 @@ import type { StreamProtocol } from './stream/stream-protocol.ts';
 export type BodyKind = 'none' | 'json' | 'multipart' | 'json-or-multipart';
 
 /**
- * `creates`: the reply's `id` is a new job. `uses`: the path names a job. `deletes`: so does it, and afterwards it is gone.
- * `lists`: the group's jobs, put together here.
+ * `creates`: the reply's `id` is a new job. `uses`: the path names a job. `creates-from`: so does it, and the reply is a new
+ * one. `deletes`: so does it, and afterwards it is gone. `lists`: the group's jobs, put together here.
  */
 export type JobBehaviour = 'creates' | 'uses' | 'creates-from' | 'deletes' | 'lists';
 
