@@ -55,7 +55,7 @@ export interface ReplyHandler {
 export interface Exchange {
   pause(): void;
   resume(): void;
-  /** Closes the connection to the upstream at once; `onError` follows with kind `aborted`. Safe to call at any time. */
+  /** Closes the connection to the upstream at once; `onError` follows with fault `aborted`; does nothing once the reply has ended. */
   abort(): void;
 }
 
