@@ -252,10 +252,16 @@ describe('the desktop', () => {
 
   it('does not hold up a logout, which that would call off', async () => {
     const { desktop, upstream } = await openWithStream({ args: ['--hidden'] });
-    // It may end before it has answered.
-    await desktop.order('logOut').catch(() => {});
+    // A quit that is prevented would be answered.
+    await expect(desktop.order('logOut')).rejects.toThrow('the desktop has ended');
     expect(await desktop.ended).toBe(0);
     await upstream.stop();
+  });
+
+  it('shows its window only when the engine is on, whenever it is asked to', async () => {
+    const desktop = await open({ args: ['--hidden'], env: { DOUBLE_ACTIVATED: '1' } });
+    await desktop.page();
+    expect((await desktop.state()).windows).toMatchObject([{ trayWhenOpened: expect.stringMatching(/Serving at/) }]);
   });
 
   it('begins to end when Windows tells its window that the session does', async () => {

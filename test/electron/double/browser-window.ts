@@ -5,6 +5,7 @@ import { app } from './app.ts';
 import { asElectron, asEmitter } from './as-electron.ts';
 import { ChromiumPage } from './chromium-page.ts';
 import { ipcMain } from './engine-of-pages.ts';
+import { TrayDouble } from './system.ts';
 import type { FromPreload } from './worlds.ts';
 
 type OpenHandler = Parameters<Electron.WebContents['setWindowOpenHandler']>[0];
@@ -66,6 +67,7 @@ export class BrowserWindowDouble extends EventEmitter implements Pick<Electron.B
   readonly webContents = new WebContentsDouble();
   bounds: Electron.Rectangle;
   isShown = false;
+  readonly trayWhenOpened = TrayDouble.current?.toolTip ?? null;
   readonly #opened: Promise<ChromiumPage>;
 
   constructor(options: Electron.BrowserWindowConstructorOptions) {

@@ -16,7 +16,14 @@ export interface MenuLine {
 
 export interface DesktopState {
   tray: { icon: string; toolTip: string; menu: MenuLine[] } | null;
-  windows: { url: string; isShown: boolean; bounds: Electron.Rectangle; preferences: Electron.WebPreferences }[];
+  windows: {
+    url: string;
+    isShown: boolean;
+    /** What the tray said then. */
+    trayWhenOpened: string | null;
+    bounds: Electron.Rectangle;
+    preferences: Electron.WebPreferences;
+  }[];
   clipboard: string;
   sandboxIsForced: boolean;
   schemes: Electron.CustomScheme[];
@@ -45,8 +52,8 @@ interface InvokeOrder {
 export const controls = {
   state: async (): Promise<DesktopState> => ({
     tray: describeTray(),
-    windows: [...BrowserWindowDouble.all].map(({ webContents, isShown, bounds, options }) => ({
-      ...{ url: webContents.getURL(), isShown, bounds },
+    windows: [...BrowserWindowDouble.all].map(({ webContents, isShown, trayWhenOpened, bounds, options }) => ({
+      ...{ url: webContents.getURL(), isShown, trayWhenOpened, bounds },
       preferences: options.webPreferences ?? {},
     })),
     clipboard: await clipboard.readText(),

@@ -2,6 +2,7 @@
 import { app } from './app.ts';
 import { BrowserWindowDouble as BrowserWindow } from './browser-window.ts';
 import { ipcMain, protocol, session } from './engine-of-pages.ts';
+import { autoUpdater, net } from './net.ts';
 import {
   clipboard,
   dialog,
@@ -18,6 +19,7 @@ import {
 
 const double = {
   app,
+  autoUpdater,
   BrowserWindow,
   clipboard,
   dialog,
@@ -26,6 +28,7 @@ const double = {
   Notification,
   nativeImage,
   nativeTheme,
+  net,
   powerMonitor,
   protocol,
   screen,
@@ -37,6 +40,7 @@ const double = {
 
 export {
   app,
+  autoUpdater,
   BrowserWindow,
   clipboard,
   dialog,
@@ -45,6 +49,7 @@ export {
   Notification,
   nativeImage,
   nativeTheme,
+  net,
   powerMonitor,
   protocol,
   screen,

@@ -19,7 +19,10 @@ const [, , main = ''] = process.argv;
 // The program's own arguments follow its name.
 process.argv.splice(1, 1);
 // As in Electron; electron-updater looks there.
-Object.defineProperty(process, 'resourcesPath', { value: join(main, '..') });
+const resourcesPath = process.env.DOUBLE_RESOURCES ?? join(main, '..');
+Object.defineProperty(process, 'resourcesPath', { value: resourcesPath });
 obey();
 await import(pathToFileURL(main).href);
 app.becomeReady();
+// A person may be that fast.
+if (process.env.DOUBLE_ACTIVATED) setImmediate(() => app.emit('activate'));
