@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import type { aliasSchema, groupSchema, providerSchema } from './config.ts';
+import { isObject } from './is-object.ts';
 import type { LockablePart } from './lock.ts';
 import type { settingsSchema } from './settings.ts';
 
@@ -36,7 +37,7 @@ export function lockedPaths(preset: Lockable, entry: string): string[] {
 export function settingNames(settings: object, prefix = ''): string[] {
   return Object.entries(settings).flatMap(([name, value]) => {
     if (value === undefined) return [];
-    const isGroup = typeof value === 'object' && value !== null && !Array.isArray(value);
+    const isGroup = isObject(value);
     return isGroup ? settingNames(value, `${prefix}${name}.`) : [prefix + name];
   });
 }

@@ -1,5 +1,6 @@
 import type { ConfigChange } from '../contract/change-views.ts';
 import { type Config, configSchema } from '../contract/config.ts';
+import { isObject } from '../contract/is-object.ts';
 import { withoutSecretsInProviders } from './redact-provider.ts';
 
 /** Everything that differs, by what each thing is called. What only moves in its list is not told. */
@@ -64,7 +65,7 @@ function leaves(entry: object, prefix = ''): Texts {
   const found: Texts = new Map();
   for (const [name, value] of Object.entries(entry)) {
     if (value === undefined) continue;
-    const isGroup = typeof value === 'object' && value !== null && !Array.isArray(value);
+    const isGroup = isObject(value);
     if (!isGroup) found.set(prefix + name, JSON.stringify(value));
     else for (const [inner, text] of leaves(value, `${prefix}${name}.`)) found.set(inner, text);
   }

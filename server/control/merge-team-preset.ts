@@ -12,6 +12,7 @@ import {
   providerSchema,
 } from '../contract/config.ts';
 import { GatewayError } from '../contract/errors.ts';
+import { isObject } from '../contract/is-object.ts';
 import { lockedPaths } from '../contract/locked-paths.ts';
 import { settingsSchema } from '../contract/settings.ts';
 import type { TeamPreset } from '../contract/team-preset.ts';
@@ -135,7 +136,7 @@ function takenFields(stated: object, isTaken: (name: string) => boolean): object
 
 function takenSettings(stated: object, isTaken: IsTaken, prefix = ''): object {
   const entries = Object.entries(stated).flatMap(([name, value]) => {
-    if (isPlain(value)) return [[name, takenSettings(value, isTaken, `${prefix}${name}.`)] as const];
+    if (isObject(value)) return [[name, takenSettings(value, isTaken, `${prefix}${name}.`)] as const];
     return isTaken(`settings/${prefix}${name}`) ? [[name, value] as const] : [];
   });
   return Object.fromEntries(entries);
@@ -146,11 +147,7 @@ function mergeObjects(own: object, stated: object): object {
   const merged = new Map<string, unknown>(Object.entries(own));
   for (const [name, value] of Object.entries(stated)) {
     const old = merged.get(name);
-    if (value !== undefined) merged.set(name, isPlain(value) && isPlain(old) ? mergeObjects(old, value) : value);
+    if (value !== undefined) merged.set(name, isObject(value) && isObject(old) ? mergeObjects(old, value) : value);
   }
   return Object.fromEntries(merged);
-}
-
-function isPlain(value: unknown): value is object {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,7 +1,8 @@
 /** One call to the demo provider: what a route's handler sees of it, and how its body is read. */
 import type { IncomingMessage } from 'node:http';
+import { isObject } from '../contract/is-object.ts';
 import { DemoError } from './demo-error.ts';
-import { isObject, type JsonObject, Parameters } from './parameters.ts';
+import { type JsonObject, Parameters } from './parameters.ts';
 
 export interface Call {
   /** The named segments of the path, decoded. */

@@ -1,8 +1,9 @@
 /** Reads the body of a chat completion; refuses what OpenAI refuses. */
+import { isObject } from '../contract/is-object.ts';
 import { type Conversation, readFormat, readToolChoice, type Tool, type Turn } from './conversation.ts';
 import { DemoError, invalidType, invalidValue, missingParameter, unsupportedParameter } from './demo-error.ts';
 import { modelOf } from './models.ts';
-import { isObject, type JsonObject, type Parameters } from './parameters.ts';
+import type { JsonObject, Parameters } from './parameters.ts';
 
 export interface ChatRequest {
   model: string;

@@ -2,8 +2,8 @@
  * What the demo says. Chat completions and responses are read into one `Conversation`; this file decides, by plain rules and
  * deterministically, whether the answer is text, JSON for a schema, or tool calls.
  */
+import { isObject } from '../contract/is-object.ts';
 import { invalidValue, unsupportedParameter } from './demo-error.ts';
-import { isObject } from './parameters.ts';
 import { sampleOfSchema } from './schema-sample.ts';
 import { countTokens } from './tokens.ts';
 

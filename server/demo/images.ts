@@ -1,10 +1,11 @@
 /** Images: generations, edits and variations, as PNG in base64; streamed, the hills appear one after the other. */
+import { isObject } from '../contract/is-object.ts';
 import type { Call } from './call.ts';
 import { DemoError, invalidType, invalidValue, missingParameter } from './demo-error.ts';
 import { digest } from './ids.ts';
 import { drawLandscape, HILLS } from './landscape.ts';
 import { modelOf } from './models.ts';
-import { isObject, type Parameters } from './parameters.ts';
+import type { Parameters } from './parameters.ts';
 import { encodePng } from './png.ts';
 import { events, json, type Reply, type ServerEvent, typedEvent } from './reply.ts';
 import type { Route, RouteContext } from './route.ts';

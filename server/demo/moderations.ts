@@ -1,9 +1,10 @@
 /** `POST /moderations`: a word list stands in for a classifier, so the same text always gets the same scores. */
+import { isObject } from '../contract/is-object.ts';
 import type { Call } from './call.ts';
 import { invalidType, missingParameter } from './demo-error.ts';
 import { digest, newId } from './ids.ts';
 import { modelOf } from './models.ts';
-import { isObject, type Parameters } from './parameters.ts';
+import type { Parameters } from './parameters.ts';
 import { json, type Reply } from './reply.ts';
 import type { Route } from './route.ts';
 

@@ -2,13 +2,10 @@
  * A request's parameters, from JSON or from a form, read with checks that refuse in OpenAI's words. As in the API, `null`
  * means absent. In a form everything is text, so there numbers and booleans are read from text.
  */
+import { isObject } from '../contract/is-object.ts';
 import { invalidType, invalidValue, missingParameter } from './demo-error.ts';
 
 export type JsonObject = Readonly<Record<string, unknown>>;
-
-export function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
 
 interface Range {
   min: number;

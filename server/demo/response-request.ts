@@ -1,9 +1,10 @@
 /** Reads the body of a response; refuses what OpenAI refuses. */
+import { isObject } from '../contract/is-object.ts';
 import { type Conversation, readFormat, readToolChoice, type Tool, type Turn } from './conversation.ts';
 import { DemoError, invalidType, invalidValue, missingParameter, unsupportedParameter } from './demo-error.ts';
 import { newId } from './ids.ts';
 import { modelOf } from './models.ts';
-import { isObject, type JsonObject, type Parameters } from './parameters.ts';
+import type { JsonObject, Parameters } from './parameters.ts';
 import type { ResponseStore } from './response-store.ts';
 
 export interface ResponseRequest {

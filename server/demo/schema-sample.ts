@@ -3,7 +3,8 @@
  * schemas that OpenAI's structured outputs allow (objects, arrays, strings with formats, enums, numbers with limits, anyOf,
  * $ref also to itself), and reads `oneOf`, `allOf` and `const` besides. It does not try to satisfy `pattern` or `not`.
  */
-import { isObject, type JsonObject } from './parameters.ts';
+import { isObject } from '../contract/is-object.ts';
+import type { JsonObject } from './parameters.ts';
 
 /** Below this depth only what is required is filled in, and choices take the branch that ends; recursion stops there. */
 const MAX_DEPTH = 12;

@@ -1,8 +1,9 @@
 /** `POST /audio/speech`: the text as tones (see `tones.ts`), in a WAV file or as bare samples. */
+import { isObject } from '../contract/is-object.ts';
 import type { Call } from './call.ts';
 import { DemoError, invalidType, invalidValue, missingParameter } from './demo-error.ts';
 import { modelOf } from './models.ts';
-import { isObject, type Parameters } from './parameters.ts';
+import type { Parameters } from './parameters.ts';
 import { binary, events, type Reply, type ServerEvent, typedEvent } from './reply.ts';
 import type { Route } from './route.ts';
 import { countTokens } from './tokens.ts';

@@ -1,4 +1,5 @@
 /** What an upstream's error says, whatever shape it has: OpenAI's, Anthropic's, Google's, Mistral's, or that of a stream's event. */
+import { isObject } from '../contract/is-object.ts';
 
 export interface UpstreamError {
   message: string;
@@ -49,10 +50,6 @@ function retryDelay(details: unknown): number | null {
 
 function text(value: unknown): string {
   return typeof value === 'string' || typeof value === 'number' ? String(value) : '';
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function parse(json: string): unknown {

@@ -2,6 +2,7 @@
  * About how many tokens a request's prompt has, from its body. Pure. Text and tools are counted; a picture counts as a
  * square one of 1024 pixels does at OpenAI, a recording or a document as nothing, for its length is not known.
  */
+import { isObject } from '../contract/is-object.ts';
 import { estimateTokens } from './estimate-tokens.ts';
 
 const tokensPerMessage = 4;
@@ -40,15 +41,12 @@ export function estimatePrompt(json: Buffer): number | null {
 
 type Fields = Record<string, unknown>;
 
-const isFields = (value: unknown): value is Fields =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
 /** Not recursive without end: what nests deeper than any prompt does is left out. */
 function tokensOf(value: unknown, depth = 0): number {
   if (typeof value === 'string') return estimateTokens(value);
   if (depth > 12) return 0;
   if (Array.isArray(value)) return tokensOfList(value, depth);
-  if (!isFields(value)) return 0;
+  if (!isObject(value)) return 0;
   let tokens = 'role' in value ? tokensPerMessage : 0;
   if (value.type === 'image_url' || value.type === 'input_image') tokens += tokensOfImage(value);
   for (const [name, member] of Object.entries(value)) {
@@ -64,7 +62,7 @@ function tokensOfList(list: unknown[], depth: number): number {
 }
 
 function tokensOfImage(part: Fields): number {
-  const { detail } = isFields(part.image_url) ? part.image_url : part;
+  const { detail } = isObject(part.image_url) ? part.image_url : part;
   return detail === 'low' ? tokensOfSmallPicture : tokensOfPicture;
 }
 
@@ -87,7 +85,7 @@ function withoutPayloads(json: Buffer): string {
 function parse(json: string): Fields | null {
   try {
     const value: unknown = JSON.parse(json);
-    return isFields(value) ? value : null;
+    return isObject(value) ? value : null;
   } catch {
     return null;
   }

@@ -2,6 +2,7 @@
  * About how many tokens the text of a reply has, from the end of its bytes. Pure. Of a reply that is longer than its kept
  * end, the end stands for the whole: what surrounds the text in JSON is much the same from beginning to end.
  */
+import { isObject } from '../contract/is-object.ts';
 import { estimateTokens } from './estimate-tokens.ts';
 
 /** The end of a reply, or all of it. */
@@ -33,16 +34,16 @@ function estimateStream(tail: Buffer, bytes: number): number {
 
 function textOfEvent(data: string): string {
   const event = parse(data);
-  if (!isFields(event)) return '';
+  if (!isObject(event)) return '';
   // Typed events tell every text twice: piece by piece, and whole at its end.
   if (typeof event.delta === 'string') return /audio/.test(String(event.type)) ? '' : event.delta;
   return Array.isArray(event.choices) ? event.choices.map(textOfChoice).join('') : '';
 }
 
 function textOfChoice(choice: unknown): string {
-  if (!isFields(choice)) return '';
-  const said = isFields(choice.delta) ? choice.delta : choice.message;
-  return `${textOf(choice.text)}${isFields(said) ? textOfMessage(said) : ''}`;
+  if (!isObject(choice)) return '';
+  const said = isObject(choice.delta) ? choice.delta : choice.message;
+  return `${textOf(choice.text)}${isObject(said) ? textOfMessage(said) : ''}`;
 }
 
 function textOfMessage(message: Fields): string {
@@ -53,15 +54,15 @@ function textOfMessage(message: Fields): string {
 }
 
 function textOfCall(call: unknown): string {
-  if (!isFields(call)) return '';
-  const called = isFields(call.function) ? call.function : call.custom;
-  return isFields(called) ? `${textOf(called.name)}${textOf(called.arguments)}${textOf(called.input)}` : '';
+  if (!isObject(call)) return '';
+  const called = isObject(call.function) ? call.function : call.custom;
+  return isObject(called) ? `${textOf(called.name)}${textOf(called.arguments)}${textOf(called.input)}` : '';
 }
 
 function estimateJson(tail: Buffer, bytes: number): number | null {
   const text = tail.toString('utf8');
   const reply = bytes <= tail.length ? parse(text) : null;
-  if (isFields(reply)) return isOnlyBegun(reply) ? null : estimateTokens(textOfReply(reply));
+  if (isObject(reply)) return isOnlyBegun(reply) ? null : estimateTokens(textOfReply(reply));
   return scaled(estimateTokens(unescaped(text)), bytes, tail.length);
 }
 
@@ -76,9 +77,9 @@ function textOfReply(reply: Fields): string {
 
 /** An item of a response: a message with parts, a call, reasoning. */
 function textOfItem(item: unknown): string {
-  if (!isFields(item)) return '';
+  if (!isObject(item)) return '';
   const parts = [item.content, item.summary].flatMap((list) => (Array.isArray(list) ? list : []));
-  const told = parts.map((part) => (isFields(part) ? `${textOf(part.text)}${textOf(part.refusal)}` : '')).join('');
+  const told = parts.map((part) => (isObject(part) ? `${textOf(part.text)}${textOf(part.refusal)}` : '')).join('');
   return `${textOf(item.name)}${textOf(item.arguments)}${told}`;
 }
 
@@ -96,9 +97,6 @@ const scaled = (tokens: number, whole: number, part: number) =>
 const isBinary = (bytes: Buffer) => bytes.subarray(0, 64).some((byte) => byte < 0x09);
 
 type Fields = Record<string, unknown>;
-
-const isFields = (value: unknown): value is Fields =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const textOf = (value: unknown) => (typeof value === 'string' ? value : '');
 

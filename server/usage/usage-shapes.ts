@@ -2,13 +2,14 @@
  * The `usage` objects of upstreams, each shape mapped to the one Sluice counts in. Where services count differently
  * (Anthropic leaves cached tokens out of the input) it is evened out here. What is not a plain number is left out.
  */
+import { isObject } from '../contract/is-object.ts';
 import type { Usage } from '../contract/ledger.ts';
 
 type Fields = Record<string, unknown>;
 
 /** Null if the object is of no known shape or has no number that counts. */
 export function toUsage(value: unknown): Usage | null {
-  if (!isFields(value)) return null;
+  if (!isObject(value)) return null;
   const usage = dropUnknown(ofShape(value));
   return Object.keys(usage).length === 0 ? null : usage;
 }
@@ -71,13 +72,10 @@ function ofAnthropic(fields: Fields): Counts {
   };
 }
 
-const isFields = (value: unknown): value is Fields =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
 function details(fields: Fields, ...names: string[]): Fields {
   for (const name of names) {
     const value = fields[name];
-    if (isFields(value)) return value;
+    if (isObject(value)) return value;
   }
   return {};
 }

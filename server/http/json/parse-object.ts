@@ -1,6 +1,4 @@
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
+import { isObject } from '../../contract/is-object.ts';
 
 /** Null for what is no JSON, or JSON that is no object. */
 export function parseObject(json: string): Record<string, unknown> | null {

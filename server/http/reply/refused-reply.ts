@@ -1,7 +1,7 @@
 import { AwakeTimer } from '../../awake-clock.ts';
+import { isObject } from '../../contract/is-object.ts';
 import { classifyAnswer, type Failure } from '../../routing/classify-failure.ts';
 import type { ResponseHeaders } from '../../transport/transport.ts';
-import { isObject } from '../json/parse-object.ts';
 import type { ReplyBody, ReplyHost } from './reply-body.ts';
 
 /** Longer than any error of a service; what is not over by then is no error but a fault. */

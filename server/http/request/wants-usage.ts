@@ -1,4 +1,4 @@
-import { isObject } from '../json/parse-object.ts';
+import { isObject } from '../../contract/is-object.ts';
 import type { IncomingBody } from './incoming-body.ts';
 
 /** Whether the client itself asked for the usage at the end of its chat stream. */

@@ -3,7 +3,8 @@
  * without what the client has. Its items stand at other places of the output than the first's: reasoning that came before
  * the message is left out, and what follows it moves.
  */
-import { isObject, parseObject } from '../json/parse-object.ts';
+import { isObject } from '../../contract/is-object.ts';
+import { parseObject } from '../json/parse-object.ts';
 import type { OutputItem, ResponseSoFar } from '../stream/response-text.ts';
 import type { Splice } from './spliced-reply.ts';
 import { TextMatch } from './text-match.ts';

@@ -1,6 +1,6 @@
 /** What a client has of an answer to a chat, or of a legacy completion, so that another target can go on with it. */
 import type { ErrorBody } from '../../contract/errors.ts';
-import { isObject } from '../json/parse-object.ts';
+import { isObject } from '../../contract/is-object.ts';
 import type { StreamEvent } from './stream-event.ts';
 import { chatErrorEvent } from './stream-protocol.ts';
 import type { StreamText } from './stream-text.ts';

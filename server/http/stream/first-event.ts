@@ -2,9 +2,9 @@
  * What the first events of a stream say: whether there is an answer, an error, or nothing yet that a client could use.
  * Until there is something, nothing goes out, and another target can still be asked. Pure.
  */
+import { isObject } from '../../contract/is-object.ts';
 import { classifyAnswer, statusOfError } from '../../routing/classify-failure.ts';
 import { errorIn, type UpstreamError } from '../../routing/upstream-error.ts';
-import { isObject } from '../json/parse-object.ts';
 import type { ReplyHost } from '../reply/reply-body.ts';
 import type { StreamEvent } from './stream-event.ts';
 import type { StreamProtocol } from './stream-protocol.ts';

@@ -3,7 +3,7 @@
  * nothing before it but reasoning.
  */
 import type { ErrorBody } from '../../contract/errors.ts';
-import { isObject } from '../json/parse-object.ts';
+import { isObject } from '../../contract/is-object.ts';
 import type { StreamEvent } from './stream-event.ts';
 import { responseErrorEvents } from './stream-protocol.ts';
 import type { StreamText } from './stream-text.ts';

@@ -2,7 +2,8 @@
  * Some upstreams know no streams and answer a request for one with a whole reply, in which the SDKs would find not a single
  * event and no error. This makes the events of it that the client waits for. Pure.
  */
-import { isObject, parseObject } from '../json/parse-object.ts';
+import { isObject } from '../../contract/is-object.ts';
+import { parseObject } from '../json/parse-object.ts';
 import type { StreamProtocol } from './stream-protocol.ts';
 
 type Json = Record<string, unknown>;

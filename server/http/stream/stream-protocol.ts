@@ -3,7 +3,8 @@
  * stream that merely stops as a success, so Sluice has to know the terminal events (wire facts: `docs/api.md`, "Streams").
  */
 import type { ErrorBody } from '../../contract/errors.ts';
-import { isObject, parseObject } from '../json/parse-object.ts';
+import { isObject } from '../../contract/is-object.ts';
+import { parseObject } from '../json/parse-object.ts';
 import { dataOf, lineEnd, type StreamEvent } from './stream-event.ts';
 
 export type StreamProtocol = 'chat' | 'responses' | 'images' | 'transcription' | 'speech';
