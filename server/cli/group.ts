@@ -46,7 +46,7 @@ export function addGroupVerbs(program: Command, { on }: Verbs): void {
     .option('--default <capability=model>', 'the model of requests that name none; may be repeated', collectDefault)
     .option('--policy <policy>', `how its requests are tried, such as ${policyHelp}, or JSON`, collectPolicy)
     .option('--limit <limits>', `what all its keys together may use, such as ${limitHelp}`, collectLimits)
-    .option('--capture', 'keep the bodies of its requests for a while')
+    .option('--capture', 'keep headers and bodies of its requests for a while')
     .option('--no-capture', 'do not keep them');
   on<PutOptions>(put, async ({ control, output }, [id = ''], options) => {
     const groups = await control.query({ type: 'groups' });

@@ -88,7 +88,10 @@ const keyChangesSchema = z
   })
   .partial();
 
-/** `limits`, `ledger` and `capture` are merged with what is set; everything else is replaced. Checked with the configuration. */
+/**
+ * `limits`, `admission`, `ledger`, `capture` and `jobs` are merged with what is set; everything else is replaced. Checked
+ * with the configuration.
+ */
 export type SettingsChanges = Partial<z.input<typeof settingsSchema>>;
 
 const settingsChangesSchema = z.custom<SettingsChanges>(
