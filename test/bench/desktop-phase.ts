@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { type OpenedDesktop, openDesktop, startMain } from '../electron/open-desktop.ts';
-import { eventually, testKey } from '../support/gateway.ts';
+import { eventually } from '../support/eventually.ts';
+import { testKey } from '../support/gateway.ts';
 import { json, startUpstream } from '../support/upstream.ts';
 import type { Bench } from './phases.ts';
 import { canMeasure, endProcess, ownMb } from './proc.ts';
@@ -56,7 +57,7 @@ async function settledMb(pid: number): Promise<number> {
 async function measureToggle(bench: Bench, desktop: OpenedDesktop, baseUrl: string): Promise<void> {
   const beganMs = performance.now();
   await desktop.order('clickMenu', { id: 'provider:main' });
-  await eventually(async () => (await isOn(desktop)) === false || null);
+  await eventually(async () => (await isOn(desktop)) === false);
   bench.samples.add('desktop.toggleMs', 'sluice', performance.now() - beganMs);
   bench.samples.add('desktop.answeredAfterToggle', 'sluice', (await ask(baseUrl)) === 200 ? 1 : 0);
 }

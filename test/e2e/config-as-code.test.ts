@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { ConfigInput } from '../../server/contract/config.ts';
-import { eventually } from '../support/gateway.ts';
+import { eventually } from '../support/eventually.ts';
 import { closedPort, freePort } from '../support/ports.ts';
 import { ensureBuilt, startProgram } from '../support/program.ts';
 import { json, type Script, type ScriptedUpstream, startUpstream } from '../support/upstream.ts';

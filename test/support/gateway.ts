@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout } from 'node:timers/promises';
 import OpenAI from 'openai';
 import pino from 'pino';
 import { openConfigStore } from '../../server/config/config-store.ts';
@@ -13,6 +12,7 @@ import { openDatabase } from '../../server/database/database.ts';
 import { createGateway, type Gateway } from '../../server/gateway.ts';
 import type { GatewayPorts } from '../../server/gateway-ports.ts';
 import { createLedgerQueries } from '../../server/ledger/queries.ts';
+import { eventually } from './eventually.ts';
 import { createMemorySecretStore } from './memory-secret-store.ts';
 
 export const testKey = 'sk-test key with spaces';
@@ -100,17 +100,6 @@ export async function startGateway(options: TestGatewayOptions = {}): Promise<Te
       if (!options.folder) rmSync(folder, { recursive: true, force: true });
     },
   };
-}
-
-/** The result of `look` as soon as there is one; fails after half a minute without, which a busy machine may take to start a program. */
-export async function eventually<T>(look: () => Promise<T | null> | T | null): Promise<T> {
-  const deadline = Date.now() + 30_000;
-  for (;;) {
-    const result = await look();
-    if (result !== null) return result;
-    if (Date.now() > deadline) throw new Error(`It did not come about within half a minute: ${look}`);
-    await setTimeout(5);
-  }
 }
 
 /** Holds the configuration in memory. */

@@ -7,6 +7,7 @@ import { promisify } from 'node:util';
 import OpenAI from 'openai';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { begun } from '../../support/begun.ts';
+import { eventually } from '../../support/eventually.ts';
 import { eventStream, json, type ScriptedUpstream, startUpstream } from '../../support/upstream.ts';
 import { runCli, serve, serveForPerson, temporaryFolder } from './run-cli.ts';
 
@@ -217,7 +218,7 @@ describe('the end', () => {
     const reader = response.body?.getReader();
     await reader?.read();
     const ended = serving.end();
-    await until(() => serving.output.stderr.includes('SIGTERM'));
+    await eventually(() => serving.output.stderr.includes('SIGTERM'));
     await expect(fetch(`${serving.ready.baseUrl}/models`)).rejects.toThrow();
     finish();
     let rest = '';
@@ -260,9 +261,9 @@ describe('the end', () => {
     );
     // Awaited from now on: it breaks off before the process has ended.
     const brokenOff = expect(request).rejects.toThrow();
-    await until(() => upstream?.seen.length === 1);
+    await eventually(() => upstream?.seen.length === 1);
     const ended = serving.end('SIGINT');
-    await until(() => serving.output.stderr.includes('SIGINT'));
+    await eventually(() => serving.output.stderr.includes('SIGINT'));
     const again = setInterval(() => serving.child.kill('SIGINT'), 200);
     expect(await ended).toBe(130);
     clearInterval(again);
@@ -282,9 +283,9 @@ describe('the end', () => {
         body: JSON.stringify({ model: 'gpt-x', messages: [] }),
       }),
     );
-    await until(() => upstream?.seen.length === 1);
+    await eventually(() => upstream?.seen.length === 1);
     const ended = serving.end('SIGINT');
-    await until(() => serving.output.stderr.includes('SIGINT'));
+    await eventually(() => serving.output.stderr.includes('SIGINT'));
     serving.child.kill('SIGINT');
     finish();
     expect((await request).status).toBe(200);
@@ -357,8 +358,4 @@ async function serveUpstream(baseUrl: string) {
   writeFileSync(file, JSON.stringify(exampleConfig(baseUrl)));
   const env = { SLUICE_KEY: 'key', MAIN_API_KEY: 'upstream-key' };
   return { serving: await serve(folder, ['--config', file], { env }), key: env.SLUICE_KEY };
-}
-
-async function until(isSo: () => boolean): Promise<void> {
-  while (!isSo()) await new Promise((resolve) => setTimeout(resolve, 10));
 }

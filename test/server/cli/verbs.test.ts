@@ -3,6 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { eventually } from '../../support/eventually.ts';
 import { builtProgram } from '../../support/program.ts';
 import { json, type ScriptedUpstream, startUpstream } from '../../support/upstream.ts';
 import {
@@ -287,10 +288,10 @@ test('log --follow prints what was and each request as it ends, and ends with th
       .trim()
       .split('\n')
       .map((line) => JSON.parse(line || '{}').route);
-  await until(() => follower.output.stdout.endsWith('\n'));
+  await eventually(() => follower.output.stdout.endsWith('\n'));
   expect(routes()).toEqual(['/v1/models']);
   await listModels(ready, '/models/demo-chat');
-  await until(() => routes().length === 2);
+  await eventually(() => routes().length === 2);
   expect(routes()).toEqual(['/v1/models', '/v1/models/{model}']);
   await end();
   expect(await follower.ended).toBe(0);
@@ -393,8 +394,4 @@ test('help is on stdout, ends with 0 and tells why a credential is no argument',
 async function listModels({ baseUrl, key }: Ready, path = '/models'): Promise<void> {
   const response = await fetch(baseUrl + path, { headers: { authorization: `Bearer ${key}` } });
   await response.arrayBuffer();
-}
-
-async function until(isSo: () => boolean): Promise<void> {
-  while (!isSo()) await new Promise((resolve) => setTimeout(resolve, 10));
 }

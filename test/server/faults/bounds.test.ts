@@ -1,9 +1,10 @@
 /** How often, how long and with what upstreams are asked, whatever they play. */
 import { afterEach, describe, expect, test } from 'vitest';
 import { begun } from '../../support/begun.ts';
+import { eventually } from '../../support/eventually.ts';
 import * as plays from '../../support/fault-plays.ts';
 import { type FaultUpstream, healthy, type Play, startFaultUpstream } from '../../support/fault-upstream.ts';
-import { eventually, startGateway, type TestGateway } from '../../support/gateway.ts';
+import { startGateway, type TestGateway } from '../../support/gateway.ts';
 import { isWhole } from '../../support/judge-answer.ts';
 import { requestFor } from '../../support/openai-calls.ts';
 import { callNamed, type Pair, startPair } from './pair.ts';
@@ -154,9 +155,9 @@ test('who leaves while the primary is silent or a retry is waited for has nobody
     const leaving = new AbortController();
     const { init } = requestFor(chat, 'gpt-x');
     begun(gateway.fetch('/chat/completions', { ...init, signal: leaving.signal }));
-    await eventually(() => primary.seen.length > 0 || null);
+    await eventually(() => primary.seen.length > 0);
     leaving.abort();
-    await eventually(() => (primary.seen[0]?.state !== 'open' ? true : null));
+    await eventually(() => primary.seen[0]?.state !== 'open');
   };
   await leave(plays.silence);
   expect(primary.seen[0]?.state).toBe('gone');

@@ -3,9 +3,9 @@
  * All cases of a file run beside one another through the same gateway, each with providers and a model of its own, so that
  * none of them knows of another's failures.
  */
-
 import type { ConfigInput } from '../../../server/contract/config.ts';
 import type { RequestView } from '../../../server/contract/request-views.ts';
+import { eventually } from '../../support/eventually.ts';
 import {
   type FaultUpstream,
   type Lane,
@@ -13,7 +13,7 @@ import {
   type SeenCall,
   startFaultUpstream,
 } from '../../support/fault-upstream.ts';
-import { eventually, startGateway, type TestGateway } from '../../support/gateway.ts';
+import { startGateway, type TestGateway } from '../../support/gateway.ts';
 import { type Received, receive } from '../../support/judge-answer.ts';
 import { type OpenAiCall, requestFor, video } from '../../support/openai-calls.ts';
 import { closedPort } from '../../support/ports.ts';
@@ -133,7 +133,7 @@ export class CellRun {
     const row = await this.#gateway.record(response.headers.get('x-sluice-request-id') ?? '');
     const seen = () => [first.seen.slice(before), second.seen] as const;
     // Whatever the gateway gave up, it has to leave.
-    await eventually(() => seen().every((calls) => calls.every(({ state }) => state !== 'open')) || null);
+    await eventually(() => seen().every((calls) => calls.every(({ state }) => state !== 'open')));
     const [primarySeen, fallbackSeen] = seen();
     const { headers } = response;
     return { ...received, headers, tookMs, primary: primarySeen, fallback: fallbackSeen, row };

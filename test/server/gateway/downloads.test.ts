@@ -1,7 +1,8 @@
 /** Long files that break off on their way: the client gets the rest from where it was, or sees that it broke. */
 import type { ServerResponse } from 'node:http';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { eventually, mainProvider, startGateway, type TestGateway } from '../../support/gateway.ts';
+import { eventually } from '../../support/eventually.ts';
+import { mainProvider, startGateway, type TestGateway } from '../../support/gateway.ts';
 import { json, type ScriptedUpstream, type SeenRequest, startUpstream } from '../../support/upstream.ts';
 
 /** More than is held back whole. */
@@ -202,7 +203,7 @@ test('a film that waits for its client goes on too, and nothing is lost of what 
   const pieces: Uint8Array[] = [];
   for await (const piece of response.body ?? []) {
     // A reader that is slower than the break.
-    if (pieces.length === 0) await eventually(() => (upstream.seen.length > 2 ? true : null));
+    if (pieces.length === 0) await eventually(() => upstream.seen.length > 2);
     pieces.push(piece);
   }
   expect(Buffer.concat(pieces).equals(film)).toBe(true);

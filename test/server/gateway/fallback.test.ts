@@ -1,7 +1,8 @@
 import type http from 'node:http';
 import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { eventually, hashOf, testKey } from '../../support/gateway.ts';
+import { eventually } from '../../support/eventually.ts';
+import { hashOf, testKey } from '../../support/gateway.ts';
 import { eventStream, json, type Script } from '../../support/upstream.ts';
 import { chunk } from './streams.ts';
 import { answer, chat, chunksOf, data, done, startTwo, streams, type TwoUpstreams, textOf } from './two-upstreams.ts';
@@ -277,7 +278,7 @@ describe('a client that leaves', () => {
   const leave = async (init: RequestInit, until: () => boolean) => {
     const abort = new AbortController();
     const asked = both.gateway.fetch('/chat/completions', { ...init, signal: abort.signal }).catch(() => null);
-    await eventually(() => (until() ? true : null));
+    await eventually(until);
     abort.abort();
     await asked;
     return eventually(async () => {

@@ -6,7 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { LedgerHealthView } from '../../../server/contract/status-views.ts';
-import { eventually, hashOf, testKey } from '../../support/gateway.ts';
+import { eventually } from '../../support/eventually.ts';
+import { hashOf, testKey } from '../../support/gateway.ts';
 import { onlyIf } from '../../support/only-if.ts';
 import { checkout, collectOutput, readyOf } from '../../support/program.ts';
 import { json, type ScriptedUpstream, startUpstream } from '../../support/upstream.ts';
@@ -92,7 +93,7 @@ test.runIf(onlyIf(process.platform === 'linux', 'a disk of its own is made by Li
   async () => {
     await start();
     await serves();
-    await eventually(async () => ((await ledgerHealth()).pending === 0 ? true : null));
+    await eventually(async () => (await ledgerHealth()).pending === 0);
     fill();
     // What fits into pages that are there already is still written.
     const health = await eventually(async () => {
@@ -117,7 +118,7 @@ test.runIf(onlyIf(process.platform === 'linux', 'a disk of its own is made by Li
       },
     });
     expect(upload.headers.get('x-should-retry')).toBe('false');
-    await eventually(() => (uploads().length === before.length ? true : null));
+    await eventually(() => uploads().length === before.length);
     makeRoom();
     const recovered = await eventually(async () => {
       await serves();

@@ -4,7 +4,8 @@ import type { AddressInfo, Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { spoolCounts } from '../../../server/http/request/spool.ts';
 import { begun } from '../../support/begun.ts';
-import { eventually, mainProvider, startGateway, type TestGateway, testKey } from '../../support/gateway.ts';
+import { eventually } from '../../support/eventually.ts';
+import { mainProvider, startGateway, type TestGateway, testKey } from '../../support/gateway.ts';
 import { eventStream } from '../../support/upstream.ts';
 import { chatWithUsage, responsesEvents } from './streams.ts';
 

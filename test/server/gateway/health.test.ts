@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { ConfigInput } from '../../../server/contract/config.ts';
 import type { ControlEvent } from '../../../server/contract/events.ts';
-import { eventually } from '../../support/gateway.ts';
+import { eventually } from '../../support/eventually.ts';
 import { eventStream, json, type ScriptedUpstream, type SeenRequest, startUpstream } from '../../support/upstream.ts';
 import { type ControlGateway, startControlGateway } from '../control/control-gateway.ts';
 
@@ -68,7 +68,7 @@ describe('a primary that is down', () => {
     expect(one.seen).toHaveLength(3);
     expect(await healthOf('one')).toMatchObject({ state: 'cooling', failure: 'transient', models: [{ model: 'm' }] });
     one.answer(answer('one'));
-    await eventually(async () => ((await ask()) === 'one' ? true : null));
+    await eventually(async () => (await ask()) === 'one');
     expect(await ask()).toBe('one');
     expect(await healthOf('one')).toMatchObject({ state: 'degraded', failure: 'transient', until: null });
     for (let count = 0; count < 3; count++) await ask();
@@ -97,7 +97,7 @@ describe('a primary that is down', () => {
     const delta = { index: 0, delta: { content: 'x' }, finish_reason: null };
     response.write(`data: ${JSON.stringify({ id: 'one', choices: [delta] })}\n\n`);
     await tried;
-    await eventually(async () => ((await ask()) === 'one' ? true : null));
+    await eventually(async () => (await ask()) === 'one');
     response.end('data: [DONE]\n\n');
   });
 

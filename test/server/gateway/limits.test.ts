@@ -9,7 +9,8 @@ import type { ConfigInput, limitsSchema } from '../../../server/contract/config.
 import { openDatabase } from '../../../server/database/database.ts';
 import { createLedger } from '../../../server/ledger/ledger.ts';
 import { begun } from '../../support/begun.ts';
-import { eventually, hashOf, mainProvider, startGateway, type TestGateway, testKey } from '../../support/gateway.ts';
+import { eventually } from '../../support/eventually.ts';
+import { hashOf, mainProvider, startGateway, type TestGateway, testKey } from '../../support/gateway.ts';
 import { eventStream, json, type ScriptedUpstream, startUpstream } from '../../support/upstream.ts';
 import { startControlGateway } from '../control/control-gateway.ts';
 
@@ -113,8 +114,8 @@ describe('of 500 requests at once', () => {
     });
     const gateway = await start({ key: { concurrent: 10 } });
     const all = statuses(500, () => ask(gateway));
-    await eventually(() => (upstream.seen.length === 10 ? true : null));
-    await eventually(async () => ((await refusals(gateway)) === 490 ? true : null));
+    await eventually(() => upstream.seen.length === 10);
+    await eventually(async () => (await refusals(gateway)) === 490);
     release();
     expect(await all).toEqual({ 200: 10, 429: 490 });
     expect(upstream.seen).toHaveLength(10);
@@ -217,7 +218,7 @@ describe('a budget', () => {
       if (event.type === 'limit-reached') told.push(event.notice.percent);
     });
     for (let count = 0; count < 8; count++) expect(await statusOf(ask(gateway))).toBe(200);
-    await eventually(() => (told.length >= 2 ? true : null));
+    await eventually(() => told.length >= 2);
     stop();
     expect(told).toEqual([80, 100]);
   });
@@ -268,7 +269,7 @@ describe('a client', () => {
       json(response, completion());
     });
     const running = begun(ask(gateway));
-    await eventually(() => (upstream.seen.length === 1 ? true : null));
+    await eventually(() => upstream.seen.length === 1);
     const refused = await gateway.client.chat.completions.create(question).catch((error: unknown) => error);
     expect(refused).toBeInstanceOf(RateLimitError);
     expect(refused).toMatchObject({ status: 429, code: 'rate_limit_exceeded', type: 'requests' });
@@ -276,7 +277,7 @@ describe('a client', () => {
     const patient = new OpenAI({ baseURL: gateway.baseUrl, apiKey: testKey, maxRetries: 1 });
     const startedMs = performance.now();
     const retried = begun(patient.chat.completions.create(question));
-    await eventually(async () => ((await refusals(gateway)) === 2 ? true : null));
+    await eventually(async () => (await refusals(gateway)) === 2);
     release();
     await running;
     await retried;
@@ -372,7 +373,7 @@ describe('a client', () => {
       controller.abort();
       await eventually(async () => {
         const [row] = (await gateway.gateway.query({ type: 'requests' })).requests;
-        return row?.outcome === 'client-gone' ? true : null;
+        return row?.outcome === 'client-gone';
       });
     }
   });

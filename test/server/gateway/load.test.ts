@@ -5,7 +5,8 @@ import type { AddressInfo } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { spoolCounts } from '../../../server/http/request/spool.ts';
-import { eventually, mainProvider, startGateway, type TestGateway, testKey } from '../../support/gateway.ts';
+import { eventually } from '../../support/eventually.ts';
+import { mainProvider, startGateway, type TestGateway, testKey } from '../../support/gateway.ts';
 import { eventStream, oddCuts, writePieces } from '../../support/upstream.ts';
 import { chatWithoutUsage, chatWithUsage } from './streams.ts';
 

@@ -2,7 +2,8 @@ import { once } from 'node:events';
 import http, { type ClientRequest, type IncomingMessage, type ServerResponse } from 'node:http';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { begun } from '../../support/begun.ts';
-import { eventually, hashOf, mainProvider, startGateway, type TestGateway, testKey } from '../../support/gateway.ts';
+import { eventually } from '../../support/eventually.ts';
+import { hashOf, mainProvider, startGateway, type TestGateway, testKey } from '../../support/gateway.ts';
 import { json, type ScriptedUpstream, startUpstream } from '../../support/upstream.ts';
 
 const otherKey = 'sk-other';
@@ -47,7 +48,7 @@ function ask(key = testKey, model = 'gpt-x'): Promise<Response> {
   return begun(fetch(`${gateway.baseUrl}/chat/completions`, init));
 }
 
-const waitFor = (asked: number) => eventually(() => (upstream.seen.length >= asked ? true : null));
+const waitFor = (asked: number) => eventually(() => upstream.seen.length >= asked);
 
 test('what is more than may run waits, and its row says how long', async () => {
   await start({ running: 1, waiting: 10 });
@@ -142,7 +143,7 @@ test('a client that leaves while it waits leaves the line', async () => {
   leaving.destroy();
   await eventually(async () => {
     const { requests } = await gateway.gateway.query({ type: 'requests', filter: { outcome: 'client-gone' } });
-    return requests.length === 1 ? true : null;
+    return requests.length === 1;
   });
   const last = ask();
   json(held[0]?.response as ServerResponse, {});
@@ -159,7 +160,7 @@ test('a flood of 500 of one group does not keep another group waiting', async ()
   // A tenth of the places stays free for others.
   await waitFor(9);
   const single = ask(otherKey, 'single');
-  await eventually(() => (held.some(({ model }) => model === 'single') ? true : null));
+  await eventually(() => held.some(({ model }) => model === 'single'));
   expect(upstream.seen).toHaveLength(10);
   upstream.answer((_request, response) => json(response, {}));
   for (const { response } of held) json(response, {});
@@ -175,12 +176,12 @@ test('in a full line the flood makes room, and the other group is served next', 
   await waitFor(1);
   await eventually(async () => {
     const { requests } = await gateway.gateway.query({ type: 'requests', filter: { outcome: 'error' }, limit: 100 });
-    return requests.length >= 19 ? true : null;
+    return requests.length >= 19;
   });
   const others = [ask(otherKey, 'single'), ask(otherKey, 'single')];
   await eventually(async () => {
     const { requests } = await gateway.gateway.query({ type: 'requests', filter: { outcome: 'error' }, limit: 100 });
-    return requests.length === 21 ? true : null;
+    return requests.length === 21;
   });
   const order: string[] = [];
   upstream.answer(({ body }, response) => {

@@ -3,7 +3,6 @@
  * retries, fallbacks, rescues, hedges and clients that leave, through a real gateway. What the upstream told of its usage
  * has to stand in the ledger to the last token, with whom it concerns; what it could not tell, as an estimate.
  */
-
 import http from 'node:http';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -13,7 +12,8 @@ import type { RequestView } from '../../../server/contract/request-views.ts';
 import { openDatabase } from '../../../server/database/database.ts';
 import { createLedgerQueries, type LedgerQueries } from '../../../server/ledger/queries.ts';
 import { estimateTokens } from '../../../server/usage/estimate-tokens.ts';
-import { eventually, hashOf, startGateway, type TestGateway } from '../../support/gateway.ts';
+import { eventually } from '../../support/eventually.ts';
+import { hashOf, startGateway, type TestGateway } from '../../support/gateway.ts';
 import type { Course } from '../../support/metered-replies.ts';
 import {
   addTo,

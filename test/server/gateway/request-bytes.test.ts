@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { readdirSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { eventually, mainProvider, startGateway, type TestGateway } from '../../support/gateway.ts';
+import { eventually } from '../../support/eventually.ts';
+import { mainProvider, startGateway, type TestGateway } from '../../support/gateway.ts';
 import { eventStream, json, type ScriptedUpstream, startUpstream } from '../../support/upstream.ts';
 import { chatUsage, chatWithoutUsage, chatWithUsage } from './streams.ts';
 

@@ -2,7 +2,8 @@ import { once } from 'node:events';
 import http, { type ClientRequest, type IncomingMessage } from 'node:http';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { spoolCounts } from '../../../server/http/request/spool.ts';
-import { eventually, mainProvider, startGateway, type TestGateway, testKey } from '../../support/gateway.ts';
+import { eventually } from '../../support/eventually.ts';
+import { mainProvider, startGateway, type TestGateway, testKey } from '../../support/gateway.ts';
 import { json, type ScriptedUpstream, startUpstream } from '../../support/upstream.ts';
 
 let upstream: ScriptedUpstream;
@@ -56,7 +57,7 @@ test.each([
   expect([reply.statusCode, JSON.parse(text).error.code]).toEqual([408, 'request_timeout']);
   expect(reply.headers['x-should-retry']).toBe('false');
   expect(await gateway.record(String(reply.headers['x-request-id']))).toMatchObject({ status: 408, attempts: [] });
-  await eventually(() => (spoolCounts.spools === 0 ? true : null));
+  await eventually(() => spoolCounts.spools === 0);
   expect(upstream.seen).toHaveLength(0);
 });
 

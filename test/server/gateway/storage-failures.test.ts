@@ -5,7 +5,8 @@ import { readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { openDatabase } from '../../../server/database/database.ts';
-import { eventually, mainProvider, startGateway, type TestGateway } from '../../support/gateway.ts';
+import { eventually } from '../../support/eventually.ts';
+import { mainProvider, startGateway, type TestGateway } from '../../support/gateway.ts';
 import { json, type ScriptedUpstream, startUpstream } from '../../support/upstream.ts';
 import { temporaryFolder } from '../ledger/records.ts';
 
@@ -40,7 +41,7 @@ async function isRecording(): Promise<void> {
   await eventually(async () => {
     await serves();
     const { ok, pending } = await ledgerHealth();
-    return ok && pending < 50 ? true : null;
+    return ok && pending < 50;
   });
 }
 
@@ -68,10 +69,10 @@ describe('a database that is damaged while requests are served', () => {
     expect(health.replaced?.movedTo).toContain('.set-aside-');
     expect(setAside()).toHaveLength(1);
     await isRecording();
-    await eventually(() => (rowsOnDisk() > 0 ? true : null));
+    await eventually(() => rowsOnDisk() > 0);
     // Jobs that are still known are written into the new file.
     const database = openDatabase(file);
-    await eventually(() => (database.prepare('SELECT id FROM jobs').get()?.id === 'resp_1' ? true : null));
+    await eventually(() => database.prepare('SELECT id FROM jobs').get()?.id === 'resp_1');
     database.close();
   });
 
@@ -93,7 +94,7 @@ test('a database that is removed while requests are served is begun anew', async
     return (await ledgerHealth()).replaced;
   });
   await isRecording();
-  await eventually(() => (rowsOnDisk() > 0 ? true : null));
+  await eventually(() => rowsOnDisk() > 0);
 });
 
 describe('a database that another process holds', () => {
@@ -134,7 +135,7 @@ describe('a database that another process holds', () => {
     expect(health).toMatchObject({ dropped: 0, lastError: expect.stringMatching(/locked/), replaced: null });
     await serves();
     await unlock(holder);
-    await eventually(() => (rowsOnDisk() === 2 ? true : null));
+    await eventually(() => rowsOnDisk() === 2);
     expect((await ledgerHealth()).ok).toBe(true);
   });
 
@@ -151,7 +152,7 @@ describe('a database that another process holds', () => {
       'storage_unavailable',
     ]);
     await unlock(holder);
-    await eventually(() => (rowsOnDisk() === 2 ? true : null));
+    await eventually(() => rowsOnDisk() === 2);
     expect((await ledgerHealth()).ok).toBe(true);
   });
 });

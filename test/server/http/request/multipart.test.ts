@@ -4,6 +4,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { GatewayError } from '../../../../server/contract/errors.ts';
 import { ClientGone } from '../../../../server/http/request/read-body.ts';
 import { spoolCounts } from '../../../../server/http/request/spool.ts';
+import { eventually } from '../../../support/eventually.ts';
 import {
   field,
   file,
@@ -14,7 +15,6 @@ import {
   startUploadServer,
   type Upload,
   type UploadServer,
-  until,
 } from './upload-server.ts';
 
 let server: UploadServer;
@@ -233,7 +233,7 @@ describe('a limit', () => {
   test('on the whole body refuses an announced length before reading', async () => {
     server.limits = { maxBytes: 1000 };
     const { socket, reply } = await rawRequest(server.port, `Content-Type: ${FORM}\r\nContent-Length: 1001`);
-    await until(() => reply().includes('\r\n\r\n'));
+    await eventually(() => reply().includes('\r\n\r\n'));
     expect(reply()).toMatch(/^HTTP\/1\.1 413 /);
     expect(lastError().code).toBe('too_large');
     socket.destroy();
@@ -246,9 +246,9 @@ describe('a limit', () => {
       socket.write(Buffer.concat([Buffer.from(`${bytes.length.toString(16)}\r\n`), bytes, Buffer.from('\r\n')]));
     chunk(Buffer.from(`--${BOUNDARY}\r\n`));
     chunk(file('file', 'a', randomBytes(60_000)));
-    await until(async () => (await server.files()).length === 1);
+    await eventually(async () => (await server.files()).length === 1);
     chunk(randomBytes(60_000));
-    await until(() => reply().includes('\r\n\r\n'));
+    await eventually(() => reply().includes('\r\n\r\n'));
     expect(reply()).toMatch(/^HTTP\/1\.1 413 /);
     expect(await server.files()).toEqual([]);
     // What still comes is read and dropped, so that a client that looks for the answer only at the end gets it.
@@ -301,7 +301,7 @@ describe('a limit', () => {
       `Content-Type: ${FORM}\r\nContent-Length: ${body.length + 10}`,
     );
     socket.write(body);
-    await until(() => reply().includes('\r\n\r\n'));
+    await eventually(() => reply().includes('\r\n\r\n'));
     expect(lastError()).toMatchObject({ code, message });
     socket.destroy();
   });
@@ -336,7 +336,7 @@ describe('a malformed upload', () => {
 
   test('without a body is refused', async () => {
     const { socket, reply } = await rawRequest(server.port, `Content-Type: ${FORM}`);
-    await until(() => reply().includes('\r\n\r\n'));
+    await eventually(() => reply().includes('\r\n\r\n'));
     expect(lastError().message).toBe('The request has no body.');
     socket.destroy();
   });
@@ -352,9 +352,9 @@ test.each([
   );
   for (const { socket } of clients)
     socket.write(Buffer.concat([Buffer.from(`--${BOUNDARY}\r\n`), file('file', 'a', randomBytes(60_000))]));
-  await until(() => spoolCounts.spools === 20 && spoolCounts.files === (memoryBytes > 60_000 ? 0 : 20));
+  await eventually(() => spoolCounts.spools === 20 && spoolCounts.files === (memoryBytes > 60_000 ? 0 : 20));
   for (const { socket } of clients) socket.destroy();
-  await until(() => server.errors.length === 20);
+  await eventually(() => server.errors.length === 20);
   expect(server.errors.every((error) => error instanceof ClientGone)).toBe(true);
 });
 

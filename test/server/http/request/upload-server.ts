@@ -10,6 +10,7 @@ import { GatewayError } from '../../../../server/contract/errors.ts';
 import { type MultipartBody, receiveMultipart } from '../../../../server/http/request/multipart.ts';
 import type { Sendable } from '../../../../server/http/request/sendable.ts';
 import { spoolCounts } from '../../../../server/http/request/spool.ts';
+import { eventually } from '../../../support/eventually.ts';
 
 export interface Upload {
   /** The body as the client sent it, and as it would be sent on. */
@@ -75,17 +76,8 @@ export async function readAll(body: Sendable): Promise<Buffer> {
   return Buffer.isBuffer(opened) ? opened : buffer(opened);
 }
 
-/** Asks again and again until `isTrue`; fails after ten seconds. */
-export async function until(isTrue: () => boolean | Promise<boolean>): Promise<void> {
-  const deadline = performance.now() + 10_000;
-  while (!(await isTrue())) {
-    if (performance.now() > deadline) throw new Error(`never became true: ${isTrue}`);
-    await new Promise((resolve) => setTimeout(resolve, 1));
-  }
-}
-
-export function nothingIsLeft(): Promise<void> {
-  return until(() => spoolCounts.spools === 0 && spoolCounts.files === 0);
+export async function nothingIsLeft(): Promise<void> {
+  await eventually(() => spoolCounts.spools === 0 && spoolCounts.files === 0);
 }
 
 /** Parts as they stand between the delimiters; a string is a head with its value. */

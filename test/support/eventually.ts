@@ -1,0 +1,17 @@
+import { setTimeout } from 'node:timers/promises';
+
+type Sought<T> = T | null | false;
+
+/**
+ * What `look` finds, as soon as that is neither null nor false. Fails after half a minute without, which a busy machine may
+ * take to start a program.
+ */
+export async function eventually<T>(look: () => Promise<Sought<T>> | Sought<T>): Promise<T> {
+  const deadlineMs = performance.now() + 30_000;
+  for (;;) {
+    const found = await look();
+    if (found !== null && found !== false) return found;
+    if (performance.now() > deadlineMs) throw new Error(`It did not come about within half a minute: ${look}`);
+    await setTimeout(5);
+  }
+}
