@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { checkout, collectOutput, ensureBuilt, type RunningProgram } from '../support/program.ts';
+import { checkout, collectOutput, ensureBuilt, type RunningProgram, shownToPerson } from '../support/program.ts';
 import { json, type ScriptedUpstream, startUpstream } from '../support/upstream.ts';
 
 const readme = readFileSync(join(checkout, 'README.md'), 'utf8');
@@ -51,12 +51,9 @@ function interrupt(signal: NodeJS.Signals): void {
   }
 }
 
-async function whatIsShown({ child, output }: RunningProgram): Promise<typeof shown> {
-  while (!/^ {2}curl .*\n/m.test(output.stdout)) {
-    if (child.exitCode !== null) throw new Error(`npm start ended with ${child.exitCode}: ${output.stderr}`);
-    await Promise.race([once(child.stdout ?? child, 'data'), once(child, 'exit')]);
-  }
-  const find = (pattern: RegExp) => pattern.exec(output.stdout)?.[1] ?? '';
+async function whatIsShown(program: RunningProgram): Promise<typeof shown> {
+  const text = await shownToPerson(program);
+  const find = (pattern: RegExp) => pattern.exec(text)?.[1] ?? '';
   return {
     baseUrl: find(/^ {2}Base URL +(\S+)$/m),
     key: find(/^ {2}Key +(\S+)$/m),

@@ -106,3 +106,12 @@ export function readyOf({ child, output }: RunningProgram): Promise<Ready> {
     child.once('close', (code) => reject(new Error(`serve ended with ${code}: ${output.stderr}`)));
   });
 }
+
+/** What `serve` shows a person, up to the line to try; rejects with what it said if it ends before. */
+export async function shownToPerson({ child, output }: RunningProgram): Promise<string> {
+  while (!/^ {2}curl .*\n/m.test(output.stdout)) {
+    if (child.exitCode !== null) throw new Error(`serve ended with ${child.exitCode}: ${output.stderr}`);
+    await Promise.race([once(child.stdout ?? child, 'data'), once(child, 'exit')]);
+  }
+  return output.stdout;
+}

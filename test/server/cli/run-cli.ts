@@ -10,6 +10,7 @@ import {
   type Ready,
   type RunningProgram,
   readyOf,
+  shownToPerson,
   startProgram,
 } from '../../support/program.ts';
 
@@ -89,13 +90,8 @@ export async function serve(dataDir: string, parameters: string[] = [], options:
 }
 
 /** `serve` on a free port as a person starts it; resolves with what is shown, up to the line to try. */
-export async function serveForPerson(parameters: string[], env: Record<string, string> = {}): Promise<string> {
-  const { child, output } = start(['serve', '--port', '0', ...parameters], { env });
-  while (!/^ {2}curl .*\n/m.test(output.stdout)) {
-    if (child.exitCode !== null) throw new Error(`serve ended with ${child.exitCode}: ${output.stderr}`);
-    await Promise.race([once(child.stdout ?? child, 'data'), once(child, 'exit')]);
-  }
-  return output.stdout;
+export function serveForPerson(parameters: string[], env: Record<string, string> = {}): Promise<string> {
+  return shownToPerson(start(['serve', '--port', '0', ...parameters], { env }));
 }
 
 function start(parameters: string[], options: CliOptions): RunningProgram {
