@@ -217,7 +217,7 @@ describe('all sources', () => {
     expect(sources.map(({ path }) => path).filter((path) => nameless.test(path))).toEqual([]);
   });
 
-  test('write relative imports with their extension, and types as types', () => {
+  test('write relative imports with their extension', () => {
     const wrong = sources
       .filter(({ path }) => path.startsWith('server/'))
       .flatMap(({ path, imports }) =>

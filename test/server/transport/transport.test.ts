@@ -227,11 +227,13 @@ describe('a failure after the connection stands', () => {
 
   test('is none while the reader itself is slow', async () => {
     const upstream = await serve((_request, response) => response.end('x'.repeat(200_000)));
+    const silent = await serve((_request, response) => response.write('half'));
     const timeouts = { ...limits, idleMs: 100 };
     const { exchange, outcome, firstData } = observe(transport, requestTo(upstream.origin, { timeouts }));
     await firstData;
     exchange.pause();
-    await sleep(300);
+    // One that begins only now runs into the limit, so by then the paused one would have, too.
+    expect(await failureOf(transport, requestTo(silent.origin, { timeouts }))).toMatchObject({ phase: 'body' });
     exchange.resume();
     expect(await outcome).toMatchObject({ status: 200, error: null });
   });

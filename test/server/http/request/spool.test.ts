@@ -1,11 +1,12 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, readlink, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { Readable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { Spool, spoolCounts } from '../../../../server/http/request/spool.ts';
+import { onlyIf } from '../../../support/only-if.ts';
 import { readAll } from './upload-server.ts';
 
 let folder: string;
@@ -27,6 +28,15 @@ async function filled(bytes: Buffer, memoryBytes: number): Promise<Spool> {
   for (let at = 0; at < bytes.length; at += 1000) await write(spool, bytes.subarray(at, at + 1000));
   await spool.finish();
   return spool;
+}
+
+const canSeeHandles = onlyIf(process.platform === 'linux', 'which files are open is read from /proc');
+
+/** Of the spools' folder, removed ones too. */
+async function openFiles(): Promise<string[]> {
+  const handles = await readdir('/proc/self/fd');
+  const names = await Promise.all(handles.map((handle) => readlink(`/proc/self/fd/${handle}`).catch(() => '')));
+  return names.filter((name) => name.startsWith(folder));
 }
 
 test('up to its bound it stays in memory', async () => {
@@ -106,18 +116,21 @@ test('a read is ended by the disposal, and its file handle with it', async () =>
   const first = await new Promise<Buffer>((resolve) => reader.once('data', resolve));
   expect(first.length).toBe(256 * 1024);
   reader.pause();
+  if (canSeeHandles) expect(await openFiles()).toHaveLength(1);
   const ended = finished(reader).catch((error: unknown) => error);
   await spool.dispose();
   expect(await ended).toMatchObject({ code: 'ERR_STREAM_PREMATURE_CLOSE' });
+  if (canSeeHandles) expect(await openFiles()).toEqual([]);
   expect(reader.closed).toBe(true);
 });
 
-test('a stream that is given up before it was read leaves no handle', async () => {
+test.runIf(canSeeHandles)('a stream that is given up before it was read leaves no handle', async () => {
   const spool = await filled(randomBytes(1_000), 0);
   const reader = spool.whole().open();
   if (!(reader instanceof Readable)) throw new Error('not a stream');
   await finished(reader.destroy()).catch(() => undefined);
   await spool.dispose();
+  expect(await openFiles()).toEqual([]);
 });
 
 test('a write that fails is told, and disposal still works', async () => {
