@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { type ControlState, initialState, withEvent } from '../../renderer/state/control-state.ts';
-import { longestLiveList } from '../../renderer/state/live-request.ts';
-import type { ControlEvent } from '../../server/contract/events.ts';
-import type { RequestRecord, RequestStarted } from '../../server/contract/ledger.ts';
-import { finished, key, provider, snapshot, started } from './events.ts';
+import { type ControlState, initialState, withEvent } from '../../../renderer/state/control-state.ts';
+import { longestLiveList } from '../../../renderer/state/live-request.ts';
+import type { ControlEvent } from '../../../server/contract/events.ts';
+import type { RequestRecord, RequestStarted } from '../../../server/contract/ledger.ts';
+import { finished, key, provider, snapshot, started } from '../events.ts';
 
 describe('the window’s state', () => {
   it('knows nothing before the first snapshot, whatever is told', () => {

@@ -16,7 +16,7 @@ afterEach(() => {
 });
 
 it('a change after a quiet time is drawn with the next frame', async () => {
-  const { nextDraw } = await import('../../renderer/state/next-draw.ts');
+  const { nextDraw } = await import('../../../renderer/state/next-draw.ts');
   let isDrawn = false;
   nextDraw(() => {
     isDrawn = true;
@@ -26,7 +26,7 @@ it('a change after a quiet time is drawn with the next frame', async () => {
 });
 
 it('a flood of changes is drawn some times a second, and its last one too', async () => {
-  const { nextDraw } = await import('../../renderer/state/next-draw.ts');
+  const { nextDraw } = await import('../../../renderer/state/next-draw.ts');
   let drawn = 0;
   const drawAgain = () => {
     drawn += 1;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { ControlApi, ControlListener } from '../../renderer/api.ts';
-import { createControlStore } from '../../renderer/state/control-store.ts';
-import { snapshot, status } from './events.ts';
+import type { ControlApi, ControlListener } from '../../../renderer/api.ts';
+import { createControlStore } from '../../../renderer/state/control-store.ts';
+import { snapshot, status } from '../events.ts';
 
 describe('the window’s store', () => {
   it('shows what a command did only once the engine tells it', async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { chartRows, leadersOf, sumOf } from '../../../renderer/views/overview/usage-figures.ts';
-import { gridOf, rangeNames, stepsOf } from '../../../renderer/views/overview/usage-range.ts';
-import type { UsageStepView } from '../../../server/contract/request-views.ts';
+import { chartRows, leadersOf, sumOf } from '../../../../renderer/views/overview/usage-figures.ts';
+import { gridOf, rangeNames, stepsOf } from '../../../../renderer/views/overview/usage-range.ts';
+import type { UsageStepView } from '../../../../server/contract/request-views.ts';
 
 const hour = 3_600_000;
 
