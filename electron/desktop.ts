@@ -14,10 +14,10 @@ import { closeStoreChannel, openIpc, sendToPage } from './ipc.ts';
 import { createIpcHandlers, type IpcHandlerPorts } from './ipc-handlers.ts';
 import { lockDown } from './lock-down.ts';
 import type { LoginItem } from './login-item.ts';
-import { messagesFor } from './messages.ts';
 import { createNotifications, type Notifications } from './notifications.ts';
 import { watchPower } from './power.ts';
 import { type DesktopSettingsStore, openDesktopSettings, openSettingsPersistence } from './settings-store.ts';
+import { createShellLanguage } from './shell-language.ts';
 import { keytarStarter } from './start-keytar.ts';
 import { createTeamPresetInbox, type TeamPresetInbox } from './team-preset-inbox.ts';
 import { openTray, type TrayIcon } from './tray.ts';
@@ -55,11 +55,11 @@ export interface Desktop {
 export function createDesktop(options: DesktopOptions): Desktop {
   const { environment, platform, built, loginItem } = options;
   const { dataDir } = environment;
-  const messages = messagesFor(app.getLocale());
   const host = openHost(options);
   const settings = openDesktopSettings(join(dataDir, 'desktop.json'), (error) =>
     host.logFile?.log.warn({ error }, 'what the desktop remembers was not written'),
   );
+  const language = createShellLanguage(settings, app.getLocale());
   closeStoreChannel();
   const relay = createEventRelay(host, sendToPage);
   let tray: TrayIcon | null = null;
@@ -70,7 +70,7 @@ export function createDesktop(options: DesktopOptions): Desktop {
     if (phase === 'started') window.open(path);
     else isAwaited = true;
   };
-  const notifications = createNotifications({ settings, messages, clicked: showWindow });
+  const notifications = createNotifications({ settings, language, clicked: showWindow });
   const updater = createUpdater({
     load: options.loadUpdater,
     changed(view) {
@@ -111,7 +111,7 @@ export function createDesktop(options: DesktopOptions): Desktop {
     if (problem === null || phase === 'ended') return;
     if (wasOn) await host.switchOn();
     host.logFile?.log.error({ problem }, 'the update was not installed');
-    await dialog.showMessageBox({ type: 'error', message: messages.installFailed, detail: problem });
+    await dialog.showMessageBox({ type: 'error', message: language.messages.installFailed, detail: problem });
   };
   const stopPower = watchPower(powerMonitor, () => {
     host.gateway?.networkChanged();
@@ -126,6 +126,7 @@ export function createDesktop(options: DesktopOptions): Desktop {
     notifications,
     updater,
     inbox,
+    language,
     desktopView,
     installUpdate,
     desktopChanged: changed,
@@ -140,8 +141,17 @@ export function createDesktop(options: DesktopOptions): Desktop {
       tray = openTray({
         folder: built.icons,
         platform,
-        language: { messages, locale: app.getLocale() },
-        actions: createTrayActions({ host, showWindow, loginItem, updater, changed, installUpdate, showLogFolder }),
+        language,
+        actions: createTrayActions({
+          host,
+          showWindow,
+          language,
+          loginItem,
+          updater,
+          changed,
+          installUpdate,
+          showLogFolder,
+        }),
       });
       draw();
       await host.switchOn();

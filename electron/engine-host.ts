@@ -2,18 +2,17 @@
  * The engine inside the desktop: on, off, and what came of it. Owns that there is at most one, and that it ends in order;
  * must not know of tray or window, which follow its state.
  */
-import { GatewayError } from '../server/contract/errors.ts';
 import { claimFolder } from '../server/data-folder/claim-folder.ts';
 import type { Gateway } from '../server/gateway.ts';
 import { type Engine, type EngineOptions, openEngine } from '../server/open-engine.ts';
+import { type StartProblem, startProblemOf } from './start-problem.ts';
 
 export type EngineState =
   | { kind: 'off' }
   | { kind: 'starting' }
   | { kind: 'serving'; baseUrl: string }
   | { kind: 'stopping' }
-  /** `problem`: for a person. */
-  | { kind: 'failed'; problem: string };
+  | { kind: 'failed'; problem: StartProblem };
 
 export interface EngineHost {
   readonly state: EngineState;
@@ -51,10 +50,11 @@ export function createEngineHost(dataDir: string, options: EngineOptions): Engin
     become({ kind: 'starting' });
     try {
       const started = await startEngine(dataDir, options);
+      if ('problem' in started) return become({ kind: 'failed', problem: started.problem });
       engine = started.engine;
       become({ kind: 'serving', baseUrl: started.baseUrl });
     } catch (error) {
-      become({ kind: 'failed', problem: describeStartProblem(error) });
+      become({ kind: 'failed', problem: startProblemOf(error) });
     }
   };
   const switchOff = async () => {
@@ -83,9 +83,11 @@ export function createEngineHost(dataDir: string, options: EngineOptions): Engin
   };
 }
 
-async function startEngine(dataDir: string, options: EngineOptions): Promise<{ engine: Engine; baseUrl: string }> {
+type Started = { engine: Engine; baseUrl: string } | { problem: StartProblem };
+
+async function startEngine(dataDir: string, options: EngineOptions): Promise<Started> {
   const claim = await claimFolder(dataDir);
-  if ('holder' in claim) throw heldBy(dataDir, claim.holder.pid);
+  if ('holder' in claim) return { problem: { code: 'folder-taken', folder: dataDir, pid: claim.holder.pid } };
   const engine = await openEngine(claim, options);
   try {
     const address = await engine.gateway.start();
@@ -98,14 +100,4 @@ async function startEngine(dataDir: string, options: EngineOptions): Promise<{ e
     await engine.close(0);
     throw error;
   }
-}
-
-function heldBy(dataDir: string, pid: number): GatewayError {
-  return new GatewayError('conflict', `Another Sluice runs on ${dataDir} (process ${pid}). Stop it, then switch on.`);
-}
-
-function describeStartProblem(error: unknown): string {
-  if (!(error instanceof Error)) return 'the engine did not start';
-  const code = 'code' in error ? error.code : undefined;
-  return code === 'EADDRINUSE' ? `The port is taken by another program (${error.message}).` : error.message;
 }

@@ -3,6 +3,7 @@
  */
 import type { ConfigViews, ControlEvent } from '../server/contract/events.ts';
 import type { RequestRecord } from '../server/contract/ledger.ts';
+import { blockOf } from '../server/contract/provider-block.ts';
 import type { QueryInput } from '../server/contract/queries.ts';
 import type { UsageView } from '../server/contract/request-views.ts';
 import type { Gateway } from '../server/gateway.ts';
@@ -111,8 +112,8 @@ function withEvent(views: Views, event: ControlEvent): Views {
 }
 
 function toTrayProvider(provider: ConfigViews['providers'][number]): TrayProvider {
-  const { id, name, isDemo, enabled, unusable, health } = provider;
-  return { id, name, isDemo, enabled, problem: enabled ? unusable : null, health };
+  const { id, name, isDemo, enabled, health } = provider;
+  return { id, name, isDemo, enabled, problem: enabled ? blockOf(provider) : null, health };
 }
 
 function describeError({ id, outcome, errorCode, status, modelAsked, route }: RequestRecord): TrayStatus['lastError'] {

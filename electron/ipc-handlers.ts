@@ -7,6 +7,7 @@ import type { EventRelay } from './event-relay.ts';
 import type { IpcHandlers } from './ipc.ts';
 import type { LoginItem } from './login-item.ts';
 import type { Notifications } from './notifications.ts';
+import type { ChosenLanguage } from './shell-language.ts';
 import type { TeamPresetInbox } from './team-preset-inbox.ts';
 import type { Updater } from './updater.ts';
 import type { WindowKeeper } from './window.ts';
@@ -19,6 +20,7 @@ export interface IpcHandlerPorts {
   notifications: Notifications;
   updater: Updater;
   inbox: Pick<TeamPresetInbox, 'take'>;
+  language: Pick<ChosenLanguage, 'choose'>;
   desktopView(): DesktopView;
   desktopChanged(): void;
   installUpdate(): Promise<void>;
@@ -26,7 +28,7 @@ export interface IpcHandlerPorts {
 }
 
 export function createIpcHandlers(ports: IpcHandlerPorts): IpcHandlers {
-  const { host, relay, window, loginItem, notifications, updater, desktopView, desktopChanged } = ports;
+  const { host, relay, window, loginItem, notifications, updater, language, desktopView, desktopChanged } = ports;
   /** After an act of the window, what came of it; the tray is told too. */
   const changedView = () => {
     desktopChanged();
@@ -45,6 +47,10 @@ export function createIpcHandlers(ports: IpcHandlerPorts): IpcHandlers {
     setNotification({ kind, isOn }) {
       notifications.set(kind, isOn);
       return changedView();
+    },
+    setLanguage(chosen) {
+      if (language.choose(chosen)) desktopChanged();
+      return null;
     },
     async checkForUpdates() {
       await updater.check();

@@ -1,6 +1,17 @@
 /** The texts of tray, dialogs and notifications; those of the window are its own. */
+import type { TextsOf } from '../server/contract/coded.ts';
+import { controlProblemTexts } from '../server/contract/control-problem-texts.ts';
+import { controlProblemTextsZh } from '../server/contract/control-problem-texts-zh.ts';
 import type { NotificationKind } from '../server/contract/ipc.ts';
 import type { FailureClass } from '../server/contract/ledger.ts';
+import type { ProviderBlock } from '../server/contract/provider-block.ts';
+import type { StartProblems } from './start-problem.ts';
+
+const startProblems: TextsOf<StartProblems> = {
+  'folder-taken': ({ folder, pid }) => `Another Sluice runs on ${folder} (process ${pid}). Stop it, then switch on.`,
+  'port-taken': ({ port }) => `The port ${port} is taken by another program.`,
+  other: ({ message }) => message,
+};
 
 const en = {
   off: 'Sluice is off',
@@ -8,11 +19,18 @@ const en = {
   stopping: 'Sluice stops when running requests have ended…',
   serving: (address: string) => `Serving at ${address}`,
   failed: (problem: string) => `Not running: ${problem}`,
+  startProblems,
   gatewayOn: 'Gateway on',
   providers: 'Providers',
   noProviders: 'No providers yet',
   unusable: (name: string, reason: string) => `${name}: ${reason}`,
   degraded: (name: string) => `${name}: fails in part`,
+  /** Why no request goes to a provider. */
+  blocked: {
+    off: 'it is switched off',
+    'no-credential': 'none of its credentials has a secret and is enabled',
+    'leads-back': 'its base URL leads back to Sluice itself',
+  } satisfies Record<ProviderBlock, string>,
   /** Why a provider is left alone. */
   failures: {
     transient: 'it fails or cannot be reached',
@@ -47,7 +65,11 @@ const en = {
   showLogFolder: 'Show log folder',
   quit: 'Quit Sluice',
   installFailed: 'The update could not be installed. Sluice goes on as it was.',
+  /** A command of the tray; `reason` is the engine's, in English. */
+  commandFailed: (reason: string) => reason,
+  controlProblems: controlProblemTexts,
   budgetReached: (percent: number, amount: string) => `${percent} % of ${amount} is used.`,
+  tokens: (amount: number) => `${amount} tokens`,
   notifications: {
     'provider-unusable': {
       title: (name: string) => `${name} cannot be used`,
@@ -85,11 +107,21 @@ const zh: ShellMessages = {
   stopping: '正在等待进行中的请求结束…',
   serving: (address) => `正在服务：${address}`,
   failed: (problem) => `未运行：${problem}`,
+  startProblems: {
+    'folder-taken': ({ folder, pid }) => `另一个 Sluice 正在使用 ${folder}（进程 ${pid}）。请先停止它，再启用网关。`,
+    'port-taken': ({ port }) => `端口 ${port} 已被其他程序占用。`,
+    other: ({ message }) => message,
+  },
   gatewayOn: '启用网关',
   providers: '提供方',
   noProviders: '还没有提供方',
   unusable: (name, reason) => `${name}：${reason}`,
   degraded: (name) => `${name}：部分失败`,
+  blocked: {
+    off: '已关闭',
+    'no-credential': '没有一个凭据既有机密又已启用',
+    'leads-back': '其基础 URL 指回 Sluice 自身',
+  },
   failures: {
     transient: '请求失败或无法连接',
     silent: '没有及时回答',
@@ -123,7 +155,10 @@ const zh: ShellMessages = {
   showLogFolder: '打开日志文件夹',
   quit: '退出 Sluice',
   installFailed: '更新无法安装，Sluice 照常运行。',
+  commandFailed: (reason) => `操作未成功。${reason}`,
+  controlProblems: controlProblemTextsZh,
   budgetReached: (percent, amount) => `${amount} 已使用 ${percent}%。`,
+  tokens: (amount) => `${amount} 个 token`,
   notifications: {
     'provider-unusable': { title: (name) => `${name} 无法使用`, body: (reason) => reason },
     'credential-refused': { title: (name) => `${name} 拒绝了凭据`, body: () => '请在 Sluice 中输入新的凭据。' },

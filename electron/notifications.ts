@@ -2,9 +2,11 @@
 import { Notification } from 'electron';
 import type { ConfigViews, ControlEvent } from '../server/contract/events.ts';
 import { type NotificationKind, notificationKinds, type UpdateView } from '../server/contract/ipc.ts';
+import { blockOf } from '../server/contract/provider-block.ts';
 import type { ProviderView } from '../server/contract/provider-views.ts';
 import type { ShellMessages } from './messages.ts';
 import type { DesktopSettingsStore } from './settings-store.ts';
+import type { ShellLanguage } from './shell-language.ts';
 
 export interface Notifications {
   readonly settings: Record<NotificationKind, boolean>;
@@ -15,16 +17,16 @@ export interface Notifications {
 
 export interface NotificationPorts {
   settings: Pick<DesktopSettingsStore, 'current' | 'update'>;
-  messages: ShellMessages;
+  language: ShellLanguage;
   /** The person clicked on one. */
   clicked(path: string): void;
 }
 
-export function createNotifications({ settings, messages, clicked }: NotificationPorts): Notifications {
+export function createNotifications({ settings, language, clicked }: NotificationPorts): Notifications {
   const isOn = (kind: NotificationKind) => settings.current.notifications[kind] ?? true;
   const show = (kind: NotificationKind, subject: string, detail = '') => {
     if (!isOn(kind) || !Notification.isSupported()) return;
-    const texts = messages.notifications[kind];
+    const texts = language.messages.notifications[kind];
     const notification = new Notification({ title: texts.title(subject), body: texts.body(detail) });
     notification.on('click', () => clicked(places[kind]));
     notification.show();
@@ -42,9 +44,10 @@ export function createNotifications({ settings, messages, clicked }: Notificatio
     set: (kind, on) => settings.update({ notifications: { ...settings.current.notifications, [kind]: on } }),
     onUpdate: ({ state, version }) => state === 'ready' && show('update-ready', version ?? ''),
     onEvent(event) {
+      const { messages } = language;
       if (event.type === 'limit-reached') {
         const { name, percent, budget } = event.notice;
-        const amount = budget.unit === 'usd' ? `$${budget.amount}` : `${budget.amount} tokens`;
+        const amount = budget.unit === 'usd' ? `$${budget.amount}` : messages.tokens(budget.amount);
         show('budget-reached', name, messages.budgetReached(percent, amount));
       }
       for (const { id, name } of configOf(event).keys ?? []) keyNames.set(id, name ?? id);
@@ -53,8 +56,8 @@ export function createNotifications({ settings, messages, clicked }: Notificatio
         show('prompt-repeats', keyNames.get(keyId) ?? keyId);
       }
       for (const provider of providersOf(event)) {
-        const { id, name, unusable, health } = provider;
-        const why = unusable ?? (health.failure === null ? '' : messages.failures[health.failure]);
+        const { id, name } = provider;
+        const why = describeTrouble(provider, messages);
         if (problems(id, isDown(provider))) show('provider-unusable', name, why);
         for (const credential of provider.credentials) {
           const isRefused = credential.health.state === 'refused';
@@ -73,6 +76,13 @@ const places: Record<NotificationKind, string> = {
   'prompt-repeats': '/',
   'update-ready': '/settings',
 };
+
+function describeTrouble(provider: ProviderView, { blocked, failures }: ShellMessages): string {
+  const { failure } = provider.health;
+  const block = blockOf(provider);
+  if (block) return blocked[block];
+  return failure === null ? '' : failures[failure];
+}
 
 /** A first cooldown is shorter: a person is told once the trial that follows it has failed too. */
 const worthTellingMs = 1_500;

@@ -1,14 +1,19 @@
 /** What a click in the tray's menu does: commands to the engine, as the window sends them, and the shell's own acts. */
 import { app, clipboard, dialog } from 'electron';
+import { say } from '../server/contract/coded.ts';
 import type { CommandInput } from '../server/contract/commands.ts';
+import { GatewayError } from '../server/contract/errors.ts';
 import type { EngineHost } from './engine-host.ts';
 import type { LoginItem } from './login-item.ts';
+import type { ShellMessages } from './messages.ts';
+import type { ShellLanguage } from './shell-language.ts';
 import type { TrayActions, TrayProvider } from './tray-menu.ts';
 import type { Updater } from './updater.ts';
 
 export interface TrayActionPorts {
   host: EngineHost;
   showWindow(path?: string): void;
+  language: ShellLanguage;
   loginItem: LoginItem;
   /** The shell's own state was changed here. */
   changed(): void;
@@ -18,7 +23,8 @@ export interface TrayActionPorts {
 }
 
 export function createTrayActions(ports: TrayActionPorts): TrayActions {
-  const { host, showWindow, loginItem, changed, updater } = ports;
+  const { host, showWindow, language, loginItem, changed, updater } = ports;
+  const attempt = (act: () => Promise<unknown>) => tell(act, language);
   const execute = (command: CommandInput) => attempt(async () => host.gateway?.execute(command));
   return {
     setGateway: (isOn) => void (isOn ? host.switchOn() : host.switchOff()),
@@ -53,11 +59,15 @@ function switchCommand({ id, isDemo }: TrayProvider, isOn: boolean): CommandInpu
 }
 
 /** A menu has no place for an answer. */
-async function attempt(act: () => Promise<unknown>): Promise<void> {
+async function tell(act: () => Promise<unknown>, { messages }: ShellLanguage): Promise<void> {
   try {
     await act();
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
-    await dialog.showMessageBox({ type: 'warning', message });
+    await dialog.showMessageBox({ type: 'warning', message: describeError(error, messages) });
   }
+}
+
+function describeError(error: unknown, { controlProblems, commandFailed }: ShellMessages): string {
+  if (error instanceof GatewayError && error.problem) return say(controlProblems, error.problem);
+  return commandFailed(error instanceof Error ? error.message : String(error));
 }

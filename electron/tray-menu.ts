@@ -1,9 +1,12 @@
 /** The menu of the tray, as one pure function of what there is to show. */
 import type { MenuItemConstructorOptions } from 'electron';
+import { say } from '../server/contract/coded.ts';
 import type { UpdateView } from '../server/contract/ipc.ts';
+import type { ProviderBlock } from '../server/contract/provider-block.ts';
 import type { ProviderHealthView } from '../server/contract/provider-views.ts';
 import type { EngineState } from './engine-host.ts';
 import type { ShellMessages } from './messages.ts';
+import type { ShellLanguage } from './shell-language.ts';
 
 export interface TrayStatus {
   engine: EngineState;
@@ -26,7 +29,7 @@ export interface TrayProvider {
   isDemo: boolean;
   enabled: boolean;
   /** Why no request goes there though it is on; null if they may. */
-  problem: string | null;
+  problem: ProviderBlock | null;
   health: Pick<ProviderHealthView, 'state' | 'failure'>;
 }
 
@@ -44,16 +47,11 @@ export interface TrayActions {
   quit(): void;
 }
 
-export interface TrayLanguage {
-  messages: ShellMessages;
-  locale: string;
-}
-
 type Item = MenuItemConstructorOptions;
 
 const separator: Item = { type: 'separator' };
 
-export function trayMenu(status: TrayStatus, actions: TrayActions, language: TrayLanguage): Item[] {
+export function trayMenu(status: TrayStatus, actions: TrayActions, language: ShellLanguage): Item[] {
   const { messages } = language;
   const isServing = status.engine.kind === 'serving';
   return [
@@ -76,7 +74,9 @@ export function trayMenu(status: TrayStatus, actions: TrayActions, language: Tra
 /** Also what the tray says when the pointer rests on it. */
 export function describeEngine(engine: EngineState, messages: ShellMessages): string {
   if (engine.kind === 'serving') return messages.serving(engine.baseUrl);
-  return engine.kind === 'failed' ? messages.failed(engine.problem) : messages[engine.kind];
+  return engine.kind === 'failed'
+    ? messages.failed(say(messages.startProblems, engine.problem))
+    : messages[engine.kind];
 }
 
 export function trayMark({ engine, providers }: TrayStatus): 'off' | 'serving' | 'error' {
@@ -119,14 +119,14 @@ function providerItems({ providers }: TrayStatus, actions: TrayActions, messages
 
 function describeProvider({ name, enabled, problem, health }: TrayProvider, messages: ShellMessages): string {
   if (!enabled) return name;
-  if (problem !== null) return messages.unusable(name, problem);
+  if (problem !== null) return messages.unusable(name, messages.blocked[problem]);
   if (health.state === 'degraded') return messages.degraded(name);
   return health.state === 'ok' || health.failure === null
     ? name
     : messages.unusable(name, messages.failures[health.failure]);
 }
 
-function figures(status: TrayStatus, actions: TrayActions, { messages, locale }: TrayLanguage): Item[] {
+function figures(status: TrayStatus, actions: TrayActions, { messages, locale }: ShellLanguage): Item[] {
   const { defaultGroupModels: models, today, lastError } = status;
   const group = models === null ? messages.noDefaultGroup : messages.defaultGroup(describeModels(models, messages));
   const items: Item[] = [{ id: 'default-group', label: group, enabled: false }];

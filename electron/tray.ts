@@ -1,14 +1,8 @@
 /** The icon in the tray: draws what `tray-menu.ts` says. Owns the differences of the systems; decides nothing. */
 import { join } from 'node:path';
 import { Menu, type NativeImage, nativeImage, type Rectangle, Tray } from 'electron';
-import {
-  describeEngine,
-  type TrayActions,
-  type TrayLanguage,
-  type TrayStatus,
-  trayMark,
-  trayMenu,
-} from './tray-menu.ts';
+import type { ShellLanguage } from './shell-language.ts';
+import { describeEngine, type TrayActions, type TrayStatus, trayMark, trayMenu } from './tray-menu.ts';
 
 export interface TrayIcon {
   draw(status: TrayStatus): void;
@@ -21,7 +15,7 @@ export interface TrayPorts {
   folder: string;
   platform: NodeJS.Platform;
   actions: TrayActions;
-  language: TrayLanguage;
+  language: ShellLanguage;
 }
 
 type Mark = ReturnType<typeof trayMark>;
@@ -37,7 +31,7 @@ export function openTray({ folder, platform, actions, language }: TrayPorts): Tr
   return {
     draw(status) {
       // A menu that is open must not be replaced for nothing.
-      const next = JSON.stringify(status);
+      const next = JSON.stringify([language.locale, status]);
       if (next === drawn) return;
       drawn = next;
       menu = Menu.buildFromTemplate(trayMenu(status, actions, language));

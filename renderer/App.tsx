@@ -7,13 +7,16 @@ import { ListSkeleton } from './components/ListSkeleton.tsx';
 import { Navigation } from './components/Navigation.tsx';
 import { ScreenBoundary } from './components/ScreenBoundary.tsx';
 import { TopBar } from './components/TopBar.tsx';
+import { useLocalization } from './messages/use-messages.ts';
 import { useHashLocation } from './state/hash-location.ts';
 import { useControlState } from './state/use-control.ts';
+import { useToldLanguage } from './state/use-desktop.ts';
 import { ImportDoor } from './views/import/ImportDoor.tsx';
 import { screenAt } from './views/screens.ts';
 import { SignedOut } from './views/signed-out/SignedOut.tsx';
 
 export function App() {
+  useToldLanguage(useLocalization().language);
   const isSignedOut = useControlState((state) => state.connection === 'signed-out');
   return (
     <Router hook={useHashLocation}>

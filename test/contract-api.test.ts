@@ -92,6 +92,7 @@ function overIpc(): ControlApi {
     loginItem: { isOn: false, set: absent },
     notifications: { settings: noNotifications, set: absent, onEvent: absent, onUpdate: absent },
     inbox: { take: absent },
+    language: { choose: absent },
     updater: { view: noUpdate, check: absent, cancel: absent, install: absent },
     ...{ desktopView: absent, desktopChanged: absent, installUpdate: absent, showLogFolder: absent },
   };

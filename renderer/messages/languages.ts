@@ -1,7 +1,8 @@
+import type { WindowLanguage } from '../../server/contract/ipc.ts';
 import { en, type Messages } from './en.ts';
 import { zh } from './zh.ts';
 
-export type LanguageId = 'en' | 'zh-CN';
+export type LanguageId = WindowLanguage;
 
 interface Language {
   id: LanguageId;

@@ -1,5 +1,5 @@
 import { createContext, useContext, useEffect, useEffectEvent, useState } from 'react';
-import type { DesktopView, IpcArgument, IpcCalls, OpenedPreset } from '../../server/contract/ipc.ts';
+import type { DesktopView, IpcArgument, IpcCalls, OpenedPreset, WindowLanguage } from '../../server/contract/ipc.ts';
 import { ControlError, type DesktopApi, type DesktopCallName } from '../api.ts';
 
 const DesktopContext = createContext<DesktopApi | null>(null);
@@ -47,6 +47,15 @@ export function useDesktop(): Desktop | null {
       api.call(name, argument).catch(fail);
     },
   };
+}
+
+/** Tray and notifications speak as the window does. */
+export function useToldLanguage(language: WindowLanguage): void {
+  const api = useContext(DesktopContext);
+  useEffect(() => {
+    // Where it fails they stay as they are, and are told again by the next window.
+    api?.call('setLanguage', language).catch(() => {});
+  }, [api, language]);
 }
 
 /** Calls back with each link or file that the system hands over; in a browser there are none. */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type IpcArgument, type IpcCallName, notificationKinds } from './ipc.ts';
+import { type IpcArgument, type IpcCallName, notificationKinds, windowLanguages } from './ipc.ts';
 
 const nothing = z.null();
 /** Checked by the engine, as everything that comes over HTTP is. */
@@ -14,6 +14,7 @@ export const ipcArguments = {
   desktop: nothing,
   setStartAtLogin: z.boolean(),
   setNotification: z.strictObject({ kind: z.enum(notificationKinds), isOn: z.boolean() }),
+  setLanguage: z.enum(windowLanguages),
   checkForUpdates: nothing,
   cancelUpdate: nothing,
   installUpdate: nothing,

@@ -17,6 +17,10 @@ export const notificationKinds = [
 ] as const;
 export type NotificationKind = (typeof notificationKinds)[number];
 
+/** The languages of the window. */
+export const windowLanguages = ['en', 'zh-CN'] as const;
+export type WindowLanguage = (typeof windowLanguages)[number];
+
 export interface UpdateView {
   /** `managed`: whoever installed Sluice sees to its updates. */
   state: 'managed' | 'idle' | 'checking' | 'current' | 'downloading' | 'ready' | 'failed';
@@ -55,6 +59,8 @@ export interface IpcCalls {
   desktop: { argument: null; result: DesktopView };
   setStartAtLogin: { argument: boolean; result: DesktopView };
   setNotification: { argument: { kind: NotificationKind; isOn: boolean }; result: DesktopView };
+  /** That of the window; tray and notifications follow it. */
+  setLanguage: { argument: WindowLanguage; result: null };
   checkForUpdates: { argument: null; result: DesktopView };
   cancelUpdate: { argument: null; result: null };
   /** Ends Sluice in order, and starts the new one. */
@@ -86,6 +92,7 @@ export const ipcChannels: { readonly [Name in IpcCallName]: string } = {
   desktop: 'sluice:desktop',
   setStartAtLogin: 'sluice:set-start-at-login',
   setNotification: 'sluice:set-notification',
+  setLanguage: 'sluice:set-language',
   checkForUpdates: 'sluice:check-for-updates',
   cancelUpdate: 'sluice:cancel-update',
   installUpdate: 'sluice:install-update',

@@ -316,7 +316,9 @@ describe('the desktop', () => {
     const upstream = await startUpstream((_request, response) => json(response, chatReply));
     const port = Number(new URL(upstream.baseUrl).port);
     const desktop = await open({ config: { settings: { port } } });
-    await expect.poll(async () => labelOf(desktop, 'state')).toMatch(/^Not running: The port is taken/);
+    await expect
+      .poll(async () => labelOf(desktop, 'state'))
+      .toBe(`Not running: The port ${port} is taken by another program.`);
     expect((await desktop.state()).tray?.icon).toMatch(/tray-error\.png$/);
     await upstream.stop();
     await desktop.order('clickMenu', { id: 'gateway' });

@@ -59,7 +59,7 @@ describe('the engine inside the desktop', () => {
     await second.switchOn();
     expect(second.state).toEqual({
       kind: 'failed',
-      problem: `Another Sluice runs on ${dataDir} (process ${process.pid}). Stop it, then switch on.`,
+      problem: { code: 'folder-taken', folder: dataDir, pid: process.pid },
     });
     await first.switchOff();
     await second.switchOn();

@@ -20,7 +20,7 @@ const settings = {
 };
 
 beforeEach(() => {
-  current = { notifications: {}, places: {} };
+  current = { notifications: {}, language: null, places: {} };
   shown.notifications.length = 0;
   opened.length = 0;
 });
@@ -28,8 +28,9 @@ beforeEach(() => {
 /** Where clicks led. */
 const opened: string[] = [];
 
-function create() {
-  return createNotifications({ settings, messages: messagesFor('en'), clicked: (path) => void opened.push(path) });
+function create(locale = 'en') {
+  const language = { messages: messagesFor(locale), locale };
+  return createNotifications({ settings, language, clicked: (path) => void opened.push(path) });
 }
 
 const provider: ProviderView = {
@@ -46,7 +47,7 @@ describe('notifications', () => {
     const notifications = create();
     const hear = (each: ProviderView) => notifications.onEvent({ type: 'provider-changed', provider: each });
     for (const each of [provider, troubled, troubled, provider, troubled]) hear(each);
-    const told = { title: 'Main cannot be used', body: 'It has no credential.' };
+    const told = { title: 'Main cannot be used', body: 'its base URL leads back to Sluice itself' };
     expect(shown.notifications).toEqual([told, told]);
   });
 
@@ -143,5 +144,17 @@ describe('notifications', () => {
     notifications.onUpdate({ state: 'ready', version: '2.0.0', notes: null, percent: null, problem: null });
     click();
     expect(opened).toEqual(['/providers', '/keys', '/settings']);
+  });
+
+  it('speak the language of the window throughout', () => {
+    const notifications = create('zh-CN');
+    for (const each of [provider, troubled]) notifications.onEvent({ type: 'provider-changed', provider: each });
+    const budget = { unit: 'tokens', amount: 500, per: 'day', hard: true } as const;
+    const notice = { scope: 'key', id: 'k1', name: 'App', budget, used: 400, resetsAt: null, percent: 80 } as const;
+    notifications.onEvent({ type: 'limit-reached', notice });
+    expect(shown.notifications).toEqual([
+      { title: 'Main 无法使用', body: '其基础 URL 指回 Sluice 自身' },
+      { title: 'App 的预算', body: '500 个 token 已使用 80%。' },
+    ]);
   });
 });

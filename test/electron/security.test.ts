@@ -194,6 +194,7 @@ describe('IPC', () => {
     ['desktop', [{}]],
     ['setStartAtLogin', ['on']],
     ['setNotification', [{ kind: 'anything', isOn: true }]],
+    ['setLanguage', ['tlh']],
     ['hideWindow', [null, null]],
   ] as const)('refuses "%s" with %j', async (name, args) => {
     const reply = await desktop.order('invoke', { channel: ipcChannels[name], args: [...args], from: 'page' });

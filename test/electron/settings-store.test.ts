@@ -50,14 +50,14 @@ describe('the desktop’s own settings', () => {
   it('are kept over a start', () => {
     const places = { '1': { x: 1, y: 2, width: 500, height: 600 } };
     open().update({ places });
-    expect(open().current).toEqual({ notifications: {}, places });
+    expect(open().current).toEqual({ notifications: {}, language: null, places });
   });
 
   it.each(['{ broken', '{"places": 7}', '{"places": {"1": {"x": "left"}}}'])(
     'are as new where the file holds %s',
     (text) => {
       writeFileSync(path(), text);
-      expect(open().current).toEqual({ notifications: {}, places: {} });
+      expect(open().current).toEqual({ notifications: {}, language: null, places: {} });
     },
   );
 

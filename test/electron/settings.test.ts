@@ -1,3 +1,4 @@
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Locator } from 'playwright-core';
 import { afterEach, beforeAll, expect, it } from 'vitest';
@@ -35,11 +36,31 @@ it('the settings in the desktop’s window have what only the desktop can do', a
   expect(desktop.complaints).toEqual([]);
 });
 
+it('tray and dialogs speak the language that is chosen in the window, also after the next start', async () => {
+  const providers = [{ id: 'main', name: 'Main', baseUrl: 'http://127.0.0.1:9/v1', models: ['m'] }];
+  opened = await openDesktop({ config: { providers } });
+  const desktop = opened;
+  const page = await desktop.page();
+  await page.getByRole('link', { name: 'Settings' }).click();
+  await page.getByRole('combobox', { name: 'Language' }).selectOption('zh-CN');
+  await expect.poll(async () => labelOf(desktop, 'quit')).toBe('退出 Sluice');
+  const file = join(desktop.folder, 'data/config.json');
+  writeFileSync(file, readFileSync(file, 'utf8').replace('"Main"', '"Other"'));
+  await desktop.order('clickMenu', { id: 'provider:main' });
+  const refusal = `Sluice 运行期间，${file} 被其他程序更改了。请重新启动 Sluice 以使用它，然后再作更改。`;
+  await expect.poll(async () => (await desktop.state()).shown.messages).toEqual([refusal]);
+  expect(JSON.parse(readFileSync(join(desktop.folder, 'data/desktop.json'), 'utf8')).language).toBe('zh-CN');
+});
+
 /** By a click, and waits until main says that it is so. */
 async function flip(power: Locator, isOn: boolean): Promise<void> {
   await expect.poll(() => power.isChecked()).toBe(!isOn);
   await trackOf(power).click();
   await expect.poll(() => power.isChecked()).toBe(isOn);
+}
+
+async function labelOf(desktop: OpenedDesktop, id: string): Promise<string | undefined> {
+  return (await desktop.state()).tray?.menu.find((item) => item.id === id)?.label;
 }
 
 async function isChecked(desktop: OpenedDesktop, id: string): Promise<boolean | null | undefined> {

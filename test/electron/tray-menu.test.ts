@@ -13,6 +13,7 @@ const main: TrayProvider = {
   problem: null,
   health: wellProvider,
 };
+const noPort = { code: 'port-taken', port: 4810 } as const;
 const lastError = { requestId: 'req_1', what: 'gpt-x: 502' };
 const update: UpdateView = { state: 'idle', version: null, notes: null, percent: null, problem: null };
 const serving: TrayStatus = {
@@ -56,7 +57,12 @@ describe('the menu of the tray', () => {
   it.each<[string, Partial<TrayStatus>, string, Partial<MenuItemConstructorOptions>]>([
     ['where it serves', {}, 'state', { label: 'Serving at http://127.0.0.1:4810/v1', enabled: false }],
     ['that it is off', off, 'state', { label: 'Sluice is off' }],
-    ['why it failed', { engine: { kind: 'failed', problem: 'no port' } }, 'state', { label: 'Not running: no port' }],
+    [
+      'why it failed',
+      { engine: { kind: 'failed', problem: noPort } },
+      'state',
+      { label: 'Not running: The port 4810 is taken by another program.' },
+    ],
     ['the gateway as on', {}, 'gateway', { type: 'checkbox', checked: true, enabled: true }],
     ['the gateway as off', off, 'gateway', { checked: false, enabled: true }],
     ['a start that nobody may disturb', { engine: { kind: 'starting' } }, 'gateway', { checked: true, enabled: false }],
@@ -64,15 +70,15 @@ describe('the menu of the tray', () => {
     ['a provider', {}, 'provider:main', { type: 'checkbox', label: 'Main', checked: true }],
     [
       'one that is off, without its troubles',
-      { providers: [{ ...main, enabled: false, problem: 'no secret' }] },
+      { providers: [{ ...main, enabled: false, problem: 'no-credential' }] },
       'provider:main',
       { label: 'Main', checked: false },
     ],
     [
       'one that cannot be used, with the reason',
-      { providers: [{ ...main, problem: 'no secret' }] },
+      { providers: [{ ...main, problem: 'no-credential' }] },
       'provider:main',
-      { label: 'Main: no secret', checked: true },
+      { label: 'Main: none of its credentials has a secret and is enabled', checked: true },
     ],
     [
       'one that is left alone, with the reason',
@@ -150,6 +156,13 @@ describe('the menu of the tray', () => {
     expect(itemsOf(serving, 'zh-CN').get('state')?.label).toBe('正在服务：http://127.0.0.1:4810/v1');
     expect(itemsOf(serving, 'zh-CN').get('quit')?.label).toBe('退出 Sluice');
   });
+
+  it.each([
+    ['state', { engine: { kind: 'failed', problem: noPort } }, '未运行：端口 4810 已被其他程序占用。'],
+    ['provider:main', { providers: [{ ...main, problem: 'no-credential' }] }, 'Main：没有一个凭据既有机密又已启用'],
+  ] as const)('says what is wrong in Chinese too: %s', (id, changes, label) => {
+    expect(itemsOf({ ...serving, ...changes }, 'zh-CN').get(id)?.label).toBe(label);
+  });
 });
 
 describe('the icon of the tray', () => {
@@ -157,8 +170,8 @@ describe('the icon of the tray', () => {
     ['serving', 'it serves', serving],
     ['off', 'it is off', off],
     ['off', 'it starts', { ...off, engine: { kind: 'starting' } }],
-    ['error', 'it could not start', { ...off, engine: { kind: 'failed', problem: 'no port' } }],
-    ['error', 'a provider cannot be used', { ...serving, providers: [{ ...main, problem: 'no secret' }] }],
+    ['error', 'it could not start', { ...off, engine: { kind: 'failed', problem: noPort } }],
+    ['error', 'a provider cannot be used', { ...serving, providers: [{ ...main, problem: 'no-credential' }] }],
     [
       'error',
       'a provider refuses its credentials',
@@ -169,7 +182,11 @@ describe('the icon of the tray', () => {
       'a provider is left alone for a while',
       { ...serving, providers: [{ ...main, health: { state: 'cooling', failure: 'transient' } }] },
     ],
-    ['serving', 'only one that is off cannot', { ...serving, providers: [{ ...main, enabled: false, problem: 'x' }] }],
+    [
+      'serving',
+      'only one that is off cannot',
+      { ...serving, providers: [{ ...main, enabled: false, problem: 'leads-back' }] },
+    ],
   ])('says "%s" where %s', (mark, _when, status) => {
     expect(trayMark(status)).toBe(mark);
   });

@@ -1,0 +1,18 @@
+/** Why the engine did not start, as a value that can be said in each language. */
+import type { Coded } from '../server/contract/coded.ts';
+
+export interface StartProblems {
+  'folder-taken': { folder: string; pid: number };
+  'port-taken': { port: number };
+  /** As the engine says it, in English. */
+  other: { message: string };
+}
+
+export type StartProblem = Coded<StartProblems>;
+
+export function startProblemOf(error: unknown): StartProblem {
+  if (error instanceof Error && 'code' in error && error.code === 'EADDRINUSE' && 'port' in error) {
+    return { code: 'port-taken', port: Number(error.port) };
+  }
+  return { code: 'other', message: error instanceof Error ? error.message : String(error) };
+}
