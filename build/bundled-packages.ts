@@ -4,7 +4,7 @@
  */
 import type { Plugin } from 'vite';
 
-export interface BundledPackages {
+interface BundledPackages {
   /** To be put into the builds that are asked about. */
   plugin: Plugin;
   /** As the lock file names them, such as `node_modules/@mantine/core`; in order. */

@@ -5,7 +5,7 @@ import { build, type CliOptions, type Configuration } from 'electron-builder';
 import { readTeamPreset } from '../server/config/read-team-preset.ts';
 import { newestChanges } from './newest-changes.ts';
 
-export interface PackageOptions {
+interface PackageOptions {
   /** As electron-builder's command line names them; without any, the system it runs on. */
   systems: readonly ('mac' | 'win' | 'linux')[];
   /** Only the program's folder, without installers. */

@@ -1,6 +1,6 @@
 /** The software bill of materials of a release, in CycloneDX 1.6. Without time or serial number: the same release, the same file. */
 
-export interface LockFile {
+interface LockFile {
   name: string;
   version: string;
   packages: Record<string, LockedPackage>;

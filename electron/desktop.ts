@@ -27,7 +27,7 @@ import { createUpdater, type Updater, type UpdaterPorts } from './updater.ts';
 import { createWindowKeeper, type WindowKeeper } from './window.ts';
 import { isWindowUrl, serveWindow } from './window-scheme.ts';
 
-export interface DesktopOptions {
+interface DesktopOptions {
   environment: Environment;
   env: Readonly<Record<string, string | undefined>>;
   platform: NodeJS.Platform;

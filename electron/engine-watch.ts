@@ -10,12 +10,9 @@ import type { Gateway } from '../server/gateway.ts';
 import type { EngineHost } from './engine-host.ts';
 import type { TrayProvider, TrayStatus } from './tray-menu.ts';
 
-export type EngineFacts = Pick<
-  TrayStatus,
-  'engine' | 'providers' | 'defaultGroupModels' | 'keys' | 'today' | 'lastError'
->;
+type EngineFacts = Pick<TrayStatus, 'engine' | 'providers' | 'defaultGroupModels' | 'keys' | 'today' | 'lastError'>;
 
-export interface EngineWatch {
+interface EngineWatch {
   readonly facts: EngineFacts;
   /** The machine may have slept, and the day may be another. */
   recount(): void;
@@ -26,7 +23,7 @@ export interface Watched extends Pick<Gateway, 'onEvent'> {
   query(query: Extract<QueryInput, { type: 'usage' }>): Promise<UsageView[]>;
 }
 
-export interface EngineWatchPorts {
+interface EngineWatchPorts {
   host: Pick<EngineHost, 'state' | 'onChange'> & { readonly gateway: Watched | null };
   changed(): void;
   /** Of a snapshot too, as the first of each start. */

@@ -22,7 +22,7 @@ export type IpcHandlers = {
   ) => Promise<IpcResult<Name>> | IpcResult<Name>;
 };
 
-export interface IpcPorts {
+interface IpcPorts {
   handlers: IpcHandlers;
   /** Whether this is the page of one of our windows. */
   isOurs(sender: WebContents): boolean;

@@ -5,7 +5,7 @@
  */
 import type { App, InputEvent, Session, Shell, WebContents } from 'electron';
 
-export interface LockDownPorts {
+interface LockDownPorts {
   app: Pick<App, 'on'>;
   session: Pick<Session, 'setPermissionRequestHandler' | 'setPermissionCheckHandler' | 'webRequest'>;
   shell: Pick<Shell, 'openExternal'>;

@@ -15,7 +15,7 @@ export interface Notifications {
   onUpdate(update: UpdateView): void;
 }
 
-export interface NotificationPorts {
+interface NotificationPorts {
   settings: Pick<DesktopSettingsStore, 'current' | 'update'>;
   language: ShellLanguage;
   /** The person clicked on one. */

@@ -10,7 +10,7 @@ import type { ShellLanguage } from './shell-language.ts';
 import type { TrayActions, TrayProvider } from './tray-menu.ts';
 import type { Updater } from './updater.ts';
 
-export interface TrayActionPorts {
+interface TrayActionPorts {
   host: EngineHost;
   showWindow(path?: string): void;
   language: ShellLanguage;

@@ -10,7 +10,7 @@ export interface TrayIcon {
   close(): void;
 }
 
-export interface TrayPorts {
+interface TrayPorts {
   /** Of the icons. */
   folder: string;
   platform: NodeJS.Platform;

@@ -1,7 +1,7 @@
 /** Where on which display the window opens. Pure. */
 import type { Rectangle } from 'electron';
 
-export interface Place extends Rectangle {}
+interface Place extends Rectangle {}
 
 const size = { width: 420, height: 640 };
 const gap = 8;

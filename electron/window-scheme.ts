@@ -24,7 +24,7 @@ const contentTypes: Readonly<Record<string, string>> = {
 /** The page is of this version of the program, and the next brings its own. */
 const ownHeaders = { ...pageHeaders, 'cache-control': 'no-store' };
 
-export interface WindowSchemePorts {
+interface WindowSchemePorts {
   /** Of the built window. */
   folder: string;
   /** `http://127.0.0.1:4810/v1`; null while it does not serve. */

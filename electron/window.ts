@@ -17,7 +17,7 @@ export interface WindowKeeper {
   withPage(act: (page: WebContents) => void): void;
 }
 
-export interface WindowPorts {
+interface WindowPorts {
   preload: string;
   settings: DesktopSettingsStore;
   /** Null where there is no tray. */

@@ -23,7 +23,7 @@ import type { SecretStore } from './secrets/secret-store.ts';
 import type { Authorities } from './transport/authorities.ts';
 import type { Transport } from './transport/transport.ts';
 
-export interface ControlSidePorts {
+interface ControlSidePorts {
   gatewayPorts: GatewayPorts;
   ledger: Ledger;
   transport: Transport;

@@ -106,7 +106,7 @@ export function createLog(destination: pino.DestinationStream): Logger {
   );
 }
 
-export interface RequestLog {
+interface RequestLog {
   log: LogRequest;
   /** Hands over the lines that wait. */
   flush(): void;

@@ -1,5 +1,5 @@
 /** Runs the work it is given one after the other, in the order it came. A failure of one is no concern of the next. */
-export type SerialQueue = <T>(work: () => Promise<T>) => Promise<T>;
+type SerialQueue = <T>(work: () => Promise<T>) => Promise<T>;
 
 export function createSerialQueue(): SerialQueue {
   let last: Promise<unknown> = Promise.resolve();

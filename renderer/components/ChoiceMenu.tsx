@@ -1,7 +1,7 @@
 import { ActionIcon, Menu } from '@mantine/core';
 import type { ReactNode } from 'react';
 
-export interface ChoiceMenuProps<Value extends string> {
+interface ChoiceMenuProps<Value extends string> {
   label: string;
   icon: ReactNode;
   choices: readonly { value: Value; label: string }[];

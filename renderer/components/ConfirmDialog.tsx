@@ -4,7 +4,7 @@ import { useMessages } from '../messages/use-messages.ts';
 import { CommandProblem } from './CommandProblem.tsx';
 import { ModalFrame } from './ModalFrame.tsx';
 
-export interface ConfirmDialogProps {
+interface ConfirmDialogProps {
   opened: boolean;
   title: string;
   /** What will be lost. */

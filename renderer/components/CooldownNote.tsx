@@ -2,7 +2,7 @@ import type { CooldownView } from '../../server/contract/provider-views.ts';
 import { type Localization, useLocalization } from '../messages/use-messages.ts';
 import { useNow } from './use-now.ts';
 
-export interface CooldownNoteProps {
+interface CooldownNoteProps {
   health: Pick<CooldownView, 'failure' | 'until'> & { state: CooldownView['state'] | 'degraded' };
   /** Whose it is, where that is not plain from what stands around it. */
   name?: string;

@@ -3,7 +3,7 @@ import { IconAlertTriangle, IconCheck, IconCopy } from '@tabler/icons-react';
 import { useEffect, useState } from 'react';
 import { useMessages } from '../messages/use-messages.ts';
 
-export interface CopyButtonProps {
+interface CopyButtonProps {
   value: string;
   /** What it copies, for who cannot see where it stands. */
   what: string;

@@ -1,7 +1,7 @@
 import { CopyButton } from './CopyButton.tsx';
 import classes from './CopyLine.module.css';
 
-export interface CopyLineProps {
+interface CopyLineProps {
   value: string;
   /** What it is, for who cannot see where it stands. */
   what: string;

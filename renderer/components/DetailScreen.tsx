@@ -9,7 +9,7 @@ import { ListSkeleton } from './ListSkeleton.tsx';
 import { LockMark } from './LockMark.tsx';
 import { Screen } from './Screen.tsx';
 
-export interface DetailScreenProps<Item> {
+interface DetailScreenProps<Item> {
   /** The screen of the list it stands in. */
   name: 'groups' | 'providers';
   id: string;

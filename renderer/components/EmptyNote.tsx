@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import classes from './EmptyNote.module.css';
 
-export interface EmptyNoteProps {
+interface EmptyNoteProps {
   title: string;
   /** What to do so that something appears. */
   next: string;

@@ -2,7 +2,7 @@ import { Fieldset } from '@mantine/core';
 import type { ReactNode } from 'react';
 import classes from './FieldPart.module.css';
 
-export interface FieldPartProps {
+interface FieldPartProps {
   legend: string;
   /** What the fields have in common. */
   hint?: string;

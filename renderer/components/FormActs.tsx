@@ -5,7 +5,7 @@ import { useCanChange } from '../state/use-can-change.ts';
 import type { CommandRunner } from '../state/use-command.ts';
 import classes from './FormActs.module.css';
 
-export interface FormActsProps {
+interface FormActsProps {
   /** Something was entered that is not in force. */
   isChanged: boolean;
   /** As it is entered it must not be saved. */

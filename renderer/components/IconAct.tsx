@@ -2,7 +2,7 @@ import { ActionIcon, Tooltip } from '@mantine/core';
 import type { ReactNode } from 'react';
 import classes from './IconAct.module.css';
 
-export interface IconActProps {
+interface IconActProps {
   /** What it does, in full: the icon alone says it to nobody. */
   label: string;
   icon: ReactNode;

@@ -1,7 +1,7 @@
 import { Button, FileButton } from '@mantine/core';
 import type { ReactNode } from 'react';
 
-export interface JsonFileButtonProps {
+interface JsonFileButtonProps {
   icon: ReactNode;
   disabled: boolean;
   children: ReactNode;

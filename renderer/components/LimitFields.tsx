@@ -8,7 +8,7 @@ import { IconAct } from './IconAct.tsx';
 import classes from './LimitFields.module.css';
 import { budgetPeriods, budgetUnits, newBudget, type RateName, rateNames } from './limit-draft.ts';
 
-export interface LimitFieldsProps {
+interface LimitFieldsProps {
   /** Whom they are for. */
   hint: string;
   limits: Limits | undefined;

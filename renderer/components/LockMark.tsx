@@ -4,7 +4,7 @@ import type { Lock } from '../../server/contract/lock.ts';
 import { useMessages } from '../messages/use-messages.ts';
 import classes from './LockMark.module.css';
 
-export interface LockMarkProps {
+interface LockMarkProps {
   lock: Lock | null;
   /** To say that it describes something. */
   id?: string;

@@ -3,7 +3,7 @@ import type { Lock } from '../../server/contract/lock.ts';
 import classes from './Lockable.module.css';
 import { LockMark } from './LockMark.tsx';
 
-export interface LockableProps {
+interface LockableProps {
   /** Null: nobody has fixed it. */
   lock: Lock | null;
   children: ReactNode;

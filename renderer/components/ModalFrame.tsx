@@ -2,7 +2,7 @@ import { Modal } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { useMessages } from '../messages/use-messages.ts';
 
-export interface ModalFrameProps {
+interface ModalFrameProps {
   title: string;
   opened: boolean;
   onClose(): void;

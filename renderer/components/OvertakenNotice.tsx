@@ -3,7 +3,7 @@ import { IconAlertTriangle } from '@tabler/icons-react';
 import { useMessages } from '../messages/use-messages.ts';
 import classes from './ConnectionNotice.module.css';
 
-export interface OvertakenNoticeProps {
+interface OvertakenNoticeProps {
   onReload(): void;
   onKeep(): void;
 }

@@ -1,7 +1,7 @@
 import { useLocalization } from '../messages/use-messages.ts';
 import { useNow } from './use-now.ts';
 
-export interface RelativeTimeProps {
+interface RelativeTimeProps {
   /** Unix milliseconds. */
   moment: number;
   /** The sentence around it: `used 5 min. ago`. */

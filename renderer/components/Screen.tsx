@@ -7,7 +7,7 @@ import { hasMoved } from '../state/hash-location.ts';
 import type { ScreenName } from '../views/screens.ts';
 import classes from './Screen.module.css';
 
-export interface ScreenProps {
+interface ScreenProps {
   name: ScreenName;
   /** Beside the heading: how many of what the screen is about there are. */
   count?: number | undefined;

@@ -15,7 +15,7 @@ export interface ShownSecret {
   isKept: boolean;
 }
 
-export interface SecretContentProps {
+interface SecretContentProps {
   shown: ShownSecret;
   onDone(): void;
   /** What can be done with it. */

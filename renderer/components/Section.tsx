@@ -1,7 +1,7 @@
 import { type ReactNode, useId } from 'react';
 import classes from './Section.module.css';
 
-export interface SectionProps {
+interface SectionProps {
   title: string;
   /** Beside the title: how many there are. */
   count?: string | undefined;

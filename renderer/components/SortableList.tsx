@@ -20,14 +20,14 @@ import type { ReactNode } from 'react';
 import { useMessages } from '../messages/use-messages.ts';
 import classes from './SortableList.module.css';
 
-export interface SortableItem {
+interface SortableItem {
   id: string;
   /** For who hears where it is. */
   name: string;
   content: ReactNode;
 }
 
-export interface SortableListProps {
+interface SortableListProps {
   /** What is put in order. */
   label: string;
   items: readonly SortableItem[];

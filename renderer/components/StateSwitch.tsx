@@ -2,7 +2,7 @@ import { Switch } from '@mantine/core';
 import { useCanChange } from '../state/use-can-change.ts';
 import classes from './StateSwitch.module.css';
 
-export interface StateSwitchProps {
+interface StateSwitchProps {
   /** What is true when it is on. */
   label: string;
   isOn: boolean;

@@ -15,7 +15,7 @@ export function useHashLocation(): [string, typeof navigate] {
 useHashLocation.searchHook = useHashSearch;
 useHashLocation.hrefs = (to: string) => `#${to}`;
 
-export function useHashSearch(): string {
+function useHashSearch(): string {
   return useSyncExternalStore(listen, search);
 }
 

@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'react';
 import { beginEdits, type Edits, followEdits, isSame } from './edits.ts';
 
-export interface EditsState<Draft extends object> extends Edits<Draft> {
+interface EditsState<Draft extends object> extends Edits<Draft> {
   change(changes: Partial<Draft>): void;
   isChanged: boolean;
   /** Takes what is in force in place of the edits. */

@@ -16,7 +16,7 @@ import type { Messages } from '../messages/en.ts';
 
 export type ScreenName = keyof Messages['screens'];
 
-export interface ScreenEntry {
+interface ScreenEntry {
   name: ScreenName;
   /** `/`, or one segment; what comes after it is the screen's own. */
   path: string;

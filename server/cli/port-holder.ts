@@ -6,7 +6,7 @@ import { execFile } from 'node:child_process';
 import { readdir, readFile, readlink } from 'node:fs/promises';
 import { promisify } from 'node:util';
 
-export interface PortHolder {
+interface PortHolder {
   pid: number;
   /** The program's name. */
   name: string;

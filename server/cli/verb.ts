@@ -13,7 +13,7 @@ export interface VerbContext {
 }
 
 /** What a verb does with its arguments, in order, and its options. */
-export type VerbAction<Options> = (context: VerbContext, parameters: string[], options: Options) => Promise<void>;
+type VerbAction<Options> = (context: VerbContext, parameters: string[], options: Options) => Promise<void>;
 
 export interface Verbs {
   /** Gives a command the options that all verbs have, and runs it on the control plane of the data folder. */

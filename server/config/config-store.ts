@@ -25,7 +25,7 @@ export interface ConfigRevision {
 }
 
 /** A whole new configuration, or what makes it of the one in force when its turn comes. */
-export type NextConfig = ConfigInput | ((current: Config) => ConfigInput);
+type NextConfig = ConfigInput | ((current: Config) => ConfigInput);
 
 export interface ConfigStore {
   readonly current: ConfigRevision;

@@ -3,12 +3,12 @@ import { configVersion } from '../contract/config.ts';
 type Stored = Record<string, unknown>;
 
 /** Turns a stored configuration of one version into the next; `version` itself is set by `migrate`. */
-export type Migration = (stored: Stored) => Stored;
+type Migration = (stored: Stored) => Stored;
 
 /** By the version they start from. A change of shape adds one here and raises configVersion. */
 export const migrations: Readonly<Record<number, Migration>> = {};
 
-export type MigrationResult = { kind: 'ready'; value: unknown } | { kind: 'too-new'; version: number };
+type MigrationResult = { kind: 'ready'; value: unknown } | { kind: 'too-new'; version: number };
 
 /**
  * Brings a stored value to the newest version. Pure. What is no configuration at all, or has no version that can be

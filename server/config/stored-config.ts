@@ -11,7 +11,7 @@ import { type CheckedConfig, checkConfig, summarizeProblems } from './check-conf
 import { parseJson } from './parse-json.ts';
 import type { ConfigPersistence } from './persistence.ts';
 
-export interface StoredConfig {
+interface StoredConfig {
   /** Undefined if none is stored that could be used. */
   config: Config | undefined;
   /** What the file holds, as it was read; undefined if there is none, or none any more. */

@@ -5,7 +5,7 @@ import type { LockablePart } from './lock.ts';
 import type { settingsSchema } from './settings.ts';
 
 /** What of a preset can be locked, as it is written. */
-export interface Lockable {
+interface Lockable {
   providers?: readonly Omit<z.input<typeof providerSchema>, 'credentials'>[] | undefined;
   aliases?: readonly z.input<typeof aliasSchema>[] | undefined;
   groups?: readonly z.input<typeof groupSchema>[] | undefined;

@@ -8,7 +8,7 @@ import { checkProvider } from './check-provider.ts';
 import { type MergedPreset, mergeTeamPreset } from './merge-team-preset.ts';
 import { missingSecrets } from './missing-secrets.ts';
 
-export type ImportedPreset = MergedPreset & Required<Pick<Change<unknown>, 'importedPreset'>>;
+type ImportedPreset = MergedPreset & Required<Pick<Change<unknown>, 'importedPreset'>>;
 
 export const applyTeamPreset: Changer<'team-preset.apply'> = (config, { preset }, { ownAddresses }) => {
   const ids = new Set(preset.providers?.map(({ id }) => id));

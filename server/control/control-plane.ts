@@ -36,7 +36,7 @@ export type EngineStatus = Pick<
   'instanceId' | 'startedAt' | 'baseUrl' | 'secretStore' | 'secretStoreKind' | 'version'
 >;
 
-export interface ControlPorts {
+interface ControlPorts {
   config: ConfigStore;
   live: LiveConfig;
   ledger: Ledger;

@@ -3,7 +3,7 @@ import { keyPrefix } from '../routing/key-secret.ts';
 import type { LiveConfig } from './live-config.ts';
 import type { ProviderKnowledge } from './provider-knowledge.ts';
 
-export interface EnvironmentCredentialPorts {
+interface EnvironmentCredentialPorts {
   env: Readonly<Record<string, string | undefined>>;
   live: Pick<LiveConfig, 'used' | 'isSecretInUse'>;
   providers: Pick<ProviderKnowledge, 'presets'>;

@@ -6,7 +6,7 @@ import type { ControlEvent, EventMessage } from '../contract/events.ts';
 
 export type EventListener = (message: EventMessage) => void;
 
-export interface EventHub {
+interface EventHub {
   readonly isHeard: boolean;
   /** Calls with a snapshot first and then with everything that is told; returns how to stop that. */
   subscribe(listener: EventListener): () => void;
@@ -14,7 +14,7 @@ export interface EventHub {
   tell(event: ControlEvent): void;
 }
 
-export interface EventHubPorts {
+interface EventHubPorts {
   /** Everything as it is now. */
   takeSnapshot(): Promise<ControlEvent>;
   /** Told when the first begins to listen; returns what ends with the last. */

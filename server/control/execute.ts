@@ -36,7 +36,7 @@ import { refuseLocked } from './team-locks.ts';
 import type { TeamPresets } from './team-presets.ts';
 import type { Views } from './views.ts';
 
-export interface ExecutePorts {
+interface ExecutePorts {
   config: ConfigStore;
   openSecrets: () => Promise<SecretStore>;
   env: Readonly<Record<string, string | undefined>>;

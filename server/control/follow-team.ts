@@ -9,7 +9,7 @@ import type { TeamPorts, TeamPresets } from './team-presets.ts';
 /** A policy is no emergency, and a look costs one small file. */
 const lookEveryMs = 60_000;
 
-export interface FollowPorts {
+interface FollowPorts {
   team: TeamPresets;
   config: Pick<ConfigStore, 'readOnly'>;
   control: Pick<ControlPlane, 'followTeam'>;

@@ -3,7 +3,7 @@ const stateMs = 300;
 /** Measurements change with each request, and nobody reads them that fast. */
 const measurementMs = 5_000;
 
-export interface HealthTeller {
+interface HealthTeller {
   changed(providerId: string, isState: boolean): void;
   stop(): void;
 }

@@ -13,7 +13,7 @@ import { createSerialQueue } from '../serial-queue.ts';
 import { type RunningDemo, startDemo, wantsDemo } from './demo-provider.ts';
 import { describeMissing, readSecretValues } from './secret-values.ts';
 
-export interface LiveConfigPorts {
+interface LiveConfigPorts {
   config: ConfigStore;
   openSecrets: () => Promise<SecretStore>;
   env: Readonly<Record<string, string | undefined>>;

@@ -29,7 +29,7 @@ export interface MergedPreset {
 }
 
 /** Which of a preset's paths (see `Lock`) are laid over. A thing that is not there at all is added whole. */
-export type Scope = 'everything' | 'what-is-locked';
+type Scope = 'everything' | 'what-is-locked';
 
 type PresetProvider = NonNullable<TeamPreset['providers']>[number];
 type PresetGroup = NonNullable<TeamPreset['groups']>[number];

@@ -8,7 +8,7 @@ import { mergeTeamPreset } from './merge-team-preset.ts';
 import { refuseLocked } from './team-locks.ts';
 import type { TeamPresets } from './team-presets.ts';
 
-export interface PreviewPorts {
+interface PreviewPorts {
   live: Pick<LiveConfig, 'used'>;
   team: TeamPresets;
   context: Pick<ChangeContext, 'ownAddresses'>;

@@ -20,7 +20,7 @@ export interface ProviderKnowledge {
   discovery(providerId: string): DiscoveryView;
 }
 
-export interface ProviderKnowledgePorts {
+interface ProviderKnowledgePorts {
   transport: Transport;
   discovery: Discovery;
   /** Of Sluice itself: it is no local server to be found. */

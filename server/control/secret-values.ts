@@ -2,7 +2,7 @@ import type { Config } from '../contract/config.ts';
 import { resolveSecret } from '../secrets/resolve-secret.ts';
 import { credentialSecretName, keySecretName, type SecretStore } from '../secrets/secret-store.ts';
 
-export interface SecretValueSources {
+interface SecretValueSources {
   openSecrets: () => Promise<SecretStore>;
   env: Readonly<Record<string, string | undefined>>;
   /** Told of a reference that leads to nothing; the rest goes on without it. */

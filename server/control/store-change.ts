@@ -9,7 +9,7 @@ import type { SecretStore } from '../secrets/secret-store.ts';
 import type { Change } from './change.ts';
 import type { LiveConfig } from './live-config.ts';
 
-export interface StorePorts {
+interface StorePorts {
   config: ConfigStore;
   openSecrets: () => Promise<SecretStore>;
   live: LiveConfig;
@@ -17,7 +17,7 @@ export interface StorePorts {
   log: { warn(fields: object, message: string): void };
 }
 
-export type StoredChange = Omit<Change<unknown>, 'result'> & { team?: TeamMemory };
+type StoredChange = Omit<Change<unknown>, 'result'> & { team?: TeamMemory };
 
 /** Resolves with the new revision once it is in force. Rejects if it could not be stored; then nothing has changed. */
 export async function storeChange(ports: StorePorts, change: StoredChange, revision: number): Promise<number> {

@@ -19,7 +19,7 @@ export interface TeamPorts {
 }
 
 /** What makes the configuration follow the presets again. */
-export interface DueMerge extends MergedPreset {
+interface DueMerge extends MergedPreset {
   team: TeamMemory;
 }
 

@@ -4,7 +4,7 @@ import type { Authorities } from '../transport/authorities.ts';
 import type { ProxySettings } from '../transport/proxy-choice.ts';
 import type { Transport } from '../transport/transport.ts';
 
-export interface NetworkPorts {
+interface NetworkPorts {
   transport: Pick<Transport, 'chainTo'>;
   authorities: Pick<Authorities, 'view'>;
   proxies: ProxySettings;

@@ -22,12 +22,12 @@ export interface Tool {
 }
 
 /** `required` with a name: that tool and no other. */
-export interface ToolChoice {
+interface ToolChoice {
   mode: 'none' | 'auto' | 'required';
   name?: string;
 }
 
-export type AnswerFormat = { kind: 'text' } | { kind: 'json'; schema: unknown };
+type AnswerFormat = { kind: 'text' } | { kind: 'json'; schema: unknown };
 
 export interface Conversation {
   turns: readonly Turn[];

@@ -8,7 +8,7 @@ import { gridOf, MACROBLOCK, MACROBLOCK_BYTES, type MacroblockGrid, toMacroblock
 import { nalUnit } from './nal-unit.ts';
 import type { Raster } from './raster.ts';
 
-export interface EncodedFrame {
+interface EncodedFrame {
   /** One NAL unit, without length or start code. */
   nalUnit: Buffer;
   /** Whether it can be decoded without the frames before it. */

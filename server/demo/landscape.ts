@@ -11,7 +11,7 @@ import {
   rgba,
 } from './raster.ts';
 
-export interface Landscape {
+interface Landscape {
   width: number;
   height: number;
   /** Sixteen bytes; the same bytes draw the same picture. */

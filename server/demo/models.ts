@@ -3,7 +3,7 @@ import type { Capability } from '../contract/capability.ts';
 import { DemoError, missingModel } from './demo-error.ts';
 import type { Parameters } from './parameters.ts';
 
-export interface DemoModel {
+interface DemoModel {
   id: string;
   object: 'model';
   /** Unix seconds; fixed, so that listings never differ. */

@@ -7,7 +7,7 @@ export interface Raster {
   readonly pixels: Uint32Array;
 }
 
-export interface Point {
+interface Point {
   x: number;
   y: number;
 }

@@ -10,7 +10,7 @@ export interface ServerEvent {
   data: object | '[DONE]';
 }
 
-export type EventSource = Iterable<ServerEvent> | AsyncIterable<ServerEvent>;
+type EventSource = Iterable<ServerEvent> | AsyncIterable<ServerEvent>;
 
 export type Reply =
   | { kind: 'bytes'; status: number; headers: Record<string, string>; bytes: Uint8Array }

@@ -4,7 +4,7 @@ import { newId } from './ids.ts';
 import type { ResponseRequest } from './response-request.ts';
 import { limitTokens } from './tokens.ts';
 
-export interface OutputText {
+interface OutputText {
   type: 'output_text';
   text: string;
   annotations: readonly never[];

@@ -1,6 +1,6 @@
 /** WAV files: written as 16-bit mono PCM, read as far as PCM of 16 bits and any number of channels. */
 
-export interface Sound {
+interface Sound {
   sampleRate: number;
   channels: number;
   /** Seconds. */

@@ -12,7 +12,7 @@ import type { CompiledKey } from '../routing/snapshot.ts';
 import { FairQueue, type Owner } from './fair-queue.ts';
 import { ClientGone } from './request/read-body.ts';
 
-export type AdmissionLimits = Settings['admission'];
+type AdmissionLimits = Settings['admission'];
 
 /** Held by a request that runs. */
 export interface Place {

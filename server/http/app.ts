@@ -21,7 +21,7 @@ import { handleInference, type InferencePorts } from './inference.ts';
 import { sendError, toGatewayError } from './reply/send-error.ts';
 import { createRequestId } from './request-trace.ts';
 
-export interface AppPorts {
+interface AppPorts {
   inference: InferencePorts;
   snapshot(): Snapshot;
   /** `/control`, with guards of its own. */

@@ -40,7 +40,7 @@ export interface AttemptsPorts {
   picker: Picker;
 }
 
-export interface AttemptsOptions {
+interface AttemptsOptions {
   ports: AttemptsPorts;
   request: IncomingMessage;
   response: ServerResponse;

@@ -36,7 +36,7 @@ export interface WantedRest {
   foundAs(upstreamId: string): void;
 }
 
-export type ChosenBody =
+type ChosenBody =
   | { kind: 'stream' | 'other'; body: ReplyBody }
   /** The reply is of no use. `what` follows "Provider … ". */
   | { kind: 'none'; what: string; failure: Failure };

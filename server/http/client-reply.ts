@@ -11,7 +11,7 @@ import { tellsOwnLimits } from './hold-to-limits.ts';
 import { replyHeaders } from './reply/reply-headers.ts';
 import type { ReplyOutcome } from './request-trace.ts';
 
-export interface ClientReplyOptions {
+interface ClientReplyOptions {
   response: ServerResponse;
   requestId: string;
   /** 0: no comments. */
@@ -21,7 +21,7 @@ export interface ClientReplyOptions {
 }
 
 /** Whose answer it is, and how many attempts it took. */
-export interface Answerer {
+interface Answerer {
   provider: string;
   attempts: number;
 }

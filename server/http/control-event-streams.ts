@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { GatewayError } from '../contract/errors.ts';
 import type { EventMessage } from '../contract/events.ts';
 
-export interface EventStreams {
+interface EventStreams {
   /** Sends every event as it comes, until the reader leaves. */
   open(response: ServerResponse): void;
   /** Ends all of them, and refuses new ones. */

@@ -22,7 +22,7 @@ import { createEventStreams } from './control-event-streams.ts';
 import { checkControlAccess, hasSession } from './control-guard.ts';
 import { sendContinue } from './request/read-body.ts';
 
-export interface ControlRoutePorts {
+interface ControlRoutePorts {
   admin: AdminToken;
   control: Pick<ControlPlane, 'execute' | 'query' | 'onEvent'>;
   /** The ledger as text, a piece at a time. */

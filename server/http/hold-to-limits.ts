@@ -11,13 +11,13 @@ import type { CallPlan } from './plan-call.ts';
 import type { IncomingBody } from './request/incoming-body.ts';
 import { promptFingerprint } from './request/prompt-fingerprint.ts';
 
-export interface LimitPorts {
+interface LimitPorts {
   limiter: Limiter;
   runawayGuard: RunawayGuard;
   priceOf: PriceOf;
 }
 
-export interface LimitedCall {
+interface LimitedCall {
   requestId: string;
   route: InferenceRoute;
   key: CompiledKey;

@@ -3,13 +3,13 @@ import type { Capability } from '../contract/capability.ts';
 import { GatewayError } from '../contract/errors.ts';
 import type { StreamProtocol } from './stream/stream-protocol.ts';
 
-export type BodyKind = 'none' | 'json' | 'multipart' | 'json-or-multipart';
+type BodyKind = 'none' | 'json' | 'multipart' | 'json-or-multipart';
 
 /**
  * `creates`: the reply's `id` is a new job. `uses`: the path names a job. `creates-from`: so does it, and the reply is a new
  * one. `deletes`: so does it, and afterwards it is gone. `lists`: the group's jobs, put together here.
  */
-export type JobBehaviour = 'creates' | 'uses' | 'creates-from' | 'deletes' | 'lists';
+type JobBehaviour = 'creates' | 'uses' | 'creates-from' | 'deletes' | 'lists';
 
 export interface InferenceRoute {
   method: 'GET' | 'POST' | 'DELETE';

@@ -3,7 +3,7 @@ import type { RouteMatch } from './inference-routes.ts';
 import { fieldValue, peekJson } from './json/json-peek.ts';
 import type { ReplyInspector } from './reply/reply-inspector.ts';
 
-export interface JobContext {
+interface JobContext {
   match: RouteMatch;
   /** False if the client asked for the response not to be stored. */
   store: boolean;

@@ -5,7 +5,7 @@ import type { CompiledGroup, CompiledKey } from '../routing/snapshot.ts';
 import { decodeSegment } from './inference-routes.ts';
 import { sendJson } from './reply/send-json.ts';
 
-export interface ModelsRequest {
+interface ModelsRequest {
   group: CompiledGroup;
   key: CompiledKey;
   /** Below `/v1`. */

@@ -11,12 +11,12 @@ import { periodOf } from '../limits/period.ts';
 import type { CompiledGroup, CompiledKey } from '../routing/snapshot.ts';
 import { sendJson } from './reply/send-json.ts';
 
-export interface OwnUsagePorts {
+interface OwnUsagePorts {
   limiter: Limiter;
   summarizeUsage(question: UsageQuestion): Promise<UsageView[]>;
 }
 
-export interface OwnUsageRequest {
+interface OwnUsageRequest {
   key: CompiledKey;
   group: CompiledGroup;
   method: string;

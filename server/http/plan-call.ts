@@ -16,7 +16,7 @@ export interface CallPlan {
   upstreamId?: string;
 }
 
-export interface PlanInput {
+interface PlanInput {
   match: RouteMatch;
   fields: RequestFields;
   group: CompiledGroup;

@@ -33,7 +33,7 @@ import type { AttemptTrace } from './request-trace.ts';
 import { isPackedStream, StreamDecoder } from './stream/stream-decoder.ts';
 import { streamOfWhole } from './stream/stream-of-whole.ts';
 
-export interface RelayOptions {
+interface RelayOptions {
   client: ClientReply;
   trace: AttemptTrace;
   target: Target;

@@ -5,7 +5,7 @@ import { GatewayError } from '../contract/errors.ts';
 import { errorHeaders } from './reply/send-error.ts';
 import { createRequestId } from './request-trace.ts';
 
-export interface ListenOptions {
+interface ListenOptions {
   host: string;
   /** 0: any free one. */
   port: number;

@@ -6,7 +6,7 @@ import { readReply } from '../transport/read-reply.ts';
 import type { Transport } from '../transport/transport.ts';
 import { sendJson } from './reply/send-json.ts';
 
-export interface VideoListRequest {
+interface VideoListRequest {
   ports: { jobs: JobStore; transport: Transport };
   group: CompiledGroup;
   snapshot: Snapshot;

@@ -49,7 +49,7 @@ export interface JobPage {
   order: 'asc' | 'desc';
 }
 
-export interface JobStoreOptions {
+interface JobStoreOptions {
   database: Database;
   log: { warn(fields: object, message: string): void };
   /** After so many days without use a job is forgotten. Asked each time it matters. */

@@ -43,7 +43,7 @@ export interface Ledger extends LedgerQueries {
   close(): void;
 }
 
-export interface LedgerOptions {
+interface LedgerOptions {
   database: Database;
   log: { warn(fields: object, message: string): void };
   /** Asked each time it matters, so that a changed setting holds at once. */

@@ -12,14 +12,14 @@ import { noSums, type Sums, sumColumns, sumValues } from './sums.ts';
 export const quarterMs = 15 * 60_000;
 export const quartersPerDay = 96;
 
-export interface Cell extends Sums {
+interface Cell extends Sums {
   dimension: UsageDimension;
   quarter: number;
   name: string;
 }
 
 /** What a request counts for. `Pick`, since an interrupted row has nothing more. */
-export type Countable = Pick<
+type Countable = Pick<
   RequestRecord,
   | 'startedAt'
   | 'keyId'

@@ -16,7 +16,7 @@ export interface Amounts {
 }
 
 /** Unix milliseconds, whole quarters of an hour; infinite at both ends for all that ever was. */
-export interface HistoryRange {
+interface HistoryRange {
   startMs: number;
   endMs: number;
 }

@@ -8,7 +8,7 @@ import { mayPass, messageOf } from '../database/failures.ts';
 import type { BegunRow } from './rows.ts';
 import type { Capture, LedgerWriter } from './writer.ts';
 
-export interface WaitingRowsOptions {
+interface WaitingRowsOptions {
   writer: LedgerWriter;
   log: { warn(fields: object, message: string): void };
   /** How long a row may wait; at most 100. */

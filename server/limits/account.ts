@@ -12,7 +12,7 @@ export interface Clocks {
   steadyMs(): number;
 }
 
-export interface AccountPorts {
+interface AccountPorts {
   scope: LimitScope;
   id: string;
   /** Unix milliseconds; what was before is another's. */

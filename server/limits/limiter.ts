@@ -28,7 +28,7 @@ export interface Limiter {
   forget(scope: LimitScope, id: string): void;
 }
 
-export interface LimiterPorts {
+interface LimiterPorts {
   history: UsageHistory;
   clocks: Clocks;
   reached(notice: LimitReached): void;

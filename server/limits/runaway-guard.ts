@@ -25,7 +25,7 @@ const longestWaitMs = 60_000;
 const calmMs = 2 * 60_000;
 const allowedMs = 60 * 60_000;
 
-export interface SentPrompt {
+interface SentPrompt {
   key: { id: string; name: string };
   model: string | null;
   fingerprint(): string;
@@ -43,7 +43,7 @@ export interface RunawayGuard {
   runaways(): RunawayView[];
 }
 
-export interface RunawayPorts {
+interface RunawayPorts {
   clocks: Clocks;
   isOn(): boolean;
   /** It begins to be slowed. */

@@ -12,7 +12,7 @@ import { type Period, periodOf } from './period.ts';
 export const nothing: Amounts = { usd: 0, tokens: 0 };
 
 /** Throws if the ledger cannot be read now. */
-export type LoadSpent = (period: Period) => Amounts;
+type LoadSpent = (period: Period) => Amounts;
 
 /** How long to go on with what is known here where the ledger cannot be read. */
 const retryMs = 5_000;

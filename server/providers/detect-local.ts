@@ -7,7 +7,7 @@ import { parseModelList } from './parse-model-list.ts';
 import { presets } from './presets.ts';
 import type { ModelInfo } from './upstream.ts';
 
-export interface DetectLocalOptions {
+interface DetectLocalOptions {
   transport: Transport;
   /** Of Sluice itself: never asked. */
   ownPorts: ReadonlySet<number>;

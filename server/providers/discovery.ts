@@ -12,7 +12,7 @@ import { createModelCache } from './model-cache.ts';
 import { type KnownModels, ModelWatch } from './model-watch.ts';
 import type { ModelInfo, Upstream } from './upstream.ts';
 
-export interface DiscoveryPorts {
+interface DiscoveryPorts {
   transport: Transport;
   /** Null: nothing is kept over a restart. */
   cacheFile: string | null;
@@ -22,7 +22,7 @@ export interface DiscoveryPorts {
   onChange(providerId: string): void;
 }
 
-export interface DiscoveryState {
+interface DiscoveryState {
   /** Unix milliseconds of the last answer; null if there was none yet. */
   fetchedAt: number | null;
   /** Why the newest attempt failed, for a person; null if it did not. */

@@ -5,7 +5,7 @@ import { TransportError } from '../transport/transport-error.ts';
 import { parseModelList } from './parse-model-list.ts';
 import { type ModelInfo, modelListRequest, type Upstream } from './upstream.ts';
 
-export type ListResult = { models: ReadonlyMap<string, ModelInfo> } | { finding: ProbeFinding };
+type ListResult = { models: ReadonlyMap<string, ModelInfo> } | { finding: ProbeFinding };
 
 /** Asks a provider for its models, or tells what was found in their place, as a probe would. */
 export async function listModels(upstream: Upstream, transport: Transport): Promise<ListResult> {

@@ -20,7 +20,7 @@ const cachedSchema = z.object({
 const fileSchema = z.object({ version: z.literal(1), providers: z.record(z.string(), cachedSchema) });
 
 /** What was discovered, kept over a restart. Losing it costs one request per provider, so a broken file is only told of. */
-export interface ModelCache {
+interface ModelCache {
   get(providerId: string, baseUrl: string): KnownModels | null;
   put(providerId: string, baseUrl: string, known: KnownModels): void;
   /** Resolves when all that was put is on disk. */

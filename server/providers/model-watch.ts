@@ -9,7 +9,7 @@ export interface KnownModels {
   models: ReadonlyMap<string, ModelInfo>;
 }
 
-export interface ModelWatchPorts {
+interface ModelWatchPorts {
   transport: Transport;
   now: () => number;
   /** After each answer and each failure; not after `stop`. */

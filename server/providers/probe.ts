@@ -12,7 +12,7 @@ import { parseModelList } from './parse-model-list.ts';
 import { ProbeSteps } from './probe-steps.ts';
 import { modelListRequest, type Upstream } from './upstream.ts';
 
-export interface ProbeOptions {
+interface ProbeOptions {
   transport: Transport;
   /** To be found in the list. */
   model?: string;

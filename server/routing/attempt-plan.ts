@@ -18,14 +18,14 @@ export interface NextAttempt {
   waitMs: number;
 }
 
-export interface Patience {
+interface Patience {
   /** After so long a silence another is asked beside it; 0: never. */
   hedgeAfterMs: number;
   /** It was silent of late, so that whether it answers is news. */
   isTrial: boolean;
 }
 
-export interface PlanOptions {
+interface PlanOptions {
   /** All that can serve the request; the picker orders them. */
   targets: readonly Target[];
   policy: Policy;

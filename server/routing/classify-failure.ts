@@ -19,7 +19,7 @@ export interface Failure {
   continues?: boolean;
 }
 
-export interface FailedAnswer {
+interface FailedAnswer {
   status: number;
   headers: ResponseHeaders;
   /** Its beginning suffices. */

@@ -12,7 +12,7 @@ import type { ExplainedTarget } from './health/explain-order.ts';
 import { nearestModel, resolveRoute } from './resolve.ts';
 import type { CompiledGroup, CompiledKey, CompiledProvider, Snapshot, Target } from './snapshot.ts';
 
-export interface RouteQuestion {
+interface RouteQuestion {
   snapshot: Snapshot;
   group: CompiledGroup;
   /** Null: any key of the group. */
@@ -23,7 +23,7 @@ export interface RouteQuestion {
   explainOrder(targets: readonly Target[]): ExplainedTarget[];
 }
 
-export interface ExplainedRoute {
+interface ExplainedRoute {
   /** What a client would be answered at once; null if the request would go to a provider. */
   refusal: RouteView['refusal'];
   candidates: RouteCandidate[];

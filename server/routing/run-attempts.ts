@@ -19,7 +19,7 @@ export interface RunningAttempt {
   hasBegun(): boolean;
 }
 
-export interface AttemptsInput {
+interface AttemptsInput {
   plan: AttemptPlan;
   picker: Picker;
   start(next: NextAttempt): RunningAttempt;
@@ -27,7 +27,7 @@ export interface AttemptsInput {
   gone: Promise<void>;
 }
 
-export type Outcome =
+type Outcome =
   | { kind: 'answered' | 'given-up' }
   /** What the client is to be told, after the beginning of an answer or in place of one. */
   | { kind: 'unanswered'; lastWord: LastWord };

@@ -28,7 +28,7 @@ export const keySourceSchema = z.discriminatedUnion('from', [
     parallelization: z.number().int().max(16),
   }),
 ]);
-export type KeySource = z.infer<typeof keySourceSchema>;
+type KeySource = z.infer<typeof keySourceSchema>;
 
 export interface FileKey {
   readonly source: KeySource;

@@ -30,18 +30,18 @@ export interface KeytarCall {
   verb: Verb;
   parameters: string[];
 }
-export interface KeytarReply {
+interface KeytarReply {
   id: number;
   result?: unknown;
   problem?: string;
 }
 
 /** A process that runs keytar: hears a `KeytarCall`, answers each with a `KeytarReply`, and keeps no program alive. */
-export interface KeytarChild {
+interface KeytarChild {
   send(call: KeytarCall): void;
   kill(): void;
 }
-export interface KeytarListener {
+interface KeytarListener {
   onReply(reply: KeytarReply): void;
   onEnd(reason: string): void;
 }

@@ -17,14 +17,14 @@ const probePrefix = 'probe/';
 const passwordReply = z.string().nullish();
 const credentialsReply = z.array(z.object({ account: z.string() }));
 
-export interface KeychainOptions {
+interface KeychainOptions {
   /** Awaited before the first value goes in. */
   beforeFirstSet(): Promise<void>;
   /** Absent: a child process that is Node. */
   startKeytar?: StartKeytar | undefined;
 }
 
-export interface Keychain {
+interface Keychain {
   store: SecretStore;
   /** Writes, reads and deletes an item of a random name; the reason if that does not work, undefined if it does. */
   probe(): Promise<string | undefined>;

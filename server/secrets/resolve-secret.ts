@@ -5,7 +5,7 @@ import { GatewayError } from '../contract/errors.ts';
 import { describeFileProblem, systemErrorCode } from '../files/file-problem.ts';
 import type { SecretStore } from './secret-store.ts';
 
-export interface SecretSources {
+interface SecretSources {
   /** What `keychain` means here: see `credentialSecretName` and `keySecretName`. */
   name: string;
   store: Pick<SecretStore, 'get'>;

@@ -8,14 +8,14 @@ import tls, { type SecureContext } from 'node:tls';
 import { Worker } from 'node:worker_threads';
 import { describeFileProblem } from '../files/file-problem.ts';
 
-export interface AuthoritySettings {
+interface AuthoritySettings {
   /** The operating system's own list counts too. */
   system: boolean;
   /** PEM files. */
   files: readonly string[];
 }
 
-export interface AuthorityFile {
+interface AuthorityFile {
   path: string;
   /** How many it holds. */
   certificates: number;
@@ -23,7 +23,7 @@ export interface AuthorityFile {
   problem: string | null;
 }
 
-export interface AuthoritiesView {
+interface AuthoritiesView {
   files: AuthorityFile[];
   /** Of the operating system's list; null if it is not used, `problem` says why it cannot be. */
   system: number | null;

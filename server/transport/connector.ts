@@ -10,7 +10,7 @@ import { AwakeTimer, awakeMs } from '../awake-clock.ts';
 import { TransportError, toTransportError } from './transport-error.ts';
 import { openTunnel } from './tunnel.ts';
 
-export interface ConnectorOptions {
+interface ConnectorOptions {
   /** For everything until a request can be sent. */
   connectMs: number;
   /** Asked when a connection is to be encrypted. Null: Node's own authorities. */

@@ -4,7 +4,7 @@
  */
 import { networkInterfaces } from 'node:os';
 
-export interface NetworkWatchPorts {
+interface NetworkWatchPorts {
   changed(): void;
   /** What makes out the surroundings; another value is a change. */
   look(): string;

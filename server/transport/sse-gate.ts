@@ -16,7 +16,7 @@
 export type EventFilter = (event: Buffer, whole: boolean) => Buffer | null;
 
 /** An event that the filter need not see. */
-export interface KnownEvent {
+interface KnownEvent {
   /** Offset after its blank line. */
   end: number;
   /** What of it is not sent; empty where all is. */

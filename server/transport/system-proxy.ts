@@ -13,7 +13,7 @@ export interface ProxyChain {
 /** Answers as a PAC script does, such as `PROXY proxy.example:8080; DIRECT`. */
 export type AskSystem = (url: string) => Promise<string>;
 
-export interface SystemProxies {
+interface SystemProxies {
   chainTo(origin: string): Promise<ProxyChain>;
   forget(): void;
 }

@@ -14,14 +14,14 @@ import type { ProxyChain } from './system-proxy.ts';
 import { TransportError, toTransportError } from './transport-error.ts';
 import { createWays, type Way } from './ways.ts';
 
-export interface TransportOptions {
+interface TransportOptions {
   proxies?: ProxySettings;
   /** Absent: Node's own list and no other. */
   authorities?: Authorities;
 }
 
 /** What content is, only the reply's reader knows. */
-export type PhaseLimits = Omit<Timeouts, 'firstContentMs'>;
+type PhaseLimits = Omit<Timeouts, 'firstContentMs'>;
 
 export interface OutgoingRequest {
   /** `https://api.openai.com` */
@@ -60,7 +60,7 @@ export interface Exchange {
 }
 
 /** The proxies on the way, and who says so. */
-export type DecidedProxyChain = ProxyChain & { by: DecidedBy };
+type DecidedProxyChain = ProxyChain & { by: DecidedBy };
 
 export interface Transport {
   send(request: OutgoingRequest, handler: ReplyHandler): Exchange;

@@ -10,7 +10,7 @@ import { TransportError } from './transport-error.ts';
 import { proxyAuthorization } from './tunnel.ts';
 
 /** What of a request decides on its way. */
-export interface Destination {
+interface Destination {
   origin: string;
   /** `system`, `direct` or a proxy's URL. */
   proxy: string;
@@ -26,7 +26,7 @@ export interface Way {
   headers: Record<string, string>;
 }
 
-export interface Ways {
+interface Ways {
   /** At once, but where the operating system has to be asked for the proxy. Throws or rejects with a TransportError. */
   wayFor(to: Destination): Way | Promise<Way>;
   /** The proxies on the way, in the order in which they are tried. */

@@ -6,7 +6,7 @@ import { isObject } from '../contract/is-object.ts';
 import { estimateTokens } from './estimate-tokens.ts';
 
 /** The end of a reply, or all of it. */
-export interface ReplyEnd {
+interface ReplyEnd {
   tail: Buffer;
   /** Length of the whole reply. */
   bytes: number;

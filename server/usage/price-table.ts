@@ -6,7 +6,7 @@ import type { Usage } from '../contract/ledger.ts';
 import table from './prices.json' with { type: 'json' };
 
 /** Each as told in `prices.json`, under `unit`. */
-export type Prices = Readonly<Record<string, number>>;
+type Prices = Readonly<Record<string, number>>;
 
 export interface PriceTable {
   /** US dollars; null if it cannot be told. `usage` is null where nothing is known of it. */

@@ -7,7 +7,7 @@ import { startNode } from './proc.ts';
 /** No job is meant to take a quarter of it. */
 const jobLimitMs = 60_000;
 
-export interface LoadEnds {
+interface LoadEnds {
   upstreamPort: number;
   /** Runs one job; jobs must not overlap. */
   load(job: Job): Promise<JobResult>;

@@ -7,7 +7,7 @@ import { LoadConnection } from './load-connection.ts';
 import { buildRequest, eventGapMs, eventsOf, expectedBody, type RequestName } from './payloads.ts';
 
 /** Each connection asks again as soon as it is answered, until the time is over or so many were asked. */
-export interface LoopJob {
+interface LoopJob {
   kind: 'loop';
   port: number;
   request: RequestName;
@@ -17,7 +17,7 @@ export interface LoopJob {
 }
 
 /** One connection to each port, asked in turn: so many times each. */
-export interface AlternateJob {
+interface AlternateJob {
   kind: 'alternate';
   ports: [number, number];
   request: RequestName;
@@ -25,7 +25,7 @@ export interface AlternateJob {
 }
 
 /** Each connection has two streams, one after the other; the first ones begin one by one, so that the second ones find all open. */
-export interface StreamsJob {
+interface StreamsJob {
   kind: 'streams';
   port: number;
   request: RequestName;

@@ -3,7 +3,7 @@
  * chunk extensions, bodies only by length or in chunks), so that what is measured is the gateway between the two ends.
  */
 
-export interface MessageHandlers {
+interface MessageHandlers {
   /** The start line and the headers. */
   onHead(head: string): void;
   /** A piece of the body; it is valid only during the call. */

@@ -26,7 +26,7 @@ export const plainAnswers: Readonly<Record<'short' | 'long-answer', Buffer>> = {
 
 export const uploadAnswer = Buffer.from('{"text":"received"}');
 
-export interface StreamShape {
+interface StreamShape {
   /** One of `count` equal events. */
   event: Buffer;
   count: number;

@@ -22,7 +22,7 @@ export interface Bench {
 }
 
 /** What a long-lived gateway is for. */
-export type GatewayUse = 'any' | 'streams';
+type GatewayUse = 'any' | 'streams';
 
 const compared: readonly GatewayName[] = ['pipe', 'express', 'sluice'];
 const plainConnections = 32;

@@ -7,7 +7,7 @@ import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 
-export type Cpu = 'gateway' | 'load';
+type Cpu = 'gateway' | 'load';
 
 /** Linux counts CPU time for /proc in hundredths of a second, on all machines that Node runs on. */
 const tickUs = 10_000;

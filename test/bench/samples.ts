@@ -3,7 +3,7 @@ import type { GatewayName } from './gateways.ts';
 export type Column = GatewayName | 'direct';
 
 /** One value a round, by figure and column. */
-export type Values = Record<string, Partial<Record<Column, number[]>>>;
+type Values = Record<string, Partial<Record<Column, number[]>>>;
 
 /** What was measured so far. */
 export class Samples {

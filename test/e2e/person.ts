@@ -19,7 +19,7 @@ export async function expectFocus(target: Locator): Promise<void> {
   await expect.poll(() => hasFocus(target)).toBe(true);
 }
 
-export function hasFocus(target: Locator): Promise<boolean> {
+function hasFocus(target: Locator): Promise<boolean> {
   return target.evaluate((element) => element === document.activeElement);
 }
 

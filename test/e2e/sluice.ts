@@ -17,7 +17,7 @@ export interface SluiceOptions {
   key?: string;
 }
 
-export interface CliResult {
+interface CliResult {
   code: number | null;
   stdout: string;
   stderr: string;

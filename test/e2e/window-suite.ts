@@ -5,7 +5,7 @@ import { launchBrowser } from '../support/launch-browser.ts';
 import { ensureBuilt } from '../support/program.ts';
 import { type OpenedWindow, type OpenWindowOptions, openWindow } from './open-window.ts';
 
-export type OpenWindowInSuite = (options?: Partial<OpenWindowOptions>) => Promise<OpenedWindow>;
+type OpenWindowInSuite = (options?: Partial<OpenWindowOptions>) => Promise<OpenedWindow>;
 
 /** For a file of tests: the built window and one browser for all of them; what a test opens is closed after it. */
 export function openInSuite(): OpenWindowInSuite {

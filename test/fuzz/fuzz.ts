@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { pick, randomNumbers } from '../support/random-numbers.ts';
 import { mutate } from './mutate.ts';
 
-export interface FuzzTarget {
+interface FuzzTarget {
   name: string;
   /** Right inputs, which the mutated ones are made of. */
   corpus: readonly Buffer[];
@@ -16,7 +16,7 @@ export interface FuzzTarget {
   run(input: Buffer): Promise<void>;
 }
 
-export interface FuzzReport {
+interface FuzzReport {
   runs: number;
   /** What failed, with the file that holds the input. */
   failures: string[];
@@ -25,7 +25,7 @@ export interface FuzzReport {
 const minutes = Number(process.env.SLUICE_FUZZ_MINUTES ?? 0);
 const seed = Number(process.env.SLUICE_FUZZ_SEED ?? 1);
 /** Of one target. */
-export const budgetMs = minutes > 0 ? (minutes * 60_000) / 4 : 12_000;
+const budgetMs = minutes > 0 ? (minutes * 60_000) / 4 : 12_000;
 /** In `npm test` no more than this, so that every machine sees the same inputs. */
 const mostRuns = minutes > 0 ? Number.POSITIVE_INFINITY : 3_000;
 /** However slow the machine is: fewer would show nothing. */

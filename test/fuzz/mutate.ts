@@ -1,7 +1,7 @@
 /** Small changes to bytes that are right, by chance: of bytes, of what they hold as JSON, and of how long they claim to be. */
 import { pick } from '../support/random-numbers.ts';
 
-export type Random = () => number;
+type Random = () => number;
 
 const below = (bound: number, random: Random) => Math.floor(random() * bound);
 

@@ -55,7 +55,7 @@ export interface LoadCounts {
   hung: string[];
 }
 
-export interface LoadOptions {
+interface LoadOptions {
   baseUrl: string;
   key: string;
   models: readonly string[];

@@ -12,7 +12,7 @@ export interface WholeAnswer {
   events?: readonly string[];
 }
 
-export type CallKind = 'json' | 'stream' | 'binary';
+type CallKind = 'json' | 'stream' | 'binary';
 
 export interface OpenAiCall {
   /** `chat/completions`, with ` (stream)` where it is one. */

@@ -3,7 +3,7 @@ import { configSchema } from '../../server/contract/config.ts';
 import { type CompileInput, compileSnapshot } from '../../server/routing/compile.ts';
 import type { CompiledProvider, Snapshot } from '../../server/routing/snapshot.ts';
 
-export interface SnapshotOptions extends Partial<Omit<CompileInput, 'config' | 'secrets'>> {
+interface SnapshotOptions extends Partial<Omit<CompileInput, 'config' | 'secrets'>> {
   /** By secret name: `provider/main/c1`. */
   secrets?: Record<string, string>;
 }

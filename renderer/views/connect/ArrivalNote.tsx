@@ -7,7 +7,7 @@ import { latestArrival } from './arrival.ts';
 import classes from './Connect.module.css';
 import type { ClientGuide } from './client-guide.ts';
 
-export interface ArrivalNoteProps {
+interface ArrivalNoteProps {
   guide: ClientGuide;
   clientKey: KeyView | null;
 }

@@ -10,7 +10,7 @@ import type { ModelChoice } from '../../state/use-model-choice.ts';
 import classes from './Connect.module.css';
 import { TestFromHere } from './TestFromHere.tsx';
 
-export interface ChoiceBarProps {
+interface ChoiceBarProps {
   keyChoice: KeyChoice;
   models: ModelChoice;
   baseUrl: string;

@@ -8,7 +8,7 @@ import { ArrivalNote } from './ArrivalNote.tsx';
 import classes from './Connect.module.css';
 import type { ClientGuide, Connection, GuideStep } from './client-guide.ts';
 
-export interface ClientStepsProps {
+interface ClientStepsProps {
   guide: ClientGuide;
   connection: Connection;
   clientKey: KeyView | null;

@@ -9,10 +9,10 @@ export interface Connection {
   model: string;
 }
 
-export type GuideTexts = Messages['connect']['steps'];
+type GuideTexts = Messages['connect']['steps'];
 
 /** A text to be copied as a whole: a command, a program, a piece of a file. */
-export interface SnippetStep {
+interface SnippetStep {
   say(texts: GuideTexts): string;
   snippet(connection: Connection): string;
 }
@@ -31,7 +31,7 @@ export interface NoteStep {
 
 export type GuideStep = SnippetStep | FieldsStep | NoteStep;
 
-export type ClientKind = 'programs' | 'coding' | 'apps';
+type ClientKind = 'programs' | 'coding' | 'apps';
 export const clientKinds: readonly ClientKind[] = ['programs', 'coding', 'apps'];
 
 export interface ClientGuide {

@@ -4,7 +4,7 @@ import { CommandProblem } from '../../components/CommandProblem.tsx';
 import { useMessages } from '../../messages/use-messages.ts';
 import { useCommand } from '../../state/use-command.ts';
 
-export interface CreateGroupProps {
+interface CreateGroupProps {
   onCancel(): void;
   onCreated(id: string): void;
 }

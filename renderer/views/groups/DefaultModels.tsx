@@ -6,7 +6,7 @@ import { FieldPart } from '../../components/FieldPart.tsx';
 import { useMessages } from '../../messages/use-messages.ts';
 import type { DraftProps } from './GroupForm.tsx';
 
-export interface DefaultModelsProps extends DraftProps {
+interface DefaultModelsProps extends DraftProps {
   models: readonly ModelView[];
   /** Of the draft. */
   refused: readonly RefusedDefault[];

@@ -8,7 +8,7 @@ import { useLocalization } from '../../messages/use-messages.ts';
 import classes from './Groups.module.css';
 import type { ModelDifference } from './model-difference.ts';
 
-export interface ModelPreviewProps {
+interface ModelPreviewProps {
   /** What the group would mean; null: not known yet. */
   models: readonly ModelView[] | null;
   difference: ModelDifference;

@@ -6,7 +6,7 @@ import { useControlState } from '../../state/use-control.ts';
 import { CredentialForm } from '../providers/CredentialForm.tsx';
 import classes from './PresetDialog.module.css';
 
-export interface MissingCredentialsProps {
+interface MissingCredentialsProps {
   /** Of the preset. */
   name: string;
   /** `provider/credential`. */

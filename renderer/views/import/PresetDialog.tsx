@@ -16,7 +16,7 @@ export interface PresetImport {
   preview: TeamPresetPreview;
 }
 
-export interface PresetDialogProps {
+interface PresetDialogProps {
   preset: PresetImport;
   onClose(): void;
 }

@@ -1,7 +1,7 @@
 /** What a text that somebody imports is, by its looks. Whether it is right, the engine says. Pure. */
 import type { ConfigInput } from '../../../server/contract/config.ts';
 
-export type ImportedText =
+type ImportedText =
   | { kind: 'team-preset'; preset: object }
   | { kind: 'configuration'; config: ConfigInput }
   | { kind: 'not-json' | 'unknown' };

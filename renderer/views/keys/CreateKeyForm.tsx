@@ -8,7 +8,7 @@ import { useCommand } from '../../state/use-command.ts';
 import { useControlState } from '../../state/use-control.ts';
 import { expiryOf, type KeyDraft, KeyFields } from './KeyFields.tsx';
 
-export interface CreateKeyFormProps {
+interface CreateKeyFormProps {
   onCancel(): void;
   onCreated(secret: ShownSecret): void;
 }

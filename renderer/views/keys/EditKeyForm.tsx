@@ -7,7 +7,7 @@ import { useMessages } from '../../messages/use-messages.ts';
 import { useCommand } from '../../state/use-command.ts';
 import { expiryOf, type KeyDraft, KeyFields } from './KeyFields.tsx';
 
-export interface EditKeyFormProps {
+interface EditKeyFormProps {
   view: KeyView;
   onClose(): void;
 }

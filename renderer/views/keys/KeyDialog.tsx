@@ -14,7 +14,7 @@ export type KeyDialogContent =
   | { act: 'rotate'; view: KeyView }
   | { act: 'show'; secret: ShownSecret };
 
-export interface KeyDialogProps {
+interface KeyDialogProps {
   /** Null: closed. */
   content: KeyDialogContent | null;
   onChange(content: KeyDialogContent | null): void;

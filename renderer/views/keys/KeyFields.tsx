@@ -22,7 +22,7 @@ export interface KeyDraft {
 const dayMs = 86_400_000;
 const expiryDays = [1, 7, 30, 90, 365];
 
-export interface KeyFieldsProps {
+interface KeyFieldsProps {
   draft: KeyDraft;
   onChange(draft: KeyDraft): void;
   /** ISO 8601, of a key that has an expiry already. */

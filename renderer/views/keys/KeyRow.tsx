@@ -15,7 +15,7 @@ import { useCommand } from '../../state/use-command.ts';
 import { useControlState } from '../../state/use-control.ts';
 import type { KeyDialogContent } from './KeyDialog.tsx';
 
-export interface KeyRowProps {
+interface KeyRowProps {
   view: KeyView;
   /** Of the last thirty days; null if there is none. */
   usage: UsageView | null;

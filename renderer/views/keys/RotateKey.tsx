@@ -5,7 +5,7 @@ import type { ShownSecret } from '../../components/SecretContent.tsx';
 import { useMessages } from '../../messages/use-messages.ts';
 import { useCommand } from '../../state/use-command.ts';
 
-export interface RotateKeyProps {
+interface RotateKeyProps {
   view: KeyView;
   onCancel(): void;
   onRotated(secret: ShownSecret): void;

@@ -10,7 +10,7 @@ import { useEdits } from '../../state/use-edits.ts';
 import { AliasTargets } from './AliasTargets.tsx';
 import { draftsOf, targetsOf } from './alias-draft.ts';
 
-export interface AliasFormProps {
+interface AliasFormProps {
   /** Null: a new one. */
   alias: AliasView | null;
   onClose(): void;

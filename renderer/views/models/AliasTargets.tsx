@@ -9,7 +9,7 @@ import { useControlState } from '../../state/use-control.ts';
 import { hasCompany, type TargetDraft } from './alias-draft.ts';
 import classes from './Models.module.css';
 
-export interface AliasTargetsProps {
+interface AliasTargetsProps {
   targets: readonly TargetDraft[];
   onChange(targets: TargetDraft[]): void;
 }

@@ -3,7 +3,7 @@ import { useMessages } from '../../messages/use-messages.ts';
 import { useControlState } from '../../state/use-control.ts';
 import type { Asker } from './asker.ts';
 
-export interface AskerSelectProps {
+interface AskerSelectProps {
   asker: Asker | null;
   onChange(asker: Asker): void;
 }

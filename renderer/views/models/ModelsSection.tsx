@@ -16,7 +16,7 @@ import classes from './Models.module.css';
 /** No more are drawn until asked for. */
 const shortListLength = 60;
 
-export interface ModelsSectionProps {
+interface ModelsSectionProps {
   asker: Asker | null;
   onExplain(model: string): void;
 }

@@ -15,7 +15,7 @@ import { type Asker, askedAs } from './asker.ts';
 import { describeReason, describeRefusal } from './describe-reason.ts';
 import classes from './Models.module.css';
 
-export interface RouteSectionProps {
+interface RouteSectionProps {
   asker: Asker | null;
   model: string;
   onModel(model: string): void;

@@ -4,7 +4,7 @@ import { useLocalization } from '../../messages/use-messages.ts';
 import classes from './MetricTiles.module.css';
 import type { Metric, sumOf } from './usage-figures.ts';
 
-export interface MetricTilesProps {
+interface MetricTilesProps {
   sum: ReturnType<typeof sumOf> | null;
   firstByte: FirstByteView | null;
   chosen: Metric;

@@ -9,7 +9,7 @@ import type { Dimension } from './use-usage.ts';
 const mostRows = 10;
 const unknown = '–';
 
-export interface TopTableProps {
+interface TopTableProps {
   /** Null: not known yet. */
   usage: UsageView[] | null;
   by: Dimension;

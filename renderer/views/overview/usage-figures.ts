@@ -52,7 +52,7 @@ export function leadersOf<Named extends Counted>(
 /** A step of the chart: a number for each series, `s0`, `s1` … in the order of the names, and what is left for `others`. */
 export type ChartRow = { startMs: number; others: number } & Record<`s${number}`, number>;
 
-export interface ChartQuestion {
+interface ChartQuestion {
   steps: readonly number[];
   names: readonly (string | null)[];
   metric: CountedMetric;

@@ -7,7 +7,7 @@ import classes from './Playground.module.css';
 import { RawExchange } from './RawExchange.tsx';
 import type { ExchangeRunner } from './use-exchange.ts';
 
-export interface BenchProps {
+interface BenchProps {
   title: string;
   runner: ExchangeRunner;
   /** Beside the acts of sending and stopping. */

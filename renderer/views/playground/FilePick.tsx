@@ -4,7 +4,7 @@ import { IconAct } from '../../components/IconAct.tsx';
 import { useMessages } from '../../messages/use-messages.ts';
 import classes from './Playground.module.css';
 
-export interface FilePickProps {
+interface FilePickProps {
   label: string;
   accept: string;
   file: File | null;

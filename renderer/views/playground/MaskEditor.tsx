@@ -3,7 +3,7 @@ import { type PointerEvent, useEffect, useRef, useState } from 'react';
 import { useMessages } from '../../messages/use-messages.ts';
 import classes from './Playground.module.css';
 
-export interface MaskEditorProps {
+interface MaskEditorProps {
   source: Blob;
   /** A PNG of the image's size, transparent where it may be changed; null: everywhere. */
   onMask(mask: Blob | null): void;

@@ -1,7 +1,7 @@
 /** A conversation in the chat bench, as it is shown and as it is sent. Pure. */
 import { listAt, numberAt, textAt } from './json-path.ts';
 
-export interface ToolCall {
+interface ToolCall {
   id: string;
   name: string;
   /** JSON, as the model wrote it. */

@@ -20,10 +20,7 @@ export interface Exchange {
 }
 
 /** Why there is no reply to use: what the gateway says, or that it was stopped. */
-export type Failure =
-  | { kind: 'refused'; status: number; message: string }
-  | { kind: 'stopped' }
-  | { kind: 'unreachable' };
+type Failure = { kind: 'refused'; status: number; message: string } | { kind: 'stopped' } | { kind: 'unreachable' };
 
 export type Outcome = { reply: Reply; failure: null } | { reply: null; failure: Failure };
 
@@ -34,7 +31,7 @@ export interface Reply {
   text: string;
 }
 
-export interface ExchangeListener {
+interface ExchangeListener {
   onChange(change: Partial<Exchange>): void;
   /** Pieces of a text as they come, of a reply that is no error. */
   onText?: ((piece: string) => void) | undefined;

@@ -3,7 +3,7 @@ import type { GatewayCall } from '../../gateway-api.ts';
 import type { KeyChoice } from '../../state/use-key-choice.ts';
 import { begin, carryOut, type Exchange, type Outcome, type Reply } from './exchange.ts';
 
-export type PlaygroundCall = Omit<GatewayCall, 'secret' | 'signal'>;
+type PlaygroundCall = Omit<GatewayCall, 'secret' | 'signal'>;
 
 export interface ExchangeRunner {
   /** The last one. */

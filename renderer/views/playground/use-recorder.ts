@@ -1,9 +1,9 @@
 import { useEffect, useRef, useState } from 'react';
 
 /** Why nothing is recorded: it was not allowed, there is no microphone, or it broke off. */
-export type RecorderProblem = 'denied' | 'missing' | 'failed';
+type RecorderProblem = 'denied' | 'missing' | 'failed';
 
-export interface Recorder {
+interface Recorder {
   /** False where the page may not use a microphone at all, such as over plain HTTP from another machine. */
   isPossible: boolean;
   state: 'idle' | 'asking' | 'recording';

@@ -3,7 +3,7 @@ import { mayPass, type Outcome, type Reply } from './exchange.ts';
 import { numberAt, parseJson, textAt } from './json-path.ts';
 import type { ExchangeRunner } from './use-exchange.ts';
 
-export interface VideoJobState {
+interface VideoJobState {
   id: string;
   /** As the provider says: `queued`, `in_progress`, `completed`, `failed`. */
   status: string;
@@ -11,7 +11,7 @@ export interface VideoJobState {
   error: string | null;
 }
 
-export interface VideoJob {
+interface VideoJob {
   state: VideoJobState | null;
   isRunning: boolean;
   /** The last question failed, and is put again. */

@@ -10,7 +10,7 @@ import { type CredentialDraft, CredentialFields, draftedCredential, emptyDraft }
 import type { Choice } from './PresetPicker.tsx';
 import classes from './Providers.module.css';
 
-export interface ConnectFormProps {
+interface ConnectFormProps {
   choice: Choice;
   onBack(): void;
   onAdded(id: string): void;

@@ -1,7 +1,7 @@
 import { Anchor, PasswordInput, SegmentedControl, Stack, Text, TextInput } from '@mantine/core';
 import { useMessages } from '../../messages/use-messages.ts';
 
-export type CredentialSource = 'secret' | 'env' | 'file';
+type CredentialSource = 'secret' | 'env' | 'file';
 
 /** What was typed of a credential; lives only as long as its form. */
 export interface CredentialDraft {
@@ -13,7 +13,7 @@ export const emptyDraft: CredentialDraft = { source: 'secret', value: '' };
 const examples = { secret: 'sk-…', env: 'OPENAI_API_KEY', file: '/run/secrets/openai' };
 const sources: readonly CredentialSource[] = ['secret', 'env', 'file'];
 
-export interface CredentialFieldsProps {
+interface CredentialFieldsProps {
   draft: CredentialDraft;
   onChange(draft: CredentialDraft): void;
   /** Where a person gets one. */

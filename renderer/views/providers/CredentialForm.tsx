@@ -7,7 +7,7 @@ import { useMessages } from '../../messages/use-messages.ts';
 import { useCommand } from '../../state/use-command.ts';
 import { CredentialFields, draftedCredential, emptyDraft } from './CredentialFields.tsx';
 
-export interface CredentialFormProps {
+interface CredentialFormProps {
   /** Id of the provider. */
   provider: string;
   /** Whose value is replaced; null: a new one. */

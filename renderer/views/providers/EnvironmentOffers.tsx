@@ -10,7 +10,7 @@ import { placeholdersOf } from './base-url.ts';
 import type { Choice } from './PresetPicker.tsx';
 import classes from './Providers.module.css';
 
-export interface OfferActs {
+interface OfferActs {
   onAdded(id: string): void;
   /** Something more has to be asked first. */
   onPick(choice: Choice): void;

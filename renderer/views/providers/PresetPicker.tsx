@@ -12,7 +12,7 @@ import classes from './Providers.module.css';
 /** What is to be added: a known service, a local server that answers now, or anything else by its address. */
 export type Choice = { preset: Preset; found?: DetectedServer; variable?: string } | 'custom';
 
-export interface PresetPickerProps {
+interface PresetPickerProps {
   onPick(choice: Choice): void;
   /** Nothing more had to be asked. */
   onAdded(id: string): void;

@@ -8,7 +8,7 @@ import type { Answered } from '../../state/use-query.ts';
 import classes from './Providers.module.css';
 import { useCredentialName } from './use-credential-name.ts';
 
-export interface ProbeResultProps {
+interface ProbeResultProps {
   probe: Answered<'provider-test'>;
   /** Waits no longer. */
   onStop(): void;

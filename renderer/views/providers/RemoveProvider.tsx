@@ -4,7 +4,7 @@ import { useMessages } from '../../messages/use-messages.ts';
 import { useCommand } from '../../state/use-command.ts';
 import { useControlState } from '../../state/use-control.ts';
 
-export interface RemoveProviderProps {
+interface RemoveProviderProps {
   /** Null: nothing to ask. */
   provider: ProviderView | null;
   onClose(): void;

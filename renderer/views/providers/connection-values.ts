@@ -4,7 +4,7 @@ import type { ProviderView } from '../../../server/contract/provider-views.ts';
 
 /** The limits of a provider that a person can set, in the order of a request's phases. */
 export const phases = ['connectMs', 'firstByteMs', 'firstContentMs', 'idleMs', 'totalMs'] as const;
-export type Phase = (typeof phases)[number];
+type Phase = (typeof phases)[number];
 
 /** What the form of a provider's connection holds. */
 export interface ConnectionValues {

@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import { type Answered, useQuery } from '../../state/use-query.ts';
 
-export interface Probe {
+interface Probe {
   /** It was asked for and not dismissed. */
   isShown: boolean;
   result: Answered<'provider-test'>;

@@ -7,7 +7,7 @@ import { useMessages } from '../../messages/use-messages.ts';
 import { useControlState } from '../../state/use-control.ts';
 import classes from './RequestDetail.module.css';
 
-export interface CapturedProps {
+interface CapturedProps {
   request: RequestView;
   capture: QueryResults['request']['capture'];
 }

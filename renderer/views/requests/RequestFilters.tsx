@@ -6,7 +6,7 @@ import { useProviderName } from '../providers/use-provider-name.ts';
 import classes from './Requests.module.css';
 import { outcomes, type ShownFilter, searchOf } from './request-filter.ts';
 
-export interface RequestFiltersProps {
+interface RequestFiltersProps {
   filter: ShownFilter;
   onChange(filter: ShownFilter): void;
 }

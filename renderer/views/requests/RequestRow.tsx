@@ -15,7 +15,7 @@ const meanings: Partial<Record<RequestOutcome, string | undefined>> = {
   interrupted: classes.warning,
 };
 
-export interface RequestRowProps {
+interface RequestRowProps {
   request: LiveRequest;
   keyName: string | null;
   providerName: string | null;

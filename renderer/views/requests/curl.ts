@@ -1,7 +1,7 @@
 /** A request as a command that asks the same again, as far as that is known. Pure; the key is a placeholder. */
 import type { RequestView } from '../../../server/contract/request-views.ts';
 
-export interface CurlQuestion {
+interface CurlQuestion {
   request: Pick<RequestView, 'method' | 'route' | 'capability' | 'modelAsked' | 'stream'>;
   /** `http://127.0.0.1:4810/v1`. */
   baseUrl: string;

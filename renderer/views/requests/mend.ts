@@ -2,7 +2,7 @@
 import type { RequestView } from '../../../server/contract/request-views.ts';
 import type { Messages } from '../../messages/en.ts';
 
-export interface Mend {
+interface Mend {
   kind: keyof Messages['requests']['mends'];
   href: string;
 }

@@ -2,9 +2,9 @@
 import type { RequestView } from '../../../server/contract/request-views.ts';
 import type { Messages } from '../../messages/en.ts';
 
-export type PhaseName = keyof Messages['requests']['phases'];
+type PhaseName = keyof Messages['requests']['phases'];
 
-export interface Phase {
+interface Phase {
   name: PhaseName;
   /** Which attempt it belongs to, from 1 on; null where there was one at most. */
   attempt: number | null;

@@ -3,7 +3,7 @@ import { type Localization, useLocalization } from '../../messages/use-messages.
 import type { CommandRunner } from '../../state/use-command.ts';
 import type { LostRecords } from './lost-records.ts';
 
-export interface LostRecordsDialogProps {
+interface LostRecordsDialogProps {
   /** Null: nothing to ask. */
   lost: LostRecords | null;
   command: CommandRunner;

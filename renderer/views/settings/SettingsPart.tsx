@@ -13,7 +13,7 @@ import { SettingsFieldInput } from './SettingsFieldInput.tsx';
 import { settingsParts } from './settings-fields.ts';
 import { type SettingsForm, useSettingsForm } from './use-settings-form.ts';
 
-export interface SettingsPartProps {
+interface SettingsPartProps {
   part: keyof typeof settingsParts;
   /** Below the fields, by what is entered. */
   children?: ((form: SettingsForm) => ReactNode) | undefined;

@@ -3,7 +3,7 @@ export type NotesBlock =
   | { key: number; type: 'heading' | 'paragraph'; text: string }
   | { key: number; type: 'list'; items: readonly NotesItem[] };
 
-export interface NotesItem {
+interface NotesItem {
   key: number;
   text: string;
 }

@@ -17,19 +17,19 @@ interface FieldBasics {
   write(text: string, changes: SettingsChanges): void;
 }
 
-export interface NumberField extends FieldBasics {
+interface NumberField extends FieldBasics {
   kind: 'number';
   min: number;
   max: number;
 }
 
-export interface ChoiceField extends FieldBasics {
+interface ChoiceField extends FieldBasics {
   kind: 'choice';
   values: readonly string[];
 }
 
 /** Several texts, a line each. */
-export interface LinesField extends FieldBasics {
+interface LinesField extends FieldBasics {
   kind: 'lines';
 }
 

@@ -5,7 +5,7 @@ import type { ResponseHeaders } from '../../transport/transport.ts';
 import type { InferenceRoute } from '../inference-routes.ts';
 import { fieldValue, type JsonField, peekJson } from '../json/json-peek.ts';
 
-export type Verdict =
+type Verdict =
   | { kind: 'good' }
   /** `what` follows "Provider … ". */
   | { kind: 'damaged'; what: string }

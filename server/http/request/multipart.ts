@@ -14,14 +14,14 @@ import { ClientGone, sendContinue } from './read-body.ts';
 import { releaseChunk } from './release-chunk.ts';
 import { Spool, type SpoolOptions } from './spool.ts';
 
-export interface MultipartOptions extends SpoolOptions {
+interface MultipartOptions extends SpoolOptions {
   /** Of the whole body. */
   maxBytes: number;
   /** Of one file; absent: `maxBytes` alone counts. */
   maxFileBytes?: number;
 }
 
-export interface MultipartFile {
+interface MultipartFile {
   field: string;
   /** Without folders; what the client calls it, so not to be trusted. */
   filename: string;

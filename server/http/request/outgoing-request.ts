@@ -17,7 +17,7 @@ export interface OutgoingCall {
   query: string;
 }
 
-export interface Addressee {
+interface Addressee {
   target: Target;
   credential: UpstreamCredential | null;
   /** The body as this target is to have it. */

@@ -8,7 +8,7 @@ import { receiveMultipart } from './multipart.ts';
 import { readBody } from './read-body.ts';
 import { watchSender } from './slow-senders.ts';
 
-export interface ReceiveOptions {
+interface ReceiveOptions {
   route: InferenceRoute;
   limits: Settings['limits'];
   /** Where uploads are spooled. */

@@ -4,7 +4,7 @@ import { readChunk } from '../stream/chat-text.ts';
 import type { Splice } from './spliced-reply.ts';
 import { TextMatch } from './text-match.ts';
 
-export interface ChatSpliceOptions {
+interface ChatSpliceOptions {
   soFar: ChatSoFar;
   /** The upstream was asked to go on from the client's text, rather than for the whole. */
   isContinuation: boolean;

@@ -4,7 +4,7 @@
  */
 import type { ResponseHeaders } from '../../transport/transport.ts';
 
-export interface ReplyHead {
+interface ReplyHead {
   status: number;
   headers: ResponseHeaders;
 }

@@ -26,7 +26,7 @@ export interface Splice {
   take(data: string): Buffer | null;
 }
 
-export interface SpliceOptions {
+interface SpliceOptions {
   /** What the client has; grows with what is sent on. */
   text: StreamText;
   splice: Splice;

@@ -9,7 +9,7 @@ import type { ReplyHost } from '../reply/reply-body.ts';
 import type { StreamEvent } from './stream-event.ts';
 import type { StreamProtocol } from './stream-protocol.ts';
 
-export type Saying = { kind: 'nothing' } | { kind: 'content' } | { kind: 'error'; error: UpstreamError };
+type Saying = { kind: 'nothing' } | { kind: 'content' } | { kind: 'error'; error: UpstreamError };
 
 const nothing: Saying = { kind: 'nothing' };
 const content: Saying = { kind: 'content' };

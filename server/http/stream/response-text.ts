@@ -30,7 +30,7 @@ export interface ResponseSoFar {
   nextSequenceNumber: number | null;
 }
 
-export interface MessageSoFar {
+interface MessageSoFar {
   item: OutputItem;
   index: number;
   /** Types of its events that the client has got; of a delta only those of the text. */

@@ -7,7 +7,7 @@ import type { ResponseHeaders } from '../../transport/transport.ts';
 import { TransportError } from '../../transport/transport-error.ts';
 import { isEventStream } from '../reply/reply-headers.ts';
 
-export interface DecodedStream {
+interface DecodedStream {
   data(chunk: Buffer): void;
   end(): void;
   error(error: TransportError): void;

@@ -22,7 +22,7 @@ import {
 import { maxEventBytes, type StreamText } from './stream-text.ts';
 import { withoutUsage } from './usage-stripper.ts';
 
-export interface StreamOptions {
+interface StreamOptions {
   protocol: StreamProtocol;
   /** How many answers a chat stream brings beside one another. */
   choices: number;

@@ -3,7 +3,7 @@ import { describeFailure } from './describe-failure.ts';
 import type { Judgement } from './judge.ts';
 
 /** Moves a moment from the clock of the health book to that of the wall; both are given as they are now. */
-export interface ClockReadings {
+interface ClockReadings {
   bookMs: number;
   wallMs: number;
 }

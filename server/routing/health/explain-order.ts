@@ -9,7 +9,7 @@ import type { HealthBook } from './health-book.ts';
 import { judgeCredentialAt, judgeTarget } from './judge.ts';
 import { type StrategyFacts, strategies } from './strategies.ts';
 
-export interface OrderQuestion {
+interface OrderQuestion {
   health: HealthBook;
   /** What a usual request costs, in US dollars; null: not known. */
   usualPrice(target: Target): number | null;

@@ -9,13 +9,13 @@ import { cooldownRules, type Subject } from './cooldown-rules.ts';
 import { circuitOf, noCredential, ProviderHealth, type TargetHealth } from './provider-health.ts';
 import { whatIsNew } from './what-is-new.ts';
 
-export interface HealthPorts {
+interface HealthPorts {
   /** Milliseconds of a clock that is never set, and above 0. */
   nowMs(): number;
 }
 
 /** Something that is shown has changed; `isState`: more than a measurement. May be called for each attempt. */
-export type HealthListener = (providerId: string, isState: boolean) => void;
+type HealthListener = (providerId: string, isState: boolean) => void;
 
 /** A target is left alone once so many of its late calls failed, be it never several in a row. */
 const badErrorRate = 0.5;

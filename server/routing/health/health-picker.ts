@@ -7,7 +7,7 @@ import { Measuring } from './measuring.ts';
 import { noCredential, type ProviderHealth } from './provider-health.ts';
 import { drawFor, type StrategyFacts, strategies } from './strategies.ts';
 
-export interface HealthPickerPorts {
+interface HealthPickerPorts {
   health: HealthBook;
   /** What a usual request costs, in US dollars; null: not known. */
   usualPrice(target: Target): number | null;

@@ -13,7 +13,7 @@ export interface Judgement {
   untilMs: number;
 }
 
-export const well: Judgement = { state: 'ok', failure: null, untilMs: 0 };
+const well: Judgement = { state: 'ok', failure: null, untilMs: 0 };
 
 function judgeCircuit(circuit: Circuit | undefined): Judgement {
   if (!circuit) return well;

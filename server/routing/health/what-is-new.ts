@@ -1,6 +1,6 @@
 import type { CompiledProvider } from '../snapshot.ts';
 
-export interface NewInConfiguration {
+interface NewInConfiguration {
   /** Ids of providers that are gone, or lead elsewhere than before, or were switched on or off. */
   newProviders: string[];
   /** Those that are gone, or whose secret is another one. */

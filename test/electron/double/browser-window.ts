@@ -43,7 +43,7 @@ class WebContentsDouble
 }
 
 /** Who sends a message: of what is missing, the page itself. */
-export interface Sender {
+interface Sender {
   frame?: Electron.WebFrameMain | null;
   contents?: Electron.WebContents;
 }

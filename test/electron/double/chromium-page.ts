@@ -11,7 +11,7 @@ import { defaultSession, protocol } from './engine-of-pages.ts';
 import { bridge } from './stream-bridge.ts';
 import { type FromPreload, pageWorldScript, preloadWorld, preloadWorldScript, sendBinding } from './worlds.ts';
 
-export interface PageListener {
+interface PageListener {
   /** False: it is refused. */
   mayNavigate(url: string, isMainFrame: boolean): boolean;
   navigating(url: string): void;

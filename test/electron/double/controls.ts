@@ -7,7 +7,7 @@ import { BrowserWindowDouble, invoke } from './browser-window.ts';
 import { defaultSession, protocol } from './engine-of-pages.ts';
 import { clipboard, powerMonitor, shown, TrayDouble } from './system.ts';
 
-export interface MenuLine {
+interface MenuLine {
   id: string;
   label: string;
   checked: boolean | null;
@@ -49,7 +49,7 @@ interface InvokeOrder {
   url?: string;
 }
 
-export const controls = {
+const controls = {
   state: async (): Promise<DesktopState> => ({
     tray: describeTray(),
     windows: [...BrowserWindowDouble.all].map(({ webContents, isShown, trayWhenOpened, bounds, options }) => ({
@@ -118,7 +118,7 @@ export const controls = {
 };
 
 export type Controls = typeof controls;
-export interface Order {
+interface Order {
   id: number;
   name: keyof Controls;
   argument?: unknown;

@@ -17,7 +17,7 @@ import {
 export type CliOptions = ProgramOptions;
 export type { Ready };
 
-export interface CliResult {
+interface CliResult {
   code: number | null;
   stdout: string;
   stderr: string;

@@ -5,7 +5,7 @@ import type { Play } from '../../support/fault-upstream.ts';
 import type { Cell } from './cells.ts';
 import { refuses } from './cells.ts';
 
-export interface BothCase {
+interface BothCase {
   name: string;
   primary: Cell['primary'];
   fallback: NonNullable<Cell['fallback']>;

@@ -18,7 +18,7 @@ export interface Expected {
   fallbackAsked: Range;
 }
 
-export interface FaultCase {
+interface FaultCase {
   name: string;
   plays: Cell['primary'];
   /** Null where the call cannot show the fault. */

@@ -125,14 +125,14 @@ export const responsesEvents = [
   },
 ];
 
-export const imagesUsage = { input_tokens: 8, output_tokens: 100, total_tokens: 108 };
+const imagesUsage = { input_tokens: 8, output_tokens: 100, total_tokens: 108 };
 
 const imageEvents = (verb: 'image_generation' | 'image_edit') => [
   { type: `${verb}.partial_image`, partial_image_index: 0, b64_json: 'iVBORw0KGgo=', created_at: 1, size: '1024x1024' },
   { type: `${verb}.completed`, b64_json: 'iVBORw0KGgoAAAA=', created_at: 2, size: '1024x1024', usage: imagesUsage },
 ];
 
-export const transcriptUsage = { type: 'tokens', input_tokens: 14, output_tokens: 3, total_tokens: 17 };
+const transcriptUsage = { type: 'tokens', input_tokens: 14, output_tokens: 3, total_tokens: 17 };
 
 const transcriptEvents = [
   { type: 'transcript.text.delta', delta: 'Guten ' },

@@ -72,7 +72,7 @@ export function requestTo(origin: string, more: Partial<OutgoingRequest> = {}): 
 }
 
 /** What became of one exchange. */
-export interface Outcome {
+interface Outcome {
   status: number | null;
   headers: ResponseHeaders;
   body: string;
@@ -81,7 +81,7 @@ export interface Outcome {
   error: TransportError | null;
 }
 
-export interface Observed {
+interface Observed {
   exchange: Exchange;
   outcome: Promise<Outcome>;
   /** Resolves with the first byte of the body. */

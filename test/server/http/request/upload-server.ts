@@ -19,7 +19,7 @@ export interface Upload {
   body: MultipartBody;
 }
 
-export interface Limits {
+interface Limits {
   maxBytes?: number;
   maxFileBytes?: number;
   memoryBytes?: number;

@@ -21,7 +21,7 @@ export function providersWith(counts: Record<string, number>, secretOf = (name: 
   return snapshotOf({ providers }, { secrets });
 }
 
-export function targetsOf(snapshot: Snapshot, place: Partial<Target> = {}): Target[] {
+function targetsOf(snapshot: Snapshot, place: Partial<Target> = {}): Target[] {
   return [...snapshot.providers.values()].map((provider, priority) => ({
     provider,
     model: 'm',
