@@ -52,6 +52,8 @@ interface AttemptsOptions {
 
 /** What is still read of an upstream when its client has left, where the group wants exact usage. */
 const drainMs = 60_000;
+/** A player that pauses a film, or a program that a debugger has stopped, reads on after minutes. */
+const unreadMs = 10 * 60_000;
 
 export class UpstreamAttempts {
   readonly client: ClientReply;
@@ -80,6 +82,7 @@ export class UpstreamAttempts {
       response,
       requestId: trace.id,
       keepAliveMs: settings.keepAliveCommentMs,
+      unreadMs,
       showsAttempts: settings.replyHeaders,
     });
     this.#text = mayBeRescued(callPlan, call) ? streamTextOf(call.match.route) : null;

@@ -3,6 +3,7 @@
  * head, back-pressure, comments that keep the connection alive, and how it ends; knows nothing of upstreams' events.
  */
 import type { ServerResponse } from 'node:http';
+import { awakeMs } from '../awake-clock.ts';
 import type { GatewayError } from '../contract/errors.ts';
 import type { RequestOutcome } from '../contract/ledger.ts';
 import type { HeldAnswer } from '../routing/attempt-result.ts';
@@ -16,6 +17,8 @@ interface ClientReplyOptions {
   requestId: string;
   /** 0: no comments. */
   keepAliveMs: number;
+  /** A client that takes nothing of what waits for it for so long is cut off. */
+  unreadMs: number;
   /** Tells who answered and after how many attempts. */
   showsAttempts: boolean;
 }
@@ -41,6 +44,8 @@ export class ClientReply {
   #keepAlive: NodeJS.Timeout | undefined;
   #mayOpenStream = false;
   #lastWriteMs = 0;
+  /** Null: never has anything waited for it. */
+  #unreadSinceMs: number | null = null;
 
   constructor(options: ClientReplyOptions) {
     this.#options = options;
@@ -100,7 +105,10 @@ export class ClientReply {
     if (this.#keepAlive) this.#lastWriteMs = performance.now();
     if (this.#options.response.write(bytes) || !from) return;
     from.pause();
-    if (!this.#paused) this.#options.response.once('drain', () => this.#resume());
+    if (!this.#paused) {
+      this.#options.response.once('drain', () => this.#resume());
+      this.#awaitReader();
+    }
     this.#paused = from;
   }
 
@@ -109,7 +117,9 @@ export class ClientReply {
     this.#note(outcome, errorCode);
     if (this.#isGone) return;
     this.#bytesOut += last?.length ?? 0;
-    this.#options.response.end(last);
+    const { response } = this.#options;
+    response.end(last);
+    if (response.writableLength > 0) this.#awaitReader();
   }
 
   /** An error of an upstream, as it came. */
@@ -151,7 +161,24 @@ export class ClientReply {
   #resume(): void {
     const waiting = this.#paused;
     this.#paused = null;
+    this.#options.response.socket?.setTimeout(0);
     waiting?.resume();
+  }
+
+  /** The socket's own clock: it begins anew with whatever the client takes, be it a part of one write. */
+  #awaitReader(): void {
+    const { response, unreadMs } = this.#options;
+    if (this.#unreadSinceMs === null) response.on('timeout', () => this.#readerIsLate());
+    this.#unreadSinceMs = awakeMs();
+    response.socket?.setTimeout(unreadMs);
+  }
+
+  #readerIsLate(): void {
+    const { response, unreadMs } = this.#options;
+    // That clock goes on while the machine sleeps.
+    const hasSlept = awakeMs() - (this.#unreadSinceMs ?? 0) < unreadMs / 2;
+    if (hasSlept) this.#awaitReader();
+    else response.destroy();
   }
 
   #comment(everyMs: number): void {

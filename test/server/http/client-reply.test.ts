@@ -21,7 +21,13 @@ afterEach(() => {
 });
 
 function waitingReply(): ClientReply {
-  const reply = new ClientReply({ response, requestId: 'req_1', keepAliveMs: 1_000, showsAttempts: false });
+  const reply = new ClientReply({
+    response,
+    requestId: 'req_1',
+    keepAliveMs: 1_000,
+    unreadMs: 1_000,
+    showsAttempts: false,
+  });
   reply.keepAlive(true);
   return reply;
 }
