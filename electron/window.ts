@@ -40,7 +40,7 @@ export function createWindowKeeper(ports: WindowPorts): WindowKeeper {
     current = window;
     const page = window.webContents;
     watchPage(window, ports);
-    window.on('close', () => remember(window, ports.settings));
+    rememberWhereMoved(window, ports.settings);
     window.on('closed', () => {
       current = null;
       ports.pageGone(page);
@@ -96,7 +96,6 @@ function load(window: BrowserWindow, path: string): void {
 
 function watchPage(window: BrowserWindow, { pageGone, crashed }: WindowPorts): void {
   const page = window.webContents;
-  window.once('ready-to-show', () => window.show());
   page.on('did-start-navigation', (details) => {
     if (details.isMainFrame && !details.isSameDocument) pageGone(page);
   });
@@ -106,8 +105,22 @@ function watchPage(window: BrowserWindow, { pageGone, crashed }: WindowPorts): v
   });
 }
 
-function remember(window: BrowserWindow, settings: DesktopSettingsStore): void {
-  const bounds = window.getNormalBounds();
-  const { id } = screen.getDisplayMatching(bounds);
-  settings.remember({ places: { ...settings.current.places, [id]: bounds } });
+/** Only what a person moved or resized: one that was left where it opened opens at the tray again. */
+function rememberWhereMoved(window: BrowserWindow, settings: WindowPorts['settings']): void {
+  // What the system made of the place that was asked for.
+  let opened = window.getNormalBounds();
+  window.once('ready-to-show', () => {
+    window.show();
+    opened = window.getNormalBounds();
+  });
+  window.on('close', () => {
+    const bounds = window.getNormalBounds();
+    if (isSame(bounds, opened)) return;
+    const { id } = screen.getDisplayMatching(bounds);
+    settings.remember({ places: { ...settings.current.places, [id]: bounds } });
+  });
+}
+
+function isSame(one: Rectangle, other: Rectangle): boolean {
+  return one.x === other.x && one.y === other.y && one.width === other.width && one.height === other.height;
 }

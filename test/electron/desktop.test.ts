@@ -128,6 +128,7 @@ describe('the desktop', () => {
   it('gives a closed window’s memory back, goes on serving, and opens the next where the last one was', async () => {
     const desktop = await open();
     const page = await desktop.page();
+    await expect.poll(async () => (await desktop.state()).windows).toMatchObject([{ isShown: true }]);
     const bounds = { x: 40, y: 50, width: 700, height: 500 };
     await desktop.order('moveWindow', { bounds });
     await desktop.order('closeWindow');
@@ -137,6 +138,28 @@ describe('the desktop', () => {
     await desktop.order('clickTray');
     await (await desktop.page()).getByRole('status').getByText('Serving').waitFor();
     expect((await desktop.state()).windows).toMatchObject([{ bounds }]);
+  });
+
+  it('opens at the tray, on its display, for as long as nobody moves it on that one', async () => {
+    const desktop = await open();
+    const isAt = (bounds: object) =>
+      expect.poll(async () => (await desktop.state()).windows).toMatchObject([{ isShown: true, bounds }]);
+    const openWithTrayAt = async (x: number, y: number) => {
+      await desktop.order('closeWindow');
+      await desktop.order('moveTray', { bounds: { x, y, width: 24, height: 24 } });
+      await desktop.order('clickTray');
+    };
+    await isAt({ x: 860, y: 128, width: 420, height: 640 });
+    // The bar is on the other display now.
+    await openWithTrayAt(-40, 1044);
+    await isAt({ x: -420, y: 396, width: 420, height: 640 });
+    const moved = { x: -1000, y: 100, width: 600, height: 500 };
+    await desktop.order('moveWindow', { bounds: moved });
+    // And now at the top of the first one.
+    await openWithTrayAt(600, 0);
+    await isAt({ x: 402, y: 32, width: 420, height: 640 });
+    await openWithTrayAt(-40, 1044);
+    await isAt(moved);
   });
 
   it('shows the first one’s window when it is started again', async () => {

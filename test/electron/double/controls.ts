@@ -71,6 +71,11 @@ const controls = {
     return natively(() => Reflect.apply(click, undefined, []));
   },
   clickTray: () => natively(() => TrayDouble.current?.emit('click')),
+  /** As when a person puts the bar on another display. */
+  moveTray({ bounds }: { bounds: Electron.Rectangle }): null {
+    if (TrayDouble.current) TrayDouble.current.bounds = bounds;
+    return null;
+  },
   closeWindow: () => natively(() => theWindow().close()),
   moveWindow({ bounds }: { bounds: Electron.Rectangle }): null {
     theWindow().bounds = bounds;

@@ -41,7 +41,7 @@ export const nativeImage: Record<'createFromPath', (path: string) => ImageDouble
   },
 };
 
-/** The bar at the bottom of the screen that `screen` below has. */
+/** In the bar at the bottom of the first of the displays below. */
 const trayBounds: Electron.Rectangle = { x: 1200, y: 776, width: 24, height: 24 };
 
 /** As with Electron, there is one also on a desktop that shows none (`DOUBLE_TRAY=false`, see `bin/gdbus`). */
@@ -50,6 +50,7 @@ export class TrayDouble extends EventEmitter implements Pick<Electron.Tray, 'set
   image: ImageDouble;
   toolTip = '';
   menu: MenuDouble | null = null;
+  bounds = trayBounds;
 
   constructor(image: ImageDouble) {
     super();
@@ -70,7 +71,7 @@ export class TrayDouble extends EventEmitter implements Pick<Electron.Tray, 'set
   }
 
   getBounds(): Electron.Rectangle {
-    return trayBounds;
+    return this.bounds;
   }
 
   destroy(): void {
@@ -128,16 +129,27 @@ export const shell: Pick<Electron.Shell, 'openExternal' | 'openPath'> = {
   },
 };
 
-const display = asElectron<Electron.Display>({
+/** The second stands to the left of the first. */
+const firstDisplay = asElectron<Electron.Display>({
   id: 1,
   bounds: { x: 0, y: 0, width: 1280, height: 800 },
   workArea: { x: 0, y: 0, width: 1280, height: 770 },
 });
+const secondDisplay = asElectron<Electron.Display>({
+  id: 2,
+  bounds: { x: -1920, y: 0, width: 1920, height: 1080 },
+  workArea: { x: -1920, y: 0, width: 1920, height: 1040 },
+});
+
+/** Where most of it lies. */
+function displayOf({ x, width }: Pick<Electron.Rectangle, 'x' | 'width'>): Electron.Display {
+  return x + width / 2 >= 0 ? firstDisplay : secondDisplay;
+}
 
 export const screen = asEmitter<Electron.Screen>(
   Object.assign(new EventEmitter(), {
-    getDisplayMatching: () => display,
-    getDisplayNearestPoint: () => display,
+    getDisplayMatching: displayOf,
+    getDisplayNearestPoint: ({ x }: Electron.Point) => displayOf({ x, width: 0 }),
     getCursorScreenPoint: () => ({ x: 0, y: 0 }),
   }),
 );
