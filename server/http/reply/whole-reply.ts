@@ -9,8 +9,8 @@ import { classifyAnswer } from '../../routing/classify-failure.ts';
 import type { TransportError } from '../../transport/transport-error.ts';
 import { isJson, judgeWhole } from './judge-whole.ts';
 import type { ReplyBody, ReplyHost } from './reply-body.ts';
+import { brokenBy } from './reply-break.ts';
 import { isEventStream } from './reply-headers.ts';
-import { brokenBy } from './stream-break.ts';
 
 /** What is longer passes as it comes. */
 export const maxHeldBytes = 8 * 1024 * 1024;

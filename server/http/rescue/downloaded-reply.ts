@@ -1,6 +1,6 @@
 import type { TransportError } from '../../transport/transport-error.ts';
 import type { AttemptHost, ReplyBody } from '../reply/reply-body.ts';
-import { brokenBy } from '../reply/stream-break.ts';
+import { brokenBy } from '../reply/reply-break.ts';
 import type { Download } from './download.ts';
 
 /** A file, or the rest of one, that passes as it comes; what is left where it breaks off may be had from another attempt. */

@@ -7,7 +7,7 @@ import type { GatewayError } from '../../contract/errors.ts';
 import { SseGate } from '../../transport/sse-gate.ts';
 import type { TransportError } from '../../transport/transport-error.ts';
 import type { AttemptHost, ReplyBody } from '../reply/reply-body.ts';
-import { brokenBy, endedEarly } from '../reply/stream-break.ts';
+import { brokenBy, endedEarly } from '../reply/reply-break.ts';
 import { type FirstError, refuseWith, sayingOf } from './first-event.ts';
 import { KnownEvents } from './known-events.ts';
 import { readBeginning, readEvent, type StreamEvent, writeEvent } from './stream-event.ts';
