@@ -306,6 +306,8 @@ describe('a provider', () => {
   });
 
   test('that cannot be reached is asked three times, and the ledger says so', async () => {
+    // One that failed a moment ago is asked once.
+    await gateway.gateway.execute({ type: 'provider.reset-health', id: 'gone' });
     const response = await post('/embeddings', '{"model":"gone-model"}');
     const record = await gateway.record(response.headers.get('x-request-id') ?? '');
     expect(record.attempts).toMatchObject([
