@@ -149,6 +149,10 @@ export function createDesktop(options: DesktopOptions): Desktop {
           loginItem,
           updater,
           changed,
+          refused() {
+            tray?.forget();
+            draw();
+          },
           installUpdate,
           showLogFolder,
         }),

@@ -17,14 +17,16 @@ interface TrayActionPorts {
   loginItem: LoginItem;
   /** The shell's own state was changed here. */
   changed(): void;
+  /** Nothing came of a click, which has changed its checkbox all the same. */
+  refused(): void;
   updater: Pick<Updater, 'check'>;
   installUpdate(): Promise<void>;
   showLogFolder(): void;
 }
 
 export function createTrayActions(ports: TrayActionPorts): TrayActions {
-  const { host, showWindow, language, loginItem, changed, updater } = ports;
-  const attempt = (act: () => Promise<unknown>) => tell(act, language);
+  const { host, showWindow, loginItem, changed, updater } = ports;
+  const attempt = (act: () => Promise<unknown>) => tell(act, ports);
   const execute = (command: CommandInput) => attempt(async () => host.gateway?.execute(command));
   return {
     setGateway: (isOn) => void (isOn ? host.switchOn() : host.switchOff()),
@@ -59,11 +61,12 @@ function switchCommand({ id, isDemo }: TrayProvider, isOn: boolean): CommandInpu
 }
 
 /** A menu has no place for an answer. */
-async function tell(act: () => Promise<unknown>, { messages }: ShellLanguage): Promise<void> {
+async function tell(act: () => Promise<unknown>, { language, refused }: TrayActionPorts): Promise<void> {
   try {
     await act();
   } catch (error) {
-    await dialog.showMessageBox({ type: 'warning', message: describeError(error, messages) });
+    refused();
+    await dialog.showMessageBox({ type: 'warning', message: describeError(error, language.messages) });
   }
 }
 

@@ -6,6 +6,8 @@ import { describeEngine, type TrayActions, type TrayStatus, trayMark, trayMenu }
 
 export interface TrayIcon {
   draw(status: TrayStatus): void;
+  /** The next time everything is drawn, whether it has changed or not. */
+  forget(): void;
   bounds(): Rectangle;
   close(): void;
 }
@@ -38,6 +40,9 @@ export function openTray({ folder, platform, actions, language }: TrayPorts): Tr
       if (platform === 'linux') tray.setContextMenu(menu);
       tray.setImage(icons[trayMark(status)]);
       tray.setToolTip(`Sluice: ${describeEngine(status.engine, language.messages)}`);
+    },
+    forget() {
+      drawn = '';
     },
     bounds: () => tray.getBounds(),
     close: () => tray.destroy(),

@@ -10,7 +10,10 @@ import { clipboard, powerMonitor, shown, TrayDouble } from './system.ts';
 interface MenuLine {
   id: string;
   label: string;
+  /** As main has said. */
   checked: boolean | null;
+  /** As the person sees it. */
+  looksChecked: boolean;
   enabled: boolean;
 }
 
@@ -64,10 +67,12 @@ const controls = {
   }),
   /** By the id of its item. */
   clickMenu({ id }: { id: string }): null {
-    const item = allItems(TrayDouble.current?.menu?.template ?? []).find((each) => each.id === id);
+    const menu = TrayDouble.current?.menu;
+    const item = allItems(menu?.template ?? []).find((each) => each.id === id);
     if (!item?.click) throw new Error(`the menu has no "${id}" to click`);
     // What Electron hands over beside it is used by nobody.
     const { click } = item;
+    if (item.type === 'checkbox') menu?.toggled.add(item);
     return natively(() => Reflect.apply(click, undefined, []));
   },
   clickTray: () => natively(() => TrayDouble.current?.emit('click')),
@@ -148,12 +153,17 @@ export function obey(): void {
 function describeTray(): DesktopState['tray'] {
   const tray = TrayDouble.current;
   if (!tray) return null;
-  const menu = allItems(tray.menu?.template ?? []).filter(({ type }) => type !== 'separator');
+  const items = allItems(tray.menu?.template ?? []).filter(({ type }) => type !== 'separator');
   return {
     icon: tray.image.path,
     toolTip: tray.toolTip,
-    menu: menu.map(({ id = '', label = '', checked = null, enabled = true }) => ({ id, label, checked, enabled })),
+    menu: items.map((item) => describeItem(item, tray.menu?.toggled.has(item) ?? false)),
   };
+}
+
+function describeItem(item: Electron.MenuItemConstructorOptions, isToggled: boolean): MenuLine {
+  const { id = '', label = '', checked = null, enabled = true } = item;
+  return { id, label, checked, looksChecked: (checked ?? false) !== isToggled, enabled };
 }
 
 function allItems(template: Electron.MenuItemConstructorOptions[]): Electron.MenuItemConstructorOptions[] {

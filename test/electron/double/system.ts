@@ -10,6 +10,8 @@ type Template = Electron.MenuItemConstructorOptions[];
 
 export class MenuDouble {
   readonly template: Template;
+  /** Checkboxes that a click has changed, which Electron does whatever comes of it. */
+  readonly toggled = new Set<Electron.MenuItemConstructorOptions>();
 
   constructor(template: Template) {
     this.template = template;
