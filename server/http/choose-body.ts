@@ -1,8 +1,8 @@
 import { differingFailure, type Failure, fleetingFailure } from '../routing/classify-failure.ts';
-import { isPage } from './reply/judge-whole.ts';
+import { isProse } from './reply/judge-whole.ts';
 import { RefusedReply } from './reply/refused-reply.ts';
 import type { AttemptHost, ReplyBody } from './reply/reply-body.ts';
-import { isReadableStream } from './reply/reply-headers.ts';
+import { isEventStream } from './reply/reply-headers.ts';
 import { maxHeldBytes, WholeReply } from './reply/whole-reply.ts';
 import { ChatSplice } from './rescue/chat-splice.ts';
 import type { Download } from './rescue/download.ts';
@@ -16,6 +16,7 @@ import { StreamedReply } from './stream/streamed-reply.ts';
 
 /** What has to be known of a request to read a stream for it. */
 export interface StreamNeeds {
+  isStreamAsked: boolean;
   /** How many answers a chat stream brings beside one another. */
   choices: number;
   /** Usage was asked for by Sluice alone and has to be taken out again. */
@@ -48,12 +49,13 @@ export function chooseBody(host: AttemptHost, needs: StreamNeeds): ChosenBody {
   if (host.status >= 400) return { kind: 'other', body: new RefusedReply(host) };
   if (isBare(host))
     return { kind: 'none', what: `answered with status ${host.status} alone`, failure: fleetingFailure };
-  if (isPage(host.headers)) return { kind: 'none', what: 'answered with a web page', failure: fleetingFailure };
+  if (isProse(host)) return { kind: 'none', what: 'answered with a page of text', failure: fleetingFailure };
   if (download?.isUnderWay && !download.continues(host)) return otherFile;
   if (download?.isUnderWay || download?.begins(host, maxHeldBytes)) {
     return { kind: 'other', body: new DownloadedReply(host, download) };
   }
-  if (!route.stream || !isReadableStream(host.headers)) return { kind: 'other', body: new WholeReply(host) };
+  if (!isEventStream(host.headers)) return { kind: 'other', body: new WholeReply(host) };
+  if (!route.stream || !mayStream(host, needs)) return unaskedStream;
   const body =
     text && rest
       ? new SplicedReply(host, { text, splice: spliceFor(rest, stripUsage), foundAs: rest.foundAs })
@@ -66,6 +68,17 @@ function isBare({ status, method }: AttemptHost): boolean {
   if (status === 204 || status === 205) return method !== 'DELETE';
   return status >= 300 && (status !== 304 || method === 'POST');
 }
+
+/** Speech is asked for as a stream in a way of its own, and what is asked for by GET in the query. */
+function mayStream({ route, method }: AttemptHost, { isStreamAsked }: StreamNeeds): boolean {
+  return isStreamAsked || route.stream === 'speech' || method === 'GET';
+}
+
+const unaskedStream: ChosenBody = {
+  kind: 'none',
+  what: 'answered with a stream of events, which was not asked for',
+  failure: fleetingFailure,
+};
 
 const otherFile: ChosenBody = {
   kind: 'none',

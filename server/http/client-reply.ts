@@ -23,6 +23,8 @@ interface ClientReplyOptions {
   showsAttempts: boolean;
 }
 
+type Pausable = Pick<Exchange, 'pause' | 'resume'>;
+
 /** Whose answer it is, and how many attempts it took. */
 interface Answerer {
   provider: string;
@@ -40,7 +42,7 @@ export class ClientReply {
   #contentType = '';
   #isGone = false;
   /** What waits for the client to read on. */
-  #paused: Exchange | null = null;
+  #paused: Pausable | null = null;
   #keepAlive: NodeJS.Timeout | undefined;
   #mayOpenStream = false;
   #lastWriteMs = 0;
@@ -99,7 +101,7 @@ export class ClientReply {
   }
 
   /** `from` is paused while the client does not read. */
-  write(bytes: Buffer, from: Exchange | undefined): void {
+  write(bytes: Buffer, from: Pausable | undefined): void {
     if (this.#isGone) return;
     this.#bytesOut += bytes.length;
     if (this.#keepAlive) this.#lastWriteMs = performance.now();

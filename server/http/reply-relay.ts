@@ -23,10 +23,12 @@ import { AttemptNotes } from './attempt-notes.ts';
 import { chooseBody, type StreamNeeds } from './choose-body.ts';
 import type { ClientReply } from './client-reply.ts';
 import type { InferenceRoute } from './inference-routes.ts';
+import { saysJson } from './reply/judge-whole.ts';
 import type { AttemptHost, ReplyBody } from './reply/reply-body.ts';
 import { endedEarly } from './reply/reply-break.ts';
 import { isEventStream } from './reply/reply-headers.ts';
 import type { ReplyInspector } from './reply/reply-inspector.ts';
+import { asksForText } from './request/asks-for-text.ts';
 import type { IncomingBody } from './request/incoming-body.ts';
 import { wantsUsage } from './request/wants-usage.ts';
 import type { AttemptTrace } from './request-trace.ts';
@@ -44,7 +46,6 @@ interface RelayOptions {
   /** Of the client's request. */
   body: IncomingBody;
   needs: StreamNeeds;
-  isStreamAsked: boolean;
   firstContentMs: number;
   /** How many attempts there were with this one. */
   number: number;
@@ -92,6 +93,14 @@ export class ReplyRelay implements ReplyHandler, AttemptHost {
     return this.#options.method;
   }
 
+  get isStreamAsked(): boolean {
+    return this.#options.needs.isStreamAsked;
+  }
+
+  get isTextAsked(): boolean {
+    return asksForText(this.route, this.#options.body);
+  }
+
   /** To be called right after sending. */
   attach(exchange: Exchange): void {
     this.#exchange = exchange;
@@ -119,7 +128,7 @@ export class ReplyRelay implements ReplyHandler, AttemptHost {
   }
 
   onSent(): void {
-    if (this.#options.isStreamAsked) this.awaitContent();
+    if (this.isStreamAsked) this.awaitContent();
   }
 
   awaitContent(): void {
@@ -188,16 +197,11 @@ export class ReplyRelay implements ReplyHandler, AttemptHost {
   }
 
   passAsStream(whole: Buffer): boolean {
-    const { isStreamAsked, trace, needs, body } = this.#options;
-    const events = isStreamAsked && this.status < 400 ? streamOfWhole(whole.toString('utf8'), this.route.stream) : null;
+    const { needs, body } = this.#options;
+    const events =
+      this.isStreamAsked && this.status < 400 ? streamOfWhole(whole.toString('utf8'), this.route.stream) : null;
     if (events === null) return false;
-    trace.replyType = eventStreamType;
-    this.headers = {
-      ...this.headers,
-      'content-type': eventStreamType,
-      'content-length': undefined,
-      'content-encoding': undefined,
-    };
+    this.#call(eventStreamType, { 'content-length': undefined, 'content-encoding': undefined });
     const chosen = chooseBody(this, { ...needs, stripUsage: this.route.stream === 'chat' && !wantsUsage(body) });
     if (chosen.kind === 'none') return false;
     this.#body = chosen.body;
@@ -206,9 +210,20 @@ export class ReplyRelay implements ReplyHandler, AttemptHost {
     return true;
   }
 
+  readAsStream(beginning: Buffer): void {
+    this.#call(eventStreamType, { 'content-length': undefined });
+    this.#read();
+    this.awaitContent();
+    this.#body?.take(beginning);
+  }
+
+  callJson(): void {
+    if (!saysJson(this.headers)) this.#call('application/json');
+  }
+
   write(bytes: Buffer): void {
     for (const inspector of this.#inspectors) inspector.take(bytes);
-    this.#options.client.write(bytes, this.#exchange);
+    this.#options.client.write(bytes, this);
   }
 
   complete(last?: Buffer): void {
@@ -271,6 +286,22 @@ export class ReplyRelay implements ReplyHandler, AttemptHost {
 
   insideEvent(isInside: boolean): void {
     this.#options.client.insideEvent = isInside;
+  }
+
+  /** While the client does not read. */
+  pause(): void {
+    this.#exchange?.pause();
+    this.#decoder?.pause();
+  }
+
+  resume(): void {
+    this.#decoder?.resume();
+    this.#exchange?.resume();
+  }
+
+  #call(type: string, more: ResponseHeaders = {}): void {
+    this.#options.trace.replyType = type;
+    this.headers = { ...this.headers, 'content-type': type, ...more };
   }
 
   #take(chunk: Buffer): void {

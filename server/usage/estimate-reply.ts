@@ -90,8 +90,11 @@ function unescaped(json: string): string {
     .replaceAll(/\\([nrtbf"\\/])/g, (_, sign: string) => (sign === '"' || sign === '\\' ? sign : ' '));
 }
 
+/** No model says more in one answer: what is longer holds pictures, sound, or rubbish. */
+const mostTokens = 262_144;
+
 const scaled = (tokens: number, whole: number, part: number) =>
-  part === 0 || whole <= part ? tokens : Math.round((tokens * whole) / part);
+  part === 0 || whole <= part ? tokens : Math.min(mostTokens, Math.round((tokens * whole) / part));
 
 /** A body that was compressed against our wish cannot be read. */
 const isBinary = (bytes: Buffer) => bytes.subarray(0, 64).some((byte) => byte < 0x09);

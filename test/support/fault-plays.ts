@@ -237,6 +237,37 @@ export const endless = play('an endless body', async (scene) => {
   while (await pause(20, scene));
 });
 
+/** The whole answer, and then more of it for ever. */
+export const endlessAfterWhole = play('an answer, again and again', async ({ response, answer, closed }) => {
+  response.writeHead(200, { 'content-type': answer.contentType });
+  const ready = () =>
+    response.write(answer.bytes.toString().repeat(64)) || once(response, 'drain', { signal: closed }).catch(() => {});
+  while (!closed.aborted) {
+    await ready();
+    await setImmediate();
+  }
+});
+
+/** Events, although none were asked for. */
+export const streamForPlain = play('a stream of events', ({ response }) => {
+  response.writeHead(200, { 'content-type': 'text/event-stream' });
+  response.end('data: {"choices":[{"index":0,"delta":{"content":"a"},"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n');
+});
+
+/** The right answer under another name, or none. */
+export const typed = (contentType: string | null) =>
+  play(`an answer called ${contentType ?? 'nothing'}`, ({ response, answer }) => {
+    response.writeHead(200, contentType === null ? {} : { 'content-type': contentType });
+    response.end(answer.bytes);
+  });
+
+/** Said to be compressed, and rubbish. */
+export const encoded = (encoding: string) =>
+  play(`rubbish called ${encoding}`, ({ response, answer }) => {
+    response.writeHead(200, { 'content-type': answer.contentType, 'content-encoding': encoding });
+    response.end(Buffer.alloc(200, 0x9c));
+  });
+
 /** A stream by its name, but not a single line of it ends. */
 export const endlessLine = play('an endless line in place of events', async (scene) => {
   scene.response.writeHead(200, { 'content-type': scene.answer.contentType });

@@ -1,4 +1,5 @@
 /** Whether a whole reply is what its status says. Pure. */
+import type { Capability } from '../../contract/capability.ts';
 import { statusOfError } from '../../routing/classify-failure.ts';
 import { errorIn } from '../../routing/upstream-error.ts';
 import type { ResponseHeaders } from '../../transport/transport.ts';
@@ -17,27 +18,40 @@ const good: Verdict = { kind: 'good' };
 /** Up to this a reply is parsed; a longer one is gone through, which makes no strings and takes less time. */
 const parsedBytes = 16 * 1024;
 
-/** Routes whose replies are JSON, whatever they are called; of the others only those that say so. */
-export function isJson({ capability, content }: InferenceRoute, headers: ResponseHeaders): boolean {
-  const type = headers['content-type'];
-  if (typeof type === 'string' && /^application\/(?:[\w.+-]+\+)?json\b/i.test(type)) return true;
-  return !content && capability !== 'speech' && capability !== 'transcription' && capability !== 'translation';
+/** What a reply is to be, by what was asked for, and what it says it is. */
+export interface ReplyKind {
+  route: InferenceRoute;
+  headers: ResponseHeaders;
+  /** A transcript was asked for as text or subtitles. */
+  isTextAsked: boolean;
 }
 
-/** A transcript as plain text may well be; sound and films are not. */
-function mayBeEmpty({ capability, content }: InferenceRoute, headers: ResponseHeaders): boolean {
-  return content !== true && capability !== 'speech' && String(headers['content-type']).startsWith('text/');
+export function saysJson(headers: ResponseHeaders): boolean {
+  const type = headers['content-type'];
+  return typeof type === 'string' && /^application\/(?:[\w.+-]+\+)?json\b/i.test(type);
 }
 
-/** A page of a portal or proxy, which no route answers with. */
-export function isPage(headers: ResponseHeaders): boolean {
+/** What a reply is read as. Only of sound, films and text that was asked for does it matter what it is called. */
+export type ReplyFormat = 'json' | 'text' | 'media';
+
+export function formatOf({ route, headers, isTextAsked }: ReplyKind): ReplyFormat {
+  if (!isTextAsked && !isMedia(route)) return 'json';
+  if (saysJson(headers)) return 'json';
+  return isTextAsked ? 'text' : 'media';
+}
+
+const isMedia = ({ capability, content }: InferenceRoute) => content === true || capability === 'speech';
+
+/** A page of a portal or proxy, which no route answers with, or text in place of sound. */
+export function isProse({ route, headers }: ReplyKind): boolean {
   const type = headers['content-type'];
-  return typeof type === 'string' && /^text\/html\b/i.test(type);
+  return typeof type === 'string' && (isMedia(route) ? /^text\/(?!event-stream\b)/i : /^text\/html\b/i).test(type);
 }
 
 /** `body` decoded of any compression. */
-export function judgeWhole(body: Buffer, route: InferenceRoute, headers: ResponseHeaders): Verdict {
-  if (!isJson(route, headers)) return body.length === 0 && !mayBeEmpty(route, headers) ? empty : good;
+export function judgeWhole(body: Buffer, route: InferenceRoute, format: ReplyFormat): Verdict {
+  // A transcript of silence may well be empty.
+  if (format !== 'json') return body.length === 0 && format === 'media' ? empty : good;
   try {
     const value = body.length > parsedBytes ? sketch(body) : parse(body);
     return value === undefined ? empty : judgeValue(value, route);
@@ -45,6 +59,32 @@ export function judgeWhole(body: Buffer, route: InferenceRoute, headers: Respons
     return damaged;
   }
 }
+
+/** Whether the beginning of a long reply in JSON is that of an answer: sound so far, not over yet, and with what such an answer is for. */
+export function mayGoOn(beginning: Buffer, { capability }: InferenceRoute): boolean {
+  if (!marks[capability].some((mark) => beginning.includes(mark))) return false;
+  const peek = peekJson(beginning, []);
+  if (peek.ok || beginning[peek.offset] === quote) return true;
+  return peek.offset > beginning.length - longestToken;
+}
+
+/** Members that stand in the first megabyte, whatever their order. */
+const marks: Record<Capability, readonly string[]> = {
+  chat: ['"choices"'],
+  completions: ['"choices"'],
+  // The instructions that a response repeats may be long.
+  responses: ['"response"', '"output"', '"data"'],
+  embeddings: ['"embedding"'],
+  moderations: ['"results"'],
+  images: ['"b64_json"', '"url"'],
+  transcription: ['"text"'],
+  translation: ['"text"'],
+  speech: ['"'],
+  videos: ['"id"'],
+};
+const quote = 0x22;
+/** What may be cut at the end: a word or a number. Of a string that is, the offset is its beginning. */
+const longestToken = 64;
 
 const byteOrderMark = '\uFEFF';
 const empty: Verdict = { kind: 'damaged', what: 'sent an empty answer' };

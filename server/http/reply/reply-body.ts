@@ -23,6 +23,9 @@ export interface ReplyHost {
   readonly route: InferenceRoute;
   /** Of the client's request. */
   readonly method: string;
+  readonly isStreamAsked: boolean;
+  /** A transcript was asked for as text or subtitles. */
+  readonly isTextAsked: boolean;
   readonly isOver: boolean;
   /** Some of it is with the client, so that no other attempt can be the answer. */
   readonly hasBegun: boolean;
@@ -34,6 +37,10 @@ export interface ReplyHost {
   contentCame(): void;
   /** Of a whole reply: the client asked for a stream, and gets the same as one. False where there is no need or no way. */
   passAsStream(whole: Buffer): boolean;
+  /** It is a stream of events under another name, of which this is the beginning. */
+  readAsStream(beginning: Buffer): void;
+  /** It is JSON under another name, in which SDKs would see a mere text. */
+  callJson(): void;
   /** Only after `begin`. */
   write(bytes: Buffer): void;
   /** The client has the whole answer with these bytes. Only after `begin`. */

@@ -27,12 +27,6 @@ export function isEventStream(headers: ResponseHeaders): boolean {
   return typeof type === 'string' && /^text\/event-stream\b/i.test(type);
 }
 
-/** Its events can be told apart. What is compressed in a way that `stream-decoder` does not know is passed on as it is. */
-export function isReadableStream(headers: ResponseHeaders): boolean {
-  const encoding = headers['content-encoding'];
-  return isEventStream(headers) && (encoding === undefined || encoding === 'identity');
-}
-
 /** What an upstream tells of its own limits would contradict those that Sluice holds the client to. */
 const rateLimitPrefix = /^(?:x-)?ratelimit(?:-|$)/;
 

@@ -5,20 +5,25 @@
 import { promisify } from 'node:util';
 import { brotliDecompress, gunzip, inflate } from 'node:zlib';
 import type { Capability } from '../../contract/capability.ts';
-import { classifyAnswer } from '../../routing/classify-failure.ts';
+import { classifyAnswer, type Failure, fleetingFailure } from '../../routing/classify-failure.ts';
 import type { TransportError } from '../../transport/transport-error.ts';
-import { isJson, judgeWhole } from './judge-whole.ts';
+import { type Encoding, encodingOf } from './encodings.ts';
+import { beginsLikeAnEvent } from './event-beginning.ts';
+import { formatOf, judgeWhole, mayGoOn, type ReplyFormat } from './judge-whole.ts';
 import type { ReplyBody, ReplyHost } from './reply-body.ts';
 import { brokenBy } from './reply-break.ts';
-import { isEventStream } from './reply-headers.ts';
 
-/** What is longer passes as it comes. */
+/** What is longer passes as it comes, if there are answers of that length. */
 export const maxHeldBytes = 8 * 1024 * 1024;
-/** What a model writes is never as long as this: such a reply has no end. */
+/** No other JSON is ever as long as this: such a reply has no end. */
 const maxWrittenBytes = 32 * 1024 * 1024;
-const written: readonly Capability[] = ['chat', 'completions', 'moderations', 'transcription', 'translation'];
+const long: readonly Capability[] = ['embeddings', 'images'];
+/** From here on JSON has to look like an answer of its route. */
+const plausibleBytes = 1024 * 1024;
+/** Once more would be as long. */
+const endless: Failure = { ...fleetingFailure, mayPass: false };
 
-const decoders: Record<string, (bytes: Buffer, options: { maxOutputLength: number }) => Promise<Buffer>> = {
+const decoders: Record<Encoding, (bytes: Buffer, options: { maxOutputLength: number }) => Promise<Buffer>> = {
   gzip: promisify(gunzip),
   deflate: promisify(inflate),
   br: promisify(brotliDecompress),
@@ -26,18 +31,25 @@ const decoders: Record<string, (bytes: Buffer, options: { maxOutputLength: numbe
 
 export class WholeReply implements ReplyBody {
   readonly #host: ReplyHost;
-  readonly #maxBytes: number;
-  readonly #isWritten: boolean;
-  readonly #isText: boolean;
+  readonly #encoding: Encoding | null;
+  #format: ReplyFormat;
+  /** What is longer may pass as it comes. */
+  readonly #mayPass: boolean;
+  #maxBytes: number;
+  /** From how many bytes on it has to look like an answer that may go on. */
+  #plausibleFrom = plausibleBytes;
   #hasContent = false;
   #held: Buffer[] = [];
   #bytes = 0;
 
   constructor(host: ReplyHost) {
     this.#host = host;
-    this.#isWritten = written.includes(host.route.capability);
-    this.#isText = isTextual(host);
-    this.#maxBytes = maxBytesOf(host, this.#isText, this.#isWritten);
+    this.#encoding = encodingOf(host.headers);
+    this.#format = formatOf(host);
+    const isMedia = this.#format === 'media';
+    this.#mayPass = isMedia || long.includes(host.route.capability);
+    if (isMedia) this.#maxBytes = maxBytesOfMedia(host);
+    else this.#maxBytes = this.#mayPass ? maxHeldBytes : maxWrittenBytes;
   }
 
   take(chunk: Buffer): void {
@@ -45,12 +57,13 @@ export class WholeReply implements ReplyBody {
       this.#host.write(chunk);
       return;
     }
-    if (!this.#hasContent) this.#lookForContent(chunk);
+    if (!this.#hasContent && !this.#looksGood(chunk)) return;
     this.#held.push(chunk);
     this.#bytes += chunk.length;
-    if (this.#bytes <= this.#maxBytes) return;
-    if (this.#isWritten && this.#maxBytes > 0) this.#host.damaged('sent an answer without end');
-    else this.#passOn();
+    const isRubbish = this.#bytes > this.#plausibleFrom && !this.#isPlausible();
+    if (!isRubbish && this.#bytes <= this.#maxBytes) return;
+    if (!isRubbish && this.#mayPass) this.#passOn();
+    else this.#host.damaged('sent an answer without end', endless);
   }
 
   end(): void {
@@ -60,9 +73,8 @@ export class WholeReply implements ReplyBody {
     }
     const [first = empty] = this.#held;
     const body = this.#held.length > 1 ? Buffer.concat(this.#held) : first;
-    const encoding = this.#host.headers['content-encoding'];
-    if (encoding === undefined || encoding === 'identity' || body.length === 0) this.#settle(body, body);
-    else void this.#settleEncoded(body, typeof encoding === 'string' ? decoders[encoding] : undefined);
+    if (this.#encoding === null || body.length === 0) this.#settle(body, body);
+    else void this.#settleEncoded(body, decoders[this.#encoding]);
   }
 
   fail(error: TransportError): void {
@@ -74,32 +86,61 @@ export class WholeReply implements ReplyBody {
     return false;
   }
 
-  /** Some upstreams send blanks while they think, as others send comments in a stream. */
-  #lookForContent(chunk: Buffer): void {
-    this.#hasContent = !this.#isText || !isBlank(chunk);
+  /** Until there is content. Some upstreams send blanks while they think, as others send comments in a stream. */
+  #looksGood(chunk: Buffer): boolean {
+    const start = this.#format === 'media' ? 0 : chunk.findIndex(isNoBlank);
+    this.#hasContent = start !== -1;
     if (!this.#hasContent && this.#bytes === 0) this.#host.awaitContent();
     else if (this.#hasContent && this.#bytes > 0) this.#host.contentCame();
+    if (!this.#hasContent || this.#encoding !== null) return true;
+    if (this.#format === 'media') this.#lookForError(chunk);
+    return this.#format !== 'json' || this.#beginsAsJson(chunk, start);
+  }
+
+  /** Else it is damaged, or taken for the stream that it is, whatever it is called. */
+  #beginsAsJson(chunk: Buffer, start: number): boolean {
+    const isStream = this.#host.isStreamAsked && beginsLikeAnEvent(chunk.subarray(start));
+    const isGood = !isStream && jsonBeginnings.has(chunk[start]);
+    if (isStream) this.#host.readAsStream(Buffer.concat([...this.#held, chunk]));
+    else if (!isGood) this.#host.damaged('sent an answer that is no valid JSON');
+    return isGood;
+  }
+
+  /** An error in place of sound is held, to be judged. */
+  #lookForError(chunk: Buffer): void {
+    if (!errorOnTop.test(chunk.toString('latin1', 0, 64))) return;
+    this.#format = 'json';
+    this.#maxBytes = maxHeldBytes;
+  }
+
+  /** Asked twice: early, so that rubbish is soon known for what it is, and before it is passed on unseen. */
+  #isPlausible(): boolean {
+    const isLast = !this.#mayPass || this.#plausibleFrom === this.#maxBytes;
+    this.#plausibleFrom = isLast ? Number.POSITIVE_INFINITY : this.#maxBytes;
+    const isReadable = this.#format === 'json' && this.#encoding === null;
+    return !isReadable || mayGoOn(Buffer.concat(this.#held), this.#host.route);
   }
 
   #passOn(): void {
+    if (this.#format === 'json') this.#host.callJson();
     if (!this.#host.begin()) return;
     for (const chunk of this.#held) this.#host.write(chunk);
     this.#held = [];
   }
 
   /** Compressed unasked. The client gets the bytes as they came; whether they can be read is seen here. */
-  async #settleEncoded(body: Buffer, decode: (typeof decoders)[string] | undefined): Promise<void> {
-    const plain = decode ? await decode(body, { maxOutputLength: maxWrittenBytes }).catch(() => null) : body;
+  async #settleEncoded(body: Buffer, decode: (typeof decoders)[Encoding]): Promise<void> {
+    const plain = await decode(body, { maxOutputLength: maxWrittenBytes }).catch(() => null);
     if (this.#host.isOver) return;
     if (plain === null) this.#host.damaged('sent a compressed answer that is damaged');
-    else if (plain === body) this.#pass(body, body);
     else this.#settle(body, plain);
   }
 
   #settle(body: Buffer, plain: Buffer): void {
-    const { route, headers, method, status } = this.#host;
+    const { method, status } = this.#host;
+    if (this.#format === 'json' && plain.length > 0) this.#host.callJson();
     const isBare = method === 'HEAD' || status === 204 || status === 304;
-    const verdict = isBare ? null : judgeWhole(plain, route, headers);
+    const verdict = isBare ? null : judgeWhole(plain, this.#host.route, this.#format);
     if (verdict?.kind === 'damaged') this.#host.damaged(verdict.what);
     else if (verdict?.kind === 'error') this.#refused(body, plain, verdict.status);
     else this.#pass(body, plain);
@@ -120,19 +161,15 @@ export class WholeReply implements ReplyBody {
 
 const empty = Buffer.alloc(0);
 
-function isTextual({ headers, route }: ReplyHost): boolean {
-  const type = headers['content-type'];
-  return isJson(route, headers) || (typeof type === 'string' && /^text\//i.test(type));
-}
+const isNoBlank = (byte: number) => byte > 0x20;
 
-const isBlank = (chunk: Buffer) => chunk.every((byte) => byte <= 0x20);
+/** Of an object, a list or a byte order mark. */
+const jsonBeginnings = new Set<number | undefined>([0x7b, 0x5b, 0xef]);
+const errorOnTop = /^\s*\{\s*"error"\s*:/;
 
-function maxBytesOf({ headers }: ReplyHost, isText: boolean, isWritten: boolean): number {
-  // One whose events cannot be told apart, since it is compressed.
-  if (isEventStream(headers)) return 0;
+function maxBytesOfMedia({ headers }: ReplyHost): number {
   const length = headers['content-length'];
   if (typeof length === 'string') return Number(length) <= maxHeldBytes ? maxHeldBytes : 0;
   // Sound that is made while it is heard must not wait for its end; but what is packed may be damaged where nobody sees it.
-  if (!isText) return headers['content-encoding'] === undefined ? 0 : maxHeldBytes;
-  return isWritten ? maxWrittenBytes : maxHeldBytes;
+  return headers['content-encoding'] === undefined ? 0 : maxHeldBytes;
 }

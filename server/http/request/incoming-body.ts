@@ -55,6 +55,7 @@ const looked = [
   'echo',
   'suffix',
   'seconds',
+  'response_format',
   'prompt_cache_key',
 ] as const;
 

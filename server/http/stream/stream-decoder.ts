@@ -5,6 +5,7 @@
 import { constants, createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import type { ResponseHeaders } from '../../transport/transport.ts';
 import { TransportError } from '../../transport/transport-error.ts';
+import { type Encoding, encodingOf } from '../reply/encodings.ts';
 import { isEventStream } from '../reply/reply-headers.ts';
 
 interface DecodedStream {
@@ -16,26 +17,21 @@ interface DecodedStream {
 const { Z_SYNC_FLUSH, BROTLI_OPERATION_FLUSH } = constants;
 const decoders = {
   gzip: () => createGunzip({ flush: Z_SYNC_FLUSH }),
-  'x-gzip': () => createGunzip({ flush: Z_SYNC_FLUSH }),
   deflate: () => createInflate({ flush: Z_SYNC_FLUSH }),
   br: () => createBrotliDecompress({ flush: BROTLI_OPERATION_FLUSH }),
 };
 
-const isKnown = (name: unknown): name is keyof typeof decoders =>
-  typeof name === 'string' && Object.hasOwn(decoders, name);
-
 /** Whether a reply with these headers is an event stream that `StreamDecoder` can open. */
 export function isPackedStream(headers: ResponseHeaders): boolean {
-  return isEventStream(headers) && isKnown(headers['content-encoding']);
+  return isEventStream(headers) && encodingOf(headers) !== null;
 }
 
 export class StreamDecoder {
-  readonly #decoder: ReturnType<(typeof decoders)['gzip' | 'br']>;
+  readonly #decoder: ReturnType<(typeof decoders)[Encoding]>;
 
   /** Only for headers that `isPackedStream` takes. */
   constructor(headers: ResponseHeaders, to: DecodedStream) {
-    const encoding = headers['content-encoding'];
-    this.#decoder = decoders[isKnown(encoding) ? encoding : 'gzip']();
+    this.#decoder = decoders[encodingOf(headers) ?? 'gzip']();
     this.#decoder.on('data', (chunk: Buffer) => to.data(chunk));
     this.#decoder.on('end', () => to.end());
     this.#decoder.on('error', (cause) => {
@@ -45,6 +41,15 @@ export class StreamDecoder {
 
   push(chunk: Buffer): void {
     this.#decoder.write(chunk);
+  }
+
+  /** What little came may be a thousand times as much when it is opened. */
+  pause(): void {
+    this.#decoder.pause();
+  }
+
+  resume(): void {
+    this.#decoder.resume();
   }
 
   end(): void {

@@ -6,6 +6,7 @@
 import type { GatewayError } from '../../contract/errors.ts';
 import { SseGate } from '../../transport/sse-gate.ts';
 import type { TransportError } from '../../transport/transport-error.ts';
+import { beginsLikeAnEvent } from '../reply/event-beginning.ts';
 import type { AttemptHost, ReplyBody } from '../reply/reply-body.ts';
 import { brokenBy, endedEarly } from '../reply/reply-break.ts';
 import { type FirstError, refuseWith, sayingOf } from './first-event.ts';
@@ -220,7 +221,3 @@ export class StreamedReply implements ReplyBody {
 }
 
 const doneEvent = Buffer.from('data: [DONE]\n\n');
-
-/** With a field or a comment. */
-const beginsLikeAnEvent = (bytes: Buffer) =>
-  /^(?:\xef\xbb\xbf)?\s*(?:data|event|id|retry)?:/.test(bytes.toString('latin1', 0, 64));

@@ -154,9 +154,27 @@ export const faultCases: readonly FaultCase[] = [
   one(plays.blanks(idleMs / 12), (call) => (call.kind === 'binary' ? null : silent(call))),
   one(plays.redirectLoop, nextTarget(502)),
   one(plays.endlessLine, onlyStreams(badAnswer)),
-  // Comments alone are no content; bytes without end are cut at the total limit.
-  one(plays.endless, (call) => (call.kind === 'stream' ? silent(call) : endlessAnswer(call))),
+  // Comments alone are no content; sound and films without end are cut at the total limit.
+  one(plays.endless, (call) => {
+    if (call.kind === 'stream') return silent(call);
+    return call.kind === 'json' ? nextTarget(502)(call) : endlessAnswer(call);
+  }),
+  one(plays.endlessAfterWhole, onlyJson(nextTarget(502))),
+  one(plays.streamForPlain, onlyJson(badAnswer)),
+  one(plays.typed('text/plain'), anyType),
+  one(plays.typed('application/octet-stream'), anyType),
+  one(plays.typed(null), anyType),
+  one(plays.encoded('x-gzip'), onlyJson(badAnswer)),
+  one(plays.encoded('GZIP'), onlyJson(badAnswer)),
+  one(plays.encoded('zstd'), onlyJson(badAnswer)),
+  one(plays.encoded('zstd'), onlyStreams(badAnswer)),
 ];
+
+/** JSON and events are known by their beginnings; text is no sound and no film. */
+function anyType(call: OpenAiCall): Expected | null {
+  if (call.path !== '/audio/speech' && call.kind !== 'binary') return fromPrimary();
+  return call.isPinned ? null : { ...badAnswer(call), asked: [1, 3], fallbackAsked: [0, 1] };
+}
 
 /** A 200 that is no answer of the API; whether once more would help nobody can say. */
 function badAnswer(call: OpenAiCall): Expected {

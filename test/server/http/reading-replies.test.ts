@@ -1,7 +1,7 @@
 /** What is told of a reply by looking at it: whole ones, single events, and what of a chat has gone out. */
 import { describe, expect, test } from 'vitest';
 import { findRoute } from '../../../server/http/inference-routes.ts';
-import { judgeWhole } from '../../../server/http/reply/judge-whole.ts';
+import { formatOf, judgeWhole } from '../../../server/http/reply/judge-whole.ts';
 import { continuedBody } from '../../../server/http/rescue/continued-body.ts';
 import { ChatText } from '../../../server/http/stream/chat-text.ts';
 import { sayingOf } from '../../../server/http/stream/first-event.ts';
@@ -11,8 +11,10 @@ import { takeAll } from '../../../server/http/stream/stream-text.ts';
 import { prefillOf } from '../../../server/providers/prefill.ts';
 
 const json = { 'content-type': 'application/json' };
-const judge = (path: string, body: string, headers = json, method = 'POST') =>
-  judgeWhole(Buffer.from(body), findRoute(method, path).route, headers).kind;
+const judge = (path: string, body: string, { headers = json, method = 'POST', isTextAsked = false } = {}) => {
+  const { route } = findRoute(method, path);
+  return judgeWhole(Buffer.from(body), route, formatOf({ route, headers, isTextAsked })).kind;
+};
 
 describe('a whole reply', () => {
   const long = 'x'.repeat(20_000);
@@ -59,19 +61,23 @@ describe('a whole reply', () => {
   });
 
   test('of a job that failed is a good answer to who asks about it', () => {
-    expect(judge('/videos/video_1', '{"id":"video_1","error":{"code":"x"}}', json, 'GET')).toBe('good');
-    expect(judge('/videos/video_1', '{"error":{"code":"x"}}', json, 'GET')).toBe('error');
+    expect(judge('/videos/video_1', '{"id":"video_1","error":{"code":"x"}}', { method: 'GET' })).toBe('good');
+    expect(judge('/videos/video_1', '{"error":{"code":"x"}}', { method: 'GET' })).toBe('error');
   });
 
   test('of sound cannot be empty, a transcript of silence can', () => {
-    expect(judge('/audio/speech', '', { 'content-type': 'audio/wav' })).toBe('damaged');
-    expect(judge('/audio/transcriptions', '', { 'content-type': 'text/plain' })).toBe('good');
+    expect(judge('/audio/speech', '', { headers: { 'content-type': 'audio/wav' } })).toBe('damaged');
+    const headers = { 'content-type': 'text/plain' };
+    expect(judge('/audio/transcriptions', '', { headers, isTextAsked: true })).toBe('good');
+    expect(judge('/audio/transcriptions', '', { headers })).toBe('damaged');
     expect(judge('/audio/transcriptions', '')).toBe('damaged');
   });
 
   test('need not be JSON where the route has other answers', () => {
-    expect(judge('/audio/speech', 'RIFF', { 'content-type': 'audio/wav' })).toBe('good');
-    expect(judge('/audio/transcriptions', 'Hello', { 'content-type': 'text/plain' })).toBe('good');
+    expect(judge('/audio/speech', 'RIFF', { headers: { 'content-type': 'audio/wav' } })).toBe('good');
+    const headers = { 'content-type': 'text/plain' };
+    expect(judge('/audio/transcriptions', 'Hello', { headers, isTextAsked: true })).toBe('good');
+    expect(judge('/audio/transcriptions', 'upstream connect error', { headers })).toBe('damaged');
     expect(judge('/audio/speech', '{"error":{"code":"x"}}')).toBe('error');
   });
 });

@@ -79,3 +79,8 @@ test('sound, pictures and what was compressed are not read', () => {
   const gzip = Buffer.from([0x1f, 0x8b, 0x08, 0x00, 0x00]);
   expect(estimateReply({ tail: gzip, bytes: 5, contentType: 'application/json' })).toBeNull();
 });
+
+test('nobody says more than a quarter of a million tokens', () => {
+  const tail = Buffer.from('a'.repeat(10_000));
+  expect(estimateReply({ tail, bytes: 256 * 1024 * 1024, contentType: 'application/json' })).toBe(262_144);
+});

@@ -24,6 +24,8 @@ const packed: [string, Buffer][] = [
   ['gzip', gzipSync(events)],
   ['deflate', deflateSync(events)],
   ['br', brotliCompressSync(events)],
+  ['GZIP', gzipSync(events)],
+  ['x-gzip', gzipSync(events)],
 ];
 
 test.each(packed)('opens %s, whatever the pieces', async (encoding, bytes) => {

@@ -16,6 +16,8 @@ class Host implements AttemptHost {
   readonly status = 200;
   readonly headers = {};
   readonly method = 'POST';
+  readonly isStreamAsked = true;
+  readonly isTextAsked = false;
   readonly route = findRoute('POST', '/chat/completions').route;
   hasBegun = false;
   isOver = false;
@@ -50,6 +52,8 @@ class Host implements AttemptHost {
   passAsStream() {
     return false;
   }
+  readAsStream() {}
+  callJson() {}
   insideEvent() {}
   droppedEvent() {
     this.dropped++;

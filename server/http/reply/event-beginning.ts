@@ -1,0 +1,4 @@
+/** Whether bytes that should be a stream of events begin as one: with a field or a comment. */
+export function beginsLikeAnEvent(bytes: Buffer): boolean {
+  return /^(?:\xef\xbb\xbf)?\s*(?:data|event|id|retry)?:/.test(bytes.toString('latin1', 0, 64));
+}

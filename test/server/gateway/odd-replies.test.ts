@@ -1,0 +1,69 @@
+/** Replies that are not what they are called, or longer than most: the client gets what is in them, or another target's. */
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { json, type Script } from '../../support/upstream.ts';
+import { answer, chat, startTwo, type TwoUpstreams, textOf } from './two-upstreams.ts';
+
+const good = { id: 'x', object: 'chat.completion', choices: [{ index: 0, message: { content: 'Hi' } }] };
+let both: TwoUpstreams;
+
+beforeEach(async () => {
+  both = await startTwo({ retries: 1, fallbacks: 1 });
+  both.two.answer((_request, response) => json(response, { ...good, id: 'of two', data: [{ embedding: [1] }] }));
+});
+afterEach(() => both.stop());
+
+const called =
+  (type: string | undefined, body: string | Buffer): Script =>
+  (_request, response) =>
+    void response.writeHead(200, type === undefined ? {} : { 'content-type': type }).end(body);
+
+const wrongTypes = ['text/plain', 'application/octet-stream', 'audio/mpeg', undefined];
+
+test.each(wrongTypes)('JSON that is called %s is told as JSON, and its usage is read', async (type) => {
+  both.one.answer(called(type, JSON.stringify({ ...good, usage: { prompt_tokens: 3, completion_tokens: 4 } })));
+  const reply = await both.gateway.client.chat.completions.create({ model: 'gpt-x', messages: [] });
+  expect(reply.choices[0]?.message.content).toBe('Hi');
+  expect((await both.gateway.record()).usage).toEqual({ inputTokens: 3, outputTokens: 4 });
+});
+
+test.each([...wrongTypes, 'application/json'])('a stream that is called %s is read as one', async (type) => {
+  both.one.answer(called(type, answer('one', 'Hel', 'lo').join('')));
+  const response = await both.gateway.fetch('/chat/completions', chat());
+  expect(response.headers.get('content-type')).toMatch(/^text\/event-stream/);
+  expect(textOf(await response.text())).toBe('Hello');
+  expect(both.two.seen).toHaveLength(0);
+});
+
+test('an error that is called sound is told as the error', async () => {
+  for (const one of [both.one, both.two]) one.answer(called('audio/mpeg', '{"error":{"message":"No such voice"}}'));
+  const body = JSON.stringify({ model: 'gpt-x', input: 'Hi', voice: 'x' });
+  const headers = { 'content-type': 'application/json' };
+  const response = await both.gateway.fetch('/audio/speech', { method: 'POST', headers, body });
+  expect([response.status, response.headers.get('content-type')]).toEqual([502, 'application/json']);
+  expect(await response.json()).toMatchObject({ error: { message: 'No such voice' } });
+});
+
+const embed = (path = '/embeddings') => {
+  const headers = { 'content-type': 'application/json' };
+  const body = JSON.stringify({ model: 'gpt-x', input: 'Hi', prompt: 'Hi' });
+  return both.gateway.fetch(path, { method: 'POST', headers, body });
+};
+
+test.each([
+  ['/embeddings', JSON.stringify({ object: 'list', data: [{ embedding: Array.from({ length: 600_000 }, Math.sin) }] })],
+  ['/images/generations', JSON.stringify({ created: 1, data: [{ b64_json: 'A'.repeat(20_000_000) }] })],
+])('a long answer of %s passes', async (path, body) => {
+  both.one.answer(called('application/json', body));
+  const text = await (await embed(path)).text();
+  expect(text === body).toBe(true);
+});
+
+test.each([
+  ['cut at a bracket', (body: string) => body.slice(0, body.lastIndexOf('}', body.length - 20) + 1)],
+  ['garbled in the middle', (body: string) => `${body.slice(0, 30_000)}\0{{{${body.slice(30_004)}`],
+  ['followed by another', (body: string) => body.repeat(200)],
+])('a long answer that is %s is had from the next target', async (_what, spoil) => {
+  const list = [{ embedding: Array.from({ length: 3_000 }, Math.sin) }, { embedding: [1] }];
+  both.one.answer(called('application/json', spoil(JSON.stringify({ object: 'list', data: list, model: 'gpt-x' }))));
+  expect(await (await embed()).json()).toMatchObject({ id: 'of two' });
+});
