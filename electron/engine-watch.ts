@@ -10,7 +10,7 @@ import type { Gateway } from '../server/gateway.ts';
 import type { EngineHost } from './engine-host.ts';
 import type { TrayProvider, TrayStatus } from './tray-menu.ts';
 
-type EngineFacts = Pick<TrayStatus, 'engine' | 'providers' | 'defaultGroupModels' | 'keys' | 'today' | 'lastError'>;
+type EngineFacts = Pick<TrayStatus, 'engine' | 'providers' | 'defaultGroup' | 'keys' | 'today' | 'lastError'>;
 
 interface EngineWatch {
   readonly facts: EngineFacts;
@@ -89,7 +89,7 @@ export function watchEngine({ host, changed, onEvent }: EngineWatchPorts): Engin
       return {
         engine: host.state,
         providers: views?.providers.map(toTrayProvider) ?? [],
-        defaultGroupModels: views?.groups.find(({ id }) => id === 'default')?.models ?? null,
+        defaultGroup: toTrayGroup(views?.groups.find(({ id }) => id === 'default')),
         keys: views?.keys.filter((key) => key.canReveal).map(({ id, name }) => ({ id, name: name ?? id })) ?? [],
         today,
         lastError,
@@ -106,6 +106,11 @@ function withEvent(views: Views, event: ControlEvent): Views {
   if (event.type !== 'provider-changed') return views;
   const { provider } = event;
   return { ...views, providers: views.providers.map((old) => (old.id === provider.id ? provider : old)) };
+}
+
+/** Without what is used of its limits, which would redraw the menu all the time. */
+function toTrayGroup(group: ConfigViews['groups'][number] | undefined): TrayStatus['defaultGroup'] {
+  return group ? { models: group.models, policy: group.policy, limits: group.limits } : null;
 }
 
 function toTrayProvider(provider: ConfigViews['providers'][number]): TrayProvider {

@@ -1,9 +1,11 @@
 /** The texts of tray, dialogs and notifications; those of the window are its own. */
 import type { TextsOf } from '../server/contract/coded.ts';
+import type { Budget } from '../server/contract/config.ts';
 import { controlProblemTexts } from '../server/contract/control-problem-texts.ts';
 import { controlProblemTextsZh } from '../server/contract/control-problem-texts-zh.ts';
 import type { NotificationKind } from '../server/contract/ipc.ts';
 import type { FailureClass } from '../server/contract/ledger.ts';
+import type { Policy } from '../server/contract/policy.ts';
 import type { ProviderBlock } from '../server/contract/provider-block.ts';
 import type { StartProblems } from './start-problem.ts';
 
@@ -44,7 +46,28 @@ const en = {
     rejected: 'it refuses the requests',
     'client-gone': 'clients left',
   } satisfies Record<FailureClass, string>,
-  defaultGroup: (models: string) => `Default group: ${models}`,
+  defaultGroup: (models: string, strategy: string) => `Default group: ${models}, ${strategy}`,
+  /** Who goes first. */
+  strategies: {
+    priority: 'as ordered',
+    weighted: 'by weight',
+    'round-robin': 'credentials in turn',
+    'lowest-latency': 'fastest first',
+    'lowest-price': 'cheapest first',
+    sticky: 'conversations stay',
+  } satisfies Record<Policy['strategy'], string>,
+  groupLimits: (limits: string[]) => `Its limits: ${limits.join(', ')}`,
+  limits: {
+    requestsPerMinute: (count: string) => `${count} requests a minute`,
+    tokensPerMinute: (count: string) => `${count} tokens a minute`,
+    concurrent: (count: string) => `${count} at the same time`,
+    budgets: {
+      day: (amount: string) => `${amount} a day`,
+      week: (amount: string) => `${amount} a week`,
+      month: (amount: string) => `${amount} a month`,
+      total: (amount: string) => `${amount} in total`,
+    } satisfies Record<Budget['per'], (amount: string) => string>,
+  },
   allModels: 'all models',
   noDefaultGroup: 'No default group',
   today: (requests: string, tokens: string, cost: string) => `Today: ${requests} requests, ${tokens} tokens, ${cost}`,
@@ -69,7 +92,7 @@ const en = {
   commandFailed: (reason: string) => reason,
   controlProblems: controlProblemTexts,
   budgetReached: (percent: number, amount: string) => `${percent} % of ${amount} is used.`,
-  tokens: (amount: number) => `${amount} tokens`,
+  tokens: (amount: string) => `${amount} tokens`,
   notifications: {
     'provider-unusable': {
       title: (name: string) => `${name} cannot be used`,
@@ -134,7 +157,27 @@ const zh: ShellMessages = {
     rejected: '拒绝请求',
     'client-gone': '客户端已离开',
   },
-  defaultGroup: (models) => `默认分组：${models}`,
+  defaultGroup: (models, strategy) => `默认分组：${models}，${strategy}`,
+  strategies: {
+    priority: '按顺序',
+    weighted: '按权重',
+    'round-robin': '凭据轮流',
+    'lowest-latency': '最快的优先',
+    'lowest-price': '最便宜的优先',
+    sticky: '对话保持不变',
+  },
+  groupLimits: (limits) => `其限额：${limits.join('，')}`,
+  limits: {
+    requestsPerMinute: (count) => `每分钟 ${count} 个请求`,
+    tokensPerMinute: (count) => `每分钟 ${count} 个 token`,
+    concurrent: (count) => `同时 ${count} 个`,
+    budgets: {
+      day: (amount) => `每天 ${amount}`,
+      week: (amount) => `每周 ${amount}`,
+      month: (amount) => `每月 ${amount}`,
+      total: (amount) => `总计 ${amount}`,
+    },
+  },
   allModels: '全部模型',
   noDefaultGroup: '没有默认分组',
   today: (requests, tokens, cost) => `今天：${requests} 个请求，${tokens} 个 token，${cost}`,

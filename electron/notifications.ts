@@ -47,7 +47,10 @@ export function createNotifications({ settings, language, clicked }: Notificatio
       const { messages } = language;
       if (event.type === 'limit-reached') {
         const { name, percent, budget } = event.notice;
-        const amount = budget.unit === 'usd' ? `$${budget.amount}` : messages.tokens(budget.amount);
+        const amount =
+          budget.unit === 'usd'
+            ? `$${budget.amount}`
+            : messages.tokens(new Intl.NumberFormat(language.locale).format(budget.amount));
         show('budget-reached', name, messages.budgetReached(percent, amount));
       }
       for (const { id, name } of configOf(event).keys ?? []) keyNames.set(id, name ?? id);

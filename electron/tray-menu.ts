@@ -7,12 +7,13 @@ import type { ProviderHealthView } from '../server/contract/provider-views.ts';
 import type { EngineState } from './engine-host.ts';
 import type { ShellMessages } from './messages.ts';
 import type { ShellLanguage } from './shell-language.ts';
+import { describeGroup, type TrayGroup } from './tray-group.ts';
 
 export interface TrayStatus {
   engine: EngineState;
   providers: readonly TrayProvider[];
-  /** Patterns of the models of the group `default`; null: there is no such group. */
-  defaultGroupModels: readonly string[] | null;
+  /** The group `default`, which a key is in unless another is named; null: there is no such group. */
+  defaultGroup: TrayGroup | null;
   /** Those whose secret was kept. */
   keys: readonly { id: string; name: string }[];
   /** Null until it is known; `costUsd` is null where no cost of today is known. */
@@ -126,10 +127,10 @@ function describeProvider({ name, enabled, problem, health }: TrayProvider, mess
     : messages.unusable(name, messages.failures[health.failure]);
 }
 
-function figures(status: TrayStatus, actions: TrayActions, { messages, locale }: ShellLanguage): Item[] {
-  const { defaultGroupModels: models, today, lastError } = status;
-  const group = models === null ? messages.noDefaultGroup : messages.defaultGroup(describeModels(models, messages));
-  const items: Item[] = [{ id: 'default-group', label: group, enabled: false }];
+function figures(status: TrayStatus, actions: TrayActions, language: ShellLanguage): Item[] {
+  const { defaultGroup, today, lastError } = status;
+  const { messages, locale } = language;
+  const items = groupItems(defaultGroup, language);
   if (today) {
     const number = new Intl.NumberFormat(locale);
     const money = new Intl.NumberFormat(locale, { style: 'currency', currency: 'USD' });
@@ -145,8 +146,12 @@ function figures(status: TrayStatus, actions: TrayActions, { messages, locale }:
   return items;
 }
 
-function describeModels(models: readonly string[], { allModels }: ShellMessages): string {
-  return models.includes('*') ? allModels : models.join(', ');
+function groupItems(group: TrayGroup | null, language: ShellLanguage): Item[] {
+  if (!group) return [{ id: 'default-group', label: language.messages.noDefaultGroup, enabled: false }];
+  const { profile, limits } = describeGroup(group, language);
+  const items: Item[] = [{ id: 'default-group', label: profile, enabled: false }];
+  if (limits !== null) items.push({ id: 'default-group-limits', label: limits, enabled: false });
+  return items;
 }
 
 function keyItem({ engine, keys }: TrayStatus, actions: TrayActions, messages: ShellMessages): Item {

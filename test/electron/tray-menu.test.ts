@@ -1,8 +1,11 @@
 import type { MenuItemConstructorOptions } from 'electron';
 import { describe, expect, it } from 'vitest';
 import { messagesFor } from '../../electron/messages.ts';
+import type { TrayGroup } from '../../electron/tray-group.ts';
 import { type TrayActions, type TrayProvider, type TrayStatus, trayMark, trayMenu } from '../../electron/tray-menu.ts';
+import { limitsSchema } from '../../server/contract/config.ts';
 import type { UpdateView } from '../../server/contract/ipc.ts';
+import { policySchema } from '../../server/contract/policy.ts';
 import { wellProvider } from '../support/health.ts';
 
 const main: TrayProvider = {
@@ -16,10 +19,11 @@ const main: TrayProvider = {
 const noPort = { code: 'port-taken', port: 4810 } as const;
 const lastError = { requestId: 'req_1', what: 'gpt-x: 502' };
 const update: UpdateView = { state: 'idle', version: null, notes: null, percent: null, problem: null };
+const defaultGroup: TrayGroup = { models: ['*'], policy: policySchema.parse({}) };
 const serving: TrayStatus = {
   engine: { kind: 'serving', baseUrl: 'http://127.0.0.1:4810/v1' },
   providers: [main],
-  defaultGroupModels: ['*'],
+  defaultGroup,
   keys: [{ id: 'k1', name: 'editor' }],
   today: { requests: 1234, tokens: 56_789, costUsd: 1.5 },
   lastError: null,
@@ -99,9 +103,14 @@ describe('the menu of the tray', () => {
       { label: 'Main', checked: false },
     ],
     ['that there are no providers', { providers: [] }, 'no-providers', { label: 'No providers yet' }],
-    ['the default group', {}, 'default-group', { label: 'Default group: all models' }],
-    ['its patterns', { defaultGroupModels: ['gpt-*', 'o3'] }, 'default-group', { label: 'Default group: gpt-*, o3' }],
-    ['that there is none', { defaultGroupModels: null }, 'default-group', { label: 'No default group' }],
+    ['the default group', {}, 'default-group', { label: 'Default group: all models, as ordered' }],
+    [
+      'its patterns',
+      { defaultGroup: { ...defaultGroup, models: ['gpt-*', 'o3'] } },
+      'default-group',
+      { label: 'Default group: gpt-*, o3, as ordered' },
+    ],
+    ['that there is none', { defaultGroup: null }, 'default-group', { label: 'No default group' }],
     ['today’s numbers', {}, 'today', { label: 'Today: 1,234 requests, 56,789 tokens, $1.50' }],
     [
       'a cost that nobody knows as such',
@@ -124,6 +133,35 @@ describe('the menu of the tray', () => {
     ],
   ])('shows %s', (_what, changes, id, expected) => {
     expect(itemsOf({ ...serving, ...changes }).get(id)).toMatchObject(expected);
+  });
+
+  it.each([
+    [
+      'en',
+      'Default group: a, b, c, d, …, cheapest first',
+      'Its limits: 1,200 requests a minute, 3 at the same time, $5 a day, 9,000 tokens in total',
+    ],
+    [
+      'zh-CN',
+      '默认分组：a, b, c, d, …，最便宜的优先',
+      '其限额：每分钟 1,200 个请求，同时 3 个，每天 $5，总计 9,000 个 token',
+    ],
+  ])('shows the default group’s profile shortly in %s', (locale, profile, limits) => {
+    const group: TrayGroup = {
+      models: ['a', 'b', 'c', 'd', 'e'],
+      policy: policySchema.parse({ strategy: 'lowest-price' }),
+      limits: limitsSchema.parse({
+        ...{ requestsPerMinute: 1200, concurrent: 3 },
+        budgets: [
+          { unit: 'usd', amount: 5, per: 'day' },
+          { unit: 'tokens', amount: 9000, per: 'total' },
+        ],
+      }),
+    };
+    const items = itemsOf({ ...serving, defaultGroup: group }, locale);
+    expect(items.get('default-group')?.label).toBe(profile);
+    expect(items.get('default-group-limits')?.label).toBe(limits);
+    expect(itemsOf(serving, locale).has('default-group-limits')).toBe(false);
   });
 
   it('leaves out what only a gateway that serves can say', () => {

@@ -1,0 +1,40 @@
+/** What the tray's menu says of the group that keys are in by default. Pure. */
+import type { GroupView } from '../server/contract/access-views.ts';
+import type { Budget } from '../server/contract/config.ts';
+import type { ShellMessages } from './messages.ts';
+import type { ShellLanguage } from './shell-language.ts';
+
+export type TrayGroup = Pick<GroupView, 'models' | 'policy' | 'limits'>;
+
+/** Of its patterns; a menu is narrow. */
+const shownModels = 4;
+
+/** One line for what it allows and who goes first, and one for its limits, if it has any. */
+export function describeGroup(group: TrayGroup, language: ShellLanguage): { profile: string; limits: string | null } {
+  const { messages } = language;
+  const limits = describeLimits(group.limits, language);
+  return {
+    profile: messages.defaultGroup(describeModels(group.models, messages), messages.strategies[group.policy.strategy]),
+    limits: limits.length > 0 ? messages.groupLimits(limits) : null,
+  };
+}
+
+function describeModels(models: readonly string[], { allModels }: ShellMessages): string {
+  if (models.includes('*')) return allModels;
+  const shown = models.slice(0, shownModels).join(', ');
+  return models.length > shownModels ? `${shown}, …` : shown;
+}
+
+function describeLimits(limits: TrayGroup['limits'], { messages, locale }: ShellLanguage): string[] {
+  const number = new Intl.NumberFormat(locale);
+  const { requestsPerMinute, tokensPerMinute, concurrent, budgets = [] } = limits ?? {};
+  const texts = messages.limits;
+  const amountOf = ({ unit, amount }: Budget) =>
+    unit === 'usd' ? `$${number.format(amount)}` : messages.tokens(number.format(amount));
+  return [
+    requestsPerMinute && texts.requestsPerMinute(number.format(requestsPerMinute)),
+    tokensPerMinute && texts.tokensPerMinute(number.format(tokensPerMinute)),
+    concurrent && texts.concurrent(number.format(concurrent)),
+    ...budgets.map((budget) => texts.budgets[budget.per](amountOf(budget))),
+  ].filter((text) => typeof text === 'string');
+}
