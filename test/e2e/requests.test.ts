@@ -127,6 +127,21 @@ it('shows headers and bodies where the group keeps them, and says why there are 
   expect(complaints).toEqual([]);
 });
 
+it('copies a captured body that is no text as what it is, in Base64', async () => {
+  const { page, gateway, context } = await open({ screen, config: { groups: [{ id: 'default', capture: true }] } });
+  await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+  const speech = await gateway.client.audio.speech.create({ model: 'demo-speech', voice: 'alloy', input: 'Hello' });
+  const sound = Buffer.from(await speech.arrayBuffer());
+  await page.getByRole('link', { name: 'POST /v1/audio/speech' }).click();
+  const detail = page.getByRole('dialog', { name: 'Request' });
+  await detail.getByText('Reply body of the provider').click();
+  await detail.getByText('Not text; it is copied as Base64.').waitFor();
+  await detail.getByRole('button', { name: 'Copy Reply body of the provider (Base64)' }).click();
+  await detail.getByRole('button', { name: 'Copied' }).waitFor();
+  const copied = await page.evaluate(() => navigator.clipboard.readText());
+  expect(sound.equals(Buffer.from(copied, 'base64'))).toBe(true);
+});
+
 it.each([...appearances, { width: 380, colorScheme: 'light', locale: 'en-GB' } as const])(
   'fits in $width px, $colorScheme, $locale, and axe finds nothing wrong',
   async ({ width, colorScheme, locale }) => {

@@ -162,5 +162,6 @@ export const requests = {
   responseHeaders: 'Reply headers of the provider',
   requestBody: 'Request body',
   responseBody: 'Reply body',
-  binary: 'Not text.',
+  binary: 'Not text; it is copied as Base64.',
+  asBase64: (what: string) => `${what} (Base64)`,
 };

@@ -155,5 +155,6 @@ export const requests: typeof english.requests = {
   responseHeaders: '提供方的回复标头',
   requestBody: '请求正文',
   responseBody: '回复正文',
-  binary: '不是文本。',
+  binary: '不是文本；以 Base64 复制。',
+  asBase64: (what) => `${what}（以 Base64 编码）`,
 };

@@ -2,6 +2,7 @@ import { Link } from 'wouter';
 import type { HeaderList } from '../../../server/contract/ledger.ts';
 import type { QueryResults } from '../../../server/contract/queries.ts';
 import type { CapturedBody, RequestView } from '../../../server/contract/request-views.ts';
+import { CopyButton } from '../../components/CopyButton.tsx';
 import { CopyLine } from '../../components/CopyLine.tsx';
 import { useMessages } from '../../messages/use-messages.ts';
 import { useControlState } from '../../state/use-control.ts';
@@ -51,12 +52,22 @@ function Headers({ title, headers }: { title: string; headers: HeaderList | null
 }
 
 function Body({ title, body }: { title: string; body: CapturedBody | null }) {
-  const { requests: names } = useMessages();
   if (!body || body.data === '') return null;
   return (
     <details className={classes.body}>
       <summary>{title}</summary>
-      <CopyLine value={body.encoding === 'utf8' ? body.data : names.binary} what={title} />
+      {body.encoding === 'utf8' ? <CopyLine value={body.data} what={title} /> : <Binary body={body} what={title} />}
     </details>
+  );
+}
+
+/** Nothing to be read, but something to be taken along. */
+function Binary({ body, what }: { body: CapturedBody; what: string }) {
+  const { requests: names } = useMessages();
+  return (
+    <div className={classes.binary}>
+      <p className={classes.note}>{names.binary}</p>
+      <CopyButton value={body.data} what={names.asBase64(what)} />
+    </div>
   );
 }
