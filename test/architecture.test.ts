@@ -187,6 +187,15 @@ describe('all sources', () => {
     expect(findCycles(sources)).toEqual([]);
   });
 
+  test('of the window know one another in one direction, types included', () => {
+    const page = sources.filter(({ path }) => path.startsWith('renderer/'));
+    const asIfRun = page.map((source) => ({
+      ...source,
+      imports: source.imports.map((each) => ({ ...each, isTypeOnly: false })),
+    }));
+    expect(findCycles(asIfRun)).toEqual([]);
+  });
+
   test('read process.env in the two entries only', () => {
     const entries = ['server/cli.ts', 'electron/main.ts'];
     const wrong = sources.filter(

@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
 import { useMessages } from '../messages/use-messages.ts';
-import type { ScreenName } from '../views/screens.ts';
+import type { ScreenName } from './Screen.tsx';
 import classes from './Section.module.css';
 
 /** What a screen is about: a section that needs no title besides the screen's. */

@@ -2,10 +2,12 @@ import { ActionIcon } from '@mantine/core';
 import { IconArrowLeft } from '@tabler/icons-react';
 import { type ReactNode, useEffect, useRef } from 'react';
 import { Link } from 'wouter';
+import type { Messages } from '../messages/en.ts';
 import { useLocalization } from '../messages/use-messages.ts';
 import { hasMoved } from '../state/hash-location.ts';
-import type { ScreenName } from '../views/screens.ts';
 import classes from './Screen.module.css';
+
+export type ScreenName = keyof Messages['screens'];
 
 interface ScreenProps {
   name: ScreenName;

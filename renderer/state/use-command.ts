@@ -1,6 +1,6 @@
 import { useState } from 'react';
 import type { CommandInputMap, CommandResults, CommandType } from '../../server/contract/commands.ts';
-import { ControlError } from '../api.ts';
+import { asControlError, type ControlError } from '../api.ts';
 import { useControlStore } from './use-control.ts';
 
 export interface CommandRunner {
@@ -28,7 +28,7 @@ export function useCommand(): CommandRunner {
       try {
         return await store.execute<T>(command);
       } catch (error) {
-        setProblem(error instanceof ControlError ? error : new ControlError(null, String(error)));
+        setProblem(asControlError(error));
         return null;
       } finally {
         setRunning(false);

@@ -1,6 +1,6 @@
 import { createContext, useContext, useEffect, useEffectEvent, useState } from 'react';
 import type { DesktopView, IpcArgument, IpcCalls, OpenedPreset, WindowLanguage } from '../../server/contract/ipc.ts';
-import { ControlError, type DesktopApi, type DesktopCallName } from '../api.ts';
+import { asControlError, type ControlError, type DesktopApi, type DesktopCallName } from '../api.ts';
 
 const DesktopContext = createContext<DesktopApi | null>(null);
 
@@ -26,8 +26,7 @@ export function useDesktop(): Desktop | null {
   const api = useContext(DesktopContext);
   const [view, setView] = useState<DesktopView | null>(null);
   const [problem, setProblem] = useState<ControlError | null>(null);
-  const fail = (error: unknown) =>
-    setProblem(error instanceof ControlError ? error : new ControlError(null, String(error)));
+  const fail = (error: unknown) => setProblem(asControlError(error));
   useEffect(() => {
     if (!api) return;
     // One that asks goes on, whatever comes of it: what has changed is told.

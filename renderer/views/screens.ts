@@ -12,9 +12,7 @@ import {
   IconVectorTriangle,
 } from '@tabler/icons-react';
 import { type ComponentType, type LazyExoticComponent, lazy } from 'react';
-import type { Messages } from '../messages/en.ts';
-
-export type ScreenName = keyof Messages['screens'];
+import type { ScreenName } from '../components/Screen.tsx';
 
 interface ScreenEntry {
   name: ScreenName;

@@ -1,7 +1,7 @@
 import { Switch } from '@mantine/core';
 import { useLocalization } from '../../messages/use-messages.ts';
 import { useControlState } from '../../state/use-control.ts';
-import type { DraftProps } from './GroupForm.tsx';
+import type { DraftProps } from './group-draft.ts';
 
 /** Whether bodies are kept, and what that means. */
 export function CaptureField({ draft, change }: DraftProps) {

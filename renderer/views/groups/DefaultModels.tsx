@@ -4,7 +4,7 @@ import type { ModelView, RefusedDefault } from '../../../server/contract/access-
 import { capabilities } from '../../../server/contract/capability.ts';
 import { FieldPart } from '../../components/FieldPart.tsx';
 import { useMessages } from '../../messages/use-messages.ts';
-import type { DraftProps } from './GroupForm.tsx';
+import type { DraftProps } from './group-draft.ts';
 
 interface DefaultModelsProps extends DraftProps {
   models: readonly ModelView[];

@@ -18,7 +18,7 @@ import { useQuery } from '../../state/use-query.ts';
 import { CaptureField } from './CaptureField.tsx';
 import { DefaultModels } from './DefaultModels.tsx';
 import classes from './Groups.module.css';
-import { draftOf, type GroupDraft, groupOf } from './group-draft.ts';
+import { type DraftProps, draftOf, groupOf } from './group-draft.ts';
 import { ModelPreview } from './ModelPreview.tsx';
 import { differenceOf, type ModelDifference } from './model-difference.ts';
 import { PolicyFields } from './PolicyFields.tsx';
@@ -96,12 +96,6 @@ export function GroupForm({ group }: { group: GroupView }) {
       <ModelPreview models={models} difference={difference} problem={preview.problem} />
     </form>
   );
-}
-
-/** What every part of the form gets. */
-export interface DraftProps {
-  draft: GroupDraft;
-  change(changes: Partial<GroupDraft>): void;
 }
 
 function AllowedModels({ draft, change }: DraftProps) {

@@ -4,8 +4,8 @@ import { useState } from 'react';
 import type { Policy } from '../../../server/contract/policy.ts';
 import { FieldPart } from '../../components/FieldPart.tsx';
 import { useMessages } from '../../messages/use-messages.ts';
-import type { DraftProps } from './GroupForm.tsx';
 import classes from './Groups.module.css';
+import type { DraftProps } from './group-draft.ts';
 import { phases, strategyOrder, usualPolicy } from './policy-draft.ts';
 
 /** Who is asked first, how often, and what happens where a provider fails. */

@@ -5,8 +5,8 @@ import { SortableList } from '../../components/SortableList.tsx';
 import { useMessages } from '../../messages/use-messages.ts';
 import { useControlState } from '../../state/use-control.ts';
 import { useProviderName } from '../providers/use-provider-name.ts';
-import type { DraftProps } from './GroupForm.tsx';
 import classes from './Groups.module.css';
+import type { DraftProps } from './group-draft.ts';
 import { inOrder, orderOf } from './group-draft.ts';
 
 /** Which providers the group may use, and who of them is asked first. `providers`: those that the filter lets through. */

@@ -4,6 +4,12 @@ import { limitsOf } from '../../components/limit-draft.ts';
 /** What is typed of a group; all of it is sent at once, since `group.put` replaces the group. */
 export type GroupDraft = Omit<GroupView, 'keyCount' | 'limitUse' | 'name'> & { name: string };
 
+/** What every part of the form gets. */
+export interface DraftProps {
+  draft: GroupDraft;
+  change(changes: Partial<GroupDraft>): void;
+}
+
 export function draftOf({ keyCount: _, limitUse: __, ...group }: GroupView): GroupDraft {
   return { ...group, name: group.name ?? '' };
 }

@@ -2,7 +2,7 @@ import { IconFileImport } from '@tabler/icons-react';
 import { useEffect, useEffectEvent, useState } from 'react';
 import { useMessages } from '../../messages/use-messages.ts';
 import classes from './DropTarget.module.css';
-import type { HandedOver } from './ImportDoor.tsx';
+import type { HandedOver } from './read-import.ts';
 
 /** The whole window takes a JSON file that is dropped on it, and shows so while one is held over it. */
 export function DropTarget({ onDrop }: { onDrop(handed: HandedOver): void }) {

@@ -1,10 +1,15 @@
 import { Button, Group, Stack } from '@mantine/core';
+import type { ControlError } from '../../api.ts';
 import { CommandProblem } from '../../components/CommandProblem.tsx';
 import { ModalFrame } from '../../components/ModalFrame.tsx';
 import { useMessages } from '../../messages/use-messages.ts';
-import { ImportDialog } from '../settings/ImportDialog.tsx';
-import type { Opened } from './ImportDoor.tsx';
-import { PresetDialog } from './PresetDialog.tsx';
+import { ImportDialog, type ImportPreview } from '../settings/ImportDialog.tsx';
+import { PresetDialog, type PresetImport } from './PresetDialog.tsx';
+
+export type Opened =
+  | { kind: 'configuration'; preview: ImportPreview }
+  | { kind: 'team-preset'; preset: PresetImport }
+  | { kind: 'problem'; problem: ControlError };
 
 export interface ImportDialogsProps {
   opened: Opened;

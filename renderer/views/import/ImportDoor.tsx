@@ -9,22 +9,9 @@ import { useMessages } from '../../messages/use-messages.ts';
 import type { ControlStore } from '../../state/control-store.ts';
 import { useControlStore } from '../../state/use-control.ts';
 import { useOpenedPresets } from '../../state/use-desktop.ts';
-import type { ImportPreview } from '../settings/ImportDialog.tsx';
 import { DropTarget } from './DropTarget.tsx';
-import type { PresetImport } from './PresetDialog.tsx';
-import { readImport } from './read-import.ts';
-
-/** What somebody hands over. */
-export interface HandedOver {
-  /** For a person: the name of the file. */
-  name: string;
-  text: string;
-}
-
-export type Opened =
-  | { kind: 'configuration'; preview: ImportPreview }
-  | { kind: 'team-preset'; preset: PresetImport }
-  | { kind: 'problem'; problem: ControlError };
+import type { Opened } from './ImportDialogs.tsx';
+import { type HandedOver, readImport } from './read-import.ts';
 
 /** Shows what it would change. Rejects with a `ControlError`. */
 type OpenImport = (handed: HandedOver) => Promise<void>;

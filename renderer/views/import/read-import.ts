@@ -1,6 +1,13 @@
 /** What a text that somebody imports is, by its looks. Whether it is right, the engine says. Pure. */
 import type { ConfigInput } from '../../../server/contract/config.ts';
 
+/** What somebody hands over. */
+export interface HandedOver {
+  /** For a person: the name of the file. */
+  name: string;
+  text: string;
+}
+
 type ImportedText =
   | { kind: 'team-preset'; preset: object }
   | { kind: 'configuration'; config: ConfigInput }

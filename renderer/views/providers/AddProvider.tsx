@@ -3,7 +3,8 @@ import { ModalFrame } from '../../components/ModalFrame.tsx';
 import { useMessages } from '../../messages/use-messages.ts';
 import { ConnectForm } from './ConnectForm.tsx';
 import { FirstProbe } from './FirstProbe.tsx';
-import { type Choice, PresetPicker } from './PresetPicker.tsx';
+import { PresetPicker } from './PresetPicker.tsx';
+import type { Choice } from './provider-choice.ts';
 
 /** Where the person is: which service, what it needs, whether it works. */
 export type Stage = { name: 'pick' } | { name: 'connect'; choice: Choice } | { name: 'probe'; id: string };

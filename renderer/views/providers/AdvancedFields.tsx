@@ -1,12 +1,23 @@
 import { Button, Group, NativeSelect, NumberInput, SimpleGrid, Stack, Switch, TextInput } from '@mantine/core';
+import type { UseFormReturnType } from '@mantine/form';
 import { IconPlus, IconTrash } from '@tabler/icons-react';
+import type { Lock } from '../../../server/contract/lock.ts';
+import type { ProviderView } from '../../../server/contract/provider-views.ts';
 import { FieldPart } from '../../components/FieldPart.tsx';
 import { IconAct } from '../../components/IconAct.tsx';
 import { Lockable } from '../../components/Lockable.tsx';
 import { useMessages } from '../../messages/use-messages.ts';
-import type { ConnectionFieldsProps, ConnectionFormState } from './ConnectionForm.tsx';
-import { phases } from './connection-values.ts';
+import { type ConnectionValues, phases } from './connection-values.ts';
 import classes from './Providers.module.css';
+
+type ConnectionFormState = UseFormReturnType<ConnectionValues>;
+
+/** What every part of the form gets. */
+export interface ConnectionFieldsProps {
+  form: ConnectionFormState;
+  /** Who has fixed a field of the provider, if anybody. */
+  lockOf(field: keyof ProviderView): Lock | null;
+}
 
 /** What few providers need: limits on time, a proxy, headers, how usage is learnt. */
 export function AdvancedFields({ form, lockOf }: ConnectionFieldsProps) {

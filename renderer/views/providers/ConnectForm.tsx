@@ -7,8 +7,8 @@ import { useMessages } from '../../messages/use-messages.ts';
 import { useCommand } from '../../state/use-command.ts';
 import { fillPlaceholders, isBaseUrl, placeholdersOf } from './base-url.ts';
 import { type CredentialDraft, CredentialFields, draftedCredential, emptyDraft } from './CredentialFields.tsx';
-import type { Choice } from './PresetPicker.tsx';
 import classes from './Providers.module.css';
+import type { Choice } from './provider-choice.ts';
 
 interface ConnectFormProps {
   choice: Choice;

@@ -1,8 +1,7 @@
 import { Button, Collapse, Group, NativeSelect, Stack, TagsInput, TextInput } from '@mantine/core';
-import { type UseFormReturnType, useForm } from '@mantine/form';
+import { useForm } from '@mantine/form';
 import { IconChevronDown, IconChevronRight } from '@tabler/icons-react';
 import { useEffect, useRef, useState } from 'react';
-import type { Lock } from '../../../server/contract/lock.ts';
 import type { ProviderView } from '../../../server/contract/provider-views.ts';
 import { CommandProblem } from '../../components/CommandProblem.tsx';
 import { FormActs } from '../../components/FormActs.tsx';
@@ -14,19 +13,10 @@ import { followEdits } from '../../state/edits.ts';
 import { useCommand } from '../../state/use-command.ts';
 import { useControlState } from '../../state/use-control.ts';
 import { useLocks } from '../../state/use-locks.ts';
-import { AdvancedFields } from './AdvancedFields.tsx';
+import { AdvancedFields, type ConnectionFieldsProps } from './AdvancedFields.tsx';
 import { isBaseUrl } from './base-url.ts';
 import { type ConnectionValues, changesOf, valuesOf } from './connection-values.ts';
 import classes from './Providers.module.css';
-
-export type ConnectionFormState = UseFormReturnType<ConnectionValues>;
-
-/** What every part of the form gets. */
-export interface ConnectionFieldsProps {
-  form: ConnectionFormState;
-  /** Who has fixed a field of the provider, if anybody. */
-  lockOf(field: keyof ProviderView): Lock | null;
-}
 
 /** How a provider is reached. What is in force shows again as soon as it changes. */
 export function ConnectionForm({ provider }: { provider: ProviderView }) {

@@ -7,8 +7,8 @@ import { useCommand } from '../../state/use-command.ts';
 import { useControlState } from '../../state/use-control.ts';
 import { useQuery } from '../../state/use-query.ts';
 import { placeholdersOf } from './base-url.ts';
-import type { Choice } from './PresetPicker.tsx';
 import classes from './Providers.module.css';
+import type { Choice } from './provider-choice.ts';
 
 interface OfferActs {
   onAdded(id: string): void;

@@ -8,9 +8,7 @@ import { useLocalization, useMessages } from '../../messages/use-messages.ts';
 import { useQuery } from '../../state/use-query.ts';
 import { EnvironmentOffers } from './EnvironmentOffers.tsx';
 import classes from './Providers.module.css';
-
-/** What is to be added: a known service, a local server that answers now, or anything else by its address. */
-export type Choice = { preset: Preset; found?: DetectedServer; variable?: string } | 'custom';
+import type { Choice } from './provider-choice.ts';
 
 interface PresetPickerProps {
   onPick(choice: Choice): void;

@@ -1,5 +1,5 @@
 import { useEffect, useMemo, useRef, useState } from 'react';
-import { ControlError } from '../../api.ts';
+import { asControlError, type ControlError } from '../../api.ts';
 import type { LiveRequest } from '../../state/live-request.ts';
 import { useControlState, useControlStore } from '../../state/use-control.ts';
 import { isShown, type ShownFilter } from './request-filter.ts';
@@ -44,7 +44,7 @@ export function useRequests(filter: ShownFilter, isHeld: boolean): ShownRequests
     try {
       setPages(await nextPage(pages, all));
     } catch (error) {
-      setProblem(error instanceof ControlError ? error : new ControlError(null, String(error)));
+      setProblem(asControlError(error));
     } finally {
       setLoading(false);
     }

@@ -1,7 +1,7 @@
 import { Button } from '@mantine/core';
 import { IconStethoscope } from '@tabler/icons-react';
 import { type ReactNode, useState } from 'react';
-import { ControlError } from '../../api.ts';
+import { asControlError, type ControlError } from '../../api.ts';
 import { CommandProblem } from '../../components/CommandProblem.tsx';
 import { CopyLine } from '../../components/CopyLine.tsx';
 import { Section } from '../../components/Section.tsx';
@@ -71,7 +71,7 @@ function Diagnostics() {
     try {
       downloadJson('sluice-diagnostics.json', await collectDiagnostics(store));
     } catch (error) {
-      setProblem(error instanceof ControlError ? error : new ControlError(null, String(error)));
+      setProblem(asControlError(error));
     }
     setRunning(false);
   };
