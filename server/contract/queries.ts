@@ -95,7 +95,16 @@ export const querySchema = z.discriminatedUnion('type', [
     })
     .refine(isShortSeries, tooLong),
   /** How long the first byte took. */
-  z.strictObject({ type: z.literal('first-byte-times'), ...overTime }).refine(isShortSeries, tooLong),
+  z
+    .strictObject({
+      type: z.literal('first-byte-times'),
+      /** Tells these apart too, in `named`. `day`: only all together. */
+      by: z.enum(usageDimensions).default('day'),
+      /** Only these, as `usage` names them. */
+      names: z.array(z.string()).max(20).optional(),
+      ...overTime,
+    })
+    .refine(isShortSeries, tooLong),
   /** The configuration for export: references and hashes, no secrets. */
   z.strictObject({ type: z.literal('config') }),
   /** What `config.import` with this configuration would change. Nothing is changed. */

@@ -34,9 +34,18 @@ export interface UsageStepView {
   unpricedRequests: number;
 }
 
+export interface FirstByteStep {
+  startMs: number;
+  samples: number;
+  medianMs: number;
+  p95Ms: number;
+}
+
 /** Time to the first byte, in milliseconds. Approximate where a step has more than 400 requests: the newest stand for all. */
 export interface FirstByteView {
-  steps: { startMs: number; samples: number; medianMs: number; p95Ms: number }[];
+  steps: FirstByteStep[];
+  /** Of the same samples, each name that is among them; `name` as in `UsageStepView`. */
+  named: (FirstByteStep & Pick<UsageStepView, 'name'>)[];
   /** Of the whole time; null if there was no request. */
   medianMs: number | null;
   p95Ms: number | null;

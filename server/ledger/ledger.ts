@@ -12,7 +12,7 @@ import type { FirstByteView, RequestView, UsageStepView, UsageView } from '../co
 import type { LedgerHealthView } from '../contract/status-views.ts';
 import type { Database, Replaced } from '../database/database.ts';
 import { mayPass, messageOf } from '../database/failures.ts';
-import type { OverTimeQuestion, UsageOverTimeQuestion } from './over-time.ts';
+import type { FirstByteQuestion, UsageOverTimeQuestion } from './over-time.ts';
 import { createLedgerQueries, type LedgerQueries, type RequestFilter, type RequestPage } from './queries.ts';
 import { createRetention, type Retention, type RetentionLimits } from './retention.ts';
 import { createUsageDays, type UsageDays } from './usage-days.ts';
@@ -163,7 +163,7 @@ class SqliteLedger implements Ledger {
     return this.#read((queries) => queries.usageOverTime(question));
   }
 
-  firstByteTimes(question: OverTimeQuestion): Promise<FirstByteView> {
+  firstByteTimes(question: FirstByteQuestion): Promise<FirstByteView> {
     return this.#read((queries) => queries.firstByteTimes(question));
   }
 

@@ -5,7 +5,7 @@
 
 import { setImmediate } from 'node:timers/promises';
 import type { UsageDimension } from '../contract/ledger.ts';
-import type { FirstByteView, UsageStepView } from '../contract/request-views.ts';
+import type { FirstByteStep, FirstByteView, UsageStepView } from '../contract/request-views.ts';
 import { number, text } from '../database/columns.ts';
 import type { Database, Row } from '../database/database.ts';
 import { seekSeq } from './seek.ts';
@@ -28,6 +28,8 @@ export interface UsageOverTimeQuestion extends OverTimeQuestion {
   /** Only these; the empty name stands for what has none. */
   names?: string[];
 }
+
+export type FirstByteQuestion = OverTimeQuestion & Partial<UsageOverTimeQuestion>;
 
 /** A step while it is being added up. */
 type Summed = Sums & Pick<UsageStepView, 'startMs' | 'name'>;
@@ -128,31 +130,46 @@ function viewStep({ startMs, name, ...sums }: Summed): UsageStepView {
 
 interface WeightedSample {
   valueMs: number;
+  /** Empty: it has none. */
+  name: string;
   /** How many requests it stands for. */
   weight: number;
 }
 
-export async function firstByteTimes(database: Database, question: OverTimeQuestion): Promise<FirstByteView> {
+export async function firstByteTimes(database: Database, question: FirstByteQuestion): Promise<FirstByteView> {
+  const { by = 'day', names } = question;
   const select = database.prepare(
-    `SELECT first_byte_ms FROM requests
+    `SELECT first_byte_ms, ${nameColumns[by]} AS name FROM requests
      WHERE seq >= ? AND seq < ? AND first_byte_ms IS NOT NULL ORDER BY seq DESC LIMIT ${samplesPerStep}`,
   );
   const { sinceMs, untilMs, stepMs } = question;
   const offsetMs = offsetMsOf(question);
   const steps: FirstByteView['steps'] = [];
+  const named: FirstByteView['named'] = [];
   const all: WeightedSample[] = [];
   for (let atMs = sinceMs; atMs < untilMs; ) {
     const startMs = Math.floor((atMs + offsetMs) / stepMs) * stepMs - offsetMs;
     const nextMs = Math.min(startMs + stepMs, untilMs);
     const [low, high] = placesOf(database, { sinceMs: atMs, untilMs: nextMs });
-    const values = select.all(low, high).map((row) => number(row.first_byte_ms) ?? 0);
-    const samples = values.map((valueMs) => ({ valueMs, weight: (high - low) / values.length }));
-    if (samples.length > 0) steps.push({ startMs, samples: samples.length, ...quantilesOf(samples) });
+    const rows = select.all(low, high);
+    const samples = rows.map((row) => ({
+      valueMs: number(row.first_byte_ms) ?? 0,
+      name: text(row.name) ?? '',
+      weight: (high - low) / rows.length,
+    }));
+    if (samples.length > 0) steps.push(viewSamples(startMs, samples));
+    for (const [name, own] of by === 'day' ? [] : Map.groupBy(samples, (sample) => sample.name)) {
+      if (names?.includes(name) ?? true) named.push({ name: name || null, ...viewSamples(startMs, own) });
+    }
     all.push(...samples);
     atMs = nextMs;
     await setImmediate();
   }
-  return { steps, medianMs: null, p95Ms: null, ...(all.length > 0 && quantilesOf(all)) };
+  return { steps, named, medianMs: null, p95Ms: null, ...(all.length > 0 && quantilesOf(all)) };
+}
+
+function viewSamples(startMs: number, samples: WeightedSample[]): FirstByteStep {
+  return { startMs, samples: samples.length, ...quantilesOf(samples) };
 }
 
 function quantilesOf(samples: WeightedSample[]): { medianMs: number; p95Ms: number } {

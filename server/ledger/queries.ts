@@ -8,7 +8,7 @@ import type { CapturedExchange, HeaderList, RequestOutcome } from '../contract/l
 import type { FirstByteView, RequestView, UsageStepView, UsageView } from '../contract/request-views.ts';
 import { bytes, json, number, text } from '../database/columns.ts';
 import type { Database, SqlValue } from '../database/database.ts';
-import { firstByteTimes, type OverTimeQuestion, type UsageOverTimeQuestion, usageOverTime } from './over-time.ts';
+import { type FirstByteQuestion, firstByteTimes, type UsageOverTimeQuestion, usageOverTime } from './over-time.ts';
 import { toLedgerRow } from './rows.ts';
 import { seekSeq, wholeRange } from './seek.ts';
 import { summarizeUsage, type UsageQuestion } from './usage-summary.ts';
@@ -44,7 +44,7 @@ export interface LedgerQueries {
   /** In order of time. */
   usageOverTime(question: UsageOverTimeQuestion): Promise<UsageStepView[]>;
   /** In order of time. */
-  firstByteTimes(question: OverTimeQuestion): Promise<FirstByteView>;
+  firstByteTimes(question: FirstByteQuestion): Promise<FirstByteView>;
   /** When each key was last used, in Unix milliseconds, by key id. */
   lastUsed(): Map<string, number>;
   readCapture(id: string): CapturedExchange<Uint8Array> | null;

@@ -107,6 +107,7 @@ const time = { sinceMs: begin, untilMs: Date.now(), stepMs: 86_400_000 };
 await ask('usage over time', () => ledger.usageOverTime({ by: 'day', ...time }));
 await ask('usage of four providers over time', () => ledger.usageOverTime({ by: 'provider', ...time }));
 await ask('times to the first byte', () => ledger.firstByteTimes(time));
+await ask('times to the first byte by provider', () => ledger.firstByteTimes({ by: 'provider', ...time }));
 await ask('newest 100', () => ledger.listRequests({}));
 await ask('newest 100 of a key', () => ledger.listRequests({ keyId: 'key-7' }));
 await ask('one day of a month ago', () =>

@@ -16,8 +16,20 @@ it('says what was asked for, what it cost and how long it took', async () => {
   await usage.getByRole('button', { name: 'Cost $6.00' }).click();
   await expect.poll(() => page.url()).toContain('metric=cost');
   await usage.getByRole('figure', { name: 'Cost' }).getByText('gpt-0').waitFor();
+  await usage.getByRole('button', { name: 'Error rate 4%' }).click();
+  const errorRate = usage.getByRole('figure', { name: 'Error rate' });
+  await errorRate.getByText('gpt-0').waitFor();
+  await errorRate.getByText('0%', { exact: true }).waitFor();
   await usage.getByRole('button', { name: 'First byte' }).click();
-  await usage.getByRole('figure', { name: 'First byte' }).getByText('95th percentile').waitFor();
+  const firstByte = usage.getByRole('figure', { name: 'First byte' });
+  await firstByte.getByText('95th percentile', { exact: true }).waitFor();
+  await firstByte.getByText('Median of each').click();
+  await firstByte.getByText('gpt-0').waitFor();
+  await page.getByRole('region', { name: 'Most used' }).getByText('Providers').click();
+  await firstByte.getByText('OpenAI').waitFor();
+  await expect.poll(() => firstByte.locator('.recharts-line').count()).toBe(2);
+  await page.reload();
+  await firstByte.getByText('OpenAI').waitFor();
   expect(complaints).toEqual([]);
 });
 

@@ -134,9 +134,9 @@ it('copies a captured body that is no text as what it is, in Base64', async () =
   const sound = Buffer.from(await speech.arrayBuffer());
   await page.getByRole('link', { name: 'POST /v1/audio/speech' }).click();
   const detail = page.getByRole('dialog', { name: 'Request' });
-  await detail.getByText('Reply body of the provider').click();
+  await detail.getByText('Reply body').click();
   await detail.getByText('Not text; it is copied as Base64.').waitFor();
-  await detail.getByRole('button', { name: 'Copy Reply body of the provider (Base64)' }).click();
+  await detail.getByRole('button', { name: 'Copy Reply body (Base64)' }).click();
   await detail.getByRole('button', { name: 'Copied' }).waitFor();
   const copied = await page.evaluate(() => navigator.clipboard.readText());
   expect(sound.equals(Buffer.from(copied, 'base64'))).toBe(true);

@@ -1,14 +1,12 @@
 import '@mantine/charts/styles.css';
 import { BarChart, LineChart } from '@mantine/charts';
-import type { FirstByteView } from '../../../server/contract/request-views.ts';
 import { useLocalization } from '../../messages/use-messages.ts';
-import type { ChartRow } from './usage-figures.ts';
+import type { ChartRow, LineRow } from './usage-figures.ts';
 
 const height = 250;
 const colors = ['water.6', 'orange.5', 'violet.5', 'lime.7', 'pink.5'];
 
 interface TimeAxis {
-  steps: readonly number[];
   /** What a moment is called at the axis. */
   tick(startMs: number): string;
   format(value: number): string;
@@ -41,28 +39,23 @@ export function AmountChart({ rows, labels, tick, format }: AmountChartProps) {
   );
 }
 
-export interface FirstByteChartProps extends TimeAxis {
-  times: FirstByteView['steps'];
+export interface LinesChartProps extends TimeAxis {
+  rows: LineRow[];
+  /** In the order of the rows' series. */
+  labels: readonly string[];
+  /** What the series after those is called, which is of all together. */
+  all?: string;
 }
 
-/** Median and 95th percentile over time; a gap where there was no request. */
-export function FirstByteChart({ steps, times, tick, format }: FirstByteChartProps) {
-  const { overview } = useLocalization().messages;
-  const known = new Map(times.map((step) => [step.startMs, step]));
-  const rows = steps.map((startMs) => ({
-    startMs,
-    median: known.get(startMs)?.medianMs ?? null,
-    p95: known.get(startMs)?.p95Ms ?? null,
-  }));
+/** What does not add up, such as a rate or a time; a gap where there was no request. */
+export function LinesChart({ rows, labels, all, tick, format }: LinesChartProps) {
+  const series = labels.map((label, at) => ({ name: `s${at}`, label, color: colors[at] ?? 'gray.5' }));
   return (
     <LineChart
       h={height}
       data={rows}
       dataKey="startMs"
-      series={[
-        { name: 'median', label: overview.median, color: 'water.6' },
-        { name: 'p95', label: overview.p95, color: 'orange.5' },
-      ]}
+      series={all === undefined ? series : [...series, { name: `s${labels.length}`, label: all, color: 'gray.5' }]}
       valueFormatter={format}
       withLegend
       curveType="linear"

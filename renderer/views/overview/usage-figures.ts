@@ -4,6 +4,10 @@ import type { Messages } from '../../messages/en.ts';
 
 export type Metric = keyof Messages['overview']['metrics'];
 export type CountedMetric = Exclude<Metric, 'firstByte'>;
+/** Of the time to the first byte: both figures of all requests, or one of them by name. */
+export type FirstByteFigure = keyof Messages['overview']['firstByteFigures'];
+
+export const firstByteFigures: readonly FirstByteFigure[] = ['together', 'median', 'p95'];
 
 type Counted = Pick<
   UsageStepView,
@@ -51,6 +55,24 @@ export function leadersOf<Named extends Counted>(
 
 /** A step of the chart: a number for each series, `s0`, `s1` … in the order of the names, and what is left for `others`. */
 export type ChartRow = { startMs: number; others: number } & Record<`s${number}`, number>;
+
+/** A step of a chart of lines; null where a line has nothing to tell. */
+export type LineRow = { startMs: number } & Record<`s${number}`, number | null>;
+
+/** A line for each series, which has its values by the step's beginning. */
+export function lineRows(steps: readonly number[], series: readonly ReadonlyMap<number, number>[]): LineRow[] {
+  return steps.map((startMs) => ({
+    startMs,
+    ...Object.fromEntries(series.map((values, at) => [`s${at}`, values.get(startMs) ?? null])),
+  }));
+}
+
+/** The share of requests that failed, by the step's beginning. */
+export function errorRates(steps: readonly UsageStepView[]): Map<number, number> {
+  return new Map(
+    steps.filter(({ requests }) => requests > 0).map((step) => [step.startMs, step.errors / step.requests]),
+  );
+}
 
 interface ChartQuestion {
   steps: readonly number[];

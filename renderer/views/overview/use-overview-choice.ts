@@ -1,5 +1,5 @@
 import { useSearchParams } from 'wouter';
-import type { Metric } from './usage-figures.ts';
+import { type FirstByteFigure, firstByteFigures, type Metric } from './usage-figures.ts';
 import { type RangeName, rangeNames } from './usage-range.ts';
 import type { Dimension } from './use-usage.ts';
 
@@ -7,6 +7,7 @@ interface Chosen {
   range: RangeName;
   by: Dimension;
   metric: Metric;
+  figure: FirstByteFigure;
 }
 
 export interface OverviewChoice extends Chosen {
@@ -23,6 +24,7 @@ export function useOverviewChoice(): OverviewChoice {
     range: oneOf(rangeNames, search.get('range')) ?? 'day',
     by: oneOf(dimensions, search.get('by')) ?? 'model',
     metric: oneOf(metrics, search.get('metric')) ?? 'requests',
+    figure: oneOf(firstByteFigures, search.get('figure')) ?? 'together',
     choose: (changes) => setSearch((old) => ({ ...Object.fromEntries(old), ...changes }), { replace: true }),
   };
 }

@@ -2,7 +2,7 @@ import type { QueryInputMap, QueryResults } from '../../../server/contract/queri
 import type { ControlError } from '../../api.ts';
 import { useNow } from '../../components/use-now.ts';
 import { useQuery } from '../../state/use-query.ts';
-import { type CountedMetric, leadersOf } from './usage-figures.ts';
+import { type CountedMetric, type FirstByteFigure, leadersOf } from './usage-figures.ts';
 import { gridOf, type RangeName, refreshMs, type TimeGrid } from './usage-range.ts';
 
 export type Dimension = Exclude<QueryInputMap['usage']['by'], 'day'>;
@@ -18,11 +18,20 @@ export interface UsageAnswers {
   leaders: (string | null)[];
   named: QueryResults['usage-over-time'] | null;
   firstByte: QueryResults['first-byte-times'] | null;
+  /** Of the leaders, if they are asked for. */
+  firstByteByName: QueryResults['first-byte-times']['named'] | null;
   problem: ControlError | null;
 }
 
+export interface UsageQuestion {
+  range: RangeName;
+  by: Dimension;
+  metric: CountedMetric;
+  figure: FirstByteFigure;
+}
+
 /** All that the overview tells of a time; asked anew every few seconds. */
-export function useUsage(range: RangeName, by: Dimension, metric: CountedMetric): UsageAnswers {
+export function useUsage({ range, by, metric, figure }: UsageQuestion): UsageAnswers {
   const nowMs = useNow((now) => Math.ceil(now / refreshMs) * refreshMs);
   const grid = gridOf(range, nowMs);
   const { sinceMs, untilMs } = grid;
@@ -34,6 +43,9 @@ export function useUsage(range: RangeName, by: Dimension, metric: CountedMetric)
   const named = useQuery<'usage-over-time'>(
     byName.answer && names.length > 0 ? { type: 'usage-over-time', by, names, ...grid } : null,
   );
+  const namedFirstByte = useQuery<'first-byte-times'>(
+    figure !== 'together' && names.length > 0 ? { type: 'first-byte-times', by, names, ...grid } : null,
+  );
   return {
     grid,
     byName: byName.answer,
@@ -41,6 +53,7 @@ export function useUsage(range: RangeName, by: Dimension, metric: CountedMetric)
     leaders,
     named: names.length > 0 ? named.answer : [],
     firstByte: firstByte.answer,
-    problem: byName.problem ?? total.problem ?? named.problem ?? firstByte.problem,
+    firstByteByName: namedFirstByte.answer?.named ?? null,
+    problem: byName.problem ?? total.problem ?? named.problem ?? firstByte.problem ?? namedFirstByte.problem,
   };
 }

@@ -134,6 +134,25 @@ test('times to the first byte are told by median and 95th percentile', async () 
   ]);
 });
 
+test('times to the first byte are told apart by name, among the same samples', async () => {
+  for (let index = 1; index <= 100; index += 1) {
+    const more = index % 2 === 0 ? { provider: 'slow', firstByteMs: 1_000 + index } : { firstByteMs: index };
+    ledger.finished(finishedRow(`req_${index}`, { startedAt: noon + index, ...more }));
+  }
+  ledger.finished(finishedRow('req_none', { startedAt: noon + hour, provider: null, firstByteMs: 5 }));
+  const time = { sinceMs: noon, untilMs: noon + 2 * hour, stepMs: hour };
+  const { steps, named } = await ledger.firstByteTimes({ by: 'provider', ...time });
+  expect(steps.map(({ samples }) => samples)).toEqual([100, 1]);
+  expect(named).toEqual([
+    { name: 'slow', startMs: noon, samples: 50, medianMs: 1_050, p95Ms: 1_096 },
+    { name: 'main', startMs: noon, samples: 50, medianMs: 49, p95Ms: 95 },
+    { name: null, startMs: noon + hour, samples: 1, medianMs: 5, p95Ms: 5 },
+  ]);
+  const ofSome = await ledger.firstByteTimes({ by: 'provider', names: ['main', ''], ...time });
+  expect(ofSome.named.map(({ name }) => name)).toEqual(['main', null]);
+  expect((await ledger.firstByteTimes(time)).named).toEqual([]);
+});
+
 test('a step with many requests weighs more than one with few, though the samples are as many', async () => {
   for (let index = 0; index < 4_000; index += 1) {
     ledger.finished(finishedRow(`req_a${index}`, { startedAt: noon + index, firstByteMs: 10 }));
@@ -149,5 +168,5 @@ test('a step with many requests weighs more than one with few, though the sample
 test('of an empty ledger nothing is told', async () => {
   const question = { sinceMs: noon, untilMs: noon + day, stepMs: hour };
   expect(await ledger.usageOverTime({ by: 'day', ...question })).toEqual([]);
-  expect(await ledger.firstByteTimes(question)).toEqual({ steps: [], medianMs: null, p95Ms: null });
+  expect(await ledger.firstByteTimes(question)).toEqual({ steps: [], named: [], medianMs: null, p95Ms: null });
 });

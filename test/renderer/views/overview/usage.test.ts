@@ -1,5 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { chartRows, leadersOf, sumOf } from '../../../../renderer/views/overview/usage-figures.ts';
+import {
+  chartRows,
+  errorRates,
+  leadersOf,
+  lineRows,
+  sumOf,
+} from '../../../../renderer/views/overview/usage-figures.ts';
 import { gridOf, rangeNames, stepsOf } from '../../../../renderer/views/overview/usage-range.ts';
 import type { UsageStepView } from '../../../../server/contract/request-views.ts';
 
@@ -38,6 +44,16 @@ describe('the rows of the chart', () => {
     const [row] = chartRows({ steps: [0], names: ['a'], metric: 'requests', named, total: [step(0, null, 2)] });
     expect(row?.others).toBe(0);
   });
+});
+
+it('the error rate is a share of the requests of its step, and unknown where there were none', () => {
+  const rates = errorRates([{ ...step(0, 'a', 4), errors: 1 }, step(hour, 'a', 2), step(2 * hour, 'a', 0)]);
+  expect(lineRows([0, hour, 2 * hour, 3 * hour], [rates, new Map([[hour, 7]])])).toEqual([
+    { startMs: 0, s0: 0.25, s1: null },
+    { startMs: hour, s0: 0, s1: 7 },
+    { startMs: 2 * hour, s0: null, s1: null },
+    { startMs: 3 * hour, s0: null, s1: null },
+  ]);
 });
 
 it('the leaders of a metric are those with the most of it, and none without any', () => {
