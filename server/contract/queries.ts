@@ -7,7 +7,14 @@ import { type CapturedExchange, usageDimensions } from './ledger.ts';
 import type { DetectedServer, EnvironmentCredential, Preset } from './preset.ts';
 import type { ProbeReport } from './probe.ts';
 import type { ProviderView } from './provider-views.ts';
-import type { CapturedBody, FirstByteView, RequestView, UsageStepView, UsageView } from './request-views.ts';
+import type {
+  CapturedBody,
+  ClientUseView,
+  FirstByteView,
+  RequestView,
+  UsageStepView,
+  UsageView,
+} from './request-views.ts';
 import type { HostView, NetworkView, StatusView } from './status-views.ts';
 import { writtenTeamPresetSchema } from './team-preset.ts';
 
@@ -77,6 +84,8 @@ export const querySchema = z.discriminatedUnion('type', [
     before: z.number().int().optional(),
   }),
   z.strictObject({ type: z.literal('request'), id: z.string().max(100) }),
+  /** What sent the newest hundred thousand requests, with which keys. */
+  z.strictObject({ type: z.literal('clients') }),
   z.strictObject({
     type: z.literal('usage'),
     by: z.enum(usageDimensions),
@@ -150,6 +159,8 @@ export interface QueryResults {
     request: RequestView;
     capture: CapturedExchange<CapturedBody> | null;
   };
+  /** The one used last comes first. */
+  clients: ClientUseView[];
   /** Days in order of time, all else by cost and then by requests, the most first. */
   usage: UsageView[];
   /** In order of time. */

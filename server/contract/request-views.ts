@@ -9,6 +9,15 @@ export type RequestView = Omit<RequestRecord, 'outcome' | 'totalMs'> & {
   totalMs: number | null;
 };
 
+/** What calls itself so, with this key. */
+export interface ClientUseView {
+  /** As in `RequestRecord`. */
+  client: string;
+  keyId: string | null;
+  /** Unix milliseconds. */
+  lastUsedAt: number;
+}
+
 export interface CapturedBody {
   encoding: 'utf8' | 'base64';
   data: string;

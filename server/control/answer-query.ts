@@ -76,6 +76,7 @@ export function createAnswerQuery(ports: QueryPorts): AnswerQuery {
     route: (query) => viewRoute(ports, query),
     requests: ({ filter, limit, before }) => ledger.listRequests(defined({ ...filter, limit, before })),
     request: ({ id }) => viewRequest(ledger, id),
+    clients: () => ledger.listClients(),
     usage: ({ type: _, ...question }) => ledger.summarizeUsage(defined(question)),
     'usage-over-time': ({ type: _, ...question }) => ledger.usageOverTime(defined(question)),
     'first-byte-times': ({ type: _, ...question }) => ledger.firstByteTimes(defined(question)),

@@ -8,7 +8,7 @@
 
 import { GatewayError } from '../contract/errors.ts';
 import type { CapturedExchange, RequestRecord, RequestStarted, Reserved } from '../contract/ledger.ts';
-import type { FirstByteView, RequestView, UsageStepView, UsageView } from '../contract/request-views.ts';
+import type { ClientUseView, FirstByteView, RequestView, UsageStepView, UsageView } from '../contract/request-views.ts';
 import type { LedgerHealthView } from '../contract/status-views.ts';
 import type { Database, Replaced } from '../database/database.ts';
 import { mayPass, messageOf } from '../database/failures.ts';
@@ -153,6 +153,10 @@ class SqliteLedger implements Ledger {
 
   getRequest(id: string): Promise<RequestView | null> {
     return this.#read((queries) => queries.getRequest(id));
+  }
+
+  listClients(): Promise<ClientUseView[]> {
+    return this.#read((queries) => queries.listClients());
   }
 
   summarizeUsage(question: UsageQuestion): Promise<UsageView[]> {

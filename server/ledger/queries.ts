@@ -5,7 +5,7 @@
 
 import { setImmediate } from 'node:timers/promises';
 import type { CapturedExchange, HeaderList, RequestOutcome } from '../contract/ledger.ts';
-import type { FirstByteView, RequestView, UsageStepView, UsageView } from '../contract/request-views.ts';
+import type { ClientUseView, FirstByteView, RequestView, UsageStepView, UsageView } from '../contract/request-views.ts';
 import { bytes, json, number, text } from '../database/columns.ts';
 import type { Database, SqlValue } from '../database/database.ts';
 import { type FirstByteQuestion, firstByteTimes, type UsageOverTimeQuestion, usageOverTime } from './over-time.ts';
@@ -39,6 +39,8 @@ export interface RequestPage {
 export interface LedgerQueries {
   listRequests(filter: RequestFilter): Promise<RequestPage>;
   getRequest(id: string): Promise<RequestView | null>;
+  /** Of the newest requests, as the contract says. */
+  listClients(): Promise<ClientUseView[]>;
   /** Days in order of time, all else by cost and then by requests, the most first. */
   summarizeUsage(question: UsageQuestion): Promise<UsageView[]>;
   /** In order of time. */
@@ -94,6 +96,7 @@ export function createLedgerQueries(database: Database): LedgerQueries {
       const [row] = await scan(database, wholeRange(database), { sql: ' AND id = ?', values: [id] }, 1);
       return row ?? null;
     },
+    listClients: () => listClients(database),
     summarizeUsage: (question) => summarizeUsage(database, question),
     usageOverTime: (question) => usageOverTime(database, question),
     firstByteTimes: (question) => firstByteTimes(database, question),
@@ -126,6 +129,32 @@ async function scan(database: Database, range: Range, where: Conditions, limit: 
     for (const row of select.all(low, high, ...where.values, limit - found.length)) found.push(toLedgerRow(row));
   }
   return found;
+}
+
+/** No index tells them, so it looks back only so far: some 100 ms, in pieces of 4. */
+const clientRows = 100_000;
+/** Whoever makes names up is not remembered without end. */
+const mostClients = 500;
+
+async function listClients(database: Database): Promise<ClientUseView[]> {
+  const { low, high } = wholeRange(database);
+  const select = database.prepare(
+    `SELECT client, key_id, max(started_at) AS last_used_at FROM requests
+     WHERE seq >= ? AND seq < ? AND client IS NOT NULL GROUP BY client, key_id`,
+  );
+  const found = new Map<string, ClientUseView>();
+  for (let from = Math.max(low, high - clientRows); from < high; from += rowsPerPiece) {
+    for (const row of select.all(from, Math.min(from + rowsPerPiece, high))) {
+      const use = {
+        client: text(row.client) ?? '',
+        keyId: text(row.key_id),
+        lastUsedAt: number(row.last_used_at) ?? 0,
+      };
+      found.set(JSON.stringify([use.client, use.keyId]), use);
+    }
+    await setImmediate();
+  }
+  return [...found.values()].sort((a, b) => b.lastUsedAt - a.lastUsedAt).slice(0, mostClients);
 }
 
 function rangeOf(database: Database, filter: RequestFilter): Range {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { clientGuides } from '../../renderer/views/connect/client-guides.ts';
 import { accessibilityFaults } from './accessibility.ts';
+import { fillWithOldRequests } from './filled-ledger.ts';
 import { appearances, createKeptKey, openInSuite, overflowOf } from './window-suite.ts';
 
 const open = openInSuite();
@@ -57,12 +58,20 @@ describe('the connect screen', () => {
     expect(complaints).toEqual([]);
   });
 
+  it('keeps the mark of a client that has not come for long', async () => {
+    const { page } = await open({ screen: '/connect/codex', prepare: fillWithOldRequests });
+    const steps = page.getByRole('region', { name: 'Steps for Codex CLI' });
+    await steps.getByText('A request of it arrived 3 days ago.').waitFor();
+    const link = page.getByRole('navigation', { name: 'Clients' }).getByRole('link', { name: 'Codex CLI' });
+    await link.getByRole('img', { name: 'has sent a request' }).waitFor();
+  });
+
   it('goes by the key where a client cannot be told by its requests', async () => {
     const { page, gateway } = await open({ screen: '/connect/n8n' });
     const steps = page.getByRole('region', { name: 'Steps for n8n' });
     await steps.getByText('This key was not used so far.').waitFor();
     await gateway.client.models.list();
-    await steps.getByText('This key was used just now.').waitFor();
+    await steps.getByText(/^This key was used just now, by what calls itself “OpenAI\/JS [^”]*”\./).waitFor();
   });
 
   it('shows steps with base URL and model for every client', async () => {

@@ -13,16 +13,23 @@ export function fillWithRequests(folder: string): void {
   fill(folder, count, (index) => beginMs + Math.floor(((index + 1) / count) * spanMs) - 1_000);
 }
 
-/** Ten of three days ago. */
+/** Ten of Codex, three days ago. */
 export function fillWithOldRequests(folder: string): void {
   const beginMs = Date.now() - 3 * 86_400_000;
-  fill(folder, 10, (index) => beginMs + index);
+  fill(folder, 10, (index) => beginMs + index, { client: 'codex_cli_rs/0.61' });
 }
 
-function fill(folder: string, requests: number, startedAt: (index: number) => number): void {
+function fill(
+  folder: string,
+  requests: number,
+  startedAt: (index: number) => number,
+  more: Partial<RequestRecord> = {},
+): void {
   const database = openDatabase(join(folder, 'ledger.sqlite'));
   const ledger = createLedger({ database, log: silent });
-  for (let index = 0; index < requests; index++) ledger.finished(requestAt(index, startedAt(index)));
+  for (let index = 0; index < requests; index++) {
+    ledger.finished({ ...requestAt(index, startedAt(index)), ...more });
+  }
   ledger.close();
   database.close();
 }

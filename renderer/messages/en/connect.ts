@@ -24,7 +24,8 @@ export const connect = {
   testUnreachable: 'The gateway did not answer.',
 
   arrived: (ago: string) => `A request of it arrived ${ago}.`,
-  arrivedByKey: (ago: string) => `This key was used ${ago}.`,
+  arrivedByKey: (ago: string, client: string | null) =>
+    client === null ? `This key was used ${ago}.` : `This key was used ${ago}, by what calls itself “${client}”.`,
   waiting: 'No request of it so far. It shows here as soon as one arrives.',
   waitingByKey: 'This key was not used so far. It shows here as soon as it is.',
   hasArrived: 'has sent a request',

@@ -3,19 +3,21 @@ import type { KeyView } from '../../../server/contract/access-views.ts';
 import { RelativeTime } from '../../components/RelativeTime.tsx';
 import { useMessages } from '../../messages/use-messages.ts';
 import { useControlState } from '../../state/use-control.ts';
-import { latestArrival } from './arrival.ts';
+import { type KnownUses, latestArrival, latestClientOf } from './arrival.ts';
 import classes from './Connect.module.css';
 import type { ClientGuide } from './client-guide.ts';
 
-interface ArrivalNoteProps {
+export interface ArrivalNoteProps {
   guide: ClientGuide;
   clientKey: KeyView | null;
+  remembered: KnownUses['remembered'];
 }
 
 /** Whether the client has come through: by what its requests call themselves, else by the key. */
-export function ArrivalNote({ guide, clientKey }: ArrivalNoteProps) {
+export function ArrivalNote({ guide, clientKey, remembered }: ArrivalNoteProps) {
   const { connect: messages } = useMessages();
-  const byName = useControlState(({ requests }) => latestArrival(guide, requests));
+  const byName = useControlState(({ requests }) => latestArrival(guide, { requests, remembered }));
+  const client = useControlState(({ requests }) => clientKey && latestClientOf(clientKey.id, { requests, remembered }));
   const isToldApart = guide.userAgent !== null;
   const arrivedAt = isToldApart ? byName : (clientKey?.lastUsedAt ?? null);
   const Icon = arrivedAt === null ? IconLoader : IconCircleCheckFilled;
@@ -30,7 +32,10 @@ export function ArrivalNote({ guide, clientKey }: ArrivalNoteProps) {
             messages.waitingByKey
           )
         ) : (
-          <RelativeTime moment={arrivedAt} phrase={isToldApart ? messages.arrived : messages.arrivedByKey} />
+          <RelativeTime
+            moment={arrivedAt}
+            phrase={isToldApart ? messages.arrived : (ago) => messages.arrivedByKey(ago, client)}
+          />
         )}
         {!isToldApart && ` ${messages.notTold}`}
       </span>

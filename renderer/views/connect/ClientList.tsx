@@ -3,15 +3,20 @@ import { IconCircleCheckFilled } from '@tabler/icons-react';
 import { Link, useLocation } from 'wouter';
 import { useMessages } from '../../messages/use-messages.ts';
 import { useControlState } from '../../state/use-control.ts';
-import { latestArrival } from './arrival.ts';
+import { type KnownUses, latestArrival } from './arrival.ts';
 import classes from './Connect.module.css';
-import { clientKinds } from './client-guide.ts';
+import { type ClientGuide, clientKinds } from './client-guide.ts';
 import { clientGuides } from './client-guides.ts';
 
 const addressOf = (id: string) => `/connect/${id}`;
 
+interface ClientListProps {
+  chosenId: string | null;
+  remembered: KnownUses['remembered'];
+}
+
 /** All clients; a mark at those whose requests arrived. In a narrow window a menu. */
-export function ClientList({ chosenId }: { chosenId: string | null }) {
+export function ClientList({ chosenId, remembered }: ClientListProps) {
   const { connect: messages } = useMessages();
   const [, navigate] = useLocation();
   return (
@@ -31,15 +36,15 @@ export function ClientList({ chosenId }: { chosenId: string | null }) {
           <div key={kind}>
             <p className={classes.kind}>{messages.kinds[kind]}</p>
             <ul className={classes.links}>
-              {guidesOf(kind).map(({ id, name }) => (
-                <li key={id}>
+              {guidesOf(kind).map((guide) => (
+                <li key={guide.id}>
                   <Link
                     className={classes.link}
-                    href={addressOf(id)}
-                    aria-current={id === chosenId ? 'true' : undefined}
+                    href={addressOf(guide.id)}
+                    aria-current={guide.id === chosenId ? 'true' : undefined}
                   >
-                    <span>{name}</span>
-                    <ArrivalMark id={id} />
+                    <span>{guide.name}</span>
+                    <ArrivalMark guide={guide} remembered={remembered} />
                   </Link>
                 </li>
               ))}
@@ -51,11 +56,9 @@ export function ClientList({ chosenId }: { chosenId: string | null }) {
   );
 }
 
-function ArrivalMark({ id }: { id: string }) {
+function ArrivalMark({ guide, remembered }: { guide: ClientGuide; remembered: KnownUses['remembered'] }) {
   const { connect: messages } = useMessages();
-  const hasArrived = useControlState(({ requests }) =>
-    clientGuides.some((guide) => guide.id === id && latestArrival(guide, requests) !== null),
-  );
+  const hasArrived = useControlState(({ requests }) => latestArrival(guide, { requests, remembered }) !== null);
   if (!hasArrived) return null;
   return <IconCircleCheckFilled className={classes.arrived} size={14} aria-label={messages.hasArrived} role="img" />;
 }

@@ -1,21 +1,19 @@
 import { IconAlertTriangle } from '@tabler/icons-react';
-import type { KeyView } from '../../../server/contract/access-views.ts';
 import { CopyButton } from '../../components/CopyButton.tsx';
 import { CopyLine } from '../../components/CopyLine.tsx';
 import { Section } from '../../components/Section.tsx';
 import { useMessages } from '../../messages/use-messages.ts';
-import { ArrivalNote } from './ArrivalNote.tsx';
+import { ArrivalNote, type ArrivalNoteProps } from './ArrivalNote.tsx';
 import classes from './Connect.module.css';
-import type { ClientGuide, Connection, GuideStep } from './client-guide.ts';
+import type { Connection, GuideStep } from './client-guide.ts';
 
-interface ClientStepsProps {
-  guide: ClientGuide;
+interface ClientStepsProps extends ArrivalNoteProps {
   connection: Connection;
-  clientKey: KeyView | null;
 }
 
 /** What to do in one client, one after the other, and whether its request arrived. */
-export function ClientSteps({ guide, connection, clientKey }: ClientStepsProps) {
+export function ClientSteps({ connection, ...arrival }: ClientStepsProps) {
+  const { guide } = arrival;
   const { connect: messages } = useMessages();
   return (
     <Section title={messages.stepsOf(guide.name)}>
@@ -26,7 +24,7 @@ export function ClientSteps({ guide, connection, clientKey }: ClientStepsProps) 
           </li>
         ))}
       </ol>
-      <ArrivalNote guide={guide} clientKey={clientKey} />
+      <ArrivalNote {...arrival} />
     </Section>
   );
 }

@@ -6,6 +6,7 @@ import type { ControlState } from '../../state/control-state.ts';
 import { useControlState } from '../../state/use-control.ts';
 import { useKeyChoice } from '../../state/use-key-choice.ts';
 import { useModelChoice } from '../../state/use-model-choice.ts';
+import { useQuery } from '../../state/use-query.ts';
 import { ChoiceBar } from './ChoiceBar.tsx';
 import { ClientList } from './ClientList.tsx';
 import { ClientSteps } from './ClientSteps.tsx';
@@ -20,6 +21,7 @@ export function Connect() {
   const baseUrl = useControlState(baseUrlOf);
   const keyChoice = useKeyChoice();
   const models = useModelChoice(keyChoice.key?.id ?? null, 'chat');
+  const remembered = useQuery<'clients'>({ type: 'clients' }).answer ?? [];
   const [path] = useLocation();
   const guide = clientGuides.find(({ id }) => id === path.split('/')[2]) ?? clientGuides[0];
   const connection = {
@@ -32,8 +34,16 @@ export function Connect() {
       <p className={classes.lead}>{messages.lead}</p>
       <ChoiceBar keyChoice={keyChoice} models={models} baseUrl={connection.baseUrl} />
       <div className={classes.columns}>
-        <ClientList chosenId={guide?.id ?? null} />
-        {guide && <ClientSteps key={guide.id} guide={guide} connection={connection} clientKey={keyChoice.key} />}
+        <ClientList chosenId={guide?.id ?? null} remembered={remembered} />
+        {guide && (
+          <ClientSteps
+            key={guide.id}
+            guide={guide}
+            connection={connection}
+            clientKey={keyChoice.key}
+            remembered={remembered}
+          />
+        )}
       </div>
     </Screen>
   );

@@ -8,7 +8,7 @@ import { useNames } from './use-names.ts';
 import type { OverviewChoice } from './use-overview-choice.ts';
 import type { UsageAnswers } from './use-usage.ts';
 
-export interface MetricChartProps {
+interface MetricChartProps {
   answers: UsageAnswers;
   choice: OverviewChoice;
 }

@@ -39,7 +39,7 @@ export function AmountChart({ rows, labels, tick, format }: AmountChartProps) {
   );
 }
 
-export interface LinesChartProps extends TimeAxis {
+interface LinesChartProps extends TimeAxis {
   rows: LineRow[];
   /** In the order of the rows' series. */
   labels: readonly string[];

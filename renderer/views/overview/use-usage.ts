@@ -23,7 +23,7 @@ export interface UsageAnswers {
   problem: ControlError | null;
 }
 
-export interface UsageQuestion {
+interface UsageQuestion {
   range: RangeName;
   by: Dimension;
   metric: CountedMetric;

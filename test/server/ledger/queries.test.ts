@@ -39,8 +39,25 @@ test('requests are listed newest first, a page at a time, none twice and none le
 test('an empty ledger answers everything', async () => {
   expect(await ledger.listRequests({ sinceMs: noon, untilMs: noon + 1 })).toEqual({ requests: [], next: null });
   expect(await ledger.getRequest('req_1')).toBeNull();
+  expect(await ledger.listClients()).toEqual([]);
   expect(await ledger.summarizeUsage({ by: 'day' })).toEqual([]);
   expect(await ledger.sweep()).toBe(0);
+});
+
+test('clients are told with their keys, the one used last first', async () => {
+  const python = 'OpenAI/Python 2.8.0';
+  const use = (client: string | null, keyId: string, startedAt: number) =>
+    ledger.finished(finishedRow(`req_${startedAt}`, { client, keyId, startedAt: noon + startedAt }));
+  use('curl/8.5.0', 'k1', 1);
+  use(python, 'k1', 2);
+  use(null, 'k1', 3);
+  for (let index = 0; index < 5_000; index += 1) use(python, 'k2', 10 + index);
+  use('curl/8.5.0', 'k1', 6_000);
+  expect(await ledger.listClients()).toEqual([
+    { client: 'curl/8.5.0', keyId: 'k1', lastUsedAt: noon + 6_000 },
+    { client: python, keyId: 'k2', lastUsedAt: noon + 5_009 },
+    { client: python, keyId: 'k1', lastUsedAt: noon + 2 },
+  ]);
 });
 
 test('each filter leaves what it names', async () => {

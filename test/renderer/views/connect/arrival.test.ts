@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { latestArrival } from '../../../../renderer/views/connect/arrival.ts';
+import { latestArrival, latestClientOf } from '../../../../renderer/views/connect/arrival.ts';
 import { clientGuides } from '../../../../renderer/views/connect/client-guides.ts';
 
 describe('a client', () => {
@@ -22,6 +22,18 @@ describe('a client', () => {
 
   it('that cannot be told has no arrival', () => {
     const untold = clientGuides.find(({ userAgent }) => userAgent === null);
-    expect(untold && latestArrival(untold, [])).toBeNull();
+    const remembered = [{ client: 'anything', keyId: 'k1', lastUsedAt: 5 }];
+    expect(untold && latestArrival(untold, { requests: [], remembered })).toBeNull();
+  });
+
+  it('is remembered by the ledger where the window has not heard of it', () => {
+    const curl = clientGuides.find(({ id }) => id === 'curl');
+    const remembered = [
+      { client: 'curl/8.6.0', keyId: 'k2', lastUsedAt: 7 },
+      { client: 'curl/8.5.0', keyId: 'k1', lastUsedAt: 5 },
+    ];
+    expect(curl && latestArrival(curl, { requests: [], remembered })).toBe(7);
+    expect(latestClientOf('k1', { requests: [], remembered })).toBe('curl/8.5.0');
+    expect(latestClientOf('k3', { requests: [], remembered })).toBeNull();
   });
 });
