@@ -59,9 +59,12 @@ export function describeLimit({ kind, budget, amount }: LimitMeter, { messages, 
 }
 
 /** The amount of a budget stands in its name. */
-function describeUsed({ budget, used, amount }: LimitMeter, localization: Localization): string {
+function describeUsed({ budget, used, unpriced, amount }: LimitMeter, localization: Localization): string {
   const { messages, formats } = localization;
-  if (budget) return messages.limits.spent(amountOf(budget.unit, used, localization));
+  if (budget) {
+    const spent = messages.limits.spent(amountOf(budget.unit, used, localization));
+    return unpriced > 0 ? `${spent} · ${messages.overview.unpriced(formats.number(unpriced))}` : spent;
+  }
   return messages.limits.used(formats.number(used), formats.number(amount));
 }
 

@@ -52,9 +52,14 @@ function nextLimits(limits: Limits, { what, amount, per, isHard }: Typed): objec
 
 /** As cells of a table: the limit, what is used of it, when it is free again. */
 export function limitCells(meter: LimitMeter): string[] {
-  const { kind, budget, amount, used, resetsAt } = meter;
+  const { kind, budget, amount, used, unpriced, resetsAt } = meter;
+  const unknown = unpriced > 0 ? ` and ${unpriced} of unknown cost` : '';
   if (budget)
-    return [describeBudget(budget), budget.unit === 'usd' ? dollars(used) : String(used), localTime(resetsAt)];
+    return [
+      describeBudget(budget),
+      budget.unit === 'usd' ? dollars(used) + unknown : String(used),
+      localTime(resetsAt),
+    ];
   const unit = kind === 'concurrent' ? 'at the same time' : `${kind} per minute`;
   return [`${amount} ${unit}`, String(used), used === 0 || resetsAt === null ? '' : localTime(resetsAt)];
 }

@@ -23,6 +23,8 @@ export interface LimitMeter {
   amount: number;
   /** US dollars, tokens or requests. */
   used: number;
+  /** Of a budget in money: requests of its period that are not in `used`, since nobody knows what they cost. */
+  unpriced: number;
   /** Unix milliseconds from which on nothing of it is used; null where no time does that. */
   resetsAt: number | null;
 }

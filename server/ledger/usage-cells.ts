@@ -39,7 +39,7 @@ type Countable = Pick<
 const isError = (row: Countable) => row.outcome !== 'ok' && row.outcome !== 'client-gone';
 
 /** Whether a provider may have charged for it though its cost is not known. */
-function isUnpriced(row: Countable): boolean {
+export function isUnpriced(row: Countable): boolean {
   if (row.costUsd !== null || row.provider === null || row.capability === null || row.method !== 'POST') return false;
   return row.outcome !== 'error' || row.usage !== null;
 }

@@ -15,6 +15,11 @@ export interface Amounts {
   tokens: number;
 }
 
+export interface Spent extends Amounts {
+  /** Requests that are not in `usd`, since nobody knows what they cost. */
+  unpriced: number;
+}
+
 /** Unix milliseconds, whole quarters of an hour; infinite at both ends for all that ever was. */
 interface HistoryRange {
   startMs: number;
@@ -22,8 +27,8 @@ interface HistoryRange {
 }
 
 export interface UsageHistory {
-  /** Of the requests that began in the range. */
-  spent(scope: LimitScope, id: string, range: HistoryRange): Amounts;
+  /** Of the requests that began in the range. Of all that ever was, `unpriced` is not kept. */
+  spent(scope: LimitScope, id: string, range: HistoryRange): Spent;
   /** Requests that began at `sinceMs` or later, but for those that were refused here. */
   requestsSince(scope: LimitScope, id: string, sinceMs: number): { startedAt: number; tokens: number }[];
   /** That key is gone: another one of its id begins with nothing in total. */
@@ -44,7 +49,7 @@ export function createUsageHistory(database: Database): UsageHistory {
   const forget = database.prepare('DELETE FROM usage_totals WHERE dimension = ? AND name = ?');
   return {
     spent(scope, id, { startMs, endMs }) {
-      if (!Number.isFinite(startMs)) return toAmounts(total.get(scope, id));
+      if (!Number.isFinite(startMs)) return toSpent(total.get(scope, id));
       const last = number(newest.get(scope)?.quarter) ?? -1;
       const first = Math.floor(startMs / quarterMs);
       const end = Math.min(Math.ceil(endMs / quarterMs), last + 1);
@@ -67,23 +72,27 @@ export function createUsageHistory(database: Database): UsageHistory {
   };
 }
 
-function toAmounts(row: Record<string, unknown> | undefined): Amounts {
-  return { usd: Number(row?.cost_usd ?? 0), tokens: Number(row?.tokens ?? 0) };
+function toSpent(row: Record<string, unknown> | undefined): Spent {
+  return { usd: Number(row?.cost_usd ?? 0), tokens: Number(row?.tokens ?? 0), unpriced: Number(row?.unpriced ?? 0) };
 }
 
-function plus(...all: Amounts[]): Amounts {
-  return all.reduce((sum, { usd, tokens }) => ({ usd: sum.usd + usd, tokens: sum.tokens + tokens }));
+function plus(...all: Spent[]): Spent {
+  return all.reduce((sum, { usd, tokens, unpriced }) => ({
+    usd: sum.usd + usd,
+    tokens: sum.tokens + tokens,
+    unpriced: sum.unpriced + unpriced,
+  }));
 }
 
 /** One look-up for each place in a table takes the same time however many names there are; CROSS JOIN keeps SQLite to that order. */
 function prepareSum(database: Database, table: 'usage_cells' | 'usage_days', place: 'quarter' | 'day') {
   const select = database.prepare(
     `WITH RECURSIVE places (at) AS (SELECT ? UNION ALL SELECT at + 1 FROM places WHERE at + 1 < ?)
-     SELECT sum(input_tokens + output_tokens) AS tokens, sum(cost_usd) AS cost_usd
+     SELECT sum(input_tokens + output_tokens) AS tokens, sum(cost_usd) AS cost_usd, sum(unpriced_requests) AS unpriced
      FROM places CROSS JOIN ${table} ON dimension = ? AND ${place} = at AND name = ?`,
   );
-  return (scope: LimitScope, id: string, [first, end]: readonly [number, number]): Amounts =>
-    toAmounts(first < end ? select.get(first, end, scope, id) : undefined);
+  return (scope: LimitScope, id: string, [first, end]: readonly [number, number]): Spent =>
+    toSpent(first < end ? select.get(first, end, scope, id) : undefined);
 }
 
 /** A request without a provider was refused, unless it still runs. */

@@ -1,7 +1,7 @@
 /** What one key, or all keys of one group together, have used: in the last minute, at this moment, in a period. */
 import type { Budget } from '../contract/config.ts';
 import type { LimitScope } from '../contract/limits.ts';
-import type { Amounts, UsageHistory } from '../ledger/usage-history.ts';
+import type { Amounts, Spent, UsageHistory } from '../ledger/usage-history.ts';
 import { MinuteWindow } from './minute-window.ts';
 import type { Period } from './period.ts';
 import { nothing, Spending } from './spending.ts';
@@ -34,7 +34,7 @@ export interface Reservation {
 export interface Settled {
   /** Unix milliseconds. */
   startedAt: number;
-  used: Amounts;
+  used: Spent;
   /** It never reached a provider, so it does not count as a request either. */
   isVoid: boolean;
 }
@@ -47,7 +47,7 @@ export class Account {
   readonly #ports: AccountPorts;
   readonly #spending = new Map<Budget['per'], Spending>();
   #running = 0;
-  #reserved = nothing;
+  #reserved: Amounts = nothing;
 
   constructor(ports: AccountPorts) {
     this.#ports = ports;
@@ -68,7 +68,7 @@ export class Account {
   }
 
   /** What those that ended have spent in the current period. */
-  spent(per: Budget['per']): { period: Period; spent: Amounts } {
+  spent(per: Budget['per']): { period: Period; spent: Spent } {
     return this.#spendingOf(per).at(this.#ports.clocks.wallMs());
   }
 
@@ -92,7 +92,7 @@ export class Account {
   }
 
   /** Counts what a request used that began before there was a limit. */
-  count(startedAt: number, used: Amounts): void {
+  count(startedAt: number, used: Spent): void {
     for (const spending of this.#spending.values()) spending.add(startedAt, used);
   }
 

@@ -8,6 +8,7 @@
  */
 import type { RequestRecord } from '../contract/ledger.ts';
 import type { Limited, LimitMeter, LimitReached, LimitScope } from '../contract/limits.ts';
+import { isUnpriced } from '../ledger/usage-cells.ts';
 import type { Amounts, UsageHistory } from '../ledger/usage-history.ts';
 import { Account, type Clocks, type Reservation, type Settled } from './account.ts';
 import { BudgetWatch } from './budget-watch.ts';
@@ -128,12 +129,13 @@ function nameOf(scope: LimitScope, id: string): string {
   return `${scope} ${id}`;
 }
 
-/** A cost that nobody knows counts as none. */
-function settledBy({ startedAt, usage, costUsd, attempts }: RequestRecord): Settled {
+/** A cost that nobody knows counts as none, and is told. */
+function settledBy(record: RequestRecord): Settled {
+  const { startedAt, usage, costUsd, attempts } = record;
   const tokens = (usage?.inputTokens ?? 0) + (usage?.outputTokens ?? 0);
   return {
     startedAt,
-    used: { usd: costUsd ?? 0, tokens },
+    used: { usd: costUsd ?? 0, tokens, unpriced: isUnpriced(record) ? 1 : 0 },
     isVoid: attempts.every(({ connectMs, status }) => connectMs === null && status === null),
   };
 }

@@ -37,6 +37,7 @@ function budgetMeter(account: Account, budget: Budget): LimitMeter {
     budget,
     amount: budget.amount,
     used: budget.unit === 'usd' ? spent.usd + reserved.usd : spent.tokens + reserved.tokens,
+    unpriced: budget.unit === 'usd' ? spent.unpriced : 0,
     resetsAt: Number.isFinite(period.endMs) ? period.endMs : null,
   };
 }
@@ -51,11 +52,11 @@ export function rateMeters(account: Account, limits: Limits, { wallMs, steadyMs 
     if (amount === undefined) continue;
     const window = account[kind];
     const resetsAt = Math.round(wallMs() + window.emptyInMs(steady));
-    meters.push({ kind, budget: null, amount, used: window.sum(steady), resetsAt });
+    meters.push({ kind, budget: null, amount, used: window.sum(steady), unpriced: 0, resetsAt });
   }
   const { concurrent: amount } = limits;
   if (amount !== undefined)
-    meters.push({ kind: 'concurrent', budget: null, amount, used: account.running, resetsAt: null });
+    meters.push({ kind: 'concurrent', budget: null, amount, used: account.running, unpriced: 0, resetsAt: null });
   return meters;
 }
 

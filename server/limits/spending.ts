@@ -6,13 +6,13 @@
  * period: setting a clock back opens no budget. Once it is right again, the ledger's sums are too, so none stays shut.
  */
 import type { Budget } from '../contract/config.ts';
-import type { Amounts } from '../ledger/usage-history.ts';
+import type { Spent } from '../ledger/usage-history.ts';
 import { type Period, periodOf } from './period.ts';
 
-export const nothing: Amounts = { usd: 0, tokens: 0 };
+export const nothing: Spent = { usd: 0, tokens: 0, unpriced: 0 };
 
 /** Throws if the ledger cannot be read now. */
-type LoadSpent = (period: Period) => Amounts;
+type LoadSpent = (period: Period) => Spent;
 
 /** How long to go on with what is known here where the ledger cannot be read. */
 const retryMs = 5_000;
@@ -35,7 +35,7 @@ export class Spending {
   }
 
   /** The period that `nowMs` lies in, with what was spent in it. */
-  at(nowMs: number): { period: Period; spent: Amounts } {
+  at(nowMs: number): { period: Period; spent: Spent } {
     const { startMs, endMs } = this.#period;
     if (nowMs < startMs) {
       const earlier = periodOf(this.#per, nowMs);
@@ -47,15 +47,14 @@ export class Spending {
   }
 
   /** Counts for the period that a request began in, as in the ledger. */
-  add(startedAt: number, { usd, tokens }: Amounts): void {
+  add(startedAt: number, used: Spent): void {
     if (startedAt < this.#period.startMs || startedAt >= this.#period.endMs) return;
-    this.#spent = { usd: this.#spent.usd + usd, tokens: this.#spent.tokens + tokens };
+    this.#spent = plus(this.#spent, used);
   }
 
-  #begin(period: Period, kept: Amounts, nowMs: number): void {
+  #begin(period: Period, kept: Spent, nowMs: number): void {
     try {
-      const { usd, tokens } = this.#load(period);
-      this.#spent = { usd: usd + kept.usd, tokens: tokens + kept.tokens };
+      this.#spent = plus(this.#load(period), kept);
       this.#askAgainAt = null;
     } catch (error) {
       // A new period has nothing yet; one that goes on keeps what was counted.
@@ -66,4 +65,8 @@ export class Spending {
     }
     this.#period = period;
   }
+}
+
+function plus(a: Spent, b: Spent): Spent {
+  return { usd: a.usd + b.usd, tokens: a.tokens + b.tokens, unpriced: a.unpriced + b.unpriced };
 }

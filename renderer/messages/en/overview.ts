@@ -59,6 +59,10 @@ export const attention = {
     'key-budget': (name: string, used: string, amount: string) => `Key “${name}” has spent ${used} of its ${amount}.`,
     'group-budget': (name: string, used: string, amount: string) =>
       `Group “${name}” has spent ${used} of its ${amount}.`,
+    'key-unpriced': (name: string, requests: string, budget: string) =>
+      `What ${requests} requests of key “${name}” cost is not known, so its budget (${budget}) does not count them. Set their price in settings.prices.`,
+    'group-unpriced': (name: string, requests: string, budget: string) =>
+      `What ${requests} requests of group “${name}” cost is not known, so its budget (${budget}) does not count them. Set their price in settings.prices.`,
     runaway: (name: string, times: string, refused: string) =>
       `Key “${name}” sends the same prompt again and again, faster and faster (${times} times in a minute). It is slowed; ${refused} were refused.`,
     'no-provider': 'No provider is switched on: every request is refused.',
@@ -77,6 +81,8 @@ export const attention = {
     'key-expires': 'See the keys',
     'key-budget': 'See the keys',
     'group-budget': 'See the group',
+    'key-unpriced': 'See the keys',
+    'group-unpriced': 'See the group',
     runaway: 'Allow for an hour',
     'no-provider': 'Switch one on',
     'demo-only': 'Add a provider',

@@ -95,6 +95,11 @@ function textOf(concern: LinkedConcern, localization: Localization, nowMs: numbe
       const used = amountOf(concern.meter.budget?.unit ?? 'usd', concern.meter.used, localization);
       return texts[concern.kind](concern.name, used, describeLimit(concern.meter, localization));
     }
+    case 'key-unpriced':
+    case 'group-unpriced': {
+      const requests = localization.formats.number(concern.meter.unpriced);
+      return texts[concern.kind](concern.name, requests, describeLimit(concern.meter, localization));
+    }
     default:
       return texts[concern.kind];
   }

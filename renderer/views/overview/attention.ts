@@ -2,7 +2,7 @@
 
 import type { GroupView, KeyView } from '../../../server/contract/access-views.ts';
 import type { ConfigViews } from '../../../server/contract/events.ts';
-import type { LimitMeter, RunawayView } from '../../../server/contract/limits.ts';
+import type { LimitMeter, LimitScope, RunawayView } from '../../../server/contract/limits.ts';
 import type { CredentialView, DiscoveryView, ProviderView } from '../../../server/contract/provider-views.ts';
 
 export type Concern = {
@@ -19,7 +19,12 @@ export type Concern = {
   | { kind: 'ledger-replaced'; movedTo: string | null; reason: string }
   | { kind: 'key-expired'; name: string }
   | { kind: 'key-expires'; name: string; atMs: number }
-  | { kind: 'key-budget' | 'group-budget'; id: string; name: string; meter: LimitMeter }
+  | {
+      kind: 'key-budget' | 'group-budget' | 'key-unpriced' | 'group-unpriced';
+      id: string;
+      name: string;
+      meter: LimitMeter;
+    }
   | { kind: 'runaway'; name: string; runaway: RunawayView }
   | { kind: 'no-provider' | 'demo-only' | 'no-key' }
 );
@@ -34,8 +39,8 @@ export function concernsOf({ status, providers, keys, groups, runaways }: Config
     ...concernsOfSetup(providers, keys),
     ...keys.flatMap((key) => concernsOfKey(key, nowMs)),
     ...runaways.map((runaway) => concernOfRunaway(runaway, keys)),
-    ...keys.flatMap((key) => concernsOfBudgets('key-budget', key, '/keys')),
-    ...groups.flatMap((group) => concernsOfBudgets('group-budget', group, `/groups/${group.id}`)),
+    ...keys.flatMap((key) => concernsOfBudgets('key', key, '/keys')),
+    ...groups.flatMap((group) => concernsOfBudgets('group', group, `/groups/${group.id}`)),
   ].toSorted((a, b) => Number(b.isBad) - Number(a.isBad));
 }
 
@@ -95,13 +100,21 @@ function concernOfRunaway(runaway: RunawayView, keys: readonly KeyView[]): Conce
 const noticeShare = 0.8;
 
 function concernsOfBudgets(
-  kind: 'key-budget' | 'group-budget',
+  scope: LimitScope,
   { id, name, limitUse }: Pick<KeyView | GroupView, 'id' | 'name' | 'limitUse'>,
   href: string,
 ): Concern[] {
-  const near = limitUse.filter(({ budget, used, amount }) => budget !== null && used >= amount * noticeShare);
-  return near.map((meter) => {
-    const isBad = meter.budget?.hard === true && meter.used >= meter.amount;
-    return { kind, isBad, href, id, name: name ?? id, meter };
-  });
+  const budgets = limitUse.filter(({ budget }) => budget !== null);
+  const owner = { href, id, name: name ?? id };
+  const near = budgets.filter(({ used, amount }) => used >= amount * noticeShare);
+  return [
+    ...near.map((meter): Concern => {
+      const isBad = meter.budget?.hard === true && meter.used >= meter.amount;
+      return { kind: `${scope}-budget`, isBad, ...owner, meter };
+    }),
+    // What it costs is nowhere counted: such a budget never ends.
+    ...budgets
+      .filter(({ unpriced }) => unpriced > 0)
+      .map((meter): Concern => ({ kind: `${scope}-unpriced`, isBad: false, ...owner, meter })),
+  ];
 }

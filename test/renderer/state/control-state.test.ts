@@ -34,7 +34,7 @@ describe('the window’s state', () => {
 
   it('takes over how much of limits is used, and leaves keys without limits as they are', () => {
     const first = snapshot({ keys: [key('k1'), key('k2')] });
-    const meter = { kind: 'requests', budget: null, amount: 5, used: 3, resetsAt: null } as const;
+    const meter = { kind: 'requests', budget: null, amount: 5, used: 3, unpriced: 0, resetsAt: null } as const;
     const runaway = { keyId: 'k2', model: null, since: 1, requestsPerMinute: 80, refused: 1 };
     const state = stateAfter(
       first,

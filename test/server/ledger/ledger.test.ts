@@ -111,7 +111,7 @@ describe('what a limited request has reserved', () => {
   test('counts as an estimate where a crash ends it', async () => {
     ledger.started(startedRow('req_1'), reserved);
     ledger.flush();
-    expect(spent(ledger)).toEqual({ usd: 0, tokens: 0 });
+    expect(spent(ledger)).toEqual({ usd: 0, tokens: 0, unpriced: 0 });
     const next = createLedger({ database, log: silent });
     expect(await next.getRequest('req_1')).toMatchObject({
       outcome: 'interrupted',
@@ -119,7 +119,7 @@ describe('what a limited request has reserved', () => {
       usageCertainty: 'estimated',
       costUsd: 0.25,
     });
-    expect(spent(next)).toEqual({ usd: 0.25, tokens: 552 });
+    expect(spent(next)).toEqual({ usd: 0.25, tokens: 552, unpriced: 0 });
     expect(await next.summarizeUsage({ by: 'key' })).toMatchObject([{ requests: 1, errors: 1, costUsd: 0.25 }]);
     next.close();
   });
@@ -132,7 +132,7 @@ describe('what a limited request has reserved', () => {
     ledger.finished(finishedRow('req_1', used));
     ledger.flush();
     expect(await ledger.getRequest('req_1')).toMatchObject(used);
-    expect(spent(ledger)).toEqual({ usd: 0, tokens: 3 });
+    expect(spent(ledger)).toEqual({ usd: 0, tokens: 3, unpriced: 0 });
   });
 });
 

@@ -31,10 +31,20 @@ describe('what was spent', () => {
   test('is that of the key or group in the range, with what waits to be written', () => {
     for (const startedAt of [noon - dayMs, noon - hourMs, noon, noon + 13 * hourMs]) add({ startedAt });
     add({ keyId: 'k2' });
-    expect(ledger.history.spent('key', 'k1', day)).toEqual({ tokens: 30, usd: expect.closeTo(0.002, 9) });
+    expect(ledger.history.spent('key', 'k1', day)).toEqual({ tokens: 30, usd: expect.closeTo(0.002, 9), unpriced: 0 });
     expect(ledger.history.spent('group', 'default', day).tokens).toBe(45);
-    expect(ledger.history.spent('key', 'nobody', day)).toEqual({ tokens: 0, usd: 0 });
+    expect(ledger.history.spent('key', 'nobody', day)).toEqual({ tokens: 0, usd: 0, unpriced: 0 });
     expect(ledger.history.spent('key', 'k1', { startMs: day.startMs - 40 * dayMs, endMs: day.endMs }).tokens).toBe(45);
+  });
+
+  test('tells of how many requests nobody knows the cost', async () => {
+    for (const startedAt of [noon - dayMs, noon - hourMs]) add({ startedAt, costUsd: null });
+    add({});
+    const both = { startMs: day.startMs - dayMs, endMs: day.endMs };
+    expect(ledger.history.spent('key', 'k1', both)).toMatchObject({ tokens: 45, unpriced: 2 });
+    await ledger.sweep();
+    expect(ledger.history.spent('key', 'k1', both).unpriced).toBe(2);
+    expect(ledger.history.spent('key', 'k1', day).unpriced).toBe(1);
   });
 
   test('is the same once whole days are added up', async () => {
@@ -58,7 +68,7 @@ describe('what was spent', () => {
     expect(await ledger.sweep()).toBe(2);
     expect(ledger.history.spent('key', 'k1', always).tokens).toBe(60);
     ledger.history.forgetTotal('key', 'k1');
-    expect(ledger.history.spent('key', 'k1', always)).toEqual({ tokens: 0, usd: 0 });
+    expect(ledger.history.spent('key', 'k1', always)).toEqual({ tokens: 0, usd: 0, unpriced: 0 });
     expect(ledger.history.spent('group', 'default', always).tokens).toBe(60);
   });
 });

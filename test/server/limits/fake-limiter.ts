@@ -1,13 +1,13 @@
 import type { RequestRecord } from '../../../server/contract/ledger.ts';
 import type { LimitReached } from '../../../server/contract/limits.ts';
-import type { Amounts, UsageHistory } from '../../../server/ledger/usage-history.ts';
+import type { Amounts, Spent, UsageHistory } from '../../../server/ledger/usage-history.ts';
 import { createLimiter } from '../../../server/limits/limiter.ts';
 import { attemptRecord } from '../../support/attempt-record.ts';
 
 /** A limiter on clocks and a ledger that the test moves. */
 export function fakeLimiter(wallMs = Date.parse('2026-11-20T12:00:00Z')) {
   const clock = { wallMs, steadyMs: 5_000 };
-  const rows: { key: string | null; group: string | null; startedAt: number; used: Amounts }[] = [];
+  const rows: { key: string | null; group: string | null; startedAt: number; used: Spent }[] = [];
   const told: LimitReached[] = [];
   const state = { isBroken: false };
   const of = (scope: 'key' | 'group', id: string) => rows.filter((row) => row[scope] === id);
@@ -15,10 +15,8 @@ export function fakeLimiter(wallMs = Date.parse('2026-11-20T12:00:00Z')) {
     spent(scope, id, { startMs, endMs }) {
       if (state.isBroken) throw new Error('disk I/O error');
       const found = of(scope, id).filter(({ startedAt }) => startedAt >= startMs && startedAt < endMs);
-      return found.reduce((sum, { used }) => ({ usd: sum.usd + used.usd, tokens: sum.tokens + used.tokens }), {
-        usd: 0,
-        tokens: 0,
-      });
+      const sumOf = (what: keyof Spent) => found.reduce((sum, { used }) => sum + used[what], 0);
+      return { usd: sumOf('usd'), tokens: sumOf('tokens'), unpriced: sumOf('unpriced') };
     },
     requestsSince: (scope, id, sinceMs) =>
       of(scope, id)
@@ -52,7 +50,12 @@ export function fakeLimiter(wallMs = Date.parse('2026-11-20T12:00:00Z')) {
     /** To the ledger first, as the gateway does. */
     finish(id: string, used: Amounts, more: Partial<RequestRecord> = {}) {
       const record = finishedRecord(id, used, { startedAt: clock.wallMs, ...more });
-      rows.push({ key: record.keyId, group: record.groupId, startedAt: record.startedAt, used });
+      rows.push({
+        key: record.keyId,
+        group: record.groupId,
+        startedAt: record.startedAt,
+        used: { ...used, unpriced: record.costUsd === null ? 1 : 0 },
+      });
       limiter.finished(record);
     },
   };

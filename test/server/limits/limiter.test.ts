@@ -55,6 +55,32 @@ function refusalOf(fake: Fake, parties: Limited[]): GatewayError {
 const spend = (fake: Fake, party: Limited, times: number) =>
   Array.from({ length: times }, () => passes(fake, party)).filter(Boolean).length;
 
+test('what nobody knows the cost of is told beside a budget in money, over a restart and until the next period', () => {
+  const fake = fakeLimiter();
+  const party = limited({
+    budgets: [
+      { unit: 'usd', amount: 5, per: 'day' },
+      { unit: 'tokens', amount: 100, per: 'day' },
+    ],
+  });
+  const unpriced = () => fake.limiter.meters(party).map((meter) => [meter.used, meter.unpriced]);
+  fake.limiter.admit('unknown', [party], none);
+  fake.finish('unknown', { usd: 0, tokens: 10 }, { costUsd: null });
+  expect(passes(fake, party)).toBe(true);
+  const told = [
+    [0.01, 1],
+    [20, 0],
+  ];
+  expect(unpriced()).toEqual(told);
+  fake.restart();
+  expect(unpriced()).toEqual(told);
+  fake.pass(dayMs);
+  expect(unpriced()).toEqual([
+    [0, 0],
+    [0, 0],
+  ]);
+});
+
 describe('a budget of a day', () => {
   test('opens again at local midnight, not before', () => {
     const fake = fakeLimiter(Date.parse('2026-11-20T12:00:00Z'));

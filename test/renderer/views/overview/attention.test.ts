@@ -58,16 +58,17 @@ describe('what needs attention', () => {
     expect(kinds({ status: { ...status(1), ledger: { ...ledger, ok: true, replaced } } })).toEqual(['ledger-replaced']);
   });
 
-  it.each<[string, [string, boolean][], { used: number; hard: boolean }]>([
+  it.each<[string, [string, boolean][], { used: number; hard: boolean; unpriced?: number }]>([
     ['is nearly spent', [['key-budget', false]], { used: 8, hard: true }],
     ['is spent and refuses', [['key-budget', true]], { used: 10, hard: true }],
     ['is spent and only tells', [['key-budget', false]], { used: 12, hard: false }],
     ['has enough left', [], { used: 7.9, hard: true }],
-  ])('is said of a budget that %s', (_, expected, { used, hard }) => {
+    ['does not see what some requests cost', [['key-unpriced', false]], { used: 0, hard: true, unpriced: 2 }],
+  ])('is said of a budget that %s', (_, expected, { used, hard, unpriced = 0 }) => {
     const budget = { unit: 'usd', amount: 10, per: 'day', hard } as const;
     const limitUse = [
-      { kind: 'requests', budget: null, amount: 1, used: 1, resetsAt: null } as const,
-      { kind: 'budget', budget, amount: 10, used, resetsAt: null } as const,
+      { kind: 'requests', budget: null, amount: 1, used: 1, unpriced: 0, resetsAt: null } as const,
+      { kind: 'budget', budget, amount: 10, used, unpriced, resetsAt: null } as const,
     ];
     expect(concerns({ keys: [{ ...key('k1'), limitUse }] }).map(({ kind, isBad }) => [kind, isBad])).toEqual(expected);
   });
