@@ -7,13 +7,14 @@
 import { accessSync, constants, existsSync, mkdirSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import { app, powerMonitor } from 'electron';
+import { app, dialog, powerMonitor } from 'electron';
 import { openManagedPresets, type PresetPlaces } from '../server/config/managed-preset.ts';
 import { policyPath } from '../server/config/policy-path.ts';
 import { isSluiceLink } from '../server/contract/preset-link.ts';
 import { readEnvironment } from '../server/environment.ts';
 import { createDesktop, type Desktop } from './desktop.ts';
 import { createAutostartEntry, createLoginItem, hiddenFlag } from './login-item.ts';
+import { messagesFor } from './messages.ts';
 import { hearOpened, linkScheme } from './opened-by-system.ts';
 import type { UpdaterLibrary } from './updater.ts';
 import { registerWindowScheme } from './window-scheme.ts';
@@ -33,7 +34,7 @@ const opened = hearOpened(app, process.argv);
 
 if (app.requestSingleInstanceLock()) {
   if (platform === 'darwin') app.dock?.hide();
-  void app.whenReady().then(run);
+  app.whenReady().then(run).catch(giveUp);
 } else {
   // The first one hears of it and shows its window.
   app.quit();
@@ -50,7 +51,7 @@ function keepElectronsFiles(folder: string): void {
   }
 }
 
-function run(): void {
+function run(): Promise<void> {
   const teamPresets = { policy: policyPath(platform, env), builtIn: join(import.meta.dirname, '../team-preset.json') };
   const desktop = createDesktop({
     environment,
@@ -77,7 +78,7 @@ function run(): void {
   app.on('activate', desktop.showWindow);
   // The gateway serves without a window.
   app.on('window-all-closed', () => {});
-  void desktop.start({ showsWindow: !process.argv.includes(hiddenFlag) && !wasOpenedAtLogin() });
+  return desktop.start({ showsWindow: !process.argv.includes(hiddenFlag) && !wasOpenedAtLogin() });
 }
 
 /** Whoever made a build without a feed, or manages this machine, sees to its updates, unless their preset says otherwise. */
@@ -99,6 +100,13 @@ function program(): string {
 
 function wasOpenedAtLogin(): boolean {
   return platform === 'darwin' && app.getLoginItemSettings().wasOpenedAtLogin;
+}
+
+/** There may be neither tray nor window that could tell, and a process without them would be no use to anybody. */
+function giveUp(error: unknown): void {
+  const why = error instanceof Error ? error.message : String(error);
+  dialog.showErrorBox(messagesFor(app.getLocale()).startFailed, why);
+  app.exit(1);
 }
 
 function endInOrder(desktop: Desktop): void {
@@ -133,6 +141,8 @@ function endInOrder(desktop: Desktop): void {
     if (!startsAgain) app.relaunch({ execPath: program(), args: argumentsForAnother(argv) });
     startsAgain = true;
   });
+  // Electron would only print it.
+  process.on('unhandledRejection', (error) => desktop.host.logFile?.log.error({ error }, 'a fault in Sluice'));
   process.on('uncaughtException', (error) => {
     const { logFile } = desktop.host;
     logFile?.log.fatal({ error }, 'a fault in Sluice');

@@ -87,6 +87,7 @@ const en = {
   updatesManaged: 'Updates come with this installation',
   showLogFolder: 'Show log folder',
   quit: 'Quit Sluice',
+  startFailed: 'Sluice could not start',
   installFailed: 'The update could not be installed. Sluice goes on as it was.',
   /** A command of the tray; `reason` is the engine's, in English. */
   commandFailed: (reason: string) => reason,
@@ -197,6 +198,7 @@ const zh: ShellMessages = {
   updatesManaged: '更新由安装方提供',
   showLogFolder: '打开日志文件夹',
   quit: '退出 Sluice',
+  startFailed: 'Sluice 无法启动',
   installFailed: '更新无法安装，Sluice 照常运行。',
   commandFailed: (reason) => `操作未成功。${reason}`,
   controlProblems: controlProblemTextsZh,

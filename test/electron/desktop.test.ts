@@ -1,5 +1,6 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type OpenAI from 'openai';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
@@ -7,7 +8,7 @@ import type {} from '../../renderer/open-api.ts';
 import { begun } from '../support/begun.ts';
 import { skipWithoutChromium } from '../support/chromium.ts';
 import { testKey } from '../support/gateway.ts';
-import { ensureBuilt } from '../support/program.ts';
+import { checkout, ensureBuilt } from '../support/program.ts';
 import { eventStream, json, startUpstream } from '../support/upstream.ts';
 import { type DesktopOptions, type OpenedDesktop, openDesktop, startMain } from './open-desktop.ts';
 
@@ -310,7 +311,9 @@ describe('the desktop', () => {
   it('goes on serving when the place of its window cannot be written', async () => {
     const desktop = await open();
     await (await desktop.page()).getByRole('status').getByText('Serving').waitFor();
+    rmSync(join(desktop.folder, 'data/desktop.json'), { force: true });
     mkdirSync(join(desktop.folder, 'data/desktop.json'));
+    await desktop.order('moveWindow', { bounds: { x: 40, y: 50, width: 700, height: 500 } });
     await desktop.order('closeWindow');
     await expect.poll(() => logOf(desktop)).toContain('what the desktop remembers was not written');
     expect(await chat(await desktop.client(), 'demo-chat')).toMatchObject({ object: 'chat.completion' });
@@ -333,6 +336,16 @@ describe('the desktop', () => {
     await (await desktop.page()).getByRole('status').getByText('Serving').waitFor();
     expect(desktop.output.stderr).toContain(`The window keeps its files in ${desktop.folder}/.config/sluice`);
     expect(await chat(await desktop.client(), 'demo-chat')).toMatchObject({ object: 'chat.completion' });
+  });
+
+  it('says so and ends where a part of it is missing, with nothing left that could tell', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'sluice-broken-'));
+    cpSync(join(checkout, 'dist/program'), join(folder, 'program'), { recursive: true });
+    rmSync(join(folder, 'program/icons'), { recursive: true });
+    const started = startMain(folder, { main: join(folder, 'program/main.js') });
+    expect(await started.ended).toBe(1);
+    expect(started.output.stderr).toMatch(/^Sluice could not start: there is no image .+\.png$/m);
+    rmSync(folder, { recursive: true, force: true });
   });
 
   it('says in the tray why it could not start, and starts when asked again', async () => {

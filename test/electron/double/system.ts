@@ -121,6 +121,8 @@ export const dialog = {
     shown.messages.push(message);
     return { response: 0, checkboxChecked: false };
   },
+  /** Where a test can read it when the program has ended. */
+  showErrorBox: (title: string, content: string): void => void process.stderr.write(`${title}: ${content}\n`),
 };
 
 export const shell: Pick<Electron.Shell, 'openExternal' | 'openPath'> = {
