@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { clientGuides } from '../../renderer/views/connect/client-guides.ts';
+import { testKey } from '../support/gateway.ts';
 import { accessibilityFaults } from './accessibility.ts';
 import { fillWithOldRequests } from './filled-ledger.ts';
 import { appearances, createKeptKey, openInSuite, overflowOf } from './window-suite.ts';
@@ -93,10 +94,15 @@ describe('the connect screen', () => {
     expect(await accessibilityFaults(page)).toEqual([]);
   });
 
-  it.each(appearances)('fits in $width px, $colorScheme, $locale', async ({ width, colorScheme, locale }) => {
+  it.each(appearances)('tests a key, and fits in $width px, $colorScheme, $locale', async (appearance) => {
+    const { width, colorScheme, locale } = appearance;
     const context = { viewport: { width, height: 800 }, colorScheme, locale };
     const { page, complaints } = await open({ context, screen: '/connect/codex' });
     await page.getByText('wire_api').waitFor();
+    await page.getByLabel(/^(Secret of the key|密钥内容)$/).fill(testKey);
+    await page.getByRole('button', { name: /^(Test from here|从此处测试)$/ }).click();
+    await page.getByText(/^(Works: the key may use 6 models|可用：此密钥可使用 6 个模型)/).waitFor();
+    expect(await accessibilityFaults(page)).toEqual([]);
     await page.screenshot({ path: `test-results/connect-${width}-${colorScheme}-${locale}.png`, fullPage: true });
     expect(await overflowOf(page)).toBeLessThanOrEqual(0);
     expect(complaints).toEqual([]);

@@ -99,6 +99,11 @@ it.each(looks)('$width px, $colorScheme, $locale', { timeout: 180_000 }, async (
     expect(await overflowOf(page), name).toBeLessThanOrEqual(0);
     const file = join(folder, `${name}-${width}-${colorScheme}-${locale.slice(0, 2)}.png`);
     await page.screenshot({ path: file, animations: 'disabled' });
+    if (width !== 420) continue;
+    // The narrowest window there is.
+    await page.setViewportSize({ width: 380, height: 800 });
+    await expect.poll(() => overflowOf(page), { message: `${name} at 380 px` }).toBeLessThanOrEqual(0);
+    await page.setViewportSize({ width, height: 800 });
   }
   expect(complaints).toEqual([]);
 });

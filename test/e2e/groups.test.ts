@@ -176,7 +176,7 @@ describe('the groups screen', () => {
         capture: true,
       },
     ];
-    const { page, complaints } = await open({ context, screen: '/groups', config: { ...config, groups } });
+    const { page, gateway, complaints } = await open({ context, screen: '/groups', config: { ...config, groups } });
     const check = async (name: string) => {
       await page.screenshot({ path: `test-results/groups-${name}-${width}-${colorScheme}.png`, fullPage: true });
       expect(await overflowOf(page)).toBeLessThanOrEqual(0);
@@ -190,6 +190,9 @@ describe('the groups screen', () => {
     await page.getByRole('listitem').filter({ hasText: 'llama-c' }).waitFor();
     await page.getByRole('button', { name: /^(More|更多)$/ }).click();
     await check('detail');
+    await page.getByRole('button', { name: /^(Save|保存)$/ }).click();
+    const saved = async () => (await gateway.gateway.query({ type: 'groups' })).at(-1)?.models;
+    await expect.poll(saved).toEqual(['gpt-*', 'llama-*']);
     expect(complaints).toEqual([]);
   });
 });

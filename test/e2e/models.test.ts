@@ -172,6 +172,11 @@ describe('the models screen', () => {
     await page.getByRole('button', { name: /^(Change|修改) fast$/ }).click();
     await page.getByRole('dialog').getByRole('checkbox').check();
     await check('alias');
+    await page
+      .getByRole('dialog')
+      .getByRole('button', { name: /^(Save|保存)$/ })
+      .click();
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
     expect(complaints).toEqual([]);
   });
 });

@@ -71,6 +71,9 @@ it.each([...appearances, { width: 380, colorScheme: 'light', locale: 'en-GB' } a
     const context = { viewport: { width, height: 800 }, colorScheme, locale };
     const { page, complaints } = await open({ config: { providers }, context, prepare: fillWithRequests });
     await page.locator('.recharts-bar').first().waitFor();
+    await page.getByRole('button', { name: /^(First byte|首字节)/ }).click();
+    await page.getByText(/^(Median of each|各自的中位数)$/).click();
+    await page.locator('.recharts-line').nth(2).waitFor();
     expect(await overflowOf(page)).toBeLessThanOrEqual(0);
     expect(await accessibilityFaults(page)).toEqual([]);
     expect(complaints).toEqual([]);

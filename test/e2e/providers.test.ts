@@ -296,6 +296,7 @@ describe('the providers screen', () => {
       expect(await overflowOf(page)).toBeLessThanOrEqual(0);
       expect(await accessibilityFaults(page)).toEqual([]);
     };
+    await answerPresetsAt(page, upstream.baseUrl);
     await page.getByRole('link', { name: 'main', exact: true }).waitFor();
     await page.getByRole('button', { name: /^(Test|测试) main$/ }).click();
     await page.getByText(/^(It fails at|失败于)/).waitFor();
@@ -306,6 +307,14 @@ describe('the providers screen', () => {
     await page.getByRole('button', { name: /^Groq/ }).click();
     await page.getByRole('button', { name: /^(Add and test|添加并测试)$/ }).waitFor();
     await check('connect');
+    await page
+      .getByRole('dialog')
+      .getByLabel(/^(Credential|凭据)$/)
+      .fill(rightSecret);
+    await page.getByRole('button', { name: /^(Add and test|添加并测试)$/ }).click();
+    await page.getByRole('button', { name: /^(Done|完成)$/ }).waitFor();
+    await check('added');
+    expect((await window.gateway.gateway.query({ type: 'providers' })).map(({ id }) => id)).toContain('groq');
     await page.goto(`${window.gateway.origin}/#/providers/main`);
     await page.reload();
     await page.getByRole('button', { name: /^(Advanced|高级)$/ }).click();

@@ -152,5 +152,9 @@ it.each([...appearances, { width: 380, colorScheme: 'light', locale: 'en-GB' } a
     expect(await accessibilityFaults(page)).toEqual([]);
     expect(complaints).toEqual([]);
     await page.screenshot({ path: `test-results/requests-${width}-${colorScheme}-${locale}.png` });
+    await page.getByRole('link', { name: 'POST /v1/chat/completions' }).first().click();
+    await page.getByRole('dialog').getByText(/^req_/).first().waitFor();
+    expect(await overflowOf(page)).toBeLessThanOrEqual(0);
+    expect(await accessibilityFaults(page)).toEqual([]);
   },
 );

@@ -214,30 +214,40 @@ describe('the settings screen', () => {
     await page.getByRole('heading', { name: '设置' }).waitFor();
   });
 
-  it.each(appearances)('fits in $width px, $colorScheme, $locale', async ({ width, colorScheme, locale }) => {
-    const context = { viewport: { width, height: 800 }, colorScheme, locale };
-    const config = {
-      providers: [{ id: 'main', name: 'Main', baseUrl: 'https://api.example.invalid/v1', models: ['m'] }],
-      settings: {
-        host: '0.0.0.0',
-        allowedHosts: ['a-very-long-name.of-a-host.inside.example.com'],
-        extraCaFiles: ['/a/long/path/to/the/certificates/of/this/company/authority.pem'],
-      },
-    };
-    const ports = { logFolder: '/home/somebody/.local/state/sluice' };
-    const { page, gateway, complaints } = await open({ context, screen, config, ports });
-    await page.getByText('authority.pem').last().waitFor();
-    await page.getByText(gateway.folder, { exact: true }).waitFor();
-    expect(await accessibilityFaults(page)).toEqual([]);
-    await page.screenshot({ path: `test-results/settings-${width}-${colorScheme}-${locale}.png`, fullPage: true });
-    expect(await overflowOf(page)).toBeLessThanOrEqual(0);
-    expect(complaints).toEqual([]);
-  });
+  it.each(appearances)(
+    'takes an import, and fits in $width px, $colorScheme, $locale',
+    async ({ width, colorScheme, locale }) => {
+      const context = { viewport: { width, height: 800 }, colorScheme, locale };
+      const config = {
+        providers: [{ id: 'main', name: 'Main', baseUrl: 'https://api.example.invalid/v1', models: ['m'] }],
+        settings: {
+          host: '0.0.0.0',
+          allowedHosts: ['a-very-long-name.of-a-host.inside.example.com'],
+          extraCaFiles: ['/a/long/path/to/the/certificates/of/this/company/authority.pem'],
+        },
+      };
+      const ports = { logFolder: '/home/somebody/.local/state/sluice' };
+      const { page, gateway, complaints } = await open({ context, screen, config, ports });
+      await page.getByText('authority.pem').last().waitFor();
+      await page.getByText(gateway.folder, { exact: true }).waitFor();
+      expect(await accessibilityFaults(page)).toEqual([]);
+      await page.screenshot({ path: `test-results/settings-${width}-${colorScheme}-${locale}.png`, fullPage: true });
+      expect(await overflowOf(page)).toBeLessThanOrEqual(0);
+      await importFile(page, { version: 1, groups: [{ id: 'default' }], settings: { port: 4_811 } });
+      await page.getByRole('dialog').getByText('4810 → 4811').waitFor();
+      expect(await overflowOf(page)).toBeLessThanOrEqual(0);
+      expect(await accessibilityFaults(page)).toEqual([]);
+      await page.getByRole('button', { name: /^(Replace|替换)$/ }).click();
+      await page.getByRole('button', { name: /^(Done|完成)$/ }).click();
+      await expect.poll(async () => (await gateway.gateway.query({ type: 'status' })).settings.port).toBe(4_811);
+      expect(complaints).toEqual([]);
+    },
+  );
 });
 
 async function importFile(page: Page, content: unknown): Promise<void> {
   const text = typeof content === 'string' ? content : JSON.stringify(content);
-  const button = page.getByRole('button', { name: 'Import…' });
+  const button = page.getByRole('button', { name: /^(Import|导入)…$/ });
   const [chooser] = await Promise.all([page.waitForEvent('filechooser'), button.click()]);
   await chooser.setFiles({ name: 'team.json', mimeType: 'application/json', buffer: Buffer.from(text) });
 }
