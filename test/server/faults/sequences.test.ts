@@ -3,6 +3,7 @@ import { afterEach, expect, test, vi } from 'vitest';
 import * as plays from '../../support/fault-plays.ts';
 import { healthy, type Play } from '../../support/fault-upstream.ts';
 import { isWhole } from '../../support/judge-answer.ts';
+import type { OpenAiCall } from '../../support/openai-calls.ts';
 import { callNamed, type Pair, startPair } from './pair.ts';
 
 const chat = callNamed('chat/completions');
@@ -17,7 +18,7 @@ afterEach(async () => {
   pair = undefined;
 });
 
-async function start(): Promise<Pair> {
+async function start(silenceMs = 600): Promise<Pair> {
   const now = performance.now.bind(performance);
   aheadMs = 0;
   vi.spyOn(performance, 'now').mockImplementation(() => now() + aheadMs);
@@ -25,52 +26,95 @@ async function start(): Promise<Pair> {
     retries: 2,
     fallbacks: 1,
     // Not so short that a busy machine makes a healthy one look silent.
-    timeouts: { connectMs: 5_000, firstByteMs: 600, firstContentMs: 600, idleMs: 5_000 },
+    timeouts: { connectMs: 5_000, firstByteMs: silenceMs, firstContentMs: silenceMs, idleMs: 5_000 },
   });
   return pair;
 }
 
 /** A request each second for so long; every one of them has its whole answer. Resolves with who gave it, in turn. */
-async function steadyTraffic({ ask, fallback }: Pair, seconds: number): Promise<string[]> {
+async function steadyTraffic({ ask, fallback }: Pair, seconds: number, call = chat): Promise<string[]> {
   const answeredBy: string[] = [];
   for (let second = 0; second < seconds; second++) {
     const known = fallback.seen.length;
-    const received = await ask(chat);
+    const received = await ask(call);
     const where = `${second} s: ${received.status} ${received.body}`;
-    expect(isWhole(chat, received), where).toBe(true);
+    expect(isWhole(call, received), where).toBe(true);
     answeredBy.push(fallback.seen.length > known ? 'fallback' : 'primary');
     aheadMs += secondMs;
   }
   return answeredBy;
 }
 
-test.each([plays.status(503), plays.resetBeforeHeaders, plays.silence, plays.status(429)])(
-  'down for a minute with $name: nobody notices, it is left in peace, and it is back within 30 s',
-  async (fault) => {
+const stream = callNamed('chat/completions (stream)');
+const embeddings = callNamed('embeddings');
+const outages: readonly (readonly [OpenAiCall, Play])[] = [
+  ...[plays.status(503), plays.resetBeforeHeaders, plays.silence, plays.status(429)].map(
+    (play) => [chat, play] as const,
+  ),
+  [stream, plays.cutAt({ share: 0.5 })],
+  [stream, plays.errorInFirstEvent],
+  [embeddings, plays.status(503)],
+];
+
+test.each(outages.map(([call, fault]) => [call.name, fault.name, call, fault] as const))(
+  '%s, down for a minute with %s: nobody notices, it is left in peace, and it is back within 30 s',
+  async (_call, _fault, call, fault) => {
     const running = await start();
-    expect(new Set(await steadyTraffic(running, 5))).toEqual(new Set(['primary']));
+    expect(new Set(await steadyTraffic(running, 5, call))).toEqual(new Set(['primary']));
     running.primary.plays(fault);
     const known = running.primary.seen.length;
-    expect(new Set(await steadyTraffic(running, 60))).toEqual(new Set(['fallback']));
+    expect(new Set(await steadyTraffic(running, 60, call))).toEqual(new Set(['fallback']));
     // Sixty requests with two retries each could have been 180 calls.
     expect(running.primary.seen.length - known).toBeLessThan(25);
 
     running.primary.plays(healthy);
-    const after = await steadyTraffic(running, 40);
+    const after = await steadyTraffic(running, 40, call);
     expect(after.indexOf('primary'), after.join(' ')).toBeLessThanOrEqual(30);
     expect(after.slice(30)).toEqual(Array(10).fill('primary'));
   },
 );
 
-test('one that flaps is asked now and then, and nobody notices', async () => {
-  const running = await start();
-  for (let round = 0; round < 8; round++) {
-    running.primary.plays(plays.status(500));
-    await steadyTraffic(running, 5);
-    running.primary.plays(healthy);
-    await steadyTraffic(running, 5);
-  }
-  expect(running.primary.seen.length).toBeLessThan(80);
+test.each([chat, stream, embeddings])(
+  'one that flaps is asked now and then, and nobody notices: $name',
+  async (call) => {
+    const running = await start();
+    for (let round = 0; round < 8; round++) {
+      running.primary.plays(plays.status(500));
+      await steadyTraffic(running, 5, call);
+      running.primary.plays(healthy);
+      await steadyTraffic(running, 5, call);
+    }
+    expect(running.primary.seen.length).toBeLessThan(80);
+  },
+);
+
+/** All at once; every one has its whole answer. */
+async function burst({ ask }: Pair, count: number): Promise<void> {
+  const received = await Promise.all(Array.from({ length: count }, () => ask(chat)));
+  expect(received.filter((each) => isWhole(chat, each))).toHaveLength(count);
+}
+
+test('fifty at once are no more than fifty times what is configured for one that is down', async () => {
+  const running = await start(10_000);
+  running.primary.plays(plays.status(503));
+  await burst(running, 50);
+  // The same once more, and then the next.
+  expect(running.primary.seen.length).toBeLessThanOrEqual(2 * 50);
+  expect(running.fallback.seen).toHaveLength(50);
+});
+
+test('of fifty at once, one alone tries whether it is well again', async () => {
+  const running = await start(10_000);
+  running.primary.plays(plays.status(503));
+  await steadyTraffic(running, 4);
+  const known = running.primary.seen.length;
+  aheadMs += 20 * secondMs;
+  await burst(running, 50);
+  expect(running.primary.seen.length - known).toBe(1);
+  aheadMs += 20 * secondMs;
+  running.primary.plays(healthy);
+  await burst(running, 50);
+  expect(running.fallback.seen.length).toBeLessThanOrEqual(4 + 2 * 50 - 1);
 });
 
 test('one that decays slowly is left once it fails more than it answers', async () => {
