@@ -1,9 +1,10 @@
 /** What the desktop adds to the engine, in the double of Electron: memory while its window is closed, and its tray's effect. */
+import type { ChildProcess } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import { type OpenedDesktop, openDesktop, startMain } from '../electron/open-desktop.ts';
+import { type OpenedDesktop, openDesktop, orderer, startMain } from '../electron/open-desktop.ts';
 import { eventually } from '../support/eventually.ts';
 import { testKey } from '../support/gateway.ts';
 import { json, startUpstream } from '../support/upstream.ts';
@@ -16,12 +17,13 @@ const settleMs = 1_500;
 export async function desktopPhase(bench: Bench): Promise<void> {
   const upstream = await startUpstream((_request, response) => json(response, { id: 'x', choices: [] }));
   const providers = [{ id: 'main', baseUrl: upstream.baseUrl, models: ['gpt-x'] }];
-  const desktop = await openDesktop({ config: { providers }, args: ['--hidden'] });
+  const desktop = await openDesktop({ config: { providers } });
   try {
     const baseUrl = await desktop.baseUrl();
     await ask(baseUrl);
+    await closeWindow(desktop);
     if (canMeasure) {
-      const withDesktopMb = await settledMb(desktop.child.pid ?? 0);
+      const withDesktopMb = await settledMb(desktop.child);
       bench.samples.add('desktop.addedMb', 'sluice', withDesktopMb - (await headlessMb(providers)));
     }
     await measureToggle(bench, desktop, baseUrl);
@@ -41,16 +43,26 @@ async function headlessMb(providers: object[]): Promise<number> {
   const { child, output } = startMain(folder, { main: program, args: ['serve', '--json'] });
   const baseUrl = await eventually(() => /"baseUrl":"([^"]+)"/.exec(output.stdout)?.[1] ?? null);
   await ask(baseUrl);
-  const usedMb = await settledMb(child.pid ?? 0);
+  const usedMb = await settledMb(child);
   child.kill('SIGTERM');
   await endProcess(child);
   rmSync(folder, { recursive: true, force: true });
   return usedMb;
 }
 
-async function settledMb(pid: number): Promise<number> {
+/** Once a person could have looked at it. */
+async function closeWindow(desktop: OpenedDesktop): Promise<void> {
+  const page = await desktop.page();
+  await page.getByRole('status').getByText('Serving').waitFor();
+  await desktop.order('closeWindow');
+  await eventually(async () => (await desktop.state()).windows.length === 0);
+}
+
+/** Of what is in use: the files of a window that went to Chromium leave garbage, more in the double than in Electron. */
+async function settledMb(child: ChildProcess): Promise<number> {
   await setTimeout(settleMs);
-  return ownMb(pid);
+  await orderer(child)('collectGarbage');
+  return ownMb(child.pid ?? 0);
 }
 
 /** From the click until the tray shows it, and whether the request after that is refused. */

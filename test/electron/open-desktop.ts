@@ -104,7 +104,8 @@ function writeConfig(folder: string, config: Partial<ConfigInput> = {}): void {
   writeFileSync(join(folder, 'data/config.json'), JSON.stringify(whole));
 }
 
-function orderer(child: ChildProcess): OpenedDesktop['order'] {
+/** Of one that was started alone. */
+export function orderer(child: ChildProcess): OpenedDesktop['order'] {
   const waiting = new Map<number, PromiseWithResolvers<unknown>>();
   let last = 0;
   child.on('message', ({ id, result, error }: Outcome) => {

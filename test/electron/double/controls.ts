@@ -1,5 +1,7 @@
 /** What a test can do to a desktop that runs in the double, and see of it, over the child process's channel. */
 import { EventEmitter } from 'node:events';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import type * as Electron from 'electron';
 import { app } from './app.ts';
 import { asEmitter } from './as-electron.ts';
@@ -79,6 +81,12 @@ const controls = {
   /** As when a person puts the bar on another display. */
   moveTray({ bounds }: { bounds: Electron.Rectangle }): null {
     if (TrayDouble.current) TrayDouble.current.bounds = bounds;
+    return null;
+  },
+  /** And gives the memory back, which V8 does by itself once the process has idled for a while. */
+  collectGarbage(): null {
+    setFlagsFromString('--expose-gc');
+    runInNewContext("gc({ type: 'major', execution: 'sync', flavor: 'last-resort' })");
     return null;
   },
   closeWindow: () => natively(() => theWindow().close()),
