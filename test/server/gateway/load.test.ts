@@ -27,7 +27,9 @@ beforeAll(async () => {
   upstream.listen(0, '127.0.0.1');
   await once(upstream, 'listening');
   const { port } = upstream.address() as AddressInfo;
-  gateway = await startGateway({ config: { providers: [mainProvider(`http://127.0.0.1:${port}/v1`)] } });
+  const providers = [mainProvider(`http://127.0.0.1:${port}/v1`)];
+  // However long a busy machine lets a stream wait, it comes as the upstream sent it.
+  gateway = await startGateway({ config: { providers, settings: { keepAliveCommentMs: 0 } } });
 });
 afterAll(async () => {
   await gateway.stop();
