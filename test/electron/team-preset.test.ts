@@ -123,7 +123,9 @@ describe('a preset that is built in', () => {
   });
 
   it('may leave updates on', async () => {
-    const desktop = await open({ main: buildWith({ ...acmePreset, updates: 'on' }) });
+    // Of a kind that can be replaced.
+    const env = { DOUBLE_PACKAGED: '1', APPIMAGE: '/opt/Sluice.AppImage' };
+    const desktop = await open({ main: buildWith({ ...acmePreset, updates: 'on' }), env });
     const page = await desktop.page();
     await page.getByRole('link', { name: 'Settings' }).click();
     await page.getByRole('button', { name: 'Check for updates' }).waitFor();
