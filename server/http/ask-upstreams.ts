@@ -214,7 +214,7 @@ export class UpstreamAttempts {
         rest: this.#rest(next),
         download: this.#download,
       },
-      firstContentMs: (group.timeouts.get(id) ?? timeouts).firstContentMs,
+      timeouts: group.timeouts.get(id) ?? timeouts,
       number: this.#options.trace.attempts.length,
       claim: () => this.#claim(relay, trace, next),
       inspectors: () => this.#inspectors(next),

@@ -10,7 +10,8 @@ export class AttemptNotes {
   readonly #record: AttemptRecord;
   readonly #credential: UpstreamCredential | null;
   readonly #startedMs = awakeMs();
-  #lastPieceMs = 0;
+  /** Since the attempt began. */
+  lastPieceMs = 0;
   #longestGapMs = 0;
 
   /** `credential`: what the attempt was sent with. */
@@ -20,24 +21,24 @@ export class AttemptNotes {
   }
 
   sending(): void {
-    this.#record.connectMs = this.#elapsedMs();
+    this.#record.connectMs = this.elapsedMs();
   }
 
   answered(status: number, requestId: unknown): void {
     this.#record.status = status;
-    this.#record.firstByteMs = this.#elapsedMs();
+    this.#record.firstByteMs = this.elapsedMs();
     this.#record.upstreamRequestId = typeof requestId === 'string' ? this.redacted(requestId) : null;
-    this.#lastPieceMs = this.#record.firstByteMs;
+    this.lastPieceMs = this.#record.firstByteMs;
   }
 
   pieceCame(): void {
-    const nowMs = this.#elapsedMs();
-    this.#longestGapMs = Math.max(this.#longestGapMs, nowMs - this.#lastPieceMs);
-    this.#lastPieceMs = nowMs;
+    const nowMs = this.elapsedMs();
+    this.#longestGapMs = Math.max(this.#longestGapMs, nowMs - this.lastPieceMs);
+    this.lastPieceMs = nowMs;
   }
 
   contentCame(): void {
-    this.#record.firstContentMs ??= this.#elapsedMs();
+    this.#record.firstContentMs ??= this.elapsedMs();
   }
 
   eventDropped(): void {
@@ -51,7 +52,7 @@ export class AttemptNotes {
   }
 
   over(): void {
-    this.#record.totalMs = this.#elapsedMs();
+    this.#record.totalMs = this.elapsedMs();
     if (this.#record.firstContentMs !== null) this.#record.longestGapMs = this.#longestGapMs;
   }
 
@@ -60,7 +61,7 @@ export class AttemptNotes {
     return redactText(text, this.#credential);
   }
 
-  #elapsedMs(): number {
+  elapsedMs(): number {
     return awakeMs() - this.#startedMs;
   }
 }

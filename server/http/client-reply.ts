@@ -57,6 +57,11 @@ export class ClientReply {
     return this.#options.response.headersSent;
   }
 
+  /** It does not read on. */
+  get isHeldUp(): boolean {
+    return this.#paused !== null;
+  }
+
   get reply(): ReplyOutcome {
     const { response } = this.#options;
     return {

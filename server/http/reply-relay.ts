@@ -5,6 +5,7 @@
 import { AwakeTimer } from '../awake-clock.ts';
 import type { GatewayError } from '../contract/errors.ts';
 import type { FailureClass } from '../contract/ledger.ts';
+import type { Timeouts } from '../contract/policy.ts';
 import type { UpstreamCredential } from '../providers/upstream.ts';
 import type { AttemptResult, UpstreamAnswer } from '../routing/attempt-result.ts';
 import { afterContent, type Failure, fleetingFailure } from '../routing/classify-failure.ts';
@@ -24,6 +25,7 @@ import { chooseBody, type StreamNeeds } from './choose-body.ts';
 import type { ClientReply } from './client-reply.ts';
 import type { InferenceRoute } from './inference-routes.ts';
 import { saysJson } from './reply/judge-whole.ts';
+import { ProgressWatch } from './reply/progress-watch.ts';
 import type { AttemptHost, ReplyBody } from './reply/reply-body.ts';
 import { endedEarly } from './reply/reply-break.ts';
 import { isEventStream } from './reply/reply-headers.ts';
@@ -46,7 +48,7 @@ interface RelayOptions {
   /** Of the client's request. */
   body: IncomingBody;
   needs: StreamNeeds;
-  firstContentMs: number;
+  timeouts: Timeouts;
   /** How many attempts there were with this one. */
   number: number;
   /** May this attempt be the answer? Once said, no other may. */
@@ -73,6 +75,7 @@ export class ReplyRelay implements ReplyHandler, AttemptHost {
   #inspectors: readonly ReplyInspector[] = [];
   #redirectedTo: string | undefined;
   #contentTimer: AwakeTimer | undefined;
+  #progress: ProgressWatch | undefined;
   #drainTimer: NodeJS.Timeout | undefined;
   #endTimer: NodeJS.Timeout | undefined;
   #bytes = 0;
@@ -133,7 +136,7 @@ export class ReplyRelay implements ReplyHandler, AttemptHost {
 
   awaitContent(): void {
     if (this.isOver) return;
-    const { firstContentMs } = this.#options;
+    const { firstContentMs } = this.#options.timeouts;
     this.#contentTimer?.clear();
     this.#contentTimer = new AwakeTimer(() => {
       this.failTransport(new TransportError('timeout', 'body', `no content within ${firstContentMs} ms`));
@@ -280,6 +283,12 @@ export class ReplyRelay implements ReplyHandler, AttemptHost {
     this.#contentTimer?.clear();
   }
 
+  progressed(): void {
+    if (this.isOver) return;
+    this.#progress ??= this.#watchProgress();
+    this.#progress.lastMs = this.#notes.lastPieceMs;
+  }
+
   droppedEvent(): void {
     this.#notes.eventDropped();
   }
@@ -313,7 +322,19 @@ export class ReplyRelay implements ReplyHandler, AttemptHost {
       return;
     }
     this.#body?.take(chunk);
-    if (this.hasBegun && mayBeLast(chunk, this.route)) this.#expectEnd();
+    if (this.hasBegun) this.#expectEnd();
+  }
+
+  /** Signs of life alone keep it for as long as the first content may take, if that is longer than a silence may be. */
+  #watchProgress(): ProgressWatch {
+    const { client, timeouts } = this.#options;
+    const limitMs = Math.max(timeouts.firstContentMs, timeouts.idleMs);
+    return new ProgressWatch({
+      limitMs,
+      nowMs: () => this.#notes.elapsedMs(),
+      isHeldUp: () => client.isHeldUp,
+      expired: () => this.#body?.fail(new TransportError('timeout', 'body', `nothing of use within ${limitMs} ms`)),
+    });
   }
 
   /** Some upstreams keep the connection open after the last event, and clients would wait for its end. */
@@ -369,6 +390,7 @@ export class ReplyRelay implements ReplyHandler, AttemptHost {
   #over(result: RelayResult): void {
     this.isOver = true;
     this.#contentTimer?.clear();
+    this.#progress?.clear();
     clearTimeout(this.#drainTimer);
     clearTimeout(this.#endTimer);
     this.#body?.dispose?.();
@@ -382,12 +404,6 @@ export class ReplyRelay implements ReplyHandler, AttemptHost {
 /** Longer than any answer but a film. */
 const maxReplyBytes = 256 * 1024 * 1024;
 const lingerMs = 1_000;
-const doneMark = Buffer.from('[DONE]');
-
-/** Cheap, and to be confirmed. Of pictures there may be several, each with an end of its own. */
-function mayBeLast(chunk: Buffer, { stream }: InferenceRoute): boolean {
-  return stream === 'chat' ? chunk.includes(doneMark) : stream !== undefined && stream !== 'images';
-}
 
 const eventStreamType = 'text/event-stream; charset=utf-8';
 const upstreamCode = /"error"[\s\S]*?"code"\s*:\s*"([^"\\]{1,100})"/;

@@ -132,6 +132,20 @@ const overloaded = {
   error: { message: 'The server is overloaded.', type: 'server_error', param: null, code: 'server_is_overloaded' },
 };
 
+/** As much of the answer as that, and then this for ever. */
+export const goesOnWith = (name: string, place: Place, piece: string, everyMs: number) =>
+  play(name, async (scene) => {
+    scene.response.writeHead(200, { 'content-type': scene.answer.contentType });
+    scene.response.write(scene.answer.bytes.subarray(0, offset(scene, place)));
+    while (await pause(everyMs, scene)) scene.response.write(piece);
+  });
+
+/** All but the last event, and the connection stays open. */
+export const neverEnds = play('no terminal event and never closes', (scene) => {
+  head(scene);
+  scene.response.write((scene.answer.events ?? []).slice(0, -1).join(''));
+});
+
 export const errorInBody = play('an error inside 200', ({ response }) => json(response, overloaded));
 
 export const errorInFirstEvent = play('an error as the first event', ({ response, answer }) => {

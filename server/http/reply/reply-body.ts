@@ -35,6 +35,8 @@ export interface ReplyHost {
   awaitContent(): void;
   /** It is here. */
   contentCame(): void;
+  /** More of use came. Once told, more has to follow, within `firstContentMs` or `idleMs`, whichever is longer. */
+  progressed(): void;
   /** Of a whole reply: the client asked for a stream, and gets the same as one. False where there is no need or no way. */
   passAsStream(whole: Buffer): boolean;
   /** It is a stream of events under another name, of which this is the beginning. */

@@ -20,6 +20,8 @@ const maxWrittenBytes = 32 * 1024 * 1024;
 const long: readonly Capability[] = ['embeddings', 'images'];
 /** From here on JSON has to look like an answer of its route. */
 const plausibleBytes = 1024 * 1024;
+/** So much at least has to come while more of use is waited for, or the end. */
+const progressBytes = 256 * 1024;
 /** Once more would be as long. */
 const endless: Failure = { ...fleetingFailure, mayPass: false };
 
@@ -39,6 +41,8 @@ export class WholeReply implements ReplyBody {
   /** From how many bytes on it has to look like an answer that may go on. */
   #plausibleFrom = plausibleBytes;
   #hasContent = false;
+  /** More than so many bytes are progress. */
+  #progressFrom = 0;
   #held: Buffer[] = [];
   #bytes = 0;
 
@@ -55,9 +59,11 @@ export class WholeReply implements ReplyBody {
   take(chunk: Buffer): void {
     if (this.#host.hasBegun) {
       this.#host.write(chunk);
+      if (this.#progressFrom > 0) this.#host.progressed();
       return;
     }
     if (!this.#hasContent && !this.#looksGood(chunk)) return;
+    if (this.#hasContent && this.#bytes > this.#progressFrom) this.#progressed();
     this.#held.push(chunk);
     this.#bytes += chunk.length;
     const isRubbish = this.#bytes > this.#plausibleFrom && !this.#isPlausible();
@@ -111,6 +117,12 @@ export class WholeReply implements ReplyBody {
     if (!errorOnTop.test(chunk.toString('latin1', 0, 64))) return;
     this.#format = 'json';
     this.#maxBytes = maxHeldBytes;
+  }
+
+  /** Not told by the only piece of a short one. */
+  #progressed(): void {
+    this.#progressFrom = this.#bytes + progressBytes;
+    if (this.#maxBytes > 0) this.#host.progressed();
   }
 
   /** Asked twice: early, so that rubbish is soon known for what it is, and before it is passed on unseen. */

@@ -1,11 +1,11 @@
 import type { InferenceRoute } from '../inference-routes.ts';
 import type { IncomingBody } from './incoming-body.ts';
 
-/** How many answers a chat or completion request asks for: `n` for each of its prompts. */
+/** How many answers a request asks for: `n`, for each prompt of completions; of a form that is text. */
 export function countChoices({ capability }: InferenceRoute, body: IncomingBody): number {
-  if (capability !== 'chat' && capability !== 'completions') return 1;
-  const n = body.field('n');
-  const perPrompt = typeof n === 'number' && Number.isInteger(n) && n > 0 ? n : 1;
+  if (capability !== 'chat' && capability !== 'completions' && capability !== 'images') return 1;
+  const n = Number(body.field('n'));
+  const perPrompt = Number.isInteger(n) && n > 0 ? n : 1;
   return capability === 'completions' ? perPrompt * countPrompts(body.field('prompt')) : perPrompt;
 }
 

@@ -110,7 +110,10 @@ export class SplicedReply implements ReplyBody {
       this.#error = { error: saying.error, event };
       return null;
     }
-    if (saying.kind === 'content') this.#host.contentCame();
+    if (saying.kind === 'content') {
+      this.#host.contentCame();
+      this.#host.progressed();
+    }
     const passing = splice.take(event.data);
     this.#isDifferent = splice.isDifferent;
     return this.#isDifferent ? null : passing;

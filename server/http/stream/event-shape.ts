@@ -44,12 +44,16 @@ export class EventShape {
   cutStart = 0;
   cutEnd = 0;
   sequenceNumber: number | null = null;
+  /** Not all of its texts are empty. */
+  saysSomething = false;
+  readonly #hasStrings: boolean;
   readonly #parts: readonly Part[];
   readonly #cutBytes: number;
 
   private constructor(parts: readonly Part[], cutBytes: number) {
     this.#parts = parts;
     this.#cutBytes = cutBytes;
+    this.#hasStrings = parts.some(({ place }) => place === 'text' || place === 'string');
   }
 
   /** Of an event that is sound and no error. Null where nothing is open, or it cannot be told which place is the text's. */
@@ -66,12 +70,14 @@ export class EventShape {
   /** Whether an event of this shape begins at `from`. */
   match(bytes: Buffer, from: number): boolean {
     let at = from;
+    this.saysSomething = !this.#hasStrings;
     for (const { fixed, place, cutAt } of this.#parts) {
       const start = at + fixed.length;
       if (start > bytes.length || fixed.compare(bytes, at, start) !== 0) return false;
       if (cutAt !== -1) this.#noteCut(at + cutAt);
       at = endOfPlace(bytes, start, place);
       if (at === -1) return false;
+      if (at > start) this.saysSomething = true;
       if (place === 'text') this.#noteText(start, at);
       if (place === 'number') this.sequenceNumber = Number(bytes.toString('latin1', start, at));
     }

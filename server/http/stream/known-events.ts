@@ -12,6 +12,8 @@ const matchesPerLesson = 16;
 export class KnownEvents {
   readonly #text: StreamText | null;
   readonly #watch: StreamWatch;
+  /** One of them said something; to be reset by whoever has seen it. */
+  hasSaid = false;
   #shapes: EventShape[] = [];
   #lessons = 0;
   #matches = 0;
@@ -37,6 +39,7 @@ export class KnownEvents {
     for (const shape of this.#shapes) {
       if (!shape.match(chunk, from)) continue;
       this.#matches++;
+      this.hasSaid ||= shape.saysSomething;
       this.#text?.append(chunk, shape.textStart, shape.textEnd);
       if (shape.sequenceNumber !== null) this.#count(shape.sequenceNumber);
       return shape;

@@ -21,15 +21,17 @@ export interface StreamWatch {
   note(event: StreamEvent): void;
   /** The number of such an event. */
   counted(sequenceNumber: number): void;
+  /** Nothing is missing, or nothing more is to come, but for the end itself. */
+  readonly isComplete: boolean;
   /** How the stream has ended; null while more is due. */
   ending(close: StreamClose): StreamEnd | null;
   /** The event that makes both SDKs raise `error`. */
   errorEvent(error: ErrorBody): string;
 }
 
-/** `choices`: how many answers a chat stream brings beside one another. */
+/** `choices`: how many answers a chat stream brings beside one another, or how many pictures. */
 export function watchStream(protocol: StreamProtocol, choices = 1): StreamWatch {
-  return protocol === 'chat' ? new ChatWatch(choices) : new TypedEventsWatch(protocol);
+  return protocol === 'chat' ? new ChatWatch(choices) : new TypedEventsWatch(protocol, choices);
 }
 
 /**
@@ -50,6 +52,8 @@ export function kindOfRest(rest: Buffer): 'event' | 'piece' | 'nothing' {
 class ChatWatch implements StreamWatch {
   readonly #choices: number;
   readonly #finished = new Set<unknown>();
+  /** Of these it was said apart from any text. Some upstreams name a reason with each piece of it. */
+  readonly #closed = new Set<unknown>();
   #ending: StreamEnd | null = null;
 
   constructor(choices: number) {
@@ -61,10 +65,18 @@ class ChatWatch implements StreamWatch {
     if (!isObject(value)) return;
     if (value.error) this.#ending = 'failed';
     const choices = Array.isArray(value.choices) ? value.choices : [];
-    for (const choice of choices) if (choice?.finish_reason) this.#finished.add(choice.index);
+    for (const choice of choices) {
+      if (!choice?.finish_reason) continue;
+      this.#finished.add(choice.index);
+      if (!choice.text && !choice.delta?.content) this.#closed.add(choice.index);
+    }
   }
 
   counted(): void {}
+
+  get isComplete(): boolean {
+    return this.#ending !== null || this.#closed.size >= this.#choices;
+  }
 
   ending(close: StreamClose): StreamEnd | null {
     const isFinished = close === 'ended' && this.#finished.size >= this.#choices;
@@ -111,19 +123,23 @@ const failedTypes = ['error', 'response.failed'];
 
 class TypedEventsWatch implements StreamWatch {
   readonly #protocol: TypedProtocol;
+  readonly #answers: number;
+  #finished = 0;
   #ending: StreamEnd | null = null;
   #responseId: string | undefined;
   #nextSequenceNumber = 0;
 
-  constructor(protocol: TypedProtocol) {
+  constructor(protocol: TypedProtocol, answers: number) {
     this.#protocol = protocol;
+    this.#answers = answers;
   }
 
   note({ name, data, value }: StreamEvent): void {
     const { type, error, response, sequence_number: number }: Record<string, unknown> = isObject(value) ? value : {};
     const kind = name || String(type);
     if (error || failedTypes.includes(kind)) this.#ending = 'failed';
-    else if (data === '[DONE]' || terminalTypes[this.#protocol].includes(kind)) this.#ending ??= 'complete';
+    else if (data === '[DONE]') this.#ending ??= 'complete';
+    else if (terminalTypes[this.#protocol].includes(kind)) this.#finished++;
     if (isObject(response) && typeof response.id === 'string') this.#responseId ??= response.id;
     if (typeof number === 'number') this.counted(number);
   }
@@ -132,8 +148,14 @@ class TypedEventsWatch implements StreamWatch {
     this.#nextSequenceNumber = sequenceNumber + 1;
   }
 
-  ending(): StreamEnd | null {
-    return this.#ending;
+  get isComplete(): boolean {
+    return this.#ending !== null || this.#finished >= this.#answers;
+  }
+
+  /** Some make fewer pictures than they were asked for. */
+  ending(close: StreamClose): StreamEnd | null {
+    const isFinished = this.isComplete || (close === 'ended' && this.#finished > 0);
+    return this.#ending ?? (isFinished ? 'complete' : null);
   }
 
   errorEvent(error: ErrorBody): string {

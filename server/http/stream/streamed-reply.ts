@@ -43,6 +43,9 @@ export class StreamedReply implements ReplyBody {
   readonly #watch: StreamWatch;
   readonly #known: KnownEvents;
   #hasContent = false;
+  /** The latest event says something; so did one of those that came with it. */
+  #isContent = false;
+  #hasSaid = false;
   #error: FirstError | undefined;
   #held: Buffer[] = [];
   #heldBytes = 0;
@@ -64,6 +67,7 @@ export class StreamedReply implements ReplyBody {
 
   take(chunk: Buffer): void {
     this.#gate.push(chunk);
+    if (this.#hasSaid || this.#known.hasSaid || this.#gate.insideEvent) this.#progressed();
     if (this.#host.hasBegun) this.#host.insideEvent(this.#gate.insideEvent);
     if (this.#error) this.#failWith(this.#error);
   }
@@ -82,7 +86,7 @@ export class StreamedReply implements ReplyBody {
   }
 
   isComplete(): boolean {
-    return this.#ending('ended') !== null;
+    return !this.#gate.insideEvent && this.#watch.isComplete;
   }
 
   #passEvent(bytes: Buffer): Buffer | null {
@@ -93,7 +97,7 @@ export class StreamedReply implements ReplyBody {
     // At once, so that those like it in the same chunk are known already.
     if (this.#hasContent) this.#begin();
     const text = this.#keep(event);
-    if (this.#hasContent && this.#host.hasBegun) this.#known.learn({ bytes, passing, text });
+    if (this.#isContent && this.#host.hasBegun) this.#known.learn({ bytes, passing, text });
     return passing;
   }
 
@@ -120,7 +124,8 @@ export class StreamedReply implements ReplyBody {
 
   #listen(event: StreamEvent): void {
     const saying = sayingOf(event, this.#options.protocol);
-    if (saying.kind === 'content') this.#saysContent();
+    this.#isContent = saying.kind === 'content';
+    if (this.#isContent) this.#saysContent();
     // An error after content is passed on, unless another target may go on in its place.
     const isHeard = !this.#hasContent || this.#options.text !== null;
     if (saying.kind !== 'error' || !isHeard) return;
@@ -129,9 +134,16 @@ export class StreamedReply implements ReplyBody {
   }
 
   #saysContent(): void {
+    this.#hasSaid = true;
     if (this.#hasContent) return;
     this.#hasContent = true;
     this.#host.contentCame();
+  }
+
+  #progressed(): void {
+    this.#hasSaid = false;
+    this.#known.hasSaid = false;
+    this.#host.progressed();
   }
 
   /** Returns what the event adds to the text; null where none is kept. */

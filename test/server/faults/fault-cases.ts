@@ -68,6 +68,8 @@ const inTheMiddle =
 
 const onlyStreams = (expect: (call: OpenAiCall) => Expected) => (call: OpenAiCall) =>
   call.kind === 'stream' ? expect(call) : null;
+const onlyTextStreams = (expect: (call: OpenAiCall) => Expected) => (call: OpenAiCall) =>
+  isTextStream(call) ? expect(call) : null;
 const onlyJson = (expect: (call: OpenAiCall) => Expected) => (call: OpenAiCall) =>
   call.kind === 'json' ? expect(call) : null;
 
@@ -116,6 +118,19 @@ export const faultCases: readonly FaultCase[] = [
     onlyStreams(({ path }) => inTheEnd(path)),
   ),
   one(plays.neverCloses, onlyStreams(fromPrimary)),
+  one(plays.neverEnds, (call) => (call.kind === 'stream' && call.path.endsWith('completions') ? fromPrimary() : null)),
+  ...[
+    ': ping\n\n',
+    'data: {"choices":[]}\n\n',
+    '\n\ndata: {"choices":[{"index":0,"delta":{"content":""}}]}\n\n',
+    'a',
+  ].map((piece) =>
+    one(
+      plays.goesOnWith(`goes on with ${JSON.stringify(piece)}`, { events: 5 }, piece, idleMs / 12),
+      onlyTextStreams(inTheMiddle(silent)),
+    ),
+  ),
+  one(plays.goesOnWith('goes on a few bytes at a time', { share: 0.5 }, 'aaaa', idleMs / 12), onlyJson(silent)),
   one(plays.errorInBody, onlyJson(unreachable503)),
   one(plays.errorInFirstEvent, onlyStreams(transient())),
 

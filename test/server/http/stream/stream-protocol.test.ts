@@ -139,3 +139,23 @@ describe('what follows the last blank line', () => {
     ['\r', 'nothing'],
   ])('is, in %j, %s', (text, wanted) => expect(kindOfRest(Buffer.from(text))).toBe(wanted));
 });
+
+const picture = 'data: {"type":"image_generation.completed"}\n\n';
+
+test.each([
+  ['all of it was said', 'chat', 1, [last], true],
+  ['a choice is still due', 'chat', 2, [last], false],
+  [
+    'a reason came with a piece of text, as some name one with each',
+    'chat',
+    1,
+    [delta.replace('null', '"stop"')],
+    false,
+  ],
+  ['one of two pictures is there', 'images', 2, [picture], false],
+  ['both pictures are there', 'images', 2, [picture, picture], true],
+] as const)('a stream that stays open is over or not: %s', (_what, protocol, answers, events, wanted) => {
+  const watch = watchStream(protocol, answers);
+  for (const event of events) note(watch, event);
+  expect(watch.isComplete).toBe(wanted);
+});

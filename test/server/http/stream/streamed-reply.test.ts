@@ -48,6 +48,7 @@ class Host implements AttemptHost {
   giveOver = () => this.end('given over');
   diverged = () => this.end('diverged');
   contentCame() {}
+  progressed() {}
   awaitContent() {}
   passAsStream() {
     return false;
