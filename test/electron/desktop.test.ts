@@ -83,8 +83,9 @@ describe('the desktop', () => {
     expect(await chat(client, 'gpt-x')).toMatchObject({ object: 'chat.completion' });
     await expect.poll(async () => labelOf(desktop, 'today')).toMatch(/^Today: 3 requests/);
     await expect.poll(async () => labelOf(desktop, 'last-error')).toBe('Last error: gpt-x: no_healthy_provider');
-    await desktop.order('clickMenu', { id: 'last-error' });
     const page = await desktop.page();
+    await page.getByRole('status').getByText('Serving').waitFor();
+    await desktop.order('clickMenu', { id: 'last-error' });
     // Of that very request.
     await page.getByRole('dialog').getByText('no_healthy_provider').first().waitFor();
     await upstream.stop();
