@@ -50,7 +50,8 @@ export function classifyAnswer(answer: FailedAnswer): Failure {
   const error = readUpstreamError(answer.body);
   const found = classOf(answer, error);
   const retryAfterMs = toldWait(answer.headers) ?? error?.retryAfterMs ?? null;
-  const mayPass = (found === 'transient' || found === 'rate-limit') && answer.headers['x-should-retry'] !== 'false';
+  const isPassing = (found === 'transient' && answer.status !== 413) || found === 'rate-limit';
+  const mayPass = isPassing && answer.headers['x-should-retry'] !== 'false';
   const stated = found === 'too-large' ? statedContext.exec(error?.message ?? '')?.[1] : undefined;
   return { class: found, mayPass, retryAfterMs, ...(stated !== undefined && { contextTokens: Number(stated) }) };
 }
@@ -78,6 +79,8 @@ function classOfRefusal(status: number, isAboutJob: boolean, error: UpstreamErro
   if (status === 403) return /flagged|moderation|content policy/i.test(message) ? 'rejected' : 'credential';
   if (status === 404 && !isAboutJob) return isAboutModel(error) ? 'model-unavailable' : 'rejected';
   if (status === 413 && rateCode.test(code)) return 'model-unavailable';
+  // Of a proxy before the service: another's may take more.
+  if (status === 413 && !error) return 'transient';
   if ((status === 400 || status === 413 || status === 422) && contextWords.test(message)) return 'too-large';
   return 'rejected';
 }

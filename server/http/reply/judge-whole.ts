@@ -54,7 +54,9 @@ export function judgeWhole(body: Buffer, route: InferenceRoute, format: ReplyFor
   if (format !== 'json') return body.length === 0 && format === 'media' ? empty : good;
   try {
     const value = body.length > parsedBytes ? sketch(body) : parse(body);
-    return value === undefined ? empty : judgeValue(value, route);
+    if (value === undefined) return empty;
+    const isBare = body.length <= parsedBytes && route.model !== 'none' && saysNothing(value);
+    return isBare ? meaningless : judgeValue(value, route);
   } catch {
     return damaged;
   }
@@ -131,7 +133,22 @@ function judgeValue(value: unknown, route: InferenceRoute): Verdict {
 /** Of the shapes without an `error` only those that can be nothing else. */
 function isError(top: object): boolean {
   if ('error' in top) return Boolean(top.error);
-  return ('object' in top && top.object === 'error') || ('detail' in top && Object.keys(top).length === 1);
+  if (('object' in top && top.object === 'error') || ('detail' in top && Object.keys(top).length === 1)) return true;
+  const soundsSo =
+    ('status' in top && top.status === 'error') ||
+    ('success' in top && top.success === false) ||
+    ('message' in top && 'code' in top);
+  return soundsSo && !answers.some((name) => name in top);
+}
+
+/** Of these an answer has at least one, whatever its route. */
+const answers = ['choices', 'data', 'output', 'results', 'text', 'segments', 'id', 'object'];
+
+/** No member at all, or but one list with nothing in it. */
+function saysNothing(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return true;
+  const [only, ...more] = Object.values(value);
+  return more.length === 0 && (only === undefined || (Array.isArray(only) && only.length === 0));
 }
 
 /** A response that failed is an object of its own, and told as it is where nobody does better. */

@@ -67,7 +67,7 @@ test('a refused request tells which model it asked for', async () => {
 });
 
 test('a name without end is noted up to a length', async () => {
-  upstream.answer((_request, response) => json(response, {}));
+  upstream.answer((_request, response) => json(response, { ok: true }));
   const record = await recordOf('/chat/completions', JSON.stringify({ model: 'x'.repeat(100_000) }));
   const noted = 'x'.repeat(256);
   expect(record).toMatchObject({ modelAsked: noted, modelServed: noted, attempts: [{ model: noted }] });

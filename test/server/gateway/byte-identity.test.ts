@@ -246,7 +246,7 @@ describe('a plain reply', () => {
         'x-envoy-upstream-service-time': '1',
         etag: '"1"',
       });
-      response.end('{}');
+      response.end('{"ok":true}');
     });
     const response = await ask('/chat/completions');
     await response.text();

@@ -91,7 +91,7 @@ test('beyond the line a request is refused at once, in OpenAI’s shape, and not
     attempts: [],
   });
   expect(upstream.seen).toHaveLength(1);
-  json(held[0]?.response as ServerResponse, {});
+  json(held[0]?.response as ServerResponse, { ok: true });
   expect((await first).status).toBe(200);
 });
 
@@ -112,7 +112,7 @@ test('the body of a request that is refused is never asked for', async () => {
   expect([reply.statusCode, wasAsked]).toEqual([429, false]);
   request.on('error', () => {});
   request.destroy();
-  json(held[0]?.response as ServerResponse, {});
+  json(held[0]?.response as ServerResponse, { ok: true });
   await first;
 });
 
@@ -122,7 +122,7 @@ test('who has waited too long is refused', async () => {
   await waitFor(1);
   const reply = await ask();
   expect([reply.status, reply.headers.get('retry-after')]).toEqual([429, '1']);
-  json(held[0]?.response as ServerResponse, {});
+  json(held[0]?.response as ServerResponse, { ok: true });
   await first;
 });
 
@@ -146,7 +146,7 @@ test('a client that leaves while it waits leaves the line', async () => {
     return requests.length === 1;
   });
   const last = ask();
-  json(held[0]?.response as ServerResponse, {});
+  json(held[0]?.response as ServerResponse, { ok: true });
   await (await first).text();
   await waitFor(2);
   json(held[1]?.response as ServerResponse, { ok: 'last' });
@@ -162,8 +162,8 @@ test('a flood of 500 of one group does not keep another group waiting', async ()
   const single = ask(otherKey, 'single');
   await eventually(() => held.some(({ model }) => model === 'single'));
   expect(upstream.seen).toHaveLength(10);
-  upstream.answer((_request, response) => json(response, {}));
-  for (const { response } of held) json(response, {});
+  upstream.answer((_request, response) => json(response, { ok: true }));
+  for (const { response } of held) json(response, { ok: true });
   expect((await single).status).toBe(200);
   const statuses = (await Promise.all(flood)).map(({ status }) => status);
   expect(new Set(statuses)).toEqual(new Set([200]));
@@ -186,9 +186,9 @@ test('in a full line the flood makes room, and the other group is served next', 
   const order: string[] = [];
   upstream.answer(({ body }, response) => {
     order.push(JSON.parse(body.toString()).model);
-    json(response, {});
+    json(response, { ok: true });
   });
-  json(held[0]?.response as ServerResponse, {});
+  json(held[0]?.response as ServerResponse, { ok: true });
   expect((await Promise.all(others)).map(({ status }) => status)).toEqual([200, 200]);
   expect(order.slice(0, 4).filter((model) => model === 'single')).toHaveLength(2);
   const statuses = await Promise.all(refused);

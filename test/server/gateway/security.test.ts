@@ -114,7 +114,7 @@ describe('a web page', () => {
       'access-control-max-age': '600',
       vary: 'origin',
     });
-    upstream.answer((_request, response) => json(response, {}, 200, { 'access-control-allow-origin': '*' }));
+    upstream.answer((_request, response) => json(response, { ok: true }, 200, { 'access-control-allow-origin': '*' }));
     const called = await ask('/v1/models', { origin: page, authorization });
     expect([called.status, called.headers['access-control-allow-origin'], called.headers.vary]).toEqual([
       200,

@@ -10,7 +10,7 @@ let upstream: ScriptedUpstream;
 let gateway: TestGateway;
 
 beforeAll(async () => {
-  upstream = await startUpstream((_request, response) => json(response, {}));
+  upstream = await startUpstream((_request, response) => json(response, { ok: true }));
   gateway = await startGateway({ config: { providers: [mainProvider(upstream.baseUrl)] } });
 });
 afterAll(async () => {

@@ -37,6 +37,12 @@ describe('a whole reply', () => {
     ['damaged', `{"id":"${long}","choices":[{"index":0}{{{]}`],
     ['damaged', `{"id":"${long}","choices":[{"index":0}}`],
     ['good', `{"id":"${long}","choices":[{"index":0}],"error":null}`],
+    ['damaged', '{}'],
+    ['damaged', '{"choices":[]}'],
+    ['error', '{"status":"error","message":"x"}'],
+    ['error', '{"message":"x","code":500}'],
+    ['error', '{"success":false,"errors":[{"code":1}]}'],
+    ['good', '{"id":"x","status":"error","message":"x","code":1}'],
     ['error', '{"error":{"message":"x"}}'],
     ['error', '{"error":"overloaded"}'],
     ['error', '{"object":"error","message":"The model is loading.","code":503}'],
@@ -58,6 +64,10 @@ describe('a whole reply', () => {
     const place = body.lastIndexOf('}');
     expect(judge('/embeddings', body.slice(0, body.lastIndexOf('}', place - 1) + 1))).toBe('damaged');
     expect(judge('/embeddings', `${body.slice(0, 50_000)}\u0000{{{${body.slice(50_004)}`)).toBe('damaged');
+  });
+
+  test('of an empty list is a good answer to who asks for one', () => {
+    expect(judge('/responses/resp_1/input_items', '{"data":[]}', { method: 'GET' })).toBe('good');
   });
 
   test('of a job that failed is a good answer to who asks about it', () => {
