@@ -149,8 +149,10 @@ export const faultCases: readonly FaultCase[] = [
   one(plays.status(408), transient(408)),
   one(plays.status(409), (call) => ({ ...transient(409)(call), asked: [1, 3] })),
   one(plays.status(413), relayed(413)),
-  // As a proxy before the service says it.
-  one(plays.status(413, { body: '<html>413</html>', name: '413 that is no error of the API' }), nextTarget(413)),
+  // As a proxy before the service says it; where nobody else can be asked, it is passed on as it is.
+  one(plays.status(413, { body: '<html>413</html>', name: '413 that is no error of the API' }), (call) =>
+    call.isPinned ? null : nextTarget(413)(call),
+  ),
   one(plays.status(400, { code: 'context_length_exceeded' }), relayed(400)),
   one(plays.status(400, { code: 'content_policy_violation' }), relayed(400)),
   one(plays.status(400, { code: 'invalid_value' }), relayed(400)),
