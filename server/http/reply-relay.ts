@@ -78,6 +78,8 @@ export class ReplyRelay implements ReplyHandler, AttemptHost {
   #progress: ProgressWatch | undefined;
   #drainTimer: NodeJS.Timeout | undefined;
   #endTimer: NodeJS.Timeout | undefined;
+  /** What it waits; 0: nothing. */
+  #lingersMs = 0;
   #bytes = 0;
 
   constructor(options: RelayOptions) {
@@ -322,7 +324,7 @@ export class ReplyRelay implements ReplyHandler, AttemptHost {
       return;
     }
     this.#body?.take(chunk);
-    if (this.hasBegun) this.#expectEnd();
+    if (this.hasBegun) this.#expectEnd(chunk);
   }
 
   /** Signs of life alone keep it for as long as the first content may take, if that is longer than a silence may be. */
@@ -338,9 +340,19 @@ export class ReplyRelay implements ReplyHandler, AttemptHost {
   }
 
   /** Some upstreams keep the connection open after the last event, and clients would wait for its end. */
-  #expectEnd(): void {
-    if (this.isOver || this.#endTimer || !this.#body?.isComplete()) return;
-    this.#endTimer = setTimeout(() => this.#body?.end(), lingerMs);
+  #expectEnd(chunk: Buffer): void {
+    if (this.isOver) return;
+    const lingersMs = this.#lingering();
+    // Where more may follow it is a silence that is waited for, and comments do not break it.
+    if (lingersMs === this.#lingersMs && (lingersMs !== patientMs || isComment(chunk))) return;
+    clearTimeout(this.#endTimer);
+    this.#lingersMs = lingersMs;
+    if (lingersMs > 0) this.#endTimer = setTimeout(() => this.#body?.end(), lingersMs);
+  }
+
+  #lingering(): number {
+    if (!this.#body?.isComplete()) return 0;
+    return this.#body.mayGoOn?.() ? patientMs : lingerMs;
   }
 
   #read(): void {
@@ -404,6 +416,10 @@ export class ReplyRelay implements ReplyHandler, AttemptHost {
 /** Longer than any answer but a film. */
 const maxReplyBytes = 256 * 1024 * 1024;
 const lingerMs = 1_000;
+/** After a chat's last choice has ended, for its usage, verdicts of filters and `[DONE]`. */
+const patientMs = 5_000;
+
+const isComment = (chunk: Buffer) => chunk[0] === 0x3a;
 
 const eventStreamType = 'text/event-stream; charset=utf-8';
 const upstreamCode = /"error"[\s\S]*?"code"\s*:\s*"([^"\\]{1,100})"/;

@@ -12,6 +12,8 @@ export interface ReplyBody {
   fail(error: TransportError): void;
   /** The client has all there was to have, although the upstream has not ended yet. */
   isComplete(): boolean;
+  /** It is complete as far as can be seen, but more may follow. Absent: what is complete never goes on. */
+  mayGoOn?(): boolean;
   /** The attempt is over, whoever ended it. */
   dispose?(): void;
 }

@@ -81,6 +81,11 @@ export class SplicedReply implements ReplyBody {
     return this.#options.splice.isFinished;
   }
 
+  /** What its upstream says at the end is not kept apart. */
+  mayGoOn(): boolean {
+    return true;
+  }
+
   #send(bytes: Buffer): void {
     if (this.#host.isOver || this.#error || this.#isDifferent) return;
     const { text, splice, foundAs } = this.#options;

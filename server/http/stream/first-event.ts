@@ -23,15 +23,20 @@ export function sayingOf({ value }: StreamEvent, protocol: StreamProtocol): Sayi
   if (value.error || type === 'error' || type === 'response.failed') {
     return { kind: 'error', error: errorIn(value) ?? unnamedError };
   }
-  if (protocol === 'chat') return saysSomething(value) ? content : nothing;
+  if (protocol === 'chat') return isAnswering(value) ? content : nothing;
   return announcements.test(type) ? nothing : content;
 }
 
 const unnamedError: UpstreamError = { message: '', type: '', code: '', param: null, retryAfterMs: null };
 
-function saysSomething(chunk: object): boolean {
+function isAnswering(chunk: object): boolean {
   if (!('choices' in chunk) || !Array.isArray(chunk.choices)) return false;
-  return chunk.choices.some((choice) => choice?.finish_reason || choice?.text || hasMore(choice?.delta));
+  return chunk.choices.some((choice) => choice?.finish_reason || saysSomething(choice));
+}
+
+/** Of one choice of a chat stream: more than how it ends. */
+export function saysSomething(choice: { text?: unknown; delta?: unknown } | null): boolean {
+  return Boolean(choice?.text) || hasMore(choice?.delta);
 }
 
 /** Any member of a delta counts but for the role, and for what is empty. */

@@ -5,6 +5,7 @@
 import type { ErrorBody } from '../../contract/errors.ts';
 import { isObject } from '../../contract/is-object.ts';
 import { parseObject } from '../json/parse-object.ts';
+import { saysSomething } from './first-event.ts';
 import { dataOf, lineEnd, type StreamEvent } from './stream-event.ts';
 
 export type StreamProtocol = 'chat' | 'responses' | 'images' | 'transcription' | 'speech';
@@ -23,6 +24,8 @@ export interface StreamWatch {
   counted(sequenceNumber: number): void;
   /** Nothing is missing, or nothing more is to come, but for the end itself. */
   readonly isComplete: boolean;
+  /** It is complete as far as can be seen, but its last word has not come: usage may follow, or after all a text. */
+  readonly mayGoOn: boolean;
   /** How the stream has ended; null while more is due. */
   ending(close: StreamClose): StreamEnd | null;
   /** The event that makes both SDKs raise `error`. */
@@ -52,7 +55,7 @@ export function kindOfRest(rest: Buffer): 'event' | 'piece' | 'nothing' {
 class ChatWatch implements StreamWatch {
   readonly #choices: number;
   readonly #finished = new Set<unknown>();
-  /** Of these it was said apart from any text. Some upstreams name a reason with each piece of it. */
+  /** Of these it was said last, and by itself. Some upstreams name a reason with each piece of a text or thought. */
   readonly #closed = new Set<unknown>();
   #ending: StreamEnd | null = null;
 
@@ -66,9 +69,9 @@ class ChatWatch implements StreamWatch {
     if (value.error) this.#ending = 'failed';
     const choices = Array.isArray(value.choices) ? value.choices : [];
     for (const choice of choices) {
-      if (!choice?.finish_reason) continue;
-      this.#finished.add(choice.index);
-      if (!choice.text && !choice.delta?.content) this.#closed.add(choice.index);
+      if (choice?.finish_reason) this.#finished.add(choice.index);
+      if (saysSomething(choice)) this.#closed.delete(choice.index);
+      else if (choice?.finish_reason) this.#closed.add(choice.index);
     }
   }
 
@@ -76,6 +79,10 @@ class ChatWatch implements StreamWatch {
 
   get isComplete(): boolean {
     return this.#ending !== null || this.#closed.size >= this.#choices;
+  }
+
+  get mayGoOn(): boolean {
+    return this.#ending === null;
   }
 
   ending(close: StreamClose): StreamEnd | null {
@@ -150,6 +157,10 @@ class TypedEventsWatch implements StreamWatch {
 
   get isComplete(): boolean {
     return this.#ending !== null || this.#finished >= this.#answers;
+  }
+
+  get mayGoOn(): boolean {
+    return !this.isComplete;
   }
 
   /** Some make fewer pictures than they were asked for. */

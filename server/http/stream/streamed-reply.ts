@@ -89,6 +89,10 @@ export class StreamedReply implements ReplyBody {
     return !this.#gate.insideEvent && this.#watch.isComplete;
   }
 
+  mayGoOn(): boolean {
+    return this.#watch.mayGoOn;
+  }
+
   #passEvent(bytes: Buffer): Buffer | null {
     const event = readEvent(bytes.toString('utf8'));
     if (!event) this.#host.droppedEvent();

@@ -378,6 +378,29 @@ test.each([
   },
 );
 
+test('what follows on the end of a choice is waited for, through comments and half of an event', async () => {
+  const whole = chatWithUsage;
+  const usageAt = whole.indexOf('data:', whole.indexOf('"finish_reason":"'));
+  const later = [': ping\n\n', whole.slice(usageAt, usageAt + 20), whole.slice(usageAt + 20)];
+  const { promise: haveEnded, resolve: endThem } = Promise.withResolvers<void>();
+  upstream.answer((_request, response) => {
+    eventStream(response);
+    response.write(whole.slice(0, usageAt));
+    // Each pause is longer than the last second of a stream that has said its last word.
+    const timer = setInterval(() => {
+      const piece = later.shift();
+      if (piece !== undefined) return response.write(piece);
+      clearInterval(timer);
+      endThem();
+      return true;
+    }, 1_200);
+  });
+  const response = await gateway.fetch('/chat/completions', askFor(sampleNamed('chat with usage') as StreamSample));
+  expect((await response.text()).replace(': ping\n\n', '')).toBe(whole);
+  expect(await gateway.record()).toMatchObject({ outcome: 'ok', usageCertainty: 'reported' });
+  await haveEnded;
+});
+
 test('comments come too while an upstream thinks that has begun its stream', async () => {
   const patient = await startGateway({
     config: { providers: [mainProvider(upstream.baseUrl)], settings: { keepAliveCommentMs: 20 } },

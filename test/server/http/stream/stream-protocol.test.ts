@@ -140,6 +140,7 @@ describe('what follows the last blank line', () => {
   ])('is, in %j, %s', (text, wanted) => expect(kindOfRest(Buffer.from(text))).toBe(wanted));
 });
 
+const withReason = (delta: string) => `data: {"choices":[{"index":0,"delta":{${delta}},"finish_reason":"stop"}]}\n\n`;
 const picture = 'data: {"type":"image_generation.completed"}\n\n';
 
 test.each([
@@ -152,6 +153,10 @@ test.each([
     [delta.replace('null', '"stop"')],
     false,
   ],
+  ['a reason came with a piece of thought', 'chat', 1, [withReason('"reasoning_content":"hm"')], false],
+  ['a reason came with the call of a tool', 'chat', 1, [withReason('"tool_calls":[{"index":0}]')], false],
+  ['more followed on what seemed its end', 'chat', 1, [last, delta], false],
+  ['its end came without anything more', 'chat', 1, [delta, withReason('"role":"assistant","content":""')], true],
   ['one of two pictures is there', 'images', 2, [picture], false],
   ['both pictures are there', 'images', 2, [picture, picture], true],
 ] as const)('a stream that stays open is over or not: %s', (_what, protocol, answers, events, wanted) => {
