@@ -25,6 +25,7 @@ import type { ReplyInspector } from './reply/reply-inspector.ts';
 import { type RelayResult, ReplyRelay } from './reply-relay.ts';
 import { conversationOf } from './request/conversation-id.ts';
 import { countChoices } from './request/count-choices.ts';
+import { mayMeanStream } from './request/may-mean-stream.ts';
 import { type OutgoingCall, outgoingRequest } from './request/outgoing-request.ts';
 import type { Sendable } from './request/sendable.ts';
 import type { AttemptTrace, RequestTrace } from './request-trace.ts';
@@ -198,6 +199,7 @@ export class UpstreamAttempts {
     const { group, match, body } = this.#call;
     const { route } = match;
     const { id, timeouts } = next.target.provider;
+    const isStreamFit = mayMeanStream(body);
     const relay: ReplyRelay = new ReplyRelay({
       client: this.client,
       trace,
@@ -208,7 +210,8 @@ export class UpstreamAttempts {
       body,
       needs: {
         isStreamAsked: body.fields.stream && route.stream !== undefined,
-        choices: body.fields.stream ? countChoices(route, body) : 1,
+        isStreamFit,
+        choices: isStreamFit ? countChoices(route, body) : 1,
         stripUsage,
         text: this.#text,
         rest: this.#rest(next),

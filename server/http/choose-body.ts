@@ -17,6 +17,8 @@ import { StreamedReply } from './stream/streamed-reply.ts';
 /** What has to be known of a request to read a stream for it. */
 export interface StreamNeeds {
   isStreamAsked: boolean;
+  /** Asked for, or in words that only some servers take for a yes. */
+  isStreamFit: boolean;
   /** How many answers a chat stream brings beside one another. */
   choices: number;
   /** Usage was asked for by Sluice alone and has to be taken out again. */
@@ -70,8 +72,8 @@ function isBare({ status, method }: AttemptHost): boolean {
 }
 
 /** Speech is asked for as a stream in a way of its own, and what is asked for by GET in the query. */
-function mayStream({ route, method }: AttemptHost, { isStreamAsked }: StreamNeeds): boolean {
-  return isStreamAsked || route.stream === 'speech' || method === 'GET';
+function mayStream({ route, method }: AttemptHost, { isStreamFit }: StreamNeeds): boolean {
+  return isStreamFit || route.stream === 'speech' || method === 'GET';
 }
 
 const unaskedStream: ChosenBody = {

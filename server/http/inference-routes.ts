@@ -111,7 +111,14 @@ export const inferenceRoutes: readonly InferenceRoute[] = [
     model: 'required',
     stream: 'transcription',
   },
-  { method: 'POST', path: '/audio/translations', body: 'multipart', capability: 'translation', model: 'required' },
+  {
+    method: 'POST',
+    path: '/audio/translations',
+    body: 'multipart',
+    capability: 'translation',
+    model: 'required',
+    stream: 'transcription',
+  },
   { method: 'POST', path: '/audio/speech', body: 'json', capability: 'speech', model: 'required', stream: 'speech' },
   {
     method: 'POST',

@@ -42,16 +42,24 @@ export function formatOf({ route, headers, isTextAsked }: ReplyKind): ReplyForma
 
 const isMedia = ({ capability, content }: InferenceRoute) => content === true || capability === 'speech';
 
-/** A page of a portal or proxy, which no route answers with, or text in place of sound. */
-export function isProse({ route, headers }: ReplyKind): boolean {
+/**
+ * A page of a portal or proxy, which no route answers with, or text in place of sound. Where text is asked for its
+ * beginning tells, for whisper.cpp calls all text HTML.
+ */
+export function isProse({ route, headers, isTextAsked }: ReplyKind): boolean {
   const type = headers['content-type'];
-  return typeof type === 'string' && (isMedia(route) ? /^text\/(?!event-stream\b)/i : /^text\/html\b/i).test(type);
+  return (
+    !isTextAsked &&
+    typeof type === 'string' &&
+    (isMedia(route) ? /^text\/(?!event-stream\b)/i : /^text\/html\b/i).test(type)
+  );
 }
 
 /** `body` decoded of any compression. */
 export function judgeWhole(body: Buffer, route: InferenceRoute, format: ReplyFormat): Verdict {
   // A transcript of silence may well be empty.
-  if (format !== 'json') return body.length === 0 && format === 'media' ? empty : good;
+  if (format === 'text') return pageBeginning.test(body.toString('latin1', 0, 64)) ? page : good;
+  if (format === 'media') return body.length === 0 ? empty : good;
   try {
     const value = body.length > parsedBytes ? sketch(body) : parse(body);
     if (value === undefined) return empty;
@@ -88,6 +96,8 @@ const quote = 0x22;
 /** What may be cut at the end: a word or a number. Of a string that is, the offset is its beginning. */
 const longestToken = 64;
 
+const pageBeginning = /^(?:\xef\xbb\xbf)?\s*<(?:!doctype|html)\b/i;
+const page: Verdict = { kind: 'damaged', what: 'answered with a page of text' };
 const byteOrderMark = '\uFEFF';
 const empty: Verdict = { kind: 'damaged', what: 'sent an empty answer' };
 const meaningless: Verdict = { kind: 'damaged', what: 'sent an answer that says nothing' };

@@ -17,7 +17,10 @@ import { brokenBy } from './reply-break.ts';
 export const maxHeldBytes = 8 * 1024 * 1024;
 /** No other JSON is ever as long as this: such a reply has no end. */
 const maxWrittenBytes = 32 * 1024 * 1024;
-const long: readonly Capability[] = ['embeddings', 'images'];
+/** Of these there are such answers: many vectors or pictures, or the pictures that a response has drawn. */
+const long: readonly Capability[] = ['embeddings', 'images', 'responses'];
+/** Of these the pieces are of use one by one, and they are too many to be held. */
+const lists: readonly Capability[] = ['embeddings', 'images'];
 /** From here on JSON has to look like an answer of its route. */
 const plausibleBytes = 1024 * 1024;
 /** So much at least has to come while more of use is waited for, or the end. */
@@ -53,7 +56,7 @@ export class WholeReply implements ReplyBody {
     const isMedia = this.#format === 'media';
     this.#mayPass = isMedia || long.includes(host.route.capability);
     if (isMedia) this.#maxBytes = maxBytesOfMedia(host);
-    else this.#maxBytes = this.#mayPass ? maxHeldBytes : maxWrittenBytes;
+    else this.#maxBytes = lists.includes(host.route.capability) ? maxHeldBytes : maxWrittenBytes;
   }
 
   take(chunk: Buffer): void {

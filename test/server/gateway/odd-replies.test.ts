@@ -58,6 +58,14 @@ test.each([
   expect(text === body).toBe(true);
 });
 
+test('a long response with pictures passes', async () => {
+  const picture = { type: 'image_generation_call', result: 'A'.repeat(36_000_000) };
+  const body = JSON.stringify({ id: 'resp_1', object: 'response', error: null, output: [picture] });
+  both.one.answer(called('application/json', body));
+  const text = await (await embed('/responses')).text();
+  expect(text === body).toBe(true);
+});
+
 test.each([
   ['cut at a bracket', (body: string) => body.slice(0, body.lastIndexOf('}', body.length - 20) + 1)],
   ['garbled in the middle', (body: string) => `${body.slice(0, 30_000)}\0{{{${body.slice(30_004)}`],
@@ -66,4 +74,51 @@ test.each([
   const list = [{ embedding: Array.from({ length: 3_000 }, Math.sin) }, { embedding: [1] }];
   both.one.answer(called('application/json', spoil(JSON.stringify({ object: 'list', data: list, model: 'gpt-x' }))));
   expect(await (await embed()).json()).toMatchObject({ id: 'of two' });
+});
+
+const hear = (path: string, fields: Record<string, string>) => {
+  const form = new FormData();
+  for (const [name, value] of Object.entries({ model: 'gpt-x', ...fields })) form.set(name, value);
+  form.set('file', new File(['RIFF'], 'a.wav'));
+  return both.gateway.fetch(path, { method: 'POST', body: form });
+};
+const piecesOfText = answer('one', 'Hel', 'lo').join('');
+
+test.each([
+  ['/audio/transcriptions', 'True'],
+  ['/audio/transcriptions', '1'],
+  ['/audio/translations', 'true'],
+])('a stream of %s passes where it was asked for with %s', async (path, stream) => {
+  both.one.answer(called('text/event-stream', piecesOfText));
+  expect(await (await hear(path, { stream })).text()).toBe(piecesOfText);
+});
+
+test.each([1, 'true', 'TRUE'])('a stream of a chat passes where it was asked for with %j', async (stream) => {
+  both.one.answer(called('text/event-stream', piecesOfText));
+  expect(textOf(await (await both.gateway.fetch('/chat/completions', chat({ stream }))).text())).toBe('Hello');
+  expect(both.two.seen).toHaveLength(0);
+});
+
+test.each([0, 'false', null])(
+  'a stream of a chat is had as a whole elsewhere where %j was asked for',
+  async (stream) => {
+    both.one.answer(called('text/event-stream', piecesOfText));
+    const response = await both.gateway.fetch('/chat/completions', chat({ stream }));
+    expect(await response.json()).toMatchObject({ id: 'of two' });
+  },
+);
+
+test.each([
+  ['text', 'text/html; charset=utf-8'],
+  ['lrc', 'text/plain'],
+  ['md', 'text/markdown'],
+])('a transcript as %s that is called %s passes', async (format, type) => {
+  both.one.answer(called(type, '[00:00.00] <Hello>'));
+  expect(await (await hear('/audio/transcriptions', { response_format: format })).text()).toBe('[00:00.00] <Hello>');
+});
+
+test.each(['text/html', 'text/plain'])('a page that is called %s is no transcript', async (type) => {
+  both.one.answer(called(type, '\n<!DOCTYPE html><html>Sign in</html>'));
+  both.two.answer(called('text/plain', 'Hello'));
+  expect(await (await hear('/audio/transcriptions', { response_format: 'text' })).text()).toBe('Hello');
 });
