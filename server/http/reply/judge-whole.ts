@@ -5,6 +5,7 @@ import { errorIn } from '../../routing/upstream-error.ts';
 import type { ResponseHeaders } from '../../transport/transport.ts';
 import type { InferenceRoute } from '../inference-routes.ts';
 import { fieldValue, type JsonField, peekJson } from '../json/json-peek.ts';
+import { type Skeleton, skeletonOf } from '../json/json-skeleton.ts';
 
 type Verdict =
   | { kind: 'good' }
@@ -17,6 +18,9 @@ const good: Verdict = { kind: 'good' };
 
 /** Up to this a reply is parsed; a longer one is gone through, which makes no strings and takes less time. */
 const parsedBytes = 16 * 1024;
+/** Numbers take long to be gone through: of more embeddings than this only the beginning is, and the brackets of the rest. */
+const glancedFrom = 256 * 1024;
+const glancedBytes = 64 * 1024;
 
 /** What a reply is to be, by what was asked for, and what it says it is. */
 export interface ReplyKind {
@@ -60,6 +64,7 @@ export function judgeWhole(body: Buffer, route: InferenceRoute, format: ReplyFor
   // A transcript of silence may well be empty.
   if (format === 'text') return pageBeginning.test(body.toString('latin1', 0, 64)) ? page : good;
   if (format === 'media') return body.length === 0 ? empty : good;
+  if (body.length > glancedFrom && isListOfNumbers(body, route, 'closed') && !body.includes('"error"')) return good;
   try {
     const value = body.length > parsedBytes ? sketch(body) : parse(body);
     if (value === undefined) return empty;
@@ -71,8 +76,19 @@ export function judgeWhole(body: Buffer, route: InferenceRoute, format: ReplyFor
 }
 
 /** Whether the beginning of a long reply in JSON is that of an answer: sound so far, not over yet, and with what such an answer is for. */
-export function mayGoOn(beginning: Buffer, { capability }: InferenceRoute): boolean {
-  if (!marks[capability].some((mark) => beginning.includes(mark))) return false;
+export function mayGoOn(beginning: Buffer, route: InferenceRoute): boolean {
+  if (!marks[route.capability].some((mark) => beginning.includes(mark))) return false;
+  return isListOfNumbers(beginning, route, 'open') || isSoundSoFar(beginning);
+}
+
+/** False where a closer look has to tell. */
+function isListOfNumbers(body: Buffer, { capability }: InferenceRoute, wanted: Skeleton): boolean {
+  if (capability !== 'embeddings') return false;
+  const beginning = body.subarray(0, glancedBytes);
+  return beginning.includes('"embedding"') && isSoundSoFar(beginning) && skeletonOf(body) === wanted;
+}
+
+function isSoundSoFar(beginning: Buffer): boolean {
   const peek = peekJson(beginning, []);
   if (peek.ok || beginning[peek.offset] === quote) return true;
   return peek.offset > beginning.length - longestToken;

@@ -128,12 +128,11 @@ export class WholeReply implements ReplyBody {
     if (this.#maxBytes > 0) this.#host.progressed();
   }
 
-  /** Asked twice: early, so that rubbish is soon known for what it is, and before it is passed on unseen. */
+  /** Asked once and early, so that rubbish is soon known for what it is. */
   #isPlausible(): boolean {
-    const isLast = !this.#mayPass || this.#plausibleFrom === this.#maxBytes;
-    this.#plausibleFrom = isLast ? Number.POSITIVE_INFINITY : this.#maxBytes;
+    this.#plausibleFrom = Number.POSITIVE_INFINITY;
     const isReadable = this.#format === 'json' && this.#encoding === null;
-    return !isReadable || mayGoOn(Buffer.concat(this.#held), this.#host.route);
+    return !isReadable || mayGoOn(Buffer.concat(this.#held, plausibleBytes), this.#host.route);
   }
 
   #passOn(): void {

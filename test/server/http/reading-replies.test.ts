@@ -1,7 +1,7 @@
 /** What is told of a reply by looking at it: whole ones, single events, and what of a chat has gone out. */
 import { describe, expect, test } from 'vitest';
 import { findRoute } from '../../../server/http/inference-routes.ts';
-import { formatOf, judgeWhole } from '../../../server/http/reply/judge-whole.ts';
+import { formatOf, judgeWhole, mayGoOn } from '../../../server/http/reply/judge-whole.ts';
 import { continuedBody } from '../../../server/http/rescue/continued-body.ts';
 import { ChatText } from '../../../server/http/stream/chat-text.ts';
 import { sayingOf } from '../../../server/http/stream/first-event.ts';
@@ -15,6 +15,16 @@ const judge = (path: string, body: string, { headers = json, method = 'POST', is
   const { route } = findRoute(method, path);
   return judgeWhole(Buffer.from(body), route, formatOf({ route, headers, isTextAsked })).kind;
 };
+
+/** In milliseconds, of a few times. */
+function fastest(act: () => unknown): number {
+  const times = Array.from({ length: 4 }, () => {
+    const startedAt = performance.now();
+    act();
+    return performance.now() - startedAt;
+  });
+  return Math.min(...times);
+}
 
 describe('a whole reply', () => {
   const long = 'x'.repeat(20_000);
@@ -64,6 +74,35 @@ describe('a whole reply', () => {
     const place = body.lastIndexOf('}');
     expect(judge('/embeddings', body.slice(0, body.lastIndexOf('}', place - 1) + 1))).toBe('damaged');
     expect(judge('/embeddings', `${body.slice(0, 50_000)}\u0000{{{${body.slice(50_004)}`)).toBe('damaged');
+  });
+
+  test('of very many numbers is judged in a small part of the time that it takes to parse them', () => {
+    const embedding = Array.from({ length: 1_536 }, (_, index) => Math.sin(index));
+    const data = Array.from({ length: 200 }, (_, index) => ({ object: 'embedding', index, embedding }));
+    const body = Buffer.from(JSON.stringify({ object: 'list', data, model: 'x', usage: { total_tokens: 1 } }));
+    const { route } = findRoute('POST', '/embeddings');
+    const text = body.toString();
+    const parsing = fastest(() => JSON.parse(text));
+    expect(fastest(() => judgeWhole(body, route, 'json'))).toBeLessThan(parsing / 3);
+    expect(fastest(() => mayGoOn(body.subarray(0, -1_000), route))).toBeLessThan(parsing / 3);
+  });
+
+  test.each([
+    ['good', (body: string) => body],
+    ['good', (body: string) => `${body}\n`],
+    ['good', (body: string) => body.replace('"x"', '"]x"')],
+    ['damaged', (body: string) => body.slice(0, -1)],
+    ['damaged', (body: string) => body.slice(0, body.lastIndexOf('}', body.lastIndexOf('"model"')) + 1)],
+    ['damaged', (body: string) => body + body],
+    ['damaged', (body: string) => body.replace(',"data"', ',data')],
+    ['damaged', (body: string) => `${body.slice(0, 200_000)}\0{{{${body.slice(200_004)}`],
+    ['error', (body: string) => body.replace('"model"', '"error":{"message":"x"},"model"')],
+  ])('of very many numbers is %s as %s tells', (wanted, spoil) => {
+    const embedding = Array.from({ length: 8_000 }, (_, index) => Math.sin(index));
+    const data = [0, 1].map((index) => ({ index, embedding }));
+    const body = JSON.stringify({ object: 'list', data, model: 'x', usage: { total_tokens: 1 } });
+    expect(body.length).toBeGreaterThan(256 * 1024);
+    expect(judge('/embeddings', spoil(body))).toBe(wanted);
   });
 
   test('of an empty list is a good answer to who asks for one', () => {
