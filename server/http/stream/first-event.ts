@@ -27,6 +27,12 @@ export function sayingOf({ value }: StreamEvent, protocol: StreamProtocol): Sayi
   return announcements.test(type) ? nothing : content;
 }
 
+/** Of a response: its model is at work, though it says nothing. Comments and pings may come from whatever stands between. */
+export function tellsOfWork({ value }: StreamEvent, protocol: StreamProtocol): boolean {
+  if (protocol !== 'responses' || !isObject(value)) return false;
+  return value.type === 'keepalive' || value.type === 'response.in_progress';
+}
+
 const unnamedError: UpstreamError = { message: '', type: '', code: '', param: null, retryAfterMs: null };
 
 function isAnswering(chunk: object): boolean {

@@ -9,7 +9,7 @@ import type { TransportError } from '../../transport/transport-error.ts';
 import { beginsLikeAnEvent } from '../reply/event-beginning.ts';
 import type { AttemptHost, ReplyBody } from '../reply/reply-body.ts';
 import { brokenBy, endedEarly } from '../reply/reply-break.ts';
-import { type FirstError, refuseWith, sayingOf } from './first-event.ts';
+import { type FirstError, refuseWith, sayingOf, tellsOfWork } from './first-event.ts';
 import { KnownEvents } from './known-events.ts';
 import { readBeginning, readEvent, type StreamEvent, writeEvent } from './stream-event.ts';
 import {
@@ -130,6 +130,7 @@ export class StreamedReply implements ReplyBody {
     const saying = sayingOf(event, this.#options.protocol);
     this.#isContent = saying.kind === 'content';
     if (this.#isContent) this.#saysContent();
+    else if (this.#hasContent && tellsOfWork(event, this.#options.protocol)) this.#hasSaid = true;
     // An error after content is passed on, unless another target may go on in its place.
     const isHeard = !this.#hasContent || this.#options.text !== null;
     if (saying.kind !== 'error' || !isHeard) return;

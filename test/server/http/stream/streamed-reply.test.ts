@@ -23,6 +23,7 @@ class Host implements AttemptHost {
   isOver = false;
   written: Buffer[] = [];
   dropped = 0;
+  progress = 0;
   /** How it ended. */
   ended = '';
   begin() {
@@ -48,7 +49,9 @@ class Host implements AttemptHost {
   giveOver = () => this.end('given over');
   diverged = () => this.end('diverged');
   contentCame() {}
-  progressed() {}
+  progressed() {
+    this.progress++;
+  }
   awaitContent() {}
   passAsStream() {
     return false;
@@ -190,4 +193,23 @@ test('the stream of a response passes as it is, and is kept with its text and nu
     }),
     { numRuns: 500 },
   );
+});
+
+test.each<[string, StreamProtocol, number]>([
+  ['data: {"type":"keepalive","sequence_number":3}', 'responses', 1],
+  ['data: {"type":"response.in_progress","sequence_number":3}', 'responses', 1],
+  ['data: {"type":"ping"}', 'responses', 0],
+  [': ping', 'responses', 0],
+  ['data: {"type":"keepalive"}', 'chat', 0],
+])('after content %s in %s is progress: %i', (event, protocol, wanted) => {
+  const host = new Host();
+  const reply = new StreamedReply(host, { protocol, choices: 1, stripUsage: false, text: null });
+  reply.take(Buffer.from(`${event}\n\n`));
+  expect(host.progress).toBe(0);
+  const first =
+    protocol === 'chat' ? chunk({ content: 'a' }, {}) : 'data: {"type":"response.output_item.added","item":{}}\n\n';
+  reply.take(Buffer.from(first));
+  const before = host.progress;
+  reply.take(Buffer.from(`${event}\n\n`));
+  expect(host.progress - before).toBe(wanted);
 });
