@@ -74,12 +74,15 @@ export function createUpdater({ load, changed }: UpdaterPorts): Updater {
       if (!library || view.state !== 'ready' || installFailed) return null;
       const failed = Promise.withResolvers<string>();
       installFailed = failed.resolve;
-      await endEverythingElse();
-      quitAndInstall(library, failed.resolve);
-      const problem = await failed.promise;
-      installFailed = null;
-      become({ ...view, problem });
-      return problem;
+      try {
+        await endEverythingElse();
+        quitAndInstall(library, failed.resolve);
+        const problem = await failed.promise;
+        become({ ...view, problem });
+        return problem;
+      } finally {
+        installFailed = null;
+      }
     },
   };
 }

@@ -132,6 +132,15 @@ describe('an installation that fails', () => {
     expect(acts).toEqual(['check', 'end', 'end']);
   });
 
+  it('can be tried again where something did not end', async () => {
+    const { library, ours, acts, end, findUpdate } = start();
+    library.quitAndInstall = () => void library.emit('error', new Error('no file'));
+    await findUpdate();
+    await expect(ours.install(() => Promise.reject(new Error('still at work')))).rejects.toThrow('still at work');
+    expect(await ours.install(end)).toBe('no file');
+    expect(acts).toEqual(['check', 'end']);
+  });
+
   it('is one that throws, too', async () => {
     const { library, ours, end, findUpdate } = start();
     library.quitAndInstall = () => {
