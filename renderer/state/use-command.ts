@@ -10,30 +10,39 @@ export interface CommandRunner {
   problem: ControlError | null;
   /** Null if it failed, when `problem` says why, or if another one is still running. */
   run<T extends CommandType>(command: CommandInputMap[T] & { type: T }): Promise<CommandResults[T] | null>;
+  /** The same, and says why not; a `problem` of null where another one is still running. */
+  attempt<T extends CommandType>(command: CommandInputMap[T] & { type: T }): Promise<Attempted<CommandResults[T]>>;
   forget(): void;
 }
+
+type Attempted<Result> = { result: Result; problem: null } | { result: null; problem: ControlError | null };
 
 /** To carry out commands one after the other and show how the last one went. */
 export function useCommand(): CommandRunner {
   const store = useControlStore();
   const [isRunning, setRunning] = useState(false);
   const [problem, setProblem] = useState<ControlError | null>(null);
+  const attempt = async <T extends CommandType>(
+    command: CommandInputMap[T] & { type: T },
+  ): Promise<Attempted<CommandResults[T]>> => {
+    if (isRunning) return { result: null, problem: null };
+    setRunning(true);
+    setProblem(null);
+    try {
+      return { result: await store.execute<T>(command), problem: null };
+    } catch (error) {
+      const failed = asControlError(error);
+      setProblem(failed);
+      return { result: null, problem: failed };
+    } finally {
+      setRunning(false);
+    }
+  };
   return {
     isRunning,
     problem,
-    async run<T extends CommandType>(command: CommandInputMap[T] & { type: T }) {
-      if (isRunning) return null;
-      setRunning(true);
-      setProblem(null);
-      try {
-        return await store.execute<T>(command);
-      } catch (error) {
-        setProblem(asControlError(error));
-        return null;
-      } finally {
-        setRunning(false);
-      }
-    },
+    run: async <T extends CommandType>(command: CommandInputMap[T] & { type: T }) => (await attempt<T>(command)).result,
+    attempt,
     forget: () => setProblem(null),
   };
 }

@@ -13,12 +13,18 @@ export interface KeyChoice {
   secret: string | null;
   enter(secret: string): void;
   /** The secret, asked from the engine if need be, for one use; null if there is none, when `problem` may say why. */
-  peek(): Promise<string | null>;
+  peek(): Promise<PeekedSecret>;
   /** The same, and holds it. */
   reveal(): Promise<string | null>;
   forget(): void;
   isRevealing: boolean;
   problem: ControlError | null;
+}
+
+interface PeekedSecret {
+  secret: string | null;
+  /** There is none, and will be none: the key is gone, or does not show it. */
+  isGone: boolean;
 }
 
 /** A key to call the gateway with, and its secret. One whose secret was kept is chosen until the person chooses. */
@@ -32,8 +38,9 @@ export function useKeyChoice(): KeyChoice {
   // A secret is never shown with another key than its own.
   const secret = held && held.keyId === key?.id ? held.secret : null;
   const peek = async () => {
-    if (secret || !key?.canReveal) return secret;
-    return (await command.run({ type: 'key.reveal', id: key.id }))?.secret ?? null;
+    if (secret || !key?.canReveal) return { secret, isGone: secret === null };
+    const { result, problem } = await command.attempt({ type: 'key.reveal', id: key.id });
+    return { secret: result?.secret ?? null, isGone: problem?.code === 'not_found' };
   };
   return {
     keys,
@@ -43,7 +50,7 @@ export function useKeyChoice(): KeyChoice {
     enter: (entered) => setHeld(key && entered ? { keyId: key.id, secret: entered } : null),
     peek,
     async reveal() {
-      const found = await peek();
+      const { secret: found } = await peek();
       if (key && found) setHeld({ keyId: key.id, secret: found });
       return found;
     },

@@ -261,6 +261,19 @@ describe('the playground', () => {
     await upstream.stop();
   });
 
+  it('asks no more for a video once the key is gone', async () => {
+    const upstream = await startVideoUpstream();
+    const { page, gateway } = await openBench('videos', { config: { providers: [upstream.provider] } });
+    const videos = page.getByRole('region', { name: 'Videos' });
+    await videos.getByLabel('Prompt').fill('a lock opens');
+    await videos.getByRole('button', { name: 'Send' }).click();
+    await videos.getByText('queued, 0 %').waitFor();
+    await gateway.gateway.execute({ type: 'key.revoke', id: 'try-out' });
+    await videos.getByText('The secret of the key is no longer there. Choose another key.').waitFor();
+    expect(await videos.getByText('The video goes on; it is asked for again in a moment.').count()).toBe(0);
+    await upstream.stop();
+  });
+
   it('follows a video through a gateway that is off for a while, and again after the screen was left', async () => {
     const upstream = await startVideoUpstream();
     const screen = '/playground/videos';

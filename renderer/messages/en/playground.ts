@@ -19,6 +19,7 @@ export const playground = {
   stopped: 'Stopped.',
   clear: 'Begin anew',
   unreachable: 'The gateway did not answer.',
+  keyless: 'The secret of the key is no longer there. Choose another key.',
   removeFile: (file: string) => `Remove ${file}`,
 
   raw: 'Request and reply',

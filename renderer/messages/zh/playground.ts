@@ -21,6 +21,7 @@ export const playground: typeof english.playground = {
   stopped: '已停止。',
   clear: '重新开始',
   unreachable: '网关没有响应。',
+  keyless: '已无法取得该密钥的内容，请选择其他密钥。',
   removeFile: (file) => `移除 ${file}`,
 
   raw: '请求与响应',

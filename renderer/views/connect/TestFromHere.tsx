@@ -15,7 +15,7 @@ export function TestFromHere({ choice }: { choice: KeyChoice }) {
   const test = async () => {
     setRunning(true);
     setOutcome(null);
-    const secret = await choice.peek();
+    const { secret } = await choice.peek();
     if (secret) setOutcome(await testConnection(secret));
     setRunning(false);
   };

@@ -92,7 +92,7 @@ function Failure({ runner }: { runner: ExchangeRunner }) {
   if (failure.kind === 'stopped') return <p className={classes.soft}>{names.stopped}</p>;
   return (
     <p className={classes.bad} role="alert">
-      {failure.kind === 'refused' ? failure.message : names.unreachable}
+      {failure.kind === 'refused' ? failure.message : names[failure.kind]}
     </p>
   );
 }

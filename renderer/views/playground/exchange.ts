@@ -19,8 +19,12 @@ export interface Exchange {
   failure: Failure | null;
 }
 
-/** Why there is no reply to use: what the gateway says, or that it was stopped. */
-type Failure = { kind: 'refused'; status: number; message: string } | { kind: 'stopped' } | { kind: 'unreachable' };
+/** Why there is no reply to use: what the gateway says, that it was stopped, or that the key's secret is gone. */
+type Failure =
+  | { kind: 'refused'; status: number; message: string }
+  | { kind: 'stopped' }
+  | { kind: 'unreachable' }
+  | { kind: 'keyless' };
 
 export type Outcome = { reply: Reply; failure: null } | { reply: null; failure: Failure };
 

@@ -24,9 +24,13 @@ export function useExchange(keyChoice: KeyChoice): ExchangeRunner {
   const running = useRef<AbortController | null>(null);
   useEffect(() => () => running.current?.abort(), []);
   const attempt: ExchangeRunner['attempt'] = async (call, onText) => {
-    const secret = await keyChoice.peek();
-    // The gateway could not even be asked for the key.
-    if (!secret) return { reply: null, failure: { kind: 'unreachable' } };
+    const { secret, isGone } = await keyChoice.peek();
+    if (!secret) {
+      const failure = { kind: isGone ? 'keyless' : 'unreachable' } as const;
+      // Else the gateway could not even be asked for the key.
+      if (isGone) setExchange({ ...begin(call), isRunning: false, failure });
+      return { reply: null, failure };
+    }
     running.current?.abort();
     const controller = new AbortController();
     running.current = controller;
