@@ -8,7 +8,7 @@ import { SseGate } from '../../transport/sse-gate.ts';
 import type { TransportError } from '../../transport/transport-error.ts';
 import type { AttemptHost, ReplyBody } from '../reply/reply-body.ts';
 import { brokenBy, endedEarly } from '../reply/reply-break.ts';
-import { type FirstError, refuseWith, sayingOf } from '../stream/first-event.ts';
+import { type FirstError, refuseWith, sayingOf, tellsOfWork } from '../stream/first-event.ts';
 import { readEvent, type StreamEvent } from '../stream/stream-event.ts';
 import type { StreamProtocol } from '../stream/stream-protocol.ts';
 import { maxEventBytes, type StreamText, takeAll } from '../stream/stream-text.ts';
@@ -118,7 +118,7 @@ export class SplicedReply implements ReplyBody {
     if (saying.kind === 'content') {
       this.#host.contentCame();
       this.#host.progressed();
-    }
+    } else if (this.#host.hasBegun && tellsOfWork(event, splice.protocol)) this.#host.progressed();
     const passing = splice.take(event.data);
     this.#isDifferent = splice.isDifferent;
     return this.#isDifferent ? null : passing;

@@ -3,6 +3,8 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { findRoute } from '../../../../server/http/inference-routes.ts';
 import type { AttemptHost } from '../../../../server/http/reply/reply-body.ts';
+import { ResponseSplice } from '../../../../server/http/rescue/response-splice.ts';
+import { SplicedReply } from '../../../../server/http/rescue/spliced-reply.ts';
 import { ChatText } from '../../../../server/http/stream/chat-text.ts';
 import { ResponseText } from '../../../../server/http/stream/response-text.ts';
 import { readEvent } from '../../../../server/http/stream/stream-event.ts';
@@ -212,4 +214,19 @@ test.each<[string, StreamProtocol, number]>([
   const before = host.progress;
   reply.take(Buffer.from(`${event}\n\n`));
   expect(host.progress - before).toBe(wanted);
+});
+
+test('so it is in the rest of a response that another target goes on with', () => {
+  const text = new ResponseText();
+  takeAll(text, Buffer.from('data: {"type":"response.created","sequence_number":0,"response":{"id":"resp_1"}}\n\n'));
+  const soFar = text.read();
+  if (soFar?.kind !== 'response') throw new Error('Nothing can be gone on with.');
+  const host = new Host();
+  const reply = new SplicedReply(host, { text, splice: new ResponseSplice(soFar), foundAs() {} });
+  const event = Buffer.from('data: {"type":"response.in_progress","sequence_number":1,"response":{"id":"r"}}\n\n');
+  reply.take(event);
+  expect(host.progress).toBe(0);
+  host.begin();
+  reply.take(event);
+  expect(host.progress).toBe(1);
 });
