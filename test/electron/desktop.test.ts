@@ -8,6 +8,7 @@ import type {} from '../../renderer/open-api.ts';
 import { begun } from '../support/begun.ts';
 import { skipWithoutChromium } from '../support/chromium.ts';
 import { testKey } from '../support/gateway.ts';
+import { onlyIf } from '../support/only-if.ts';
 import { checkout, ensureBuilt } from '../support/program.ts';
 import { eventStream, json, startUpstream } from '../support/upstream.ts';
 import { type DesktopOptions, type OpenedDesktop, openDesktop, startMain } from './open-desktop.ts';
@@ -175,7 +176,7 @@ describe('the desktop', () => {
     expect((await desktop.state()).windows).toHaveLength(1);
   });
 
-  it.runIf(process.platform === 'linux')(
+  it.runIf(onlyIf(process.platform === 'linux', 'only Linux has desktops without a tray'))(
     'shows its window where there is no tray, even if it was started without',
     async () => {
       const desktop = await open({ args: ['--hidden'], env: { DOUBLE_TRAY: 'false' } });

@@ -10,6 +10,7 @@ import { join } from 'node:path';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { accessibilityFaults } from '../e2e/accessibility.ts';
 import { skipWithoutChromium } from '../support/chromium.ts';
+import { onlyIf } from '../support/only-if.ts';
 import { ensureBuilt } from '../support/program.ts';
 import { type ScriptedUpstream, startUpstream } from '../support/upstream.ts';
 import { type DesktopOptions, type OpenedDesktop, openDesktop } from './open-desktop.ts';
@@ -70,7 +71,7 @@ async function labelOf(id: string): Promise<string | undefined> {
   return (await desktop.state()).tray?.menu.find((item) => item.id === id)?.label;
 }
 
-describe.runIf(process.platform === 'linux')('an update', () => {
+describe.runIf(onlyIf(process.platform === 'linux', 'an AppImage is what a test can replace'))('an update', () => {
   it('shows what it changes and how far it is, can be cancelled, and is loaded when asked for again', async () => {
     let drip: NodeJS.Timeout | undefined;
     send = (response) => {

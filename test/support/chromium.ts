@@ -4,13 +4,15 @@ import { onlyIf } from './only-if.ts';
 
 const found = findChromium();
 
-/** False only where the tests are skipped without one: with CI=true they fail. */
-export const hasChromium = found !== null || process.env.CI === 'true';
+/** False only where the tests are skipped without one, and say so: with CI=true they fail. */
+export const hasChromium = onlyIf(
+  found !== null || process.env.CI === 'true',
+  'there is no Chromium (CHROMIUM names one)',
+);
 
 /** For a file of tests in a browser. */
 export function skipWithoutChromium(): void {
-  const canRun = onlyIf(hasChromium, 'there is no Chromium (CHROMIUM names one)');
-  beforeEach(({ skip }) => skip(!canRun));
+  beforeEach(({ skip }) => skip(!hasChromium));
 }
 
 /** @throws where there is none. */
