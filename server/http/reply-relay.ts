@@ -2,7 +2,6 @@
  * One attempt's reply: follows it from the sending to the end, and gives its body to whoever can judge
  * such a body. Until that one lets it begin, the client knows nothing of this attempt and another can take its place.
  */
-import { AwakeTimer } from '../awake-clock.ts';
 import type { GatewayError } from '../contract/errors.ts';
 import type { FailureClass } from '../contract/ledger.ts';
 import type { Timeouts } from '../contract/policy.ts';
@@ -25,9 +24,9 @@ import { chooseBody, type StreamNeeds } from './choose-body.ts';
 import type { ClientReply } from './client-reply.ts';
 import type { InferenceRoute } from './inference-routes.ts';
 import { saysJson } from './reply/judge-whole.ts';
-import { ProgressWatch } from './reply/progress-watch.ts';
 import type { AttemptHost, ReplyBody } from './reply/reply-body.ts';
 import { endedEarly } from './reply/reply-break.ts';
+import { ReplyClock } from './reply/reply-clock.ts';
 import { isEventStream } from './reply/reply-headers.ts';
 import type { ReplyInspector } from './reply/reply-inspector.ts';
 import { asksForText } from './request/asks-for-text.ts';
@@ -68,23 +67,20 @@ export class ReplyRelay implements ReplyHandler, AttemptHost {
   isOver = false;
   readonly #options: RelayOptions;
   readonly #notes: AttemptNotes;
+  readonly #clock: ReplyClock;
   #settle: (result: RelayResult) => void = () => {};
   #exchange: Exchange | undefined;
   #body: ReplyBody | undefined;
   #decoder: StreamDecoder | undefined;
   #inspectors: readonly ReplyInspector[] = [];
   #redirectedTo: string | undefined;
-  #contentTimer: AwakeTimer | undefined;
-  #progress: ProgressWatch | undefined;
-  #drainTimer: NodeJS.Timeout | undefined;
-  #endTimer: NodeJS.Timeout | undefined;
-  /** What it waits; 0: nothing. */
-  #lingersMs = 0;
   #bytes = 0;
 
   constructor(options: RelayOptions) {
     this.#options = options;
     this.#notes = new AttemptNotes(options.trace.record, options.credential);
+    const { timeouts, client } = options;
+    this.#clock = new ReplyClock({ timeouts, client, notes: this.#notes, reply: this });
     this.result = new Promise((resolve) => {
       this.#settle = resolve;
     });
@@ -118,7 +114,7 @@ export class ReplyRelay implements ReplyHandler, AttemptHost {
   clientLeft(drainMs: number): void {
     if (this.isOver) return;
     if (this.hasBegun && this.#body?.isComplete()) this.complete();
-    else if (drainMs > 0) this.#drainTimer = setTimeout(() => this.#leave('client-gone'), drainMs);
+    else if (drainMs > 0) this.#clock.drainFor(drainMs, () => this.#leave('client-gone'));
     else this.#leave('client-gone');
   }
 
@@ -137,12 +133,7 @@ export class ReplyRelay implements ReplyHandler, AttemptHost {
   }
 
   awaitContent(): void {
-    if (this.isOver) return;
-    const { firstContentMs } = this.#options.timeouts;
-    this.#contentTimer?.clear();
-    this.#contentTimer = new AwakeTimer(() => {
-      this.failTransport(new TransportError('timeout', 'body', `no content within ${firstContentMs} ms`));
-    }, firstContentMs);
+    if (!this.isOver) this.#clock.awaitContent();
   }
 
   onHeaders(status: number, headers: ResponseHeaders): void {
@@ -282,13 +273,19 @@ export class ReplyRelay implements ReplyHandler, AttemptHost {
 
   contentCame(): void {
     this.#notes.contentCame();
-    this.#contentTimer?.clear();
+    this.#clock.stopAwaitingContent();
   }
 
   progressed(): void {
-    if (this.isOver) return;
-    this.#progress ??= this.#watchProgress();
-    this.#progress.lastMs = this.#notes.lastPieceMs;
+    if (!this.isOver) this.#clock.progressed(this.#notes.lastPieceMs);
+  }
+
+  stalled(error: TransportError): void {
+    this.#body?.fail(error);
+  }
+
+  finished(): void {
+    this.#body?.end();
   }
 
   droppedEvent(): void {
@@ -324,42 +321,14 @@ export class ReplyRelay implements ReplyHandler, AttemptHost {
       return;
     }
     this.#body?.take(chunk);
-    if (this.hasBegun) this.#expectEnd(chunk);
-  }
-
-  /** Signs of life alone keep it for as long as the first content may take, if that is longer than a silence may be. */
-  #watchProgress(): ProgressWatch {
-    const { client, timeouts } = this.#options;
-    const limitMs = Math.max(timeouts.firstContentMs, timeouts.idleMs);
-    return new ProgressWatch({
-      limitMs,
-      nowMs: () => this.#notes.elapsedMs(),
-      isHeldUp: () => client.isHeldUp,
-      expired: () => this.#body?.fail(new TransportError('timeout', 'body', `nothing of use within ${limitMs} ms`)),
-    });
-  }
-
-  /** Some upstreams keep the connection open after the last event, and clients would wait for its end. */
-  #expectEnd(chunk: Buffer): void {
-    if (this.isOver) return;
-    const lingersMs = this.#lingering();
-    // Where more may follow it is a silence that is waited for, and comments do not break it.
-    if (lingersMs === this.#lingersMs && (lingersMs !== patientMs || isComment(chunk))) return;
-    clearTimeout(this.#endTimer);
-    this.#lingersMs = lingersMs;
-    if (lingersMs > 0) this.#endTimer = setTimeout(() => this.#body?.end(), lingersMs);
-  }
-
-  #lingering(): number {
-    if (!this.#body?.isComplete()) return 0;
-    return this.#body.mayGoOn?.() ? patientMs : lingerMs;
+    if (this.#body && this.hasBegun && !this.isOver) this.#clock.expectEnd(this.#body, chunk);
   }
 
   #read(): void {
     if (this.route.stream && this.status < 400 && isPackedStream(this.headers)) this.#unpack();
     const chosen = chooseBody(this, this.#options.needs);
     if (chosen.kind === 'stream') this.#followStream();
-    else this.#contentTimer?.clear();
+    else this.#clock.stopAwaitingContent();
     if (chosen.kind === 'none') this.damaged(chosen.what, chosen.failure);
     else this.#body = chosen.body;
   }
@@ -368,7 +337,7 @@ export class ReplyRelay implements ReplyHandler, AttemptHost {
     // One that has begun may still think for minutes.
     this.#options.client.keepAlive(true);
     // Of speech only the reply tells that it is one.
-    if (!this.#contentTimer) this.awaitContent();
+    if (!this.#clock.hasAwaitedContent) this.awaitContent();
   }
 
   #unpack(): void {
@@ -401,10 +370,7 @@ export class ReplyRelay implements ReplyHandler, AttemptHost {
 
   #over(result: RelayResult): void {
     this.isOver = true;
-    this.#contentTimer?.clear();
-    this.#progress?.clear();
-    clearTimeout(this.#drainTimer);
-    clearTimeout(this.#endTimer);
+    this.#clock.stop();
     this.#body?.dispose?.();
     this.#decoder?.dispose();
     this.#notes.over();
@@ -415,11 +381,6 @@ export class ReplyRelay implements ReplyHandler, AttemptHost {
 
 /** Longer than any answer but a film. */
 const maxReplyBytes = 256 * 1024 * 1024;
-const lingerMs = 1_000;
-/** After a chat's last choice has ended, for its usage, verdicts of filters and `[DONE]`. */
-const patientMs = 5_000;
-
-const isComment = (chunk: Buffer) => chunk[0] === 0x3a;
 
 const eventStreamType = 'text/event-stream; charset=utf-8';
 const upstreamCode = /"error"[\s\S]*?"code"\s*:\s*"([^"\\]{1,100})"/;
