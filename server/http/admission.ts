@@ -9,8 +9,8 @@ import { AwakeTimer } from '../awake-clock.ts';
 import { GatewayError } from '../contract/errors.ts';
 import type { Settings } from '../contract/settings.ts';
 import type { CompiledKey } from '../routing/snapshot.ts';
+import { ClientGone } from './body/read-body.ts';
 import { FairQueue, type Owner } from './fair-queue.ts';
-import { ClientGone } from './request/read-body.ts';
 
 type AdmissionLimits = Settings['admission'];
 

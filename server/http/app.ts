@@ -14,12 +14,12 @@ import type { IncomingMessage, RequestListener } from 'node:http';
 import express, { type ErrorRequestHandler, type RequestHandler, type Router } from 'express';
 import { GatewayError } from '../contract/errors.ts';
 import { pageHeaders } from '../contract/page-headers.ts';
+import { createRequestId } from '../exchange/exchange-trace.ts';
 import type { Snapshot } from '../routing/snapshot.ts';
 import { allowOrigin, answerPreflight, isPreflight } from './cors.ts';
 import { checkHost, checkOrigin } from './guards.ts';
 import { handleInference, type InferencePorts } from './inference.ts';
-import { sendError, toGatewayError } from './reply/send-error.ts';
-import { createRequestId } from './request-trace.ts';
+import { sendError, toGatewayError } from './send-error.ts';
 
 interface AppPorts {
   inference: InferencePorts;

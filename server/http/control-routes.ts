@@ -18,9 +18,9 @@ import type { ControlPlane } from '../control/control-plane.ts';
 import { parseInput } from '../control/parse-input.ts';
 import type { ExportFormat } from '../ledger/export.ts';
 import type { RequestFilter } from '../ledger/queries.ts';
+import { sendContinue } from './body/read-body.ts';
 import { createEventStreams } from './control-event-streams.ts';
 import { checkControlAccess, hasSession } from './control-guard.ts';
-import { sendContinue } from './request/read-body.ts';
 
 interface ControlRoutePorts {
   admin: AdminToken;

@@ -2,8 +2,8 @@ import type { ServerResponse } from 'node:http';
 import { GatewayError } from '../contract/errors.ts';
 import { listModels, retrieveModel } from '../routing/resolve.ts';
 import type { CompiledGroup, CompiledKey } from '../routing/snapshot.ts';
-import { decodeSegment } from './inference-routes.ts';
-import { sendJson } from './reply/send-json.ts';
+import { decodeSegment } from '../wire/routes.ts';
+import { sendJson } from './send-json.ts';
 
 interface ModelsRequest {
   group: CompiledGroup;

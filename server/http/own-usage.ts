@@ -9,7 +9,7 @@ import type { UsageQuestion } from '../ledger/usage-summary.ts';
 import type { Limiter } from '../limits/limiter.ts';
 import { periodOf } from '../limits/period.ts';
 import type { CompiledGroup, CompiledKey } from '../routing/snapshot.ts';
-import { sendJson } from './reply/send-json.ts';
+import { sendJson } from './send-json.ts';
 
 interface OwnUsagePorts {
   limiter: Limiter;

@@ -2,8 +2,8 @@
 import http, { type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { GatewayError } from '../contract/errors.ts';
-import { errorHeaders } from './reply/send-error.ts';
-import { createRequestId } from './request-trace.ts';
+import { createRequestId } from '../exchange/exchange-trace.ts';
+import { errorHeaders } from './send-error.ts';
 
 interface ListenOptions {
   host: string;

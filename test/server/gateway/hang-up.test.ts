@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import http, { type ClientRequest, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { spoolCounts } from '../../../server/http/request/spool.ts';
+import { spoolCounts } from '../../../server/http/body/spool.ts';
 import { begun } from '../../support/begun.ts';
 import { eventually } from '../../support/eventually.ts';
 import { mainProvider, startGateway, type TestGateway, testKey } from '../../support/gateway.ts';

@@ -4,7 +4,7 @@ import http, { type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { spoolCounts } from '../../../server/http/request/spool.ts';
+import { spoolCounts } from '../../../server/http/body/spool.ts';
 import { eventually } from '../../support/eventually.ts';
 import { mainProvider, startGateway, type TestGateway, testKey } from '../../support/gateway.ts';
 import { eventStream, oddCuts, writePieces } from '../../support/upstream.ts';

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import http, { type ClientRequest, type IncomingMessage } from 'node:http';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
-import { spoolCounts } from '../../../server/http/request/spool.ts';
+import { spoolCounts } from '../../../server/http/body/spool.ts';
 import { eventually } from '../../support/eventually.ts';
 import { mainProvider, startGateway, type TestGateway, testKey } from '../../support/gateway.ts';
 import { json, type ScriptedUpstream, startUpstream } from '../../support/upstream.ts';

@@ -1,0 +1,206 @@
+/**
+ * The answer on its way to the client, for the whole request: it outlives the attempts that bring it. Owns the response's
+ * head, back-pressure, comments that keep the connection alive, and how it ends; knows nothing of upstreams' events.
+ */
+import type { ServerResponse } from 'node:http';
+import { awakeMs } from '../awake-clock.ts';
+import type { GatewayError } from '../contract/errors.ts';
+import type { RequestOutcome } from '../contract/ledger.ts';
+import type { HeldAnswer } from '../routing/attempt-result.ts';
+import type { Exchange, ResponseHeaders } from '../transport/transport.ts';
+import { replyHeaders } from './client-headers.ts';
+import type { ReplyOutcome } from './exchange-trace.ts';
+import { tellsOwnLimits } from './hold-to-limits.ts';
+
+interface ClientReplyOptions {
+  response: ServerResponse;
+  requestId: string;
+  /** 0: no comments. */
+  keepAliveMs: number;
+  /** A client that takes nothing of what waits for it for so long is cut off. */
+  unreadMs: number;
+  /** Tells who answered and after how many attempts. */
+  showsAttempts: boolean;
+}
+
+type Pausable = Pick<Exchange, 'pause' | 'resume'>;
+
+/** Whose answer it is, and how many attempts it took. */
+interface Answerer {
+  provider: string;
+  attempts: number;
+}
+
+export class ClientReply {
+  /** Half an event is with the client: nothing can be put in. */
+  insideEvent = false;
+  readonly #options: ClientReplyOptions;
+  #outcome: RequestOutcome = 'error';
+  #errorCode: string | null = null;
+  #hasEnded = false;
+  #bytesOut = 0;
+  #contentType = '';
+  #isGone = false;
+  /** What waits for the client to read on. */
+  #paused: Pausable | null = null;
+  #keepAlive: NodeJS.Timeout | undefined;
+  #mayOpenStream = false;
+  #lastWriteMs = 0;
+  /** Null: never has anything waited for it. */
+  #unreadSinceMs: number | null = null;
+
+  constructor(options: ClientReplyOptions) {
+    this.#options = options;
+  }
+
+  get hasBegun(): boolean {
+    return this.#options.response.headersSent;
+  }
+
+  /** It does not read on. */
+  get isHeldUp(): boolean {
+    return this.#paused !== null;
+  }
+
+  get reply(): ReplyOutcome {
+    const { response } = this.#options;
+    return {
+      outcome: this.#outcome,
+      errorCode: this.#errorCode,
+      status: response.headersSent ? response.statusCode : null,
+      bytesOut: this.#bytesOut,
+      replyType: this.#contentType,
+    };
+  }
+
+  /**
+   * From now on a silence is filled with comments. `mayOpen`: even before anybody has answered, so that what follows has
+   * to be a stream.
+   */
+  keepAlive(mayOpen: boolean): void {
+    const { keepAliveMs } = this.#options;
+    this.#mayOpenStream = mayOpen;
+    if (keepAliveMs === 0 || this.#keepAlive) return;
+    this.#lastWriteMs = performance.now();
+    this.#keepAlive = setTimeout(() => this.#comment(keepAliveMs), keepAliveMs);
+  }
+
+  /** Nothing more comes from here: Sluice may answer in its own words. */
+  stop(): void {
+    clearTimeout(this.#keepAlive);
+    this.#keepAlive = undefined;
+  }
+
+  /** Sends the head, unless a comment did so before. */
+  begin(status: number, headers: ResponseHeaders, answerer: Answerer | null): void {
+    const { response, requestId, showsAttempts } = this.#options;
+    if (response.headersSent || this.#isGone) return;
+    const type = headers['content-type'];
+    this.#contentType = typeof type === 'string' ? type : '';
+    const passing = replyHeaders(headers, requestId, tellsOwnLimits(response));
+    if (showsAttempts && answerer) {
+      passing['x-sluice-provider'] = answerer.provider;
+      passing['x-sluice-attempts'] = String(answerer.attempts);
+    }
+    response.writeHead(status, passing);
+  }
+
+  /** `from` is paused while the client does not read. */
+  write(bytes: Buffer, from: Pausable | undefined): void {
+    if (this.#isGone) return;
+    this.#bytesOut += bytes.length;
+    if (this.#keepAlive) this.#lastWriteMs = performance.now();
+    if (this.#options.response.write(bytes) || !from) return;
+    from.pause();
+    if (!this.#paused) {
+      this.#options.response.once('drain', () => this.#resume());
+      this.#awaitReader();
+    }
+    this.#paused = from;
+  }
+
+  /** `outcome` is how it went for the client, unless that has left. */
+  end(outcome: RequestOutcome, errorCode: string | null, last?: Buffer): void {
+    this.#note(outcome, errorCode);
+    if (this.#isGone) return;
+    this.#bytesOut += last?.length ?? 0;
+    const { response } = this.#options;
+    response.end(last);
+    if (response.writableLength > 0) this.#awaitReader();
+  }
+
+  /** An error of an upstream, as it came. */
+  relay({ status, headers, body, errorCode, provider }: HeldAnswer, attempts: number): void {
+    // SDKs retry every 429 unless told that it cannot help.
+    const isHopeless = status === 429 && exhausted.test(body.toString('latin1', 0, 4096));
+    const passing = isHopeless ? { 'x-should-retry': 'false', ...headers } : headers;
+    this.begin(status, passing, { provider, attempts });
+    this.end('error', errorCode, body);
+  }
+
+  /** Nobody answered, and the client was promised a stream: it ends with this event. */
+  fail(errorCode: string | null, event: string): void {
+    this.end('error', errorCode, Buffer.from(event));
+  }
+
+  /** The answer breaks off: with this event, or where none can be put in with a connection that breaks (null). */
+  breakOff(error: GatewayError, event: string | null): void {
+    this.#note('stream-broken', error.kind.code ?? error.code);
+    if (event === null) this.#options.response.destroy();
+    else this.end('stream-broken', null, Buffer.from(event));
+  }
+
+  /** The client has left; what is still read of an upstream goes nowhere. */
+  left(): void {
+    this.#note('client-gone', null);
+    this.#isGone = true;
+    this.#resume();
+  }
+
+  #note(outcome: RequestOutcome, errorCode: string | null): void {
+    this.stop();
+    if (this.#hasEnded) return;
+    this.#hasEnded = true;
+    this.#outcome = outcome;
+    this.#errorCode = errorCode;
+  }
+
+  #resume(): void {
+    const waiting = this.#paused;
+    this.#paused = null;
+    this.#options.response.socket?.setTimeout(0);
+    waiting?.resume();
+  }
+
+  /** The socket's own clock: it begins anew with whatever the client takes, be it a part of one write. */
+  #awaitReader(): void {
+    const { response, unreadMs } = this.#options;
+    if (this.#unreadSinceMs === null) response.on('timeout', () => this.#readerIsLate());
+    this.#unreadSinceMs = awakeMs();
+    response.socket?.setTimeout(unreadMs);
+  }
+
+  #readerIsLate(): void {
+    const { response, unreadMs } = this.#options;
+    // That clock goes on while the machine sleeps.
+    const hasSlept = awakeMs() - (this.#unreadSinceMs ?? 0) < unreadMs / 2;
+    if (hasSlept) this.#awaitReader();
+    else response.destroy();
+  }
+
+  #comment(everyMs: number): void {
+    const { response } = this.#options;
+    const dueMs = this.#lastWriteMs + everyMs - performance.now();
+    const isDue = dueMs < 1;
+    const mayWrite = response.headersSent ? !this.insideEvent : this.#mayOpenStream;
+    if (isDue && mayWrite && !this.#paused) {
+      if (!response.headersSent) this.begin(200, eventStreamHeaders, null);
+      this.write(keepAliveComment, undefined);
+    }
+    this.#keepAlive = setTimeout(() => this.#comment(everyMs), isDue ? everyMs : dueMs);
+  }
+}
+
+const exhausted = /"(?:insufficient_quota|credit_balance_exhausted)"/;
+const keepAliveComment = Buffer.from(': keep-alive\n\n');
+const eventStreamHeaders = { 'content-type': 'text/event-stream; charset=utf-8' };

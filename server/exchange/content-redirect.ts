@@ -1,0 +1,64 @@
+/**
+ * Where the bytes of a video really are: some providers answer with a redirect to storage, often a URL that is signed by
+ * itself. It is followed, without any credential of the provider or the client. On all other routes a redirect is an
+ * error, since following it would hand a request, and its answer, to somebody else.
+ */
+import type { IncomingHttpHeaders } from 'node:http';
+import type { OutgoingRequest } from '../transport/transport.ts';
+import type { RelayResult } from './attempt.ts';
+
+const maxHops = 3;
+
+/** What storage needs to know of the client: which bytes it wants. */
+const passed = ['accept', 'range', 'if-range', 'if-none-match', 'if-modified-since', 'user-agent'];
+
+/**
+ * Follows `result` for as long as it is a redirect that may be followed. `asked` is the request that it answered,
+ * `send` makes another.
+ */
+export async function followContent(
+  result: RelayResult,
+  asked: OutgoingRequest,
+  client: IncomingHttpHeaders,
+  send: (request: OutgoingRequest) => Promise<RelayResult>,
+): Promise<RelayResult> {
+  let latest = result;
+  let from = new URL(asked.path, asked.origin);
+  for (let hop = 0; hop < maxHops && latest.kind === 'redirected'; hop++) {
+    const url = contentLocation(latest.location, from, asked.origin);
+    if (!url) break;
+    from = url;
+    latest = await send({
+      ...asked,
+      origin: url.origin,
+      path: url.pathname + url.search,
+      headers: plainHeaders(client),
+    });
+  }
+  return latest;
+}
+
+/** Only https, or the provider's own origin: nothing else on this machine or in its network may be reached this way. */
+export function contentLocation(location: string, from: URL, providerOrigin: string): URL | null {
+  if (!URL.canParse(location, from.href)) return null;
+  const url = new URL(location, from);
+  if (url.username || url.password) return null;
+  return url.protocol === 'https:' || url.origin === providerOrigin ? url : null;
+}
+
+/** A redirect's target as it may be told: what signs it stays here. */
+export function withoutSignature(location: string): string {
+  return location
+    .replace(/[?#].*$/s, '')
+    .replace(/\/\/[^/@]*@/, '//')
+    .slice(0, 200);
+}
+
+function plainHeaders(client: IncomingHttpHeaders): Record<string, string> {
+  const headers: Record<string, string> = { 'accept-encoding': 'identity' };
+  for (const name of passed) {
+    const value = client[name];
+    if (typeof value === 'string') headers[name] = value;
+  }
+  return headers;
+}

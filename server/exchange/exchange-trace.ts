@@ -1,0 +1,144 @@
+/** What is noted of one request while it runs, and the one record that comes of it. */
+
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import { awakeMs } from '../awake-clock.ts';
+import type { GatewayError } from '../contract/errors.ts';
+import type { AttemptCause, AttemptRecord, RequestOutcome, RequestRecord, RequestStarted } from '../contract/ledger.ts';
+import type { CompiledKey, Target } from '../routing/snapshot.ts';
+import type { InferenceRoute } from '../wire/routes.ts';
+import { Tail } from './tail.ts';
+
+/** `req_` and 32 hexadecimal digits. */
+export function createRequestId(): string {
+  const id = randomUUID();
+  return `req_${id.slice(0, 8)}${id.slice(9, 13)}${id.slice(14, 18)}${id.slice(19, 23)}${id.slice(24)}`;
+}
+
+/** Of what is noted; a client can send a name of any length. */
+const maxModelLength = 256;
+
+/** How a request ended for its client. */
+export interface ReplyOutcome {
+  outcome: RequestOutcome;
+  /** What the client was answered; null if it left before. */
+  status: number | null;
+  /** What the client saw; Sluice's own name where that is null. */
+  errorCode: string | null;
+  bytesOut: number;
+  /** Content type. */
+  replyType: string;
+}
+
+/** One attempt while it runs, with what its usage is read from. */
+export interface AttemptTrace {
+  record: AttemptRecord;
+  /** The end of its reply. */
+  tail: Tail;
+  /** Content type of its reply. */
+  replyType: string;
+}
+
+export class RequestTrace {
+  readonly id = createRequestId();
+  readonly startedAt = Date.now();
+  readonly attempts: AttemptTrace[] = [];
+  /** The attempt that the client has its answer from, or the beginning of one; else the latest. */
+  answering: AttemptTrace | undefined;
+  key: CompiledKey | null = null;
+  /** As in the route table: `/v1/videos/{id}/content`. */
+  path = 'unknown';
+  route: InferenceRoute | null = null;
+  model: string | null = null;
+  stream = false;
+  bytesIn = 0;
+  reply: ReplyOutcome = { outcome: 'error', status: null, errorCode: null, bytesOut: 0, replyType: '' };
+  readonly #method: string;
+  readonly #startedMs = awakeMs();
+  #queueMs: number | null = null;
+
+  constructor(method: string) {
+    this.#method = method;
+  }
+
+  take(route: InferenceRoute): void {
+    this.route = route;
+    this.path = route.job ? `/v1${route.path.replace(':id', '{id}')}` : `/v1${route.path}`;
+  }
+
+  get started(): RequestStarted {
+    return {
+      id: this.id,
+      startedAt: this.startedAt,
+      keyId: this.key?.id ?? null,
+      groupId: this.key?.groupId ?? null,
+      route: this.path,
+      method: this.#method,
+      capability: this.route?.capability ?? null,
+      modelAsked: this.model?.slice(0, maxModelLength) ?? null,
+      stream: this.stream,
+    };
+  }
+
+  /** Notes a new attempt; the time before the first is the queue's. */
+  attempt(target: Target, credentialId: string | null, cause: AttemptCause): AttemptTrace {
+    this.#queueMs ??= awakeMs() - this.#startedMs;
+    const record: AttemptRecord = {
+      cause,
+      provider: target.provider.id,
+      credential: credentialId,
+      model: target.model?.slice(0, maxModelLength) ?? null,
+      startedAt: Date.now(),
+      connectMs: null,
+      firstByteMs: null,
+      firstContentMs: null,
+      longestGapMs: null,
+      totalMs: null,
+      status: null,
+      failure: null,
+      error: null,
+      droppedEvents: 0,
+      upstreamRequestId: null,
+      usage: null,
+      usageCertainty: 'none',
+      costUsd: null,
+    };
+    const attempt = { record, tail: new Tail(), replyType: '' };
+    this.attempts.push(attempt);
+    this.answering = attempt;
+    return attempt;
+  }
+
+  refused(error: GatewayError): void {
+    const { status, code } = error.kind;
+    this.reply = { ...this.reply, outcome: 'error', status, errorCode: code ?? error.code };
+  }
+
+  record(
+    request: IncomingMessage,
+    accounting: Pick<RequestRecord, 'usage' | 'usageCertainty' | 'costUsd'>,
+  ): RequestRecord {
+    const last = this.answering?.record;
+    const { headers } = request;
+    const { outcome, status, errorCode, bytesOut } = this.reply;
+    return {
+      ...this.started,
+      outcome,
+      status,
+      errorCode,
+      modelServed: last?.model ?? null,
+      provider: last?.provider ?? null,
+      credential: last?.credential ?? null,
+      queueMs: this.#queueMs,
+      connectMs: last?.connectMs ?? null,
+      firstByteMs: last?.firstByteMs ?? null,
+      totalMs: awakeMs() - this.#startedMs,
+      bytesIn: this.bytesIn,
+      bytesOut,
+      attempts: this.attempts.map(({ record }) => record),
+      ...accounting,
+      client: headers['user-agent']?.slice(0, 200) ?? null,
+      clientRetries: Number(headers['x-stainless-retry-count']) || 0,
+    };
+  }
+}

@@ -1,0 +1,69 @@
+import type { ServerResponse } from 'node:http';
+import type { Capability } from '../contract/capability.ts';
+import type { Reserved } from '../contract/ledger.ts';
+import type { IncomingBody } from '../http/body/incoming-body.ts';
+import type { Limiter } from '../limits/limiter.ts';
+import type { RunawayGuard } from '../limits/runaway-guard.ts';
+import type { CompiledGroup, CompiledKey } from '../routing/snapshot.ts';
+import type { InferenceRoute } from '../wire/routes.ts';
+import type { PriceOf } from './accounting.ts';
+import { estimateReservation } from './estimate-reservation.ts';
+import type { CallPlan } from './plan.ts';
+import { promptFingerprint } from './prompt-fingerprint.ts';
+
+interface LimitPorts {
+  limiter: Limiter;
+  runawayGuard: RunawayGuard;
+  priceOf: PriceOf;
+}
+
+interface LimitedCall {
+  requestId: string;
+  route: InferenceRoute;
+  key: CompiledKey;
+  group: CompiledGroup;
+  body: IncomingBody;
+  plan: CallPlan;
+}
+
+/**
+ * Holds a request to the limits of its key and group, and sets the headers that tell how much is left; the upstream's do
+ * not stand beside them. Throws a GatewayError if a limit is reached. A request without limits passes for nothing, and
+ * reserves nothing.
+ */
+export function holdToLimits(ports: LimitPorts, response: ServerResponse, call: LimitedCall): Reserved | null {
+  checkRunaway(ports.runawayGuard, response, call);
+  const { limiter, priceOf } = ports;
+  const { key, group, route, body, plan } = call;
+  if (key.limited === null && group.limited === null) return null;
+  const parties = [key.limited, group.limited].filter((limited) => limited !== null);
+  const usage = estimateReservation(route, body);
+  const costUsd = costOf(plan, usage, priceOf);
+  const estimate = { tokens: (usage.inputTokens ?? 0) + (usage.outputTokens ?? 0), usd: costUsd ?? 0 };
+  const headers = limiter.admit(call.requestId, parties, estimate);
+  for (const name in headers) response.setHeader(name, headers[name] ?? '');
+  return { usage, costUsd };
+}
+
+/** What answers a prompt with something made for it, which costs. */
+const guarded: ReadonlySet<Capability> = new Set(['chat', 'completions', 'responses', 'images', 'speech', 'videos']);
+
+function checkRunaway(guard: RunawayGuard, response: ServerResponse, { route, key, body, plan }: LimitedCall): void {
+  if (route.method !== 'POST' || !guarded.has(route.capability)) return;
+  const { captured: bytes } = body;
+  if (!bytes) return;
+  const answered = guard.check({ key, model: plan.model, fingerprint: () => promptFingerprint(bytes) });
+  if (answered) response.once('close', answered);
+}
+
+/** By the price of the target that is asked first. */
+function costOf({ targets, model }: CallPlan, usage: Parameters<PriceOf>[2], priceOf: PriceOf): number | null {
+  const [target] = targets;
+  const name = target?.model ?? model;
+  return target && name ? priceOf(target.provider.id, name, usage) : null;
+}
+
+/** Whether the client is told of limits that are Sluice's. */
+export function tellsOwnLimits(response: ServerResponse): boolean {
+  return response.hasHeader('x-ratelimit-limit-requests') || response.hasHeader('x-ratelimit-limit-tokens');
+}

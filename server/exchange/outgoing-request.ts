@@ -1,0 +1,54 @@
+import type { IncomingMessage } from 'node:http';
+import type { IncomingBody } from '../http/body/incoming-body.ts';
+import type { UpstreamCredential } from '../providers/upstream.ts';
+import type { CompiledGroup, Target } from '../routing/snapshot.ts';
+import type { OutgoingRequest } from '../transport/transport.ts';
+import type { RouteMatch } from '../wire/routes.ts';
+import { outgoingHeaders } from './outgoing-headers.ts';
+import type { Sendable } from './sendable.ts';
+
+/** What is asked, whoever is asked. */
+export interface OutgoingCall {
+  match: RouteMatch;
+  group: CompiledGroup;
+  body: IncomingBody;
+  /** Below `/v1`, percent-encoded as the client sent it. */
+  path: string;
+  query: string;
+}
+
+interface Addressee {
+  target: Target;
+  credential: UpstreamCredential | null;
+  /** The body as this target is to have it. */
+  sendable: Sendable;
+}
+
+/** What is sent to one target with one credential. */
+export function outgoingRequest(
+  client: IncomingMessage,
+  call: OutgoingCall,
+  { target, credential, sendable }: Addressee,
+): OutgoingRequest {
+  const { provider } = target;
+  const { route } = call.match;
+  const headers = outgoingHeaders(client.headers, provider, credential);
+  if (route.body === 'none') delete headers['content-type'];
+  else describeBody(headers, call.body, sendable.length);
+  return {
+    origin: provider.endpoint.origin,
+    method: client.method ?? route.method,
+    path: provider.dialect.address(provider.endpoint, call.path, call.query, target.model),
+    headers,
+    body: route.body === 'none' ? null : sendable.open(),
+    timeouts: call.group.timeouts.get(provider.id) ?? provider.timeouts,
+    proxy: provider.proxy,
+  };
+}
+
+/** JSON that came under another name (`curl -d` sends a form's) goes on under its own. */
+function describeBody(headers: Record<string, string>, body: IncomingBody, length: number): void {
+  headers['content-length'] = String(length);
+  const isNamedJson = /^application\/([\w.+-]+\+)?json\b/i.test(headers['content-type'] ?? '');
+  if (body.contentType === 'application/json' && !isNamedJson) headers['content-type'] = 'application/json';
+}

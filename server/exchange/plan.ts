@@ -1,0 +1,103 @@
+/** Station 3: what a request asks for → who can be asked. Jobs go back to the account that owns them. */
+import { GatewayError } from '../contract/errors.ts';
+import type { RequestFields } from '../http/body/incoming-body.ts';
+import type { Job, JobStore } from '../jobs/job-store.ts';
+import { mayUseAnyModel, type Resolved, resolveDefault, resolveRoute } from '../routing/resolve.ts';
+import type { CompiledGroup, CompiledKey, Snapshot, Target } from '../routing/snapshot.ts';
+import type { RouteMatch } from '../wire/routes.ts';
+
+export interface CallPlan {
+  /** The client's name for the model; null if none was named. */
+  model: string | null;
+  targets: readonly Target[];
+  /** Set where only this credential will do. */
+  credentialId: string | null;
+  /** What the provider calls the job that the request names, where that is another name than the client's. */
+  upstreamId?: string;
+}
+
+interface PlanInput {
+  match: RouteMatch;
+  fields: RequestFields;
+  group: CompiledGroup;
+  key: CompiledKey;
+  snapshot: Snapshot;
+  jobs: JobStore;
+}
+
+export function planCall(input: PlanInput): CallPlan {
+  const { match, fields } = input;
+  const { route, id } = match;
+  if (route.job && id !== null) return planForJob(input, route.job.kind, id);
+  if (fields.model === null && route.model === 'required') {
+    throw new GatewayError('model_missing', 'you must provide a model parameter');
+  }
+  if (fields.previousResponseId !== null) return planAfterResponse(input, fields.previousResponseId);
+  const resolved = resolve(input);
+  return { model: resolved.model, targets: resolved.targets, credentialId: null };
+}
+
+function resolve({ match, fields, group, key }: PlanInput): Resolved {
+  return fields.model === null
+    ? resolveDefault(group, key, match.route.capability)
+    : resolveRoute(group, key, fields.model);
+}
+
+function planForJob(input: PlanInput, kind: Job['kind'], id: string): CallPlan {
+  const job = input.jobs.find(kind, id, input.group.id);
+  if (!job) {
+    const name = kind === 'video' ? 'Video' : 'Response';
+    throw new GatewayError('job_not_found', `${name} with id '${id.slice(0, 200)}' not found.`, { param: 'id' });
+  }
+  return { ...ownedBy(job), model: job.model, targets: [ownerOf(input, job, null)] };
+}
+
+/** A conversation goes on where its earlier responses are stored. */
+function planAfterResponse(input: PlanInput, previousId: string): CallPlan {
+  const targets = isModelOpen(input) ? null : resolve(input).targets;
+  const job = input.jobs.find('response', previousId, input.group.id);
+  if (!job) {
+    throw new GatewayError(
+      'previous_response_not_found',
+      `Previous response with id '${previousId.slice(0, 200)}' not found.`,
+      {
+        param: 'previous_response_id',
+      },
+    );
+  }
+  if (!input.group.providers.some(({ provider }) => provider.id === job.providerId)) {
+    throw new GatewayError(
+      'no_healthy_provider',
+      `The previous response belongs to provider "${job.providerId}", which group "${input.group.id}" may not use.`,
+    );
+  }
+  const target = targets?.find((candidate) => candidate.provider.id === job.providerId);
+  const { model } = input.fields;
+  // An alias that leads elsewhere means nothing to the owner.
+  const ownModel = !targets || targets.some((candidate) => candidate.model === model) ? model : job.model;
+  return { ...ownedBy(job), model, targets: [target ?? ownerOf(input, job, ownModel)] };
+}
+
+const ownedBy = ({ credentialId, upstreamId }: Job) => ({ credentialId, ...(upstreamId && { upstreamId }) });
+
+/** The owner of the previous response may choose the model itself. */
+function isModelOpen({ match, fields, group, key }: PlanInput): boolean {
+  return fields.model === null && !group.defaults[match.route.capability] && mayUseAnyModel(group, key);
+}
+
+function ownerOf(input: PlanInput, job: Job, model: string | null): Target {
+  const provider = input.snapshot.providers.get(job.providerId);
+  if (!provider) {
+    throw new GatewayError(
+      'no_healthy_provider',
+      `This ${job.kind} belongs to provider "${job.providerId}", which is no longer configured.`,
+    );
+  }
+  if (provider.unusable) {
+    throw new GatewayError(
+      'no_healthy_provider',
+      `This ${job.kind} belongs to provider "${provider.id}": ${provider.unusable}.`,
+    );
+  }
+  return { provider, model, priority: 0, weight: 1 };
+}

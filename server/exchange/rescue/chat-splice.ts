@@ -1,0 +1,67 @@
+import { parseObject } from '../../wire/json/parse-object.ts';
+import type { ChatChunk, ChatSoFar } from './chat-text.ts';
+import { readChunk } from './chat-text.ts';
+import type { Splice } from './spliced-events-reader.ts';
+import { TextMatch } from './text-match.ts';
+
+interface ChatSpliceOptions {
+  soFar: ChatSoFar;
+  /** The upstream was asked to go on from the client's text, rather than for the whole. */
+  isContinuation: boolean;
+  stripUsage: boolean;
+}
+
+/** Chunks of a second answer to a chat, or of a legacy completion, as the first stream would have sent them. */
+export class ChatSplice implements Splice {
+  readonly protocol = 'chat';
+  readonly upstreamId = null;
+  isFinished = false;
+  readonly #options: ChatSpliceOptions;
+  readonly #match: TextMatch;
+
+  constructor(options: ChatSpliceOptions) {
+    this.#options = options;
+    this.#match = new TextMatch(options.soFar.text, options.isContinuation);
+  }
+
+  get isDifferent(): boolean {
+    return this.#match.isDifferent;
+  }
+
+  take(data: string): Buffer | null {
+    if (data === '[DONE]') return this.#match.isBeyond ? doneEvent : null;
+    const chunk = readChunk(parseObject(data));
+    return chunk && this.#takeChunk(chunk);
+  }
+
+  #takeChunk(chunk: ChatChunk): Buffer | null {
+    const [choice] = chunk.choices;
+    if (!choice) return this.#match.isBeyond ? this.#passUsage(chunk) : null;
+    const more = this.#match.take(choice.text, choice.isFinished || !choice.isPlain);
+    if (more === null) return null;
+    this.isFinished ||= choice.isFinished;
+    return this.#renamed(chunk, more);
+  }
+
+  #renamed({ value }: ChatChunk, content: string): Buffer {
+    const [choice] = Array.isArray(value.choices) ? value.choices : [];
+    if (choice && 'text' in choice)
+      return this.#toEvent({ ...value, choices: [{ ...choice, index: 0, text: content }] });
+    const { role: _role, reasoning: _r, reasoning_content: _c, reasoning_details: _d, ...delta } = { ...choice?.delta };
+    const text = content === '' && delta.content === undefined ? {} : { content };
+    return this.#toEvent({ ...value, choices: [{ ...choice, index: 0, delta: { ...delta, ...text } }] });
+  }
+
+  #passUsage({ value }: ChatChunk): Buffer | null {
+    return this.#options.stripUsage ? null : this.#toEvent(value);
+  }
+
+  #toEvent(value: Record<string, unknown>): Buffer {
+    const { id, created, model } = this.#options.soFar;
+    const { usage: _usage, ...rest } = value;
+    const kept = this.#options.stripUsage ? rest : value;
+    return Buffer.from(`data: ${JSON.stringify({ ...kept, id, created, model })}\n\n`);
+  }
+}
+
+const doneEvent = Buffer.from('data: [DONE]\n\n');

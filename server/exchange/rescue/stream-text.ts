@@ -1,0 +1,31 @@
+import type { ErrorBody } from '../../contract/errors.ts';
+import type { InferenceRoute } from '../../wire/routes.ts';
+import { blankLine, readEvent, type StreamEvent } from '../../wire/sse-event.ts';
+import { type ChatSoFar, ChatText } from './chat-text.ts';
+import { type ResponseSoFar, ResponseText } from './response-text.ts';
+
+/** Where a stream is to be gone on with, its events are held up to this: those of a response repeat its instructions and tools. */
+export const maxEventBytes = 1024 * 1024;
+
+/** Keeps what a client has of a stream of text, so that another target can go on with it. */
+export interface StreamText {
+  /** An event that the client gets; null for one that was too large to be held. Returns what it adds to the text. */
+  take(event: StreamEvent | null): string;
+  /** Of an event that is like one before it in all but its text: that, as it stands between two quotes. */
+  append(bytes: Buffer, start: number, end: number): void;
+  /** The number of such an event. */
+  counted(sequenceNumber: number): void;
+  /** Null where it cannot be gone on with. */
+  read(): ChatSoFar | ResponseSoFar | null;
+  /** What tells the client that there is no more. */
+  errorEvent(error: ErrorBody): string;
+}
+
+export function streamTextOf({ stream }: InferenceRoute): StreamText {
+  return stream === 'responses' ? new ResponseText() : new ChatText();
+}
+
+/** Whole events, as they were sent. */
+export function takeAll(text: StreamText, bytes: Buffer): void {
+  for (const event of bytes.toString('utf8').split(blankLine)) text.take(readEvent(event));
+}

@@ -1,0 +1,62 @@
+/**
+ * Opens an event stream that an upstream compressed although it was asked not to, piece by piece as it comes, so that its
+ * events can be told apart. Damage is told as such, and nothing of the damaged piece comes out.
+ */
+import { constants, createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
+import type { ResponseHeaders } from '../transport/transport.ts';
+import { TransportError } from '../transport/transport-error.ts';
+import { isEventStream } from './client-headers.ts';
+import { type Encoding, encodingOf } from './encodings.ts';
+
+interface DecodedStream {
+  data(chunk: Buffer): void;
+  end(): void;
+  error(error: TransportError): void;
+}
+
+const { Z_SYNC_FLUSH, BROTLI_OPERATION_FLUSH } = constants;
+const decoders = {
+  gzip: () => createGunzip({ flush: Z_SYNC_FLUSH }),
+  deflate: () => createInflate({ flush: Z_SYNC_FLUSH }),
+  br: () => createBrotliDecompress({ flush: BROTLI_OPERATION_FLUSH }),
+};
+
+/** Whether a reply with these headers is an event stream that `StreamDecoder` can open. */
+export function isPackedStream(headers: ResponseHeaders): boolean {
+  return isEventStream(headers) && encodingOf(headers) !== null;
+}
+
+export class StreamDecoder {
+  readonly #decoder: ReturnType<(typeof decoders)[Encoding]>;
+
+  /** Only for headers that `isPackedStream` takes. */
+  constructor(headers: ResponseHeaders, to: DecodedStream) {
+    this.#decoder = decoders[encodingOf(headers) ?? 'gzip']();
+    this.#decoder.on('data', (chunk: Buffer) => to.data(chunk));
+    this.#decoder.on('end', () => to.end());
+    this.#decoder.on('error', (cause) => {
+      to.error(new TransportError('malformed', 'body', 'what it sent is compressed and damaged', cause));
+    });
+  }
+
+  push(chunk: Buffer): void {
+    this.#decoder.write(chunk);
+  }
+
+  /** What little came may be a thousand times as much when it is opened. */
+  pause(): void {
+    this.#decoder.pause();
+  }
+
+  resume(): void {
+    this.#decoder.resume();
+  }
+
+  end(): void {
+    this.#decoder.end();
+  }
+
+  dispose(): void {
+    this.#decoder.destroy();
+  }
+}

@@ -1,0 +1,204 @@
+/** A request's body, looked at as far as routing needs, and what is sent of it to a target: the client's own bytes but for a changed model name. */
+import { GatewayError } from '../../contract/errors.ts';
+import type { Sendable } from '../../exchange/sendable.ts';
+import { fieldValue, type JsonField, type JsonPeek, peekJson } from '../../wire/json/json-peek.ts';
+import { applyEdits, fieldEdits, type JsonEdit, usageEdits } from '../../wire/json/json-splice.ts';
+import type { MultipartBody } from './multipart.ts';
+import { withField } from './multipart-splice.ts';
+
+/** Fields of a body that Sluice reads. */
+export interface RequestFields {
+  model: string | null;
+  stream: boolean;
+  previousResponseId: string | null;
+  store: boolean;
+}
+
+export interface IncomingBody {
+  fields: RequestFields;
+  size: number;
+  contentType: string;
+  /** What may be kept of it where its group captures bodies. Uploads are not. */
+  captured: Buffer | null;
+  /** A top-level field's value; undefined if it cannot be read. */
+  field(name: FieldName): unknown;
+  /**
+   * What is sent to a target that knows the model as `model` (null: as the client named it), and the previous response
+   * as `previousResponseId`, where that is another name than the client's.
+   */
+  sendable(
+    model: string | null,
+    askUsage: boolean,
+    previousResponseId?: string,
+  ): Promise<Sendable & { usageAsked: boolean }>;
+  dispose(): void;
+}
+
+/** All that anything here asks of a JSON body, so that it is gone through once. */
+const looked = [
+  'model',
+  'stream',
+  'stream_options',
+  'messages',
+  'input',
+  'prompt',
+  'instructions',
+  'previous_response_id',
+  'conversation',
+  'background',
+  'store',
+  'n',
+  'max_completion_tokens',
+  'max_output_tokens',
+  'max_tokens',
+  'logprobs',
+  'echo',
+  'suffix',
+  'seconds',
+  'response_format',
+  'prompt_cache_key',
+] as const;
+
+export type FieldName = (typeof looked)[number];
+
+export class JsonBody implements IncomingBody {
+  readonly fields: RequestFields;
+  readonly contentType = 'application/json';
+  readonly #bytes: Buffer;
+  readonly #peek: Extract<JsonPeek, { ok: true }>;
+
+  constructor(bytes: Buffer) {
+    const peek = peekJson(bytes, looked);
+    if (!peek.ok) {
+      throw new GatewayError(
+        'malformed_json',
+        `We could not parse the JSON body of your request: ${peek.reason} at byte ${peek.offset}. Send one valid JSON object.`,
+      );
+    }
+    this.#bytes = bytes;
+    this.#peek = peek;
+    this.fields = {
+      model: this.#text('model'),
+      stream: this.#read(peek.fields.get('stream')) === true,
+      previousResponseId: this.#text('previous_response_id'),
+      store: this.#read(peek.fields.get('store')) !== false,
+    };
+  }
+
+  get size(): number {
+    return this.#bytes.length;
+  }
+
+  get captured(): Buffer {
+    return this.#bytes;
+  }
+
+  field(name: FieldName): unknown {
+    const field = this.#peek.fields.get(name);
+    try {
+      return field && fieldValue(this.#bytes, field);
+    } catch {
+      return undefined;
+    }
+  }
+
+  async sendable(
+    model: string | null,
+    askUsage: boolean,
+    previousResponseId?: string,
+  ): Promise<Sendable & { usageAsked: boolean }> {
+    const usage = askUsage && this.fields.stream ? usageEdits(this.#bytes, this.#peek) : [];
+    const previous = this.#peek.fields.get('previous_response_id');
+    const renamed = previous && previousResponseId ? fieldEdits(previous, previousResponseId) : [];
+    const edits = [...this.#modelEdits(model), ...usage, ...renamed];
+    const bytes = edits.length > 0 ? applyEdits(this.#bytes, edits) : this.#bytes;
+    return { length: bytes.length, open: () => bytes, usageAsked: usage.length > 0 };
+  }
+
+  dispose(): void {}
+
+  #modelEdits(model: string | null): JsonEdit[] {
+    const field = this.#peek.fields.get('model');
+    // A model that is named twice is made one: the upstream may take the first, and only the last was admitted.
+    const isSettled = model === null || (model === this.fields.model && field?.earlier.length === 0);
+    if (isSettled) return [];
+    if (field) return fieldEdits(field, model);
+    const start = this.#bytes.indexOf(0x7b) + 1;
+    return [{ start, end: start, text: `"model":${JSON.stringify(model)}${this.#peek.empty ? '' : ','}` }];
+  }
+
+  #text(name: 'model' | 'previous_response_id'): string | null {
+    const value = this.#read(this.#peek.fields.get(name));
+    if (value === undefined || value === null || value === '') return null;
+    if (typeof value === 'string') return value;
+    throw new GatewayError('invalid_value', `Invalid type for '${name}': expected a string.`, { param: name });
+  }
+
+  #read(field: JsonField | undefined): unknown {
+    if (!field) return undefined;
+    try {
+      return fieldValue(this.#bytes, field);
+    } catch (error) {
+      throw new GatewayError(
+        'malformed_json',
+        'We could not parse the JSON body of your request: a string in it is not valid JSON.',
+        { cause: error },
+      );
+    }
+  }
+}
+
+export class FormBody implements IncomingBody {
+  readonly fields: RequestFields;
+  readonly captured = null;
+  readonly #form: MultipartBody;
+
+  constructor(form: MultipartBody) {
+    this.#form = form;
+    this.fields = {
+      model: this.#text('model') || null,
+      stream: this.#text('stream') === 'true',
+      previousResponseId: null,
+      store: true,
+    };
+  }
+
+  get size(): number {
+    return this.#form.size;
+  }
+
+  get contentType(): string {
+    return this.#form.contentType;
+  }
+
+  field(name: FieldName): unknown {
+    return this.#text(name);
+  }
+
+  async sendable(model: string | null): Promise<Sendable & { usageAsked: boolean }> {
+    const isTwice = Array.isArray(this.#form.fields.model);
+    const changed = model !== null && (model !== this.fields.model || isTwice);
+    const body = changed ? await withField(this.#form, 'model', model) : this.#form.spool.whole();
+    return { length: body.length, open: () => body.open(), usageAsked: false };
+  }
+
+  dispose(): void {
+    this.#form.spool.dispose();
+  }
+
+  #text(name: string): string | undefined {
+    const value = this.#form.fields[name];
+    return Array.isArray(value) ? value.at(-1) : value;
+  }
+}
+
+/** For the routes without one. */
+export const emptyBody: IncomingBody = {
+  fields: { model: null, stream: false, previousResponseId: null, store: true },
+  size: 0,
+  contentType: '',
+  captured: null,
+  field: () => undefined,
+  sendable: async () => ({ length: 0, open: () => Buffer.alloc(0), usageAsked: false }),
+  dispose() {},
+};

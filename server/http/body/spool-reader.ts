@@ -1,0 +1,78 @@
+/**
+ * Reads ranges of a file, with other bytes between them, through one buffer that is used again and again: fresh ones would be
+ * memory that waits for the garbage collector.
+ *
+ * A piece is overwritten only where its reader asked for a pause when it got it, and for more since. That is what whoever
+ * writes to a socket does, and it wants more when the socket has taken everything. All others get a buffer for each piece.
+ */
+import { type FileHandle, open } from 'node:fs/promises';
+import { Readable } from 'node:stream';
+import type { ByteRange } from '../../wire/json/json-peek.ts';
+
+/** What one turn at the disk reads: a turn costs more than the bytes. */
+const pieceBytes = 256 * 1024;
+
+export class SpoolReader extends Readable {
+  readonly #path: string;
+  readonly #segments: readonly (ByteRange | Buffer)[];
+  readonly #pieces = this.#read();
+  #buffer: Buffer | undefined;
+  #isBufferFree = false;
+
+  constructor(path: string, segments: readonly (ByteRange | Buffer)[]) {
+    // Nothing is read ahead: there is one piece at a time.
+    super({ highWaterMark: 0 });
+    this.#path = path;
+    this.#segments = segments;
+  }
+
+  override pause(): this {
+    this.#isBufferFree = true;
+    return super.pause();
+  }
+
+  override _read(): void {
+    this.#pieces.next().then(
+      ({ value }) => {
+        this.#isBufferFree = false;
+        if (!this.destroyed) this.push(value ?? null);
+      },
+      (error: Error) => this.destroy(error),
+    );
+  }
+
+  override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
+    this.#pieces.return(undefined).then(() => done(error), done);
+  }
+
+  async *#read(): AsyncGenerator<Buffer, undefined> {
+    const file = await open(this.#path, 'r');
+    try {
+      for (const segment of this.#segments) {
+        if (!Buffer.isBuffer(segment)) yield* this.#readRange(file, segment);
+        else if (segment.length > 0) yield segment;
+      }
+    } finally {
+      await file.close();
+    }
+    return undefined;
+  }
+
+  async *#readRange(file: FileHandle, { start, end }: ByteRange): AsyncGenerator<Buffer, undefined> {
+    for (let at = start; at < end; ) {
+      const buffer = this.#takeBuffer(end - at);
+      const { bytesRead } = await file.read(buffer, 0, Math.min(buffer.length, end - at), at);
+      if (bytesRead === 0) throw new Error('The temp file of an upload is shorter than it was.');
+      at += bytesRead;
+      yield buffer.subarray(0, bytesRead);
+    }
+    return undefined;
+  }
+
+  #takeBuffer(wantedBytes: number): Buffer {
+    if (!this.#buffer || !this.#isBufferFree) {
+      this.#buffer = Buffer.allocUnsafeSlow(Math.min(wantedBytes, pieceBytes));
+    }
+    return this.#buffer;
+  }
+}

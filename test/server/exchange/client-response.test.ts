@@ -1,0 +1,56 @@
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { ClientReply } from '../../../server/exchange/client-response.ts';
+
+const server = createServer();
+let response: ServerResponse;
+
+beforeEach(async () => {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  const arrived = new Promise<ServerResponse>((resolve) => server.once('request', (_request, reply) => resolve(reply)));
+  fetch(`http://127.0.0.1:${port}`).catch(() => {});
+  response = await arrived;
+  vi.useFakeTimers();
+});
+afterEach(() => {
+  vi.useRealTimers();
+  response.destroy();
+  server.close();
+});
+
+function waitingReply(): ClientReply {
+  const reply = new ClientReply({
+    response,
+    requestId: 'req_1',
+    keepAliveMs: 1_000,
+    unreadMs: 1_000,
+    showsAttempts: false,
+  });
+  reply.keepAlive(true);
+  return reply;
+}
+
+describe('the comments that keep a client waiting', () => {
+  test('open a stream before anybody has answered', () => {
+    const reply = waitingReply();
+    vi.advanceTimersByTime(999);
+    expect(response.headersSent).toBe(false);
+    vi.advanceTimersByTime(1);
+    expect(response.headersSent).toBe(true);
+    expect(response.statusCode).toBe(200);
+    reply.stop();
+  });
+
+  test.each<[string, (reply: ClientReply) => void]>([
+    ['an answer has ended', (reply) => reply.end('ok', null)],
+    ['the client has left', (reply) => reply.left()],
+    ['Sluice answers in its own words', (reply) => reply.stop()],
+  ])('leave no timer once %s', (_case, act) => {
+    const reply = waitingReply();
+    expect(vi.getTimerCount()).toBe(1);
+    act(reply);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+});

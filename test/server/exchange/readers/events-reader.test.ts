@@ -1,0 +1,232 @@
+/** A stream reaches the client, and is kept, as if each event had been looked into, whatever is known of their shapes. */
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { StreamedReply } from '../../../../server/exchange/readers/events-reader.ts';
+import type { AttemptHost } from '../../../../server/exchange/readers/response-reader.ts';
+import { ChatText } from '../../../../server/exchange/rescue/chat-text.ts';
+import { ResponseSplice } from '../../../../server/exchange/rescue/response-splice.ts';
+import { ResponseText } from '../../../../server/exchange/rescue/response-text.ts';
+import { SplicedReply } from '../../../../server/exchange/rescue/spliced-events-reader.ts';
+import { type StreamText, takeAll } from '../../../../server/exchange/rescue/stream-text.ts';
+import type { StreamProtocol } from '../../../../server/wire/openai/stream-protocol.ts';
+import { withoutUsage } from '../../../../server/wire/openai/usage-stripper.ts';
+import { findRoute } from '../../../../server/wire/routes.ts';
+import { readEvent } from '../../../../server/wire/sse-event.ts';
+
+/** An attempt that nobody disputes. */
+class Host implements AttemptHost {
+  readonly status = 200;
+  readonly headers = {};
+  readonly method = 'POST';
+  readonly isStreamAsked = true;
+  readonly isTextAsked = false;
+  readonly route = findRoute('POST', '/chat/completions').route;
+  hasBegun = false;
+  isOver = false;
+  written: Buffer[] = [];
+  dropped = 0;
+  progress = 0;
+  /** How it ended. */
+  ended = '';
+  begin() {
+    this.hasBegun = true;
+    return true;
+  }
+  write(bytes: Buffer) {
+    this.written.push(Buffer.from(bytes));
+  }
+  complete(last?: Buffer) {
+    if (last) this.write(last);
+    this.end('complete');
+  }
+  end(how: string) {
+    this.isOver = true;
+    this.ended = how;
+  }
+  completeWithError = () => this.end('error');
+  refuse = () => this.end('refused');
+  damaged = () => this.end('damaged');
+  failTransport = () => this.end('failed');
+  breakOff = () => this.end('broken');
+  giveOver = () => this.end('given over');
+  diverged = () => this.end('diverged');
+  contentCame() {}
+  progressed() {
+    this.progress++;
+  }
+  awaitContent() {}
+  passAsStream() {
+    return false;
+  }
+  readAsStream() {}
+  callJson() {}
+  insideEvent() {}
+  droppedEvent() {
+    this.dropped++;
+  }
+}
+
+interface Ran {
+  host: Host;
+  text: StreamText;
+}
+
+function run(pieces: readonly Buffer[], protocol: StreamProtocol, stripUsage = false): Ran {
+  const host = new Host();
+  const text = protocol === 'chat' ? new ChatText() : new ResponseText();
+  const reply = new StreamedReply(host, { protocol, choices: 1, stripUsage, text });
+  for (const piece of pieces) reply.take(piece);
+  reply.end();
+  return { host, text };
+}
+
+function cutAt(bytes: Buffer, places: readonly number[]): Buffer[] {
+  const sorted = [...new Set(places.map((place) => place % (bytes.length + 1)))].sort((a, b) => a - b);
+  return [0, ...sorted].map((start, index) => bytes.subarray(start, sorted[index] ?? bytes.length));
+}
+
+const said = fc.oneof(
+  fc.string({ maxLength: 6 }),
+  fc.string({ unit: fc.constantFrom('"', '\\', '\n', '\u{1F30D}', '\ud83c', 'a'), maxLength: 4 }),
+);
+const usage = fc.constantFrom<object[]>(
+  {},
+  { usage: null },
+  { usage: null, obfuscation: 'ab' },
+  { obfuscation: 'xyz' },
+);
+const chunk = (delta: object, more: object) =>
+  `data: ${JSON.stringify({ id: 'c', created: 7, model: 'm', choices: [{ index: 0, delta, finish_reason: null }], ...more })}\n\n`;
+const firstChunk = fc.constantFrom(chunk({ role: 'assistant', content: 'So' }, {}), chunk({ content: 'So' }, {}));
+const chatEvent = fc.oneof(
+  { weight: 8, arbitrary: fc.tuple(said, usage).map(([content, more]) => chunk({ content }, more)) },
+  fc.tuple(said, usage).map(([reasoning, more]) => chunk({ reasoning, content: null }, more)),
+  fc.constantFrom(': ping\n\n', chunk({}, { choices: [], usage: { total_tokens: 7 } })),
+  said.map((content) => chunk({ content }, {}).replace('"delta"', '"delta')),
+  said.map((content) => chunk({ content }, {}).replace('}]', '}')),
+  said.map((content) => chunk({ content }, {}).replace(',"choices"', ',"model":"x","choices"')),
+);
+const places = fc.array(fc.nat(), { maxLength: 6 });
+const isSound = (event: string) => readEvent(event) !== null;
+
+describe('a chat stream', () => {
+  test('passes but for damaged events and what was not asked for, and is kept as it was sent', () => {
+    fc.assert(
+      fc.property(
+        firstChunk,
+        fc.array(chatEvent, { maxLength: 30 }),
+        places,
+        fc.boolean(),
+        (first, list, cuts, strips) => {
+          const events = [first, ...list, 'data: [DONE]\n\n'];
+          const { host, text } = run(cutAt(Buffer.from(events.join('')), cuts), 'chat', strips);
+          const sound = events.filter(isSound).map((event) => Buffer.from(event));
+          const wanted = strips ? sound.map(withoutUsage).filter((event) => event !== null) : sound;
+          const sent = Buffer.concat(host.written);
+          expect(sent.toString()).toBe(Buffer.concat(wanted).toString());
+          expect([host.ended, host.dropped]).toEqual(['complete', events.length - sound.length]);
+          const again = new ChatText();
+          takeAll(again, sent);
+          expect(text.read()).toEqual(again.read());
+        },
+      ),
+      { numRuns: 1_000 },
+    );
+  });
+
+  test('that is cut anywhere is kept as far as it was sent', () => {
+    fc.assert(
+      fc.property(firstChunk, fc.array(said, { maxLength: 9 }), places, fc.nat(), (first, texts, cuts, until) => {
+        const all = Buffer.from([first, ...texts.map((content) => chunk({ content }, {}))].join(''));
+        const { host, text } = run(cutAt(all.subarray(0, until % (all.length + 1)), cuts), 'chat');
+        const again = new ChatText();
+        takeAll(again, Buffer.concat(host.written));
+        expect(text.read()).toEqual(again.read());
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+
+  test('is given over with what came before an error, whatever is alike around it', () => {
+    fc.assert(
+      fc.property(
+        firstChunk,
+        fc.array(said, { minLength: 3, maxLength: 9 }),
+        fc.nat(),
+        places,
+        (first, texts, at, cuts) => {
+          const error = 'data: {"error":{"message":"Overloaded"}}\n\n';
+          const events = texts.map((content) => chunk({ content }, {}));
+          const before = [first, ...events.slice(0, at % texts.length)];
+          const all = [...before, error, ...events, 'data: [DONE]\n\n'];
+          const { host, text } = run(cutAt(Buffer.from(all.join('')), cuts), 'chat');
+          expect([host.ended, Buffer.concat(host.written).toString()]).toEqual(['refused', before.join('')]);
+          const again = new ChatText();
+          takeAll(again, Buffer.from(before.join('')));
+          expect(text.read()).toEqual(again.read());
+        },
+      ),
+      { numRuns: 300 },
+    );
+  });
+});
+
+test('the stream of a response passes as it is, and is kept with its text and number', () => {
+  const at = { item_id: 'msg_1', output_index: 0, content_index: 0 };
+  const item = { id: 'msg_1', type: 'message', role: 'assistant', content: [] };
+  const delta = fc.tuple(said, said).map(([text, obfuscation]) => {
+    return { type: 'response.output_text.delta', ...at, delta: text, logprobs: [], obfuscation };
+  });
+  fc.assert(
+    fc.property(fc.array(delta, { maxLength: 20 }), places, fc.nat(), (deltas, cuts, until) => {
+      const events = [
+        { type: 'response.created', response: { id: 'resp_1' } },
+        { type: 'response.output_item.added', output_index: 0, item },
+        ...deltas,
+      ].map(({ type, ...rest }, number) => {
+        return `event: ${type}\ndata: ${JSON.stringify({ type, sequence_number: number + 97, ...rest })}\n\n`;
+      });
+      const kept = Buffer.from(events.slice(0, 2 + (until % (deltas.length + 1))).join(''));
+      const { host, text } = run(cutAt(kept, cuts), 'responses');
+      expect([host.ended, Buffer.concat(host.written).toString()]).toEqual(['given over', kept.toString()]);
+      const again = new ResponseText();
+      takeAll(again, kept);
+      expect(text.read()).toEqual(again.read());
+    }),
+    { numRuns: 500 },
+  );
+});
+
+test.each<[string, StreamProtocol, number]>([
+  ['data: {"type":"keepalive","sequence_number":3}', 'responses', 1],
+  ['data: {"type":"response.in_progress","sequence_number":3}', 'responses', 1],
+  ['data: {"type":"ping"}', 'responses', 0],
+  [': ping', 'responses', 0],
+  ['data: {"type":"keepalive"}', 'chat', 0],
+])('after content %s in %s is progress: %i', (event, protocol, wanted) => {
+  const host = new Host();
+  const reply = new StreamedReply(host, { protocol, choices: 1, stripUsage: false, text: null });
+  reply.take(Buffer.from(`${event}\n\n`));
+  expect(host.progress).toBe(0);
+  const first =
+    protocol === 'chat' ? chunk({ content: 'a' }, {}) : 'data: {"type":"response.output_item.added","item":{}}\n\n';
+  reply.take(Buffer.from(first));
+  const before = host.progress;
+  reply.take(Buffer.from(`${event}\n\n`));
+  expect(host.progress - before).toBe(wanted);
+});
+
+test('so it is in the rest of a response that another target goes on with', () => {
+  const text = new ResponseText();
+  takeAll(text, Buffer.from('data: {"type":"response.created","sequence_number":0,"response":{"id":"resp_1"}}\n\n'));
+  const soFar = text.read();
+  if (soFar?.kind !== 'response') throw new Error('Nothing can be gone on with.');
+  const host = new Host();
+  const reply = new SplicedReply(host, { text, splice: new ResponseSplice(soFar), foundAs() {} });
+  const event = Buffer.from('data: {"type":"response.in_progress","sequence_number":1,"response":{"id":"r"}}\n\n');
+  reply.take(event);
+  expect(host.progress).toBe(0);
+  host.begin();
+  reply.take(event);
+  expect(host.progress).toBe(1);
+});

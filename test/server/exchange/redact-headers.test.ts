@@ -1,0 +1,53 @@
+import { expect, test } from 'vitest';
+import { redactHeaders } from '../../../server/exchange/redact-headers.ts';
+
+const kept = (headers: Record<string, string | string[]>) =>
+  Object.fromEntries(redactHeaders(headers, { id: 'c1', headers: { authorization: 'Bearer planted-secret' } }));
+
+test.each([
+  'authorization',
+  'proxy-authorization',
+  'cookie',
+  'set-cookie',
+  'api-key',
+  'x-api-key',
+  'x-goog-api-key',
+  'ocp-apim-subscription-key',
+  'x-auth-user',
+  'X-Csrf-Token',
+  'x-amz-security-token',
+  'x-client-secret',
+  'x-signature',
+])('%s is told without its value', (name) => {
+  expect(kept({ [name]: 'planted' })).toEqual({ [name]: '[redacted]' });
+});
+
+test.each([
+  ['user-agent', 'OpenAI/Python 2.1'],
+  ['x-ratelimit-remaining-tokens', '1499'],
+  ['idempotency-key', 'retry-1'],
+  ['openai-organization', 'org-1'],
+  ['x-stainless-arch', 'x64'],
+  ['content-type', 'multipart/form-data; boundary=x'],
+])('%s is told as it is', (name, value) => {
+  expect(kept({ [name]: value })).toEqual({ [name]: value });
+});
+
+test.each([
+  ['Bearer planted.token, and more', '[redacted], and more'],
+  ['key sk-planted-0123456789', 'key [redacted]'],
+  ['echo of planted-secret', 'echo of [credential]'],
+  ['https://me:pass@host/x?sig=planted&y=1', 'https://[redacted]@host/x?[redacted]'],
+  ['eyJhbGciOi.eyJzdWIi.c2ln', '[redacted]'],
+])('what opens something is taken out of any header: %s', (value, told) => {
+  expect(kept({ 'x-note': value })).toEqual({ 'x-note': told });
+});
+
+test('each value of a header is told, cut where it is long', () => {
+  const headers = redactHeaders({ vary: ['a', 'b'], 'x-long': 'x'.repeat(5_000), gone: undefined }, null);
+  expect(headers.map(([name, value]) => [name, value.length])).toEqual([
+    ['vary', 1],
+    ['vary', 1],
+    ['x-long', 2_000],
+  ]);
+});

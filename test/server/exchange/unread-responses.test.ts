@@ -1,0 +1,90 @@
+/** Clients that ask, and do not read what they are given. */
+import { once } from 'node:events';
+import { createServer, type ServerResponse } from 'node:http';
+import net, { type AddressInfo, type Socket } from 'node:net';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { ClientReply } from '../../../server/exchange/client-response.ts';
+import type { Exchange } from '../../../server/transport/transport.ts';
+
+const server = createServer();
+const piece = Buffer.alloc(256 * 1024);
+let client: Socket;
+let response: ServerResponse;
+
+/** An upstream that only remembers whether it is to wait. */
+class Waiting implements Exchange {
+  isPaused = false;
+  readonly resumed = Promise.withResolvers<void>();
+  pause(): void {
+    this.isPaused = true;
+  }
+  resume(): void {
+    this.isPaused = false;
+    this.resumed.resolve();
+  }
+  abort(): void {}
+}
+
+beforeEach(async () => {
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  client = net.connect({ port, host: '127.0.0.1' });
+  client.on('error', () => {});
+  client.pause();
+  client.write('GET / HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n');
+  [, response] = (await once(server, 'request')) as [unknown, ServerResponse];
+});
+afterEach(() => {
+  client.destroy();
+  response.destroy();
+  server.close();
+});
+
+function replyOf(unreadMs: number): ClientReply {
+  return new ClientReply({ response, requestId: 'req_1', keepAliveMs: 0, unreadMs, showsAttempts: false });
+}
+
+/** More than all that stands between holds. */
+function fill(reply: ClientReply, upstream: Waiting): void {
+  reply.begin(200, { 'content-type': 'application/octet-stream' }, null);
+  for (let count = 0; count < 256; count++) reply.write(piece, upstream);
+  expect(upstream.isPaused).toBe(true);
+}
+
+test('one that takes nothing is cut off', async () => {
+  fill(replyOf(50), new Waiting());
+  await once(response, 'close');
+  expect(response.destroyed).toBe(true);
+});
+
+test('one that takes nothing of a reply that has ended is cut off too', async () => {
+  const reply = replyOf(50);
+  reply.begin(200, { 'content-type': 'application/json' }, null);
+  reply.end('ok', null, Buffer.alloc(256 * piece.length));
+  await once(response, 'close');
+  expect(response.destroyed).toBe(true);
+});
+
+test('one that reads on has all the time it wants, as long as nothing waits for it', async () => {
+  const upstream = new Waiting();
+  fill(replyOf(60_000), upstream);
+  expect(response.socket?.timeout).toBe(60_000);
+  client.resume();
+  await upstream.resumed.promise;
+  expect(response.socket?.timeout).toBe(0);
+});
+
+test('a reply that goes out at once arms nothing', () => {
+  const reply = replyOf(60_000);
+  reply.begin(200, { 'content-type': 'application/json' }, null);
+  reply.end('ok', null, Buffer.from('{}'));
+  expect(response.listenerCount('timeout')).toBe(0);
+});
+
+test('a time that the machine slept through is no reason', () => {
+  fill(replyOf(60_000), new Waiting());
+  // As the socket does when its clock has gone on meanwhile.
+  response.emit('timeout');
+  expect([response.destroyed, response.socket?.timeout]).toEqual([false, 60_000]);
+});

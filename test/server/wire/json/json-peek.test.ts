@@ -1,0 +1,168 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { fieldValue, type JsonPeek, peekJson } from '../../../../server/wire/json/json-peek.ts';
+import { cpuMsOf } from '../../../support/cpu-time.ts';
+import { jsonObjectText, wanted } from './json-documents.ts';
+
+type Found = Extract<JsonPeek, { ok: true }>;
+
+function peek(text: string, names = wanted): Found {
+  const found = peekJson(Buffer.from(text), names);
+  if (!found.ok) throw new Error(`${found.reason} at ${found.offset}: ${text}`);
+  return found;
+}
+
+function value(text: string, name: string): unknown {
+  const field = peek(text).fields.get(name);
+  return field && fieldValue(Buffer.from(text), field);
+}
+
+/** What the whole grammar says when strings are taken as opaque; strings are the upstream's to judge. */
+function isObjectOutsideStrings(text: string): boolean {
+  const bare = text.replace(/^\uFEFF/, '').replace(/"(?:[^"\\]|\\[\s\S])*"/g, '""');
+  try {
+    const parsed: unknown = JSON.parse(bare);
+    return typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed);
+  } catch {
+    return false;
+  }
+}
+
+describe('peekJson', () => {
+  test('finds wanted top-level values with their ranges', () => {
+    const text = '{"a":{"model":"inner"},"model" : "gpt-x","stream":true}';
+    const { fields, end, empty } = peek(text);
+    expect([...fields.keys()]).toEqual(['model', 'stream']);
+    expect(fields.get('model')).toEqual({
+      keyStart: text.indexOf('"model" '),
+      start: text.indexOf('"gpt-x"'),
+      end: text.indexOf(',"stream"'),
+      earlier: [],
+    });
+    expect(end).toBe(text.length - 1);
+    expect(empty).toBe(false);
+  });
+
+  test('takes the last of repeated keys and names the earlier ones', () => {
+    const text = '{"model":"a","model":{"b":1},"model":"c"}';
+    const field = peek(text).fields.get('model');
+    expect(value(text, 'model')).toBe('c');
+    expect(field?.earlier.map(({ start, end }) => text.slice(start, end))).toEqual(['"a"', '{"b":1}']);
+  });
+
+  test('recognises a key written with escapes', () => {
+    expect(value('{"mod\\u0065l":"gpt-x"}', 'model')).toBe('gpt-x');
+    expect(value('{"\\u006d\\u006f\\u0064\\u0065\\u006c":1,"mode\\l":2}', 'model')).toBe(1);
+  });
+
+  test('takes no look-alike inside a string for a field', () => {
+    expect(value('{"content":"\\",\\"model\\":\\"x\\"","other":"\\\\","model":"y"}', 'model')).toBe('y');
+  });
+
+  test('follows escapes across the border between the byte probe and the native search', () => {
+    for (let filler = 20; filler < 80; filler++) {
+      for (let slashes = 0; slashes < 6; slashes++) {
+        const content = `${'x'.repeat(filler)}${'\\'.repeat(slashes)}"${'y'.repeat(filler)}"`;
+        expect(value(JSON.stringify({ content, model: 'gpt-x' }), 'model')).toBe('gpt-x');
+      }
+    }
+  });
+
+  test('says when the object is empty and where it ends', () => {
+    expect(peek(' { } ')).toEqual({ ok: true, fields: new Map(), end: 3, empty: true });
+  });
+
+  test('tolerates a byte order mark', () => {
+    expect(value('\uFEFF{"model":"x"}', 'model')).toBe('x');
+  });
+
+  test.each([
+    ['', 0, 'expected an object'],
+    ['[1]', 0, 'expected an object'],
+    ['"x"', 0, 'expected an object'],
+    ['{"a":1', 6, 'expected a comma or a closing brace'],
+    ['{"a":', 5, 'ended too early'],
+    ['{"a" 1}', 5, 'expected a colon'],
+    ['{"a":1,}', 7, 'expected a string'],
+    ['{a:1}', 1, 'expected a string'],
+    ['{"a":01}', 6, 'expected a comma or a closing brace'],
+    ['{"a":-}', 6, 'expected a digit'],
+    ['{"a":1.}', 7, 'expected a digit'],
+    ['{"a":1e+}', 8, 'expected a digit'],
+    ['{"a":nul}', 5, 'expected a value'],
+    ['{"a":nu', 5, 'expected a value'],
+    ['{"a":[1,]}', 8, 'expected a value'],
+    ['{"a":[1}}', 7, 'expected a comma or a closing bracket'],
+    ['{"a":{"b":1,}}', 12, 'expected a string'],
+    ['{"a":"x}', 5, 'a string that never ends'],
+    ['{"a":"x\\', 5, 'a string that never ends'],
+    ['{"a":1} x', 8, 'expected nothing after the closing brace'],
+    ['{"a":1}{"a":1}', 7, 'expected nothing after the closing brace'],
+    ['{"a":1\u00a0}', 6, 'expected a comma or a closing brace'],
+  ])('refuses %j at byte %i: %s', (text, offset, reason) => {
+    expect(peekJson(Buffer.from(text), wanted)).toEqual({ ok: false, offset, reason });
+  });
+
+  test('bounds the depth without using the stack', () => {
+    const nested = (depth: number) => Buffer.from(`{"a":${'['.repeat(depth)}${']'.repeat(depth)}}`);
+    expect(peekJson(nested(10_000), wanted).ok).toBe(true);
+    expect(peekJson(nested(10_001), wanted)).toEqual({ ok: false, offset: 10_005, reason: 'nested deeper than 10000' });
+    expect(peekJson(nested(1_000_000), wanted).ok).toBe(false);
+  });
+
+  test('needs linear time for runs of backslashes and of quotes', async () => {
+    for (const run of ['\\\\'.repeat(1_000_000), '\\"'.repeat(1_000_000), `${'x'.repeat(40)}\\\\\\"`.repeat(50_000)]) {
+      const text = `{"content":"${run}","model":"x"}`;
+      expect(await cpuMsOf(() => expect(value(text, 'model')).toBe('x'))).toBeLessThan(2_000);
+    }
+  });
+
+  test('agrees with JSON.parse on every object', () => {
+    fc.assert(
+      fc.property(jsonObjectText, (text) => {
+        const body = Buffer.from(text);
+        const parsed = new Map(Object.entries(JSON.parse(text)));
+        const found = peek(text);
+        const names = [...found.fields.keys()].sort().join();
+        if (
+          names !==
+          wanted
+            .filter((name) => parsed.has(name))
+            .sort()
+            .join()
+        )
+          throw new Error(`found ${names}`);
+        for (const [name, field] of found.fields) {
+          const actual = JSON.stringify(fieldValue(body, field));
+          if (actual !== JSON.stringify(parsed.get(name))) throw new Error(`${name} is ${actual}`);
+        }
+        if (body[found.end] !== 0x7d || body.toString('utf8', found.end + 1).trim() !== '')
+          throw new Error('wrong end');
+        if (found.empty !== (parsed.size === 0)) throw new Error('wrong empty');
+      }),
+      { numRuns: 40_000 },
+    );
+  });
+
+  test('judges damaged documents as JSON.parse does, faults inside strings aside', () => {
+    const damage = fc.record({
+      text: jsonObjectText,
+      at: fc.nat(),
+      removed: fc.constantFrom(0, 0, 1, 1, 2, 5),
+      added: fc.constantFrom('', '', ...'{}[],:"\\0-+.eE1tfn \n\u0000é', '\uFEFF', '""', 'null', '//', '1.5'),
+    });
+    let refused = 0;
+    fc.assert(
+      fc.property(damage, ({ text, at, removed, added }) => {
+        const bytes = Buffer.from(text);
+        const from = at % (bytes.length + 1);
+        const body = Buffer.concat([bytes.subarray(0, from), Buffer.from(added), bytes.subarray(from + removed)]);
+        const { ok } = peekJson(body, wanted);
+        if (!ok) refused++;
+        if (ok !== isObjectOutsideStrings(body.toString())) throw new Error(`ok: ${ok}`);
+      }),
+      { numRuns: 40_000 },
+    );
+    expect(refused).toBeGreaterThan(5_000);
+  });
+});

@@ -1,0 +1,132 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { type JsonPeek, peekJson } from '../../../../server/wire/json/json-peek.ts';
+import {
+  applyEdits,
+  askForUsage,
+  fieldEdits,
+  replaceField,
+  usageEdits,
+} from '../../../../server/wire/json/json-splice.ts';
+import { jsonObjectText, wanted } from './json-documents.ts';
+
+function peek(body: Buffer): Extract<JsonPeek, { ok: true }> {
+  const found = peekJson(body, wanted);
+  if (!found.ok) throw new Error(found.reason);
+  return found;
+}
+
+function renamed(text: string, model: string): string {
+  const body = Buffer.from(text);
+  const field = peek(body).fields.get('model');
+  return field ? replaceField(body, field, model).toString() : text;
+}
+
+function withUsage(text: string): string | null {
+  const body = Buffer.from(text);
+  return askForUsage(body, peek(body))?.toString() ?? null;
+}
+
+describe('replaceField', () => {
+  test('changes the value and no other byte', () => {
+    const text = '\uFEFF{ "n": 1.0e+02, "model" :\t"gpt-x" , "ü":"\\u00e9\\/" }\n';
+    expect(renamed(text, 'a/b "c" 漢')).toBe(text.replace('"gpt-x"', '"a/b \\"c\\" 漢"'));
+  });
+
+  test('changes every occurrence of a repeated key, since a peer may take the first', () => {
+    expect(renamed('{"model":"a","x":1,"mod\\u0065l":null,"model":[1,2]}', 'm')).toBe(
+      '{"model":"m","x":1,"mod\\u0065l":"m","model":"m"}',
+    );
+  });
+
+  test('leaves what JSON.parse reads as it was, but for the field', () => {
+    fc.assert(
+      fc.property(jsonObjectText, fc.string({ unit: 'grapheme' }), (text, model) => {
+        const before = JSON.parse(text);
+        const after = JSON.parse(renamed(text, model));
+        if (Object.hasOwn(before, 'model')) before.model = model;
+        if (JSON.stringify(after) !== JSON.stringify(before)) throw new Error(renamed(text, model));
+      }),
+      { numRuns: 10_000 },
+    );
+  });
+});
+
+describe('askForUsage', () => {
+  test.each([
+    ['{"stream":true}', '{"stream":true,"stream_options":{"include_usage":true}}'],
+    ['{"stream":true }\n', '{"stream":true ,"stream_options":{"include_usage":true}}\n'],
+    ['{}', '{"stream_options":{"include_usage":true}}'],
+    ['{"stream_options": null,"a":1}', '{"stream_options": {"include_usage":true},"a":1}'],
+    ['{"stream_options":{}}', '{"stream_options":{"include_usage":true}}'],
+    ['{"stream_options":{ "x":1 }}', '{"stream_options":{ "x":1 ,"include_usage":true}}'],
+    ['{"stream_options":{"include_usage":null}}', '{"stream_options":{"include_usage":true}}'],
+    [
+      '{"a":{"stream_options":{"include_usage":false}}}',
+      '{"a":{"stream_options":{"include_usage":false}},"stream_options":{"include_usage":true}}',
+    ],
+  ])('turns %s into %s', (before, after) => {
+    expect(withUsage(before)).toBe(after);
+  });
+
+  test.each([
+    '{"stream_options":{"include_usage":true}}',
+    '{"stream_options":{"include_usage":false}}',
+    '{"stream_options":{"include_usage":"yes"}}',
+    '{"stream_options":{"include_usage":null,"include_usage":false}}',
+    '{"stream_options":"nonsense"}',
+    '{"stream_options":[]}',
+  ])('leaves %s alone', (text) => {
+    expect(withUsage(text)).toBeNull();
+  });
+
+  test('leaves a body alone that is not JSON', () => {
+    const body = Buffer.from('{"a"');
+    expect(askForUsage(body, peekJson(body, wanted))).toBeNull();
+  });
+
+  test('changes include_usage only where it was open, and nothing else', () => {
+    const options = fc.oneof(
+      jsonObjectText,
+      fc.constantFrom('null', '{}', '{"include_usage":null}', '{"include_usage":false}', '{"include_usage":true}'),
+    );
+    const document = fc.oneof(
+      jsonObjectText,
+      fc.tuple(jsonObjectText, options).map(([text, value]) => withMember(text, value)),
+    );
+    fc.assert(
+      fc.property(document, (text) => {
+        const expected = expectedUsage(JSON.parse(text));
+        const actual = withUsage(text);
+        const got = actual === null ? null : JSON.stringify(JSON.parse(actual));
+        if (got !== expected) throw new Error(`${got} instead of ${expected}`);
+      }),
+      { numRuns: 10_000 },
+    );
+  });
+});
+
+test('edits of one peek can be applied together', () => {
+  const body = Buffer.from('{"stream_options":null,"model":"a","stream":true}');
+  const found = peek(body);
+  const field = found.fields.get('model');
+  const edits = [...(field ? fieldEdits(field, 'b') : []), ...usageEdits(body, found)];
+  expect(applyEdits(body, edits).toString()).toBe(
+    '{"stream_options":{"include_usage":true},"model":"b","stream":true}',
+  );
+});
+
+/** The document with `stream_options` put first. */
+function withMember(text: string, value: string): string {
+  const inner = text.trim().slice(1);
+  return `{"stream_options":${value}${inner.trim() === '}' ? '' : ','}${inner}`;
+}
+
+/** The rule on parsed values: what must come out, or null for "no change". */
+function expectedUsage(document: Record<string, unknown>): string | null {
+  const options = document.stream_options ?? {};
+  if (typeof options !== 'object' || Array.isArray(options)) return null;
+  const choice = Object.entries(options).find(([name]) => name === 'include_usage')?.[1] ?? null;
+  if (choice !== null) return null;
+  return JSON.stringify({ ...document, stream_options: { ...options, include_usage: true } });
+}

@@ -1,0 +1,58 @@
+import { describe, expect, test } from 'vitest';
+import { decodeSegment, findRoute, inferenceRoutes, splitUrl } from '../../../server/wire/routes.ts';
+
+test.each([
+  ['/v1/models', '/models', ''],
+  ['/v1/models/?a=b?c', '/models', '?a=b?c'],
+  ['/v1/v1/v1/chat/completions', '/chat/completions', ''],
+  ['/v1', '', ''],
+  ['/v1?x', '', '?x'],
+  ['/v1/', '/', ''],
+  ['/v1/v1beta/models', '/v1beta/models', ''],
+  ['/v1/videos/a%2Fb/content?variant=%5B', '/videos/a%2Fb/content', '?variant=%5B'],
+])('the URL %s has the path %j and the query %j', (url, path, query) => {
+  expect(splitUrl(url)).toEqual({ path, query });
+});
+
+describe('a route', () => {
+  test.each(inferenceRoutes.map((route) => [route.method, route.path, route] as const))(
+    'is found for %s %s',
+    (method, path, route) => {
+      const match = findRoute(method, path.replace(':id', 'a%2Fb'));
+      expect(match).toEqual({ route, id: path.includes(':id') ? 'a/b' : null });
+    },
+  );
+
+  test('of GET serves HEAD too', () => {
+    expect(findRoute('HEAD', '/videos/video_1/content').route.method).toBe('GET');
+  });
+
+  test.each([
+    '',
+    '/',
+    '/chat',
+    '/chat/completions/',
+    '/videos/a/b',
+    '/videos/a/content/b',
+    '/videos//content',
+    '/:id',
+    '/__proto__',
+  ])('is not found for %j', (path) =>
+    expect(() => findRoute('GET', path)).toThrow(expect.objectContaining({ code: 'unknown_url' })),
+  );
+
+  test('under another method names the allowed ones', () => {
+    expect(() => findRoute('PUT', '/videos/video_1')).toThrow(/Allowed: GET, DELETE\./);
+  });
+
+  test('named like an id is the route and not the id', () => {
+    expect(findRoute('POST', '/responses/compact').id).toBeNull();
+  });
+});
+
+test.each([
+  ['a%2Fb%20c', 'a/b c'],
+  ['100%', '100%'],
+  ['%zz', '%zz'],
+  ['%E0%A4%A', '%E0%A4%A'],
+])('the segment %s stands for %s', (segment, id) => expect(decodeSegment(segment)).toBe(id));

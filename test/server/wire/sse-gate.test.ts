@@ -1,0 +1,259 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { type EventFilter, type GateOptions, SseGate } from '../../../server/wire/sse-gate.ts';
+
+const lineEnd = fc.constantFrom('\n', '\r\n');
+const text = fc.oneof(
+  fc.string({ unit: 'grapheme', maxLength: 20 }).map((value) => value.replace(/[\r\n]/g, '·')),
+  fc.constantFrom('data: [DONE]', 'data: {"a":"漢字 🙂"}', ': comment', 'data:', 'id: 1', 'event: x', 'ü'),
+);
+const line = fc.tuple(
+  text.filter((value) => value.length > 0),
+  lineEnd,
+);
+/** Some lines and a blank one, each with an end of its own kind. */
+const event = fc
+  .tuple(fc.array(line, { minLength: 0, maxLength: 4 }), lineEnd)
+  .map(([lines, blank]) => lines.map(([content, end]) => content + end).join('') + blank);
+const events = fc.array(event, { minLength: 1, maxLength: 6 });
+
+/** Cuts `bytes` at the given places, as a network might. */
+function cutAt(bytes: Buffer, places: readonly number[]): Buffer[] {
+  const sorted = [...new Set(places.map((place) => place % (bytes.length + 1)))].sort((a, b) => a - b);
+  const bounds = [0, ...sorted, bytes.length];
+  return bounds.slice(1).map((end, index) => bytes.subarray(bounds[index], end));
+}
+
+interface Run {
+  /** All that was written, in the pieces in which it was. */
+  written: Buffer[];
+  /** The whole events that the filter was given. */
+  seen: Buffer[];
+  /** What had been written after each chunk, and whether the gate stood inside an event. */
+  states: { sent: number; inside: boolean }[];
+  gate: SseGate;
+}
+
+function run(chunks: readonly Buffer[], filter?: EventFilter, known?: GateOptions['known']): Run {
+  const written: Buffer[] = [];
+  const seen: Buffer[] = [];
+  const watching: EventFilter | undefined =
+    filter &&
+    ((bytes, whole) => {
+      if (whole) seen.push(Buffer.from(bytes));
+      return filter(bytes, whole);
+    });
+  const options = { ...(watching && { filter: watching }), ...(known && { known }) };
+  let sent = 0;
+  const gate = new SseGate((bytes) => {
+    sent += bytes.length;
+    written.push(Buffer.from(bytes));
+  }, options);
+  const states: Run['states'] = [];
+  for (const chunk of chunks) {
+    gate.push(chunk);
+    states.push({ sent, inside: gate.insideEvent });
+  }
+  return { written, seen, states, gate };
+}
+
+const identity: EventFilter = (bytes) => bytes;
+const modes: [string, EventFilter | undefined][] = [
+  ['without a filter', undefined],
+  ['with a filter that changes nothing', identity],
+  ['with a filter that answers with a copy', (bytes) => Buffer.from(bytes)],
+];
+
+/** Offsets at which an event ends. */
+function ends(list: readonly string[]): Set<number> {
+  let offset = 0;
+  return new Set([0, ...list.map((item) => (offset += Buffer.byteLength(item)))]);
+}
+
+describe.each(modes)('a stream %s', (_name, filter) => {
+  test('passes unchanged, wherever it is cut, and in whole events only', () => {
+    fc.assert(
+      fc.property(events, fc.array(fc.nat(), { maxLength: 12 }), (list, places) => {
+        const bytes = Buffer.from(list.join(''));
+        const { written, states } = run(cutAt(bytes, places), filter);
+        expect(Buffer.concat(written).equals(bytes)).toBe(true);
+        const allowed = ends(list);
+        for (const { sent, inside } of states) {
+          expect(allowed.has(sent)).toBe(true);
+          expect(inside).toBe(false);
+        }
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  test('passes unchanged when cut at every byte', () => {
+    fc.assert(
+      fc.property(events, (list) => {
+        const bytes = Buffer.from(list.join(''));
+        const single = Array.from(bytes, (_byte, index) => bytes.subarray(index, index + 1));
+        expect(Buffer.concat(run(single, filter).written).equals(bytes)).toBe(true);
+        for (let place = 0; place <= bytes.length; place++) {
+          expect(Buffer.concat(run(cutAt(bytes, [place]), filter).written).equals(bytes)).toBe(true);
+        }
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  test('sends an event as soon as its blank line is there', () => {
+    fc.assert(
+      fc.property(events, fc.array(fc.nat(), { maxLength: 12 }), (list, places) => {
+        const bytes = Buffer.from(list.join(''));
+        const chunks = cutAt(bytes, places);
+        const complete = [...ends(list)];
+        let received = 0;
+        run(chunks, filter).states.forEach(({ sent }, index) => {
+          received += chunks[index]?.length ?? 0;
+          expect(sent).toBe(Math.max(...complete.filter((end) => end <= received)));
+        });
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  test('keeps back an event that has not ended, and hands it over when asked', () => {
+    fc.assert(
+      fc.property(events, fc.array(fc.nat(), { maxLength: 6 }), (list, places) => {
+        const tail = 'data: {"half":';
+        const bytes = Buffer.from(list.join('') + tail);
+        const { written, gate } = run(cutAt(bytes, places), filter);
+        expect(Buffer.concat(written).toString()).toBe(list.join(''));
+        expect(gate.takeRest().toString()).toBe(tail);
+        expect(gate.takeRest()).toHaveLength(0);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  test('lets an event of any size through unchanged, and says when it stands inside one', () => {
+    const sizes = fc.integer({ min: 60 * 1024, max: 300 * 1024 });
+    fc.assert(
+      fc.property(
+        events,
+        sizes,
+        lineEnd,
+        events,
+        fc.integer({ min: 1_000, max: 40_000 }),
+        (before, size, end, after, step) => {
+          const huge = `data: ${'é'.repeat(size / 2)}${end}${end}`;
+          const list = [...before, huge, ...after];
+          const bytes = Buffer.from(list.join(''));
+          const chunks = Array.from({ length: Math.ceil(bytes.length / step) }, (_, index) =>
+            bytes.subarray(index * step, (index + 1) * step),
+          );
+          const { written, states } = run(chunks, filter);
+          expect(Buffer.concat(written).equals(bytes)).toBe(true);
+          const allowed = ends(list);
+          for (const { sent, inside } of states) expect(inside).toBe(!allowed.has(sent));
+        },
+      ),
+      { numRuns: 60 },
+    );
+  });
+});
+
+describe('lines that end in CR alone', () => {
+  const listOf = (list: string[]) => list.map((item) => item.replaceAll(/\r?\n/g, '\r'));
+
+  test('pass unchanged, event by event, wherever they are cut', () => {
+    // A stream that begins with blank lines says nothing yet of how its lines end.
+    const begun = fc.tuple(line, events).map(([[content], list]) => listOf([`${content}\n\n`, ...list]));
+    fc.assert(
+      fc.property(begun, fc.array(fc.nat(), { maxLength: 12 }), (list, places) => {
+        const bytes = Buffer.from(list.join(''));
+        for (const [, filter] of modes) {
+          const { written, seen, states } = run(cutAt(bytes, places), filter);
+          expect(Buffer.concat(written).equals(bytes)).toBe(true);
+          if (filter) expect(seen.map(String)).toEqual(list);
+          for (const { sent } of states) expect(ends(list).has(sent)).toBe(true);
+        }
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+
+  test('are no matter once a line has ended in LF', () => {
+    const { written } = run([Buffer.from('data: 1\n\ndata: 2\r\r'), Buffer.from('data: 3\n\n')]);
+    expect(written.map(String)).toEqual(['data: 1\n\n', 'data: 2\r\r', 'data: 3\n\n']);
+  });
+});
+
+describe('a filter', () => {
+  test('sees each event once, whole, in order, wherever the stream is cut', () => {
+    fc.assert(
+      fc.property(events, fc.array(fc.nat(), { maxLength: 12 }), (list, places) => {
+        const { seen } = run(cutAt(Buffer.from(list.join('')), places), identity);
+        expect(seen.map(String)).toEqual(list);
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  test('can take events out and put others in their place', () => {
+    const replace: EventFilter = (bytes) => {
+      const content = bytes.toString();
+      if (content.includes('漢')) return null;
+      return content.startsWith(':') ? Buffer.from('data: changed\n\n') : bytes;
+    };
+    fc.assert(
+      fc.property(events, fc.array(fc.nat(), { maxLength: 12 }), (list, places) => {
+        const { written } = run(cutAt(Buffer.from(list.join('')), places), replace);
+        const expected = list
+          .filter((item) => !item.includes('漢'))
+          .map((item) => (item.startsWith(':') ? 'data: changed\n\n' : item));
+        expect(Buffer.concat(written).toString()).toBe(expected.join(''));
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+
+  test('sees the beginning of a huge event once, and cannot take it out', () => {
+    const beginnings: Buffer[] = [];
+    const takeAll: EventFilter = (bytes, whole) => {
+      if (!whole) beginnings.push(Buffer.from(bytes));
+      return null;
+    };
+    const huge = Buffer.from(`event: image\ndata: ${'x'.repeat(200_000)}\n\n`);
+    const chunks = cutAt(huge, [1, 5_000, 70_000, 71_000, 150_000]);
+    const { written, seen } = run(chunks, takeAll);
+    expect(Buffer.concat(written).equals(huge)).toBe(true);
+    expect(beginnings).toHaveLength(1);
+    expect(beginnings[0]?.equals(huge.subarray(0, 70_000))).toBe(true);
+    expect(seen).toEqual([]);
+  });
+});
+
+test('what is known is not shown to the filter, and goes out without what is cut from it', () => {
+  const usual = 'data: {"a":"x"}\n\n';
+  const known = {
+    find(chunk: Buffer, from: number) {
+      const end = from + usual.length;
+      return chunk.toString('latin1', from, end) === usual ? { end, cutStart: from + 7, cutEnd: from + 14 } : null;
+    },
+  };
+  const list = fc.array(fc.oneof(fc.constant(usual), event), { minLength: 1, maxLength: 8 });
+  fc.assert(
+    fc.property(list, fc.array(fc.nat(), { maxLength: 6 }), (events, places) => {
+      const cutOut: EventFilter = (bytes) => Buffer.from(bytes.toString().replace(usual, 'data: {}\n\n'));
+      const chunks = cutAt(Buffer.from(events.join('')), places);
+      const { written, seen, states } = run(chunks, cutOut, known);
+      expect(Buffer.concat(written).toString()).toBe(events.join('').replaceAll(usual, 'data: {}\n\n'));
+      expect(seen.map(String)).not.toContain(usual);
+      for (const { inside } of states) expect(inside).toBe(false);
+    }),
+    { numRuns: 1_000 },
+  );
+  expect(run([Buffer.from(usual.repeat(3))], identity, known).seen).toEqual([]);
+});
+
+test('several events that come together are written in one piece', () => {
+  for (const filter of [undefined, identity]) {
+    expect(run([Buffer.from('data: 1\n\ndata: 2\r\n\r\ndata: 3\n\n')], filter).written).toHaveLength(1);
+  }
+});
