@@ -56,9 +56,9 @@ class CallAccounting {
   }
 
   account(attempt: AttemptTrace, priceOf: PriceOf): Accounting {
-    const { record, tail, replyType } = attempt;
+    const { record, tail, responseType } = attempt;
     const ending = endingOf(record);
-    const told = extractUsage(this.#capability, tail.bytes, replyType, ending === 'failed' ? {} : this.#hints());
+    const told = extractUsage(this.#capability, tail.bytes, responseType, ending === 'failed' ? {} : this.#hints());
     if (ending === 'failed' && told.certainty !== 'reported') return free;
     const { usage, certainty } = told.usage === null ? this.#estimate(attempt, ending) : told;
     const isPart = ending === 'broken' && certainty === 'reported';
@@ -72,12 +72,12 @@ class CallAccounting {
   }
 
   /** Only of what is text on both sides. */
-  #estimate({ tail, replyType }: AttemptTrace, ending: Ending): ExtractedUsage {
+  #estimate({ tail, responseType }: AttemptTrace, ending: Ending): ExtractedUsage {
     const none: ExtractedUsage = { usage: null, certainty: 'none' };
     if (!estimated.has(this.#capability)) return none;
     // What was stopped before it answered has used its prompt; had it no stream, it may have been at work for long.
     const isSilent = ending === 'stopped';
-    const output = isSilent && this.#trace.stream ? 0 : isSilent ? undefined : this.#outputOf(tail, replyType);
+    const output = isSilent && this.#trace.stream ? 0 : isSilent ? undefined : this.#outputOf(tail, responseType);
     if (output === null) return none;
     const input = this.#promptTokens();
     if (input === null && !output) return none;

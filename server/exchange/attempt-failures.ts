@@ -1,11 +1,19 @@
 /** What an attempt that failed comes to: for the loop, for its record and for the client. Pure. */
 import type { GatewayError } from '../contract/errors.ts';
-import type { HeldAnswer, LastWord } from '../routing/attempt-result.ts';
-import { brokenFailure, classifyTransport, differingFailure, type Failure } from '../routing/classify-failure.ts';
+import type { LastWord } from '../routing/attempt-result.ts';
+import {
+  afterContent,
+  brokenFailure,
+  classifyTransport,
+  differingFailure,
+  type Failure,
+  fleetingFailure,
+} from '../routing/classify-failure.ts';
 import { damageOf, errorOfTransport } from '../routing/last-word.ts';
 import type { Target } from '../routing/snapshot.ts';
 import { readUpstreamError } from '../routing/upstream-error.ts';
 import type { TransportError } from '../transport/transport-error.ts';
+import type { FailureReason } from './readers/response-reader.ts';
 
 export interface AttemptFailure {
   failure: Failure;
@@ -14,19 +22,51 @@ export interface AttemptFailure {
   lastWord: LastWord;
 }
 
-export function refusal(failure: Failure, answer: HeldAnswer): AttemptFailure {
+interface FailedCall {
+  target: Target;
+  /** Some of the response is with the client. */
+  hasBegun: boolean;
+  /** The target can be asked to go on from what the client has. */
+  mayContinue: boolean;
+  /** The error's own name in what the upstream sent, without any secret. */
+  codeIn(bytes: Buffer): string | null;
+}
+
+export function failureOf(reason: FailureReason, call: FailedCall): AttemptFailure {
+  const { target } = call;
+  switch (reason.kind) {
+    case 'answer':
+      return refusal(reason, call);
+    case 'damage':
+      return damage(reason.failure ?? fleetingFailure, target, reason.what);
+    case 'transport':
+      return transportFailure(target, reason.error);
+    case 'divergence':
+      return divergence(target, call.mayContinue);
+  }
+}
+
+function refusal(
+  { failure, answer, event }: Extract<FailureReason, { kind: 'answer' }>,
+  { target, hasBegun, codeIn }: FailedCall,
+): AttemptFailure {
   const said = readUpstreamError(answer.body.toString('utf8'))?.message;
   const message = said ? `status ${answer.status}: ${said}` : `status ${answer.status}`;
-  return { failure, message, lastWord: { kind: 'answer', answer } };
+  const held = { ...answer, provider: target.provider.id, errorCode: codeIn(answer.body), ...(event && { event }) };
+  return {
+    failure: hasBegun ? afterContent(failure) : failure,
+    message,
+    lastWord: { kind: 'answer', answer: held },
+  };
 }
 
 /** `what` follows "Provider … ", for a person. */
-export function damage(failure: Failure, target: Target, what: string): AttemptFailure {
+function damage(failure: Failure, target: Target, what: string): AttemptFailure {
   const error = damageOf(target, what);
   return { failure, message: error.message, lastWord: { kind: 'error', error } };
 }
 
-export function transportFailure(target: Target, error: TransportError): AttemptFailure {
+function transportFailure(target: Target, error: TransportError): AttemptFailure {
   return {
     failure: classifyTransport(error),
     message: error.message,
@@ -41,7 +81,7 @@ export function breakAfterContent(error: GatewayError): AttemptFailure {
 }
 
 /** `continues`: it can be asked to go on from what the client has. */
-export function divergence(target: Target, continues: boolean): AttemptFailure {
+function divergence(target: Target, continues: boolean): AttemptFailure {
   return damage(
     { ...differingFailure, continues },
     target,

@@ -1,110 +1,79 @@
 /**
- * One attempt's reply: follows it from the sending to the end, and gives its body to whoever can judge
- * such a body. Until that one lets it begin, the client knows nothing of this attempt and another can take its place.
+ * One call to one target, from its sending to the end of its response. Reads the response through a reader and is the only
+ * one who acts on the reader's steps: timers, the claim to be the answer, the client's response, and notes for the record.
+ * Until the first byte passes, the client knows nothing of this attempt and another can take its place.
  */
-import type { GatewayError } from '../contract/errors.ts';
 import type { FailureClass } from '../contract/ledger.ts';
 import type { Timeouts } from '../contract/policy.ts';
-import type { IncomingBody } from '../http/body/incoming-body.ts';
 import type { UpstreamCredential } from '../providers/upstream.ts';
-import type { AttemptResult, UpstreamAnswer } from '../routing/attempt-result.ts';
-import { afterContent, type Failure, fleetingFailure } from '../routing/classify-failure.ts';
+import type { AttemptResult } from '../routing/attempt-result.ts';
 import type { Target } from '../routing/snapshot.ts';
-import type { Exchange, ReplyHandler, ResponseHeaders } from '../transport/transport.ts';
+import type { ResponseHandler, ResponseHeaders, UpstreamCall } from '../transport/transport.ts';
 import { TransportError } from '../transport/transport-error.ts';
-import { asksForText } from '../wire/openai/asks-for-text.ts';
-import { saysJson } from '../wire/openai/judge-whole.ts';
-import { streamOfWhole } from '../wire/openai/stream-of-whole.ts';
-import { wantsUsage } from '../wire/openai/wants-usage.ts';
-import type { InferenceRoute } from '../wire/routes.ts';
-import {
-  type AttemptFailure,
-  breakAfterContent,
-  damage,
-  divergence,
-  refusal,
-  transportFailure,
-} from './attempt-failures.ts';
+import { type AttemptFailure, breakAfterContent, failureOf } from './attempt-failures.ts';
 import { AttemptNotes } from './attempt-notes.ts';
-import { ReplyClock } from './attempt-timers.ts';
-import { chooseBody, type StreamNeeds } from './choose-reader.ts';
+import { AttemptTimers } from './attempt-timers.ts';
+import { chooseReader, type StreamNeeds } from './choose-reader.ts';
 import { isEventStream } from './client-headers.ts';
-import type { ClientReply } from './client-response.ts';
+import type { ClientResponse } from './client-response.ts';
 import type { AttemptTrace } from './exchange-trace.ts';
-import { endedEarly } from './readers/broken-off.ts';
-import type { AttemptHost, ReplyBody } from './readers/response-reader.ts';
-import type { ReplyInspector } from './response-observer.ts';
+import type { Asked, FailureReason, ResponseReader, Step, Steps } from './readers/response-reader.ts';
+import type { ResponseObserver } from './response-observer.ts';
 import { isPackedStream, StreamDecoder } from './stream-decoder.ts';
 
-interface RelayOptions {
-  client: ClientReply;
+interface AttemptOptions {
+  client: ClientResponse;
   trace: AttemptTrace;
   target: Target;
-  /** What the attempt was sent with; nothing that is noted of the reply may hold it. */
+  /** What the attempt was sent with; nothing that is noted of the response may hold it. */
   credential: UpstreamCredential | null;
-  route: InferenceRoute;
-  method: string;
-  /** Of the client's request. */
-  body: IncomingBody;
+  asked: Asked;
   needs: StreamNeeds;
+  /** The client asked for the usage at the end of a chat stream itself. */
+  wantsUsage(): boolean;
   timeouts: Timeouts;
   /** How many attempts there were with this one. */
   number: number;
   /** May this attempt be the answer? Once said, no other may. */
   claim(): boolean;
-  /** See the reply from where it is the client's. */
-  inspectors(): readonly ReplyInspector[];
+  /** See the response from where it is the client's. */
+  observers(): readonly ResponseObserver[];
 }
 
-/** As an attempt's, but for redirects, which may be followed. */
-export type RelayResult = AttemptResult | { kind: 'redirected'; location: string };
+/** As the loop hears it, but for redirects, which may be followed. */
+export type CallResult = AttemptResult | { kind: 'redirected'; location: string };
 
-export class ReplyRelay implements ReplyHandler, AttemptHost {
-  readonly result: Promise<RelayResult>;
-  status = 0;
-  headers: ResponseHeaders = {};
+export class Attempt implements ResponseHandler {
+  readonly result: Promise<CallResult>;
+  /** Some of the response is with the client. */
   hasBegun = false;
-  isOver = false;
-  readonly #options: RelayOptions;
+  status = 0;
+  readonly #options: AttemptOptions;
   readonly #notes: AttemptNotes;
-  readonly #clock: ReplyClock;
-  #settle: (result: RelayResult) => void = () => {};
-  #exchange: Exchange | undefined;
-  #body: ReplyBody | undefined;
+  readonly #timers: AttemptTimers;
+  #settle: (result: CallResult) => void = () => {};
+  #headers: ResponseHeaders = {};
+  #isOver = false;
+  #call: UpstreamCall | undefined;
+  #reader: ResponseReader | undefined;
   #decoder: StreamDecoder | undefined;
-  #inspectors: readonly ReplyInspector[] = [];
+  #observers: readonly ResponseObserver[] = [];
   #redirectedTo: string | undefined;
   #bytes = 0;
 
-  constructor(options: RelayOptions) {
+  constructor(options: AttemptOptions) {
     this.#options = options;
     this.#notes = new AttemptNotes(options.trace.record, options.credential);
     const { timeouts, client } = options;
-    this.#clock = new ReplyClock({ timeouts, client, notes: this.#notes, reply: this });
+    this.#timers = new AttemptTimers({ timeouts, client, notes: this.#notes, attempt: this });
     this.result = new Promise((resolve) => {
       this.#settle = resolve;
     });
   }
 
-  get route(): InferenceRoute {
-    return this.#options.route;
-  }
-
-  get method(): string {
-    return this.#options.method;
-  }
-
-  get isStreamAsked(): boolean {
-    return this.#options.needs.isStreamAsked;
-  }
-
-  get isTextAsked(): boolean {
-    return asksForText(this.route, this.#options.body);
-  }
-
   /** To be called right after sending. */
-  attach(exchange: Exchange): void {
-    this.#exchange = exchange;
+  attach(call: UpstreamCall): void {
+    this.#call = call;
   }
 
   /**
@@ -112,16 +81,15 @@ export class ReplyRelay implements ReplyHandler, AttemptHost {
    * After the terminal event that is no fault.
    */
   clientLeft(drainMs: number): void {
-    if (this.isOver) return;
-    if (this.hasBegun && this.#body?.isComplete()) this.complete();
-    else if (drainMs > 0) this.#clock.drainFor(drainMs, () => this.#leave('client-gone'));
+    if (this.#isOver) return;
+    if (this.hasBegun && this.#reader?.isComplete?.()) this.#act([{ kind: 'complete' }]);
+    else if (drainMs > 0) this.#timers.drainFor(drainMs, () => this.#leave('client-gone'));
     else this.#leave('client-gone');
   }
 
   /** Another attempt is the answer. */
   giveUp(): void {
-    if (this.isOver) return;
-    this.#leave(null, 'given up: another target answered first');
+    if (!this.#isOver) this.#leave(null, 'given up: another target answered first');
   }
 
   onSending(): void {
@@ -129,11 +97,7 @@ export class ReplyRelay implements ReplyHandler, AttemptHost {
   }
 
   onSent(): void {
-    if (this.isStreamAsked) this.awaitContent();
-  }
-
-  awaitContent(): void {
-    if (!this.isOver) this.#clock.awaitContent();
+    if (this.#options.asked.isStreamAsked && !this.#isOver) this.#timers.awaitContent();
   }
 
   onHeaders(status: number, headers: ResponseHeaders): void {
@@ -141,42 +105,138 @@ export class ReplyRelay implements ReplyHandler, AttemptHost {
     const location = status >= 300 && status < 400 ? headers.location : undefined;
     if (typeof location === 'string') {
       this.#redirectedTo = location;
-      this.#exchange?.abort();
+      this.#call?.abort();
       return;
     }
     this.status = status;
-    this.headers = headers;
-    const type = headers['content-type'];
-    this.#options.trace.replyType = typeof type === 'string' ? type : '';
-    this.#read();
+    this.#describe(headers);
+    if (this.#options.asked.route.stream && status < 400 && isPackedStream(headers)) this.#unpack();
+    this.#startReading();
   }
 
   onData(chunk: Buffer): void {
-    if (this.isOver || !this.#body) return;
+    if (this.#isOver || !this.#reader) return;
     this.#notes.pieceCame();
     if (this.#decoder) this.#decoder.push(chunk);
-    else this.#take(chunk);
+    else this.#read(chunk);
   }
 
   onEnd(): void {
-    if (this.isOver) return;
+    if (this.#isOver) return;
     if (this.#decoder) this.#decoder.end();
-    else this.#body?.end();
+    else this.finished();
   }
 
   onError(error: TransportError): void {
-    if (this.isOver) return;
+    if (this.#isOver) return;
     if (this.#redirectedTo !== undefined) this.#over({ kind: 'redirected', location: this.#redirectedTo });
-    else if (this.#body) this.#body.fail(error);
-    else this.failTransport(error);
+    else this.late(error);
   }
 
-  begin(): boolean {
-    const { client, target, needs, number, claim, inspectors } = this.#options;
-    if (this.isOver) return false;
-    if (client.hasBegun && !needs.download && !isEventStream(this.headers)) {
+  /** What was to come did not, or not in time. */
+  late(error: TransportError): void {
+    if (this.#isOver) return;
+    if (this.#reader) this.#act(this.#reader.fail(error));
+    else this.#fail({ kind: 'transport', error });
+  }
+
+  /** The response is over, or has said all. */
+  finished(): void {
+    if (this.#isOver || !this.#reader) return;
+    const steps = this.#reader.end();
+    if (steps instanceof Promise) void steps.then((last) => this.#act(last));
+    else this.#act(steps);
+  }
+
+  /** While the client does not read. */
+  pause(): void {
+    this.#call?.pause();
+    this.#decoder?.pause();
+  }
+
+  resume(): void {
+    this.#decoder?.resume();
+    this.#call?.resume();
+  }
+
+  #read(chunk: Buffer): void {
+    if (this.#isOver || !this.#reader) return;
+    this.#options.trace.tail.push(chunk);
+    this.#bytes += chunk.length;
+    if (this.#bytes > maxResponseBytes && !this.#options.asked.route.content) {
+      this.late(new TransportError('malformed', 'body', 'an answer without end'));
+      return;
+    }
+    this.#feed(this.#reader, chunk);
+  }
+
+  #feed(reader: ResponseReader, chunk: Buffer): void {
+    this.#act(reader.read(chunk));
+    // Another reader may have taken over.
+    if (!this.hasBegun || this.#isOver || this.#reader !== reader) return;
+    this.#options.client.insideEvent = reader.isInsideEvent ?? false;
+    this.#timers.expectEnd(reader, chunk);
+  }
+
+  #act(steps: Steps): void {
+    for (const step of steps) {
+      if (this.#isOver) return;
+      this.#take(step);
+    }
+  }
+
+  #take(step: Step): void {
+    switch (step.kind) {
+      case 'wait':
+        this.#timers.awaitContent();
+        break;
+      case 'content':
+        this.#notes.contentCame();
+        this.#timers.stopAwaitingContent();
+        break;
+      case 'alive':
+        this.#timers.progressed(this.#notes.lastPieceMs);
+        break;
+      case 'dropped':
+        this.#notes.eventDropped();
+        break;
+      case 'headers':
+        this.#describe({ ...this.#headers, ...step.headers });
+        break;
+      case 'pass':
+        this.#pass(step.bytes);
+        break;
+      case 'reread':
+        this.#readAgain(step);
+        break;
+      case 'complete':
+        this.#complete(step);
+        break;
+      case 'fail':
+        this.#fail(step.reason);
+        break;
+      case 'hand-over':
+        this.#failed(breakAfterContent(step.error));
+        break;
+      case 'break':
+        this.#breakOff(step);
+        break;
+    }
+  }
+
+  #pass(bytes: Buffer): void {
+    if (!this.#begin()) return;
+    for (const observer of this.#observers) observer.take(bytes);
+    this.#options.client.write(bytes, this);
+  }
+
+  /** Makes this attempt the answer, and sends its head. False if that cannot be any more: then the attempt is over. */
+  #begin(): boolean {
+    if (this.hasBegun) return true;
+    const { client, target, needs, number, claim, observers, trace } = this.#options;
+    if (client.hasBegun && !needs.download && !isEventStream(this.#headers)) {
       // The comments that kept the client waiting have promised a stream.
-      this.damaged('answered a request for a stream with something else');
+      this.#fail({ kind: 'damage', what: 'answered a request for a stream with something else' });
       return false;
     }
     if (!claim()) {
@@ -184,171 +244,89 @@ export class ReplyRelay implements ReplyHandler, AttemptHost {
       return false;
     }
     this.hasBegun = true;
-    this.#inspectors = inspectors();
-    for (const inspector of this.#inspectors) {
-      inspector.begin(this.status, this.#options.trace.replyType, this.headers);
-    }
-    client.begin(this.status, this.headers, { provider: target.provider.id, attempts: number });
+    const id = this.#reader?.responseId;
+    if (id) needs.rest?.foundAs(id);
+    this.#observers = observers();
+    for (const observer of this.#observers) observer.begin(this.status, trace.responseType, this.#headers);
+    client.begin(this.status, this.#headers, { provider: target.provider.id, attempts: number });
     return true;
   }
 
-  passAsStream(whole: Buffer): boolean {
-    const { needs, body } = this.#options;
-    const events =
-      this.isStreamAsked && this.status < 400 ? streamOfWhole(whole.toString('utf8'), this.route.stream) : null;
-    if (events === null) return false;
-    this.#call(eventStreamType, { 'content-length': undefined, 'content-encoding': undefined });
-    const chosen = chooseBody(this, { ...needs, stripUsage: this.route.stream === 'chat' && !wantsUsage(body) });
-    if (chosen.kind === 'none') return false;
-    this.#body = chosen.body;
-    this.#take(Buffer.from(events));
-    chosen.body.end();
-    return true;
+  #readAgain({ headers, bytes, isWhole }: Extract<Step, { kind: 'reread' }>): void {
+    const { asked, needs, wantsUsage } = this.#options;
+    this.#describe({ ...this.#headers, ...headers });
+    this.#startReading(isWhole ? { ...needs, stripUsage: asked.route.stream === 'chat' && !wantsUsage() } : needs);
+    if (isWhole) {
+      this.#read(bytes);
+      this.finished();
+    } else if (this.#reader) this.#feed(this.#reader, bytes);
   }
 
-  readAsStream(beginning: Buffer): void {
-    this.#call(eventStreamType, { 'content-length': undefined });
-    this.#read();
-    this.awaitContent();
-    this.#body?.take(beginning);
-  }
-
-  callJson(): void {
-    if (!saysJson(this.headers)) this.#call('application/json');
-  }
-
-  write(bytes: Buffer): void {
-    for (const inspector of this.#inspectors) inspector.take(bytes);
-    this.#options.client.write(bytes, this);
-  }
-
-  complete(last?: Buffer): void {
-    if (last) for (const inspector of this.#inspectors) inspector.take(last);
-    this.#options.client.end('ok', null, last);
-    this.#over({ kind: 'answered', failure: null });
-  }
-
-  completeWithError(): void {
+  #complete({ bytes, hasFailed }: Extract<Step, { kind: 'complete' }>): void {
+    if (!this.#begin()) return;
     const { client, trace } = this.#options;
-    this.#notes.failed('stream-broken');
-    client.end('error', this.#errorCodeIn(trace.tail.bytes));
-    this.#over({ kind: 'answered', failure: 'stream-broken' });
+    if (bytes) for (const observer of this.#observers) observer.take(bytes);
+    if (hasFailed) this.#notes.failed('stream-broken');
+    client.end(hasFailed ? 'error' : 'ok', hasFailed ? this.#errorCodeIn(trace.tail.bytes) : null, bytes);
+    this.#over({ kind: 'answered', failure: hasFailed ? 'stream-broken' : null });
   }
 
-  refuse(failure: Failure, answer: UpstreamAnswer): void {
-    const provider = this.#options.target.provider.id;
-    const held = { ...answer, provider, errorCode: this.#errorCodeIn(answer.body) };
-    this.#fail(refusal(this.hasBegun ? afterContent(failure) : failure, held));
-  }
-
-  damaged(what: string, failure: Failure = fleetingFailure): void {
-    this.#fail(damage(failure, this.#options.target, what));
-  }
-
-  failTransport(error: TransportError): void {
-    this.#fail(transportFailure(this.#options.target, error));
-  }
-
-  giveOver(error: GatewayError): void {
-    this.#fail(breakAfterContent(error));
-  }
-
-  diverged(): void {
-    const { target, needs, route } = this.#options;
-    if (this.hasBegun) {
-      this.giveOver(endedEarly());
-      return;
-    }
-    const takesBeginning = route.capability === 'chat' && target.provider.prefill !== null;
-    this.#fail(divergence(target, takesBeginning && needs.rest?.isContinuation === false));
-    // Two models seldom say the same: that is no fault of this one.
-    this.#notes.failed(null);
-  }
-
-  breakOff(error: GatewayError, event: string | null): void {
+  #breakOff({ error, event }: Extract<Step, { kind: 'break' }>): void {
     this.#notes.failed('stream-broken', error.message);
     this.#options.client.breakOff(error, event);
     this.#over({ kind: 'answered', failure: 'stream-broken' });
   }
 
-  contentCame(): void {
-    this.#notes.contentCame();
-    this.#clock.stopAwaitingContent();
+  #fail(reason: FailureReason): void {
+    const { target, needs, asked } = this.#options;
+    const takesBeginning = asked.route.capability === 'chat' && target.provider.prefill !== null;
+    this.#failed(
+      failureOf(reason, {
+        target,
+        hasBegun: this.hasBegun,
+        mayContinue: takesBeginning && needs.rest?.isContinuation === false,
+        codeIn: (bytes) => this.#errorCodeIn(bytes),
+      }),
+    );
+    // Two models seldom say the same: that is no fault of this one.
+    if (reason.kind === 'divergence') this.#notes.failed(null);
   }
 
-  progressed(): void {
-    if (!this.isOver) this.#clock.progressed(this.#notes.lastPieceMs);
+  #failed({ failure, message, lastWord }: AttemptFailure): void {
+    this.#notes.failed(failure.class, message);
+    this.#over({ kind: this.hasBegun ? 'broken' : 'failed', failure, lastWord });
   }
 
-  stalled(error: TransportError): void {
-    this.#body?.fail(error);
+  #describe(headers: ResponseHeaders): void {
+    this.#headers = headers;
+    const type = headers['content-type'];
+    this.#options.trace.responseType = typeof type === 'string' ? type : '';
   }
 
-  finished(): void {
-    this.#body?.end();
-  }
-
-  droppedEvent(): void {
-    this.#notes.eventDropped();
-  }
-
-  insideEvent(isInside: boolean): void {
-    this.#options.client.insideEvent = isInside;
-  }
-
-  /** While the client does not read. */
-  pause(): void {
-    this.#exchange?.pause();
-    this.#decoder?.pause();
-  }
-
-  resume(): void {
-    this.#decoder?.resume();
-    this.#exchange?.resume();
-  }
-
-  #call(type: string, more: ResponseHeaders = {}): void {
-    this.#options.trace.replyType = type;
-    this.headers = { ...this.headers, 'content-type': type, ...more };
-  }
-
-  #take(chunk: Buffer): void {
-    if (this.isOver) return;
-    this.#options.trace.tail.push(chunk);
-    this.#bytes += chunk.length;
-    if (this.#bytes > maxReplyBytes && !this.route.content) {
-      this.#body?.fail(new TransportError('malformed', 'body', 'an answer without end'));
+  #startReading(needs = this.#options.needs): void {
+    const { asked, client } = this.#options;
+    const chosen = chooseReader(asked, { status: this.status, headers: this.#headers }, needs);
+    if (chosen.kind === 'none') {
+      this.#fail(chosen.reason);
       return;
     }
-    this.#body?.take(chunk);
-    if (this.#body && this.hasBegun && !this.isOver) this.#clock.expectEnd(this.#body, chunk);
-  }
-
-  #read(): void {
-    if (this.route.stream && this.status < 400 && isPackedStream(this.headers)) this.#unpack();
-    const chosen = chooseBody(this, this.#options.needs);
-    if (chosen.kind === 'stream') this.#followStream();
-    else this.#clock.stopAwaitingContent();
-    if (chosen.kind === 'none') this.damaged(chosen.what, chosen.failure);
-    else this.#body = chosen.body;
-  }
-
-  #followStream(): void {
-    // One that has begun may still think for minutes.
-    this.#options.client.keepAlive(true);
-    // Of speech only the reply tells that it is one.
-    if (!this.#clock.hasAwaitedContent) this.awaitContent();
+    this.#reader = chosen.reader;
+    if (chosen.kind === 'stream') {
+      // One that has begun may still think for minutes.
+      client.keepAlive(true);
+      // Of speech, and of a stream under another name, only the response tells that it is one.
+      if (!this.#timers.isAwaitingContent) this.#timers.awaitContent();
+    } else this.#timers.stopAwaitingContent();
+    if (chosen.kind === 'error') this.#timers.awaitError();
   }
 
   #unpack(): void {
-    this.#decoder = new StreamDecoder(this.headers, {
-      data: (chunk) => this.#take(chunk),
-      end: () => {
-        if (!this.isOver) this.#body?.end();
-      },
+    this.#decoder = new StreamDecoder(this.#headers, {
+      data: (chunk) => this.#read(chunk),
+      end: () => this.finished(),
       error: (error) => this.onError(error),
     });
-    this.headers = { ...this.headers, 'content-encoding': undefined };
+    this.#headers = { ...this.#headers, 'content-encoding': undefined };
   }
 
   /** Null where the upstream names none. */
@@ -357,30 +335,21 @@ export class ReplyRelay implements ReplyHandler, AttemptHost {
     return code === undefined ? null : this.#notes.redacted(code);
   }
 
-  #fail({ failure, message, lastWord }: AttemptFailure): void {
-    if (this.isOver) return;
-    this.#notes.failed(failure.class, message);
-    this.#over({ kind: this.hasBegun ? 'broken' : 'failed', failure, lastWord });
-  }
-
   #leave(failure: FailureClass | null, why?: string): void {
     this.#notes.failed(failure, why);
     this.#over({ kind: 'given-up' });
   }
 
-  #over(result: RelayResult): void {
-    this.isOver = true;
-    this.#clock.stop();
-    this.#body?.dispose?.();
+  #over(result: CallResult): void {
+    this.#isOver = true;
+    this.#timers.stop();
     this.#decoder?.dispose();
     this.#notes.over();
     this.#settle(result);
-    this.#exchange?.abort();
+    this.#call?.abort();
   }
 }
 
 /** Longer than any answer but a film. */
-const maxReplyBytes = 256 * 1024 * 1024;
-
-const eventStreamType = 'text/event-stream; charset=utf-8';
+const maxResponseBytes = 256 * 1024 * 1024;
 const upstreamCode = /"error"[\s\S]*?"code"\s*:\s*"([^"\\]{1,100})"/;

@@ -9,9 +9,9 @@ import type { UpstreamCredential } from '../providers/upstream.ts';
 import type { ResponseHeaders } from '../transport/transport.ts';
 import { redactBytes } from './redact-credential.ts';
 import { redactHeaders } from './redact-headers.ts';
-import type { ReplyInspector } from './response-observer.ts';
+import type { ResponseObserver } from './response-observer.ts';
 
-export class Capture implements ReplyInspector {
+export class Capture implements ResponseObserver {
   readonly #maxBytes: number;
   readonly #requestHeaders: HeaderList;
   #credential: UpstreamCredential | null = null;

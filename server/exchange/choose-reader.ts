@@ -1,22 +1,22 @@
-import { differingFailure, type Failure, fleetingFailure } from '../routing/classify-failure.ts';
+import { differingFailure, type Failure } from '../routing/classify-failure.ts';
 import { isProse } from '../wire/openai/judge-whole.ts';
+import type { StreamProtocol } from '../wire/openai/stream-protocol.ts';
 import { isEventStream } from './client-headers.ts';
-import { DownloadedReply } from './readers/download-reader.ts';
-import { RefusedReply } from './readers/error-reader.ts';
-import { StreamedReply } from './readers/events-reader.ts';
-import type { AttemptHost, ReplyBody } from './readers/response-reader.ts';
-import { maxHeldBytes, WholeReply } from './readers/whole-reader.ts';
+import { DownloadReader } from './readers/download-reader.ts';
+import { ErrorReader } from './readers/error-reader.ts';
+import { EventsReader } from './readers/events-reader.ts';
+import type { Asked, FailureReason, ResponseHead, ResponseReader } from './readers/response-reader.ts';
+import { maxHeldBytes, WholeReader } from './readers/whole-reader.ts';
 import { ChatSplice } from './rescue/chat-splice.ts';
 import type { ChatSoFar } from './rescue/chat-text.ts';
 import type { Download } from './rescue/download.ts';
 import { ResponseSplice } from './rescue/response-splice.ts';
 import type { ResponseSoFar } from './rescue/response-text.ts';
-import { type Splice, SplicedReply } from './rescue/spliced-events-reader.ts';
+import { type Splice, SplicedEventsReader } from './rescue/spliced-events-reader.ts';
 import type { StreamText } from './rescue/stream-text.ts';
 
 /** What has to be known of a request to read a stream for it. */
 export interface StreamNeeds {
-  isStreamAsked: boolean;
   /** Asked for, or in words that only some servers take for a yes. */
   isStreamFit: boolean;
   /** How many answers a chat stream brings beside one another. */
@@ -39,55 +39,51 @@ export interface WantedRest {
   foundAs(upstreamId: string): void;
 }
 
-type ChosenBody =
-  | { kind: 'stream' | 'other'; body: ReplyBody }
-  /** The reply is of no use. `what` follows "Provider … ". */
-  | { kind: 'none'; what: string; failure: Failure };
+type Chosen =
+  | { kind: 'stream' | 'error' | 'other'; reader: ResponseReader }
+  /** The response is of no use. */
+  | { kind: 'none'; reason: FailureReason };
 
-/** Who reads the body of a reply whose status and headers are here. */
-export function chooseBody(host: AttemptHost, needs: StreamNeeds): ChosenBody {
-  const { route } = host;
-  const { choices, stripUsage, text, rest, download } = needs;
-  if (host.status >= 400) return { kind: 'other', body: new RefusedReply(host) };
-  if (isBare(host))
-    return { kind: 'none', what: `answered with status ${host.status} alone`, failure: fleetingFailure };
-  if (isProse(host)) return { kind: 'none', what: 'answered with a page of text', failure: fleetingFailure };
-  if (download?.isUnderWay && !download.continues(host)) return otherFile;
-  if (download?.isUnderWay || download?.begins(host, maxHeldBytes)) {
-    return { kind: 'other', body: new DownloadedReply(host, download) };
+/** Who reads the body of a response whose status and headers are here. */
+export function chooseReader(asked: Asked, head: ResponseHead, needs: StreamNeeds): Chosen {
+  const { download } = needs;
+  if (head.status >= 400) return { kind: 'error', reader: new ErrorReader(asked, head) };
+  if (isBare(asked, head)) return useless(`answered with status ${head.status} alone`);
+  if (isProse({ ...asked, headers: head.headers })) return useless('answered with a page of text');
+  if (download?.isUnderWay && !download.continues(head)) return otherFile;
+  if (download?.isUnderWay || download?.begins(head, maxHeldBytes)) {
+    return { kind: 'other', reader: new DownloadReader(download) };
   }
-  if (!isEventStream(host.headers)) return { kind: 'other', body: new WholeReply(host) };
-  if (!route.stream || !mayStream(host, needs)) return unaskedStream;
-  const body =
-    text && rest
-      ? new SplicedReply(host, { text, splice: spliceFor(rest, stripUsage), foundAs: rest.foundAs })
-      : new StreamedReply(host, { protocol: route.stream, choices, stripUsage, text });
-  return { kind: 'stream', body };
+  if (!isEventStream(head.headers)) return { kind: 'other', reader: new WholeReader(asked, head) };
+  const { stream } = asked.route;
+  if (!stream || !mayStream(asked, needs)) return unaskedStream;
+  return { kind: 'stream', reader: eventsReader(stream, head, needs) };
+}
+
+function eventsReader(protocol: StreamProtocol, { headers }: ResponseHead, needs: StreamNeeds): ResponseReader {
+  const { choices, stripUsage, text, rest } = needs;
+  if (!text || !rest) return new EventsReader({ protocol, choices, stripUsage, text, headers });
+  const { soFar, isContinuation } = rest;
+  const splice: Splice =
+    soFar.kind === 'chat' ? new ChatSplice({ soFar, isContinuation, stripUsage }) : new ResponseSplice(soFar);
+  return new SplicedEventsReader({ text, splice, headers });
 }
 
 /** A status that says that nothing follows it, or that it is elsewhere and not where. */
-function isBare({ status, method }: AttemptHost): boolean {
+function isBare({ method }: Asked, { status }: ResponseHead): boolean {
   if (status === 204 || status === 205) return method !== 'DELETE';
   return status >= 300 && (status !== 304 || method === 'POST');
 }
 
 /** Speech is asked for as a stream in a way of its own, and what is asked for by GET in the query. */
-function mayStream({ route, method }: AttemptHost, { isStreamFit }: StreamNeeds): boolean {
+function mayStream({ route, method }: Asked, { isStreamFit }: StreamNeeds): boolean {
   return isStreamFit || route.stream === 'speech' || method === 'GET';
 }
 
-const unaskedStream: ChosenBody = {
-  kind: 'none',
-  what: 'answered with a stream of events, which was not asked for',
-  failure: fleetingFailure,
-};
-
-const otherFile: ChosenBody = {
-  kind: 'none',
-  what: 'did not answer with the rest of the file that broke off',
-  failure: differingFailure,
-};
-
-function spliceFor({ soFar, isContinuation }: WantedRest, stripUsage: boolean): Splice {
-  return soFar.kind === 'chat' ? new ChatSplice({ soFar, isContinuation, stripUsage }) : new ResponseSplice(soFar);
+/** `what` follows "Provider … ". */
+function useless(what: string, failure?: Failure): Chosen {
+  return { kind: 'none', reason: { kind: 'damage', what, ...(failure && { failure }) } };
 }
+
+const unaskedStream = useless('answered with a stream of events, which was not asked for');
+const otherFile = useless('did not answer with the rest of the file that broke off', differingFailure);

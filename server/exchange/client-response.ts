@@ -7,12 +7,12 @@ import { awakeMs } from '../awake-clock.ts';
 import type { GatewayError } from '../contract/errors.ts';
 import type { RequestOutcome } from '../contract/ledger.ts';
 import type { HeldAnswer } from '../routing/attempt-result.ts';
-import type { Exchange, ResponseHeaders } from '../transport/transport.ts';
+import type { ResponseHeaders, UpstreamCall } from '../transport/transport.ts';
 import { replyHeaders } from './client-headers.ts';
-import type { ReplyOutcome } from './exchange-trace.ts';
+import type { ResponseOutcome } from './exchange-trace.ts';
 import { tellsOwnLimits } from './hold-to-limits.ts';
 
-interface ClientReplyOptions {
+interface ClientResponseOptions {
   response: ServerResponse;
   requestId: string;
   /** 0: no comments. */
@@ -23,7 +23,7 @@ interface ClientReplyOptions {
   showsAttempts: boolean;
 }
 
-type Pausable = Pick<Exchange, 'pause' | 'resume'>;
+type Pausable = Pick<UpstreamCall, 'pause' | 'resume'>;
 
 /** Whose answer it is, and how many attempts it took. */
 interface Answerer {
@@ -31,10 +31,10 @@ interface Answerer {
   attempts: number;
 }
 
-export class ClientReply {
+export class ClientResponse {
   /** Half an event is with the client: nothing can be put in. */
   insideEvent = false;
-  readonly #options: ClientReplyOptions;
+  readonly #options: ClientResponseOptions;
   #outcome: RequestOutcome = 'error';
   #errorCode: string | null = null;
   #hasEnded = false;
@@ -49,7 +49,7 @@ export class ClientReply {
   /** Null: never has anything waited for it. */
   #unreadSinceMs: number | null = null;
 
-  constructor(options: ClientReplyOptions) {
+  constructor(options: ClientResponseOptions) {
     this.#options = options;
   }
 
@@ -62,14 +62,14 @@ export class ClientReply {
     return this.#paused !== null;
   }
 
-  get reply(): ReplyOutcome {
+  get reply(): ResponseOutcome {
     const { response } = this.#options;
     return {
       outcome: this.#outcome,
       errorCode: this.#errorCode,
       status: response.headersSent ? response.statusCode : null,
       bytesOut: this.#bytesOut,
-      replyType: this.#contentType,
+      responseType: this.#contentType,
     };
   }
 
@@ -139,8 +139,8 @@ export class ClientReply {
   }
 
   /** Nobody answered, and the client was promised a stream: it ends with this event. */
-  fail(errorCode: string | null, event: string): void {
-    this.end('error', errorCode, Buffer.from(event));
+  fail(errorCode: string | null, event: Buffer): void {
+    this.end('error', errorCode, event);
   }
 
   /** The answer breaks off: with this event, or where none can be put in with a connection that breaks (null). */

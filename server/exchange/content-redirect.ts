@@ -5,7 +5,7 @@
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { OutgoingRequest } from '../transport/transport.ts';
-import type { RelayResult } from './attempt.ts';
+import type { CallResult } from './attempt.ts';
 
 const maxHops = 3;
 
@@ -17,11 +17,11 @@ const passed = ['accept', 'range', 'if-range', 'if-none-match', 'if-modified-sin
  * `send` makes another.
  */
 export async function followContent(
-  result: RelayResult,
+  result: CallResult,
   asked: OutgoingRequest,
   client: IncomingHttpHeaders,
-  send: (request: OutgoingRequest) => Promise<RelayResult>,
-): Promise<RelayResult> {
+  send: (request: OutgoingRequest) => Promise<CallResult>,
+): Promise<CallResult> {
   let latest = result;
   let from = new URL(asked.path, asked.origin);
   for (let hop = 0; hop < maxHops && latest.kind === 'redirected'; hop++) {

@@ -19,7 +19,7 @@ export function createRequestId(): string {
 const maxModelLength = 256;
 
 /** How a request ended for its client. */
-export interface ReplyOutcome {
+export interface ResponseOutcome {
   outcome: RequestOutcome;
   /** What the client was answered; null if it left before. */
   status: number | null;
@@ -27,7 +27,7 @@ export interface ReplyOutcome {
   errorCode: string | null;
   bytesOut: number;
   /** Content type. */
-  replyType: string;
+  responseType: string;
 }
 
 /** One attempt while it runs, with what its usage is read from. */
@@ -36,7 +36,7 @@ export interface AttemptTrace {
   /** The end of its reply. */
   tail: Tail;
   /** Content type of its reply. */
-  replyType: string;
+  responseType: string;
 }
 
 export class RequestTrace {
@@ -52,7 +52,7 @@ export class RequestTrace {
   model: string | null = null;
   stream = false;
   bytesIn = 0;
-  reply: ReplyOutcome = { outcome: 'error', status: null, errorCode: null, bytesOut: 0, replyType: '' };
+  reply: ResponseOutcome = { outcome: 'error', status: null, errorCode: null, bytesOut: 0, responseType: '' };
   readonly #method: string;
   readonly #startedMs = awakeMs();
   #queueMs: number | null = null;
@@ -103,7 +103,7 @@ export class RequestTrace {
       usageCertainty: 'none',
       costUsd: null,
     };
-    const attempt = { record, tail: new Tail(), replyType: '' };
+    const attempt = { record, tail: new Tail(), responseType: '' };
     this.attempts.push(attempt);
     this.answering = attempt;
     return attempt;

@@ -1,7 +1,7 @@
 import type { Job, JobStore } from '../jobs/job-store.ts';
 import { fieldValue, peekJson } from '../wire/json/json-peek.ts';
 import type { RouteMatch } from '../wire/routes.ts';
-import type { ReplyInspector } from './response-observer.ts';
+import type { ResponseObserver } from './response-observer.ts';
 
 interface JobContext {
   match: RouteMatch;
@@ -21,7 +21,7 @@ const firstId = /"id"\s*:\s*"([^"\\]{1,200})"/;
  * For routes that make, or end, a job: remembers who owns it as soon as its id passes by, before the client can ask for
  * it. Null for all other routes.
  */
-export function jobWatcher(jobs: JobStore, context: JobContext): ReplyInspector | null {
+export function jobWatcher(jobs: JobStore, context: JobContext): ResponseObserver | null {
   const { route, id } = context.match;
   const { job } = route;
   if (!job || job.behaviour === 'uses' || job.behaviour === 'lists') return null;
@@ -45,7 +45,7 @@ function isSuccess(status: number): boolean {
   return status >= 200 && status < 300;
 }
 
-class NewJobWatch implements ReplyInspector {
+class NewJobWatch implements ResponseObserver {
   readonly #found: (id: string) => void;
   #isWatching = false;
   #isStream = false;

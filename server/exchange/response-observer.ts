@@ -1,7 +1,7 @@
 import type { ResponseHeaders } from '../transport/transport.ts';
 
-/** Sees an upstream's reply before the client does, and changes nothing of it. */
-export interface ReplyInspector {
+/** Sees what the client gets of an upstream's response before the client does, and changes nothing of it. */
+export interface ResponseObserver {
   begin(status: number, contentType: string, headers: ResponseHeaders): void;
   take(chunk: Buffer): void;
 }

@@ -14,14 +14,16 @@ import type { Picker } from '../routing/picker.ts';
 import { type RunningAttempt, runAttempts } from '../routing/run-attempts.ts';
 import type { Target } from '../routing/snapshot.ts';
 import type { OutgoingRequest, Transport } from '../transport/transport.ts';
+import { asksForText } from '../wire/openai/asks-for-text.ts';
 import { conversationOf } from '../wire/openai/conversation-id.ts';
 import { countChoices } from '../wire/openai/count-choices.ts';
 import { mayMeanStream } from '../wire/openai/may-mean-stream.ts';
 import { watchStream } from '../wire/openai/stream-protocol.ts';
-import { type RelayResult, ReplyRelay } from './attempt.ts';
+import { wantsUsage } from '../wire/openai/wants-usage.ts';
+import { Attempt, type CallResult } from './attempt.ts';
 import type { Capture } from './capture.ts';
 import type { WantedRest } from './choose-reader.ts';
-import { ClientReply } from './client-response.ts';
+import { ClientResponse } from './client-response.ts';
 import { followContent, withoutSignature } from './content-redirect.ts';
 import type { AttemptTrace, RequestTrace } from './exchange-trace.ts';
 import { jobWatcher } from './job-watcher.ts';
@@ -32,7 +34,7 @@ import { continuedBody } from './rescue/continued-body.ts';
 import { Download } from './rescue/download.ts';
 import { mayBeRescued, mayBeResumed } from './rescue/may-be-rescued.ts';
 import { type StreamText, streamTextOf } from './rescue/stream-text.ts';
-import type { ReplyInspector } from './response-observer.ts';
+import type { ResponseObserver } from './response-observer.ts';
 import type { Sendable } from './sendable.ts';
 
 export interface AttemptsPorts {
@@ -57,17 +59,17 @@ const drainMs = 60_000;
 const unreadMs = 10 * 60_000;
 
 export class UpstreamAttempts {
-  readonly client: ClientReply;
+  readonly client: ClientResponse;
   readonly #options: AttemptsOptions;
   readonly #callPlan: CallPlan;
   readonly #call: OutgoingCall;
-  readonly #running = new Set<ReplyRelay>();
+  readonly #running = new Set<Attempt>();
   readonly #gone = Promise.withResolvers<void>();
   /** Null where no other target is to go on with a stream that breaks. */
   readonly #text: StreamText | null;
   /** Null where a file that breaks off is not gone on with. */
   readonly #download: Download | null;
-  #answer: ReplyRelay | undefined;
+  #answer: Attempt | undefined;
   /** The client has the beginning of an answer, and nobody is bringing the rest yet. */
   #isBroken = false;
   /** Those that answered otherwise than the broken stream, and can be asked to go on from there. */
@@ -79,7 +81,7 @@ export class UpstreamAttempts {
     this.#options = options;
     this.#callPlan = callPlan;
     this.#call = call;
-    this.client = new ClientReply({
+    this.client = new ClientResponse({
       response,
       requestId: trace.id,
       keepAliveMs: settings.keepAliveCommentMs,
@@ -123,25 +125,25 @@ export class UpstreamAttempts {
   clientLeft(): void {
     this.#hasLeft = true;
     const mayDrain = this.#call.group.policy.onClientGone === 'drain';
-    for (const relay of this.#running) relay.clientLeft(mayDrain ? drainMs : 0);
+    for (const attempt of this.#running) attempt.clientLeft(mayDrain ? drainMs : 0);
     this.client.left();
     this.#gone.resolve();
   }
 
   #start(next: NextAttempt): RunningAttempt {
-    const attempt = this.#options.trace.attempt(next.target, next.credential?.id ?? null, next.cause);
-    let relay: ReplyRelay | undefined;
-    const sent = (latest: ReplyRelay) => {
-      relay = latest;
+    const trace = this.#options.trace.attempt(next.target, next.credential?.id ?? null, next.cause);
+    let attempt: Attempt | undefined;
+    const sent = (latest: Attempt) => {
+      attempt = latest;
     };
     return {
-      record: attempt.record,
-      result: this.#attempt(next, attempt, sent),
-      hasBegun: () => relay?.hasBegun ?? false,
+      record: trace.record,
+      result: this.#attempt(next, trace, sent),
+      hasBegun: () => attempt?.hasBegun ?? false,
     };
   }
 
-  async #attempt(next: NextAttempt, trace: AttemptTrace, sent: (relay: ReplyRelay) => void): Promise<AttemptResult> {
+  async #attempt(next: NextAttempt, trace: AttemptTrace, sent: (attempt: Attempt) => void): Promise<AttemptResult> {
     const { target, credential } = next;
     const { request: client } = this.#options;
     const { match, body } = this.#call;
@@ -153,9 +155,9 @@ export class UpstreamAttempts {
       return { kind: 'given-up' };
     }
     const send = (request: OutgoingRequest) => {
-      const relay = this.#relay(next, trace, sendable.usageAsked);
-      sent(relay);
-      return this.#follow(relay, request);
+      const attempt = this.#open(next, trace, sendable.usageAsked);
+      sent(attempt);
+      return this.#follow(attempt, request);
     };
     const request = outgoingRequest(client, this.#call, { target, credential, sendable });
     const rest = this.#download?.restHeaders();
@@ -187,29 +189,32 @@ export class UpstreamAttempts {
     return { ...sendable, length: body.length, open: () => body };
   }
 
-  async #follow(relay: ReplyRelay, request: OutgoingRequest): Promise<RelayResult> {
-    this.#running.add(relay);
-    relay.attach(this.#options.ports.transport.send(request, relay));
-    const result = await relay.result;
-    this.#running.delete(relay);
+  async #follow(attempt: Attempt, request: OutgoingRequest): Promise<CallResult> {
+    this.#running.add(attempt);
+    attempt.attach(this.#options.ports.transport.send(request, attempt));
+    const result = await attempt.result;
+    this.#running.delete(attempt);
     return result;
   }
 
-  #relay(next: NextAttempt, trace: AttemptTrace, stripUsage: boolean): ReplyRelay {
+  #open(next: NextAttempt, trace: AttemptTrace, stripUsage: boolean): Attempt {
     const { group, match, body } = this.#call;
     const { route } = match;
     const { id, timeouts } = next.target.provider;
     const isStreamFit = mayMeanStream(body);
-    const relay: ReplyRelay = new ReplyRelay({
+    const attempt: Attempt = new Attempt({
       client: this.client,
       trace,
       target: next.target,
       credential: next.credential,
-      route,
-      method: this.#options.request.method ?? route.method,
-      body,
-      needs: {
+      asked: {
+        route,
+        method: this.#options.request.method ?? route.method,
         isStreamAsked: body.fields.stream && route.stream !== undefined,
+        isTextAsked: asksForText(route, body),
+      },
+      wantsUsage: () => wantsUsage(body),
+      needs: {
         isStreamFit,
         choices: isStreamFit ? countChoices(route, body) : 1,
         stripUsage,
@@ -219,10 +224,10 @@ export class UpstreamAttempts {
       },
       timeouts: group.timeouts.get(id) ?? timeouts,
       number: this.#options.trace.attempts.length,
-      claim: () => this.#claim(relay, trace, next),
-      inspectors: () => this.#inspectors(next),
+      claim: () => this.#claim(attempt, trace, next),
+      observers: () => this.#observers(next),
     });
-    return relay;
+    return attempt;
   }
 
   #rest(next: NextAttempt): WantedRest | null {
@@ -257,24 +262,24 @@ export class UpstreamAttempts {
   }
 
   /** The first that has something to say is the answer. */
-  #claim(relay: ReplyRelay, trace: AttemptTrace, { target, credential }: NextAttempt): boolean {
+  #claim(attempt: Attempt, trace: AttemptTrace, { target, credential }: NextAttempt): boolean {
     if (this.#answer) return false;
-    if (relay.status < 400) this.#options.ports.picker.answers(target, credential?.id ?? null);
-    this.#answer = relay;
+    if (attempt.status < 400) this.#options.ports.picker.answers(target, credential?.id ?? null);
+    this.#answer = attempt;
     this.#options.trace.answering = trace;
-    for (const other of this.#running) if (other !== relay) other.giveUp();
+    for (const other of this.#running) if (other !== attempt) other.giveUp();
     return true;
   }
 
   /** One watches for the id of a new job, one keeps the reply's beginning where the group wants that. */
-  #inspectors(next: NextAttempt): ReplyInspector[] {
+  #observers(next: NextAttempt): ResponseObserver[] {
     const { ports, capture } = this.#options;
     // The rest of a response bears the id of the first, which is none to whoever brings it.
     if (this.#isBroken) return capture ? [capture] : [];
     const { match, body } = this.#call;
     const watch = jobWatcher(ports.jobs, { match, store: body.fields.store, owner: this.#owner(next) });
     capture?.restart(next.credential);
-    return [watch, capture].filter((inspector) => inspector !== null);
+    return [watch, capture].filter((observer) => observer !== null);
   }
 
   /** Nobody answered. Where comments have promised a stream, it is told in the stream's own form. */
@@ -282,10 +287,12 @@ export class UpstreamAttempts {
     const { response, settings, trace } = this.#options;
     const { stream } = this.#call.match.route;
     const attempts = trace.attempts.length;
-    if (this.#isBroken && word.kind === 'error') {
+    const ownEvent = this.#isBroken && word.kind === 'answer' ? word.answer.event : undefined;
+    if (ownEvent) this.client.fail(errorCodeOf(word), ownEvent);
+    else if (this.#isBroken && word.kind === 'error') {
       this.client.breakOff(word.error, this.#text?.errorEvent(word.error.toBody().error) ?? null);
     } else if (this.client.hasBegun && stream) {
-      this.client.fail(errorCodeOf(word), watchStream(stream).errorEvent(errorBodyOf(word)));
+      this.client.fail(errorCodeOf(word), Buffer.from(watchStream(stream).errorEvent(errorBodyOf(word))));
     } else if (word.kind === 'answer') this.client.relay(word.answer, attempts);
     else {
       if (settings.replyHeaders) response.setHeader('x-sluice-attempts', attempts);

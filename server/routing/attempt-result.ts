@@ -15,6 +15,8 @@ export interface HeldAnswer extends UpstreamAnswer {
   provider: string;
   /** Its error's own name, without any secret. */
   errorCode: string | null;
+  /** The same as an event, with its blank line, where it came in a stream. */
+  event?: Buffer;
 }
 
 /** What the client is told of a failure if nobody does better. */

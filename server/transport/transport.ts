@@ -39,7 +39,7 @@ export interface OutgoingRequest {
 export type ResponseHeaders = Readonly<Record<string, string | string[] | undefined>>;
 
 /** What a reply's reader is told; exactly one of `onEnd` and `onError` comes last. */
-export interface ReplyHandler {
+export interface ResponseHandler {
   /** The connection stands and the request is being sent. */
   onSending?(): void;
   /** The request's last byte is out. */
@@ -52,7 +52,7 @@ export interface ReplyHandler {
 }
 
 /** Held by whoever reads the reply: back-pressure and giving up. */
-export interface Exchange {
+export interface UpstreamCall {
   pause(): void;
   resume(): void;
   /** Closes the connection to the upstream at once; `onError` follows with fault `aborted`; does nothing once the reply has ended. */
@@ -63,7 +63,7 @@ export interface Exchange {
 type DecidedProxyChain = ProxyChain & { by: DecidedBy };
 
 export interface Transport {
-  send(request: OutgoingRequest, handler: ReplyHandler): Exchange;
+  send(request: OutgoingRequest, handler: ResponseHandler): UpstreamCall;
   /** The proxies that requests to `origin` go through, as they are tried. `choice` as in `OutgoingRequest.proxy`. */
   chainTo(origin: string, choice: string): Promise<DecidedProxyChain>;
   /**
@@ -79,7 +79,7 @@ export function createTransport(options: TransportOptions = {}): Transport {
   const ways = createWays(proxies, options.authorities ?? nodesOwn);
   return {
     send(request, handler) {
-      const exchange = new UpstreamExchange(handler, request.timeouts);
+      const exchange = new UndiciCall(handler, request.timeouts);
       try {
         const way = ways.wayFor(request);
         if (way instanceof Promise) void dispatchLater(way, request, exchange);
@@ -105,7 +105,7 @@ const nodesOwn: Authorities = {
   view: async () => ({ files: [], system: null, problem: null }),
 };
 
-async function dispatchLater(way: Promise<Way>, request: OutgoingRequest, exchange: UpstreamExchange): Promise<void> {
+async function dispatchLater(way: Promise<Way>, request: OutgoingRequest, exchange: UndiciCall): Promise<void> {
   try {
     const found = await way;
     if (!exchange.isDone) dispatch(found, request, exchange);
@@ -114,14 +114,14 @@ async function dispatchLater(way: Promise<Way>, request: OutgoingRequest, exchan
   }
 }
 
-function dispatch({ pool, pathPrefix, headers }: Way, request: OutgoingRequest, exchange: UpstreamExchange): void {
+function dispatch({ pool, pathPrefix, headers }: Way, request: OutgoingRequest, exchange: UndiciCall): void {
   pool.dispatch(
     {
       path: pathPrefix + request.path,
       method: request.method,
       headers: pathPrefix ? { ...request.headers, ...headers } : request.headers,
       body: request.body,
-      // undici's own clock is only good to about a second: `UpstreamExchange` has one of its own.
+      // undici's own clock is only good to about a second: `UndiciCall` has one of its own.
       headersTimeout: 0,
       bodyTimeout: 0,
     },
@@ -129,11 +129,11 @@ function dispatch({ pool, pathPrefix, headers }: Way, request: OutgoingRequest, 
   );
 }
 
-const handOn = (exchange: UpstreamExchange) => exchange.handOn();
+const handOn = (exchange: UndiciCall) => exchange.handOn();
 
-/** One request at the upstream: undici's handler on one side, `ReplyHandler` on the other. */
-class UpstreamExchange implements Dispatcher.DispatchHandler, Exchange {
-  #handler: ReplyHandler;
+/** One request at the upstream: undici's handler on one side, `ResponseHandler` on the other. */
+class UndiciCall implements Dispatcher.DispatchHandler, UpstreamCall {
+  #handler: ResponseHandler;
   #controller: Dispatcher.DispatchController | undefined;
   #abortReason: TransportError | undefined;
   #headersSeen = false;
@@ -145,7 +145,7 @@ class UpstreamExchange implements Dispatcher.DispatchHandler, Exchange {
   #silenceTimer: AwakeTimer | undefined;
   #totalTimer: AwakeTimer | undefined;
 
-  constructor(handler: ReplyHandler, timeouts: PhaseLimits) {
+  constructor(handler: ResponseHandler, timeouts: PhaseLimits) {
     this.#handler = handler;
     this.#timeouts = timeouts;
     const { totalMs } = timeouts;

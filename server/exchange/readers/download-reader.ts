@@ -1,32 +1,30 @@
 import type { TransportError } from '../../transport/transport-error.ts';
 import type { Download } from '../rescue/download.ts';
 import { brokenBy } from './broken-off.ts';
-import type { AttemptHost, ReplyBody } from './response-reader.ts';
+import { brokenTransport, type ResponseReader, type Steps } from './response-reader.ts';
 
 /** A file, or the rest of one, that passes as it comes; what is left where it breaks off may be had from another attempt. */
-export class DownloadedReply implements ReplyBody {
-  readonly #host: AttemptHost;
+export class DownloadReader implements ResponseReader {
   readonly #download: Download;
+  #hasBegun = false;
 
-  constructor(host: AttemptHost, download: Download) {
-    this.#host = host;
+  constructor(download: Download) {
     this.#download = download;
   }
 
-  take(chunk: Buffer): void {
-    if (!this.#host.hasBegun && !this.#host.begin()) return;
+  read(chunk: Buffer): Steps {
+    this.#hasBegun = true;
     this.#download.took(chunk.length);
-    this.#host.write(chunk);
+    return [{ kind: 'pass', bytes: chunk }];
   }
 
-  end(): void {
-    this.#host.complete();
+  end(): Steps {
+    return [{ kind: 'complete' }];
   }
 
-  fail(error: TransportError): void {
-    if (!this.#host.hasBegun) this.#host.failTransport(error);
-    else if (this.isComplete()) this.#host.complete();
-    else this.#host.giveOver(brokenBy(error));
+  fail(error: TransportError): Steps {
+    if (!this.#hasBegun) return [brokenTransport(error)];
+    return [this.isComplete() ? { kind: 'complete' } : { kind: 'hand-over', error: brokenBy(error) }];
   }
 
   isComplete(): boolean {

@@ -1,57 +1,55 @@
-import { AwakeTimer } from '../../awake-clock.ts';
 import { isObject } from '../../contract/is-object.ts';
 import { classifyAnswer, type Failure } from '../../routing/classify-failure.ts';
 import type { ResponseHeaders } from '../../transport/transport.ts';
-import type { ReplyBody, ReplyHost } from './response-reader.ts';
+import {
+  type Asked,
+  damagedBy,
+  failWith,
+  nothingYet,
+  type ResponseHead,
+  type ResponseReader,
+  type Steps,
+} from './response-reader.ts';
 
 /** Longer than any error of a service; what is not over by then is no error but a fault. */
 const maxBytes = 1024 * 1024;
-/** The status says already that it has failed, so nobody waits long for the reason. */
-const patienceMs = 5_000;
 
-/** An answer with a status from 400 on: held whole, since another target may do better. */
-export class RefusedReply implements ReplyBody {
-  readonly #host: ReplyHost;
-  readonly #patience: AwakeTimer;
+/** A response with a status from 400 on: held whole, since another target may do better. */
+export class ErrorReader implements ResponseReader {
+  readonly #asked: Asked;
+  readonly #head: ResponseHead;
   readonly #chunks: Buffer[] = [];
   #bytes = 0;
 
-  constructor(host: ReplyHost) {
-    this.#host = host;
-    this.#patience = new AwakeTimer(() => this.fail(), patienceMs);
+  constructor(asked: Asked, head: ResponseHead) {
+    this.#asked = asked;
+    this.#head = head;
   }
 
-  take(chunk: Buffer): void {
+  read(chunk: Buffer): Steps {
     this.#chunks.push(chunk);
     this.#bytes += chunk.length;
-    if (this.#bytes > maxBytes) this.fail();
+    return this.#bytes > maxBytes ? this.fail() : nothingYet;
   }
 
-  end(): void {
-    const { status, headers } = this.#host;
-    const failure = this.#classify();
-    const body = unwrapped(Buffer.concat(this.#chunks));
-    const told = { ...headers, ...waitHeader(failure, headers), 'content-length': String(body.length) };
-    this.#host.refuse(failure, { status, headers: told, body });
+  end(): Steps {
+    const { status, headers } = this.#head;
+    const body = Buffer.concat(this.#chunks);
+    const failure = this.#classify(body);
+    const passing = unwrapped(body);
+    const told = { ...headers, ...waitHeader(failure, headers), 'content-length': String(passing.length) };
+    return [failWith({ kind: 'answer', failure, answer: { status, headers: told, body: passing } })];
   }
 
   /** Without its end it cannot be relayed, but what came of it may say why. */
-  fail(): void {
-    this.#host.damaged(`answered with status ${this.#host.status} and did not end its answer`, this.#classify());
+  fail(): Steps {
+    const what = `answered with status ${this.#head.status} and did not end its answer`;
+    return [damagedBy(what, this.#classify(Buffer.concat(this.#chunks)))];
   }
 
-  isComplete(): boolean {
-    return false;
-  }
-
-  dispose(): void {
-    this.#patience.clear();
-  }
-
-  #classify(): Failure {
-    const { status, headers, route } = this.#host;
-    const body = Buffer.concat(this.#chunks).toString('utf8');
-    return classifyAnswer({ status, headers, body, isAboutJob: route.model === 'none' });
+  #classify(body: Buffer): Failure {
+    const isAboutJob = this.#asked.route.model === 'none';
+    return classifyAnswer({ ...this.#head, body: body.toString('utf8'), isAboutJob });
   }
 }
 

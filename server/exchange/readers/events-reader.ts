@@ -4,8 +4,9 @@
  * without those that no client could read, and with an end that can be told from a break.
  */
 import type { GatewayError } from '../../contract/errors.ts';
+import type { ResponseHeaders } from '../../transport/transport.ts';
 import type { TransportError } from '../../transport/transport-error.ts';
-import { type FirstError, refuseWith, sayingOf, tellsOfWork } from '../../wire/openai/first-event.ts';
+import { sayingOf, tellsOfWork } from '../../wire/openai/first-event.ts';
 import {
   kindOfRest,
   type StreamClose,
@@ -15,15 +16,24 @@ import {
   watchStream,
 } from '../../wire/openai/stream-protocol.ts';
 import { withoutUsage } from '../../wire/openai/usage-stripper.ts';
-import { readBeginning, readEvent, type StreamEvent, writeEvent } from '../../wire/sse-event.ts';
+import { readBeginning, readEvent, type StreamEvent } from '../../wire/sse-event.ts';
 import { SseGate } from '../../wire/sse-gate.ts';
 import { maxEventBytes, type StreamText } from '../rescue/stream-text.ts';
 import { brokenBy, endedEarly } from './broken-off.ts';
+import { type ErrorEvent, refusalOf } from './error-event.ts';
 import { beginsLikeAnEvent } from './event-beginning.ts';
 import { KnownEvents } from './known-events.ts';
-import type { AttemptHost, ReplyBody } from './response-reader.ts';
+import {
+  brokenTransport,
+  damagedBy,
+  failWith,
+  nothingYet,
+  type ResponseReader,
+  type Step,
+  type Steps,
+} from './response-reader.ts';
 
-interface StreamOptions {
+interface EventsOptions {
   protocol: StreamProtocol;
   /** How many answers a chat stream brings beside one another. */
   choices: number;
@@ -31,29 +41,34 @@ interface StreamOptions {
   stripUsage: boolean;
   /** Keeps what the client has, so that another target can go on with it; null where none is to. */
   text: StreamText | null;
+  /** Of the response. */
+  headers: ResponseHeaders;
 }
 
 /** What may come before the first content; more is passed on, whatever it is. */
 const maxBytesBeforeContent = 256 * 1024;
 
-export class StreamedReply implements ReplyBody {
-  readonly #host: AttemptHost;
-  readonly #options: StreamOptions;
+export class EventsReader implements ResponseReader {
+  readonly #options: EventsOptions;
   readonly #gate: SseGate;
   readonly #watch: StreamWatch;
   readonly #known: KnownEvents;
+  /** What the bytes at hand have come to so far. */
+  #steps: Step[] = [];
   #hasContent = false;
+  /** The client gets what comes. */
+  #isPassing = false;
   /** The latest event says something; so did one of those that came with it. */
   #isContent = false;
   #hasSaid = false;
-  #error: FirstError | undefined;
+  #error: ErrorEvent | undefined;
+  #isOver = false;
   #held: Buffer[] = [];
   #heldBytes = 0;
   /** The same, to be kept if they become the client's. */
   #heldEvents: (StreamEvent | null)[] = [];
 
-  constructor(host: AttemptHost, options: StreamOptions) {
-    this.#host = host;
+  constructor(options: EventsOptions) {
     this.#options = options;
     const { protocol, choices, text } = options;
     this.#watch = watchStream(protocol, choices);
@@ -65,24 +80,26 @@ export class StreamedReply implements ReplyBody {
     });
   }
 
-  take(chunk: Buffer): void {
+  read(chunk: Buffer): Steps {
     this.#gate.push(chunk);
     if (this.#hasSaid || this.#known.hasSaid || this.#gate.insideEvent) this.#progressed();
-    if (this.#host.hasBegun) this.#host.insideEvent(this.#gate.insideEvent);
-    if (this.#error) this.#failWith(this.#error);
+    if (this.#error && !this.#isOver) this.#failWith(this.#error);
+    return this.#taken();
   }
 
-  end(): void {
+  end(): Steps {
     const close = this.#takeRest();
-    if (this.#host.isOver) return;
-    if (this.#host.hasBegun && !this.#error) this.#close(this.#ending(close), endedEarly);
+    if (this.#isOver) return this.#taken();
+    if (this.#isPassing && !this.#error) this.#close(this.#ending(close), endedEarly);
     else if (this.#error) this.#failWith(this.#error);
-    else this.#host.damaged('ended the stream before it said anything');
+    else this.#finish(damagedBy('ended the stream before it said anything'));
+    return this.#taken();
   }
 
-  fail(error: TransportError): void {
-    if (!this.#host.hasBegun) this.#host.failTransport(error);
-    else this.#close(this.#ending('cut'), () => brokenBy(error));
+  fail(error: TransportError): Steps {
+    if (this.#isPassing) this.#close(this.#ending('cut'), () => brokenBy(error));
+    else this.#finish(brokenTransport(error));
+    return this.#taken();
   }
 
   isComplete(): boolean {
@@ -93,22 +110,38 @@ export class StreamedReply implements ReplyBody {
     return this.#watch.mayGoOn;
   }
 
+  get isInsideEvent(): boolean {
+    return this.#gate.insideEvent;
+  }
+
+  #taken(): Steps {
+    const steps = this.#steps;
+    if (steps.length === 0) return nothingYet;
+    this.#steps = [];
+    return steps;
+  }
+
+  #finish(last: Step): void {
+    this.#isOver = true;
+    this.#steps.push(last);
+  }
+
   #passEvent(bytes: Buffer): Buffer | null {
     const event = readEvent(bytes.toString('utf8'));
-    if (!event) this.#host.droppedEvent();
+    if (!event) this.#steps.push(dropped);
     const passing = event && this.#look(bytes, event);
     if (!event || !passing) return null;
     // At once, so that those like it in the same chunk are known already.
     if (this.#hasContent) this.#begin();
     const text = this.#keep(event);
-    if (this.#isContent && this.#host.hasBegun) this.#known.learn({ bytes, passing, text });
+    if (this.#isContent && this.#isPassing) this.#known.learn({ bytes, passing, text });
     return passing;
   }
 
   /** An event too large to be held is a picture. */
   #passBeginning(bytes: Buffer): Buffer {
     if (!this.#hasContent && !beginsLikeAnEvent(bytes)) {
-      this.#host.damaged('sent something that is no stream of events');
+      this.#finish(damagedBy('sent something that is no stream of events'));
       return bytes;
     }
     this.#saysContent();
@@ -120,13 +153,13 @@ export class StreamedReply implements ReplyBody {
 
   /** What of it is to be sent. */
   #look(bytes: Buffer, event: StreamEvent): Buffer | null {
-    if (!this.#error) this.#listen(event);
+    if (!this.#error) this.#listen(event, bytes);
     if (this.#error) return null;
     this.#watch.note(event);
     return this.#options.stripUsage ? withoutUsage(bytes) : bytes;
   }
 
-  #listen(event: StreamEvent): void {
+  #listen(event: StreamEvent, bytes: Buffer): void {
     const saying = sayingOf(event, this.#options.protocol);
     this.#isContent = saying.kind === 'content';
     if (this.#isContent) this.#saysContent();
@@ -134,7 +167,7 @@ export class StreamedReply implements ReplyBody {
     // An error after content is passed on, unless another target may go on in its place.
     const isHeard = !this.#hasContent || this.#options.text !== null;
     if (saying.kind !== 'error' || !isHeard) return;
-    this.#error = { error: saying.error, event };
+    this.#error = { error: saying.error, data: event.data, bytes: Buffer.from(bytes) };
     this.#known.forget();
   }
 
@@ -142,39 +175,44 @@ export class StreamedReply implements ReplyBody {
     this.#hasSaid = true;
     if (this.#hasContent) return;
     this.#hasContent = true;
-    this.#host.contentCame();
+    this.#steps.push({ kind: 'content' });
   }
 
   #progressed(): void {
     this.#hasSaid = false;
     this.#known.hasSaid = false;
-    this.#host.progressed();
+    this.#steps.push(alive);
   }
 
   /** Returns what the event adds to the text; null where none is kept. */
   #keep(event: StreamEvent | null): string | null {
     const { text } = this.#options;
-    if (text && this.#host.hasBegun) return text.take(event);
+    if (text && this.#isPassing) return text.take(event);
     if (text) this.#heldEvents.push(event);
     return null;
   }
 
   #begin(): void {
-    if (this.#host.hasBegun || this.#host.isOver || !this.#host.begin()) return;
+    if (this.#isPassing) return;
+    this.#isPassing = true;
     for (const event of this.#heldEvents) this.#options.text?.take(event);
     this.#heldEvents = [];
   }
 
   #deliver(bytes: Buffer): void {
-    if (this.#host.isOver) return;
-    if (this.#host.hasBegun && this.#held.length === 0) {
-      this.#host.write(bytes);
+    if (this.#isOver) return;
+    if (this.#isPassing && this.#held.length === 0) {
+      this.#pass(bytes);
       return;
     }
     this.#held.push(bytes);
     this.#heldBytes += bytes.length;
     if (this.#heldBytes > maxBytesBeforeContent) this.#begin();
-    if (this.#host.hasBegun) this.#release();
+    if (this.#isPassing) this.#release();
+  }
+
+  #pass(bytes: Buffer): void {
+    this.#steps.push({ kind: 'pass', bytes });
   }
 
   /** In one write, as it would have come. */
@@ -182,7 +220,7 @@ export class StreamedReply implements ReplyBody {
     const [first] = this.#held;
     const all = first && this.#held.length === 1 ? first : Buffer.concat(this.#held);
     this.#held = [];
-    this.#host.write(all);
+    this.#pass(all);
   }
 
   /** What follows the last blank line is sent only where the stream has ended well: it may be a mere piece of an event. */
@@ -194,8 +232,8 @@ export class StreamedReply implements ReplyBody {
     const event = kind === 'event' ? readEvent(rest.toString('utf8')) : null;
     const passing = event ? this.#look(rest, event) : rest;
     if (!passing) return close;
-    if (this.#host.hasBegun) {
-      if (this.#ending(close)) this.#host.write(passing);
+    if (this.#isPassing) {
+      if (this.#ending(close)) this.#pass(passing);
     } else if (event && this.#hasContent) this.#takeOnlyContent(passing, close);
     return close;
   }
@@ -204,31 +242,32 @@ export class StreamedReply implements ReplyBody {
   #takeOnlyContent(last: Buffer, close: StreamClose): void {
     this.#held.push(last);
     if (this.#ending(close)) this.#begin();
-    if (this.#host.hasBegun) this.#release();
+    if (this.#isPassing) this.#release();
   }
 
-  /** After content it is passed on after all, where nobody else can go on. */
-  #failWith(error: FirstError): void {
-    if (!this.#host.hasBegun || this.#options.text?.read()) {
-      refuseWith(this.#host, error);
+  /** After content it is passed on as it came, where nobody else can go on. */
+  #failWith(error: ErrorEvent): void {
+    if (!this.#isPassing || this.#options.text?.read()) {
+      this.#finish(failWith(refusalOf(error, this.#options.headers)));
       return;
     }
-    this.#host.write(Buffer.from(writeEvent(error.event)));
-    this.#host.completeWithError();
+    this.#pass(error.bytes);
+    this.#finish({ kind: 'complete', hasFailed: true });
   }
 
   #close(ending: StreamEnd | null, whyBroken: () => GatewayError): void {
-    if (ending === 'complete') this.#host.complete();
-    else if (ending === 'failed') this.#host.completeWithError();
-    else this.#breakOff(whyBroken());
+    if (ending === 'complete') this.#finish({ kind: 'complete' });
+    else if (ending === 'failed') this.#finish({ kind: 'complete', hasFailed: true });
+    else this.#finish(this.#broken(whyBroken()));
   }
 
-  #breakOff(error: GatewayError): void {
+  #broken(error: GatewayError): Step {
     const soFar = this.#gate.insideEvent ? null : (this.#options.text?.read() ?? null);
     // Nothing is missing but the end itself.
-    if (soFar?.isFinished) this.#host.complete(doneEvent);
-    else if (soFar) this.#host.giveOver(error);
-    else this.#host.breakOff(error, this.#gate.insideEvent ? null : this.#watch.errorEvent(error.toBody().error));
+    if (soFar?.isFinished) return { kind: 'complete', bytes: doneEvent };
+    if (soFar) return { kind: 'hand-over', error };
+    const event = this.#gate.insideEvent ? null : this.#watch.errorEvent(error.toBody().error);
+    return { kind: 'break', error, event };
   }
 
   /** An event of which only the beginning has been sent is no end yet. */
@@ -237,4 +276,6 @@ export class StreamedReply implements ReplyBody {
   }
 }
 
+const alive: Step = { kind: 'alive' };
+const dropped: Step = { kind: 'dropped' };
 const doneEvent = Buffer.from('data: [DONE]\n\n');

@@ -1,3 +1,7 @@
+/**
+ * A reader is given the bytes of one upstream response and answers with steps: what the bytes mean for the attempt. It
+ * holds no attempt, no socket and no timer, and calls nobody; `attempt.ts` alone acts on its steps.
+ */
 import type { GatewayError } from '../../contract/errors.ts';
 import type { UpstreamAnswer } from '../../routing/attempt-result.ts';
 import type { Failure } from '../../routing/classify-failure.ts';
@@ -5,68 +9,80 @@ import type { ResponseHeaders } from '../../transport/transport.ts';
 import type { TransportError } from '../../transport/transport-error.ts';
 import type { InferenceRoute } from '../../wire/routes.ts';
 
-/** Reads the body of one upstream's reply, and decides when it is the client's. Exactly one of `end` and `fail` comes last. */
-export interface ReplyBody {
-  take(chunk: Buffer): void;
-  end(): void;
-  fail(error: TransportError): void;
-  /** The client has all there was to have, although the upstream has not ended yet. */
-  isComplete(): boolean;
-  /** It is complete as far as can be seen, but more may follow. Absent: what is complete never goes on. */
-  mayGoOn?(): boolean;
-  /** The attempt is over, whoever ended it. */
-  dispose?(): void;
-}
-
-/** The attempt that a body belongs to, as its reader sees it. */
-export interface ReplyHost {
-  readonly status: number;
-  readonly headers: ResponseHeaders;
-  readonly route: InferenceRoute;
+/** What a response answers, as far as its reader has to know. */
+export interface Asked {
+  route: InferenceRoute;
   /** Of the client's request. */
-  readonly method: string;
-  readonly isStreamAsked: boolean;
+  method: string;
+  isStreamAsked: boolean;
   /** A transcript was asked for as text or subtitles. */
-  readonly isTextAsked: boolean;
-  readonly isOver: boolean;
-  /** Some of it is with the client, so that no other attempt can be the answer. */
-  readonly hasBegun: boolean;
-  /** Makes this attempt the answer, and sends its head. False if that cannot be any more: then the attempt is over. */
-  begin(): boolean;
-  /** Nothing that came is content yet: it has to follow within `firstContentMs`. */
-  awaitContent(): void;
-  /** It is here. */
-  contentCame(): void;
-  /** More of use came. Once told, more has to follow, within `firstContentMs` or `idleMs`, whichever is longer. */
-  progressed(): void;
-  /** Of a whole reply: the client asked for a stream, and gets the same as one. False where there is no need or no way. */
-  passAsStream(whole: Buffer): boolean;
-  /** It is a stream of events under another name, of which this is the beginning. */
-  readAsStream(beginning: Buffer): void;
-  /** It is JSON under another name, in which SDKs would see a mere text. */
-  callJson(): void;
-  /** Only after `begin`. */
-  write(bytes: Buffer): void;
-  /** The client has the whole answer with these bytes. Only after `begin`. */
-  complete(last?: Buffer): void;
-  /** The same, but the upstream has told it of an error at the end. */
-  completeWithError(): void;
-  /** The client gets nothing of it, unless nobody does better: then this answer. */
-  refuse(failure: Failure, answer: UpstreamAnswer): void;
-  /** The client gets nothing of it. `what` follows "Provider … ", for a person. */
-  damaged(what: string, failure?: Failure): void;
-  failTransport(error: TransportError): void;
-  /** The client has its beginning and is told that there is no more: by this event, or by a connection that breaks (null). */
-  breakOff(error: GatewayError, event: string | null): void;
+  isTextAsked: boolean;
 }
 
-/** The same for a reply whose rest another attempt can bring: a stream, or a file. */
-export interface AttemptHost extends ReplyHost {
-  droppedEvent(): void;
-  /** The client has the beginning; what is left may be had from another target. Else it is told of this error. */
-  giveOver(error: GatewayError): void;
-  /** It says something else than what the client has of another stream. */
-  diverged(): void;
-  /** Half an event is with the client, or no longer. */
-  insideEvent(isInside: boolean): void;
+/** Status and headers of an upstream response. */
+export interface ResponseHead {
+  status: number;
+  headers: ResponseHeaders;
 }
+
+/** Why an attempt failed. */
+export type FailureReason =
+  /** `event`: the error as it stood in the stream, with its blank line, where it came in one. */
+  | { kind: 'answer'; failure: Failure; answer: UpstreamAnswer; event?: Buffer }
+  /** `what` follows "Provider … ", for a person. */
+  | { kind: 'damage'; what: string; failure?: Failure }
+  | { kind: 'transport'; error: TransportError }
+  /** It says something else than what the client has of the stream that broke. */
+  | { kind: 'divergence' };
+
+/** One thing that a reader found. `fail`, `hand-over`, `break`, `complete` and `reread` are the last of their reader. */
+export type Step =
+  /** Nothing of the answer is here yet: it has to come within `firstContentMs`. */
+  | { kind: 'wait' }
+  /** The first of the answer is here. */
+  | { kind: 'content' }
+  /** More of use came; more has to follow. */
+  | { kind: 'alive' }
+  /** An event that no client could parse was left out. */
+  | { kind: 'dropped' }
+  /** Headers for the client that differ from the upstream's. Before any `pass`. */
+  | { kind: 'headers'; headers: ResponseHeaders }
+  /** Bytes for the client. The first of them make this attempt the answer. */
+  | { kind: 'pass'; bytes: Buffer }
+  /** It is something else than its headers say: to be read again from these bytes. `isWhole`: nothing follows them. */
+  | { kind: 'reread'; headers: ResponseHeaders; bytes: Buffer; isWhole: boolean }
+  /** The client has the whole answer with these bytes. `hasFailed`: its own last word is an error, which the client has. */
+  | { kind: 'complete'; bytes?: Buffer; hasFailed?: true }
+  /** The attempt is of no use, or of no more. */
+  | { kind: 'fail'; reason: FailureReason }
+  /** The client has the beginning; another attempt may bring the rest. Else it is told of this error. */
+  | { kind: 'hand-over'; error: GatewayError }
+  /** The client has the beginning and nobody can go on: this event tells it so, or a connection that breaks (null). */
+  | { kind: 'break'; error: GatewayError; event: string | null };
+
+export type Steps = readonly Step[];
+
+/** Of one response. Exactly one of `end` and `fail` comes last. */
+export interface ResponseReader {
+  read(chunk: Buffer): Steps;
+  /** A promise where the body has to be decompressed first. */
+  end(): Steps | Promise<Steps>;
+  fail(error: TransportError): Steps;
+  /** The client has all there was to have, although the upstream has not ended yet. */
+  isComplete?(): boolean;
+  /** It is complete as far as can be seen, but more may follow. */
+  mayGoOn?(): boolean;
+  /** Half an event is with the client: nothing can be put in. */
+  readonly isInsideEvent?: boolean;
+  /** What the upstream calls the answer that it brings the rest of, where it can be asked for later. */
+  readonly responseId?: string | null;
+}
+
+export const nothingYet: Steps = [];
+
+export const failWith = (reason: FailureReason): Step => ({ kind: 'fail', reason });
+
+export const damagedBy = (what: string, failure?: Failure): Step =>
+  failWith({ kind: 'damage', what, ...(failure && { failure }) });
+
+export const brokenTransport = (error: TransportError): Step => failWith({ kind: 'transport', error });

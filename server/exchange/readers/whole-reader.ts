@@ -1,17 +1,28 @@
 /**
- * A reply that is no stream, held until all of it is there, so that one that is cut, stalls or is damaged can be had from
+ * A response that is no stream, held until all of it is there, so that one that is cut, stalls or is damaged can be had from
  * another target. One that is too long for that passes as it comes, from the moment that is known.
  */
 import { promisify } from 'node:util';
 import { brotliDecompress, gunzip, inflate } from 'node:zlib';
 import type { Capability } from '../../contract/capability.ts';
 import { classifyAnswer, type Failure, fleetingFailure } from '../../routing/classify-failure.ts';
+import type { ResponseHeaders } from '../../transport/transport.ts';
 import type { TransportError } from '../../transport/transport-error.ts';
-import { formatOf, judgeWhole, mayGoOn, type ReplyFormat } from '../../wire/openai/judge-whole.ts';
+import { formatOf, judgeWhole, mayGoOn, type ResponseFormat, saysJson } from '../../wire/openai/judge-whole.ts';
+import { streamOfWhole } from '../../wire/openai/stream-of-whole.ts';
 import { type Encoding, encodingOf } from '../encodings.ts';
 import { brokenBy } from './broken-off.ts';
 import { beginsLikeAnEvent } from './event-beginning.ts';
-import type { ReplyBody, ReplyHost } from './response-reader.ts';
+import {
+  type Asked,
+  brokenTransport,
+  damagedBy,
+  failWith,
+  type ResponseHead,
+  type ResponseReader,
+  type Step,
+  type Steps,
+} from './response-reader.ts';
 
 /** What is longer passes as it comes, if there are answers of that length. */
 export const maxHeldBytes = 8 * 1024 * 1024;
@@ -34,84 +45,85 @@ const decoders: Record<Encoding, (bytes: Buffer, options: { maxOutputLength: num
   br: promisify(brotliDecompress),
 };
 
-export class WholeReply implements ReplyBody {
-  readonly #host: ReplyHost;
+export class WholeReader implements ResponseReader {
+  readonly #asked: Asked;
+  readonly #status: number;
+  #headers: ResponseHeaders;
   readonly #encoding: Encoding | null;
-  #format: ReplyFormat;
+  #format: ResponseFormat;
   /** What is longer may pass as it comes. */
   readonly #mayPass: boolean;
   #maxBytes: number;
   /** From how many bytes on it has to look like an answer that may go on. */
   #plausibleFrom = plausibleBytes;
   #hasContent = false;
+  #isPassing = false;
   /** More than so many bytes are progress. */
   #progressFrom = 0;
   #held: Buffer[] = [];
   #bytes = 0;
 
-  constructor(host: ReplyHost) {
-    this.#host = host;
-    this.#encoding = encodingOf(host.headers);
-    this.#format = formatOf(host);
+  constructor(asked: Asked, head: ResponseHead) {
+    this.#asked = asked;
+    this.#status = head.status;
+    this.#headers = head.headers;
+    this.#encoding = encodingOf(head.headers);
+    this.#format = formatOf({ ...asked, headers: head.headers });
     const isMedia = this.#format === 'media';
-    this.#mayPass = isMedia || long.includes(host.route.capability);
-    if (isMedia) this.#maxBytes = maxBytesOfMedia(host);
-    else this.#maxBytes = lists.includes(host.route.capability) ? maxHeldBytes : maxWrittenBytes;
+    this.#mayPass = isMedia || long.includes(asked.route.capability);
+    if (isMedia) this.#maxBytes = maxBytesOfMedia(head);
+    else this.#maxBytes = lists.includes(asked.route.capability) ? maxHeldBytes : maxWrittenBytes;
   }
 
-  take(chunk: Buffer): void {
-    if (this.#host.hasBegun) {
-      this.#host.write(chunk);
-      if (this.#progressFrom > 0) this.#host.progressed();
-      return;
+  read(chunk: Buffer): Steps {
+    if (this.#isPassing) {
+      const pass: Step = { kind: 'pass', bytes: chunk };
+      return this.#progressFrom > 0 ? [pass, alive] : [pass];
     }
-    if (!this.#hasContent && !this.#looksGood(chunk)) return;
-    if (this.#hasContent && this.#bytes > this.#progressFrom) this.#progressed();
+    const steps: Step[] = [];
+    if (!this.#hasContent && !this.#beginsWell(chunk, steps)) return steps;
+    if (this.#hasContent && this.#bytes > this.#progressFrom) this.#progressed(steps);
     this.#held.push(chunk);
     this.#bytes += chunk.length;
     const isRubbish = this.#bytes > this.#plausibleFrom && !this.#isPlausible();
-    if (!isRubbish && this.#bytes <= this.#maxBytes) return;
-    if (!isRubbish && this.#mayPass) this.#passOn();
-    else this.#host.damaged('sent an answer without end', endless);
+    if (!isRubbish && this.#bytes <= this.#maxBytes) return steps;
+    if (!isRubbish && this.#mayPass) this.#passOn(steps);
+    else steps.push(damagedBy('sent an answer without end', endless));
+    return steps;
   }
 
-  end(): void {
-    if (this.#host.hasBegun) {
-      this.#host.complete();
-      return;
-    }
+  end(): Steps | Promise<Steps> {
+    if (this.#isPassing) return [{ kind: 'complete' }];
     const [first = empty] = this.#held;
     const body = this.#held.length > 1 ? Buffer.concat(this.#held) : first;
-    if (this.#encoding === null || body.length === 0) this.#settle(body, body);
-    else void this.#settleEncoded(body, decoders[this.#encoding]);
+    if (this.#encoding === null || body.length === 0) return this.#settle(body, body);
+    return this.#settleEncoded(body, decoders[this.#encoding]);
   }
 
-  fail(error: TransportError): void {
-    if (this.#host.hasBegun) this.#host.breakOff(brokenBy(error), null);
-    else this.#host.failTransport(error);
+  fail(error: TransportError): Steps {
+    return [this.#isPassing ? { kind: 'break', error: brokenBy(error), event: null } : brokenTransport(error)];
   }
 
-  isComplete(): boolean {
-    return false;
-  }
-
-  /** Until there is content. Some upstreams send blanks while they think, as others send comments in a stream. */
-  #looksGood(chunk: Buffer): boolean {
+  /** Asked until there is content. DeepSeek sends blank lines while a request waits for its turn. False: nothing more is to be read. */
+  #beginsWell(chunk: Buffer, steps: Step[]): boolean {
     const start = this.#format === 'media' ? 0 : chunk.findIndex(isNoBlank);
     this.#hasContent = start !== -1;
-    if (!this.#hasContent && this.#bytes === 0) this.#host.awaitContent();
-    else if (this.#hasContent && this.#bytes > 0) this.#host.contentCame();
+    if (!this.#hasContent && this.#bytes === 0) steps.push({ kind: 'wait' });
+    else if (this.#hasContent && this.#bytes > 0) steps.push({ kind: 'content' });
     if (!this.#hasContent || this.#encoding !== null) return true;
     if (this.#format === 'media') this.#lookForError(chunk);
-    return this.#format !== 'json' || this.#beginsAsJson(chunk, start);
+    return this.#format !== 'json' || this.#beginsAsJson(chunk, start, steps);
   }
 
   /** Else it is damaged, or taken for the stream that it is, whatever it is called. */
-  #beginsAsJson(chunk: Buffer, start: number): boolean {
-    const isStream = this.#host.isStreamAsked && beginsLikeAnEvent(chunk.subarray(start));
-    const isGood = !isStream && jsonBeginnings.has(chunk[start]);
-    if (isStream) this.#host.readAsStream(Buffer.concat([...this.#held, chunk]));
-    else if (!isGood) this.#host.damaged('sent an answer that is no valid JSON');
+  #beginsAsJson(chunk: Buffer, start: number, steps: Step[]): boolean {
+    if (this.#asked.isStreamAsked && beginsLikeAnEvent(chunk.subarray(start))) {
+      const headers = { 'content-type': eventStreamType, 'content-length': undefined };
+      steps.push({ kind: 'reread', headers, bytes: Buffer.concat([...this.#held, chunk]), isWhole: false });
+      return false;
+    }
+    const isGood = jsonBeginnings.has(chunk[start]);
+    if (!isGood) steps.push(damagedBy('sent an answer that is no valid JSON'));
     return isGood;
   }
 
@@ -123,56 +135,71 @@ export class WholeReply implements ReplyBody {
   }
 
   /** Not told by the only piece of a short one. */
-  #progressed(): void {
+  #progressed(steps: Step[]): void {
     this.#progressFrom = this.#bytes + progressBytes;
-    if (this.#maxBytes > 0) this.#host.progressed();
+    if (this.#maxBytes > 0) steps.push(alive);
   }
 
   /** Asked once and early, so that rubbish is soon known for what it is. */
   #isPlausible(): boolean {
     this.#plausibleFrom = Number.POSITIVE_INFINITY;
     const isReadable = this.#format === 'json' && this.#encoding === null;
-    return !isReadable || mayGoOn(Buffer.concat(this.#held, plausibleBytes), this.#host.route);
+    return !isReadable || mayGoOn(Buffer.concat(this.#held, plausibleBytes), this.#asked.route);
   }
 
-  #passOn(): void {
-    if (this.#format === 'json') this.#host.callJson();
-    if (!this.#host.begin()) return;
-    for (const chunk of this.#held) this.#host.write(chunk);
+  #passOn(steps: Step[]): void {
+    if (this.#format === 'json') this.#callJson(steps);
+    this.#isPassing = true;
+    for (const bytes of this.#held) steps.push({ kind: 'pass', bytes });
     this.#held = [];
   }
 
+  /** What is JSON under another name would be a mere text to SDKs. */
+  #callJson(steps: Step[]): void {
+    if (saysJson(this.#headers)) return;
+    const headers = { 'content-type': 'application/json' };
+    this.#headers = { ...this.#headers, ...headers };
+    steps.push({ kind: 'headers', headers });
+  }
+
   /** Compressed unasked. The client gets the bytes as they came; whether they can be read is seen here. */
-  async #settleEncoded(body: Buffer, decode: (typeof decoders)[Encoding]): Promise<void> {
+  async #settleEncoded(body: Buffer, decode: (typeof decoders)[Encoding]): Promise<Steps> {
     const plain = await decode(body, { maxOutputLength: maxWrittenBytes }).catch(() => null);
-    if (this.#host.isOver) return;
-    if (plain === null) this.#host.damaged('sent a compressed answer that is damaged');
-    else this.#settle(body, plain);
+    return plain === null ? [damagedBy('sent a compressed answer that is damaged')] : this.#settle(body, plain);
   }
 
-  #settle(body: Buffer, plain: Buffer): void {
-    const { method, status } = this.#host;
-    if (this.#format === 'json' && plain.length > 0) this.#host.callJson();
+  #settle(body: Buffer, plain: Buffer): Steps {
+    const { route, method } = this.#asked;
+    const status = this.#status;
+    const steps: Step[] = [];
+    if (this.#format === 'json' && plain.length > 0) this.#callJson(steps);
     const isBare = method === 'HEAD' || status === 204 || status === 304;
-    const verdict = isBare ? null : judgeWhole(plain, this.#host.route, this.#format);
-    if (verdict?.kind === 'damaged') this.#host.damaged(verdict.what);
-    else if (verdict?.kind === 'error') this.#refused(body, plain, verdict.status);
-    else this.#pass(body, plain);
+    const verdict = isBare ? null : judgeWhole(plain, route, this.#format);
+    if (verdict?.kind === 'damaged') steps.push(damagedBy(verdict.what));
+    else if (verdict?.kind === 'error') steps.push(this.#refused(body, plain, verdict.status));
+    else steps.push(this.#asStream(plain) ?? { kind: 'complete', bytes: body });
+    return steps;
   }
 
-  #pass(body: Buffer, plain: Buffer): void {
-    if (this.#host.passAsStream(plain)) return;
-    if (this.#host.begin()) this.#host.complete(body);
+  /** Where a stream was asked for the client gets the same as one; null where there is no need or no way. */
+  #asStream(whole: Buffer): Step | null {
+    const { isStreamAsked, route } = this.#asked;
+    const events = isStreamAsked ? streamOfWhole(whole.toString('utf8'), route.stream) : null;
+    if (events === null) return null;
+    const headers = { 'content-type': eventStreamType, 'content-length': undefined, 'content-encoding': undefined };
+    return { kind: 'reread', headers, bytes: Buffer.from(events), isWhole: true };
   }
 
   /** Relayed, if nobody does better, with the status that it should have had. */
-  #refused(body: Buffer, plain: Buffer, status: number): void {
-    const { headers } = this.#host;
+  #refused(body: Buffer, plain: Buffer, status: number): Step {
+    const headers = this.#headers;
     const judged = { status: status < 400 ? 500 : status, headers, body: plain.toString('utf8'), isAboutJob: false };
-    this.#host.refuse(classifyAnswer(judged), { status, headers, body });
+    return failWith({ kind: 'answer', failure: classifyAnswer(judged), answer: { status, headers, body } });
   }
 }
 
+const alive: Step = { kind: 'alive' };
+const eventStreamType = 'text/event-stream; charset=utf-8';
 const empty = Buffer.alloc(0);
 
 const isNoBlank = (byte: number) => byte > 0x20;
@@ -181,7 +208,7 @@ const isNoBlank = (byte: number) => byte > 0x20;
 const jsonBeginnings = new Set<number | undefined>([0x7b, 0x5b, 0xef]);
 const errorOnTop = /^\s*\{\s*"error"\s*:/;
 
-function maxBytesOfMedia({ headers }: ReplyHost): number {
+function maxBytesOfMedia({ headers }: ResponseHead): number {
   const length = headers['content-length'];
   if (typeof length === 'string') return Number(length) <= maxHeldBytes ? maxHeldBytes : 0;
   // Sound that is made while it is heard must not wait for its end; but what is packed may be damaged where nobody sees it.

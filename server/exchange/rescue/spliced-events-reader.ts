@@ -4,13 +4,22 @@
  * that says something else is of no use, unless it was asked to go on from there. Off the fast path: each event is parsed.
  */
 import type { GatewayError } from '../../contract/errors.ts';
+import type { ResponseHeaders } from '../../transport/transport.ts';
 import type { TransportError } from '../../transport/transport-error.ts';
-import { type FirstError, refuseWith, sayingOf, tellsOfWork } from '../../wire/openai/first-event.ts';
+import { sayingOf, tellsOfWork } from '../../wire/openai/first-event.ts';
 import type { StreamProtocol } from '../../wire/openai/stream-protocol.ts';
 import { readEvent, type StreamEvent } from '../../wire/sse-event.ts';
 import { SseGate } from '../../wire/sse-gate.ts';
 import { brokenBy, endedEarly } from '../readers/broken-off.ts';
-import type { AttemptHost, ReplyBody } from '../readers/response-reader.ts';
+import { type ErrorEvent, refusalOf } from '../readers/error-event.ts';
+import {
+  brokenTransport,
+  damagedBy,
+  failWith,
+  type ResponseReader,
+  type Step,
+  type Steps,
+} from '../readers/response-reader.ts';
 import { maxEventBytes, type StreamText, takeAll } from './stream-text.ts';
 
 /** Turns the events of the second stream into what the first would have gone on with. Knows what the client has. */
@@ -30,19 +39,20 @@ interface SpliceOptions {
   /** What the client has; grows with what is sent on. */
   text: StreamText;
   splice: Splice;
-  /** Told before anything is sent on. */
-  foundAs(upstreamId: string): void;
+  /** Of the response. */
+  headers: ResponseHeaders;
 }
 
-export class SplicedReply implements ReplyBody {
-  readonly #host: AttemptHost;
+export class SplicedEventsReader implements ResponseReader {
   readonly #options: SpliceOptions;
   readonly #gate: SseGate;
+  #steps: Step[] = [];
+  #isPassing = false;
   #isDifferent = false;
-  #error: FirstError | undefined;
+  #error: ErrorEvent | undefined;
+  #hasFinished = false;
 
-  constructor(host: AttemptHost, options: SpliceOptions) {
-    this.#host = host;
+  constructor(options: SpliceOptions) {
     this.#options = options;
     this.#gate = new SseGate((bytes) => this.#send(bytes), {
       filter: (event, whole) => this.#splice(event, whole),
@@ -50,31 +60,27 @@ export class SplicedReply implements ReplyBody {
     });
   }
 
-  take(chunk: Buffer): void {
+  read(chunk: Buffer): Steps {
     this.#gate.push(chunk);
-    if (this.#host.isOver) return;
-    if (this.#error) this.#refuse(this.#error);
-    else if (this.#isDifferent) this.#differs();
+    if (this.#error) this.#finish(this.#refused(this.#error));
+    else if (this.#isDifferent) this.#finish(this.#differs());
+    return this.#taken();
   }
 
-  end(): void {
+  end(): Steps {
     const rest = this.#gate.takeRest();
-    if (rest.length > 0) {
-      const last = this.#splice(rest, true);
-      if (last) this.#send(last);
-    }
-    if (this.#host.isOver) return;
-    if (this.#error) this.#refuse(this.#error);
-    else if (this.#isDifferent) this.#differs();
-    else if (!this.#host.hasBegun) this.#host.damaged('ended the stream before it said anything new');
-    else if (this.isComplete()) this.#host.complete();
-    else this.#giveOver(endedEarly());
+    const last = rest.length > 0 ? this.#splice(rest, true) : null;
+    if (last) this.#send(last);
+    if (this.#error) this.#finish(this.#refused(this.#error));
+    else if (this.#isDifferent) this.#finish(this.#differs());
+    else if (!this.#isPassing) this.#finish(damagedBy('ended the stream before it said anything new'));
+    else this.#finish(this.isComplete() ? { kind: 'complete' } : this.#broken(endedEarly()));
+    return this.#taken();
   }
 
-  fail(error: TransportError): void {
-    if (!this.#host.hasBegun) this.#host.failTransport(error);
-    else if (this.isComplete()) this.#host.complete();
-    else this.#giveOver(brokenBy(error));
+  fail(error: TransportError): Steps {
+    if (!this.#isPassing) return [brokenTransport(error)];
+    return [this.isComplete() ? { kind: 'complete' } : this.#broken(brokenBy(error))];
   }
 
   isComplete(): boolean {
@@ -86,15 +92,27 @@ export class SplicedReply implements ReplyBody {
     return true;
   }
 
+  get responseId(): string | null {
+    return this.#options.splice.upstreamId;
+  }
+
+  #taken(): Steps {
+    const steps = this.#steps;
+    this.#steps = [];
+    return steps;
+  }
+
+  #finish(last: Step): void {
+    if (this.#hasFinished) return;
+    this.#hasFinished = true;
+    this.#steps.push(last);
+  }
+
   #send(bytes: Buffer): void {
-    if (this.#host.isOver || this.#error || this.#isDifferent) return;
-    const { text, splice, foundAs } = this.#options;
-    if (!this.#host.hasBegun) {
-      if (!this.#host.begin()) return;
-      if (splice.upstreamId !== null) foundAs(splice.upstreamId);
-    }
-    takeAll(text, bytes);
-    this.#host.write(bytes);
+    if (this.#error || this.#isDifferent) return;
+    this.#isPassing = true;
+    takeAll(this.#options.text, bytes);
+    this.#steps.push({ kind: 'pass', bytes });
   }
 
   #splice(bytes: Buffer, whole: boolean): Buffer | null {
@@ -104,40 +122,39 @@ export class SplicedReply implements ReplyBody {
       return null;
     }
     const event = readEvent(bytes.toString('utf8'));
-    if (!event) this.#host.droppedEvent();
-    return event && event.data !== '' ? this.#take(event) : null;
+    if (!event) this.#steps.push({ kind: 'dropped' });
+    return event && event.data !== '' ? this.#take(event, bytes) : null;
   }
 
-  #take(event: StreamEvent): Buffer | null {
+  #take(event: StreamEvent, bytes: Buffer): Buffer | null {
     const { splice } = this.#options;
     const saying = sayingOf(event, splice.protocol);
     if (saying.kind === 'error') {
-      this.#error = { error: saying.error, event };
+      this.#error = { error: saying.error, data: event.data, bytes: Buffer.from(bytes) };
       return null;
     }
-    if (saying.kind === 'content') {
-      this.#host.contentCame();
-      this.#host.progressed();
-    } else if (this.#host.hasBegun && tellsOfWork(event, splice.protocol)) this.#host.progressed();
+    if (saying.kind === 'content') this.#steps.push({ kind: 'content' }, { kind: 'alive' });
+    else if (this.#isPassing && tellsOfWork(event, splice.protocol)) this.#steps.push({ kind: 'alive' });
     const passing = splice.take(event.data);
     this.#isDifferent = splice.isDifferent;
     return this.#isDifferent ? null : passing;
   }
 
-  #differs(): void {
-    if (this.#host.hasBegun) this.#giveOver(endedEarly());
-    else this.#host.diverged();
+  #differs(): Step {
+    return this.#isPassing ? this.#broken(endedEarly()) : failWith({ kind: 'divergence' });
   }
 
-  #refuse(error: FirstError): void {
-    if (!this.#host.hasBegun || this.#options.text.read()) refuseWith(this.#host, error);
-    else this.#giveOver(endedEarly());
+  /** Its error names a response that the client knows nothing of, so its event is never passed on. */
+  #refused(error: ErrorEvent): Step {
+    if (this.#isPassing && !this.#options.text.read()) return this.#broken(endedEarly());
+    const { event: _, ...reason } = refusalOf(error, this.#options.headers);
+    return failWith(reason);
   }
 
   /** What came since, such as the call of a tool, may be nothing that can be gone on with once more. */
-  #giveOver(error: GatewayError): void {
+  #broken(error: GatewayError): Step {
     const { text } = this.#options;
-    if (text.read()) this.#host.giveOver(error);
-    else this.#host.breakOff(error, text.errorEvent(error.toBody().error));
+    if (text.read()) return { kind: 'hand-over', error };
+    return { kind: 'break', error, event: text.errorEvent(error.toBody().error) };
   }
 }

@@ -3,8 +3,6 @@
  * Until there is something, nothing goes out, and another target can still be asked. Pure.
  */
 import { isObject } from '../../contract/is-object.ts';
-import type { ReplyHost } from '../../exchange/readers/response-reader.ts';
-import { classifyAnswer, statusOfError } from '../../routing/classify-failure.ts';
 import { errorIn, type UpstreamError } from '../../routing/upstream-error.ts';
 import type { StreamEvent } from '../sse-event.ts';
 import type { StreamProtocol } from './stream-protocol.ts';
@@ -53,21 +51,4 @@ function hasMore(delta: unknown): boolean {
 
 function isEmpty(value: unknown): boolean {
   return !value || (Array.isArray(value) && value.length === 0);
-}
-
-/** An error in place of content. */
-export interface FirstError {
-  error: UpstreamError;
-  event: StreamEvent;
-}
-
-/** Told, if nobody does better, as the HTTP error that it should have been. */
-export function refuseWith(host: ReplyHost, { error, event }: FirstError): void {
-  const status = statusOfError(error);
-  const message = error.message || 'The provider told of an error and did not say which.';
-  const told = { message, type: error.type || 'server_error', param: error.param, code: error.code || null };
-  const body = Buffer.from(JSON.stringify({ error: told }));
-  const failure = classifyAnswer({ status, headers: host.headers, body: event.data, isAboutJob: false });
-  const headers = { 'content-type': 'application/json', 'content-length': String(body.length) };
-  host.refuse(failure, { status, headers: { ...host.headers, ...headers }, body });
 }

@@ -23,7 +23,7 @@ const glancedFrom = 256 * 1024;
 const glancedBytes = 64 * 1024;
 
 /** What a reply is to be, by what was asked for, and what it says it is. */
-export interface ReplyKind {
+export interface ResponseKind {
   route: InferenceRoute;
   headers: ResponseHeaders;
   /** A transcript was asked for as text or subtitles. */
@@ -36,9 +36,9 @@ export function saysJson(headers: ResponseHeaders): boolean {
 }
 
 /** What a reply is read as. Only of sound, films and text that was asked for does it matter what it is called. */
-export type ReplyFormat = 'json' | 'text' | 'media';
+export type ResponseFormat = 'json' | 'text' | 'media';
 
-export function formatOf({ route, headers, isTextAsked }: ReplyKind): ReplyFormat {
+export function formatOf({ route, headers, isTextAsked }: ResponseKind): ResponseFormat {
   if (!isTextAsked && !isMedia(route)) return 'json';
   if (saysJson(headers)) return 'json';
   return isTextAsked ? 'text' : 'media';
@@ -50,7 +50,7 @@ const isMedia = ({ capability, content }: InferenceRoute) => content === true ||
  * A page of a portal or proxy, which no route answers with, or text in place of sound. Where text is asked for its
  * beginning tells, for whisper.cpp calls all text HTML.
  */
-export function isProse({ route, headers, isTextAsked }: ReplyKind): boolean {
+export function isProse({ route, headers, isTextAsked }: ResponseKind): boolean {
   const type = headers['content-type'];
   return (
     !isTextAsked &&
@@ -60,7 +60,7 @@ export function isProse({ route, headers, isTextAsked }: ReplyKind): boolean {
 }
 
 /** `body` decoded of any compression. */
-export function judgeWhole(body: Buffer, route: InferenceRoute, format: ReplyFormat): Verdict {
+export function judgeWhole(body: Buffer, route: InferenceRoute, format: ResponseFormat): Verdict {
   // A transcript of silence may well be empty.
   if (format === 'text') return pageBeginning.test(body.toString('latin1', 0, 64)) ? page : good;
   if (format === 'media') return body.length === 0 ? empty : good;

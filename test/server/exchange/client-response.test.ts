@@ -1,7 +1,7 @@
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { ClientReply } from '../../../server/exchange/client-response.ts';
+import { ClientResponse } from '../../../server/exchange/client-response.ts';
 
 const server = createServer();
 let response: ServerResponse;
@@ -20,8 +20,8 @@ afterEach(() => {
   server.close();
 });
 
-function waitingReply(): ClientReply {
-  const reply = new ClientReply({
+function waitingReply(): ClientResponse {
+  const reply = new ClientResponse({
     response,
     requestId: 'req_1',
     keepAliveMs: 1_000,
@@ -43,7 +43,7 @@ describe('the comments that keep a client waiting', () => {
     reply.stop();
   });
 
-  test.each<[string, (reply: ClientReply) => void]>([
+  test.each<[string, (reply: ClientResponse) => void]>([
     ['an answer has ended', (reply) => reply.end('ok', null)],
     ['the client has left', (reply) => reply.left()],
     ['Sluice answers in its own words', (reply) => reply.stop()],

@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import net, { type AddressInfo, type Socket } from 'node:net';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { ClientReply } from '../../../server/exchange/client-response.ts';
-import type { Exchange } from '../../../server/transport/transport.ts';
+import { ClientResponse } from '../../../server/exchange/client-response.ts';
+import type { UpstreamCall } from '../../../server/transport/transport.ts';
 
 const server = createServer();
 const piece = Buffer.alloc(256 * 1024);
@@ -12,7 +12,7 @@ let client: Socket;
 let response: ServerResponse;
 
 /** An upstream that only remembers whether it is to wait. */
-class Waiting implements Exchange {
+class Waiting implements UpstreamCall {
   isPaused = false;
   readonly resumed = Promise.withResolvers<void>();
   pause(): void {
@@ -41,12 +41,12 @@ afterEach(() => {
   server.close();
 });
 
-function replyOf(unreadMs: number): ClientReply {
-  return new ClientReply({ response, requestId: 'req_1', keepAliveMs: 0, unreadMs, showsAttempts: false });
+function replyOf(unreadMs: number): ClientResponse {
+  return new ClientResponse({ response, requestId: 'req_1', keepAliveMs: 0, unreadMs, showsAttempts: false });
 }
 
 /** More than all that stands between holds. */
-function fill(reply: ClientReply, upstream: Waiting): void {
+function fill(reply: ClientResponse, upstream: Waiting): void {
   reply.begin(200, { 'content-type': 'application/octet-stream' }, null);
   for (let count = 0; count < 256; count++) reply.write(piece, upstream);
   expect(upstream.isPaused).toBe(true);

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import tls from 'node:tls';
 import type { Authorities } from '../../../server/transport/authorities.ts';
-import type { Exchange, OutgoingRequest, ResponseHeaders, Transport } from '../../../server/transport/transport.ts';
+import type { OutgoingRequest, ResponseHeaders, Transport, UpstreamCall } from '../../../server/transport/transport.ts';
 import type { TransportError } from '../../../server/transport/transport-error.ts';
 
 export interface ListeningSocketServer {
@@ -82,7 +82,7 @@ interface Outcome {
 }
 
 interface Observed {
-  exchange: Exchange;
+  exchange: UpstreamCall;
   outcome: Promise<Outcome>;
   /** Resolves with the first byte of the body. */
   firstData: Promise<void>;
@@ -95,7 +95,7 @@ export function observe(transport: Transport, request: OutgoingRequest): Observe
   });
   const chunks: Buffer[] = [];
   const seen: Pick<Outcome, 'status' | 'headers'> = { status: null, headers: {} };
-  let exchange: Exchange | undefined;
+  let exchange: UpstreamCall | undefined;
   const outcome = new Promise<Outcome>((resolve, reject) => {
     let ended = false;
     const end = (error: TransportError | null) => {

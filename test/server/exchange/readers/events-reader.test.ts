@@ -1,84 +1,58 @@
 /** A stream reaches the client, and is kept, as if each event had been looked into, whatever is known of their shapes. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { StreamedReply } from '../../../../server/exchange/readers/events-reader.ts';
-import type { AttemptHost } from '../../../../server/exchange/readers/response-reader.ts';
+import { EventsReader } from '../../../../server/exchange/readers/events-reader.ts';
+import type { Step, Steps } from '../../../../server/exchange/readers/response-reader.ts';
 import { ChatText } from '../../../../server/exchange/rescue/chat-text.ts';
 import { ResponseSplice } from '../../../../server/exchange/rescue/response-splice.ts';
 import { ResponseText } from '../../../../server/exchange/rescue/response-text.ts';
-import { SplicedReply } from '../../../../server/exchange/rescue/spliced-events-reader.ts';
+import { SplicedEventsReader } from '../../../../server/exchange/rescue/spliced-events-reader.ts';
 import { type StreamText, takeAll } from '../../../../server/exchange/rescue/stream-text.ts';
 import type { StreamProtocol } from '../../../../server/wire/openai/stream-protocol.ts';
 import { withoutUsage } from '../../../../server/wire/openai/usage-stripper.ts';
-import { findRoute } from '../../../../server/wire/routes.ts';
 import { readEvent } from '../../../../server/wire/sse-event.ts';
 
-/** An attempt that nobody disputes. */
-class Host implements AttemptHost {
-  readonly status = 200;
-  readonly headers = {};
-  readonly method = 'POST';
-  readonly isStreamAsked = true;
-  readonly isTextAsked = false;
-  readonly route = findRoute('POST', '/chat/completions').route;
-  hasBegun = false;
-  isOver = false;
-  written: Buffer[] = [];
-  dropped = 0;
-  progress = 0;
-  /** How it ended. */
-  ended = '';
-  begin() {
-    this.hasBegun = true;
-    return true;
-  }
-  write(bytes: Buffer) {
-    this.written.push(Buffer.from(bytes));
-  }
-  complete(last?: Buffer) {
-    if (last) this.write(last);
-    this.end('complete');
-  }
-  end(how: string) {
-    this.isOver = true;
-    this.ended = how;
-  }
-  completeWithError = () => this.end('error');
-  refuse = () => this.end('refused');
-  damaged = () => this.end('damaged');
-  failTransport = () => this.end('failed');
-  breakOff = () => this.end('broken');
-  giveOver = () => this.end('given over');
-  diverged = () => this.end('diverged');
-  contentCame() {}
-  progressed() {
-    this.progress++;
-  }
-  awaitContent() {}
-  passAsStream() {
-    return false;
-  }
-  readAsStream() {}
-  callJson() {}
-  insideEvent() {}
-  droppedEvent() {
-    this.dropped++;
-  }
+/** What became of a stream. */
+interface Outcome {
+  passed: string;
+  dropped: number;
+  alive: number;
+  /** Kind of the last step, with that of its reason if it is a failure. */
+  ended: string;
 }
 
-interface Ran {
-  host: Host;
-  text: StreamText;
+function outcomeOf(steps: Steps): Outcome {
+  const bytes = steps.flatMap((step) => {
+    if (step.kind === 'pass') return [step.bytes];
+    return step.kind === 'complete' && step.bytes ? [step.bytes] : [];
+  });
+  const last = steps.at(-1);
+  const count = (kind: Step['kind']) => steps.filter((step) => step.kind === kind).length;
+  return {
+    passed: Buffer.concat(bytes).toString(),
+    dropped: count('dropped'),
+    alive: count('alive'),
+    ended: last?.kind === 'fail' ? `fail: ${last.reason.kind}` : (last?.kind ?? ''),
+  };
 }
 
-function run(pieces: readonly Buffer[], protocol: StreamProtocol, stripUsage = false): Ran {
-  const host = new Host();
+const readerOf = (protocol: StreamProtocol, text: StreamText | null, stripUsage = false) =>
+  new EventsReader({ protocol, choices: 1, stripUsage, text, headers: {} });
+
+function ending(steps: Steps | Promise<Steps>): Steps {
+  if (steps instanceof Promise) throw new Error('A stream ends at once.');
+  return steps;
+}
+
+function run(pieces: readonly Buffer[], protocol: StreamProtocol, stripUsage = false) {
   const text = protocol === 'chat' ? new ChatText() : new ResponseText();
-  const reply = new StreamedReply(host, { protocol, choices: 1, stripUsage, text });
-  for (const piece of pieces) reply.take(piece);
-  reply.end();
-  return { host, text };
+  const reader = readerOf(protocol, text, stripUsage);
+  // Copied as they come: what passes may be a part of the connection's own buffer.
+  const steps = pieces.flatMap((piece) => reader.read(piece).map(copied));
+  return { outcome: outcomeOf([...steps, ...ending(reader.end())]), text };
 }
+
+const copied = (step: Step): Step => (step.kind === 'pass' ? { ...step, bytes: Buffer.from(step.bytes) } : step);
 
 function cutAt(bytes: Buffer, places: readonly number[]): Buffer[] {
   const sorted = [...new Set(places.map((place) => place % (bytes.length + 1)))].sort((a, b) => a - b);
@@ -119,14 +93,13 @@ describe('a chat stream', () => {
         fc.boolean(),
         (first, list, cuts, strips) => {
           const events = [first, ...list, 'data: [DONE]\n\n'];
-          const { host, text } = run(cutAt(Buffer.from(events.join('')), cuts), 'chat', strips);
+          const { outcome, text } = run(cutAt(Buffer.from(events.join('')), cuts), 'chat', strips);
           const sound = events.filter(isSound).map((event) => Buffer.from(event));
           const wanted = strips ? sound.map(withoutUsage).filter((event) => event !== null) : sound;
-          const sent = Buffer.concat(host.written);
-          expect(sent.toString()).toBe(Buffer.concat(wanted).toString());
-          expect([host.ended, host.dropped]).toEqual(['complete', events.length - sound.length]);
+          expect(outcome.passed).toBe(Buffer.concat(wanted).toString());
+          expect([outcome.ended, outcome.dropped]).toEqual(['complete', events.length - sound.length]);
           const again = new ChatText();
-          takeAll(again, sent);
+          takeAll(again, Buffer.from(outcome.passed));
           expect(text.read()).toEqual(again.read());
         },
       ),
@@ -138,9 +111,9 @@ describe('a chat stream', () => {
     fc.assert(
       fc.property(firstChunk, fc.array(said, { maxLength: 9 }), places, fc.nat(), (first, texts, cuts, until) => {
         const all = Buffer.from([first, ...texts.map((content) => chunk({ content }, {}))].join(''));
-        const { host, text } = run(cutAt(all.subarray(0, until % (all.length + 1)), cuts), 'chat');
+        const { outcome, text } = run(cutAt(all.subarray(0, until % (all.length + 1)), cuts), 'chat');
         const again = new ChatText();
-        takeAll(again, Buffer.concat(host.written));
+        takeAll(again, Buffer.from(outcome.passed));
         expect(text.read()).toEqual(again.read());
       }),
       { numRuns: 1_000 },
@@ -159,8 +132,8 @@ describe('a chat stream', () => {
           const events = texts.map((content) => chunk({ content }, {}));
           const before = [first, ...events.slice(0, at % texts.length)];
           const all = [...before, error, ...events, 'data: [DONE]\n\n'];
-          const { host, text } = run(cutAt(Buffer.from(all.join('')), cuts), 'chat');
-          expect([host.ended, Buffer.concat(host.written).toString()]).toEqual(['refused', before.join('')]);
+          const { outcome, text } = run(cutAt(Buffer.from(all.join('')), cuts), 'chat');
+          expect([outcome.ended, outcome.passed]).toEqual(['fail: answer', before.join('')]);
           const again = new ChatText();
           takeAll(again, Buffer.from(before.join('')));
           expect(text.read()).toEqual(again.read());
@@ -187,8 +160,8 @@ test('the stream of a response passes as it is, and is kept with its text and nu
         return `event: ${type}\ndata: ${JSON.stringify({ type, sequence_number: number + 97, ...rest })}\n\n`;
       });
       const kept = Buffer.from(events.slice(0, 2 + (until % (deltas.length + 1))).join(''));
-      const { host, text } = run(cutAt(kept, cuts), 'responses');
-      expect([host.ended, Buffer.concat(host.written).toString()]).toEqual(['given over', kept.toString()]);
+      const { outcome, text } = run(cutAt(kept, cuts), 'responses');
+      expect([outcome.ended, outcome.passed]).toEqual(['hand-over', kept.toString()]);
       const again = new ResponseText();
       takeAll(again, kept);
       expect(text.read()).toEqual(again.read());
@@ -204,16 +177,12 @@ test.each<[string, StreamProtocol, number]>([
   [': ping', 'responses', 0],
   ['data: {"type":"keepalive"}', 'chat', 0],
 ])('after content %s in %s is progress: %i', (event, protocol, wanted) => {
-  const host = new Host();
-  const reply = new StreamedReply(host, { protocol, choices: 1, stripUsage: false, text: null });
-  reply.take(Buffer.from(`${event}\n\n`));
-  expect(host.progress).toBe(0);
+  const reader = readerOf(protocol, null);
+  expect(outcomeOf(reader.read(Buffer.from(`${event}\n\n`))).alive).toBe(0);
   const first =
     protocol === 'chat' ? chunk({ content: 'a' }, {}) : 'data: {"type":"response.output_item.added","item":{}}\n\n';
-  reply.take(Buffer.from(first));
-  const before = host.progress;
-  reply.take(Buffer.from(`${event}\n\n`));
-  expect(host.progress - before).toBe(wanted);
+  reader.read(Buffer.from(first));
+  expect(outcomeOf(reader.read(Buffer.from(`${event}\n\n`))).alive).toBe(wanted);
 });
 
 test('so it is in the rest of a response that another target goes on with', () => {
@@ -221,12 +190,11 @@ test('so it is in the rest of a response that another target goes on with', () =
   takeAll(text, Buffer.from('data: {"type":"response.created","sequence_number":0,"response":{"id":"resp_1"}}\n\n'));
   const soFar = text.read();
   if (soFar?.kind !== 'response') throw new Error('Nothing can be gone on with.');
-  const host = new Host();
-  const reply = new SplicedReply(host, { text, splice: new ResponseSplice(soFar), foundAs() {} });
+  const reader = new SplicedEventsReader({ text, splice: new ResponseSplice(soFar), headers: {} });
   const event = Buffer.from('data: {"type":"response.in_progress","sequence_number":1,"response":{"id":"r"}}\n\n');
-  reply.take(event);
-  expect(host.progress).toBe(0);
-  host.begin();
-  reply.take(event);
-  expect(host.progress).toBe(1);
+  expect(outcomeOf(reader.read(event))).toMatchObject({ alive: 0, passed: '' });
+  const item = { type: 'message', id: 'msg_2', role: 'assistant', content: [] };
+  const added = { type: 'response.output_item.added', sequence_number: 2, output_index: 0, item };
+  expect(outcomeOf(reader.read(Buffer.from(`data: ${JSON.stringify(added)}\n\n`))).passed).toContain('msg_2');
+  expect(outcomeOf(reader.read(event)).alive).toBe(1);
 });
