@@ -20,7 +20,7 @@ const free: Accounting = { usage: null, usageCertainty: 'none', costUsd: 0 };
 export function accountFor(trace: RequestTrace, body: IncomingBody | undefined, priceOf: PriceOf): Accounting {
   const { route, attempts } = trace;
   const isMaking = route && !route.isFree && (route.model !== 'none' || route.job?.behaviour === 'creates-from');
-  const call = isMaking && body ? new CallAccounting(route.capability, body, trace) : null;
+  const call = isMaking && body ? new CallAccounting(route.wire.operation, body, trace) : null;
   for (const attempt of attempts) Object.assign(attempt.record, call ? call.account(attempt, priceOf) : free);
   return addUp(attempts.map(({ record }) => record));
 }

@@ -11,8 +11,8 @@ import {
 } from '../routing/classify-failure.ts';
 import { damageOf, errorOfTransport } from '../routing/last-word.ts';
 import type { Target } from '../routing/snapshot.ts';
-import { readUpstreamError } from '../routing/upstream-error.ts';
 import type { TransportError } from '../transport/transport-error.ts';
+import { readUpstreamError } from '../wire/upstream-error.ts';
 import type { FailureReason } from './readers/response-reader.ts';
 
 export interface AttemptFailure {

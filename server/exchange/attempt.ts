@@ -255,7 +255,9 @@ export class Attempt implements ResponseHandler {
   #readAgain({ headers, bytes, isWhole }: Extract<Step, { kind: 'reread' }>): void {
     const { asked, needs, wantsUsage } = this.#options;
     this.#describe({ ...this.#headers, ...headers });
-    this.#startReading(isWhole ? { ...needs, stripUsage: asked.route.stream === 'chat' && !wantsUsage() } : needs);
+    this.#startReading(
+      isWhole ? { ...needs, stripUsage: asked.route.stream?.withoutUsage !== undefined && !wantsUsage() } : needs,
+    );
     if (isWhole) {
       this.#read(bytes);
       this.finished();
@@ -279,7 +281,7 @@ export class Attempt implements ResponseHandler {
 
   #fail(reason: FailureReason): void {
     const { target, needs, asked } = this.#options;
-    const takesBeginning = asked.route.capability === 'chat' && target.provider.prefill !== null;
+    const takesBeginning = asked.route.wire.request.takesBeginning && target.provider.prefill !== null;
     this.#failed(
       failureOf(reason, {
         target,

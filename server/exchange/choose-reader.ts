@@ -1,6 +1,6 @@
 import { differingFailure, type Failure } from '../routing/classify-failure.ts';
 import { isProse } from '../wire/openai/judge-whole.ts';
-import type { StreamProtocol } from '../wire/openai/stream-protocol.ts';
+import type { StreamFormat } from '../wire/stream-format.ts';
 import { isEventStream } from './client-headers.ts';
 import { DownloadReader } from './readers/download-reader.ts';
 import { ErrorReader } from './readers/error-reader.ts';
@@ -19,8 +19,8 @@ import type { StreamText } from './rescue/stream-text.ts';
 export interface StreamNeeds {
   /** Asked for, or in words that only some servers take for a yes. */
   isStreamFit: boolean;
-  /** How many answers a chat stream brings beside one another. */
-  choices: number;
+  /** How many answers a stream brings beside one another. */
+  answers: number;
   /** Usage was asked for by Sluice alone and has to be taken out again. */
   stripUsage: boolean;
   /** Keeps what the client has of a stream of text; null where no other target is to go on with it. */
@@ -60,13 +60,13 @@ export function chooseReader(asked: Asked, head: ResponseHead, needs: StreamNeed
   return { kind: 'stream', reader: eventsReader(stream, head, needs) };
 }
 
-function eventsReader(protocol: StreamProtocol, { headers }: ResponseHead, needs: StreamNeeds): ResponseReader {
-  const { choices, stripUsage, text, rest } = needs;
-  if (!text || !rest) return new EventsReader({ protocol, choices, stripUsage, text, headers });
+function eventsReader(format: StreamFormat, { headers }: ResponseHead, needs: StreamNeeds): ResponseReader {
+  const { answers, stripUsage, text, rest } = needs;
+  if (!text || !rest) return new EventsReader({ format, answers, stripUsage, text, headers });
   const { soFar, isContinuation } = rest;
   const splice: Splice =
     soFar.kind === 'chat' ? new ChatSplice({ soFar, isContinuation, stripUsage }) : new ResponseSplice(soFar);
-  return new SplicedEventsReader({ text, splice, headers });
+  return new SplicedEventsReader({ format, text, splice, headers });
 }
 
 /** A status that says that nothing follows it, or that it is elsewhere and not where. */
@@ -77,7 +77,7 @@ function isBare({ method }: Asked, { status }: ResponseHead): boolean {
 
 /** Speech is asked for as a stream in a way of its own, and what is asked for by GET in the query. */
 function mayStream({ route, method }: Asked, { isStreamFit }: StreamNeeds): boolean {
-  return isStreamFit || route.stream === 'speech' || method === 'GET';
+  return isStreamFit || route.stream?.isToldByResponse === true || method === 'GET';
 }
 
 /** `what` follows "Provider … ". */

@@ -1,6 +1,6 @@
 import type { Usage } from '../contract/ledger.ts';
 import type { IncomingBody } from '../http/body/incoming-body.ts';
-import type { InferenceRoute } from '../wire/routes.ts';
+import type { Route } from '../wire/route.ts';
 
 /** English text has about four bytes to a token. */
 const bytesPerToken = 4;
@@ -16,9 +16,9 @@ const outputFields = ['max_completion_tokens', 'max_output_tokens', 'max_tokens'
  * What a request may use, as far as it can be told before it is sent: held against its limits while it runs. Rough, and
  * replaced by what it really used.
  */
-export function estimateReservation(route: InferenceRoute, body: IncomingBody): Usage {
+export function estimateReservation(route: Route, body: IncomingBody): Usage {
   if (route.method !== 'POST' || route.model === 'none') return {};
-  switch (route.capability) {
+  switch (route.wire.operation) {
     case 'chat':
     case 'completions':
     case 'responses':

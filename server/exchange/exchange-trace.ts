@@ -6,7 +6,7 @@ import { awakeMs } from '../awake-clock.ts';
 import type { GatewayError } from '../contract/errors.ts';
 import type { AttemptCause, AttemptRecord, RequestOutcome, RequestRecord, RequestStarted } from '../contract/ledger.ts';
 import type { CompiledKey, Target } from '../routing/snapshot.ts';
-import type { InferenceRoute } from '../wire/routes.ts';
+import type { Route } from '../wire/route.ts';
 import { Tail } from './tail.ts';
 
 /** `req_` and 32 hexadecimal digits. */
@@ -48,7 +48,7 @@ export class RequestTrace {
   key: CompiledKey | null = null;
   /** As in the route table: `/v1/videos/{id}/content`. */
   path = 'unknown';
-  route: InferenceRoute | null = null;
+  route: Route | null = null;
   model: string | null = null;
   stream = false;
   bytesIn = 0;
@@ -61,9 +61,9 @@ export class RequestTrace {
     this.#method = method;
   }
 
-  take(route: InferenceRoute): void {
+  take(route: Route): void {
     this.route = route;
-    this.path = route.job ? `/v1${route.path.replace(':id', '{id}')}` : `/v1${route.path}`;
+    this.path = route.job !== null ? `/v1${route.path.replace(':id', '{id}')}` : `/v1${route.path}`;
   }
 
   get started(): RequestStarted {
@@ -74,7 +74,7 @@ export class RequestTrace {
       groupId: this.key?.groupId ?? null,
       route: this.path,
       method: this.#method,
-      capability: this.route?.capability ?? null,
+      capability: this.route?.wire.operation ?? null,
       modelAsked: this.model?.slice(0, maxModelLength) ?? null,
       stream: this.stream,
     };

@@ -5,7 +5,7 @@ import type { IncomingBody } from '../http/body/incoming-body.ts';
 import type { Limiter } from '../limits/limiter.ts';
 import type { RunawayGuard } from '../limits/runaway-guard.ts';
 import type { CompiledGroup, CompiledKey } from '../routing/snapshot.ts';
-import type { InferenceRoute } from '../wire/routes.ts';
+import type { Route } from '../wire/route.ts';
 import type { PriceOf } from './accounting.ts';
 import { estimateReservation } from './estimate-reservation.ts';
 import type { CallPlan } from './plan.ts';
@@ -19,7 +19,7 @@ interface LimitPorts {
 
 interface LimitedCall {
   requestId: string;
-  route: InferenceRoute;
+  route: Route;
   key: CompiledKey;
   group: CompiledGroup;
   body: IncomingBody;
@@ -49,7 +49,7 @@ export function holdToLimits(ports: LimitPorts, response: ServerResponse, call: 
 const guarded: ReadonlySet<Capability> = new Set(['chat', 'completions', 'responses', 'images', 'speech', 'videos']);
 
 function checkRunaway(guard: RunawayGuard, response: ServerResponse, { route, key, body, plan }: LimitedCall): void {
-  if (route.method !== 'POST' || !guarded.has(route.capability)) return;
+  if (route.method !== 'POST' || !guarded.has(route.wire.operation)) return;
   const { captured: bytes } = body;
   if (!bytes) return;
   const answered = guard.check({ key, model: plan.model, fingerprint: () => promptFingerprint(bytes) });

@@ -1,6 +1,6 @@
 import type { Job, JobStore } from '../jobs/job-store.ts';
 import { fieldValue, peekJson } from '../wire/json/json-peek.ts';
-import type { RouteMatch } from '../wire/routes.ts';
+import type { RouteMatch } from '../wire/registry.ts';
 import type { ResponseObserver } from './response-observer.ts';
 
 interface JobContext {

@@ -3,7 +3,7 @@ import type { IncomingBody } from '../http/body/incoming-body.ts';
 import type { UpstreamCredential } from '../providers/upstream.ts';
 import type { CompiledGroup, Target } from '../routing/snapshot.ts';
 import type { OutgoingRequest } from '../transport/transport.ts';
-import type { RouteMatch } from '../wire/routes.ts';
+import type { RouteMatch } from '../wire/registry.ts';
 import { outgoingHeaders } from './outgoing-headers.ts';
 import type { Sendable } from './sendable.ts';
 

@@ -4,7 +4,7 @@ import type { RequestFields } from '../http/body/incoming-body.ts';
 import type { Job, JobStore } from '../jobs/job-store.ts';
 import { mayUseAnyModel, type Resolved, resolveDefault, resolveRoute } from '../routing/resolve.ts';
 import type { CompiledGroup, CompiledKey, Snapshot, Target } from '../routing/snapshot.ts';
-import type { RouteMatch } from '../wire/routes.ts';
+import type { RouteMatch } from '../wire/registry.ts';
 
 export interface CallPlan {
   /** The client's name for the model; null if none was named. */
@@ -39,7 +39,7 @@ export function planCall(input: PlanInput): CallPlan {
 
 function resolve({ match, fields, group, key }: PlanInput): Resolved {
   return fields.model === null
-    ? resolveDefault(group, key, match.route.capability)
+    ? resolveDefault(group, key, match.route.wire.operation)
     : resolveRoute(group, key, fields.model);
 }
 
@@ -82,7 +82,7 @@ const ownedBy = ({ credentialId, upstreamId }: Job) => ({ credentialId, ...(upst
 
 /** The owner of the previous response may choose the model itself. */
 function isModelOpen({ match, fields, group, key }: PlanInput): boolean {
-  return fields.model === null && !group.defaults[match.route.capability] && mayUseAnyModel(group, key);
+  return fields.model === null && !group.defaults[match.route.wire.operation] && mayUseAnyModel(group, key);
 }
 
 function ownerOf(input: PlanInput, job: Job, model: string | null): Target {

@@ -14,11 +14,8 @@ import type { Picker } from '../routing/picker.ts';
 import { type RunningAttempt, runAttempts } from '../routing/run-attempts.ts';
 import type { Target } from '../routing/snapshot.ts';
 import type { OutgoingRequest, Transport } from '../transport/transport.ts';
-import { asksForText } from '../wire/openai/asks-for-text.ts';
 import { conversationOf } from '../wire/openai/conversation-id.ts';
-import { countChoices } from '../wire/openai/count-choices.ts';
 import { mayMeanStream } from '../wire/openai/may-mean-stream.ts';
-import { watchStream } from '../wire/openai/stream-protocol.ts';
 import { wantsUsage } from '../wire/openai/wants-usage.ts';
 import { Attempt, type CallResult } from './attempt.ts';
 import type { Capture } from './capture.ts';
@@ -98,10 +95,10 @@ export class UpstreamAttempts {
     const { group, match, body } = this.#call;
     const { stream } = match.route;
     // Of the other streams some upstreams know nothing, and answer after a while with one whole reply.
-    if (body.fields.stream && stream) this.client.keepAlive(stream === 'chat' || stream === 'responses');
+    if (body.fields.stream && stream) this.client.keepAlive(stream.mayBeginEarly);
     const request = {
       policy: group.policy,
-      capability: match.route.capability,
+      capability: match.route.wire.operation,
       conversation: () => conversationOf(body),
     };
     const attempts = new AttemptPlan({
@@ -147,7 +144,7 @@ export class UpstreamAttempts {
     const { target, credential } = next;
     const { request: client } = this.#options;
     const { match, body } = this.#call;
-    const askUsage = target.provider.askUsage && match.route.stream === 'chat';
+    const askUsage = target.provider.askUsage && match.route.stream?.withoutUsage !== undefined;
     const previousId = match.id === null ? this.#callPlan.upstreamId : undefined;
     const sendable = this.#continued(target, await body.sendable(target.model, askUsage, previousId));
     if (this.#hasLeft || this.#answer) {
@@ -210,13 +207,13 @@ export class UpstreamAttempts {
       asked: {
         route,
         method: this.#options.request.method ?? route.method,
-        isStreamAsked: body.fields.stream && route.stream !== undefined,
-        isTextAsked: asksForText(route, body),
+        isStreamAsked: body.fields.stream && route.stream !== null,
+        isTextAsked: route.wire.request.isTextAsked(body),
       },
       wantsUsage: () => wantsUsage(body),
       needs: {
         isStreamFit,
-        choices: isStreamFit ? countChoices(route, body) : 1,
+        answers: isStreamFit ? route.wire.request.answersAsked(body) : 1,
         stripUsage,
         text: this.#text,
         rest: this.#rest(next),
@@ -292,7 +289,7 @@ export class UpstreamAttempts {
     else if (this.#isBroken && word.kind === 'error') {
       this.client.breakOff(word.error, this.#text?.errorEvent(word.error.toBody().error) ?? null);
     } else if (this.client.hasBegun && stream) {
-      this.client.fail(errorCodeOf(word), Buffer.from(watchStream(stream).errorEvent(errorBodyOf(word))));
+      this.client.fail(errorCodeOf(word), Buffer.from(stream.watch(1).errorEvent(errorBodyOf(word))));
     } else if (word.kind === 'answer') this.client.relay(word.answer, attempts);
     else {
       if (settings.replyHeaders) response.setHeader('x-sluice-attempts', attempts);

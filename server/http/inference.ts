@@ -20,7 +20,8 @@ import type { UsageQuestion } from '../ledger/usage-summary.ts';
 import type { Limiter } from '../limits/limiter.ts';
 import type { RunawayGuard } from '../limits/runaway-guard.ts';
 import type { CompiledGroup, CompiledKey, Snapshot } from '../routing/snapshot.ts';
-import { findRoute, type InferenceRoute, type RouteMatch, splitUrl, withJobId } from '../wire/routes.ts';
+import { findRoute, type RouteMatch, splitUrl, withJobId } from '../wire/registry.ts';
+import type { Route } from '../wire/route.ts';
 import type { Admission, Place } from './admission.ts';
 import type { IncomingBody } from './body/incoming-body.ts';
 import { ClientGone } from './body/read-body.ts';
@@ -158,7 +159,7 @@ class InferenceCall {
     return { group, key };
   }
 
-  async #receive(route: InferenceRoute): Promise<IncomingBody> {
+  async #receive(route: Route): Promise<IncomingBody> {
     const { limits } = this.#snapshot.settings;
     const body = await receiveBody(this.#request, this.#response, { route, limits, folder: this.#ports.uploadFolder });
     this.#body = body;

@@ -5,7 +5,7 @@
 import type { FailureClass } from '../contract/ledger.ts';
 import type { ResponseHeaders } from '../transport/transport.ts';
 import type { TransportError } from '../transport/transport-error.ts';
-import { readUpstreamError, type UpstreamError } from './upstream-error.ts';
+import { readUpstreamError, type UpstreamError } from '../wire/upstream-error.ts';
 
 export interface Failure {
   class: FailureClass;

@@ -2,9 +2,9 @@
 import { type ErrorBody, GatewayError } from '../contract/errors.ts';
 import type { FailureClass } from '../contract/ledger.ts';
 import type { TransportError } from '../transport/transport-error.ts';
+import { readUpstreamError } from '../wire/upstream-error.ts';
 import type { FailedAttempt, LastWord } from './attempt-result.ts';
 import type { Target } from './snapshot.ts';
-import { readUpstreamError } from './upstream-error.ts';
 
 /**
  * What concerns the request itself says most, then what tells when to ask again; that a target could not be reached says

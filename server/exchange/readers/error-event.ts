@@ -1,6 +1,6 @@
 import { classifyAnswer, statusOfError } from '../../routing/classify-failure.ts';
-import type { UpstreamError } from '../../routing/upstream-error.ts';
 import type { ResponseHeaders } from '../../transport/transport.ts';
+import type { UpstreamError } from '../../wire/upstream-error.ts';
 import type { FailureReason } from './response-reader.ts';
 
 /** An event of a stream that tells of an error. */

@@ -6,18 +6,10 @@
 import type { GatewayError } from '../../contract/errors.ts';
 import type { ResponseHeaders } from '../../transport/transport.ts';
 import type { TransportError } from '../../transport/transport-error.ts';
-import { sayingOf, tellsOfWork } from '../../wire/openai/first-event.ts';
-import {
-  kindOfRest,
-  type StreamClose,
-  type StreamEnd,
-  type StreamProtocol,
-  type StreamWatch,
-  watchStream,
-} from '../../wire/openai/stream-protocol.ts';
-import { withoutUsage } from '../../wire/openai/usage-stripper.ts';
+import { kindOfRest } from '../../wire/rest-of-stream.ts';
 import { readBeginning, readEvent, type StreamEvent } from '../../wire/sse-event.ts';
 import { SseGate } from '../../wire/sse-gate.ts';
+import type { StreamClose, StreamEnd, StreamFormat, StreamWatch } from '../../wire/stream-format.ts';
 import { maxEventBytes, type StreamText } from '../rescue/stream-text.ts';
 import { brokenBy, endedEarly } from './broken-off.ts';
 import { type ErrorEvent, refusalOf } from './error-event.ts';
@@ -34,9 +26,9 @@ import {
 } from './response-reader.ts';
 
 interface EventsOptions {
-  protocol: StreamProtocol;
-  /** How many answers a chat stream brings beside one another. */
-  choices: number;
+  format: StreamFormat;
+  /** How many answers the stream brings beside one another. */
+  answers: number;
   /** Usage was asked for by Sluice alone and has to be taken out again. */
   stripUsage: boolean;
   /** Keeps what the client has, so that another target can go on with it; null where none is to. */
@@ -70,8 +62,8 @@ export class EventsReader implements ResponseReader {
 
   constructor(options: EventsOptions) {
     this.#options = options;
-    const { protocol, choices, text } = options;
-    this.#watch = watchStream(protocol, choices);
+    const { format, answers, text } = options;
+    this.#watch = format.watch(answers);
     this.#known = new KnownEvents(text, this.#watch);
     this.#gate = new SseGate((bytes) => this.#deliver(bytes), {
       filter: (bytes, whole) => (whole ? this.#passEvent(bytes) : this.#passBeginning(bytes)),
@@ -156,14 +148,15 @@ export class EventsReader implements ResponseReader {
     if (!this.#error) this.#listen(event, bytes);
     if (this.#error) return null;
     this.#watch.note(event);
-    return this.#options.stripUsage ? withoutUsage(bytes) : bytes;
+    const { stripUsage, format } = this.#options;
+    return stripUsage && format.withoutUsage ? format.withoutUsage(bytes) : bytes;
   }
 
   #listen(event: StreamEvent, bytes: Buffer): void {
-    const saying = sayingOf(event, this.#options.protocol);
+    const saying = this.#options.format.sayingOf(event);
     this.#isContent = saying.kind === 'content';
     if (this.#isContent) this.#saysContent();
-    else if (this.#hasContent && tellsOfWork(event, this.#options.protocol)) this.#hasSaid = true;
+    else if (saying.kind === 'alive' && this.#hasContent) this.#hasSaid = true;
     // An error after content is passed on, unless another target may go on in its place.
     const isHeard = !this.#hasContent || this.#options.text !== null;
     if (saying.kind !== 'error' || !isHeard) return;

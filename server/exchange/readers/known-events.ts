@@ -1,4 +1,4 @@
-import type { StreamWatch } from '../../wire/openai/stream-protocol.ts';
+import type { StreamWatch } from '../../wire/stream-format.ts';
 import type { StreamText } from '../rescue/stream-text.ts';
 import { EventShape, type SeenEvent } from './event-shape.ts';
 

@@ -7,11 +7,11 @@ import type { UpstreamAnswer } from '../../routing/attempt-result.ts';
 import type { Failure } from '../../routing/classify-failure.ts';
 import type { ResponseHeaders } from '../../transport/transport.ts';
 import type { TransportError } from '../../transport/transport-error.ts';
-import type { InferenceRoute } from '../../wire/routes.ts';
+import type { Route } from '../../wire/route.ts';
 
 /** What a response answers, as far as its reader has to know. */
 export interface Asked {
-  route: InferenceRoute;
+  route: Route;
   /** Of the client's request. */
   method: string;
   isStreamAsked: boolean;

@@ -4,12 +4,11 @@
  */
 import { promisify } from 'node:util';
 import { brotliDecompress, gunzip, inflate } from 'node:zlib';
-import type { Capability } from '../../contract/capability.ts';
 import { classifyAnswer, type Failure, fleetingFailure } from '../../routing/classify-failure.ts';
 import type { ResponseHeaders } from '../../transport/transport.ts';
 import type { TransportError } from '../../transport/transport-error.ts';
+import { parseObject } from '../../wire/json/parse-object.ts';
 import { formatOf, judgeWhole, mayGoOn, type ResponseFormat, saysJson } from '../../wire/openai/judge-whole.ts';
-import { streamOfWhole } from '../../wire/openai/stream-of-whole.ts';
 import { type Encoding, encodingOf } from '../encodings.ts';
 import { brokenBy } from './broken-off.ts';
 import { beginsLikeAnEvent } from './event-beginning.ts';
@@ -28,10 +27,6 @@ import {
 export const maxHeldBytes = 8 * 1024 * 1024;
 /** No other JSON is ever as long as this: such a reply has no end. */
 const maxWrittenBytes = 32 * 1024 * 1024;
-/** Of these there are such answers: many vectors or pictures, or the pictures that a response has drawn. */
-const long: readonly Capability[] = ['embeddings', 'images', 'responses'];
-/** Of these the pieces are of use one by one, and they are too many to be held. */
-const lists: readonly Capability[] = ['embeddings', 'images'];
 /** From here on JSON has to look like an answer of its route. */
 const plausibleBytes = 1024 * 1024;
 /** So much at least has to come while more of use is waited for, or the end. */
@@ -70,9 +65,10 @@ export class WholeReader implements ResponseReader {
     this.#encoding = encodingOf(head.headers);
     this.#format = formatOf({ ...asked, headers: head.headers });
     const isMedia = this.#format === 'media';
-    this.#mayPass = isMedia || long.includes(asked.route.capability);
+    const { whole } = asked.route.wire;
+    this.#mayPass = isMedia || (whole.kind === 'json' && !whole.isNeverLonger);
     if (isMedia) this.#maxBytes = maxBytesOfMedia(head);
-    else this.#maxBytes = lists.includes(asked.route.capability) ? maxHeldBytes : maxWrittenBytes;
+    else this.#maxBytes = whole.kind === 'media' ? maxWrittenBytes : whole.maxHeldBytes;
   }
 
   read(chunk: Buffer): Steps {
@@ -184,7 +180,8 @@ export class WholeReader implements ResponseReader {
   /** Where a stream was asked for the client gets the same as one; null where there is no need or no way. */
   #asStream(whole: Buffer): Step | null {
     const { isStreamAsked, route } = this.#asked;
-    const events = isStreamAsked ? streamOfWhole(whole.toString('utf8'), route.stream) : null;
+    const answer = isStreamAsked && route.stream ? parseObject(whole.toString('utf8').trim()) : null;
+    const events = answer && route.stream ? route.stream.ofWhole(answer) : null;
     if (events === null) return null;
     const headers = { 'content-type': eventStreamType, 'content-length': undefined, 'content-encoding': undefined };
     return { kind: 'reread', headers, bytes: Buffer.from(events), isWhole: true };

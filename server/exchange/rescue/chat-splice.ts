@@ -13,7 +13,6 @@ interface ChatSpliceOptions {
 
 /** Chunks of a second answer to a chat, or of a legacy completion, as the first stream would have sent them. */
 export class ChatSplice implements Splice {
-  readonly protocol = 'chat';
   readonly upstreamId = null;
   isFinished = false;
   readonly #options: ChatSpliceOptions;

@@ -1,7 +1,7 @@
 /** What a client has of an answer to a chat, or of a legacy completion, so that another target can go on with it. */
 import type { ErrorBody } from '../../contract/errors.ts';
 import { isObject } from '../../contract/is-object.ts';
-import { chatErrorEvent } from '../../wire/openai/stream-protocol.ts';
+import { chatErrorEvent } from '../../wire/openai/chat-stream.ts';
 import type { StreamEvent } from '../../wire/sse-event.ts';
 import type { StreamText } from './stream-text.ts';
 import { TextBytes } from './text-bytes.ts';

@@ -1,7 +1,4 @@
 import type { IncomingMessage } from 'node:http';
-import type { FieldName, IncomingBody } from '../../http/body/incoming-body.ts';
-import { countChoices } from '../../wire/openai/count-choices.ts';
-import type { InferenceRoute } from '../../wire/routes.ts';
 import type { OutgoingCall } from '../outgoing-request.ts';
 import type { CallPlan } from '../plan.ts';
 
@@ -9,20 +6,12 @@ import type { CallPlan } from '../plan.ts';
 export function mayBeRescued({ targets }: CallPlan, { group, match, body }: OutgoingCall): boolean {
   const { rescue, retries } = group.policy;
   if (rescue === 'off' || !body.fields.stream || (targets.length === 1 && retries === 0)) return false;
-  return isPlainText(match.route, body) && countChoices(match.route, body) === 1;
+  return (
+    (match.route.job === null || match.route.job.behaviour === 'creates') && match.route.wire.request.isOneText(body)
+  );
 }
 
 /** Only a file can be asked for from a place in it on. */
 export function mayBeResumed({ group, match }: OutgoingCall, { method }: IncomingMessage): boolean {
   return match.route.content === true && method === 'GET' && group.policy.rescue === 'resume';
 }
-
-function isPlainText({ capability, job }: InferenceRoute, body: IncomingBody): boolean {
-  if (capability === 'chat') return true;
-  // It goes on by itself, or is written to a conversation, which a second answer would be as well.
-  if (capability === 'responses') return job?.behaviour === 'creates' && !hasAny(body, 'background', 'conversation');
-  // More than a text: what each token weighs, the prompt before it, what comes after it.
-  return capability === 'completions' && !hasAny(body, 'logprobs', 'echo', 'suffix');
-}
-
-const hasAny = (body: IncomingBody, ...names: FieldName[]) => names.some((name) => body.field(name));

@@ -14,7 +14,6 @@ type Event = Record<string, unknown>;
 type Place = number | 'left out' | 'message';
 
 export class ResponseSplice implements Splice {
-  readonly protocol = 'responses';
   upstreamId: string | null = null;
   isFinished = false;
   readonly #soFar: ResponseSoFar;

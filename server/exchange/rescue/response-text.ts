@@ -4,7 +4,7 @@
  */
 import type { ErrorBody } from '../../contract/errors.ts';
 import { isObject } from '../../contract/is-object.ts';
-import { responseErrorEvents } from '../../wire/openai/stream-protocol.ts';
+import { responseErrorEvents } from '../../wire/openai/typed-stream.ts';
 import type { StreamEvent } from '../../wire/sse-event.ts';
 import type { StreamText } from './stream-text.ts';
 import { TextBytes } from './text-bytes.ts';

@@ -6,10 +6,9 @@
 import type { GatewayError } from '../../contract/errors.ts';
 import type { ResponseHeaders } from '../../transport/transport.ts';
 import type { TransportError } from '../../transport/transport-error.ts';
-import { sayingOf, tellsOfWork } from '../../wire/openai/first-event.ts';
-import type { StreamProtocol } from '../../wire/openai/stream-protocol.ts';
 import { readEvent, type StreamEvent } from '../../wire/sse-event.ts';
 import { SseGate } from '../../wire/sse-gate.ts';
+import type { StreamFormat } from '../../wire/stream-format.ts';
 import { brokenBy, endedEarly } from '../readers/broken-off.ts';
 import { type ErrorEvent, refusalOf } from '../readers/error-event.ts';
 import {
@@ -24,7 +23,6 @@ import { maxEventBytes, type StreamText, takeAll } from './stream-text.ts';
 
 /** Turns the events of the second stream into what the first would have gone on with. Knows what the client has. */
 export interface Splice {
-  readonly protocol: StreamProtocol;
   /** What the upstream calls this answer, where it can be asked for later. */
   readonly upstreamId: string | null;
   /** It says something else than what the client has. */
@@ -36,6 +34,7 @@ export interface Splice {
 }
 
 interface SpliceOptions {
+  format: StreamFormat;
   /** What the client has; grows with what is sent on. */
   text: StreamText;
   splice: Splice;
@@ -127,14 +126,14 @@ export class SplicedEventsReader implements ResponseReader {
   }
 
   #take(event: StreamEvent, bytes: Buffer): Buffer | null {
-    const { splice } = this.#options;
-    const saying = sayingOf(event, splice.protocol);
+    const { format, splice } = this.#options;
+    const saying = format.sayingOf(event);
     if (saying.kind === 'error') {
       this.#error = { error: saying.error, data: event.data, bytes: Buffer.from(bytes) };
       return null;
     }
     if (saying.kind === 'content') this.#steps.push({ kind: 'content' }, { kind: 'alive' });
-    else if (this.#isPassing && tellsOfWork(event, splice.protocol)) this.#steps.push({ kind: 'alive' });
+    else if (saying.kind === 'alive' && this.#isPassing) this.#steps.push({ kind: 'alive' });
     const passing = splice.take(event.data);
     this.#isDifferent = splice.isDifferent;
     return this.#isDifferent ? null : passing;

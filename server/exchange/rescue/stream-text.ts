@@ -1,5 +1,7 @@
 import type { ErrorBody } from '../../contract/errors.ts';
-import type { InferenceRoute } from '../../wire/routes.ts';
+import { chatStream } from '../../wire/openai/chat-stream.ts';
+import { responseStream } from '../../wire/openai/typed-stream.ts';
+import type { Route } from '../../wire/route.ts';
 import { blankLine, readEvent, type StreamEvent } from '../../wire/sse-event.ts';
 import { type ChatSoFar, ChatText } from './chat-text.ts';
 import { type ResponseSoFar, ResponseText } from './response-text.ts';
@@ -21,8 +23,10 @@ export interface StreamText {
   errorEvent(error: ErrorBody): string;
 }
 
-export function streamTextOf({ stream }: InferenceRoute): StreamText {
-  return stream === 'responses' ? new ResponseText() : new ChatText();
+/** Null for streams that no other target can go on with. */
+export function streamTextOf({ stream }: Route): StreamText | null {
+  if (stream === responseStream) return new ResponseText();
+  return stream === chatStream ? new ChatText() : null;
 }
 
 /** Whole events, as they were sent. */

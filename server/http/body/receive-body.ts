@@ -2,14 +2,14 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Request, Response } from 'express';
 import { GatewayError } from '../../contract/errors.ts';
 import type { Settings } from '../../contract/settings.ts';
-import type { InferenceRoute } from '../../wire/routes.ts';
+import type { Route } from '../../wire/route.ts';
 import { emptyBody, FormBody, type IncomingBody, JsonBody } from './incoming-body.ts';
 import { receiveMultipart } from './multipart.ts';
 import { readBody } from './read-body.ts';
 import { watchSender } from './slow-senders.ts';
 
 interface ReceiveOptions {
-  route: InferenceRoute;
+  route: Route;
   limits: Settings['limits'];
   /** Where uploads are spooled. */
   folder: string;
@@ -55,6 +55,6 @@ async function receiveJson(
   return bytes.length === 0 && route.model === 'none' ? emptyBody : new JsonBody(bytes);
 }
 
-function wrongType(route: InferenceRoute, wanted: string): GatewayError {
+function wrongType(route: Route, wanted: string): GatewayError {
   return new GatewayError('unsupported_media_type', `Unsupported content type: /v1${route.path} takes ${wanted}.`);
 }

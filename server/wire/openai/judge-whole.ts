@@ -1,11 +1,10 @@
 /** Whether a whole reply is what its status says. Pure. */
-import type { Capability } from '../../contract/capability.ts';
 import { statusOfError } from '../../routing/classify-failure.ts';
-import { errorIn } from '../../routing/upstream-error.ts';
 import type { ResponseHeaders } from '../../transport/transport.ts';
 import { fieldValue, type JsonField, peekJson } from '../json/json-peek.ts';
 import { type Skeleton, skeletonOf } from '../json/json-skeleton.ts';
-import type { InferenceRoute } from '../routes.ts';
+import type { Route } from '../route.ts';
+import { errorIn } from '../upstream-error.ts';
 
 type Verdict =
   | { kind: 'good' }
@@ -24,7 +23,7 @@ const glancedBytes = 64 * 1024;
 
 /** What a reply is to be, by what was asked for, and what it says it is. */
 export interface ResponseKind {
-  route: InferenceRoute;
+  route: Route;
   headers: ResponseHeaders;
   /** A transcript was asked for as text or subtitles. */
   isTextAsked: boolean;
@@ -44,7 +43,7 @@ export function formatOf({ route, headers, isTextAsked }: ResponseKind): Respons
   return isTextAsked ? 'text' : 'media';
 }
 
-const isMedia = ({ capability, content }: InferenceRoute) => content === true || capability === 'speech';
+const isMedia = ({ wire }: Route) => wire.whole.kind === 'media';
 
 /**
  * A page of a portal or proxy, which no route answers with, or text in place of sound. Where text is asked for its
@@ -60,7 +59,7 @@ export function isProse({ route, headers, isTextAsked }: ResponseKind): boolean 
 }
 
 /** `body` decoded of any compression. */
-export function judgeWhole(body: Buffer, route: InferenceRoute, format: ResponseFormat): Verdict {
+export function judgeWhole(body: Buffer, route: Route, format: ResponseFormat): Verdict {
   // A transcript of silence may well be empty.
   if (format === 'text') return pageBeginning.test(body.toString('latin1', 0, 64)) ? page : good;
   if (format === 'media') return body.length === 0 ? empty : good;
@@ -76,14 +75,14 @@ export function judgeWhole(body: Buffer, route: InferenceRoute, format: Response
 }
 
 /** Whether the beginning of a long reply in JSON is that of an answer: sound so far, not over yet, and with what such an answer is for. */
-export function mayGoOn(beginning: Buffer, route: InferenceRoute): boolean {
-  if (!marks[route.capability].some((mark) => beginning.includes(mark))) return false;
+export function mayGoOn(beginning: Buffer, route: Route): boolean {
+  if (!route.wire.whole.marks.some((mark) => beginning.includes(mark))) return false;
   return isListOfNumbers(beginning, route, 'open') || isSoundSoFar(beginning);
 }
 
 /** False where a closer look has to tell. */
-function isListOfNumbers(body: Buffer, { capability }: InferenceRoute, wanted: Skeleton): boolean {
-  if (capability !== 'embeddings') return false;
+function isListOfNumbers(body: Buffer, { wire }: Route, wanted: Skeleton): boolean {
+  if (!wire.whole.isNumbers) return false;
   const beginning = body.subarray(0, glancedBytes);
   return beginning.includes('"embedding"') && isSoundSoFar(beginning) && skeletonOf(body) === wanted;
 }
@@ -94,20 +93,6 @@ function isSoundSoFar(beginning: Buffer): boolean {
   return peek.offset > beginning.length - longestToken;
 }
 
-/** Members that stand in the first megabyte, whatever their order. */
-const marks: Record<Capability, readonly string[]> = {
-  chat: ['"choices"'],
-  completions: ['"choices"'],
-  // The instructions that a response repeats may be long.
-  responses: ['"response"', '"output"', '"data"'],
-  embeddings: ['"embedding"'],
-  moderations: ['"results"'],
-  images: ['"b64_json"', '"url"'],
-  transcription: ['"text"'],
-  translation: ['"text"'],
-  speech: ['"'],
-  videos: ['"id"'],
-};
 const quote = 0x22;
 /** What may be cut at the end: a word or a number. Of a string that is, the offset is its beginning. */
 const longestToken = 64;
@@ -146,7 +131,7 @@ function invalid(): never {
   throw new SyntaxError('no JSON');
 }
 
-function judgeValue(value: unknown, route: InferenceRoute): Verdict {
+function judgeValue(value: unknown, route: Route): Verdict {
   const top = Array.isArray(value) ? value[0] : value;
   if (typeof top !== 'object' || top === null) return meaningless;
   // A job that is looked at may have failed, and that is a good answer.

@@ -3,19 +3,17 @@
  * event and no error. This makes the events of it that the client waits for. Pure.
  */
 import { isObject } from '../../contract/is-object.ts';
-import { parseObject } from '../json/parse-object.ts';
-import type { StreamProtocol } from './stream-protocol.ts';
 
 type Json = Record<string, unknown>;
 
-/** Null where the reply is none that can be told in events: it is passed on as it is. */
-export function streamOfWhole(whole: string, protocol: StreamProtocol | undefined): string | null {
-  const reply = parseObject(whole.trim());
-  if (!reply) return null;
-  if (protocol === 'chat')
-    return Array.isArray(reply.choices) ? chatEvents(reply, reply.choices.filter(isObject)) : null;
-  if (protocol === 'responses') return Array.isArray(reply.output) ? responseEvents(reply, reply.output) : null;
-  return null;
+/** Of a chat or a legacy completion; null where it is neither. */
+export function chatStreamOfWhole(answer: Json): string | null {
+  return Array.isArray(answer.choices) ? chatEvents(answer, answer.choices.filter(isObject)) : null;
+}
+
+/** Of a response; null where it is none. */
+export function responseStreamOfWhole(answer: Json): string | null {
+  return Array.isArray(answer.output) ? responseEvents(answer, answer.output) : null;
 }
 
 /** With a chunk for the usage: it is taken out again where the client does not want it. */

@@ -6,8 +6,8 @@ import {
   statusOfError,
   toldWait,
 } from '../../../server/routing/classify-failure.ts';
-import { readUpstreamError } from '../../../server/routing/upstream-error.ts';
 import { TransportError, type TransportFault, type TransportPhase } from '../../../server/transport/transport-error.ts';
+import { readUpstreamError } from '../../../server/wire/upstream-error.ts';
 
 const openAi = (code: string | null, more: object = {}) =>
   JSON.stringify({ error: { message: 'What it says.', type: 'invalid_request_error', param: null, code, ...more } });

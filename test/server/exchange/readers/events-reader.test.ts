@@ -8,9 +8,9 @@ import { ResponseSplice } from '../../../../server/exchange/rescue/response-spli
 import { ResponseText } from '../../../../server/exchange/rescue/response-text.ts';
 import { SplicedEventsReader } from '../../../../server/exchange/rescue/spliced-events-reader.ts';
 import { type StreamText, takeAll } from '../../../../server/exchange/rescue/stream-text.ts';
-import type { StreamProtocol } from '../../../../server/wire/openai/stream-protocol.ts';
 import { withoutUsage } from '../../../../server/wire/openai/usage-stripper.ts';
 import { readEvent } from '../../../../server/wire/sse-event.ts';
+import { type StreamName, streams } from '../../wire/openai/streams.ts';
 
 /** What became of a stream. */
 interface Outcome {
@@ -36,15 +36,15 @@ function outcomeOf(steps: Steps): Outcome {
   };
 }
 
-const readerOf = (protocol: StreamProtocol, text: StreamText | null, stripUsage = false) =>
-  new EventsReader({ protocol, choices: 1, stripUsage, text, headers: {} });
+const readerOf = (protocol: StreamName, text: StreamText | null, stripUsage = false) =>
+  new EventsReader({ format: streams[protocol], answers: 1, stripUsage, text, headers: {} });
 
 function ending(steps: Steps | Promise<Steps>): Steps {
   if (steps instanceof Promise) throw new Error('A stream ends at once.');
   return steps;
 }
 
-function run(pieces: readonly Buffer[], protocol: StreamProtocol, stripUsage = false) {
+function run(pieces: readonly Buffer[], protocol: StreamName, stripUsage = false) {
   const text = protocol === 'chat' ? new ChatText() : new ResponseText();
   const reader = readerOf(protocol, text, stripUsage);
   // Copied as they come: what passes may be a part of the connection's own buffer.
@@ -170,7 +170,7 @@ test('the stream of a response passes as it is, and is kept with its text and nu
   );
 });
 
-test.each<[string, StreamProtocol, number]>([
+test.each<[string, StreamName, number]>([
   ['data: {"type":"keepalive","sequence_number":3}', 'responses', 1],
   ['data: {"type":"response.in_progress","sequence_number":3}', 'responses', 1],
   ['data: {"type":"ping"}', 'responses', 0],
@@ -190,7 +190,12 @@ test('so it is in the rest of a response that another target goes on with', () =
   takeAll(text, Buffer.from('data: {"type":"response.created","sequence_number":0,"response":{"id":"resp_1"}}\n\n'));
   const soFar = text.read();
   if (soFar?.kind !== 'response') throw new Error('Nothing can be gone on with.');
-  const reader = new SplicedEventsReader({ text, splice: new ResponseSplice(soFar), headers: {} });
+  const reader = new SplicedEventsReader({
+    format: streams.responses,
+    text,
+    splice: new ResponseSplice(soFar),
+    headers: {},
+  });
   const event = Buffer.from('data: {"type":"response.in_progress","sequence_number":1,"response":{"id":"r"}}\n\n');
   expect(outcomeOf(reader.read(event))).toMatchObject({ alive: 0, passed: '' });
   const item = { type: 'message', id: 'msg_2', role: 'assistant', content: [] };

@@ -4,11 +4,10 @@ import { ChatText } from '../../../../server/exchange/rescue/chat-text.ts';
 import { continuedBody } from '../../../../server/exchange/rescue/continued-body.ts';
 import { takeAll } from '../../../../server/exchange/rescue/stream-text.ts';
 import { prefillOf } from '../../../../server/providers/prefill.ts';
-import { sayingOf } from '../../../../server/wire/openai/first-event.ts';
 import { formatOf, judgeWhole, mayGoOn } from '../../../../server/wire/openai/judge-whole.ts';
-import type { StreamProtocol } from '../../../../server/wire/openai/stream-protocol.ts';
-import { findRoute } from '../../../../server/wire/routes.ts';
+import { findRoute } from '../../../../server/wire/registry.ts';
 import { readEvent } from '../../../../server/wire/sse-event.ts';
+import { type StreamName, streams } from './streams.ts';
 
 const json = { 'content-type': 'application/json' };
 const judge = (path: string, body: string, { headers = json, method = 'POST', isTextAsked = false } = {}) => {
@@ -119,9 +118,9 @@ describe('a whole reply', () => {
   });
 });
 
-const saying = (text: string, protocol: StreamProtocol) => {
+const saying = (text: string, protocol: StreamName) => {
   const event = readEvent(text);
-  return event && sayingOf(event, protocol).kind;
+  return event && streams[protocol].sayingOf(event).kind;
 };
 
 describe('an event', () => {
@@ -159,7 +158,7 @@ describe('an event', () => {
     expect(readEvent('data: [DONE]\r\n\r\n')).toEqual({ name: '', data: '[DONE]', value: undefined });
   });
 
-  test.each<[string, StreamProtocol, string]>([
+  test.each<[string, StreamName, string]>([
     ['nothing', 'chat', ': comment\n\n'],
     ['nothing', 'chat', 'data: [DONE]\n\n'],
     ['nothing', 'chat', 'data: {"choices":[],"prompt_filter_results":[]}\n\n'],
@@ -174,7 +173,7 @@ describe('an event', () => {
     ['error', 'chat', 'data: {"error":{"message":"x"}}\n\n'],
     ['error', 'chat', 'data: {"error":"x","choices":[]}\n\n'],
     ['nothing', 'responses', 'event: response.created\ndata: {"type":"response.created"}\n\n'],
-    ['nothing', 'responses', 'data: {"type":"response.in_progress","response":{"error":null}}\n\n'],
+    ['alive', 'responses', 'data: {"type":"response.in_progress","response":{"error":null}}\n\n'],
     ['content', 'responses', 'data: {"type":"response.output_item.added"}\n\n'],
     ['content', 'responses', 'data: {"type":"response.completed"}\n\n'],
     ['error', 'responses', 'data: {"type":"response.failed","response":{"error":{"code":"x"}}}\n\n'],

@@ -1,16 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import {
-  kindOfRest,
-  type StreamClose,
-  type StreamProtocol,
-  type StreamWatch,
-  watchStream,
-} from '../../../../server/wire/openai/stream-protocol.ts';
+import { kindOfRest } from '../../../../server/wire/rest-of-stream.ts';
 import { readBeginning, readEvent } from '../../../../server/wire/sse-event.ts';
+import type { StreamClose, StreamWatch } from '../../../../server/wire/stream-format.ts';
+import { type StreamName, streams } from './streams.ts';
 
 /** How a stream stands after these events and an orderly end. */
-function endingAfter(protocol: StreamProtocol, ...events: string[]) {
-  return endingOf(watchStream(protocol), 'ended', events);
+function endingAfter(protocol: StreamName, ...events: string[]) {
+  return endingOf(streams[protocol].watch(1), 'ended', events);
 }
 
 function endingOf(watch: StreamWatch, close: StreamClose, events: readonly string[]) {
@@ -48,7 +44,7 @@ describe('a chat stream', () => {
     ['talk of errors', ['data: {"choices":[{"delta":{"content":"{\\"error\\":{}}"}}]}\n\n'], null],
   ])('after %s', (_name, events, wanted) => expect(endingAfter('chat', ...events)).toBe(wanted));
 
-  const cut = (...events: string[]) => endingOf(watchStream('chat'), 'cut', events);
+  const cut = (...events: string[]) => endingOf(streams.chat.watch(1), 'cut', events);
   test('that is cut off needs its [DONE], whatever came before', () => {
     expect(cut(delta, last)).toBeNull();
     expect(cut(last, 'data: {"choices":[],"usage":{}}\n\n')).toBeNull();
@@ -70,13 +66,13 @@ describe('a chat stream', () => {
     ['one and talk of another', [finish(0), delta.replace('"a"', '"\\"finish_reason\\":\\"stop\\""')], null],
     ['one, and [DONE]', [finish(0), 'data: [DONE]\n\n'], 'complete'],
   ])('of two choices, after the finish of %s', (_name, events, wanted) => {
-    expect(endingOf(watchStream('chat', 2), 'ended', events)).toBe(wanted);
+    expect(endingOf(streams.chat.watch(2), 'ended', events)).toBe(wanted);
   });
 });
 
 describe('a stream of typed events', () => {
   const typed = (type: string, more = '') => `event: ${type}\ndata: {"type":"${type}"${more}}\n\n`;
-  test.each<[StreamProtocol, string, string | null]>([
+  test.each<[StreamName, string, string | null]>([
     ['responses', typed('response.completed'), 'complete'],
     ['responses', typed('response.incomplete'), 'complete'],
     ['responses', typed('response.failed'), 'failed'],
@@ -109,7 +105,7 @@ describe('a stream of typed events', () => {
   });
 
   test('goes on in the numbers and under the id of its response when it is broken off', () => {
-    const watch = watchStream('responses');
+    const watch = streams.responses.watch(1);
     note(watch, typed('response.created', ',"sequence_number":0,"response":{"id":"resp_7"}'));
     note(watch, typed('response.in_progress', ',"sequence_number":1'));
     const text = watch.errorEvent({ message: 'm', type: 't', param: null, code: 'c' });
@@ -119,7 +115,7 @@ describe('a stream of typed events', () => {
 });
 
 test('an event too large to be held ends a stream by its beginning', () => {
-  const watch = watchStream('images');
+  const watch = streams.images.watch(1);
   watch.note(readBeginning(Buffer.from(`data: {"type":"image_generation.completed","b64_json":"${'A'.repeat(1_000)}`)));
   expect(watch.ending('ended')).toBe('complete');
 });
@@ -160,7 +156,7 @@ test.each([
   ['one of two pictures is there', 'images', 2, [picture], false],
   ['both pictures are there', 'images', 2, [picture, picture], true],
 ] as const)('a stream that stays open is over or not: %s', (_what, protocol, answers, events, wanted) => {
-  const watch = watchStream(protocol, answers);
+  const watch = streams[protocol].watch(answers);
   for (const event of events) note(watch, event);
   expect(watch.isComplete).toBe(wanted);
 });

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { decodeSegment, findRoute, inferenceRoutes, splitUrl } from '../../../server/wire/routes.ts';
+import { openaiRoutes } from '../../../server/wire/openai/routes.ts';
+import { decodeSegment, findRoute, splitUrl } from '../../../server/wire/registry.ts';
 
 test.each([
   ['/v1/models', '/models', ''],
@@ -15,7 +16,7 @@ test.each([
 });
 
 describe('a route', () => {
-  test.each(inferenceRoutes.map((route) => [route.method, route.path, route] as const))(
+  test.each(openaiRoutes.map((route) => [route.method, route.path, route] as const))(
     'is found for %s %s',
     (method, path, route) => {
       const match = findRoute(method, path.replace(':id', 'a%2Fb'));

@@ -1,0 +1,94 @@
+import type { ErrorBody } from '../../contract/errors.ts';
+import { isObject } from '../../contract/is-object.ts';
+import type { StreamEvent } from '../sse-event.ts';
+import type { Saying, StreamClose, StreamEnd, StreamFormat, StreamWatch } from '../stream-format.ts';
+import { errorSaid } from './error-said.ts';
+import { chatStreamOfWhole } from './stream-of-whole.ts';
+import { withoutUsage } from './usage-stripper.ts';
+
+/** Streams of chats and of legacy completions. */
+export const chatStream: StreamFormat = {
+  sayingOf: ({ value }) => {
+    if (!isObject(value)) return nothing;
+    return errorSaid(value) ?? (isAnswering(value) ? content : nothing);
+  },
+  watch: (choices) => new ChatWatch(choices),
+  ofWhole: chatStreamOfWhole,
+  withoutUsage,
+  mayBeginEarly: true,
+  isToldByResponse: false,
+};
+
+const nothing: Saying = { kind: 'nothing' };
+const content: Saying = { kind: 'content' };
+
+/**
+ * Chat chunks carry no type. `[DONE]` ends them; an error chunk is an end too. Some upstreams leave `[DONE]` out: then
+ * each choice must have its `finish_reason` and the stream its orderly end.
+ */
+class ChatWatch implements StreamWatch {
+  readonly #choices: number;
+  readonly #finished = new Set<unknown>();
+  /** Of these it was said last, and by itself. Some upstreams name a reason with each piece of a text or thought. */
+  readonly #closed = new Set<unknown>();
+  #ending: StreamEnd | null = null;
+
+  constructor(choices: number) {
+    this.#choices = choices;
+  }
+
+  note({ data, value }: StreamEvent): void {
+    if (data === '[DONE]') this.#ending ??= 'complete';
+    if (!isObject(value)) return;
+    if (value.error) this.#ending = 'failed';
+    const choices = Array.isArray(value.choices) ? value.choices : [];
+    for (const choice of choices) {
+      if (choice?.finish_reason) this.#finished.add(choice.index);
+      if (saysSomething(choice)) this.#closed.delete(choice.index);
+      else if (choice?.finish_reason) this.#closed.add(choice.index);
+    }
+  }
+
+  counted(): void {}
+
+  get isComplete(): boolean {
+    return this.#ending !== null || this.#closed.size >= this.#choices;
+  }
+
+  get mayGoOn(): boolean {
+    return this.#ending === null;
+  }
+
+  ending(close: StreamClose): StreamEnd | null {
+    const isFinished = close === 'ended' && this.#finished.size >= this.#choices;
+    return this.#ending ?? (isFinished ? 'complete' : null);
+  }
+
+  errorEvent(error: ErrorBody): string {
+    return chatErrorEvent(error);
+  }
+}
+
+export function chatErrorEvent(error: ErrorBody): string {
+  return `data: ${JSON.stringify({ error })}\n\n`;
+}
+
+function isAnswering(chunk: object): boolean {
+  if (!('choices' in chunk) || !Array.isArray(chunk.choices)) return false;
+  return chunk.choices.some((choice) => choice?.finish_reason || saysSomething(choice));
+}
+
+/** Of one choice of a chat stream: more than how it ends. */
+export function saysSomething(choice: { text?: unknown; delta?: unknown } | null): boolean {
+  return Boolean(choice?.text) || hasMore(choice?.delta);
+}
+
+/** Any member of a delta counts but for the role, and for what is empty. */
+function hasMore(delta: unknown): boolean {
+  if (typeof delta !== 'object' || delta === null) return false;
+  return Object.entries(delta).some(([name, value]) => name !== 'role' && !isEmpty(value));
+}
+
+function isEmpty(value: unknown): boolean {
+  return !value || (Array.isArray(value) && value.length === 0);
+}

@@ -1,0 +1,63 @@
+/** OpenAI's API, path by path. */
+import { plainRoute, type Route } from '../route.ts';
+import type { Wire } from '../wire.ts';
+import { chat, completions } from './chat.ts';
+import { embeddings, moderations } from './embeddings.ts';
+import { images, speech, transcription, translation, videoContent, videos } from './media.ts';
+import { responses } from './responses.ts';
+
+type Details = Partial<Omit<Route, 'method' | 'path' | 'wire' | 'stream'>>;
+
+const post = (path: string, wire: Wire, details: Details = {}): Route => ({
+  ...plainRoute,
+  method: 'POST',
+  path,
+  wire,
+  ...details,
+});
+const streaming = (path: string, wire: Wire, details: Details = {}): Route => ({
+  ...post(path, wire, details),
+  stream: wire.stream,
+});
+const get = (path: string, wire: Wire, details: Details = {}): Route => ({
+  ...plainRoute,
+  method: 'GET',
+  path,
+  wire,
+  body: 'none',
+  ...details,
+});
+const remove = (path: string, wire: Wire, details: Details = {}): Route => ({
+  ...get(path, wire, details),
+  method: 'DELETE',
+});
+
+type Job = NonNullable<Route['job']>;
+const video = (behaviour: Job['behaviour']): Details => ({ job: { kind: 'video', behaviour } });
+const response = (behaviour: Job['behaviour']): Details => ({ job: { kind: 'response', behaviour } });
+
+export const openaiRoutes: readonly Route[] = [
+  streaming('/chat/completions', chat, { model: 'required' }),
+  streaming('/completions', completions, { model: 'required' }),
+  streaming('/responses', responses, { model: 'optional', ...response('creates') }),
+  post('/responses/input_tokens', responses, { model: 'optional', isFree: true }),
+  post('/responses/compact', responses, { model: 'optional' }),
+  { ...get('/responses/:id', responses, response('uses')), stream: responses.stream },
+  remove('/responses/:id', responses, response('deletes')),
+  post('/responses/:id/cancel', responses, response('uses')),
+  get('/responses/:id/input_items', responses, response('uses')),
+  post('/embeddings', embeddings, { model: 'required' }),
+  post('/moderations', moderations, { model: 'optional' }),
+  streaming('/images/generations', images, { model: 'optional' }),
+  streaming('/images/edits', images, { body: 'json-or-multipart', model: 'optional' }),
+  post('/images/variations', images, { body: 'multipart', model: 'optional' }),
+  streaming('/audio/transcriptions', transcription, { body: 'multipart', model: 'required' }),
+  streaming('/audio/translations', translation, { body: 'multipart', model: 'required' }),
+  streaming('/audio/speech', speech, { model: 'required' }),
+  post('/videos', videos, { body: 'json-or-multipart', model: 'optional', ...video('creates') }),
+  get('/videos', videos, video('lists')),
+  get('/videos/:id', videos, video('uses')),
+  remove('/videos/:id', videos, video('deletes')),
+  get('/videos/:id/content', videoContent, { ...video('uses'), content: true }),
+  post('/videos/:id/remix', videos, { body: 'json-or-multipart', ...video('creates-from') }),
+];

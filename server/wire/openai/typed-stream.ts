@@ -1,0 +1,131 @@
+import type { ErrorBody } from '../../contract/errors.ts';
+import { isObject } from '../../contract/is-object.ts';
+import type { StreamEvent } from '../sse-event.ts';
+import type { Saying, StreamClose, StreamEnd, StreamFormat, StreamWatch } from '../stream-format.ts';
+import { errorSaid } from './error-said.ts';
+import { responseStreamOfWhole } from './stream-of-whole.ts';
+
+interface TypedKind {
+  /** What the last event of an answer is called. */
+  endTypes: readonly string[];
+  isResponse: boolean;
+}
+
+/** Streams whose events have a `type`, other than those of chats. */
+function typedStream(kind: TypedKind, more: Partial<StreamFormat> = {}): StreamFormat {
+  return {
+    sayingOf: (event) => sayingOf(event, kind),
+    watch: (answers) => new TypedWatch(kind, answers),
+    ofWhole: () => null,
+    mayBeginEarly: false,
+    isToldByResponse: false,
+    ...more,
+  };
+}
+
+export const responseStream = typedStream(
+  { endTypes: ['response.completed', 'response.incomplete'], isResponse: true },
+  { ofWhole: responseStreamOfWhole, mayBeginEarly: true },
+);
+export const imageStream = typedStream({
+  endTypes: ['image_generation.completed', 'image_edit.completed'],
+  isResponse: false,
+});
+export const transcriptStream = typedStream({ endTypes: ['transcript.text.done'], isResponse: false });
+/** Asked for by `stream_format`, and answered with sound where the upstream knows no such streams. */
+export const speechStream = typedStream(
+  { endTypes: ['speech.audio.done'], isResponse: false },
+  { isToldByResponse: true },
+);
+
+/** Of a response or picture that is under way, and of nothing else. */
+const announcements = /^(?:response\.(?:created|queued|in_progress)|keepalive|ping|message_start)$/;
+const signsOfWork = ['keepalive', 'response.in_progress'];
+
+const nothing: Saying = { kind: 'nothing' };
+const alive: Saying = { kind: 'alive' };
+const content: Saying = { kind: 'content' };
+
+function sayingOf({ value }: StreamEvent, { isResponse }: TypedKind): Saying {
+  if (!isObject(value)) return nothing;
+  const error = errorSaid(value);
+  if (error) return error;
+  const type = 'type' in value ? String(value.type) : '';
+  if (isResponse && signsOfWork.includes(type)) return alive;
+  return announcements.test(type) ? nothing : content;
+}
+
+/** The nested form, as OpenAI sends it: the flat one of its specification is no error to the Python SDK. */
+export function responseErrorEvents(error: ErrorBody, id = 'resp_unknown', sequenceNumber = 0): string {
+  const failed = {
+    type: 'response.failed',
+    sequence_number: sequenceNumber + 1,
+    response: {
+      id,
+      object: 'response',
+      status: 'failed',
+      error: { code: 'server_error', message: error.message },
+      output: [],
+    },
+  };
+  return (
+    `event: error\ndata: ${JSON.stringify({ type: 'error', sequence_number: sequenceNumber, error })}\n\n` +
+    `event: response.failed\ndata: ${JSON.stringify(failed)}\n\n`
+  );
+}
+
+const failedTypes = ['error', 'response.failed'];
+
+class TypedWatch implements StreamWatch {
+  readonly #kind: TypedKind;
+  readonly #answers: number;
+  #finished = 0;
+  #ending: StreamEnd | null = null;
+  #responseId: string | undefined;
+  #nextSequenceNumber = 0;
+
+  constructor(kind: TypedKind, answers: number) {
+    this.#kind = kind;
+    this.#answers = answers;
+  }
+
+  note({ name, data, value }: StreamEvent): void {
+    const {
+      type: told,
+      error,
+      response,
+      sequence_number: number,
+    }: Record<string, unknown> = isObject(value) ? value : {};
+    const type = name || String(told);
+
+    if (error || failedTypes.includes(type)) this.#ending = 'failed';
+    else if (data === '[DONE]') this.#ending ??= 'complete';
+    else if (this.#kind.endTypes.includes(type)) this.#finished++;
+    if (isObject(response) && typeof response.id === 'string') this.#responseId ??= response.id;
+    if (typeof number === 'number') this.counted(number);
+  }
+
+  counted(sequenceNumber: number): void {
+    this.#nextSequenceNumber = sequenceNumber + 1;
+  }
+
+  get isComplete(): boolean {
+    return this.#ending !== null || this.#finished >= this.#answers;
+  }
+
+  get mayGoOn(): boolean {
+    return !this.isComplete;
+  }
+
+  /** Some make fewer pictures than they were asked for. */
+  ending(close: StreamClose): StreamEnd | null {
+    const isFinished = this.isComplete || (close === 'ended' && this.#finished > 0);
+    return this.#ending ?? (isFinished ? 'complete' : null);
+  }
+
+  errorEvent(error: ErrorBody): string {
+    return this.#kind.isResponse
+      ? responseErrorEvents(error, this.#responseId, this.#nextSequenceNumber)
+      : `event: error\ndata: ${JSON.stringify({ type: 'error', error })}\n\n`;
+  }
+}
