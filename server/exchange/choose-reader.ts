@@ -1,5 +1,5 @@
 import { differingFailure, type Failure } from '../routing/classify-failure.ts';
-import { isProse } from '../wire/openai/judge-whole.ts';
+import { isProse } from '../wire/openai/read-whole.ts';
 import type { StreamFormat } from '../wire/stream-format.ts';
 import { isEventStream } from './client-headers.ts';
 import { DownloadReader } from './readers/download-reader.ts';
@@ -49,7 +49,8 @@ export function chooseReader(asked: Asked, head: ResponseHead, needs: StreamNeed
   const { download } = needs;
   if (head.status >= 400) return { kind: 'error', reader: new ErrorReader(asked, head) };
   if (isBare(asked, head)) return useless(`answered with status ${head.status} alone`);
-  if (isProse({ ...asked, headers: head.headers })) return useless('answered with a page of text');
+  if (isProse({ ...asked, wire: asked.route.wire, headers: head.headers }))
+    return useless('answered with a page of text');
   if (download?.isUnderWay && !download.continues(head)) return otherFile;
   if (download?.isUnderWay || download?.begins(head, maxHeldBytes)) {
     return { kind: 'other', reader: new DownloadReader(download) };

@@ -209,6 +209,7 @@ export class UpstreamAttempts {
         method: this.#options.request.method ?? route.method,
         isStreamAsked: body.fields.stream && route.stream !== null,
         isTextAsked: route.wire.request.isTextAsked(body),
+        isKept: route.job !== null && (body.fields.store || Boolean(body.field('background'))),
       },
       wantsUsage: () => wantsUsage(body),
       needs: {

@@ -17,6 +17,8 @@ export interface Asked {
   isStreamAsked: boolean;
   /** A transcript was asked for as text or subtitles. */
   isTextAsked: boolean;
+  /** The upstream keeps the answer, or works on at it: a second one would be another. */
+  isKept: boolean;
 }
 
 /** Status and headers of an upstream response. */

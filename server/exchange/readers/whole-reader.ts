@@ -8,7 +8,16 @@ import { classifyAnswer, type Failure, fleetingFailure } from '../../routing/cla
 import type { ResponseHeaders } from '../../transport/transport.ts';
 import type { TransportError } from '../../transport/transport-error.ts';
 import { parseObject } from '../../wire/json/parse-object.ts';
-import { formatOf, judgeWhole, mayGoOn, type ResponseFormat, saysJson } from '../../wire/openai/judge-whole.ts';
+import {
+  formatOf,
+  mayGoOn,
+  type ResponseFormat,
+  readJson,
+  readMedia,
+  readText,
+  saysJson,
+  type Verdict,
+} from '../../wire/openai/read-whole.ts';
 import { type Encoding, encodingOf } from '../encodings.ts';
 import { brokenBy } from './broken-off.ts';
 import { beginsLikeAnEvent } from './event-beginning.ts';
@@ -63,7 +72,7 @@ export class WholeReader implements ResponseReader {
     this.#status = head.status;
     this.#headers = head.headers;
     this.#encoding = encodingOf(head.headers);
-    this.#format = formatOf({ ...asked, headers: head.headers });
+    this.#format = formatOf({ ...asked, wire: asked.route.wire, headers: head.headers });
     const isMedia = this.#format === 'media';
     const { whole } = asked.route.wire;
     this.#mayPass = isMedia || (whole.kind === 'json' && !whole.isNeverLonger);
@@ -140,7 +149,7 @@ export class WholeReader implements ResponseReader {
   #isPlausible(): boolean {
     this.#plausibleFrom = Number.POSITIVE_INFINITY;
     const isReadable = this.#format === 'json' && this.#encoding === null;
-    return !isReadable || mayGoOn(Buffer.concat(this.#held, plausibleBytes), this.#asked.route);
+    return !isReadable || mayGoOn(Buffer.concat(this.#held, plausibleBytes), this.#asked.route.wire);
   }
 
   #passOn(steps: Step[]): void {
@@ -165,16 +174,24 @@ export class WholeReader implements ResponseReader {
   }
 
   #settle(body: Buffer, plain: Buffer): Steps {
-    const { route, method } = this.#asked;
-    const status = this.#status;
     const steps: Step[] = [];
     if (this.#format === 'json' && plain.length > 0) this.#callJson(steps);
-    const isBare = method === 'HEAD' || status === 204 || status === 304;
-    const verdict = isBare ? null : judgeWhole(plain, route, this.#format);
-    if (verdict?.kind === 'damaged') steps.push(damagedBy(verdict.what));
-    else if (verdict?.kind === 'error') steps.push(this.#refused(body, plain, verdict.status));
+    const verdict = this.#judge(plain);
+    if (verdict.kind === 'damaged') steps.push(damagedBy(verdict.what));
+    else if (verdict.kind === 'error') steps.push(this.#refused(body, plain, verdict.status));
+    else if (verdict.kind === 'failed-answer' && !this.#asked.isKept)
+      steps.push(this.#refused(body, plain, this.#status));
     else steps.push(this.#asStream(plain) ?? { kind: 'complete', bytes: body });
     return steps;
+  }
+
+  #judge(plain: Buffer): Verdict {
+    const { method, route } = this.#asked;
+    if (method === 'HEAD' || this.#status === 204 || this.#status === 304) return { kind: 'answer' };
+    if (this.#format === 'text') return readText(plain);
+    if (this.#format === 'media') return readMedia(plain);
+    const isFramed = this.#headers['content-length'] !== undefined || this.#headers['transfer-encoding'] !== undefined;
+    return readJson(plain, route.wire, isFramed || this.#encoding !== null);
   }
 
   /** Where a stream was asked for the client gets the same as one; null where there is no need or no way. */

@@ -4,57 +4,89 @@ import { ChatText } from '../../../../server/exchange/rescue/chat-text.ts';
 import { continuedBody } from '../../../../server/exchange/rescue/continued-body.ts';
 import { takeAll } from '../../../../server/exchange/rescue/stream-text.ts';
 import { prefillOf } from '../../../../server/providers/prefill.ts';
-import { formatOf, judgeWhole, mayGoOn } from '../../../../server/wire/openai/judge-whole.ts';
+import { formatOf, mayGoOn, readJson, readMedia, readText } from '../../../../server/wire/openai/read-whole.ts';
 import { findRoute } from '../../../../server/wire/registry.ts';
 import { readEvent } from '../../../../server/wire/sse-event.ts';
 import { type StreamName, streams } from './streams.ts';
 
 const json = { 'content-type': 'application/json' };
-const judge = (path: string, body: string, { headers = json, method = 'POST', isTextAsked = false } = {}) => {
-  const { route } = findRoute(method, path);
-  return judgeWhole(Buffer.from(body), route, formatOf({ route, headers, isTextAsked })).kind;
+const read = (
+  path: string,
+  body: string,
+  { headers = json, method = 'POST', isTextAsked = false, isFramed = true } = {},
+) => {
+  const { wire } = findRoute(method, path).route;
+  const format = formatOf({ wire, headers, isTextAsked });
+  const bytes = Buffer.from(body);
+  if (format === 'json') return readJson(bytes, wire, isFramed).kind;
+  return (format === 'text' ? readText(bytes) : readMedia(bytes)).kind;
 };
 
-describe('a whole reply', () => {
+describe('a whole answer', () => {
   const long = 'x'.repeat(20_000);
   test.each([
-    ['good', '{"id":"x"}'],
-    ['good', ' \n{"id":"x"}\n'],
-    ['good', '\uFEFF{"id":"x"}'],
-    ['good', '{"id":"x","error":null}'],
-    ['good', `{"id":"${long}"}\n`],
-    ['good', `[{"id":"${long}"}]`],
+    ['answer', '{"id":"x"}'],
+    ['answer', ' \n{"id":"x"}\n'],
+    ['answer', '\uFEFF{"id":"x"}'],
+    ['answer', '{"id":"x","error":null}'],
+    ['answer', `{"id":"${long}"}\n`],
+    ['answer', '{"choices":[]}'],
+    ['answer', '{"id":"x","status":"error","message":"x","code":1}'],
+    ['answer', '{"id":"x","detail":"high"}'],
+    ['answer', `{"id":"${long}","choices":[{"index":0}],"error":null}`],
+    ['answer', `{"id":"${long}","choices":[{"index":0}{{{]}`],
     ['damaged', ''],
     ['damaged', 'null'],
     ['damaged', '"Service Unavailable"'],
     ['damaged', '[]'],
+    ['damaged', '{}'],
     ['damaged', '{"id":"x"'],
     ['damaged', 'upstream error'],
     ['damaged', `{"id":"${long}`],
     ['damaged', `error ${long}}`],
-    ['damaged', `{"id":"${long}","choices":[{"index":0},{"index":1}`],
-    ['damaged', `{"id":"${long}","choices":[{"index":0}{{{]}`],
-    ['damaged', `{"id":"${long}","choices":[{"index":0}}`],
-    ['good', `{"id":"${long}","choices":[{"index":0}],"error":null}`],
-    ['damaged', '{}'],
-    ['damaged', '{"choices":[]}'],
     ['error', '{"status":"error","message":"x"}'],
     ['error', '{"message":"x","code":500}'],
     ['error', '{"success":false,"errors":[{"code":1}]}'],
-    ['good', '{"id":"x","status":"error","message":"x","code":1}'],
     ['error', '{"error":{"message":"x"}}'],
     ['error', '{"error":"overloaded"}'],
     ['error', '{"object":"error","message":"The model is loading.","code":503}'],
     ['error', '{"detail":"Not ready"}'],
-    ['good', '{"id":"x","detail":"high"}'],
     ['error', '[{"error":{"code":500}}]'],
     ['error', `{"error":{"message":"${long}"}}`],
-    ['error', `{"id":"x","error":{"message":"${long}"}}`],
     ['error', `[{"error":{"message":"${long}"}}]`],
-    ['error', `{"id":"x","choices":[{"index":0,"error":{"message":"${long}"}}]}`],
-    ['error', '{"id":"resp_1","object":"response","status":"failed","error":{"code":"server_error"}}'],
     ['error', '{"id":"x","choices":[{"error":{"code":502},"finish_reason":"error"}]}'],
-  ])('is %s: %.60s', (wanted, body) => expect(judge('/chat/completions', body)).toBe(wanted));
+  ])('is %s: %.60s', (wanted, body) => expect(read('/chat/completions', body)).toBe(wanted));
+
+  test.each([
+    ['failed-answer', 'server_error'],
+    ['failed-answer', 'rate_limit_exceeded'],
+    ['answer', 'content_policy_violation'],
+    ['answer', 'invalid_prompt'],
+  ])('that is a response which failed is %s by its code %s', (wanted, code) => {
+    const failed = { id: 'resp_1', object: 'response', status: 'failed', error: { code, message: 'x' }, output: [] };
+    expect(read('/responses', JSON.stringify(failed))).toBe(wanted);
+  });
+
+  test('that is a video which failed is an answer', () => {
+    const failed = { id: 'video_1', object: 'video', status: 'failed', error: { code: 'server_error' } };
+    expect(read('/videos', JSON.stringify(failed))).toBe('answer');
+  });
+
+  test('that ended with its connection is gone through to its end', () => {
+    const body = JSON.stringify({
+      object: 'list',
+      data: [{ embedding: Array.from({ length: 8_000 }, (_, index) => Math.sin(index)) }, {}],
+    });
+    const cut = body.slice(0, body.lastIndexOf('}', body.length - 4) + 1);
+    const garbled = `${body.slice(0, 50_000)}\u0000{{{${body.slice(50_004)}`;
+    const framings = [true, false].map((isFramed) =>
+      [body, cut, garbled].map((text) => read('/embeddings', text, { isFramed })),
+    );
+    expect(framings).toEqual([
+      ['answer', 'answer', 'answer'],
+      ['answer', 'damaged', 'damaged'],
+    ]);
+  });
 
   test.each([
     [true, '{"object":"list","data":[{"embedding":[0.1,-0.2,0.'],
@@ -62,59 +94,34 @@ describe('a whole reply', () => {
     [false, '{"object":"list","data":[{"embedding":[0.1]}]}'.padEnd(200, 'x')],
     [false, `{"x":"${long}`],
   ])('may, or may not, go on: %s, %.60s', (wanted, beginning) => {
-    expect(mayGoOn(Buffer.from(beginning), findRoute('POST', '/embeddings').route)).toBe(wanted);
-  });
-
-  test('of many numbers is gone through to its end', () => {
-    const numbers = Array.from({ length: 8_000 }, (_, index) => Math.sin(index));
-    const body = JSON.stringify({ object: 'list', data: [{ embedding: numbers }, { embedding: numbers }], model: 'x' });
-    expect(judge('/embeddings', body)).toBe('good');
-    const place = body.lastIndexOf('}');
-    expect(judge('/embeddings', body.slice(0, body.lastIndexOf('}', place - 1) + 1))).toBe('damaged');
-    expect(judge('/embeddings', `${body.slice(0, 50_000)}\u0000{{{${body.slice(50_004)}`)).toBe('damaged');
-  });
-
-  test.each([
-    ['good', (body: string) => body],
-    ['good', (body: string) => `${body}\n`],
-    ['good', (body: string) => body.replace('"x"', '"]x"')],
-    ['damaged', (body: string) => body.slice(0, -1)],
-    ['damaged', (body: string) => body.slice(0, body.lastIndexOf('}', body.lastIndexOf('"model"')) + 1)],
-    ['damaged', (body: string) => body + body],
-    ['damaged', (body: string) => body.replace(',"data"', ',data')],
-    ['damaged', (body: string) => `${body.slice(0, 200_000)}\0{{{${body.slice(200_004)}`],
-    ['error', (body: string) => body.replace('"model"', '"error":{"message":"x"},"model"')],
-  ])('of very many numbers is %s as %s tells', (wanted, spoil) => {
-    const embedding = Array.from({ length: 8_000 }, (_, index) => Math.sin(index));
-    const data = [0, 1].map((index) => ({ index, embedding }));
-    const body = JSON.stringify({ object: 'list', data, model: 'x', usage: { total_tokens: 1 } });
-    expect(body.length).toBeGreaterThan(256 * 1024);
-    expect(judge('/embeddings', spoil(body))).toBe(wanted);
+    expect(mayGoOn(Buffer.from(beginning), findRoute('POST', '/embeddings').route.wire)).toBe(wanted);
   });
 
   test('of an empty list is a good answer to who asks for one', () => {
-    expect(judge('/responses/resp_1/input_items', '{"data":[]}', { method: 'GET' })).toBe('good');
+    expect(read('/responses/resp_1/input_items', '{"data":[]}', { method: 'GET' })).toBe('answer');
   });
 
   test('of a job that failed is a good answer to who asks about it', () => {
-    expect(judge('/videos/video_1', '{"id":"video_1","error":{"code":"x"}}', { method: 'GET' })).toBe('good');
-    expect(judge('/videos/video_1', '{"error":{"code":"x"}}', { method: 'GET' })).toBe('error');
+    expect(read('/videos/video_1', '{"id":"video_1","object":"video","error":{"code":"x"}}', { method: 'GET' })).toBe(
+      'answer',
+    );
+    expect(read('/videos/video_1', '{"error":{"code":"x"}}', { method: 'GET' })).toBe('error');
   });
 
   test('of sound cannot be empty, a transcript of silence can', () => {
-    expect(judge('/audio/speech', '', { headers: { 'content-type': 'audio/wav' } })).toBe('damaged');
+    expect(read('/audio/speech', '', { headers: { 'content-type': 'audio/wav' } })).toBe('damaged');
     const headers = { 'content-type': 'text/plain' };
-    expect(judge('/audio/transcriptions', '', { headers, isTextAsked: true })).toBe('good');
-    expect(judge('/audio/transcriptions', '', { headers })).toBe('damaged');
-    expect(judge('/audio/transcriptions', '')).toBe('damaged');
+    expect(read('/audio/transcriptions', '', { headers, isTextAsked: true })).toBe('answer');
+    expect(read('/audio/transcriptions', '', { headers })).toBe('damaged');
+    expect(read('/audio/transcriptions', '')).toBe('damaged');
   });
 
   test('need not be JSON where the route has other answers', () => {
-    expect(judge('/audio/speech', 'RIFF', { headers: { 'content-type': 'audio/wav' } })).toBe('good');
+    expect(read('/audio/speech', 'RIFF', { headers: { 'content-type': 'audio/wav' } })).toBe('answer');
     const headers = { 'content-type': 'text/plain' };
-    expect(judge('/audio/transcriptions', 'Hello', { headers, isTextAsked: true })).toBe('good');
-    expect(judge('/audio/transcriptions', 'upstream connect error', { headers })).toBe('damaged');
-    expect(judge('/audio/speech', '{"error":{"code":"x"}}')).toBe('error');
+    expect(read('/audio/transcriptions', 'Hello', { headers, isTextAsked: true })).toBe('answer');
+    expect(read('/audio/transcriptions', 'upstream connect error', { headers })).toBe('damaged');
+    expect(read('/audio/speech', '{"error":{"code":"x"}}')).toBe('error');
   });
 });
 
