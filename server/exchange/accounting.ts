@@ -4,12 +4,12 @@
  */
 import type { Capability } from '../contract/capability.ts';
 import type { AttemptRecord, Usage } from '../contract/ledger.ts';
-import type { IncomingBody } from '../http/body/incoming-body.ts';
 import { type Accounting, addUp } from '../usage/add-up.ts';
 import { estimatePrompt } from '../usage/estimate-prompt.ts';
 import { estimateReply } from '../usage/estimate-reply.ts';
 import { type ExtractedUsage, extractUsage, type UsageHints } from '../usage/extract.ts';
 import type { AttemptTrace, RequestTrace } from './exchange-trace.ts';
+import type { RequestBody } from './request-body.ts';
 
 /** US dollars, or null where no price is known. Some prices are by the request, so they hold without a usage too. */
 export type PriceOf = (provider: string, model: string, usage: Usage | null) => number | null;
@@ -17,7 +17,7 @@ export type PriceOf = (provider: string, model: string, usage: Usage | null) => 
 const free: Accounting = { usage: null, usageCertainty: 'none', costUsd: 0 };
 
 /** Notes with each attempt what it used and cost, and returns the sum. */
-export function accountFor(trace: RequestTrace, body: IncomingBody | undefined, priceOf: PriceOf): Accounting {
+export function accountFor(trace: RequestTrace, body: RequestBody | undefined, priceOf: PriceOf): Accounting {
   const { route, attempts } = trace;
   const isMaking = route && !route.isFree && (route.model !== 'none' || route.job?.behaviour === 'creates-from');
   const call = isMaking && body ? new CallAccounting(route.wire.operation, body, trace) : null;
@@ -45,11 +45,11 @@ function endingOf({ failure, error, status, connectMs }: AttemptRecord): Ending 
 
 class CallAccounting {
   readonly #capability: Capability;
-  readonly #body: IncomingBody;
+  readonly #body: RequestBody;
   readonly #trace: RequestTrace;
   #prompt: number | null | undefined;
 
-  constructor(capability: Capability, body: IncomingBody, trace: RequestTrace) {
+  constructor(capability: Capability, body: RequestBody, trace: RequestTrace) {
     this.#capability = capability;
     this.#body = body;
     this.#trace = trace;

@@ -4,11 +4,11 @@
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { CapturedExchange, HeaderList } from '../contract/ledger.ts';
-import type { IncomingBody } from '../http/body/incoming-body.ts';
 import type { UpstreamCredential } from '../providers/upstream.ts';
 import type { ResponseHeaders } from '../transport/transport.ts';
 import { redactBytes } from './redact-credential.ts';
 import { redactHeaders } from './redact-headers.ts';
+import type { RequestBody } from './request-body.ts';
 import type { ResponseObserver } from './response-observer.ts';
 
 export class Capture implements ResponseObserver {
@@ -43,7 +43,7 @@ export class Capture implements ResponseObserver {
     this.#bytes += chunk.length;
   }
 
-  exchange(body: IncomingBody | undefined): CapturedExchange<Buffer> {
+  exchange(body: RequestBody | undefined): CapturedExchange<Buffer> {
     return {
       request: body?.captured ?? null,
       response: redactBytes(Buffer.concat(this.#chunks), this.#credential),

@@ -1,6 +1,6 @@
 import type { Usage } from '../contract/ledger.ts';
-import type { IncomingBody } from '../http/body/incoming-body.ts';
 import type { Route } from '../wire/route.ts';
+import type { RequestBody } from './request-body.ts';
 
 /** English text has about four bytes to a token. */
 const bytesPerToken = 4;
@@ -16,7 +16,7 @@ const outputFields = ['max_completion_tokens', 'max_output_tokens', 'max_tokens'
  * What a request may use, as far as it can be told before it is sent: held against its limits while it runs. Rough, and
  * replaced by what it really used.
  */
-export function estimateReservation(route: Route, body: IncomingBody): Usage {
+export function estimateReservation(route: Route, body: RequestBody): Usage {
   if (route.method !== 'POST' || route.model === 'none') return {};
   switch (route.wire.operation) {
     case 'chat':
@@ -36,11 +36,11 @@ export function estimateReservation(route: Route, body: IncomingBody): Usage {
   }
 }
 
-function promptTokens(body: IncomingBody): number {
+function promptTokens(body: RequestBody): number {
   return Math.min(Math.ceil(body.size / bytesPerToken), mostInputTokens);
 }
 
-function outputTokens(body: IncomingBody): number {
+function outputTokens(body: RequestBody): number {
   for (const name of outputFields) {
     const most = body.field(name);
     if (typeof most === 'number' && most > 0) return Math.min(Math.ceil(most), mostOutputTokens);

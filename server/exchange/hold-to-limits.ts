@@ -1,7 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { Capability } from '../contract/capability.ts';
 import type { Reserved } from '../contract/ledger.ts';
-import type { IncomingBody } from '../http/body/incoming-body.ts';
 import type { Limiter } from '../limits/limiter.ts';
 import type { RunawayGuard } from '../limits/runaway-guard.ts';
 import type { CompiledGroup, CompiledKey } from '../routing/snapshot.ts';
@@ -10,6 +9,7 @@ import type { PriceOf } from './accounting.ts';
 import { estimateReservation } from './estimate-reservation.ts';
 import type { CallPlan } from './plan.ts';
 import { promptFingerprint } from './prompt-fingerprint.ts';
+import type { RequestBody } from './request-body.ts';
 
 interface LimitPorts {
   limiter: Limiter;
@@ -22,7 +22,7 @@ interface LimitedCall {
   route: Route;
   key: CompiledKey;
   group: CompiledGroup;
-  body: IncomingBody;
+  body: RequestBody;
   plan: CallPlan;
 }
 

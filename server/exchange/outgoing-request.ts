@@ -1,17 +1,16 @@
 import type { IncomingMessage } from 'node:http';
-import type { IncomingBody } from '../http/body/incoming-body.ts';
 import type { UpstreamCredential } from '../providers/upstream.ts';
 import type { CompiledGroup, Target } from '../routing/snapshot.ts';
 import type { OutgoingRequest } from '../transport/transport.ts';
 import type { RouteMatch } from '../wire/registry.ts';
 import { outgoingHeaders } from './outgoing-headers.ts';
-import type { Sendable } from './sendable.ts';
+import type { RequestBody, Sendable } from './request-body.ts';
 
 /** What is asked, whoever is asked. */
 export interface OutgoingCall {
   match: RouteMatch;
   group: CompiledGroup;
-  body: IncomingBody;
+  body: RequestBody;
   /** Below `/v1`, percent-encoded as the client sent it. */
   path: string;
   query: string;
@@ -47,7 +46,7 @@ export function outgoingRequest(
 }
 
 /** JSON that came under another name (`curl -d` sends a form's) goes on under its own. */
-function describeBody(headers: Record<string, string>, body: IncomingBody, length: number): void {
+function describeBody(headers: Record<string, string>, body: RequestBody, length: number): void {
   headers['content-length'] = String(length);
   const isNamedJson = /^application\/([\w.+-]+\+)?json\b/i.test(headers['content-type'] ?? '');
   if (body.contentType === 'application/json' && !isNamedJson) headers['content-type'] = 'application/json';

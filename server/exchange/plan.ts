@@ -1,10 +1,10 @@
 /** Station 3: what a request asks for → who can be asked. Jobs go back to the account that owns them. */
 import { GatewayError } from '../contract/errors.ts';
-import type { RequestFields } from '../http/body/incoming-body.ts';
 import type { Job, JobStore } from '../jobs/job-store.ts';
 import { mayUseAnyModel, type Resolved, resolveDefault, resolveRoute } from '../routing/resolve.ts';
 import type { CompiledGroup, CompiledKey, Snapshot, Target } from '../routing/snapshot.ts';
 import type { RouteMatch } from '../wire/registry.ts';
+import type { RequestFields } from './request-body.ts';
 
 export interface CallPlan {
   /** The client's name for the model; null if none was named. */

@@ -27,12 +27,12 @@ import { jobWatcher } from './job-watcher.ts';
 import { type OutgoingCall, outgoingRequest } from './outgoing-request.ts';
 import type { CallPlan } from './plan.ts';
 import { redactText } from './redact-credential.ts';
+import type { Sendable } from './request-body.ts';
 import { continuedBody } from './rescue/continued-body.ts';
 import { Download } from './rescue/download.ts';
 import { mayBeRescued, mayBeResumed } from './rescue/may-be-rescued.ts';
 import { type StreamText, streamTextOf } from './rescue/stream-text.ts';
 import type { ResponseObserver } from './response-observer.ts';
-import type { Sendable } from './sendable.ts';
 
 export interface AttemptsPorts {
   transport: Transport;

@@ -1,6 +1,4 @@
-import type { ServerResponse } from 'node:http';
 import { GatewayError } from '../contract/errors.ts';
-import { sendJson } from '../http/send-json.ts';
 import type { Job, JobStore } from '../jobs/job-store.ts';
 import type { CompiledGroup, Snapshot } from '../routing/snapshot.ts';
 import { readReply } from '../transport/read-reply.ts';
@@ -12,7 +10,15 @@ interface VideoListRequest {
   snapshot: Snapshot;
   /** With its `?`. */
   query: string;
-  requestId: string;
+}
+
+/** As OpenAI lists videos. */
+interface VideoList {
+  object: 'list';
+  data: { id: string }[];
+  first_id: string | null;
+  last_id: string | null;
+  has_more: boolean;
 }
 
 /** How many videos are asked for at the same time. */
@@ -23,10 +29,7 @@ const concurrency = 8;
  * the job store, which also spans providers, and each video is asked for anew. One that its provider has forgotten is
  * left out.
  */
-export async function sendVideoList(
-  response: ServerResponse,
-  { ports, group, snapshot, query, requestId }: VideoListRequest,
-): Promise<void> {
+export async function listVideos({ ports, group, snapshot, query }: VideoListRequest): Promise<VideoList> {
   const parameters = new URLSearchParams(query);
   const order = parameters.get('order') === 'asc' ? 'asc' : 'desc';
   const after = parameters.get('after');
@@ -42,18 +45,14 @@ export async function sendVideoList(
     );
     videos.push(...some.filter((video) => video !== null));
   }
-  sendJson(
-    response,
-    {
-      object: 'list',
-      data: videos,
-      // Of the page as it was read, so that a page of which nothing is left does not end the list.
-      first_id: jobs[0]?.id ?? null,
-      last_id: jobs.at(-1)?.id ?? null,
-      has_more: hasMore,
-    },
-    requestId,
-  );
+  return {
+    object: 'list',
+    data: videos,
+    // Of the page as it was read, so that a page of which nothing is left does not end the list.
+    first_id: jobs[0]?.id ?? null,
+    last_id: jobs.at(-1)?.id ?? null,
+    has_more: hasMore,
+  };
 }
 
 function readLimit(text: string | null): number {

@@ -14,8 +14,9 @@ import { holdToLimits } from '../exchange/hold-to-limits.ts';
 import { checkHops } from '../exchange/outgoing-headers.ts';
 import type { OutgoingCall } from '../exchange/outgoing-request.ts';
 import { type CallPlan, planCall } from '../exchange/plan.ts';
+import type { RequestBody } from '../exchange/request-body.ts';
 import { type AttemptsPorts, UpstreamAttempts } from '../exchange/upstream-attempts.ts';
-import { sendVideoList } from '../exchange/video-list.ts';
+import { listVideos } from '../exchange/video-list.ts';
 import type { UsageQuestion } from '../ledger/usage-summary.ts';
 import type { Limiter } from '../limits/limiter.ts';
 import type { RunawayGuard } from '../limits/runaway-guard.ts';
@@ -23,7 +24,6 @@ import type { CompiledGroup, CompiledKey, Snapshot } from '../routing/snapshot.t
 import { findRoute, type RouteMatch, splitUrl, withJobId } from '../wire/registry.ts';
 import type { Route } from '../wire/route.ts';
 import type { Admission, Place } from './admission.ts';
-import type { IncomingBody } from './body/incoming-body.ts';
 import { ClientGone } from './body/read-body.ts';
 import { receiveBody } from './body/receive-body.ts';
 import { allowOrigin } from './cors.ts';
@@ -31,6 +31,7 @@ import { authenticate, checkHost, checkOrigin } from './guards.ts';
 import { isModelsPath, sendModels } from './models.ts';
 import { sendOwnUsage } from './own-usage.ts';
 import { sendError, toGatewayError } from './send-error.ts';
+import { sendJson } from './send-json.ts';
 
 export interface InferencePorts extends AttemptsPorts {
   /** The current one; a request takes it once. */
@@ -75,7 +76,7 @@ class InferenceCall {
   readonly #response: ServerResponse;
   readonly #snapshot: Snapshot;
   readonly #trace: RequestTrace;
-  #body: IncomingBody | undefined;
+  #body: RequestBody | undefined;
   #place: Place | undefined;
   #attempts: UpstreamAttempts | undefined;
   /** Null if its group does not want headers and bodies kept. */
@@ -146,8 +147,8 @@ class InferenceCall {
   }
 
   async #listVideos(group: CompiledGroup, query: string): Promise<void> {
-    const call = { ports: this.#ports, group, snapshot: this.#snapshot, query, requestId: this.#trace.id };
-    await sendVideoList(this.#response, call);
+    const list = await listVideos({ ports: this.#ports, group, snapshot: this.#snapshot, query });
+    sendJson(this.#response, list, this.#trace.id);
     this.#answered();
   }
 
@@ -159,7 +160,7 @@ class InferenceCall {
     return { group, key };
   }
 
-  async #receive(route: Route): Promise<IncomingBody> {
+  async #receive(route: Route): Promise<RequestBody> {
     const { limits } = this.#snapshot.settings;
     const body = await receiveBody(this.#request, this.#response, { route, limits, folder: this.#ports.uploadFolder });
     this.#body = body;
@@ -169,7 +170,7 @@ class InferenceCall {
   }
 
   /** From here on the request counts: it is held to the limits and noted as under way. */
-  #plan(match: RouteMatch, { group, key }: Member, body: IncomingBody): CallPlan {
+  #plan(match: RouteMatch, { group, key }: Member, body: RequestBody): CallPlan {
     this.#trace.model = body.fields.model;
     const plan = planCall({ match, fields: body.fields, group, key, snapshot: this.#snapshot, jobs: this.#ports.jobs });
     this.#trace.model = plan.model;

@@ -1,38 +1,10 @@
 /** A request's body, looked at as far as routing needs, and what is sent of it to a target: the client's own bytes but for a changed model name. */
 import { GatewayError } from '../../contract/errors.ts';
-import type { Sendable } from '../../exchange/sendable.ts';
+import type { RequestBody, RequestFields, Sendable } from '../../exchange/request-body.ts';
 import { fieldValue, type JsonField, type JsonPeek, peekJson } from '../../wire/json/json-peek.ts';
 import { applyEdits, fieldEdits, type JsonEdit, usageEdits } from '../../wire/json/json-splice.ts';
 import type { MultipartBody } from './multipart.ts';
 import { withField } from './multipart-splice.ts';
-
-/** Fields of a body that Sluice reads. */
-export interface RequestFields {
-  model: string | null;
-  stream: boolean;
-  previousResponseId: string | null;
-  store: boolean;
-}
-
-export interface IncomingBody {
-  fields: RequestFields;
-  size: number;
-  contentType: string;
-  /** What may be kept of it where its group captures bodies. Uploads are not. */
-  captured: Buffer | null;
-  /** A top-level field's value; undefined if it cannot be read. */
-  field(name: FieldName): unknown;
-  /**
-   * What is sent to a target that knows the model as `model` (null: as the client named it), and the previous response
-   * as `previousResponseId`, where that is another name than the client's.
-   */
-  sendable(
-    model: string | null,
-    askUsage: boolean,
-    previousResponseId?: string,
-  ): Promise<Sendable & { usageAsked: boolean }>;
-  dispose(): void;
-}
 
 /** All that anything here asks of a JSON body, so that it is gone through once. */
 const looked = [
@@ -61,7 +33,7 @@ const looked = [
 
 export type FieldName = (typeof looked)[number];
 
-export class JsonBody implements IncomingBody {
+export class JsonBody implements RequestBody {
   readonly fields: RequestFields;
   readonly contentType = 'application/json';
   readonly #bytes: Buffer;
@@ -148,7 +120,7 @@ export class JsonBody implements IncomingBody {
   }
 }
 
-export class FormBody implements IncomingBody {
+export class FormBody implements RequestBody {
   readonly fields: RequestFields;
   readonly captured = null;
   readonly #form: MultipartBody;
@@ -193,7 +165,7 @@ export class FormBody implements IncomingBody {
 }
 
 /** For the routes without one. */
-export const emptyBody: IncomingBody = {
+export const emptyBody: RequestBody = {
   fields: { model: null, stream: false, previousResponseId: null, store: true },
   size: 0,
   contentType: '',

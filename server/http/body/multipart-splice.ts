@@ -3,7 +3,7 @@
  * client sent them. Finds delimiters by the same rules as the parser behind `multipart.ts`.
  */
 import { GatewayError } from '../../contract/errors.ts';
-import type { Sendable } from '../../exchange/sendable.ts';
+import type { Sendable } from '../../exchange/request-body.ts';
 import type { ByteRange } from '../../wire/json/json-peek.ts';
 import { headerParameters } from './header-parameters.ts';
 import type { MultipartBody } from './multipart.ts';

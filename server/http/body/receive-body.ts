@@ -2,8 +2,9 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Request, Response } from 'express';
 import { GatewayError } from '../../contract/errors.ts';
 import type { Settings } from '../../contract/settings.ts';
+import type { RequestBody } from '../../exchange/request-body.ts';
 import type { Route } from '../../wire/route.ts';
-import { emptyBody, FormBody, type IncomingBody, JsonBody } from './incoming-body.ts';
+import { emptyBody, FormBody, JsonBody } from './incoming-body.ts';
 import { receiveMultipart } from './multipart.ts';
 import { readBody } from './read-body.ts';
 import { watchSender } from './slow-senders.ts';
@@ -23,7 +24,7 @@ export async function receiveBody(
   request: IncomingMessage,
   response: ServerResponse,
   options: ReceiveOptions,
-): Promise<IncomingBody> {
+): Promise<RequestBody> {
   const { route } = options;
   if (route.body === 'none') return emptyBody;
   const isForm = /^multipart\/form-data/i.test(request.headers['content-type'] ?? '');
@@ -41,7 +42,7 @@ async function receiveForm(
   request: IncomingMessage,
   response: ServerResponse,
   { folder, limits }: ReceiveOptions,
-): Promise<IncomingBody> {
+): Promise<RequestBody> {
   const maxBytes = limits.multipartBodyBytes;
   return new FormBody(await receiveMultipart(request as Request, response as Response, { folder, maxBytes }));
 }
@@ -50,7 +51,7 @@ async function receiveJson(
   request: IncomingMessage,
   response: ServerResponse,
   { route, limits }: ReceiveOptions,
-): Promise<IncomingBody> {
+): Promise<RequestBody> {
   const bytes = await readBody(request, response, limits.jsonBodyBytes);
   return bytes.length === 0 && route.model === 'none' ? emptyBody : new JsonBody(bytes);
 }

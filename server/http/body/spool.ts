@@ -8,7 +8,7 @@ import path from 'node:path';
 import type { Readable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import { GatewayError } from '../../contract/errors.ts';
-import type { Sendable } from '../../exchange/sendable.ts';
+import type { Sendable } from '../../exchange/request-body.ts';
 import { describeFileProblem, systemErrorCode } from '../../files/file-problem.ts';
 import type { ByteRange } from '../../wire/json/json-peek.ts';
 import { SpoolReader } from './spool-reader.ts';

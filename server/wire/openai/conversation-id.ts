@@ -1,11 +1,11 @@
 import { hash } from 'node:crypto';
-import type { IncomingBody } from '../../http/body/incoming-body.ts';
+import type { RequestView } from '../wire.ts';
 
 /**
  * What stays the same from turn to turn of a conversation: the client's own name for it, else how it begins. Null for a
  * request that is no part of one.
  */
-export function conversationOf(body: IncomingBody): string | null {
+export function conversationOf(body: RequestView): string | null {
   const own = body.field('prompt_cache_key');
   if (typeof own === 'string' && own !== '') return own;
   const messages = body.field('messages') ?? body.field('input');

@@ -1,0 +1,35 @@
+import type { Readable } from 'node:stream';
+import type { RequestView } from '../wire/wire.ts';
+
+/** A body that can be sent: `open` may be called once per attempt. A Readable that is not wanted must be destroyed. */
+export interface Sendable {
+  length: number;
+  open(): Buffer | Readable;
+}
+
+/** Fields of a body that Sluice reads. */
+export interface RequestFields {
+  model: string | null;
+  stream: boolean;
+  previousResponseId: string | null;
+  store: boolean;
+}
+
+/** A request's body, looked at as far as routing needs, and what is sent of it to a target. */
+export interface RequestBody extends RequestView {
+  fields: RequestFields;
+  size: number;
+  contentType: string;
+  /** What may be kept of it where its group captures bodies. Uploads are not. */
+  captured: Buffer | null;
+  /**
+   * What is sent to a target that knows the model as `model` (null: as the client named it), and the previous response
+   * as `previousResponseId`, where that is another name than the client's.
+   */
+  sendable(
+    model: string | null,
+    askUsage: boolean,
+    previousResponseId?: string,
+  ): Promise<Sendable & { usageAsked: boolean }>;
+  dispose(): void;
+}
