@@ -5,7 +5,6 @@ import { DemoError, invalidType, invalidValue, missingParameter, unsupportedPara
 import { newId } from './ids.ts';
 import { modelOf } from './models.ts';
 import type { JsonObject, Parameters } from './parameters.ts';
-import type { ResponseStore } from './response-store.ts';
 
 export interface ResponseRequest {
   model: string;
@@ -28,7 +27,11 @@ const roles: Readonly<Record<string, Turn['role']>> = {
   assistant: 'assistant',
 };
 
-export function readResponseRequest(parameters: Parameters, store: ResponseStore): ResponseRequest {
+interface EarlierResponses {
+  find(id: string): { turns: readonly Turn[] } | undefined;
+}
+
+export function readResponseRequest(parameters: Parameters, store: EarlierResponses): ResponseRequest {
   const model = modelOf(parameters, 'responses');
   for (const name of ['conversation', 'prompt']) {
     if (parameters.raw(name) !== undefined) throw unsupportedParameter(name, 'The demo provider keeps no such object.');
@@ -48,7 +51,7 @@ export function readResponseRequest(parameters: Parameters, store: ResponseStore
   };
 }
 
-function earlierTurns(parameters: Parameters, store: ResponseStore): readonly Turn[] {
+function earlierTurns(parameters: Parameters, store: EarlierResponses): readonly Turn[] {
   const id = parameters.string('previous_response_id');
   if (id === undefined) return [];
   const previous = store.find(id);

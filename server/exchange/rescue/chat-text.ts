@@ -3,7 +3,6 @@ import type { ErrorBody } from '../../contract/errors.ts';
 import { isObject } from '../../contract/is-object.ts';
 import { chatErrorEvent } from '../../wire/openai/chat-stream.ts';
 import type { StreamEvent } from '../../wire/sse-event.ts';
-import type { StreamText } from './stream-text.ts';
 import { TextBytes } from './text-bytes.ts';
 
 export interface ChatSoFar {
@@ -17,7 +16,8 @@ export interface ChatSoFar {
   isFinished: boolean;
 }
 
-export class ChatText implements StreamText {
+/** A `StreamText`. */
+export class ChatText {
   #first: Pick<ChatSoFar, 'id' | 'created' | 'model'> | undefined;
   #isFinished = false;
   readonly #text = new TextBytes();

@@ -6,7 +6,6 @@ import type { ErrorBody } from '../../contract/errors.ts';
 import { isObject } from '../../contract/is-object.ts';
 import { responseErrorEvents } from '../../wire/openai/typed-stream.ts';
 import type { StreamEvent } from '../../wire/sse-event.ts';
-import type { StreamText } from './stream-text.ts';
 import { TextBytes } from './text-bytes.ts';
 
 /** An item of a response's output. */
@@ -37,7 +36,8 @@ interface MessageSoFar {
   events: ReadonlySet<string>;
 }
 
-export class ResponseText implements StreamText {
+/** A `StreamText`. */
+export class ResponseText {
   #isPlain = true;
   #response: ResponseSoFar['response'] | undefined;
   readonly #before: OutputItem[] = [];
