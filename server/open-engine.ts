@@ -51,7 +51,10 @@ export interface Engine {
 }
 
 /** Rejects with a GatewayError if the configuration cannot be used; the folder is then given back. */
-export async function openEngine({ folder, lock }: ClaimedFolder, options: EngineOptions): Promise<Engine> {
+export async function openEngine(
+  { folder, lock, fallbackFolder }: ClaimedFolder,
+  options: EngineOptions,
+): Promise<Engine> {
   try {
     folder.notices.forEach(options.notice);
     if (folder.problem === null) removeLeftovers(folder);
@@ -64,6 +67,7 @@ export async function openEngine({ folder, lock }: ClaimedFolder, options: Engin
     }
     const gateway = await createGateway({
       dataDir: folder.path,
+      fallbackFolder,
       uploadFolder: folder.tmpPath,
       config,
       openSecrets: secretsOnDemand(folder.path, options),

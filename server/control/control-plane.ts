@@ -56,6 +56,8 @@ interface ControlPorts {
   network: QueryPorts['network'];
   engine(): EngineStatus;
   createAdminUrl(): string;
+  /** Resolves with the number of browsers. */
+  signOutEverywhere(): Promise<number>;
   log: Logger;
 }
 
