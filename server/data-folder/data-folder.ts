@@ -123,25 +123,29 @@ function isHalfWritten(name: string): boolean {
   return ownFiles.test(file ?? '') && /^[0-9a-f]{16}$/.test(suffix ?? '');
 }
 
-/** Returns a notice for each that stays open, and for secrets that were. */
+/** Returns a notice for each that stays open, and one where others could have read the key of the stored secrets. */
 function closePermissions({ path, tmpPath, logsPath }: DataFolder): string[] {
   if (process.platform === 'win32') return [];
+  const secretsKey = join(path, 'secrets.key');
+  const wasOpen = isOpenToOthers(path) && isOpenToOthers(secretsKey);
   const files = readdirSync(path).filter((name) => ownFiles.test(name) && !renewedWhereOpen.test(name));
   const all = [path, tmpPath, logsPath, ...files.map((name) => join(path, name))];
-  return all.flatMap((each) => closeToOthers(each) ?? []);
+  return [...all.flatMap((each) => closeToOthers(each) ?? []), ...(wasOpen ? [keyWasOpen(secretsKey)] : [])];
+}
+
+function isOpenToOthers(path: string): boolean {
+  return ((statSync(path, { throwIfNoEntry: false })?.mode ?? 0) & othersBits) !== 0;
 }
 
 function closeToOthers(path: string): string | undefined {
   try {
-    const { mode } = statSync(path, { throwIfNoEntry: false }) ?? { mode: 0 };
-    if ((mode & othersBits) === 0) return undefined;
-    chmodSync(path, mode & 0o700);
-    return /\/secrets\.[^/]+$/.test(path) ? secretsWereOpen(path) : undefined;
+    if (isOpenToOthers(path)) chmodSync(path, statSync(path).mode & 0o700);
+    return undefined;
   } catch (error) {
     return `${path} can be read by other users of this machine, and that cannot be changed: ${describeFileProblem(error)}.`;
   }
 }
 
-function secretsWereOpen(path: string): string {
-  return `${path} could be read by other users of this machine until now. If others use it, replace your providers' credentials.`;
+function keyWasOpen(path: string): string {
+  return `${path} could be read by other users of this machine until now: if anybody else uses it, replace the credentials of your providers.`;
 }
