@@ -60,7 +60,7 @@ export async function openEngine(
     if (folder.problem === null) removeLeftovers(folder);
     const logFolder = options.logFolder ?? folder.logsPath;
     const logFile = openLogFile(logFolder);
-    const config = await openConfig(folder.path, options);
+    const config = await openConfig(folder.path, options, logFile);
     if (folder.problem !== null) {
       if (config.isFirstRun) throw unusable(folder.path, folder.problem);
       options.notice(unwritableNotice(folder));
@@ -94,12 +94,16 @@ export async function openEngine(
   }
 }
 
-async function openConfig(dataDir: string, options: EngineOptions): Promise<ConfigStore> {
+async function openConfig(dataDir: string, options: EngineOptions, { log }: LogFile): Promise<ConfigStore> {
   const { configFile, openPersistence = openConfPersistence, notice } = options;
   const config = configFile
     ? await loadDeclarativeConfig(configFile)
     : await openConfigStore({ persistence: openPersistence(join(dataDir, 'config.json')) });
-  config.notices.forEach(notice);
+  for (const line of config.notices) {
+    // A desktop has no terminal.
+    log.warn(line);
+    notice(line);
+  }
   return config;
 }
 

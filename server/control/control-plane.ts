@@ -196,6 +196,7 @@ function engineState({
       pid: process.pid,
       revision: live.used.revision,
       readOnly: config.readOnly,
+      configReplaced: config.replaced,
       settings: live.used.config.settings,
       demoIsRunning: live.demo !== null,
       ledger: ledger.health(),

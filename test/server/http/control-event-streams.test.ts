@@ -65,7 +65,7 @@ test('closing ends all streams and refuses new ones', async () => {
   opened.close();
   await ended;
   const unused = Object.create(null);
-  expect(() => opened.open(unused)).toThrow(GatewayError);
+  expect(() => opened.open(unused, () => true)).toThrow(GatewayError);
 });
 
 test('a stream ends with the session that it was opened with, at the latest with the next comment', async () => {
