@@ -13,7 +13,7 @@ export function SignedOut() {
   const hasEnded = useControlState((state) => state.views !== null);
   return (
     <main className={classes.main}>
-      <h2 className={classes.title}>{hasEnded ? messages.titleEnded : messages.title}</h2>
+      <h1 className={classes.title}>{hasEnded ? messages.titleEnded : messages.title}</h1>
       <p className={classes.lead}>{hasEnded ? messages.leadEnded : messages.lead}</p>
       <ol className={classes.steps}>
         <li>

@@ -8,6 +8,7 @@ import OpenAI from 'openai';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { begun } from '../../support/begun.ts';
 import { eventually } from '../../support/eventually.ts';
+import { onlyIf } from '../../support/only-if.ts';
 import { eventStream, json, type ScriptedUpstream, startUpstream } from '../../support/upstream.ts';
 import { runCli, serve, serveForPerson, temporaryFolder } from './run-cli.ts';
 
@@ -152,6 +153,26 @@ describe('what stands in the way', () => {
       other.close();
     }
   });
+
+  test('a port that another Sluice has is told with that one and its data folder', async () => {
+    const [folder, other] = [temporaryFolder(), temporaryFolder()];
+    const { ready } = await serve(other);
+    const { port } = new URL(ready.baseUrl);
+    const taken = await runCli(['serve', '--port', port, '--data-dir', folder]);
+    expect(taken.code).toBe(1);
+    const isTold = process.platform === 'linux';
+    const who = isTold ? `Sluice (process ${ready.pid}, data folder ${other})` : 'Sluice';
+    expect(taken.stderr).toContain(`Port ${port} is taken by ${who}`);
+    expect(taken.stderr).toContain('Use that one, stop it, or port ');
+  });
+
+  test.runIf(onlyIf(process.platform === 'linux', 'names of processes are read in /proc'))(
+    'the system shows it by its name, not by that of a thread of Node',
+    async () => {
+      const { ready } = await serve(temporaryFolder());
+      expect(readFileSync(`/proc/${ready.pid}/comm`, 'utf8').trim()).toBe('sluice');
+    },
+  );
 
   test('a second Sluice on the same folder says who has it and ends with 3', async () => {
     const folder = temporaryFolder();

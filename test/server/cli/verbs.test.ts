@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
+import { closedPort } from '../../support/ports.ts';
 import { builtProgram } from '../../support/program.ts';
 import { json, type ScriptedUpstream, startUpstream } from '../../support/upstream.ts';
 import {
@@ -245,6 +246,8 @@ describe.each([
   });
 
   test('doctor looks at everything and names the hop that fails', async () => {
+    // Not the usual port, which a Sluice of this machine may have.
+    if (!isRunning) writeConfig(folder, await closedPort());
     await addProvider();
     const proxy = { env: { HTTPS_PROXY: 'http://user:planted-secret@proxy.example:3128', no_proxy: 'localhost' } };
     const good = await run('doctor --json', proxy);
@@ -277,6 +280,24 @@ describe.each([
     });
   });
 });
+
+test('doctor knows the Sluice that has its port, and says on which data folder it runs', async () => {
+  const [folder, other] = [temporaryFolder(), temporaryFolder()];
+  const { ready } = await serve(other);
+  const { port } = new URL(ready.baseUrl);
+  writeConfig(folder, Number(port));
+  const { code, stdout } = await runCli(['doctor', '--data-dir', folder]);
+  const who = process.platform === 'linux' ? `Sluice (process ${ready.pid}, data folder ${other})` : 'Sluice';
+  expect(code).toBe(1);
+  expect(stdout).toContain(`FAILED  port: ${port} is taken by ${who}`);
+});
+
+function writeConfig(folder: string, port: number): void {
+  writeFileSync(
+    join(folder, 'config.json'),
+    JSON.stringify({ version: 1, groups: [{ id: 'default' }], settings: { port } }),
+  );
+}
 
 test('log --follow prints what was and each request as it ends, and ends with the Sluice it follows', async () => {
   const folder = temporaryFolder();
