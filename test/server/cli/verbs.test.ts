@@ -330,6 +330,28 @@ test('window prints an address that opens the window once, and says so if there 
   expect((await visit()).status).toBe(403);
 });
 
+test('window --sign-out-everywhere ends the sessions of browsers, whether Sluice runs or not', async () => {
+  const folder = temporaryFolder();
+  const serving = await serve(folder);
+  const signIn = async (url: string) => (await fetch(url, { redirect: 'manual' })).headers.get('set-cookie') ?? '';
+  const [cookie = ''] = (await signIn(serving.ready.windowUrl)).split(';');
+  const isIn = async ({ ready }: Serving) => {
+    const headers = { cookie, 'sec-fetch-site': 'same-origin' };
+    const response = await fetch(`${ready.baseUrl.replace('/v1', '')}/control/events`, { headers });
+    await response.body?.cancel();
+    return response.status === 200;
+  };
+  expect(await isIn(serving)).toBe(true);
+  await serving.end();
+  const again = await serve(folder);
+  expect(await isIn(again)).toBe(true);
+  await again.end();
+  const { stdout } = await runCli(['window', '--sign-out-everywhere', '--data-dir', folder]);
+  expect(stdout).toBe('Signed out: 1 browser.\n');
+  expect(await isIn(await serve(folder))).toBe(false);
+  expect(await runJson(['window', '--sign-out-everywhere', '--data-dir', folder])).toEqual({ ended: 0 });
+});
+
 test('log --follow ends when nobody reads it any more', async () => {
   const folder = temporaryFolder();
   const { ready } = await serve(folder);
