@@ -193,6 +193,22 @@ describe('what stands in the way', () => {
     expect(stderr).toContain('--data-dir');
   });
 
+  test.runIf(onlyIf(process.platform === 'linux', 'all of 127.0.0.0/8 is this machine on Linux'))(
+    'it listens on 127.0.0.1 alone unless it is told otherwise',
+    async () => {
+      const healthAt = async (parameters: string[]) => {
+        const { ready } = await serve(temporaryFolder(), parameters);
+        const url = `http://127.0.0.2:${new URL(ready.baseUrl).port}/healthz`;
+        return fetch(url).then(
+          ({ status }) => status,
+          () => 'unreachable',
+        );
+      };
+      expect(await healthAt([])).toBe('unreachable');
+      expect(await healthAt(['--host', '0.0.0.0'])).toBe(200);
+    },
+  );
+
   test('an address that is not of this machine is told', async () => {
     const { code, stderr } = await runCli([
       'serve',
