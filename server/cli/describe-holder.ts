@@ -23,7 +23,7 @@ export async function describeHolder(host: string, port: number): Promise<Descri
 }
 
 async function describeSluice(holder: PortHolder | undefined): Promise<string> {
-  if (!holder) return 'Sluice, of another user perhaps';
+  if (!holder) return 'a Sluice whose process this user cannot see';
   const dataDir = await findDataFolder(holder.pid);
   const where = dataDir === undefined ? '' : `, data folder ${dataDir}`;
   return `Sluice (process ${holder.pid}${where})`;

@@ -23,7 +23,7 @@ interface StoredConfig {
   notices: string[];
 }
 
-/** Holds the same revision. */
+/** Where the revision in force is stored a second time. */
 export function backupPath(configPath: string): string {
   return beside(configPath, 'backup');
 }
