@@ -12,6 +12,7 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
+process.title = 'sluice';
 const root = join(import.meta.dirname, '..');
 /** Written when a build is complete, so that one that was broken off is not taken for one. */
 const stamp = join(root, 'dist/built');

@@ -10,6 +10,9 @@ import { existsSync } from 'node:fs';
 import nodeModule from 'node:module';
 import { join } from 'node:path';
 
+// In place of the name of Node's own thread, which is what the system would show for it.
+process.title = 'sluice';
+
 const oldestNode = 24;
 const isBundled = import.meta.filename?.endsWith('.js') ?? true;
 

@@ -3,13 +3,14 @@
  * events, and their routes. Wires and decides nothing.
  */
 import { join } from 'node:path';
-import { type AdminToken, openAdminToken } from './control/admin-token.ts';
+import type { AdminToken } from './control/admin-token.ts';
 import { type ControlPlane, createControlPlane, type EngineStatus } from './control/control-plane.ts';
 import { followTeamPresets, withoutTeam } from './control/follow-team.ts';
 import { createLiveConfig, type LiveConfig } from './control/live-config.ts';
 import { createProviderKnowledge } from './control/provider-knowledge.ts';
 import { createTeamPresets } from './control/team-presets.ts';
 import { viewNetwork } from './control/view-network.ts';
+import { openWindowAccess } from './control/window-access.ts';
 import type { GatewayPorts } from './gateway-ports.ts';
 import { type ControlRoutes, createControlRoutes } from './http/control-routes.ts';
 import { exportRequests } from './ledger/export.ts';
@@ -93,8 +94,8 @@ export async function openControlSide(given: ControlSidePorts): Promise<ControlS
   // Before anyone is told of a change, so that health which it made worthless is not shown.
   health.follow(live.snapshot);
   live.onChange(() => health.follow(live.snapshot));
-  const admin = await openAdminToken(gatewayPorts.dataDir);
-  const createAdminUrl = () => windowUrl(given.origin(), admin);
+  const access = await openWindowAccess(gatewayPorts);
+  const createAdminUrl = () => windowUrl(given.origin(), access.token);
   const control: ControlPlane = createControlPlane({
     config,
     live,
@@ -107,6 +108,7 @@ export async function openControlSide(given: ControlSidePorts): Promise<ControlS
     team,
     health,
     createAdminUrl,
+    signOutEverywhere: access.signOutEverywhere,
     log,
     usualPrice: given.usualPrice,
     openSecrets: secrets.open,
@@ -127,7 +129,7 @@ export async function openControlSide(given: ControlSidePorts): Promise<ControlS
     limiter,
     runawayGuard,
     routes: createControlRoutes({
-      admin,
+      access,
       control,
       exportRequests: (format, filter) => exportRequests(ledger, format, filter),
     }),
@@ -145,8 +147,8 @@ export async function openControlSide(given: ControlSidePorts): Promise<ControlS
 }
 
 /** The one-time address of the window. */
-function windowUrl(origin: string, admin: AdminToken): string {
-  return `${origin}/control/session?token=${admin.createTicket()}`;
+function windowUrl(origin: string, token: AdminToken): string {
+  return `${origin}/control/session?token=${token.createTicket()}`;
 }
 
 /** Discovery follows the configuration that is in force. */

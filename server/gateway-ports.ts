@@ -10,6 +10,8 @@ import type { ProxySettings } from './transport/proxy-choice.ts';
 export interface GatewayPorts {
   /** Prepared by the caller (`data-folder/data-folder.ts`); null keeps ledger and jobs in memory, for tests. */
   dataDir: string | null;
+  /** Private and writable where the data folder is not; null or absent: there is none. */
+  fallbackFolder?: string | null;
   /** Where uploads are spooled; exists and is private. */
   uploadFolder: string;
   config: ConfigStore;

@@ -51,19 +51,23 @@ export interface Engine {
 }
 
 /** Rejects with a GatewayError if the configuration cannot be used; the folder is then given back. */
-export async function openEngine({ folder, lock }: ClaimedFolder, options: EngineOptions): Promise<Engine> {
+export async function openEngine(
+  { folder, lock, fallbackFolder }: ClaimedFolder,
+  options: EngineOptions,
+): Promise<Engine> {
   try {
     folder.notices.forEach(options.notice);
     if (folder.problem === null) removeLeftovers(folder);
     const logFolder = options.logFolder ?? folder.logsPath;
     const logFile = openLogFile(logFolder);
-    const config = await openConfig(folder.path, options);
+    const config = await openConfig(folder.path, options, logFile);
     if (folder.problem !== null) {
       if (config.isFirstRun) throw unusable(folder.path, folder.problem);
       options.notice(unwritableNotice(folder));
     }
     const gateway = await createGateway({
       dataDir: folder.path,
+      fallbackFolder,
       uploadFolder: folder.tmpPath,
       config,
       openSecrets: secretsOnDemand(folder.path, options),
@@ -90,12 +94,16 @@ export async function openEngine({ folder, lock }: ClaimedFolder, options: Engin
   }
 }
 
-async function openConfig(dataDir: string, options: EngineOptions): Promise<ConfigStore> {
+async function openConfig(dataDir: string, options: EngineOptions, { log }: LogFile): Promise<ConfigStore> {
   const { configFile, openPersistence = openConfPersistence, notice } = options;
   const config = configFile
     ? await loadDeclarativeConfig(configFile)
     : await openConfigStore({ persistence: openPersistence(join(dataDir, 'config.json')) });
-  config.notices.forEach(notice);
+  for (const line of config.notices) {
+    // A desktop has no terminal.
+    log.warn(line);
+    notice(line);
+  }
   return config;
 }
 

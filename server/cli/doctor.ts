@@ -8,8 +8,8 @@ import { prepareDataFolder } from '../data-folder/data-folder.ts';
 import { readEnvironment } from '../environment.ts';
 import { describeFileProblem } from '../files/file-problem.ts';
 import type { Control } from './control.ts';
+import { describeHolder } from './describe-holder.ts';
 import { exitCodes } from './exit-codes.ts';
-import { findPortHolder } from './port-holder.ts';
 import { describeTest } from './provider.ts';
 import type { Terminal } from './terminal.ts';
 import type { VerbContext, Verbs } from './verb.ts';
@@ -71,9 +71,9 @@ async function examineSecrets(terminal: Terminal, dataDir: string): Promise<Find
 async function examinePort(control: Control): Promise<Finding> {
   const { settings, baseUrl } = await control.query({ type: 'status' });
   if (baseUrl) return { name: 'port', ok: true, message: `Sluice answers at ${baseUrl}` };
-  const holder = await findPortHolder(settings.port);
+  const holder = await describeHolder(settings.host, settings.port);
   if (!holder) return { name: 'port', ok: true, message: `${settings.port}; no Sluice runs on this data folder` };
-  return { name: 'port', ok: false, message: `${settings.port} is taken by ${holder.name} (process ${holder.pid})` };
+  return { name: 'port', ok: false, message: `${settings.port} is taken by ${holder.text}` };
 }
 
 function examineProxy({ env }: Terminal): Finding {

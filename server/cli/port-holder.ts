@@ -4,9 +4,10 @@
  */
 import { execFile } from 'node:child_process';
 import { readdir, readFile, readlink } from 'node:fs/promises';
+import { basename } from 'node:path';
 import { promisify } from 'node:util';
 
-interface PortHolder {
+export interface PortHolder {
   pid: number;
   /** The program's name. */
   name: string;
@@ -58,9 +59,15 @@ async function findInProc(port: number): Promise<PortHolder | undefined> {
   if (links.size === 0) return undefined;
   for (const entry of await readdir('/proc')) {
     if (!/^\d+$/.test(entry) || !(await holdsOne(entry, links))) continue;
-    return { pid: Number(entry), name: (await readFile(`/proc/${entry}/comm`, 'utf8')).trim() };
+    return { pid: Number(entry), name: await nameOf(entry) };
   }
   return undefined;
+}
+
+/** What Node calls its own thread is what the system shows for each program of Node: then that of the executable. */
+async function nameOf(pid: string): Promise<string> {
+  const name = (await readFile(`/proc/${pid}/comm`, 'utf8')).trim();
+  return /^(node-)?MainThread$/.test(name) ? basename(await readlink(`/proc/${pid}/exe`)) : name;
 }
 
 async function holdsOne(pid: string, links: ReadonlySet<string>): Promise<boolean> {

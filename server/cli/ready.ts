@@ -28,6 +28,7 @@ export function describeReady(ready: Ready, config: Config, command: string): st
     `  Base URL  ${ready.baseUrl}`,
     ...(ready.key ? [`  Key       ${ready.key}`] : []),
     `  Window    ${ready.windowUrl}`,
+    `            (works once, within ten minutes; "${command} window" prints a new one)`,
     '',
     ...(isDemo
       ? [`The built-in demo answers, and invents what it says. Your own: ${command} provider add --help`]

@@ -9,6 +9,7 @@ import { z } from 'zod';
 import { type ErrorCode, errorKinds, GatewayError } from '../contract/errors.ts';
 import type { EventMessage } from '../contract/events.ts';
 import { adminTokenFileName } from '../control/admin-token.ts';
+import { findFallbackFolder } from '../data-folder/fallback-lock.ts';
 import type { InstanceInfo } from '../data-folder/instance-lock.ts';
 import { describeFileProblem, systemErrorCode } from '../files/file-problem.ts';
 import { reachableHost, reachableOrigin } from '../reachable-origin.ts';
@@ -42,10 +43,13 @@ export async function openRemoteControl(dataDir: string, holder: InstanceInfo): 
   };
 }
 
+/** From where a Sluice on a data folder that cannot be written keeps it, else from the data folder. */
 async function readToken(dataDir: string): Promise<string> {
   const path = join(dataDir, adminTokenFileName);
+  const fallback = findFallbackFolder(dataDir);
   try {
-    return (await readFile(path, 'utf8')).trim();
+    const kept = fallback && (await readFile(join(fallback, adminTokenFileName), 'utf8').catch(() => undefined));
+    return (kept ?? (await readFile(path, 'utf8'))).trim();
   } catch (error) {
     throw new CliError(`The admin token ${path} cannot be read: ${describeFileProblem(error)}.`);
   }

@@ -1,15 +1,16 @@
 import { createServer } from 'node:net';
-import { findPortHolder } from './port-holder.ts';
+import { describeHolder } from './describe-holder.ts';
 
 const triedPorts = 20;
 
 /** Who has the port, and which is free in its place. */
 export async function describeTakenPort(host: string, port: number): Promise<string> {
-  const [holder, free] = await Promise.all([findPortHolder(port), nextFreePort(host, port + 1)]);
-  const who = holder ? `${holder.name} (process ${holder.pid})` : 'another program';
+  const [holder, free] = await Promise.all([describeHolder(host, port), nextFreePort(host, port + 1)]);
   const instead =
     free === undefined ? 'take any free one with --port 0' : `port ${free} is free: start with --port ${free}`;
-  return `Port ${port} is taken by ${who}. Stop it, or ${instead}.`;
+  const who = holder?.text ?? 'another program';
+  const first = holder?.isSluice ? 'Use that one, stop it' : 'Stop it';
+  return `Port ${port} is taken by ${who}. ${first}, or ${instead}.`;
 }
 
 async function nextFreePort(host: string, first: number): Promise<number | undefined> {

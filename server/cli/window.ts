@@ -2,13 +2,24 @@ import type { Command } from 'commander';
 import { openBrowser } from './open-browser.ts';
 import type { Verbs } from './verb.ts';
 
-/** Only a Sluice that runs has a window; one that does not says so. */
+interface WindowFlags {
+  open?: boolean;
+  signOutEverywhere?: boolean;
+}
+
+/** Only a Sluice that runs has a window; one that does not says so. Browsers can be signed out either way. */
 export function addWindowVerb(program: Command, { on }: Verbs): void {
   const window = program
     .command('window')
-    .description('print a new address of the window, which works once')
-    .option('--open', 'show it in the browser');
-  on<{ open?: boolean }>(window, async ({ control, output }, _, { open }) => {
+    .description('print a new address of the window, which works once and within ten minutes')
+    .option('--open', 'show it in the browser')
+    .option('--sign-out-everywhere', 'instead of that, sign out all browsers that are signed in to the window');
+  on<WindowFlags>(window, async ({ control, output }, _, { open, signOutEverywhere }) => {
+    if (signOutEverywhere) {
+      const { ended } = await control.execute({ type: 'window.sign-out-everywhere' });
+      output.show({ ended }, `Signed out: ${ended} ${ended === 1 ? 'browser' : 'browsers'}.`);
+      return;
+    }
     const { url } = await control.execute({ type: 'window.create-address' });
     output.show({ url }, url);
     if (open) openBrowser(url, output.note);

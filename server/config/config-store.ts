@@ -1,13 +1,15 @@
 /**
  * Owns the configuration: what it is now, and that it is stored. It knows nothing of what commands do to it, of secrets'
- * values, or of who listens. One at a time and all or nothing: validate, keep the last good revision as a backup, write,
- * then raise the revision and tell. The file is read at start and not watched; if something else has changed it since, a
- * commit is refused until the program is started again, so that neither change is lost.
+ * values, or of who listens. One at a time and all or nothing: validate, write, write the backup, then raise the revision
+ * and tell. The backup holds the revision in force, not the one before it: what was revoked or narrowed stays so when the
+ * file is damaged. The file is read at start and not watched; if something else has changed it since, a commit is refused
+ * until the program is started again, so that neither change is lost.
  */
-import { renameSync, rmSync } from 'node:fs';
+import { readFileSync, renameSync, rmSync } from 'node:fs';
 import { type Config, type ConfigInput, configSchema } from '../contract/config.ts';
 import { controlError } from '../contract/control-error.ts';
 import { GatewayError } from '../contract/errors.ts';
+import type { ReplacedConfig } from '../contract/status-views.ts';
 import { writeFileDurably } from '../files/durable-file.ts';
 import { describeFileProblem } from '../files/file-problem.ts';
 import { createSerialQueue } from '../serial-queue.ts';
@@ -34,6 +36,8 @@ export interface ConfigStore {
   readonly isFirstRun: boolean;
   /** What a person should be told about the opening, a line each. */
   readonly notices: readonly string[];
+  /** What was stored could not be used at the opening, and this took its place; null: it could. */
+  readonly replaced: ReplacedConfig | null;
   /**
    * Resolves once the new revision is stored and told. Rejects with a GatewayError, and changes nothing: `conflict` if
    * `expectedRevision` is no longer in force or the file was changed by something else, `invalid_command` if the schema refuses it, `internal` if it cannot be
@@ -57,14 +61,19 @@ export async function openConfigStore({ persistence }: { persistence: ConfigPers
     await writeConfig(persistence, current.config);
     storedValue = current.config;
   }
+  /** The one that the backup is known to hold. */
+  let backedUp = stored.config && (await refreshBackup(persistence.path, current.config));
 
   const commit = async (change: NextConfig, expectedRevision: number) => {
     if (expectedRevision !== current.revision) throw revisionPassed();
     const config = validate(typeof change === 'function' ? change(current.config) : change);
     if (!isAsStored(persistence, storedValue)) throw changedElsewhere(persistence.path);
-    if (storedValue !== undefined) await writeBackup(persistence.path, current.config);
+    // What a failed write is undone from.
+    if (storedValue !== undefined && backedUp !== current.config) await writeBackup(persistence.path, current.config);
+    backedUp = undefined;
     await writeOrRestore(persistence, config, storedValue);
     storedValue = config;
+    backedUp = config;
     current = { config: deepFreeze(config), revision: current.revision + 1 };
     for (const listener of [...listeners]) tell(listener, current);
     return current;
@@ -77,6 +86,7 @@ export async function openConfigStore({ persistence }: { persistence: ConfigPers
     readOnly: false,
     isFirstRun: stored.config === undefined && stored.notices.length === 0,
     notices: stored.notices,
+    replaced: stored.replaced,
     commit: (change, expectedRevision) => inTurn(() => commit(change, expectedRevision ?? current.revision)),
     onChange(listener) {
       listeners.add(listener);
@@ -111,7 +121,7 @@ function tell(listener: (revision: ConfigRevision) => void, revision: ConfigRevi
 
 async function writeBackup(path: string, config: Config): Promise<void> {
   try {
-    await writeFileDurably(backupPath(path), `${JSON.stringify(config, null, '\t')}\n`);
+    await writeFileDurably(backupPath(path), backupText(config));
   } catch (error) {
     throw notWritten(backupPath(path), error);
   }
@@ -125,24 +135,46 @@ async function writeConfig(persistence: ConfigPersistence, config: Config): Prom
   }
 }
 
+/**
+ * A backup that differs is of an earlier revision: the program was killed between the two writes, or a person has changed
+ * the file. Where it cannot be written it stays as it is until the next commit. Returns what the backup holds now.
+ */
+async function refreshBackup(path: string, config: Config): Promise<Config | undefined> {
+  const text = backupText(config);
+  try {
+    const stored = readFileSync(backupPath(path), 'utf8');
+    if (stored !== text) await writeBackup(path, config);
+    return config;
+  } catch {
+    return undefined;
+  }
+}
+
+const backupText = (config: Config) => `${JSON.stringify(config, null, '\t')}\n`;
+
 /** @param storedValue what the file holds, and its backup too; undefined if there is no file */
 async function writeOrRestore(persistence: ConfigPersistence, next: Config, storedValue: unknown): Promise<void> {
   try {
     await writeConfig(persistence, next);
+    await writeBackup(persistence.path, next);
   } catch (error) {
-    restore(persistence, storedValue);
+    await restore(persistence, storedValue);
     throw error;
   }
 }
 
-/** After a failed write. Where the file was damaged by it, the backup is renamed to it, which works on a full disk too. */
-function restore(persistence: ConfigPersistence, storedValue: unknown): void {
+/** After a failed write. The backup is renamed to the file, which works on a full disk too. */
+async function restore(persistence: ConfigPersistence, storedValue: unknown): Promise<void> {
+  const { path } = persistence;
   try {
-    if (storedValue === undefined) rmSync(persistence.path, { force: true });
-    else if (!isAsStored(persistence, storedValue)) renameSync(backupPath(persistence.path), persistence.path);
+    if (storedValue === undefined) rmSync(path, { force: true });
+    else if (!isAsStored(persistence, storedValue)) renameSync(backupPath(path), path);
   } catch {
-    // Then the backup stays where it is, and the next start takes it.
+    // Then the backup stays where it is, and the next start takes it if the file is damaged.
   }
+  if (storedValue === undefined || isAsStored(persistence, storedValue)) return;
+  // The rename brought something else, or nothing.
+  await writeFileDurably(path, `${JSON.stringify(storedValue, null, '\t')}\n`).catch(() => {});
 }
 
 /** A file that was removed counts as unchanged: writing it again loses nothing. */

@@ -18,6 +18,7 @@ export async function loadDeclarativeConfig(path: string): Promise<ConfigStore> 
     readOnly: true,
     isFirstRun: false,
     notices: [],
+    replaced: null,
     commit: async () => {
       throw new GatewayError(
         'read_only',

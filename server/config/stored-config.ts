@@ -6,6 +6,7 @@ import { existsSync, readFileSync, renameSync } from 'node:fs';
 import { join, parse } from 'node:path';
 import type { Config } from '../contract/config.ts';
 import { GatewayError } from '../contract/errors.ts';
+import type { ReplacedConfig } from '../contract/status-views.ts';
 import { describeFileProblem } from '../files/file-problem.ts';
 import { type CheckedConfig, checkConfig, summarizeProblems } from './check-config.ts';
 import { parseJson } from './parse-json.ts';
@@ -18,10 +19,11 @@ interface StoredConfig {
   value: unknown;
   /** `config` comes from the backup and is not in the file yet. */
   isRecovered: boolean;
+  replaced: ReplacedConfig | null;
   notices: string[];
 }
 
-/** The last good revision before the present one. */
+/** Where the revision in force is stored a second time. */
 export function backupPath(configPath: string): string {
   return beside(configPath, 'backup');
 }
@@ -34,9 +36,10 @@ export function readStoredConfig(persistence: ConfigPersistence): StoredConfig {
     value = persistence.read();
     return value;
   });
-  if (checked?.kind === 'good') return { config: checked.config, value, isRecovered: false, notices: [] };
+  if (checked?.kind === 'good')
+    return { config: checked.config, value, isRecovered: false, replaced: null, notices: [] };
   if (checked === undefined && !existsSync(backupPath(path)))
-    return { config: undefined, value: undefined, isRecovered: false, notices: [] };
+    return { config: undefined, value: undefined, isRecovered: false, replaced: null, notices: [] };
   const backup = readBackup(path);
   return checked === undefined ? whenMissing(path, backup) : whenBroken(path, checked.problems, backup);
 }
@@ -68,18 +71,24 @@ function readBackup(path: string): Config | undefined {
 
 function whenMissing(path: string, backup: Config | undefined): StoredConfig {
   const notice = backup
-    ? `${path} was missing; the last good configuration before it was taken from ${backupPath(path)}. To start anew, remove both.`
+    ? `${path} was missing; the configuration was taken from ${backupPath(path)}. To start anew, remove both.`
     : `${path} is missing and its backup ${backupPath(path)} cannot be used; Sluice starts with an empty configuration.`;
-  return { config: backup, value: undefined, isRecovered: backup !== undefined, notices: [notice] };
+  return recovered(backup, null, notice);
 }
 
 function whenBroken(path: string, problems: string[], backup: Config | undefined): StoredConfig {
   const aside = setAside(path);
   const instead = backup
-    ? `the last good configuration before it was taken from ${backupPath(path)}`
+    ? `the last good configuration was taken from ${backupPath(path)}`
     : 'there is no good backup, so Sluice starts with an empty configuration';
   const notice = `The configuration was broken (${summarizeProblems(problems)}) and was set aside as ${aside}; ${instead}. To use it, stop Sluice, correct it and move it back to ${path}.`;
-  return { config: backup, value: undefined, isRecovered: backup !== undefined, notices: [notice] };
+  return recovered(backup, aside, notice);
+}
+
+function recovered(backup: Config | undefined, movedTo: string | null, notice: string): StoredConfig {
+  const isRecovered = backup !== undefined;
+  const replaced: ReplacedConfig = { by: isRecovered ? 'backup' : 'nothing', movedTo };
+  return { config: backup, value: undefined, isRecovered, replaced, notices: [notice] };
 }
 
 function setAside(path: string): string {

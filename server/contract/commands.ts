@@ -194,8 +194,10 @@ export const commandSchema = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('team-preset.apply'), preset: writtenTeamPresetSchema, expectedRevision }),
   /** What the imported preset has brought stays, and can be changed again. A managed preset cannot be left. */
   z.strictObject({ type: z.literal('team-preset.leave') }),
-  /** A new address that opens the window in a browser, once. */
+  /** A new address that opens the window in a browser, once and within ten minutes. */
   z.strictObject({ type: z.literal('window.create-address') }),
+  /** Ends the sessions of all browsers, the asking one too, and addresses that were not opened yet. */
+  z.strictObject({ type: z.literal('window.sign-out-everywhere') }),
 ]);
 
 /** As it is after parsing: defaults are in it. */
@@ -239,6 +241,8 @@ export interface CommandResults {
   'team-preset.apply': Committed & { missingSecrets: string[] };
   'team-preset.leave': Record<string, never>;
   'window.create-address': { url: string };
+  /** `ended`: how many browsers were signed in. */
+  'window.sign-out-everywhere': { ended: number };
 }
 
 export type CommandResult = CommandResults[CommandType];

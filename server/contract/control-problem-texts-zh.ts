@@ -40,6 +40,8 @@ export const controlProblemTextsZh: TextsOf<ControlProblems> = {
   'secret-not-kept': ({ key }) => `密钥“${key}”的机密只显示过一次，没有保留。请轮换以获得新的。`,
   'secret-lost': ({ key }) => `密钥“${key}”的机密不在保留的位置。请轮换以获得新的。`,
   'keychain-failed': ({ reason }) => `操作系统的钥匙串失败：${reason}。请解锁或启动它，然后重试。`,
+  'sign-out-not-stored': ({ reason }) =>
+    `所有浏览器现已退出登录，但无法保存：${reason}。下次启动后它们会重新处于登录状态；请在数据文件夹可写入后再退出一次。`,
   'locked-against-adding': ({ part, by, contact }) => `不能添加${named(part)}：这由 ${by} 设定。${asking(contact)}`,
   'locked-against-changing': ({ part, name, by, contact }) =>
     `不能这样更改${named(part)}“${name}”：这由 ${by} 设定。${asking(contact)}`,

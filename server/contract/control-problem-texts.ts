@@ -39,6 +39,8 @@ export const controlProblemTexts: TextsOf<ControlProblems> = {
   'secret-not-kept': ({ key }) => `The secret of key "${key}" was shown once and not kept. Rotate it for a new one.`,
   'secret-lost': ({ key }) => `The secret of key "${key}" is not where it was kept. Rotate it for a new one.`,
   'keychain-failed': ({ reason }) => `The OS keychain failed: ${reason}. Unlock or start it and try again.`,
+  'sign-out-not-stored': ({ reason }) =>
+    `All browsers are signed out now, but that could not be stored: ${reason}. After the next start they are signed in again; sign out once more when the data folder can be written.`,
   'locked-against-adding': ({ part, by, contact }) =>
     `No ${part} can be added: that is set by ${by}.${asking(contact)}`,
   'locked-against-changing': ({ part, name, by, contact }) =>

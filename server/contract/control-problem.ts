@@ -26,6 +26,7 @@ export interface ControlProblems extends Record<`no-${Named}`, { id: string }> {
   'secret-not-kept': { key: string };
   'secret-lost': { key: string };
   'keychain-failed': { reason: string };
+  'sign-out-not-stored': { reason: string };
   /** By a team preset. `part`: what it is a list of, in English. */
   'locked-against-adding': { part: string; by: string; contact: string | null };
   'locked-against-changing': { name: string; part: string; by: string; contact: string | null };

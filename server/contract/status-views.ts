@@ -16,6 +16,8 @@ export interface StatusView {
   revision: number;
   /** The configuration comes from a file that Sluice does not write: commands are refused with `read_only`. */
   readOnly: boolean;
+  /** At this start the stored configuration could not be used, and another took its place; null: it could. */
+  configReplaced: ReplacedConfig | null;
   settings: Settings;
   /** The demo provider runs now; whether it should is `settings.demo`. */
   demoIsRunning: boolean;
@@ -26,6 +28,13 @@ export interface StatusView {
   ledger: LedgerHealthView;
   /** What a team has set here, and what of it cannot be changed. */
   team: { presets: TeamPresetView[]; locks: Lock[] };
+}
+
+export interface ReplacedConfig {
+  /** The backup of the same revision, or an empty configuration. */
+  by: 'backup' | 'nothing';
+  /** Where the damaged file is now; null: it was missing. */
+  movedTo: string | null;
 }
 
 export interface LedgerHealthView {

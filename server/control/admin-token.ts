@@ -1,8 +1,8 @@
 /**
- * The admin token opens the control plane; who can read the data folder has it. Owns its file and what is derived from
- * it; must not know how it is presented.
+ * The admin token opens the control plane; who can read the data folder has it. Owns its file, and the tickets that stand
+ * for it in a printed address; must not know how it is presented.
  */
-import { createHash, createHmac, randomBytes, randomUUID, timingSafeEqual } from 'node:crypto';
+import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { writeFileDurably } from '../files/durable-file.ts';
@@ -12,53 +12,65 @@ export const adminTokenFileName = 'admin.token';
 
 /** Outstanding tickets; the oldest are dropped. */
 const maxTickets = 100;
+/** A printed address stays in terminals and journals. */
+export const ticketLifeMs = 10 * 60_000;
 
 export interface AdminToken {
   matches(presented: string): boolean;
-  /** For the address of the window: good once, and useless for anything else. */
+  /** For the address of the window: good once, for ten minutes, and useless for anything else. */
   createTicket(): string;
   /** True the first time only. */
   redeemTicket(ticket: string): boolean;
-  /** What a window keeps in its cookie; the same over restarts. */
-  readonly session: string;
-  sessionMatches(presented: string): boolean;
+  /** No address that was made so far opens anything. */
+  dropTickets(): void;
   /** Differs between data folders: browsers keep cookies by host and not by port. */
   readonly cookieName: string;
 }
 
-/** @param dataDir null: a token that lives as long as the program */
-export async function openAdminToken(dataDir: string | null): Promise<AdminToken> {
-  const token = dataDir === null ? newToken() : await readOrCreate(join(dataDir, adminTokenFileName));
-  const derive = (purpose: string) => createHmac('sha256', token).update(purpose).digest('base64url');
-  const tickets = new Set<string>();
-  const session = derive('session');
+interface TokenPlaces {
+  /** Null: a token that lives as long as the program. */
+  dataDir: string | null;
+  /** Private; has the token where the data folder cannot be written. */
+  fallbackFolder?: string | null | undefined;
+}
+
+export async function openAdminToken(places: TokenPlaces, nowMs: () => number = Date.now): Promise<AdminToken> {
+  const token = places.dataDir === null ? newToken() : await readOrCreate({ ...places, dataDir: places.dataDir });
+  const cookieMark = createHmac('sha256', token).update('cookie name').digest('hex').slice(0, 8);
+  /** Hashes of tickets, with when they were made. */
+  const tickets = new Map<string, number>();
   return {
-    matches: (presented) => isSame(presented, token),
+    matches: (presented) => timingSafeEqual(sha256(presented), sha256(token)),
     createTicket() {
-      const ticket = derive(`ticket ${randomUUID()}`);
-      tickets.add(sha256(ticket));
-      for (const oldest of tickets) {
+      const ticket = newToken();
+      tickets.set(nameOf(ticket), nowMs());
+      for (const oldest of tickets.keys()) {
         if (tickets.size <= maxTickets) break;
         tickets.delete(oldest);
       }
       return ticket;
     },
-    redeemTicket: (ticket) => tickets.delete(sha256(ticket)),
-    session,
-    sessionMatches: (presented) => isSame(presented, session),
-    cookieName: `sluice-${createHash('sha256').update(session).digest('hex').slice(0, 8)}`,
+    redeemTicket(ticket) {
+      const madeMs = tickets.get(nameOf(ticket));
+      tickets.delete(nameOf(ticket));
+      // A clock that was set back makes no ticket younger.
+      return madeMs !== undefined && Math.abs(nowMs() - madeMs) <= ticketLifeMs;
+    },
+    dropTickets: () => tickets.clear(),
+    cookieName: `sluice-${cookieMark}`,
   };
 }
 
-async function readOrCreate(path: string): Promise<string> {
+async function readOrCreate({ dataDir, fallbackFolder }: TokenPlaces & { dataDir: string }): Promise<string> {
+  const path = join(dataDir, adminTokenFileName);
   const stored = await readPrivate(path);
   if (stored !== undefined) return stored;
   const token = newToken();
   try {
     await writeFileDurably(path, `${token}\n`);
   } catch (error) {
-    // A folder that cannot be written now. The window is opened by a ticket, and verbs find no instance there either.
     if (!isUnwritable(error)) throw error;
+    if (fallbackFolder) await writeFileDurably(join(fallbackFolder, adminTokenFileName), `${token}\n`);
   }
   return token;
 }
@@ -77,10 +89,7 @@ async function readPrivate(path: string): Promise<string | undefined> {
 
 const newToken = () => randomBytes(32).toString('base64url');
 
-const sha256 = (text: string) => createHash('sha256').update(text).digest('base64');
+/** Compared in constant time, whatever the lengths. */
+const sha256 = (text: string) => createHash('sha256').update(text).digest();
 
-/** In constant time, whatever the lengths. */
-function isSame(presented: string, expected: string): boolean {
-  const digest = (text: string) => createHash('sha256').update(text).digest();
-  return timingSafeEqual(digest(presented), digest(expected));
-}
+const nameOf = (ticket: string) => sha256(ticket).toString('base64');

@@ -56,6 +56,8 @@ interface ControlPorts {
   network: QueryPorts['network'];
   engine(): EngineStatus;
   createAdminUrl(): string;
+  /** Resolves with the number of browsers. */
+  signOutEverywhere(): Promise<number>;
   log: Logger;
 }
 
@@ -194,6 +196,7 @@ function engineState({
       pid: process.pid,
       revision: live.used.revision,
       readOnly: config.readOnly,
+      configReplaced: config.replaced,
       settings: live.used.config.settings,
       demoIsRunning: live.demo !== null,
       ledger: ledger.health(),

@@ -52,6 +52,7 @@ interface ExecutePorts {
   inTurn<Result>(act: () => Promise<Result>): Promise<Result>;
   health: Pick<HealthBook, 'reset'>;
   createAdminUrl(): string;
+  signOutEverywhere(): Promise<number>;
   log: { warn(fields: object, message: string): void };
 }
 
@@ -62,7 +63,8 @@ type OtherType =
   | 'key.reveal'
   | 'runaway.allow'
   | 'team-preset.leave'
-  | 'window.create-address';
+  | 'window.create-address'
+  | 'window.sign-out-everywhere';
 type ChangeType = Exclude<CommandType, OtherType>;
 
 const changers: { [T in ChangeType]: Changer<T> } = {
@@ -114,6 +116,7 @@ export function createExecute(ports: ExecutePorts): Execute {
       return {};
     },
     'window.create-address': async () => ({ url: ports.createAdminUrl() }),
+    'window.sign-out-everywhere': async () => ({ ended: await ports.signOutEverywhere() }),
   };
   const isOther = (command: Command): command is CommandMap[OtherType] => command.type in others;
   const runOther = <T extends OtherType>(type: T, command: CommandMap[T]) => others[type](command);

@@ -1,4 +1,5 @@
 import { type DataFolder, prepareDataFolder } from './data-folder.ts';
+import { acquireFallbackLock, findFallbackHolder } from './fallback-lock.ts';
 import {
   acquireInstanceLock,
   type InstanceAddress,
@@ -11,6 +12,8 @@ import {
 export interface ClaimedFolder {
   folder: DataFolder;
   lock: InstanceLock;
+  /** Private and writable, for as long as the lock is held, where the data folder is not; null: there is none. */
+  fallbackFolder: string | null;
 }
 
 /**
@@ -19,37 +22,47 @@ export interface ClaimedFolder {
  */
 export async function claimFolder(dataDir: string): Promise<ClaimedFolder | { holder: InstanceInfo }> {
   const folder = prepareDataFolder(dataDir);
+  const holder = await findFallbackHolder(folder.path);
+  if (holder) return { holder };
   try {
     const lock = await acquireInstanceLock(folder.path);
-    return 'holder' in lock ? lock : { folder, lock: new PatientLock(folder.path, lock) };
+    return 'holder' in lock
+      ? lock
+      : { folder, lock: new PatientLock(folder.path, { held: lock, fallback: null }), fallbackFolder: null };
   } catch (error) {
     if (!(error instanceof UnwritableFolder)) throw error;
-    const problem = folder.problem ?? error.reason;
-    return { folder: { ...folder, problem }, lock: new PatientLock(folder.path, null) };
+    return claimUnwritable({ ...folder, problem: folder.problem ?? error.reason });
   }
+}
+
+async function claimUnwritable(folder: DataFolder): Promise<ClaimedFolder | { holder: InstanceInfo }> {
+  const fallback = await acquireFallbackLock(folder.path);
+  if (fallback && 'holder' in fallback) return fallback;
+  const lock = new PatientLock(folder.path, { held: null, fallback });
+  return { folder, lock, fallbackFolder: fallback?.folder ?? null };
 }
 
 const retryMs = 10_000;
 
-/**
- * A lock whose file may not be writable for a while. Until it is there, nothing but the port keeps another Sluice away, and
- * that one would find a folder it cannot write either.
- */
+/** A lock whose file may not be writable for a while. Until it is there, the fallback keeps another Sluice away. */
 class PatientLock implements InstanceLock {
   readonly #dataDir: string;
+  readonly #fallback: InstanceLock | null;
   #held: InstanceLock | null;
   #address: InstanceAddress | undefined;
   #retries: NodeJS.Timeout | undefined;
   #isReleased = false;
 
-  constructor(dataDir: string, held: InstanceLock | null) {
+  constructor(dataDir: string, { held, fallback }: { held: InstanceLock | null; fallback: InstanceLock | null }) {
     this.#dataDir = dataDir;
+    this.#fallback = fallback;
     this.#held = held;
     if (!held) this.#retry();
   }
 
   async update(address: InstanceAddress): Promise<void> {
     this.#address = address;
+    await this.#fallback?.update(address);
     await this.#settle();
   }
 
@@ -57,6 +70,7 @@ class PatientLock implements InstanceLock {
     this.#isReleased = true;
     clearInterval(this.#retries);
     await this.#held?.release();
+    await this.#fallback?.release();
   }
 
   #retry(): void {

@@ -26,7 +26,9 @@ const throwAwayTagText =
 
 /** Everything a data folder can hold by name; what else is in a folder that somebody chose is none of our business. */
 const ownFiles =
-  /^(config\.json|config\..+\.json|secrets\..+|instance\.json|models\.json|team-presets\.json|admin\.token|[a-z-]+\.sqlite(-wal|-shm)?)$/;
+  /^(config\.json|config\..+\.json|secrets\..+|instance\.json|models\.json|team-presets\.json|window-sessions\.json|admin\.token|[a-z-]+\.sqlite(-wal|-shm)?)$/;
+/** The admin token is replaced at the opening where others could read it, so its permissions must tell that until then. */
+const renewedWhereOpen = /^admin\.token$/;
 const othersBits = 0o077;
 const stickyBit = 0o1000;
 
@@ -121,20 +123,29 @@ function isHalfWritten(name: string): boolean {
   return ownFiles.test(file ?? '') && /^[0-9a-f]{16}$/.test(suffix ?? '');
 }
 
-/** Returns a notice for each that stays open. */
+/** Returns a notice for each that stays open, and one where others could have read the key of the stored secrets. */
 function closePermissions({ path, tmpPath, logsPath }: DataFolder): string[] {
   if (process.platform === 'win32') return [];
-  const files = readdirSync(path).filter((name) => ownFiles.test(name));
+  const secretsKey = join(path, 'secrets.key');
+  const wasOpen = isOpenToOthers(path) && isOpenToOthers(secretsKey);
+  const files = readdirSync(path).filter((name) => ownFiles.test(name) && !renewedWhereOpen.test(name));
   const all = [path, tmpPath, logsPath, ...files.map((name) => join(path, name))];
-  return all.flatMap((each) => closeToOthers(each) ?? []);
+  return [...all.flatMap((each) => closeToOthers(each) ?? []), ...(wasOpen ? [keyWasOpen(secretsKey)] : [])];
+}
+
+function isOpenToOthers(path: string): boolean {
+  return ((statSync(path, { throwIfNoEntry: false })?.mode ?? 0) & othersBits) !== 0;
 }
 
 function closeToOthers(path: string): string | undefined {
   try {
-    const { mode } = statSync(path, { throwIfNoEntry: false }) ?? { mode: 0 };
-    if ((mode & othersBits) !== 0) chmodSync(path, mode & 0o700);
+    if (isOpenToOthers(path)) chmodSync(path, statSync(path).mode & 0o700);
     return undefined;
   } catch (error) {
     return `${path} can be read by other users of this machine, and that cannot be changed: ${describeFileProblem(error)}.`;
   }
+}
+
+function keyWasOpen(path: string): string {
+  return `${path} could be read by other users of this machine until now: if anybody else uses it, replace the credentials of your providers.`;
 }

@@ -3,7 +3,7 @@
  * a living program by the process, and by whether that program still answers as the same instance.
  */
 import { randomUUID } from 'node:crypto';
-import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { closeSync, linkSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { z } from 'zod';
@@ -34,7 +34,7 @@ export interface InstanceLock {
   release(): Promise<void>;
 }
 
-/** The file that says who holds the folder cannot be written now. */
+/** The file that says who holds the folder cannot be written now, but perhaps later. */
 export class UnwritableFolder extends GatewayError {
   /** For a person. */
   readonly reason: string;
@@ -56,7 +56,7 @@ const heldHere = new Set<string>();
 
 /** Takes the data folder for this process, or tells who has it. Rejects with `UnwritableFolder`. */
 export async function acquireInstanceLock(dataDir: string): Promise<InstanceLock | { holder: InstanceInfo }> {
-  const path = join(dataDir, 'instance.json');
+  const path = instanceFile(dataDir);
   const own: InstanceInfo = {
     pid: process.pid,
     startedAt: Date.now(),
@@ -75,10 +75,18 @@ export async function acquireInstanceLock(dataDir: string): Promise<InstanceLock
   throw new GatewayError('internal', `${path} cannot be taken: several programs are starting at once. Try again.`);
 }
 
+const instanceFile = (dataDir: string) => join(dataDir, 'instance.json');
+
 function holdLock(path: string, own: InstanceInfo): InstanceLock {
   let current = own;
   heldHere.add(current.instanceId);
-  const isOurs = () => readInfo(path)?.instanceId === current.instanceId;
+  const isOurs = () => {
+    try {
+      return readInfo(path)?.instanceId === current.instanceId;
+    } catch {
+      return false;
+    }
+  };
   return {
     update: async (info) => {
       if (!isOurs()) return;
@@ -89,10 +97,16 @@ function holdLock(path: string, own: InstanceInfo): InstanceLock {
       current = next;
     },
     release: async () => {
-      if (isOurs()) rmSync(path, { force: true });
       heldHere.delete(current.instanceId);
+      if (isOurs()) rmSync(path, { force: true });
     },
   };
+}
+
+/** Who holds the folder, without taking it. */
+export async function findInstance(dataDir: string): Promise<InstanceInfo | undefined> {
+  const found = readInfo(instanceFile(dataDir));
+  return found && (await isAlive(found)) ? found : undefined;
 }
 
 async function isAlive(info: InstanceInfo): Promise<boolean> {
@@ -113,15 +127,33 @@ function processExists(pid: number): boolean {
 
 /** False if the file is there already. */
 function createFile(path: string, info: InstanceInfo): boolean {
+  const file = openNew(path);
+  if (file === undefined) return false;
   try {
-    writeFileSync(path, JSON.stringify(info), { flag: 'wx', mode: 0o600 });
+    writeFileSync(file, JSON.stringify(info));
     return true;
   } catch (error) {
-    if (systemErrorCode(error) === 'EEXIST') return false;
     // On a full disk an empty one was made.
     rmSync(path, { force: true });
-    throw new UnwritableFolder(path, error);
+    throw notTaken(path, error);
+  } finally {
+    closeSync(file);
   }
+}
+
+/** Undefined if the file is there already; then nothing is removed, whatever else fails: it may be another's. */
+function openNew(path: string): number | undefined {
+  try {
+    return openSync(path, 'wx', 0o600);
+  } catch (error) {
+    if (systemErrorCode(error) === 'EEXIST') return undefined;
+    throw notTaken(path, error);
+  }
+}
+
+function notTaken(path: string, error: unknown): GatewayError {
+  if (isUnwritable(error)) return new UnwritableFolder(path, error);
+  return new GatewayError('internal', `${path} cannot be written: ${describeFileProblem(error)}.`);
 }
 
 function replaceFile(path: string, info: InstanceInfo): void {
@@ -130,10 +162,12 @@ function replaceFile(path: string, info: InstanceInfo): void {
   renameSync(temporary, path);
 }
 
+/** Undefined if there is none that makes sense. Throws where this program has no descriptor left to look at it. */
 function readInfo(path: string): InstanceInfo | undefined {
   try {
     return instanceInfoSchema.parse(JSON.parse(readFileSync(path, 'utf8')));
-  } catch {
+  } catch (error) {
+    if (['EMFILE', 'ENFILE'].includes(systemErrorCode(error) ?? '')) throw notTaken(path, error);
     return undefined;
   }
 }

@@ -1,5 +1,6 @@
 import { get } from 'node:http';
 import { z } from 'zod';
+import { systemErrorCode } from '../files/file-problem.ts';
 import { reachableHost } from '../reachable-origin.ts';
 
 const limitMs = 1_500;
@@ -7,8 +8,15 @@ const maxReplyBytes = 64 * 1024;
 const healthSchema = z.object({ instance: z.string() });
 
 /**
+ * Failures that do not say that the instance is gone. A program with no file descriptors left accepts a connection and
+ * closes it at once, which arrives here as ECONNRESET or EPIPE; the others mean that this program has none left itself.
+ */
+const signsOfLife = new Set(['ECONNRESET', 'EPIPE', 'EMFILE', 'ENFILE', 'ENOBUFS']);
+
+/**
  * Whether the program at this address is the instance asked for, by its `GET /healthz`. One that accepts a connection
- * but does not answer in time is taken for it: a busy program must not lose its folder.
+ * but does not answer in time, or closes it without an answer, is taken for it: a program that is busy or out of
+ * descriptors must not lose its folder.
  */
 export function answersAsInstance(
   { host, port }: { host: string; port: number },
@@ -26,7 +34,7 @@ export function answersAsInstance(
       response.on('error', () => resolve(false));
     });
     request.on('socket', (socket) => socket.on('connect', () => (isConnected = true)));
-    request.on('error', () => resolve(false));
+    request.on('error', (error) => resolve(signsOfLife.has(systemErrorCode(error) ?? '')));
     const timer = setTimeout(() => {
       resolve(isConnected);
       request.destroy();

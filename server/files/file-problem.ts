@@ -9,6 +9,8 @@ const problems: Record<string, string> = {
   EISDIR: 'it is a folder',
   ENOTDIR: 'a part of its path is not a folder',
   EIO: 'the disk reports a fault',
+  EMFILE: 'this program may open no more files',
+  ENFILE: 'this machine can open no more files',
 };
 
 const unwritable = new Set(['EROFS', 'EACCES', 'EPERM', 'ENOSPC', 'EDQUOT', 'EIO']);

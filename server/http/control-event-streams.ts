@@ -3,8 +3,10 @@ import { GatewayError } from '../contract/errors.ts';
 import type { EventMessage } from '../contract/events.ts';
 
 interface EventStreams {
-  /** Sends every event as it comes, until the reader leaves. */
-  open(response: ServerResponse): void;
+  /** Sends every event as it comes, until the reader leaves or may hear them no longer. */
+  open(response: ServerResponse, mayHear: () => boolean): void;
+  /** Ends those whose readers may hear them no longer, at once. */
+  endRefused(): void;
   /** Ends all of them, and refuses new ones. */
   close(): void;
 }
@@ -15,12 +17,12 @@ const maxUnreadBytes = 8 * 1024 * 1024;
 
 /** Server-sent events: `id` is the revision, `data` the message as JSON. */
 export function createEventStreams(onEvent: (listener: (message: EventMessage) => void) => () => void): EventStreams {
-  const open = new Set<ServerResponse>();
+  const open = new Map<ServerResponse, () => boolean>();
   let isClosed = false;
   return {
-    open(response) {
+    open(response, mayHear) {
       if (isClosed) throw new GatewayError('shutting_down', 'Sluice is being stopped.');
-      open.add(response);
+      open.set(response, mayHear);
       response.writeHead(200, { 'content-type': 'text/event-stream', 'x-accel-buffering': 'no' });
       response.flushHeaders();
       const send = (text: string) => {
@@ -29,16 +31,22 @@ export function createEventStreams(onEvent: (listener: (message: EventMessage) =
         if (response.writableLength > maxUnreadBytes) response.destroy();
       };
       const unsubscribe = onEvent((message) => send(`id: ${message.revision}\ndata: ${JSON.stringify(message)}\n\n`));
-      const heartbeat = setInterval(() => send(':\n\n'), heartbeatMs);
+      const heartbeat = setInterval(() => {
+        if (mayHear()) send(':\n\n');
+        else response.end();
+      }, heartbeatMs);
       response.once('close', () => {
         unsubscribe();
         clearInterval(heartbeat);
         open.delete(response);
       });
     },
+    endRefused() {
+      for (const [response, mayHear] of open) if (!mayHear()) response.end();
+    },
     close() {
       isClosed = true;
-      for (const response of open) response.end();
+      for (const response of open.keys()) response.end();
     },
   };
 }

@@ -1,38 +1,53 @@
 /** Who may use the control plane: who has the admin token, or the window that was opened with it. */
 import type { IncomingMessage } from 'node:http';
 import { GatewayError } from '../contract/errors.ts';
-import type { AdminToken } from '../control/admin-token.ts';
+import type { WindowAccess } from '../control/window-access.ts';
 import { bearerSecret } from './guards.ts';
 
 /**
+ * The secret of the window's session that the request came with; null if it came with the admin token.
  * Throws GatewayError `control_refused` or `origin_refused`. A cookie comes along with whatever page sends the request,
  * even one of another program on this machine (browsers keep cookies by host, not by port), so with a cookie the page
  * must be our own.
  */
-export function checkControlAccess(request: IncomingMessage, admin: AdminToken): void {
+export function checkControlAccess(request: IncomingMessage, access: WindowAccess): string | null {
   const { authorization, origin, host } = request.headers;
   if (origin !== undefined && origin !== `http://${host}`) throw foreignPage();
   if (authorization !== undefined) {
-    if (admin.matches(bearerSecret(authorization) ?? '')) return;
+    if (access.token.matches(bearerSecret(authorization) ?? '')) return null;
     throw new GatewayError(
       'control_refused',
       'This is not the admin token of this Sluice: see admin.token in its data folder.',
     );
   }
-  if (!hasSession(request, admin)) {
+  const secret = presentedSession(request, access);
+  if (secret === undefined) {
     throw new GatewayError(
       'control_refused',
-      'The control plane needs the admin token. Open the window by the address that Sluice prints at its start, or send the token as a bearer.',
+      'The control plane needs the admin token. Open the window by the address that "sluice window" prints, or send the token as a bearer.',
     );
   }
   checkOwnPage(request);
+  // After the checks: a page of somebody else must not keep a session from ending.
+  if (access.sessions.use(secret)) return secret;
+  throw new GatewayError(
+    'control_refused',
+    'This browser is not signed in any more: it was not used for 30 days, or was signed out. "sluice window" prints an address that signs it in.',
+  );
 }
 
-/** Whether the request bears the window's cookie. */
-export function hasSession({ headers }: IncomingMessage, admin: AdminToken): boolean {
-  const prefix = `${admin.cookieName}=`;
+/** Whether the request bears the cookie of a session that goes on. */
+export function hasSession(request: IncomingMessage, access: WindowAccess): boolean {
+  const secret = presentedSession(request, access);
+  return secret !== undefined && access.sessions.lasts(secret);
+}
+
+/** Of several cookies of that name the one of a session that goes on. */
+function presentedSession({ headers }: IncomingMessage, { token, sessions }: WindowAccess): string | undefined {
+  const prefix = `${token.cookieName}=`;
   const cookies = (headers.cookie ?? '').split(';').map((cookie) => cookie.trim());
-  return cookies.some((cookie) => cookie.startsWith(prefix) && admin.sessionMatches(cookie.slice(prefix.length)));
+  const secrets = cookies.filter((cookie) => cookie.startsWith(prefix)).map((cookie) => cookie.slice(prefix.length));
+  return secrets.find((secret) => sessions.lasts(secret)) ?? secrets[0];
 }
 
 function checkOwnPage({ headers, method }: IncomingMessage): void {

@@ -13,9 +13,10 @@ import express, {
 } from 'express';
 import { GatewayError } from '../contract/errors.ts';
 import { requestFilterSchema } from '../contract/queries.ts';
-import type { AdminToken } from '../control/admin-token.ts';
 import type { ControlPlane } from '../control/control-plane.ts';
 import { parseInput } from '../control/parse-input.ts';
+import type { WindowAccess } from '../control/window-access.ts';
+import { sessionIdleMs } from '../control/window-sessions.ts';
 import type { ExportFormat } from '../ledger/export.ts';
 import type { RequestFilter } from '../ledger/queries.ts';
 import { sendContinue } from './body/read-body.ts';
@@ -23,7 +24,7 @@ import { createEventStreams } from './control-event-streams.ts';
 import { checkControlAccess, hasSession } from './control-guard.ts';
 
 interface ControlRoutePorts {
-  admin: AdminToken;
+  access: WindowAccess;
   control: Pick<ControlPlane, 'execute' | 'query' | 'onEvent'>;
   /** The ledger as text, a piece at a time. */
   exportRequests(format: ExportFormat, filter: RequestFilter): AsyncIterable<string>;
@@ -38,13 +39,17 @@ export interface ControlRoutes {
 const maxBodyBytes = 1024 * 1024;
 
 export function createControlRoutes(ports: ControlRoutePorts): ControlRoutes {
-  const { admin, control } = ports;
+  const { access, control } = ports;
   const streams = createEventStreams(control.onEvent);
   const router = express.Router({ caseSensitive: true });
   router.use(neverStored);
-  router.get('/session', openSession(admin));
-  router.use((request, _response, next) => {
-    checkControlAccess(request, admin);
+  access.onSignOut(streams.endRefused);
+  router.get('/session', openSession(access));
+  router.use((request, response, next) => {
+    const session = checkControlAccess(request, access);
+    // Again with each answer: the browser forgets it by its own clock.
+    if (session !== null) giveCookie(response, access, session);
+    response.locals.session = session;
     next();
   });
   router.post('/{*path}', (request, response, next) => {
@@ -58,7 +63,10 @@ export function createControlRoutes(ports: ControlRoutePorts): ControlRoutes {
   router.post('/query', json, async (request, response) => {
     response.json({ result: await control.query(jsonBody(request)) });
   });
-  router.get('/events', (_request, response) => streams.open(response));
+  router.get('/events', (_request, response) => {
+    const { session } = response.locals;
+    streams.open(response, () => typeof session !== 'string' || access.sessions.lasts(session));
+  });
   router.get('/requests.csv', sendExport(ports, 'csv', 'text/csv; charset=utf-8'));
   router.get('/requests.jsonl', sendExport(ports, 'jsonl', 'application/jsonl; charset=utf-8'));
   router.use(explainBodyError);
@@ -75,23 +83,32 @@ const neverStored: RequestHandler = (_request, response, next) => {
   next();
 };
 
-/** Turns the ticket of a printed address into the window's cookie. Whoever has the cookie already needs no ticket. */
-function openSession(admin: AdminToken): RequestHandler {
-  return (request, response) => {
+/** Turns the ticket of a printed address into a cookie of this browser's own. One that is signed in needs no ticket. */
+function openSession(access: WindowAccess): RequestHandler {
+  return async (request, response) => {
     const { token } = request.query;
-    if (!hasSession(request, admin)) {
-      if (typeof token !== 'string' || !admin.redeemTicket(token)) {
+    if (!hasSession(request, access)) {
+      if (typeof token !== 'string' || !access.token.redeemTicket(token)) {
         // The window itself says what to do; only a program is told in JSON.
         if (request.accepts(['json', 'html']) === 'html') return response.redirect(303, '/');
         throw new GatewayError(
           'control_refused',
-          'This address of the window was used before, or is of an earlier start. "sluice window" prints a new one.',
+          'This address of the window was used before, is older than ten minutes, or is of an earlier start. "sluice window" prints a new one.',
         );
       }
-      response.cookie(admin.cookieName, admin.session, { httpOnly: true, sameSite: 'strict', path: '/control' });
+      giveCookie(response, access, await access.sessions.open());
     }
     response.redirect(303, '/');
   };
+}
+
+function giveCookie(response: Response, access: WindowAccess, session: string): void {
+  response.cookie(access.token.cookieName, session, {
+    httpOnly: true,
+    sameSite: 'strict',
+    path: '/control',
+    maxAge: sessionIdleMs,
+  });
 }
 
 function jsonBody(request: Request): unknown {

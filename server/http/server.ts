@@ -3,6 +3,7 @@ import http, { type IncomingMessage, type RequestListener, type Server, type Ser
 import type { Duplex } from 'node:stream';
 import { GatewayError } from '../contract/errors.ts';
 import { createRequestId } from '../exchange/exchange-trace.ts';
+import { limitConnections } from './connection-limit.ts';
 import { errorHeaders } from './send-error.ts';
 
 interface ListenOptions {
@@ -62,6 +63,7 @@ export async function listen(listener: RequestListener, options: ListenOptions):
     };
     if (active > 0) await idleOrLate(whenIdle, limitMs);
   };
+  limitConnections(server);
   server.on('clientError', answerClientError);
   server.on('connect', (_request, socket) => answerRaw(socket, noProxy()));
   await bind(server, host, port);

@@ -91,14 +91,14 @@ it.each(looks)('$width px, $colorScheme, $locale', { timeout: 180_000 }, async (
   const context = { viewport: { width, height: 800 }, colorScheme, locale };
   const window = await open({ context, config: furnishedConfig, env: furnishedEnv, prepare: furnish });
   const { page, gateway, complaints } = window;
+  const fileOf = (name: string) => join(folder, `${name}-${width}-${colorScheme}-${locale.slice(0, 2)}.png`);
   for (const { name, path, ready } of shots) {
     if (name === 'playground') await createKeptKey(window, 'Try-out');
     await page.goto(`${gateway.origin}/#${path}`);
     await page.reload();
     await ready(page);
     expect(await overflowOf(page), name).toBeLessThanOrEqual(0);
-    const file = join(folder, `${name}-${width}-${colorScheme}-${locale.slice(0, 2)}.png`);
-    await page.screenshot({ path: file, animations: 'disabled' });
+    await page.screenshot({ path: fileOf(name), animations: 'disabled' });
     if (width !== 420) continue;
     // The narrowest window there is.
     await page.setViewportSize({ width: 380, height: 800 });
@@ -106,4 +106,8 @@ it.each(looks)('$width px, $colorScheme, $locale', { timeout: 180_000 }, async (
     await page.setViewportSize({ width, height: 800 });
   }
   expect(complaints).toEqual([]);
+  await gateway.gateway.execute({ type: 'window.sign-out-everywhere' });
+  await page.getByRole('heading', { name: /^(This window has been signed out|此窗口已退出登录)$/ }).waitFor();
+  expect(await overflowOf(page), 'signed-out').toBeLessThanOrEqual(0);
+  await page.screenshot({ path: fileOf('signed-out'), animations: 'disabled' });
 });

@@ -102,6 +102,28 @@ describe('the settings screen', () => {
     expect(complaints).toEqual([]);
   });
 
+  it('signs out all browsers, this one too, and says how to come back', async () => {
+    const { page, gateway } = await open({ screen });
+    const other = await fetch(gateway.gateway.createAdminUrl(), { redirect: 'manual' });
+    expect(other.status).toBe(303);
+    await page.getByRole('button', { name: 'Sign out everywhere…' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Sign out everywhere' });
+    await dialog.getByText(/^All browsers are signed out at once, this one too/).waitFor();
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await dialog.getByRole('button', { name: 'Sign out everywhere' }).click();
+    await page.getByRole('heading', { name: 'This window has been signed out' }).waitFor();
+    expect(await accessibilityFaults(page)).toEqual([]);
+    const [cookie = ''] = (other.headers.get('set-cookie') ?? '').split(';');
+    const headers = { cookie, 'sec-fetch-site': 'same-origin' };
+    expect((await fetch(`${gateway.origin}/control/events`, { headers })).status).toBe(403);
+    await page.getByRole('button', { name: 'I have opened it, try again' }).click();
+    await page.getByRole('heading', { name: 'This window has been signed out' }).waitFor();
+    const opened = await page.context().newPage();
+    await opened.goto(gateway.gateway.createAdminUrl());
+    await page.getByRole('button', { name: 'I have opened it, try again' }).click();
+    await page.getByRole('region', { name: 'Signed-in browsers' }).waitFor();
+  });
+
   it('warns of the local network before it is saved, and says when the address holds', async () => {
     const { page, gateway } = await open({ screen });
     const address = page.getByRole('region', { name: 'Address' });

@@ -99,6 +99,27 @@ describe.runIf(canMount)('a start on a data folder', () => {
     },
   );
 
+  test('that is read-only has one Sluice: a second is refused', async () => {
+    remount('ro');
+    await sluice.start();
+    const second = startProgram(['serve', '--json', '--port', '0', '--data-dir', sluice.folder]);
+    expect(await second.ended).toBe(3);
+    expect(second.output.stderr).toContain(`Sluice already runs on the data folder ${sluice.folder}: process`);
+    const { stdout } = await sluice.cli(['window']);
+    expect(stdout).toContain('/control/session?token=');
+  });
+
+  test('that is read-only and never had an admin token is managed by the command line all the same', async () => {
+    rmSync(join(sluice.folder, 'admin.token'));
+    remount('ro');
+    await sluice.start();
+    expect(await sluice.cli(['window'])).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('/control/session'),
+    });
+    expect(await sluice.end()).toBe(0);
+  });
+
   test('that another holds is refused, be it full by now', async () => {
     await sluice.start();
     fill();

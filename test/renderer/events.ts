@@ -31,6 +31,7 @@ export function status(revision: number): StatusView {
     revision,
     readOnly: false,
     settings: settingsSchema.parse({}),
+    configReplaced: null,
     demoIsRunning: false,
     secretStore: null,
     secretStoreKind: null,

@@ -48,6 +48,14 @@ export const attention = {
     'provider-left-alone': (name: string, reason: string) => `${name}: ${reason}`,
     'credential-left-alone': (name: string, credential: string, reason: string) =>
       `${name}, credential “${credential}”: ${reason}`,
+    'config-restored': (movedTo: string | null) =>
+      movedTo === null
+        ? 'The configuration was missing at the last start and was restored from its backup. Check that keys and settings are as you left them.'
+        : `The configuration was damaged at the last start and was restored from its backup. Check that keys and settings are as you left them. The damaged file is kept as ${movedTo}.`,
+    'config-lost': (movedTo: string | null) =>
+      movedTo === null
+        ? 'The configuration was missing at the last start and had no usable backup: Sluice began with an empty one.'
+        : `The configuration was damaged at the last start and had no usable backup: Sluice began with an empty one. The damaged file is kept as ${movedTo}.`,
     'ledger-broken': (reason: string) => `Requests are not being recorded. ${reason}`,
     'ledger-dropped': (rows: string) => `${rows} requests could not be recorded.`,
     'ledger-replaced': (reason: string, movedTo: string | null) =>
@@ -74,6 +82,8 @@ export const attention = {
     'provider-unlisted': 'See the provider',
     'provider-left-alone': 'See the provider',
     'credential-left-alone': 'See the credentials',
+    'config-restored': 'See the settings',
+    'config-lost': 'See the settings',
     'ledger-broken': 'See the requests',
     'ledger-dropped': 'See the requests',
     'ledger-replaced': 'See the requests',

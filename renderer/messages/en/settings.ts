@@ -129,6 +129,21 @@ export const settings = {
   diagnosticsHint:
     'For someone who helps: versions, state, configuration and the last errors as a file. It holds no secrets and nothing that was said.',
   diagnostics: 'Download diagnostics',
+  sessions: {
+    title: 'Signed-in browsers',
+    hint: 'A browser that has opened the window with an address of Sluice stays signed in until it has not been used for 30 days.',
+    signOut: 'Sign out everywhere…',
+    confirmTitle: 'Sign out everywhere',
+    confirmInBrowser:
+      'All browsers are signed out at once, this one too, and addresses that were printed and not opened yet stop working. Programs and their keys are not affected. “npm run -s sluice -- window” prints an address that signs a browser in again.',
+    confirmInDesktop:
+      'All browsers are signed out at once, and addresses that were printed and not opened yet stop working. This window stays open; programs and their keys are not affected.',
+    confirm: 'Sign out everywhere',
+    done: (count: number) =>
+      count === 0
+        ? 'No browser was signed in.'
+        : `${count} ${count === 1 ? 'browser was' : 'browsers were'} signed out.`,
+  },
   desktop: {
     title: 'Desktop',
     startAtLogin: 'Start at login, in the tray',

@@ -48,9 +48,13 @@ export const shell = {
   },
   signedOut: {
     title: 'This window is not signed in',
-    lead: 'Sluice is controlled only by someone who can read the terminal it runs in.',
-    stepAddress: 'Open the address that Sluice printed in the terminal next to “Window”. It works once.',
-    stepAgain: 'If it is used up, “npm run -s sluice -- window” prints a new one; so does every start.',
+    titleEnded: 'This window has been signed out',
+    lead: 'Sluice is controlled only by someone who can use the terminal of the machine it runs on.',
+    leadEnded: 'Nothing is lost, and your programs go on. To come back, sign this browser in again.',
+    stepAddress:
+      'In the terminal, run the following in Sluice’s folder. It prints an address and opens it in the browser:',
+    stepAgain: 'If that does not open it here, open the address in this browser. It works once, within ten minutes.',
+    note: 'A browser stays signed in until it has not been used for 30 days, or until someone signs out everywhere in the settings. The desktop window, opened from the tray, needs no address.',
     retry: 'I have opened it, try again',
   },
   commandFailed: {

@@ -49,6 +49,14 @@ export const attention: typeof english.attention = {
     'provider-unlisted': (name, reason) => `无法列出 ${name} 的模型：${reason}`,
     'provider-left-alone': (name, reason) => `提供方 ${name}：${reason}`,
     'credential-left-alone': (name, credential, reason) => `提供方 ${name} 的凭据“${credential}”：${reason}`,
+    'config-restored': (movedTo) =>
+      movedTo === null
+        ? '上次启动时配置文件缺失，已从备份恢复。请检查密钥和设置是否与您离开时一致。'
+        : `上次启动时配置文件已损坏，已从备份恢复。请检查密钥和设置是否与您离开时一致。损坏的文件保留为 ${movedTo}。`,
+    'config-lost': (movedTo) =>
+      movedTo === null
+        ? '上次启动时配置文件缺失，且没有可用的备份：Sluice 以空配置启动。'
+        : `上次启动时配置文件已损坏，且没有可用的备份：Sluice 以空配置启动。损坏的文件保留为 ${movedTo}。`,
     'ledger-broken': (reason) => `请求未被记录。${reason}`,
     'ledger-dropped': (rows) => `有 ${rows} 个请求未能记录。`,
     'ledger-replaced': (reason, movedTo) =>
@@ -74,6 +82,8 @@ export const attention: typeof english.attention = {
     'provider-unlisted': '查看提供方',
     'provider-left-alone': '查看提供方',
     'credential-left-alone': '查看凭据',
+    'config-restored': '查看设置',
+    'config-lost': '查看设置',
     'ledger-broken': '查看请求',
     'ledger-dropped': '查看请求',
     'ledger-replaced': '查看请求',

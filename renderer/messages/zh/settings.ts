@@ -118,6 +118,18 @@ export const settings: typeof english.settings = {
   configuration: '配置',
   diagnosticsHint: '供协助者使用：包含版本、状态、配置和最近错误的文件。不含机密，也不含对话内容。',
   diagnostics: '下载诊断信息',
+  sessions: {
+    title: '已登录的浏览器',
+    hint: '用 Sluice 给出的地址打开过此窗口的浏览器会保持登录，直到连续 30 天未使用。',
+    signOut: '退出所有登录…',
+    confirmTitle: '退出所有登录',
+    confirmInBrowser:
+      '所有浏览器（包括当前浏览器）都会立即退出登录，已打印但尚未打开的地址也会失效。程序及其密钥不受影响。运行“npm run -s sluice -- window”会打印一个可重新登录的地址。',
+    confirmInDesktop:
+      '所有浏览器都会立即退出登录，已打印但尚未打开的地址也会失效。此窗口保持打开；程序及其密钥不受影响。',
+    confirm: '退出所有登录',
+    done: (count) => (count === 0 ? '没有已登录的浏览器。' : `已让 ${count} 个浏览器退出登录。`),
+  },
   desktop: {
     title: '桌面',
     startAtLogin: '登录时启动，仅显示在托盘',

@@ -50,9 +50,12 @@ export const shell: typeof english = {
   },
   signedOut: {
     title: '此窗口尚未登录',
-    lead: '只有能看到 Sluice 所在终端的人才能控制它。',
-    stepAddress: '打开 Sluice 在终端中“Window”一行打印的地址。该地址只能使用一次。',
-    stepAgain: '如果已经用过，运行“npm run -s sluice -- window”会打印一个新地址；每次启动也会。',
+    titleEnded: '此窗口已退出登录',
+    lead: '只有能使用 Sluice 所在机器终端的人才能控制它。',
+    leadEnded: '没有任何内容丢失，您的程序照常运行。要返回，请让此浏览器重新登录。',
+    stepAddress: '在终端中进入 Sluice 所在文件夹并运行以下命令，它会打印一个地址并在浏览器中打开：',
+    stepAgain: '如果没有在这里打开，请在此浏览器中打开该地址。地址只能使用一次，十分钟内有效。',
+    note: '浏览器会保持登录，直到连续 30 天未使用，或有人在设置中退出所有登录。从托盘打开的桌面窗口不需要地址。',
     retry: '已打开，重试',
   },
   commandFailed: {

@@ -80,6 +80,9 @@ function textOf(concern: LinkedConcern, localization: Localization, nowMs: numbe
         concern.credential,
         describeCooldown(concern.health, localization, nowMs),
       );
+    case 'config-restored':
+    case 'config-lost':
+      return texts[concern.kind](concern.movedTo);
     case 'ledger-broken':
       return texts['ledger-broken'](concern.reason);
     case 'ledger-dropped':

@@ -14,6 +14,7 @@ export type Concern = {
   | { kind: 'provider-unlisted'; name: string; discovery: DiscoveryView }
   | { kind: 'provider-left-alone'; name: string; health: ProviderView['health'] }
   | { kind: 'credential-left-alone'; name: string; credential: string; health: CredentialView['health'] }
+  | { kind: 'config-restored' | 'config-lost'; movedTo: string | null }
   | { kind: 'ledger-broken'; reason: string }
   | { kind: 'ledger-dropped'; rows: number }
   | { kind: 'ledger-replaced'; movedTo: string | null; reason: string }
@@ -35,6 +36,7 @@ const noticeMs = 7 * 86_400_000;
 export function concernsOf({ status, providers, keys, groups, runaways }: ConfigViews, nowMs: number): Concern[] {
   return [
     ...providers.flatMap(concernsOfProvider),
+    ...concernsOfConfig(status.configReplaced),
     ...concernsOfLedger(status.ledger),
     ...concernsOfSetup(providers, keys),
     ...keys.flatMap((key) => concernsOfKey(key, nowMs)),
@@ -64,6 +66,13 @@ function concernsOfProvider(provider: ProviderView): Concern[] {
 /** A rate limit passes by itself; these two do not. */
 function needsMend({ enabled, health }: CredentialView): boolean {
   return enabled && health.state !== 'ok' && (health.failure === 'credential' || health.failure === 'quota');
+}
+
+function concernsOfConfig(replaced: ConfigViews['status']['configReplaced']): Concern[] {
+  if (!replaced) return [];
+  const { by, movedTo } = replaced;
+  if (by === 'backup') return [{ kind: 'config-restored', isBad: false, href: '/settings', movedTo }];
+  return [{ kind: 'config-lost', isBad: true, href: '/settings', movedTo }];
 }
 
 function concernsOfLedger({ ok, dropped, lastError, replaced }: ConfigViews['status']['ledger']): Concern[] {

@@ -7,6 +7,7 @@ import { AboutPart } from './AboutPart.tsx';
 import { AddressNotes } from './AddressNotes.tsx';
 import { DesktopPart } from './DesktopPart.tsx';
 import { NetworkState } from './NetworkState.tsx';
+import { SessionsPart } from './SessionsPart.tsx';
 import classes from './Settings.module.css';
 import { SettingsPart } from './SettingsPart.tsx';
 import { TeamPart } from './TeamPart.tsx';
@@ -26,6 +27,7 @@ export function Settings() {
           <SettingsPart part="address">{(form) => <AddressNotes form={form} />}</SettingsPart>
           <SettingsPart part="network">{() => <NetworkState />}</SettingsPart>
           <SettingsPart part="access" />
+          <SessionsPart />
           <SettingsPart part="serving" />
           <SettingsPart part="records" />
           <TeamPart />

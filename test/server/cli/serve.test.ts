@@ -8,6 +8,7 @@ import OpenAI from 'openai';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { begun } from '../../support/begun.ts';
 import { eventually } from '../../support/eventually.ts';
+import { onlyIf } from '../../support/only-if.ts';
 import { eventStream, json, type ScriptedUpstream, startUpstream } from '../../support/upstream.ts';
 import { runCli, serve, serveForPerson, temporaryFolder } from './run-cli.ts';
 
@@ -153,6 +154,26 @@ describe('what stands in the way', () => {
     }
   });
 
+  test('a port that another Sluice has is told with that one and its data folder', async () => {
+    const [folder, other] = [temporaryFolder(), temporaryFolder()];
+    const { ready } = await serve(other);
+    const { port } = new URL(ready.baseUrl);
+    const taken = await runCli(['serve', '--port', port, '--data-dir', folder]);
+    expect(taken.code).toBe(1);
+    const isTold = process.platform === 'linux';
+    const who = isTold ? `Sluice (process ${ready.pid}, data folder ${other})` : 'Sluice';
+    expect(taken.stderr).toContain(`Port ${port} is taken by ${who}`);
+    expect(taken.stderr).toContain('Use that one, stop it, or port ');
+  });
+
+  test.runIf(onlyIf(process.platform === 'linux', 'names of processes are read in /proc'))(
+    'the system shows it by its name, not by that of a thread of Node',
+    async () => {
+      const { ready } = await serve(temporaryFolder());
+      expect(readFileSync(`/proc/${ready.pid}/comm`, 'utf8').trim()).toBe('sluice');
+    },
+  );
+
   test('a second Sluice on the same folder says who has it and ends with 3', async () => {
     const folder = temporaryFolder();
     const { ready } = await serve(folder);
@@ -171,6 +192,22 @@ describe('what stands in the way', () => {
     expect(stderr).toContain('cannot be used');
     expect(stderr).toContain('--data-dir');
   });
+
+  test.runIf(onlyIf(process.platform === 'linux', 'all of 127.0.0.0/8 is this machine on Linux'))(
+    'it listens on 127.0.0.1 alone unless it is told otherwise',
+    async () => {
+      const healthAt = async (parameters: string[]) => {
+        const { ready } = await serve(temporaryFolder(), parameters);
+        const url = `http://127.0.0.2:${new URL(ready.baseUrl).port}/healthz`;
+        return fetch(url).then(
+          ({ status }) => status,
+          () => 'unreachable',
+        );
+      };
+      expect(await healthAt([])).toBe('unreachable');
+      expect(await healthAt(['--host', '0.0.0.0'])).toBe(200);
+    },
+  );
 
   test('an address that is not of this machine is told', async () => {
     const { code, stderr } = await runCli([

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
+import { closedPort } from '../../support/ports.ts';
 import { builtProgram } from '../../support/program.ts';
 import { json, type ScriptedUpstream, startUpstream } from '../../support/upstream.ts';
 import {
@@ -245,6 +246,8 @@ describe.each([
   });
 
   test('doctor looks at everything and names the hop that fails', async () => {
+    // Not the usual port, which a Sluice of this machine may have.
+    if (!isRunning) writeConfig(folder, await closedPort());
     await addProvider();
     const proxy = { env: { HTTPS_PROXY: 'http://user:planted-secret@proxy.example:3128', no_proxy: 'localhost' } };
     const good = await run('doctor --json', proxy);
@@ -278,6 +281,24 @@ describe.each([
   });
 });
 
+test('doctor knows the Sluice that has its port, and says on which data folder it runs', async () => {
+  const [folder, other] = [temporaryFolder(), temporaryFolder()];
+  const { ready } = await serve(other);
+  const { port } = new URL(ready.baseUrl);
+  writeConfig(folder, Number(port));
+  const { code, stdout } = await runCli(['doctor', '--data-dir', folder]);
+  const who = process.platform === 'linux' ? `Sluice (process ${ready.pid}, data folder ${other})` : 'Sluice';
+  expect(code).toBe(1);
+  expect(stdout).toContain(`FAILED  port: ${port} is taken by ${who}`);
+});
+
+function writeConfig(folder: string, port: number): void {
+  writeFileSync(
+    join(folder, 'config.json'),
+    JSON.stringify({ version: 1, groups: [{ id: 'default' }], settings: { port } }),
+  );
+}
+
 test('log --follow prints what was and each request as it ends, and ends with the Sluice it follows', async () => {
   const folder = temporaryFolder();
   const { ready, end } = await serve(folder);
@@ -307,6 +328,28 @@ test('window prints an address that opens the window once, and says so if there 
   const visit = () => fetch(url, { redirect: 'manual' });
   expect((await visit()).headers.get('set-cookie')).toContain('HttpOnly');
   expect((await visit()).status).toBe(403);
+});
+
+test('window --sign-out-everywhere ends the sessions of browsers, whether Sluice runs or not', async () => {
+  const folder = temporaryFolder();
+  const serving = await serve(folder);
+  const signIn = async (url: string) => (await fetch(url, { redirect: 'manual' })).headers.get('set-cookie') ?? '';
+  const [cookie = ''] = (await signIn(serving.ready.windowUrl)).split(';');
+  const isIn = async ({ ready }: Serving) => {
+    const headers = { cookie, 'sec-fetch-site': 'same-origin' };
+    const response = await fetch(`${ready.baseUrl.replace('/v1', '')}/control/events`, { headers });
+    await response.body?.cancel();
+    return response.status === 200;
+  };
+  expect(await isIn(serving)).toBe(true);
+  await serving.end();
+  const again = await serve(folder);
+  expect(await isIn(again)).toBe(true);
+  await again.end();
+  const { stdout } = await runCli(['window', '--sign-out-everywhere', '--data-dir', folder]);
+  expect(stdout).toBe('Signed out: 1 browser.\n');
+  expect(await isIn(await serve(folder))).toBe(false);
+  expect(await runJson(['window', '--sign-out-everywhere', '--data-dir', folder])).toEqual({ ended: 0 });
 });
 
 test('log --follow ends when nobody reads it any more', async () => {

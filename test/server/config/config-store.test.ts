@@ -51,7 +51,7 @@ describe('a new data folder', () => {
     expect(portOf(store)).toBe(1234);
     expect(store).toMatchObject({ isFirstRun: false, notices: [] });
     expect((await stat(path)).mode & 0o777).toBe(0o600);
-    expect(await readdir(folder)).toEqual(['config.json']);
+    expect((await readdir(folder)).sort()).toEqual(['config.backup.json', 'config.json']);
   });
 });
 
@@ -98,11 +98,12 @@ describe('a commit', () => {
     expect(await readdir(folder)).toEqual([]);
   });
 
-  test('keeps the last good revision as a backup, private too', async () => {
+  test('is kept as a backup too, private as well', async () => {
     const store = await open();
-    await store.commit(withPort(1));
-    await store.commit(withPort(2));
-    expect([await portIn(backup), await portIn(path)]).toEqual([1, 2]);
+    for (const port of [1, 2]) {
+      await store.commit(withPort(port));
+      expect([await portIn(backup), await portIn(path)]).toEqual([port, port]);
+    }
     expect((await stat(backup)).mode & 0o777).toBe(0o600);
   });
 
@@ -150,9 +151,10 @@ describe('a commit', () => {
 });
 
 describe('a write that fails', () => {
-  test('before anything was written leaves the old revision in force', async () => {
+  test('of the backup leaves the old revision in force', async () => {
     const store = await open();
     await store.commit(withPort(1));
+    await rm(backup);
     await mkdir(join(backup, 'in-the-way'), { recursive: true });
     const error = await failureOf(store.commit(withPort(2)));
     expect(error.message).toMatch(/config\.backup\.json cannot be written: .+ The configuration stays as it was\./);
@@ -186,7 +188,7 @@ describe('a write that fails', () => {
     expect(await portIn(path)).toBe(1);
     isFull = false;
     await store.commit(withPort(3));
-    expect([await portIn(path), await portIn(backup)]).toEqual([3, 1]);
+    expect([await portIn(path), await portIn(backup)]).toEqual([3, 3]);
   });
 
   test('because the disk takes no more is noticed, though conf reports success', async () => {
@@ -234,9 +236,10 @@ describe('a broken file', () => {
     await writeFile(path, text);
     const store = await open();
     await expectSetAside(store, text);
-    expect(portOf(store)).toBe(1);
-    expect(await portIn(path)).toBe(1);
-    expect((await open()).notices).toEqual([]);
+    expect(portOf(store)).toBe(2);
+    expect(await portIn(path)).toBe(2);
+    expect(store.replaced).toEqual({ by: 'backup', movedTo: expect.stringContaining('config.broken-') });
+    expect(await open()).toMatchObject({ notices: [], replaced: null });
   });
 
   test.each(broken)('that is %s and has no backup is set aside, and the configuration is empty', async (_, text) => {
@@ -244,6 +247,7 @@ describe('a broken file', () => {
     const store = await open();
     await expectSetAside(store, text);
     expect(store.current.config).toEqual(firstRunConfig());
+    expect(store.replaced).toEqual({ by: 'nothing', movedTo: expect.stringContaining('config.broken-') });
   });
 
   test('with a broken backup too ends in an empty configuration, and the backup stays as it is', async () => {
@@ -267,9 +271,51 @@ test('a missing file is replaced by its backup, and that is told', async () => {
   await first.commit(withPort(2));
   await rm(path);
   const store = await open();
-  expect(portOf(store)).toBe(1);
+  expect(portOf(store)).toBe(2);
   expect(store.notices).toEqual([expect.stringContaining(`${path} was missing`)]);
-  expect(await portIn(path)).toBe(1);
+  expect(store.replaced).toEqual({ by: 'backup', movedTo: null });
+  expect(await portIn(path)).toBe(2);
+});
+
+describe('what was revoked', () => {
+  const key = (id: string, enabled = true) => ({
+    ...{ id, group: 'default', enabled, hash: `sha256:${id.padEnd(64, '0')}` },
+  });
+  const withKeys = (...keys: ReturnType<typeof key>[]) => ({ version: 1 as const, groups: [{ id: 'default' }], keys });
+  const keysOf = (store: ConfigStore) => store.current.config.keys.map(({ id, enabled }) => [id, enabled]);
+
+  test('last stays revoked, and what was disabled stays so, when the file is damaged', async () => {
+    const store = await open();
+    await store.commit(withKeys(key('a'), key('b'), key('c')));
+    await store.commit(withKeys(key('a'), key('b', false)));
+    await writeFile(path, '{"version":1,"keys":[');
+    expect(keysOf(await open())).toEqual([
+      ['a', true],
+      ['b', false],
+    ]);
+  });
+
+  test('stays so where the program was killed before it wrote the backup, or a person changed the file', async () => {
+    const store = await open();
+    await store.commit(withKeys(key('a'), key('b')));
+    await writeFile(path, JSON.stringify(withKeys(key('a'))));
+    expect(keysOf(await open())).toEqual([['a', true]]);
+    await writeFile(path, '');
+    expect(keysOf(await open())).toEqual([['a', true]]);
+  });
+
+  test('stays so where the backup could not be written: then the change was refused', async () => {
+    const store = await open();
+    await store.commit(withKeys(key('a')));
+    await rm(backup);
+    await mkdir(join(backup, 'in-the-way'), { recursive: true });
+    await failureOf(store.commit(withKeys()));
+    expect(keysOf(store)).toEqual([['a', true]]);
+    await rm(backup, { recursive: true });
+    await store.commit(withKeys());
+    await writeFile(path, '');
+    expect(keysOf(await open())).toEqual([]);
+  });
 });
 
 test('a file of a newer version is refused and left untouched', async () => {

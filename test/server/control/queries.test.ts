@@ -61,6 +61,7 @@ describe('what is configured', () => {
       revision: 1,
       readOnly: false,
       demoIsRunning: false,
+      configReplaced: null,
       ledger: { ok: true, dropped: 0, lastError: null },
       secretStore: expect.stringContaining('memory'),
       secretStoreKind: 'memory',

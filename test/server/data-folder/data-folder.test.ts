@@ -44,6 +44,9 @@ test('permissions that are too open are closed, on its own files and on no other
   }
   await chmod(path, 0o755);
   await chmod(join(path, 'tmp'), 0o777);
+  expect(prepareDataFolder(path).notices).toEqual([
+    expect.stringMatching(/secrets\.key could be read by other users of this machine until now/),
+  ]);
   expect(prepareDataFolder(path).notices).toEqual([]);
   expect(await modeOf(path)).toBe(0o700);
   expect(await modeOf(join(path, 'tmp'))).toBe(0o700);

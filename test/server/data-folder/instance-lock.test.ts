@@ -1,24 +1,25 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:http';
+import { type AddressInfo, createServer as createTcpServer, type Server as TcpServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { acquireInstanceLock, type InstanceLock } from '../../../server/data-folder/instance-lock.ts';
+import { onlyIf } from '../../support/only-if.ts';
 
 let dataDir: string;
 let path: string;
 const children: ChildProcess[] = [];
-const servers: Server[] = [];
+const servers: TcpServer[] = [];
 beforeEach(async () => {
   dataDir = await mkdtemp(join(tmpdir(), 'sluice-lock-'));
   path = join(dataDir, 'instance.json');
 });
 afterEach(async () => {
   for (const child of children.splice(0)) child.kill('SIGKILL');
-  for (const server of servers.splice(0)) server.close().closeAllConnections();
+  for (const server of servers.splice(0)) server.close();
   await rm(dataDir, { recursive: true, force: true });
 });
 
@@ -40,6 +41,10 @@ async function startHolder(instanceId: string): Promise<{ child: ChildProcess; s
 async function serve(answer: (reply: (text: string) => void) => void): Promise<number> {
   const server = createServer((_, response) => answer((text) => response.end(text)));
   servers.push(server);
+  return listening(server);
+}
+
+async function listening(server: TcpServer): Promise<number> {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return (server.address() as AddressInfo).port;
 }
@@ -116,6 +121,38 @@ test('a living process that takes the connection but is too busy to answer keeps
   const left = await leaveFile({ port: await serve(() => {}) });
   expect(await acquireInstanceLock(dataDir)).toEqual({ holder: left });
 });
+
+test('a living process that is out of descriptors, and so closes what it accepts, keeps the folder', async () => {
+  const server = createTcpServer((socket) => socket.resetAndDestroy());
+  servers.push(server);
+  const port = await listening(server);
+  const left = await leaveFile({ port });
+  for (let attempt = 0; attempt < 20; attempt++) {
+    expect(await acquireInstanceLock(dataDir)).toEqual({ holder: left });
+  }
+  expect(JSON.parse(await readFile(path, 'utf8'))).toEqual(left);
+});
+
+test('one that closes the connection in order without an answer keeps the folder too', async () => {
+  const server = createTcpServer((socket) => socket.end());
+  servers.push(server);
+  const left = await leaveFile({ port: await listening(server) });
+  expect(await acquireInstanceLock(dataDir)).toEqual({ holder: left });
+});
+
+test.runIf(onlyIf(process.platform !== 'win32', 'a shell limits the descriptors'))(
+  'a second start that is out of descriptors itself leaves the folder to the one that has it',
+  async () => {
+    const left = await leaveFile({ port: await serve((reply) => reply('{"instance":"other"}')) });
+    const script = join(import.meta.dirname, 'start-without-descriptors.ts');
+    const said = spawnSync(process.execPath, [script, dataDir], {
+      encoding: 'utf8',
+      env: { ...process.env, NODE_OPTIONS: '' },
+    });
+    expect(said.stdout, said.stderr).toContain('this program may open no more files (EMFILE)');
+    expect(JSON.parse(await readFile(path, 'utf8'))).toEqual(left);
+  },
+);
 
 test.each(['', '{', '{"pid":"x"}'])('a file that holds %j is taken over', async (text) => {
   await writeFile(path, text);

@@ -15,12 +15,14 @@ const streams = () =>
     listeners.add(listener);
     return () => listeners.delete(listener);
   });
+let mayHear = true;
 let opened = streams();
-const server = createServer((_request, response) => opened.open(response));
+const server = createServer((_request, response) => opened.open(response, () => mayHear));
 
 beforeEach(async () => {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
   opened = streams();
+  mayHear = true;
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
 });
@@ -63,5 +65,22 @@ test('closing ends all streams and refuses new ones', async () => {
   opened.close();
   await ended;
   const unused = Object.create(null);
-  expect(() => opened.open(unused)).toThrow(GatewayError);
+  expect(() => opened.open(unused, () => true)).toThrow(GatewayError);
+});
+
+test('a stream ends with the session that it was opened with, at the latest with the next comment', async () => {
+  const response = await openStream();
+  const text = once(response.resume(), 'end');
+  mayHear = false;
+  vi.advanceTimersByTime(15_000);
+  await text;
+  mayHear = true;
+  const [kept, ended] = [await openStream(), await openStream()];
+  opened.endRefused();
+  for (const listener of listeners) listener(message);
+  expect(await nextPiece(kept)).toContain('id: 7');
+  mayHear = false;
+  opened.endRefused();
+  await once(ended.resume(), 'end');
+  kept.destroy();
 });

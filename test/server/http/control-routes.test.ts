@@ -3,6 +3,7 @@ import { request } from 'node:http';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openWindowAccess } from '../../../server/control/window-access.ts';
 import { begun } from '../../support/begun.ts';
 import { type ControlGateway, startControlGateway } from '../control/control-gateway.ts';
 
@@ -123,7 +124,7 @@ describe('the address of the window', () => {
     const response = await fetch(url, { redirect: 'manual' });
     expect([response.status, response.headers.get('location')]).toEqual([303, '/']);
     expect(response.headers.get('set-cookie')).toMatch(
-      /^sluice-[0-9a-f]{8}=[\w-]{43}; Path=\/control; HttpOnly; SameSite=Strict$/,
+      /^sluice-[0-9a-f]{8}=[\w-]{43}; Max-Age=2592000; Path=\/control; Expires=[^;]+; HttpOnly; SameSite=Strict$/,
     );
     expect(response.headers.get('cache-control')).toBe('no-store');
     expect(response.headers.get('referrer-policy')).toBe('no-referrer');
@@ -158,11 +159,66 @@ describe('the address of the window', () => {
 
   test('can be had again by a command', async () => {
     const response = await sluice.control('/execute', post({ type: 'window.create-address' }));
-    expect(await openWindow((await response.json()).result.url)).toBe(cookie);
+    const [name, value] = (await openWindow((await response.json()).result.url)).split('=');
+    expect(name).toBe(cookie.split('=')[0]);
+    // Each browser has a session of its own.
+    expect(value).not.toBe(cookie.split('=')[1]);
   });
 
   test('the admin token lies in a private file', async () => {
     expect((await stat(join(sluice.folder, 'admin.token'))).mode & 0o777).toBe(0o600);
+  });
+});
+
+describe('a session of the window', () => {
+  const fromWindow = (session: string): RequestInit => ({
+    headers: { cookie: session, 'sec-fetch-site': 'same-origin', origin: sluice.origin },
+  });
+  const ask = (session: string, body: object = { type: 'groups' }, path = '/query') => {
+    const { headers } = fromWindow(session);
+    const init = { ...post(body), headers: { ...headers, 'content-type': 'application/json' } };
+    return fetch(`${sluice.origin}/control${path}`, init);
+  };
+
+  test('goes on with each use: the browser is told its cookie anew', async () => {
+    const answer = await ask(cookie);
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get('set-cookie')).toMatch(new RegExp(`^${cookie}; Max-Age=2592000;`));
+    const program = await sluice.control('/query', post({ type: 'groups' }));
+    expect(program.headers.get('set-cookie')).toBeNull();
+  });
+
+  test('signed out everywhere: each browser is out, its stream ends, and no address opens any more', async () => {
+    const sessions = [
+      await openWindow(sluice.gateway.createAdminUrl()),
+      await openWindow(sluice.gateway.createAdminUrl()),
+    ];
+    const unused = sluice.gateway.createAdminUrl();
+    const [mine = '', other = ''] = sessions;
+    const stream = await fetch(`${sluice.origin}/control/events`, fromWindow(other));
+    const program = await sluice.control('/events');
+    const text = begun(stream.text());
+    const answer = await ask(mine, { type: 'window.sign-out-everywhere' }, '/execute');
+    expect(await answer.json()).toEqual({ result: { ended: expect.any(Number) } });
+    expect(await text).toContain('"type":"snapshot"');
+    for (const session of [...sessions, cookie]) {
+      const refused = await ask(session);
+      expect(refused.status).toBe(403);
+      expect((await refused.json()).error.message).toContain('not signed in any more');
+    }
+    expect((await fetch(unused, { redirect: 'manual' })).status).toBe(403);
+    // Who has the admin token is no browser.
+    expect((await sluice.control('/query', post({ type: 'groups' }))).status).toBe(200);
+    await program.body?.cancel();
+    cookie = await openWindow(sluice.gateway.createAdminUrl());
+    expect((await ask(cookie)).status).toBe(200);
+  });
+
+  test('holds over a restart of Sluice', async () => {
+    const again = await openWindowAccess({ dataDir: sluice.folder, log: { warn() {} } });
+    const [name, value = ''] = cookie.split('=');
+    expect(again.token.cookieName).toBe(name);
+    expect(again.sessions.use(value)).toBe(true);
   });
 });
 

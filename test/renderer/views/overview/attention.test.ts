@@ -48,6 +48,15 @@ describe('what needs attention', () => {
     expect(kinds({ keys: [{ ...key('k1'), ...more }] })).toEqual(expected);
   });
 
+  it('is a configuration that could not be used at the start', () => {
+    const withReplaced = (by: 'backup' | 'nothing') =>
+      concerns({ status: { ...status(1), configReplaced: { by, movedTo: '/data/config.broken-1.json' } } });
+    expect(withReplaced('backup')).toMatchObject([
+      { kind: 'config-restored', isBad: false, href: '/settings', movedTo: '/data/config.broken-1.json' },
+    ]);
+    expect(withReplaced('nothing')).toMatchObject([{ kind: 'config-lost', isBad: true }]);
+  });
+
   it('is a ledger that does not record, or lost rows', () => {
     const ledger = { ok: false, pending: 3, dropped: 0, lastError: 'disk full', replaced: null };
     expect(kinds({ status: { ...status(1), ledger } })).toEqual(['ledger-broken']);

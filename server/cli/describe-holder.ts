@@ -1,0 +1,60 @@
+/** Who has a port, for a person: a Sluice by its name and data folder, anything else by its program. */
+import { get } from 'node:http';
+import { z } from 'zod';
+import { reachableHost } from '../reachable-origin.ts';
+import { findDataFolder } from './find-data-folder.ts';
+import { findPortHolder, type PortHolder } from './port-holder.ts';
+
+const limitMs = 1_000;
+const maxReplyBytes = 64 * 1024;
+const healthSchema = z.object({ status: z.literal('ok'), instance: z.string() });
+
+export interface DescribedHolder {
+  isSluice: boolean;
+  /** `Sluice (process 4711, data folder /home/me/.local/share/sluice)`. */
+  text: string;
+}
+
+/** Undefined if nobody is found and nobody answers as Sluice. */
+export async function describeHolder(host: string, port: number): Promise<DescribedHolder | undefined> {
+  const [holder, isSluice] = await Promise.all([findPortHolder(port), answersAsSluice(host, port)]);
+  if (isSluice) return { isSluice, text: await describeSluice(holder) };
+  return holder && { isSluice, text: `${holder.name} (process ${holder.pid})` };
+}
+
+async function describeSluice(holder: PortHolder | undefined): Promise<string> {
+  if (!holder) return 'a Sluice whose process this user cannot see';
+  const dataDir = await findDataFolder(holder.pid);
+  const where = dataDir === undefined ? '' : `, data folder ${dataDir}`;
+  return `Sluice (process ${holder.pid}${where})`;
+}
+
+/** By its `/healthz`; whatever cannot be understood is another program. */
+function answersAsSluice(host: string, port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const options = { host: reachableHost(host), port, path: '/healthz', agent: false };
+    const request = get(options, (response) => {
+      let text = '';
+      response.setEncoding('utf8').on('data', (piece: string) => {
+        text += piece;
+        if (text.length > maxReplyBytes) request.destroy();
+      });
+      response.on('end', () => resolve(isHealth(text)));
+      response.on('error', () => resolve(false));
+    });
+    request.on('error', () => resolve(false));
+    const timer = setTimeout(() => request.destroy(new Error('it takes too long')), limitMs);
+    request.on('close', () => {
+      clearTimeout(timer);
+      resolve(false);
+    });
+  });
+}
+
+function isHealth(text: string): boolean {
+  try {
+    return healthSchema.safeParse(JSON.parse(text)).success;
+  } catch {
+    return false;
+  }
+}

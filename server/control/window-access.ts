@@ -1,0 +1,49 @@
+/** Everything that opens the control plane over HTTP: the admin token, and the browsers that were signed in with it. */
+import { join } from 'node:path';
+import { controlError } from '../contract/control-error.ts';
+import { describeFileProblem } from '../files/file-problem.ts';
+import { type AdminToken, openAdminToken } from './admin-token.ts';
+import { openWindowSessions, type WindowSessions } from './window-sessions.ts';
+
+const sessionsFileName = 'window-sessions.json';
+
+interface AccessPorts {
+  /** Null: nothing is kept. */
+  dataDir: string | null;
+  fallbackFolder?: string | null | undefined;
+  log: { warn(fields: object, message: string): void };
+}
+
+export interface WindowAccess {
+  readonly token: AdminToken;
+  readonly sessions: WindowSessions;
+  /**
+   * Ends the sessions of all browsers and the addresses that were not opened yet; returns how many sessions. Rejects with a
+   * GatewayError if that cannot be stored; they are ended until the next start all the same.
+   */
+  signOutEverywhere(): Promise<number>;
+  /** Calls back when sessions have ended. */
+  onSignOut(listener: () => void): void;
+}
+
+export async function openWindowAccess({ dataDir, fallbackFolder, log }: AccessPorts): Promise<WindowAccess> {
+  const token = await openAdminToken({ dataDir, fallbackFolder });
+  const path = dataDir === null ? null : join(dataDir, sessionsFileName);
+  const sessions = await openWindowSessions({ path, nowMs: Date.now, log });
+  const listeners: (() => void)[] = [];
+  return {
+    token,
+    sessions,
+    async signOutEverywhere() {
+      token.dropTickets();
+      const ended = sessions.endAll();
+      for (const listener of listeners) listener();
+      try {
+        return await ended;
+      } catch (error) {
+        throw controlError('internal', { code: 'sign-out-not-stored', reason: describeFileProblem(error) });
+      }
+    },
+    onSignOut: (listener) => void listeners.push(listener),
+  };
+}

@@ -1,0 +1,75 @@
+/** A Sluice that strangers have left no file descriptor: what it holds stays its own. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { connect, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { onlyIf } from '../support/only-if.ts';
+import { builtProgram, ensureBuilt, readyOf, startProgram } from '../support/program.ts';
+
+let dataDir: string;
+const connections: Socket[] = [];
+beforeEach(async () => {
+  await ensureBuilt();
+  dataDir = mkdtempSync(join(tmpdir(), 'sluice-descriptors-'));
+});
+afterEach(() => {
+  for (const connection of connections.splice(0)) connection.destroy();
+  rmSync(dataDir, { recursive: true, force: true });
+});
+
+const serve = () => startProgram(['serve', '--json', '--port', '0', '--data-dir', dataDir]);
+
+/** Resolves once the connection is taken, which one that is closed at once was too. */
+async function occupy(port: number): Promise<void> {
+  const socket = connect(port, '127.0.0.1');
+  connections.push(socket);
+  socket.on('error', () => {});
+  await Promise.race([once(socket, 'connect'), once(socket, 'close')]);
+}
+
+test.runIf(onlyIf(process.platform === 'linux', 'descriptors are counted in /proc'))(
+  'out of descriptors a Sluice keeps its folder: a second start is refused',
+  { timeout: 60_000 },
+  async () => {
+    const limited = spawn(
+      'sh',
+      [
+        '-c',
+        'ulimit -n 64 && exec "$0" "$@"',
+        process.execPath,
+        builtProgram,
+        'serve',
+        '--json',
+        '--port',
+        '0',
+        '--data-dir',
+        dataDir,
+      ],
+      { env: { PATH: process.env.PATH, HOME: tmpdir(), SLUICE_SECRETS: 'file' }, stdio: ['ignore', 'pipe', 'pipe'] },
+    );
+    try {
+      const [line] = await once(limited.stdout, 'data');
+      const { baseUrl } = JSON.parse(String(line));
+      for (let count = 0; count < 150; count++) await occupy(Number(new URL(baseUrl).port));
+      const lock = readFileSync(join(dataDir, 'instance.json'), 'utf8');
+      for (let attempt = 0; attempt < 3; attempt++) {
+        const second = serve();
+        expect([await second.ended, second.output.stderr]).toEqual([
+          3,
+          expect.stringContaining(`Sluice already runs on the data folder ${dataDir}: process ${limited.pid}`),
+        ]);
+      }
+      expect(readFileSync(join(dataDir, 'instance.json'), 'utf8')).toBe(lock);
+    } finally {
+      limited.kill('SIGKILL');
+      await once(limited, 'exit');
+    }
+    const next = serve();
+    await readyOf(next);
+    next.child.kill('SIGKILL');
+    await next.ended;
+  },
+);

@@ -1,0 +1,17 @@
+/** Opens files until there is no descriptor left, then asks for the lock of a data folder, and says what came of it. */
+import { closeSync, openSync } from 'node:fs';
+import { acquireInstanceLock } from '../../../server/data-folder/instance-lock.ts';
+
+const [dataDir = ''] = process.argv.slice(2);
+const opened: number[] = [];
+try {
+  for (;;) opened.push(openSync('/dev/null', 'r'));
+} catch {
+  // None is left.
+}
+const said = await acquireInstanceLock(dataDir).then(
+  (lock) => JSON.stringify(lock),
+  (error: unknown) => String(error),
+);
+for (const descriptor of opened.splice(0, 20)) closeSync(descriptor);
+process.stdout.write(`${said}\n`);
