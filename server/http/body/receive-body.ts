@@ -3,6 +3,7 @@ import type { Request, Response } from 'express';
 import { GatewayError } from '../../contract/errors.ts';
 import type { Settings } from '../../contract/settings.ts';
 import type { InferenceRoute } from '../../wire/routes.ts';
+import { checkContentType } from '../request/check-content-type.ts';
 import { emptyBody, FormBody, type IncomingBody, JsonBody } from './incoming-body.ts';
 import { receiveMultipart } from './multipart.ts';
 import { readBody } from './read-body.ts';
@@ -26,6 +27,7 @@ export async function receiveBody(
 ): Promise<IncomingBody> {
   const { route } = options;
   if (route.body === 'none') return emptyBody;
+  checkContentType(request.headers['content-type']);
   const isForm = /^multipart\/form-data/i.test(request.headers['content-type'] ?? '');
   if (isForm && route.body === 'json') throw wrongType(route, 'application/json');
   if (!isForm && route.body === 'multipart') throw wrongType(route, 'multipart/form-data');
