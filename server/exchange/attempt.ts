@@ -6,7 +6,6 @@ import type { GatewayError } from '../contract/errors.ts';
 import type { FailureClass } from '../contract/ledger.ts';
 import type { Timeouts } from '../contract/policy.ts';
 import type { IncomingBody } from '../http/body/incoming-body.ts';
-import type { UpstreamCredential } from '../providers/upstream.ts';
 import type { AttemptResult, UpstreamAnswer } from '../routing/attempt-result.ts';
 import { afterContent, type Failure, fleetingFailure } from '../routing/classify-failure.ts';
 import type { Target } from '../routing/snapshot.ts';
@@ -40,8 +39,8 @@ interface RelayOptions {
   client: ClientReply;
   trace: AttemptTrace;
   target: Target;
-  /** What the attempt was sent with; nothing that is noted of the reply may hold it. */
-  credential: UpstreamCredential | null;
+  /** Of the client and of the attempt; nothing that is noted of the reply may hold them. */
+  secrets: readonly string[];
   route: InferenceRoute;
   method: string;
   /** Of the client's request. */
@@ -78,7 +77,7 @@ export class ReplyRelay implements ReplyHandler, AttemptHost {
 
   constructor(options: RelayOptions) {
     this.#options = options;
-    this.#notes = new AttemptNotes(options.trace.record, options.credential);
+    this.#notes = new AttemptNotes(options.trace.record, options.secrets);
     const { timeouts, client } = options;
     this.#clock = new ReplyClock({ timeouts, client, notes: this.#notes, reply: this });
     this.result = new Promise((resolve) => {

@@ -1,7 +1,6 @@
 /** Headers as they may be kept and shown: what opens something is taken out, whatever header it stands in. */
 import type { HeaderList } from '../contract/ledger.ts';
-import { isSecretHeader } from '../contract/secret-header.ts';
-import type { UpstreamCredential } from '../providers/upstream.ts';
+import { isCredentialName } from '../http/request/client-credentials.ts';
 import { redactText } from './redact-credential.ts';
 
 const mark = '[redacted]';
@@ -14,16 +13,16 @@ const query = /(?<=:\/\/[^\s?]*\?)[^\s,>"]+/g;
 
 export function redactHeaders(
   headers: Readonly<Record<string, string | readonly string[] | undefined>>,
-  credential: UpstreamCredential | null,
+  secrets: readonly string[],
 ): HeaderList {
   return Object.entries(headers).flatMap(([name, value]) =>
-    [value ?? []].flat().map((one): [string, string] => [name, redactHeader(name, one, credential)]),
+    [value ?? []].flat().map((one): [string, string] => [name, redactHeader(name, one, secrets)]),
   );
 }
 
-function redactHeader(name: string, value: string, credential: UpstreamCredential | null): string {
-  if (isSecretHeader(name)) return mark;
-  return redactText(value, credential)
+function redactHeader(name: string, value: string, secrets: readonly string[]): string {
+  if (isCredentialName(name)) return mark;
+  return redactText(value, secrets)
     .replace(secretValue, mark)
     .replace(userInfo, mark)
     .replace(query, mark)

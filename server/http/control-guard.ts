@@ -2,7 +2,7 @@
 import type { IncomingMessage } from 'node:http';
 import { GatewayError } from '../contract/errors.ts';
 import type { AdminToken } from '../control/admin-token.ts';
-import { bearerSecret } from './guards.ts';
+import { bearerSecret } from './request/client-credentials.ts';
 
 /**
  * Throws GatewayError `control_refused` or `origin_refused`. A cookie comes along with whatever page sends the request,

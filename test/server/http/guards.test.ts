@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { configSchema } from '../../../server/contract/config.ts';
-import { authenticate, bearerSecret, checkHost, checkOrigin, maskSecret } from '../../../server/http/guards.ts';
+import { authenticate, checkHost, checkOrigin, maskSecret } from '../../../server/http/guards.ts';
+import { bearerSecret } from '../../../server/http/request/client-credentials.ts';
 import { compileSnapshot } from '../../../server/routing/compile.ts';
 import { createKeySecret } from '../../../server/routing/key-secret.ts';
 import { hashOf } from '../../support/gateway.ts';
