@@ -10,14 +10,15 @@ export interface HeaderParameters {
   values: Map<string, string>;
   /** The first name that occurs again; null if none does. Some parsers take the first value, others the last. */
   repeated: string | null;
-  /** Whether the header is well-formed to its end. What follows a malformed parameter is left out. */
-  isWhole: boolean;
+  /** From the first malformed parameter on; empty if there is none. Nothing in there is looked at. */
+  rest: string;
 }
 
 export function headerParameters(header: string): HeaderParameters {
   const values = new Map<string, string>();
   const semicolon = header.indexOf(';');
-  if (semicolon === -1 || header.length > maxLength) return { values, repeated: null, isWhole: semicolon === -1 };
+  if (semicolon === -1 || header.length > maxLength)
+    return { values, repeated: null, rest: semicolon === -1 ? '' : header };
   let repeated: string | null = null;
   let end = semicolon;
   parameter.lastIndex = semicolon;
@@ -27,5 +28,5 @@ export function headerParameters(header: string): HeaderParameters {
     else values.set(name, match[3] ?? (match[2] ?? '').replace(/\\(["\\])/g, '$1'));
     end = parameter.lastIndex;
   }
-  return { values, repeated, isWhole: header.slice(end).trim() === '' };
+  return { values, repeated, rest: header.slice(end).trim() };
 }

@@ -57,13 +57,16 @@ export class FormGuard {
   #checkPart(lines: Map<string, string>): void {
     const disposition = lines.get('content-disposition') ?? '';
     if (!/^form-data[ \t]*(?:;|$)/i.test(disposition)) throw ambiguousForm('a part is not called form-data');
-    const { values, isWhole } = uniqueParameters(disposition);
-    if (!isWhole) throw ambiguousForm('the Content-Disposition of a part is malformed');
+    const { values, rest } = uniqueParameters(disposition);
     const extended = [...values.keys()].find((name) => name.startsWith('name*'));
     if (extended !== undefined) throw ambiguousForm(`a part gives its name as "${shown(extended)}"`);
     const name = values.get('name') ?? '';
-    this.#expected.push(name);
     const field = decidingField(name);
+    // Some clients send file names as they are, with quotes and all. The parser passes over such a part.
+    if (rest === '') this.#expected.push(name);
+    else if (field !== null || !isFilename(values, rest)) {
+      throw ambiguousForm('the Content-Disposition of a part is malformed');
+    }
     if (field !== null) this.#checkDeciding(field, name, { lines, disposition: values });
   }
 
@@ -103,6 +106,13 @@ function readHeaders(block: string): Map<string, string> {
     lines.set(name, line.slice(colon + 1).trim());
   }
   return lines;
+}
+
+/** Whether what is malformed can be nothing but the name of a file. */
+function isFilename(values: Map<string, string>, rest: string): boolean {
+  const last = [...values.keys()].at(-1) ?? '';
+  const isWithin = /^filename\*?$/.test(last) || /^;[ \t]*filename\*?=/i.test(rest);
+  return isWithin && values.has('name') && !/(?<!file)name[\s\d*]*=/i.test(rest);
 }
 
 function uniqueParameters(header: string): ReturnType<typeof headerParameters> {
