@@ -4,7 +4,7 @@
  * says about it, does not hold them.
  */
 import { redactSecretShapes } from '../contract/secret-shape.ts';
-import { findSecrets } from '../http/request/find-secrets.ts';
+import { findSecrets, mayHoldSecret } from '../http/request/find-secrets.ts';
 import type { UpstreamCredential } from '../providers/upstream.ts';
 
 const mark = '[redacted]';
@@ -20,8 +20,7 @@ export function secretsOf(presented: readonly string[], credential: UpstreamCred
 }
 
 export function redactText(text: string, secrets: readonly string[]): string {
-  // Nearly always there is no room for one.
-  if (!secrets.some((secret) => secret.length <= text.length)) return text;
+  if (!mayHoldSecret(text, secrets)) return text;
   const bytes = Buffer.from(text);
   const redacted = redactBytes(bytes, secrets);
   return redacted === bytes ? text : redacted.toString();

@@ -11,6 +11,8 @@ const minSecretLength = 8;
 /** How deep escapes within escapes are undone. */
 const maxDepth = 3;
 const isAscii = /^[\x20-\x7e]*$/;
+/** ASCII without `%`, `&` and the backslash. */
+const isUnescaped = /^[ -$'-[\]-~]*$/;
 
 /** A way to read some bytes. */
 interface Reading {
@@ -33,9 +35,35 @@ export function findSecrets(text: Buffer, secrets: readonly string[]): ByteRange
 
 /** Whether one of the secrets stands in a header, an address or a name. */
 export function containsSecret(text: string, secrets: readonly string[]): boolean {
-  // Nearly always there is no room for one.
-  const mayHold = secrets.some((secret) => isSecret(secret) && secret.length <= text.length);
-  return mayHold && findSecrets(Buffer.from(text), secrets).length > 0;
+  return mayHoldSecret(text, secrets) && findSecrets(Buffer.from(text), secrets).length > 0;
+}
+
+/** Cheap enough to be asked of each header: a no is certain. */
+export function mayHoldSecret(text: string, secrets: readonly string[]): boolean {
+  for (const secret of secrets) {
+    // In base64 a secret is longer than it is.
+    if (!isSecret(secret) || secret.length > text.length) continue;
+    if (text.includes(secret) || !isUnescaped.test(text) || longestRun(text) >= secret.length) return true;
+  }
+  return false;
+}
+
+function longestRun(text: string): number {
+  let longest = 0;
+  let start = 0;
+  for (let at = 0; at <= text.length; at++) {
+    if (isBase64(text.charCodeAt(at))) continue;
+    longest = Math.max(longest, at - start);
+    start = at + 1;
+  }
+  return longest;
+}
+
+/** In either alphabet of base64. */
+function isBase64(code: number): boolean {
+  const isLetter = (code | 0x20) >= 0x61 && (code | 0x20) <= 0x7a;
+  // Digits with `/` before them, `+`, `-`, `_`.
+  return isLetter || (code >= 0x2f && code <= 0x39) || code === 0x2b || code === 0x2d || code === 0x5f;
 }
 
 function isSecret(secret: string): boolean {

@@ -28,11 +28,14 @@ describe('a secret is found', () => {
   ])('%s', (_how, written) => {
     expect(found(`{"a":"${written}"} and ${written}.`)).toEqual([written, written]);
     expect(found(written)).toEqual([written]);
+    expect(containsSecret(`a ${written}`, [secret])).toBe(true);
   });
 
   test.each(['', 'u', 'us', 'user:', 'a longer name:'])('in base64 behind %j', (before) => {
     for (const encoding of ['base64', 'base64url'] as const) {
-      const [text = ''] = found(Buffer.from(`${before}${secret}@`).toString(encoding));
+      const written = Buffer.from(`${before}${secret}@`).toString(encoding);
+      expect(containsSecret(`Basic ${written}`, [secret])).toBe(true);
+      const [text = ''] = found(written);
       // What it shares with its neighbours may stay: less than two letters on each side.
       expect(text.length).toBeGreaterThanOrEqual(Math.floor((secret.length * 4) / 3) - 3);
     }
