@@ -5,8 +5,10 @@ import { redactText } from './redact-credential.ts';
 
 const mark = '[redacted]';
 const maxValueLength = 2_000;
+/** More than is kept, since what is taken out makes it shorter. */
+const maxSearchedLength = 4_000;
 /** Schemes with what follows them, keys as services make them, signed tokens. */
-const secretValue = /\b(?:Bearer|Basic)\s+[^\s,;]+|\b[sp]k-[\w-]{8,}|\beyJ[\w-]+\.[\w-]+\.[\w-]*/gi;
+const secretValue = /\b(?:Bearer|Basic)\s+[^\s,;]+|\b[sp]k-[\w-]{8,}|\beyJ[\w.-]{20,}/gi;
 const userInfo = /(?<=:\/\/)[^/\s@]+(?=@)/g;
 /** An address can be signed, or bear its key, in its query. */
 const query = /(?<=:\/\/[^\s?]*\?)[^\s,>"]+/g;
@@ -23,6 +25,7 @@ export function redactHeaders(
 function redactHeader(name: string, value: string, secrets: readonly string[]): string {
   if (isCredentialName(name)) return mark;
   return redactText(value, secrets)
+    .slice(0, maxSearchedLength)
     .replace(secretValue, mark)
     .replace(userInfo, mark)
     .replace(query, mark)

@@ -28,7 +28,7 @@ import type { AttemptTrace, RequestTrace } from './exchange-trace.ts';
 import { jobWatcher } from './job-watcher.ts';
 import { type OutgoingCall, outgoingRequest } from './outgoing-request.ts';
 import type { CallPlan } from './plan.ts';
-import { redactText, secretsOf } from './redact-credential.ts';
+import { notedText, redactText, secretsOf } from './redact-credential.ts';
 import { continuedBody } from './rescue/continued-body.ts';
 import { Download } from './rescue/download.ts';
 import { mayBeRescued, mayBeResumed } from './rescue/may-be-rescued.ts';
@@ -256,12 +256,13 @@ export class UpstreamAttempts {
 
   #owner({ target, credential }: NextAttempt): Omit<Job, 'kind' | 'id' | 'createdAt'> {
     const { trace } = this.#options;
+    const model = target.model ?? trace.model;
     return {
       groupId: this.#call.group.id,
       keyId: trace.key?.id ?? '',
       providerId: target.provider.id,
       credentialId: credential?.id ?? null,
-      model: target.model ?? trace.model,
+      model: model !== null && notedText(model, trace.presented, model.length) === model ? model : null,
     };
   }
 

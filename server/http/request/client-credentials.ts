@@ -14,6 +14,8 @@ const openNames =
 /** Asked for each header of each request. */
 const judged = new Map<string, boolean>();
 const maxJudged = 1_000;
+/** Of a longer one the end is looked at. */
+const maxNameLength = 100;
 
 /** The secret of `Authorization: Bearer …`; a secret may hold spaces itself. */
 export function bearerSecret(authorization: string | undefined): string | null {
@@ -31,10 +33,15 @@ export function presentedSecrets({ authorization }: IncomingHttpHeaders): readon
 
 /** Whether a header or query parameter of that name usually carries a credential. */
 export function isCredentialName(name: string): boolean {
+  if (name.length > maxNameLength) return judge(name.slice(-maxNameLength));
   let isCredential = judged.get(name);
   if (isCredential === undefined) {
-    isCredential = (isSecretHeader(name) || moreNames.test(name)) && !openNames.test(name);
+    isCredential = judge(name);
     if (judged.size < maxJudged) judged.set(name, isCredential);
   }
   return isCredential;
+}
+
+function judge(name: string): boolean {
+  return (isSecretHeader(name) || moreNames.test(name)) && !openNames.test(name);
 }

@@ -18,12 +18,16 @@ const decidingFields: ReadonlySet<string> = new Set([
   'quality',
 ]);
 
+/** No parser makes one of ours of a longer name. */
+const maxNameLength = 200;
+
 /**
  * The deciding field that some parser may take `name` for: frameworks ignore case, take `model[]` for a list of `model`,
  * or undo escapes that others leave. Null if there is none.
  */
 export function decidingField(name: string): string | null {
   if (decidingFields.has(name)) return name;
+  if (name.length > maxNameLength) return null;
   const bracket = name.indexOf('[');
   const plain = (bracket > 0 ? name.slice(0, bracket) : name)
     .replace(/%([0-9a-f]{2})/gi, (_escape, digits: string) => String.fromCharCode(Number.parseInt(digits, 16)))

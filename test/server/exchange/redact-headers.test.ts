@@ -52,3 +52,8 @@ test('each value of a header is told, cut where it is long', () => {
     ['x-long', 2_000],
   ]);
 });
+
+test('what opens something is taken out where a value is cut too', () => {
+  const [kept] = redactHeaders({ 'x-note': `${'x'.repeat(1_900)} eyJ${'a'.repeat(3_000)}.${'b'.repeat(3_000)}.c` }, []);
+  expect(kept?.[1]).toBe(`${'x'.repeat(1_900)} [redacted]`);
+});

@@ -4,7 +4,9 @@ import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openDatabase } from '../../../server/database/database.ts';
 import { createLog, createRequestLog } from '../../../server/log.ts';
+import { eventually } from '../../support/eventually.ts';
 import { hashOf, mainProvider, startGateway, type TestGateway } from '../../support/gateway.ts';
 import { json, type ScriptedUpstream, startUpstream } from '../../support/upstream.ts';
 
@@ -156,6 +158,16 @@ test('a key written where a model or a program’s name belongs stands in neithe
     client: 'tool/2 ([redacted])',
     attempts: [{ model: '[redacted]' }],
   });
+  upstream.answer((_request, response) => json(response, { id: 'resp_1', object: 'response' }));
+  await ask({ path: '/responses', body: `{"model":"${other}"}` });
+  upstream.answer((_request, response) => json(response, { ok: true }));
+  const database = openDatabase(join(gateway.folder, 'ledger.sqlite'));
+  const jobs = await eventually(() => {
+    const rows = database.prepare('SELECT id, model FROM jobs').all();
+    return rows.length > 0 ? rows : null;
+  });
+  database.close();
+  expect(jobs).toEqual([{ id: 'resp_1', model: null }]);
   // A wrong key is not noted either.
   const wrong = key.replace('0123', '3210');
   const refused = await ask({ headers: { authorization: `Bearer ${wrong}`, 'user-agent': wrong } });
@@ -220,7 +232,6 @@ describe('what is captured', () => {
 
 test('nothing that Sluice has written holds a secret', async () => {
   const text = written();
-  expect(text).toContain('gpt-x');
-  expect(text).not.toContain(key);
-  expect(text).not.toContain(credential);
+  const found = ['gpt-x', key, credential].map((word) => text.includes(word));
+  expect(found).toEqual([true, false, false]);
 });
