@@ -1,23 +1,22 @@
 import { awakeMs } from '../awake-clock.ts';
 import type { AttemptRecord, FailureClass } from '../contract/ledger.ts';
-import type { UpstreamCredential } from '../providers/upstream.ts';
-import { redactText } from './redact-credential.ts';
+import { notedText, redactText } from './redact-credential.ts';
 
 const maxNotedLength = 500;
 
-/** What is noted of an attempt from its sending to its end: its times, and why it failed. Never the credential. */
+/** What is noted of an attempt from its sending to its end: its times, and why it failed. Never a secret. */
 export class AttemptNotes {
   readonly #record: AttemptRecord;
-  readonly #credential: UpstreamCredential | null;
+  readonly #secrets: readonly string[];
   readonly #startedMs = awakeMs();
   /** Since the attempt began. */
   lastPieceMs = 0;
   #longestGapMs = 0;
 
-  /** `credential`: what the attempt was sent with. */
-  constructor(record: AttemptRecord, credential: UpstreamCredential | null) {
+  /** `secrets`: of the client and of the attempt. */
+  constructor(record: AttemptRecord, secrets: readonly string[]) {
     this.#record = record;
-    this.#credential = credential;
+    this.#secrets = secrets;
   }
 
   sending(): void {
@@ -48,7 +47,7 @@ export class AttemptNotes {
   /** `failure` is null where it is nobody's fault. */
   failed(failure: FailureClass | null, why?: string): void {
     this.#record.failure = failure;
-    if (why !== undefined) this.#record.error = this.redacted(why).slice(0, maxNotedLength);
+    if (why !== undefined) this.#record.error = notedText(why, this.#secrets, maxNotedLength);
   }
 
   over(): void {
@@ -58,7 +57,7 @@ export class AttemptNotes {
 
   /** For what an upstream says, which may repeat what it was sent. */
   redacted(text: string): string {
-    return redactText(text, this.#credential);
+    return redactText(text, this.#secrets);
   }
 
   elapsedMs(): number {

@@ -5,7 +5,6 @@
  */
 import type { FailureClass } from '../contract/ledger.ts';
 import type { Timeouts } from '../contract/policy.ts';
-import type { UpstreamCredential } from '../providers/upstream.ts';
 import type { AttemptResult } from '../routing/attempt-result.ts';
 import type { Target } from '../routing/snapshot.ts';
 import type { ResponseHandler, ResponseHeaders, UpstreamCall } from '../transport/transport.ts';
@@ -25,8 +24,8 @@ interface AttemptOptions {
   client: ClientResponse;
   trace: AttemptTrace;
   target: Target;
-  /** What the attempt was sent with; nothing that is noted of the response may hold it. */
-  credential: UpstreamCredential | null;
+  /** Of the client and of the attempt; nothing that is noted of the response may hold them. */
+  secrets: readonly string[];
   asked: Asked;
   needs: StreamNeeds;
   /** The client asked for the usage at the end of a chat stream itself. */
@@ -63,7 +62,7 @@ export class Attempt implements ResponseHandler {
 
   constructor(options: AttemptOptions) {
     this.#options = options;
-    this.#notes = new AttemptNotes(options.trace.record, options.credential);
+    this.#notes = new AttemptNotes(options.trace.record, options.secrets);
     const { timeouts, client } = options;
     this.#timers = new AttemptTimers({ timeouts, client, notes: this.#notes, attempt: this });
     this.result = new Promise((resolve) => {

@@ -7,6 +7,7 @@ import type { GatewayError } from '../contract/errors.ts';
 import type { AttemptCause, AttemptRecord, RequestOutcome, RequestRecord, RequestStarted } from '../contract/ledger.ts';
 import type { CompiledKey, Target } from '../routing/snapshot.ts';
 import type { Route } from '../wire/route.ts';
+import { notedText } from './redact-credential.ts';
 import { Tail } from './tail.ts';
 
 /** `req_` and 32 hexadecimal digits. */
@@ -17,6 +18,7 @@ export function createRequestId(): string {
 
 /** Of what is noted; a client can send a name of any length. */
 const maxModelLength = 256;
+const maxClientLength = 200;
 
 /** How a request ended for its client. */
 export interface ResponseOutcome {
@@ -53,12 +55,15 @@ export class RequestTrace {
   stream = false;
   bytesIn = 0;
   reply: ResponseOutcome = { outcome: 'error', status: null, errorCode: null, bytesOut: 0, responseType: '' };
+  /** The key that the client sent, good or not. What is noted does not hold it. */
+  readonly presented: readonly string[];
   readonly #method: string;
   readonly #startedMs = awakeMs();
   #queueMs: number | null = null;
 
-  constructor(method: string) {
+  constructor(method: string, presented: readonly string[]) {
     this.#method = method;
+    this.presented = presented;
   }
 
   take(route: Route): void {
@@ -75,7 +80,7 @@ export class RequestTrace {
       route: this.path,
       method: this.#method,
       capability: this.route?.wire.operation ?? null,
-      modelAsked: this.model?.slice(0, maxModelLength) ?? null,
+      modelAsked: this.#noted(this.model, maxModelLength),
       stream: this.stream,
     };
   }
@@ -87,7 +92,7 @@ export class RequestTrace {
       cause,
       provider: target.provider.id,
       credential: credentialId,
-      model: target.model?.slice(0, maxModelLength) ?? null,
+      model: this.#noted(target.model, maxModelLength),
       startedAt: Date.now(),
       connectMs: null,
       firstByteMs: null,
@@ -137,8 +142,12 @@ export class RequestTrace {
       bytesOut,
       attempts: this.attempts.map(({ record }) => record),
       ...accounting,
-      client: headers['user-agent']?.slice(0, 200) ?? null,
+      client: this.#noted(headers['user-agent'], maxClientLength),
       clientRetries: Number(headers['x-stainless-retry-count']) || 0,
     };
+  }
+
+  #noted(text: string | null | undefined, maxLength: number): string | null {
+    return text ? notedText(text, this.presented, maxLength) : null;
   }
 }

@@ -1,4 +1,5 @@
 import type { Job, JobStore } from '../jobs/job-store.ts';
+import { isPathSegment } from '../providers/path-segment.ts';
 import { fieldValue, peekJson } from '../wire/json/json-peek.ts';
 import type { RouteMatch } from '../wire/registry.ts';
 import type { ResponseObserver } from './response-observer.ts';
@@ -36,9 +37,11 @@ export function jobWatcher(jobs: JobStore, context: JobContext): ResponseObserve
   }
   if (kind === 'response' && !context.store) return null;
   // A video costs money, so it is on disk before the client hears of it.
-  return new NewJobWatch((newId) =>
-    jobs.remember({ ...context.owner, kind, id: newId, createdAt: Date.now() }, { durable: kind === 'video' }),
-  );
+  return new NewJobWatch((newId) => {
+    // Later calls put it into their path.
+    if (!isPathSegment(newId)) return;
+    jobs.remember({ ...context.owner, kind, id: newId, createdAt: Date.now() }, { durable: kind === 'video' });
+  });
 }
 
 function isSuccess(status: number): boolean {

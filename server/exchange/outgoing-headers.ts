@@ -2,22 +2,21 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { GatewayError } from '../contract/errors.ts';
 import type { UpstreamCredential } from '../providers/upstream.ts';
 import type { CompiledProvider } from '../routing/snapshot.ts';
+import { isCredentialName } from '../wire/client-credentials.ts';
+import { containsSecret } from './find-secrets.ts';
 
 /** Counts how often a request has passed through a Sluice, so that a circle of gateways ends. */
 const hopHeader = 'x-sluice-hops';
 const maxHops = 4;
 
 /**
- * Headers of the client that never reach an upstream: those of its connection, its own credentials, what names an
- * account (that is the credential's to say), and what would tell the upstream where the client sits.
+ * Headers of the client that never reach an upstream, besides its credentials: those of its connection, what names an
+ * account (that is the credential's to say), what would tell where the client sits, and what says of a request that it is
+ * another than it was admitted as.
  */
 const dropped = new Set([
-  'authorization',
-  'api-key',
-  'x-api-key',
   'connection',
   'keep-alive',
-  'proxy-authorization',
   'proxy-authenticate',
   'proxy-connection',
   'te',
@@ -27,37 +26,48 @@ const dropped = new Set([
   'expect',
   'host',
   'content-length',
+  // Sluice has read the body, so it is not compressed whatever this says.
+  'content-encoding',
   'accept-encoding',
-  'cookie',
   'origin',
   'referer',
   'forwarded',
   'via',
   'openai-organization',
   'openai-project',
+  'x-http-method',
+  'x-http-method-override',
+  'x-method-override',
+  'x-original-url',
+  'x-rewrite-url',
   hopHeader,
 ]);
 
 const droppedPrefix = /^(?:x-forwarded-|x-real-ip|x-sluice-|sec-|cf-)/;
 
-/** What is sent with an attempt: the client's headers that concern the request itself, then the provider's, then the credential. */
-export function outgoingHeaders(
-  client: IncomingHttpHeaders,
-  provider: CompiledProvider,
-  credential: UpstreamCredential | null,
-): Record<string, string> {
+/** What of a client's headers may go out: those that concern the request itself and carry nothing of `presented`. */
+export function passableHeaders(client: IncomingHttpHeaders, presented: readonly string[]): Record<string, string> {
   const headers: Record<string, string> = {};
   const connectionNames = namedByConnection(client.connection);
   for (const name in client) {
     const value = client[name];
     if (typeof value !== 'string' || dropped.has(name) || droppedPrefix.test(name)) continue;
-    if (connectionNames?.has(name)) continue;
+    if (connectionNames?.has(name) || isCredentialName(name) || containsSecret(value, presented)) continue;
     headers[name] = value;
   }
   // Usage is read from the reply's bytes and those go to the client as they are, so they must not be compressed.
   headers['accept-encoding'] = 'identity';
   headers[hopHeader] = String(hopsOf(client) + 1);
-  return Object.assign(headers, provider.headers, credential?.headers);
+  return headers;
+}
+
+/** What is sent with an attempt: what may pass of the client's headers, then the provider's, then the credential. */
+export function outgoingHeaders(
+  passable: Readonly<Record<string, string>>,
+  provider: CompiledProvider,
+  credential: UpstreamCredential | null,
+): Record<string, string> {
+  return { ...passable, ...provider.headers, ...credential?.headers };
 }
 
 /** Headers that are for the next hop alone. Nearly every client just says `keep-alive`, which names none. */

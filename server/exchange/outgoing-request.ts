@@ -11,8 +11,11 @@ export interface OutgoingCall {
   match: RouteMatch;
   group: CompiledGroup;
   body: RequestBody;
+  /** What of the client's headers may go out. */
+  headers: Readonly<Record<string, string>>;
   /** Below `/v1`, percent-encoded as the client sent it. */
   path: string;
+  /** What of the client's query may go out. */
   query: string;
 }
 
@@ -31,7 +34,7 @@ export function outgoingRequest(
 ): OutgoingRequest {
   const { provider } = target;
   const { route } = call.match;
-  const headers = outgoingHeaders(client.headers, provider, credential);
+  const headers = outgoingHeaders(call.headers, provider, credential);
   if (route.body === 'none') delete headers['content-type'];
   else describeBody(headers, call.body, sendable.length);
   return {
@@ -48,6 +51,6 @@ export function outgoingRequest(
 /** JSON that came under another name (`curl -d` sends a form's) goes on under its own. */
 function describeBody(headers: Record<string, string>, body: RequestBody, length: number): void {
   headers['content-length'] = String(length);
-  const isNamedJson = /^application\/([\w.+-]+\+)?json\b/i.test(headers['content-type'] ?? '');
+  const isNamedJson = /^application\/(?:[\w.+-]+\+)?json[ \t]*(?:;[^,]*)?$/i.test(headers['content-type'] ?? '');
   if (body.contentType === 'application/json' && !isNamedJson) headers['content-type'] = 'application/json';
 }

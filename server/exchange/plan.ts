@@ -1,6 +1,7 @@
 /** Station 3: what a request asks for → who can be asked. Jobs go back to the account that owns them. */
 import { GatewayError } from '../contract/errors.ts';
 import type { Job, JobStore } from '../jobs/job-store.ts';
+import { isPathSegment } from '../providers/path-segment.ts';
 import { mayUseAnyModel, type Resolved, resolveDefault, resolveRoute } from '../routing/resolve.ts';
 import type { CompiledGroup, CompiledKey, Snapshot, Target } from '../routing/snapshot.ts';
 import type { RouteMatch } from '../wire/registry.ts';
@@ -38,13 +39,28 @@ export function planCall(input: PlanInput): CallPlan {
 }
 
 function resolve({ match, fields, group, key }: PlanInput): Resolved {
-  return fields.model === null
-    ? resolveDefault(group, key, match.route.wire.operation)
-    : resolveRoute(group, key, fields.model);
+  const { model, targets } =
+    fields.model === null
+      ? resolveDefault(group, key, match.route.wire.operation)
+      : resolveRoute(group, key, fields.model);
+  return { model, targets: withAddress(targets, model) };
+}
+
+/** `.` and `..` are no model, and of what stands in a path a model is one segment. */
+function withAddress(targets: readonly Target[], model: string | null): readonly Target[] {
+  if (targets.every(hasAddress)) return targets;
+  const left = targets.filter(hasAddress);
+  if (left.length > 0) return left;
+  throw new GatewayError('model_not_found', `"${model?.slice(0, 200)}" is no name of a model.`, { param: 'model' });
+}
+
+function hasAddress({ provider, model }: Target): boolean {
+  if (model === null) return true;
+  return provider.dialect.putsModelInPath ? isPathSegment(model) : model !== '.' && model !== '..';
 }
 
 function planForJob(input: PlanInput, kind: Job['kind'], id: string): CallPlan {
-  const job = input.jobs.find(kind, id, input.group.id);
+  const job = isPathSegment(id) ? input.jobs.find(kind, id, input.group.id) : undefined;
   if (!job) {
     const name = kind === 'video' ? 'Video' : 'Response';
     throw new GatewayError('job_not_found', `${name} with id '${id.slice(0, 200)}' not found.`, { param: 'id' });

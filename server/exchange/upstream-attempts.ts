@@ -6,6 +6,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { awakeMs } from '../awake-clock.ts';
 import type { Settings } from '../contract/settings.ts';
 import type { Job, JobStore } from '../jobs/job-store.ts';
+import { isPathSegment } from '../providers/path-segment.ts';
 import { AttemptPlan, type NextAttempt } from '../routing/attempt-plan.ts';
 import type { AttemptResult, LastWord } from '../routing/attempt-result.ts';
 import { redirectFailure } from '../routing/classify-failure.ts';
@@ -26,7 +27,7 @@ import type { AttemptTrace, RequestTrace } from './exchange-trace.ts';
 import { jobWatcher } from './job-watcher.ts';
 import { type OutgoingCall, outgoingRequest } from './outgoing-request.ts';
 import type { CallPlan } from './plan.ts';
-import { redactText } from './redact-credential.ts';
+import { notedText, redactText, secretsOf } from './redact-credential.ts';
 import type { Sendable } from './request-body.ts';
 import { continuedBody } from './rescue/continued-body.ts';
 import { Download } from './rescue/download.ts';
@@ -161,11 +162,19 @@ export class UpstreamAttempts {
     if (rest) Object.assign(request.headers, rest);
     const first = await send(request);
     const result = match.route.content
-      ? await followContent(first, request, { ...client.headers, ...rest }, send)
+      ? await followContent(first, request, { ...this.#call.headers, ...rest }, send)
       : first;
-    if (result.kind === 'redirected') return redirected(next, trace, result.location);
+    if (result.kind === 'redirected') return this.#redirected(next, trace, result.location);
     this.#learn(target, result);
     return result;
+  }
+
+  #redirected({ target, credential }: NextAttempt, { record }: AttemptTrace, location: string): AttemptResult {
+    const secrets = secretsOf(this.#options.trace.presented, credential);
+    const error = errorOfRedirect(target, redactText(withoutSignature(location), secrets));
+    record.failure = redirectFailure.class;
+    record.error = error.message;
+    return { kind: 'failed', failure: redirectFailure, lastWord: { kind: 'error', error } };
   }
 
   #learn(target: Target, result: AttemptResult): void {
@@ -203,7 +212,7 @@ export class UpstreamAttempts {
       client: this.client,
       trace,
       target: next.target,
-      credential: next.credential,
+      secrets: secretsOf(this.#options.trace.presented, next.credential),
       asked: {
         route,
         method: this.#options.request.method ?? route.method,
@@ -242,7 +251,7 @@ export class UpstreamAttempts {
 
   /** Whoever asks for it by either name reaches the one that has the whole of it. */
   #rememberResponse(next: NextAttempt, id: string, upstreamId: string): void {
-    if (!this.#call.body.fields.store) return;
+    if (!this.#call.body.fields.store || !isPathSegment(id) || !isPathSegment(upstreamId)) return;
     const job = { ...this.#owner(next), kind: 'response', createdAt: Date.now() } as const;
     this.#options.ports.jobs.remember({ ...job, id: upstreamId });
     this.#options.ports.jobs.remember({ ...job, id, upstreamId });
@@ -250,12 +259,13 @@ export class UpstreamAttempts {
 
   #owner({ target, credential }: NextAttempt): Omit<Job, 'kind' | 'id' | 'createdAt'> {
     const { trace } = this.#options;
+    const model = target.model ?? trace.model;
     return {
       groupId: this.#call.group.id,
       keyId: trace.key?.id ?? '',
       providerId: target.provider.id,
       credentialId: credential?.id ?? null,
-      model: target.model ?? trace.model,
+      model: model !== null && notedText(model, trace.presented, model.length) === model ? model : null,
     };
   }
 
@@ -276,7 +286,7 @@ export class UpstreamAttempts {
     if (this.#isBroken) return capture ? [capture] : [];
     const { match, body } = this.#call;
     const watch = jobWatcher(ports.jobs, { match, store: body.fields.store, owner: this.#owner(next) });
-    capture?.restart(next.credential);
+    capture?.restart(secretsOf(this.#options.trace.presented, next.credential));
     return [watch, capture].filter((observer) => observer !== null);
   }
 
@@ -297,11 +307,4 @@ export class UpstreamAttempts {
       throw word.error;
     }
   }
-}
-
-function redirected({ target, credential }: NextAttempt, { record }: AttemptTrace, location: string): AttemptResult {
-  const error = errorOfRedirect(target, redactText(withoutSignature(location), credential));
-  record.failure = redirectFailure.class;
-  record.error = error.message;
-  return { kind: 'failed', failure: redirectFailure, lastWord: { kind: 'error', error } };
 }

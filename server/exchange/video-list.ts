@@ -1,5 +1,6 @@
 import { GatewayError } from '../contract/errors.ts';
 import type { Job, JobStore } from '../jobs/job-store.ts';
+import { isPathSegment } from '../providers/path-segment.ts';
 import type { CompiledGroup, Snapshot } from '../routing/snapshot.ts';
 import { readReply } from '../transport/read-reply.ts';
 import type { Transport } from '../transport/transport.ts';
@@ -63,7 +64,7 @@ function readLimit(text: string | null): number {
 
 async function fetchVideo(transport: Transport, snapshot: Snapshot, job: Job): Promise<{ id: string } | null> {
   const provider = snapshot.providers.get(job.providerId);
-  if (!provider || provider.unusable) return null;
+  if (!provider || provider.unusable || !isPathSegment(job.id)) return null;
   const credential = provider.credentials.find((one) => one.id === job.credentialId) ?? provider.credentials[0];
   const { endpoint } = provider;
   try {

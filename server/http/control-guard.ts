@@ -2,7 +2,7 @@
 import type { IncomingMessage } from 'node:http';
 import { GatewayError } from '../contract/errors.ts';
 import type { WindowAccess } from '../control/window-access.ts';
-import { bearerSecret } from './guards.ts';
+import { bearerSecret } from '../wire/client-credentials.ts';
 
 /**
  * The secret of the window's session that the request came with; null if it came with the admin token.

@@ -1,8 +1,9 @@
 /** Who may come in: Host, Origin and key. Pure checks that throw a GatewayError. */
 import { hash, timingSafeEqual } from 'node:crypto';
 import { GatewayError } from '../contract/errors.ts';
-import { keyChecksumHolds, keyPrefix, trimSecret } from '../routing/key-secret.ts';
+import { keyChecksumHolds, keyPrefix } from '../routing/key-secret.ts';
 import type { CompiledKey, Snapshot } from '../routing/snapshot.ts';
+import { bearerSecret } from '../wire/client-credentials.ts';
 
 const isAscii = /^[\x20-\x7e]*$/;
 const loopbackHost = /^(?:localhost|[a-z0-9-]+\.localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d*)?$/i;
@@ -32,14 +33,6 @@ export function checkOrigin(
     'origin_refused',
     `Requests from the web page ${origin.slice(0, 100)} are not allowed. To allow them add that origin to settings.allowedOrigins.`,
   );
-}
-
-/** The secret of `Authorization: Bearer …`; a secret may hold spaces itself. */
-export function bearerSecret(authorization: string | undefined): string | null {
-  if (!authorization) return null;
-  const space = authorization.indexOf(' ');
-  if (space === -1 || authorization.slice(0, space).toLowerCase() !== 'bearer') return null;
-  return trimSecret(authorization.slice(space + 1)) || null;
 }
 
 /**

@@ -10,8 +10,10 @@ import type { UsageView } from '../contract/request-views.ts';
 import { accountFor, type PriceOf } from '../exchange/accounting.ts';
 import { Capture } from '../exchange/capture.ts';
 import { RequestTrace } from '../exchange/exchange-trace.ts';
+import { containsSecret } from '../exchange/find-secrets.ts';
 import { holdToLimits } from '../exchange/hold-to-limits.ts';
-import { checkHops } from '../exchange/outgoing-headers.ts';
+import { checkHops, passableHeaders } from '../exchange/outgoing-headers.ts';
+import { checkQuery, outgoingQuery } from '../exchange/outgoing-query.ts';
 import type { OutgoingCall } from '../exchange/outgoing-request.ts';
 import { type CallPlan, planCall } from '../exchange/plan.ts';
 import type { RequestBody } from '../exchange/request-body.ts';
@@ -21,6 +23,7 @@ import type { UsageQuestion } from '../ledger/usage-summary.ts';
 import type { Limiter } from '../limits/limiter.ts';
 import type { RunawayGuard } from '../limits/runaway-guard.ts';
 import type { CompiledGroup, CompiledKey, Snapshot } from '../routing/snapshot.ts';
+import { presentedSecrets } from '../wire/client-credentials.ts';
 import { findRoute, type RouteMatch, splitUrl, withJobId } from '../wire/registry.ts';
 import type { Route } from '../wire/route.ts';
 import type { Admission, Place } from './admission.ts';
@@ -88,7 +91,7 @@ class InferenceCall {
     this.#request = request;
     this.#response = response;
     this.#snapshot = ports.snapshot();
-    this.#trace = new RequestTrace(request.method ?? 'GET');
+    this.#trace = new RequestTrace(request.method ?? 'GET', presentedSecrets(request.headers));
     response.on('close', () => {
       if (response.writableFinished) return;
       this.#clientGone = true;
@@ -117,11 +120,24 @@ class InferenceCall {
     const { group, key } = this.#admitKey();
     this.#place = await this.#ports.admission.enter(key, this.#response);
     if (match.route.job?.behaviour === 'lists') return this.#listVideos(group, query);
+    checkQuery(query, match.route);
     const body = await this.#receive(match.route);
     const plan = this.#plan(match, { group, key }, body);
-    if (group.capture) this.#capture = new Capture(this.#snapshot.settings.capture.maxBytes, this.#request.headers);
-    const asked = match.id !== null && plan.upstreamId ? withJobId(path, plan.upstreamId) : path;
-    await this.#ask(plan, { match, group, body, path: asked, query });
+    if (group.capture) this.#startCapture();
+    const { presented } = this.#trace;
+    await this.#ask(plan, {
+      match,
+      group,
+      body,
+      headers: passableHeaders(this.#request.headers, presented),
+      path: match.id !== null && plan.upstreamId ? withJobId(path, plan.upstreamId) : path,
+      query: outgoingQuery(query, presented),
+    });
+  }
+
+  #startCapture(): void {
+    const { maxBytes } = this.#snapshot.settings.capture;
+    this.#capture = new Capture(maxBytes, this.#request.headers, this.#trace.presented);
   }
 
   #checkSender(): void {
@@ -172,6 +188,7 @@ class InferenceCall {
   /** From here on the request counts: it is held to the limits and noted as under way. */
   #plan(match: RouteMatch, { group, key }: Member, body: RequestBody): CallPlan {
     this.#trace.model = body.fields.model;
+    if (body.fields.model !== null) checkModelName(body.fields.model, this.#trace.presented);
     const plan = planCall({ match, fields: body.fields, group, key, snapshot: this.#snapshot, jobs: this.#ports.jobs });
     this.#trace.model = plan.model;
     const call = { requestId: this.#trace.id, route: match.route, key, group, body, plan };
@@ -225,4 +242,12 @@ class InferenceCall {
     if (this.#capture) this.#ports.capture(this.#trace.id, this.#capture.exchange(body));
     body?.dispose();
   }
+}
+
+/** Settings that were exchanged by mistake: no provider is to be told the key as the name of a model. */
+function checkModelName(model: string, presented: readonly string[]): void {
+  if (!containsSecret(model, presented)) return;
+  throw new GatewayError('invalid_value', "The field 'model' holds the key. Put the name of a model there.", {
+    param: 'model',
+  });
 }

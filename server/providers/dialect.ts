@@ -15,6 +15,8 @@ export interface Endpoint {
 
 export interface Dialect {
   id: DialectId;
+  /** Whether `address` may put the model into the path; then a model that is no segment of one has no address. */
+  putsModelInPath: boolean;
   /**
    * Where a call goes. `path` is the client's path below `/v1`, `query` with its `?` or empty, `model` the upstream
    * model (null where the call names none).

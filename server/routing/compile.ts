@@ -9,9 +9,9 @@ import { prefillOf } from '../providers/prefill.ts';
 import { dialects } from '../providers/registry.ts';
 import type { ModelInfo, UpstreamCredential } from '../providers/upstream.ts';
 import { credentialSecretName, keySecretName } from '../secrets/secret-store.ts';
+import { trimSecret } from '../wire/client-credentials.ts';
 import { compileGroup } from './compile-group.ts';
 import { compileLimits } from './compile-limits.ts';
-import { trimSecret } from './key-secret.ts';
 import { matchesAny } from './pattern.ts';
 import type { CompiledGroup, CompiledKey, CompiledProvider, Snapshot } from './snapshot.ts';
 

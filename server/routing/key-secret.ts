@@ -18,15 +18,6 @@ export function keyChecksumHolds(secret: string): boolean {
   return body.length === keyPrefix.length + randomLength && secret.endsWith(checksum(body));
 }
 
-/** Without the spaces at its ends: a header cannot carry them. Only those of ASCII: others may be half a letter there. */
-export function trimSecret(secret: string): string {
-  let start = 0;
-  let end = secret.length;
-  while (start < end && secret.charCodeAt(start) <= 0x20) start++;
-  while (end > start && secret.charCodeAt(end - 1) <= 0x20) end--;
-  return secret.slice(start, end);
-}
-
 /** Bytes past the largest multiple of 62 are thrown away: each character is equally likely. */
 function randomText(length: number): string {
   let text = '';

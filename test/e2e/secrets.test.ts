@@ -68,7 +68,7 @@ test('an upstream that shows its credential is relayed as it is, while Sluice’
   expect(relayed.headers.has('set-cookie')).toBe(false);
   const redirected = await ask('echo/redirect');
   expect(redirected.status).toBe(502);
-  expect(await redirected.text()).toMatch(/redirect to \/Bearer%20\[credential\], /);
+  expect(await redirected.text()).toMatch(/redirect to \/Bearer%20\[redacted\], /);
 });
 
 /** Places, and what must have been found there. */

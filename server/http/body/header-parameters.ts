@@ -1,20 +1,32 @@
 /** The parameters of a header such as `Content-Type` or `Content-Disposition`. */
 
 const token = "[!#$%&'*+.^_`|~0-9A-Za-z-]+";
-const parameter = new RegExp(`\\s*;\\s*(${token})=(?:"((?:[^"\\\\]|\\\\.)*)"|(${token}))`, 'y');
+const parameter = new RegExp(`[ \\t]*;[ \\t]*(${token})=(?:"((?:[^"\\\\]|\\\\.)*)"|(${token}))`, 'y');
+/** Longer than any real header; what is longer is not looked at. */
+const maxLength = 4_096;
 
-/**
- * Parameters by lower-case name, quotes and escapes taken off; the first of a repeated one counts. What follows a
- * malformed parameter is left out.
- */
-export function headerParameters(header: string): Map<string, string> {
-  const parameters = new Map<string, string>();
+export interface HeaderParameters {
+  /** By lower-case name, quotes and escapes taken off; of a repeated one the first. */
+  values: Map<string, string>;
+  /** The first name that occurs again; null if none does. Some parsers take the first value, others the last. */
+  repeated: string | null;
+  /** From the first malformed parameter on; empty if there is none. Nothing in there is looked at. */
+  rest: string;
+}
+
+export function headerParameters(header: string): HeaderParameters {
+  const values = new Map<string, string>();
   const semicolon = header.indexOf(';');
-  parameter.lastIndex = semicolon === -1 ? header.length : semicolon;
+  if (semicolon === -1 || header.length > maxLength)
+    return { values, repeated: null, rest: semicolon === -1 ? '' : header };
+  let repeated: string | null = null;
+  let end = semicolon;
+  parameter.lastIndex = semicolon;
   for (let match = parameter.exec(header); match !== null; match = parameter.exec(header)) {
     const name = (match[1] ?? '').toLowerCase();
-    const value = match[3] ?? (match[2] ?? '').replace(/\\(["\\])/g, '$1');
-    if (!parameters.has(name)) parameters.set(name, value);
+    if (values.has(name)) repeated ??= name;
+    else values.set(name, match[3] ?? (match[2] ?? '').replace(/\\(["\\])/g, '$1'));
+    end = parameter.lastIndex;
   }
-  return parameters;
+  return { values, repeated, rest: header.slice(end).trim() };
 }

@@ -148,8 +148,7 @@ export class FormBody implements RequestBody {
   }
 
   async sendable(model: string | null): Promise<Sendable & { usageAsked: boolean }> {
-    const isTwice = Array.isArray(this.#form.fields.model);
-    const changed = model !== null && (model !== this.fields.model || isTwice);
+    const changed = model !== null && model !== this.fields.model;
     const body = changed ? await withField(this.#form, 'model', model) : this.#form.spool.whole();
     return { length: body.length, open: () => body.open(), usageAsked: false };
   }

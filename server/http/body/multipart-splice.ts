@@ -7,20 +7,9 @@ import type { Sendable } from '../../exchange/request-body.ts';
 import type { ByteRange } from '../../wire/json/json-peek.ts';
 import { headerParameters } from './header-parameters.ts';
 import type { MultipartBody } from './multipart.ts';
+import { type Delimiter, DelimiterScan, headersEnd, lineBreak } from './part-delimiters.ts';
 import type { Spool } from './spool.ts';
 
-interface Delimiter {
-  /** Offset of the line break that belongs to it; -2 where it opens the body and has none. */
-  at: number;
-  /** Of the part that follows; empty after the last delimiter. */
-  headers: string;
-  /** Where that part's value begins. */
-  valueStart: number;
-}
-
-const lineBreak = '\r\n';
-const headersEnd = '\r\n\r\n';
-const maxHeaderBytes = 16 * 1024;
 const tailBytes = 64 * 1024;
 
 /**
@@ -53,6 +42,7 @@ async function collect(body: MultipartBody, name: string, { from, expected }: { 
   const ranges: ByteRange[] = [];
   let start: number | undefined;
   for await (const delimiter of delimiters(body, from)) {
+    if (delimiter.kind === 'stray') continue;
     if (start !== undefined) ranges.push({ start, end: delimiter.at });
     if (ranges.length === expected) break;
     start = isTextField(delimiter.headers, name) ? delimiter.valueStart : undefined;
@@ -69,62 +59,25 @@ async function withNewPart(body: MultipartBody, name: string, value: string): Pr
 
 /** Past a preamble, if there is one: text before the first delimiter would become part of the new field. */
 async function firstDelimiter(body: MultipartBody): Promise<number> {
-  for await (const { at } of delimiters(body, 0)) return at + lineBreak.length;
+  for await (const { at, kind } of delimiters(body, 0)) if (kind !== 'stray') return at + lineBreak.length;
   throw new GatewayError('malformed_multipart', 'The multipart body has no part.');
 }
 
 function isTextField(headers: string, name: string): boolean {
   const disposition = /^content-disposition:[ \t]*(form-data[ \t]*;.*(?:\r\n[ \t].*)*)$/im.exec(headers)?.[1];
-  const parameters = headerParameters(disposition?.replaceAll(lineBreak, '') ?? '');
-  return parameters.get('name') === name && !parameters.get('filename') && !parameters.get('filename*');
+  const { values } = headerParameters(disposition?.replaceAll(lineBreak, '') ?? '');
+  return values.get('name') === name && !values.get('filename') && !values.get('filename*');
 }
 
-/**
- * All delimiters from the offset `from` on. A window slides over the bytes; what may be the beginning of a delimiter, or
- * of headers that are not complete, is kept until the next chunk is there.
- */
+/** All delimiters from the offset `from` on. */
 async function* delimiters({ spool, boundary }: MultipartBody, from: number): AsyncGenerator<Delimiter> {
-  const needle = Buffer.from(`${lineBreak}--${boundary}`, 'latin1');
-  // The first delimiter of all needs no line break before it: pretend there is one.
-  let window = Buffer.from(from === 0 ? lineBreak : '');
-  let offset = from - window.length;
+  const scan = new DelimiterScan(boundary, from);
   for await (const chunk of chunksOf(spool, from)) {
-    window = Buffer.concat([window, chunk]);
-    let done = 0;
-    let at = window.indexOf(needle);
-    while (at !== -1) {
-      const head = readHead(window, at + needle.length);
-      if (!head) break;
-      yield { at: offset + at, headers: head.headers, valueStart: offset + head.valueStart };
-      if (head.isLast) return;
-      done = head.valueStart;
-      at = window.indexOf(needle, done);
+    for (const delimiter of scan.push(chunk)) {
+      yield delimiter;
+      if (delimiter.kind === 'last') return;
     }
-    const kept = at === -1 ? Math.max(done, window.length - needle.length + 1) : at;
-    window = window.subarray(kept);
-    offset += kept;
   }
-}
-
-interface PartHead {
-  headers: string;
-  valueStart: number;
-  isLast: boolean;
-}
-
-/** What stands after a delimiter's boundary, at `from`; undefined while it is not all in the window. */
-function readHead(window: Buffer, from: number): PartHead | undefined {
-  if (window.length < from + 2) return undefined;
-  const mark = window.toString('latin1', from, from + 2);
-  // Anything else than a line break ends the part before it, as the last delimiter does, and begins none.
-  if (mark !== lineBreak) return { headers: '', valueStart: from, isLast: mark === '--' };
-  const end = window.indexOf(headersEnd, from);
-  if (end !== -1) {
-    const headers = window.toString('utf8', from + lineBreak.length, end);
-    return { headers, valueStart: end + headersEnd.length, isLast: false };
-  }
-  if (window.length - from <= maxHeaderBytes) return undefined;
-  throw new GatewayError('malformed_multipart', `The headers of a part are larger than ${maxHeaderBytes} bytes.`);
 }
 
 function chunksOf(spool: Spool, start: number): AsyncIterable<Buffer> | Iterable<Buffer> {

@@ -9,6 +9,8 @@ import { type Readable, Transform, type Writable } from 'node:stream';
 import type { Request, Response } from 'express';
 import multer from 'multer';
 import { GatewayError } from '../../contract/errors.ts';
+import { checkContentType } from './check-content-type.ts';
+import { ambiguousForm, FormGuard } from './form-guard.ts';
 import { headerParameters } from './header-parameters.ts';
 import { ClientGone, sendContinue } from './read-body.ts';
 import { releaseChunk } from './release-chunk.ts';
@@ -57,8 +59,15 @@ interface StreamingOptions extends multer.Options {
 type Found = Pick<MultipartBody, 'fields' | 'files'>;
 type Fail = (error: unknown) => void;
 
+interface Reading {
+  spool: Spool;
+  guard: FormGuard;
+  options: MultipartOptions;
+}
+
 interface Watch {
   fields: MultipartBody['fields'];
+  guard: FormGuard;
   fail: Fail;
   maxFileBytes: number;
 }
@@ -79,7 +88,7 @@ export async function receiveMultipart(
   const { 'content-length': announced } = request.headers;
   const spool = new Spool({ ...options, ...(announced !== undefined && { expectedBytes: Number(announced) }) });
   try {
-    const found = await readParts(request, response, spool, options);
+    const found = await readParts(request, response, { spool, guard: new FormGuard(boundary), options });
     return { kind: 'multipart', spool, contentType, boundary, ...found, size: spool.size };
   } catch (error) {
     await spool.dispose();
@@ -88,12 +97,19 @@ export async function receiveMultipart(
 }
 
 function requireBoundary(contentType: string): string {
-  const boundary = headerParameters(contentType).get('boundary');
+  checkContentType(contentType);
+  const boundary = headerParameters(contentType).values.get('boundary');
   if (!/^\s*multipart\/form-data\s*;/i.test(contentType) || !boundary) {
     throw new GatewayError('malformed_multipart', 'The content type must be multipart/form-data with a boundary.');
   }
+  if (!plainBoundary.test(boundary)) {
+    throw new GatewayError('malformed_multipart', 'The boundary must be 1 to 70 letters, digits and plain marks.');
+  }
   return boundary;
 }
+
+/** What RFC 2046 allows and a few marks more that are in use (`*****`), but nothing that parsers unescape differently. */
+const plainBoundary = /^[!#-[\]-~ ]{0,69}[!#-[\]-~]$/;
 
 function requireBody({ headers, destroyed }: Request, maxBytes: number): void {
   if (Number(headers['content-length']) > maxBytes) throw tooLarge('The request body', maxBytes);
@@ -102,10 +118,10 @@ function requireBody({ headers, destroyed }: Request, maxBytes: number): void {
   }
 }
 
-function readParts(request: Request, response: Response, spool: Spool, options: MultipartOptions): Promise<Found> {
+function readParts(request: Request, response: Response, { spool, guard, options }: Reading): Promise<Found> {
   return new Promise((resolve, reject) => {
     const found: Found = { fields: Object.create(null), files: [] };
-    const tee = createTee(spool, options.maxBytes);
+    const tee = createTee(spool, guard, options.maxBytes);
     // multer reports an error only when the client has sent everything; here every fault rejects at once, and what
     // still comes is read and dropped.
     const giveUp = (error: unknown) => {
@@ -121,15 +137,17 @@ function readParts(request: Request, response: Response, spool: Spool, options: 
       limits: { parts: maxParts, fieldSize: maxFieldBytes, ...fileLimit(options) },
       defParamCharset: 'utf8',
       streamHandler(_request, parser) {
-        watchParser(parser, { fields: found.fields, fail, maxFileBytes: options.maxFileBytes ?? options.maxBytes });
+        const maxFileBytes = options.maxFileBytes ?? options.maxBytes;
+        watchParser(parser, { fields: found.fields, guard, fail, maxFileBytes });
         tee.once('close', () => tee.readableEnded || parser.destroy());
         request.pipe(tee).pipe(parser);
       },
     };
     multer(settings).any()(request, response, (error?: unknown) => {
       // multer calls back at once, without an error, where it cannot read the content type.
-      if (error === undefined && tee.readableEnded) resolve(found);
-      else fail(error ?? new Error('Its content type cannot be read'));
+      if (error !== undefined || !tee.readableEnded) fail(error ?? new Error('Its content type cannot be read'));
+      else if (guard.isThrough) resolve(found);
+      else fail(otherParts());
     });
   });
 }
@@ -139,10 +157,15 @@ function fileLimit({ maxFileBytes }: MultipartOptions): { fileSize?: number } {
 }
 
 /** Passes bytes on once the spool has them: a slow disk slows the client down instead of filling the memory. */
-function createTee(spool: Spool, maxBytes: number): Transform {
+function createTee(spool: Spool, guard: FormGuard, maxBytes: number): Transform {
   return new Transform({
     transform(chunk: Buffer, _encoding, done) {
       if (spool.size + chunk.length > maxBytes) return done(tooLarge('The request body', maxBytes));
+      try {
+        guard.take(chunk);
+      } catch (error) {
+        return done(error as GatewayError);
+      }
       spool.write(chunk, (error) => (error ? done(error) : done(null, chunk)));
     },
     flush(done) {
@@ -152,7 +175,7 @@ function createTee(spool: Spool, maxBytes: number): Transform {
 }
 
 /** Takes the text fields under their flat names (multer nests them), and tells of faults at once. */
-function watchParser(parser: Writable, { fields, fail, maxFileBytes }: Watch): void {
+function watchParser(parser: Writable, { fields, guard, fail, maxFileBytes }: Watch): void {
   let textLength = 0;
   const addText = (name: string | undefined, value: string) => {
     if (name === undefined) return fail(new Error('A part has no name'));
@@ -164,10 +187,12 @@ function watchParser(parser: Writable, { fields, fail, maxFileBytes }: Watch): v
   parser.on('error', fail);
   parser.on('partsLimit', () => fail(new GatewayError('too_many_parts', `At most ${maxParts} parts are taken.`)));
   parser.on('field', (name: string | undefined, value: string, { valueTruncated }: { valueTruncated: boolean }) => {
-    if (valueTruncated) fail(tooLarge(`The field "${name}"`, maxFieldBytes));
+    if (!guard.agrees(name)) fail(otherParts());
+    else if (valueTruncated) fail(tooLarge(`The field "${name}"`, maxFieldBytes));
     else addText(name, value);
   });
   parser.on('file', (name: string | undefined, part: Readable, { filename }: { filename?: string }) => {
+    if (!guard.agrees(name)) fail(otherParts());
     part.once('limit', () => fail(tooLarge(`The part "${filename ?? name}"`, maxFileBytes)));
     if (!filename) gatherText(part, (value) => addText(name, value), fail);
   });
@@ -201,6 +226,10 @@ function countingStorage(files: MultipartFile[]): multer.StorageEngine {
       done(null);
     },
   };
+}
+
+function otherParts(): GatewayError {
+  return ambiguousForm('its parts can be told apart otherwise');
 }
 
 function tooLarge(what: string, maxBytes: number): GatewayError {

@@ -4,6 +4,7 @@ import { GatewayError } from '../../contract/errors.ts';
 import type { Settings } from '../../contract/settings.ts';
 import type { RequestBody } from '../../exchange/request-body.ts';
 import type { Route } from '../../wire/route.ts';
+import { checkContentType } from './check-content-type.ts';
 import { emptyBody, FormBody, JsonBody } from './incoming-body.ts';
 import { receiveMultipart } from './multipart.ts';
 import { readBody } from './read-body.ts';
@@ -27,6 +28,7 @@ export async function receiveBody(
 ): Promise<RequestBody> {
   const { route } = options;
   if (route.body === 'none') return emptyBody;
+  checkContentType(request.headers['content-type']);
   const isForm = /^multipart\/form-data/i.test(request.headers['content-type'] ?? '');
   if (isForm && route.body === 'json') throw wrongType(route, 'application/json');
   if (!isForm && route.body === 'multipart') throw wrongType(route, 'multipart/form-data');

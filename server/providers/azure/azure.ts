@@ -14,6 +14,7 @@ const defaultApiVersion = '2025-04-01-preview';
  */
 export const azure: Dialect = {
   id: 'azure',
+  putsModelInPath: true,
   address(endpoint, path, query, model) {
     if (endpoint.basePath.endsWith('/v1')) return endpoint.basePath + path + withVersion(query, endpoint.apiVersion);
     const { base, deployment } = classicBase(endpoint);

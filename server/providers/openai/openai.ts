@@ -3,6 +3,7 @@ import type { Dialect } from '../dialect.ts';
 /** The OpenAI API, and all who speak it: paths and bodies as the client sent them. */
 export const openai: Dialect = {
   id: 'openai',
+  putsModelInPath: false,
   address: (endpoint, path, query) => endpoint.basePath + path + query,
   authorize: (secret) => ({ authorization: `Bearer ${secret}` }),
 };

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { redactHeaders } from '../../../server/exchange/redact-headers.ts';
 
 const kept = (headers: Record<string, string | string[]>) =>
-  Object.fromEntries(redactHeaders(headers, { id: 'c1', headers: { authorization: 'Bearer planted-secret' } }));
+  Object.fromEntries(redactHeaders(headers, ['planted-secret']));
 
 test.each([
   'authorization',
@@ -18,6 +18,7 @@ test.each([
   'x-amz-security-token',
   'x-client-secret',
   'x-signature',
+  'helicone-auth',
 ])('%s is told without its value', (name) => {
   expect(kept({ [name]: 'planted' })).toEqual({ [name]: '[redacted]' });
 });
@@ -36,7 +37,7 @@ test.each([
 test.each([
   ['Bearer planted.token, and more', '[redacted], and more'],
   ['key sk-planted-0123456789', 'key [redacted]'],
-  ['echo of planted-secret', 'echo of [credential]'],
+  ['echo of planted-secret', 'echo of [redacted]'],
   ['https://me:pass@host/x?sig=planted&y=1', 'https://[redacted]@host/x?[redacted]'],
   ['eyJhbGciOi.eyJzdWIi.c2ln', '[redacted]'],
 ])('what opens something is taken out of any header: %s', (value, told) => {
@@ -44,10 +45,15 @@ test.each([
 });
 
 test('each value of a header is told, cut where it is long', () => {
-  const headers = redactHeaders({ vary: ['a', 'b'], 'x-long': 'x'.repeat(5_000), gone: undefined }, null);
+  const headers = redactHeaders({ vary: ['a', 'b'], 'x-long': 'x'.repeat(5_000), gone: undefined }, []);
   expect(headers.map(([name, value]) => [name, value.length])).toEqual([
     ['vary', 1],
     ['vary', 1],
     ['x-long', 2_000],
   ]);
+});
+
+test('what opens something is taken out where a value is cut too', () => {
+  const [kept] = redactHeaders({ 'x-note': `${'x'.repeat(1_900)} eyJ${'a'.repeat(3_000)}.${'b'.repeat(3_000)}.c` }, []);
+  expect(kept?.[1]).toBe(`${'x'.repeat(1_900)} [redacted]`);
 });

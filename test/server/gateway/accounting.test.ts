@@ -175,7 +175,7 @@ test('headers are kept with them, without what is secret', async () => {
   expect(response).toMatchObject({
     'x-ratelimit-limit-requests': '60',
     'set-cookie': '[redacted]',
-    'x-echo': '[credential]',
+    'x-echo': '[redacted]',
   });
 });
 

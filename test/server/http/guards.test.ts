@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { configSchema } from '../../../server/contract/config.ts';
-import { authenticate, bearerSecret, checkHost, checkOrigin, maskSecret } from '../../../server/http/guards.ts';
+import { authenticate, checkHost, checkOrigin, maskSecret } from '../../../server/http/guards.ts';
 import { compileSnapshot } from '../../../server/routing/compile.ts';
 import { createKeySecret } from '../../../server/routing/key-secret.ts';
+import { bearerSecret } from '../../../server/wire/client-credentials.ts';
 import { hashOf } from '../../support/gateway.ts';
 import { snapshotOf } from '../../support/providers.ts';
 

@@ -108,10 +108,10 @@ const shapes: [string, (string | Buffer)[], object, [string, string][]][] = [
   [
     'text sent as octet-stream without a file name',
     [
-      'Content-Disposition: form-data; name="model"\r\nContent-Type: application/octet-stream\r\n\r\nm',
-      field('model', 'n'),
+      'Content-Disposition: form-data; name="hint"\r\nContent-Type: application/octet-stream\r\n\r\nm',
+      field('hint', 'n'),
     ],
-    { model: expect.arrayContaining(['m', 'n']) },
+    { hint: expect.arrayContaining(['m', 'n']) },
     [],
   ],
   ['a path as file name', [file('file', '/home/me/a.mp3')], {}, [['file', 'a.mp3']]],

@@ -1,0 +1,81 @@
+/**
+ * Escapes by which a character is written in JSON and programs (`\u0041`, `\x41`, `\/`), in addresses (`%41`) and in HTML
+ * (`&#65;`, `&#x41;`). Made for a loop over many bytes: an escape is told as one number, so that none costs an object.
+ */
+
+export const noEscape = 0;
+
+const backslash = 0x5c;
+const percent = 0x25;
+const ampersand = 0x26;
+const hash = 0x23;
+const semicolon = 0x3b;
+const lowerU = 0x75;
+const lowerX = 0x78;
+/** What a backslash may stand before without a meaning of its own: `"`, `'`, `/`, `\`. */
+const escapable: ReadonlySet<number | undefined> = new Set([0x22, 0x27, 0x2f, backslash]);
+const maxEntityDigits = 6;
+/** Of the number that tells an escape: its length, whether it means a byte, the code. */
+const lengthUnit = 0x20000;
+const byteMark = 0x10000;
+
+/** The escape that begins at `at`, for `escapeLength` and `writeCharacter`; `noEscape` if none does. */
+export function readEscape(bytes: Buffer, at: number): number {
+  const byte = bytes[at];
+  if (byte === percent) return tell(3, readHex(bytes, at + 1, 2), byteMark);
+  if (byte === ampersand) return bytes[at + 1] === hash ? readEntity(bytes, at) : noEscape;
+  if (byte !== backslash) return noEscape;
+  const next = bytes[at + 1];
+  if (next === lowerU) return tell(6, readHex(bytes, at + 2, 4));
+  if (next === lowerX) return tell(4, readHex(bytes, at + 2, 2));
+  return escapable.has(next) ? tell(2, next ?? 0) : noEscape;
+}
+
+export function escapeLength(told: number): number {
+  return Math.floor(told / lengthUnit);
+}
+
+/** Writes what the escape stands for in UTF-8, and returns where that ends. */
+export function writeCharacter(to: Buffer, at: number, told: number): number {
+  const code = told % byteMark;
+  if (code < 0x80 || told % lengthUnit >= byteMark) {
+    to[at] = code;
+    return at + 1;
+  }
+  return at + to.write(String.fromCharCode(code), at);
+}
+
+function tell(length: number, code: number, mark = 0): number {
+  return code < 0 ? noEscape : length * lengthUnit + mark + code;
+}
+
+/** -1 if it is no hexadecimal number of so many digits. */
+function readHex(bytes: Buffer, at: number, digits: number): number {
+  let value = 0;
+  for (let index = at; index < at + digits; index++) {
+    const digit = digitOf(bytes[index]);
+    if (digit === -1) return -1;
+    value = value * 16 + digit;
+  }
+  return value;
+}
+
+function readEntity(bytes: Buffer, at: number): number {
+  const isHex = ((bytes[at + 2] ?? 0) | 0x20) === lowerX;
+  const start = at + (isHex ? 3 : 2);
+  let value = 0;
+  let index = start;
+  for (; bytes[index] !== semicolon; index++) {
+    const digit = digitOf(bytes[index]);
+    if (digit === -1 || (!isHex && digit > 9) || index - start === maxEntityDigits) return noEscape;
+    value = value * (isHex ? 16 : 10) + digit;
+  }
+  // A secret has no character beyond the first plane.
+  return index === start || value >= byteMark ? noEscape : tell(index + 1 - at, value);
+}
+
+function digitOf(byte = 0): number {
+  if (byte >= 0x30 && byte <= 0x39) return byte - 0x30;
+  const lower = byte | 0x20;
+  return lower >= 0x61 && lower <= 0x66 ? lower - 0x57 : -1;
+}

@@ -1,0 +1,126 @@
+/**
+ * Refuses a form that another parser may read differently: what Sluice admitted would not be what the upstream sees. Looks
+ * at how the parts are told apart and at their headers, not at their values.
+ */
+import { GatewayError } from '../../contract/errors.ts';
+import { decidingField } from '../../wire/deciding-fields.ts';
+import { headerParameters } from './header-parameters.ts';
+import { type Delimiter, DelimiterScan, lineBreak } from './part-delimiters.ts';
+
+const headerName = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$/;
+const plainEncodings = new Set(['7bit', '8bit', 'binary']);
+const plainCharsets = new Set(['utf-8', 'utf8', 'us-ascii']);
+/** Of a name that an error repeats. */
+const maxShownLength = 100;
+
+interface PartHeaders {
+  /** By lower-case name. */
+  lines: Map<string, string>;
+  /** Parameters of the Content-Disposition. */
+  disposition: Map<string, string>;
+}
+
+export class FormGuard {
+  readonly #scan: DelimiterScan;
+  readonly #decided = new Set<string>();
+  /** Names of the parts that the parser has not told of yet. */
+  readonly #expected: string[] = [];
+  /** Of the part that was begun last; the first delimiter of all may lack its line break. */
+  #valueStart = -lineBreak.length;
+
+  constructor(boundary: string) {
+    this.#scan = new DelimiterScan(boundary, 0);
+  }
+
+  /** To be called with each chunk before the parser gets it. Throws a GatewayError. */
+  take(chunk: Buffer): void {
+    for (const delimiter of this.#scan.push(chunk)) this.#check(delimiter);
+  }
+
+  /** To be called with the name of each part that the parser finds, in order: whether it is the one that was found here. */
+  agrees(name: string | undefined): boolean {
+    return this.#expected.shift() === name;
+  }
+
+  /** Whether the parser has told of all parts that were found here. */
+  get isThrough(): boolean {
+    return this.#expected.length === 0;
+  }
+
+  #check({ at, kind, headers, valueStart }: Delimiter): void {
+    if (kind === 'stray') throw ambiguousForm('its boundary stands where no part begins or ends');
+    if (at < this.#valueStart) throw ambiguousForm('a part has no value, not even an empty one');
+    this.#valueStart = valueStart;
+    if (kind === 'part') this.#checkPart(readHeaders(headers));
+  }
+
+  #checkPart(lines: Map<string, string>): void {
+    const disposition = lines.get('content-disposition') ?? '';
+    if (!/^form-data[ \t]*(?:;|$)/i.test(disposition)) throw ambiguousForm('a part is not called form-data');
+    const { values, rest } = uniqueParameters(disposition);
+    const extended = [...values.keys()].find((name) => name.startsWith('name*'));
+    if (extended !== undefined) throw ambiguousForm(`a part gives its name as "${shown(extended)}"`);
+    const name = values.get('name') ?? '';
+    const field = decidingField(name);
+    // Some clients send file names as they are, with quotes and all. The parser passes over such a part.
+    if (rest === '') this.#expected.push(name);
+    else if (field !== null || !isFilename(values, rest)) {
+      throw ambiguousForm('the Content-Disposition of a part is malformed');
+    }
+    if (field !== null) this.#checkDeciding(field, name, { lines, disposition: values });
+  }
+
+  #checkDeciding(field: string, name: string, { lines, disposition }: PartHeaders): void {
+    const refusal = (message: string) => new GatewayError('invalid_value', message, { param: field });
+    if (name !== field) throw refusal(`The form field '${field}' must be called just that, not "${shown(name)}".`);
+    if (this.#decided.has(field)) throw refusal(`The form names '${field}' twice. Send it once.`);
+    this.#decided.add(field);
+    if (disposition.has('filename') || disposition.has('filename*')) {
+      throw refusal(`The form field '${field}' was sent as a file. Send it as plain text, without a file name.`);
+    }
+    const encoding = lines.get('content-transfer-encoding')?.trim().toLowerCase() ?? '7bit';
+    const charset = uniqueParameters(lines.get('content-type') ?? '').values.get('charset') ?? 'utf-8';
+    if (!plainEncodings.has(encoding) || !plainCharsets.has(charset.toLowerCase())) {
+      throw refusal(`The form field '${field}' is encoded. Send it as plain text in UTF-8.`);
+    }
+  }
+}
+
+export function ambiguousForm(why: string): GatewayError {
+  return new GatewayError('malformed_multipart', `The form can be read in more than one way: ${why}.`);
+}
+
+function readHeaders(block: string): Map<string, string> {
+  const lines = new Map<string, string>();
+  let name = '';
+  for (const line of block.split(lineBreak)) {
+    const isContinued = name !== '' && (line.startsWith(' ') || line.startsWith('\t'));
+    if (isContinued) {
+      lines.set(name, (lines.get(name) ?? '') + line);
+      continue;
+    }
+    const colon = line.indexOf(':');
+    name = line.slice(0, Math.max(0, colon)).toLowerCase();
+    if (!headerName.test(name)) throw ambiguousForm('a part has malformed headers');
+    if (name.startsWith('content-') && lines.has(name)) throw ambiguousForm(`a part has two headers ${name}`);
+    lines.set(name, line.slice(colon + 1).trim());
+  }
+  return lines;
+}
+
+/** Whether what is malformed can be nothing but the name of a file. */
+function isFilename(values: Map<string, string>, rest: string): boolean {
+  const last = [...values.keys()].at(-1) ?? '';
+  const isWithin = /^filename\*?$/.test(last) || /^;[ \t]*filename\*?=/i.test(rest);
+  return isWithin && values.has('name') && !/(?<!file)name[\s\d*]*=/i.test(rest);
+}
+
+function uniqueParameters(header: string): ReturnType<typeof headerParameters> {
+  const parameters = headerParameters(header);
+  if (parameters.repeated !== null) throw ambiguousForm(`a part names "${shown(parameters.repeated)}" twice`);
+  return parameters;
+}
+
+function shown(name: string): string {
+  return name.slice(0, maxShownLength);
+}

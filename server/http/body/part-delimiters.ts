@@ -1,0 +1,111 @@
+/**
+ * Finds the delimiters of a multipart body as its bytes come, by the same rules as the parser behind `multipart.ts`, and
+ * what only other parsers take for one.
+ */
+import { GatewayError } from '../../contract/errors.ts';
+
+export interface Delimiter {
+  /** Offset of the line break that belongs to it; -2 where it opens the body and has none. */
+  at: number;
+  /** `stray`: the boundary at the beginning of a line, but without one of the line breaks or dashes that make it a delimiter. */
+  kind: 'part' | 'last' | 'stray';
+  /** Of the part that follows; empty where none does. */
+  headers: string;
+  /** Where that part's value begins. */
+  valueStart: number;
+}
+
+export const lineBreak = '\r\n';
+export const headersEnd = '\r\n\r\n';
+const maxHeaderBytes = 16 * 1024;
+const carriageReturn = 0x0d;
+const lineFeed = 0x0a;
+const dash = 0x2d;
+const nothing = Buffer.alloc(0);
+
+/** To be given a body chunk by chunk; keeps of them only what may be the beginning of a delimiter or of its headers. */
+export class DelimiterScan {
+  readonly #needle: Buffer;
+  #held: Buffer = nothing;
+  /** Of the first byte that is held, else of the next chunk. */
+  #offset: number;
+  /** The two bytes before that one. */
+  #before: readonly [number, number];
+  #hasFirst: boolean;
+  #isOver = false;
+
+  /** `from`: the offset of the first chunk within the body. */
+  constructor(boundary: string, from: number) {
+    this.#needle = Buffer.from(`--${boundary}`, 'latin1');
+    this.#offset = from;
+    this.#hasFirst = from > 0;
+    // The first delimiter of all needs no line break before it: pretend there is one.
+    this.#before = from === 0 ? [carriageReturn, lineFeed] : [0, 0];
+  }
+
+  /** The delimiters that are complete with this chunk. After the last one there are no more. */
+  push(chunk: Buffer): Delimiter[] {
+    const found: Delimiter[] = [];
+    if (this.#isOver) return found;
+    const window = this.#held.length > 0 ? Buffer.concat([this.#held, chunk]) : chunk;
+    let done = 0;
+    let at = window.indexOf(this.#needle);
+    while (at !== -1) {
+      const delimiter = this.#read(window, at);
+      if (delimiter === 'incomplete') break;
+      done = at + this.#needle.length;
+      if (delimiter) {
+        found.push(delimiter);
+        done = delimiter.valueStart - this.#offset;
+        this.#hasFirst = true;
+        this.#isOver = delimiter.kind === 'last';
+      }
+      at = this.#isOver ? -1 : window.indexOf(this.#needle, done);
+    }
+    this.#hold(window, at === -1 ? this.#beginningFrom(window, done) : at);
+    return found;
+  }
+
+  /** What stands at the boundary that was found at `at`; null if it is none of anyone's delimiters. */
+  #read(window: Buffer, at: number): Delimiter | 'incomplete' | null {
+    const from = at + this.#needle.length;
+    const [first, second] = [this.#byteAt(window, at - 2), this.#byteAt(window, at - 1)];
+    const isAfterBreak = first === carriageReturn && second === lineFeed;
+    // Some parsers take a single line feed for a line break, and some a boundary anywhere for the first.
+    const isAnyBreak = second === lineFeed || second === carriageReturn || !this.#hasFirst;
+    if (!isAnyBreak) return null;
+    if (window.length < from + 2) return 'incomplete';
+    const mark = window.toString('latin1', from, from + 2);
+    const place = { at: this.#offset + at - 2, headers: '', valueStart: this.#offset + from };
+    if (!isAfterBreak) return { ...place, kind: 'stray' };
+    if (mark !== lineBreak) return { ...place, kind: mark === '--' ? 'last' : 'stray' };
+    const end = window.indexOf(headersEnd, from);
+    if (end !== -1) {
+      const headers = window.toString('utf8', from + lineBreak.length, end);
+      return { ...place, kind: 'part', headers, valueStart: this.#offset + end + headersEnd.length };
+    }
+    if (window.length - from <= maxHeaderBytes) return 'incomplete';
+    throw new GatewayError('malformed_multipart', `The headers of a part are larger than ${maxHeaderBytes} bytes.`);
+  }
+
+  /** Where a boundary may begin of which the window has only the first bytes; its end if there is none. */
+  #beginningFrom(window: Buffer, from: number): number {
+    const needle = this.#needle;
+    let at = window.indexOf(dash, Math.max(from, window.length - needle.length + 1));
+    while (at !== -1 && !window.subarray(at).equals(needle.subarray(0, window.length - at))) {
+      at = window.indexOf(dash, at + 1);
+    }
+    return at === -1 ? window.length : at;
+  }
+
+  #hold(window: Buffer, from: number): void {
+    this.#before = [this.#byteAt(window, from - 2), this.#byteAt(window, from - 1)];
+    // A copy: the chunk's memory is given back by whoever reads it last.
+    this.#held = from < window.length ? Buffer.from(window.subarray(from)) : nothing;
+    this.#offset += from;
+  }
+
+  #byteAt(window: Buffer, index: number): number {
+    return window[index] ?? this.#before[index + 2] ?? 0;
+  }
+}
