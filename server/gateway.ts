@@ -12,7 +12,6 @@ import type { Usage } from './contract/ledger.ts';
 import type { AnswerQuery } from './control/answer-query.ts';
 import type { Execute } from './control/execute.ts';
 import { openDatabase, type Replaced } from './database/database.ts';
-import type { PriceOf } from './exchange/accounting.ts';
 import { type ControlSide, openControlSide } from './gateway-control.ts';
 import type { GatewayPorts } from './gateway-ports.ts';
 import { Admission } from './http/admission.ts';
@@ -158,16 +157,19 @@ function openFoundations({ config, dataDir, log, proxies }: GatewayPorts) {
   config.onChange((now) => {
     prices = pricesOf(now.config);
   });
-  const priceOf: PriceOf = (provider, model, usage) => prices.cost(provider, model, usage);
+  const currentPrices: PriceTable = {
+    cost: (...asked) => prices.cost(...asked),
+    maxOutput: (...asked) => prices.maxOutput(...asked),
+  };
   const usualPrice = ({ provider, model }: Target) =>
-    model === null ? null : priceOf(provider.id, model, usualRequest);
+    model === null ? null : prices.cost(provider.id, model, usualRequest);
   return {
     transport,
     authorities,
     ledger,
     jobs,
     health,
-    priceOf,
+    prices: currentPrices,
     usualPrice,
     picker: new HealthPicker({ health, usualPrice }),
     async close() {
@@ -184,7 +186,7 @@ function inferencePorts(
   base: Foundations,
   { live, control, limiter, runawayGuard }: ControlSide,
 ): InferencePorts {
-  const { transport, jobs, ledger, picker, priceOf } = base;
+  const { transport, jobs, ledger, picker, prices } = base;
   return {
     snapshot: () => live.snapshot,
     transport,
@@ -206,7 +208,7 @@ function inferencePorts(
       logRequest(record);
     },
     capture: (id, exchange) => ledger.capture(id, exchange),
-    priceOf,
+    prices,
     faulted: (error) => log.error({ error }, 'a request failed inside Sluice'),
   };
 }

@@ -5,24 +5,50 @@
 import type { Capability } from '../contract/capability.ts';
 import type { AttemptRecord, Usage } from '../contract/ledger.ts';
 import type { IncomingBody } from '../http/body/incoming-body.ts';
+import { isUnpricedAttempt } from '../ledger/usage-cells.ts';
 import { type Accounting, addUp } from '../usage/add-up.ts';
 import { estimatePrompt } from '../usage/estimate-prompt.ts';
 import { estimateReply } from '../usage/estimate-reply.ts';
 import { type ExtractedUsage, extractUsage, type UsageHints } from '../usage/extract.ts';
+import type { PriceTable } from '../usage/price-table.ts';
 import type { AttemptTrace, RequestTrace } from './exchange-trace.ts';
-
-/** US dollars, or null where no price is known. Some prices are by the request, so they hold without a usage too. */
-export type PriceOf = (provider: string, model: string, usage: Usage | null) => number | null;
 
 const free: Accounting = { usage: null, usageCertainty: 'none', costUsd: 0 };
 
+interface AccountingPorts {
+  prices: PriceTable;
+  /** Stands for what an attempt used of which nobody knows what it cost; null where that may stay unknown. */
+  reserved: Usage | null;
+}
+
 /** Notes with each attempt what it used and cost, and returns the sum. */
-export function accountFor(trace: RequestTrace, body: IncomingBody | undefined, priceOf: PriceOf): Accounting {
-  const { route, attempts } = trace;
+export function accountFor(
+  trace: RequestTrace,
+  body: IncomingBody | undefined,
+  { prices, reserved }: AccountingPorts,
+): Accounting {
+  const { route, attempts, model } = trace;
   const isMaking = route && !route.isFree && (route.model !== 'none' || route.job?.behaviour === 'creates-from');
   const call = isMaking && body ? new CallAccounting(route.capability, body, trace) : null;
-  for (const attempt of attempts) Object.assign(attempt.record, call ? call.account(attempt, priceOf) : free);
+  for (const attempt of attempts) {
+    Object.assign(attempt.record, call ? call.account(attempt, prices) : free);
+    if (call && reserved && isUnpricedAttempt(attempt.record)) standIn(attempt.record, reserved, { prices, model });
+  }
   return addUp(attempts.map(({ record }) => record));
+}
+
+/** By the price of its own target; without one it stays unknown. */
+function standIn(
+  record: AttemptRecord,
+  reserved: Usage,
+  { prices, model }: { prices: PriceTable; model: string | null },
+): void {
+  const name = record.model ?? model;
+  const costUsd = name === null ? null : prices.cost(record.provider, name, reserved);
+  if (costUsd === null) return;
+  record.usage ??= reserved;
+  record.usageCertainty = 'estimated';
+  record.costUsd = costUsd;
 }
 
 /** How an attempt ended, as far as it matters for its cost. */
@@ -55,7 +81,7 @@ class CallAccounting {
     this.#trace = trace;
   }
 
-  account(attempt: AttemptTrace, priceOf: PriceOf): Accounting {
+  account(attempt: AttemptTrace, prices: PriceTable): Accounting {
     const { record, tail, replyType } = attempt;
     const ending = endingOf(record);
     const told = extractUsage(this.#capability, tail.bytes, replyType, ending === 'failed' ? {} : this.#hints());
@@ -67,7 +93,7 @@ class CallAccounting {
     return {
       usage,
       usageCertainty: isPart ? 'partial' : certainty,
-      costUsd: model === null ? null : priceOf(record.provider, model, usage),
+      costUsd: model === null ? null : prices.cost(record.provider, model, usage),
     };
   }
 

@@ -5,12 +5,12 @@
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { GatewayError } from '../contract/errors.ts';
-import type { CapturedExchange, RequestRecord, RequestStarted, Reserved } from '../contract/ledger.ts';
+import type { CapturedExchange, RequestRecord, RequestStarted, Reserved, Usage } from '../contract/ledger.ts';
 import type { UsageView } from '../contract/request-views.ts';
-import { accountFor, type PriceOf } from '../exchange/accounting.ts';
+import { accountFor } from '../exchange/accounting.ts';
 import { Capture } from '../exchange/capture.ts';
 import { RequestTrace } from '../exchange/exchange-trace.ts';
-import { holdToLimits } from '../exchange/hold-to-limits.ts';
+import { hasHardDollarBudget, holdToLimits } from '../exchange/hold-to-limits.ts';
 import { checkHops } from '../exchange/outgoing-headers.ts';
 import type { OutgoingCall } from '../exchange/outgoing-request.ts';
 import { type CallPlan, planCall } from '../exchange/plan.ts';
@@ -20,6 +20,7 @@ import type { UsageQuestion } from '../ledger/usage-summary.ts';
 import type { Limiter } from '../limits/limiter.ts';
 import type { RunawayGuard } from '../limits/runaway-guard.ts';
 import type { CompiledGroup, CompiledKey, Snapshot } from '../routing/snapshot.ts';
+import type { PriceTable } from '../usage/price-table.ts';
 import { findRoute, type InferenceRoute, type RouteMatch, splitUrl, withJobId } from '../wire/routes.ts';
 import type { Admission, Place } from './admission.ts';
 import type { IncomingBody } from './body/incoming-body.ts';
@@ -29,6 +30,7 @@ import { allowOrigin } from './cors.ts';
 import { authenticate, checkHost, checkOrigin } from './guards.ts';
 import { isModelsPath, sendModels } from './models.ts';
 import { sendOwnUsage } from './own-usage.ts';
+import { pricedTargets } from './priced-targets.ts';
 import { sendError, toGatewayError } from './send-error.ts';
 
 export interface InferencePorts extends AttemptsPorts {
@@ -44,7 +46,7 @@ export interface InferencePorts extends AttemptsPorts {
   finished(record: RequestRecord): void;
   /** Keeps headers and bodies, for groups that want it. */
   capture(id: string, exchange: CapturedExchange<Buffer>): void;
-  priceOf: PriceOf;
+  prices: PriceTable;
   /** Told of what is Sluice's own fault. */
   faulted(error: unknown): void;
 }
@@ -80,6 +82,8 @@ class InferenceCall {
   /** Null if its group does not want headers and bodies kept. */
   #capture: Capture | null = null;
   #clientGone = false;
+  /** Counts where nobody knows what the request cost, and a hard budget has to hold it. */
+  #standIn: Usage | null = null;
 
   constructor(ports: InferencePorts, request: IncomingMessage, response: ServerResponse) {
     this.#ports = ports;
@@ -170,10 +174,13 @@ class InferenceCall {
   /** From here on the request counts: it is held to the limits and noted as under way. */
   #plan(match: RouteMatch, { group, key }: Member, body: IncomingBody): CallPlan {
     this.#trace.model = body.fields.model;
-    const plan = planCall({ match, fields: body.fields, group, key, snapshot: this.#snapshot, jobs: this.#ports.jobs });
-    this.#trace.model = plan.model;
-    const call = { requestId: this.#trace.id, route: match.route, key, group, body, plan };
-    const reserved = holdToLimits(this.#ports, this.#response, call);
+    const { jobs, prices } = this.#ports;
+    const planned = planCall({ match, fields: body.fields, group, key, snapshot: this.#snapshot, jobs });
+    this.#trace.model = planned.model;
+    const call = { requestId: this.#trace.id, route: match.route, key, group, body, plan: planned };
+    const plan = pricedTargets(prices, call);
+    const reserved = holdToLimits(this.#ports, this.#response, { ...call, plan });
+    if (reserved && hasHardDollarBudget(call)) this.#standIn = reserved.usage;
     this.#ports.started(this.#trace.started, reserved);
     return plan;
   }
@@ -218,7 +225,8 @@ class InferenceCall {
   #finish(): void {
     this.#place?.leaveAfter(this.#response);
     const body = this.#body;
-    const accounting = accountFor(this.#trace, body, this.#ports.priceOf);
+    const { prices } = this.#ports;
+    const accounting = accountFor(this.#trace, body, { prices, reserved: this.#standIn });
     this.#ports.finished(this.#trace.record(this.#request, accounting));
     if (this.#capture) this.#ports.capture(this.#trace.id, this.#capture.exchange(body));
     body?.dispose();
