@@ -10,7 +10,9 @@ import { type Accounting, addUp } from '../usage/add-up.ts';
 import { estimatePrompt } from '../usage/estimate-prompt.ts';
 import { estimateReply } from '../usage/estimate-reply.ts';
 import { type ExtractedUsage, extractUsage, type UsageHints } from '../usage/extract.ts';
+import type { MostUsage } from '../usage/plausible-usage.ts';
 import type { PriceTable } from '../usage/price-table.ts';
+import { countPaidChoices } from '../wire/openai/count-choices.ts';
 import type { AttemptTrace, RequestTrace } from './exchange-trace.ts';
 
 const free: Accounting = { usage: null, usageCertainty: 'none', costUsd: 0 };
@@ -69,6 +71,8 @@ function endingOf({ failure, error, status, connectMs }: AttemptRecord): Ending 
   return isStopped || failure === 'stream-broken' ? 'broken' : 'failed';
 }
 
+type Estimated = Omit<ExtractedUsage, 'status'>;
+
 class CallAccounting {
   readonly #capability: Capability;
   readonly #body: IncomingBody;
@@ -84,9 +88,11 @@ class CallAccounting {
   account(attempt: AttemptTrace, prices: PriceTable): Accounting {
     const { record, tail, replyType } = attempt;
     const ending = endingOf(record);
-    const told = extractUsage(this.#capability, tail.bytes, replyType, ending === 'failed' ? {} : this.#hints());
+    const fromRequest = ending === 'failed' ? {} : this.#hints();
+    const known = { ...fromRequest, head: tail.head, bytes: tail.totalBytes, most: this.#most(tail.totalBytes) };
+    const told = extractUsage(this.#capability, tail.bytes, replyType, known);
     if (ending === 'failed' && told.certainty !== 'reported') return free;
-    const { usage, certainty } = told.usage === null ? this.#estimate(attempt, ending) : told;
+    const { usage, certainty } = this.#completed(told, attempt, ending);
     const isPart = ending === 'broken' && certainty === 'reported';
     // A remix names no model; that of its video is known.
     const model = record.model ?? this.#trace.model;
@@ -97,9 +103,27 @@ class CallAccounting {
     };
   }
 
+  /** What was not told, or cannot be true, is estimated. */
+  #completed(told: ExtractedUsage, attempt: AttemptTrace, ending: Ending): Estimated {
+    if (told.usage === null) return this.#estimate(attempt, ending);
+    if (told.certainty !== 'estimated') return told;
+    return { usage: { ...this.#estimate(attempt, ending).usage, ...told.usage }, certainty: 'estimated' };
+  }
+
+  #most(replyBytes: number): MostUsage {
+    const { size } = this.#body;
+    const choices = this.#trace.route ? countPaidChoices(this.#trace.route, this.#body) : 1;
+    const isFilm = this.#capability === 'videos';
+    return {
+      inputTokens: size + mostReferredTokens,
+      outputTokens: replyBytes + choices * mostHiddenTokens,
+      seconds: isFilm ? mostFilmSeconds : Math.max(usualAudioSeconds, size / leastAudioBytesPerSecond),
+    };
+  }
+
   /** Only of what is text on both sides. */
-  #estimate({ tail, replyType }: AttemptTrace, ending: Ending): ExtractedUsage {
-    const none: ExtractedUsage = { usage: null, certainty: 'none' };
+  #estimate({ tail, replyType }: AttemptTrace, ending: Ending): Estimated {
+    const none: Estimated = { usage: null, certainty: 'none' };
     if (!estimated.has(this.#capability)) return none;
     // What was stopped before it answered has used its prompt; had it no stream, it may have been at work for long.
     const isSilent = ending === 'stopped';
@@ -131,9 +155,9 @@ class CallAccounting {
         return typeof input === 'string' ? { inputCharacters: [...input].length } : {};
       }
       case 'videos':
-        return quantityHint('seconds', this.#body.field('seconds'));
+        return quantityHint('seconds', this.#body.field('seconds'), mostFilmSeconds);
       case 'images':
-        return quantityHint('images', this.#body.field('n') ?? 1);
+        return quantityHint('images', this.#body.field('n') ?? 1, Number.POSITIVE_INFINITY);
       default:
         return {};
     }
@@ -142,7 +166,17 @@ class CallAccounting {
 
 const estimated: ReadonlySet<Capability> = new Set(['chat', 'completions', 'responses', 'embeddings']);
 
-function quantityHint(name: 'seconds' | 'images', value: unknown): UsageHints {
+function quantityHint(name: 'seconds' | 'images', value: unknown, most: number): UsageHints {
   const number = Number(value);
-  return Number.isFinite(number) && number > 0 ? { [name]: number } : {};
+  return number > 0 && Number.isFinite(number) ? { [name]: Math.min(number, most) } : {};
 }
+
+/** Earlier responses, files, pages that were searched: what a request only refers to. No model's window is larger. */
+const mostReferredTokens = 10_000_000;
+/** Reasoning that is not told. */
+const mostHiddenTokens = 1_000_000;
+const mostFilmSeconds = 3_600;
+/** Half of what the thriftiest codec for speech needs. */
+const leastAudioBytesPerSecond = 64;
+/** So long a recording may be, however short its file. */
+const usualAudioSeconds = 3_600;

@@ -2,7 +2,7 @@ import type { IncomingBody } from '../../http/body/incoming-body.ts';
 import type { InferenceRoute } from '../routes.ts';
 
 /** OpenAI takes up to 128. What asks for more is refused or gets fewer, and is neither reserved nor charged beyond. */
-const mostPaid = 128;
+const mostPaidChoices = 128;
 
 /** How many answers a request asks for: `n`, for each prompt of completions; of a form that is text. */
 export function countChoices({ capability }: InferenceRoute, body: IncomingBody): number {
@@ -14,9 +14,11 @@ export function countChoices({ capability }: InferenceRoute, body: IncomingBody)
 /** How many answers may have to be paid for: of completions the best of more than are sent may be chosen. */
 export function countPaidChoices({ capability }: Pick<InferenceRoute, 'capability'>, body: IncomingBody): number {
   if (capability !== 'chat' && capability !== 'completions' && capability !== 'images') return 1;
-  const stated = Math.min(countOf(body.field('n')), mostPaid);
+  const stated = Math.min(countOf(body.field('n')), mostPaidChoices);
   if (capability !== 'completions') return stated;
-  return Math.max(stated, Math.min(countOf(body.field('best_of')), mostPaid)) * countPrompts(body.field('prompt'));
+  return (
+    Math.max(stated, Math.min(countOf(body.field('best_of')), mostPaidChoices)) * countPrompts(body.field('prompt'))
+  );
 }
 
 function countOf(value: unknown): number {
