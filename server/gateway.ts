@@ -8,7 +8,7 @@ import { startAwakeClock } from './awake-clock.ts';
 import type { Config } from './contract/config.ts';
 import { GatewayError } from './contract/errors.ts';
 import type { EventMessage } from './contract/events.ts';
-import type { Usage } from './contract/ledger.ts';
+import type { RequestRecord, Usage } from './contract/ledger.ts';
 import type { AnswerQuery } from './control/answer-query.ts';
 import type { Execute } from './control/execute.ts';
 import { openDatabase, type Replaced } from './database/database.ts';
@@ -17,6 +17,8 @@ import type { GatewayPorts } from './gateway-ports.ts';
 import { Admission } from './http/admission.ts';
 import { createListener } from './http/app.ts';
 import type { InferencePorts } from './http/inference.ts';
+import { JobBills } from './http/job-bills.ts';
+import { JobPoller } from './http/job-poller.ts';
 import { type ListeningServer, listen } from './http/server.ts';
 import { createJobStore } from './jobs/job-store.ts';
 import { createLedger } from './ledger/ledger.ts';
@@ -70,13 +72,16 @@ export async function createGateway(ports: GatewayPorts): Promise<Gateway> {
     origin,
   });
   const { live, control } = side;
+  const inference = inferencePorts(ports, base, side);
   const listener = createListener({
     snapshot: () => live.snapshot,
     control: side.routes.router,
     windowFolder: ports.windowFolder,
     health: () => ({ instance: instanceId }),
-    inference: inferencePorts(ports, base, side),
+    inference,
   });
+  const { bills, jobs, transport } = inference;
+  const poller = new JobPoller({ jobs, bills, transport, snapshot: () => live.snapshot });
   const networkChanged = () => {
     base.transport.leaveConnections();
     base.health.networkChanged();
@@ -93,6 +98,7 @@ export async function createGateway(ports: GatewayPorts): Promise<Gateway> {
     stopWatch();
     stopClock();
     side.routes.close();
+    poller.stop();
     await server?.stop(drainMs);
     await side.stop();
     await base.close();
@@ -187,6 +193,12 @@ function inferencePorts(
   { live, control, limiter, runawayGuard }: ControlSide,
 ): InferencePorts {
   const { transport, jobs, ledger, picker, prices } = base;
+  const finished = (record: RequestRecord) => {
+    ledger.finished(record);
+    limiter.finished(record);
+    control.requestFinished(record);
+    logRequest(record);
+  };
   return {
     snapshot: () => live.snapshot,
     transport,
@@ -201,12 +213,8 @@ function inferencePorts(
       ledger.started(request, reserved);
       control.requestStarted(request);
     },
-    finished(record) {
-      ledger.finished(record);
-      limiter.finished(record);
-      control.requestFinished(record);
-      logRequest(record);
-    },
+    finished,
+    bills: new JobBills({ jobs, limiter, prices, finished }),
     capture: (id, exchange) => ledger.capture(id, exchange),
     prices,
     faulted: (error) => log.error({ error }, 'a request failed inside Sluice'),

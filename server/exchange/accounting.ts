@@ -5,6 +5,7 @@
 import type { Capability } from '../contract/capability.ts';
 import type { AttemptRecord, Usage } from '../contract/ledger.ts';
 import type { IncomingBody } from '../http/body/incoming-body.ts';
+import { isOngoing } from '../http/job-bills.ts';
 import { isUnpricedAttempt } from '../ledger/usage-cells.ts';
 import { type Accounting, addUp } from '../usage/add-up.ts';
 import { estimatePrompt } from '../usage/estimate-prompt.ts';
@@ -34,9 +35,19 @@ export function accountFor(
   const call = isMaking && body ? new CallAccounting(route.capability, body, trace) : null;
   for (const attempt of attempts) {
     Object.assign(attempt.record, call ? call.account(attempt, prices) : free);
-    if (call && reserved && isUnpricedAttempt(attempt.record)) standIn(attempt.record, reserved, { prices, model });
+    if (goesOn(trace, attempt, body)) Object.assign(attempt.record, free);
+    else if (call && reserved && isUnpricedAttempt(attempt.record))
+      standIn(attempt.record, reserved, { prices, model });
   }
   return addUp(attempts.map(({ record }) => record));
+}
+
+/** Whether what the answer has made is a response in the background, which tells its usage when it has ended. */
+export function goesOn(trace: RequestTrace, attempt: AttemptTrace, body: IncomingBody | undefined): boolean {
+  const { record, responseStatus } = attempt;
+  if (trace.madeJob?.kind !== 'response' || attempt !== trace.answering) return false;
+  if (isOngoing(responseStatus)) return true;
+  return responseStatus === null && record.usageCertainty !== 'reported' && body?.field('background') === true;
 }
 
 /** By the price of its own target; without one it stays unknown. */
@@ -91,6 +102,7 @@ class CallAccounting {
     const fromRequest = ending === 'failed' ? {} : this.#hints();
     const known = { ...fromRequest, head: tail.head, bytes: tail.totalBytes, most: this.#most(tail.totalBytes) };
     const told = extractUsage(this.#capability, tail.bytes, replyType, known);
+    attempt.responseStatus = told.status;
     if (ending === 'failed' && told.certainty !== 'reported') return free;
     const { usage, certainty } = this.#completed(told, attempt, ending);
     const isPart = ending === 'broken' && certainty === 'reported';

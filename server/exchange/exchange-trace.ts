@@ -5,6 +5,7 @@ import type { IncomingMessage } from 'node:http';
 import { awakeMs } from '../awake-clock.ts';
 import type { GatewayError } from '../contract/errors.ts';
 import type { AttemptCause, AttemptRecord, RequestOutcome, RequestRecord, RequestStarted } from '../contract/ledger.ts';
+import type { Job } from '../jobs/job-store.ts';
 import type { CompiledKey, Target } from '../routing/snapshot.ts';
 import type { InferenceRoute } from '../wire/routes.ts';
 import { Tail } from './tail.ts';
@@ -37,6 +38,8 @@ export interface AttemptTrace {
   tail: Tail;
   /** Content type of its reply. */
   replyType: string;
+  /** The `status` of a response object; null where it has none. */
+  responseStatus: string | null;
 }
 
 export class RequestTrace {
@@ -52,6 +55,10 @@ export class RequestTrace {
   model: string | null = null;
   stream = false;
   bytesIn = 0;
+  /** The job that its answer is about, that the answer has made, or that was deleted before it told what it used. */
+  job: Job | null = null;
+  madeJob: Job | null = null;
+  deletedJob: Job | null = null;
   reply: ReplyOutcome = { outcome: 'error', status: null, errorCode: null, bytesOut: 0, replyType: '' };
   readonly #method: string;
   readonly #startedMs = awakeMs();
@@ -103,7 +110,7 @@ export class RequestTrace {
       usageCertainty: 'none',
       costUsd: null,
     };
-    const attempt = { record, tail: new Tail(), replyType: '' };
+    const attempt = { record, tail: new Tail(), replyType: '', responseStatus: null };
     this.attempts.push(attempt);
     this.answering = attempt;
     return attempt;

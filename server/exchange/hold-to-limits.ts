@@ -3,9 +3,10 @@ import type { Capability } from '../contract/capability.ts';
 import type { Reserved, Usage } from '../contract/ledger.ts';
 import type { Limited } from '../contract/limits.ts';
 import type { IncomingBody } from '../http/body/incoming-body.ts';
-import { likelyUsage } from '../http/likely-usage.ts';
+import { isPaid, likelyUsage } from '../http/likely-usage.ts';
 import { worstUsage } from '../http/worst-usage.ts';
 import type { Amounts } from '../ledger/usage-history.ts';
+import { free } from '../limits/account.ts';
 import type { Limiter } from '../limits/limiter.ts';
 import type { RunawayGuard } from '../limits/runaway-guard.ts';
 import type { CompiledGroup, CompiledKey, Target } from '../routing/snapshot.ts';
@@ -38,11 +39,19 @@ export function holdToLimits(ports: LimitPorts, response: ServerResponse, call: 
   checkRunaway(ports.runawayGuard, response, call);
   const parties = partiesOf(call);
   if (parties.length === 0) return null;
+  if (!isPaid(call.route)) {
+    tell(response, ports.limiter.admit(call.requestId, parties, free));
+    return { usage: {}, costUsd: 0 };
+  }
   const likely = likelyReserved(ports.prices, call);
   const most = parties.some((party) => hasHardBudget(party)) ? mostReserved(ports.prices, call) : likely;
-  const headers = ports.limiter.admit(call.requestId, parties, { likely: amountsOf(likely), most: amountsOf(most) });
-  for (const name in headers) response.setHeader(name, headers[name] ?? '');
+  const estimate = { likely: amountsOf(likely), most: amountsOf(most) };
+  tell(response, ports.limiter.admit(call.requestId, parties, estimate));
   return most;
+}
+
+function tell(response: ServerResponse, headers: Record<string, string>): void {
+  for (const name in headers) response.setHeader(name, headers[name] ?? '');
 }
 
 /** Whether the cost of a request has to be known. */

@@ -8,6 +8,9 @@ interface JobContext {
   /** False if the client asked for the response not to be stored. */
   store: boolean;
   owner: Omit<Job, 'kind' | 'id' | 'createdAt'>;
+  made(job: Job): void;
+  /** With what it still owed. */
+  deleted(job: Job): void;
 }
 
 /** A reply in JSON up to this size is looked at as a whole; it has many ids, of which the one on top counts. */
@@ -29,16 +32,22 @@ export function jobWatcher(jobs: JobStore, context: JobContext): ReplyInspector 
   if (job.behaviour === 'deletes') {
     return {
       begin(status) {
-        if (id !== null && isSuccess(status)) jobs.forget(kind, id, context.owner.groupId);
+        if (id === null || !isSuccess(status)) return;
+        const { groupId } = context.owner;
+        const owing = jobs.settle({ kind, id, groupId });
+        if (owing) context.deleted(owing);
+        jobs.forget(kind, id, groupId);
       },
       take() {},
     };
   }
   if (kind === 'response' && !context.store) return null;
   // A video costs money, so it is on disk before the client hears of it.
-  return new NewJobWatch((newId) =>
-    jobs.remember({ ...context.owner, kind, id: newId, createdAt: Date.now() }, { durable: kind === 'video' }),
-  );
+  return new NewJobWatch((newId) => {
+    const job = { ...context.owner, kind, id: newId, createdAt: Date.now() };
+    jobs.remember(job, { durable: kind === 'video' });
+    context.made(job);
+  });
 }
 
 function isSuccess(status: number): boolean {

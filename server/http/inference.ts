@@ -7,7 +7,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { GatewayError } from '../contract/errors.ts';
 import type { CapturedExchange, RequestRecord, RequestStarted, Reserved, Usage } from '../contract/ledger.ts';
 import type { UsageView } from '../contract/request-views.ts';
-import { accountFor } from '../exchange/accounting.ts';
+import { accountFor, goesOn } from '../exchange/accounting.ts';
 import { Capture } from '../exchange/capture.ts';
 import { RequestTrace } from '../exchange/exchange-trace.ts';
 import { hasHardDollarBudget, holdToLimits } from '../exchange/hold-to-limits.ts';
@@ -28,6 +28,7 @@ import { ClientGone } from './body/read-body.ts';
 import { receiveBody } from './body/receive-body.ts';
 import { allowOrigin } from './cors.ts';
 import { authenticate, checkHost, checkOrigin } from './guards.ts';
+import type { JobBills } from './job-bills.ts';
 import { isModelsPath, sendModels } from './models.ts';
 import { sendOwnUsage } from './own-usage.ts';
 import { pricedTargets } from './priced-targets.ts';
@@ -38,6 +39,7 @@ export interface InferencePorts extends AttemptsPorts {
   snapshot(): Snapshot;
   admission: Admission;
   limiter: Limiter;
+  bills: JobBills;
   runawayGuard: RunawayGuard;
   summarizeUsage(question: UsageQuestion): Promise<UsageView[]>;
   /** Where uploads are spooled. */
@@ -82,6 +84,7 @@ class InferenceCall {
   /** Null if its group does not want headers and bodies kept. */
   #capture: Capture | null = null;
   #clientGone = false;
+  #reserved: Reserved | null = null;
   /** Counts where nobody knows what the request cost, and a hard budget has to hold it. */
   #standIn: Usage | null = null;
 
@@ -177,9 +180,11 @@ class InferenceCall {
     const { jobs, prices } = this.#ports;
     const planned = planCall({ match, fields: body.fields, group, key, snapshot: this.#snapshot, jobs });
     this.#trace.model = planned.model;
+    this.#trace.job = planned.job ?? null;
     const call = { requestId: this.#trace.id, route: match.route, key, group, body, plan: planned };
     const plan = pricedTargets(prices, call);
     const reserved = holdToLimits(this.#ports, this.#response, { ...call, plan });
+    this.#reserved = reserved;
     if (reserved && hasHardDollarBudget(call)) this.#standIn = reserved.usage;
     this.#ports.started(this.#trace.started, reserved);
     return plan;
@@ -222,12 +227,25 @@ class InferenceCall {
     this.#trace.refused(sendError(this.#request, this.#response, error, this.#trace.id));
   }
 
+  /** With what a job used, where the request made one that goes on, or was about one that has ended. */
+  #book(record: RequestRecord): void {
+    const { bills, finished } = this.#ports;
+    const { job, madeJob, deletedJob, answering } = this.#trace;
+    if (answering && madeJob && record.usage === null && goesOn(this.#trace, answering, this.#body)) {
+      bills.owe(madeJob, this.#reserved);
+    }
+    if (deletedJob) bills.bookDeleted(deletedJob, record);
+    else if (job?.owed && answering && record.outcome === 'ok') {
+      bills.book(job, { tail: answering.tail, contentType: answering.replyType }, record);
+    } else finished(record);
+  }
+
   #finish(): void {
     this.#place?.leaveAfter(this.#response);
     const body = this.#body;
     const { prices } = this.#ports;
     const accounting = accountFor(this.#trace, body, { prices, reserved: this.#standIn });
-    this.#ports.finished(this.#trace.record(this.#request, accounting));
+    this.#book(this.#trace.record(this.#request, accounting));
     if (this.#capture) this.#ports.capture(this.#trace.id, this.#capture.exchange(body));
     body?.dispose();
   }

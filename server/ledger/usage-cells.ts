@@ -41,7 +41,9 @@ const isError = (row: Countable) => row.outcome !== 'ok' && row.outcome !== 'cli
 /** Whether a provider may have charged for it though its cost, or a part of it, is not known. */
 export function isUnpriced(row: Countable): boolean {
   if (row.costUsd !== null) return row.attempts.length > 1 && row.attempts.some(isUnpricedAttempt);
-  if (row.provider === null || row.capability === null || row.method !== 'POST') return false;
+  if (row.provider === null || row.capability === null) return false;
+  // What is asked about a job costs nothing, unless its usage is booked with it.
+  if (row.method !== 'POST' && row.usage === null) return false;
   return row.outcome !== 'error' || row.usage !== null;
 }
 

@@ -40,6 +40,8 @@ export function createLedgerWriter(database: Database, days: Pick<UsageDays, 'is
   const addKeyUses = prepareKeyUsesWriter(database);
   const writeRequest = prepareRequestWriter(database);
   const addCapture = prepareCaptureWriter(database);
+  // With its usage, so that a job is booked once, whenever the program ends.
+  const settleJob = database.prepare('UPDATE jobs SET owed = NULL WHERE kind = ? AND group_id = ? AND id = ?');
   /** Where the rows of requests in flight are, by request id. */
   const running = new Map<string, number>();
   // In a new file they have none.
@@ -52,8 +54,10 @@ export function createLedgerWriter(database: Database, days: Pick<UsageDays, 'is
         const sums = new UsageSums();
         for (const row of latestById(rows)) {
           const seq = writeRequest(row, running.get(row.id));
-          if (isFinished(row)) sums.add(row);
-          else begun.set(row.id, seq);
+          if (isFinished(row)) {
+            sums.add(row);
+            if (row.books) settleJob.run(row.books.kind, row.books.groupId, row.books.id);
+          } else begun.set(row.id, seq);
         }
         addSums(sums);
         addKeyUses(rows);

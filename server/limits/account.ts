@@ -33,6 +33,9 @@ export interface Estimate {
   most: Amounts;
 }
 
+/** What is asked about a job, or how much something would be: no budget stands in its way. */
+export const free: Estimate = { likely: nothing, most: nothing };
+
 /** What a request holds while it runs. */
 export interface Reservation {
   /** By the clock that nobody sets. */
@@ -50,7 +53,6 @@ export interface Settled {
 }
 
 const minuteMs = 60_000;
-const noEstimate: Estimate = { likely: nothing, most: nothing };
 
 export class Account {
   readonly requests: MinuteWindow;
@@ -58,7 +60,7 @@ export class Account {
   readonly #ports: AccountPorts;
   readonly #spending = new Map<Budget['per'], Spending>();
   #running = 0;
-  #reserved = noEstimate;
+  #reserved = free;
 
   constructor(ports: AccountPorts) {
     this.#ports = ports;
@@ -102,7 +104,7 @@ export class Account {
     const more = used.tokens - estimate.likely.tokens;
     this.tokens.add(more > 0 ? steady : atMs, more, steady);
     // Without one under way nothing is reserved, whatever rounding says.
-    this.#reserved = this.#running === 0 ? noEstimate : minus(this.#reserved, estimate);
+    this.#reserved = this.#running === 0 ? free : minus(this.#reserved, estimate);
     this.count(startedAt, used);
   }
 

@@ -10,7 +10,7 @@ import type { RequestRecord } from '../contract/ledger.ts';
 import type { Limited, LimitMeter, LimitReached, LimitScope } from '../contract/limits.ts';
 import { isUnpriced } from '../ledger/usage-cells.ts';
 import type { Amounts, UsageHistory } from '../ledger/usage-history.ts';
-import { Account, type Clocks, type Estimate, type Reservation, type Settled } from './account.ts';
+import { Account, type Clocks, type Estimate, free, type Reservation, type Settled } from './account.ts';
 import { BudgetWatch } from './budget-watch.ts';
 import { findExceeded, metersOf, rateMeters } from './meters.ts';
 import { rateHeaders } from './rate-headers.ts';
@@ -19,7 +19,8 @@ import { refusal } from './refusal.ts';
 export interface Limiter {
   /**
    * Admits a request or throws a GatewayError that says what stands in its way; then nothing was counted. Returns the
-   * headers that tell how much is left, none if no limit is by the minute. What is admitted must be `finished`.
+   * headers that tell how much is left, none if no limit is by the minute. What is admitted must be `finished`. The
+   * estimate of a request that costs nothing is `free` itself: budgets let it pass.
    */
   admit(requestId: string, parties: readonly Limited[], estimate: Estimate): Record<string, string>;
   /**
@@ -75,7 +76,7 @@ class CountingLimiter implements Limiter {
     const { clocks } = this.#ports;
     const parties = limitedBy.map((limited) => ({ limited, account: this.#accountOf(limited) }));
     for (const { limited, account } of parties) {
-      const exceeded = findExceeded(account, limited.limits, clocks);
+      const exceeded = findExceeded(account, limited.limits, { clocks, isFree: estimate === free });
       if (exceeded) throw refusal(limited, exceeded, { headers: this.#headers(limitedBy), nowMs: clocks.wallMs() });
     }
     const reservation = { atMs: clocks.steadyMs(), estimate };

@@ -22,10 +22,14 @@ const placeFreeInMs = 1_000;
  * As long as something is left a request may begin: of a hard budget, also if all that runs costs as much as it can, so
  * that the budget is passed by no more than the last one admitted. Of several limits the one that lasts longest.
  */
-export function findExceeded(account: Account, limits: Limits, clocks: Clocks): Exceeded | null {
+export function findExceeded(
+  account: Account,
+  limits: Limits,
+  { clocks, isFree }: { clocks: Clocks; isFree: boolean },
+): Exceeded | null {
   const waits: { meter: LimitMeter; waitMs: number }[] = [];
   for (const budget of limits.budgets) {
-    if (!budget.hard) continue;
+    if (!budget.hard || isFree) continue;
     const { left, reserved } = roomOf(account, budget);
     if (left > reserved) continue;
     if (left <= 0) return { meter: budgetMeter(account, budget), waitMs: null };
