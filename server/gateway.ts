@@ -22,6 +22,7 @@ import { JobPoller } from './http/job-poller.ts';
 import { type ListeningServer, listen } from './http/server.ts';
 import { createJobStore } from './jobs/job-store.ts';
 import { createLedger } from './ledger/ledger.ts';
+import type { BookedJob } from './ledger/rows.ts';
 import { reachableOrigin } from './reachable-origin.ts';
 import { HealthBook } from './routing/health/health-book.ts';
 import { HealthPicker } from './routing/health/health-picker.ts';
@@ -193,8 +194,8 @@ function inferencePorts(
   { live, control, limiter, runawayGuard }: ControlSide,
 ): InferencePorts {
   const { transport, jobs, ledger, picker, prices } = base;
-  const finished = (record: RequestRecord) => {
-    ledger.finished(record);
+  const finished = (record: RequestRecord, books?: BookedJob) => {
+    ledger.finished(record, books);
     limiter.finished(record);
     control.requestFinished(record);
     logRequest(record);

@@ -118,8 +118,6 @@ export interface RequestRecord extends RequestStarted {
   client: string | null;
   /** The client's own count of its retries (`x-stainless-retry-count`). */
   clientRetries: number;
-  /** The job whose usage this row has, which was made by an earlier request. Not kept in the row. */
-  books?: { kind: string; groupId: string; id: string };
 }
 
 /** As they came, one entry a value; what is secret is taken out. */

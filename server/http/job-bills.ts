@@ -8,6 +8,7 @@ import { createRequestId } from '../exchange/exchange-trace.ts';
 import { amountsOf } from '../exchange/hold-to-limits.ts';
 import type { Tail } from '../exchange/tail.ts';
 import type { Job, JobStore } from '../jobs/job-store.ts';
+import type { BookedJob } from '../ledger/rows.ts';
 import type { JobOwner, Limiter } from '../limits/limiter.ts';
 import type { Accounting } from '../usage/add-up.ts';
 import { estimateReply } from '../usage/estimate-reply.ts';
@@ -21,7 +22,7 @@ interface JobBillsPorts {
   jobs: JobStore;
   limiter: Limiter;
   prices: PriceTable;
-  finished(record: RequestRecord): void;
+  finished(record: RequestRecord, books?: BookedJob): void;
 }
 
 /** What a provider answered about a job. */
@@ -84,10 +85,10 @@ export class JobBills {
     }
     const { job, told } = booked;
     const books = { kind: job.kind, groupId: job.groupId, id: job.id };
-    if (request && request.keyId === job.keyId) finished(withUsage({ ...request, books }, told));
+    if (request && request.keyId === job.keyId) finished(withUsage(request, told), books);
     else {
       if (request) finished(request);
-      finished({ ...ownRecord(job), ...told, books });
+      finished({ ...ownRecord(job), ...told }, books);
     }
     this.release(job);
   }
