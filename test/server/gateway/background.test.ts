@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { ConfigInput } from '../../../server/contract/config.ts';
 import { eventually } from '../../support/eventually.ts';
 import { hashOf, mainProvider, startGateway, type TestGateway, testKey } from '../../support/gateway.ts';
-import { json, type ScriptedUpstream, startUpstream } from '../../support/upstream.ts';
+import { eventStream, json, type ScriptedUpstream, startUpstream } from '../../support/upstream.ts';
 import { responseObject } from './streams.ts';
 
 let upstream: ScriptedUpstream;
@@ -121,6 +121,39 @@ test('responses in the background end with a hard budget, and hold what they may
   const refused = await make();
   expect(refused.status).toBe(429);
   expect(await refused.json()).toMatchObject({ error: { code: 'insufficient_quota' } });
+});
+
+test('one whose stream breaks off is booked when it has ended, and is not estimated before', async () => {
+  await start();
+  let isStreamed = false;
+  upstream.answer(({ method }, response) => {
+    const response1 = responseObject('in_progress', { id: 'resp_1' });
+    if (method === 'GET') {
+      json(response, { ...responseObject('completed', { id: 'resp_1' }), usage });
+      return;
+    }
+    isStreamed = true;
+    eventStream(response);
+    const events = [
+      { type: 'response.created', sequence_number: 0, response: response1 },
+      {
+        type: 'response.output_text.delta',
+        sequence_number: 1,
+        item_id: 'm',
+        output_index: 0,
+        content_index: 0,
+        delta: 'Of',
+      },
+    ];
+    const text = events.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`).join('');
+    response.write(text, () => setImmediate(() => response.destroy()));
+  });
+  const body = JSON.stringify({ model: 'gpt-x', input: 'hello', background: true, stream: true });
+  const broken = await sluice.fetch('/responses', { method: 'POST', body });
+  expect(await recordOf(broken)).toMatchObject({ outcome: 'stream-broken', usage: null, costUsd: 0 });
+  expect(isStreamed).toBe(true);
+  await recordOf(await look('resp_1'));
+  expect(await usedBy('k1')).toEqual(once);
 });
 
 test('many that ask at once for the same response book it once', async () => {
