@@ -135,12 +135,14 @@ test('a stream that breaks before its usage is estimated, one that breaks after 
   }
 });
 
-test('what only tells how much something would be costs nothing, and what is begun is not known yet', async () => {
+test('what only tells how much something would be costs nothing, and what is begun costs when it has ended', async () => {
   const body = JSON.stringify({ model: 'gpt-x', input: question });
   upstream.answer((_request, response) => json(response, { object: 'response.input_tokens', input_tokens: 9 }));
   expect(await recordOf('/responses/input_tokens', body)).toMatchObject({ usage: null, costUsd: 0 });
   upstream.answer((_request, response) => json(response, { id: 'resp_1', status: 'queued', output: [], usage: null }));
-  expect(await recordOf('/responses', body)).toMatchObject({ usage: null, usageCertainty: 'none', costUsd: null });
+  expect(await recordOf('/responses', body)).toMatchObject({ usage: null, usageCertainty: 'none', costUsd: 0 });
+  const unstored = JSON.stringify({ model: 'gpt-x', input: question, store: false });
+  expect(await recordOf('/responses', unstored)).toMatchObject({ usage: null, usageCertainty: 'none', costUsd: null });
 });
 
 test('pictures that are asked for are counted where the reply says nothing', async () => {
