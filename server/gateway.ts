@@ -8,11 +8,12 @@ import { startAwakeClock } from './awake-clock.ts';
 import type { Config } from './contract/config.ts';
 import { GatewayError } from './contract/errors.ts';
 import type { EventMessage } from './contract/events.ts';
-import type { Usage } from './contract/ledger.ts';
+import type { RequestRecord, Usage } from './contract/ledger.ts';
 import type { AnswerQuery } from './control/answer-query.ts';
 import type { Execute } from './control/execute.ts';
 import { openDatabase, type Replaced } from './database/database.ts';
-import type { PriceOf } from './exchange/accounting.ts';
+import { JobBills } from './exchange/job-bills.ts';
+import { JobPoller } from './exchange/job-poller.ts';
 import { type ControlSide, openControlSide } from './gateway-control.ts';
 import type { GatewayPorts } from './gateway-ports.ts';
 import { Admission } from './http/admission.ts';
@@ -21,6 +22,7 @@ import type { InferencePorts } from './http/inference.ts';
 import { type ListeningServer, listen } from './http/server.ts';
 import { createJobStore } from './jobs/job-store.ts';
 import { createLedger } from './ledger/ledger.ts';
+import type { BookedJob } from './ledger/rows.ts';
 import { reachableOrigin } from './reachable-origin.ts';
 import { HealthBook } from './routing/health/health-book.ts';
 import { HealthPicker } from './routing/health/health-picker.ts';
@@ -71,13 +73,16 @@ export async function createGateway(ports: GatewayPorts): Promise<Gateway> {
     origin,
   });
   const { live, control } = side;
+  const inference = inferencePorts(ports, base, side);
   const listener = createListener({
     snapshot: () => live.snapshot,
     control: side.routes.router,
     windowFolder: ports.windowFolder,
     health: () => ({ instance: instanceId }),
-    inference: inferencePorts(ports, base, side),
+    inference,
   });
+  const { bills, jobs, transport } = inference;
+  const poller = new JobPoller({ jobs, bills, transport, snapshot: () => live.snapshot });
   const networkChanged = () => {
     base.transport.leaveConnections();
     base.health.networkChanged();
@@ -94,6 +99,7 @@ export async function createGateway(ports: GatewayPorts): Promise<Gateway> {
     stopWatch();
     stopClock();
     side.routes.close();
+    poller.stop();
     await server?.stop(drainMs);
     await side.stop();
     await base.close();
@@ -158,16 +164,19 @@ function openFoundations({ config, dataDir, log, proxies }: GatewayPorts) {
   config.onChange((now) => {
     prices = pricesOf(now.config);
   });
-  const priceOf: PriceOf = (provider, model, usage) => prices.cost(provider, model, usage);
+  const currentPrices: PriceTable = {
+    cost: (...asked) => prices.cost(...asked),
+    maxOutput: (...asked) => prices.maxOutput(...asked),
+  };
   const usualPrice = ({ provider, model }: Target) =>
-    model === null ? null : priceOf(provider.id, model, usualRequest);
+    model === null ? null : prices.cost(provider.id, model, usualRequest);
   return {
     transport,
     authorities,
     ledger,
     jobs,
     health,
-    priceOf,
+    prices: currentPrices,
     usualPrice,
     picker: new HealthPicker({ health, usualPrice }),
     async close() {
@@ -184,7 +193,13 @@ function inferencePorts(
   base: Foundations,
   { live, control, limiter, runawayGuard }: ControlSide,
 ): InferencePorts {
-  const { transport, jobs, ledger, picker, priceOf } = base;
+  const { transport, jobs, ledger, picker, prices } = base;
+  const finished = (record: RequestRecord, books?: BookedJob) => {
+    ledger.finished(record, books);
+    limiter.finished(record);
+    control.requestFinished(record);
+    logRequest(record);
+  };
   return {
     snapshot: () => live.snapshot,
     transport,
@@ -199,14 +214,10 @@ function inferencePorts(
       ledger.started(request, reserved);
       control.requestStarted(request);
     },
-    finished(record) {
-      ledger.finished(record);
-      limiter.finished(record);
-      control.requestFinished(record);
-      logRequest(record);
-    },
+    finished,
+    bills: new JobBills({ jobs, limiter, prices, finished }),
     capture: (id, exchange) => ledger.capture(id, exchange),
-    priceOf,
+    prices,
     faulted: (error) => log.error({ error }, 'a request failed inside Sluice'),
   };
 }

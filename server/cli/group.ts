@@ -1,4 +1,4 @@
-import { type Command, InvalidArgumentError } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { RefusedDefault } from '../contract/access-views.ts';
 import { type Capability, capabilities } from '../contract/capability.ts';
 import type { GroupConfig } from '../contract/config.ts';
@@ -17,6 +17,7 @@ interface PutOptions {
   capture?: boolean;
   policy?: PolicyChoice;
   limit?: LimitsChoice;
+  unpriced?: GroupConfig['unpriced'];
 }
 
 export function addGroupVerbs(program: Command, { on }: Verbs): void {
@@ -46,6 +47,12 @@ export function addGroupVerbs(program: Command, { on }: Verbs): void {
     .option('--default <capability=model>', 'the model of requests that name none; may be repeated', collectDefault)
     .option('--policy <policy>', `how its requests are tried, such as ${policyHelp}, or JSON`, collectPolicy)
     .option('--limit <limits>', `what all its keys together may use, such as ${limitHelp}`, collectLimits)
+    .addOption(
+      new Option(
+        '--unpriced <rule>',
+        'whether models of unknown price may be used where a hard budget in dollars holds',
+      ).choices(['refuse', 'allow']),
+    )
     .option('--capture', 'keep headers and bodies of its requests for a while')
     .option('--no-capture', 'do not keep them');
   on<PutOptions>(put, async ({ control, output }, [id = ''], options) => {
@@ -55,8 +62,8 @@ export function addGroupVerbs(program: Command, { on }: Verbs): void {
       limitUse: __,
       ...before
     } = groups.find((each) => each.id === id) ?? { keyCount: 0, limitUse: [], id };
-    const { name, models, deny, providers, order, default: defaults, capture, limit } = options;
-    const changes = { name, models, deny, providers, order, defaults, capture, limits: limit };
+    const { name, models, deny, providers, order, default: defaults, capture, limit, unpriced } = options;
+    const changes = { name, models, deny, providers, order, defaults, capture, limits: limit, unpriced };
     const policy = options.policy && {
       policy: withPolicy('policy' in before ? before.policy : undefined, options.policy),
     };

@@ -125,6 +125,11 @@ export const groupSchema = z.strictObject({
   capture: z.boolean().default(false),
   policy: policySchema.prefault({}),
   limits: limitsSchema.optional(),
+  /**
+   * Where a hard budget in dollars holds for the group or for the key: whether models may be used whose price is not known.
+   * `allow`: what they cost is not counted.
+   */
+  unpriced: z.enum(['refuse', 'allow']).default('refuse'),
 });
 
 export const keySchema = z.strictObject({

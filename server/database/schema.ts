@@ -77,6 +77,11 @@ const migrations: readonly string[] = [
   -- Of a response that another provider went on with: it knows its own id alone.
   ALTER TABLE jobs ADD COLUMN upstream_id TEXT;
   `,
+  `
+  -- Of a response in the background whose usage is still to be told: what is reserved for it, as JSON.
+  ALTER TABLE jobs ADD COLUMN owed TEXT;
+  CREATE INDEX jobs_owing ON jobs (created_at) WHERE owed IS NOT NULL;
+  `,
 ];
 
 /** Brings a database of any version to the newest. Throws NewerDatabase if it is beyond that. */

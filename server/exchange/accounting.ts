@@ -4,25 +4,63 @@
  */
 import type { Capability } from '../contract/capability.ts';
 import type { AttemptRecord, Usage } from '../contract/ledger.ts';
+import { isUnpricedAttempt } from '../ledger/usage-cells.ts';
 import { type Accounting, addUp } from '../usage/add-up.ts';
 import { estimatePrompt } from '../usage/estimate-prompt.ts';
 import { estimateReply } from '../usage/estimate-reply.ts';
 import { type ExtractedUsage, extractUsage, type UsageHints } from '../usage/extract.ts';
+import type { MostUsage } from '../usage/plausible-usage.ts';
+import type { PriceTable } from '../usage/price-table.ts';
 import type { AttemptTrace, RequestTrace } from './exchange-trace.ts';
+import { isOngoing } from './job-bills.ts';
 import type { RequestBody } from './request-body.ts';
-
-/** US dollars, or null where no price is known. Some prices are by the request, so they hold without a usage too. */
-export type PriceOf = (provider: string, model: string, usage: Usage | null) => number | null;
 
 const free: Accounting = { usage: null, usageCertainty: 'none', costUsd: 0 };
 
+interface AccountingPorts {
+  prices: PriceTable;
+  /** Stands for what an attempt used of which nobody knows what it cost; null where that may stay unknown. */
+  reserved: Usage | null;
+}
+
 /** Notes with each attempt what it used and cost, and returns the sum. */
-export function accountFor(trace: RequestTrace, body: RequestBody | undefined, priceOf: PriceOf): Accounting {
-  const { route, attempts } = trace;
+export function accountFor(
+  trace: RequestTrace,
+  body: RequestBody | undefined,
+  { prices, reserved }: AccountingPorts,
+): Accounting {
+  const { route, attempts, model } = trace;
   const isMaking = route && !route.isFree && (route.model !== 'none' || route.job?.behaviour === 'creates-from');
   const call = isMaking && body ? new CallAccounting(route.wire.operation, body, trace) : null;
-  for (const attempt of attempts) Object.assign(attempt.record, call ? call.account(attempt, priceOf) : free);
+  for (const attempt of attempts) {
+    Object.assign(attempt.record, call ? call.account(attempt, prices) : free);
+    if (goesOn(trace, attempt, body)) Object.assign(attempt.record, free);
+    else if (call && reserved && isUnpricedAttempt(attempt.record))
+      standIn(attempt.record, reserved, { prices, model });
+  }
   return addUp(attempts.map(({ record }) => record));
+}
+
+/** Whether what the answer has made is a response in the background, which tells its usage when it has ended. */
+export function goesOn(trace: RequestTrace, attempt: AttemptTrace, body: RequestBody | undefined): boolean {
+  const { record, responseStatus } = attempt;
+  if (trace.madeJob?.kind !== 'response' || attempt !== trace.answering) return false;
+  if (isOngoing(responseStatus)) return true;
+  return responseStatus === null && record.usageCertainty !== 'reported' && body?.field('background') === true;
+}
+
+/** By the price of its own target; without one it stays unknown. */
+function standIn(
+  record: AttemptRecord,
+  reserved: Usage,
+  { prices, model }: { prices: PriceTable; model: string | null },
+): void {
+  const name = record.model ?? model;
+  const costUsd = name === null ? null : prices.cost(record.provider, name, reserved);
+  if (costUsd === null) return;
+  record.usage ??= reserved;
+  record.usageCertainty = 'estimated';
+  record.costUsd = costUsd;
 }
 
 /** How an attempt ended, as far as it matters for its cost. */
@@ -43,6 +81,8 @@ function endingOf({ failure, error, status, connectMs }: AttemptRecord): Ending 
   return isStopped || failure === 'stream-broken' ? 'broken' : 'failed';
 }
 
+type Estimated = Omit<ExtractedUsage, 'status'>;
+
 class CallAccounting {
   readonly #capability: Capability;
   readonly #body: RequestBody;
@@ -55,25 +95,46 @@ class CallAccounting {
     this.#trace = trace;
   }
 
-  account(attempt: AttemptTrace, priceOf: PriceOf): Accounting {
+  account(attempt: AttemptTrace, prices: PriceTable): Accounting {
     const { record, tail, responseType } = attempt;
     const ending = endingOf(record);
-    const told = extractUsage(this.#capability, tail.bytes, responseType, ending === 'failed' ? {} : this.#hints());
+    const fromRequest = ending === 'failed' ? {} : this.#hints();
+    const known = { ...fromRequest, head: tail.head, bytes: tail.totalBytes, most: this.#most(tail.totalBytes) };
+    const told = extractUsage(this.#capability, tail.bytes, responseType, known);
+    attempt.responseStatus = told.status;
     if (ending === 'failed' && told.certainty !== 'reported') return free;
-    const { usage, certainty } = told.usage === null ? this.#estimate(attempt, ending) : told;
+    const { usage, certainty } = this.#completed(told, attempt, ending);
     const isPart = ending === 'broken' && certainty === 'reported';
     // A remix names no model; that of its video is known.
     const model = record.model ?? this.#trace.model;
     return {
       usage,
       usageCertainty: isPart ? 'partial' : certainty,
-      costUsd: model === null ? null : priceOf(record.provider, model, usage),
+      costUsd: model === null ? null : prices.cost(record.provider, model, usage),
+    };
+  }
+
+  /** What was not told, or cannot be true, is estimated. */
+  #completed(told: ExtractedUsage, attempt: AttemptTrace, ending: Ending): Estimated {
+    if (told.usage === null) return this.#estimate(attempt, ending);
+    if (told.certainty !== 'estimated') return told;
+    return { usage: { ...this.#estimate(attempt, ending).usage, ...told.usage }, certainty: 'estimated' };
+  }
+
+  #most(replyBytes: number): MostUsage {
+    const { size } = this.#body;
+    const choices = this.#trace.route?.wire.request.answersPaid(this.#body) ?? 1;
+    const isFilm = this.#capability === 'videos';
+    return {
+      inputTokens: size + mostReferredTokens,
+      outputTokens: replyBytes + choices * mostHiddenTokens,
+      seconds: isFilm ? mostFilmSeconds : Math.max(usualAudioSeconds, size / leastAudioBytesPerSecond),
     };
   }
 
   /** Only of what is text on both sides. */
-  #estimate({ tail, responseType }: AttemptTrace, ending: Ending): ExtractedUsage {
-    const none: ExtractedUsage = { usage: null, certainty: 'none' };
+  #estimate({ tail, responseType }: AttemptTrace, ending: Ending): Estimated {
+    const none: Estimated = { usage: null, certainty: 'none' };
     if (!estimated.has(this.#capability)) return none;
     // What was stopped before it answered has used its prompt; had it no stream, it may have been at work for long.
     const isSilent = ending === 'stopped';
@@ -105,9 +166,9 @@ class CallAccounting {
         return typeof input === 'string' ? { inputCharacters: [...input].length } : {};
       }
       case 'videos':
-        return quantityHint('seconds', this.#body.field('seconds'));
+        return quantityHint('seconds', this.#body.field('seconds'), mostFilmSeconds);
       case 'images':
-        return quantityHint('images', this.#body.field('n') ?? 1);
+        return quantityHint('images', this.#body.field('n') ?? 1, Number.POSITIVE_INFINITY);
       default:
         return {};
     }
@@ -116,7 +177,17 @@ class CallAccounting {
 
 const estimated: ReadonlySet<Capability> = new Set(['chat', 'completions', 'responses', 'embeddings']);
 
-function quantityHint(name: 'seconds' | 'images', value: unknown): UsageHints {
+function quantityHint(name: 'seconds' | 'images', value: unknown, most: number): UsageHints {
   const number = Number(value);
-  return Number.isFinite(number) && number > 0 ? { [name]: number } : {};
+  return number > 0 && Number.isFinite(number) ? { [name]: Math.min(number, most) } : {};
 }
+
+/** Earlier responses, files, pages that were searched: what a request only refers to. No model's window is larger. */
+const mostReferredTokens = 10_000_000;
+/** Reasoning that is not told. */
+const mostHiddenTokens = 1_000_000;
+const mostFilmSeconds = 3_600;
+/** Half of what the thriftiest codec for speech needs. */
+const leastAudioBytesPerSecond = 64;
+/** So long a recording may be, however short its file. */
+const usualAudioSeconds = 3_600;

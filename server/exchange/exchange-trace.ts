@@ -5,6 +5,7 @@ import type { IncomingMessage } from 'node:http';
 import { awakeMs } from '../awake-clock.ts';
 import type { GatewayError } from '../contract/errors.ts';
 import type { AttemptCause, AttemptRecord, RequestOutcome, RequestRecord, RequestStarted } from '../contract/ledger.ts';
+import type { Job } from '../jobs/job-store.ts';
 import type { CompiledKey, Target } from '../routing/snapshot.ts';
 import type { Route } from '../wire/route.ts';
 import { notedText } from './redact-credential.ts';
@@ -39,6 +40,8 @@ export interface AttemptTrace {
   tail: Tail;
   /** Content type of its reply. */
   responseType: string;
+  /** The `status` of a response object; null where it has none. */
+  responseStatus: string | null;
 }
 
 export class RequestTrace {
@@ -54,6 +57,10 @@ export class RequestTrace {
   model: string | null = null;
   stream = false;
   bytesIn = 0;
+  /** The job that its answer is about, that the answer has made, or that was deleted before it told what it used. */
+  job: Job | null = null;
+  madeJob: Job | null = null;
+  deletedJob: Job | null = null;
   reply: ResponseOutcome = { outcome: 'error', status: null, errorCode: null, bytesOut: 0, responseType: '' };
   /** The key that the client sent, good or not. What is noted does not hold it. */
   readonly presented: readonly string[];
@@ -108,7 +115,7 @@ export class RequestTrace {
       usageCertainty: 'none',
       costUsd: null,
     };
-    const attempt = { record, tail: new Tail(), responseType: '' };
+    const attempt = { record, tail: new Tail(), responseType: '', responseStatus: null };
     this.attempts.push(attempt);
     this.answering = attempt;
     return attempt;

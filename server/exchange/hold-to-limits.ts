@@ -1,23 +1,27 @@
 import type { ServerResponse } from 'node:http';
 import type { Capability } from '../contract/capability.ts';
-import type { Reserved } from '../contract/ledger.ts';
+import type { Reserved, Usage } from '../contract/ledger.ts';
+import type { Limited } from '../contract/limits.ts';
+import type { Amounts } from '../ledger/usage-history.ts';
+import { free } from '../limits/account.ts';
 import type { Limiter } from '../limits/limiter.ts';
 import type { RunawayGuard } from '../limits/runaway-guard.ts';
-import type { CompiledGroup, CompiledKey } from '../routing/snapshot.ts';
+import type { CompiledGroup, CompiledKey, Target } from '../routing/snapshot.ts';
+import type { PriceTable } from '../usage/price-table.ts';
 import type { Route } from '../wire/route.ts';
-import type { PriceOf } from './accounting.ts';
-import { estimateReservation } from './estimate-reservation.ts';
+import { isPaid, likelyUsage } from './likely-usage.ts';
 import type { CallPlan } from './plan.ts';
 import { promptFingerprint } from './prompt-fingerprint.ts';
 import type { RequestBody } from './request-body.ts';
+import { worstUsage } from './worst-usage.ts';
 
 interface LimitPorts {
   limiter: Limiter;
   runawayGuard: RunawayGuard;
-  priceOf: PriceOf;
+  prices: PriceTable;
 }
 
-interface LimitedCall {
+export interface LimitedCall {
   requestId: string;
   route: Route;
   key: CompiledKey;
@@ -33,16 +37,34 @@ interface LimitedCall {
  */
 export function holdToLimits(ports: LimitPorts, response: ServerResponse, call: LimitedCall): Reserved | null {
   checkRunaway(ports.runawayGuard, response, call);
-  const { limiter, priceOf } = ports;
-  const { key, group, route, body, plan } = call;
-  if (key.limited === null && group.limited === null) return null;
-  const parties = [key.limited, group.limited].filter((limited) => limited !== null);
-  const usage = estimateReservation(route, body);
-  const costUsd = costOf(plan, usage, priceOf);
-  const estimate = { tokens: (usage.inputTokens ?? 0) + (usage.outputTokens ?? 0), usd: costUsd ?? 0 };
-  const headers = limiter.admit(call.requestId, parties, estimate);
+  const parties = partiesOf(call);
+  if (parties.length === 0) return null;
+  if (!isPaid(call.route)) {
+    tell(response, ports.limiter.admit(call.requestId, parties, free));
+    return { usage: {}, costUsd: 0 };
+  }
+  const likely = likelyReserved(ports.prices, call);
+  const most = parties.some((party) => hasHardBudget(party)) ? mostReserved(ports.prices, call) : likely;
+  const estimate = { likely: amountsOf(likely), most: amountsOf(most) };
+  tell(response, ports.limiter.admit(call.requestId, parties, estimate));
+  return most;
+}
+
+function tell(response: ServerResponse, headers: Record<string, string>): void {
   for (const name in headers) response.setHeader(name, headers[name] ?? '');
-  return { usage, costUsd };
+}
+
+/** Whether the cost of a request has to be known. */
+export function hasHardDollarBudget({ key, group }: Pick<LimitedCall, 'key' | 'group'>): boolean {
+  return partiesOf({ key, group }).some((party) => hasHardBudget(party, 'usd'));
+}
+
+function partiesOf({ key, group }: Pick<LimitedCall, 'key' | 'group'>): Limited[] {
+  return [key.limited, group.limited].filter((limited) => limited !== null);
+}
+
+function hasHardBudget({ limits }: Limited, unit?: 'usd'): boolean {
+  return limits.budgets.some((budget) => budget.hard && (unit === undefined || budget.unit === unit));
 }
 
 /** What answers a prompt with something made for it, which costs. */
@@ -57,10 +79,49 @@ function checkRunaway(guard: RunawayGuard, response: ServerResponse, { route, ke
 }
 
 /** By the price of the target that is asked first. */
-function costOf({ targets, model }: CallPlan, usage: Parameters<PriceOf>[2], priceOf: PriceOf): number | null {
-  const [target] = targets;
-  const name = target?.model ?? model;
-  return target && name ? priceOf(target.provider.id, name, usage) : null;
+function likelyReserved(prices: PriceTable, { route, body, plan }: LimitedCall): Reserved {
+  const usage = likelyUsage(route, body);
+  const [target] = plan.targets;
+  return { usage, costUsd: target ? costOf(prices, target, plan, usage) : null };
+}
+
+/** Of all targets, since each of them may be the one that answers. */
+function mostReserved(prices: PriceTable, { route, body, plan }: LimitedCall): Reserved {
+  const most: Reserved = { usage: {}, costUsd: null };
+  for (const target of plan.targets) {
+    const usage = worstUsageAt(prices, target, { route, body, plan });
+    const costUsd = costOf(prices, target, plan, usage);
+    if (tokensOf(usage) >= tokensOf(most.usage)) most.usage = usage;
+    if (costUsd !== null) most.costUsd = Math.max(costUsd, most.costUsd ?? 0);
+  }
+  return most;
+}
+
+/** The most that a request can use at one of its targets. */
+export function worstUsageAt(
+  prices: PriceTable,
+  target: Target,
+  { route, body, plan }: Pick<LimitedCall, 'route' | 'body' | 'plan'>,
+): Usage {
+  const name = target.model ?? plan.model;
+  return worstUsage(route, body, {
+    outputTokens: name === null ? null : prices.maxOutput(target.provider.id, name),
+    contextTokens: (name !== null && target.provider.models.get(name)?.contextTokens) || null,
+  });
+}
+
+export function costOf(prices: PriceTable, target: Target, { model }: CallPlan, usage: Usage): number | null {
+  const name = target.model ?? model;
+  return name === null ? null : prices.cost(target.provider.id, name, usage);
+}
+
+/** What a reservation holds of limits. */
+export function amountsOf({ usage, costUsd }: Reserved): Amounts {
+  return { tokens: tokensOf(usage), usd: costUsd ?? 0 };
+}
+
+function tokensOf({ inputTokens = 0, outputTokens = 0 }: Usage): number {
+  return inputTokens + outputTokens;
 }
 
 /** Whether the client is told of limits that are Sluice's. */

@@ -9,6 +9,9 @@ interface JobContext {
   /** False if the client asked for the response not to be stored. */
   store: boolean;
   owner: Omit<Job, 'kind' | 'id' | 'createdAt'>;
+  made(job: Job): void;
+  /** With what it still owed. */
+  deleted(job: Job): void;
 }
 
 /** A reply in JSON up to this size is looked at as a whole; it has many ids, of which the one on top counts. */
@@ -30,7 +33,11 @@ export function jobWatcher(jobs: JobStore, context: JobContext): ResponseObserve
   if (job.behaviour === 'deletes') {
     return {
       begin(status) {
-        if (id !== null && isSuccess(status)) jobs.forget(kind, id, context.owner.groupId);
+        if (id === null || !isSuccess(status)) return;
+        const { groupId } = context.owner;
+        const owing = jobs.settle({ kind, id, groupId });
+        if (owing) context.deleted(owing);
+        jobs.forget(kind, id, groupId);
       },
       take() {},
     };
@@ -40,7 +47,9 @@ export function jobWatcher(jobs: JobStore, context: JobContext): ResponseObserve
   return new NewJobWatch((newId) => {
     // Later calls put it into their path.
     if (!isPathSegment(newId)) return;
-    jobs.remember({ ...context.owner, kind, id: newId, createdAt: Date.now() }, { durable: kind === 'video' });
+    const job = { ...context.owner, kind, id: newId, createdAt: Date.now() };
+    jobs.remember(job, { durable: kind === 'video' });
+    context.made(job);
   });
 }
 

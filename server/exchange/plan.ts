@@ -15,6 +15,8 @@ export interface CallPlan {
   credentialId: string | null;
   /** What the provider calls the job that the request names, where that is another name than the client's. */
   upstreamId?: string;
+  /** The one that the request is about. */
+  job?: Job;
 }
 
 interface PlanInput {
@@ -65,7 +67,7 @@ function planForJob(input: PlanInput, kind: Job['kind'], id: string): CallPlan {
     const name = kind === 'video' ? 'Video' : 'Response';
     throw new GatewayError('job_not_found', `${name} with id '${id.slice(0, 200)}' not found.`, { param: 'id' });
   }
-  return { ...ownedBy(job), model: job.model, targets: [ownerOf(input, job, null)] };
+  return { ...ownedBy(job), job, model: job.model, targets: [ownerOf(input, job, null)] };
 }
 
 /** A conversation goes on where its earlier responses are stored. */

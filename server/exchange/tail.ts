@@ -1,7 +1,11 @@
 const tailBytes = 8 * 1024;
 
+/** So much of the beginning is kept too: some services tell the usage there, or what a response has come to. */
+const headBytes = 4 * 1024;
+const empty = Buffer.alloc(0);
+
 /**
- * The last bytes of a reply, where its usage stands. A reply of one chunk costs nothing, nor does a chunk that is long
+ * The last bytes of a reply, where its usage stands, and the first ones. A reply of one chunk costs nothing, nor does a chunk that is long
  * enough by itself; short ones are copied together, so that none of them is kept alive and no upstream can fill the memory.
  */
 export class Tail {
@@ -9,12 +13,15 @@ export class Tail {
   #chunk: Buffer | undefined;
   #buffer: Buffer | undefined;
   #length = 0;
+  #head: Buffer | undefined;
+  #headLength = 0;
   /** Of all that was pushed. */
   totalBytes = 0;
 
   push(chunk: Buffer): void {
+    const isAll = this.totalBytes === 0;
+    if (!isAll && this.#headLength < headBytes) this.#keepHead(chunk);
     this.totalBytes += chunk.length;
-    const isAll = !this.#chunk && this.#length === 0;
     if (isAll || chunk.length >= tailBytes) {
       this.#chunk = chunk;
       this.#length = 0;
@@ -29,6 +36,22 @@ export class Tail {
   get bytes(): Buffer {
     if (this.#chunk) return this.#chunk.subarray(-2 * tailBytes);
     return this.#buffer?.subarray(0, this.#length) ?? Buffer.alloc(0);
+  }
+
+  /** At most 4 kB; empty where `bytes` is all there was. */
+  get head(): Buffer {
+    if (this.totalBytes <= this.bytes.length) return empty;
+    return this.#head?.subarray(0, this.#headLength) ?? this.#chunk?.subarray(0, headBytes) ?? empty;
+  }
+
+  /** Of a reply of more than one chunk, as far as there is room. */
+  #keepHead(chunk: Buffer): void {
+    if (!this.#head) {
+      this.#head = Buffer.allocUnsafe(headBytes);
+      const first = this.#chunk ?? this.#buffer?.subarray(0, this.#length) ?? empty;
+      this.#headLength = first.copy(this.#head);
+    }
+    this.#headLength += chunk.copy(this.#head, this.#headLength);
   }
 
   /** `chunk` is at most 8 kB. */

@@ -285,8 +285,19 @@ export class UpstreamAttempts {
     // The rest of a response bears the id of the first, which is none to whoever brings it.
     if (this.#isBroken) return capture ? [capture] : [];
     const { match, body } = this.#call;
-    const watch = jobWatcher(ports.jobs, { match, store: body.fields.store, owner: this.#owner(next) });
-    capture?.restart(secretsOf(this.#options.trace.presented, next.credential));
+    const { trace } = this.#options;
+    const watch = jobWatcher(ports.jobs, {
+      match,
+      store: body.fields.store,
+      owner: this.#owner(next),
+      made: (job) => {
+        trace.madeJob = job;
+      },
+      deleted: (job) => {
+        trace.deletedJob = job;
+      },
+    });
+    capture?.restart(secretsOf(trace.presented, next.credential));
     return [watch, capture].filter((observer) => observer !== null);
   }
 

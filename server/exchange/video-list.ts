@@ -1,9 +1,8 @@
 import { GatewayError } from '../contract/errors.ts';
 import type { Job, JobStore } from '../jobs/job-store.ts';
-import { isPathSegment } from '../providers/path-segment.ts';
 import type { CompiledGroup, Snapshot } from '../routing/snapshot.ts';
-import { readReply } from '../transport/read-reply.ts';
 import type { Transport } from '../transport/transport.ts';
+import { askAboutJob } from './ask-about-job.ts';
 
 interface VideoListRequest {
   ports: { jobs: JobStore; transport: Transport };
@@ -63,20 +62,9 @@ function readLimit(text: string | null): number {
 }
 
 async function fetchVideo(transport: Transport, snapshot: Snapshot, job: Job): Promise<{ id: string } | null> {
-  const provider = snapshot.providers.get(job.providerId);
-  if (!provider || provider.unusable || !isPathSegment(job.id)) return null;
-  const credential = provider.credentials.find((one) => one.id === job.credentialId) ?? provider.credentials[0];
-  const { endpoint } = provider;
   try {
-    const reply = await readReply(transport, {
-      origin: endpoint.origin,
-      method: 'GET',
-      path: provider.dialect.address(endpoint, `/videos/${encodeURIComponent(job.id)}`, '', null),
-      headers: { accept: 'application/json', ...provider.headers, ...credential?.headers },
-      body: null,
-      timeouts: provider.timeouts,
-      proxy: provider.proxy,
-    });
+    const reply = await askAboutJob(transport, snapshot, job);
+    if (reply === null) return null;
     if (reply.status === 404) return null;
     const video: unknown = JSON.parse(reply.body.toString('utf8'));
     if (reply.status === 200 && typeof video === 'object' && video !== null && 'id' in video)
@@ -84,9 +72,16 @@ async function fetchVideo(transport: Transport, snapshot: Snapshot, job: Job): P
   } catch (error) {
     throw new GatewayError(
       'upstream_unreachable',
-      `Provider "${provider.name}" did not tell about video '${job.id}'.`,
+      `Provider "${nameOf(snapshot, job)}" did not tell about video '${job.id}'.`,
       { cause: error },
     );
   }
-  throw new GatewayError('upstream_unreachable', `Provider "${provider.name}" did not tell about video '${job.id}'.`);
+  throw new GatewayError(
+    'upstream_unreachable',
+    `Provider "${nameOf(snapshot, job)}" did not tell about video '${job.id}'.`,
+  );
+}
+
+function nameOf(snapshot: Snapshot, { providerId }: Job): string {
+  return snapshot.providers.get(providerId)?.name ?? providerId;
 }

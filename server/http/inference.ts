@@ -5,17 +5,19 @@
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { GatewayError } from '../contract/errors.ts';
-import type { CapturedExchange, RequestRecord, RequestStarted, Reserved } from '../contract/ledger.ts';
+import type { CapturedExchange, RequestRecord, RequestStarted, Reserved, Usage } from '../contract/ledger.ts';
 import type { UsageView } from '../contract/request-views.ts';
-import { accountFor, type PriceOf } from '../exchange/accounting.ts';
+import { accountFor, goesOn } from '../exchange/accounting.ts';
 import { Capture } from '../exchange/capture.ts';
 import { RequestTrace } from '../exchange/exchange-trace.ts';
 import { containsSecret } from '../exchange/find-secrets.ts';
-import { holdToLimits } from '../exchange/hold-to-limits.ts';
+import { hasHardDollarBudget, holdToLimits } from '../exchange/hold-to-limits.ts';
+import type { JobBills } from '../exchange/job-bills.ts';
 import { checkHops, passableHeaders } from '../exchange/outgoing-headers.ts';
 import { checkQuery, outgoingQuery } from '../exchange/outgoing-query.ts';
 import type { OutgoingCall } from '../exchange/outgoing-request.ts';
 import { type CallPlan, planCall } from '../exchange/plan.ts';
+import { pricedTargets } from '../exchange/priced-targets.ts';
 import type { RequestBody } from '../exchange/request-body.ts';
 import { type AttemptsPorts, UpstreamAttempts } from '../exchange/upstream-attempts.ts';
 import { listVideos } from '../exchange/video-list.ts';
@@ -23,6 +25,7 @@ import type { UsageQuestion } from '../ledger/usage-summary.ts';
 import type { Limiter } from '../limits/limiter.ts';
 import type { RunawayGuard } from '../limits/runaway-guard.ts';
 import type { CompiledGroup, CompiledKey, Snapshot } from '../routing/snapshot.ts';
+import type { PriceTable } from '../usage/price-table.ts';
 import { presentedSecrets } from '../wire/client-credentials.ts';
 import { findRoute, type RouteMatch, splitUrl, withJobId } from '../wire/registry.ts';
 import type { Route } from '../wire/route.ts';
@@ -41,6 +44,7 @@ export interface InferencePorts extends AttemptsPorts {
   snapshot(): Snapshot;
   admission: Admission;
   limiter: Limiter;
+  bills: JobBills;
   runawayGuard: RunawayGuard;
   summarizeUsage(question: UsageQuestion): Promise<UsageView[]>;
   /** Where uploads are spooled. */
@@ -49,7 +53,7 @@ export interface InferencePorts extends AttemptsPorts {
   finished(record: RequestRecord): void;
   /** Keeps headers and bodies, for groups that want it. */
   capture(id: string, exchange: CapturedExchange<Buffer>): void;
-  priceOf: PriceOf;
+  prices: PriceTable;
   /** Told of what is Sluice's own fault. */
   faulted(error: unknown): void;
 }
@@ -85,6 +89,9 @@ class InferenceCall {
   /** Null if its group does not want headers and bodies kept. */
   #capture: Capture | null = null;
   #clientGone = false;
+  #reserved: Reserved | null = null;
+  /** Counts where nobody knows what the request cost, and a hard budget has to hold it. */
+  #standIn: Usage | null = null;
 
   constructor(ports: InferencePorts, request: IncomingMessage, response: ServerResponse) {
     this.#ports = ports;
@@ -189,10 +196,15 @@ class InferenceCall {
   #plan(match: RouteMatch, { group, key }: Member, body: RequestBody): CallPlan {
     this.#trace.model = body.fields.model;
     if (body.fields.model !== null) checkModelName(body.fields.model, this.#trace.presented);
-    const plan = planCall({ match, fields: body.fields, group, key, snapshot: this.#snapshot, jobs: this.#ports.jobs });
-    this.#trace.model = plan.model;
-    const call = { requestId: this.#trace.id, route: match.route, key, group, body, plan };
-    const reserved = holdToLimits(this.#ports, this.#response, call);
+    const { jobs, prices } = this.#ports;
+    const planned = planCall({ match, fields: body.fields, group, key, snapshot: this.#snapshot, jobs });
+    this.#trace.model = planned.model;
+    this.#trace.job = planned.job ?? null;
+    const call = { requestId: this.#trace.id, route: match.route, key, group, body, plan: planned };
+    const plan = pricedTargets(prices, call);
+    const reserved = holdToLimits(this.#ports, this.#response, { ...call, plan });
+    this.#reserved = reserved;
+    if (reserved && hasHardDollarBudget(call)) this.#standIn = reserved.usage;
     this.#ports.started(this.#trace.started, reserved);
     return plan;
   }
@@ -234,11 +246,25 @@ class InferenceCall {
     this.#trace.refused(sendError(this.#request, this.#response, error, this.#trace.id));
   }
 
+  /** With what a job used, where the request made one that goes on, or was about one that has ended. */
+  #book(record: RequestRecord): void {
+    const { bills, finished } = this.#ports;
+    const { job, madeJob, deletedJob, answering } = this.#trace;
+    if (answering && madeJob && record.usage === null && goesOn(this.#trace, answering, this.#body)) {
+      bills.owe(madeJob, this.#reserved);
+    }
+    if (deletedJob) bills.bookDeleted(deletedJob, record);
+    else if (job?.owed && answering && record.outcome === 'ok') {
+      bills.book(job, { tail: answering.tail, contentType: answering.responseType }, record);
+    } else finished(record);
+  }
+
   #finish(): void {
     this.#place?.leaveAfter(this.#response);
     const body = this.#body;
-    const accounting = accountFor(this.#trace, body, this.#ports.priceOf);
-    this.#ports.finished(this.#trace.record(this.#request, accounting));
+    const { prices } = this.#ports;
+    const accounting = accountFor(this.#trace, body, { prices, reserved: this.#standIn });
+    this.#book(this.#trace.record(this.#request, accounting));
     if (this.#capture) this.#ports.capture(this.#trace.id, this.#capture.exchange(body));
     body?.dispose();
   }

@@ -1,5 +1,6 @@
 /** A job as a row of the table `jobs`, and back. */
-import { number, text } from '../database/columns.ts';
+import type { Reserved } from '../contract/ledger.ts';
+import { json, number, text } from '../database/columns.ts';
 import type { Database, Row, SqlValue } from '../database/database.ts';
 import type { Job, JobKind, JobPage } from './job-store.ts';
 
@@ -11,8 +12,9 @@ export interface KeptJob {
 }
 
 export const insertJobSql = `INSERT OR REPLACE INTO jobs
-  (kind, group_id, id, provider_id, credential_id, model, key_id, created_at, last_used_at, upstream_id)
-  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+  (kind, group_id, id, provider_id, credential_id, model, key_id, created_at, last_used_at, upstream_id,
+   owed)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
 
 /** One job more than asked for, if there is one. */
 export function selectPage(database: Database, kind: JobKind, groupId: string, page: JobPage): Job[] {
@@ -42,11 +44,13 @@ export const toValues = ({ job, lastUsedAt }: KeptJob): SqlValue[] => [
   job.createdAt,
   lastUsedAt,
   job.upstreamId ?? null,
+  job.owed ? JSON.stringify(job.owed) : null,
 ];
 
 export function toKept(row: Row | undefined): KeptJob | undefined {
   if (row === undefined) return undefined;
   const upstreamId = text(row.upstream_id);
+  const owed = json<Reserved | null>(row.owed, null);
   const job: Job = {
     kind: row.kind === 'video' ? 'video' : 'response',
     id: text(row.id) ?? '',
@@ -57,6 +61,7 @@ export function toKept(row: Row | undefined): KeptJob | undefined {
     keyId: text(row.key_id),
     createdAt: number(row.created_at) ?? 0,
     ...(upstreamId !== null && { upstreamId }),
+    ...(owed !== null && { owed }),
   };
   return { job, lastUsedAt: number(row.last_used_at) ?? 0 };
 }

@@ -5,7 +5,9 @@
  *
  * A lookup that is not in memory is one synchronous point read of SQLite, some 20 µs: accepted on these rare routes.
  */
+
 import { GatewayError } from '../contract/errors.ts';
+import type { Reserved } from '../contract/ledger.ts';
 import type { Database, Statement } from '../database/database.ts';
 import { mayPass, messageOf } from '../database/failures.ts';
 import { prepareJobSweep } from './job-retention.ts';
@@ -27,6 +29,8 @@ export interface Job {
   keyId: string | null;
   /** Unix milliseconds. */
   createdAt: number;
+  /** Set while it has not told what it used; what is reserved for it until then. */
+  owed?: Reserved;
 }
 
 export interface JobStore {
@@ -37,6 +41,13 @@ export interface JobStore {
   /** By time of making. `after` is the id of the last job of the page before; an unknown one gives an empty page. */
   list(kind: JobKind, groupId: string, page: JobPage): { jobs: Job[]; hasMore: boolean };
   forget(kind: JobKind, id: string, groupId: string): void;
+  /** Those that have not told what they used. Throws while the disk cannot be read. */
+  owing(): Job[];
+  /**
+   * The job as it was, if it had not told what it used before; from now on it has. On the disk that is noted by the ledger,
+   * together with the usage. Never throws.
+   */
+  settle(job: Pick<Job, 'kind' | 'id' | 'groupId'>): Job | undefined;
   flush(): void;
   /** Forgets what was last used too long ago; also done now and then by itself. Resolves with how many jobs those were. */
   sweep(): Promise<number>;
@@ -82,6 +93,7 @@ class SqliteJobStore implements JobStore {
   readonly #insert: Statement;
   readonly #select: Statement;
   readonly #remove: Statement;
+  readonly #owing: Statement;
   readonly #sweepBefore: (usedBeforeMs: number) => Promise<number>;
   readonly #firstSweep = setTimeout(() => this.#sweepQuietly(), firstSweepMs).unref();
   readonly #sweeps = setInterval(() => this.#sweepQuietly(), sweepEveryMs).unref();
@@ -100,6 +112,7 @@ class SqliteJobStore implements JobStore {
     this.#insert = database.prepare(insertJobSql);
     this.#select = database.prepare('SELECT * FROM jobs WHERE kind = ? AND group_id = ? AND id = ?');
     this.#remove = database.prepare('DELETE FROM jobs WHERE kind = ? AND group_id = ? AND id = ?');
+    this.#owing = database.prepare('SELECT * FROM jobs WHERE owed IS NOT NULL ORDER BY created_at');
     this.#sweepBefore = prepareJobSweep(database, () => this.#isClosed);
     // Into a new file goes what is still known.
     database.onReplaced(() => {
@@ -139,6 +152,35 @@ class SqliteJobStore implements JobStore {
       this.#remove.run(kind, groupId, id);
     } catch (error) {
       this.#log.warn({ error: messageOf(error) }, 'a job cannot be forgotten');
+    }
+  }
+
+  owing(): Job[] {
+    this.flush();
+    const jobs = this.#owing.all().flatMap((row) => toKept(row)?.job ?? []);
+    // What was settled may not be written yet.
+    return jobs.filter((job) => (this.#memory.get(cacheKey(job.kind, job.id, job.groupId))?.job ?? job).owed);
+  }
+
+  settle({ kind, id, groupId }: Pick<Job, 'kind' | 'id' | 'groupId'>): Job | undefined {
+    const job = this.#findQuietly(kind, id, groupId);
+    if (!job?.owed) return undefined;
+    this.flush();
+    const { owed: _, ...settled } = job;
+    const key = cacheKey(kind, id, groupId);
+    const kept = { job: settled, lastUsedAt: this.#now() };
+    this.#keepInMemory(key, kept);
+    if (this.#pending.has(key)) this.#pending.set(key, kept);
+    return job;
+  }
+
+  /** What cannot be looked up now is settled the next time it is asked for. */
+  #findQuietly(kind: JobKind, id: string, groupId: string): Job | undefined {
+    try {
+      return this.find(kind, id, groupId);
+    } catch (error) {
+      this.#warn(messageOf(error));
+      return undefined;
     }
   }
 

@@ -15,6 +15,7 @@ import { mayPass, messageOf } from '../database/failures.ts';
 import type { FirstByteQuestion, UsageOverTimeQuestion } from './over-time.ts';
 import { createLedgerQueries, type LedgerQueries, type RequestFilter, type RequestPage } from './queries.ts';
 import { createRetention, type Retention, type RetentionLimits } from './retention.ts';
+import type { BookedJob } from './rows.ts';
 import { createUsageDays, type UsageDays } from './usage-days.ts';
 import { createUsageHistory, type UsageHistory } from './usage-history.ts';
 import type { UsageQuestion } from './usage-summary.ts';
@@ -31,8 +32,11 @@ export interface Ledger extends LedgerQueries {
   readonly history: UsageHistory;
   /** A request was admitted. Costs a push to an array. */
   started(row: RequestStarted, reserved?: Reserved | null): void;
-  /** A request ended; one that was never reported as started is right too. Costs a push to an array. */
-  finished(row: RequestRecord): void;
+  /**
+   * A request ended; one that was never reported as started is right too. `books`: the job whose usage is in it, which has
+   * then told it. Costs a push to an array.
+   */
+  finished(row: RequestRecord, books?: BookedJob): void;
   /** Keeps what was exchanged in a request, bodies cut at the limit. Only for groups whose capture is on. */
   capture(id: string, exchange: Partial<CapturedExchange<Uint8Array>>): void;
   /** Writes what waits. Never throws: what cannot be written keeps waiting. */
@@ -99,7 +103,8 @@ class SqliteLedger implements Ledger {
   /** Bound, since it is handed on as a listener. */
   readonly started = (row: RequestStarted, reserved?: Reserved | null): void =>
     this.#waiting.add(reserved ? { ...row, reserved } : row);
-  readonly finished = (row: RequestRecord): void => this.#waiting.add(row);
+  readonly finished = (row: RequestRecord, books?: BookedJob): void =>
+    this.#waiting.add(books ? { ...row, books } : row);
 
   capture(id: string, exchange: Partial<CapturedExchange<Uint8Array>>): void {
     const { captureMaxBytes } = this.#settings();

@@ -39,6 +39,18 @@ export interface BegunRow extends RequestStarted {
   reserved?: Reserved | null;
 }
 
+/** A request that has ended. */
+export interface EndedRow extends RequestRecord {
+  /** The job that told what it used, which an earlier request had made. */
+  books?: BookedJob | undefined;
+}
+
+export interface BookedJob {
+  kind: string;
+  groupId: string;
+  id: string;
+}
+
 /** With `reservedValues`, those of `insertStartedSql`; with `finishedValues`, those of `insertFinishedSql`. */
 export function startedValues(row: RequestStarted): SqlValue[] {
   return [

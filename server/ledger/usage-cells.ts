@@ -38,14 +38,17 @@ type Countable = Pick<
 /** A client that hangs up is nobody's fault. */
 const isError = (row: Countable) => row.outcome !== 'ok' && row.outcome !== 'client-gone';
 
-/** Whether a provider may have charged for it though its cost is not known. */
+/** Whether a provider may have charged for it though its cost, or a part of it, is not known. */
 export function isUnpriced(row: Countable): boolean {
-  if (row.costUsd !== null || row.provider === null || row.capability === null || row.method !== 'POST') return false;
+  if (row.costUsd !== null) return row.attempts.length > 1 && row.attempts.some(isUnpricedAttempt);
+  if (row.provider === null || row.capability === null) return false;
+  // What is asked about a job costs nothing, unless its usage is booked with it.
+  if (row.method !== 'POST' && row.usage === null) return false;
   return row.outcome !== 'error' || row.usage !== null;
 }
 
-/** The same of one of several attempts: one that brought no answer costs nothing. */
-function isUnpricedAttempt({ costUsd, usage, failure }: AttemptRecord): boolean {
+/** The same of one attempt: one that brought no answer costs nothing. */
+export function isUnpricedAttempt({ costUsd, usage, failure }: AttemptRecord): boolean {
   if (costUsd !== null) return false;
   return usage !== null || failure === null || failure === 'stream-broken' || failure === 'client-gone';
 }

@@ -2,10 +2,9 @@
  * What is to be recorded, in memory until it is written: together, and at most 100 ms later. A failed write is tried again;
  * what cannot be written for long is dropped, the oldest first, and counted.
  */
-import type { RequestRecord } from '../contract/ledger.ts';
 import type { LedgerHealthView } from '../contract/status-views.ts';
 import { mayPass, messageOf } from '../database/failures.ts';
-import type { BegunRow } from './rows.ts';
+import type { BegunRow, EndedRow } from './rows.ts';
 import type { Capture, LedgerWriter } from './writer.ts';
 
 interface WaitingRowsOptions {
@@ -25,7 +24,7 @@ const retryMs = 1_000;
 
 export class WaitingRows {
   readonly #options: WaitingRowsOptions;
-  #rows: (BegunRow | RequestRecord)[] = [];
+  #rows: (BegunRow | EndedRow)[] = [];
   #captures: Capture[] = [];
   #timer: NodeJS.Timeout | null = null;
   #dropped = 0;
@@ -38,7 +37,7 @@ export class WaitingRows {
   }
 
   /** Costs a push to an array. */
-  add(row: BegunRow | RequestRecord): void {
+  add(row: BegunRow | EndedRow): void {
     this.#rows.push(row);
     if (this.#rows.length === fullBatch && this.#lastError === null) setImmediate(this.flush);
     this.#arm(this.#options.flushMs);

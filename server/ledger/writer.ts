@@ -1,8 +1,9 @@
 /** Writes a batch of the ledger in one transaction: requests, the sums of usage, last uses of keys, captured bodies. */
-import type { CapturedExchange, HeaderList, RequestRecord, RequestStarted } from '../contract/ledger.ts';
+import type { CapturedExchange, HeaderList, RequestStarted } from '../contract/ledger.ts';
 import type { Database } from '../database/database.ts';
 import {
   type BegunRow,
+  type EndedRow,
   finishedValues,
   insertFinishedSql,
   insertStartedSql,
@@ -21,16 +22,16 @@ export interface Capture extends CapturedExchange<Uint8Array> {
 
 export interface LedgerWriter {
   /** Writes all or throws and writes nothing. */
-  write(requests: readonly (BegunRow | RequestRecord)[], captures: readonly Capture[]): void;
+  write(requests: readonly (BegunRow | EndedRow)[], captures: readonly Capture[]): void;
   /** Marks what an earlier run left unfinished. Returns how many there were. */
   markInterrupted(): number;
 }
 
-const isFinished = (row: BegunRow | RequestRecord): row is RequestRecord => 'outcome' in row;
+const isFinished = (row: BegunRow | EndedRow): row is EndedRow => 'outcome' in row;
 
 /** A request that began and ended within the batch is one row; the order is that in which they began. */
-function latestById(rows: readonly (BegunRow | RequestRecord)[]): Iterable<BegunRow | RequestRecord> {
-  const latest = new Map<string, BegunRow | RequestRecord>();
+function latestById(rows: readonly (BegunRow | EndedRow)[]): Iterable<BegunRow | EndedRow> {
+  const latest = new Map<string, BegunRow | EndedRow>();
   for (const row of rows) latest.set(row.id, row);
   return latest.values();
 }
@@ -40,6 +41,8 @@ export function createLedgerWriter(database: Database, days: Pick<UsageDays, 'is
   const addKeyUses = prepareKeyUsesWriter(database);
   const writeRequest = prepareRequestWriter(database);
   const addCapture = prepareCaptureWriter(database);
+  // With its usage, so that a job is booked once, whenever the program ends.
+  const settleJob = database.prepare('UPDATE jobs SET owed = NULL WHERE kind = ? AND group_id = ? AND id = ?');
   /** Where the rows of requests in flight are, by request id. */
   const running = new Map<string, number>();
   // In a new file they have none.
@@ -52,8 +55,10 @@ export function createLedgerWriter(database: Database, days: Pick<UsageDays, 'is
         const sums = new UsageSums();
         for (const row of latestById(rows)) {
           const seq = writeRequest(row, running.get(row.id));
-          if (isFinished(row)) sums.add(row);
-          else begun.set(row.id, seq);
+          if (isFinished(row)) {
+            sums.add(row);
+            if (row.books) settleJob.run(row.books.kind, row.books.groupId, row.books.id);
+          } else begun.set(row.id, seq);
         }
         addSums(sums);
         addKeyUses(rows);
@@ -72,7 +77,7 @@ function prepareRequestWriter(database: Database) {
   const insertStarted = database.prepare(insertStartedSql);
   const insertFinished = database.prepare(insertFinishedSql);
   const updateFinished = database.prepare(updateFinishedSql);
-  return (row: BegunRow | RequestRecord, seq: number | undefined): number => {
+  return (row: BegunRow | EndedRow, seq: number | undefined): number => {
     if (!isFinished(row)) return insertStarted.run(...startedValues(row), ...reservedValues(row)).lastId;
     if (seq !== undefined) return updateFinished.run(...finishedValues(row), seq).lastId;
     return insertFinished.run(...startedValues(row), ...finishedValues(row)).lastId;

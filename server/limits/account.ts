@@ -19,15 +19,28 @@ interface AccountPorts {
   sinceMs: number;
   clocks: Clocks;
   history: UsageHistory;
+  /** What jobs that go on after their requests may still cost. */
+  held(): ReadonlyMap<string, Amounts> | undefined;
   /** The ledger could not be read; it is asked again later. */
   failed(error: unknown): void;
 }
+
+/** What a request may come to. */
+export interface Estimate {
+  /** As a rule: held against limits by the minute, and shown as used. */
+  likely: Amounts;
+  /** In the worst case: held against hard budgets. */
+  most: Amounts;
+}
+
+/** What is asked about a job, or how much something would be: no budget stands in its way. */
+export const free: Estimate = { likely: nothing, most: nothing };
 
 /** What a request holds while it runs. */
 export interface Reservation {
   /** By the clock that nobody sets. */
   atMs: number;
-  estimate: Amounts;
+  estimate: Estimate;
 }
 
 /** How a request ended. */
@@ -47,7 +60,7 @@ export class Account {
   readonly #ports: AccountPorts;
   readonly #spending = new Map<Budget['per'], Spending>();
   #running = 0;
-  #reserved: Amounts = nothing;
+  #reserved = free;
 
   constructor(ports: AccountPorts) {
     this.#ports = ports;
@@ -62,9 +75,10 @@ export class Account {
     return this.#running;
   }
 
-  /** What requests under way have reserved. */
-  get reserved(): Amounts {
-    return this.#reserved;
+  /** What requests under way have reserved, and jobs that go on after theirs. */
+  get reserved(): Estimate {
+    const held = this.#ports.held();
+    return held ? { ...this.#reserved, most: [...held.values()].reduce(sum, this.#reserved.most) } : this.#reserved;
   }
 
   /** What those that ended have spent in the current period. */
@@ -75,8 +89,11 @@ export class Account {
   reserve({ atMs, estimate }: Reservation): void {
     this.#running += 1;
     this.requests.add(atMs, 1, atMs);
-    this.tokens.add(atMs, estimate.tokens, atMs);
-    this.#reserved = sum(this.#reserved, estimate);
+    this.tokens.add(atMs, estimate.likely.tokens, atMs);
+    this.#reserved = {
+      likely: sum(this.#reserved.likely, estimate.likely),
+      most: sum(this.#reserved.most, estimate.most),
+    };
   }
 
   /** In place of what was reserved comes what was used; what was underestimated counts from now on. */
@@ -84,10 +101,10 @@ export class Account {
     const steady = this.#ports.clocks.steadyMs();
     this.#running -= 1;
     if (isVoid) this.requests.add(atMs, -1, steady);
-    const more = used.tokens - estimate.tokens;
+    const more = used.tokens - estimate.likely.tokens;
     this.tokens.add(more > 0 ? steady : atMs, more, steady);
     // Without one under way nothing is reserved, whatever rounding says.
-    this.#reserved = this.#running === 0 ? nothing : sum(this.#reserved, negated(estimate));
+    this.#reserved = this.#running === 0 ? free : minus(this.#reserved, estimate);
     this.count(startedAt, used);
   }
 
@@ -130,6 +147,10 @@ function sum(a: Amounts, b: Amounts): Amounts {
   return { usd: a.usd + b.usd, tokens: a.tokens + b.tokens };
 }
 
-function negated({ usd, tokens }: Amounts): Amounts {
-  return { usd: -usd, tokens: -tokens };
+function difference(a: Amounts, b: Amounts): Amounts {
+  return { usd: a.usd - b.usd, tokens: a.tokens - b.tokens };
+}
+
+function minus(a: Estimate, b: Estimate): Estimate {
+  return { likely: difference(a.likely, b.likely), most: difference(a.most, b.most) };
 }

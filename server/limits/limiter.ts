@@ -10,7 +10,7 @@ import type { RequestRecord } from '../contract/ledger.ts';
 import type { Limited, LimitMeter, LimitReached, LimitScope } from '../contract/limits.ts';
 import { isUnpriced } from '../ledger/usage-cells.ts';
 import type { Amounts, UsageHistory } from '../ledger/usage-history.ts';
-import { Account, type Clocks, type Reservation, type Settled } from './account.ts';
+import { Account, type Clocks, type Estimate, free, type Reservation, type Settled } from './account.ts';
 import { BudgetWatch } from './budget-watch.ts';
 import { findExceeded, metersOf, rateMeters } from './meters.ts';
 import { rateHeaders } from './rate-headers.ts';
@@ -19,14 +19,27 @@ import { refusal } from './refusal.ts';
 export interface Limiter {
   /**
    * Admits a request or throws a GatewayError that says what stands in its way; then nothing was counted. Returns the
-   * headers that tell how much is left, none if no limit is by the minute. What is admitted must be `finished`.
+   * headers that tell how much is left, none if no limit is by the minute. What is admitted must be `finished`. The
+   * estimate of a request that costs nothing is `free` itself: budgets let it pass.
    */
-  admit(requestId: string, parties: readonly Limited[], estimate: Amounts): Record<string, string>;
+  admit(requestId: string, parties: readonly Limited[], estimate: Estimate): Record<string, string>;
+  /**
+   * What a job may still cost stays reserved of its key's and group's hard budgets after its request has ended, until it
+   * is `released`. Before `finished` of that request, so that it is never free in between.
+   */
+  hold(job: string, owner: JobOwner, most: Amounts): void;
+  release(job: string, owner: JobOwner): void;
   /** To be told of every request, once the ledger has it. */
   finished(record: RequestRecord): void;
   meters(limited: Limited): LimitMeter[];
   /** That key is gone: its id may come to mean another. */
   forget(scope: LimitScope, id: string): void;
+}
+
+/** Who pays for a job. */
+export interface JobOwner {
+  keyId: string | null;
+  groupId: string;
 }
 
 interface LimiterPorts {
@@ -51,17 +64,19 @@ class CountingLimiter implements Limiter {
   readonly #budgets: BudgetWatch;
   readonly #accounts = new Map<string, Account>();
   readonly #admitted = new Map<string, Admitted>();
+  /** By account, then by job: also of those who have no account yet. */
+  readonly #held = new Map<string, Map<string, Amounts>>();
 
   constructor(ports: LimiterPorts) {
     this.#ports = ports;
     this.#budgets = new BudgetWatch(ports.reached);
   }
 
-  admit(requestId: string, limitedBy: readonly Limited[], estimate: Amounts): Record<string, string> {
+  admit(requestId: string, limitedBy: readonly Limited[], estimate: Estimate): Record<string, string> {
     const { clocks } = this.#ports;
     const parties = limitedBy.map((limited) => ({ limited, account: this.#accountOf(limited) }));
     for (const { limited, account } of parties) {
-      const exceeded = findExceeded(account, limited.limits, clocks);
+      const exceeded = findExceeded(account, limited.limits, { clocks, isFree: estimate === free });
       if (exceeded) throw refusal(limited, exceeded, { headers: this.#headers(limitedBy), nowMs: clocks.wallMs() });
     }
     const reservation = { atMs: clocks.steadyMs(), estimate };
@@ -88,6 +103,21 @@ class CountingLimiter implements Limiter {
     for (const name of [nameOf('key', record.keyId ?? ''), nameOf('group', record.groupId ?? '')]) {
       const account = this.#accounts.get(name);
       if (account && !counted.has(account)) account.count(record.startedAt, settled.used);
+    }
+  }
+
+  hold(job: string, owner: JobOwner, most: Amounts): void {
+    for (const name of accountsOf(owner)) {
+      const held = this.#held.get(name) ?? new Map<string, Amounts>();
+      this.#held.set(name, held.set(job, most));
+    }
+  }
+
+  release(job: string, owner: JobOwner): void {
+    for (const name of accountsOf(owner)) {
+      const held = this.#held.get(name);
+      held?.delete(job);
+      if (held?.size === 0) this.#held.delete(name);
     }
   }
 
@@ -118,11 +148,16 @@ class CountingLimiter implements Limiter {
       const { clocks, history, log } = this.#ports;
       const failed = (error: unknown) =>
         log.warn({ [scope]: id, error }, 'the ledger cannot be read: limits count from what is known since the start');
-      account = new Account({ scope, id, sinceMs, clocks, history, failed });
+      const held = () => this.#held.get(name);
+      account = new Account({ scope, id, sinceMs, clocks, history, failed, held });
       this.#accounts.set(name, account);
     }
     return account;
   }
+}
+
+function accountsOf({ keyId, groupId }: JobOwner): string[] {
+  return [...(keyId === null ? [] : [nameOf('key', keyId)]), nameOf('group', groupId)];
 }
 
 function nameOf(scope: LimitScope, id: string): string {

@@ -9,20 +9,40 @@ export interface Exceeded {
   waitMs: number | null;
 }
 
+/** How much of a hard budget is left, and how much of that may go to what runs now. */
+interface Room {
+  left: number;
+  reserved: number;
+}
+
 /** When a place is free depends on the requests that hold it. */
 const placeFreeInMs = 1_000;
 
-/** As long as something is left a request may begin. Of several the one that lasts longest: a budget before all else. */
-export function findExceeded(account: Account, limits: Limits, clocks: Clocks): Exceeded | null {
+/**
+ * As long as something is left a request may begin: of a hard budget, also if all that runs costs as much as it can, so
+ * that the budget is passed by no more than the last one admitted. Of several limits the one that lasts longest.
+ */
+export function findExceeded(
+  account: Account,
+  limits: Limits,
+  { clocks, isFree }: { clocks: Clocks; isFree: boolean },
+): Exceeded | null {
+  const waits: { meter: LimitMeter; waitMs: number }[] = [];
   for (const budget of limits.budgets) {
-    if (!budget.hard) continue;
-    const meter = budgetMeter(account, budget);
-    if (meter.used >= meter.amount) return { meter, waitMs: null };
+    if (!budget.hard || isFree) continue;
+    const { left, reserved } = roomOf(account, budget);
+    if (left > reserved) continue;
+    if (left <= 0) return { meter: budgetMeter(account, budget), waitMs: null };
+    waits.push({ meter: budgetMeter(account, budget), waitMs: placeFreeInMs });
   }
-  const waits = rateMeters(account, limits, clocks)
-    .filter(({ used, amount }) => used >= amount)
-    .map((meter) => ({ meter, waitMs: waitOf(account, meter, clocks.steadyMs()) }));
+  for (const meter of rateMeters(account, limits, clocks)) {
+    if (meter.used >= meter.amount) waits.push({ meter, waitMs: waitOf(account, meter, clocks.steadyMs()) });
+  }
   return waits.sort((a, b) => b.waitMs - a.waitMs)[0] ?? null;
+}
+
+function roomOf(account: Account, { unit, amount, per }: Budget): Room {
+  return { left: amount - account.spent(per).spent[unit], reserved: account.reserved.most[unit] };
 }
 
 export function metersOf(account: Account, limits: Limits, clocks: Clocks): LimitMeter[] {
@@ -31,12 +51,12 @@ export function metersOf(account: Account, limits: Limits, clocks: Clocks): Limi
 
 function budgetMeter(account: Account, budget: Budget): LimitMeter {
   const { period, spent } = account.spent(budget.per);
-  const { reserved } = account;
+  const { likely } = account.reserved;
   return {
     kind: 'budget',
     budget,
     amount: budget.amount,
-    used: budget.unit === 'usd' ? spent.usd + reserved.usd : spent.tokens + reserved.tokens,
+    used: budget.unit === 'usd' ? spent.usd + likely.usd : spent.tokens + likely.tokens,
     unpriced: budget.unit === 'usd' ? spent.unpriced : 0,
     resetsAt: Number.isFinite(period.endMs) ? period.endMs : null,
   };

@@ -11,13 +11,16 @@ export function refusal(
   { headers, nowMs }: { headers: Record<string, string>; nowMs: number },
 ): GatewayError {
   const who = `${limited.scope} "${limited.name}"`;
-  if (meter.budget) {
+  if (meter.budget && waitMs === null) {
     const opens = meter.resetsAt === null ? 'It does not open again by itself' : opensAgain(meter.resetsAt, nowMs);
     const message = `The budget of ${who} is spent: ${used(meter)} of ${describeBudget(meter.budget)}. ${opens}; ${change(limited)}`;
     return new GatewayError('budget_spent', message, { headers });
   }
   const wait = waitMs ?? 0;
-  const message = `Rate limit reached for ${who}: ${describeRate(meter)}. Please try again in ${formatSpan(wait)}. To allow more, ${change(limited)}`;
+  const reached = meter.budget
+    ? `What is left of the budget of ${who} (${describeBudget(meter.budget)}) may be needed by the requests that run now`
+    : `Rate limit reached for ${who}: ${describeRate(meter)}`;
+  const message = `${reached}. Please try again in ${formatSpan(wait)}. To allow more, ${change(limited)}`;
   return new GatewayError(meter.kind === 'tokens' ? 'token_limit_reached' : 'request_limit_reached', message, {
     headers: { ...headers, 'retry-after-ms': String(Math.ceil(wait)) },
     retryAfterSeconds: Math.ceil(wait / 1_000),

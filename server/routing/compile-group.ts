@@ -35,6 +35,7 @@ export function compileGroup(
     id: group.id,
     limited: compileLimits('group', group),
     capture: group.capture,
+    unpriced: group.unpriced,
     defaults: group.defaults,
     routes: new Map([...routes].sort(([a], [b]) => (a < b ? -1 : 1))),
     unservable,

@@ -43,6 +43,8 @@ export interface CompiledGroup {
   /** Null: it has no limits. */
   limited: Limited | null;
   capture: boolean;
+  /** Of models without a known price, where a hard budget in dollars holds. */
+  unpriced: 'refuse' | 'allow';
   defaults: Partial<Record<Capability, string>>;
   /** All that can be listed, by name, in order of name; targets in order. */
   routes: ReadonlyMap<string, Route>;

@@ -9,16 +9,17 @@ export type Accounting = Pick<AttemptRecord, 'usage' | 'usageCertainty' | 'costU
 /** Where nobody was asked. */
 const nothing: Accounting = { usage: null, usageCertainty: 'none', costUsd: 0 };
 
-/** The sum is as certain as its least certain part, and its cost is unknown where one part's is. */
+/** The sum is as certain as its least certain part. Its cost is that of the parts whose cost is known; unknown without any. */
 export function addUp(parts: readonly Accounting[]): Accounting {
   const [only = nothing, ...others] = parts;
   if (others.length === 0) return { usage: only.usage, usageCertainty: only.usageCertainty, costUsd: only.costUsd };
-  const costs = parts.map(({ costUsd }) => costUsd);
-  return {
-    usage: usageOf(parts),
-    usageCertainty: certaintyOf(parts),
-    costUsd: costs.reduce((sum, cost) => (sum === null || cost === null ? null : sum + cost), 0),
-  };
+  return { usage: usageOf(parts), usageCertainty: certaintyOf(parts), costUsd: costOf(parts) };
+}
+
+/** What failed costs nothing, which does not make the cost of the others known. */
+function costOf(parts: readonly Accounting[]): number | null {
+  const known = parts.reduce((sum, { costUsd }) => sum + (costUsd ?? 0), 0);
+  return known === 0 && parts.some(({ costUsd }) => costUsd === null) ? null : known;
 }
 
 function usageOf(parts: readonly Accounting[]): Usage | null {

@@ -11,6 +11,8 @@ type Prices = Readonly<Record<string, number>>;
 export interface PriceTable {
   /** US dollars; null if it cannot be told. `usage` is null where nothing is known of it. */
   cost(provider: string, model: string, usage: Usage | null): number | null;
+  /** The most tokens that one answer has; null where that is not known. */
+  maxOutput(provider: string, model: string): number | null;
 }
 
 const builtIn: Readonly<Record<string, Prices>> = Object.assign({}, ...table.services.map(({ models }) => models));
@@ -24,18 +26,23 @@ export function createPriceTable(
   presetOf: (provider: string) => string | undefined = () => undefined,
 ): PriceTable {
   const found = new Map<string, Prices | null>();
+  const pricesOf = (provider: string, model: string): Prices | null => {
+    const key = `${provider}/${model}`;
+    let prices = found.get(key);
+    if (prices === undefined) {
+      prices = findPrices(overrides, [provider, presetOf(provider) ?? provider], model);
+      // A client chooses the names, so they must not fill the memory.
+      if (found.size >= 1_000) found.clear();
+      found.set(key, prices);
+    }
+    return prices;
+  };
   return {
     cost(provider, model, usage) {
-      const key = `${provider}/${model}`;
-      let prices = found.get(key);
-      if (prices === undefined) {
-        prices = findPrices(overrides, [provider, presetOf(provider) ?? provider], model);
-        // A client chooses the names, so they must not fill the memory.
-        if (found.size >= 1_000) found.clear();
-        found.set(key, prices);
-      }
+      const prices = pricesOf(provider, model);
       return prices === null ? null : costOf(prices, usage);
     },
+    maxOutput: (provider, model) => pricesOf(provider, model)?.maxOutput ?? null,
   };
 }
 
@@ -67,7 +74,7 @@ function namesOf(model: string): string[] {
 function costOf(prices: Prices, usage: Usage | null): number | null {
   const metered = usage === null ? null : meteredCost(prices, usage);
   if (prices.request === undefined) return metered;
-  const isOnlyByRequest = Object.keys(prices).length === 1;
+  const isOnlyByRequest = Object.keys(prices).every((name) => name === 'request' || name === 'maxOutput');
   if (isOnlyByRequest) return prices.request;
   return metered === null ? null : metered + prices.request;
 }

@@ -1,6 +1,7 @@
 /**
  * The `usage` objects of upstreams, each shape mapped to the one Sluice counts in. Where services count differently
- * (Anthropic leaves cached tokens out of the input) it is evened out here. What is not a plain number is left out.
+ * (Anthropic leaves cached tokens out of the input) it is evened out here. What is no number is left out; whether
+ * a number can be true is asked later (`plausible-usage.ts`).
  */
 import { isObject } from '../contract/is-object.ts';
 import type { Usage } from '../contract/ledger.ts';
@@ -80,13 +81,12 @@ function details(fields: Fields, ...names: string[]): Fields {
   return {};
 }
 
-const count = (value: unknown) =>
-  typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : undefined;
+const count = (value: unknown) => (typeof value === 'number' ? value : undefined);
 
 /** Seconds as a number, or as a string as videos and older transcriptions have them; may be a fraction. */
 export function duration(value: unknown): number | undefined {
   const seconds = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
-  return typeof seconds === 'number' && Number.isFinite(seconds) && seconds >= 0 ? seconds : undefined;
+  return typeof seconds === 'number' && !Number.isNaN(seconds) ? seconds : undefined;
 }
 
 /** A loop rather than `Object.entries`: this runs for every request. */

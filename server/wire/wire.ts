@@ -26,6 +26,8 @@ export interface RequestView {
 export interface RequestFormat {
   /** How many answers, or pictures, are asked for: at least one. */
   answersAsked(body: RequestView): number;
+  /** How many answers may have to be paid for: of more than are sent the best may be chosen. */
+  answersPaid(body: RequestView): number;
   /** The answer is to be plain text rather than JSON. */
   isTextAsked(body: RequestView): boolean;
   /** The answer is one text and nothing else, so that another upstream could go on with it. */

@@ -80,10 +80,11 @@ describe('a group', () => {
     await page.getByText('Would be refused: not allowed here, or served by nobody.').waitFor();
     await page.getByLabel('Chat', { exact: true }).fill('llama-c');
     await page.getByRole('switch', { name: 'Keep headers and bodies' }).press('Space');
+    await page.getByRole('switch', { name: 'Allow models of unknown price under a budget' }).press('Space');
     await page.getByRole('button', { name: 'Save' }).click();
     await expect
       .poll(async () => (await gateway.gateway.query({ type: 'groups' }))[0])
-      .toMatchObject({ providers: ['beta'], defaults: { chat: 'llama-c' }, capture: true });
+      .toMatchObject({ providers: ['beta'], defaults: { chat: 'llama-c' }, capture: true, unpriced: 'allow' });
   });
 
   it('keeps what was typed when it changes elsewhere, and asks which is to hold', async () => {

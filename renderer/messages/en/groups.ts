@@ -81,6 +81,9 @@ export const groups = {
     speech: 'Speech',
     videos: 'Videos',
   },
+  unpriced: 'Allow models of unknown price under a budget',
+  unpricedHint:
+    'Where a hard budget in dollars holds, for the group or for one of its keys. What such models cost is not counted; otherwise they are refused until settings.prices has their price.',
   capture: 'Keep headers and bodies',
   captureHint: (kilobytes: string, days: string) =>
     `What the keys of this group send and get is kept on this machine in the ledger, up to ${kilobytes} kB of each body, for ${days} days. It may be personal.`,

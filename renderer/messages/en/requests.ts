@@ -128,6 +128,8 @@ export const requests = {
     request_timeout: 'It was sent too slowly.',
     rate_limit_exceeded: 'A limit of its key or group is reached, or its program repeats itself.',
     insufficient_quota: 'A budget of its key or group is spent.',
+    price_unknown:
+      'A hard budget in dollars holds, and the price of this model is not known. Set it in settings.prices.',
     slow_down: 'Too many requests ran at the same time. Settings say how many may.',
     no_healthy_provider: 'No provider of this model can be asked now.',
     upstream_unreachable: 'The provider could not be reached.',

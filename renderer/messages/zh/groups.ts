@@ -80,6 +80,9 @@ export const groups: typeof english.groups = {
     speech: '语音',
     videos: '视频',
   },
+  unpriced: '有预算时也允许价格未知的模型',
+  unpricedHint:
+    '适用于分组或其密钥设有美元硬性预算的情况。这类模型的费用不会计入；否则会拒绝它们，直到 settings.prices 中有其价格。',
   capture: '保存标头与正文',
   captureHint: (kilobytes, days) =>
     `此分组的密钥发送和收到的内容会保存在本机的账本中，每个正文最多 ${kilobytes} kB，保留 ${days} 天。其中可能有个人信息。`,

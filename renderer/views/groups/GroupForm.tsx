@@ -23,6 +23,7 @@ import { ModelPreview } from './ModelPreview.tsx';
 import { differenceOf, type ModelDifference } from './model-difference.ts';
 import { PolicyFields } from './PolicyFields.tsx';
 import { ProviderOrder } from './ProviderOrder.tsx';
+import { UnpricedField } from './UnpricedField.tsx';
 
 /** Long enough that not every letter is a question. */
 const typingPauseMs = 150;
@@ -84,6 +85,9 @@ export function GroupForm({ group }: { group: GroupView }) {
             <LimitFields hint={limitNames.groupHint} limits={draft.limits} onChange={(limits) => change({ limits })}>
               <LimitMeters meters={group.limitUse} />
             </LimitFields>
+          </Lockable>
+          <Lockable lock={lockOf('unpriced')}>
+            <UnpricedField draft={draft} change={change} />
           </Lockable>
           <Lockable lock={lockOf('capture')}>
             <CaptureField draft={draft} change={change} />

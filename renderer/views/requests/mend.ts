@@ -35,6 +35,7 @@ export function mendOf(request: Failed, keyHasLimits: boolean): Mend | null {
   switch (errorCode) {
     case 'model_not_found':
     case 'model_missing':
+    case 'price_unknown':
       return { kind: 'groups', href: group };
     case 'rate_limit_exceeded':
     case 'insufficient_quota':

@@ -23,10 +23,13 @@ const looked = [
   'max_completion_tokens',
   'max_output_tokens',
   'max_tokens',
+  'best_of',
   'logprobs',
   'echo',
   'suffix',
   'seconds',
+  'size',
+  'quality',
   'response_format',
   'prompt_cache_key',
 ] as const;

@@ -1,6 +1,6 @@
 import type { RequestView, Wire } from '../wire.ts';
 import { chatStream } from './chat-stream.ts';
-import { countOf, jsonAnswer, jsonRequest } from './formats.ts';
+import { countOf, jsonAnswer, jsonRequest, paidCountOf } from './formats.ts';
 
 /** `POST /v1/chat/completions`. */
 export const chat: Wire = {
@@ -9,6 +9,7 @@ export const chat: Wire = {
   request: {
     ...jsonRequest,
     answersAsked: (body) => countOf(body.field('n')),
+    answersPaid: (body) => paidCountOf(body.field('n')),
     isOneText: (body) => countOf(body.field('n')) === 1,
     takesBeginning: true,
   },
@@ -20,7 +21,7 @@ export const chat: Wire = {
 export const completions: Wire = {
   name: 'openai-completions',
   operation: 'completions',
-  request: { ...jsonRequest, answersAsked, isOneText },
+  request: { ...jsonRequest, answersAsked, answersPaid, isOneText },
   whole: jsonAnswer(['"choices"']),
   stream: chatStream,
 };
@@ -28,6 +29,12 @@ export const completions: Wire = {
 /** For each prompt. */
 function answersAsked(body: RequestView): number {
   return countOf(body.field('n')) * countPrompts(body.field('prompt'));
+}
+
+/** The best of `best_of` are sent. */
+function answersPaid(body: RequestView): number {
+  const perPrompt = Math.max(paidCountOf(body.field('n')), paidCountOf(body.field('best_of')));
+  return perPrompt * countPrompts(body.field('prompt'));
 }
 
 /** Several texts or several lists of tokens; one list of tokens is one prompt. */

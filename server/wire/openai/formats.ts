@@ -5,6 +5,7 @@ const mebibyte = 1024 * 1024;
 
 export const jsonRequest: RequestFormat = {
   answersAsked: () => 1,
+  answersPaid: () => 1,
   isTextAsked: () => false,
   isOneText: () => false,
   takesBeginning: false,
@@ -31,4 +32,12 @@ export const mediaAnswer: WholeFormat = {
 export function countOf(value: unknown): number {
   const count = Number(value);
   return Number.isInteger(count) && count > 0 ? count : 1;
+}
+
+/** OpenAI takes up to 128. What asks for more is refused or gets fewer, and is neither reserved nor charged beyond. */
+const mostPaidAnswers = 128;
+
+/** The same, as far as it may have to be paid for. */
+export function paidCountOf(value: unknown): number {
+  return Math.min(countOf(value), mostPaidAnswers);
 }

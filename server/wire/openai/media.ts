@@ -1,13 +1,17 @@
 /** Pictures, sound and films. */
 import type { RequestView, Wire } from '../wire.ts';
-import { countOf, jsonAnswer, jsonRequest, longList, mediaAnswer } from './formats.ts';
+import { countOf, jsonAnswer, jsonRequest, longList, mediaAnswer, paidCountOf } from './formats.ts';
 import { imageStream, speechStream, transcriptStream } from './typed-stream.ts';
 
 /** `POST /v1/images/…`. */
 export const images: Wire = {
   name: 'openai-images',
   operation: 'images',
-  request: { ...jsonRequest, answersAsked: (body) => countOf(body.field('n')) },
+  request: {
+    ...jsonRequest,
+    answersAsked: (body) => countOf(body.field('n')),
+    answersPaid: (body) => paidCountOf(body.field('n')),
+  },
   whole: jsonAnswer(['"b64_json"', '"url"'], longList),
   stream: imageStream,
 };

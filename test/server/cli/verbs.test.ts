@@ -400,6 +400,7 @@ test.each([
   [['usage', '--by', 'mood'], 'Allowed choices'],
   [['key', 'create', '--limit', 'requests=0'], 'Write limits such as'],
   [['key', 'create', '--limit', 'requests=5/day'], 'Write limits such as'],
+  [['group', 'put', 'team', '--unpriced', 'maybe'], 'refuse, allow'],
   [['group', 'put', 'team', '--limit', 'usd=5'], 'Write limits such as'],
   [['key', 'limit', 'k1', 'nonsense'], 'Write limits such as'],
   [['log', '--limit', '0'], 'from 1 to 1000'],

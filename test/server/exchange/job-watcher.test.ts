@@ -18,7 +18,7 @@ function watched(
 ) {
   const match = findRoute(method, path);
   const { status = 200, store = true, type = 'application/json' } = more;
-  const watch = jobWatcher(jobs, { match, store, owner });
+  const watch = jobWatcher(jobs, { match, store, owner, made() {}, deleted() {} });
   watch?.begin(status, type, {});
   const bytes = Buffer.from(reply);
   const bounds = [...oddCuts(bytes.length), bytes.length];
@@ -80,7 +80,13 @@ test('a deleted job is forgotten, one that could not be deleted is not', () => {
 
 test('a job is forgotten with an answer that has no body', () => {
   watched('POST', '/videos', '{"id":"video_10"}', 'video_10');
-  const watch = jobWatcher(jobs, { match: findRoute('DELETE', '/videos/video_10'), store: true, owner });
+  const watch = jobWatcher(jobs, {
+    match: findRoute('DELETE', '/videos/video_10'),
+    store: true,
+    owner,
+    made() {},
+    deleted() {},
+  });
   watch?.begin(204, '', {});
   expect(jobs.find('video', 'video_10', 'default')).toBeUndefined();
 });

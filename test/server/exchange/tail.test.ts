@@ -20,6 +20,22 @@ test('keeps the end of what was pushed: 8 kB at least, 16 kB at most, all of wha
   );
 });
 
+test('keeps the first 4 kB of what is longer than the end', () => {
+  const sizes = fc.array(fc.oneof(fc.nat(300), fc.nat(9_000), fc.nat(40_000)), { maxLength: 30 });
+  fc.assert(
+    fc.property(sizes, (lengths) => {
+      const tail = new Tail();
+      let next = 0;
+      const chunks = lengths.map((length) => Buffer.from(Array.from({ length }, () => next++ % 251)));
+      for (const chunk of chunks) tail.push(chunk);
+      const all = Buffer.concat(chunks);
+      const expected = all.length > tail.bytes.length ? all.subarray(0, 4_096) : Buffer.alloc(0);
+      expect(tail.head.equals(expected)).toBe(true);
+    }),
+    { numRuns: 300 },
+  );
+});
+
 test('does not change with a chunk that is used again', () => {
   const tail = new Tail();
   const chunk = Buffer.from('abc');

@@ -135,12 +135,14 @@ test('a stream that breaks before its usage is estimated, one that breaks after 
   }
 });
 
-test('what only tells how much something would be costs nothing, and what is begun is not known yet', async () => {
+test('what only tells how much something would be costs nothing, and what is begun costs when it has ended', async () => {
   const body = JSON.stringify({ model: 'gpt-x', input: question });
   upstream.answer((_request, response) => json(response, { object: 'response.input_tokens', input_tokens: 9 }));
   expect(await recordOf('/responses/input_tokens', body)).toMatchObject({ usage: null, costUsd: 0 });
   upstream.answer((_request, response) => json(response, { id: 'resp_1', status: 'queued', output: [], usage: null }));
-  expect(await recordOf('/responses', body)).toMatchObject({ usage: null, usageCertainty: 'none', costUsd: null });
+  expect(await recordOf('/responses', body)).toMatchObject({ usage: null, usageCertainty: 'none', costUsd: 0 });
+  const unstored = JSON.stringify({ model: 'gpt-x', input: question, store: false });
+  expect(await recordOf('/responses', unstored)).toMatchObject({ usage: null, usageCertainty: 'none', costUsd: null });
 });
 
 test('pictures that are asked for are counted where the reply says nothing', async () => {
@@ -148,6 +150,30 @@ test('pictures that are asked for are counted where the reply says nothing', asy
   const record = await recordOf('/images/generations', '{"model":"gpt-x","n":2}');
   expect(record).toMatchObject({ usage: { images: 2 }, usageCertainty: 'estimated' });
   expect((await recordOf('/images/generations', '{"model":"gpt-x","n":"many"}')).usage).toBeNull();
+});
+
+test('a number of pictures that nobody makes does not spoil the sums', async () => {
+  upstream.answer((_request, response) => json(response, { data: [{ url: 'x' }] }));
+  const body = '{"model":"gpt-x","n":1e300}';
+  expect(await recordOf('/images/generations', body)).toMatchObject({ usage: { images: 1 } });
+  upstream.answer((_request, response) => json(response, { data: [{ b64_json: 'x'.repeat(30_000) }] }));
+  expect(await recordOf('/images/generations', body)).toMatchObject({ usage: { images: 128 } });
+});
+
+test('counts that cannot be true are estimated, and those of a client in its metadata are not its bill', async () => {
+  const message = { role: 'assistant', content: 'To tell the weather by the sound of the gulls.' };
+  const choices = [{ index: 0, message, finish_reason: 'stop' }];
+  const estimated = { inputTokens: prompt, outputTokens: estimateTokens(message.content) };
+  const plain = JSON.stringify({ ...JSON.parse(ask), stream: false });
+  for (const prompt_tokens of [1e300, -5, 4_000_000_000]) {
+    const usage = { prompt_tokens, completion_tokens: prompt_tokens };
+    upstream.answer((_request, response) => json(response, { choices, usage }));
+    const record = await recordOf('/chat/completions', plain);
+    expect(record).toMatchObject({ usage: estimated, usageCertainty: 'estimated' });
+  }
+  const metadata = { usage: { prompt_tokens: 0, completion_tokens: 0 } };
+  upstream.answer((_request, response) => json(response, { choices, usage: chatUsage, metadata }));
+  expect(await recordOf('/chat/completions', plain)).toMatchObject({ usage: { inputTokens: 19 } });
 });
 
 test('a client’s own count of its retries is noted', async () => {

@@ -385,7 +385,7 @@ describe('GET /v1/usage', () => {
       key: { requestsPerMinute: 10, budgets: [{ unit: 'usd', amount: 5, per: 'month' }] },
       group: { concurrent: 4 },
     });
-    await statuses(3, () => ask(gateway));
+    for (let count = 0; count < 3; count++) await statusOf(ask(gateway));
     await statusOf(ask(gateway, {}, 'second'));
     const response = await gateway.fetch('/usage');
     expect(response.headers.get('x-sluice-request-id')).toMatch(/^req_/);

@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { type Database, openDatabase } from '../../../server/database/database.ts';
 import { createJobStore, type Job, type JobStore } from '../../../server/jobs/job-store.ts';
-import { silent, temporaryFolder } from '../ledger/records.ts';
+import { createLedger } from '../../../server/ledger/ledger.ts';
+import { finishedRow, silent, temporaryFolder } from '../ledger/records.ts';
 
 let folder: string;
 let database: Database;
@@ -172,4 +173,25 @@ test('asking for a job again and again writes nothing until a day has passed', (
   for (let index = 0; index < 100; index += 1) store.find('video', 'video_1', 'default');
   store.flush();
   expect(write).not.toHaveBeenCalled();
+});
+
+test('a job that owes is settled once, and owes again after a restart unless the ledger has noted what it used', () => {
+  const owed = { usage: { inputTokens: 7 }, costUsd: 0.5 };
+  store.remember(job('resp_1', { kind: 'response', owed }));
+  store.remember(job('resp_2', { kind: 'response' }));
+  expect(store.owing().map(({ id }) => id)).toEqual(['resp_1']);
+  const { kind, id, groupId } = job('resp_1', { kind: 'response' });
+  expect(store.settle({ kind, id, groupId })?.owed).toEqual(owed);
+  expect(store.settle({ kind, id, groupId })).toBeUndefined();
+  expect(store.find(kind, id, groupId)).not.toHaveProperty('owed');
+  expect(store.owing()).toEqual([]);
+  restart();
+  expect(store.owing()).toMatchObject([{ id: 'resp_1', owed }]);
+  const ledger = createLedger({ database, log: silent });
+  store.settle({ kind, id, groupId });
+  ledger.finished(finishedRow('req_1'), { kind, groupId, id });
+  ledger.close();
+  restart();
+  expect(store.owing()).toEqual([]);
+  expect(store.settle({ kind, id, groupId })).toBeUndefined();
 });

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type Database, openDatabase } from '../../../server/database/database.ts';
 import { createLedger, type Ledger } from '../../../server/ledger/ledger.ts';
+import { attemptRecord } from '../../support/attempt-record.ts';
 import { finishedRow, noon, rescuedRow, silent } from './records.ts';
 
 let database: Database;
@@ -122,10 +123,17 @@ test('a summary adds up requests, errors, amounts and the costs that are known',
 });
 
 test('a request that can cost nothing does not count as unpriced', async () => {
-  ledger.finished(finishedRow('req_1', { method: 'GET', capability: 'videos', costUsd: null }));
+  ledger.finished(finishedRow('req_1', { method: 'GET', capability: 'videos', usage: null, costUsd: null }));
   ledger.finished(finishedRow('req_2', { capability: null, costUsd: null }));
   ledger.finished(finishedRow('req_3', { provider: null, outcome: 'error', usage: null, costUsd: null }));
   expect(await ledger.summarizeUsage({ by: 'day' })).toMatchObject([{ requests: 3, unpricedRequests: 0 }]);
+});
+
+test('a job of unknown price counts as unpriced where its usage is booked, and a cost that is known in part as well', async () => {
+  ledger.finished(finishedRow('req_1', { method: 'GET', capability: 'responses', costUsd: null }));
+  const attempts = [attemptRecord({ usage: { inputTokens: 1 }, costUsd: null }), attemptRecord({ costUsd: 3 })];
+  ledger.finished(finishedRow('req_2', { attempts, costUsd: 3 }));
+  expect(await ledger.summarizeUsage({ by: 'day' })).toMatchObject([{ costUsd: 3, unpricedRequests: 2 }]);
 });
 
 test('a summary is by key, group, model as served else as asked, or provider, the most expensive first', async () => {

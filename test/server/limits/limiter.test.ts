@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type Budget, limitsSchema } from '../../../server/contract/config.ts';
 import { GatewayError } from '../../../server/contract/errors.ts';
 import type { Limited } from '../../../server/contract/limits.ts';
+import type { Amounts } from '../../../server/ledger/usage-history.ts';
 import { fakeLimiter } from './fake-limiter.ts';
 
 const zone = process.env.TZ;
@@ -17,6 +18,7 @@ afterEach(() => {
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
 const none = { usd: 0, tokens: 0 };
+const exactly = (amounts: Amounts) => ({ likely: amounts, most: amounts });
 const cent = { usd: 0.01, tokens: 10 };
 
 function limited(limits: object, scope: 'key' | 'group' = 'key'): Limited {
@@ -34,7 +36,7 @@ let count = 0;
 function passes(fake: Fake, party: Limited, used = cent): boolean {
   const id = `r${count++}`;
   try {
-    fake.limiter.admit(id, [party], none);
+    fake.limiter.admit(id, [party], exactly(none));
   } catch (error) {
     if (error instanceof GatewayError) return false;
     throw error;
@@ -45,7 +47,7 @@ function passes(fake: Fake, party: Limited, used = cent): boolean {
 
 function refusalOf(fake: Fake, parties: Limited[]): GatewayError {
   try {
-    fake.limiter.admit(`r${count++}`, parties, none);
+    fake.limiter.admit(`r${count++}`, parties, exactly(none));
   } catch (error) {
     if (error instanceof GatewayError) return error;
   }
@@ -64,7 +66,7 @@ test('what nobody knows the cost of is told beside a budget in money, over a res
     ],
   });
   const unpriced = () => fake.limiter.meters(party).map((meter) => [meter.used, meter.unpriced]);
-  fake.limiter.admit('unknown', [party], none);
+  fake.limiter.admit('unknown', [party], exactly(none));
   fake.finish('unknown', { usd: 0, tokens: 10 }, { costUsd: null });
   expect(passes(fake, party)).toBe(true);
   const told = [
@@ -123,7 +125,7 @@ describe('a budget of a day', () => {
   test('counts a request for the day that it began in', () => {
     const fake = fakeLimiter(Date.parse('2026-11-20T22:59:59Z'));
     const party = budget(0.02, 'day');
-    fake.limiter.admit('long', [party], none);
+    fake.limiter.admit('long', [party], exactly(none));
     const startedAt = fake.clock.wallMs;
     fake.pass(hourMs);
     expect(passes(fake, party)).toBe(true);
@@ -231,7 +233,7 @@ describe('a budget', () => {
         const [used, estimate] = [random() ** 3 * 2, random() ** 3];
         const id = `p${run}-${step}`;
         try {
-          fake.limiter.admit(id, [party], { usd: estimate, tokens: 0 });
+          fake.limiter.admit(id, [party], exactly({ usd: estimate, tokens: 0 }));
         } catch {
           continue;
         }
@@ -241,6 +243,52 @@ describe('a budget', () => {
       for (const { used } of flying.values()) sum += used;
       expect(sum).toBeLessThanOrEqual(amount + slack + 1e-9);
     }
+  });
+});
+
+describe('what runs', () => {
+  const guess = { likely: { usd: 0.1, tokens: 100 }, most: { usd: 3, tokens: 3_000 } };
+
+  test('holds the most that it can cost of a hard budget alone; elsewhere, and where it is shown, what is likely', () => {
+    const fake = fakeLimiter();
+    const hard = budget(5, 'day');
+    const soft = { ...budget(5, 'day', { hard: false }), scope: 'group', id: 'g' } as const;
+    const rated = { ...limited({ tokensPerMinute: 1_000 }), id: 'other' };
+    for (const id of ['a', 'b']) fake.limiter.admit(id, [hard, soft, rated], guess);
+    expect(fake.limiter.meters(hard)).toMatchObject([{ used: 0.2 }]);
+    expect(fake.limiter.meters(rated)).toMatchObject([{ used: 200 }]);
+    expect(() => fake.limiter.admit('c', [soft, rated], guess)).not.toThrow();
+    expect(refusalOf(fake, [hard])).toMatchObject({ code: 'request_limit_reached', retryAfterSeconds: 1 });
+  });
+
+  test('is waited for where it may need what is left, which is not said to be spent', () => {
+    const fake = fakeLimiter();
+    const hard = budget(2, 'day');
+    fake.limiter.admit('a', [hard], guess);
+    const { message } = refusalOf(fake, [hard]);
+    expect(message).toMatch(
+      /^What is left of the budget of key "k" \(\$2 a day\) may be needed by the requests that run/,
+    );
+    fake.finish('a', { usd: 0.5, tokens: 0 });
+    fake.limiter.admit('b', [hard], guess);
+    fake.finish('b', { usd: 2.5, tokens: 0 });
+    expect(refusalOf(fake, [hard])).toMatchObject({ code: 'budget_spent', retryAfterSeconds: null });
+  });
+
+  test('may cost more than the whole budget, if nothing else runs', () => {
+    const fake = fakeLimiter();
+    const hard = budget(1, 'day');
+    expect(() => fake.limiter.admit('a', [hard], guess)).not.toThrow();
+  });
+
+  test('holds of key and group while a job goes on after its request, also before they are first used', () => {
+    const fake = fakeLimiter();
+    const parties = [budget(5, 'day'), { ...budget(9, 'day'), scope: 'group', id: 'g' } as const];
+    const owner = { keyId: 'k', groupId: 'g' };
+    fake.limiter.hold('job', owner, { usd: 9, tokens: 0 });
+    for (const party of parties) expect(refusalOf(fake, [party])).toMatchObject({ retryAfterSeconds: 1 });
+    fake.limiter.release('job', owner);
+    expect(() => fake.limiter.admit('a', parties, exactly(none))).not.toThrow();
   });
 });
 
@@ -260,11 +308,11 @@ describe('a limit by the minute', () => {
   test('takes the place of the estimate by what was used, and lets no request in that is over it', () => {
     const fake = fakeLimiter();
     const party = limited({ tokensPerMinute: 1_000 });
-    fake.limiter.admit('a', [party], { usd: 0, tokens: 990 });
+    fake.limiter.admit('a', [party], exactly({ usd: 0, tokens: 990 }));
     expect(fake.limiter.meters(party)).toMatchObject([{ used: 990 }]);
     fake.finish('a', { usd: 0, tokens: 100 });
     expect(fake.limiter.meters(party)).toMatchObject([{ used: 100 }]);
-    fake.limiter.admit('b', [party], { usd: 0, tokens: 10 });
+    fake.limiter.admit('b', [party], exactly({ usd: 0, tokens: 10 }));
     fake.pass(70_000);
     fake.finish('b', { usd: 0, tokens: 5_000 });
     expect(refusalOf(fake, [party])).toMatchObject({ code: 'token_limit_reached', retryAfterSeconds: 61 });
@@ -274,7 +322,7 @@ describe('a limit by the minute', () => {
     const fake = fakeLimiter();
     const key = limited({ requestsPerMinute: 9, tokensPerMinute: 99, concurrent: 9 });
     const group = limited({ concurrent: 1 }, 'group');
-    fake.limiter.admit('a', [key, group], { usd: 0, tokens: 5 });
+    fake.limiter.admit('a', [key, group], exactly({ usd: 0, tokens: 5 }));
     const before = fake.limiter.meters(key);
     expect(refusalOf(fake, [key, group]).message).toMatch(
       /^Rate limit reached for group "g": 1 at the same time, 1 run now\./,
@@ -286,7 +334,7 @@ describe('a limit by the minute', () => {
     const fake = fakeLimiter();
     const party = limited({ concurrent: 3, tokensPerMinute: 100, budgets: [{ unit: 'usd', amount: 1, per: 'day' }] });
     for (const outcome of ['ok', 'error', 'client-gone', 'stream-broken'] as const) {
-      fake.limiter.admit(outcome, [party], { usd: 0.5, tokens: 50 });
+      fake.limiter.admit(outcome, [party], exactly({ usd: 0.5, tokens: 50 }));
       fake.finish(outcome, none, { outcome, usage: null, costUsd: null });
     }
     expect(fake.limiter.meters(party).map(({ used }) => used)).toEqual([0, 0, 0]);

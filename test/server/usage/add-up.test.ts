@@ -27,8 +27,8 @@ test.each<[string, Accounting[], Accounting['usageCertainty'], number | null]>([
   ['failed ones do not count', [failed, part('reported', 1, 1)], 'reported', 1],
   ['an estimate makes an estimate', [part('estimated', 1, 1), part('reported', 1, 1)], 'estimated', 2],
   ['a part makes a part', [part('partial', 1, 1), part('reported', 1, 1)], 'partial', 2],
-  ['what may have cost something unknown makes a part', [part('none', null), part('reported', 1, 1)], 'partial', null],
-  ['an unknown price makes the sum unknown', [part('reported', null, 1), part('reported', 1, 1)], 'reported', null],
+  ['what may have cost something unknown makes a part', [part('none', null), part('reported', 1, 1)], 'partial', 1],
+  ['an unknown price leaves what is known', [part('reported', null, 1), part('reported', 3, 1)], 'reported', 3],
   ['nothing known', [part('none', null), failed], 'none', null],
 ])('%s', (_, parts, usageCertainty, costUsd) => {
   expect(addUp(parts)).toMatchObject({ usageCertainty, costUsd });

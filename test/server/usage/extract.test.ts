@@ -11,7 +11,7 @@ function extract(capability: Capability, reply: unknown, contentType = json, hin
   const text = typeof reply === 'string' ? reply : JSON.stringify(reply);
   return extractUsage(capability, Buffer.from(text), contentType, hints);
 }
-const none = { usage: null, certainty: 'none' };
+const none = { usage: null, certainty: 'none', status: null };
 
 describe('usage as each route reports it', () => {
   const chatUsage = {
@@ -162,25 +162,25 @@ describe('usage as each route reports it', () => {
       { inputTokens: 130, cachedInputTokens: 100, cacheWriteTokens: 20, outputTokens: 6, reasoningTokens: 2 },
     ],
   ])('%s', (_, capability, reply, contentType, expected) => {
-    expect(extract(capability, reply, contentType)).toEqual({ usage: expected, certainty: 'reported' });
+    expect(extract(capability, reply, contentType)).toMatchObject({ usage: expected, certainty: 'reported' });
   });
 });
 
 test('what the request says is an estimate where the reply says nothing', () => {
   const mp3 = 'audio/mpeg';
-  expect(extract('speech', 'ID3', mp3, { inputCharacters: 11 })).toEqual({
+  expect(extract('speech', 'ID3', mp3, { inputCharacters: 11 })).toMatchObject({
     usage: { characters: 11 },
     certainty: 'estimated',
   });
-  expect(extract('images', { data: [{ url: 'x' }] }, json, { images: 2 })).toEqual({
+  expect(extract('images', { data: [{ url: 'x' }] }, json, { images: 2 })).toMatchObject({
     usage: { images: 2 },
     certainty: 'estimated',
   });
-  expect(extract('videos', { id: 'v' }, json, { seconds: 4 })).toEqual({
+  expect(extract('videos', { id: 'v' }, json, { seconds: 4 })).toMatchObject({
     usage: { seconds: 4 },
     certainty: 'estimated',
   });
-  expect(extract('transcription', 'hello', 'text/plain', { seconds: 3 })).toEqual({
+  expect(extract('transcription', 'hello', 'text/plain', { seconds: 3 })).toMatchObject({
     usage: { seconds: 3 },
     certainty: 'estimated',
   });
@@ -193,7 +193,7 @@ test('characters and pictures of the request stand beside the tokens that are re
     outputTokens: 2,
     characters: 5,
   });
-  expect(extract('images', { usage }, json, { images: 3 })).toEqual({
+  expect(extract('images', { usage }, json, { images: 3 })).toMatchObject({
     usage: { inputTokens: 1, outputTokens: 2, images: 3 },
     certainty: 'reported',
   });
@@ -252,8 +252,97 @@ test('space, braces in strings and escapes inside the object do no harm', () => 
   expect(extract('chat', reply).usage).toEqual({ inputTokens: 3, outputTokens: 4 });
 });
 
-test.each([-1, 1.5, '5', null, true, 1e300, Number.MAX_SAFE_INTEGER + 2])('%j is no number of tokens', (value) => {
+test.each([-1, 1e300, -1e300, Number.MAX_SAFE_INTEGER + 2])('%j tokens are not believed', (value) => {
+  const told = extract('chat', { usage: { prompt_tokens: value, completion_tokens: 4 } });
+  expect(told).toMatchObject({ usage: { outputTokens: 4 }, certainty: 'estimated' });
+  expect(told.usage).not.toHaveProperty('inputTokens');
+});
+
+test.each(['5', null, true])('%j is no number of tokens', (value) => {
   expect(extract('chat', { usage: { prompt_tokens: value, completion_tokens: 4 } }).usage).toEqual({ outputTokens: 4 });
+});
+
+test('a part of a token counts as one, and is no report', () => {
+  expect(extract('chat', { usage: { prompt_tokens: 1.5, completion_tokens: 4 } })).toMatchObject({
+    usage: { inputTokens: 2, outputTokens: 4 },
+    certainty: 'estimated',
+  });
+});
+
+test('no more is believed than request and reply can stand for', () => {
+  const most = { inputTokens: 100, outputTokens: 50, seconds: 60 };
+  const chat = extract('chat', { usage: { prompt_tokens: 101, completion_tokens: 50 } }, json, { most });
+  expect(chat).toMatchObject({ usage: { outputTokens: 50 }, certainty: 'estimated' });
+  const heard = { text: 'x', usage: { type: 'duration', seconds: 1e300 } };
+  expect(extract('transcription', heard, json, { most }).usage).toBeNull();
+  const { usage } = extract('chat', {
+    usage: { prompt_tokens: 10, completion_tokens: 5, prompt_tokens_details: { cached_tokens: 1e15 } },
+  });
+  expect(usage).toEqual({ inputTokens: 10, outputTokens: 5 });
+});
+
+describe('words of a client that a reply repeats are not taken for its usage', () => {
+  const mine = { prompt_tokens: 0, completion_tokens: 0 };
+  const told = { prompt_tokens: 7, completion_tokens: 9 };
+  const expected = { inputTokens: 7, outputTokens: 9 };
+  const long = 'a'.repeat(30_000);
+  const ends = (reply: string) => ({ bytes: reply.length, head: Buffer.from(reply.slice(0, 4_096)) });
+
+  test.each([
+    ['in a short reply', { usage: told, metadata: { usage: mine } }],
+    ['in a long one', { choices: [long], usage: told, metadata: { usage: mine, more: [{ usage: mine }] } }],
+    ['in one that tells its usage first', { usage: told, choices: [long], metadata: { usage: mine } }],
+  ])('%s', (_, document) => {
+    const reply = JSON.stringify(document);
+    const tail = reply.slice(-8_192);
+    expect(extract('chat', tail, json, ends(reply)).usage).toEqual(expected);
+  });
+
+  test('where they are all that there is', () => {
+    for (const document of [{ metadata: { usage: mine } }, { choices: [long], metadata: { usage: mine } }]) {
+      const reply = JSON.stringify(document);
+      expect(extract('chat', reply.slice(-8_192), json, ends(reply))).toEqual(none);
+    }
+  });
+
+  test('in the events of a stream, whole or cut', () => {
+    const usage = { input_tokens: 7, output_tokens: 9 };
+    const response = { output: [long], usage, metadata: { usage: { input_tokens: 0, output_tokens: 0 } } };
+    const event = `data: ${JSON.stringify({ type: 'response.completed', response })}\n\n`;
+    expect(extract('responses', event, sse).usage).toEqual(expected);
+    expect(extract('responses', event.slice(-8_192), sse, ends(event)).usage).toEqual(expected);
+    const chat = `data: ${JSON.stringify({ choices: [], usage: told })}\n\ndata: ${JSON.stringify({ choices: [], metadata: { usage: mine } })}\n\n`;
+    expect(extract('chat', chat, sse).usage).toEqual(expected);
+  });
+});
+
+test('a usage or a length that stands before a long answer is read', () => {
+  const reply = JSON.stringify({
+    id: 'c',
+    usage: { prompt_tokens: 1, completion_tokens: 2 },
+    choices: ['a'.repeat(30_000)],
+  });
+  const long = { bytes: reply.length, head: Buffer.from(reply.slice(0, 4_096)) };
+  expect(extract('chat', reply.slice(-8_192), json, long)).toMatchObject({
+    usage: { inputTokens: 1, outputTokens: 2 },
+    certainty: 'reported',
+  });
+  const verbose = JSON.stringify({
+    task: 'transcribe',
+    duration: 8.47,
+    segments: [{ text: 'b'.repeat(30_000), duration: 1 }],
+  });
+  const heard = { bytes: verbose.length, head: Buffer.from(verbose.slice(0, 4_096)) };
+  expect(extract('transcription', verbose.slice(-8_192), json, heard).usage).toEqual({ seconds: 8.47 });
+});
+
+test('Moonshot’s usage with the last choice of a stream is read', () => {
+  const usage = { prompt_tokens: 19, completion_tokens: 13, total_tokens: 32 };
+  const event = { choices: [{ index: 0, delta: {}, finish_reason: 'stop', usage }] };
+  expect(extract('chat', `data: ${JSON.stringify(event)}\n\ndata: [DONE]\n\n`, sse).usage).toEqual({
+    inputTokens: 19,
+    outputTokens: 13,
+  });
 });
 
 test('wherever the tail begins, the usage at its end is found whole or not at all', () => {

@@ -24,7 +24,7 @@ describe('the built-in table', () => {
 
   test('has only prices whose unit it explains', () => {
     const explained = new Set(
-      'input cachedInput cacheWrite output audioInput audioOutput imageInput imageOutput longContextAbove longContextInput longContextCachedInput longContextCacheWrite longContextOutput second minute characters image request'.split(
+      'input cachedInput cacheWrite output audioInput audioOutput imageInput imageOutput longContextAbove longContextInput longContextCachedInput longContextCacheWrite longContextOutput second minute characters image request maxOutput'.split(
         ' ',
       ),
     );

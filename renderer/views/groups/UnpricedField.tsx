@@ -1,0 +1,16 @@
+import { Switch } from '@mantine/core';
+import { useMessages } from '../../messages/use-messages.ts';
+import type { DraftProps } from './group-draft.ts';
+
+/** Whether a hard budget in dollars lets models pass whose price is not known. */
+export function UnpricedField({ draft, change }: DraftProps) {
+  const { groups: names } = useMessages();
+  return (
+    <Switch
+      label={names.unpriced}
+      description={names.unpricedHint}
+      checked={draft.unpriced === 'allow'}
+      onChange={(event) => change({ unpriced: event.currentTarget.checked ? 'allow' : 'refuse' })}
+    />
+  );
+}

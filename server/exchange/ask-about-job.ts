@@ -1,0 +1,27 @@
+import type { Job } from '../jobs/job-store.ts';
+import { isPathSegment } from '../providers/path-segment.ts';
+import type { Snapshot } from '../routing/snapshot.ts';
+import { type GatheredReply, readReply } from '../transport/read-reply.ts';
+import type { Transport } from '../transport/transport.ts';
+
+const pathOf = { video: '/videos/', response: '/responses/' } as const;
+
+/**
+ * Asks the provider that owns a job how it is, with the credential that made it. Null where that provider cannot be asked
+ * now. Rejects with a TransportError.
+ */
+export function askAboutJob(transport: Transport, snapshot: Snapshot, job: Job): Promise<GatheredReply> | null {
+  const provider = snapshot.providers.get(job.providerId);
+  if (!provider || provider.unusable || !isPathSegment(job.upstreamId ?? job.id)) return null;
+  const credential = provider.credentials.find((one) => one.id === job.credentialId) ?? provider.credentials[0];
+  const { endpoint } = provider;
+  return readReply(transport, {
+    origin: endpoint.origin,
+    method: 'GET',
+    path: provider.dialect.address(endpoint, pathOf[job.kind] + encodeURIComponent(job.upstreamId ?? job.id), '', null),
+    headers: { accept: 'application/json', ...provider.headers, ...credential?.headers },
+    body: null,
+    timeouts: provider.timeouts,
+    proxy: provider.proxy,
+  });
+}

@@ -1,0 +1,87 @@
+/** Asks now and then for responses in the background that nobody has asked for since they ended, so that they are booked. */
+
+import type { Job, JobStore } from '../jobs/job-store.ts';
+import type { Snapshot } from '../routing/snapshot.ts';
+import type { Transport } from '../transport/transport.ts';
+import { askAboutJob } from './ask-about-job.ts';
+import { type JobBills, jobLifeMs } from './job-bills.ts';
+import { Tail } from './tail.ts';
+
+interface JobPollerPorts {
+  jobs: JobStore;
+  bills: JobBills;
+  transport: Transport;
+  snapshot(): Snapshot;
+  now?: () => number;
+}
+
+const tickMs = 60_000;
+/** The older a job, the longer between two looks at it. */
+const longestPauseMs = 15 * 60_000;
+const concurrency = 8;
+
+export class JobPoller {
+  readonly #ports: JobPollerPorts;
+  readonly #now: () => number;
+  readonly #timer = setInterval(() => void this.look(), tickMs).unref();
+  /** When each was asked for last, by id. */
+  #asked = new Map<string, number>();
+  #isLooking = false;
+
+  constructor(ports: JobPollerPorts) {
+    this.#ports = ports;
+    this.#now = ports.now ?? Date.now;
+    for (const job of this.#owing()) if (this.#isAlive(job)) ports.bills.hold(job);
+  }
+
+  /** Never rejects. */
+  async look(): Promise<void> {
+    if (this.#isLooking) return;
+    this.#isLooking = true;
+    const owing = this.#owing();
+    for (const job of owing) if (!this.#isAlive(job)) this.#ports.bills.release(job);
+    const due = owing.filter((job) => this.#isAlive(job) && this.#isDue(job));
+    this.#asked = new Map(owing.flatMap(({ id }) => [[id, this.#asked.get(id) ?? 0] as const]));
+    for (let start = 0; start < due.length; start += concurrency) {
+      await Promise.all(due.slice(start, start + concurrency).map((job) => this.#ask(job)));
+    }
+    this.#isLooking = false;
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+  }
+
+  /** None while the database cannot be read. */
+  #owing(): Job[] {
+    try {
+      return this.#ports.jobs.owing();
+    } catch {
+      return [];
+    }
+  }
+
+  #isAlive({ createdAt }: Job): boolean {
+    return this.#now() - createdAt < jobLifeMs;
+  }
+
+  #isDue({ id, createdAt }: Job): boolean {
+    const now = this.#now();
+    const pauseMs = Math.min(longestPauseMs, Math.max(tickMs, (now - createdAt) / 4));
+    return now - Math.max(createdAt, this.#asked.get(id) ?? 0) >= pauseMs;
+  }
+
+  async #ask(job: Job): Promise<void> {
+    const { transport, snapshot, bills } = this.#ports;
+    this.#asked.set(job.id, this.#now());
+    try {
+      const reply = await askAboutJob(transport, snapshot(), job);
+      if (reply?.status !== 200) return;
+      const tail = new Tail();
+      tail.push(reply.body);
+      bills.book(job, { tail, contentType: 'application/json' }, null);
+    } catch {
+      // Asked again later.
+    }
+  }
+}

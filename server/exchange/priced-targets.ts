@@ -1,0 +1,40 @@
+import { GatewayError } from '../contract/errors.ts';
+import type { PriceTable } from '../usage/price-table.ts';
+import { costOf, hasHardDollarBudget, type LimitedCall, worstUsageAt } from './hold-to-limits.ts';
+import { isPaid } from './likely-usage.ts';
+import type { CallPlan } from './plan.ts';
+
+/**
+ * The plan without the targets whose price is not known, where a hard budget in dollars has to hold: what they cost would
+ * not count. Throws a GatewayError if no target is left. A group may allow them.
+ */
+export function pricedTargets(prices: PriceTable, call: Omit<LimitedCall, 'requestId'>): CallPlan {
+  const { group, route, body, plan } = call;
+  if (group.unpriced === 'allow' || !isPaid(route) || !hasHardDollarBudget(call)) return plan;
+  const targets = plan.targets.filter(
+    (target) => costOf(prices, target, plan, worstUsageAt(prices, target, { route, body, plan })) !== null,
+  );
+  if (targets.length === plan.targets.length) return plan;
+  if (targets.length === 0) throw unpriced(call);
+  return { ...plan, targets };
+}
+
+function unpriced({ key, group, plan }: Omit<LimitedCall, 'requestId'>): GatewayError {
+  const [target] = plan.targets;
+  const name = target?.model ?? plan.model;
+  const owner = key.limited?.limits.budgets.some(({ unit, hard }) => hard && unit === 'usd')
+    ? `key "${key.name}"`
+    : `group "${group.limited?.name ?? group.id}"`;
+  const what =
+    name === null
+      ? 'a request that names no model'
+      : `model "${name.slice(0, 200)}"${target ? ` of provider "${target.provider.id}"` : ''}`;
+  const entry = `${target?.provider.id ?? 'provider'}/${name?.slice(0, 200) ?? 'model'}`;
+  return new GatewayError(
+    'price_unknown',
+    `The price of ${what} is not known, so the budget of ${owner} cannot hold it. Set it in settings.prices, such as ` +
+      `{"${entry}": {"input": 1, "output": 2}} in US dollars for 1,000,000 tokens ({"request": 0}: free of charge), ` +
+      `or set "unpriced" of group "${group.id}" to "allow".`,
+    { param: 'model' },
+  );
+}

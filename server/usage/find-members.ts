@@ -1,0 +1,94 @@
+/**
+ * Where members of a name stand in a piece of JSON, and how deep: one pass over its bytes, without parsing them, for
+ * replies of which only the beginning and the end are kept. Pure.
+ */
+
+export interface Member {
+  /** 1: a member of the document itself. */
+  level: number;
+  start: number;
+  /** One past its value, if that is an object that ends within the piece; else null. */
+  end: number | null;
+}
+
+const openBrace = 0x7b;
+const closeBrace = 0x7d;
+const openBracket = 0x5b;
+const closeBracket = 0x5d;
+const quote = 0x22;
+const backslash = 0x5c;
+const colon = 0x3a;
+
+/** In the beginning of a document. */
+export function membersOfBeginning(bytes: Buffer, name: string): Member[] {
+  const start = bytes.indexOf(openBrace);
+  return start === -1 ? [] : walk(bytes, name, start).members;
+}
+
+/**
+ * In the end of a document that is complete, wherever it was cut. The first place that can only be a key shows what is
+ * inside of a string and what is not: in JSON, a quote inside of a string has a backslash before it.
+ */
+export function membersOfEnd(bytes: Buffer, name: string): Member[] {
+  const key = `"${name}"`;
+  let at = bytes.indexOf(key);
+  while (at !== -1 && bytes[skipSpace(bytes, at + key.length)] !== colon) at = bytes.indexOf(key, at + 1);
+  if (at === -1) return [];
+  const { members, depth } = walk(bytes, name, at);
+  // The end of the document is at depth 0, whatever depth the walk began at.
+  return members.map((member) => ({ ...member, level: member.level - depth }));
+}
+
+interface Walk {
+  members: Member[];
+  /** At the end, beside that at the beginning. */
+  depth: number;
+}
+
+function walk(bytes: Buffer, name: string, from: number): Walk {
+  const key = `"${name}"`;
+  const members: Member[] = [];
+  /** Those whose value has begun. */
+  const open: Member[] = [];
+  let depth = 0;
+  for (let at = from; at < bytes.length; at += 1) {
+    const byte = bytes[at];
+    if (byte === openBrace || byte === openBracket) depth += 1;
+    else if (byte === closeBrace || byte === closeBracket) {
+      depth -= 1;
+      if (open.at(-1)?.level === depth) (open.pop() as Member).end = at + 1;
+    } else if (byte === quote) {
+      const end = endOfString(bytes, at);
+      const start =
+        end - at === key.length && bytes.toString('latin1', at, end) === key ? startOfValue(bytes, end) : -1;
+      if (start !== -1) {
+        const member: Member = { level: depth, start, end: null };
+        members.push(member);
+        if (bytes[start] === openBrace) open.push(member);
+      }
+      at = end - 1;
+    }
+  }
+  return { members, depth };
+}
+
+/** One past its closing quote, or past the last byte. */
+function endOfString(bytes: Buffer, start: number): number {
+  for (let at = start + 1; at < bytes.length; at += 1) {
+    if (bytes[at] === backslash) at += 1;
+    else if (bytes[at] === quote) return at + 1;
+  }
+  return bytes.length;
+}
+
+/** -1 if the string before it is no key. */
+function startOfValue(bytes: Buffer, afterKey: number): number {
+  const at = skipSpace(bytes, afterKey);
+  return bytes[at] === colon ? skipSpace(bytes, at + 1) : -1;
+}
+
+function skipSpace(bytes: Buffer, from: number): number {
+  let at = from;
+  while (bytes[at] === 0x20 || bytes[at] === 0x0a || bytes[at] === 0x0d || bytes[at] === 0x09) at += 1;
+  return at;
+}

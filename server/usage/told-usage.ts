@@ -1,0 +1,153 @@
+/**
+ * What a reply says of its own usage, at the places where its API says it, and nowhere else: clients may have words of
+ * their own repeated in a reply, such as `metadata`. Pure.
+ */
+import type { Capability } from '../contract/capability.ts';
+import { isObject } from '../contract/is-object.ts';
+import type { Usage } from '../contract/ledger.ts';
+import { membersOfBeginning, membersOfEnd } from './find-members.ts';
+import { duration, toUsage } from './usage-shapes.ts';
+
+/** What is kept of a reply: all of a short one, the beginning and the end of a long one. */
+export interface KeptReply {
+  tail: Buffer;
+  /** Of one that `tail` is not all of. */
+  head: Buffer;
+  isWhole: boolean;
+  isStream: boolean;
+}
+
+interface Told {
+  usage: Usage | null;
+  /** Of a response object; null where it has none. */
+  status: string | null;
+  /** Pictures that stand in the reply; null where they cannot be counted. */
+  images: number | null;
+}
+
+const nothing: Told = { usage: null, status: null, images: null };
+
+export function readTold(capability: Capability, reply: KeptReply): Told {
+  if (reply.isStream) return fromStream(capability, reply.tail);
+  const isDocument =
+    reply.isWhole && /^\s*\{/.test(reply.tail.toString('latin1', 0, 64).replace('\u00ef\u00bb\u00bf', ''));
+  return isDocument ? fromDocument(capability, reply.tail) : fromEnds(capability, reply);
+}
+
+/** Of services that tell no `usage`, the member of the reply that is the length of what was heard or made. */
+const lengthNames: Partial<Record<Capability, 'duration' | 'seconds'>> = {
+  transcription: 'duration',
+  translation: 'duration',
+  videos: 'seconds',
+};
+
+function fromDocument(capability: Capability, bytes: Buffer): Told {
+  const document = parse(bytes.toString('utf8').trim());
+  if (!isObject(document)) return nothing;
+  const length = lengthNames[capability];
+  const { usage, status, data } = document;
+  return {
+    usage: toUsage(usage) ?? ofLength(length && document[length]),
+    status: typeof status === 'string' ? status : null,
+    images: capability === 'images' && Array.isArray(data) ? data.length : null,
+  };
+}
+
+function ofLength(value: unknown): Usage | null {
+  const seconds = duration(value);
+  return seconds === undefined ? null : { seconds };
+}
+
+/** The end first, where nearly all services tell it. */
+function fromEnds(capability: Capability, { tail, head }: KeptReply): Told {
+  const status = capability === 'responses' ? scalarIn(head, 'status', 'beginning') : null;
+  const usage = usageIn(tail, membersOfEnd(tail, 'usage'), 1) ?? usageIn(head, membersOfBeginning(head, 'usage'), 1);
+  const length = lengthNames[capability];
+  if (usage !== null || !length) return { usage, status, images: null };
+  const told = scalarIn(head, length, 'beginning') ?? scalarIn(tail, length, 'end');
+  return { usage: ofLength(told), status, images: null };
+}
+
+function usageIn(bytes: Buffer, members: ReturnType<typeof membersOfEnd>, level: number): Usage | null {
+  for (const member of members.reverse()) {
+    const isTold = member.level === level && member.end !== null;
+    const usage = isTold ? toUsage(parse(bytes.toString('utf8', member.start, member.end ?? 0))) : null;
+    if (usage !== null) return usage;
+  }
+  return null;
+}
+
+const scalar = /^(?:"([\w.-]{1,40})"|(\d{1,20}(?:\.\d{1,20})?))(?=[\s,}])/;
+
+function scalarIn(bytes: Buffer, name: string, end: 'beginning' | 'end'): string | null {
+  const members = end === 'beginning' ? membersOfBeginning(bytes, name) : membersOfEnd(bytes, name);
+  const member = members.findLast(({ level }) => level === 1);
+  const found = member && scalar.exec(bytes.toString('latin1', member.start, member.start + 64));
+  return found?.[1] ?? found?.[2] ?? null;
+}
+
+/** Of rubbish, so many lines are tried. */
+const mostFaults = 8;
+const usageKey = '"usage"';
+
+/** The last event that tells of a usage. */
+function fromStream(capability: Capability, tail: Buffer): Told {
+  let faults = 0;
+  let at = tail.lastIndexOf(usageKey);
+  while (at !== -1 && faults < mostFaults) {
+    const start = startOfLine(tail, at);
+    const line = tail.subarray(start, endOfLine(tail, at));
+    const told = fromLine(capability, line, start === 0);
+    if (told === null) faults += 1;
+    else if (told.usage !== null) return told;
+    at = start === 0 ? -1 : tail.lastIndexOf(usageKey, start - 1);
+  }
+  return nothing;
+}
+
+/** Null where it is no event. The first line may be the end of one. */
+function fromLine(capability: Capability, line: Buffer, mayBeCut: boolean): Told | null {
+  const isEvent = line.toString('latin1', 0, eventMark.length) === eventMark;
+  if (!isEvent) {
+    const level = capability === 'responses' ? 2 : 1;
+    return mayBeCut ? { ...nothing, usage: usageIn(line, membersOfEnd(line, 'usage'), level) } : null;
+  }
+  const event = parse(line.toString('utf8', eventMark.length));
+  if (!isObject(event)) return null;
+  if (capability !== 'responses') return { ...nothing, usage: usageOfEvent(event) };
+  const response = isObject(event.response) ? event.response : {};
+  const { usage, status } = response;
+  return { ...nothing, usage: toUsage(usage), status: typeof status === 'string' ? status : null };
+}
+
+const eventMark = 'data:';
+
+/** At the top; Groq's in a member of its own, Moonshot's with the last choice. */
+function usageOfEvent({ usage, x_groq: groq, choices }: Record<string, unknown>): Usage | null {
+  const told = toUsage(usage) ?? (isObject(groq) ? toUsage(groq.usage) : null);
+  if (told !== null || !Array.isArray(choices)) return told;
+  const last: unknown = choices.at(-1);
+  return isObject(last) ? toUsage(last.usage) : null;
+}
+
+const isLineEnd = (byte: number | undefined) => byte === 0x0a || byte === 0x0d;
+
+function startOfLine(bytes: Buffer, from: number): number {
+  let at = from;
+  while (at > 0 && !isLineEnd(bytes[at - 1])) at -= 1;
+  return at;
+}
+
+function endOfLine(bytes: Buffer, from: number): number {
+  let at = from;
+  while (at < bytes.length && !isLineEnd(bytes[at])) at += 1;
+  return at;
+}
+
+function parse(json: string): unknown {
+  try {
+    return JSON.parse(json);
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,245 @@
+/** Responses in the background: they cost what they tell later, once, and hold what they may cost until then. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import type { ConfigInput } from '../../../server/contract/config.ts';
+import { eventually } from '../../support/eventually.ts';
+import { hashOf, mainProvider, startGateway, type TestGateway, testKey } from '../../support/gateway.ts';
+import { eventStream, json, type ScriptedUpstream, startUpstream } from '../../support/upstream.ts';
+import { responseObject } from './streams.ts';
+
+let upstream: ScriptedUpstream;
+let sluice: TestGateway;
+let folder: string;
+/** How the jobs are that were made so far. */
+let state: object;
+
+const usage = { input_tokens: 4_000, output_tokens: 6_000, total_tokens: 10_000 };
+const running = { status: 'in_progress', usage: null, output: [] };
+const completed = { status: 'completed', usage };
+
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'sluice-test-'));
+  state = completed;
+  let made = 0;
+  upstream = await startUpstream(({ method, url }, response) => {
+    const id = /responses\/(resp_\d+)/.exec(url)?.[1];
+    if (method === 'DELETE') json(response, { id, deleted: true });
+    else if (id) json(response, { ...responseObject('completed', { id }), ...state });
+    else json(response, { ...responseObject('queued', { id: `resp_${++made}` }), usage: null, output: [] });
+  });
+});
+afterEach(async () => {
+  vi.useRealTimers();
+  await sluice.stop();
+  await upstream.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+async function start(tokens?: number): Promise<void> {
+  const limits = tokens && { limits: { budgets: [{ unit: 'tokens' as const, amount: tokens, per: 'day' as const }] } };
+  const config: Partial<ConfigInput> = {
+    providers: [mainProvider(upstream.baseUrl)],
+    groups: [{ id: 'default' }],
+    keys: [
+      { id: 'k1', group: 'default', hash: hashOf(testKey), ...limits },
+      { id: 'k2', group: 'default', hash: hashOf('second') },
+    ],
+    settings: { prices: { 'gpt-x': { input: 1, output: 2, maxOutput: 20_000 } } },
+  };
+  sluice = await startGateway({ config, folder });
+}
+
+async function restart(tokens?: number): Promise<void> {
+  await sluice.stop();
+  await start(tokens);
+}
+
+const make = () =>
+  sluice.fetch('/responses', {
+    method: 'POST',
+    body: JSON.stringify({ model: 'gpt-x', input: 'hello', background: true }),
+  });
+
+const look = (id: string, init: RequestInit = {}) => sluice.fetch(`/responses/${id}`, init);
+
+async function madeId(): Promise<string> {
+  const response = await make();
+  expect(response.status).toBe(200);
+  return ((await response.json()) as { id: string }).id;
+}
+
+async function recordOf(response: Response) {
+  await response.arrayBuffer();
+  return sluice.record(response.headers.get('x-request-id') ?? '');
+}
+
+async function usedBy(key: string) {
+  const rows = await sluice.gateway.query({ type: 'usage', by: 'key' });
+  const { inputTokens = 0, outputTokens = 0, costUsd = 0 } = rows.find(({ name }) => name === key) ?? {};
+  return { tokens: inputTokens + outputTokens, costUsd };
+}
+
+const once = { tokens: 10_000, costUsd: expect.closeTo(0.016, 9) };
+
+test('a response in the background is booked to the first request that is told its usage, and to no other', async () => {
+  await start();
+  const created = await make();
+  const { id } = (await created.clone().json()) as { id: string };
+  expect(await recordOf(created)).toMatchObject({ usage: null, usageCertainty: 'none', costUsd: 0 });
+  state = running;
+  expect(await recordOf(await look(id))).toMatchObject({ usage: null, costUsd: 0 });
+  state = completed;
+  expect(await recordOf(await look(id))).toMatchObject({
+    modelServed: null,
+    modelAsked: 'gpt-x',
+    usage: { inputTokens: 4_000, outputTokens: 6_000 },
+    usageCertainty: 'reported',
+    costUsd: expect.closeTo(0.016, 9),
+  });
+  expect(await recordOf(await look(id))).toMatchObject({ usage: null, costUsd: 0 });
+  expect(await usedBy('k1')).toEqual(once);
+  const [row] = await sluice.gateway.query({ type: 'usage', by: 'model' });
+  expect(row).toMatchObject({ name: 'gpt-x', inputTokens: 4_000, unpricedRequests: 0 });
+});
+
+test('responses in the background end with a hard budget, and hold what they may cost until they have told it', async () => {
+  await start(15_000);
+  state = running;
+  const id = await madeId();
+  await look(id);
+  const waiting = await make();
+  expect(waiting.status).toBe(429);
+  expect(await waiting.json()).toMatchObject({ error: { code: 'rate_limit_exceeded' } });
+  await restart(15_000);
+  expect((await make()).status).toBe(429);
+  state = completed;
+  await look(id);
+  const second = await madeId();
+  await look(second);
+  const refused = await make();
+  expect(refused.status).toBe(429);
+  expect(await refused.json()).toMatchObject({ error: { code: 'insufficient_quota' } });
+});
+
+test('one whose stream breaks off is booked when it has ended, and is not estimated before', async () => {
+  await start();
+  let isStreamed = false;
+  upstream.answer(({ method }, response) => {
+    const response1 = responseObject('in_progress', { id: 'resp_1' });
+    if (method === 'GET') {
+      json(response, { ...responseObject('completed', { id: 'resp_1' }), usage });
+      return;
+    }
+    isStreamed = true;
+    eventStream(response);
+    const events = [
+      { type: 'response.created', sequence_number: 0, response: response1 },
+      {
+        type: 'response.output_text.delta',
+        sequence_number: 1,
+        item_id: 'm',
+        output_index: 0,
+        content_index: 0,
+        delta: 'Of',
+      },
+    ];
+    const text = events.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`).join('');
+    response.write(text, () => setImmediate(() => response.destroy()));
+  });
+  const body = JSON.stringify({ model: 'gpt-x', input: 'hello', background: true, stream: true });
+  const broken = await sluice.fetch('/responses', { method: 'POST', body });
+  expect(await recordOf(broken)).toMatchObject({ outcome: 'stream-broken', usage: null, costUsd: 0 });
+  expect(isStreamed).toBe(true);
+  await recordOf(await look('resp_1'));
+  expect(await usedBy('k1')).toEqual(once);
+});
+
+test('many that ask at once for the same response book it once', async () => {
+  await start();
+  const id = await madeId();
+  await Promise.all(Array.from({ length: 20 }, async () => recordOf(await look(id))));
+  expect(await usedBy('k1')).toEqual(once);
+});
+
+test('a response is booked once over restarts', async () => {
+  await start();
+  const id = await madeId();
+  await restart();
+  await recordOf(await look(id));
+  await restart();
+  await recordOf(await look(id));
+  expect(await usedBy('k1')).toEqual(once);
+});
+
+test('what another key of the group is told counts for the key that made it', async () => {
+  await start();
+  const id = await madeId();
+  await recordOf(await look(id, { headers: { authorization: 'Bearer second' } }));
+  expect(await usedBy('k1')).toEqual(once);
+  expect(await usedBy('k2')).toEqual({ tokens: 0, costUsd: 0 });
+});
+
+describe('one that tells no usage', () => {
+  test('is estimated once it has ended', async () => {
+    await start();
+    const id = await madeId();
+    state = {
+      status: 'completed',
+      usage: null,
+      output: [{ type: 'message', content: [{ type: 'output_text', text: 'Of the gulls' }] }],
+    };
+    expect(await recordOf(await look(id))).toMatchObject({ usageCertainty: 'estimated' });
+    expect((await usedBy('k1')).tokens).toBeGreaterThan(0);
+  });
+
+  test('costs nothing if it failed', async () => {
+    await start(15_000);
+    const id = await madeId();
+    state = { status: 'failed', usage: null, output: [] };
+    expect(await recordOf(await look(id))).toMatchObject({ usage: null, costUsd: 0 });
+    expect((await make()).status).toBe(200);
+  });
+
+  test('counts as much as it had reserved if its client has it deleted', async () => {
+    await start(15_000);
+    const id = await madeId();
+    const record = await recordOf(await look(id, { method: 'DELETE' }));
+    expect(record).toMatchObject({ usage: { outputTokens: 20_000 }, usageCertainty: 'estimated' });
+    expect((await make()).status).toBe(429);
+  });
+});
+
+describe('Sluice itself asks', () => {
+  const minuteMs = 60_000;
+
+  test('for a response that nobody asks for, until it has ended', async () => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'Date'] });
+    await start();
+    state = running;
+    const id = await madeId();
+    vi.advanceTimersByTime(2 * minuteMs);
+    await eventually(() => upstream.seen.length === 2);
+    state = completed;
+    vi.advanceTimersByTime(2 * minuteMs);
+    await eventually(async () => (await usedBy('k1')).tokens === 10_000);
+    expect(upstream.seen.map(({ method, url }) => `${method} ${url}`).slice(1)).toEqual(
+      Array.from({ length: 2 }, () => `GET /v1/responses/${id}`),
+    );
+    const { requests } = await sluice.gateway.query({ type: 'requests' });
+    expect(requests[0]).toMatchObject({ client: 'Sluice', keyId: 'k1', route: '/v1/responses/{id}' });
+  });
+
+  test('for a day at most; then nothing is held for it any more', async () => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'Date'] });
+    await start(15_000);
+    state = running;
+    await madeId();
+    expect((await make()).status).toBe(429);
+    vi.setSystemTime(Date.now() + 25 * 60 * minuteMs);
+    vi.advanceTimersByTime(2 * minuteMs);
+    expect((await make()).status).toBe(200);
+    expect(upstream.seen.filter(({ method }) => method === 'GET')).toEqual([]);
+  });
+});
