@@ -12,6 +12,7 @@ import type { Usage } from './contract/ledger.ts';
 import type { AnswerQuery } from './control/answer-query.ts';
 import type { Execute } from './control/execute.ts';
 import { openDatabase, type Replaced } from './database/database.ts';
+import { createSweepClock } from './database/sweep-clock.ts';
 import type { PriceOf } from './exchange/accounting.ts';
 import { type ControlSide, openControlSide } from './gateway-control.ts';
 import type { GatewayPorts } from './gateway-ports.ts';
@@ -144,15 +145,17 @@ function openFoundations({ config, dataDir, log, proxies }: GatewayPorts) {
     log.error(replaced, 'the ledger could not be used any more; it was set aside if it was there, and a new one begun');
   if (database.notice) tellReplaced(database.notice);
   database.onReplaced(tellReplaced);
+  const sweepClock = createSweepClock(database);
   const ledger = createLedger({
     database,
     log,
+    sweepClock,
     settings: () => {
       const { ledger: kept, capture } = settings();
       return { ...kept, captureMaxBytes: capture.maxBytes, captureRetentionDays: capture.retentionDays };
     },
   });
-  const jobs = createJobStore({ database, log, retentionDays: () => settings().jobs.retentionDays });
+  const jobs = createJobStore({ database, log, sweepClock, retentionDays: () => settings().jobs.retentionDays });
   const health = new HealthBook({ nowMs: () => performance.now() });
   let prices = pricesOf(config.current.config);
   config.onChange((now) => {

@@ -77,6 +77,16 @@ const migrations: readonly string[] = [
   -- Of a response that another provider went on with: it knows its own id alone.
   ALTER TABLE jobs ADD COLUMN upstream_id TEXT;
   `,
+  `
+  -- What is to be remembered of the file as a whole: the last known time (sweep-clock.ts).
+  CREATE TABLE facts (name TEXT PRIMARY KEY, value REAL NOT NULL) WITHOUT ROWID;
+  -- Requests without a valid key, counted: a row for each minute and reason. See ledger/refusals.ts.
+  CREATE TABLE refusals (
+    seq INTEGER PRIMARY KEY, minute INTEGER NOT NULL, reason TEXT NOT NULL, requests INTEGER NOT NULL,
+    last_at REAL NOT NULL, last_client TEXT,
+    UNIQUE (minute, reason)
+  );
+  `,
 ];
 
 /** Brings a database of any version to the newest. Throws NewerDatabase if it is beyond that. */

@@ -12,6 +12,7 @@ import type { ClientUseView, FirstByteView, RequestView, UsageStepView, UsageVie
 import type { LedgerHealthView } from '../contract/status-views.ts';
 import type { Database, Replaced } from '../database/database.ts';
 import { mayPass, messageOf } from '../database/failures.ts';
+import { createSweepClock, type SweepClock } from '../database/sweep-clock.ts';
 import type { FirstByteQuestion, UsageOverTimeQuestion } from './over-time.ts';
 import { createLedgerQueries, type LedgerQueries, type RequestFilter, type RequestPage } from './queries.ts';
 import { createRetention, type Retention, type RetentionLimits } from './retention.ts';
@@ -49,6 +50,8 @@ interface LedgerOptions {
   /** Asked each time it matters, so that a changed setting holds at once. */
   settings?: () => LedgerSettings;
   now?: () => number;
+  /** Decides what is old. */
+  sweepClock?: SweepClock;
   /** How long a row may wait; at most 100. */
   flushMs?: number;
 }
@@ -86,7 +89,8 @@ class SqliteLedger implements Ledger {
     this.#now = now;
     this.#days = createUsageDays(database);
     this.#waiting = new WaitingRows({ writer: createLedgerWriter(database, this.#days), log, flushMs });
-    this.#retention = createRetention(database, now);
+    const { sweepClock = createSweepClock(database, { wallMs: now }) } = options;
+    this.#retention = createRetention(database, sweepClock);
     this.#queries = createLedgerQueries(database);
     this.history = this.#upToDate(createUsageHistory(database));
     this.#replaced = database.notice;
