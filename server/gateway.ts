@@ -11,7 +11,8 @@ import type { EventMessage } from './contract/events.ts';
 import type { Usage } from './contract/ledger.ts';
 import type { AnswerQuery } from './control/answer-query.ts';
 import type { Execute } from './control/execute.ts';
-import { openDatabase, type Replaced } from './database/database.ts';
+import { type Database, openDatabase, type Replaced } from './database/database.ts';
+import { budgetMigrations } from './database/schema.ts';
 import { createSweepClock } from './database/sweep-clock.ts';
 import type { PriceOf } from './exchange/accounting.ts';
 import { type ControlSide, openControlSide } from './gateway-control.ts';
@@ -140,14 +141,14 @@ function openFoundations({ config, dataDir, log, proxies }: GatewayPorts) {
     },
     authorities,
   });
-  const database = openDatabase(dataDir === null ? ':memory:' : join(dataDir, 'ledger.sqlite'));
-  const tellReplaced = (replaced: Replaced) =>
-    log.error(replaced, 'the ledger could not be used any more; it was set aside if it was there, and a new one begun');
-  if (database.notice) tellReplaced(database.notice);
-  database.onReplaced(tellReplaced);
+  const fileOf = (name: string) => (dataDir === null ? ':memory:' : join(dataDir, name));
+  const database = openDatabase(fileOf('ledger.sqlite'));
+  const budgetDatabase = openDatabase(fileOf('budgets.sqlite'), budgetMigrations);
+  for (const each of [database, budgetDatabase]) tellReplacement(each, log);
   const sweepClock = createSweepClock(database);
   const ledger = createLedger({
     database,
+    budgetDatabase,
     log,
     sweepClock,
     settings: () => {
@@ -177,9 +178,17 @@ function openFoundations({ config, dataDir, log, proxies }: GatewayPorts) {
       await transport.close();
       jobs.close();
       ledger.close();
+      budgetDatabase.close();
       database.close();
     },
   };
+}
+
+function tellReplacement(database: Database, log: GatewayPorts['log']): void {
+  const tell = (replaced: Replaced) =>
+    log.error(replaced, 'a database could not be used any more; it was set aside if it was there, and a new one begun');
+  if (database.notice) tell(database.notice);
+  database.onReplaced(tell);
 }
 
 function inferencePorts(

@@ -35,8 +35,11 @@ export interface LedgerHealthView {
   /** Rows that were lost. */
   dropped: number;
   lastError: string | null;
-  /** Since the start the file was damaged or removed and another was begun; `movedTo` is where the damaged one is now. */
-  replaced: { movedTo: string | null; reason: string } | null;
+  /**
+   * Since the start the file was damaged or removed and another was begun; `movedTo` is where the damaged one is now.
+   * `budgetsAreLost`: so were the sums of budgets that are kept beside it; budgets count from then on.
+   */
+  replaced: { movedTo: string | null; reason: string; budgetsAreLost: boolean } | null;
 }
 
 export interface TeamPresetView {

@@ -10,14 +10,16 @@ import { GatewayError } from '../contract/errors.ts';
 import type { CapturedExchange, RequestRecord, RequestStarted, Reserved } from '../contract/ledger.ts';
 import type { ClientUseView, FirstByteView, RequestView, UsageStepView, UsageView } from '../contract/request-views.ts';
 import type { LedgerHealthView } from '../contract/status-views.ts';
-import type { Database, Replaced } from '../database/database.ts';
+import { type Database, openDatabase, type Replaced } from '../database/database.ts';
 import { mayPass, messageOf } from '../database/failures.ts';
+import { budgetMigrations } from '../database/schema.ts';
 import { createSweepClock, type SweepClock } from '../database/sweep-clock.ts';
+import { type BudgetSums, createBudgetSums } from './budget-sums.ts';
 import type { FirstByteQuestion, UsageOverTimeQuestion } from './over-time.ts';
 import { createLedgerQueries, type LedgerQueries, type RequestFilter, type RequestPage } from './queries.ts';
 import { createRetention, type Retention, type RetentionLimits } from './retention.ts';
 import { createUsageDays, type UsageDays } from './usage-days.ts';
-import { createUsageHistory, type UsageHistory } from './usage-history.ts';
+import { createUsageHistory, plus, type UsageHistory } from './usage-history.ts';
 import type { UsageQuestion } from './usage-summary.ts';
 import { WaitingRows } from './waiting-rows.ts';
 import { createLedgerWriter } from './writer.ts';
@@ -28,8 +30,10 @@ export interface LedgerSettings extends RetentionLimits {
 }
 
 export interface Ledger extends LedgerQueries {
-  /** Throws while rows wait that cannot be written: what it would say is not true then. */
+  /** With the rows that wait to be written. */
   readonly history: UsageHistory;
+  /** What was spent of budgets, in a file of its own. */
+  readonly budgets: BudgetSums;
   /** A request was admitted. Costs a push to an array. */
   started(row: RequestStarted, reserved?: Reserved | null): void;
   /** A request ended; one that was never reported as started is right too. Costs a push to an array. */
@@ -46,6 +50,8 @@ export interface Ledger extends LedgerQueries {
 
 interface LedgerOptions {
   database: Database;
+  /** Where the sums of budgets are kept; absent: in memory. */
+  budgetDatabase?: Database;
   log: { warn(fields: object, message: string): void };
   /** Asked each time it matters, so that a changed setting holds at once. */
   settings?: () => LedgerSettings;
@@ -78,9 +84,11 @@ class SqliteLedger implements Ledger {
   readonly #days: UsageDays;
   readonly #queries: LedgerQueries;
   readonly history: UsageHistory;
+  readonly budgets: BudgetSums;
   readonly #firstSweep = setTimeout(() => this.#sweepQuietly(), firstSweepMs).unref();
   readonly #sweeps = setInterval(() => this.#sweepQuietly(), sweepEveryMs).unref();
-  #replaced: Replaced | null;
+  #replaced: Replaced | null = null;
+  #budgetsAreLost = false;
 
   constructor(options: LedgerOptions) {
     const { database, log, settings = () => defaults, now = Date.now, flushMs = 50 } = options;
@@ -93,11 +101,16 @@ class SqliteLedger implements Ledger {
     this.#retention = createRetention(database, sweepClock);
     this.#queries = createLedgerQueries(database);
     this.history = this.#upToDate(createUsageHistory(database));
-    this.#replaced = database.notice;
-    database.onReplaced((replaced) => {
-      this.#replaced = replaced;
-    });
+    const { budgetDatabase = openDatabase(':memory:', budgetMigrations) } = options;
+    this.budgets = createBudgetSums({ database: budgetDatabase, log, flushMs });
+    if (database.notice) this.#noteReplaced(database.notice);
+    database.onReplaced((replaced) => this.#noteReplaced(replaced));
     this.flush();
+  }
+
+  #noteReplaced(replaced: Replaced): void {
+    this.#replaced = replaced;
+    this.#budgetsAreLost = this.budgets.isEmpty;
   }
 
   /** Bound, since it is handed on as a listener. */
@@ -120,11 +133,18 @@ class SqliteLedger implements Ledger {
 
   flush(): void {
     this.#waiting.flush();
+    this.budgets.flush();
   }
 
   health(): LedgerHealthView {
-    const replaced = this.#replaced && { movedTo: this.#replaced.movedTo, reason: this.#replaced.reason };
-    return { ...this.#waiting.health, replaced };
+    const replaced = this.#replaced && {
+      movedTo: this.#replaced.movedTo,
+      reason: this.#replaced.reason,
+      budgetsAreLost: this.#budgetsAreLost,
+    };
+    const { ok, lastError, ...rows } = this.#waiting.health;
+    const { problem } = this.budgets;
+    return { ...rows, ok: ok && problem === null, lastError: lastError ?? problem, replaced };
   }
 
   async sweep(): Promise<number> {
@@ -196,18 +216,13 @@ class SqliteLedger implements Ledger {
   }
 
   #upToDate(history: UsageHistory): UsageHistory {
-    const writeAll = () => {
-      this.flush();
-      const { pending, lastError } = this.#waiting.health;
-      if (pending > 0) throw new Error(`rows wait to be written: ${lastError}`);
-    };
     return {
-      spent: (...question) => {
-        writeAll();
-        return history.spent(...question);
+      spent: (scope, id, range) => {
+        this.flush();
+        return plus(history.spent(scope, id, range), this.#waiting.spent(scope, id, range));
       },
       requestsSince: (...question) => {
-        writeAll();
+        this.flush();
         return history.requestsSince(...question);
       },
       forgetTotal: history.forgetTotal,
@@ -220,6 +235,7 @@ class SqliteLedger implements Ledger {
     this.#retention.stop();
     this.#days.stop();
     this.#waiting.close();
+    this.budgets.close();
   }
 }
 

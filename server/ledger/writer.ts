@@ -26,7 +26,7 @@ export interface LedgerWriter {
   markInterrupted(): number;
 }
 
-const isFinished = (row: BegunRow | RequestRecord): row is RequestRecord => 'outcome' in row;
+export const isFinished = (row: BegunRow | RequestRecord): row is RequestRecord => 'outcome' in row;
 
 /** A request that began and ended within the batch is one row; the order is that in which they began. */
 function latestById(rows: readonly (BegunRow | RequestRecord)[]): Iterable<BegunRow | RequestRecord> {

@@ -54,7 +54,7 @@ describe('what needs attention', () => {
     expect(kinds({ status: { ...status(1), ledger: { ...ledger, ok: true, dropped: 2 } } })).toEqual([
       'ledger-dropped',
     ]);
-    const replaced = { movedTo: '/data/ledger.sqlite.set-aside-1', reason: 'malformed' };
+    const replaced = { movedTo: '/data/ledger.sqlite.set-aside-1', reason: 'malformed', budgetsAreLost: false };
     expect(kinds({ status: { ...status(1), ledger: { ...ledger, ok: true, replaced } } })).toEqual(['ledger-replaced']);
   });
 
