@@ -212,6 +212,8 @@ function inferencePorts(
       control.requestStarted(request);
     },
     finished(record) {
+      // Anybody may send those, as many as they like.
+      if (record.keyId === null) return ledger.refused(record);
       ledger.finished(record);
       limiter.finished(record);
       control.requestFinished(record);

@@ -29,6 +29,7 @@ import type { TeamPresets } from './team-presets.ts';
 import { createHealthViews } from './view-health.ts';
 import { createViews, type EngineState } from './views.ts';
 import { watchLimitUse } from './watch-limit-use.ts';
+import { recentRefusals, watchRefusals } from './watch-refusals.ts';
 
 /** All of the status that the control plane does not know itself. */
 export type EngineStatus = Pick<
@@ -95,6 +96,7 @@ export function createControlPlane(ports: ControlPorts): ControlPlane {
     whileHeard() {
       const stops = [
         watchHealth(ledger, (health) => hub.tell({ type: 'ledger-health', ledger: health })),
+        watchRefusals(ledger, Date.now, (refusals) => hub.tell({ type: 'refusals', refusals })),
         watchLimitUse(views, (use) => hub.tell({ type: 'limit-use', ...use })),
       ];
       return () => {
@@ -189,6 +191,7 @@ function engineState({
     lastUsed: () => ledger.lastUsed(),
     meters: (limited) => limiter.meters(limited),
     runaways: () => runawayGuard.runaways(),
+    refusals: () => recentRefusals(ledger, Date.now()),
     status: () => ({
       ...engine(),
       pid: process.pid,

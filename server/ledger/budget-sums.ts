@@ -10,7 +10,7 @@ import type { Budget } from '../contract/config.ts';
 import type { LimitScope } from '../contract/limits.ts';
 import { number } from '../database/columns.ts';
 import type { Database, Row } from '../database/database.ts';
-import { messageOf } from '../database/failures.ts';
+import { DelayedWrite } from './delayed-write.ts';
 import type { Spent } from './usage-history.ts';
 
 /** Unix milliseconds, infinite at both ends for a budget in total. */
@@ -50,7 +50,6 @@ interface BudgetSumsOptions {
   flushMs: number;
 }
 
-const retryMs = 1_000;
 const nameOf = ({ scope, id, per }: Omit<BudgetOwner, 'sinceMs'>) => `${per} ${scope} ${id}`;
 
 export function createBudgetSums(options: BudgetSumsOptions): BudgetSums {
@@ -62,15 +61,24 @@ class SqliteBudgetSums implements BudgetSums {
   /** All of this run, since a new file needs them all. */
   readonly #known = new Map<string, { owner: BudgetOwner; sum: BudgetSum }>();
   readonly #unwritten = new Set<string>();
-  #timer: NodeJS.Timeout | null = null;
-  problem: string | null = null;
+  readonly #writing: DelayedWrite;
 
   constructor(options: BudgetSumsOptions) {
+    const { database, log, flushMs } = options;
     this.#options = options;
-    options.database.onReplaced(() => {
-      for (const name of this.#known.keys()) this.#unwritten.add(name);
-      this.#arm(options.flushMs);
+    this.#writing = new DelayedWrite({
+      write: () => this.#write(),
+      failed: (error) => log.warn({ error }, 'the sums of budgets cannot be written'),
+      delayMs: flushMs,
     });
+    database.onReplaced(() => {
+      for (const name of this.#known.keys()) this.#unwritten.add(name);
+      this.#writing.due();
+    });
+  }
+
+  get problem(): string | null {
+    return this.#writing.problem;
   }
 
   get isEmpty(): boolean {
@@ -95,7 +103,7 @@ class SqliteBudgetSums implements BudgetSums {
     const name = nameOf(owner);
     this.#known.set(name, { owner, sum });
     this.#unwritten.add(name);
-    this.#arm(this.#options.flushMs);
+    this.#writing.due();
   }
 
   forget(scope: LimitScope, id: string): void {
@@ -107,24 +115,12 @@ class SqliteBudgetSums implements BudgetSums {
     this.#options.database.prepare('DELETE FROM budget_sums WHERE scope = ? AND id = ?').run(scope, id);
   }
 
-  readonly flush = (): void => {
-    this.#disarm();
-    if (this.#unwritten.size === 0) return;
-    try {
-      this.#write();
-      this.#unwritten.clear();
-      this.problem = null;
-    } catch (error) {
-      const problem = messageOf(error);
-      if (problem !== this.problem) this.#options.log.warn({ error: problem }, 'the sums of budgets cannot be written');
-      this.problem = problem;
-      this.#arm(retryMs);
-    }
-  };
+  flush(): void {
+    this.#writing.flush();
+  }
 
   close(): void {
-    this.flush();
-    this.#disarm();
+    this.#writing.close();
   }
 
   #write(): void {
@@ -139,15 +135,7 @@ class SqliteBudgetSums implements BudgetSums {
         upsert.run(scope, id, per, sinceMs, startMs, endMs, spent.usd, spent.tokens, spent.unpriced);
       }
     });
-  }
-
-  #arm(delayMs: number): void {
-    this.#timer ??= setTimeout(this.flush, delayMs).unref();
-  }
-
-  #disarm(): void {
-    if (this.#timer !== null) clearTimeout(this.#timer);
-    this.#timer = null;
+    this.#unwritten.clear();
   }
 }
 

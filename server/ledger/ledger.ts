@@ -8,7 +8,14 @@
 
 import { GatewayError } from '../contract/errors.ts';
 import type { CapturedExchange, RequestRecord, RequestStarted, Reserved } from '../contract/ledger.ts';
-import type { ClientUseView, FirstByteView, RequestView, UsageStepView, UsageView } from '../contract/request-views.ts';
+import type {
+  ClientUseView,
+  FirstByteView,
+  RefusalView,
+  RequestView,
+  UsageStepView,
+  UsageView,
+} from '../contract/request-views.ts';
 import type { LedgerHealthView } from '../contract/status-views.ts';
 import { type Database, openDatabase, type Replaced } from '../database/database.ts';
 import { mayPass, messageOf } from '../database/failures.ts';
@@ -17,6 +24,7 @@ import { createSweepClock, type SweepClock } from '../database/sweep-clock.ts';
 import { type BudgetSums, createBudgetSums } from './budget-sums.ts';
 import type { FirstByteQuestion, UsageOverTimeQuestion } from './over-time.ts';
 import { createLedgerQueries, type LedgerQueries, type RequestFilter, type RequestPage } from './queries.ts';
+import { createRefusals, type Refusals } from './refusals.ts';
 import { createRetention, type Retention, type RetentionLimits } from './retention.ts';
 import { createUsageDays, type UsageDays } from './usage-days.ts';
 import { createUsageHistory, plus, type UsageHistory } from './usage-history.ts';
@@ -38,6 +46,12 @@ export interface Ledger extends LedgerQueries {
   started(row: RequestStarted, reserved?: Reserved | null): void;
   /** A request ended; one that was never reported as started is right too. Costs a push to an array. */
   finished(row: RequestRecord): void;
+  /** A request without a valid key ended: it is counted and has no row. */
+  refused(request: RequestRecord): void;
+  /** Those since a moment (Unix milliseconds), by reason, the latest first. */
+  refusals(sinceMs: number): RefusalView[];
+  /** Changes with each that is refused. */
+  readonly refusedCount: number;
   /** Keeps what was exchanged in a request, bodies cut at the limit. Only for groups whose capture is on. */
   capture(id: string, exchange: Partial<CapturedExchange<Uint8Array>>): void;
   /** Writes what waits. Never throws: what cannot be written keeps waiting. */
@@ -85,6 +99,7 @@ class SqliteLedger implements Ledger {
   readonly #queries: LedgerQueries;
   readonly history: UsageHistory;
   readonly budgets: BudgetSums;
+  readonly #refusals: Refusals;
   readonly #firstSweep = setTimeout(() => this.#sweepQuietly(), firstSweepMs).unref();
   readonly #sweeps = setInterval(() => this.#sweepQuietly(), sweepEveryMs).unref();
   #replaced: Replaced | null = null;
@@ -102,6 +117,7 @@ class SqliteLedger implements Ledger {
     this.#queries = createLedgerQueries(database);
     this.history = this.#upToDate(createUsageHistory(database));
     const { budgetDatabase = openDatabase(':memory:', budgetMigrations) } = options;
+    this.#refusals = createRefusals({ database, log, flushMs });
     this.budgets = createBudgetSums({ database: budgetDatabase, log, flushMs });
     if (database.notice) this.#noteReplaced(database.notice);
     database.onReplaced((replaced) => this.#noteReplaced(replaced));
@@ -118,6 +134,18 @@ class SqliteLedger implements Ledger {
     this.#waiting.add(reserved ? { ...row, reserved } : row);
   readonly finished = (row: RequestRecord): void => this.#waiting.add(row);
 
+  refused(request: RequestRecord): void {
+    this.#refusals.add(request);
+  }
+
+  refusals(sinceMs: number): RefusalView[] {
+    return this.#refusals.since(sinceMs);
+  }
+
+  get refusedCount(): number {
+    return this.#refusals.count;
+  }
+
   capture(id: string, exchange: Partial<CapturedExchange<Uint8Array>>): void {
     const { captureMaxBytes } = this.#settings();
     const cut = (body: Uint8Array | null | undefined) => body?.slice(0, captureMaxBytes) ?? null;
@@ -133,6 +161,7 @@ class SqliteLedger implements Ledger {
 
   flush(): void {
     this.#waiting.flush();
+    this.#refusals.flush();
     this.budgets.flush();
   }
 
@@ -235,6 +264,7 @@ class SqliteLedger implements Ledger {
     this.#retention.stop();
     this.#days.stop();
     this.#waiting.close();
+    this.#refusals.close();
     this.budgets.close();
   }
 }

@@ -16,6 +16,7 @@ export function snapshot(views: Partial<ConfigViews> = {}): Extract<ControlEvent
     groups: [],
     aliases: [],
     runaways: [],
+    refusals: [],
     requests: [],
     ...views,
   };
