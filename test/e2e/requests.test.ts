@@ -29,6 +29,23 @@ it('shows a request as it runs and as it ends', async () => {
   await upstream.stop();
 });
 
+it('tells of a program with a wrong key, which no row tells of', async () => {
+  const { page, gateway, complaints } = await open({ screen });
+  await page.getByText('No requests yet').waitFor();
+  const headers = { authorization: 'Bearer sk-of-another-service', 'user-agent': 'OpenAI/Python 1.2' };
+  for (let times = 0; times < 12; times++) await fetch(`${gateway.baseUrl}/models`, { headers });
+  const notice = page.getByRole('list', { name: 'Refused without a valid key' });
+  await notice
+    .getByText(
+      /^In the last hour 12 requests with an unknown key were refused, the last at \d\d:\d\d from “OpenAI\/Python 1\.2”\.$/,
+    )
+    .waitFor();
+  expect(await page.getByText('No requests yet').count()).toBe(1);
+  await notice.getByRole('link', { name: 'See the keys' }).click();
+  await page.waitForURL(/\/keys$/);
+  expect(complaints).toEqual([]);
+});
+
 it('keeps few rows in the page, and brings older ones while it is scrolled', async () => {
   const { page, complaints } = await open({ screen, config: { providers }, prepare: fillWithRequests });
   const list = page.getByRole('region', { name: 'Requests' });
