@@ -56,6 +56,7 @@ export const attention = {
         : `The ledger could not be used (${reason}) and was begun anew. The old one is kept as ${movedTo}.`,
     'budgets-lost':
       'With the ledger the sums of the budgets were lost: all budgets, hard ones too, count from then on.',
+    refused: (requests: string) => `Refused in the last hour: ${requests}.`,
     'key-expired': (name: string) => `The key “${name}” has expired; programs that use it are refused.`,
     'key-expires': (name: string, day: string) => `The key “${name}” expires on ${day}.`,
     'key-budget': (name: string, used: string, amount: string) => `Key “${name}” has spent ${used} of its ${amount}.`,

@@ -40,10 +40,10 @@ export const requests = {
   noneFitNext: 'None of the requests in the ledger is as you chose. Show all, or choose otherwise.',
   /** Those without a valid key are counted and not listed. */
   refused: {
-    title: 'Refused without a valid key',
-    summary: ({ requests, count, why, time, client }: Refused) =>
-      `In the last hour ${count} ${requests === 1 ? 'request' : 'requests'} ${why} ${requests === 1 ? 'was' : 'were'} refused, ` +
-      `${requests === 1 ? '' : 'the last '}at ${time}${client === null ? '' : ` from “${client}”`}.`,
+    title: 'Refused in the last hour',
+    line: ({ requests, count, why, time, client }: Refused) =>
+      `${count} ${requests === 1 ? 'request' : 'requests'} ${why}, ${requests === 1 ? '' : 'the last '}` +
+      `${client === null ? '' : `from “${client}” `}at ${time}`,
     reasons: {
       missing_key: 'without a key',
       invalid_api_key: 'with an unknown key',

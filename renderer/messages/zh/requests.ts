@@ -32,9 +32,9 @@ export const requests: typeof english.requests = {
   noneFit: '没有符合条件的请求',
   noneFitNext: '账本中没有符合所选条件的请求。请显示全部，或更改条件。',
   refused: {
-    title: '因没有有效密钥而被拒绝',
-    summary: ({ requests, count, why, time, client }) =>
-      `最近一小时内有 ${count} 个${why}的请求被拒绝，${requests === 1 ? '' : '最后一次'}于 ${time}${client === null ? '' : `，来自“${client}”`}。`,
+    title: '最近一小时内被拒绝',
+    line: ({ requests, count, why, time, client }) =>
+      `${count} 个${why}的请求，${requests === 1 ? '' : '最后一次'}${client === null ? '' : `来自“${client}”，`}${time}`,
     reasons: {
       missing_key: '没有密钥',
       invalid_api_key: '使用未知密钥',

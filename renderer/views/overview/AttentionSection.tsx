@@ -89,7 +89,7 @@ function textOf(concern: LinkedConcern, localization: Localization, nowMs: numbe
     case 'ledger-replaced':
       return texts['ledger-replaced'](concern.reason, concern.movedTo);
     case 'refused':
-      return describeRefusal(concern.refusal, localization);
+      return texts.refused(describeRefusal(concern.refusal, localization));
     case 'key-expired':
       return texts['key-expired'](concern.name);
     case 'key-expires':

@@ -1,4 +1,5 @@
-import { IconChevronRight, IconKeyOff } from '@tabler/icons-react';
+import { IconKeyOff } from '@tabler/icons-react';
+import { useId } from 'react';
 import { Link } from 'wouter';
 import { useLocalization } from '../../messages/use-messages.ts';
 import { useControlState } from '../../state/use-control.ts';
@@ -11,24 +12,34 @@ export function RefusedNotice() {
   const localization = useLocalization();
   const { refused, mends } = localization.messages.requests;
   const refusals = useControlState((state) => state.views?.refusals ?? null);
+  const titleId = useId();
   if (!refusals || refusals.length === 0) return null;
   return (
-    <ul className={classes.refusals} aria-label={refused.title}>
-      {refusals.map((refusal) => {
-        const mend = mendOfRefusal(refusal.reason);
-        return (
-          <li key={refusal.reason}>
-            <IconKeyOff className={classes.refusedIcon} size={18} aria-hidden />
-            <span className={classes.refusedText}>{describeRefusal(refusal, localization)}</span>
-            {mend && (
-              <Link className={classes.refusedMend} href={mend.href}>
-                {mends[mend.kind]}
-                <IconChevronRight size={16} aria-hidden />
-              </Link>
-            )}
-          </li>
-        );
-      })}
-    </ul>
+    <section className={classes.refused} aria-labelledby={titleId}>
+      <IconKeyOff className={classes.refusedIcon} size={20} aria-hidden />
+      <div>
+        <h2 className={classes.refusedTitle} id={titleId}>
+          {refused.title}
+        </h2>
+        <ul className={classes.refusedList}>
+          {refusals.map((refusal) => {
+            const mend = mendOfRefusal(refusal.reason);
+            return (
+              <li key={refusal.reason}>
+                {describeRefusal(refusal, localization)}
+                {mend && (
+                  <>
+                    {' · '}
+                    <Link className={classes.refusedMend} href={mend.href}>
+                      {mends[mend.kind]}
+                    </Link>
+                  </>
+                )}
+              </li>
+            );
+          })}
+        </ul>
+      </div>
+    </section>
   );
 }
