@@ -222,8 +222,7 @@ function configChanged({ before, after }: ConfigInForce, all: ConfigViews): Cont
 
 /** Tells of each change; returns how to stop. */
 function watchHealth(ledger: Pick<Ledger, 'health'>, tell: (health: LedgerHealthView) => void): () => void {
-  const essence = ({ ok, dropped, lastError, replaced }: LedgerHealthView) =>
-    `${ok} ${dropped} ${lastError} ${replaced?.movedTo} ${replaced?.reason} ${replaced?.budgetsAreLost}`;
+  const essence = ({ pending: _, ...health }: LedgerHealthView) => JSON.stringify(health);
   let last = essence(ledger.health());
   const timer = setInterval(() => {
     const health = ledger.health();

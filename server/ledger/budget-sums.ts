@@ -106,14 +106,15 @@ class SqliteBudgetSums implements BudgetSums {
     this.#writing.due();
   }
 
-  forget(scope: LimitScope, id: string): void {
+  /** Bound, since it is handed on. */
+  readonly forget = (scope: LimitScope, id: string): void => {
     for (const per of ['day', 'week', 'month', 'total'] as const) {
       const name = nameOf({ scope, id, per });
       this.#known.delete(name);
       this.#unwritten.delete(name);
     }
     this.#options.database.prepare('DELETE FROM budget_sums WHERE scope = ? AND id = ?').run(scope, id);
-  }
+  };
 
   flush(): void {
     this.#writing.flush();

@@ -171,9 +171,7 @@ class SqliteLedger implements Ledger {
       reason: this.#replaced.reason,
       budgetsAreLost: this.#budgetsAreLost,
     };
-    const { ok, lastError, ...rows } = this.#waiting.health;
-    const { problem } = this.budgets;
-    return { ...rows, ok: ok && problem === null, lastError: lastError ?? problem, replaced };
+    return { ...this.#waiting.health, budgetsError: this.budgets.problem, replaced };
   }
 
   async sweep(): Promise<number> {

@@ -67,7 +67,7 @@ export class WaitingRows {
     }
   };
 
-  get health(): Omit<LedgerHealthView, 'replaced'> {
+  get health(): Omit<LedgerHealthView, 'replaced' | 'budgetsError'> {
     return {
       ok: this.#lastError === null,
       pending: this.#rows.length,

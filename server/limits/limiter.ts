@@ -113,12 +113,14 @@ class CountingLimiter implements Limiter {
   }
 
   forget(scope: LimitScope, id: string): void {
+    const { sums, history, log } = this.#ports;
     this.#accounts.delete(nameOf(scope, id));
-    try {
-      this.#ports.sums.forget(scope, id);
-      this.#ports.history.forgetTotal(scope, id);
-    } catch (error) {
-      this.#ports.log.warn({ [scope]: id, error }, 'what was used cannot be forgotten');
+    for (const forget of [sums.forget, history.forgetTotal]) {
+      try {
+        forget(scope, id);
+      } catch (error) {
+        log.warn({ [scope]: id, error }, 'what was used cannot be forgotten');
+      }
     }
   }
 

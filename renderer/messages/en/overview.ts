@@ -54,6 +54,7 @@ export const attention = {
       movedTo === null
         ? `The ledger was begun anew: ${reason}. What it held is gone.`
         : `The ledger could not be used (${reason}) and was begun anew. The old one is kept as ${movedTo}.`,
+    'budgets-unwritten': (reason: string) => `What is spent of budgets cannot be kept beside the ledger. ${reason}`,
     'budgets-lost':
       'With the ledger the sums of the budgets were lost: all budgets, hard ones too, count from then on.',
     refused: (requests: string) => `Refused in the last hour: ${requests}.`,
@@ -80,6 +81,7 @@ export const attention = {
     'ledger-broken': 'See the requests',
     'ledger-dropped': 'See the requests',
     'ledger-replaced': 'See the requests',
+    'budgets-unwritten': 'See the keys',
     'budgets-lost': 'See the keys',
     refused: 'See the requests',
     'key-expired': 'See the keys',

@@ -84,6 +84,8 @@ function textOf(concern: LinkedConcern, localization: Localization, nowMs: numbe
       );
     case 'ledger-broken':
       return texts['ledger-broken'](concern.reason);
+    case 'budgets-unwritten':
+      return texts[concern.kind](concern.reason);
     case 'ledger-dropped':
       return texts['ledger-dropped'](formats.number(concern.rows));
     case 'ledger-replaced':

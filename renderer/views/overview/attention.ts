@@ -16,6 +16,7 @@ export type Concern = {
   | { kind: 'provider-left-alone'; name: string; health: ProviderView['health'] }
   | { kind: 'credential-left-alone'; name: string; credential: string; health: CredentialView['health'] }
   | { kind: 'ledger-broken'; reason: string }
+  | { kind: 'budgets-unwritten'; reason: string }
   | { kind: 'ledger-dropped'; rows: number }
   | { kind: 'ledger-replaced'; movedTo: string | null; reason: string }
   | { kind: 'refused'; refusal: RefusalView }
@@ -39,7 +40,7 @@ export function concernsOf(views: ConfigViews, nowMs: number): Concern[] {
   return [
     ...providers.flatMap(concernsOfProvider),
     ...concernsOfLedger(status.ledger),
-    ...concernsOfLostBudgets(views),
+    ...concernsOfBudgetSums(views),
     ...concernsOfSetup(providers, keys),
     ...keys.flatMap((key) => concernsOfKey(key, nowMs)),
     ...refusals.map((refusal): Concern => ({ kind: 'refused', isBad: false, href: '/requests', refusal })),
@@ -83,10 +84,14 @@ function concernsOfLedger({ ok, dropped, lastError, replaced }: ConfigViews['sta
 }
 
 /** Nothing to those who have no budget. */
-function concernsOfLostBudgets({ status, keys, groups }: ConfigViews): Concern[] {
+function concernsOfBudgetSums({ status, keys, groups }: ConfigViews): Concern[] {
   const hasBudget = [...keys, ...groups].some(({ limitUse }) => limitUse.some(({ budget }) => budget !== null));
-  const areLost = hasBudget && status.ledger.replaced?.budgetsAreLost;
-  return areLost ? [{ kind: 'budgets-lost', isBad: true, href: '/keys' }] : [];
+  if (!hasBudget) return [];
+  const href = '/keys';
+  const { replaced, budgetsError } = status.ledger;
+  const found: Concern[] = replaced?.budgetsAreLost ? [{ kind: 'budgets-lost', isBad: true, href }] : [];
+  if (budgetsError !== null) found.push({ kind: 'budgets-unwritten', isBad: true, href, reason: budgetsError });
+  return found;
 }
 
 function concernsOfSetup(providers: readonly ProviderView[], keys: readonly KeyView[]): Concern[] {

@@ -96,7 +96,10 @@ function revisionSteps(messages: readonly EventMessage[]): number[] {
 
 describe('the event hub', () => {
   const health = (pending: number) =>
-    ({ type: 'ledger-health', ledger: { ok: true, pending, dropped: 0, lastError: null, replaced: null } }) as const;
+    ({
+      type: 'ledger-health',
+      ledger: { ok: true, pending, dropped: 0, lastError: null, budgetsError: null, replaced: null },
+    }) as const;
   const failed = vi.fn();
   const createHub = (takeSnapshot: () => Promise<ReturnType<typeof health>>, whileHeard = () => () => {}) =>
     createEventHub({ takeSnapshot, whileHeard, log: { error: failed } });
