@@ -213,7 +213,7 @@ function inferencePorts(
     },
     finished(record) {
       // Anybody may send those, as many as they like.
-      if (record.keyId === null) return ledger.refused(record);
+      if (record.keyId === null) return ledger.refusals.add(record);
       ledger.finished(record);
       limiter.finished(record);
       control.requestFinished(record);

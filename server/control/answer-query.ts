@@ -77,7 +77,7 @@ export function createAnswerQuery(ports: QueryPorts): AnswerQuery {
     route: (query) => viewRoute(ports, query),
     requests: ({ filter, limit, before }) => ledger.listRequests(defined({ ...filter, limit, before })),
     request: ({ id }) => viewRequest(ledger, id),
-    refusals: ({ sinceMs }) => ledger.refusals(sinceMs),
+    refusals: ({ sinceMs }) => ledger.refusals.since(sinceMs),
     clients: () => ledger.listClients(),
     usage: ({ type: _, ...question }) => ledger.summarizeUsage(defined(question)),
     'usage-over-time': ({ type: _, ...question }) => ledger.usageOverTime(defined(question)),

@@ -96,7 +96,7 @@ export function createControlPlane(ports: ControlPorts): ControlPlane {
     whileHeard() {
       const stops = [
         watchHealth(ledger, (health) => hub.tell({ type: 'ledger-health', ledger: health })),
-        watchRefusals(ledger, Date.now, (refusals) => hub.tell({ type: 'refusals', refusals })),
+        watchRefusals(ledger.refusals, Date.now, (refusals) => hub.tell({ type: 'refusals', refusals })),
         watchLimitUse(views, (use) => hub.tell({ type: 'limit-use', ...use })),
       ];
       return () => {
@@ -191,7 +191,7 @@ function engineState({
     lastUsed: () => ledger.lastUsed(),
     meters: (limited) => limiter.meters(limited),
     runaways: () => runawayGuard.runaways(),
-    refusals: () => recentRefusals(ledger, Date.now()),
+    refusals: () => recentRefusals(ledger.refusals, Date.now()),
     status: () => ({
       ...engine(),
       pid: process.pid,

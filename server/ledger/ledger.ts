@@ -8,14 +8,7 @@
 
 import { GatewayError } from '../contract/errors.ts';
 import type { CapturedExchange, RequestRecord, RequestStarted, Reserved } from '../contract/ledger.ts';
-import type {
-  ClientUseView,
-  FirstByteView,
-  RefusalView,
-  RequestView,
-  UsageStepView,
-  UsageView,
-} from '../contract/request-views.ts';
+import type { ClientUseView, FirstByteView, RequestView, UsageStepView, UsageView } from '../contract/request-views.ts';
 import type { LedgerHealthView } from '../contract/status-views.ts';
 import { type Database, openDatabase, type Replaced } from '../database/database.ts';
 import { mayPass, messageOf } from '../database/failures.ts';
@@ -40,18 +33,14 @@ export interface LedgerSettings extends RetentionLimits {
 export interface Ledger extends LedgerQueries {
   /** With the rows that wait to be written. */
   readonly history: UsageHistory;
+  /** Requests without a valid key: they are counted and have no rows. */
+  readonly refusals: Refusals;
   /** What was spent of budgets, in a file of its own. */
   readonly budgets: BudgetSums;
   /** A request was admitted. Costs a push to an array. */
   started(row: RequestStarted, reserved?: Reserved | null): void;
   /** A request ended; one that was never reported as started is right too. Costs a push to an array. */
   finished(row: RequestRecord): void;
-  /** A request without a valid key ended: it is counted and has no row. */
-  refused(request: RequestRecord): void;
-  /** Those since a moment (Unix milliseconds), by reason, the latest first. */
-  refusals(sinceMs: number): RefusalView[];
-  /** Changes with each that is refused. */
-  readonly refusedCount: number;
   /** Keeps what was exchanged in a request, bodies cut at the limit. Only for groups whose capture is on. */
   capture(id: string, exchange: Partial<CapturedExchange<Uint8Array>>): void;
   /** Writes what waits. Never throws: what cannot be written keeps waiting. */
@@ -99,7 +88,7 @@ class SqliteLedger implements Ledger {
   readonly #queries: LedgerQueries;
   readonly history: UsageHistory;
   readonly budgets: BudgetSums;
-  readonly #refusals: Refusals;
+  readonly refusals: Refusals;
   readonly #firstSweep = setTimeout(() => this.#sweepQuietly(), firstSweepMs).unref();
   readonly #sweeps = setInterval(() => this.#sweepQuietly(), sweepEveryMs).unref();
   #replaced: Replaced | null = null;
@@ -117,7 +106,7 @@ class SqliteLedger implements Ledger {
     this.#queries = createLedgerQueries(database);
     this.history = this.#upToDate(createUsageHistory(database));
     const { budgetDatabase = openDatabase(':memory:', budgetMigrations) } = options;
-    this.#refusals = createRefusals({ database, log, flushMs });
+    this.refusals = createRefusals({ database, log, flushMs });
     this.budgets = createBudgetSums({ database: budgetDatabase, log, flushMs });
     if (database.notice) this.#noteReplaced(database.notice);
     database.onReplaced((replaced) => this.#noteReplaced(replaced));
@@ -134,18 +123,6 @@ class SqliteLedger implements Ledger {
     this.#waiting.add(reserved ? { ...row, reserved } : row);
   readonly finished = (row: RequestRecord): void => this.#waiting.add(row);
 
-  refused(request: RequestRecord): void {
-    this.#refusals.add(request);
-  }
-
-  refusals(sinceMs: number): RefusalView[] {
-    return this.#refusals.since(sinceMs);
-  }
-
-  get refusedCount(): number {
-    return this.#refusals.count;
-  }
-
   capture(id: string, exchange: Partial<CapturedExchange<Uint8Array>>): void {
     const { captureMaxBytes } = this.#settings();
     const cut = (body: Uint8Array | null | undefined) => body?.slice(0, captureMaxBytes) ?? null;
@@ -161,7 +138,7 @@ class SqliteLedger implements Ledger {
 
   flush(): void {
     this.#waiting.flush();
-    this.#refusals.flush();
+    this.refusals.flush();
     this.budgets.flush();
   }
 
@@ -262,7 +239,7 @@ class SqliteLedger implements Ledger {
     this.#retention.stop();
     this.#days.stop();
     this.#waiting.close();
-    this.#refusals.close();
+    this.refusals.close();
     this.budgets.close();
   }
 }

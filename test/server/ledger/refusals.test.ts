@@ -20,7 +20,7 @@ afterEach(() => {
 let count = 0;
 function refuse(reason: string, startedAt: number, client: string | null, to = ledger): void {
   const more = { keyId: null, groupId: null, outcome: 'error', errorCode: reason, startedAt, client } as const;
-  to.refused(finishedRow(`req_${count++}`, more));
+  to.refusals.add(finishedRow(`req_${count++}`, more));
 }
 
 const rowsOf = (table: string) => Number(database.prepare(`SELECT count(*) AS count FROM ${table}`).get()?.count);
@@ -31,11 +31,11 @@ test('any number of requests without a valid key makes one row a minute and reas
   for (let index = 0; index < 10; index++) refuse('invalid_api_key', noon + minuteMs + index, 'last');
   ledger.flush();
   expect([rowsOf('refusals'), rowsOf('requests'), rowsOf('usage_cells')]).toEqual([3, 0, 0]);
-  expect(ledger.refusals(noon)).toEqual([
+  expect(ledger.refusals.since(noon)).toEqual([
     { reason: 'invalid_api_key', requests: 30_010, lastAt: noon + minuteMs + 9, lastClient: 'last' },
     { reason: 'missing_key', requests: 1, lastAt: noon + 40_000, lastClient: null },
   ]);
-  expect(ledger.refusals(noon + minuteMs)).toMatchObject([{ requests: 10 }]);
+  expect(ledger.refusals.since(noon + minuteMs)).toMatchObject([{ requests: 10 }]);
 });
 
 test('the count goes on in a minute that was written already, and over a restart', () => {
@@ -45,7 +45,7 @@ test('the count goes on in a minute that was written already, and over a restart
   ledger.close();
   ledger = createLedger({ database, log: silent });
   refuse('missing_key', noon + 2, 'c');
-  expect(ledger.refusals(0)).toEqual([{ reason: 'missing_key', requests: 3, lastAt: noon + 2, lastClient: 'c' }]);
+  expect(ledger.refusals.since(0)).toEqual([{ reason: 'missing_key', requests: 3, lastAt: noon + 2, lastClient: 'c' }]);
 });
 
 test('no more than ten thousand minutes are kept', () => {
@@ -55,7 +55,7 @@ test('no more than ten thousand minutes are kept', () => {
   }
   ledger.flush();
   expect(rowsOf('refusals')).toBe(10_000);
-  expect(ledger.refusals(0)).toMatchObject([{ requests: 10_000, lastAt: noon + 10_499 * minuteMs }]);
+  expect(ledger.refusals.since(0)).toMatchObject([{ requests: 10_000, lastAt: noon + 10_499 * minuteMs }]);
 });
 
 test('the log tells of them once a minute and reason, with their number', () => {
