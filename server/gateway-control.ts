@@ -18,6 +18,7 @@ import type { Ledger } from './ledger/ledger.ts';
 import { createLimiter, type Limiter } from './limits/limiter.ts';
 import { createRunawayGuard, type RunawayGuard } from './limits/runaway-guard.ts';
 import { createDiscovery, type Discovery } from './providers/discovery.ts';
+import { compileLimits } from './routing/compile-limits.ts';
 import type { HealthBook } from './routing/health/health-book.ts';
 import type { Target } from './routing/snapshot.ts';
 import type { SecretStore } from './secrets/secret-store.ts';
@@ -77,6 +78,7 @@ export async function openControlSide(given: ControlSidePorts): Promise<ControlS
   const clocks = { wallMs: () => Date.now(), steadyMs: () => performance.now() };
   const limiter = createLimiter({
     history: ledger.history,
+    sums: ledger.budgets,
     clocks,
     reached: (notice) => control.limitReached(notice),
     log,
@@ -90,6 +92,7 @@ export async function openControlSide(given: ControlSidePorts): Promise<ControlS
     const kept = new Set(after.keys.map(({ id }) => id));
     for (const { id } of before.keys) if (!kept.has(id)) limiter.forget('key', id);
   });
+  const stopRecalling = keepRecalling(limiter, live);
   const team = createTeamPresets(gatewayPorts.team ?? withoutTeam());
   // Before anyone is told of a change, so that health which it made worthless is not shown.
   health.follow(live.snapshot);
@@ -140,6 +143,7 @@ export async function openControlSide(given: ControlSidePorts): Promise<ControlS
     },
     async stop() {
       stopFollowing();
+      stopRecalling();
       await live.stop();
       await discovery.close();
     },
@@ -159,6 +163,27 @@ function keepWatching(discovery: Discovery, live: LiveConfig): void {
 
 function watchAll(discovery: Discovery, live: LiveConfig): void {
   discovery.watch([...live.snapshot.providers.values()]);
+}
+
+/** Beside the requests: what each budget has spent is known to both files from the start on, and from its making on. */
+function keepRecalling(limiter: Limiter, live: LiveConfig): () => void {
+  let isStopped = false;
+  function* limited() {
+    const { groups, keys } = live.used.config;
+    const all = [
+      ...groups.map((group) => compileLimits('group', group)),
+      ...keys.map((key) => compileLimits('key', key)),
+    ];
+    for (const each of all) {
+      if (isStopped) return;
+      if (each) yield each;
+    }
+  }
+  void limiter.recall(limited());
+  live.onChange(() => void limiter.recall(limited()));
+  return () => {
+    isStopped = true;
+  };
 }
 
 /** The secret store, and what it said of itself if it was needed so far. */

@@ -11,7 +11,9 @@ import type { EventMessage } from './contract/events.ts';
 import type { RequestRecord, Usage } from './contract/ledger.ts';
 import type { AnswerQuery } from './control/answer-query.ts';
 import type { Execute } from './control/execute.ts';
-import { openDatabase, type Replaced } from './database/database.ts';
+import { type Database, openDatabase, type Replaced } from './database/database.ts';
+import { budgetMigrations } from './database/schema.ts';
+import { createSweepClock } from './database/sweep-clock.ts';
 import { JobBills } from './exchange/job-bills.ts';
 import { JobPoller } from './exchange/job-poller.ts';
 import { type ControlSide, openControlSide } from './gateway-control.ts';
@@ -145,20 +147,22 @@ function openFoundations({ config, dataDir, log, proxies }: GatewayPorts) {
     },
     authorities,
   });
-  const database = openDatabase(dataDir === null ? ':memory:' : join(dataDir, 'ledger.sqlite'));
-  const tellReplaced = (replaced: Replaced) =>
-    log.error(replaced, 'the ledger could not be used any more; it was set aside if it was there, and a new one begun');
-  if (database.notice) tellReplaced(database.notice);
-  database.onReplaced(tellReplaced);
+  const fileOf = (name: string) => (dataDir === null ? ':memory:' : join(dataDir, name));
+  const database = openDatabase(fileOf('ledger.sqlite'));
+  const budgetDatabase = openDatabase(fileOf('budgets.sqlite'), budgetMigrations);
+  for (const each of [database, budgetDatabase]) tellReplacement(each, log);
+  const sweepClock = createSweepClock(database);
   const ledger = createLedger({
     database,
+    budgetDatabase,
     log,
+    sweepClock,
     settings: () => {
       const { ledger: kept, capture } = settings();
       return { ...kept, captureMaxBytes: capture.maxBytes, captureRetentionDays: capture.retentionDays };
     },
   });
-  const jobs = createJobStore({ database, log, retentionDays: () => settings().jobs.retentionDays });
+  const jobs = createJobStore({ database, log, sweepClock, retentionDays: () => settings().jobs.retentionDays });
   const health = new HealthBook({ nowMs: () => performance.now() });
   let prices = pricesOf(config.current.config);
   config.onChange((now) => {
@@ -183,9 +187,17 @@ function openFoundations({ config, dataDir, log, proxies }: GatewayPorts) {
       await transport.close();
       jobs.close();
       ledger.close();
+      budgetDatabase.close();
       database.close();
     },
   };
+}
+
+function tellReplacement(database: Database, log: GatewayPorts['log']): void {
+  const tell = (replaced: Replaced) =>
+    log.error(replaced, 'a database could not be used any more; it was set aside if it was there, and a new one begun');
+  if (database.notice) tell(database.notice);
+  database.onReplaced(tell);
 }
 
 function inferencePorts(
@@ -214,7 +226,11 @@ function inferencePorts(
       ledger.started(request, reserved);
       control.requestStarted(request);
     },
-    finished,
+    finished(record) {
+      // Anybody may send those, as many as they like.
+      if (record.keyId === null) ledger.refusals.add(record);
+      else finished(record);
+    },
     bills: new JobBills({ jobs, limiter, prices, finished }),
     capture: (id, exchange) => ledger.capture(id, exchange),
     prices,

@@ -53,9 +53,14 @@ export function openLogFile(folder: string): LogFile {
   let destination = openDestination(path);
   const requests = createRequestLog({ write: (lines) => void destination?.write(lines) });
   const timer = setInterval(() => {
-    destination ??= openDestination(path);
     requests.flush();
     destination?.flush();
+    if (destination && putAsideIfFull(path)) {
+      // What it still holds goes with the file, whatever that is called now.
+      destination.end();
+      destination = null;
+    }
+    destination ??= openDestination(path);
   }, flushEveryMs).unref();
   // The requests before it go first, so that the file tells what happened in order.
   const write = (line: string) => {
@@ -81,7 +86,7 @@ export function openLogFile(folder: string): LogFile {
 function openDestination(path: string): ReturnType<typeof pino.destination> | null {
   try {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-    rotate(path);
+    putAsideIfFull(path);
     const dest = openSync(path, 'a', 0o600);
     const destination = pino.destination({ dest, sync: false, minLength: bufferBytes, maxWrite: mostBytesPerWrite });
     // A full disk must not end the program.
@@ -178,10 +183,17 @@ export function redactText(text: string): string {
   return text.replace(secretTexts, '[redacted]');
 }
 
-function rotate(path: string): void {
-  if (!existsSync(path) || statSync(path).size < maxBytes) return;
-  for (let number = keptFiles - 1; number > 0; number--) {
-    const older = number === 1 ? path : `${path}.${number - 1}`;
-    if (existsSync(older)) renameSync(older, `${path}.${number}`);
+/** Whether it did: a folder that does not let it keeps its file. */
+function putAsideIfFull(path: string): boolean {
+  try {
+    if ((statSync(path, { throwIfNoEntry: false })?.size ?? 0) < maxBytes) return false;
+    for (let number = keptFiles - 1; number > 0; number--) {
+      const older = number === 1 ? path : `${path}.${number - 1}`;
+      if (existsSync(older)) renameSync(older, `${path}.${number}`);
+    }
+    return true;
+  } catch (error) {
+    if (systemErrorCode(error) === undefined) throw error;
+    return false;
   }
 }

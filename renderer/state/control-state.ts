@@ -49,6 +49,8 @@ function withDelta({ views, requests }: Known, event: Delta): Partial<Known> {
     }
     case 'limit-reached':
       return {};
+    case 'refusals':
+      return { views: { ...views, refusals: event.refusals } };
     case 'ledger-health':
       return { views: { ...views, status: { ...views.status, ledger: event.ledger } } };
     case 'request-started':

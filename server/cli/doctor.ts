@@ -11,6 +11,7 @@ import type { Control } from './control.ts';
 import { describeHolder } from './describe-holder.ts';
 import { exitCodes } from './exit-codes.ts';
 import { describeTest } from './provider.ts';
+import { describeRefusal, recentRefusals } from './refusals.ts';
 import type { Terminal } from './terminal.ts';
 import type { VerbContext, Verbs } from './verb.ts';
 
@@ -45,6 +46,7 @@ async function examine({ control, terminal, dataDir }: VerbContext): Promise<Fin
     await examineCa(terminal),
     ...(await examineProviders(control)),
     ...(await examineEnvironment(control)),
+    ...(await examineRefusals(control)),
   ];
 }
 
@@ -120,4 +122,10 @@ async function examineEnvironment(control: Control): Promise<Finding[]> {
     ok: true,
     message: `${variable} is set and not used; to use it: provider add ${preset} --credential-ref env:${variable}`,
   }));
+}
+
+/** Nothing is wrong with Sluice then, but perhaps with the key of a program. */
+async function examineRefusals(control: Control): Promise<Finding[]> {
+  const refusals = await recentRefusals(control);
+  return refusals.map((refusal) => ({ name: 'refused', ok: true, message: describeRefusal(refusal) }));
 }

@@ -7,6 +7,7 @@ import type { RequestFilter } from '../ledger/queries.ts';
 import type { Control } from './control.ts';
 import { parsePast } from './moment.ts';
 import { localTime, type Output, table } from './output.ts';
+import { describeRefusal, recentRefusals } from './refusals.ts';
 import type { Verbs } from './verb.ts';
 
 interface LogOptions {
@@ -41,7 +42,11 @@ export function addLogVerb(program: Command, { on }: Verbs): void {
     const { requests } = await control.query({ type: 'requests', limit });
     const shown = requests.toReversed().filter((request) => !follow || request.outcome !== null);
     if (output.isJson) for (const request of shown) output.showOne(request, '');
-    else output.show(shown, table(head, shown.map(row), 'There were no requests yet.'));
+    else {
+      const refusals = await recentRefusals(control);
+      const list = table(head, shown.map(row), 'There were no requests yet.');
+      output.show(shown, [list, ...refusals.map(describeRefusal)].join('\n'));
+    }
     if (events) await printEach(events, new Set(shown.map(({ id }) => id)), output);
   });
 }

@@ -7,7 +7,7 @@ import type { AliasView, GroupView, KeyView } from './access-views.ts';
 import type { RequestRecord, RequestStarted } from './ledger.ts';
 import type { LimitMeter, LimitReached, RunawayView } from './limits.ts';
 import type { ProviderView } from './provider-views.ts';
-import type { RequestView } from './request-views.ts';
+import type { RefusalView, RequestView } from './request-views.ts';
 import type { LedgerHealthView, StatusView } from './status-views.ts';
 
 /** What stands in the configuration, with its running state. */
@@ -19,6 +19,8 @@ export interface ConfigViews {
   aliases: AliasView[];
   /** Prompts that are slowed now. */
   runaways: RunawayView[];
+  /** Of the last hour. */
+  refusals: RefusalView[];
 }
 
 export type ControlEvent =
@@ -27,7 +29,7 @@ export type ControlEvent =
   /** The lists that changed, each whole; `status` holds the new revision of the configuration. */
   | ({ type: 'config-changed' } & Pick<ConfigViews, 'status'> & Partial<ConfigViews>)
   | { type: 'request-started'; request: RequestStarted }
-  /** Also for a request that was refused before it started. */
+  /** Also for a request that was refused before it started, but for those without a valid key: see `refusals`. */
   | { type: 'request-finished'; request: RequestRecord }
   /** Its models were discovered, or could not be; or its health is another one. */
   | { type: 'provider-changed'; provider: ProviderView }
@@ -41,7 +43,9 @@ export type ControlEvent =
       runaways: RunawayView[];
     }
   | { type: 'runaway-slowed'; runaway: RunawayView }
-  | { type: 'ledger-health'; ledger: LedgerHealthView };
+  | { type: 'ledger-health'; ledger: LedgerHealthView }
+  /** At most every two seconds. */
+  | { type: 'refusals'; refusals: RefusalView[] };
 
 export interface EventMessage {
   /** Rises by one from message to message, beginning with the snapshot's. Not the configuration's revision. */

@@ -11,6 +11,7 @@ import type {
   CapturedBody,
   ClientUseView,
   FirstByteView,
+  RefusalView,
   RequestView,
   UsageStepView,
   UsageView,
@@ -84,6 +85,8 @@ export const querySchema = z.discriminatedUnion('type', [
     before: z.number().int().optional(),
   }),
   z.strictObject({ type: z.literal('request'), id: z.string().max(100) }),
+  /** Requests without a valid key: they have no rows and are counted by reason, some 10,000 minutes of them. */
+  z.strictObject({ type: z.literal('refusals'), sinceMs: moment.default(0) }),
   /** What sent the newest hundred thousand requests, with which keys. */
   z.strictObject({ type: z.literal('clients') }),
   z.strictObject({
@@ -159,6 +162,8 @@ export interface QueryResults {
     request: RequestView;
     capture: CapturedExchange<CapturedBody> | null;
   };
+  /** The latest first. */
+  refusals: RefusalView[];
   /** The one used last comes first. */
   clients: ClientUseView[];
   /** Days in order of time, all else by cost and then by requests, the most first. */

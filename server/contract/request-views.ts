@@ -18,6 +18,17 @@ export interface ClientUseView {
   lastUsedAt: number;
 }
 
+/** Requests without a valid key, which have no rows: how many were refused for a reason. */
+export interface RefusalView {
+  /** The error code that the client got, as in `RequestRecord`. */
+  reason: string;
+  requests: number;
+  /** Unix milliseconds. */
+  lastAt: number;
+  /** What the last one called itself, as in `RequestRecord`. */
+  lastClient: string | null;
+}
+
 export interface CapturedBody {
   encoding: 'utf8' | 'base64';
   data: string;

@@ -44,8 +44,13 @@ export interface LedgerHealthView {
   /** Rows that were lost. */
   dropped: number;
   lastError: string | null;
-  /** Since the start the file was damaged or removed and another was begun; `movedTo` is where the damaged one is now. */
-  replaced: { movedTo: string | null; reason: string } | null;
+  /** Why the sums of budgets cannot be written to their own file; null if they can. */
+  budgetsError: string | null;
+  /**
+   * Since the start the file was damaged or removed and another was begun; `movedTo` is where the damaged one is now.
+   * `budgetsAreLost`: so were the sums of budgets that are kept beside it; budgets count from then on.
+   */
+  replaced: { movedTo: string | null; reason: string; budgetsAreLost: boolean } | null;
 }
 
 export interface TeamPresetView {

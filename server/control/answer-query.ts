@@ -15,6 +15,7 @@ import {
 } from '../contract/queries.ts';
 import type { CapturedBody } from '../contract/request-views.ts';
 import type { NetworkView } from '../contract/status-views.ts';
+import type { Ledger } from '../ledger/ledger.ts';
 import type { LedgerQueries } from '../ledger/queries.ts';
 import { anyKeyOf } from '../routing/any-key.ts';
 import { compileGroup } from '../routing/compile-group.ts';
@@ -37,7 +38,7 @@ import type { Views } from './views.ts';
 export interface QueryPorts {
   live: Pick<LiveConfig, 'used' | 'snapshot' | 'isSecretInUse'>;
   views: Views;
-  ledger: LedgerQueries;
+  ledger: LedgerQueries & Pick<Ledger, 'refusals'>;
   now(): number;
   env: Readonly<Record<string, string | undefined>>;
   providers: ProviderKnowledge;
@@ -76,6 +77,7 @@ export function createAnswerQuery(ports: QueryPorts): AnswerQuery {
     route: (query) => viewRoute(ports, query),
     requests: ({ filter, limit, before }) => ledger.listRequests(defined({ ...filter, limit, before })),
     request: ({ id }) => viewRequest(ledger, id),
+    refusals: ({ sinceMs }) => ledger.refusals.since(sinceMs),
     clients: () => ledger.listClients(),
     usage: ({ type: _, ...question }) => ledger.summarizeUsage(defined(question)),
     'usage-over-time': ({ type: _, ...question }) => ledger.usageOverTime(defined(question)),

@@ -29,6 +29,7 @@ import type { TeamPresets } from './team-presets.ts';
 import { createHealthViews } from './view-health.ts';
 import { createViews, type EngineState } from './views.ts';
 import { watchLimitUse } from './watch-limit-use.ts';
+import { recentRefusals, watchRefusals } from './watch-refusals.ts';
 
 /** All of the status that the control plane does not know itself. */
 export type EngineStatus = Pick<
@@ -97,6 +98,7 @@ export function createControlPlane(ports: ControlPorts): ControlPlane {
     whileHeard() {
       const stops = [
         watchHealth(ledger, (health) => hub.tell({ type: 'ledger-health', ledger: health })),
+        watchRefusals(ledger.refusals, Date.now, (refusals) => hub.tell({ type: 'refusals', refusals })),
         watchLimitUse(views, (use) => hub.tell({ type: 'limit-use', ...use })),
       ];
       return () => {
@@ -191,6 +193,7 @@ function engineState({
     lastUsed: () => ledger.lastUsed(),
     meters: (limited) => limiter.meters(limited),
     runaways: () => runawayGuard.runaways(),
+    refusals: () => recentRefusals(ledger.refusals, Date.now()),
     status: () => ({
       ...engine(),
       pid: process.pid,
@@ -222,8 +225,7 @@ function configChanged({ before, after }: ConfigInForce, all: ConfigViews): Cont
 
 /** Tells of each change; returns how to stop. */
 function watchHealth(ledger: Pick<Ledger, 'health'>, tell: (health: LedgerHealthView) => void): () => void {
-  const essence = ({ ok, dropped, lastError, replaced }: LedgerHealthView) =>
-    `${ok} ${dropped} ${lastError} ${replaced?.movedTo} ${replaced?.reason}`;
+  const essence = ({ pending: _, ...health }: LedgerHealthView) => JSON.stringify(health);
   let last = essence(ledger.health());
   const timer = setInterval(() => {
     const health = ledger.health();

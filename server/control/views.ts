@@ -4,6 +4,7 @@ import type { Config, GroupConfig, KeyConfig, ProviderConfig } from '../contract
 import type { ConfigViews } from '../contract/events.ts';
 import type { Limited, LimitMeter, LimitScope, RunawayView } from '../contract/limits.ts';
 import type { CredentialView, DiscoveryView, ProviderView } from '../contract/provider-views.ts';
+import type { RefusalView } from '../contract/request-views.ts';
 import type { StatusView } from '../contract/status-views.ts';
 import { compileLimits } from '../routing/compile-limits.ts';
 import type { Snapshot } from '../routing/snapshot.ts';
@@ -29,6 +30,7 @@ export interface EngineState {
   /** How much of its limits is used. */
   meters(limited: Limited): LimitMeter[];
   runaways(): RunawayView[];
+  refusals(): RefusalView[];
   status(): StatusView;
 }
 
@@ -60,6 +62,7 @@ export function createViews(state: EngineState): Views {
       groups: views.groups(),
       aliases: views.aliases(),
       runaways: state.runaways(),
+      refusals: state.refusals(),
     }),
     provider: (id) => viewProvider(findById(providerConfigs(), id, 'provider'), state),
     providers: () => providerConfigs().map((provider) => viewProvider(provider, state)),

@@ -1,5 +1,5 @@
 /**
- * The one SQLite file of a data folder: a thin typed face over node:sqlite, which nothing else imports. It knows no rows:
+ * A SQLite file of a data folder: a thin typed face over node:sqlite, which nothing else imports. It knows no rows:
  * what they mean is the ledger's and the job store's business.
  *
  * It outlives what happens to the file. One that cannot be opened now (locked, a full disk) is tried again with the next
@@ -10,7 +10,7 @@ import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { describeFileProblem } from '../files/file-problem.ts';
 import { fileIdentity, makePrivateFile, setFileAside } from './database-file.ts';
 import { DatabaseUnavailable, isDamage, sqliteCode } from './failures.ts';
-import { migrate, NewerDatabase } from './schema.ts';
+import { ledgerMigrations, migrate, NewerDatabase } from './schema.ts';
 
 export type SqlValue = string | number | null | Uint8Array;
 export type Row = Record<string, SqlValue>;
@@ -46,10 +46,10 @@ export interface Database {
 
 /**
  * Opens or begins the database `file`, readable by its owner only, or one in memory for `:memory:`. Does not throw where
- * that is not possible now: statements do, with a failure that `mayPass`.
+ * that is not possible now: statements do, with a failure that `mayPass`. `migrations` make its tables; absent: the ledger's.
  */
-export function openDatabase(file: string): Database {
-  return new LastingDatabase(file);
+export function openDatabase(file: string, migrations: readonly string[] = ledgerMigrations): Database {
+  return new LastingDatabase(file, migrations);
 }
 
 /** For one who holds the file at the start; nothing else runs yet. */
@@ -64,6 +64,7 @@ const lookEveryMs = 1_000;
 class LastingDatabase implements Database {
   readonly file: string;
   readonly notice: Replaced | null;
+  readonly #migrations: readonly string[];
   readonly #listeners: ((replaced: Replaced) => void)[] = [];
   #raw: DatabaseSync | null = null;
   #identity: number | null = null;
@@ -72,8 +73,9 @@ class LastingDatabase implements Database {
   #lookedAtMs = 0;
   #isClosed = false;
 
-  constructor(file: string) {
+  constructor(file: string, migrations: readonly string[]) {
     this.file = file;
+    this.#migrations = migrations;
     this.notice = this.#open(firstWaitMs);
   }
 
@@ -146,7 +148,7 @@ class LastingDatabase implements Database {
   /** Returns what it had to set aside for that. */
   #open(waitMs = laterWaitMs): Replaced | null {
     try {
-      const { opened, replaced } = openOrReplace(this.file, waitMs);
+      const { opened, replaced } = openOrReplace(this.file, waitMs, this.#migrations);
       this.#raw = opened;
       this.#identity = this.file === ':memory:' ? null : fileIdentity(this.file);
       return replaced;
@@ -192,24 +194,29 @@ class LastingDatabase implements Database {
 }
 
 /** Throws if it is not possible now. */
-function openOrReplace(file: string, waitMs: number): { opened: DatabaseSync; replaced: Replaced | null } {
-  if (file === ':memory:') return { opened: openAndMigrate(file, waitMs), replaced: null };
+function openOrReplace(
+  file: string,
+  waitMs: number,
+  migrations: readonly string[],
+): { opened: DatabaseSync; replaced: Replaced | null } {
+  const open = () => openAndMigrate(file, waitMs, migrations);
+  if (file === ':memory:') return { opened: open(), replaced: null };
   makePrivateFile(file);
   try {
-    return { opened: openAndMigrate(file, waitMs), replaced: null };
+    return { opened: open(), replaced: null };
   } catch (error) {
     if (!isDamage(error) && !(error instanceof NewerDatabase)) throw error;
     const movedTo = setFileAside(file);
     makePrivateFile(file);
-    return { opened: openAndMigrate(file, waitMs), replaced: { file, movedTo, reason: error.message } };
+    return { opened: open(), replaced: { file, movedTo, reason: error.message } };
   }
 }
 
-function openAndMigrate(file: string, waitMs: number): DatabaseSync {
+function openAndMigrate(file: string, waitMs: number, migrations: readonly string[]): DatabaseSync {
   const raw = new DatabaseSync(file, { timeout: waitMs });
   try {
     raw.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA temp_store = MEMORY');
-    migrate(raw);
+    migrate(raw, migrations);
     raw.exec(`PRAGMA busy_timeout = ${laterWaitMs}`);
     return raw;
   } catch (error) {

@@ -5,7 +5,7 @@ import type { DatabaseSync } from 'node:sqlite';
 export class NewerDatabase extends Error {}
 
 /** `migrations[n]` brings a file from version n to n + 1. Published ones are never edited; a change is a new entry. */
-const migrations: readonly string[] = [
+export const ledgerMigrations: readonly string[] = [
   `
   -- No index over all rows beside the rowid, so that a row costs the same at a million rows as at none: an index on the random id alone
   -- trebles it. Queries go by \`seq\`, which follows the time of arrival.
@@ -82,10 +82,32 @@ const migrations: readonly string[] = [
   ALTER TABLE jobs ADD COLUMN owed TEXT;
   CREATE INDEX jobs_owing ON jobs (created_at) WHERE owed IS NOT NULL;
   `,
+  `
+  -- What is to be remembered of the file as a whole: the last known time (sweep-clock.ts).
+  CREATE TABLE facts (name TEXT PRIMARY KEY, value REAL NOT NULL) WITHOUT ROWID;
+  -- Requests without a valid key, counted: a row for each minute and reason. See ledger/refusals.ts.
+  CREATE TABLE refusals (
+    seq INTEGER PRIMARY KEY, minute INTEGER NOT NULL, reason TEXT NOT NULL, requests INTEGER NOT NULL,
+    last_at REAL NOT NULL, last_client TEXT,
+    UNIQUE (minute, reason)
+  );
+  `,
+];
+
+/** The second file, `budgets.sqlite`: see ledger/budget-sums.ts. */
+export const budgetMigrations: readonly string[] = [
+  `
+  -- Times are infinite at both ends for a budget in total.
+  CREATE TABLE budget_sums (
+    scope TEXT NOT NULL, id TEXT NOT NULL, per TEXT NOT NULL, since_ms REAL NOT NULL,
+    start_ms REAL NOT NULL, end_ms REAL NOT NULL, usd REAL NOT NULL, tokens REAL NOT NULL, unpriced INTEGER NOT NULL,
+    PRIMARY KEY (scope, id, per)
+  ) WITHOUT ROWID;
+  `,
 ];
 
 /** Brings a database of any version to the newest. Throws NewerDatabase if it is beyond that. */
-export function migrate(raw: DatabaseSync): void {
+export function migrate(raw: DatabaseSync, migrations: readonly string[]): void {
   const version = Number(raw.prepare('PRAGMA user_version').get()?.user_version);
   if (version > migrations.length) throw new NewerDatabase(`it is of version ${version}, of a newer program`);
   migrations.slice(version).forEach((sql, index) => {

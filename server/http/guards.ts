@@ -63,6 +63,13 @@ export function authenticate(snapshot: Snapshot, authorization: string | undefin
   return key;
 }
 
+/** The key that a request presents; null if `authenticate` would refuse it. */
+export function validKey(snapshot: Snapshot, authorization: string | undefined, nowMs: number): CompiledKey | null {
+  const secret = bearerSecret(authorization);
+  const key = secret === null ? undefined : findKey(snapshot, secret);
+  return key?.enabled && (key.expiresAtMs === null || key.expiresAtMs > nowMs) ? key : null;
+}
+
 /** Node reads headers as latin1. A client may have meant that (`fetch`), or sent the bytes of UTF-8 (`curl`). */
 function findKey({ keys }: Snapshot, secret: string): CompiledKey | undefined {
   for (const reading of isAscii.test(secret) ? [secret] : [secret, Buffer.from(secret, 'latin1')]) {

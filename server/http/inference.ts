@@ -33,7 +33,7 @@ import type { Admission, Place } from './admission.ts';
 import { ClientGone } from './body/read-body.ts';
 import { receiveBody } from './body/receive-body.ts';
 import { allowOrigin } from './cors.ts';
-import { authenticate, checkHost, checkOrigin } from './guards.ts';
+import { authenticate, checkHost, checkOrigin, validKey } from './guards.ts';
 import { isModelsPath, sendModels } from './models.ts';
 import { sendOwnUsage } from './own-usage.ts';
 import { sendError, toGatewayError } from './send-error.ts';
@@ -243,6 +243,8 @@ class InferenceCall {
     }
     if (!(thrown instanceof GatewayError)) this.#ports.faulted(thrown);
     const error = toGatewayError(thrown);
+    // Refused before its key was looked at: whose it is decides whether it has a row.
+    this.#trace.key ??= validKey(this.#snapshot, this.#request.headers.authorization, this.#trace.startedAt);
     this.#trace.refused(sendError(this.#request, this.#response, error, this.#trace.id));
   }
 

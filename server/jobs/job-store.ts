@@ -10,6 +10,7 @@ import { GatewayError } from '../contract/errors.ts';
 import type { Reserved } from '../contract/ledger.ts';
 import type { Database, Statement } from '../database/database.ts';
 import { mayPass, messageOf } from '../database/failures.ts';
+import { createSweepClock, type SweepClock } from '../database/sweep-clock.ts';
 import { prepareJobSweep } from './job-retention.ts';
 import { insertJobSql, type KeptJob, selectPage, toKept, toValues } from './job-rows.ts';
 
@@ -65,7 +66,8 @@ interface JobStoreOptions {
   log: { warn(fields: object, message: string): void };
   /** After so many days without use a job is forgotten. Asked each time it matters. */
   retentionDays?: () => number;
-  now?: () => number;
+  /** Decides what is old. */
+  sweepClock?: SweepClock;
 }
 
 const dayMs = 86_400_000;
@@ -89,7 +91,7 @@ class SqliteJobStore implements JobStore {
   readonly #database: Database;
   readonly #log: JobStoreOptions['log'];
   readonly #retentionDays: () => number;
-  readonly #now: () => number;
+  readonly #sweepClock: SweepClock;
   readonly #insert: Statement;
   readonly #select: Statement;
   readonly #remove: Statement;
@@ -104,11 +106,12 @@ class SqliteJobStore implements JobStore {
   #isClosed = false;
   #lastError: string | null = null;
 
-  constructor({ database, log, retentionDays = () => defaultRetentionDays, now = Date.now }: JobStoreOptions) {
+  constructor(options: JobStoreOptions) {
+    const { database, log, retentionDays = () => defaultRetentionDays } = options;
+    this.#sweepClock = options.sweepClock ?? createSweepClock(database);
     this.#database = database;
     this.#log = log;
     this.#retentionDays = retentionDays;
-    this.#now = now;
     this.#insert = database.prepare(insertJobSql);
     this.#select = database.prepare('SELECT * FROM jobs WHERE kind = ? AND group_id = ? AND id = ?');
     this.#remove = database.prepare('DELETE FROM jobs WHERE kind = ? AND group_id = ? AND id = ?');
@@ -122,7 +125,7 @@ class SqliteJobStore implements JobStore {
   }
 
   remember(job: Job, options: { durable?: boolean } = {}): void {
-    this.#keep(cacheKey(job.kind, job.id, job.groupId), { job, lastUsedAt: this.#now() });
+    this.#keep(cacheKey(job.kind, job.id, job.groupId), { job, lastUsedAt: this.#sweepClock.latestMs() });
     if (options.durable) this.flush();
   }
 
@@ -131,7 +134,7 @@ class SqliteJobStore implements JobStore {
     const kept =
       this.#memory.get(key) ?? this.#pending.get(key) ?? readable(() => toKept(this.#select.get(kind, groupId, id)));
     if (kept === undefined) return undefined;
-    const now = this.#now();
+    const now = this.#sweepClock.latestMs();
     // Noted once a day, so that asking for a video every second writes nothing.
     if (now - kept.lastUsedAt >= dayMs) this.#keep(key, { job: kept.job, lastUsedAt: now });
     else this.#keepInMemory(key, kept);
@@ -168,7 +171,7 @@ class SqliteJobStore implements JobStore {
     this.flush();
     const { owed: _, ...settled } = job;
     const key = cacheKey(kind, id, groupId);
-    const kept = { job: settled, lastUsedAt: this.#now() };
+    const kept = { job: settled, lastUsedAt: this.#sweepClock.latestMs() };
     this.#keepInMemory(key, kept);
     if (this.#pending.has(key)) this.#pending.set(key, kept);
     return job;
@@ -203,7 +206,7 @@ class SqliteJobStore implements JobStore {
 
   async sweep(): Promise<number> {
     this.flush();
-    const usedBeforeMs = this.#now() - this.#retentionDays() * dayMs;
+    const usedBeforeMs = this.#sweepClock.read().earliestMs - this.#retentionDays() * dayMs;
     for (const [key, kept] of this.#memory) if (kept.lastUsedAt < usedBeforeMs) this.#memory.delete(key);
     return await this.#sweepBefore(usedBeforeMs);
   }

@@ -10,14 +10,18 @@ import { GatewayError } from '../contract/errors.ts';
 import type { CapturedExchange, RequestRecord, RequestStarted, Reserved } from '../contract/ledger.ts';
 import type { ClientUseView, FirstByteView, RequestView, UsageStepView, UsageView } from '../contract/request-views.ts';
 import type { LedgerHealthView } from '../contract/status-views.ts';
-import type { Database, Replaced } from '../database/database.ts';
+import { type Database, openDatabase, type Replaced } from '../database/database.ts';
 import { mayPass, messageOf } from '../database/failures.ts';
+import { budgetMigrations } from '../database/schema.ts';
+import { createSweepClock, type SweepClock } from '../database/sweep-clock.ts';
+import { type BudgetSums, createBudgetSums } from './budget-sums.ts';
 import type { FirstByteQuestion, UsageOverTimeQuestion } from './over-time.ts';
 import { createLedgerQueries, type LedgerQueries, type RequestFilter, type RequestPage } from './queries.ts';
+import { createRefusals, type Refusals } from './refusals.ts';
 import { createRetention, type Retention, type RetentionLimits } from './retention.ts';
 import type { BookedJob } from './rows.ts';
 import { createUsageDays, type UsageDays } from './usage-days.ts';
-import { createUsageHistory, type UsageHistory } from './usage-history.ts';
+import { createUsageHistory, plus, type UsageHistory } from './usage-history.ts';
 import type { UsageQuestion } from './usage-summary.ts';
 import { WaitingRows } from './waiting-rows.ts';
 import { createLedgerWriter } from './writer.ts';
@@ -28,8 +32,12 @@ export interface LedgerSettings extends RetentionLimits {
 }
 
 export interface Ledger extends LedgerQueries {
-  /** Throws while rows wait that cannot be written: what it would say is not true then. */
+  /** With the rows that wait to be written. */
   readonly history: UsageHistory;
+  /** Requests without a valid key: they are counted and have no rows. */
+  readonly refusals: Refusals;
+  /** What was spent of budgets, in a file of its own. */
+  readonly budgets: BudgetSums;
   /** A request was admitted. Costs a push to an array. */
   started(row: RequestStarted, reserved?: Reserved | null): void;
   /**
@@ -49,10 +57,14 @@ export interface Ledger extends LedgerQueries {
 
 interface LedgerOptions {
   database: Database;
+  /** Where the sums of budgets are kept; absent: in memory. */
+  budgetDatabase?: Database;
   log: { warn(fields: object, message: string): void };
   /** Asked each time it matters, so that a changed setting holds at once. */
   settings?: () => LedgerSettings;
   now?: () => number;
+  /** Decides what is old. */
+  sweepClock?: SweepClock;
   /** How long a row may wait; at most 100. */
   flushMs?: number;
 }
@@ -79,9 +91,12 @@ class SqliteLedger implements Ledger {
   readonly #days: UsageDays;
   readonly #queries: LedgerQueries;
   readonly history: UsageHistory;
+  readonly budgets: BudgetSums;
+  readonly refusals: Refusals;
   readonly #firstSweep = setTimeout(() => this.#sweepQuietly(), firstSweepMs).unref();
   readonly #sweeps = setInterval(() => this.#sweepQuietly(), sweepEveryMs).unref();
-  #replaced: Replaced | null;
+  #replaced: Replaced | null = null;
+  #budgetsAreLost = false;
 
   constructor(options: LedgerOptions) {
     const { database, log, settings = () => defaults, now = Date.now, flushMs = 50 } = options;
@@ -90,14 +105,21 @@ class SqliteLedger implements Ledger {
     this.#now = now;
     this.#days = createUsageDays(database);
     this.#waiting = new WaitingRows({ writer: createLedgerWriter(database, this.#days), log, flushMs });
-    this.#retention = createRetention(database, now);
+    const { sweepClock = createSweepClock(database, { wallMs: now }) } = options;
+    this.#retention = createRetention(database, sweepClock);
     this.#queries = createLedgerQueries(database);
     this.history = this.#upToDate(createUsageHistory(database));
-    this.#replaced = database.notice;
-    database.onReplaced((replaced) => {
-      this.#replaced = replaced;
-    });
+    const { budgetDatabase = openDatabase(':memory:', budgetMigrations) } = options;
+    this.refusals = createRefusals({ database, log, flushMs });
+    this.budgets = createBudgetSums({ database: budgetDatabase, log, flushMs });
+    if (database.notice) this.#noteReplaced(database.notice);
+    database.onReplaced((replaced) => this.#noteReplaced(replaced));
     this.flush();
+  }
+
+  #noteReplaced(replaced: Replaced): void {
+    this.#replaced = replaced;
+    this.#budgetsAreLost = this.budgets.isEmpty;
   }
 
   /** Bound, since it is handed on as a listener. */
@@ -121,11 +143,17 @@ class SqliteLedger implements Ledger {
 
   flush(): void {
     this.#waiting.flush();
+    this.refusals.flush();
+    this.budgets.flush();
   }
 
   health(): LedgerHealthView {
-    const replaced = this.#replaced && { movedTo: this.#replaced.movedTo, reason: this.#replaced.reason };
-    return { ...this.#waiting.health, replaced };
+    const replaced = this.#replaced && {
+      movedTo: this.#replaced.movedTo,
+      reason: this.#replaced.reason,
+      budgetsAreLost: this.#budgetsAreLost,
+    };
+    return { ...this.#waiting.health, budgetsError: this.budgets.problem, replaced };
   }
 
   async sweep(): Promise<number> {
@@ -197,18 +225,13 @@ class SqliteLedger implements Ledger {
   }
 
   #upToDate(history: UsageHistory): UsageHistory {
-    const writeAll = () => {
-      this.flush();
-      const { pending, lastError } = this.#waiting.health;
-      if (pending > 0) throw new Error(`rows wait to be written: ${lastError}`);
-    };
     return {
-      spent: (...question) => {
-        writeAll();
-        return history.spent(...question);
+      spent: (scope, id, range) => {
+        this.flush();
+        return plus(history.spent(scope, id, range), this.#waiting.spent(scope, id, range));
       },
       requestsSince: (...question) => {
-        writeAll();
+        this.flush();
         return history.requestsSince(...question);
       },
       forgetTotal: history.forgetTotal,
@@ -221,6 +244,8 @@ class SqliteLedger implements Ledger {
     this.#retention.stop();
     this.#days.stop();
     this.#waiting.close();
+    this.refusals.close();
+    this.budgets.close();
   }
 }
 

@@ -1,8 +1,13 @@
-/** Deletes what is older or more than is to be kept, in pieces so small that nothing beside it waits. */
+/**
+ * Deletes what is older or more than is to be kept, in pieces so small that nothing beside it waits. Clocks are set back
+ * and ahead, so what stands in the order of arrival goes from its beginning only, as far as all of it is old: a record is
+ * as young as the youngest before it, whatever its own date says.
+ */
 import { setImmediate } from 'node:timers/promises';
 import { usageDimensions } from '../contract/ledger.ts';
+import { number } from '../database/columns.ts';
 import type { Database, Statement } from '../database/database.ts';
-import { seekSeq } from './seek.ts';
+import type { KnownTime, SweepClock } from '../database/sweep-clock.ts';
 import { quarterMs } from './usage-cells.ts';
 
 export interface RetentionLimits {
@@ -22,7 +27,7 @@ const dayMs = 86_400_000;
 const rowsPerPiece = 250;
 const capturesPerPiece = 10;
 
-export function createRetention(database: Database, now: () => number): Retention {
+export function createRetention(database: Database, clock: SweepClock): Retention {
   const deleteRequests = database.prepare(
     'DELETE FROM requests WHERE seq < min(?, (SELECT min(seq) FROM requests) + ?)',
   );
@@ -35,9 +40,13 @@ export function createRetention(database: Database, now: () => number): Retentio
        (SELECT dimension, day, name FROM usage_days WHERE dimension = ? AND day < ? LIMIT ${rowsPerPiece})`,
   );
   const deleteCaptures = database.prepare(
-    `DELETE FROM captures WHERE seq IN
-       (SELECT seq FROM (SELECT seq, captured_at FROM captures ORDER BY seq LIMIT ${capturesPerPiece})
-        WHERE captured_at < ?)`,
+    'DELETE FROM captures WHERE seq < min(?, (SELECT min(seq) FROM captures) + ?)',
+  );
+  const requestsFrom = database.prepare(
+    `SELECT seq, started_at AS at FROM requests WHERE seq >= ? ORDER BY seq LIMIT ${rowsPerPiece}`,
+  );
+  const capturesFrom = database.prepare(
+    `SELECT seq, captured_at AS at FROM captures WHERE seq >= ? ORDER BY seq LIMIT ${rowsPerPiece}`,
   );
   const newest = database.prepare('SELECT max(seq) AS seq FROM requests');
   let stopped = false;
@@ -54,11 +63,32 @@ export function createRetention(database: Database, now: () => number): Retentio
     return deleted;
   }
 
+  /**
+   * One past the last record of which all before it and itself are older than `days`. What is dated later than it is now
+   * tells nothing: it goes with the old ones around it, and at the end it stays.
+   */
+  async function endOfOld(recordsFrom: Statement, days: number, { earliestMs, latestMs }: KnownTime): Promise<number> {
+    const oldestAt = earliestMs - days * dayMs;
+    let end = 0;
+    for (let from = 0; !stopped; await setImmediate()) {
+      const records = recordsFrom.all(from).map((row) => ({ seq: Number(row.seq), at: number(row.at) ?? 0 }));
+      for (const { seq, at } of records) {
+        if (at < oldestAt) end = seq + 1;
+        else if (at <= latestMs) return end;
+        from = seq + 1;
+      }
+      if (records.length < rowsPerPiece) break;
+    }
+    return end;
+  }
+
   return {
     async sweep(limits) {
-      const oldestAt = now() - limits.retentionDays * dayMs;
+      const time = clock.read();
+      const oldestAt = time.earliestMs - limits.retentionDays * dayMs;
       const lastSeq = Number(newest.get()?.seq ?? 0);
-      const firstKept = Math.max(seekSeq(database, oldestAt), lastSeq - limits.retentionRows + 1);
+      const oldEnd = await endOfOld(requestsFrom, limits.retentionDays, time);
+      const firstKept = Math.max(oldEnd, lastSeq - limits.retentionRows + 1);
       const deleted = await deleteInPieces(deleteRequests, firstKept, rowsPerPiece);
       // Sums are small and outlive their requests if only the number of rows was the reason, but not the days.
       const oldestDay = Math.floor(oldestAt / dayMs);
@@ -66,7 +96,8 @@ export function createRetention(database: Database, now: () => number): Retentio
         await deleteInPieces(deleteCells, dimension, Math.floor(oldestAt / quarterMs));
         await deleteInPieces(deleteDays, dimension, oldestDay);
       }
-      await deleteInPieces(deleteCaptures, now() - limits.captureRetentionDays * dayMs);
+      const capturesEnd = await endOfOld(capturesFrom, limits.captureRetentionDays, time);
+      await deleteInPieces(deleteCaptures, capturesEnd, capturesPerPiece);
       return deleted;
     },
     stop() {

@@ -21,7 +21,7 @@ export interface Spent extends Amounts {
 }
 
 /** Unix milliseconds, whole quarters of an hour; infinite at both ends for all that ever was. */
-interface HistoryRange {
+export interface HistoryRange {
   startMs: number;
   endMs: number;
 }
@@ -76,7 +76,7 @@ function toSpent(row: Record<string, unknown> | undefined): Spent {
   return { usd: Number(row?.cost_usd ?? 0), tokens: Number(row?.tokens ?? 0), unpriced: Number(row?.unpriced ?? 0) };
 }
 
-function plus(...all: Spent[]): Spent {
+export function plus(...all: Spent[]): Spent {
   return all.reduce((sum, { usd, tokens, unpriced }) => ({
     usd: sum.usd + usd,
     tokens: sum.tokens + tokens,

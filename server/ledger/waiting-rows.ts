@@ -2,10 +2,13 @@
  * What is to be recorded, in memory until it is written: together, and at most 100 ms later. A failed write is tried again;
  * what cannot be written for long is dropped, the oldest first, and counted.
  */
+import type { LimitScope } from '../contract/limits.ts';
 import type { LedgerHealthView } from '../contract/status-views.ts';
 import { mayPass, messageOf } from '../database/failures.ts';
 import type { BegunRow, EndedRow } from './rows.ts';
-import type { Capture, LedgerWriter } from './writer.ts';
+import { isUnpriced } from './usage-cells.ts';
+import type { HistoryRange, Spent } from './usage-history.ts';
+import { type Capture, isFinished, type LedgerWriter } from './writer.ts';
 
 interface WaitingRowsOptions {
   writer: LedgerWriter;
@@ -63,13 +66,26 @@ export class WaitingRows {
     }
   };
 
-  get health(): Omit<LedgerHealthView, 'replaced'> {
+  get health(): Omit<LedgerHealthView, 'replaced' | 'budgetsError'> {
     return {
       ok: this.#lastError === null,
       pending: this.#rows.length,
       dropped: this.#dropped,
       lastError: this.#lastError,
     };
+  }
+
+  /** What was used by the requests in the range that wait to be written. */
+  spent(scope: LimitScope, id: string, { startMs, endMs }: HistoryRange): Spent {
+    const spent = { usd: 0, tokens: 0, unpriced: 0 };
+    for (const row of this.#rows) {
+      const owner = scope === 'key' ? row.keyId : row.groupId;
+      if (!isFinished(row) || owner !== id || row.startedAt < startMs || row.startedAt >= endMs) continue;
+      spent.usd += row.costUsd ?? 0;
+      spent.tokens += (row.usage?.inputTokens ?? 0) + (row.usage?.outputTokens ?? 0);
+      if (isUnpriced(row)) spent.unpriced += 1;
+    }
+    return spent;
   }
 
   /** Writes what waits, and tries no more. */

@@ -27,7 +27,7 @@ export interface LedgerWriter {
   markInterrupted(): number;
 }
 
-const isFinished = (row: BegunRow | EndedRow): row is EndedRow => 'outcome' in row;
+export const isFinished = (row: BegunRow | EndedRow): row is EndedRow => 'outcome' in row;
 
 /** A request that began and ended within the batch is one row; the order is that in which they began. */
 function latestById(rows: readonly (BegunRow | EndedRow)[]): Iterable<BegunRow | EndedRow> {

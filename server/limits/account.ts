@@ -1,6 +1,7 @@
 /** What one key, or all keys of one group together, have used: in the last minute, at this moment, in a period. */
 import type { Budget } from '../contract/config.ts';
 import type { LimitScope } from '../contract/limits.ts';
+import type { BudgetSum, BudgetSums } from '../ledger/budget-sums.ts';
 import type { Amounts, Spent, UsageHistory } from '../ledger/usage-history.ts';
 import { MinuteWindow } from './minute-window.ts';
 import type { Period } from './period.ts';
@@ -21,7 +22,8 @@ interface AccountPorts {
   history: UsageHistory;
   /** What jobs that go on after their requests may still cost. */
   held(): ReadonlyMap<string, Amounts> | undefined;
-  /** The ledger could not be read; it is asked again later. */
+  sums: Pick<BudgetSums, 'find' | 'keep'>;
+  /** Ledger or kept sums could not be read; they are asked again later. */
   failed(error: unknown): void;
 }
 
@@ -81,8 +83,8 @@ export class Account {
     return held ? { ...this.#reserved, most: [...held.values()].reduce(sum, this.#reserved.most) } : this.#reserved;
   }
 
-  /** What those that ended have spent in the current period. */
-  spent(per: Budget['per']): { period: Period; spent: Spent } {
+  /** What those that ended have spent in the current period. Not known: it may be more, and cannot be read now. */
+  spent(per: Budget['per']): { period: Period; spent: Spent; isKnown: boolean } {
     return this.#spendingOf(per).at(this.#ports.clocks.wallMs());
   }
 
@@ -116,12 +118,15 @@ export class Account {
   #spendingOf(per: Budget['per']): Spending {
     let spending = this.#spending.get(per);
     if (!spending) {
-      const { scope, id, sinceMs, history, failed, clocks } = this.#ports;
+      const { scope, id, sinceMs, history, sums, failed, clocks } = this.#ports;
+      const owner = { scope, id, per, sinceMs };
       const load = ({ startMs, endMs }: Period) => {
         const isTotal = !Number.isFinite(startMs);
         return history.spent(scope, id, { startMs: isTotal ? startMs : Math.max(startMs, sinceMs), endMs });
       };
-      spending = new Spending(per, { load, failed, nowMs: clocks.wallMs() });
+      const recall = () => sums.find(owner);
+      const keep = (sum: BudgetSum) => sums.keep(owner, sum);
+      spending = new Spending(per, { load, recall, keep, failed }, clocks.wallMs());
       this.#spending.set(per, spending);
     }
     return spending;

@@ -3,18 +3,20 @@
  * nothing else comes between: every limit of key and group is looked at, and only if none is reached does it take its
  * place, its request and an estimate of its tokens and cost. When it has ended, what it really used stands in for that.
  *
- * Counts live here; after a start they are taken from the ledger, of each key and group when it is first asked for. Must
- * not know what a request asks for or how it is sent.
+ * Counts live here; after a start they are taken from the ledger and from the sums kept beside it, of each key and group
+ * when it is first asked for, or `recall`ed. Must not know what a request asks for or how it is sent.
  */
+import { setImmediate } from 'node:timers/promises';
 import type { RequestRecord } from '../contract/ledger.ts';
 import type { Limited, LimitMeter, LimitReached, LimitScope } from '../contract/limits.ts';
+import type { BudgetSums } from '../ledger/budget-sums.ts';
 import { isUnpriced } from '../ledger/usage-cells.ts';
 import type { Amounts, UsageHistory } from '../ledger/usage-history.ts';
 import { Account, type Clocks, type Estimate, free, type Reservation, type Settled } from './account.ts';
 import { BudgetWatch } from './budget-watch.ts';
 import { findExceeded, metersOf, rateMeters } from './meters.ts';
 import { rateHeaders } from './rate-headers.ts';
-import { refusal } from './refusal.ts';
+import { refusal, unknownSpending } from './refusal.ts';
 
 export interface Limiter {
   /**
@@ -32,6 +34,8 @@ export interface Limiter {
   /** To be told of every request, once the ledger has it. */
   finished(record: RequestRecord): void;
   meters(limited: Limited): LimitMeter[];
+  /** Looks up what these have spent, one after the other, so that it is kept beside the ledger from now on. */
+  recall(limitedBy: Iterable<Limited>): Promise<void>;
   /** That key is gone: its id may come to mean another. */
   forget(scope: LimitScope, id: string): void;
 }
@@ -41,9 +45,11 @@ export interface JobOwner {
   keyId: string | null;
   groupId: string;
 }
+export type LimiterSums = Pick<BudgetSums, 'find' | 'keep' | 'forget'>;
 
 interface LimiterPorts {
   history: UsageHistory;
+  sums: LimiterSums;
   clocks: Clocks;
   reached(notice: LimitReached): void;
   log: { warn(fields: object, message: string): void };
@@ -76,6 +82,8 @@ class CountingLimiter implements Limiter {
     const { clocks } = this.#ports;
     const parties = limitedBy.map((limited) => ({ limited, account: this.#accountOf(limited) }));
     for (const { limited, account } of parties) {
+      const unknown = limited.limits.budgets.find(({ hard, per }) => hard && !account.spent(per).isKnown);
+      if (unknown && estimate !== free) throw unknownSpending(limited);
       const exceeded = findExceeded(account, limited.limits, { clocks, isFree: estimate === free });
       if (exceeded) throw refusal(limited, exceeded, { headers: this.#headers(limitedBy), nowMs: clocks.wallMs() });
     }
@@ -125,12 +133,23 @@ class CountingLimiter implements Limiter {
     return metersOf(this.#accountOf(limited), limited.limits, this.#ports.clocks);
   }
 
+  async recall(limitedBy: Iterable<Limited>): Promise<void> {
+    for (const limited of limitedBy) {
+      const account = this.#accountOf(limited);
+      for (const { per } of limited.limits.budgets) account.spent(per);
+      await setImmediate();
+    }
+  }
+
   forget(scope: LimitScope, id: string): void {
+    const { sums, history, log } = this.#ports;
     this.#accounts.delete(nameOf(scope, id));
-    try {
-      this.#ports.history.forgetTotal(scope, id);
-    } catch (error) {
-      this.#ports.log.warn({ [scope]: id, error }, 'what was used in total cannot be forgotten');
+    for (const forget of [sums.forget, history.forgetTotal]) {
+      try {
+        forget(scope, id);
+      } catch (error) {
+        log.warn({ [scope]: id, error }, 'what was used cannot be forgotten');
+      }
     }
   }
 
@@ -145,11 +164,11 @@ class CountingLimiter implements Limiter {
     const name = nameOf(scope, id);
     let account = this.#accounts.get(name);
     if (!account) {
-      const { clocks, history, log } = this.#ports;
+      const { clocks, history, sums, log } = this.#ports;
       const failed = (error: unknown) =>
-        log.warn({ [scope]: id, error }, 'the ledger cannot be read: limits count from what is known since the start');
+        log.warn({ [scope]: id, error }, 'what was used cannot be read; it is tried again');
       const held = () => this.#held.get(name);
-      account = new Account({ scope, id, sinceMs, clocks, history, failed, held });
+      account = new Account({ scope, id, sinceMs, clocks, history, sums, failed, held });
       this.#accounts.set(name, account);
     }
     return account;

@@ -27,6 +27,14 @@ export function refusal(
   });
 }
 
+/** A hard budget lets nothing pass while nobody can tell what was spent of it. */
+export function unknownSpending({ scope, name }: Limited): GatewayError {
+  return new GatewayError(
+    'storage_unavailable',
+    `What ${scope} "${name}" has spent of its hard budget cannot be read now: neither the ledger nor the sums kept beside it can be. Sluice tries again every few seconds; its log says why.`,
+  );
+}
+
 function describeRate({ kind, amount, used }: LimitMeter): string {
   if (kind === 'concurrent') return `${amount} at the same time, ${used} run now`;
   return `${amount} ${kind} per minute, used ${used} in the last one`;

@@ -29,6 +29,21 @@ it('shows a request as it runs and as it ends', async () => {
   await upstream.stop();
 });
 
+it('tells of a program with a wrong key, which no row tells of', async () => {
+  const { page, gateway, complaints } = await open({ screen });
+  await page.getByText('No requests yet').waitFor();
+  const headers = { authorization: 'Bearer sk-of-another-service', 'user-agent': 'OpenAI/Python 1.2' };
+  for (let times = 0; times < 12; times++) await fetch(`${gateway.baseUrl}/models`, { headers });
+  const notice = page.getByRole('region', { name: 'Refused in the last hour' });
+  await notice
+    .getByText(/^12 requests with an unknown key, the last from “OpenAI\/Python 1\.2” at \d\d:\d\d/)
+    .waitFor();
+  expect(await page.getByText('No requests yet').count()).toBe(1);
+  await notice.getByRole('link', { name: 'See the keys' }).click();
+  await page.waitForURL(/\/keys$/);
+  expect(complaints).toEqual([]);
+});
+
 it('keeps few rows in the page, and brings older ones while it is scrolled', async () => {
   const { page, complaints } = await open({ screen, config: { providers }, prepare: fillWithRequests });
   const list = page.getByRole('region', { name: 'Requests' });

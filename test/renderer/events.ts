@@ -16,6 +16,7 @@ export function snapshot(views: Partial<ConfigViews> = {}): Extract<ControlEvent
     groups: [],
     aliases: [],
     runaways: [],
+    refusals: [],
     requests: [],
     ...views,
   };
@@ -35,7 +36,7 @@ export function status(revision: number): StatusView {
     demoIsRunning: false,
     secretStore: null,
     secretStoreKind: null,
-    ledger: { ok: true, pending: 0, dropped: 0, lastError: null, replaced: null },
+    ledger: { ok: true, pending: 0, dropped: 0, lastError: null, budgetsError: null, replaced: null },
     team: { presets: [], locks: [] },
   };
 }

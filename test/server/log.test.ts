@@ -80,6 +80,25 @@ test('a full log is put aside at the start, and three files are kept', () => {
   expect(readFileSync(`${path}.2`, 'utf8')[0]).toBe('4');
 });
 
+test('a log that grows beyond its size while the program runs is put aside, and no line is lost', async () => {
+  const path = join(folder, 'sluice.log');
+  const file = openLogFile(folder);
+  const lineCount = 12;
+  for (let line = 1; line <= lineCount; line++) file.log.info({ line, filling: 'x'.repeat(1024 * 1024) }, 'long');
+  await expect.poll(() => existsSync(`${path}.1`), { timeout: 10_000 }).toBe(true);
+  await expect.poll(() => existsSync(path)).toBe(true);
+  file.log.info({ line: lineCount + 1 }, 'after');
+  file.flush();
+  const linesOf = (name: string) =>
+    readFileSync(name, 'utf8')
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line).line);
+  await expect
+    .poll(() => [...linesOf(`${path}.1`), ...linesOf(path)])
+    .toEqual(Array.from({ length: lineCount + 1 }, (_, index) => index + 1));
+});
+
 test('a log whose file cannot be opened is written once it can be', async () => {
   const path = join(folder, 'logs');
   writeFileSync(path, 'in its place');

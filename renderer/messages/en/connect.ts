@@ -26,6 +26,7 @@ export const connect = {
   arrived: (ago: string) => `A request of it arrived ${ago}.`,
   arrivedByKey: (ago: string, client: string | null) =>
     client === null ? `This key was used ${ago}.` : `This key was used ${ago}, by what calls itself “${client}”.`,
+  arrivedAndRefused: (ago: string) => `A request of it arrived ${ago} and was refused.`,
   waiting: 'No request of it so far. It shows here as soon as one arrives.',
   waitingByKey: 'This key was not used so far. It shows here as soon as it is.',
   hasArrived: 'has sent a request',

@@ -62,6 +62,10 @@ export const attention = {
       movedTo === null
         ? `The ledger was begun anew: ${reason}. What it held is gone.`
         : `The ledger could not be used (${reason}) and was begun anew. The old one is kept as ${movedTo}.`,
+    'budgets-unwritten': (reason: string) => `What is spent of budgets cannot be kept beside the ledger. ${reason}`,
+    'budgets-lost':
+      'With the ledger the sums of the budgets were lost: all budgets, hard ones too, count from then on.',
+    refused: (requests: string) => `Refused in the last hour: ${requests}.`,
     'key-expired': (name: string) => `The key “${name}” has expired; programs that use it are refused.`,
     'key-expires': (name: string, day: string) => `The key “${name}” expires on ${day}.`,
     'key-budget': (name: string, used: string, amount: string) => `Key “${name}” has spent ${used} of its ${amount}.`,
@@ -87,6 +91,9 @@ export const attention = {
     'ledger-broken': 'See the requests',
     'ledger-dropped': 'See the requests',
     'ledger-replaced': 'See the requests',
+    'budgets-unwritten': 'See the keys',
+    'budgets-lost': 'See the keys',
+    refused: 'See the requests',
     'key-expired': 'See the keys',
     'key-expires': 'See the keys',
     'key-budget': 'See the keys',

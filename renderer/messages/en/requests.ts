@@ -1,3 +1,12 @@
+/** How many requests without a valid key, why, and when and from what program the last one came. */
+interface Refused {
+  requests: number;
+  count: string;
+  why: string;
+  time: string;
+  client: string | null;
+}
+
 export const requests = {
   title: 'Requests',
   live: 'live',
@@ -29,6 +38,22 @@ export const requests = {
   clearFilters: 'Show all',
   noneFit: 'No request fits',
   noneFitNext: 'None of the requests in the ledger is as you chose. Show all, or choose otherwise.',
+  /** Those without a valid key are counted and not listed. */
+  refused: {
+    title: 'Refused in the last hour',
+    line: ({ requests, count, why, time, client }: Refused) =>
+      `${count} ${requests === 1 ? 'request' : 'requests'} ${why}, ${requests === 1 ? '' : 'the last '}` +
+      `${client === null ? '' : `from “${client}” `}at ${time}`,
+    reasons: {
+      missing_key: 'without a key',
+      invalid_api_key: 'with an unknown key',
+      key_disabled: 'with a key that is switched off',
+      key_expired: 'with an expired key',
+      host_not_allowed: 'to a host name that is not allowed',
+      origin_not_allowed: 'from a web page that is not allowed',
+    },
+    otherReason: (code: string) => `without a valid key (${code})`,
+  },
   newOnes: (requests: number, count: string) => `${count} new ${requests === 1 ? 'request' : 'requests'}`,
   loadingOlder: 'Loading older requests…',
   detail: 'Request',
@@ -140,7 +165,7 @@ export const requests = {
     loop_detected: 'A base URL leads back to Sluice, so the request went round.',
     shutting_down: 'Sluice was being ended.',
     storage_full: 'The disk is full: what was uploaded could not be kept for the way.',
-    storage_unavailable: 'The disk could not be used for what was uploaded.',
+    storage_unavailable: 'The disk could not be used: for an upload, or to read what its hard budget has spent.',
     previous_response_not_found: 'The response that it follows is not known to this group.',
     job_not_found: 'What it asks for is not known to this group.',
     internal: 'A fault of Sluice itself; the log tells more.',

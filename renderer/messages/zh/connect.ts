@@ -26,6 +26,7 @@ export const connect: typeof english.connect = {
   arrived: (ago) => `它的请求${ago}已到达。`,
   arrivedByKey: (ago, client) =>
     client === null ? `此密钥${ago}被使用。` : `此密钥${ago}被使用，使用者自称“${client}”。`,
+  arrivedAndRefused: (ago) => `它的请求于${ago}到达，但被拒绝。`,
   waiting: '尚未收到它的请求。一旦到达，这里会显示。',
   waitingByKey: '此密钥尚未被使用。一旦使用，这里会显示。',
   hasArrived: '已发来请求',

@@ -63,6 +63,9 @@ export const attention: typeof english.attention = {
       movedTo === null
         ? `记录文件已重新建立：${reason}。原有记录已不存在。`
         : `记录文件无法使用（${reason}），已重新建立。原文件保留为 ${movedTo}。`,
+    'budgets-unwritten': (reason) => `预算的已用数额无法另行保存。${reason}`,
+    'budgets-lost': '预算的累计数额已随记录文件一同丢失：所有预算（包括硬预算）均从那时起重新计算。',
+    refused: (requests) => `最近一小时内被拒绝：${requests}。`,
     'key-expired': (name) => `密钥“${name}”已过期，使用它的程序会被拒绝。`,
     'key-expires': (name, day) => `密钥“${name}”将于 ${day} 到期。`,
     'key-budget': (name, used, amount) => `密钥“${name}”的预算 ${amount} 已用 ${used}。`,
@@ -87,6 +90,9 @@ export const attention: typeof english.attention = {
     'ledger-broken': '查看请求',
     'ledger-dropped': '查看请求',
     'ledger-replaced': '查看请求',
+    'budgets-unwritten': '查看密钥',
+    'budgets-lost': '查看密钥',
+    refused: '查看请求',
     'key-expired': '查看密钥',
     'key-expires': '查看密钥',
     'key-budget': '查看密钥',

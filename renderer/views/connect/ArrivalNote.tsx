@@ -1,9 +1,11 @@
-import { IconCircleCheckFilled, IconLoader } from '@tabler/icons-react';
+import { IconAlertTriangle, IconCircleCheckFilled, IconLoader } from '@tabler/icons-react';
 import type { KeyView } from '../../../server/contract/access-views.ts';
+import type { RefusalView } from '../../../server/contract/request-views.ts';
 import { RelativeTime } from '../../components/RelativeTime.tsx';
 import { useMessages } from '../../messages/use-messages.ts';
 import { useControlState } from '../../state/use-control.ts';
-import { type KnownUses, latestArrival, latestClientOf } from './arrival.ts';
+import { errorText } from '../requests/mend.ts';
+import { type KnownUses, latestArrival, latestClientOf, latestRefusal } from './arrival.ts';
 import classes from './Connect.module.css';
 import type { ClientGuide } from './client-guide.ts';
 
@@ -20,6 +22,8 @@ export function ArrivalNote({ guide, clientKey, remembered }: ArrivalNoteProps) 
   const client = useControlState(({ requests }) => clientKey && latestClientOf(clientKey.id, { requests, remembered }));
   const isToldApart = guide.userAgent !== null;
   const arrivedAt = isToldApart ? byName : (clientKey?.lastUsedAt ?? null);
+  const refusal = useControlState(({ views }) => latestRefusal(guide, views?.refusals ?? [], arrivedAt));
+  if (refusal) return <RefusalNote refusal={refusal} />;
   const Icon = arrivedAt === null ? IconLoader : IconCircleCheckFilled;
   return (
     <div className={classes.arrival} role="status">
@@ -38,6 +42,19 @@ export function ArrivalNote({ guide, clientKey, remembered }: ArrivalNoteProps) 
           />
         )}
         {!isToldApart && ` ${messages.notTold}`}
+      </span>
+    </div>
+  );
+}
+
+function RefusalNote({ refusal }: { refusal: RefusalView }) {
+  const { connect: messages, requests } = useMessages();
+  const why = errorText(refusal.reason, requests.errors);
+  return (
+    <div className={classes.arrival} role="status">
+      <IconAlertTriangle size={16} className={classes.bad} aria-hidden />
+      <span>
+        <RelativeTime moment={refusal.lastAt} phrase={messages.arrivedAndRefused} /> {why}
       </span>
     </div>
   );

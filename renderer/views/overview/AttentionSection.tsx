@@ -8,6 +8,7 @@ import { type Localization, useLocalization } from '../../messages/use-messages.
 import { useControlState } from '../../state/use-control.ts';
 import { blockedReason } from '../providers/blocked-reason.ts';
 import { unlistedReason } from '../providers/unlisted-reason.ts';
+import { describeRefusal } from '../requests/describe-refusal.ts';
 import classes from './AttentionSection.module.css';
 import { type Concern, concernsOf } from './attention.ts';
 import { RunawayConcern } from './RunawayConcern.tsx';
@@ -43,6 +44,7 @@ function nameOf(concern: Concern): string {
   const { kind, href } = concern;
   if (concern.kind === 'runaway') return `${kind} ${concern.runaway.keyId} ${concern.runaway.since}`;
   if ('meter' in concern) return `${kind} ${concern.id} ${JSON.stringify(concern.meter.budget)}`;
+  if (concern.kind === 'refused') return `${kind} ${concern.refusal.reason}`;
   return `${kind} ${href} ${'name' in concern ? concern.name : ''} ${'credential' in concern ? concern.credential : ''}`;
 }
 
@@ -85,10 +87,14 @@ function textOf(concern: LinkedConcern, localization: Localization, nowMs: numbe
       return texts[concern.kind](concern.movedTo);
     case 'ledger-broken':
       return texts['ledger-broken'](concern.reason);
+    case 'budgets-unwritten':
+      return texts[concern.kind](concern.reason);
     case 'ledger-dropped':
       return texts['ledger-dropped'](formats.number(concern.rows));
     case 'ledger-replaced':
       return texts['ledger-replaced'](concern.reason, concern.movedTo);
+    case 'refused':
+      return texts.refused(describeRefusal(concern.refusal, localization));
     case 'key-expired':
       return texts['key-expired'](concern.name);
     case 'key-expires':

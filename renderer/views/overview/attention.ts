@@ -4,6 +4,7 @@ import type { GroupView, KeyView } from '../../../server/contract/access-views.t
 import type { ConfigViews } from '../../../server/contract/events.ts';
 import type { LimitMeter, LimitScope, RunawayView } from '../../../server/contract/limits.ts';
 import type { CredentialView, DiscoveryView, ProviderView } from '../../../server/contract/provider-views.ts';
+import type { RefusalView } from '../../../server/contract/request-views.ts';
 
 export type Concern = {
   isBad: boolean;
@@ -16,8 +17,10 @@ export type Concern = {
   | { kind: 'credential-left-alone'; name: string; credential: string; health: CredentialView['health'] }
   | { kind: 'config-restored' | 'config-lost'; movedTo: string | null }
   | { kind: 'ledger-broken'; reason: string }
+  | { kind: 'budgets-unwritten'; reason: string }
   | { kind: 'ledger-dropped'; rows: number }
   | { kind: 'ledger-replaced'; movedTo: string | null; reason: string }
+  | { kind: 'refused'; refusal: RefusalView }
   | { kind: 'key-expired'; name: string }
   | { kind: 'key-expires'; name: string; atMs: number }
   | {
@@ -27,19 +30,22 @@ export type Concern = {
       meter: LimitMeter;
     }
   | { kind: 'runaway'; name: string; runaway: RunawayView }
-  | { kind: 'no-provider' | 'demo-only' | 'no-key' }
+  | { kind: 'no-provider' | 'demo-only' | 'no-key' | 'budgets-lost' }
 );
 
 /** How long before it expires a key is spoken of. */
 const noticeMs = 7 * 86_400_000;
 
-export function concernsOf({ status, providers, keys, groups, runaways }: ConfigViews, nowMs: number): Concern[] {
+export function concernsOf(views: ConfigViews, nowMs: number): Concern[] {
+  const { status, providers, keys, groups, runaways, refusals } = views;
   return [
     ...providers.flatMap(concernsOfProvider),
     ...concernsOfConfig(status.configReplaced),
     ...concernsOfLedger(status.ledger),
+    ...concernsOfBudgetSums(views),
     ...concernsOfSetup(providers, keys),
     ...keys.flatMap((key) => concernsOfKey(key, nowMs)),
+    ...refusals.map((refusal): Concern => ({ kind: 'refused', isBad: false, href: '/requests', refusal })),
     ...runaways.map((runaway) => concernOfRunaway(runaway, keys)),
     ...keys.flatMap((key) => concernsOfBudgets('key', key, '/keys')),
     ...groups.flatMap((group) => concernsOfBudgets('group', group, `/groups/${group.id}`)),
@@ -79,7 +85,21 @@ function concernsOfLedger({ ok, dropped, lastError, replaced }: ConfigViews['sta
   const href = '/requests';
   if (!ok) return [{ kind: 'ledger-broken', isBad: true, href, reason: lastError ?? '' }];
   const found: Concern[] = dropped > 0 ? [{ kind: 'ledger-dropped', isBad: false, href, rows: dropped }] : [];
-  if (replaced) found.push({ kind: 'ledger-replaced', isBad: false, href, ...replaced });
+  if (replaced) {
+    const { movedTo, reason } = replaced;
+    found.push({ kind: 'ledger-replaced', isBad: false, href, movedTo, reason });
+  }
+  return found;
+}
+
+/** Nothing to those who have no budget. */
+function concernsOfBudgetSums({ status, keys, groups }: ConfigViews): Concern[] {
+  const hasBudget = [...keys, ...groups].some(({ limitUse }) => limitUse.some(({ budget }) => budget !== null));
+  if (!hasBudget) return [];
+  const href = '/keys';
+  const { replaced, budgetsError } = status.ledger;
+  const found: Concern[] = replaced?.budgetsAreLost ? [{ kind: 'budgets-lost', isBad: true, href }] : [];
+  if (budgetsError !== null) found.push({ kind: 'budgets-unwritten', isBad: true, href, reason: budgetsError });
   return found;
 }
 

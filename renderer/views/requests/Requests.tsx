@@ -4,6 +4,7 @@ import { useLocation, useSearch } from 'wouter';
 import { Screen } from '../../components/Screen.tsx';
 import { useMessages } from '../../messages/use-messages.ts';
 import { useControlState } from '../../state/use-control.ts';
+import { RefusedNotice } from './RefusedNotice.tsx';
 import { RequestDrawer } from './RequestDrawer.tsx';
 import { RequestFilters } from './RequestFilters.tsx';
 import { RequestList } from './RequestList.tsx';
@@ -19,6 +20,7 @@ export function Requests() {
   const [, , id] = path.split('/');
   return (
     <Screen name="requests" action={isLive && <span className={classes.live}>{names.live}</span>}>
+      <RefusedNotice />
       <RequestFilters
         filter={filter}
         onChange={(changed) => navigate(`/requests${searchOf(changed)}`, { replace: true })}

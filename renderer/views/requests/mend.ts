@@ -45,11 +45,21 @@ export function mendOf(request: Failed, keyHasLimits: boolean): Mend | null {
   }
 }
 
+/** Of a request that was refused without a valid key. */
+export function mendOfRefusal(reason: string): Mend | null {
+  return byCode[reason] ?? null;
+}
+
 /** Null where the provider's own answer says it, or nothing is to be said. */
 export function whyFailed({ errorCode, attempts }: Failed, texts: Messages['requests']['errors']): string | null {
   // Providers use some of the same codes.
   if (errorCode === null || (attempts.length > 0 && !errorCode.startsWith('upstream_'))) return null;
-  return isKnown(errorCode, texts) ? texts[errorCode] : null;
+  return errorText(errorCode, texts);
+}
+
+/** What a code of Sluice's own means to a person; null where there is nothing to say. */
+export function errorText(code: string, texts: Messages['requests']['errors']): string | null {
+  return isKnown(code, texts) ? texts[code] : null;
 }
 
 function isKnown(code: string, texts: object): code is keyof Messages['requests']['errors'] {

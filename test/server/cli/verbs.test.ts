@@ -237,6 +237,7 @@ describe.each([
       outcome: 'ok',
     });
     expect((await run('log')).stdout).toContain('demo-embedding');
+    expect((await run('log')).stdout).not.toContain('Refused');
     const csv = (await run('log --export csv --since 1d')).stdout.split('\r\n');
     expect(csv).toEqual([expect.stringMatching(/^id,started_at,key,/), expect.stringContaining(',laptop,'), '']);
     expect(JSON.parse((await run('log --export jsonl')).stdout)).toMatchObject({ keyId: 'laptop' });
@@ -298,6 +299,19 @@ function writeConfig(folder: string, port: number): void {
     JSON.stringify({ version: 1, groups: [{ id: 'default' }], settings: { port } }),
   );
 }
+
+test('log and doctor tell of requests with a wrong key, and --json lists none of them', async () => {
+  const folder = temporaryFolder();
+  const { ready, end } = await serve(folder);
+  const headers = { authorization: 'Bearer sk-of-another-service', 'user-agent': 'Tool/1.2' };
+  for (let times = 0; times < 3; times++) await fetch(`${ready.baseUrl}/models`, { headers });
+  const told =
+    /Refused without a valid key in the last hour: 3 \(invalid_api_key\), the last [-\d]+ [:\d]+ from "Tool\/1\.2"\./;
+  expect((await runCli(['log', '--data-dir', folder])).stdout).toMatch(told);
+  expect((await runCli(['log', '--json', '--data-dir', folder])).stdout).toBe('');
+  expect((await runCli(['doctor', '--data-dir', folder])).stdout).toMatch(told);
+  await end();
+});
 
 test('log --follow prints what was and each request as it ends, and ends with the Sluice it follows', async () => {
   const folder = temporaryFolder();

@@ -61,6 +61,19 @@ describe('events', () => {
     events.stop();
   });
 
+  test('tell of requests without a valid key, together', async () => {
+    const events = gatherEvents(sluice.gateway);
+    expect((await events.next('snapshot')).refusals).toEqual([]);
+    const headers = { authorization: 'Bearer wrong', 'user-agent': 'Tool/1.2' };
+    for (let times = 0; times < 3; times++) await fetch(`${sluice.baseUrl}/models`, { headers });
+    const told = await events.next('refusals', ({ refusals }) => refusals[0]?.requests === 3);
+    expect(told.refusals).toMatchObject([{ reason: 'invalid_api_key', lastClient: 'Tool/1.2' }]);
+    events.stop();
+    const later = gatherEvents(sluice.gateway);
+    expect((await later.next('snapshot')).refusals).toEqual(told.refusals);
+    later.stop();
+  });
+
   test('reach each listener from its own snapshot on, and none that has left', async () => {
     const first = gatherEvents(sluice.gateway);
     await first.next('snapshot');
@@ -83,7 +96,10 @@ function revisionSteps(messages: readonly EventMessage[]): number[] {
 
 describe('the event hub', () => {
   const health = (pending: number) =>
-    ({ type: 'ledger-health', ledger: { ok: true, pending, dropped: 0, lastError: null, replaced: null } }) as const;
+    ({
+      type: 'ledger-health',
+      ledger: { ok: true, pending, dropped: 0, lastError: null, budgetsError: null, replaced: null },
+    }) as const;
   const failed = vi.fn();
   const createHub = (takeSnapshot: () => Promise<ReturnType<typeof health>>, whileHeard = () => () => {}) =>
     createEventHub({ takeSnapshot, whileHeard, log: { error: failed } });

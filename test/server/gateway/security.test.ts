@@ -282,3 +282,33 @@ test('keys are looked up by their hash alone, so a hash is no key', async () => 
   expect((await ask('/v1/models', { authorization: `Bearer ${hashOf(testKey)}` })).status).toBe(401);
   expect((await ask('/v1/models', { authorization: `Bearer ${hashOf(testKey).slice(7)}` })).status).toBe(401);
 });
+
+test('a flood of requests without a valid key makes no rows, sums or events; with one they keep their rows', async () => {
+  const heard: string[] = [];
+  const stopHearing = gateway.gateway.onEvent(({ event }) => heard.push(event.type));
+  const rows = async () => (await gateway.gateway.query({ type: 'requests', limit: 1000 })).requests;
+  const before = (await rows()).length;
+  const sumsBefore = await gateway.gateway.query({ type: 'usage', by: 'key' });
+  const countOf = async (reason: string) =>
+    (await gateway.gateway.query({ type: 'refusals' })).find((each) => each.reason === reason)?.requests ?? 0;
+  const [foreign, unknown] = [await countOf('origin_not_allowed'), await countOf('unknown_url')];
+  for (let index = 0; index < 50; index++) {
+    await ask('/v1/models', { origin: 'https://evil.example', 'user-agent': 'Mozilla' });
+    await ask(`/v1/nope/${index}`, { 'user-agent': 'scanner' });
+  }
+  expect(await rows()).toHaveLength(before);
+  expect(await gateway.gateway.query({ type: 'usage', by: 'key' })).toEqual(sumsBefore);
+  expect(heard.filter((type) => type.startsWith('request-'))).toEqual([]);
+  expect([await countOf('origin_not_allowed'), await countOf('unknown_url')]).toEqual([foreign + 50, unknown + 50]);
+
+  await ask('/v1/models', { origin: 'https://evil.example', authorization });
+  await ask('/v1/nope', { authorization });
+  const [notFound, refused, ...others] = await rows();
+  expect([notFound, refused]).toMatchObject([
+    { keyId: 'k1', errorCode: 'unknown_url' },
+    { keyId: 'k1', errorCode: 'origin_not_allowed' },
+  ]);
+  expect(others).toHaveLength(before);
+  expect(await countOf('origin_not_allowed')).toBe(foreign + 50);
+  stopHearing();
+});

@@ -8,7 +8,10 @@ import { createEventStreams } from '../../../server/http/control-event-streams.t
 const listeners = new Set<(message: EventMessage) => void>();
 const message: EventMessage = {
   revision: 7,
-  event: { type: 'ledger-health', ledger: { ok: true, pending: 0, dropped: 0, lastError: null, replaced: null } },
+  event: {
+    type: 'ledger-health',
+    ledger: { ok: true, pending: 0, dropped: 0, lastError: null, budgetsError: null, replaced: null },
+  },
 };
 const streams = () =>
   createEventStreams((listener) => {

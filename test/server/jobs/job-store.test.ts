@@ -2,9 +2,10 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { type Database, openDatabase } from '../../../server/database/database.ts';
+import { createSweepClock } from '../../../server/database/sweep-clock.ts';
 import { createJobStore, type Job, type JobStore } from '../../../server/jobs/job-store.ts';
 import { createLedger } from '../../../server/ledger/ledger.ts';
-import { finishedRow, silent, temporaryFolder } from '../ledger/records.ts';
+import { clockAt, finishedRow, silent, temporaryFolder } from '../ledger/records.ts';
 
 let folder: string;
 let database: Database;
@@ -146,7 +147,8 @@ test('jobs are listed by time, in pages, in both directions', () => {
 test('a job is forgotten when nobody has asked for it for so long, and in memory too', async () => {
   const day = 86_400_000;
   let now = 1_000 * day;
-  const open = () => createJobStore({ database, log: silent, retentionDays: () => 30, now: () => now });
+  const sweepClock = clockAt(() => now);
+  const open = () => createJobStore({ database, log: silent, retentionDays: () => 30, sweepClock });
   store.close();
   store = open();
   for (let index = 0; index < 600; index += 1) store.remember(job(`video_${index}`, { createdAt: now }));
@@ -165,6 +167,23 @@ test('a job is forgotten when nobody has asked for it for so long, and in memory
   now += 2 * day;
   expect(await store.sweep()).toBe(1);
   expect(store.find('video', 'video_7', 'default')).toBeUndefined();
+});
+
+test('a clock that is a year ahead or behind for a while forgets no job', async () => {
+  const day = 86_400_000;
+  let wallMs = 1_000 * day;
+  const sweepClock = createSweepClock(database, { wallMs: () => wallMs });
+  store.close();
+  store = createJobStore({ database, log: silent, sweepClock });
+  store.remember(job('video_1'));
+  wallMs += 365 * day;
+  expect(await store.sweep()).toBe(0);
+  wallMs -= 730 * day;
+  store.remember(job('video_2'));
+  expect(await store.sweep()).toBe(0);
+  wallMs += 365 * day;
+  expect(await store.sweep()).toBe(0);
+  expect(store.find('video', 'video_2', 'default')).toMatchObject({ id: 'video_2' });
 });
 
 test('asking for a job again and again writes nothing until a day has passed', () => {

@@ -147,7 +147,14 @@ test('rows that could not be written are kept and written when it works again', 
   expect(ledger.health()).toMatchObject({ ok: false, pending: 2, dropped: 0, lastError: 'database or disk is full' });
   transaction.mockRestore();
   vi.advanceTimersByTime(1_000);
-  expect(ledger.health()).toEqual({ ok: true, pending: 0, dropped: 0, lastError: null, replaced: null });
+  expect(ledger.health()).toEqual({
+    ok: true,
+    pending: 0,
+    dropped: 0,
+    lastError: null,
+    budgetsError: null,
+    replaced: null,
+  });
   expect(countRows()).toBe(1);
 });
 

@@ -3,6 +3,7 @@ import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { RequestRecord, RequestStarted } from '../../../server/contract/ledger.ts';
+import type { SweepClock } from '../../../server/database/sweep-clock.ts';
 
 import { attemptRecord } from '../../support/attempt-record.ts';
 
@@ -14,6 +15,11 @@ const accounting = {
 
 export const noon = Date.UTC(2026, 10, 20, 12);
 export const silent = { warn() {} };
+/** A clock that everybody knows to be right. */
+export const clockAt = (nowMs: () => number): SweepClock => ({
+  read: () => ({ earliestMs: nowMs(), latestMs: nowMs() }),
+  latestMs: nowMs,
+});
 export const temporaryFolder = () => mkdtempSync(join(tmpdir(), 'sluice-test-'));
 
 export function startedRow(id: string, more: Partial<RequestStarted> = {}): RequestStarted {

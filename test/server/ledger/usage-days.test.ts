@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { usageDimensions } from '../../../server/contract/ledger.ts';
 import { type Database, openDatabase } from '../../../server/database/database.ts';
 import { createLedger, type Ledger } from '../../../server/ledger/ledger.ts';
-import { finishedRow, noon, rescuedRow, silent, startedRow } from './records.ts';
+import { clockAt, finishedRow, noon, rescuedRow, silent, startedRow } from './records.ts';
 
 const hour = 3_600_000;
 const day = 24 * hour;
@@ -20,7 +20,7 @@ afterEach(() => {
   database.close();
 });
 
-const open = () => createLedger({ database, log: silent, now: () => now });
+const open = () => createLedger({ database, log: silent, now: () => now, sweepClock: clockAt(() => now) });
 const daysKept = () => database.prepare("SELECT day FROM usage_days WHERE dimension = 'day' ORDER BY day").all().length;
 
 /** Forty days of requests of many keys and models, with days in between in which nothing happened. */

@@ -37,6 +37,20 @@ describe('what was spent', () => {
     expect(ledger.history.spent('key', 'k1', { startMs: day.startMs - 40 * dayMs, endMs: day.endMs }).tokens).toBe(45);
   });
 
+  test('holds what cannot be written now, and holds it once when it is', () => {
+    add({});
+    ledger.flush();
+    database.exec('PRAGMA query_only = ON');
+    add({ costUsd: null });
+    add({ startedAt: noon - dayMs });
+    add({ keyId: 'k2' });
+    const spent = { tokens: 30, usd: 0.001, unpriced: 1 };
+    expect(ledger.history.spent('key', 'k1', day)).toEqual(spent);
+    expect(ledger.history.spent('key', 'k1', always).tokens).toBe(45);
+    database.exec('PRAGMA query_only = OFF');
+    expect(ledger.history.spent('key', 'k1', day)).toEqual(spent);
+  });
+
   test('tells of how many requests nobody knows the cost', async () => {
     for (const startedAt of [noon - dayMs, noon - hourMs]) add({ startedAt, costUsd: null });
     add({});

@@ -1,7 +1,10 @@
 import type { RequestRecord } from '../../../server/contract/ledger.ts';
 import type { LimitReached } from '../../../server/contract/limits.ts';
+import { openDatabase } from '../../../server/database/database.ts';
+import { budgetMigrations } from '../../../server/database/schema.ts';
+import { createBudgetSums } from '../../../server/ledger/budget-sums.ts';
 import type { Amounts, Spent, UsageHistory } from '../../../server/ledger/usage-history.ts';
-import { createLimiter } from '../../../server/limits/limiter.ts';
+import { createLimiter, type LimiterSums } from '../../../server/limits/limiter.ts';
 import { attemptRecord } from '../../support/attempt-record.ts';
 
 /** A limiter on clocks and a ledger that the test moves. */
@@ -9,7 +12,18 @@ export function fakeLimiter(wallMs = Date.parse('2026-11-20T12:00:00Z')) {
   const clock = { wallMs, steadyMs: 5_000 };
   const rows: { key: string | null; group: string | null; startedAt: number; used: Spent }[] = [];
   const told: LimitReached[] = [];
-  const state = { isBroken: false };
+  const state = { isBroken: false, sumsAreBroken: false };
+  const database = openDatabase(':memory:', budgetMigrations);
+  const openSums = () => createBudgetSums({ database, log: { warn() {} }, flushMs: 50 });
+  let opened = openSums();
+  const sums: LimiterSums = {
+    find(owner) {
+      if (state.sumsAreBroken) throw new Error('disk I/O error');
+      return opened.find(owner);
+    },
+    keep: (owner, sum) => opened.keep(owner, sum),
+    forget: (scope, id) => opened.forget(scope, id),
+  };
   const of = (scope: 'key' | 'group', id: string) => rows.filter((row) => row[scope] === id);
   const history: UsageHistory = {
     spent(scope, id, { startMs, endMs }) {
@@ -27,6 +41,7 @@ export function fakeLimiter(wallMs = Date.parse('2026-11-20T12:00:00Z')) {
   const create = () =>
     createLimiter({
       history,
+      sums,
       clocks: { wallMs: () => clock.wallMs, steadyMs: () => clock.steadyMs },
       reached: (notice) => told.push(notice),
       log: { warn() {} },
@@ -41,7 +56,14 @@ export function fakeLimiter(wallMs = Date.parse('2026-11-20T12:00:00Z')) {
       return limiter;
     },
     restart() {
+      opened.close();
+      opened = openSums();
       limiter = create();
+    },
+    loseLedger: () => rows.splice(0),
+    loseSums() {
+      database.exec('DELETE FROM budget_sums');
+      opened = openSums();
     },
     pass(ms: number) {
       clock.wallMs += ms;

@@ -142,16 +142,95 @@ describe('a budget of a day', () => {
     expect(spend(fake, party, 5)).toBe(0);
   });
 
-  test('goes on with what it knows while the ledger cannot be read, and is right again after', () => {
+  test('goes on with the kept sum while the ledger cannot be read, and is right again after', () => {
     const fake = fakeLimiter();
     const party = budget(0.05, 'day');
-    fake.finish('before', { usd: 0.03, tokens: 0 });
+    expect(spend(fake, party, 3)).toBe(3);
     fake.state.isBroken = true;
     fake.restart();
     expect(spend(fake, party, 1)).toBe(1);
     fake.state.isBroken = false;
     fake.pass(5_000);
     expect(spend(fake, party, 5)).toBe(1);
+  });
+
+  test('opens neither where the ledger is lost nor where the kept sum is', () => {
+    const fake = fakeLimiter();
+    const party = budget(0.02, 'day');
+    expect(spend(fake, party, 5)).toBe(2);
+    fake.loseLedger();
+    fake.restart();
+    expect(spend(fake, party, 5)).toBe(0);
+
+    const other = fakeLimiter();
+    expect(spend(other, party, 5)).toBe(2);
+    other.loseSums();
+    other.restart();
+    expect(spend(other, party, 5)).toBe(0);
+    other.loseLedger();
+    other.restart();
+    expect(spend(other, party, 5)).toBe(0);
+  });
+
+  test('of a week, which the ledger keeps no longer than a day, is kept', () => {
+    const fake = fakeLimiter(Date.parse('2026-11-16T12:00:00Z'));
+    const party = budget(0.02, 'week');
+    expect(spend(fake, party, 5)).toBe(2);
+    fake.pass(2 * dayMs);
+    fake.loseLedger();
+    fake.restart();
+    expect(spend(fake, party, 5)).toBe(0);
+    fake.pass(5 * dayMs);
+    expect(spend(fake, party, 5)).toBe(2);
+  });
+
+  test('lets nothing pass while neither ledger nor kept sum can be read, if it is hard', () => {
+    const fake = fakeLimiter();
+    const party = budget(0.02, 'day');
+    expect(spend(fake, party, 5)).toBe(2);
+    Object.assign(fake.state, { isBroken: true, sumsAreBroken: true });
+    fake.restart();
+    expect(refusalOf(fake, [party])).toMatchObject({ code: 'storage_unavailable' });
+    expect(passes(fake, budget(0.02, 'day', { hard: false }))).toBe(true);
+    fake.state.sumsAreBroken = false;
+    fake.pass(5_000);
+    expect(refusalOf(fake, [party])).toMatchObject({ code: 'budget_spent' });
+  });
+
+  test('that was kept is not overwritten by a part of it where it could not be read for a moment', () => {
+    const fake = fakeLimiter();
+    const party = budget(0.095, 'day');
+    expect(spend(fake, party, 9)).toBe(9);
+    fake.loseLedger();
+    fake.state.sumsAreBroken = true;
+    fake.restart();
+    expect(passes(fake, party)).toBe(true);
+    fake.state.sumsAreBroken = false;
+    fake.restart();
+    expect(spend(fake, party, 5)).toBe(1);
+  });
+
+  test('is not opened by a clock that is set back over one restart or two, and not shut by one that was ahead', () => {
+    const fake = fakeLimiter();
+    const party = budget(0.02, 'day');
+    expect(spend(fake, party, 5)).toBe(2);
+    for (let starts = 0; starts < 3; starts++) {
+      if (starts === 0) fake.clock.wallMs -= dayMs;
+      fake.restart();
+      expect(spend(fake, party, 5)).toBe(0);
+    }
+    fake.clock.wallMs += dayMs;
+    fake.restart();
+    expect(spend(fake, party, 5)).toBe(0);
+    fake.clock.wallMs += 365 * dayMs;
+    fake.restart();
+    expect(spend(fake, party, 5)).toBe(2);
+    fake.clock.wallMs -= 365 * dayMs;
+    fake.restart();
+    expect(spend(fake, party, 5)).toBe(0);
+    fake.pass(dayMs);
+    fake.restart();
+    expect(spend(fake, party, 5)).toBe(2);
   });
 });
 
@@ -197,6 +276,10 @@ describe('a budget', () => {
     expect(spend(fake, old, 5)).toBe(2);
     fake.pass(hourMs);
     fake.limiter.forget('key', 'k');
+    expect(spend(fake, { ...old, sinceMs: fake.clock.wallMs }, 5)).toBe(2);
+    // The next one while Sluice is not running, so that nobody is told.
+    fake.pass(hourMs);
+    fake.restart();
     expect(spend(fake, { ...old, sinceMs: fake.clock.wallMs }, 5)).toBe(2);
   });
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { latestArrival, latestClientOf } from '../../../../renderer/views/connect/arrival.ts';
+import { latestArrival, latestClientOf, latestRefusal } from '../../../../renderer/views/connect/arrival.ts';
 import { clientGuides } from '../../../../renderer/views/connect/client-guides.ts';
 
 describe('a client', () => {
@@ -35,5 +35,18 @@ describe('a client', () => {
     expect(curl && latestArrival(curl, { requests: [], remembered })).toBe(7);
     expect(latestClientOf('k1', { requests: [], remembered })).toBe('curl/8.5.0');
     expect(latestClientOf('k3', { requests: [], remembered })).toBeNull();
+  });
+
+  it('that comes with a wrong key is told apart from one that has come through since', () => {
+    const curl = clientGuides.find(({ id }) => id === 'curl');
+    if (!curl) throw new Error('There is no guide for curl.');
+    const refusals = [
+      { reason: 'missing_key', requests: 1, lastAt: 9, lastClient: 'Zed/0.220.0' },
+      { reason: 'invalid_api_key', requests: 3, lastAt: 7, lastClient: 'curl/8.6.0' },
+    ];
+    expect(latestRefusal(curl, refusals, null)).toMatchObject({ reason: 'invalid_api_key' });
+    expect(latestRefusal(curl, refusals, 6)).toMatchObject({ reason: 'invalid_api_key' });
+    expect(latestRefusal(curl, refusals, 8)).toBeNull();
+    expect(latestRefusal(curl, [], null)).toBeNull();
   });
 });

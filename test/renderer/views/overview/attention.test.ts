@@ -58,13 +58,32 @@ describe('what needs attention', () => {
   });
 
   it('is a ledger that does not record, or lost rows', () => {
-    const ledger = { ok: false, pending: 3, dropped: 0, lastError: 'disk full', replaced: null };
+    const ledger = { ok: false, pending: 3, dropped: 0, lastError: 'disk full', budgetsError: null, replaced: null };
     expect(kinds({ status: { ...status(1), ledger } })).toEqual(['ledger-broken']);
     expect(kinds({ status: { ...status(1), ledger: { ...ledger, ok: true, dropped: 2 } } })).toEqual([
       'ledger-dropped',
     ]);
-    const replaced = { movedTo: '/data/ledger.sqlite.set-aside-1', reason: 'malformed' };
+    const replaced = { movedTo: '/data/ledger.sqlite.set-aside-1', reason: 'malformed', budgetsAreLost: false };
     expect(kinds({ status: { ...status(1), ledger: { ...ledger, ok: true, replaced } } })).toEqual(['ledger-replaced']);
+  });
+
+  it('is that budgets were lost or cannot be kept, to those who have one', () => {
+    const replaced = { movedTo: null, reason: 'malformed', budgetsAreLost: true };
+    const ledger = { ok: true, pending: 0, dropped: 0, lastError: null, budgetsError: null, replaced };
+    const lost = { status: { ...status(1), ledger } };
+    expect(kinds(lost)).toEqual(['ledger-replaced']);
+    const budget = { unit: 'usd', amount: 10, per: 'day', hard: true } as const;
+    const meter = { kind: 'budget', budget, amount: 10, used: 0, unpriced: 0, resetsAt: null } as const;
+    expect(kinds({ ...lost, keys: [{ ...key('k1'), limitUse: [meter] }] })).toEqual([
+      'budgets-lost',
+      'ledger-replaced',
+    ]);
+  });
+
+  it('is a program that comes without a valid key, a line for each reason', () => {
+    const refusal = { requests: 2, lastAt: 0, lastClient: 'curl/8.6.0' };
+    const refusals = ['missing_key', 'invalid_api_key'].map((reason) => ({ ...refusal, reason }));
+    expect(kinds({ refusals })).toEqual(['refused', 'refused']);
   });
 
   it.each<[string, [string, boolean][], { used: number; hard: boolean; unpriced?: number }]>([

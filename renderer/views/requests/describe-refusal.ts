@@ -1,0 +1,22 @@
+import type { RefusalView } from '../../../server/contract/request-views.ts';
+import type { Localization } from '../../messages/use-messages.ts';
+
+/** Of what a program calls itself; browsers say much. */
+const shownCharacters = 48;
+
+/** `12 requests with an unknown key, the last from “OpenAI/Python 1.2” at 14:03`. */
+export function describeRefusal(refusal: RefusalView, { messages, formats }: Localization): string {
+  const { requests, reason, lastAt, lastClient } = refusal;
+  const { reasons, otherReason, line } = messages.requests.refused;
+  const why = isKnown(reason, reasons) ? reasons[reason] : otherReason(reason);
+  const client = lastClient && cut(lastClient);
+  return line({ requests, count: formats.number(requests), why, time: formats.clock(lastAt), client });
+}
+
+function cut(client: string): string {
+  return client.length > shownCharacters ? `${client.slice(0, shownCharacters - 1)}…` : client;
+}
+
+function isKnown<T extends object>(reason: string, reasons: T): reason is Extract<keyof T, string> {
+  return Object.hasOwn(reasons, reason);
+}

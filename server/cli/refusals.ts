@@ -1,0 +1,15 @@
+/** Requests without a valid key, which are in no list: a program with a wrong one is found by them. */
+import type { RefusalView } from '../contract/request-views.ts';
+import type { Control } from './control.ts';
+import { localTime } from './output.ts';
+
+const hourMs = 3_600_000;
+
+export function recentRefusals(control: Control): Promise<RefusalView[]> {
+  return control.query({ type: 'refusals', sinceMs: Date.now() - hourMs });
+}
+
+export function describeRefusal({ reason, requests, lastAt, lastClient }: RefusalView): string {
+  const from = lastClient === null ? '' : ` from "${lastClient}"`;
+  return `Refused without a valid key in the last hour: ${requests} (${reason}), the last ${localTime(lastAt)}${from}.`;
+}

@@ -1,0 +1,149 @@
+/**
+ * What was spent of each budget in its current period, in a small file of its own, so that a budget outlives the ledger:
+ * one that is damaged, removed or cannot be read opens none. It is written at most 100 ms later, as the ledger's rows are,
+ * and neither file waits for the other. Whoever reads both takes the larger sum, so a crash between the two writes counts
+ * nothing twice, and loses no more than a batch of the one that came later.
+ *
+ * A sum keeps its period with it: a clock that is set back over a restart meets the same sum as one set back in a run.
+ */
+import type { Budget } from '../contract/config.ts';
+import type { LimitScope } from '../contract/limits.ts';
+import { number } from '../database/columns.ts';
+import type { Database, Row } from '../database/database.ts';
+import { DelayedWrite } from './delayed-write.ts';
+import type { Spent } from './usage-history.ts';
+
+/** Unix milliseconds, infinite at both ends for a budget in total. */
+export interface BudgetSum {
+  startMs: number;
+  endMs: number;
+  spent: Spent;
+}
+
+/** Whose sum of which kind of period. */
+export interface BudgetOwner {
+  scope: LimitScope;
+  id: string;
+  per: Budget['per'];
+  /** What was kept for an earlier one of the same id is not theirs. */
+  sinceMs: number;
+}
+
+export interface BudgetSums {
+  /** Null if none is kept. Throws if that cannot be known now. */
+  find(owner: BudgetOwner): BudgetSum | null;
+  /** Costs an entry in a map; written soon. */
+  keep(owner: BudgetOwner, sum: BudgetSum): void;
+  /** Throws if it cannot be written now. */
+  forget(scope: LimitScope, id: string): void;
+  /** Whether there is any; no, where that cannot be known. */
+  readonly isEmpty: boolean;
+  /** Why it cannot be written; null if it can. */
+  readonly problem: string | null;
+  flush(): void;
+  close(): void;
+}
+
+interface BudgetSumsOptions {
+  database: Database;
+  log: { warn(fields: object, message: string): void };
+  flushMs: number;
+}
+
+const nameOf = ({ scope, id, per }: Omit<BudgetOwner, 'sinceMs'>) => `${per} ${scope} ${id}`;
+
+export function createBudgetSums(options: BudgetSumsOptions): BudgetSums {
+  return new SqliteBudgetSums(options);
+}
+
+class SqliteBudgetSums implements BudgetSums {
+  readonly #options: BudgetSumsOptions;
+  /** All of this run, since a new file needs them all. */
+  readonly #known = new Map<string, { owner: BudgetOwner; sum: BudgetSum }>();
+  readonly #unwritten = new Set<string>();
+  readonly #writing: DelayedWrite;
+
+  constructor(options: BudgetSumsOptions) {
+    const { database, log, flushMs } = options;
+    this.#options = options;
+    this.#writing = new DelayedWrite({
+      write: () => this.#write(),
+      failed: (error) => log.warn({ error }, 'the sums of budgets cannot be written'),
+      delayMs: flushMs,
+    });
+    database.onReplaced(() => {
+      for (const name of this.#known.keys()) this.#unwritten.add(name);
+      this.#writing.due();
+    });
+  }
+
+  get problem(): string | null {
+    return this.#writing.problem;
+  }
+
+  get isEmpty(): boolean {
+    if (this.#known.size > 0) return false;
+    try {
+      return this.#options.database.prepare('SELECT 1 FROM budget_sums LIMIT 1').get() === undefined;
+    } catch {
+      return true;
+    }
+  }
+
+  find(owner: BudgetOwner): BudgetSum | null {
+    const known = this.#known.get(nameOf(owner));
+    if (known) return known.owner.sinceMs === owner.sinceMs ? known.sum : null;
+    const { scope, id, per, sinceMs } = owner;
+    const select = 'SELECT * FROM budget_sums WHERE scope = ? AND id = ? AND per = ? AND since_ms = ?';
+    const row = this.#options.database.prepare(select).get(scope, id, per, sinceMs);
+    return row ? toSum(row) : null;
+  }
+
+  keep(owner: BudgetOwner, sum: BudgetSum): void {
+    const name = nameOf(owner);
+    this.#known.set(name, { owner, sum });
+    this.#unwritten.add(name);
+    this.#writing.due();
+  }
+
+  /** Bound, since it is handed on. */
+  readonly forget = (scope: LimitScope, id: string): void => {
+    for (const per of ['day', 'week', 'month', 'total'] as const) {
+      const name = nameOf({ scope, id, per });
+      this.#known.delete(name);
+      this.#unwritten.delete(name);
+    }
+    this.#options.database.prepare('DELETE FROM budget_sums WHERE scope = ? AND id = ?').run(scope, id);
+  };
+
+  flush(): void {
+    this.#writing.flush();
+  }
+
+  close(): void {
+    this.#writing.close();
+  }
+
+  #write(): void {
+    const { database } = this.#options;
+    const upsert = database.prepare('INSERT OR REPLACE INTO budget_sums VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)');
+    database.transaction(() => {
+      for (const name of this.#unwritten) {
+        const known = this.#known.get(name);
+        if (!known) continue;
+        const { scope, id, per, sinceMs } = known.owner;
+        const { startMs, endMs, spent } = known.sum;
+        upsert.run(scope, id, per, sinceMs, startMs, endMs, spent.usd, spent.tokens, spent.unpriced);
+      }
+    });
+    this.#unwritten.clear();
+  }
+}
+
+function toSum(row: Row): BudgetSum {
+  return {
+    startMs: number(row.start_ms) ?? 0,
+    endMs: number(row.end_ms) ?? 0,
+    spent: { usd: number(row.usd) ?? 0, tokens: number(row.tokens) ?? 0, unpriced: number(row.unpriced) ?? 0 },
+  };
+}

@@ -1,0 +1,75 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { type Database, openDatabase } from '../../../server/database/database.ts';
+import { createLedger, type Ledger } from '../../../server/ledger/ledger.ts';
+import { finishedRow, noon, silent } from './records.ts';
+
+const minuteMs = 60_000;
+let database: Database;
+let ledger: Ledger;
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval'] });
+  database = openDatabase(':memory:');
+  ledger = createLedger({ database, log: silent });
+});
+afterEach(() => {
+  ledger.close();
+  database.close();
+  vi.useRealTimers();
+});
+
+let count = 0;
+function refuse(reason: string, startedAt: number, client: string | null, to = ledger): void {
+  const more = { keyId: null, groupId: null, outcome: 'error', errorCode: reason, startedAt, client } as const;
+  to.refusals.add(finishedRow(`req_${count++}`, more));
+}
+
+const rowsOf = (table: string) => Number(database.prepare(`SELECT count(*) AS count FROM ${table}`).get()?.count);
+
+test('any number of requests without a valid key makes one row a minute and reason', () => {
+  for (let index = 0; index < 30_000; index++) refuse('invalid_api_key', noon + index, `tool ${index}`);
+  refuse('missing_key', noon + 40_000, null);
+  for (let index = 0; index < 10; index++) refuse('invalid_api_key', noon + minuteMs + index, 'last');
+  ledger.flush();
+  expect([rowsOf('refusals'), rowsOf('requests'), rowsOf('usage_cells')]).toEqual([3, 0, 0]);
+  expect(ledger.refusals.since(noon)).toEqual([
+    { reason: 'invalid_api_key', requests: 30_010, lastAt: noon + minuteMs + 9, lastClient: 'last' },
+    { reason: 'missing_key', requests: 1, lastAt: noon + 40_000, lastClient: null },
+  ]);
+  expect(ledger.refusals.since(noon + minuteMs)).toMatchObject([{ requests: 10 }]);
+});
+
+test('the count goes on in a minute that was written already, and over a restart', () => {
+  refuse('missing_key', noon, 'a');
+  ledger.flush();
+  refuse('missing_key', noon + 1, 'b');
+  ledger.close();
+  ledger = createLedger({ database, log: silent });
+  refuse('missing_key', noon + 2, 'c');
+  expect(ledger.refusals.since(0)).toEqual([{ reason: 'missing_key', requests: 3, lastAt: noon + 2, lastClient: 'c' }]);
+});
+
+test('no more than ten thousand minutes are kept', () => {
+  for (let minute = 0; minute < 10_500; minute++) {
+    refuse('missing_key', noon + minute * minuteMs, null);
+    if (minute % 500 === 0) ledger.flush();
+  }
+  ledger.flush();
+  expect(rowsOf('refusals')).toBe(10_000);
+  expect(ledger.refusals.since(0)).toMatchObject([{ requests: 10_000, lastAt: noon + 10_499 * minuteMs }]);
+});
+
+test('the log tells of them once a minute and reason, with their number', () => {
+  const told: object[] = [];
+  const telling = createLedger({ database, log: { warn: (fields) => void told.push(fields) } });
+  for (let index = 0; index < 500; index++) refuse('missing_key', noon + index, `tool ${index}`, telling);
+  refuse('invalid_api_key', noon, 'other', telling);
+  expect(told).toEqual([]);
+  vi.advanceTimersByTime(minuteMs);
+  expect(told).toEqual([
+    { reason: 'missing_key', requests: 500, lastClient: 'tool 499' },
+    { reason: 'invalid_api_key', requests: 1, lastClient: 'other' },
+  ]);
+  refuse('missing_key', noon, 'x', telling);
+  telling.close();
+  expect(told).toHaveLength(3);
+});
