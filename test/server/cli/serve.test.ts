@@ -1,4 +1,5 @@
 import { exec } from 'node:child_process';
+import { once } from 'node:events';
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -8,6 +9,7 @@ import OpenAI from 'openai';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { begun } from '../../support/begun.ts';
 import { eventually } from '../../support/eventually.ts';
+import { onlyIf } from '../../support/only-if.ts';
 import { eventStream, json, type ScriptedUpstream, startUpstream } from '../../support/upstream.ts';
 import { runCli, serve, serveForPerson, temporaryFolder } from './run-cli.ts';
 
@@ -291,6 +293,16 @@ describe('the end', () => {
     expect((await request).status).toBe(200);
     expect(await ended).toBe(0);
   });
+
+  test.runIf(onlyIf(process.platform !== 'win32', 'Windows has no SIGABRT'))(
+    'comes with SIGABRT at once, also after it has written its configuration',
+    async () => {
+      const { child } = await serve(temporaryFolder());
+      const ended = once(child, 'exit');
+      child.kill('SIGABRT');
+      expect(await ended).toEqual([null, 'SIGABRT']);
+    },
+  );
 
   test('by SIGKILL leaves a folder that the next start takes over', async () => {
     const folder = temporaryFolder();
