@@ -3,6 +3,7 @@
  * It wires and decides nothing.
  */
 import { randomUUID } from 'node:crypto';
+import { totalmem } from 'node:os';
 import { join } from 'node:path';
 import { startAwakeClock } from './awake-clock.ts';
 import type { Config } from './contract/config.ts';
@@ -17,6 +18,7 @@ import { type ControlSide, openControlSide } from './gateway-control.ts';
 import type { GatewayPorts } from './gateway-ports.ts';
 import { Admission } from './http/admission.ts';
 import { createListener } from './http/app.ts';
+import { ByteBudget } from './http/byte-budget.ts';
 import type { InferencePorts } from './http/inference.ts';
 import { type ListeningServer, listen } from './http/server.ts';
 import { createJobStore } from './jobs/job-store.ts';
@@ -189,6 +191,7 @@ function inferencePorts(
     snapshot: () => live.snapshot,
     transport,
     admission: new Admission(() => live.snapshot.settings.admission),
+    bytes: new ByteBudget(() => live.snapshot.settings.admission, automaticBytes()),
     limiter,
     runawayGuard,
     summarizeUsage: (question) => ledger.summarizeUsage(question),
@@ -209,6 +212,13 @@ function inferencePorts(
     priceOf,
     faulted: (error) => log.error({ error }, 'a request failed inside Sluice'),
   };
+}
+
+/** A quarter of the memory that this process may have, in a container too, and at most 2 GB. */
+function automaticBytes(): number {
+  const constrained = process.constrainedMemory();
+  const memory = constrained > 0 ? Math.min(constrained, totalmem()) : totalmem();
+  return Math.min(memory / 4, 2 * 1024 ** 3);
 }
 
 /** Of the same service, whatever name a provider was given. */

@@ -6,6 +6,7 @@ import type { GatewayError } from '../contract/errors.ts';
 import type { FailureClass } from '../contract/ledger.ts';
 import type { Timeouts } from '../contract/policy.ts';
 import type { IncomingBody } from '../http/body/incoming-body.ts';
+import type { HeldBytes } from '../http/byte-budget.ts';
 import type { UpstreamCredential } from '../providers/upstream.ts';
 import type { AttemptResult, UpstreamAnswer } from '../routing/attempt-result.ts';
 import { afterContent, type Failure, fleetingFailure } from '../routing/classify-failure.ts';
@@ -46,6 +47,7 @@ interface RelayOptions {
   method: string;
   /** Of the client's request. */
   body: IncomingBody;
+  held: HeldBytes;
   needs: StreamNeeds;
   timeouts: Timeouts;
   /** How many attempts there were with this one. */
@@ -75,6 +77,8 @@ export class ReplyRelay implements ReplyHandler, AttemptHost {
   #inspectors: readonly ReplyInspector[] = [];
   #redirectedTo: string | undefined;
   #bytes = 0;
+  /** Of what was kept of it. */
+  #heldBytes = 0;
 
   constructor(options: RelayOptions) {
     this.#options = options;
@@ -211,6 +215,12 @@ export class ReplyRelay implements ReplyHandler, AttemptHost {
     this.#read();
     this.awaitContent();
     this.#body?.take(beginning);
+  }
+
+  hold(bytes: number): boolean {
+    this.#heldBytes += bytes;
+    this.#options.held.add(bytes);
+    return !this.#options.held.isTooMuch;
   }
 
   callJson(): void {
@@ -371,6 +381,8 @@ export class ReplyRelay implements ReplyHandler, AttemptHost {
   #over(result: RelayResult): void {
     this.isOver = true;
     this.#clock.stop();
+    // Of an answer, the client has yet to read it.
+    if (result.kind !== 'answered') this.#options.held.add(-this.#heldBytes);
     this.#body?.dispose?.();
     this.#decoder?.dispose();
     this.#notes.over();

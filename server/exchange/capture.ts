@@ -45,7 +45,8 @@ export class Capture implements ReplyInspector {
 
   exchange(body: IncomingBody | undefined): CapturedExchange<Buffer> {
     return {
-      request: body?.captured ?? null,
+      // A copy: the body's own memory is given back when the request is over.
+      request: body?.captured ? Buffer.from(body.captured.subarray(0, this.#maxBytes)) : null,
       response: redactBytes(Buffer.concat(this.#chunks), this.#credential),
       requestHeaders: this.#requestHeaders,
       responseHeaders: this.#responseHeaders,

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { IncomingBody } from '../http/body/incoming-body.ts';
+import type { HeldBytes } from '../http/byte-budget.ts';
 import type { UpstreamCredential } from '../providers/upstream.ts';
 import type { CompiledGroup, Target } from '../routing/snapshot.ts';
 import type { OutgoingRequest } from '../transport/transport.ts';
@@ -12,6 +13,8 @@ export interface OutgoingCall {
   match: RouteMatch;
   group: CompiledGroup;
   body: IncomingBody;
+  /** The memory that it takes up. */
+  held: HeldBytes;
   /** Below `/v1`, percent-encoded as the client sent it. */
   path: string;
   query: string;

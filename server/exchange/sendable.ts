@@ -4,4 +4,6 @@ import type { Readable } from 'node:stream';
 export interface Sendable {
   length: number;
   open(): Buffer | Readable;
+  /** All of it in memory, to be changed further; not there for uploads. */
+  bytes?(): Buffer;
 }

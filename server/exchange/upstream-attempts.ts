@@ -180,11 +180,9 @@ export class UpstreamAttempts {
   #continued<T extends Sendable>(target: Target, sendable: T): T {
     const { prefill } = target.provider;
     if (!this.#continuing.has(target) || !prefill) return sendable;
-    const bytes = sendable.open();
     const soFar = this.#text?.read();
-    if (!soFar || !(bytes instanceof Buffer)) return sendable;
-    const body = continuedBody(bytes, soFar.text, prefill) ?? bytes;
-    return { ...sendable, length: body.length, open: () => body };
+    const body = soFar && sendable.bytes ? continuedBody(sendable.bytes(), soFar.text, prefill) : null;
+    return body ? { ...sendable, length: body.length, open: () => body } : sendable;
   }
 
   async #follow(relay: ReplyRelay, request: OutgoingRequest): Promise<RelayResult> {
@@ -196,7 +194,7 @@ export class UpstreamAttempts {
   }
 
   #relay(next: NextAttempt, trace: AttemptTrace, stripUsage: boolean): ReplyRelay {
-    const { group, match, body } = this.#call;
+    const { group, match, body, held } = this.#call;
     const { route } = match;
     const { id, timeouts } = next.target.provider;
     const isStreamFit = mayMeanStream(body);
@@ -208,6 +206,7 @@ export class UpstreamAttempts {
       route,
       method: this.#options.request.method ?? route.method,
       body,
+      held,
       needs: {
         isStreamAsked: body.fields.stream && route.stream !== undefined,
         isStreamFit,

@@ -25,6 +25,7 @@ import type { Admission, Place } from './admission.ts';
 import type { IncomingBody } from './body/incoming-body.ts';
 import { ClientGone } from './body/read-body.ts';
 import { receiveBody } from './body/receive-body.ts';
+import type { ByteBudget, HeldBytes } from './byte-budget.ts';
 import { allowOrigin } from './cors.ts';
 import { authenticate, checkHost, checkOrigin } from './guards.ts';
 import { isModelsPath, sendModels } from './models.ts';
@@ -35,6 +36,7 @@ export interface InferencePorts extends AttemptsPorts {
   /** The current one; a request takes it once. */
   snapshot(): Snapshot;
   admission: Admission;
+  bytes: ByteBudget;
   limiter: Limiter;
   runawayGuard: RunawayGuard;
   summarizeUsage(question: UsageQuestion): Promise<UsageView[]>;
@@ -76,6 +78,10 @@ class InferenceCall {
   readonly #trace: RequestTrace;
   #body: IncomingBody | undefined;
   #place: Place | undefined;
+  /** The memory that it takes up. */
+  #held: HeldBytes | undefined;
+  /** What of it is the body's. */
+  #bodyBytes = 0;
   #attempts: UpstreamAttempts | undefined;
   /** Null if its group does not want headers and bodies kept. */
   #capture: Capture | null = null;
@@ -115,11 +121,13 @@ class InferenceCall {
     const { group, key } = this.#admitKey();
     this.#place = await this.#ports.admission.enter(key, this.#response);
     if (match.route.job?.behaviour === 'lists') return this.#listVideos(group, query);
-    const body = await this.#receive(match.route);
+    const held = this.#ports.bytes.open(key, this.#response);
+    this.#held = held;
+    const body = await this.#receive(match.route, held);
     const plan = this.#plan(match, { group, key }, body);
     if (group.capture) this.#capture = new Capture(this.#snapshot.settings.capture.maxBytes, this.#request.headers);
     const asked = match.id !== null && plan.upstreamId ? withJobId(path, plan.upstreamId) : path;
-    await this.#ask(plan, { match, group, body, path: asked, query });
+    await this.#ask(plan, { match, group, body, held, path: asked, query });
   }
 
   #checkSender(): void {
@@ -158,10 +166,12 @@ class InferenceCall {
     return { group, key };
   }
 
-  async #receive(route: InferenceRoute): Promise<IncomingBody> {
+  async #receive(route: InferenceRoute, account: HeldBytes): Promise<IncomingBody> {
     const { limits } = this.#snapshot.settings;
-    const body = await receiveBody(this.#request, this.#response, { route, limits, folder: this.#ports.uploadFolder });
+    const { uploadFolder: folder } = this.#ports;
+    const body = await receiveBody(this.#request, this.#response, { route, limits, folder, account });
     this.#body = body;
+    this.#bodyBytes = account.bytes;
     this.#trace.bytesIn = body.size;
     this.#trace.stream = body.fields.stream;
     return body;
@@ -222,5 +232,10 @@ class InferenceCall {
     this.#ports.finished(this.#trace.record(this.#request, accounting));
     if (this.#capture) this.#ports.capture(this.#trace.id, this.#capture.exchange(body));
     body?.dispose();
+    // A client may take its time to read the answer; the body is not to wait for that.
+    this.#body = undefined;
+    this.#attempts = undefined;
+    this.#held?.add(-this.#bodyBytes);
+    this.#held?.releaseAfter(this.#response);
   }
 }

@@ -33,6 +33,8 @@ export interface ReplyHost {
   readonly hasBegun: boolean;
   /** Makes this attempt the answer, and sends its head. False if that cannot be any more: then the attempt is over. */
   begin(): boolean;
+  /** So many bytes more are kept of it. False: of all that is kept at the same time it is too much. */
+  hold(bytes: number): boolean;
   /** Nothing that came is content yet: it has to follow within `firstContentMs`. */
   awaitContent(): void;
   /** It is here. */

@@ -25,6 +25,8 @@ const lists: readonly Capability[] = ['embeddings', 'images'];
 const plausibleBytes = 1024 * 1024;
 /** So much at least has to come while more of use is waited for, or the end. */
 const progressBytes = 256 * 1024;
+/** Short ones are not counted among what lies in memory. */
+const countedFromBytes = 64 * 1024;
 /** Once more would be as long. */
 const endless: Failure = { ...fleetingFailure, mayPass: false };
 
@@ -69,9 +71,12 @@ export class WholeReply implements ReplyBody {
     if (this.#hasContent && this.#bytes > this.#progressFrom) this.#progressed();
     this.#held.push(chunk);
     this.#bytes += chunk.length;
+    const hasRoom = this.#bytes < countedFromBytes || this.#host.hold(chunk.length);
     const isRubbish = this.#bytes > this.#plausibleFrom && !this.#isPlausible();
-    if (!isRubbish && this.#bytes <= this.#maxBytes) return;
-    if (!isRubbish && this.#mayPass) this.#passOn();
+    // Where memory is short, a long one passes unlooked at rather than be kept.
+    const mayStay = hasRoom || this.#bytes <= plausibleBytes;
+    if (!isRubbish && mayStay && this.#bytes <= this.#maxBytes) return;
+    if (!isRubbish && (this.#mayPass || !mayStay)) this.#passOn();
     else this.#host.damaged('sent an answer without end', endless);
   }
 

@@ -19,6 +19,8 @@ interface MultipartOptions extends SpoolOptions {
   maxBytes: number;
   /** Of one file; absent: `maxBytes` alone counts. */
   maxFileBytes?: number;
+  /** Told of each text that is kept in memory, and its length. */
+  kept?(bytes: number): void;
 }
 
 interface MultipartFile {
@@ -61,6 +63,7 @@ interface Watch {
   fields: MultipartBody['fields'];
   fail: Fail;
   maxFileBytes: number;
+  kept: MultipartOptions['kept'];
 }
 
 /**
@@ -121,7 +124,8 @@ function readParts(request: Request, response: Response, spool: Spool, options: 
       limits: { parts: maxParts, fieldSize: maxFieldBytes, ...fileLimit(options) },
       defParamCharset: 'utf8',
       streamHandler(_request, parser) {
-        watchParser(parser, { fields: found.fields, fail, maxFileBytes: options.maxFileBytes ?? options.maxBytes });
+        const { maxFileBytes = options.maxBytes, kept } = options;
+        watchParser(parser, { fields: found.fields, fail, maxFileBytes, kept });
         tee.once('close', () => tee.readableEnded || parser.destroy());
         request.pipe(tee).pipe(parser);
       },
@@ -152,12 +156,13 @@ function createTee(spool: Spool, maxBytes: number): Transform {
 }
 
 /** Takes the text fields under their flat names (multer nests them), and tells of faults at once. */
-function watchParser(parser: Writable, { fields, fail, maxFileBytes }: Watch): void {
+function watchParser(parser: Writable, { fields, fail, maxFileBytes, kept }: Watch): void {
   let textLength = 0;
   const addText = (name: string | undefined, value: string) => {
     if (name === undefined) return fail(new Error('A part has no name'));
     textLength += value.length;
     if (textLength > maxTextLength) return fail(tooLarge('All text together', maxTextLength));
+    kept?.(value.length);
     const before = fields[name];
     fields[name] = before === undefined ? value : [before, value].flat();
   };

@@ -5,14 +5,17 @@ import type { Settings } from '../../contract/settings.ts';
 import type { InferenceRoute } from '../../wire/routes.ts';
 import { emptyBody, FormBody, type IncomingBody, JsonBody } from './incoming-body.ts';
 import { receiveMultipart } from './multipart.ts';
-import { readBody } from './read-body.ts';
+import { type BodyAccount, readBody } from './read-body.ts';
+import { releaseChunk } from './release-chunk.ts';
 import { watchSender } from './slow-senders.ts';
+import { spoolMemoryBytes } from './spool.ts';
 
 interface ReceiveOptions {
   route: InferenceRoute;
   limits: Settings['limits'];
   /** Where uploads are spooled. */
   folder: string;
+  account: BodyAccount;
 }
 
 /**
@@ -40,19 +43,32 @@ export async function receiveBody(
 async function receiveForm(
   request: IncomingMessage,
   response: ServerResponse,
-  { folder, limits }: ReceiveOptions,
+  { folder, limits, account }: ReceiveOptions,
 ): Promise<IncomingBody> {
   const maxBytes = limits.multipartBodyBytes;
-  return new FormBody(await receiveMultipart(request as Request, response as Response, { folder, maxBytes }));
+  // The rest of an upload goes to the disk.
+  const turn = account.reserve(
+    Math.min(Number(request.headers['content-length'] ?? maxBytes), spoolMemoryBytes),
+    false,
+  );
+  if (turn) await turn;
+  const kept = (bytes: number) => account.add(bytes);
+  return new FormBody(await receiveMultipart(request as Request, response as Response, { folder, maxBytes, kept }));
 }
 
 async function receiveJson(
   request: IncomingMessage,
   response: ServerResponse,
-  { route, limits }: ReceiveOptions,
+  { route, limits, account }: ReceiveOptions,
 ): Promise<IncomingBody> {
-  const bytes = await readBody(request, response, limits.jsonBodyBytes);
-  return bytes.length === 0 && route.model === 'none' ? emptyBody : new JsonBody(bytes);
+  const bytes = await readBody(request, response, { maxBytes: limits.jsonBodyBytes, account });
+  if (bytes.length === 0 && route.model === 'none') return emptyBody;
+  try {
+    return new JsonBody(bytes);
+  } catch (error) {
+    releaseChunk(bytes);
+    throw error;
+  }
 }
 
 function wrongType(route: InferenceRoute, wanted: string): GatewayError {

@@ -54,6 +54,7 @@ class Host implements AttemptHost {
   progressed() {
     this.progress++;
   }
+  hold = () => true;
   awaitContent() {}
   passAsStream() {
     return false;

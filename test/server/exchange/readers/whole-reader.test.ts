@@ -14,6 +14,7 @@ const host = (): ReplyHost => ({
   isOver: false,
   hasBegun: false,
   begin: () => true,
+  hold: () => true,
   awaitContent() {},
   contentCame() {},
   progressed() {},
