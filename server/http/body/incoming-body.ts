@@ -6,7 +6,7 @@ import { applyEdits, editedPieces, fieldEdits, type JsonEdit, usageEdits } from 
 import { BodyReader } from '../request/body-reader.ts';
 import type { MultipartBody } from './multipart.ts';
 import { withField } from './multipart-splice.ts';
-import { releaseChunk } from './release-chunk.ts';
+import { releaseBody } from './release-chunk.ts';
 
 /** Fields of a body that Sluice reads. */
 export interface RequestFields {
@@ -134,7 +134,7 @@ export class JsonBody implements IncomingBody {
   dispose(): void {
     if (!this.#isLong) return;
     for (const reader of this.#readers) reader.destroy();
-    releaseChunk(this.#bytes);
+    releaseBody(this.#bytes);
   }
 
   get #isLong(): boolean {

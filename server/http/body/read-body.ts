@@ -1,11 +1,14 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { GatewayError } from '../../contract/errors.ts';
-import { releaseChunk } from './release-chunk.ts';
+import { releaseBody, releaseChunk } from './release-chunk.ts';
 
-/** A body of known length up to here is one chunk, or few. */
-const copiedFromBytes = 64 * 1024;
+/** A body of known length up to here is one chunk, or few, in memory that others may have a part of; longer ones are alone. */
+export const sharedBytes = 64 * 1024;
 /** What one of unknown length counts as at first; then it doubles. */
 const firstGuessBytes = 64 * 1024;
+
+/** Then others get their turn: a socket that is always full would be read 2 MB at a stretch, and so each of many. */
+const bytesPerTurn = 256 * 1024;
 
 /** Where the bytes of a body are counted before they are read. */
 export interface BodyAccount {
@@ -27,7 +30,8 @@ export function sendContinue({ headers, httpVersion }: IncomingMessage, response
 export async function readBody(
   request: IncomingMessage,
   response: ServerResponse,
-  { maxBytes, account }: { maxBytes: number; account: BodyAccount },
+  maxBytes: number,
+  account: BodyAccount,
 ): Promise<Buffer> {
   const announced = Number(request.headers['content-length'] ?? 0);
   if (announced > maxBytes) throw tooLarge(maxBytes, announced);
@@ -57,6 +61,8 @@ interface Gathering {
 function readInto(body: Gathering, request: IncomingMessage, maxBytes: number): Promise<void> {
   return new Promise((resolve, reject) => {
     let size = 0;
+    let nextPause = bytesPerTurn;
+    const resume = () => request.resume();
     const giveUp = (error: unknown) => {
       request.off('data', onData);
       reject(error);
@@ -64,10 +70,12 @@ function readInto(body: Gathering, request: IncomingMessage, maxBytes: number): 
     const onData = (chunk: Buffer) => {
       size += chunk.length;
       if (size > maxBytes) return giveUp(tooLarge(maxBytes, size));
-      const turn = body.take(chunk);
-      if (!turn) return;
+      const room = body.take(chunk);
+      if (!room && size < nextPause) return;
+      nextPause = size + bytesPerTurn;
       request.pause();
-      turn.then(() => request.resume(), giveUp);
+      if (room) room.then(resume, giveUp);
+      else setImmediate(resume);
     };
     request.on('data', onData);
     request.on('end', resolve);
@@ -89,7 +97,7 @@ class KnownBody implements Gathering {
   #size = 0;
 
   constructor(length: number) {
-    this.#bytes = length > copiedFromBytes ? Buffer.allocUnsafeSlow(length) : null;
+    this.#bytes = length > sharedBytes ? allocate(length) : null;
   }
 
   take(chunk: Buffer): void {
@@ -106,7 +114,7 @@ class KnownBody implements Gathering {
   }
 
   discard(): void {
-    if (this.#bytes) releaseChunk(this.#bytes);
+    if (this.#bytes) releaseBody(this.#bytes);
   }
 }
 
@@ -164,7 +172,20 @@ class GrowingBody implements Gathering {
   }
 }
 
-const empty = Buffer.allocUnsafeSlow(0);
+/**
+ * glibc keeps what is freed for later, in pieces of up to 32 MB: hundreds of MB after many bodies. What is longer has pages
+ * of its own, which go back at once; those that nothing is written to cost nothing. V8 counts them all the same and
+ * collects the sooner, so this is for bodies that are dear anyway.
+ */
+const keptBytes = 32 * 1024 * 1024;
+const ownPagesFromBytes = 8 * 1024 * 1024;
+
+function allocate(length: number): Buffer {
+  const isKept = process.platform === 'linux' && length >= ownPagesFromBytes && length <= keptBytes;
+  return isKept ? Buffer.allocUnsafeSlow(keptBytes + 1).subarray(0, length) : Buffer.allocUnsafeSlow(length);
+}
+
+const empty = Buffer.alloc(0);
 
 /** The client hung up before its request was complete: nobody is left to answer. */
 export class ClientGone extends Error {

@@ -5,8 +5,8 @@ import type { Settings } from '../../contract/settings.ts';
 import type { InferenceRoute } from '../../wire/routes.ts';
 import { emptyBody, FormBody, type IncomingBody, JsonBody } from './incoming-body.ts';
 import { receiveMultipart } from './multipart.ts';
-import { type BodyAccount, readBody } from './read-body.ts';
-import { releaseChunk } from './release-chunk.ts';
+import { type BodyAccount, readBody, sharedBytes } from './read-body.ts';
+import { releaseBody } from './release-chunk.ts';
 import { watchSender } from './slow-senders.ts';
 import { spoolMemoryBytes } from './spool.ts';
 
@@ -61,12 +61,12 @@ async function receiveJson(
   response: ServerResponse,
   { route, limits, account }: ReceiveOptions,
 ): Promise<IncomingBody> {
-  const bytes = await readBody(request, response, { maxBytes: limits.jsonBodyBytes, account });
+  const bytes = await readBody(request, response, limits.jsonBodyBytes, account);
   if (bytes.length === 0 && route.model === 'none') return emptyBody;
   try {
     return new JsonBody(bytes);
   } catch (error) {
-    releaseChunk(bytes);
+    if (bytes.length > sharedBytes) releaseBody(bytes);
     throw error;
   }
 }
