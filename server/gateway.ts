@@ -23,6 +23,7 @@ import type { InferencePorts } from './http/inference.ts';
 import { type ListeningServer, listen } from './http/server.ts';
 import { createJobStore } from './jobs/job-store.ts';
 import { createLedger } from './ledger/ledger.ts';
+import { LoopWatch } from './loop-watch.ts';
 import { reachableOrigin } from './reachable-origin.ts';
 import { HealthBook } from './routing/health/health-book.ts';
 import { HealthPicker } from './routing/health/health-picker.ts';
@@ -73,12 +74,13 @@ export async function createGateway(ports: GatewayPorts): Promise<Gateway> {
     origin,
   });
   const { live, control } = side;
+  const loopWatch = new LoopWatch({ logPath: ports.logPath ?? null, stoodStill: side.control.stoodStill });
   const listener = createListener({
     snapshot: () => live.snapshot,
     control: side.routes.router,
     windowFolder: ports.windowFolder,
     health: () => ({ instance: instanceId }),
-    inference: inferencePorts(ports, base, side),
+    inference: { ...inferencePorts(ports, base, side), loopWatch },
   });
   const networkChanged = () => {
     base.transport.leaveConnections();
@@ -97,6 +99,7 @@ export async function createGateway(ports: GatewayPorts): Promise<Gateway> {
     stopClock();
     side.routes.close();
     await server?.stop(drainMs);
+    loopWatch.stop();
     await side.stop();
     await base.close();
   };
@@ -114,6 +117,7 @@ export async function createGateway(ports: GatewayPorts): Promise<Gateway> {
       server = await listen(listener, { host, port });
       ownAddresses.add(`127.0.0.1:${server.port}`);
       side.addressChanged();
+      loopWatch.start();
       return { host, port: server.port };
     },
     stop(drainMs = defaultDrainMs) {
@@ -185,7 +189,7 @@ function inferencePorts(
   { log, logRequest, uploadFolder }: GatewayPorts,
   base: Foundations,
   { live, control, limiter, runawayGuard }: ControlSide,
-): InferencePorts {
+): Omit<InferencePorts, 'loopWatch'> {
   const { transport, jobs, ledger, picker, priceOf } = base;
   return {
     snapshot: () => live.snapshot,

@@ -71,6 +71,7 @@ export async function openEngine({ folder, lock }: ClaimedFolder, options: Engin
       proxies: options.environment.proxies,
       log: logFile.log,
       logFolder,
+      logPath: logFile.path,
       logRequest: logFile.logRequest,
       notice: options.notice,
       team: openTeam(folder.path, options, logFile),

@@ -51,6 +51,8 @@ function withDelta({ views, requests }: Known, event: Delta): Partial<Known> {
       return {};
     case 'ledger-health':
       return { views: { ...views, status: { ...views.status, ledger: event.ledger } } };
+    case 'standstill':
+      return { views: { ...views, status: { ...views.status, standstill: event.standstill } } };
     case 'request-started':
     case 'request-finished':
       return { views: withKeyUsed(views, event.request), requests: withRequestEvent(requests, event) };

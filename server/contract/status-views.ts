@@ -24,6 +24,8 @@ export interface StatusView {
   /** The same in a word. */
   secretStoreKind: SecretStoreKind | null;
   ledger: LedgerHealthView;
+  /** The latest since the start; null: there was none. */
+  standstill: StandstillView | null;
   /** What a team has set here, and what of it cannot be changed. */
   team: { presets: TeamPresetView[]; locks: Lock[] };
 }
@@ -37,6 +39,17 @@ export interface LedgerHealthView {
   lastError: string | null;
   /** Since the start the file was damaged or removed and another was begun; `movedTo` is where the damaged one is now. */
   replaced: { movedTo: string | null; reason: string } | null;
+}
+
+/** One piece of work kept everybody waiting for more than a second. */
+export interface StandstillView {
+  /** Unix milliseconds. */
+  at: number;
+  ms: number;
+  /** What was worked on; null: no request of `/v1`. */
+  request: { id: string; keyId: string; route: string } | null;
+  /** Of all since the start. */
+  count: number;
 }
 
 export interface TeamPresetView {

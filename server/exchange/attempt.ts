@@ -7,6 +7,7 @@ import type { FailureClass } from '../contract/ledger.ts';
 import type { Timeouts } from '../contract/policy.ts';
 import type { IncomingBody } from '../http/body/incoming-body.ts';
 import type { HeldBytes } from '../http/byte-budget.ts';
+import type { Labelled, LoopWatch } from '../loop-watch.ts';
 import type { UpstreamCredential } from '../providers/upstream.ts';
 import type { AttemptResult, UpstreamAnswer } from '../routing/attempt-result.ts';
 import { afterContent, type Failure, fleetingFailure } from '../routing/classify-failure.ts';
@@ -40,6 +41,9 @@ import { isPackedStream, StreamDecoder } from './stream-decoder.ts';
 interface RelayOptions {
   client: ClientReply;
   trace: AttemptTrace;
+  /** What the work is done for. */
+  request: Labelled;
+  loopWatch: LoopWatch;
   target: Target;
   /** What the attempt was sent with; nothing that is noted of the reply may hold it. */
   credential: UpstreamCredential | null;
@@ -157,15 +161,21 @@ export class ReplyRelay implements ReplyHandler, AttemptHost {
 
   onData(chunk: Buffer): void {
     if (this.isOver || !this.#body) return;
+    const { loopWatch, request } = this.#options;
     this.#notes.pieceCame();
+    loopWatch.begin(request);
     if (this.#decoder) this.#decoder.push(chunk);
     else this.#take(chunk);
+    loopWatch.end();
   }
 
   onEnd(): void {
     if (this.isOver) return;
+    const { loopWatch, request } = this.#options;
+    loopWatch.begin(request);
     if (this.#decoder) this.#decoder.end();
     else this.#body?.end();
+    loopWatch.end();
   }
 
   onError(error: TransportError): void {

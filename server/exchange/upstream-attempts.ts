@@ -6,6 +6,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { awakeMs } from '../awake-clock.ts';
 import type { Settings } from '../contract/settings.ts';
 import type { Job, JobStore } from '../jobs/job-store.ts';
+import type { LoopWatch } from '../loop-watch.ts';
 import { AttemptPlan, type NextAttempt } from '../routing/attempt-plan.ts';
 import type { AttemptResult, LastWord } from '../routing/attempt-result.ts';
 import { redirectFailure } from '../routing/classify-failure.ts';
@@ -39,6 +40,7 @@ export interface AttemptsPorts {
   transport: Transport;
   jobs: JobStore;
   picker: Picker;
+  loopWatch: LoopWatch;
 }
 
 interface AttemptsOptions {
@@ -201,6 +203,8 @@ export class UpstreamAttempts {
     const relay: ReplyRelay = new ReplyRelay({
       client: this.client,
       trace,
+      request: this.#options.trace,
+      loopWatch: this.#options.ports.loopWatch,
       target: next.target,
       credential: next.credential,
       route,

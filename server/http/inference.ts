@@ -168,8 +168,9 @@ class InferenceCall {
 
   async #receive(route: InferenceRoute, account: HeldBytes): Promise<IncomingBody> {
     const { limits } = this.#snapshot.settings;
-    const { uploadFolder: folder } = this.#ports;
-    const body = await receiveBody(this.#request, this.#response, { route, limits, folder, account });
+    const { uploadFolder: folder, loopWatch } = this.#ports;
+    const options = { route, limits, folder, account, loopWatch, trace: this.#trace };
+    const body = await receiveBody(this.#request, this.#response, options);
     this.#body = body;
     this.#bodyBytes = account.bytes;
     this.#trace.bytesIn = body.size;
@@ -185,6 +186,7 @@ class InferenceCall {
     const call = { requestId: this.#trace.id, route: match.route, key, group, body, plan };
     const reserved = holdToLimits(this.#ports, this.#response, call);
     this.#ports.started(this.#trace.started, reserved);
+    this.#ports.loopWatch.end();
     return plan;
   }
 
@@ -226,12 +228,15 @@ class InferenceCall {
   }
 
   #finish(): void {
+    const { loopWatch } = this.#ports;
     this.#place?.leaveAfter(this.#response);
+    loopWatch.begin(this.#trace);
     const body = this.#body;
     const accounting = accountFor(this.#trace, body, this.#ports.priceOf);
     this.#ports.finished(this.#trace.record(this.#request, accounting));
     if (this.#capture) this.#ports.capture(this.#trace.id, this.#capture.exchange(body));
     body?.dispose();
+    loopWatch.end();
     // A client may take its time to read the answer; the body is not to wait for that.
     this.#body = undefined;
     this.#attempts = undefined;

@@ -34,6 +34,7 @@ export function status(revision: number): StatusView {
     demoIsRunning: false,
     secretStore: null,
     secretStoreKind: null,
+    standstill: null,
     ledger: { ok: true, pending: 0, dropped: 0, lastError: null, replaced: null },
     team: { presets: [], locks: [] },
   };

@@ -54,6 +54,10 @@ export const attention = {
       movedTo === null
         ? `The ledger was begun anew: ${reason}. What it held is gone.`
         : `The ledger could not be used (${reason}) and was begun anew. The old one is kept as ${movedTo}.`,
+    standstill: (duration: string, at: string, request: { id: string; keyId: string; route: string } | null) =>
+      request === null
+        ? `Sluice stood still for ${duration} (${at}): nobody was served meanwhile. No request was being looked at.`
+        : `Sluice stood still for ${duration} (${at}) over the request ${request.id} of key ${request.keyId} (${request.route}): nobody was served meanwhile.`,
     'key-expired': (name: string) => `The key “${name}” has expired; programs that use it are refused.`,
     'key-expires': (name: string, day: string) => `The key “${name}” expires on ${day}.`,
     'key-budget': (name: string, used: string, amount: string) => `Key “${name}” has spent ${used} of its ${amount}.`,
@@ -77,6 +81,7 @@ export const attention = {
     'ledger-broken': 'See the requests',
     'ledger-dropped': 'See the requests',
     'ledger-replaced': 'See the requests',
+    standstill: 'See the requests',
     'key-expired': 'See the keys',
     'key-expires': 'See the keys',
     'key-budget': 'See the keys',

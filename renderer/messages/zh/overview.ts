@@ -55,6 +55,10 @@ export const attention: typeof english.attention = {
       movedTo === null
         ? `记录文件已重新建立：${reason}。原有记录已不存在。`
         : `记录文件无法使用（${reason}），已重新建立。原文件保留为 ${movedTo}。`,
+    standstill: (duration, at, request) =>
+      request === null
+        ? `Sluice 曾停顿 ${duration}（${at}），期间没有处理任何请求，当时也没有在处理某个请求。`
+        : `Sluice 曾停顿 ${duration}（${at}），当时正在处理密钥 ${request.keyId} 的请求 ${request.id}（${request.route}），期间没有处理其他请求。`,
     'key-expired': (name) => `密钥“${name}”已过期，使用它的程序会被拒绝。`,
     'key-expires': (name, day) => `密钥“${name}”将于 ${day} 到期。`,
     'key-budget': (name, used, amount) => `密钥“${name}”的预算 ${amount} 已用 ${used}。`,
@@ -77,6 +81,7 @@ export const attention: typeof english.attention = {
     'ledger-broken': '查看请求',
     'ledger-dropped': '查看请求',
     'ledger-replaced': '查看请求',
+    standstill: '查看请求',
     'key-expired': '查看密钥',
     'key-expires': '查看密钥',
     'key-budget': '查看密钥',

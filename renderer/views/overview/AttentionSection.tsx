@@ -86,6 +86,10 @@ function textOf(concern: LinkedConcern, localization: Localization, nowMs: numbe
       return texts['ledger-dropped'](formats.number(concern.rows));
     case 'ledger-replaced':
       return texts['ledger-replaced'](concern.reason, concern.movedTo);
+    case 'standstill': {
+      const { at, ms, request } = concern.standstill;
+      return texts.standstill(formats.duration(ms), formats.dayAndClock(at), request);
+    }
     case 'key-expired':
       return texts['key-expired'](concern.name);
     case 'key-expires':

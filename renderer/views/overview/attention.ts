@@ -3,6 +3,7 @@
 import type { GroupView, KeyView } from '../../../server/contract/access-views.ts';
 import type { ConfigViews } from '../../../server/contract/events.ts';
 import type { LimitMeter, LimitScope, RunawayView } from '../../../server/contract/limits.ts';
+import type { StandstillView } from '../../../server/contract/status-views.ts';
 import type { CredentialView, DiscoveryView, ProviderView } from '../../../server/contract/provider-views.ts';
 
 export type Concern = {
@@ -17,6 +18,7 @@ export type Concern = {
   | { kind: 'ledger-broken'; reason: string }
   | { kind: 'ledger-dropped'; rows: number }
   | { kind: 'ledger-replaced'; movedTo: string | null; reason: string }
+  | { kind: 'standstill'; standstill: StandstillView }
   | { kind: 'key-expired'; name: string }
   | { kind: 'key-expires'; name: string; atMs: number }
   | {
@@ -36,6 +38,7 @@ export function concernsOf({ status, providers, keys, groups, runaways }: Config
   return [
     ...providers.flatMap(concernsOfProvider),
     ...concernsOfLedger(status.ledger),
+    ...concernsOfStandstill(status.standstill, nowMs),
     ...concernsOfSetup(providers, keys),
     ...keys.flatMap((key) => concernsOfKey(key, nowMs)),
     ...runaways.map((runaway) => concernOfRunaway(runaway, keys)),
@@ -72,6 +75,15 @@ function concernsOfLedger({ ok, dropped, lastError, replaced }: ConfigViews['sta
   const found: Concern[] = dropped > 0 ? [{ kind: 'ledger-dropped', isBad: false, href, rows: dropped }] : [];
   if (replaced) found.push({ kind: 'ledger-replaced', isBad: false, href, ...replaced });
   return found;
+}
+
+/** How long it is spoken of. */
+const standstillShownMs = 86_400_000;
+
+function concernsOfStandstill(standstill: StandstillView | null, nowMs: number): Concern[] {
+  if (!standstill || nowMs - standstill.at > standstillShownMs) return [];
+  const { request } = standstill;
+  return [{ kind: 'standstill', isBad: false, href: request ? `/requests/${request.id}` : '/requests', standstill }];
 }
 
 function concernsOfSetup(providers: readonly ProviderView[], keys: readonly KeyView[]): Concern[] {

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Request, Response } from 'express';
 import { GatewayError } from '../../contract/errors.ts';
 import type { Settings } from '../../contract/settings.ts';
+import type { Labelled, LoopWatch } from '../../loop-watch.ts';
 import type { InferenceRoute } from '../../wire/routes.ts';
 import { emptyBody, FormBody, type IncomingBody, JsonBody } from './incoming-body.ts';
 import { receiveMultipart } from './multipart.ts';
@@ -16,6 +17,9 @@ interface ReceiveOptions {
   /** Where uploads are spooled. */
   folder: string;
   account: BodyAccount;
+  /** Told for whom the whole body is looked at. */
+  loopWatch: LoopWatch;
+  trace: Labelled;
 }
 
 /**
@@ -59,10 +63,11 @@ async function receiveForm(
 async function receiveJson(
   request: IncomingMessage,
   response: ServerResponse,
-  { route, limits, account }: ReceiveOptions,
+  { route, limits, account, loopWatch, trace }: ReceiveOptions,
 ): Promise<IncomingBody> {
   const bytes = await readBody(request, response, limits.jsonBodyBytes, account);
   if (bytes.length === 0 && route.model === 'none') return emptyBody;
+  loopWatch.begin(trace);
   try {
     return new JsonBody(bytes);
   } catch (error) {
