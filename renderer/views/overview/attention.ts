@@ -3,8 +3,8 @@
 import type { GroupView, KeyView } from '../../../server/contract/access-views.ts';
 import type { ConfigViews } from '../../../server/contract/events.ts';
 import type { LimitMeter, LimitScope, RunawayView } from '../../../server/contract/limits.ts';
-import type { StandstillView } from '../../../server/contract/status-views.ts';
 import type { CredentialView, DiscoveryView, ProviderView } from '../../../server/contract/provider-views.ts';
+import type { StandstillView } from '../../../server/contract/status-views.ts';
 
 export type Concern = {
   isBad: boolean;
