@@ -117,7 +117,6 @@ export async function createGateway(ports: GatewayPorts): Promise<Gateway> {
       server = await listen(listener, { host, port });
       ownAddresses.add(`127.0.0.1:${server.port}`);
       side.addressChanged();
-      loopWatch.start();
       return { host, port: server.port };
     },
     stop(drainMs = defaultDrainMs) {

@@ -71,8 +71,12 @@ export class LoopWatch {
     this.#options = options;
   }
 
-  /** Keeps no program alive. */
+  /**
+   * To be called before work begins: where nothing was ever asked, the thread would be 9 MB for nothing. Does nothing if it
+   * runs already, and keeps no program alive.
+   */
   start(): void {
+    if (this.#beats) return;
     this.#beats = setInterval(() => Atomics.add(this.#cells, 0, 1), lookMs).unref();
     const { logPath, stoodStill } = this.#options;
     const thread = new Worker(threadSource, {
@@ -84,7 +88,7 @@ export class LoopWatch {
       resourceLimits: { maxOldGenerationSizeMb: 8, maxYoungGenerationSizeMb: 1, stackSizeMb: 1 },
     });
     thread.on('message', ({ at, ms, label }: Noticed) => {
-      if (this.#beats) stoodStill({ at, ms, request: readLabel(label) });
+      if (Atomics.load(this.#cells, 3) === 0) stoodStill({ at, ms, request: readLabel(label) });
     });
     // Without it nothing is told; all else goes on.
     thread.on('error', () => {});
@@ -93,7 +97,6 @@ export class LoopWatch {
 
   stop(): void {
     clearInterval(this.#beats);
-    this.#beats = undefined;
     Atomics.store(this.#cells, 3, 1);
     Atomics.notify(this.#cells, 3);
   }

@@ -119,6 +119,7 @@ class InferenceCall {
     const match = findRoute(method, path);
     this.#trace.take(match.route);
     const { group, key } = this.#admitKey();
+    this.#ports.loopWatch.start();
     this.#place = await this.#ports.admission.enter(key, this.#response);
     if (match.route.job?.behaviour === 'lists') return this.#listVideos(group, query);
     const held = this.#ports.bytes.open(key, this.#response);
