@@ -12,6 +12,9 @@ import type { ConfigPersistence } from '../server/config/persistence.ts';
 import { GatewayError } from '../server/contract/errors.ts';
 import { notificationKinds, windowLanguages } from '../server/contract/ipc.ts';
 
+// What cleans up behind the store's writes would swallow the signal, as `server/config/conf-persistence.ts` says.
+for (const signal of ['SIGABRT', 'SIGIOT'] as const) process.removeAllListeners(signal);
+
 const placeSchema = z.object({ x: z.int(), y: z.int(), width: z.int().positive(), height: z.int().positive() });
 
 const desktopSettingsSchema = z.object({

@@ -23,6 +23,8 @@ export interface GatewayPorts {
   log: Logger;
   /** Where its file is, for a person to look into; absent: there is none. */
   logFolder?: string;
+  /** The log's file, for what has to be told while the program stands still; absent: there is none. */
+  logPath?: string;
   /** Told of each request that has ended. */
   logRequest: LogRequest;
   /** Told what a person should know at the start, a line each; no secrets. */

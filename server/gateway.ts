@@ -3,6 +3,7 @@
  * It wires and decides nothing.
  */
 import { randomUUID } from 'node:crypto';
+import { totalmem } from 'node:os';
 import { join } from 'node:path';
 import { startAwakeClock } from './awake-clock.ts';
 import type { Config } from './contract/config.ts';
@@ -20,11 +21,13 @@ import { type ControlSide, openControlSide } from './gateway-control.ts';
 import type { GatewayPorts } from './gateway-ports.ts';
 import { Admission } from './http/admission.ts';
 import { createListener } from './http/app.ts';
+import { ByteBudget } from './http/byte-budget.ts';
 import type { InferencePorts } from './http/inference.ts';
 import { type ListeningServer, listen } from './http/server.ts';
 import { createJobStore } from './jobs/job-store.ts';
 import { createLedger } from './ledger/ledger.ts';
 import type { BookedJob } from './ledger/rows.ts';
+import { LoopWatch } from './loop-watch.ts';
 import { reachableOrigin } from './reachable-origin.ts';
 import { HealthBook } from './routing/health/health-book.ts';
 import { HealthPicker } from './routing/health/health-picker.ts';
@@ -75,7 +78,8 @@ export async function createGateway(ports: GatewayPorts): Promise<Gateway> {
     origin,
   });
   const { live, control } = side;
-  const inference = inferencePorts(ports, base, side);
+  const loopWatch = new LoopWatch({ logPath: ports.logPath ?? null, stoodStill: side.control.stoodStill });
+  const inference: InferencePorts = { ...inferencePorts(ports, base, side), loopWatch };
   const listener = createListener({
     snapshot: () => live.snapshot,
     control: side.routes.router,
@@ -103,6 +107,7 @@ export async function createGateway(ports: GatewayPorts): Promise<Gateway> {
     side.routes.close();
     poller.stop();
     await server?.stop(drainMs);
+    loopWatch.stop();
     await side.stop();
     await base.close();
   };
@@ -204,7 +209,7 @@ function inferencePorts(
   { log, logRequest, uploadFolder }: GatewayPorts,
   base: Foundations,
   { live, control, limiter, runawayGuard }: ControlSide,
-): InferencePorts {
+): Omit<InferencePorts, 'loopWatch'> {
   const { transport, jobs, ledger, picker, prices } = base;
   const finished = (record: RequestRecord, books?: BookedJob) => {
     ledger.finished(record, books);
@@ -216,6 +221,7 @@ function inferencePorts(
     snapshot: () => live.snapshot,
     transport,
     admission: new Admission(() => live.snapshot.settings.admission),
+    bytes: new ByteBudget(() => live.snapshot.settings.admission, automaticBytes()),
     limiter,
     runawayGuard,
     summarizeUsage: (question) => ledger.summarizeUsage(question),
@@ -236,6 +242,13 @@ function inferencePorts(
     prices,
     faulted: (error) => log.error({ error }, 'a request failed inside Sluice'),
   };
+}
+
+/** A quarter of the memory that this process may have, in a container too, and at most 2 GB. */
+function automaticBytes(): number {
+  const constrained = process.constrainedMemory();
+  const memory = constrained > 0 ? Math.min(constrained, totalmem()) : totalmem();
+  return Math.min(memory / 4, 2 * 1024 ** 3);
 }
 
 /** Of the same service, whatever name a provider was given. */

@@ -75,6 +75,7 @@ export async function openEngine(
       proxies: options.environment.proxies,
       log: logFile.log,
       logFolder,
+      logPath: logFile.path,
       logRequest: logFile.logRequest,
       notice: options.notice,
       team: openTeam(folder.path, options, logFile),

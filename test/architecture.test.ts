@@ -27,7 +27,7 @@ const engine = sources.filter((source) => source.path.startsWith('server/'));
  * What each folder of the engine, and each file directly under `server/`, may import besides itself. Routing needs the
  * names of secrets, not their values.
  */
-const ground = ['contract', 'files', 'awake-clock.ts', 'serial-queue.ts', 'reachable-origin.ts'];
+const ground = ['contract', 'files', 'awake-clock.ts', 'loop-watch.ts', 'serial-queue.ts', 'reachable-origin.ts'];
 const data = [
   'config',
   'secrets',
@@ -55,6 +55,7 @@ const belowEngine = [...belowGateway, 'gateway.ts', 'data-folder', 'environment.
 const mayImport: Record<string, string[]> = {
   contract: [],
   'awake-clock.ts': [],
+  'loop-watch.ts': ['contract'],
   'serial-queue.ts': [],
   'reachable-origin.ts': [],
   'version.ts': ['package.json'],

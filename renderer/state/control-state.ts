@@ -53,6 +53,8 @@ function withDelta({ views, requests }: Known, event: Delta): Partial<Known> {
       return { views: { ...views, refusals: event.refusals } };
     case 'ledger-health':
       return { views: { ...views, status: { ...views.status, ledger: event.ledger } } };
+    case 'standstill':
+      return { views: { ...views, status: { ...views.status, standstill: event.standstill } } };
     case 'request-started':
     case 'request-finished':
       return { views: withKeyUsed(views, event.request), requests: withRequestEvent(requests, event) };

@@ -20,6 +20,9 @@ export function openConfPersistence(path: string): ConfigPersistence {
 
 async function createConf(path: string): Promise<Conf> {
   const { default: Conf } = await import('conf');
+  // What cleans up behind its writes listens to SIGABRT under both of its names and raises it again while one of the two
+  // still listens: the signal would be lost. It has to end the program, also one whose loop stands still.
+  for (const signal of ['SIGABRT', 'SIGIOT'] as const) process.removeAllListeners(signal);
   const { name } = parse(path);
   return new Conf({
     cwd: dirname(path),

@@ -8,7 +8,7 @@ import type { RequestRecord, RequestStarted } from './ledger.ts';
 import type { LimitMeter, LimitReached, RunawayView } from './limits.ts';
 import type { ProviderView } from './provider-views.ts';
 import type { RefusalView, RequestView } from './request-views.ts';
-import type { LedgerHealthView, StatusView } from './status-views.ts';
+import type { LedgerHealthView, StandstillView, StatusView } from './status-views.ts';
 
 /** What stands in the configuration, with its running state. */
 export interface ConfigViews {
@@ -45,7 +45,9 @@ export type ControlEvent =
   | { type: 'runaway-slowed'; runaway: RunawayView }
   | { type: 'ledger-health'; ledger: LedgerHealthView }
   /** At most every two seconds. */
-  | { type: 'refusals'; refusals: RefusalView[] };
+  | { type: 'refusals'; refusals: RefusalView[] }
+  /** The program stood still, and goes on. */
+  | { type: 'standstill'; standstill: StandstillView };
 
 export interface EventMessage {
   /** Rises by one from message to message, beginning with the snapshot's. Not the configuration's revision. */

@@ -25,15 +25,17 @@ export const settingsSchema = z.strictObject({
         .default(512 * 1024 * 1024),
     })
     .prefault({}),
-  /** How many requests at the same time, from all keys together. What is more waits its turn, group by group. */
+  /** How much at the same time, from all keys together. What is more waits its turn, group by group and key by key. */
   admission: z
     .strictObject({
-      /** Requests that run; any one group may take all of them but a tenth. */
+      /** Requests that run; any one group may take all of them but a tenth, and leaves some of its own to each of its keys. */
       running: z.number().int().positive().default(1_000),
       /** Requests that wait for a place; beyond that they are refused with 429. 0: none waits. */
       waiting: z.number().int().min(0).default(500),
       /** Longest wait. */
       waitMs: milliseconds.default(10_000),
+      /** Bytes of bodies and whole answers held in memory. 0: a quarter of the machine's memory, at most 2 GB. */
+      bytes: z.number().int().min(0).default(0),
     })
     .prefault({}),
   /** Comments sent while an upstream's stream is silent, so that nothing between closes the connection. 0: none. */

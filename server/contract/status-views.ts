@@ -26,6 +26,8 @@ export interface StatusView {
   /** The same in a word. */
   secretStoreKind: SecretStoreKind | null;
   ledger: LedgerHealthView;
+  /** The latest since the start; null: there was none. */
+  standstill: StandstillView | null;
   /** What a team has set here, and what of it cannot be changed. */
   team: { presets: TeamPresetView[]; locks: Lock[] };
 }
@@ -51,6 +53,17 @@ export interface LedgerHealthView {
    * `budgetsAreLost`: so were the sums of budgets that are kept beside it; budgets count from then on.
    */
   replaced: { movedTo: string | null; reason: string; budgetsAreLost: boolean } | null;
+}
+
+/** One piece of work kept everybody waiting for more than a second. */
+export interface StandstillView {
+  /** Unix milliseconds. */
+  at: number;
+  ms: number;
+  /** What was worked on; null: no request of `/v1`. */
+  request: { id: string; keyId: string; route: string } | null;
+  /** Of all since the start. */
+  count: number;
 }
 
 export interface TeamPresetView {

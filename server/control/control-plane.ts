@@ -7,7 +7,7 @@ import type { ConfigStore } from '../config/config-store.ts';
 import type { ConfigViews, ControlEvent } from '../contract/events.ts';
 import type { RequestRecord, RequestStarted } from '../contract/ledger.ts';
 import type { LimitReached, RunawayView } from '../contract/limits.ts';
-import type { LedgerHealthView, StatusView } from '../contract/status-views.ts';
+import type { LedgerHealthView, StandstillView, StatusView } from '../contract/status-views.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { Limiter } from '../limits/limiter.ts';
 import type { RunawayGuard } from '../limits/runaway-guard.ts';
@@ -78,6 +78,8 @@ export interface ControlPlane {
   followTeam(): Promise<void>;
   /** A prompt begins to be slowed. */
   runawaySlowed(runaway: RunawayView): void;
+  /** The program stood still, and goes on. */
+  stoodStill(standstill: Omit<StandstillView, 'count'>): void;
   /** What is known of its models has changed. */
   providerChanged(providerId: string): void;
 }
@@ -88,7 +90,8 @@ const healthEveryMs = 2_000;
 
 export function createControlPlane(ports: ControlPorts): ControlPlane {
   const { config, live, ledger, log } = ports;
-  const views = createViews(engineState(ports));
+  let standstill: StandstillView | null = null;
+  const views = createViews(engineState(ports, () => standstill));
   const hub = createEventHub({
     log,
     async takeSnapshot() {
@@ -155,6 +158,11 @@ export function createControlPlane(ports: ControlPorts): ControlPlane {
       log.warn(runaway, 'the same prompt comes again and again, faster and faster: it is slowed');
       hub.tell({ type: 'runaway-slowed', runaway });
     },
+    stoodStill(latest) {
+      log.error(latest, 'the program stood still: nobody was served meanwhile');
+      standstill = { ...latest, count: (standstill?.count ?? 0) + 1 };
+      hub.tell({ type: 'standstill', standstill });
+    },
     providerChanged,
   };
 }
@@ -172,17 +180,8 @@ function changeContext({ config, env, ownAddresses, providers }: ControlPorts): 
   };
 }
 
-function engineState({
-  config,
-  live,
-  ledger,
-  limiter,
-  runawayGuard,
-  providers,
-  team,
-  health,
-  engine,
-}: ControlPorts): EngineState {
+function engineState(ports: ControlPorts, standstill: () => StandstillView | null): EngineState {
+  const { config, live, ledger, limiter, runawayGuard, providers, team, health, engine } = ports;
   return {
     config: () => live.used.config,
     snapshot: () => live.snapshot,
@@ -203,6 +202,7 @@ function engineState({
       settings: live.used.config.settings,
       demoIsRunning: live.demo !== null,
       ledger: ledger.health(),
+      standstill: standstill(),
       team: { presets: team.views(), locks: team.locks(live.used.config) },
     }),
   };

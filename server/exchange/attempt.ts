@@ -5,6 +5,7 @@
  */
 import type { FailureClass } from '../contract/ledger.ts';
 import type { Timeouts } from '../contract/policy.ts';
+import type { Labelled, LoopWatch } from '../loop-watch.ts';
 import type { AttemptResult } from '../routing/attempt-result.ts';
 import type { Target } from '../routing/snapshot.ts';
 import type { ResponseHandler, ResponseHeaders, UpstreamCall } from '../transport/transport.ts';
@@ -16,6 +17,7 @@ import { chooseReader, type StreamNeeds } from './choose-reader.ts';
 import { isEventStream } from './client-headers.ts';
 import type { ClientResponse } from './client-response.ts';
 import type { AttemptTrace } from './exchange-trace.ts';
+import type { HeldBytes } from './held-bytes.ts';
 import type { Asked, FailureReason, ResponseReader, Step, Steps } from './readers/response-reader.ts';
 import type { ResponseObserver } from './response-observer.ts';
 import { isPackedStream, StreamDecoder } from './stream-decoder.ts';
@@ -23,10 +25,15 @@ import { isPackedStream, StreamDecoder } from './stream-decoder.ts';
 interface AttemptOptions {
   client: ClientResponse;
   trace: AttemptTrace;
+  /** What the work is done for. */
+  request: Labelled;
+  loopWatch: LoopWatch;
   target: Target;
   /** Of the client and of the attempt; nothing that is noted of the response may hold them. */
   secrets: readonly string[];
   asked: Asked;
+  /** The memory that the request and its answer take up. */
+  held: HeldBytes;
   needs: StreamNeeds;
   /** The client asked for the usage at the end of a chat stream itself. */
   wantsUsage(): boolean;
@@ -59,6 +66,8 @@ export class Attempt implements ResponseHandler {
   #observers: readonly ResponseObserver[] = [];
   #redirectedTo: string | undefined;
   #bytes = 0;
+  /** Of what was kept of it. */
+  #heldBytes = 0;
 
   constructor(options: AttemptOptions) {
     this.#options = options;
@@ -115,15 +124,21 @@ export class Attempt implements ResponseHandler {
 
   onData(chunk: Buffer): void {
     if (this.#isOver || !this.#reader) return;
+    const { loopWatch, request } = this.#options;
     this.#notes.pieceCame();
+    loopWatch.begin(request);
     if (this.#decoder) this.#decoder.push(chunk);
     else this.#read(chunk);
+    loopWatch.end();
   }
 
   onEnd(): void {
     if (this.#isOver) return;
+    const { loopWatch, request } = this.#options;
+    loopWatch.begin(request);
     if (this.#decoder) this.#decoder.end();
     else this.finished();
+    loopWatch.end();
   }
 
   onError(error: TransportError): void {
@@ -171,10 +186,20 @@ export class Attempt implements ResponseHandler {
 
   #feed(reader: ResponseReader, chunk: Buffer): void {
     this.#act(reader.read(chunk));
+    if (reader.heldBytes !== undefined) this.#countHeld(reader, reader.heldBytes);
     // Another reader may have taken over.
     if (!this.hasBegun || this.#isOver || this.#reader !== reader) return;
     this.#options.client.insideEvent = reader.isInsideEvent ?? false;
     this.#timers.expectEnd(reader, chunk);
+  }
+
+  /** Where memory is short, a long answer passes unlooked at rather than be kept. */
+  #countHeld(reader: ResponseReader, bytes: number): void {
+    const { held } = this.#options;
+    if (this.#isOver || bytes === this.#heldBytes) return;
+    held.add(bytes - this.#heldBytes);
+    this.#heldBytes = bytes;
+    if (held.isTooMuch && reader.letPass) this.#act(reader.letPass());
   }
 
   #act(steps: Steps): void {
@@ -344,6 +369,8 @@ export class Attempt implements ResponseHandler {
   #over(result: CallResult): void {
     this.#isOver = true;
     this.#timers.stop();
+    // Of an answer, the client has yet to read it.
+    if (result.kind !== 'answered') this.#options.held.add(-this.#heldBytes);
     this.#decoder?.dispose();
     this.#notes.over();
     this.#settle(result);

@@ -54,7 +54,8 @@ export class Capture implements ResponseObserver {
 
   exchange(body: RequestBody | undefined): CapturedExchange<Buffer> {
     return {
-      request: body?.captured ? this.#kept(body.captured) : null,
+      // A copy: the body's own memory is given back when the request is over.
+      request: body?.captured ? Buffer.from(this.#kept(body.captured)) : null,
       response: this.#chunks && this.#kept(Buffer.concat(this.#chunks)),
       requestHeaders: this.#requestHeaders,
       responseHeaders: this.#responseHeaders,

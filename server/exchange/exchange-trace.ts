@@ -78,6 +78,11 @@ export class RequestTrace {
     this.path = route.job !== null ? `/v1${route.path.replace(':id', '{id}')}` : `/v1${route.path}`;
   }
 
+  /** For whoever notices that the work for it takes long. */
+  get workLabel(): string {
+    return `${this.id}\n${this.key?.id ?? ''}\n${this.#method} ${this.path}`;
+  }
+
   get started(): RequestStarted {
     return {
       id: this.id,

@@ -3,6 +3,7 @@ import type { UpstreamCredential } from '../providers/upstream.ts';
 import type { CompiledGroup, Target } from '../routing/snapshot.ts';
 import type { OutgoingRequest } from '../transport/transport.ts';
 import type { RouteMatch } from '../wire/registry.ts';
+import type { HeldBytes } from './held-bytes.ts';
 import { outgoingHeaders } from './outgoing-headers.ts';
 import type { RequestBody, Sendable } from './request-body.ts';
 
@@ -11,6 +12,8 @@ export interface OutgoingCall {
   match: RouteMatch;
   group: CompiledGroup;
   body: RequestBody;
+  /** The memory that it takes up. */
+  held: HeldBytes;
   /** What of the client's headers may go out. */
   headers: Readonly<Record<string, string>>;
   /** Below `/v1`, percent-encoded as the client sent it. */

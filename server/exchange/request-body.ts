@@ -5,6 +5,8 @@ import type { RequestView } from '../wire/wire.ts';
 export interface Sendable {
   length: number;
   open(): Buffer | Readable;
+  /** All of it in memory, to be changed further; not there for uploads. */
+  bytes?(): Buffer;
 }
 
 /** Fields of a body that Sluice reads. */

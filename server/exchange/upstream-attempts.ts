@@ -6,6 +6,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { awakeMs } from '../awake-clock.ts';
 import type { Settings } from '../contract/settings.ts';
 import type { Job, JobStore } from '../jobs/job-store.ts';
+import type { LoopWatch } from '../loop-watch.ts';
 import { isPathSegment } from '../providers/path-segment.ts';
 import { AttemptPlan, type NextAttempt } from '../routing/attempt-plan.ts';
 import type { AttemptResult, LastWord } from '../routing/attempt-result.ts';
@@ -39,6 +40,7 @@ export interface AttemptsPorts {
   transport: Transport;
   jobs: JobStore;
   picker: Picker;
+  loopWatch: LoopWatch;
 }
 
 interface AttemptsOptions {
@@ -188,11 +190,9 @@ export class UpstreamAttempts {
   #continued<T extends Sendable>(target: Target, sendable: T): T {
     const { prefill } = target.provider;
     if (!this.#continuing.has(target) || !prefill) return sendable;
-    const bytes = sendable.open();
     const soFar = this.#text?.read();
-    if (!soFar || !(bytes instanceof Buffer)) return sendable;
-    const body = continuedBody(bytes, soFar.text, prefill) ?? bytes;
-    return { ...sendable, length: body.length, open: () => body };
+    const body = soFar && sendable.bytes ? continuedBody(sendable.bytes(), soFar.text, prefill) : null;
+    return body ? { ...sendable, length: body.length, open: () => body } : sendable;
   }
 
   async #follow(attempt: Attempt, request: OutgoingRequest): Promise<CallResult> {
@@ -204,15 +204,18 @@ export class UpstreamAttempts {
   }
 
   #open(next: NextAttempt, trace: AttemptTrace, stripUsage: boolean): Attempt {
-    const { group, match, body } = this.#call;
+    const { group, match, body, held } = this.#call;
     const { route } = match;
     const { id, timeouts } = next.target.provider;
     const isStreamFit = mayMeanStream(body);
     const attempt: Attempt = new Attempt({
       client: this.client,
       trace,
+      request: this.#options.trace,
+      loopWatch: this.#options.ports.loopWatch,
       target: next.target,
       secrets: secretsOf(this.#options.trace.presented, next.credential),
+      held,
       asked: {
         route,
         method: this.#options.request.method ?? route.method,

@@ -1,18 +1,14 @@
 /**
- * How many requests run at the same time, and who is next when no more may. Owns the count and the line; a request asks
- * when its key is known and before its body is read, so that one that is turned away costs next to nothing.
+ * How many requests run at the same time, and who is next when no more may. Owns the count; a request asks when its key is
+ * known and before its body is read, so that one that is turned away costs next to nothing.
  *
- * Any one group may take all places but a tenth: long streams of one do not leave the others without.
+ * Any one group may take all places but a tenth, and where it has several keys none of them alone can take all of the
+ * group's: long streams of one do not leave the others without.
  */
 import type { ServerResponse } from 'node:http';
-import { AwakeTimer } from '../awake-clock.ts';
-import { GatewayError } from '../contract/errors.ts';
-import type { Settings } from '../contract/settings.ts';
 import type { CompiledKey } from '../routing/snapshot.ts';
-import { ClientGone } from './body/read-body.ts';
-import { FairQueue, type Owner } from './fair-queue.ts';
-
-type AdmissionLimits = Settings['admission'];
+import type { Owner } from './fair-queue.ts';
+import { type AdmissionLimits, WaitingLine, type Wish } from './waiting-line.ts';
 
 /** Held by a request that runs. */
 export interface Place {
@@ -20,22 +16,29 @@ export interface Place {
   leaveAfter(response: ServerResponse): void;
 }
 
-interface Waiter {
-  owner: Owner;
-  admit(): void;
-  refuse(error: Error): void;
+interface PlaceWish extends Wish {
+  sharesGroup: boolean;
 }
 
 const reservedShare = 0.1;
+/** So many times the places that would stay free to its group a key may have, where the group has other keys too. */
+const timesOfFree = 19;
 
 export class Admission {
   readonly #limits: () => AdmissionLimits;
-  readonly #queue = new FairQueue<Waiter>();
+  readonly #line: WaitingLine<PlaceWish, Place>;
   readonly #runningByGroup = new Map<string, number>();
+  readonly #runningByKey = new Map<string, number>();
   #running = 0;
 
   constructor(limits: () => AdmissionLimits) {
     this.#limits = limits;
+    this.#line = new WaitingLine({
+      limits,
+      mayHave: ({ owner, sharesGroup }) => this.#mayRun(owner.group, owner.key, sharesGroup),
+      give: ({ owner }) => this.#place(owner),
+      shortage: 'Sluice has more requests at the same time than it takes.',
+    });
   }
 
   get running(): number {
@@ -43,27 +46,33 @@ export class Admission {
   }
 
   get waiting(): number {
-    return this.#queue.size;
+    return this.#line.size;
   }
 
   /**
-   * At once where there is a place, which is nearly always. Rejects or throws with a GatewayError `overloaded` where the
-   * line is full or the wait was too long, and with ClientGone.
+   * At once where there is a place, which is nearly always. Rejects with a GatewayError `overloaded` where the line is full
+   * or the wait was too long, and with ClientGone.
    */
-  enter(key: CompiledKey, response: ServerResponse): Place | Promise<Place> {
-    return this.#mayRun(key.groupId) ? this.#place(key.groupId) : this.#wait(key, response);
+  enter({ id, groupId, sharesGroup }: CompiledKey, response: ServerResponse): Place | Promise<Place> {
+    const owner = { group: groupId, key: id };
+    if (this.#mayRun(groupId, id, sharesGroup)) return this.#place(owner);
+    return this.#line.wait({ owner, response, sharesGroup });
   }
 
-  readonly #mayRun = (group: string): boolean => {
+  #mayRun(group: string, key: string, sharesGroup: boolean): boolean {
     const { running } = this.#limits();
-    const reserved = Math.floor(running * reservedShare);
-    return this.#running < running && (this.#runningByGroup.get(group) ?? 0) < running - reserved;
-  };
+    const ofGroup = running - Math.floor(running * reservedShare);
+    const free = Math.min(running - this.#running, ofGroup - (this.#runningByGroup.get(group) ?? 0)) - 1;
+    if (free < 0 || !sharesGroup) return free >= 0;
+    // Measured by what is free, and not by a fixed share, so that several keys together leave something too.
+    return (this.#runningByKey.get(key) ?? 0) <= free * timesOfFree;
+  }
 
-  #place(group: string): Place {
+  #place(owner: Owner): Place {
     this.#running++;
-    this.#runningByGroup.set(group, (this.#runningByGroup.get(group) ?? 0) + 1);
-    const leave = () => this.#leave(group);
+    count(this.#runningByGroup, owner.group, 1);
+    count(this.#runningByKey, owner.key, 1);
+    const leave = () => this.#leave(owner);
     return {
       leaveAfter(response) {
         if (response.closed) leave();
@@ -72,56 +81,16 @@ export class Admission {
     };
   }
 
-  #leave(group: string): void {
+  #leave({ group, key }: Owner): void {
     this.#running--;
-    const left = (this.#runningByGroup.get(group) ?? 1) - 1;
-    if (left === 0) this.#runningByGroup.delete(group);
-    else this.#runningByGroup.set(group, left);
-    if (this.#queue.size > 0) this.#admitNext();
-  }
-
-  /** More than one, if the limits were raised meanwhile. */
-  #admitNext(): void {
-    for (let next = this.#queue.take(this.#mayRun); next; next = this.#queue.take(this.#mayRun)) next.admit();
-  }
-
-  async #wait({ id, groupId }: CompiledKey, response: ServerResponse): Promise<Place> {
-    const owner = { group: groupId, key: id };
-    const { waiting, waitMs } = this.#limits();
-    if (this.#queue.size >= waiting) this.#makeRoom(owner);
-    const turn = Promise.withResolvers<Place>();
-    const waiter: Waiter = {
-      owner,
-      admit: () => turn.resolve(this.#place(groupId)),
-      refuse: (error) => {
-        this.#queue.remove(waiter);
-        turn.reject(error);
-      },
-    };
-    const gone = () => waiter.refuse(new ClientGone());
-    const timer = new AwakeTimer(() => waiter.refuse(overloaded(waitMs)), waitMs);
-    response.once('close', gone);
-    this.#queue.add(waiter);
-    try {
-      return await turn.promise;
-    } finally {
-      timer.clear();
-      response.off('close', gone);
-    }
-  }
-
-  #makeRoom(newcomer: Owner): void {
-    const { waiting, waitMs } = this.#limits();
-    const displaced = waiting > 0 ? this.#queue.displacedBy(newcomer) : undefined;
-    if (!displaced) throw overloaded(waitMs);
-    displaced.refuse(overloaded(waitMs));
+    count(this.#runningByGroup, group, -1);
+    count(this.#runningByKey, key, -1);
+    this.#line.admitNext();
   }
 }
 
-function overloaded(waitMs: number): GatewayError {
-  return new GatewayError(
-    'overloaded',
-    'Sluice has more requests at the same time than it takes. Nothing was sent to a provider; try again in a moment. The limits are under settings.admission.',
-    { retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 2_000)) },
-  );
+function count(counts: Map<string, number>, name: string, change: number): void {
+  const now = (counts.get(name) ?? 0) + change;
+  if (now === 0) counts.delete(name);
+  else counts.set(name, now);
 }

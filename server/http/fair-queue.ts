@@ -35,17 +35,17 @@ export class FairQueue<T extends { readonly owner: Owner }> {
     this.#size++;
   }
 
-  /** The next in turn among the groups that `mayGo`; both its group and its key then go to the end. */
-  take(mayGo: (group: string) => boolean): T | undefined {
+  /** The next in turn among those that `mayGo`; both its group and its key then go to the end. */
+  take(mayGo: (item: T) => boolean): T | undefined {
     for (const [group, waiting] of this.#groups) {
-      if (!mayGo(group)) continue;
-      const [[key, lane] = []] = waiting.keys;
-      const item = lane?.[0];
-      if (!item || key === undefined || !lane) return undefined;
-      this.remove(item);
-      if (lane.length > 0) moveToEnd(waiting.keys, key);
-      if (waiting.size > 0) moveToEnd(this.#groups, group);
-      return item;
+      for (const [key, lane] of waiting.keys) {
+        const [item] = lane;
+        if (!item || !mayGo(item)) continue;
+        this.remove(item);
+        if (lane.length > 0) moveToEnd(waiting.keys, key);
+        if (waiting.size > 0) moveToEnd(this.#groups, group);
+        return item;
+      }
     }
     return undefined;
   }

@@ -32,6 +32,7 @@ import type { Route } from '../wire/route.ts';
 import type { Admission, Place } from './admission.ts';
 import { ClientGone } from './body/read-body.ts';
 import { receiveBody } from './body/receive-body.ts';
+import type { ByteBudget, HeldBytes } from './byte-budget.ts';
 import { allowOrigin } from './cors.ts';
 import { authenticate, checkHost, checkOrigin, validKey } from './guards.ts';
 import { isModelsPath, sendModels } from './models.ts';
@@ -43,6 +44,7 @@ export interface InferencePorts extends AttemptsPorts {
   /** The current one; a request takes it once. */
   snapshot(): Snapshot;
   admission: Admission;
+  bytes: ByteBudget;
   limiter: Limiter;
   bills: JobBills;
   runawayGuard: RunawayGuard;
@@ -85,6 +87,10 @@ class InferenceCall {
   readonly #trace: RequestTrace;
   #body: RequestBody | undefined;
   #place: Place | undefined;
+  /** The memory that it takes up. */
+  #held: HeldBytes | undefined;
+  /** What of it is the body's. */
+  #bodyBytes = 0;
   #attempts: UpstreamAttempts | undefined;
   /** Null if its group does not want headers and bodies kept. */
   #capture: Capture | null = null;
@@ -125,10 +131,13 @@ class InferenceCall {
     const match = findRoute(method, path);
     this.#trace.take(match.route);
     const { group, key } = this.#admitKey();
+    this.#ports.loopWatch.start();
     this.#place = await this.#ports.admission.enter(key, this.#response);
     if (match.route.job?.behaviour === 'lists') return this.#listVideos(group, query);
     checkQuery(query, match.route);
-    const body = await this.#receive(match.route);
+    const held = this.#ports.bytes.open(key, this.#response);
+    this.#held = held;
+    const body = await this.#receive(match.route, held);
     const plan = this.#plan(match, { group, key }, body);
     if (group.capture) this.#startCapture();
     const { presented } = this.#trace;
@@ -136,6 +145,7 @@ class InferenceCall {
       match,
       group,
       body,
+      held,
       headers: passableHeaders(this.#request.headers, presented),
       path: match.id !== null && plan.upstreamId ? withJobId(path, plan.upstreamId) : path,
       query: outgoingQuery(query, presented),
@@ -183,10 +193,13 @@ class InferenceCall {
     return { group, key };
   }
 
-  async #receive(route: Route): Promise<RequestBody> {
+  async #receive(route: Route, account: HeldBytes): Promise<RequestBody> {
     const { limits } = this.#snapshot.settings;
-    const body = await receiveBody(this.#request, this.#response, { route, limits, folder: this.#ports.uploadFolder });
+    const { uploadFolder: folder, loopWatch } = this.#ports;
+    const options = { route, limits, folder, account, loopWatch, trace: this.#trace };
+    const body = await receiveBody(this.#request, this.#response, options);
     this.#body = body;
+    this.#bodyBytes = account.bytes;
     this.#trace.bytesIn = body.size;
     this.#trace.stream = body.fields.stream;
     return body;
@@ -206,6 +219,7 @@ class InferenceCall {
     this.#reserved = reserved;
     if (reserved && hasHardDollarBudget(call)) this.#standIn = reserved.usage;
     this.#ports.started(this.#trace.started, reserved);
+    this.#ports.loopWatch.end();
     return plan;
   }
 
@@ -262,13 +276,21 @@ class InferenceCall {
   }
 
   #finish(): void {
+    const { loopWatch } = this.#ports;
     this.#place?.leaveAfter(this.#response);
+    loopWatch.begin(this.#trace);
     const body = this.#body;
     const { prices } = this.#ports;
     const accounting = accountFor(this.#trace, body, { prices, reserved: this.#standIn });
     this.#book(this.#trace.record(this.#request, accounting));
     if (this.#capture) this.#ports.capture(this.#trace.id, this.#capture.exchange(body));
     body?.dispose();
+    loopWatch.end();
+    // A client may take its time to read the answer; the body is not to wait for that.
+    this.#body = undefined;
+    this.#attempts = undefined;
+    this.#held?.add(-this.#bodyBytes);
+    this.#held?.releaseAfter(this.#response);
   }
 }
 

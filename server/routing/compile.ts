@@ -121,6 +121,7 @@ function compileKeys(
 ): Pick<Snapshot, 'keys' | 'notices'> {
   const keys = new Map<string, CompiledKey>();
   const notices: string[] = [];
+  const enabledByGroup = Map.groupBy(configured, ({ group, enabled }) => (enabled ? group : null));
   for (const key of configured) {
     const digest = digestOf(key, secrets);
     if (!digest) continue;
@@ -135,6 +136,7 @@ function compileKeys(
       digest,
       name: key.name ?? key.id,
       groupId: key.group,
+      sharesGroup: (enabledByGroup.get(key.group)?.length ?? 0) > 1,
       limited: compileLimits('key', key),
       enabled: key.enabled,
       expiresAtMs: key.expiresAt ? Date.parse(key.expiresAt) : null,

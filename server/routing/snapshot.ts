@@ -80,6 +80,8 @@ export interface CompiledKey {
   digest: Buffer;
   name: string;
   groupId: string;
+  /** Its group has other keys that are enabled. */
+  sharesGroup: boolean;
   enabled: boolean;
   /** Unix milliseconds. */
   expiresAtMs: number | null;

@@ -36,6 +36,7 @@ export function status(revision: number): StatusView {
     demoIsRunning: false,
     secretStore: null,
     secretStoreKind: null,
+    standstill: null,
     ledger: { ok: true, pending: 0, dropped: 0, lastError: null, budgetsError: null, replaced: null },
     team: { presets: [], locks: [] },
   };

@@ -66,6 +66,10 @@ export const attention = {
     'budgets-lost':
       'With the ledger the sums of the budgets were lost: all budgets, hard ones too, count from then on.',
     refused: (requests: string) => `Refused in the last hour: ${requests}.`,
+    standstill: (duration: string, at: string, request: { id: string; keyId: string; route: string } | null) =>
+      request === null
+        ? `Sluice stood still for ${duration} (${at}): nobody was served meanwhile. No request was being looked at.`
+        : `Sluice stood still for ${duration} (${at}) over the request ${request.id} of key ${request.keyId} (${request.route}): nobody was served meanwhile.`,
     'key-expired': (name: string) => `The key “${name}” has expired; programs that use it are refused.`,
     'key-expires': (name: string, day: string) => `The key “${name}” expires on ${day}.`,
     'key-budget': (name: string, used: string, amount: string) => `Key “${name}” has spent ${used} of its ${amount}.`,
@@ -94,6 +98,7 @@ export const attention = {
     'budgets-unwritten': 'See the keys',
     'budgets-lost': 'See the keys',
     refused: 'See the requests',
+    standstill: 'See the requests',
     'key-expired': 'See the keys',
     'key-expires': 'See the keys',
     'key-budget': 'See the keys',

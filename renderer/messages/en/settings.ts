@@ -22,10 +22,14 @@ export const settings = {
     },
     admissionRunning: {
       label: 'Requests at the same time',
-      hint: 'Of all keys together; one group gets all but a tenth of them.',
+      hint: 'Of all keys together; one group gets all but a tenth of them, and none of its keys all of the group’s.',
     },
     admissionWaiting: { label: 'Requests that wait for a place', hint: 'What comes beyond them is refused with 429.' },
     admissionSeconds: { label: 'Longest wait for a place (seconds)', hint: 'Then a request is refused with 429 too.' },
+    admissionMegabytes: {
+      label: 'Bodies in memory at the same time (MB)',
+      hint: 'Of requests, and of answers that are held whole. What comes beyond waits. 0: a quarter of the memory, at most 2048.',
+    },
     extraCaFiles: {
       label: 'Additional certificate authorities',
       hint: 'PEM files, a path a line. For a proxy or a provider inside your company.',

@@ -66,6 +66,10 @@ export const attention: typeof english.attention = {
     'budgets-unwritten': (reason) => `预算的已用数额无法另行保存。${reason}`,
     'budgets-lost': '预算的累计数额已随记录文件一同丢失：所有预算（包括硬预算）均从那时起重新计算。',
     refused: (requests) => `最近一小时内被拒绝：${requests}。`,
+    standstill: (duration, at, request) =>
+      request === null
+        ? `Sluice 曾停顿 ${duration}（${at}），期间没有处理任何请求，当时也没有在处理某个请求。`
+        : `Sluice 曾停顿 ${duration}（${at}），当时正在处理密钥 ${request.keyId} 的请求 ${request.id}（${request.route}），期间没有处理其他请求。`,
     'key-expired': (name) => `密钥“${name}”已过期，使用它的程序会被拒绝。`,
     'key-expires': (name, day) => `密钥“${name}”将于 ${day} 到期。`,
     'key-budget': (name, used, amount) => `密钥“${name}”的预算 ${amount} 已用 ${used}。`,
@@ -93,6 +97,7 @@ export const attention: typeof english.attention = {
     'budgets-unwritten': '查看密钥',
     'budgets-lost': '查看密钥',
     refused: '查看请求',
+    standstill: '查看请求',
     'key-expired': '查看密钥',
     'key-expires': '查看密钥',
     'key-budget': '查看密钥',

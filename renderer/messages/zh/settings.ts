@@ -22,9 +22,16 @@ export const settings: typeof english.settings = {
       label: '操作系统的证书颁发机构',
       hint: '在 Sluice 自带的列表之外使用。公司通常把自己的证书放在那里。',
     },
-    admissionRunning: { label: '同时处理的请求数', hint: '所有密钥合计；单个分组最多占用其中九成。' },
+    admissionRunning: {
+      label: '同时处理的请求数',
+      hint: '所有密钥合计；单个分组最多占用其中九成，组内单个密钥不能占满该组的名额。',
+    },
     admissionWaiting: { label: '排队等待的请求数', hint: '超出的请求以 429 拒绝。' },
     admissionSeconds: { label: '最长等待时间（秒）', hint: '超过后同样以 429 拒绝。' },
+    admissionMegabytes: {
+      label: '内存中同时保留的内容（MB）',
+      hint: '包括请求正文和完整保留的回复，超出的请求排队等待。0 表示内存的四分之一，最多 2048。',
+    },
     extraCaFiles: { label: '额外的证书颁发机构', hint: 'PEM 文件，每行一个路径。用于公司内部的代理或提供方。' },
     allowedHosts: {
       label: '允许的主机名',

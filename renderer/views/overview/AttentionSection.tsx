@@ -95,6 +95,10 @@ function textOf(concern: LinkedConcern, localization: Localization, nowMs: numbe
       return texts['ledger-replaced'](concern.reason, concern.movedTo);
     case 'refused':
       return texts.refused(describeRefusal(concern.refusal, localization));
+    case 'standstill': {
+      const { at, ms, request } = concern.standstill;
+      return texts.standstill(formats.duration(ms), formats.dayAndClock(at), request);
+    }
     case 'key-expired':
       return texts['key-expired'](concern.name);
     case 'key-expires':

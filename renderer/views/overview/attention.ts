@@ -5,6 +5,7 @@ import type { ConfigViews } from '../../../server/contract/events.ts';
 import type { LimitMeter, LimitScope, RunawayView } from '../../../server/contract/limits.ts';
 import type { CredentialView, DiscoveryView, ProviderView } from '../../../server/contract/provider-views.ts';
 import type { RefusalView } from '../../../server/contract/request-views.ts';
+import type { StandstillView } from '../../../server/contract/status-views.ts';
 
 export type Concern = {
   isBad: boolean;
@@ -21,6 +22,7 @@ export type Concern = {
   | { kind: 'ledger-dropped'; rows: number }
   | { kind: 'ledger-replaced'; movedTo: string | null; reason: string }
   | { kind: 'refused'; refusal: RefusalView }
+  | { kind: 'standstill'; standstill: StandstillView }
   | { kind: 'key-expired'; name: string }
   | { kind: 'key-expires'; name: string; atMs: number }
   | {
@@ -43,6 +45,7 @@ export function concernsOf(views: ConfigViews, nowMs: number): Concern[] {
     ...concernsOfConfig(status.configReplaced),
     ...concernsOfLedger(status.ledger),
     ...concernsOfBudgetSums(views),
+    ...concernsOfStandstill(status.standstill, nowMs),
     ...concernsOfSetup(providers, keys),
     ...keys.flatMap((key) => concernsOfKey(key, nowMs)),
     ...refusals.map((refusal): Concern => ({ kind: 'refused', isBad: false, href: '/requests', refusal })),
@@ -101,6 +104,15 @@ function concernsOfBudgetSums({ status, keys, groups }: ConfigViews): Concern[] 
   const found: Concern[] = replaced?.budgetsAreLost ? [{ kind: 'budgets-lost', isBad: true, href }] : [];
   if (budgetsError !== null) found.push({ kind: 'budgets-unwritten', isBad: true, href, reason: budgetsError });
   return found;
+}
+
+/** How long it is spoken of. */
+const standstillShownMs = 86_400_000;
+
+function concernsOfStandstill(standstill: StandstillView | null, nowMs: number): Concern[] {
+  if (!standstill || nowMs - standstill.at > standstillShownMs) return [];
+  const { request } = standstill;
+  return [{ kind: 'standstill', isBad: false, href: request ? `/requests/${request.id}` : '/requests', standstill }];
 }
 
 function concernsOfSetup(providers: readonly ProviderView[], keys: readonly KeyView[]): Concern[] {

@@ -163,6 +163,17 @@ const servingFields: readonly SettingsField[] = [
       changes.admission = { ...changes.admission, waitMs: Number(text) * secondMs };
     },
   },
+  {
+    name: 'admissionMegabytes',
+    path: 'admission.bytes',
+    kind: 'number',
+    min: 0,
+    max: 1_048_576,
+    read: ({ admission }) => inUnits(admission.bytes, mebibyte),
+    write: (text, changes) => {
+      changes.admission = { ...changes.admission, bytes: Number(text) * mebibyte };
+    },
+  },
 ];
 
 const recordFields: readonly SettingsField[] = [

@@ -74,6 +74,10 @@ export interface ResponseReader {
   isComplete?(): boolean;
   /** It is complete as far as can be seen, but more may follow. */
   mayGoOn?(): boolean;
+  /** Bytes in memory, of a whole answer from a length on that counts. */
+  readonly heldBytes?: number;
+  /** Memory is short: what is held passes, if it is long. */
+  letPass?(): Steps;
   /** Half an event is with the client: nothing can be put in. */
   readonly isInsideEvent?: boolean;
   /** What the upstream calls the answer that it brings the rest of, where it can be asked for later. */

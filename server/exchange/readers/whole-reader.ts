@@ -40,6 +40,8 @@ const maxWrittenBytes = 32 * 1024 * 1024;
 const plausibleBytes = 1024 * 1024;
 /** So much at least has to come while more of use is waited for, or the end. */
 const progressBytes = 256 * 1024;
+/** Short ones are not counted among what lies in memory. */
+const countedFromBytes = 64 * 1024;
 /** Once more would be as long. */
 const endless: Failure = { ...fleetingFailure, mayPass: false };
 
@@ -94,6 +96,16 @@ export class WholeReader implements ResponseReader {
     if (!isRubbish && this.#bytes <= this.#maxBytes) return steps;
     if (!isRubbish && this.#mayPass) this.#passOn(steps);
     else steps.push(damagedBy('sent an answer without end', endless));
+    return steps;
+  }
+
+  get heldBytes(): number {
+    return this.#bytes < countedFromBytes ? 0 : this.#bytes;
+  }
+
+  letPass(): Steps {
+    const steps: Step[] = [];
+    if (!this.#isPassing && this.#bytes > plausibleBytes) this.#passOn(steps);
     return steps;
   }
 

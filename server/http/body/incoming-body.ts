@@ -2,9 +2,11 @@
 import { GatewayError } from '../../contract/errors.ts';
 import type { RequestBody, RequestFields, Sendable } from '../../exchange/request-body.ts';
 import { fieldValue, type JsonField, type JsonPeek, peekJson } from '../../wire/json/json-peek.ts';
-import { applyEdits, fieldEdits, type JsonEdit, usageEdits } from '../../wire/json/json-splice.ts';
+import { applyEdits, editedPieces, fieldEdits, type JsonEdit, usageEdits } from '../../wire/json/json-splice.ts';
+import { BodyReader } from '../request/body-reader.ts';
 import type { MultipartBody } from './multipart.ts';
 import { withField } from './multipart-splice.ts';
+import { releaseBody } from './release-chunk.ts';
 
 /** All that anything here asks of a JSON body, so that it is gone through once. */
 const looked = [
@@ -36,10 +38,15 @@ const looked = [
 
 export type FieldName = (typeof looked)[number];
 
+/** From here on a body is sent piece by piece. */
+const pieceByPieceBytes = 1024 * 1024;
+
 export class JsonBody implements RequestBody {
   readonly fields: RequestFields;
   readonly contentType = 'application/json';
   readonly #bytes: Buffer;
+  readonly #size: number;
+  readonly #readers = new Set<BodyReader>();
   readonly #peek: Extract<JsonPeek, { ok: true }>;
 
   constructor(bytes: Buffer) {
@@ -51,6 +58,7 @@ export class JsonBody implements RequestBody {
       );
     }
     this.#bytes = bytes;
+    this.#size = bytes.length;
     this.#peek = peek;
     this.fields = {
       model: this.#text('model'),
@@ -61,7 +69,7 @@ export class JsonBody implements RequestBody {
   }
 
   get size(): number {
-    return this.#bytes.length;
+    return this.#size;
   }
 
   get captured(): Buffer {
@@ -86,11 +94,33 @@ export class JsonBody implements RequestBody {
     const previous = this.#peek.fields.get('previous_response_id');
     const renamed = previous && previousResponseId ? fieldEdits(previous, previousResponseId) : [];
     const edits = [...this.#modelEdits(model), ...usage, ...renamed];
-    const bytes = edits.length > 0 ? applyEdits(this.#bytes, edits) : this.#bytes;
-    return { length: bytes.length, open: () => bytes, usageAsked: usage.length > 0 };
+    const bytes = () => (edits.length > 0 ? applyEdits(this.#bytes, edits) : this.#bytes);
+    const usageAsked = usage.length > 0;
+    if (this.#isLong) {
+      const pieces = editedPieces(this.#bytes, edits);
+      const length = pieces.reduce((sum, piece) => sum + piece.length, 0);
+      return { length, open: () => this.#send(pieces), bytes, usageAsked };
+    }
+    const whole = bytes();
+    return { length: whole.length, open: () => whole, bytes: () => whole, usageAsked };
   }
 
-  dispose(): void {}
+  /** Long ones give their memory back: no socket has seen them. */
+  dispose(): void {
+    if (!this.#isLong) return;
+    for (const reader of this.#readers) reader.destroy();
+    releaseBody(this.#bytes);
+  }
+
+  get #isLong(): boolean {
+    return this.#size >= pieceByPieceBytes;
+  }
+
+  #send(pieces: readonly Buffer[]): BodyReader {
+    const reader = new BodyReader(pieces);
+    this.#readers.add(reader);
+    return reader.once('close', () => this.#readers.delete(reader));
+  }
 
   #modelEdits(model: string | null): JsonEdit[] {
     const field = this.#peek.fields.get('model');

@@ -21,6 +21,8 @@ interface MultipartOptions extends SpoolOptions {
   maxBytes: number;
   /** Of one file; absent: `maxBytes` alone counts. */
   maxFileBytes?: number;
+  /** Told of each text that is kept in memory, and its length. */
+  kept?(bytes: number): void;
 }
 
 interface MultipartFile {
@@ -70,6 +72,7 @@ interface Watch {
   guard: FormGuard;
   fail: Fail;
   maxFileBytes: number;
+  kept: MultipartOptions['kept'];
 }
 
 /**
@@ -137,8 +140,8 @@ function readParts(request: Request, response: Response, { spool, guard, options
       limits: { parts: maxParts, fieldSize: maxFieldBytes, ...fileLimit(options) },
       defParamCharset: 'utf8',
       streamHandler(_request, parser) {
-        const maxFileBytes = options.maxFileBytes ?? options.maxBytes;
-        watchParser(parser, { fields: found.fields, guard, fail, maxFileBytes });
+        const { maxFileBytes = options.maxBytes, kept } = options;
+        watchParser(parser, { fields: found.fields, guard, fail, maxFileBytes, kept });
         tee.once('close', () => tee.readableEnded || parser.destroy());
         request.pipe(tee).pipe(parser);
       },
@@ -175,12 +178,13 @@ function createTee(spool: Spool, guard: FormGuard, maxBytes: number): Transform 
 }
 
 /** Takes the text fields under their flat names (multer nests them), and tells of faults at once. */
-function watchParser(parser: Writable, { fields, guard, fail, maxFileBytes }: Watch): void {
+function watchParser(parser: Writable, { fields, guard, fail, maxFileBytes, kept }: Watch): void {
   let textLength = 0;
   const addText = (name: string | undefined, value: string) => {
     if (name === undefined) return fail(new Error('A part has no name'));
     textLength += value.length;
     if (textLength > maxTextLength) return fail(tooLarge('All text together', maxTextLength));
+    kept?.(value.length);
     const before = fields[name];
     fields[name] = before === undefined ? value : [before, value].flat();
   };

@@ -3,18 +3,25 @@ import type { Request, Response } from 'express';
 import { GatewayError } from '../../contract/errors.ts';
 import type { Settings } from '../../contract/settings.ts';
 import type { RequestBody } from '../../exchange/request-body.ts';
+import type { Labelled, LoopWatch } from '../../loop-watch.ts';
 import type { Route } from '../../wire/route.ts';
 import { checkContentType } from './check-content-type.ts';
 import { emptyBody, FormBody, JsonBody } from './incoming-body.ts';
 import { receiveMultipart } from './multipart.ts';
-import { readBody } from './read-body.ts';
+import { type BodyAccount, readBody, sharedBytes } from './read-body.ts';
+import { releaseBody } from './release-chunk.ts';
 import { watchSender } from './slow-senders.ts';
+import { spoolMemoryBytes } from './spool.ts';
 
 interface ReceiveOptions {
   route: Route;
   limits: Settings['limits'];
   /** Where uploads are spooled. */
   folder: string;
+  account: BodyAccount;
+  /** Told for whom the whole body is looked at. */
+  loopWatch: LoopWatch;
+  trace: Labelled;
 }
 
 /**
@@ -43,19 +50,33 @@ export async function receiveBody(
 async function receiveForm(
   request: IncomingMessage,
   response: ServerResponse,
-  { folder, limits }: ReceiveOptions,
+  { folder, limits, account }: ReceiveOptions,
 ): Promise<RequestBody> {
   const maxBytes = limits.multipartBodyBytes;
-  return new FormBody(await receiveMultipart(request as Request, response as Response, { folder, maxBytes }));
+  // The rest of an upload goes to the disk.
+  const turn = account.reserve(
+    Math.min(Number(request.headers['content-length'] ?? maxBytes), spoolMemoryBytes),
+    false,
+  );
+  if (turn) await turn;
+  const kept = (bytes: number) => account.add(bytes);
+  return new FormBody(await receiveMultipart(request as Request, response as Response, { folder, maxBytes, kept }));
 }
 
 async function receiveJson(
   request: IncomingMessage,
   response: ServerResponse,
-  { route, limits }: ReceiveOptions,
+  { route, limits, account, loopWatch, trace }: ReceiveOptions,
 ): Promise<RequestBody> {
-  const bytes = await readBody(request, response, limits.jsonBodyBytes);
-  return bytes.length === 0 && route.model === 'none' ? emptyBody : new JsonBody(bytes);
+  const bytes = await readBody(request, response, limits.jsonBodyBytes, account);
+  if (bytes.length === 0 && route.model === 'none') return emptyBody;
+  loopWatch.begin(trace);
+  try {
+    return new JsonBody(bytes);
+  } catch (error) {
+    if (bytes.length > sharedBytes) releaseBody(bytes);
+    throw error;
+  }
 }
 
 function wrongType(route: Route, wanted: string): GatewayError {

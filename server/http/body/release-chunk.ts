@@ -6,5 +6,10 @@
  */
 export function releaseChunk({ buffer, byteLength }: Buffer): void {
   // Of a larger piece of memory it is not the only user.
-  if (buffer instanceof ArrayBuffer && buffer.byteLength === byteLength) buffer.transfer(0);
+  if (byteLength > 0 && buffer instanceof ArrayBuffer && buffer.byteLength === byteLength) buffer.transfer(0);
+}
+
+/** The same for a body, however much of its memory it takes up: nobody else has any of that. */
+export function releaseBody({ buffer, byteLength }: Buffer): void {
+  if (byteLength > 0 && buffer instanceof ArrayBuffer) buffer.transfer(0);
 }

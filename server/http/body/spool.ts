@@ -26,7 +26,7 @@ export interface SpoolOptions {
  * What is held in memory: all of a short upload, of a longer one what waits for its turn at the disk. A turn costs more than
  * its bytes.
  */
-const bufferBytes = 256 * 1024;
+export const spoolMemoryBytes = 256 * 1024;
 const fileSuffix = '.upload';
 const nothing = Buffer.alloc(0);
 
@@ -46,10 +46,10 @@ export class Spool {
   #writing: Promise<void> = Promise.resolve();
   #disposal: Promise<void> | undefined;
 
-  constructor({ folder, expectedBytes = bufferBytes, memoryBytes = bufferBytes }: SpoolOptions) {
+  constructor({ folder, expectedBytes = spoolMemoryBytes, memoryBytes = spoolMemoryBytes }: SpoolOptions) {
     this.#path = path.join(folder, `${randomUUID()}${fileSuffix}`);
     this.#memoryBytes = memoryBytes;
-    this.#held = Buffer.allocUnsafe(Math.min(Math.max(1, expectedBytes), bufferBytes));
+    this.#held = Buffer.allocUnsafe(Math.min(Math.max(1, expectedBytes), spoolMemoryBytes));
     spoolCounts.spools++;
   }
 

@@ -69,6 +69,11 @@ function isNull(body: Buffer, { start, end }: JsonField): boolean {
 
 /** The body with all the edits made; they must not overlap, and their order does not matter. */
 export function applyEdits(body: Buffer, edits: readonly JsonEdit[]): Buffer {
+  return Buffer.concat(editedPieces(body, edits));
+}
+
+/** The same without a copy: what one after the other is the body. */
+export function editedPieces(body: Buffer, edits: readonly JsonEdit[]): Buffer[] {
   const pieces: Buffer[] = [];
   let at = 0;
   for (const { start, end, text } of edits.toSorted((one, other) => one.start - other.start)) {
@@ -76,5 +81,5 @@ export function applyEdits(body: Buffer, edits: readonly JsonEdit[]): Buffer {
     at = end;
   }
   pieces.push(body.subarray(at));
-  return Buffer.concat(pieces);
+  return pieces;
 }

@@ -1,4 +1,5 @@
 import { exec } from 'node:child_process';
+import { once } from 'node:events';
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -328,6 +329,16 @@ describe('the end', () => {
     expect((await request).status).toBe(200);
     expect(await ended).toBe(0);
   });
+
+  test.runIf(onlyIf(process.platform !== 'win32', 'Windows has no SIGABRT'))(
+    'comes with SIGABRT at once, also after it has written its configuration',
+    async () => {
+      const { child } = await serve(temporaryFolder());
+      const ended = once(child, 'exit');
+      child.kill('SIGABRT');
+      expect(await ended).toEqual([null, 'SIGABRT']);
+    },
+  );
 
   test('by SIGKILL leaves a folder that the next start takes over', async () => {
     const folder = temporaryFolder();

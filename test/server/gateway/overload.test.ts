@@ -25,7 +25,11 @@ afterEach(async () => {
   await upstream.stop();
 });
 
-async function start(admission: { running: number; waiting: number; waitMs?: number }): Promise<void> {
+/** @param siblings more keys of the first one's group */
+async function start(
+  admission: { running: number; waiting: number; waitMs?: number },
+  siblings: { id: string; group: string; hash: string }[] = [],
+): Promise<void> {
   gateway = await startGateway({
     config: {
       providers: [mainProvider(upstream.baseUrl)],
@@ -33,6 +37,7 @@ async function start(admission: { running: number; waiting: number; waitMs?: num
       keys: [
         { id: 'k1', group: 'default', hash: hashOf(testKey) },
         { id: 'k2', group: 'other', hash: hashOf(otherKey) },
+        ...siblings,
       ],
       settings: { admission },
     },
@@ -167,6 +172,20 @@ test('a flood of 500 of one group does not keep another group waiting', async ()
   expect((await single).status).toBe(200);
   const statuses = (await Promise.all(flood)).map(({ status }) => status);
   expect(new Set(statuses)).toEqual(new Set([200]));
+});
+
+test('streams of one key leave places for the other keys of its group', async () => {
+  const secret = 'sk-sibling';
+  await start({ running: 20, waiting: 0 }, [{ id: 'k3', group: 'default', hash: hashOf(secret) }]);
+  const flood = Array.from({ length: 20 }, () => ask());
+  await waitFor(17);
+  const sibling = ask(secret, 'sibling');
+  await eventually(() => held.some(({ model }) => model === 'sibling'));
+  for (const { response } of held) json(response, { ok: true });
+  expect((await sibling).status).toBe(200);
+  const statuses = (await Promise.all(flood)).map(({ status }) => status);
+  expect(statuses.filter((status) => status === 200)).toHaveLength(17);
+  expect(statuses.filter((status) => status === 429)).toHaveLength(3);
 });
 
 test('in a full line the flood makes room, and the other group is served next', async () => {

@@ -36,8 +36,14 @@ test('groups take turns, and in a group its keys; of one key the first to come g
 
 test('a group that may not go is passed over and keeps its turn', () => {
   const queue = queueOf(item('a', '1'), item('b', '2'));
-  expect(queue.take((group) => group !== 'a')?.name).toBe('b/2');
-  expect(queue.take((group) => group !== 'a')).toBeUndefined();
+  expect(queue.take(({ owner }) => owner.group !== 'a')?.name).toBe('b/2');
+  expect(queue.take(({ owner }) => owner.group !== 'a')).toBeUndefined();
+  expect(queue.take(anyone)?.name).toBe('a/1');
+});
+
+test('a key that may not go keeps its turn, and another key of its group goes', () => {
+  const queue = queueOf(item('a', '1'), item('a', '2'));
+  expect(queue.take(({ owner }) => owner.key !== '1')?.name).toBe('a/2');
   expect(queue.take(anyone)?.name).toBe('a/1');
 });
 

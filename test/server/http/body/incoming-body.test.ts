@@ -1,3 +1,4 @@
+import { buffer } from 'node:stream/consumers';
 import { describe, expect, test } from 'vitest';
 import { JsonBody } from '../../../../server/http/body/incoming-body.ts';
 
@@ -33,6 +34,32 @@ describe('what Sluice reads of a JSON body', () => {
     expect(body('{"n":2,"input":"\\u00fc"}').field('input')).toBe('ü');
     expect(body('{"n":2}').field('seconds')).toBeUndefined();
     expect(() => body('{"input":"\\uZZZZ"}').field('input')).not.toThrow();
+  });
+});
+
+describe('a long body', () => {
+  const prompt = 'x'.repeat(3 * 1024 * 1024);
+
+  test('is sent piece by piece with its changes, as often as it is asked for', async () => {
+    const { length, open, bytes } = await body(`{"model":"a","prompt":"${prompt}","n":1}`).sendable('b', false);
+    const wanted = Buffer.from(`{"model":"b","prompt":"${prompt}","n":1}`);
+    expect(length).toBe(wanted.length);
+    for (const _ of [1, 2]) {
+      const opened = open();
+      expect(opened).not.toBeInstanceOf(Buffer);
+      expect(wanted.equals(await buffer(opened as AsyncIterable<Buffer>))).toBe(true);
+    }
+    expect(bytes && wanted.equals(bytes())).toBe(true);
+  });
+
+  test('gives its memory back when its request is over, and ends what is still sent of it', async () => {
+    const bytes = Buffer.from(`{"prompt":"${prompt}"}`);
+    const long = new JsonBody(bytes);
+    const opened = (await long.sendable(null, false)).open();
+    long.dispose();
+    expect(bytes.buffer.byteLength).toBe(0);
+    expect(opened).toHaveProperty('destroyed', true);
+    expect(long.size).toBe(prompt.length + 13);
   });
 });
 

@@ -1,0 +1,98 @@
+/**
+ * A line of requests that wait for something there is too little of, for as long as `settings.admission` lets them. Owns
+ * who may stand in it and for how long; what is waited for, and whether there is enough, its owner knows.
+ */
+import type { ServerResponse } from 'node:http';
+import { AwakeTimer } from '../awake-clock.ts';
+import { GatewayError } from '../contract/errors.ts';
+import type { Settings } from '../contract/settings.ts';
+import { ClientGone } from './body/read-body.ts';
+import { FairQueue, type Owner } from './fair-queue.ts';
+
+export type AdmissionLimits = Settings['admission'];
+
+/** What a request waits for. */
+export interface Wish {
+  readonly owner: Owner;
+  /** The line is left when this closes. */
+  readonly response: ServerResponse;
+}
+
+interface WaitingLineOptions<W extends Wish, T> {
+  limits(): AdmissionLimits;
+  mayHave(wish: W): boolean;
+  /** Gives what was wished for, in the same step in which there is enough of it. */
+  give(wish: W): T;
+  /** What there is too little of, as a sentence for whoever is refused. */
+  shortage: string;
+}
+
+interface Waiter<W extends Wish> {
+  owner: Owner;
+  wish: W;
+  admit(): void;
+  refuse(error: Error): void;
+}
+
+export class WaitingLine<W extends Wish, T> {
+  readonly #options: WaitingLineOptions<W, T>;
+  readonly #queue = new FairQueue<Waiter<W>>();
+
+  constructor(options: WaitingLineOptions<W, T>) {
+    this.#options = options;
+  }
+
+  get size(): number {
+    return this.#queue.size;
+  }
+
+  /** Rejects with a GatewayError `overloaded` where the line is full or the wait was too long, and with ClientGone. */
+  async wait(wish: W): Promise<T> {
+    const { limits, give } = this.#options;
+    const { waiting, waitMs } = limits();
+    const { owner, response } = wish;
+    if (this.#queue.size >= waiting) this.#makeRoom(owner);
+    const turn = Promise.withResolvers<T>();
+    const waiter: Waiter<W> = {
+      owner,
+      wish,
+      admit: () => turn.resolve(give(wish)),
+      refuse: (error) => {
+        this.#queue.remove(waiter);
+        turn.reject(error);
+      },
+    };
+    const gone = () => waiter.refuse(new ClientGone());
+    const timer = new AwakeTimer(() => waiter.refuse(this.#overloaded(waitMs)), waitMs);
+    response.once('close', gone);
+    this.#queue.add(waiter);
+    try {
+      return await turn.promise;
+    } finally {
+      timer.clear();
+      response.off('close', gone);
+    }
+  }
+
+  /** To be called when there may be enough for somebody; there may be enough for several. */
+  admitNext(): void {
+    if (this.#queue.size === 0) return;
+    const mayGo = ({ wish }: Waiter<W>) => this.#options.mayHave(wish);
+    for (let next = this.#queue.take(mayGo); next; next = this.#queue.take(mayGo)) next.admit();
+  }
+
+  #makeRoom(newcomer: Owner): void {
+    const { waiting, waitMs } = this.#options.limits();
+    const displaced = waiting > 0 ? this.#queue.displacedBy(newcomer) : undefined;
+    if (!displaced) throw this.#overloaded(waitMs);
+    displaced.refuse(this.#overloaded(waitMs));
+  }
+
+  #overloaded(waitMs: number): GatewayError {
+    return new GatewayError(
+      'overloaded',
+      `${this.#options.shortage} Nothing was sent to a provider; try again in a moment. The limits are under settings.admission.`,
+      { retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 2_000)) },
+    );
+  }
+}
