@@ -140,12 +140,12 @@ function readParsed(body: Buffer, wire: Wire): Verdict {
   // Google tells an error as a list of one.
   const top = Array.isArray(value) ? value[0] : value;
   if (!isObject(top) || Object.keys(top).length === 0) return meaningless;
-  return readObject(top, body, wire);
+  return readObject(top, wire);
 }
 
-function readObject(top: Record<string, unknown>, body: Buffer, wire: Wire): Verdict {
+function readObject(top: Record<string, unknown>, wire: Wire): Verdict {
   const error = errorIn(top);
-  if (!isAnswer(top, body, wire)) return { kind: 'error', status: error ? statusOfError(error) : 502 };
+  if (isBareError(top, wire)) return { kind: 'error', status: error ? statusOfError(error) : 502 };
   if (error && top.object === 'response' && isServicesOwn(error)) return failedAnswer;
   // OpenRouter tells so of a choice whose provider failed (openrouter.ai/docs, "Errors").
   const [choice] = Array.isArray(top.choices) ? top.choices : [];
@@ -153,11 +153,15 @@ function readObject(top: Record<string, unknown>, body: Buffer, wire: Wire): Ver
   return choiceError ? { kind: 'error', status: statusOfError(choiceError) } : answer;
 }
 
-/** An object of the API, be it a video that failed, or what has a mark of its wire's answers; beside an error on top. */
-function isAnswer(top: Record<string, unknown>, body: Buffer, wire: Wire): boolean {
-  if (typeof top.object === 'string' && top.object !== 'error') return true;
-  if (top.error) return wire.whole.marks.some((mark) => mark.slice(1, -1) in top);
-  return 'id' in top || wire.whole.marks.some((mark) => body.includes(mark));
+/** An error in place of an answer. Beside an answer, or in an object such as a video that failed, it is a part of that. */
+function isBareError(top: Record<string, unknown>, wire: Wire): boolean {
+  const hasMark = wire.whole.marks.some((mark) => mark.slice(1, -1) in top);
+  if (top.error) return !hasMark && (typeof top.object !== 'string' || top.object === 'error');
+  // vLLM before 0.10 tells its errors flat; FastAPI, under many local servers, by `detail` alone.
+  if (top.object === 'error' || ('detail' in top && Object.keys(top).length === 1)) return true;
+  // Cloudflare's envelope, and what gateways in front of services say of themselves.
+  const soundsSo = top.success === false || top.status === 'error' || ('message' in top && 'code' in top);
+  return soundsSo && !hasMark && !('id' in top) && !('object' in top);
 }
 
 function isServicesOwn({ code }: UpstreamError): boolean {
