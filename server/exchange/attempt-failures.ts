@@ -4,7 +4,6 @@ import type { HeldAnswer, LastWord } from '../routing/attempt-result.ts';
 import { brokenFailure, classifyTransport, differingFailure, type Failure } from '../routing/classify-failure.ts';
 import { damageOf, errorOfTransport } from '../routing/last-word.ts';
 import type { Target } from '../routing/snapshot.ts';
-import { readUpstreamError } from '../routing/upstream-error.ts';
 import type { TransportError } from '../transport/transport-error.ts';
 
 export interface AttemptFailure {
@@ -15,7 +14,7 @@ export interface AttemptFailure {
 }
 
 export function refusal(failure: Failure, answer: HeldAnswer): AttemptFailure {
-  const said = readUpstreamError(answer.body.toString('utf8'))?.message;
+  const said = answer.error?.message;
   const message = said ? `status ${answer.status}: ${said}` : `status ${answer.status}`;
   return { failure, message, lastWord: { kind: 'answer', answer } };
 }

@@ -6,6 +6,7 @@ import type { GatewayError } from '../contract/errors.ts';
 import type { FailureClass } from '../contract/ledger.ts';
 import type { Timeouts } from '../contract/policy.ts';
 import type { IncomingBody } from '../http/body/incoming-body.ts';
+import { errorCodeIn, namedCode } from '../http/reply/error-code.ts';
 import type { UpstreamCredential } from '../providers/upstream.ts';
 import type { AttemptResult, UpstreamAnswer } from '../routing/attempt-result.ts';
 import { afterContent, type Failure, fleetingFailure } from '../routing/classify-failure.ts';
@@ -231,13 +232,13 @@ export class ReplyRelay implements ReplyHandler, AttemptHost {
   completeWithError(): void {
     const { client, trace } = this.#options;
     this.#notes.failed('stream-broken');
-    client.end('error', this.#errorCodeIn(trace.tail.bytes));
+    client.end('error', this.#redactedCode(errorCodeIn(trace.tail.bytes.toString('utf8'))));
     this.#over({ kind: 'answered', failure: 'stream-broken' });
   }
 
   refuse(failure: Failure, answer: UpstreamAnswer): void {
     const provider = this.#options.target.provider.id;
-    const held = { ...answer, provider, errorCode: this.#errorCodeIn(answer.body) };
+    const held = { ...answer, provider, errorCode: this.#redactedCode(namedCode(answer.error)) };
     this.#fail(refusal(this.hasBegun ? afterContent(failure) : failure, held));
   }
 
@@ -351,10 +352,8 @@ export class ReplyRelay implements ReplyHandler, AttemptHost {
     this.headers = { ...this.headers, 'content-encoding': undefined };
   }
 
-  /** Null where the upstream names none. */
-  #errorCodeIn(bytes: Buffer): string | null {
-    const code = upstreamCode.exec(bytes.toString('utf8'))?.[1];
-    return code === undefined ? null : this.#notes.redacted(code);
+  #redactedCode(code: string | null): string | null {
+    return code === null ? null : this.#notes.redacted(code);
   }
 
   #fail({ failure, message, lastWord }: AttemptFailure): void {
@@ -383,4 +382,3 @@ export class ReplyRelay implements ReplyHandler, AttemptHost {
 const maxReplyBytes = 256 * 1024 * 1024;
 
 const eventStreamType = 'text/event-stream; charset=utf-8';
-const upstreamCode = /"error"[\s\S]*?"code"\s*:\s*"([^"\\]{1,100})"/;

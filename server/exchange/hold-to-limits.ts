@@ -2,6 +2,7 @@ import type { ServerResponse } from 'node:http';
 import type { Capability } from '../contract/capability.ts';
 import type { Reserved } from '../contract/ledger.ts';
 import type { IncomingBody } from '../http/body/incoming-body.ts';
+import { JsonBody } from '../http/request/json-body.ts';
 import type { Limiter } from '../limits/limiter.ts';
 import type { RunawayGuard } from '../limits/runaway-guard.ts';
 import type { CompiledGroup, CompiledKey } from '../routing/snapshot.ts';
@@ -9,7 +10,6 @@ import type { InferenceRoute } from '../wire/routes.ts';
 import type { PriceOf } from './accounting.ts';
 import { estimateReservation } from './estimate-reservation.ts';
 import type { CallPlan } from './plan.ts';
-import { promptFingerprint } from './prompt-fingerprint.ts';
 
 interface LimitPorts {
   limiter: Limiter;
@@ -50,9 +50,8 @@ const guarded: ReadonlySet<Capability> = new Set(['chat', 'completions', 'respon
 
 function checkRunaway(guard: RunawayGuard, response: ServerResponse, { route, key, body, plan }: LimitedCall): void {
   if (route.method !== 'POST' || !guarded.has(route.capability)) return;
-  const { captured: bytes } = body;
-  if (!bytes) return;
-  const answered = guard.check({ key, model: plan.model, fingerprint: () => promptFingerprint(bytes) });
+  if (!(body instanceof JsonBody)) return;
+  const answered = guard.check({ key, model: plan.model, fingerprint: () => body.fingerprint() });
   if (answered) response.once('close', answered);
 }
 

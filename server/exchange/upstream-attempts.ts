@@ -147,7 +147,7 @@ export class UpstreamAttempts {
     const { match, body } = this.#call;
     const askUsage = target.provider.askUsage && match.route.stream === 'chat';
     const previousId = match.id === null ? this.#callPlan.upstreamId : undefined;
-    const sendable = this.#continued(target, await body.sendable(target.model, askUsage, previousId));
+    const sendable = await this.#continued(target, await body.sendable(target.model, askUsage, previousId));
     if (this.#hasLeft || this.#answer) {
       trace.record.failure = 'client-gone';
       return { kind: 'given-up' };
@@ -177,13 +177,13 @@ export class UpstreamAttempts {
   }
 
   /** The body for a target that is asked for the rest alone. */
-  #continued<T extends Sendable>(target: Target, sendable: T): T {
+  async #continued<T extends Sendable>(target: Target, sendable: T): Promise<T> {
     const { prefill } = target.provider;
     if (!this.#continuing.has(target) || !prefill) return sendable;
     const bytes = sendable.open();
     const soFar = this.#text?.read();
     if (!soFar || !(bytes instanceof Buffer)) return sendable;
-    const body = continuedBody(bytes, soFar.text, prefill) ?? bytes;
+    const body = (await continuedBody(bytes, soFar.text, prefill)) ?? bytes;
     return { ...sendable, length: body.length, open: () => body };
   }
 

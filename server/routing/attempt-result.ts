@@ -3,12 +3,15 @@ import type { GatewayError } from '../contract/errors.ts';
 import type { FailureClass } from '../contract/ledger.ts';
 import type { ResponseHeaders } from '../transport/transport.ts';
 import type { Failure } from './classify-failure.ts';
+import type { UpstreamError } from './upstream-error.ts';
 
 /** An upstream's answer of which the client has seen nothing, whole. */
 export interface UpstreamAnswer {
   status: number;
   headers: ResponseHeaders;
   body: Buffer;
+  /** What the body says; null where that is none that is known. */
+  error: UpstreamError | null;
 }
 
 export interface HeldAnswer extends UpstreamAnswer {

@@ -1,6 +1,8 @@
 import { AwakeTimer } from '../../awake-clock.ts';
 import { isObject } from '../../contract/is-object.ts';
+import { readErrorBody } from '../../http/reply/error-body.ts';
 import { classifyAnswer, type Failure } from '../../routing/classify-failure.ts';
+import { errorIn, type UpstreamError } from '../../routing/upstream-error.ts';
 import type { ResponseHeaders } from '../../transport/transport.ts';
 import type { ReplyBody, ReplyHost } from './response-reader.ts';
 
@@ -29,15 +31,19 @@ export class RefusedReply implements ReplyBody {
 
   end(): void {
     const { status, headers } = this.#host;
-    const failure = this.#classify();
-    const body = unwrapped(Buffer.concat(this.#chunks));
+    const bytes = Buffer.concat(this.#chunks);
+    const value = readErrorBody(bytes);
+    const error = errorIn(value);
+    const failure = this.#classify(error);
+    const body = unwrapped(value) ?? bytes;
     const told = { ...headers, ...waitHeader(failure, headers), 'content-length': String(body.length) };
-    this.#host.refuse(failure, { status, headers: told, body });
+    this.#host.refuse(failure, { status, headers: told, body, error });
   }
 
   /** Without its end it cannot be relayed, but what came of it may say why. */
   fail(): void {
-    this.#host.damaged(`answered with status ${this.#host.status} and did not end its answer`, this.#classify());
+    const error = errorIn(readErrorBody(Buffer.concat(this.#chunks)));
+    this.#host.damaged(`answered with status ${this.#host.status} and did not end its answer`, this.#classify(error));
   }
 
   isComplete(): boolean {
@@ -48,33 +54,20 @@ export class RefusedReply implements ReplyBody {
     this.#patience.clear();
   }
 
-  #classify(): Failure {
+  #classify(error: UpstreamError | null): Failure {
     const { status, headers, route } = this.#host;
-    const body = Buffer.concat(this.#chunks).toString('utf8');
-    return classifyAnswer({ status, headers, body, isAboutJob: route.model === 'none' });
+    return classifyAnswer({ status, headers, error, isAboutJob: route.model === 'none' });
   }
 }
 
 /** Google tells an error as a list of one, in which SDKs find nothing. */
-function unwrapped(body: Buffer): Buffer {
-  if (body[0] !== openingBracket) return body;
-  const [only, ...others] = parseArray(body.toString('utf8'));
-  return isObject(only) && only.error && others.length === 0 ? Buffer.from(JSON.stringify(only)) : body;
+function unwrapped(value: unknown): Buffer | null {
+  const [only, ...others]: unknown[] = Array.isArray(value) ? value : [];
+  return isObject(only) && only.error && others.length === 0 ? Buffer.from(JSON.stringify(only)) : null;
 }
 
 /** SDKs look for the wait in the headers alone. */
 function waitHeader({ retryAfterMs }: Failure, headers: ResponseHeaders): Record<string, string> {
   const isTold = headers['retry-after'] !== undefined || headers['retry-after-ms'] !== undefined;
   return retryAfterMs === null || isTold ? {} : { 'retry-after': String(Math.ceil(retryAfterMs / 1000)) };
-}
-
-const openingBracket = 0x5b;
-
-function parseArray(json: string): unknown[] {
-  try {
-    const value: unknown = JSON.parse(json);
-    return Array.isArray(value) ? value : [];
-  } catch {
-    return [];
-  }
 }

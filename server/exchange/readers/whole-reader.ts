@@ -4,10 +4,20 @@
  */
 import { promisify } from 'node:util';
 import { brotliDecompress, gunzip, inflate } from 'node:zlib';
+import { pattern } from '../../bounded-pattern.ts';
 import type { Capability } from '../../contract/capability.ts';
+import { joinBytes } from '../../http/join-bytes.ts';
 import { classifyAnswer, type Failure, fleetingFailure } from '../../routing/classify-failure.ts';
 import type { TransportError } from '../../transport/transport-error.ts';
-import { formatOf, judgeWhole, mayGoOn, type ReplyFormat } from '../../wire/openai/judge-whole.ts';
+import {
+  type ErrorVerdict,
+  formatOf,
+  judgeLong,
+  judgeWhole,
+  mayGoOn,
+  type ReplyFormat,
+  type Verdict,
+} from '../../wire/openai/judge-whole.ts';
 import { type Encoding, encodingOf } from '../encodings.ts';
 import { brokenBy } from './broken-off.ts';
 import { beginsLikeAnEvent } from './event-beginning.ts';
@@ -25,6 +35,11 @@ const lists: readonly Capability[] = ['embeddings', 'images'];
 const plausibleBytes = 1024 * 1024;
 /** So much at least has to come while more of use is waited for, or the end. */
 const progressBytes = 256 * 1024;
+/** What is longer is judged in slices. */
+const judgedAtOnceBytes = 256 * 1024;
+/** What would take longer to be told in events is told as it is. */
+const maxConvertedBytes = 1024 * 1024;
+const maxConvertedValues = 50_000;
 /** Once more would be as long. */
 const endless: Failure = { ...fleetingFailure, mayPass: false };
 
@@ -80,10 +95,13 @@ export class WholeReply implements ReplyBody {
       this.#host.complete();
       return;
     }
+    if (this.#encoding !== null || this.#bytes > judgedAtOnceBytes) {
+      void this.#settleLong();
+      return;
+    }
     const [first = empty] = this.#held;
     const body = this.#held.length > 1 ? Buffer.concat(this.#held) : first;
-    if (this.#encoding === null || body.length === 0) this.#settle(body, body);
-    else void this.#settleEncoded(body, decoders[this.#encoding]);
+    this.#settle(body, body, this.#isBare ? null : judgeWhole(body, this.#host.route, this.#format));
   }
 
   fail(error: TransportError): void {
@@ -142,34 +160,47 @@ export class WholeReply implements ReplyBody {
     this.#held = [];
   }
 
-  /** Compressed unasked. The client gets the bytes as they came; whether they can be read is seen here. */
-  async #settleEncoded(body: Buffer, decode: (typeof decoders)[Encoding]): Promise<void> {
-    const plain = await decode(body, { maxOutputLength: maxWrittenBytes }).catch(() => null);
+  /** So long that others have their turn meanwhile, or compressed unasked: the client gets the bytes as they came. */
+  async #settleLong(): Promise<void> {
+    const body = await joinBytes(this.#held);
+    const plain = await this.#decoded(body);
+    const isJudged = plain !== null && !this.#isBare;
+    const verdict = isJudged ? await judgeLong(plain, this.#host.route, this.#format) : null;
     if (this.#host.isOver) return;
     if (plain === null) this.#host.damaged('sent a compressed answer that is damaged');
-    else this.#settle(body, plain);
+    else this.#settle(body, plain, verdict);
   }
 
-  #settle(body: Buffer, plain: Buffer): void {
+  /** Null where it is damaged. */
+  async #decoded(body: Buffer): Promise<Buffer | null> {
+    if (this.#encoding === null || body.length === 0) return body;
+    return decoders[this.#encoding](body, { maxOutputLength: maxWrittenBytes }).catch(() => null);
+  }
+
+  /** Nothing follows its headers, or need not. */
+  get #isBare(): boolean {
     const { method, status } = this.#host;
-    if (this.#format === 'json' && plain.length > 0) this.#host.callJson();
-    const isBare = method === 'HEAD' || status === 204 || status === 304;
-    const verdict = isBare ? null : judgeWhole(plain, this.#host.route, this.#format);
-    if (verdict?.kind === 'damaged') this.#host.damaged(verdict.what);
-    else if (verdict?.kind === 'error') this.#refused(body, plain, verdict.status);
-    else this.#pass(body, plain);
+    return method === 'HEAD' || status === 204 || status === 304;
   }
 
-  #pass(body: Buffer, plain: Buffer): void {
-    if (this.#host.passAsStream(plain)) return;
+  #settle(body: Buffer, plain: Buffer, verdict: Verdict | null): void {
+    if (this.#format === 'json' && plain.length > 0) this.#host.callJson();
+    if (verdict?.kind === 'damaged') this.#host.damaged(verdict.what);
+    else if (verdict?.kind === 'error') this.#refused(body, verdict);
+    else this.#pass(body, plain, verdict?.values ?? 0);
+  }
+
+  #pass(body: Buffer, plain: Buffer, values: number): void {
+    const mayBecomeStream = plain.length <= maxConvertedBytes && values <= maxConvertedValues;
+    if (mayBecomeStream && this.#host.passAsStream(plain)) return;
     if (this.#host.begin()) this.#host.complete(body);
   }
 
   /** Relayed, if nobody does better, with the status that it should have had. */
-  #refused(body: Buffer, plain: Buffer, status: number): void {
+  #refused(body: Buffer, { status, error }: ErrorVerdict): void {
     const { headers } = this.#host;
-    const judged = { status: status < 400 ? 500 : status, headers, body: plain.toString('utf8'), isAboutJob: false };
-    this.#host.refuse(classifyAnswer(judged), { status, headers, body });
+    const failure = classifyAnswer({ status: status < 400 ? 500 : status, headers, error, isAboutJob: false });
+    this.#host.refuse(failure, { status, headers, body, error });
   }
 }
 
@@ -179,7 +210,7 @@ const isNoBlank = (byte: number) => byte > 0x20;
 
 /** Of an object, a list or a byte order mark. */
 const jsonBeginnings = new Set<number | undefined>([0x7b, 0x5b, 0xef]);
-const errorOnTop = /^\s*\{\s*"error"\s*:/;
+const errorOnTop = pattern(/^\s*\{\s*"error"\s*:/);
 
 function maxBytesOfMedia({ headers }: ReplyHost): number {
   const length = headers['content-length'];

@@ -25,4 +25,8 @@ function isPlainText({ capability, job }: InferenceRoute, body: IncomingBody): b
   return capability === 'completions' && !hasAny(body, 'logprobs', 'echo', 'suffix');
 }
 
-const hasAny = (body: IncomingBody, ...names: FieldName[]) => names.some((name) => body.field(name));
+/** What is too long to be read is there, whatever it says. */
+const hasAny = (body: IncomingBody, ...names: FieldName[]) =>
+  names.some((name) => body.raw(name) !== null && !nothing.has(body.field(name)));
+
+const nothing = new Set<unknown>([false, 0, '']);

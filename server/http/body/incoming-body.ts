@@ -1,8 +1,6 @@
 /** A request's body, looked at as far as routing needs, and what is sent of it to a target: the client's own bytes but for a changed model name. */
-import { GatewayError } from '../../contract/errors.ts';
+
 import type { Sendable } from '../../exchange/sendable.ts';
-import { fieldValue, type JsonField, type JsonPeek, peekJson } from '../../wire/json/json-peek.ts';
-import { applyEdits, fieldEdits, type JsonEdit, usageEdits } from '../../wire/json/json-splice.ts';
 import type { MultipartBody } from './multipart.ts';
 import { withField } from './multipart-splice.ts';
 
@@ -14,14 +12,23 @@ export interface RequestFields {
   store: boolean;
 }
 
+/** A value of a JSON body in its own bytes. */
+export interface RawField {
+  bytes: Buffer;
+  /** Of a list, how many there are in it. */
+  items: number;
+}
+
 export interface IncomingBody {
   fields: RequestFields;
   size: number;
   contentType: string;
   /** What may be kept of it where its group captures bodies. Uploads are not. */
   captured: Buffer | null;
-  /** A top-level field's value; undefined if it cannot be read. */
+  /** A top-level field's value; undefined if it cannot be read, or is too long to be parsed at once. */
   field(name: FieldName): unknown;
+  /** The same as it was sent, however long; null where it is not there, or `null`, and of a form. */
+  raw(name: FieldName): RawField | null;
   /**
    * What is sent to a target that knows the model as `model` (null: as the client named it), and the previous response
    * as `previousResponseId`, where that is another name than the client's.
@@ -34,8 +41,11 @@ export interface IncomingBody {
   dispose(): void;
 }
 
-/** All that anything here asks of a JSON body, so that it is gone through once. */
-const looked = [
+/**
+ * All that anything here asks of a JSON body, so that it is gone through once. What Sluice reads decides something, so each
+ * of them may be written only in the way in which every server reads the same.
+ */
+export const looked = [
   'model',
   'stream',
   'stream_options',
@@ -60,93 +70,6 @@ const looked = [
 ] as const;
 
 export type FieldName = (typeof looked)[number];
-
-export class JsonBody implements IncomingBody {
-  readonly fields: RequestFields;
-  readonly contentType = 'application/json';
-  readonly #bytes: Buffer;
-  readonly #peek: Extract<JsonPeek, { ok: true }>;
-
-  constructor(bytes: Buffer) {
-    const peek = peekJson(bytes, looked);
-    if (!peek.ok) {
-      throw new GatewayError(
-        'malformed_json',
-        `We could not parse the JSON body of your request: ${peek.reason} at byte ${peek.offset}. Send one valid JSON object.`,
-      );
-    }
-    this.#bytes = bytes;
-    this.#peek = peek;
-    this.fields = {
-      model: this.#text('model'),
-      stream: this.#read(peek.fields.get('stream')) === true,
-      previousResponseId: this.#text('previous_response_id'),
-      store: this.#read(peek.fields.get('store')) !== false,
-    };
-  }
-
-  get size(): number {
-    return this.#bytes.length;
-  }
-
-  get captured(): Buffer {
-    return this.#bytes;
-  }
-
-  field(name: FieldName): unknown {
-    const field = this.#peek.fields.get(name);
-    try {
-      return field && fieldValue(this.#bytes, field);
-    } catch {
-      return undefined;
-    }
-  }
-
-  async sendable(
-    model: string | null,
-    askUsage: boolean,
-    previousResponseId?: string,
-  ): Promise<Sendable & { usageAsked: boolean }> {
-    const usage = askUsage && this.fields.stream ? usageEdits(this.#bytes, this.#peek) : [];
-    const previous = this.#peek.fields.get('previous_response_id');
-    const renamed = previous && previousResponseId ? fieldEdits(previous, previousResponseId) : [];
-    const edits = [...this.#modelEdits(model), ...usage, ...renamed];
-    const bytes = edits.length > 0 ? applyEdits(this.#bytes, edits) : this.#bytes;
-    return { length: bytes.length, open: () => bytes, usageAsked: usage.length > 0 };
-  }
-
-  dispose(): void {}
-
-  #modelEdits(model: string | null): JsonEdit[] {
-    const field = this.#peek.fields.get('model');
-    // A model that is named twice is made one: the upstream may take the first, and only the last was admitted.
-    const isSettled = model === null || (model === this.fields.model && field?.earlier.length === 0);
-    if (isSettled) return [];
-    if (field) return fieldEdits(field, model);
-    const start = this.#bytes.indexOf(0x7b) + 1;
-    return [{ start, end: start, text: `"model":${JSON.stringify(model)}${this.#peek.empty ? '' : ','}` }];
-  }
-
-  #text(name: 'model' | 'previous_response_id'): string | null {
-    const value = this.#read(this.#peek.fields.get(name));
-    if (value === undefined || value === null || value === '') return null;
-    if (typeof value === 'string') return value;
-    throw new GatewayError('invalid_value', `Invalid type for '${name}': expected a string.`, { param: name });
-  }
-
-  #read(field: JsonField | undefined): unknown {
-    if (!field) return undefined;
-    try {
-      return fieldValue(this.#bytes, field);
-    } catch (error) {
-      throw new GatewayError(
-        'malformed_json',
-        'We could not parse the JSON body of your request: a string in it is not valid JSON.',
-        { cause: error },
-      );
-    }
-  }
-}
 
 export class FormBody implements IncomingBody {
   readonly fields: RequestFields;
@@ -175,6 +98,10 @@ export class FormBody implements IncomingBody {
     return this.#text(name);
   }
 
+  raw(): null {
+    return null;
+  }
+
   async sendable(model: string | null): Promise<Sendable & { usageAsked: boolean }> {
     const isTwice = Array.isArray(this.#form.fields.model);
     const changed = model !== null && (model !== this.fields.model || isTwice);
@@ -199,6 +126,7 @@ export const emptyBody: IncomingBody = {
   contentType: '',
   captured: null,
   field: () => undefined,
+  raw: () => null,
   sendable: async () => ({ length: 0, open: () => Buffer.alloc(0), usageAsked: false }),
   dispose() {},
 };

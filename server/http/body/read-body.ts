@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { GatewayError } from '../../contract/errors.ts';
+import { joinBytes } from '../join-bytes.ts';
 import { releaseChunk } from './release-chunk.ts';
 
 /**
@@ -34,7 +35,7 @@ export function readBody(request: IncomingMessage, response: ServerResponse, max
       } else chunks.push(chunk);
     };
     request.on('data', onData);
-    request.on('end', () => resolve(whole ?? join(chunks, size)));
+    request.on('end', () => resolve(whole ?? join(chunks)));
     request.on('error', reject);
     request.on('close', () => {
       if (!request.complete) reject(new ClientGone());
@@ -43,16 +44,9 @@ export function readBody(request: IncomingMessage, response: ServerResponse, max
 }
 
 /** Each chunk goes as it is copied, so that a long body is there little more than once. */
-function join(chunks: readonly Buffer[], size: number): Buffer {
+function join(chunks: readonly Buffer[]): Buffer | Promise<Buffer> {
   const [first] = chunks;
-  if (first && chunks.length === 1) return first;
-  const body = Buffer.allocUnsafe(size);
-  let at = 0;
-  for (const chunk of chunks) {
-    at += chunk.copy(body, at);
-    releaseChunk(chunk);
-  }
-  return body;
+  return first && chunks.length === 1 ? first : joinBytes(chunks, releaseChunk);
 }
 
 /** The client hung up before its request was complete: nobody is left to answer. */

@@ -3,7 +3,8 @@ import type { Request, Response } from 'express';
 import { GatewayError } from '../../contract/errors.ts';
 import type { Settings } from '../../contract/settings.ts';
 import type { InferenceRoute } from '../../wire/routes.ts';
-import { emptyBody, FormBody, type IncomingBody, JsonBody } from './incoming-body.ts';
+import { readJsonBody } from '../request/json-body.ts';
+import { emptyBody, FormBody, type IncomingBody } from './incoming-body.ts';
 import { receiveMultipart } from './multipart.ts';
 import { readBody } from './read-body.ts';
 import { watchSender } from './slow-senders.ts';
@@ -52,7 +53,7 @@ async function receiveJson(
   { route, limits }: ReceiveOptions,
 ): Promise<IncomingBody> {
   const bytes = await readBody(request, response, limits.jsonBodyBytes);
-  return bytes.length === 0 && route.model === 'none' ? emptyBody : new JsonBody(bytes);
+  return bytes.length === 0 && route.model === 'none' ? emptyBody : readJsonBody(bytes);
 }
 
 function wrongType(route: InferenceRoute, wanted: string): GatewayError {

@@ -15,7 +15,14 @@ const nothing: Saying = { kind: 'nothing' };
 const content: Saying = { kind: 'content' };
 
 /** Of a response or picture that is under way, and of nothing else. */
-const announcements = /^(?:response\.(?:created|queued|in_progress)|keepalive|ping|message_start)$/;
+const announcements = new Set([
+  'response.created',
+  'response.queued',
+  'response.in_progress',
+  'keepalive',
+  'ping',
+  'message_start',
+]);
 
 export function sayingOf({ value }: StreamEvent, protocol: StreamProtocol): Saying {
   if (!isObject(value)) return nothing;
@@ -24,7 +31,7 @@ export function sayingOf({ value }: StreamEvent, protocol: StreamProtocol): Sayi
     return { kind: 'error', error: errorIn(value) ?? unnamedError };
   }
   if (protocol === 'chat') return isAnswering(value) ? content : nothing;
-  return announcements.test(type) ? nothing : content;
+  return announcements.has(type) ? nothing : content;
 }
 
 /** Of a response: its model is at work, though it says nothing. Comments and pings may come from whatever stands between. */
@@ -62,12 +69,12 @@ export interface FirstError {
 }
 
 /** Told, if nobody does better, as the HTTP error that it should have been. */
-export function refuseWith(host: ReplyHost, { error, event }: FirstError): void {
+export function refuseWith(host: ReplyHost, { error }: FirstError): void {
   const status = statusOfError(error);
   const message = error.message || 'The provider told of an error and did not say which.';
   const told = { message, type: error.type || 'server_error', param: error.param, code: error.code || null };
   const body = Buffer.from(JSON.stringify({ error: told }));
-  const failure = classifyAnswer({ status, headers: host.headers, body: event.data, isAboutJob: false });
+  const failure = classifyAnswer({ status, headers: host.headers, error, isAboutJob: false });
   const headers = { 'content-type': 'application/json', 'content-length': String(body.length) };
-  host.refuse(failure, { status, headers: { ...host.headers, ...headers }, body });
+  host.refuse(failure, { status, headers: { ...host.headers, ...headers }, body, error });
 }

@@ -1,26 +1,39 @@
 /** Whether a whole reply is what its status says. Pure. */
+import { pattern } from '../../bounded-pattern.ts';
 import type { Capability } from '../../contract/capability.ts';
+import { JsonNames } from '../../http/json/json-names.ts';
+import { readTold } from '../../http/reply/error-body.ts';
 import { statusOfError } from '../../routing/classify-failure.ts';
-import { errorIn } from '../../routing/upstream-error.ts';
+import { errorIn, type UpstreamError } from '../../routing/upstream-error.ts';
 import type { ResponseHeaders } from '../../transport/transport.ts';
-import { fieldValue, type JsonField, peekJson } from '../json/json-peek.ts';
+import { fieldValue, type JsonField, type JsonPeek, peekJson, peekLongJson } from '../json/json-peek.ts';
 import { type Skeleton, skeletonOf } from '../json/json-skeleton.ts';
 import type { InferenceRoute } from '../routes.ts';
 
-type Verdict =
-  | { kind: 'good' }
+export type Verdict =
+  /** `values`: how many it holds in JSON, where that was counted; else it is short. */
+  | { kind: 'good'; values: number }
   /** `what` follows "Provider … ". */
   | { kind: 'damaged'; what: string }
-  /** An error in spite of its status; the one that it should have had. */
-  | { kind: 'error'; status: number };
+  | ErrorVerdict;
 
-const good: Verdict = { kind: 'good' };
+/** An error in spite of its status. */
+export interface ErrorVerdict {
+  kind: 'error';
+  /** The one that it should have had. */
+  status: number;
+  error: UpstreamError | null;
+}
+
+const good: Verdict = { kind: 'good', values: 0 };
 
 /** Up to this a reply is parsed; a longer one is gone through, which makes no strings and takes less time. */
 const parsedBytes = 16 * 1024;
 /** Numbers take long to be gone through: of more embeddings than this only the beginning is, and the brackets of the rest. */
 const glancedFrom = 256 * 1024;
 const glancedBytes = 64 * 1024;
+/** Of one that goes on so much is gone through. */
+const soundBytes = 256 * 1024;
 
 /** What a reply is to be, by what was asked for, and what it says it is. */
 export interface ReplyKind {
@@ -32,7 +45,7 @@ export interface ReplyKind {
 
 export function saysJson(headers: ResponseHeaders): boolean {
   const type = headers['content-type'];
-  return typeof type === 'string' && /^application\/(?:[\w.+-]+\+)?json\b/i.test(type);
+  return typeof type === 'string' && jsonType.test(type);
 }
 
 /** What a reply is read as. Only of sound, films and text that was asked for does it matter what it is called. */
@@ -52,24 +65,33 @@ const isMedia = ({ capability, content }: InferenceRoute) => content === true ||
  */
 export function isProse({ route, headers, isTextAsked }: ReplyKind): boolean {
   const type = headers['content-type'];
-  return (
-    !isTextAsked &&
-    typeof type === 'string' &&
-    (isMedia(route) ? /^text\/(?!event-stream\b)/i : /^text\/html\b/i).test(type)
-  );
+  return !isTextAsked && typeof type === 'string' && (isMedia(route) ? textType : pageType).test(type);
 }
 
-/** `body` decoded of any compression. */
+/** `body` decoded of any compression. A long one is gone through in slices, between which others have their turn. */
+export async function judgeLong(body: Buffer, route: InferenceRoute, format: ReplyFormat): Promise<Verdict> {
+  if (format !== 'json' || isGlanced(body, route)) return judgeWhole(body, route, format);
+  return judgeSketch(body, await peekLongJson(body, judgedNames), route);
+}
+
+/** The same at once. */
 export function judgeWhole(body: Buffer, route: InferenceRoute, format: ReplyFormat): Verdict {
   // A transcript of silence may well be empty.
   if (format === 'text') return pageBeginning.test(body.toString('latin1', 0, 64)) ? page : good;
   if (format === 'media') return body.length === 0 ? empty : good;
-  if (body.length > glancedFrom && isListOfNumbers(body, route, 'closed') && !body.includes('"error"')) return good;
+  if (isGlanced(body, route)) return good;
+  return body.length > parsedBytes ? judgeSketch(body, peekJson(body, judgedNames), route) : judgeShort(body, route);
+}
+
+function isGlanced(body: Buffer, route: InferenceRoute): boolean {
+  return body.length > glancedFrom && isListOfNumbers(body, route, 'closed') && !body.includes('"error"');
+}
+
+function judgeShort(body: Buffer, route: InferenceRoute): Verdict {
   try {
-    const value = body.length > parsedBytes ? sketch(body) : parse(body);
+    const value = parse(body);
     if (value === undefined) return empty;
-    const isBare = body.length <= parsedBytes && route.model !== 'none' && saysNothing(value);
-    return isBare ? meaningless : judgeValue(value, route);
+    return route.model !== 'none' && saysNothing(value) ? meaningless : judgeValue(value, route);
   } catch {
     return damaged;
   }
@@ -78,7 +100,7 @@ export function judgeWhole(body: Buffer, route: InferenceRoute, format: ReplyFor
 /** Whether the beginning of a long reply in JSON is that of an answer: sound so far, not over yet, and with what such an answer is for. */
 export function mayGoOn(beginning: Buffer, route: InferenceRoute): boolean {
   if (!marks[route.capability].some((mark) => beginning.includes(mark))) return false;
-  return isListOfNumbers(beginning, route, 'open') || isSoundSoFar(beginning);
+  return isListOfNumbers(beginning, route, 'open') || isSoundSoFar(beginning.subarray(0, soundBytes));
 }
 
 /** False where a closer look has to tell. */
@@ -89,7 +111,7 @@ function isListOfNumbers(body: Buffer, { capability }: InferenceRoute, wanted: S
 }
 
 function isSoundSoFar(beginning: Buffer): boolean {
-  const peek = peekJson(beginning, []);
+  const peek = peekJson(beginning, noNames);
   if (peek.ok || beginning[peek.offset] === quote) return true;
   return peek.offset > beginning.length - longestToken;
 }
@@ -112,7 +134,10 @@ const quote = 0x22;
 /** What may be cut at the end: a word or a number. Of a string that is, the offset is its beginning. */
 const longestToken = 64;
 
-const pageBeginning = /^(?:\xef\xbb\xbf)?\s*<(?:!doctype|html)\b/i;
+const jsonType = pattern(/^application\/(?:[\w.+-]+\+)?json\b/i);
+const textType = pattern(/^text\/(?!event-stream\b)/i);
+const pageType = pattern(/^text\/html\b/i);
+const pageBeginning = pattern(/^(?:\xef\xbb\xbf)?\s*<(?:!doctype|html)\b/i);
 const page: Verdict = { kind: 'damaged', what: 'answered with a page of text' };
 const byteOrderMark = '\uFEFF';
 const empty: Verdict = { kind: 'damaged', what: 'sent an empty answer' };
@@ -125,25 +150,24 @@ function parse(body: Buffer): unknown {
   return text === '' ? undefined : JSON.parse(text.startsWith(byteOrderMark) ? text.slice(1) : text);
 }
 
-/** The same, but of the long members only the beginning. A list is none but Google's, of errors. */
-function sketch(body: Buffer): unknown {
-  const peek = peekJson(body, judgedMembers);
-  if (!peek.ok) return body.length <= maxListBytes ? parse(body) : invalid();
-  return Object.fromEntries([...peek.fields].map(([name, field]) => [name, beginningOf(body, name, field)]));
+/** By what few members say, and of the long ones by their beginning. A list is none but Google's, of errors. */
+function judgeSketch(body: Buffer, peek: JsonPeek, route: InferenceRoute): Verdict {
+  if (!peek.ok) return body.length <= maxListBytes ? judgeShort(body, route) : damaged;
+  const members = [...peek.fields].map(([name, field]) => [name, beginningOf(body, name, field)]);
+  const verdict = judgeValue(Object.fromEntries(members), route);
+  return verdict.kind === 'good' ? { ...verdict, values: peek.values } : verdict;
 }
 
-const judgedMembers = ['error', 'object', 'id', 'choices'];
-const maxListBytes = 1024 * 1024;
-const failedChoice = /^\[\s*\{\s*(?:"(?:index|finish_reason)"\s*:\s*[\w"]+\s*,\s*)*"error"\s*:\s*[{"]/;
+const noNames = new JsonNames([]);
+const judgedNames = new JsonNames(['error', 'object', 'id', 'choices']);
+const maxListBytes = 64 * 1024;
+const failedChoice = pattern(/^\[\s*\{\s*(?:"(?:index|finish_reason)"\s*:\s*[\w"]+\s*,\s*)*"error"\s*:\s*[{"]/);
 
 function beginningOf(body: Buffer, name: string, field: JsonField): unknown {
-  if (name === 'error' || field.end - field.start <= parsedBytes) return fieldValue(body, field);
+  if (name !== 'choices') return readTold(body, name, field);
+  if (field.end - field.start <= parsedBytes) return fieldValue(body, field);
   const beginning = body.toString('latin1', field.start, field.start + 300);
   return beginning.startsWith('[') ? [{ error: failedChoice.test(beginning) }] : beginning;
-}
-
-function invalid(): never {
-  throw new SyntaxError('no JSON');
 }
 
 function judgeValue(value: unknown, route: InferenceRoute): Verdict {
@@ -181,6 +205,6 @@ function saysNothing(value: unknown): boolean {
 function errorVerdict(holder: object): Verdict {
   const error = errorIn(holder);
   const isResponse = 'object' in holder && holder.object === 'response';
-  if (isResponse) return { kind: 'error', status: 200 };
-  return { kind: 'error', status: error ? statusOfError(error) : 502 };
+  if (isResponse) return { kind: 'error', status: 200, error };
+  return { kind: 'error', status: error ? statusOfError(error) : 502, error };
 }

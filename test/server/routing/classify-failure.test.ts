@@ -1,12 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import type { FailureClass } from '../../../server/contract/ledger.ts';
+import { readErrorBody } from '../../../server/http/reply/error-body.ts';
 import {
   classifyAnswer,
   classifyTransport,
   statusOfError,
   toldWait,
 } from '../../../server/routing/classify-failure.ts';
-import { readUpstreamError } from '../../../server/routing/upstream-error.ts';
+import { errorIn } from '../../../server/routing/upstream-error.ts';
 import { TransportError, type TransportFault, type TransportPhase } from '../../../server/transport/transport-error.ts';
 
 const openAi = (code: string | null, more: object = {}) =>
@@ -19,7 +20,8 @@ const anthropic = (type: string, message = 'x') =>
   JSON.stringify({ type: 'error', error: { type, message }, request_id: 'r' });
 
 function classOf(status: number, body = '', more: { headers?: Record<string, string>; isAboutJob?: boolean } = {}) {
-  return classifyAnswer({ status, body, headers: {}, isAboutJob: false, ...more });
+  const error = errorIn(readErrorBody(Buffer.from(body)));
+  return classifyAnswer({ status, error, headers: {}, isAboutJob: false, ...more });
 }
 
 describe('an answer is', () => {
@@ -147,6 +149,6 @@ test.each<[number, object]>([
   [502, { message: 'odd' }],
   [502, { code: 7 }],
 ])('an error that came with a 200 should have been %i: %j', (status, error) => {
-  const read = readUpstreamError(JSON.stringify({ error }));
+  const read = errorIn({ error });
   expect(read && statusOfError(read)).toBe(status);
 });
