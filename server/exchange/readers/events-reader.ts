@@ -15,10 +15,10 @@ import {
   watchStream,
 } from '../../wire/openai/stream-protocol.ts';
 import { withoutUsage } from '../../wire/openai/usage-stripper.ts';
-import { readBeginning, readEvent, type StreamEvent, writeEvent } from '../../wire/sse-event.ts';
+import { readBeginning, readEvent, type StreamEvent, saysNothing, writeEvent } from '../../wire/sse-event.ts';
 import { SseGate } from '../../wire/sse-gate.ts';
 import { maxEventBytes, type StreamText } from '../rescue/stream-text.ts';
-import { brokenBy, endedEarly } from './broken-off.ts';
+import { brokenBy, endedEarly, mostDroppedEvents, unreadableEvents } from './broken-off.ts';
 import { beginsLikeAnEvent } from './event-beginning.ts';
 import { KnownEvents } from './known-events.ts';
 import type { AttemptHost, ReplyBody } from './response-reader.ts';
@@ -47,6 +47,7 @@ export class StreamedReply implements ReplyBody {
   #isContent = false;
   #hasSaid = false;
   #error: FirstError | undefined;
+  #droppedEvents = 0;
   #held: Buffer[] = [];
   #heldBytes = 0;
   /** The same, to be kept if they become the client's. */
@@ -67,9 +68,11 @@ export class StreamedReply implements ReplyBody {
 
   take(chunk: Buffer): void {
     this.#gate.push(chunk);
+    if (this.#host.isOver) return;
     if (this.#hasSaid || this.#known.hasSaid || this.#gate.insideEvent) this.#progressed();
     if (this.#host.hasBegun) this.#host.insideEvent(this.#gate.insideEvent);
     if (this.#error) this.#failWith(this.#error);
+    else if (this.#isUnreadable) this.fail(unreadableEvents());
   }
 
   end(): void {
@@ -93,9 +96,15 @@ export class StreamedReply implements ReplyBody {
     return this.#watch.mayGoOn;
   }
 
+  get #isUnreadable(): boolean {
+    return this.#droppedEvents >= mostDroppedEvents;
+  }
+
   #passEvent(bytes: Buffer): Buffer | null {
+    if (this.#error || this.#isUnreadable) return null;
+    if (saysNothing(bytes)) return bytes;
     const event = readEvent(bytes.toString('utf8'));
-    if (!event) this.#host.droppedEvent();
+    if (!event) this.#dropEvent();
     const passing = event && this.#look(bytes, event);
     if (!event || !passing) return null;
     // At once, so that those like it in the same chunk are known already.
@@ -103,6 +112,11 @@ export class StreamedReply implements ReplyBody {
     const text = this.#keep(event);
     if (this.#isContent && this.#host.hasBegun) this.#known.learn({ bytes, passing, text });
     return passing;
+  }
+
+  #dropEvent(): void {
+    this.#droppedEvents++;
+    this.#host.droppedEvent();
   }
 
   /** An event too large to be held is a picture. */
@@ -189,9 +203,10 @@ export class StreamedReply implements ReplyBody {
   #takeRest(): StreamClose {
     const rest = this.#gate.takeRest();
     if (rest.length === 0) return 'ended';
-    const kind = kindOfRest(rest);
+    const last = readEvent(rest.toString('utf8'));
+    const kind = kindOfRest(rest, last);
     const close = kind === 'piece' ? 'cut' : 'ended';
-    const event = kind === 'event' ? readEvent(rest.toString('utf8')) : null;
+    const event = kind === 'event' ? last : null;
     const passing = event ? this.#look(rest, event) : rest;
     if (!passing) return close;
     if (this.#host.hasBegun) {

@@ -7,9 +7,9 @@ import type { GatewayError } from '../../contract/errors.ts';
 import type { TransportError } from '../../transport/transport-error.ts';
 import { type FirstError, refuseWith, sayingOf, tellsOfWork } from '../../wire/openai/first-event.ts';
 import type { StreamProtocol } from '../../wire/openai/stream-protocol.ts';
-import { readEvent, type StreamEvent } from '../../wire/sse-event.ts';
+import { readEvent, type StreamEvent, saysNothing } from '../../wire/sse-event.ts';
 import { SseGate } from '../../wire/sse-gate.ts';
-import { brokenBy, endedEarly } from '../readers/broken-off.ts';
+import { brokenBy, endedEarly, mostDroppedEvents, unreadableEvents } from '../readers/broken-off.ts';
 import type { AttemptHost, ReplyBody } from '../readers/response-reader.ts';
 import { maxEventBytes, type StreamText, takeAll } from './stream-text.ts';
 
@@ -40,6 +40,7 @@ export class SplicedReply implements ReplyBody {
   readonly #gate: SseGate;
   #isDifferent = false;
   #error: FirstError | undefined;
+  #droppedEvents = 0;
 
   constructor(host: AttemptHost, options: SpliceOptions) {
     this.#host = host;
@@ -55,6 +56,7 @@ export class SplicedReply implements ReplyBody {
     if (this.#host.isOver) return;
     if (this.#error) this.#refuse(this.#error);
     else if (this.#isDifferent) this.#differs();
+    else if (this.#droppedEvents >= mostDroppedEvents) this.fail(unreadableEvents());
   }
 
   end(): void {
@@ -98,14 +100,20 @@ export class SplicedReply implements ReplyBody {
   }
 
   #splice(bytes: Buffer, whole: boolean): Buffer | null {
-    if (this.#error || this.#isDifferent) return null;
+    if (this.#error || this.#isDifferent || this.#droppedEvents >= mostDroppedEvents) return null;
     if (!whole) {
       this.#isDifferent = true;
       return null;
     }
+    if (saysNothing(bytes)) return null;
     const event = readEvent(bytes.toString('utf8'));
-    if (!event) this.#host.droppedEvent();
+    if (!event) this.#dropEvent();
     return event && event.data !== '' ? this.#take(event) : null;
+  }
+
+  #dropEvent(): void {
+    this.#droppedEvents++;
+    this.#host.droppedEvent();
   }
 
   #take(event: StreamEvent): Buffer | null {

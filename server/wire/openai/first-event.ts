@@ -42,13 +42,27 @@ export function tellsOfWork({ value }: StreamEvent, protocol: StreamProtocol): b
 
 const unnamedError: UpstreamError = { message: '', type: '', code: '', param: null, retryAfterMs: null };
 
-function isAnswering(chunk: object): boolean {
-  if (!('choices' in chunk) || !Array.isArray(chunk.choices)) return false;
-  return chunk.choices.some((choice) => choice?.finish_reason || saysSomething(choice));
+function isAnswering(chunk: Record<string, unknown>): boolean {
+  return choicesOf(chunk).some((choice) => choice?.finish_reason || saysSomething(choice));
+}
+
+/** One answer of a chat chunk, as far as is known. */
+interface Choice {
+  index?: unknown;
+  text?: unknown;
+  delta?: unknown;
+  finish_reason?: unknown;
+}
+
+/** More than anybody asks for beside one another. */
+export const mostChoices = 256;
+
+export function choicesOf({ choices }: Record<string, unknown>): readonly (Choice | null)[] {
+  return Array.isArray(choices) ? choices.slice(0, mostChoices) : [];
 }
 
 /** Of one choice of a chat stream: more than how it ends. */
-export function saysSomething(choice: { text?: unknown; delta?: unknown } | null): boolean {
+export function saysSomething(choice: Choice | null): boolean {
   return Boolean(choice?.text) || hasMore(choice?.delta);
 }
 

@@ -4,9 +4,8 @@
  */
 import type { ErrorBody } from '../../contract/errors.ts';
 import { isObject } from '../../contract/is-object.ts';
-import { parseObject } from '../json/parse-object.ts';
-import { dataOf, lineEnd, type StreamEvent } from '../sse-event.ts';
-import { saysSomething } from './first-event.ts';
+import { type StreamEvent, saysNothing } from '../sse-event.ts';
+import { choicesOf, saysSomething } from './first-event.ts';
 
 export type StreamProtocol = 'chat' | 'responses' | 'images' | 'transcription' | 'speech';
 
@@ -41,11 +40,9 @@ export function watchStream(protocol: StreamProtocol, choices = 1): StreamWatch 
  * What a stream leaves after its last blank line. Some upstreams end without one, and SDKs take the rest for an event
  * then; a mere piece of one makes them fail on its JSON. `nothing`: comments and the like.
  */
-export function kindOfRest(rest: Buffer): 'event' | 'piece' | 'nothing' {
-  const text = rest.toString('latin1');
-  const data = dataOf(text);
-  if (data.trim() === '[DONE]' || parseObject(data) !== null) return 'event';
-  return text.split(lineEnd).every((line) => line === '' || line.startsWith(':')) ? 'nothing' : 'piece';
+export function kindOfRest(rest: Buffer, event: StreamEvent | null): 'event' | 'piece' | 'nothing' {
+  if (event?.data === '[DONE]' || isObject(event?.value)) return 'event';
+  return saysNothing(rest) ? 'nothing' : 'piece';
 }
 
 /**
@@ -67,10 +64,9 @@ class ChatWatch implements StreamWatch {
     if (data === '[DONE]') this.#ending ??= 'complete';
     if (!isObject(value)) return;
     if (value.error) this.#ending = 'failed';
-    const choices = Array.isArray(value.choices) ? value.choices : [];
-    for (const choice of choices) {
+    for (const choice of choicesOf(value)) {
       if (choice?.finish_reason) this.#finished.add(choice.index);
-      if (saysSomething(choice)) this.#closed.delete(choice.index);
+      if (saysSomething(choice)) this.#closed.delete(choice?.index);
       else if (choice?.finish_reason) this.#closed.add(choice.index);
     }
   }

@@ -3,6 +3,7 @@
  * the client's bytes are as if nobody had asked: the extra chunk (`"choices":[]` with usage) goes, and so does the
  * `"usage":null` that all other chunks then carry. Events that hold no raw `"usage"` are not looked into.
  */
+import { pattern } from '../../bounded-pattern.ts';
 import { JsonNames } from '../../http/json/json-names.ts';
 import { peekJson } from '../json/json-peek.ts';
 
@@ -11,7 +12,7 @@ const usualEnd = Buffer.from(',"usage":null}\n\n');
 const keptOfUsualEnd = Buffer.from('}\n\n');
 const lookedFor = new JsonNames(['usage', 'choices']);
 const usageKey = Buffer.from('"usage"');
-const dataField = /^data: ?/m;
+const dataField = pattern(/^data: ?/m);
 const comma = 0x2c;
 const openingBracket = 0x5b;
 

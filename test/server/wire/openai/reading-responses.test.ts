@@ -225,7 +225,7 @@ describe('a request for the rest', () => {
 
   test('has the beginning as its last message, and all else as it was', async () => {
     const body = '{ "messages" : [ {"role":"user","content":"]"} ], "x": 1.50 }';
-    const continued = (await continuedBody(Buffer.from(body), 'a "b"\n', prefill)?.toString()) ?? '';
+    const continued = String(await continuedBody(Buffer.from(body), 'a "b"\n', prefill));
     expect(JSON.parse(continued)).toEqual({
       messages: [
         { role: 'user', content: ']' },
