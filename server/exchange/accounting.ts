@@ -102,7 +102,9 @@ class CallAccounting {
     switch (this.#capability) {
       case 'speech': {
         const input = this.#body.field('input');
-        return typeof input === 'string' ? { inputCharacters: [...input].length } : {};
+        if (typeof input === 'string') return { inputCharacters: countCharacters(input) };
+        // Too long to be read.
+        return this.#body.raw('input') ? { inputCharacters: this.#body.size } : {};
       }
       case 'videos':
         return quantityHint('seconds', this.#body.field('seconds'));
@@ -112,6 +114,13 @@ class CallAccounting {
         return {};
     }
   }
+}
+
+/** As people count them; a list of them would be many times as long. */
+function countCharacters(text: string): number {
+  let count = 0;
+  for (const _ of text) count++;
+  return count;
 }
 
 const estimated: ReadonlySet<Capability> = new Set(['chat', 'completions', 'responses', 'embeddings']);

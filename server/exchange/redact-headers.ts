@@ -7,7 +7,7 @@ import { redactText } from './redact-credential.ts';
 const mark = '[redacted]';
 const maxValueLength = 2_000;
 /** Schemes with what follows them, keys as services make them, signed tokens. */
-const secretValue = /\b(?:Bearer|Basic)\s+[^\s,;]+|\b[sp]k-[\w-]{8,}|\beyJ[\w-]+\.[\w-]+\.[\w-]*/gi;
+const secretValue = /\b(?:Bearer|Basic)\s+[^\s,;]+|\b[sp]k-[\w-]{8,}|(?<![\w-])(?=[\w-]*eyJ)[\w-]+\.[\w-]+\.[\w-]*/gi;
 const userInfo = /(?<=:\/\/)[^/\s@]+(?=@)/g;
 /** An address can be signed, or bear its key, in its query. */
 const query = /(?<=:\/\/[^\s?]*\?)[^\s,>"]+/g;

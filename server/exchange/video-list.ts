@@ -15,6 +15,8 @@ interface VideoListRequest {
   requestId: string;
 }
 
+/** Of what is told of one. */
+const maxVideoBytes = 256 * 1024;
 /** How many videos are asked for at the same time. */
 const concurrency = 8;
 
@@ -68,15 +70,19 @@ async function fetchVideo(transport: Transport, snapshot: Snapshot, job: Job): P
   const credential = provider.credentials.find((one) => one.id === job.credentialId) ?? provider.credentials[0];
   const { endpoint } = provider;
   try {
-    const reply = await readReply(transport, {
-      origin: endpoint.origin,
-      method: 'GET',
-      path: provider.dialect.address(endpoint, `/videos/${encodeURIComponent(job.id)}`, '', null),
-      headers: { accept: 'application/json', ...provider.headers, ...credential?.headers },
-      body: null,
-      timeouts: provider.timeouts,
-      proxy: provider.proxy,
-    });
+    const reply = await readReply(
+      transport,
+      {
+        origin: endpoint.origin,
+        method: 'GET',
+        path: provider.dialect.address(endpoint, `/videos/${encodeURIComponent(job.id)}`, '', null),
+        headers: { accept: 'application/json', ...provider.headers, ...credential?.headers },
+        body: null,
+        timeouts: provider.timeouts,
+        proxy: provider.proxy,
+      },
+      maxVideoBytes,
+    );
     if (reply.status === 404) return null;
     const video: unknown = JSON.parse(reply.body.toString('utf8'));
     if (reply.status === 200 && typeof video === 'object' && video !== null && 'id' in video)

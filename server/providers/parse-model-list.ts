@@ -51,7 +51,7 @@ export function parseModelList(body: Buffer, ownedBy: string): Map<string, Model
 
 /** Gemini lists `models/gemini-…` and takes the name without it too, which is the one that people write. */
 function plainName(id: string): string {
-  return id.replace(/^models\/(?=.)/, '');
+  return id.startsWith('models/') && id.length > 'models/'.length ? id.slice('models/'.length) : id;
 }
 
 function parseJson(body: Buffer): unknown {

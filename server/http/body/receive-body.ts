@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Request, Response } from 'express';
+import { pattern } from '../../bounded-pattern.ts';
 import { GatewayError } from '../../contract/errors.ts';
 import type { Settings } from '../../contract/settings.ts';
 import type { InferenceRoute } from '../../wire/routes.ts';
@@ -8,6 +9,8 @@ import { emptyBody, FormBody, type IncomingBody } from './incoming-body.ts';
 import { receiveMultipart } from './multipart.ts';
 import { readBody } from './read-body.ts';
 import { watchSender } from './slow-senders.ts';
+
+const formType = pattern(/^multipart\/form-data/i);
 
 interface ReceiveOptions {
   route: InferenceRoute;
@@ -27,7 +30,7 @@ export async function receiveBody(
 ): Promise<IncomingBody> {
   const { route } = options;
   if (route.body === 'none') return emptyBody;
-  const isForm = /^multipart\/form-data/i.test(request.headers['content-type'] ?? '');
+  const isForm = formType.test(request.headers['content-type'] ?? '');
   if (isForm && route.body === 'json') throw wrongType(route, 'application/json');
   if (!isForm && route.body === 'multipart') throw wrongType(route, 'multipart/form-data');
   const stopWatch = watchSender(request);
