@@ -95,10 +95,15 @@ const quote = 0x22;
 const backslash = 0x5c;
 const colon = 0x3a;
 
+/** What could be one and is none: a reply that has more of it says nothing in the end. */
+const mostMembers = 32;
+
 /** Where the values of members called `name` begin, the last one first. */
 function* valuesOf(bytes: Buffer, name: string): Generator<number, void, undefined> {
   const key = `"${name}"`;
+  let found = 0;
   for (let at = bytes.lastIndexOf(key); at !== -1; at = at === 0 ? -1 : bytes.lastIndexOf(key, at - 1)) {
+    if (found++ === mostMembers) return;
     const afterKey = skipSpace(bytes, at + key.length);
     if (bytes[afterKey] === colon) yield skipSpace(bytes, afterKey + 1);
   }

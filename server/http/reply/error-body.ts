@@ -8,6 +8,8 @@ import { JsonNames } from '../json/json-names.ts';
 
 /** Up to this JSON is parsed as a whole. */
 const parsedBytes = 64 * 1024;
+/** Up to this it is gone through. What is longer has its status to tell of it. */
+const readBytes = 256 * 1024;
 /** Of a longer text so much is read. */
 const textBytes = 2048;
 const quote = 0x22;
@@ -18,10 +20,10 @@ const tellingNames = new JsonNames(telling);
 const topNames = new JsonNames(['error', 'response', 'object', 'detail', ...telling]);
 const errorName = new JsonNames(['error']);
 
-/** A value for `errorIn`, which is all of the body where that is short; undefined where it is no JSON. */
+/** A value for `errorIn`, which is all of the body where that is short; undefined where it is too long, or no JSON. */
 export function readErrorBody(body: Buffer): unknown {
   if (body.length <= parsedBytes) return parse(body);
-  return readLong(body, topNames);
+  return body.length <= readBytes ? readLong(body, topNames) : undefined;
 }
 
 /** Of the members of those names what `errorIn` looks at. */
@@ -37,6 +39,7 @@ export function readTold(body: Buffer, name: string, field: JsonField): unknown 
   if (body[field.start] === quote) return beginningOf(body, field.start);
   if (body[field.start] !== openingBrace) return undefined;
   const value = body.subarray(field.start, field.end);
+  if (value.length > readBytes) return {};
   if (name === 'error') return readLong(value, tellingNames);
   return name === 'response' ? readLong(value, errorName) : undefined;
 }

@@ -8,6 +8,7 @@ import { fieldValue, peekJson } from '../json/json-peek.ts';
 const maxBytes = 256 * 1024;
 const roleName = new JsonNames(['role']);
 const openingBracket = 0x5b;
+const openingBrace = 0x7b;
 const quote = 0x22;
 
 /**
@@ -30,7 +31,7 @@ function openingOf(messages: Buffer): Buffer | null {
   let first: number | undefined;
   for (const { start, end } of beginningOfList(messages, maxBytes)) {
     first ??= end;
-    if (isOfUser(messages.subarray(start, end))) return messages.subarray(1, end);
+    if (messages[start] === openingBrace && isOfUser(messages.subarray(start, end))) return messages.subarray(1, end);
   }
   if (messages.length > maxBytes) return messages.subarray(1, maxBytes);
   return first === undefined ? null : messages.subarray(1, first);

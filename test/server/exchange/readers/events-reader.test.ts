@@ -2,7 +2,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { StreamedReply } from '../../../../server/exchange/readers/events-reader.ts';
-import type { AttemptHost } from '../../../../server/exchange/readers/response-reader.ts';
 import { ChatText } from '../../../../server/exchange/rescue/chat-text.ts';
 import { ResponseSplice } from '../../../../server/exchange/rescue/response-splice.ts';
 import { ResponseText } from '../../../../server/exchange/rescue/response-text.ts';
@@ -10,69 +9,16 @@ import { SplicedReply } from '../../../../server/exchange/rescue/spliced-events-
 import { type StreamText, takeAll } from '../../../../server/exchange/rescue/stream-text.ts';
 import type { StreamProtocol } from '../../../../server/wire/openai/stream-protocol.ts';
 import { withoutUsage } from '../../../../server/wire/openai/usage-stripper.ts';
-import { findRoute } from '../../../../server/wire/routes.ts';
 import { readEvent } from '../../../../server/wire/sse-event.ts';
-
-/** An attempt that nobody disputes. */
-class Host implements AttemptHost {
-  readonly status = 200;
-  readonly headers = {};
-  readonly method = 'POST';
-  readonly isStreamAsked = true;
-  readonly isTextAsked = false;
-  readonly route = findRoute('POST', '/chat/completions').route;
-  hasBegun = false;
-  isOver = false;
-  written: Buffer[] = [];
-  dropped = 0;
-  progress = 0;
-  /** How it ended. */
-  ended = '';
-  begin() {
-    this.hasBegun = true;
-    return true;
-  }
-  write(bytes: Buffer) {
-    this.written.push(Buffer.from(bytes));
-  }
-  complete(last?: Buffer) {
-    if (last) this.write(last);
-    this.end('complete');
-  }
-  end(how: string) {
-    this.isOver = true;
-    this.ended = how;
-  }
-  completeWithError = () => this.end('error');
-  refuse = () => this.end('refused');
-  damaged = () => this.end('damaged');
-  failTransport = () => this.end('failed');
-  breakOff = () => this.end('broken');
-  giveOver = () => this.end('given over');
-  diverged = () => this.end('diverged');
-  contentCame() {}
-  progressed() {
-    this.progress++;
-  }
-  awaitContent() {}
-  passAsStream() {
-    return false;
-  }
-  readAsStream() {}
-  callJson() {}
-  insideEvent() {}
-  droppedEvent() {
-    this.dropped++;
-  }
-}
+import { UndisputedHost } from '../../../support/undisputed-host.ts';
 
 interface Ran {
-  host: Host;
+  host: UndisputedHost;
   text: StreamText;
 }
 
 function run(pieces: readonly Buffer[], protocol: StreamProtocol, stripUsage = false): Ran {
-  const host = new Host();
+  const host = new UndisputedHost();
   const text = protocol === 'chat' ? new ChatText() : new ResponseText();
   const reply = new StreamedReply(host, { protocol, choices: 1, stripUsage, text });
   for (const piece of pieces) reply.take(piece);
@@ -204,7 +150,7 @@ test.each<[string, StreamProtocol, number]>([
   [': ping', 'responses', 0],
   ['data: {"type":"keepalive"}', 'chat', 0],
 ])('after content %s in %s is progress: %i', (event, protocol, wanted) => {
-  const host = new Host();
+  const host = new UndisputedHost();
   const reply = new StreamedReply(host, { protocol, choices: 1, stripUsage: false, text: null });
   reply.take(Buffer.from(`${event}\n\n`));
   expect(host.progress).toBe(0);
@@ -221,7 +167,7 @@ test('so it is in the rest of a response that another target goes on with', () =
   takeAll(text, Buffer.from('data: {"type":"response.created","sequence_number":0,"response":{"id":"resp_1"}}\n\n'));
   const soFar = text.read();
   if (soFar?.kind !== 'response') throw new Error('Nothing can be gone on with.');
-  const host = new Host();
+  const host = new UndisputedHost();
   const reply = new SplicedReply(host, { text, splice: new ResponseSplice(soFar), foundAs() {} });
   const event = Buffer.from('data: {"type":"response.in_progress","sequence_number":1,"response":{"id":"r"}}\n\n');
   reply.take(event);

@@ -35,6 +35,44 @@ describe('what Sluice reads of a JSON body', () => {
   });
 });
 
+describe('a field that Sluice reads', () => {
+  test.each([
+    ['model', '{"model":"a","MODEL":"b"}'],
+    ['model', '{"MODEL":"b"}'],
+    ['model', '{"model":"a","model":"a"}'],
+    ['model', '{"mod\\u0065l":"a"}'],
+    ['model', '{"model":"a","mode\\l":"b"}'],
+    ['stream', '{"model":"a","stream":false,"\u017ftream":true}'],
+    ['n', '{"model":"a","n":1,"N":20}'],
+    ['max_tokens', '{"model":"a","max_tokens":1,"max_to\u212aens":4000}'],
+    ['max_completion_tokens', '{"max_completion_tokens":1,"max_completion_tokens":4000}'],
+    ['max_output_tokens', '{"max_output_tokens":1,"Max_Output_Tokens":4000}'],
+    ['background', '{"background":false,"Background":true}'],
+    ['previous_response_id', '{"previous_response_id":"a","previous_response_id":"b"}'],
+  ])('is refused where servers may read %s in two ways: %s', (param, text) => {
+    expect(() => body(text)).toThrow(expect.objectContaining({ code: 'invalid_value', param }));
+  });
+
+  test('passes with whatever else is written twice', async () => {
+    const text =
+      '{"model":"a","temperature":1,"temperature":2,"User":"x","user":"y","t\\u006fols":[],"tools":[{"model":1}]}';
+    expect(await sent(text, 'a')).toBe(text);
+    expect(await sent(text, 'b')).toBe(text.replace('"a"', '"b"'));
+  });
+
+  test('is read up to a length at which that takes no time', () => {
+    const long = body(`{"prompt":[${'"x",'.repeat(50_000)}"x"],"suffix":"${'x'.repeat(2_000_000)}","n":2}`);
+    expect(long.field('prompt')).toBeUndefined();
+    expect(long.raw('prompt')?.items).toBe(50_001);
+    expect(long.field('suffix')).toBeUndefined();
+    expect(long.field('n')).toBe(2);
+    for (const name of ['model', 'previous_response_id']) {
+      const text = `{"${name}":"${'x'.repeat(5_000)}"}`;
+      expect(() => body(text)).toThrow(expect.objectContaining({ code: 'invalid_value', param: name }));
+    }
+  });
+});
+
 describe('what is sent', () => {
   test.each([
     ['{"model":"a"}', null, '{"model":"a"}'],
