@@ -150,7 +150,8 @@ describe('the engine', () => {
 
   test('tries every file that reads what strangers send on its worst input', () => {
     const paths = /^server\/(?:http|transport|routing|usage|limits|jobs|providers)\//;
-    const reads = /\bJSON\.parse\(|[(,]\s*\w+\??: (?:readonly )?(?:Buffer|Uint8Array)\b/;
+    const reads =
+      /\bJSON\.parse\(|[(,]\s*\w+\??: (?:readonly )?(?:Buffer|Uint8Array)\b|[(,]\s*(?:text|json|data|body|header|whole): string\b/;
     const readers = engine.filter(({ path, text }) => paths.test(path) && reads.test(withoutComments(text)));
     const known = [...Object.values(worstCases).flatMap(({ files }) => files), ...lookAtNone];
     expect(readers.map(({ path }) => path.slice('server/'.length)).filter((path) => !known.includes(path))).toEqual([]);

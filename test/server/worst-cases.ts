@@ -168,7 +168,7 @@ export const worstCases: Record<string, WorstCase> = {
         inHttp(`request/${name}`),
       ),
       ...['json-splice', 'json-elements'].map((name) => inHttp(`json/${name}`)),
-      'http/join-bytes.ts',
+      'http/json/join-bytes.ts',
     ],
     inputs: {
       messages: ['{"stream":true,"model":"x","messages":[', '{},', '{}]}'],
@@ -199,7 +199,12 @@ export const worstCases: Record<string, WorstCase> = {
   },
   'a whole reply': {
     atOnceBytes: 256 * kilobyte,
-    files: ['http/reply/judge-whole.ts', 'http/json/parse-object.ts', 'http/reply/event-beginning.ts'],
+    files: [
+      'http/reply/judge-whole.ts',
+      'http/json/parse-object.ts',
+      'http/reply/event-beginning.ts',
+      'http/stream/stream-of-whole.ts',
+    ],
     inputs: replies,
     run: (bytes) => {
       for (const route of [chat, embeddings]) {
@@ -238,7 +243,7 @@ export const worstCases: Record<string, WorstCase> = {
   },
   'the code of an error in a stream': {
     atOnceBytes: 16 * kilobyte,
-    files: ['http/reply-relay.ts', 'http/json/find-member.ts'],
+    files: ['http/reply-relay.ts', 'http/reply/error-code.ts', 'http/json/find-member.ts'],
     inputs: {
       errors: ['', '"error"', ''],
       codes: ['"error"', '"code"', ''],
@@ -276,7 +281,7 @@ export const worstCases: Record<string, WorstCase> = {
   },
   'a stream that goes on with another': {
     atOnceBytes: 64 * kilobyte,
-    files: ['http/rescue/spliced-reply.ts'],
+    files: ['http/rescue/spliced-reply.ts', 'http/rescue/chat-splice.ts', 'http/rescue/text-match.ts'],
     inputs: { ...events, 'the same in single letters': ['', chunk('{"content":"a"}'), ''] },
     run: (bytes) => {
       const soFar = { ...chatSoFar, text: 'a'.repeat(bytes.length) };
@@ -285,7 +290,7 @@ export const worstCases: Record<string, WorstCase> = {
   },
   'a response that goes on with another': {
     atOnceBytes: 64 * kilobyte,
-    files: [],
+    files: ['http/rescue/response-splice.ts'],
     inputs: {
       'the same in single letters': [
         'data: {"type":"response.output_item.added","output_index":0,"item":{"type":"message"}}\n\n',
@@ -337,7 +342,7 @@ export const worstCases: Record<string, WorstCase> = {
   },
   "a prompt's tokens": {
     atOnceBytes: 64 * 1024 * kilobyte,
-    files: ['usage/estimate-prompt.ts'],
+    files: ['usage/estimate-prompt.ts', 'usage/estimate-tokens.ts'],
     inputs: {
       ...documents,
       messages: ['{"messages":[', '{},', '{}]}'],
@@ -348,7 +353,7 @@ export const worstCases: Record<string, WorstCase> = {
   },
   'the parameters of a header': {
     atOnceBytes: 16 * kilobyte,
-    files: [],
+    files: ['http/request/header-parameters.ts'],
     inputs: {
       blanks: ['a;', ' ', 'x'],
       escapes: ['a; b="', '\\"', ''],
@@ -416,7 +421,10 @@ function inHttp(name: string): string {
 
 /** These keep, copy or pass on bytes and look at none; or leave it to a library that does it natively or in pieces. */
 export const lookAtNone = [
+  'http/accounting.ts',
+  'http/attempt-notes.ts',
   'http/capture.ts',
+  'http/control-event-streams.ts',
   'http/reply/reply-body.ts',
   'http/reply/reply-clock.ts',
   'http/reply/reply-inspector.ts',
@@ -432,4 +440,6 @@ export const lookAtNone = [
   'transport/tunnel.ts',
   'providers/model-cache.ts',
   'providers/probe.ts',
+  'routing/any-key.ts',
+  'routing/key-secret.ts',
 ];

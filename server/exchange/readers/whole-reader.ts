@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { brotliDecompress, gunzip, inflate } from 'node:zlib';
 import { pattern } from '../../bounded-pattern.ts';
 import type { Capability } from '../../contract/capability.ts';
-import { joinBytes } from '../../http/join-bytes.ts';
+import { joinBytes } from '../../http/json/join-bytes.ts';
 import { classifyAnswer, type Failure, fleetingFailure } from '../../routing/classify-failure.ts';
 import type { TransportError } from '../../transport/transport-error.ts';
 import {

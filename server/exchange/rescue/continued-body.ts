@@ -1,4 +1,4 @@
-import { joinBytes } from '../../http/join-bytes.ts';
+import { joinBytes } from '../../http/json/join-bytes.ts';
 import { JsonNames } from '../../http/json/json-names.ts';
 import type { Prefill } from '../../providers/prefill.ts';
 import { peekLongJson } from '../../wire/json/json-peek.ts';

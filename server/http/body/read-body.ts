@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { GatewayError } from '../../contract/errors.ts';
-import { joinBytes } from '../join-bytes.ts';
+import { joinBytes } from '../json/join-bytes.ts';
 import { releaseChunk } from './release-chunk.ts';
 
 /**

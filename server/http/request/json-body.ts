@@ -4,7 +4,7 @@ import type { Sendable } from '../../exchange/sendable.ts';
 import { fieldValue, type JsonField, type JsonPeek, peekJson, peekLongJson } from '../../wire/json/json-peek.ts';
 import { fieldEdit, type JsonEdit, piecesOf, usageEdits } from '../../wire/json/json-splice.ts';
 import { type FieldName, type IncomingBody, looked, type RawField, type RequestFields } from '../body/incoming-body.ts';
-import { joinBytes } from '../join-bytes.ts';
+import { joinBytes } from '../json/join-bytes.ts';
 import { JsonNames } from '../json/json-names.ts';
 
 const names = new JsonNames([...looked, ...volatileFields.filter((name) => !looked.some((other) => other === name))]);

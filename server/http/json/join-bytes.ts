@@ -1,4 +1,4 @@
-import { nextTurn } from '../loop-turns.ts';
+import { nextTurn } from '../../loop-turns.ts';
 
 /** Up to this a copy takes no longer than a few milliseconds. */
 const atOnceBytes = 4 * 1024 * 1024;
