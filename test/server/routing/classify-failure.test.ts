@@ -152,3 +152,13 @@ test.each<[number, object]>([
   const read = errorIn({ error });
   expect(read && statusOfError(read)).toBe(status);
 });
+
+test('what a long message says at its beginning tells what kind of failure it is', () => {
+  const said = "This model's maximum context length is 8192 tokens.";
+  const body = (message: string) => JSON.stringify({ error: { message, type: 'invalid_request_error' } });
+  expect(classOf(400, body(`${said} You sent: ${'exceed'.repeat(30_000)}`))).toMatchObject({
+    class: 'too-large',
+    contextTokens: 8192,
+  });
+  expect(classOf(400, body(`${'exceed'.repeat(30_000)} ${said}`)).class).toBe('rejected');
+});
