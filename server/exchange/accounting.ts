@@ -5,6 +5,7 @@
 import type { Capability } from '../contract/capability.ts';
 import type { AttemptRecord, Usage } from '../contract/ledger.ts';
 import type { IncomingBody } from '../http/body/incoming-body.ts';
+import { maxTextBytes } from '../http/request/json-body.ts';
 import { type Accounting, addUp } from '../usage/add-up.ts';
 import { estimatePrompt } from '../usage/estimate-prompt.ts';
 import { estimateReply } from '../usage/estimate-reply.ts';
@@ -103,8 +104,8 @@ class CallAccounting {
       case 'speech': {
         const input = this.#body.field('input');
         if (typeof input === 'string') return { inputCharacters: countCharacters(input) };
-        // Too long to be read.
-        return this.#body.raw('input') ? { inputCharacters: this.#body.size } : {};
+        const { length = 0 } = this.#body.raw('input')?.bytes ?? {};
+        return length > maxTextBytes ? { inputCharacters: length } : {};
       }
       case 'videos':
         return quantityHint('seconds', this.#body.field('seconds'));

@@ -11,7 +11,7 @@ const names = new JsonNames([...looked, ...volatileFields.filter((name) => !look
 
 /** Of a list or object, and of a text: what is longer takes too long to be parsed at once. */
 const maxParsedBytes = 64 * 1024;
-const maxTextBytes = 1024 * 1024;
+export const maxTextBytes = 1024 * 1024;
 /** Of a model or a response: longer than any, and short enough to be compared with all of them. */
 const maxNameBytes = 4096;
 
