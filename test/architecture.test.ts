@@ -2,6 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, sep } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { lookAtNone, worstCases } from './server/worst-cases.ts';
 
 const root = join(import.meta.dirname, '..');
 
@@ -27,7 +28,16 @@ const engine = sources.filter((source) => source.path.startsWith('server/'));
  * What each folder of the engine, and each file directly under `server/`, may import besides itself. Routing needs the
  * names of secrets, not their values.
  */
-const ground = ['contract', 'files', 'awake-clock.ts', 'loop-watch.ts', 'serial-queue.ts', 'reachable-origin.ts'];
+const ground = [
+  'contract',
+  'files',
+  'awake-clock.ts',
+  'bounded-pattern.ts',
+  'loop-turns.ts',
+  'loop-watch.ts',
+  'serial-queue.ts',
+  'reachable-origin.ts',
+];
 const data = [
   'config',
   'secrets',
@@ -55,6 +65,8 @@ const belowEngine = [...belowGateway, 'gateway.ts', 'data-folder', 'environment.
 const mayImport: Record<string, string[]> = {
   contract: [],
   'awake-clock.ts': [],
+  'bounded-pattern.ts': [],
+  'loop-turns.ts': [],
   'loop-watch.ts': ['contract'],
   'serial-queue.ts': [],
   'reachable-origin.ts': [],
@@ -131,6 +143,16 @@ describe('the engine', () => {
         .map((each) => `${path} imports ${each.name}`),
     );
     expect(wrong).toEqual([]);
+  });
+
+  test('tries every file that reads what strangers send on its worst input', () => {
+    const paths = /^server\/(?:http|transport|routing|usage|limits|jobs|providers)\//;
+    const reads =
+      /\bJSON\.parse\(|[(,]\s*\w+\??: (?:readonly )?(?:Buffer|Uint8Array)\b|[(,]\s*(?:text|json|data|body|header|whole): string\b/;
+    const readers = engine.filter(({ path, text }) => paths.test(path) && reads.test(withoutComments(text)));
+    const known = [...Object.values(worstCases).flatMap(({ files }) => files), ...lookAtNone];
+    expect(readers.map(({ path }) => path.slice('server/'.length)).filter((path) => !known.includes(path))).toEqual([]);
+    expect(known.filter((path) => !readers.some((reader) => reader.path === `server/${path}`))).toEqual([]);
   });
 
   test('is imported by the shell through its door and its contract only', () => {

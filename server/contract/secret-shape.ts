@@ -6,7 +6,7 @@ const secretShapes: readonly RegExp[] = [
   /\b(gsk|hf|r8|ghp|gho|github_pat|glpat|nvapi|xai|pplx|csk|tvly)[-_][A-Za-z0-9_-]{16,}/,
   /\bAIza[A-Za-z0-9_-]{30,}/,
   /\b(AKIA|ASIA)[A-Z0-9]{16}\b/,
-  /\beyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}/,
+  /(?<![\w-])(?=[\w-]*eyJ[\w-]{10})[\w-]+\.[\w-]{10,}/,
   /-----BEGIN [A-Z ]*PRIVATE KEY-----/,
 ];
 /** Of a header's value only: in an address such a run is an account's name, and "basic" is a word. */

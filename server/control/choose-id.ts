@@ -37,5 +37,5 @@ function toId(name: string): string {
     .replace(/[^a-z0-9]+/g, '-')
     .replace(/^-+/, '')
     .slice(0, maxLength)
-    .replace(/-+$/, '');
+    .replace(/(?<!-)-+$/, '');
 }

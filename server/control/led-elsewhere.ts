@@ -24,5 +24,5 @@ export function credentialPaths(providers: readonly ProviderConfig[]): string[] 
 }
 
 function addressOf(baseUrl: string): string {
-  return new URL(baseUrl).href.replace(/\/+$/, '');
+  return new URL(baseUrl).href.replace(/(?<!\/)\/+$/, '');
 }

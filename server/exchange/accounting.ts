@@ -4,6 +4,7 @@
  */
 import type { Capability } from '../contract/capability.ts';
 import type { AttemptRecord, Usage } from '../contract/ledger.ts';
+import { maxTextBytes } from '../http/body/json-body.ts';
 import { isUnpricedAttempt } from '../ledger/usage-cells.ts';
 import { type Accounting, addUp } from '../usage/add-up.ts';
 import { estimatePrompt } from '../usage/estimate-prompt.ts';
@@ -163,7 +164,9 @@ class CallAccounting {
     switch (this.#capability) {
       case 'speech': {
         const input = this.#body.field('input');
-        return typeof input === 'string' ? { inputCharacters: [...input].length } : {};
+        if (typeof input === 'string') return { inputCharacters: countCharacters(input) };
+        const { length = 0 } = this.#body.raw('input')?.bytes ?? {};
+        return length > maxTextBytes ? { inputCharacters: length } : {};
       }
       case 'videos':
         return quantityHint('seconds', this.#body.field('seconds'), mostFilmSeconds);
@@ -173,6 +176,13 @@ class CallAccounting {
         return {};
     }
   }
+}
+
+/** As people count them; a list of them would be many times as long. */
+function countCharacters(text: string): number {
+  let count = 0;
+  for (const _ of text) count++;
+  return count;
 }
 
 const estimated: ReadonlySet<Capability> = new Set(['chat', 'completions', 'responses', 'embeddings']);

@@ -12,7 +12,7 @@ import {
 import { damageOf, errorOfTransport } from '../routing/last-word.ts';
 import type { Target } from '../routing/snapshot.ts';
 import type { TransportError } from '../transport/transport-error.ts';
-import { readUpstreamError } from '../wire/upstream-error.ts';
+import { namedCode } from './error-code.ts';
 import type { FailureReason } from './readers/response-reader.ts';
 
 export interface AttemptFailure {
@@ -28,8 +28,8 @@ interface FailedCall {
   hasBegun: boolean;
   /** The target can be asked to go on from what the client has. */
   mayContinue: boolean;
-  /** The error's own name in what the upstream sent, without any secret. */
-  codeIn(bytes: Buffer): string | null;
+  /** For what an upstream says, which may repeat what it was sent. */
+  redacted(text: string): string;
 }
 
 export function failureOf(reason: FailureReason, call: FailedCall): AttemptFailure {
@@ -48,11 +48,13 @@ export function failureOf(reason: FailureReason, call: FailedCall): AttemptFailu
 
 function refusal(
   { failure, answer, event }: Extract<FailureReason, { kind: 'answer' }>,
-  { target, hasBegun, codeIn }: FailedCall,
+  { target, hasBegun, redacted }: FailedCall,
 ): AttemptFailure {
-  const said = readUpstreamError(answer.body.toString('utf8'))?.message;
+  const said = answer.error?.message;
   const message = said ? `status ${answer.status}: ${said}` : `status ${answer.status}`;
-  const held = { ...answer, provider: target.provider.id, errorCode: codeIn(answer.body), ...(event && { event }) };
+  const code = namedCode(answer.error);
+  const errorCode = code === null ? null : redacted(code);
+  const held = { ...answer, provider: target.provider.id, errorCode, ...(event && { event }) };
   return {
     failure: hasBegun ? afterContent(failure) : failure,
     message,

@@ -16,6 +16,7 @@ import { AttemptTimers } from './attempt-timers.ts';
 import { chooseReader, type StreamNeeds } from './choose-reader.ts';
 import { isEventStream } from './client-headers.ts';
 import type { ClientResponse } from './client-response.ts';
+import { errorCodeIn } from './error-code.ts';
 import type { AttemptTrace } from './exchange-trace.ts';
 import type { HeldBytes } from './held-bytes.ts';
 import type { Asked, FailureReason, ResponseReader, Step, Steps } from './readers/response-reader.ts';
@@ -293,7 +294,7 @@ export class Attempt implements ResponseHandler {
     const { client, trace } = this.#options;
     if (bytes) for (const observer of this.#observers) observer.take(bytes);
     if (hasFailed) this.#notes.failed('stream-broken');
-    client.end(hasFailed ? 'error' : 'ok', hasFailed ? this.#errorCodeIn(trace.tail.bytes) : null, bytes);
+    client.end(hasFailed ? 'error' : 'ok', hasFailed ? this.#lastErrorCode(trace.tail.bytes) : null, bytes);
     this.#over({ kind: 'answered', failure: hasFailed ? 'stream-broken' : null });
   }
 
@@ -311,7 +312,7 @@ export class Attempt implements ResponseHandler {
         target,
         hasBegun: this.hasBegun,
         mayContinue: takesBeginning && needs.rest?.isContinuation === false,
-        codeIn: (bytes) => this.#errorCodeIn(bytes),
+        redacted: (text) => this.#notes.redacted(text),
       }),
     );
     // Two models seldom say the same: that is no fault of this one.
@@ -356,9 +357,9 @@ export class Attempt implements ResponseHandler {
   }
 
   /** Null where the upstream names none. */
-  #errorCodeIn(bytes: Buffer): string | null {
-    const code = upstreamCode.exec(bytes.toString('utf8'))?.[1];
-    return code === undefined ? null : this.#notes.redacted(code);
+  #lastErrorCode(end: Buffer): string | null {
+    const code = errorCodeIn(end.toString('utf8'));
+    return code === null ? null : this.#notes.redacted(code);
   }
 
   #leave(failure: FailureClass | null, why?: string): void {
@@ -380,4 +381,3 @@ export class Attempt implements ResponseHandler {
 
 /** Longer than any answer but a film. */
 const maxResponseBytes = 256 * 1024 * 1024;
-const upstreamCode = /"error"[\s\S]*?"code"\s*:\s*"([^"\\]{1,100})"/;

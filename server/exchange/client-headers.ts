@@ -1,3 +1,4 @@
+import { pattern } from '../bounded-pattern.ts';
 import type { ResponseHeaders } from '../transport/transport.ts';
 
 /** What of an upstream's headers the client gets; all else (cookies, hop-by-hop, server details) stays here. */
@@ -20,15 +21,17 @@ const passed = new Set([
 ]);
 
 /** Providers tell their rate limits under many names. */
-const passedPrefix = /^(?:(?:x-|anthropic-)?ratelimit(?:bysize)?(?:-|$)|x-rate-limit-|openai-)/;
+const passedPrefix = pattern(/^(?:(?:x-|anthropic-)?ratelimit(?:bysize)?(?:-|$)|x-rate-limit-|openai-)/);
+
+const eventStreamType = pattern(/^text\/event-stream\b/i);
 
 export function isEventStream(headers: ResponseHeaders): boolean {
   const type = headers['content-type'];
-  return typeof type === 'string' && /^text\/event-stream\b/i.test(type);
+  return typeof type === 'string' && eventStreamType.test(type);
 }
 
 /** What an upstream tells of its own limits would contradict those that Sluice holds the client to. */
-const rateLimitPrefix = /^(?:x-)?ratelimit(?:-|$)/;
+const rateLimitPrefix = pattern(/^(?:x-)?ratelimit(?:-|$)/);
 
 /**
  * The upstream's `x-request-id` goes to the client, who may need it for the provider's support; ours stands in for it where

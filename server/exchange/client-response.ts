@@ -2,8 +2,10 @@
  * The answer on its way to the client, for the whole request: it outlives the attempts that bring it. Owns the response's
  * head, back-pressure, comments that keep the connection alive, and how it ends; knows nothing of upstreams' events.
  */
+
 import type { ServerResponse } from 'node:http';
 import { awakeMs } from '../awake-clock.ts';
+import { pattern } from '../bounded-pattern.ts';
 import type { GatewayError } from '../contract/errors.ts';
 import type { RequestOutcome } from '../contract/ledger.ts';
 import type { HeldAnswer } from '../routing/attempt-result.ts';
@@ -201,6 +203,6 @@ export class ClientResponse {
   }
 }
 
-const exhausted = /"(?:insufficient_quota|credit_balance_exhausted)"/;
+const exhausted = pattern(/"(?:insufficient_quota|credit_balance_exhausted)"/);
 const keepAliveComment = Buffer.from(': keep-alive\n\n');
 const eventStreamHeaders = { 'content-type': 'text/event-stream; charset=utf-8' };

@@ -3,7 +3,7 @@
  * `&#65;` as in HTML, one within the other up to three deep), and in base64 wherever they begin in it. Its cost grows with
  * the length of the text.
  */
-import type { ByteRange } from '../wire/json/json-peek.ts';
+import type { ByteRange } from '../wire/json/json-scan.ts';
 import { escapeLength, noEscape, readEscape, writeCharacter } from './read-escape.ts';
 
 /** Shorter ones (`none`, `ollama`) are no secrets, and stand in many a text by chance. */

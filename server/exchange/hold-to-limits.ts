@@ -1,23 +1,19 @@
 import type { ServerResponse } from 'node:http';
-import type { Capability } from '../contract/capability.ts';
 import type { Reserved, Usage } from '../contract/ledger.ts';
 import type { Limited } from '../contract/limits.ts';
 import type { Amounts } from '../ledger/usage-history.ts';
 import { free } from '../limits/account.ts';
 import type { Limiter } from '../limits/limiter.ts';
-import type { RunawayGuard } from '../limits/runaway-guard.ts';
 import type { CompiledGroup, CompiledKey, Target } from '../routing/snapshot.ts';
 import type { PriceTable } from '../usage/price-table.ts';
 import type { Route } from '../wire/route.ts';
 import { isPaid, likelyUsage } from './likely-usage.ts';
 import type { CallPlan } from './plan.ts';
-import { promptFingerprint } from './prompt-fingerprint.ts';
 import type { RequestBody } from './request-body.ts';
 import { worstUsage } from './worst-usage.ts';
 
 interface LimitPorts {
   limiter: Limiter;
-  runawayGuard: RunawayGuard;
   prices: PriceTable;
 }
 
@@ -36,7 +32,6 @@ export interface LimitedCall {
  * reserves nothing.
  */
 export function holdToLimits(ports: LimitPorts, response: ServerResponse, call: LimitedCall): Reserved | null {
-  checkRunaway(ports.runawayGuard, response, call);
   const parties = partiesOf(call);
   if (parties.length === 0) return null;
   if (!isPaid(call.route)) {
@@ -65,17 +60,6 @@ function partiesOf({ key, group }: Pick<LimitedCall, 'key' | 'group'>): Limited[
 
 function hasHardBudget({ limits }: Limited, unit?: 'usd'): boolean {
   return limits.budgets.some((budget) => budget.hard && (unit === undefined || budget.unit === unit));
-}
-
-/** What answers a prompt with something made for it, which costs. */
-const guarded: ReadonlySet<Capability> = new Set(['chat', 'completions', 'responses', 'images', 'speech', 'videos']);
-
-function checkRunaway(guard: RunawayGuard, response: ServerResponse, { route, key, body, plan }: LimitedCall): void {
-  if (route.method !== 'POST' || !guarded.has(route.wire.operation)) return;
-  const { captured: bytes } = body;
-  if (!bytes) return;
-  const answered = guard.check({ key, model: plan.model, fingerprint: () => promptFingerprint(bytes) });
-  if (answered) response.once('close', answered);
 }
 
 /** By the price of the target that is asked first. */

@@ -1,5 +1,8 @@
+import { pattern } from '../bounded-pattern.ts';
 import type { Job, JobStore } from '../jobs/job-store.ts';
 import { isPathSegment } from '../providers/path-segment.ts';
+import { findMember } from '../wire/json/find-member.ts';
+import { JsonNames } from '../wire/json/json-names.ts';
 import { fieldValue, peekJson } from '../wire/json/json-peek.ts';
 import type { RouteMatch } from '../wire/registry.ts';
 import type { ResponseObserver } from './response-observer.ts';
@@ -15,11 +18,12 @@ interface JobContext {
 }
 
 /** A reply in JSON up to this size is looked at as a whole; it has many ids, of which the one on top counts. */
-const wholeBytes = 1024 * 1024;
+const wholeBytes = 256 * 1024;
 /** So far a stream, or a reply too large to be looked at, is searched: the id stands near the beginning. */
 const searchedBytes = 64 * 1024;
-const idInEvent = /"response"\s*:\s*\{[\s\S]*?"id"\s*:\s*"([^"\\]{1,200})"/;
-const firstId = /"id"\s*:\s*"([^"\\]{1,200})"/;
+/** What came is looked at with each of its first pieces, then only when it has become twice as long. */
+const eagerLooks = 16;
+const idName = new JsonNames(['id']);
 
 /**
  * For routes that make, or end, a job: remembers who owns it as soon as its id passes by, before the client can ask for
@@ -63,6 +67,8 @@ class NewJobWatch implements ResponseObserver {
   #isStream = false;
   #chunks: Buffer[] = [];
   #bytes = 0;
+  #looks = 0;
+  #lookedBytes = 0;
 
   constructor(found: (id: string) => void) {
     this.#found = found;
@@ -70,35 +76,54 @@ class NewJobWatch implements ResponseObserver {
 
   begin(status: number, contentType: string): void {
     this.#isWatching = isSuccess(status);
-    this.#isStream = /^text\/event-stream\b/i.test(contentType);
+    this.#isStream = eventStreamType.test(contentType);
   }
 
   take(chunk: Buffer): void {
     if (!this.#isWatching) return;
     this.#chunks.push(chunk);
     this.#bytes += chunk.length;
-    const id = this.#isStream ? this.#search(idInEvent) : this.#look(chunk);
+    const isLast = this.#bytes > (this.#isStream ? searchedBytes : wholeBytes);
+    const id = isLast || this.#isDue() ? this.#look(chunk) : undefined;
     if (id !== undefined) this.#found(id);
-    this.#isWatching = id === undefined && this.#bytes <= (this.#isStream ? searchedBytes : wholeBytes);
+    this.#isWatching = id === undefined && !isLast;
     if (!this.#isWatching) this.#chunks = [];
   }
 
-  #look(latest: Buffer): string | undefined {
-    if (this.#bytes > wholeBytes) return this.#search(firstId);
-    const mayBeWhole = latest
-      .toString('latin1', Math.max(0, latest.length - 16))
-      .trimEnd()
-      .endsWith('}');
-    return mayBeWhole ? topLevelId(Buffer.concat(this.#chunks)) : undefined;
+  #isDue(): boolean {
+    return this.#looks < eagerLooks || this.#bytes >= 2 * this.#lookedBytes;
   }
 
-  #search(pattern: RegExp): string | undefined {
-    return pattern.exec(Buffer.concat(this.#chunks).toString('latin1', 0, searchedBytes))?.[1];
+  #look(latest: Buffer): string | undefined {
+    const isBeginning = this.#isStream || this.#bytes > wholeBytes;
+    if (!isBeginning && !endsInBrace(latest)) return undefined;
+    this.#looks++;
+    this.#lookedBytes = this.#bytes;
+    const bytes = Buffer.concat(this.#chunks);
+    if (!isBeginning) return topLevelId(bytes);
+    return firstId(bytes.toString('latin1', 0, searchedBytes), this.#isStream);
   }
 }
 
+function endsInBrace(chunk: Buffer): boolean {
+  return chunk
+    .toString('latin1', Math.max(0, chunk.length - 16))
+    .trimEnd()
+    .endsWith('}');
+}
+
+/** Of an event the id within its response. */
+function firstId(text: string, isEvent: boolean): string | undefined {
+  const from = isEvent ? findMember(text, 'response', beginsObject)?.end : 0;
+  return from === undefined ? undefined : findMember(text, 'id', isShortText, from)?.value;
+}
+
+const eventStreamType = pattern(/^text\/event-stream\b/i);
+const beginsObject = pattern(/^\s*:\s*\{/);
+const isShortText = pattern(/^\s*:\s*"([^"\\]{1,200})"/);
+
 function topLevelId(json: Buffer): string | undefined {
-  const peek = peekJson(json, ['id']);
+  const peek = peekJson(json, idName);
   const field = peek.ok ? peek.fields.get('id') : undefined;
   try {
     const id = field && fieldValue(json, field);

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { pattern } from '../bounded-pattern.ts';
 import type { UpstreamCredential } from '../providers/upstream.ts';
 import type { CompiledGroup, Target } from '../routing/snapshot.ts';
 import type { OutgoingRequest } from '../transport/transport.ts';
@@ -51,9 +52,11 @@ export function outgoingRequest(
   };
 }
 
+const jsonType = pattern(/^application\/(?:[\w.+-]+\+)?json[ \t]*(?:;[^,]*)?$/i);
+
 /** JSON that came under another name (`curl -d` sends a form's) goes on under its own. */
 function describeBody(headers: Record<string, string>, body: RequestBody, length: number): void {
   headers['content-length'] = String(length);
-  const isNamedJson = /^application\/(?:[\w.+-]+\+)?json[ \t]*(?:;[^,]*)?$/i.test(headers['content-type'] ?? '');
+  const isNamedJson = jsonType.test(headers['content-type'] ?? '');
   if (body.contentType === 'application/json' && !isNamedJson) headers['content-type'] = 'application/json';
 }

@@ -6,10 +6,10 @@ export interface Sendable {
   length: number;
   open(): Buffer | Readable;
   /** All of it in memory, to be changed further; not there for uploads. */
-  bytes?(): Buffer;
+  bytes?(): Promise<Buffer>;
 }
 
-/** Fields of a body that Sluice reads. */
+/** Fields of a body that decide about the request. */
 export interface RequestFields {
   model: string | null;
   stream: boolean;

@@ -149,7 +149,7 @@ export class UpstreamAttempts {
     const { match, body } = this.#call;
     const askUsage = target.provider.askUsage && match.route.stream?.withoutUsage !== undefined;
     const previousId = match.id === null ? this.#callPlan.upstreamId : undefined;
-    const sendable = this.#continued(target, await body.sendable(target.model, askUsage, previousId));
+    const sendable = await this.#continued(target, await body.sendable(target.model, askUsage, previousId));
     if (this.#hasLeft || this.#answer) {
       trace.record.failure = 'client-gone';
       return { kind: 'given-up' };
@@ -187,11 +187,11 @@ export class UpstreamAttempts {
   }
 
   /** The body for a target that is asked for the rest alone. */
-  #continued<T extends Sendable>(target: Target, sendable: T): T {
+  async #continued<T extends Sendable>(target: Target, sendable: T): Promise<T> {
     const { prefill } = target.provider;
     if (!this.#continuing.has(target) || !prefill) return sendable;
     const soFar = this.#text?.read();
-    const body = soFar && sendable.bytes ? continuedBody(sendable.bytes(), soFar.text, prefill) : null;
+    const body = soFar && sendable.bytes ? await continuedBody(await sendable.bytes(), soFar.text, prefill) : null;
     return body ? { ...sendable, length: body.length, open: () => body } : sendable;
   }
 

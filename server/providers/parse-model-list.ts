@@ -31,6 +31,9 @@ const listSchema = z.union([
   z.object({ models: z.array(z.unknown()) }).transform(({ models }) => models),
 ]);
 
+/** More than any service has. */
+const mostModels = 5_000;
+
 /**
  * Reads a model list as services send it: `{"data":[{"id":…}]}` (OpenAI), `{"models":[{"name":…}]}` (Ollama, Gemini), or a
  * bare array (Together). Entries without a usable name are left out; null if it is no list at all.
@@ -39,7 +42,7 @@ export function parseModelList(body: Buffer, ownedBy: string): Map<string, Model
   const list = listSchema.safeParse(parseJson(body));
   if (!list.success) return null;
   const models = new Map<string, ModelInfo>();
-  for (const item of list.data) {
+  for (const item of list.data.slice(0, mostModels)) {
     const entry = entrySchema.safeParse(item);
     if (!entry.success || !entry.data.id) continue;
     const { id, created, owned_by, contextTokens } = entry.data;
@@ -51,7 +54,7 @@ export function parseModelList(body: Buffer, ownedBy: string): Map<string, Model
 
 /** Gemini lists `models/gemini-…` and takes the name without it too, which is the one that people write. */
 function plainName(id: string): string {
-  return id.replace(/^models\/(?=.)/, '');
+  return id.startsWith('models/') && id.length > 'models/'.length ? id.slice('models/'.length) : id;
 }
 
 function parseJson(body: Buffer): unknown {

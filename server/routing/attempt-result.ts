@@ -2,6 +2,7 @@
 import type { GatewayError } from '../contract/errors.ts';
 import type { FailureClass } from '../contract/ledger.ts';
 import type { ResponseHeaders } from '../transport/transport.ts';
+import type { UpstreamError } from '../wire/upstream-error.ts';
 import type { Failure } from './classify-failure.ts';
 
 /** An upstream's answer of which the client has seen nothing, whole. */
@@ -9,6 +10,8 @@ export interface UpstreamAnswer {
   status: number;
   headers: ResponseHeaders;
   body: Buffer;
+  /** What the body says; null where that is none that is known. */
+  error: UpstreamError | null;
 }
 
 export interface HeldAnswer extends UpstreamAnswer {

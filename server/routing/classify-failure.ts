@@ -2,10 +2,11 @@
  * What kind of failure an upstream's answer, or its silence, is: the one place that decides it (`docs/architecture.md`,
  * "Failures"). Pure; must not know which targets there are or what is done about it.
  */
+import { type BoundedPattern, pattern } from '../bounded-pattern.ts';
 import type { FailureClass } from '../contract/ledger.ts';
 import type { ResponseHeaders } from '../transport/transport.ts';
 import type { TransportError } from '../transport/transport-error.ts';
-import { readUpstreamError, type UpstreamError } from '../wire/upstream-error.ts';
+import type { UpstreamError } from '../wire/upstream-error.ts';
 
 export interface Failure {
   class: FailureClass;
@@ -22,32 +23,40 @@ export interface Failure {
 interface FailedAnswer {
   status: number;
   headers: ResponseHeaders;
-  /** Its beginning suffices. */
-  body: string;
+  /** Null where it says none that is known. */
+  error: UpstreamError | null;
   /** The request names a job, so that 404 and 409 are about that job. */
   isAboutJob: boolean;
 }
 
-const quotaCode =
-  /^(?:insufficient_quota|credit_balance_exhausted|insufficient_balance|billing_\w+|quota_exceeded|402)$/i;
-const quotaWords =
-  /credit balance|insufficient (?:balance|funds|credits?)|billing|out of credits|used all available credits/i;
-const rateCode = /rate_?limit|too_many_requests|resource_exhausted|throttl|slow_down/i;
-const modelCode =
-  /model_not_found|model_not_supported|deploymentnotfound|unknown_url|unsupported_country_region_territory/i;
-const contextCode = /context_length_exceeded|context_window_exceeded|exceed_context_size/i;
-const contextWords =
-  /(?:maximum|exceed\w*|larger than|beyond|longer than)[^.]{0,60}context|context (?:length|window|size)[^.]{0,60}exceed|prompt is too long|input is too long|too many (?:input )?tokens/i;
-const statedContext = /(?:maximum context length is|context (?:window|length|size) of|n_ctx(?:_train)?\W+) ?(\d{3,9})/i;
+const quotaCode = pattern(
+  /^(?:insufficient_quota|credit_balance_exhausted|insufficient_balance|billing_\w+|quota_exceeded|402)$/i,
+);
+const quotaWords = pattern(
+  /credit balance|insufficient (?:balance|funds|credits?)|billing|out of credits|used all available credits/i,
+);
+const rateCode = pattern(/rate_?limit|too_many_requests|resource_exhausted|throttl|slow_down/i);
+const modelCode = pattern(
+  /model_not_found|model_not_supported|deploymentnotfound|unknown_url|unsupported_country_region_territory/i,
+);
+const contextCode = pattern(/context_length_exceeded|context_window_exceeded|exceed_context_size/i);
+const contextWords = pattern(
+  /(?:maximum|exceed|larger than|beyond|longer than)[^.]{0,60}context|context (?:length|window|size)[^.]{0,60}exceed|prompt is too long|input is too long|too many (?:input )?tokens/i,
+);
+const statedContext = pattern(
+  /(?:maximum context length is|context (?:window|length|size) of|n_ctx(?:_train)?\W+) ?(\d{3,9})/i,
+);
 /** Google and xAI refuse a key with 400. */
-const keyWords =
-  /\b(?:incorrect|invalid|expired) api[ -]?key|\bapi[ -]?key (?:is )?(?:not valid|invalid|expired|not found)/i;
-const policyCode = /content_policy|content_filter|moderation|safety|policy_violation|flagged/i;
-const modelWords = /\bmodel\b|deployment/i;
+const keyWords = pattern(
+  /\b(?:incorrect|invalid|expired) api[ -]?key|\bapi[ -]?key (?:is )?(?:not valid|invalid|expired|not found)/i,
+);
+const policyCode = pattern(/content_policy|content_filter|moderation|safety|policy_violation|flagged/i);
+const policyWords = pattern(/flagged|moderation|content policy/i);
+const modelWords = pattern(/\bmodel\b|deployment/i);
 
 /** Of a status from 400 on. */
 export function classifyAnswer(answer: FailedAnswer): Failure {
-  const error = readUpstreamError(answer.body);
+  const error = answer.error && withoutRest(answer.error);
   const found = classOf(answer, error);
   const retryAfterMs = toldWait(answer.headers) ?? error?.retryAfterMs ?? null;
   const isPassing = (found === 'transient' && answer.status !== 413) || found === 'rate-limit';
@@ -55,6 +64,14 @@ export function classifyAnswer(answer: FailedAnswer): Failure {
   const stated = found === 'too-large' ? statedContext.exec(error?.message ?? '')?.[1] : undefined;
   return { class: found, mayPass, retryAfterMs, ...(stated !== undefined && { contextTokens: Number(stated) }) };
 }
+
+/** What kind of error it is stands at the beginning; services may repeat what they were sent after it. */
+function withoutRest({ message, type, code, ...error }: UpstreamError): UpstreamError {
+  const [said, kind, name] = [message, type, code].map((text) => text.slice(0, maxReadLength));
+  return { ...error, message: said ?? '', type: kind ?? '', code: name ?? '' };
+}
+
+const maxReadLength = 1024;
 
 function classOf({ status, isAboutJob }: FailedAnswer, error: UpstreamError | null): FailureClass {
   const code = error?.code || error?.type || '';
@@ -76,7 +93,7 @@ function classOfRefusal(status: number, isAboutJob: boolean, error: UpstreamErro
   if (modelCode.test(code)) return isAboutJob ? 'rejected' : 'model-unavailable';
   if ((status === 400 || status === 403) && quotaWords.test(message)) return 'quota';
   if (status === 401 || (status === 400 && keyWords.test(message))) return 'credential';
-  if (status === 403) return /flagged|moderation|content policy/i.test(message) ? 'rejected' : 'credential';
+  if (status === 403) return policyWords.test(message) ? 'rejected' : 'credential';
   if (status === 404 && !isAboutJob) return isAboutModel(error) ? 'model-unavailable' : 'rejected';
   if (status === 413 && rateCode.test(code)) return 'model-unavailable';
   // Of a proxy before the service: another's may take more.
@@ -98,17 +115,17 @@ export function statusOfError(error: UpstreamError): number {
   return statusBySaying.find(([words]) => words.test(said))?.[1] ?? 502;
 }
 
-const statusBySaying: readonly (readonly [RegExp, number])[] = [
-  [/insufficient_quota|credit_balance|insufficient_balance/i, 429],
-  [/rate_?limit|too_many_requests|resource_exhausted|slow_down/i, 429],
-  [/overloaded|unavailable/i, 503],
-  [/billing|payment/i, 402],
-  [/authentication|invalid_api_key|unauthenticated/i, 401],
-  [/permission/i, 403],
-  [/not_found/i, 404],
-  [/timeout|deadline/i, 504],
-  [/context_length|content_policy|content_filter|moderation|policy_violation|invalid_/i, 400],
-  [/server_error|internal|api_error/i, 500],
+const statusBySaying: readonly (readonly [BoundedPattern, number])[] = [
+  [pattern(/insufficient_quota|credit_balance|insufficient_balance/i), 429],
+  [pattern(/rate_?limit|too_many_requests|resource_exhausted|slow_down/i), 429],
+  [pattern(/overloaded|unavailable/i), 503],
+  [pattern(/billing|payment/i), 402],
+  [pattern(/authentication|invalid_api_key|unauthenticated/i), 401],
+  [pattern(/permission/i), 403],
+  [pattern(/not_found/i), 404],
+  [pattern(/timeout|deadline/i), 504],
+  [pattern(/context_length|content_policy|content_filter|moderation|policy_violation|invalid_/i), 400],
+  [pattern(/server_error|internal|api_error/i), 500],
 ];
 
 export function classifyTransport(error: TransportError): Failure {

@@ -63,7 +63,11 @@ function compileProvider(provider: ProviderConfig, input: CompileInput): Compile
     id: provider.id,
     name: provider.name ?? provider.id,
     dialect,
-    endpoint: { origin: url.origin, basePath: url.pathname.replace(/\/+$/, ''), apiVersion: provider.apiVersion },
+    endpoint: {
+      origin: url.origin,
+      basePath: url.pathname.replace(/(?<!\/)\/+$/, ''),
+      apiVersion: provider.apiVersion,
+    },
     credentials,
     headers: Object.fromEntries(Object.entries(provider.headers).map(([name, value]) => [name.toLowerCase(), value])),
     timeouts: { ...defaultTimeouts, ...provider.timeouts },

@@ -2,7 +2,6 @@
 import { type ErrorBody, GatewayError } from '../contract/errors.ts';
 import type { FailureClass } from '../contract/ledger.ts';
 import type { TransportError } from '../transport/transport-error.ts';
-import { readUpstreamError } from '../wire/upstream-error.ts';
 import type { FailedAttempt, LastWord } from './attempt-result.ts';
 import type { Target } from './snapshot.ts';
 
@@ -42,8 +41,7 @@ export function errorCodeOf(word: LastWord): string | null {
 /** As it is told inside a stream, in the form of the OpenAI API. */
 export function errorBodyOf(word: LastWord): ErrorBody {
   if (word.kind === 'error') return word.error.toBody().error;
-  const { status, body } = word.answer;
-  const said = readUpstreamError(body.toString('utf8'));
+  const { status, error: said } = word.answer;
   const message = said?.message || `The provider answered with status ${status}.`;
   return { message, type: said?.type || 'server_error', param: said?.param ?? null, code: said?.code || null };
 }

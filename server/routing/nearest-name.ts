@@ -1,9 +1,15 @@
+/** Some milliseconds: both the name and the list may be as long as strangers like. */
+const mostCells = 1_000_000;
+
 /** The name most like `wanted`, if any is near enough to be what was meant. */
 export function nearestName(wanted: string, names: Iterable<string>): string | null {
   let best: string | null = null;
   let bestDistance = Math.max(3, Math.ceil(wanted.length * 0.4)) + 1;
+  let cells = 0;
   for (const name of names) {
     if (Math.abs(name.length - wanted.length) >= bestDistance) continue;
+    cells += name.length * wanted.length;
+    if (cells > mostCells) break;
     const distance = editDistance(wanted.toLowerCase(), name.toLowerCase());
     if (distance >= bestDistance) continue;
     best = name;

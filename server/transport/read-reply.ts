@@ -14,7 +14,7 @@ export interface GatheredReply {
 export function readReply(
   transport: Transport,
   request: OutgoingRequest,
-  maxBytes = 16 * 1024 * 1024,
+  maxBytes = 4 * 1024 * 1024,
 ): Promise<GatheredReply> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];

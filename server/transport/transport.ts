@@ -129,6 +129,9 @@ function dispatch({ pool, pathPrefix, headers }: Way, request: OutgoingRequest, 
   );
 }
 
+/** What a read of 64 kB takes where it holds nothing unusual is far less. */
+const restAfterMs = 2;
+
 const handOn = (exchange: UndiciCall) => exchange.handOn();
 
 /** One request at the upstream: undici's handler on one side, `ResponseHandler` on the other. */
@@ -140,6 +143,10 @@ class UndiciCall implements Dispatcher.DispatchHandler, UpstreamCall {
   #done = false;
   /** Of a chunked reply undici hands on each chunk, and one read may bring hundreds: they go on together. */
   #pieces: Buffer[] = [];
+  /** By its reader. */
+  #isHeld = false;
+  /** Until the next turn of the loop. */
+  #isResting = false;
   readonly #timeouts: PhaseLimits;
   /** Runs out when the upstream has been silent too long: for its headers, then for each piece of its reply. */
   #silenceTimer: AwakeTimer | undefined;
@@ -213,7 +220,20 @@ class UndiciCall implements Dispatcher.DispatchHandler, UpstreamCall {
     if (this.#done || !first) return;
     this.#pieces = [];
     this.#silenceTimer?.refresh();
+    const startedMs = performance.now();
     this.#handler.onData(pieces.length === 1 ? first : Buffer.concat(pieces));
+    if (performance.now() - startedMs > restAfterMs) this.#rest();
+  }
+
+  /** One turn of the loop reads a connection up to thirty times: where each read takes long, others come in between. */
+  #rest(): void {
+    if (this.#done || this.#isResting) return;
+    this.#isResting = true;
+    this.#controller?.pause();
+    setImmediate(() => {
+      this.#isResting = false;
+      if (!this.#done && !this.#isHeld) this.#controller?.resume();
+    });
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
@@ -230,13 +250,15 @@ class UndiciCall implements Dispatcher.DispatchHandler, UpstreamCall {
     if (this.#done) return;
     // While the reader is slow, the upstream is not to blame for the silence.
     this.#silenceTimer?.clear();
+    this.#isHeld = true;
     this.#controller?.pause();
   }
 
   resume(): void {
     if (this.#done) return;
     this.#expectWithin(this.#timeouts.idleMs);
-    this.#controller?.resume();
+    this.#isHeld = false;
+    if (!this.#isResting) this.#controller?.resume();
   }
 
   abort(): void {

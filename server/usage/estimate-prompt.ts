@@ -26,9 +26,14 @@ const unread = new Set([
 const prompts = ['messages', 'prompt', 'input', 'instructions', 'suffix'] as const;
 const schemas = ['tools', 'functions', 'response_format', 'text'] as const;
 
-/** `json`: the request's body, one JSON object in UTF-8. Null if it cannot be read or has nothing of a prompt. */
+/**
+ * `json`: the request's body, one JSON object in UTF-8. Null if it cannot be read or has nothing of a prompt; a long one is
+ * not parsed but estimated by its length, and what stands in a few places of it.
+ */
 export function estimatePrompt(json: Buffer): number | null {
-  const body = parse(withoutPayloads(json));
+  const { text, textBytes, pictures } = withoutPayloads(json);
+  if (textBytes > parsedBytes) return tokensByLength(text, textBytes) + pictures * tokensOfPicture;
+  const body = parse(text.map((piece) => piece.toString('utf8')).join(''));
   if (body === null) return null;
   let tokens = 0;
   for (const name of prompts) tokens += tokensOf(body[name]);
@@ -66,20 +71,53 @@ function tokensOfImage(part: Fields): number {
   return detail === 'low' ? tokensOfSmallPicture : tokensOfPicture;
 }
 
+/** Up to this a prompt is parsed: some ten milliseconds at worst. */
+const parsedBytes = 128 * 1024;
 const payloadMark = Buffer.from(';base64,');
+/** What stands before it names what it is: `data:image/png;base64,`. */
+const pictureMark = 'data:image/';
+const longestName = 40;
+/** More than any prompt has; what is beyond counts as text. */
+const mostPayloads = 10_000;
 const quote = 0x22;
 
 /** Without what stands in data URLs, which may be megabytes and would only be parsed to be left out. */
-function withoutPayloads(json: Buffer): string {
-  const kept: string[] = [];
+function withoutPayloads(json: Buffer): { text: Buffer[]; textBytes: number; pictures: number } {
+  const text: Buffer[] = [];
+  let pictures = 0;
   let from = 0;
-  for (let at = json.indexOf(payloadMark); at !== -1; at = json.indexOf(payloadMark, from)) {
-    kept.push(json.toString('utf8', from, at));
+  let at = json.indexOf(payloadMark);
+  while (at !== -1 && text.length < mostPayloads) {
+    text.push(json.subarray(from, at));
+    if (json.toString('latin1', Math.max(from, at - longestName), at).includes(pictureMark)) pictures++;
     const end = json.indexOf(quote, at);
     from = end === -1 ? json.length : end;
+    at = json.indexOf(payloadMark, from);
   }
-  kept.push(json.toString('utf8', from));
-  return kept.join('');
+  text.push(json.subarray(from));
+  return { text, textBytes: text.reduce((sum, { length }) => sum + length, 0), pictures };
+}
+
+const samples = 8;
+const sampleBytes = 4096;
+
+/** Samples spread over the text stand for the whole. */
+function tokensByLength(text: readonly Buffer[], textBytes: number): number {
+  const stride = textBytes / samples;
+  let passed = 0;
+  let read = 0;
+  let tokens = 0;
+  let wantedAt = 0;
+  for (const piece of text) {
+    for (; wantedAt < passed + piece.length; wantedAt += stride) {
+      const start = Math.floor(wantedAt - passed);
+      const sample = piece.subarray(start, start + sampleBytes);
+      read += sample.length;
+      tokens += estimateTokens(sample.toString('utf8'));
+    }
+    passed += piece.length;
+  }
+  return Math.round((tokens * textBytes) / read);
 }
 
 function parse(json: string): Fields | null {

@@ -2,6 +2,7 @@
  * About how many tokens the text of a reply has, from the end of its bytes. Pure. Of a reply that is longer than its kept
  * end, the end stands for the whole: what surrounds the text in JSON is much the same from beginning to end.
  */
+import { pattern } from '../bounded-pattern.ts';
 import { isObject } from '../contract/is-object.ts';
 import { estimateTokens } from './estimate-tokens.ts';
 
@@ -15,28 +16,42 @@ interface ReplyEnd {
 
 /** Null if it is neither JSON nor an event stream, or if the work has only been begun. An answer without any text has 0. */
 export function estimateReply({ tail, bytes, contentType }: ReplyEnd): number | null {
-  if (/event-stream/i.test(contentType)) return estimateStream(tail, bytes);
-  return /json/i.test(contentType) && !isBinary(tail) ? estimateJson(tail, bytes) : null;
+  if (eventStreamType.test(contentType)) return estimateStream(tail, bytes);
+  return jsonType.test(contentType) && !isBinary(tail) ? estimateJson(tail, bytes) : null;
 }
 
+const eventStreamType = pattern(/event-stream/i);
+const jsonType = pattern(/json/i);
+
 function estimateStream(tail: Buffer, bytes: number): number {
-  const lines = tail.toString('utf8').split(/\r\n|\n|\r/);
+  const lines = tail.toString('utf8').replaceAll('\r\n', '\n').replaceAll('\r', '\n').split('\n');
   // The first line of a tail that was cut is a piece of one.
   const whole = bytes > tail.length ? lines.slice(1) : lines;
   let read = 0;
   let text = '';
+  let unread = 0;
   for (const line of whole) {
     read += Buffer.byteLength(line) + 1;
-    if (line.startsWith('data:')) text += textOfEvent(line.slice('data:'.length));
+    const event = line.startsWith('data:') && unread < mostUnread ? readEvent(line.slice('data:'.length).trim()) : {};
+    if (event) text += textOfEvent(event);
+    else unread++;
   }
   return scaled(estimateTokens(text), bytes, Math.min(read, tail.length));
 }
 
-function textOfEvent(data: string): string {
-  const event = parse(data);
-  if (!isObject(event)) return '';
+/** An exception for each costs more than all else. */
+const mostUnread = 100;
+
+/** Null for what is no JSON. */
+function readEvent(data: string): Fields | null {
+  if (data === '[DONE]') return {};
+  const event = data.startsWith('{') && data.endsWith('}') ? parse(data) : null;
+  return isObject(event) ? event : null;
+}
+
+function textOfEvent(event: Fields): string {
   // Typed events tell every text twice: piece by piece, and whole at its end.
-  if (typeof event.delta === 'string') return /audio/.test(String(event.type)) ? '' : event.delta;
+  if (typeof event.delta === 'string') return String(event.type).includes('audio') ? '' : event.delta;
   return Array.isArray(event.choices) ? event.choices.map(textOfChoice).join('') : '';
 }
 
@@ -85,9 +100,18 @@ function textOfItem(item: unknown): string {
 
 /** Of a piece of JSON: escapes as the characters they stand for, since a line break or a Chinese sign is no six letters. */
 function unescaped(json: string): string {
-  return json
-    .replaceAll(/\\u([0-9a-fA-F]{4})/g, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)))
-    .replaceAll(/\\([nrtbf"\\/])/g, (_, sign: string) => (sign === '"' || sign === '\\' ? sign : ' '));
+  const parts: string[] = [];
+  let from = 0;
+  for (let at = json.indexOf('\\'); at !== -1; at = json.indexOf('\\', from)) {
+    parts.push(json.slice(from, at));
+    const code = json[at + 1] === 'u' ? Number(`0x${json.slice(at + 2, at + 6)}`) : Number.NaN;
+    const sign = json[at + 1] ?? '';
+    if (!Number.isNaN(code)) parts.push(String.fromCharCode(code));
+    else parts.push('nrtbf/'.includes(sign) ? ' ' : sign);
+    from = at + (Number.isNaN(code) ? 2 : 6);
+  }
+  parts.push(json.slice(from));
+  return parts.join('');
 }
 
 /** No model says more in one answer: what is longer holds pictures, sound, or rubbish. */

@@ -9,7 +9,7 @@
  */
 
 /**
- * Sees each event with its blank line and returns what is to be sent in its place: the same buffer, another, or null for
+ * Sees each event with its blank line, but not further empty lines between events, and returns what is to be sent in its place: the same buffer, another, or null for
  * nothing. Of an event too large to be held it sees the beginning (`whole` false, at least 64 KiB), which is sent whatever
  * it returns.
  */
@@ -105,6 +105,8 @@ export class SseGate {
     const edited = new EditedChunk(chunk);
     let from = 0;
     for (;;) {
+      // They say nothing, and there may be very many: they pass without being asked for.
+      if (this.#isBetweenEvents) from = afterEmptyLines(chunk, from, this.#lineEnd ?? LF);
       const known = this.#isBetweenEvents ? this.#known?.find(chunk, from) : null;
       const end = known ? known.end : this.#endOfEvent(chunk, from);
       if (end === -1) break;
@@ -204,6 +206,16 @@ function isAtLineStart(part: Buffer, before: boolean, lineEnd: number): boolean 
 /** Where the line ends that `at` closes, its CR before an LF not counted. */
 function contentEnd(chunk: Buffer, at: number): number {
   return chunk[at] === LF && at > 0 && chunk[at - 1] === CR ? at - 1 : at;
+}
+
+/** Past lines that are empty, from the beginning of one. */
+function afterEmptyLines(chunk: Buffer, from: number, lineEnd: number): number {
+  let at = from;
+  for (;;) {
+    if (chunk[at] === lineEnd) at++;
+    else if (lineEnd === LF && chunk[at] === CR && chunk[at + 1] === LF) at += 2;
+    else return at;
+  }
 }
 
 /** Offset after the first blank line at or after `from`, or -1. */

@@ -1,4 +1,5 @@
 /** What an upstream's error says, whatever shape it has: OpenAI's, Anthropic's, Google's, Mistral's, or that of a stream's event. */
+import { pattern } from '../bounded-pattern.ts';
 import { isObject } from '../contract/is-object.ts';
 
 export interface UpstreamError {
@@ -10,12 +11,7 @@ export interface UpstreamError {
   retryAfterMs: number | null;
 }
 
-/** Null where the text is no JSON or holds no error. */
-export function readUpstreamError(text: string): UpstreamError | null {
-  return errorIn(parse(text));
-}
-
-/** The same of a value that was parsed already. */
+/** Of what a reply or an event says in JSON; null where it holds no error. */
 export function errorIn(value: unknown): UpstreamError | null {
   const top = Array.isArray(value) ? value[0] : value;
   if (!isObject(top)) return null;
@@ -38,11 +34,13 @@ function toError(error: Record<string, unknown>): UpstreamError {
 
 const nothing: UpstreamError = { message: '', type: '', code: '', param: null, retryAfterMs: null };
 
+const delayInSeconds = pattern(/^(\d+(?:\.\d+)?)s$/);
+
 /** Google's RetryInfo: `{"@type":"…/google.rpc.RetryInfo","retryDelay":"34.4s"}`. */
 function retryDelay(details: unknown): number | null {
   if (!Array.isArray(details)) return null;
   for (const detail of details) {
-    const delay = isObject(detail) ? /^(\d+(?:\.\d+)?)s$/.exec(text(detail.retryDelay))?.[1] : undefined;
+    const delay = isObject(detail) ? delayInSeconds.exec(text(detail.retryDelay))?.[1] : undefined;
     if (delay !== undefined) return Number(delay) * 1000;
   }
   return null;
@@ -50,12 +48,4 @@ function retryDelay(details: unknown): number | null {
 
 function text(value: unknown): string {
   return typeof value === 'string' || typeof value === 'number' ? String(value) : '';
-}
-
-function parse(json: string): unknown {
-  try {
-    return JSON.parse(json);
-  } catch {
-    return null;
-  }
 }

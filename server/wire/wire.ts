@@ -19,8 +19,17 @@ export interface Wire {
 
 /** A request's body, as far as its top-level fields are concerned. */
 export interface RequestView {
-  /** Undefined if it is not there, or cannot be read. */
+  /** Undefined if it is not there, cannot be read, or is too long to be parsed at once. */
   field(name: string): unknown;
+  /** The same as it was sent, however long; null where it is not there, or `null`, and of a form. */
+  raw(name: string): RawField | null;
+}
+
+/** A value of a JSON body in its own bytes. */
+export interface RawField {
+  bytes: Buffer;
+  /** Of a list, how many there are in it. */
+  items: number;
 }
 
 export interface RequestFormat {

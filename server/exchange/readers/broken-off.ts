@@ -1,5 +1,5 @@
 import { GatewayError } from '../../contract/errors.ts';
-import type { TransportError } from '../../transport/transport-error.ts';
+import { TransportError } from '../../transport/transport-error.ts';
 
 /** What a client is told of a reply that breaks after its beginning. */
 export function brokenBy(error: TransportError): GatewayError {
@@ -12,6 +12,13 @@ export function brokenBy(error: TransportError): GatewayError {
         `The provider broke off in the middle of its reply (${error.message}).`,
         { cause: error },
       );
+}
+
+/** Of a stream: after so many that no client could read it is no stream any more. */
+export const mostDroppedEvents = 1_000;
+
+export function unreadableEvents(): TransportError {
+  return new TransportError('malformed', 'body', `${mostDroppedEvents} events that are no JSON`);
 }
 
 export function endedEarly(): GatewayError {

@@ -6,7 +6,6 @@ import type { FailureReason } from './response-reader.ts';
 /** An event of a stream that tells of an error. */
 export interface ErrorEvent {
   error: UpstreamError;
-  data: string;
   /** As it came, with its blank line. */
   bytes: Buffer;
 }
@@ -14,12 +13,17 @@ export interface ErrorEvent {
 type Refusal = Extract<FailureReason, { kind: 'answer' }>;
 
 /** Told, if nobody does better, as the HTTP error that it should have been, or where the client has a stream as it came. */
-export function refusalOf({ error, data, bytes }: ErrorEvent, headers: ResponseHeaders): Refusal {
+export function refusalOf({ error, bytes }: ErrorEvent, headers: ResponseHeaders): Refusal {
   const status = statusOfError(error);
   const message = error.message || 'The provider told of an error and did not say which.';
   const told = { message, type: error.type || 'server_error', param: error.param, code: error.code || null };
   const body = Buffer.from(JSON.stringify({ error: told }));
-  const failure = classifyAnswer({ status, headers, body: data, isAboutJob: false });
+  const failure = classifyAnswer({ status, headers, error, isAboutJob: false });
   const described = { 'content-type': 'application/json', 'content-length': String(body.length) };
-  return { kind: 'answer', failure, answer: { status, headers: { ...headers, ...described }, body }, event: bytes };
+  return {
+    kind: 'answer',
+    failure,
+    answer: { status, headers: { ...headers, ...described }, body, error },
+    event: bytes,
+  };
 }

@@ -1,6 +1,8 @@
 import { isObject } from '../../contract/is-object.ts';
 import { classifyAnswer, type Failure } from '../../routing/classify-failure.ts';
 import type { ResponseHeaders } from '../../transport/transport.ts';
+import { readErrorBody } from '../../wire/error-body.ts';
+import { errorIn, type UpstreamError } from '../../wire/upstream-error.ts';
 import {
   type Asked,
   damagedBy,
@@ -34,45 +36,34 @@ export class ErrorReader implements ResponseReader {
 
   end(): Steps {
     const { status, headers } = this.#head;
-    const body = Buffer.concat(this.#chunks);
-    const failure = this.#classify(body);
-    const passing = unwrapped(body);
-    const told = { ...headers, ...waitHeader(failure, headers), 'content-length': String(passing.length) };
-    return [failWith({ kind: 'answer', failure, answer: { status, headers: told, body: passing } })];
+    const bytes = Buffer.concat(this.#chunks);
+    const value = readErrorBody(bytes);
+    const error = errorIn(value);
+    const failure = this.#classify(error);
+    const body = unwrapped(value) ?? bytes;
+    const told = { ...headers, ...waitHeader(failure, headers), 'content-length': String(body.length) };
+    return [failWith({ kind: 'answer', failure, answer: { status, headers: told, body, error } })];
   }
 
   /** Without its end it cannot be relayed, but what came of it may say why. */
   fail(): Steps {
-    const what = `answered with status ${this.#head.status} and did not end its answer`;
-    return [damagedBy(what, this.#classify(Buffer.concat(this.#chunks)))];
+    const error = errorIn(readErrorBody(Buffer.concat(this.#chunks)));
+    return [damagedBy(`answered with status ${this.#head.status} and did not end its answer`, this.#classify(error))];
   }
 
-  #classify(body: Buffer): Failure {
-    const isAboutJob = this.#asked.route.model === 'none';
-    return classifyAnswer({ ...this.#head, body: body.toString('utf8'), isAboutJob });
+  #classify(error: UpstreamError | null): Failure {
+    return classifyAnswer({ ...this.#head, error, isAboutJob: this.#asked.route.model === 'none' });
   }
 }
 
 /** Google tells an error as a list of one, in which SDKs find nothing. */
-function unwrapped(body: Buffer): Buffer {
-  if (body[0] !== openingBracket) return body;
-  const [only, ...others] = parseArray(body.toString('utf8'));
-  return isObject(only) && only.error && others.length === 0 ? Buffer.from(JSON.stringify(only)) : body;
+function unwrapped(value: unknown): Buffer | null {
+  const [only, ...others]: unknown[] = Array.isArray(value) ? value : [];
+  return isObject(only) && only.error && others.length === 0 ? Buffer.from(JSON.stringify(only)) : null;
 }
 
 /** SDKs look for the wait in the headers alone. */
 function waitHeader({ retryAfterMs }: Failure, headers: ResponseHeaders): Record<string, string> {
   const isTold = headers['retry-after'] !== undefined || headers['retry-after-ms'] !== undefined;
   return retryAfterMs === null || isTold ? {} : { 'retry-after': String(Math.ceil(retryAfterMs / 1000)) };
-}
-
-const openingBracket = 0x5b;
-
-function parseArray(json: string): unknown[] {
-  try {
-    const value: unknown = JSON.parse(json);
-    return Array.isArray(value) ? value : [];
-  } catch {
-    return [];
-  }
 }

@@ -7,11 +7,11 @@ import type { GatewayError } from '../../contract/errors.ts';
 import type { ResponseHeaders } from '../../transport/transport.ts';
 import type { TransportError } from '../../transport/transport-error.ts';
 import { kindOfRest } from '../../wire/rest-of-stream.ts';
-import { readBeginning, readEvent, type StreamEvent } from '../../wire/sse-event.ts';
+import { readBeginning, readEvent, type StreamEvent, saysNothing } from '../../wire/sse-event.ts';
 import { SseGate } from '../../wire/sse-gate.ts';
 import type { StreamClose, StreamEnd, StreamFormat, StreamWatch } from '../../wire/stream-format.ts';
 import { maxEventBytes, type StreamText } from '../rescue/stream-text.ts';
-import { brokenBy, endedEarly } from './broken-off.ts';
+import { brokenBy, endedEarly, mostDroppedEvents, unreadableEvents } from './broken-off.ts';
 import { type ErrorEvent, refusalOf } from './error-event.ts';
 import { beginsLikeAnEvent } from './event-beginning.ts';
 import { KnownEvents } from './known-events.ts';
@@ -54,6 +54,7 @@ export class EventsReader implements ResponseReader {
   #isContent = false;
   #hasSaid = false;
   #error: ErrorEvent | undefined;
+  #droppedEvents = 0;
   #isOver = false;
   #held: Buffer[] = [];
   #heldBytes = 0;
@@ -75,7 +76,9 @@ export class EventsReader implements ResponseReader {
   read(chunk: Buffer): Steps {
     this.#gate.push(chunk);
     if (this.#hasSaid || this.#known.hasSaid || this.#gate.insideEvent) this.#progressed();
-    if (this.#error && !this.#isOver) this.#failWith(this.#error);
+    if (this.#isOver) return this.#taken();
+    if (this.#error) this.#failWith(this.#error);
+    else if (this.#isUnreadable) this.#break(unreadableEvents());
     return this.#taken();
   }
 
@@ -89,9 +92,13 @@ export class EventsReader implements ResponseReader {
   }
 
   fail(error: TransportError): Steps {
+    this.#break(error);
+    return this.#taken();
+  }
+
+  #break(error: TransportError): void {
     if (this.#isPassing) this.#close(this.#ending('cut'), () => brokenBy(error));
     else this.#finish(brokenTransport(error));
-    return this.#taken();
   }
 
   isComplete(): boolean {
@@ -104,6 +111,10 @@ export class EventsReader implements ResponseReader {
 
   get isInsideEvent(): boolean {
     return this.#gate.insideEvent;
+  }
+
+  get #isUnreadable(): boolean {
+    return this.#droppedEvents >= mostDroppedEvents;
   }
 
   #taken(): Steps {
@@ -119,8 +130,10 @@ export class EventsReader implements ResponseReader {
   }
 
   #passEvent(bytes: Buffer): Buffer | null {
+    if (this.#error || this.#isUnreadable) return null;
+    if (saysNothing(bytes)) return bytes;
     const event = readEvent(bytes.toString('utf8'));
-    if (!event) this.#steps.push(dropped);
+    if (!event) this.#dropEvent();
     const passing = event && this.#look(bytes, event);
     if (!event || !passing) return null;
     // At once, so that those like it in the same chunk are known already.
@@ -128,6 +141,11 @@ export class EventsReader implements ResponseReader {
     const text = this.#keep(event);
     if (this.#isContent && this.#isPassing) this.#known.learn({ bytes, passing, text });
     return passing;
+  }
+
+  #dropEvent(): void {
+    this.#droppedEvents++;
+    this.#steps.push(dropped);
   }
 
   /** An event too large to be held is a picture. */
@@ -160,7 +178,7 @@ export class EventsReader implements ResponseReader {
     // An error after content is passed on, unless another target may go on in its place.
     const isHeard = !this.#hasContent || this.#options.text !== null;
     if (saying.kind !== 'error' || !isHeard) return;
-    this.#error = { error: saying.error, data: event.data, bytes: Buffer.from(bytes) };
+    this.#error = { error: saying.error, bytes: Buffer.from(bytes) };
     this.#known.forget();
   }
 
@@ -220,9 +238,10 @@ export class EventsReader implements ResponseReader {
   #takeRest(): StreamClose {
     const rest = this.#gate.takeRest();
     if (rest.length === 0) return 'ended';
-    const kind = kindOfRest(rest);
+    const last = readEvent(rest.toString('utf8'));
+    const kind = kindOfRest(rest, last);
     const close = kind === 'piece' ? 'cut' : 'ended';
-    const event = kind === 'event' ? readEvent(rest.toString('utf8')) : null;
+    const event = kind === 'event' ? last : null;
     const passing = event ? this.#look(rest, event) : rest;
     if (!passing) return close;
     if (this.#isPassing) {

@@ -4,9 +4,11 @@
  */
 import { promisify } from 'node:util';
 import { brotliDecompress, gunzip, inflate } from 'node:zlib';
+import { pattern } from '../../bounded-pattern.ts';
 import { classifyAnswer, type Failure, fleetingFailure } from '../../routing/classify-failure.ts';
 import type { ResponseHeaders } from '../../transport/transport.ts';
 import type { TransportError } from '../../transport/transport-error.ts';
+import { joinBytes } from '../../wire/json/join-bytes.ts';
 import { parseObject } from '../../wire/json/parse-object.ts';
 import {
   formatOf,
@@ -18,6 +20,7 @@ import {
   saysJson,
   type Verdict,
 } from '../../wire/openai/read-whole.ts';
+import type { UpstreamError } from '../../wire/upstream-error.ts';
 import { type Encoding, encodingOf } from '../encodings.ts';
 import { brokenBy } from './broken-off.ts';
 import { beginsLikeAnEvent } from './event-beginning.ts';
@@ -42,6 +45,9 @@ const plausibleBytes = 1024 * 1024;
 const progressBytes = 256 * 1024;
 /** Short ones are not counted among what lies in memory. */
 const countedFromBytes = 64 * 1024;
+const joinedAtOnceBytes = 1024 * 1024;
+/** What would take longer to be told in events is told as it is. */
+const maxConvertedBytes = 256 * 1024;
 /** Once more would be as long. */
 const endless: Failure = { ...fleetingFailure, mayPass: false };
 
@@ -111,10 +117,10 @@ export class WholeReader implements ResponseReader {
 
   end(): Steps | Promise<Steps> {
     if (this.#isPassing) return [{ kind: 'complete' }];
+    if (this.#encoding !== null || this.#bytes > joinedAtOnceBytes) return this.#settleLong();
     const [first = empty] = this.#held;
     const body = this.#held.length > 1 ? Buffer.concat(this.#held) : first;
-    if (this.#encoding === null || body.length === 0) return this.#settle(body, body);
-    return this.#settleEncoded(body, decoders[this.#encoding]);
+    return this.#settle(body, body);
   }
 
   fail(error: TransportError): Steps {
@@ -179,8 +185,11 @@ export class WholeReader implements ResponseReader {
     steps.push({ kind: 'headers', headers });
   }
 
-  /** Compressed unasked. The client gets the bytes as they came; whether they can be read is seen here. */
-  async #settleEncoded(body: Buffer, decode: (typeof decoders)[Encoding]): Promise<Steps> {
+  /** So long that others have their turn meanwhile, or compressed unasked: the client gets the bytes as they came. */
+  async #settleLong(): Promise<Steps> {
+    const body = await joinBytes(this.#held);
+    if (this.#encoding === null || body.length === 0) return this.#settle(body, body);
+    const decode = decoders[this.#encoding];
     const plain = await decode(body, { maxOutputLength: maxWrittenBytes }).catch(() => null);
     return plain === null ? [damagedBy('sent a compressed answer that is damaged')] : this.#settle(body, plain);
   }
@@ -190,9 +199,9 @@ export class WholeReader implements ResponseReader {
     if (this.#format === 'json' && plain.length > 0) this.#callJson(steps);
     const verdict = this.#judge(plain);
     if (verdict.kind === 'damaged') steps.push(damagedBy(verdict.what));
-    else if (verdict.kind === 'error') steps.push(this.#refused(body, plain, verdict.status));
+    else if (verdict.kind === 'error') steps.push(this.#refused(body, verdict));
     else if (verdict.kind === 'failed-answer' && !this.#asked.isKept)
-      steps.push(this.#refused(body, plain, this.#status));
+      steps.push(this.#refused(body, { ...verdict, status: this.#status }));
     else steps.push(this.#asStream(plain) ?? { kind: 'complete', bytes: body });
     return steps;
   }
@@ -209,7 +218,8 @@ export class WholeReader implements ResponseReader {
   /** Where a stream was asked for the client gets the same as one; null where there is no need or no way. */
   #asStream(whole: Buffer): Step | null {
     const { isStreamAsked, route } = this.#asked;
-    const answer = isStreamAsked && route.stream ? parseObject(whole.toString('utf8').trim()) : null;
+    const isShort = whole.length <= maxConvertedBytes;
+    const answer = isStreamAsked && route.stream && isShort ? parseObject(whole.toString('utf8').trim()) : null;
     const events = answer && route.stream ? route.stream.ofWhole(answer) : null;
     if (events === null) return null;
     const headers = { 'content-type': eventStreamType, 'content-length': undefined, 'content-encoding': undefined };
@@ -217,10 +227,10 @@ export class WholeReader implements ResponseReader {
   }
 
   /** Relayed, if nobody does better, with the status that it should have had. */
-  #refused(body: Buffer, plain: Buffer, status: number): Step {
+  #refused(body: Buffer, { status, error }: { status: number; error: UpstreamError | null }): Step {
     const headers = this.#headers;
-    const judged = { status: status < 400 ? 500 : status, headers, body: plain.toString('utf8'), isAboutJob: false };
-    return failWith({ kind: 'answer', failure: classifyAnswer(judged), answer: { status, headers, body } });
+    const failure = classifyAnswer({ status: status < 400 ? 500 : status, headers, error, isAboutJob: false });
+    return failWith({ kind: 'answer', failure, answer: { status, headers, body, error } });
   }
 }
 
@@ -232,7 +242,7 @@ const isNoBlank = (byte: number) => byte > 0x20;
 
 /** Of an object, a list or a byte order mark. */
 const jsonBeginnings = new Set<number | undefined>([0x7b, 0x5b, 0xef]);
-const errorOnTop = /^\s*\{\s*"error"\s*:/;
+const errorOnTop = pattern(/^\s*\{\s*"error"\s*:/);
 
 function maxBytesOfMedia({ headers }: ResponseHead): number {
   const length = headers['content-length'];

@@ -1,7 +1,7 @@
 /** What a client has of an answer to a chat, or of a legacy completion, so that another target can go on with it. */
 import type { ErrorBody } from '../../contract/errors.ts';
 import { isObject } from '../../contract/is-object.ts';
-import { chatErrorEvent } from '../../wire/openai/chat-stream.ts';
+import { chatErrorEvent, mostChoices } from '../../wire/openai/chat-stream.ts';
 import type { StreamEvent } from '../../wire/sse-event.ts';
 import { TextBytes } from './text-bytes.ts';
 
@@ -67,7 +67,7 @@ export interface ChatChunk {
 export function readChunk(value: unknown): ChatChunk | null {
   if (!isObject(value) || value.error) return null;
   const { choices } = value;
-  if (!Array.isArray(choices)) return null;
+  if (!Array.isArray(choices) || choices.length > mostChoices) return null;
   return { value, id: value.id, created: value.created, model: value.model, choices: choices.map(readChoice) };
 }
 

@@ -1,23 +1,26 @@
 import type { Prefill } from '../../providers/prefill.ts';
-import { peekJson } from '../../wire/json/json-peek.ts';
-import { applyEdits, type JsonEdit } from '../../wire/json/json-splice.ts';
+import { joinBytes } from '../../wire/json/join-bytes.ts';
+import { JsonNames } from '../../wire/json/json-names.ts';
+import { peekLongJson } from '../../wire/json/json-peek.ts';
+import { type JsonEdit, piecesOf } from '../../wire/json/json-splice.ts';
+
+const messagesName = new JsonNames(['messages']);
 
 /** A chat request that asks for the rest of an answer that begins with `text`; null if its messages cannot be found. */
-export function continuedBody(body: Buffer, text: string, { message, request }: Prefill): Buffer | null {
-  const peek = peekJson(body, ['messages']);
+export async function continuedBody(body: Buffer, text: string, { message, request }: Prefill): Promise<Buffer | null> {
+  const peek = await peekLongJson(body, messagesName);
   const messages = peek.ok ? peek.fields.get('messages') : undefined;
   if (!peek.ok || !messages || body[messages.start] !== openBracket) return null;
-  const isEmpty = body.toString('utf8', messages.start + 1, messages.end - 1).trim() === '';
   const begun = JSON.stringify({ role: 'assistant', content: text, ...message });
   const edits: JsonEdit[] = [
-    { start: messages.end - 1, end: messages.end - 1, text: isEmpty ? begun : `,${begun}` },
+    { start: messages.end - 1, end: messages.end - 1, text: messages.items === 0 ? begun : `,${begun}` },
     ...Object.entries(request).map(([name, value]) => ({
       start: peek.end,
       end: peek.end,
       text: `,${JSON.stringify(name)}:${JSON.stringify(value)}`,
     })),
   ];
-  return applyEdits(body, edits);
+  return joinBytes(piecesOf(body, edits));
 }
 
 const openBracket = 0x5b;

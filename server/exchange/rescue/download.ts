@@ -2,6 +2,7 @@
  * A long file on its way to the client: what is needed to ask for the rest of it where it breaks off, and to know that what
  * comes then is the rest of the same file (RFC 9110, sections 13.1.5 and 14). Owns no reply; outlives the attempts.
  */
+import { pattern } from '../../bounded-pattern.ts';
 import type { ResponseHeaders } from '../../transport/transport.ts';
 
 interface ReplyHead {
@@ -83,7 +84,7 @@ function partOf({ status, headers }: ReplyHead): FilePart | null {
   return last - first + 1 === bytes ? { first, last, totalBytes } : null;
 }
 
-const contentRange = /^bytes (\d{1,15})-(\d{1,15})\/(\d{1,15})$/;
+const contentRange = pattern(/^bytes (\d{1,15})-(\d{1,15})\/(\d{1,15})$/);
 
 /** One that is the same only for the same bytes: a date is where the reply was made at least a second later. */
 function strongValidator({ etag, date, 'last-modified': modified }: ResponseHeaders): string | null {

@@ -6,10 +6,10 @@
 import type { GatewayError } from '../../contract/errors.ts';
 import type { ResponseHeaders } from '../../transport/transport.ts';
 import type { TransportError } from '../../transport/transport-error.ts';
-import { readEvent, type StreamEvent } from '../../wire/sse-event.ts';
+import { readEvent, type StreamEvent, saysNothing } from '../../wire/sse-event.ts';
 import { SseGate } from '../../wire/sse-gate.ts';
 import type { StreamFormat } from '../../wire/stream-format.ts';
-import { brokenBy, endedEarly } from '../readers/broken-off.ts';
+import { brokenBy, endedEarly, mostDroppedEvents, unreadableEvents } from '../readers/broken-off.ts';
 import { type ErrorEvent, refusalOf } from '../readers/error-event.ts';
 import {
   brokenTransport,
@@ -49,6 +49,7 @@ export class SplicedEventsReader implements ResponseReader {
   #isPassing = false;
   #isDifferent = false;
   #error: ErrorEvent | undefined;
+  #droppedEvents = 0;
   #hasFinished = false;
 
   constructor(options: SpliceOptions) {
@@ -63,6 +64,7 @@ export class SplicedEventsReader implements ResponseReader {
     this.#gate.push(chunk);
     if (this.#error) this.#finish(this.#refused(this.#error));
     else if (this.#isDifferent) this.#finish(this.#differs());
+    else if (this.#droppedEvents >= mostDroppedEvents) return [...this.#taken(), ...this.fail(unreadableEvents())];
     return this.#taken();
   }
 
@@ -115,21 +117,27 @@ export class SplicedEventsReader implements ResponseReader {
   }
 
   #splice(bytes: Buffer, whole: boolean): Buffer | null {
-    if (this.#error || this.#isDifferent) return null;
+    if (this.#error || this.#isDifferent || this.#droppedEvents >= mostDroppedEvents) return null;
     if (!whole) {
       this.#isDifferent = true;
       return null;
     }
+    if (saysNothing(bytes)) return null;
     const event = readEvent(bytes.toString('utf8'));
-    if (!event) this.#steps.push({ kind: 'dropped' });
+    if (!event) this.#dropEvent();
     return event && event.data !== '' ? this.#take(event, bytes) : null;
+  }
+
+  #dropEvent(): void {
+    this.#droppedEvents++;
+    this.#steps.push({ kind: 'dropped' });
   }
 
   #take(event: StreamEvent, bytes: Buffer): Buffer | null {
     const { format, splice } = this.#options;
     const saying = format.sayingOf(event);
     if (saying.kind === 'error') {
-      this.#error = { error: saying.error, data: event.data, bytes: Buffer.from(bytes) };
+      this.#error = { error: saying.error, bytes: Buffer.from(bytes) };
       return null;
     }
     if (saying.kind === 'content') this.#steps.push({ kind: 'content' }, { kind: 'alive' });

@@ -2,12 +2,12 @@ import type { ErrorBody } from '../../contract/errors.ts';
 import { chatStream } from '../../wire/openai/chat-stream.ts';
 import { responseStream } from '../../wire/openai/typed-stream.ts';
 import type { Route } from '../../wire/route.ts';
-import { blankLine, readEvent, type StreamEvent } from '../../wire/sse-event.ts';
+import { readEvent, type StreamEvent } from '../../wire/sse-event.ts';
 import { type ChatSoFar, ChatText } from './chat-text.ts';
 import { type ResponseSoFar, ResponseText } from './response-text.ts';
 
 /** Where a stream is to be gone on with, its events are held up to this: those of a response repeat its instructions and tools. */
-export const maxEventBytes = 1024 * 1024;
+export const maxEventBytes = 512 * 1024;
 
 /** Keeps what a client has of a stream of text, so that another target can go on with it. */
 export interface StreamText {
@@ -29,7 +29,7 @@ export function streamTextOf({ stream }: Route): StreamText | null {
   return stream === chatStream ? new ChatText() : null;
 }
 
-/** Whole events, as they were sent. */
+/** Whole events, as Sluice itself writes them. */
 export function takeAll(text: StreamText, bytes: Buffer): void {
-  for (const event of bytes.toString('utf8').split(blankLine)) text.take(readEvent(event));
+  for (const event of bytes.toString('utf8').split('\n\n')) text.take(readEvent(event));
 }

@@ -4,7 +4,7 @@
  */
 import { GatewayError } from '../../contract/errors.ts';
 import type { Sendable } from '../../exchange/request-body.ts';
-import type { ByteRange } from '../../wire/json/json-peek.ts';
+import type { ByteRange } from '../../wire/json/json-scan.ts';
 import { headerParameters } from './header-parameters.ts';
 import type { MultipartBody } from './multipart.ts';
 import { type Delimiter, DelimiterScan, headersEnd, lineBreak } from './part-delimiters.ts';

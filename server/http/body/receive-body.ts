@@ -1,17 +1,21 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Request, Response } from 'express';
+import { pattern } from '../../bounded-pattern.ts';
 import { GatewayError } from '../../contract/errors.ts';
 import type { Settings } from '../../contract/settings.ts';
 import type { RequestBody } from '../../exchange/request-body.ts';
 import type { Labelled, LoopWatch } from '../../loop-watch.ts';
 import type { Route } from '../../wire/route.ts';
 import { checkContentType } from './check-content-type.ts';
-import { emptyBody, FormBody, JsonBody } from './incoming-body.ts';
+import { emptyBody, FormBody } from './incoming-body.ts';
+import { readJsonBody } from './json-body.ts';
 import { receiveMultipart } from './multipart.ts';
 import { type BodyAccount, readBody, sharedBytes } from './read-body.ts';
 import { releaseBody } from './release-chunk.ts';
 import { watchSender } from './slow-senders.ts';
 import { spoolMemoryBytes } from './spool.ts';
+
+const formType = pattern(/^multipart\/form-data/i);
 
 interface ReceiveOptions {
   route: Route;
@@ -36,7 +40,7 @@ export async function receiveBody(
   const { route } = options;
   if (route.body === 'none') return emptyBody;
   checkContentType(request.headers['content-type']);
-  const isForm = /^multipart\/form-data/i.test(request.headers['content-type'] ?? '');
+  const isForm = formType.test(request.headers['content-type'] ?? '');
   if (isForm && route.body === 'json') throw wrongType(route, 'application/json');
   if (!isForm && route.body === 'multipart') throw wrongType(route, 'multipart/form-data');
   const stopWatch = watchSender(request);
@@ -72,7 +76,7 @@ async function receiveJson(
   if (bytes.length === 0 && route.model === 'none') return emptyBody;
   loopWatch.begin(trace);
   try {
-    return new JsonBody(bytes);
+    return await readJsonBody(bytes);
   } catch (error) {
     if (bytes.length > sharedBytes) releaseBody(bytes);
     throw error;

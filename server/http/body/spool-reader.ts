@@ -7,7 +7,7 @@
  */
 import { type FileHandle, open } from 'node:fs/promises';
 import { Readable } from 'node:stream';
-import type { ByteRange } from '../../wire/json/json-peek.ts';
+import type { ByteRange } from '../../wire/json/json-scan.ts';
 
 /** What one turn at the disk reads: a turn costs more than the bytes. */
 const pieceBytes = 256 * 1024;

@@ -10,7 +10,7 @@ import { finished } from 'node:stream/promises';
 import { GatewayError } from '../../contract/errors.ts';
 import type { Sendable } from '../../exchange/request-body.ts';
 import { describeFileProblem, systemErrorCode } from '../../files/file-problem.ts';
-import type { ByteRange } from '../../wire/json/json-peek.ts';
+import type { ByteRange } from '../../wire/json/json-scan.ts';
 import { SpoolReader } from './spool-reader.ts';
 
 export interface SpoolOptions {

@@ -7,7 +7,7 @@ const backslash = 0x5c;
 const firstPrintable = 0x20;
 const letterU = 0x75;
 const escapable = new Set<number | undefined>(Buffer.from('"\\/bfnrt'));
-const fourHexDigits = /^[\da-fA-F]{4}$/;
+const hexDigits = new Set<number | undefined>(Buffer.from('0123456789abcdefABCDEF'));
 
 /** Of the string whose inside begins at `from`, the offset of its closing quote; -1 if it has none, or is none. */
 export function endOfString(bytes: Buffer, from: number): number {
@@ -17,7 +17,7 @@ export function endOfString(bytes: Buffer, from: number): number {
     if (byte < firstPrintable) return -1;
     if (byte === backslash) {
       at++;
-      if (bytes[at] === letterU && fourHexDigits.test(bytes.toString('latin1', at + 1, at + 5))) at += 4;
+      if (bytes[at] === letterU && areHexDigits(bytes, at + 1, at + 5)) at += 4;
       else if (!escapable.has(bytes[at])) return -1;
     }
   }
@@ -30,6 +30,11 @@ export function endOfDigits(bytes: Buffer, from: number): number {
   while (isDigit(bytes[at])) at++;
   const hasLeadingZero = bytes[from] === zero && at > from + 1;
   return at === from || hasLeadingZero ? -1 : at;
+}
+
+function areHexDigits(bytes: Buffer, start: number, end: number): boolean {
+  for (let at = start; at < end; at++) if (!hexDigits.has(bytes[at])) return false;
+  return true;
 }
 
 const isDigit = (byte = 0) => byte >= zero && byte <= nine;

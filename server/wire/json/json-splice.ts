@@ -2,7 +2,9 @@
  * Changes single values of a JSON body in its bytes, so that everything else (numbers, escapes, spacing, key order,
  * fields nobody here knows) reaches the upstream as the client wrote it. Works on what `json-peek.ts` found.
  */
+import { JsonNames } from './json-names.ts';
 import { type JsonField, type JsonPeek, peekJson } from './json-peek.ts';
+import type { ByteRange } from './json-scan.ts';
 
 /** Bytes `start` to `end` become `text`. */
 export interface JsonEdit {
@@ -13,31 +15,19 @@ export interface JsonEdit {
 
 /** Asks the upstream to report usage at the end of a stream. */
 const includeUsage = '"include_usage":true';
+const optionNames = new JsonNames(['include_usage']);
+/** Longer than any that is meant. */
+const maxOptionsBytes = 64 * 1024;
 
-/**
- * The body with `value` for the field, in every place where the key occurs: of a repeated key some parsers take the
- * first, and none may see a model that was not admitted.
- */
-export function replaceField(body: Buffer, field: JsonField, value: string): Buffer {
-  return applyEdits(body, fieldEdits(field, value));
+/** The value of a field replaced; to be applied together with other edits of the same body. */
+export function fieldEdit({ start, end }: ByteRange, value: string): JsonEdit {
+  return { start, end, text: JSON.stringify(value) };
 }
 
 /**
- * The body with `stream_options.include_usage: true`, or null where the client has decided that itself. `peek` must
- * have looked for `stream_options`.
+ * What makes the body say `stream_options.include_usage: true`, one edit or none: none where the client has decided that
+ * itself. `peek` must have looked for `stream_options`.
  */
-export function askForUsage(body: Buffer, peek: JsonPeek): Buffer | null {
-  const edits = usageEdits(body, peek);
-  return edits.length === 0 ? null : applyEdits(body, edits);
-}
-
-/** What `replaceField` changes; to be applied together with other edits of the same body. */
-export function fieldEdits(field: JsonField, value: string): JsonEdit[] {
-  const text = JSON.stringify(value);
-  return [...field.earlier, field].map(({ start, end }) => ({ start, end, text }));
-}
-
-/** What `askForUsage` changes: one edit or none. */
 export function usageEdits(body: Buffer, peek: JsonPeek): JsonEdit[] {
   if (!peek.ok) return [];
   const options = peek.fields.get('stream_options');
@@ -49,8 +39,9 @@ export function usageEdits(body: Buffer, peek: JsonPeek): JsonEdit[] {
 }
 
 function optionEdits(body: Buffer, options: JsonField): JsonEdit[] {
+  if (options.end - options.start > maxOptionsBytes) return [];
   const value = body.subarray(options.start, options.end);
-  const inner = peekJson(value, ['include_usage']);
+  const inner = peekJson(value, optionNames);
   if (!inner.ok) return []; // Not an object: the upstream's to refuse.
   const choice = inner.fields.get('include_usage');
   if (choice === undefined) return [insertion(options.start + inner.end, includeUsage, inner.empty)];
@@ -67,13 +58,8 @@ function isNull(body: Buffer, { start, end }: JsonField): boolean {
   return end - start === 4 && body.toString('latin1', start, end) === 'null';
 }
 
-/** The body with all the edits made; they must not overlap, and their order does not matter. */
-export function applyEdits(body: Buffer, edits: readonly JsonEdit[]): Buffer {
-  return Buffer.concat(editedPieces(body, edits));
-}
-
-/** The same without a copy: what one after the other is the body. */
-export function editedPieces(body: Buffer, edits: readonly JsonEdit[]): Buffer[] {
+/** The body with all the edits made, in pieces; they must not overlap, and their order does not matter. */
+export function piecesOf(body: Buffer, edits: readonly JsonEdit[]): Buffer[] {
   const pieces: Buffer[] = [];
   let at = 0;
   for (const { start, end, text } of edits.toSorted((one, other) => one.start - other.start)) {

@@ -41,10 +41,9 @@ class ChatWatch implements StreamWatch {
     if (data === '[DONE]') this.#ending ??= 'complete';
     if (!isObject(value)) return;
     if (value.error) this.#ending = 'failed';
-    const choices = Array.isArray(value.choices) ? value.choices : [];
-    for (const choice of choices) {
+    for (const choice of choicesOf(value)) {
       if (choice?.finish_reason) this.#finished.add(choice.index);
-      if (saysSomething(choice)) this.#closed.delete(choice.index);
+      if (saysSomething(choice)) this.#closed.delete(choice?.index);
       else if (choice?.finish_reason) this.#closed.add(choice.index);
     }
   }
@@ -73,13 +72,27 @@ export function chatErrorEvent(error: ErrorBody): string {
   return `data: ${JSON.stringify({ error })}\n\n`;
 }
 
-function isAnswering(chunk: object): boolean {
-  if (!('choices' in chunk) || !Array.isArray(chunk.choices)) return false;
-  return chunk.choices.some((choice) => choice?.finish_reason || saysSomething(choice));
+function isAnswering(chunk: Record<string, unknown>): boolean {
+  return choicesOf(chunk).some((choice) => choice?.finish_reason || saysSomething(choice));
+}
+
+/** One answer of a chat chunk, as far as is known. */
+interface Choice {
+  index?: unknown;
+  text?: unknown;
+  delta?: unknown;
+  finish_reason?: unknown;
+}
+
+/** More than anybody asks for beside one another. */
+export const mostChoices = 256;
+
+function choicesOf({ choices }: Record<string, unknown>): readonly (Choice | null)[] {
+  return Array.isArray(choices) ? choices.slice(0, mostChoices) : [];
 }
 
 /** Of one choice of a chat stream: more than how it ends. */
-export function saysSomething(choice: { text?: unknown; delta?: unknown } | null): boolean {
+function saysSomething(choice: Choice | null): boolean {
   return Boolean(choice?.text) || hasMore(choice?.delta);
 }
 

@@ -1,6 +1,6 @@
-import type { RequestView, Wire } from '../wire.ts';
+import type { RawField, RequestView, Wire } from '../wire.ts';
 import { chatStream } from './chat-stream.ts';
-import { countOf, jsonAnswer, jsonRequest, paidCountOf } from './formats.ts';
+import { countOf, isAnySet, jsonAnswer, jsonRequest, paidCountOf } from './formats.ts';
 
 /** `POST /v1/chat/completions`. */
 export const chat: Wire = {
@@ -28,21 +28,30 @@ export const completions: Wire = {
 
 /** For each prompt. */
 function answersAsked(body: RequestView): number {
-  return countOf(body.field('n')) * countPrompts(body.field('prompt'));
+  return countOf(body.field('n')) * countPrompts(body.raw('prompt'));
 }
 
 /** The best of `best_of` are sent. */
 function answersPaid(body: RequestView): number {
   const perPrompt = Math.max(paidCountOf(body.field('n')), paidCountOf(body.field('best_of')));
-  return perPrompt * countPrompts(body.field('prompt'));
+  return perPrompt * countPrompts(body.raw('prompt'));
 }
 
 /** Several texts or several lists of tokens; one list of tokens is one prompt. */
-function countPrompts(prompt: unknown): number {
-  return Array.isArray(prompt) && typeof prompt[0] !== 'number' ? Math.max(1, prompt.length) : 1;
+function countPrompts(prompt: RawField | null): number {
+  const isList = prompt !== null && prompt.bytes[0] === openingBracket;
+  return isList && !beginsWithNumber(prompt.bytes) ? Math.max(1, prompt.items) : 1;
 }
+
+function beginsWithNumber(list: Buffer): boolean {
+  const first = list.findIndex((byte, at) => at > 0 && byte > space);
+  return '-0123456789'.includes(String.fromCharCode(list[first] ?? space));
+}
+
+const openingBracket = 0x5b;
+const space = 0x20;
 
 /** Not with what each token weighs, the prompt before it, or what comes after it. */
 function isOneText(body: RequestView): boolean {
-  return answersAsked(body) === 1 && !['logprobs', 'echo', 'suffix'].some((name) => body.field(name));
+  return answersAsked(body) === 1 && !isAnySet(body, 'logprobs', 'echo', 'suffix');
 }

@@ -1,5 +1,15 @@
-import { hash } from 'node:crypto';
+import { createHash } from 'node:crypto';
+import { beginningOfList } from '../json/json-elements.ts';
+import { JsonNames } from '../json/json-names.ts';
+import { fieldValue, peekJson } from '../json/json-peek.ts';
 import type { RequestView } from '../wire.ts';
+
+/** How much of a conversation is looked at, and of its instructions; its beginning stays what it is while it grows. */
+const maxBytes = 256 * 1024;
+const roleName = new JsonNames(['role']);
+const openingBracket = 0x5b;
+const openingBrace = 0x7b;
+const quote = 0x22;
 
 /**
  * What stays the same from turn to turn of a conversation: the client's own name for it, else how it begins. Null for a
@@ -8,9 +18,35 @@ import type { RequestView } from '../wire.ts';
 export function conversationOf(body: RequestView): string | null {
   const own = body.field('prompt_cache_key');
   if (typeof own === 'string' && own !== '') return own;
-  const messages = body.field('messages') ?? body.field('input');
-  if (typeof messages === 'string') return hash('sha256', messages);
-  if (!Array.isArray(messages) || messages.length === 0) return null;
-  const opening = messages.slice(0, 1 + messages.findIndex((message) => message?.role === 'user'));
-  return hash('sha256', JSON.stringify([body.field('instructions'), opening.length > 0 ? opening : messages[0]]));
+  const said = (body.raw('messages') ?? body.raw('input'))?.bytes;
+  const opening = said?.[0] === quote ? said.subarray(0, maxBytes) : said && openingOf(said);
+  if (!opening) return null;
+  const instructions = body.raw('instructions')?.bytes.subarray(0, maxBytes) ?? '';
+  return createHash('sha256').update(instructions).update('\n').update(opening).digest('hex');
+}
+
+/** Up to the first message of the user; where there is none, the first message. Null for what is no list of any. */
+function openingOf(messages: Buffer): Buffer | null {
+  if (messages[0] !== openingBracket) return null;
+  let first: number | undefined;
+  for (const { start, end } of beginningOfList(messages, maxBytes)) {
+    first ??= end;
+    if (messages[start] === openingBrace && isOfUser(messages.subarray(start, end))) return messages.subarray(1, end);
+  }
+  if (messages.length > maxBytes) return messages.subarray(1, maxBytes);
+  return first === undefined ? null : messages.subarray(1, first);
+}
+
+function isOfUser(message: Buffer): boolean {
+  const peek = peekJson(message, roleName);
+  const role = peek.ok ? peek.fields.get('role') : undefined;
+  return role !== undefined && role.end - role.start < 100 && isUser(message, role);
+}
+
+function isUser(message: Buffer, role: { start: number; end: number }): boolean {
+  try {
+    return fieldValue(message, role) === 'user';
+  } catch {
+    return false;
+  }
 }

@@ -1,5 +1,5 @@
 /** What most of OpenAI's wires have in common. */
-import type { RequestFormat, WholeFormat } from '../wire.ts';
+import type { RequestFormat, RequestView, WholeFormat } from '../wire.ts';
 
 const mebibyte = 1024 * 1024;
 
@@ -41,3 +41,10 @@ const mostPaidAnswers = 128;
 export function paidCountOf(value: unknown): number {
   return Math.min(countOf(value), mostPaidAnswers);
 }
+
+/** What is too long to be read is there, whatever it says. */
+export function isAnySet(body: RequestView, ...names: string[]): boolean {
+  return names.some((name) => body.raw(name) !== null && !nothing.has(body.field(name)));
+}
+
+const nothing = new Set<unknown>([false, 0, '']);

@@ -1,6 +1,7 @@
+import { pattern } from '../../bounded-pattern.ts';
 import type { RequestView } from '../wire.ts';
 
-const yes = /^(?:true|1|yes|on)$/i;
+const yes = pattern(/^(?:true|1|yes|on)$/i);
 
 /** Whether a server may take the request for one for a stream: some take other words for a yes than `true`. */
 export function mayMeanStream(body: RequestView): boolean {

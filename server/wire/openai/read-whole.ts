@@ -5,6 +5,7 @@
 import { isObject } from '../../contract/is-object.ts';
 import { statusOfError } from '../../routing/classify-failure.ts';
 import type { ResponseHeaders } from '../../transport/transport.ts';
+import { JsonNames } from '../json/json-names.ts';
 import { peekJson } from '../json/json-peek.ts';
 import { errorIn, type UpstreamError } from '../upstream-error.ts';
 import type { Wire } from '../wire.ts';
@@ -14,9 +15,9 @@ export type Verdict =
   /** `what` follows "Provider … ". */
   | { kind: 'damaged'; what: string }
   /** An error in place of an answer; the status that it should have had. */
-  | { kind: 'error'; status: number }
+  | { kind: 'error'; status: number; error: UpstreamError | null }
   /** An answer that tells of a failure of the service, which another service may do better. */
-  | { kind: 'failed-answer' };
+  | { kind: 'failed-answer'; error: UpstreamError };
 
 /** What a response is to be, by what was asked for, and what it says it is. */
 export interface ResponseKind {
@@ -79,7 +80,7 @@ export function readJson(body: Buffer, wire: Wire, isFramed: boolean): Verdict {
   if (body.length <= parsedBytes) return readParsed(body, wire);
   if (first === openBracket) return body.length <= maxErrorBytes ? readParsed(body, wire) : damaged;
   if (first !== openBrace || body[lastNoBlank(body)] !== closeBrace) return damaged;
-  if (!isFramed && body.length <= maxUnframedBytes && !peekJson(body, []).ok) return damaged;
+  if (!isFramed && body.length <= maxUnframedBytes && !peekJson(body, noNames).ok) return damaged;
   const beginning = body.toString('latin1', 0, beginningBytes);
   if (errorOnTop.test(beginning) && body.length <= maxErrorBytes) return readParsed(body, wire);
   return answer;
@@ -92,13 +93,13 @@ export function readJson(body: Buffer, wire: Wire, isFramed: boolean): Verdict {
 export function mayGoOn(beginning: Buffer, wire: Wire): boolean {
   if (!wire.whole.marks.some((mark) => beginning.includes(mark))) return false;
   const looked = beginning.subarray(0, 16 * beginningBytes);
-  const peek = peekJson(looked, []);
+  const peek = peekJson(looked, noNames);
   if (peek.ok || looked[peek.offset] === quote) return true;
   return peek.offset > looked.length - longestToken;
 }
 
+const noNames = new JsonNames([]);
 const answer: Verdict = { kind: 'answer' };
-const failedAnswer: Verdict = { kind: 'failed-answer' };
 const empty: Verdict = { kind: 'damaged', what: 'sent an empty answer' };
 const meaningless: Verdict = { kind: 'damaged', what: 'sent an answer that says nothing' };
 const damaged: Verdict = { kind: 'damaged', what: 'sent an answer that is no valid JSON' };
@@ -145,12 +146,12 @@ function readParsed(body: Buffer, wire: Wire): Verdict {
 
 function readObject(top: Record<string, unknown>, wire: Wire): Verdict {
   const error = errorIn(top);
-  if (isBareError(top, wire)) return { kind: 'error', status: error ? statusOfError(error) : 502 };
-  if (error && top.object === 'response' && isServicesOwn(error)) return failedAnswer;
+  if (isBareError(top, wire)) return { kind: 'error', status: error ? statusOfError(error) : 502, error };
+  if (error && top.object === 'response' && isServicesOwn(error)) return { kind: 'failed-answer', error };
   // OpenRouter tells so of a choice whose provider failed (openrouter.ai/docs, "Errors").
   const [choice] = Array.isArray(top.choices) ? top.choices : [];
   const choiceError = isObject(choice) && choice.error ? errorIn(choice) : null;
-  return choiceError ? { kind: 'error', status: statusOfError(choiceError) } : answer;
+  return choiceError ? { kind: 'error', status: statusOfError(choiceError), error: choiceError } : answer;
 }
 
 /** An error in place of an answer. Beside an answer, or in an object such as a video that failed, it is a part of that. */

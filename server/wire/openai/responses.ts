@@ -1,5 +1,5 @@
 import type { Wire } from '../wire.ts';
-import { jsonAnswer, jsonRequest } from './formats.ts';
+import { isAnySet, jsonAnswer, jsonRequest } from './formats.ts';
 import { responseStream } from './typed-stream.ts';
 
 /** `POST /v1/responses`, and what is asked of a stored one. */
@@ -9,7 +9,7 @@ export const responses: Wire = {
   request: {
     ...jsonRequest,
     // In the background it goes on by itself; a conversation would get a second answer as well.
-    isOneText: (body) => !['background', 'conversation'].some((name) => body.field(name)),
+    isOneText: (body) => !isAnySet(body, 'background', 'conversation'),
   },
   // The instructions that a response repeats may be long, and so may the pictures that it has drawn.
   whole: jsonAnswer(['"response"', '"output"', '"data"'], { isNeverLonger: false }),

@@ -39,7 +39,14 @@ export const speechStream = typedStream(
 );
 
 /** Of a response or picture that is under way, and of nothing else. */
-const announcements = /^(?:response\.(?:created|queued|in_progress)|keepalive|ping|message_start)$/;
+const announcements = new Set([
+  'response.created',
+  'response.queued',
+  'response.in_progress',
+  'keepalive',
+  'ping',
+  'message_start',
+]);
 const signsOfWork = ['keepalive', 'response.in_progress'];
 
 const nothing: Saying = { kind: 'nothing' };
@@ -52,7 +59,7 @@ function sayingOf({ value }: StreamEvent, { isResponse }: TypedKind): Saying {
   if (error) return error;
   const type = 'type' in value ? String(value.type) : '';
   if (isResponse && signsOfWork.includes(type)) return alive;
-  return announcements.test(type) ? nothing : content;
+  return announcements.has(type) ? nothing : content;
 }
 
 /** The nested form, as OpenAI sends it: the flat one of its specification is no error to the Python SDK. */

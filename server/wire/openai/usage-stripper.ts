@@ -3,14 +3,18 @@
  * the client's bytes are as if nobody had asked: the extra chunk (`"choices":[]` with usage) goes, and so does the
  * `"usage":null` that all other chunks then carry. Events that hold no raw `"usage"` are not looked into.
  */
+import { pattern } from '../../bounded-pattern.ts';
+import { JsonNames } from '../json/json-names.ts';
 import { peekJson } from '../json/json-peek.ts';
 
 /** How nearly every such event ends: the last member of its object, then the blank line. */
 const usualEnd = Buffer.from(',"usage":null}\n\n');
 const keptOfUsualEnd = Buffer.from('}\n\n');
+const lookedFor = new JsonNames(['usage', 'choices']);
 const usageKey = Buffer.from('"usage"');
-const dataField = /^data: ?/m;
+const dataField = pattern(/^data: ?/m);
 const comma = 0x2c;
+const openingBracket = 0x5b;
 
 /** An `EventFilter`. */
 export function withoutUsage(event: Buffer): Buffer | null {
@@ -21,13 +25,13 @@ export function withoutUsage(event: Buffer): Buffer | null {
   if (start === -1) return event;
   const lineEnd = event.indexOf(0x0a, start);
   const payload = event.subarray(start, lineEnd === -1 ? event.length : lineEnd);
-  const peek = peekJson(payload, ['usage', 'choices']);
+  const peek = peekJson(payload, lookedFor);
   const usage = peek.ok ? peek.fields.get('usage') : undefined;
   const choices = peek.ok ? peek.fields.get('choices') : undefined;
   if (!usage) return event;
   const isNull = payload[usage.start] === 0x6e;
   if (isNull) return without(event, start + usage.keyStart, start + usage.end);
-  const noChoices = choices && /^\[\s*\]$/.test(payload.toString('latin1', choices.start, choices.end));
+  const noChoices = choices?.items === 0 && payload[choices.start] === openingBracket;
   return noChoices ? null : event;
 }
 

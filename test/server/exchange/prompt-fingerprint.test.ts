@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { promptFingerprint } from '../../../server/exchange/prompt-fingerprint.ts';
+import { JsonBody } from '../../../server/http/body/json-body.ts';
 
-const of = (body: object) => promptFingerprint(Buffer.from(JSON.stringify(body)));
+const of = (body: object) => new JsonBody(Buffer.from(JSON.stringify(body))).fingerprint();
 const question = { model: 'm', messages: [{ role: 'user', content: 'hello' }] };
 
 test('what says nothing of the question makes no difference', () => {

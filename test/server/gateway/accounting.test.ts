@@ -66,12 +66,12 @@ test('a refused request tells which model it asked for', async () => {
   expect(await gateway.record(id)).toMatchObject({ outcome: 'error', modelAsked: 'denied', modelServed: null });
 });
 
-test('a name without end is noted up to a length', async () => {
+test('a long name is noted up to a length', async () => {
   upstream.answer((_request, response) => json(response, { ok: true }));
-  const record = await recordOf('/chat/completions', JSON.stringify({ model: 'x'.repeat(100_000) }));
+  const record = await recordOf('/chat/completions', JSON.stringify({ model: 'x'.repeat(4_000) }));
   const noted = 'x'.repeat(256);
   expect(record).toMatchObject({ modelAsked: noted, modelServed: noted, attempts: [{ model: noted }] });
-  expect(upstream.seen.at(-1)?.body.length).toBeGreaterThan(100_000);
+  expect(upstream.seen.at(-1)?.body.length).toBeGreaterThan(4_000);
 });
 
 test('a model without a price costs an unknown sum, not nothing', async () => {

@@ -7,7 +7,8 @@ import {
   toldWait,
 } from '../../../server/routing/classify-failure.ts';
 import { TransportError, type TransportFault, type TransportPhase } from '../../../server/transport/transport-error.ts';
-import { readUpstreamError } from '../../../server/wire/upstream-error.ts';
+import { readErrorBody } from '../../../server/wire/error-body.ts';
+import { errorIn, readUpstreamError } from '../../../server/wire/upstream-error.ts';
 
 const openAi = (code: string | null, more: object = {}) =>
   JSON.stringify({ error: { message: 'What it says.', type: 'invalid_request_error', param: null, code, ...more } });
@@ -19,7 +20,8 @@ const anthropic = (type: string, message = 'x') =>
   JSON.stringify({ type: 'error', error: { type, message }, request_id: 'r' });
 
 function classOf(status: number, body = '', more: { headers?: Record<string, string>; isAboutJob?: boolean } = {}) {
-  return classifyAnswer({ status, body, headers: {}, isAboutJob: false, ...more });
+  const error = errorIn(readErrorBody(Buffer.from(body)));
+  return classifyAnswer({ status, error, headers: {}, isAboutJob: false, ...more });
 }
 
 describe('an answer is', () => {
@@ -147,6 +149,16 @@ test.each<[number, object]>([
   [502, { message: 'odd' }],
   [502, { code: 7 }],
 ])('an error that came with a 200 should have been %i: %j', (status, error) => {
-  const read = readUpstreamError(JSON.stringify({ error }));
+  const read = errorIn({ error });
   expect(read && statusOfError(read)).toBe(status);
+});
+
+test('what a long message says at its beginning tells what kind of failure it is', () => {
+  const said = "This model's maximum context length is 8192 tokens.";
+  const body = (message: string) => JSON.stringify({ error: { message, type: 'invalid_request_error' } });
+  expect(classOf(400, body(`${said} You sent: ${'exceed'.repeat(30_000)}`))).toMatchObject({
+    class: 'too-large',
+    contextTokens: 8192,
+  });
+  expect(classOf(400, body(`${'exceed'.repeat(30_000)} ${said}`)).class).toBe('rejected');
 });

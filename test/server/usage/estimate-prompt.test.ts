@@ -69,3 +69,25 @@ test('what is no prompt is unknown, not nothing', () => {
 test('a nest without end is no trouble', () => {
   expect(estimatePrompt(Buffer.from(`{"input":${'['.repeat(5_000)}${']'.repeat(5_000)}}`))).toBeNull();
 });
+
+test('a prompt that is long is estimated by its length, within a quarter of what its parts are', () => {
+  const text = 'The quick brown fox jumps over the lazy dog, and then it sleeps. '.repeat(60);
+  const messages = (count: number) => ({
+    messages: Array.from({ length: count }, () => ({ role: 'user', content: text })),
+  });
+  const few = prompt(messages(10)) ?? 0;
+  const many = prompt(messages(1_000)) ?? 0;
+  expect(many / (100 * few)).toBeGreaterThan(0.75);
+  expect(many / (100 * few)).toBeLessThan(1.25);
+});
+
+test('pictures count as pictures, however long a prompt is', () => {
+  const url = `data:image/png;base64,${'A'.repeat(3_000_000)}`;
+  const content = [
+    { type: 'image_url', image_url: { url } },
+    { type: 'text', text: 'word '.repeat(50_000) },
+  ];
+  const tokens = prompt({ messages: [{ role: 'user', content }] }) ?? 0;
+  expect(tokens).toBeGreaterThan(45_000);
+  expect(tokens).toBeLessThan(55_000);
+});

@@ -158,6 +158,10 @@ describe.each(modes)('a stream %s', (_name, filter) => {
   });
 });
 
+/** Further empty lines between events need not be shown. */
+const isNoEmptyLine = (event: string) => event.trim() !== '';
+const shown = (seen: readonly Buffer[]) => seen.map(String).filter(isNoEmptyLine);
+
 describe('lines that end in CR alone', () => {
   const listOf = (list: string[]) => list.map((item) => item.replaceAll(/\r?\n/g, '\r'));
 
@@ -170,7 +174,7 @@ describe('lines that end in CR alone', () => {
         for (const [, filter] of modes) {
           const { written, seen, states } = run(cutAt(bytes, places), filter);
           expect(Buffer.concat(written).equals(bytes)).toBe(true);
-          if (filter) expect(seen.map(String)).toEqual(list);
+          if (filter) expect(shown(seen)).toEqual(list.filter(isNoEmptyLine));
           for (const { sent } of states) expect(ends(list).has(sent)).toBe(true);
         }
       }),
@@ -185,11 +189,11 @@ describe('lines that end in CR alone', () => {
 });
 
 describe('a filter', () => {
-  test('sees each event once, whole, in order, wherever the stream is cut', () => {
+  test('sees each event but empty lines once, whole, in order, wherever the stream is cut', () => {
     fc.assert(
       fc.property(events, fc.array(fc.nat(), { maxLength: 12 }), (list, places) => {
         const { seen } = run(cutAt(Buffer.from(list.join('')), places), identity);
-        expect(seen.map(String)).toEqual(list);
+        expect(shown(seen)).toEqual(list.filter(isNoEmptyLine));
       }),
       { numRuns: 2_000 },
     );

@@ -1,6 +1,6 @@
 import { buffer } from 'node:stream/consumers';
 import { describe, expect, test } from 'vitest';
-import { JsonBody } from '../../../../server/http/body/incoming-body.ts';
+import { JsonBody } from '../../../../server/http/body/json-body.ts';
 
 const body = (text: string) => new JsonBody(Buffer.from(text));
 const sent = async (text: string, model: string | null, askUsage = false) => {
@@ -22,7 +22,6 @@ describe('what Sluice reads of a JSON body', () => {
       { model: null, stream: false, previousResponseId: null, store: true },
     ],
     ['{"model":"","stream":"true","store":0}', { model: null, stream: false, previousResponseId: null, store: true }],
-    ['{"model":"a","model":"b"}', { model: 'b', stream: false, previousResponseId: null, store: true }],
   ])('%s', (text, fields) => expect(body(text).fields).toEqual(fields));
 
   test.each(['{"model":1}', '{"previous_response_id":{}}'])('must be text where it names something: %s', (text) => {
@@ -60,6 +59,41 @@ describe('a long body', () => {
     expect(bytes.buffer.byteLength).toBe(0);
     expect(opened).toHaveProperty('destroyed', true);
     expect(long.size).toBe(prompt.length + 13);
+describe('a field that Sluice reads', () => {
+  test.each([
+    ['model', '{"model":"a","MODEL":"b"}'],
+    ['model', '{"MODEL":"b"}'],
+    ['model', '{"model":"a","model":"a"}'],
+    ['model', '{"mod\\u0065l":"a"}'],
+    ['model', '{"model":"a","mode\\l":"b"}'],
+    ['stream', '{"model":"a","stream":false,"\u017ftream":true}'],
+    ['n', '{"model":"a","n":1,"N":20}'],
+    ['max_tokens', '{"model":"a","max_tokens":1,"max_to\u212aens":4000}'],
+    ['max_completion_tokens', '{"max_completion_tokens":1,"max_completion_tokens":4000}'],
+    ['max_output_tokens', '{"max_output_tokens":1,"Max_Output_Tokens":4000}'],
+    ['background', '{"background":false,"Background":true}'],
+    ['previous_response_id', '{"previous_response_id":"a","previous_response_id":"b"}'],
+  ])('is refused where servers may read %s in two ways: %s', (param, text) => {
+    expect(() => body(text)).toThrow(expect.objectContaining({ code: 'invalid_value', param }));
+  });
+
+  test('passes with whatever else is written twice', async () => {
+    const text =
+      '{"model":"a","temperature":1,"temperature":2,"User":"x","user":"y","t\\u006fols":[],"tools":[{"model":1}]}';
+    expect(await sent(text, 'a')).toBe(text);
+    expect(await sent(text, 'b')).toBe(text.replace('"a"', '"b"'));
+  });
+
+  test('is read up to a length at which that takes no time', () => {
+    const long = body(`{"prompt":[${'"x",'.repeat(50_000)}"x"],"suffix":"${'x'.repeat(2_000_000)}","n":2}`);
+    expect(long.field('prompt')).toBeUndefined();
+    expect(long.raw('prompt')?.items).toBe(50_001);
+    expect(long.field('suffix')).toBeUndefined();
+    expect(long.field('n')).toBe(2);
+    for (const name of ['model', 'previous_response_id']) {
+      const text = `{"${name}":"${'x'.repeat(5_000)}"}`;
+      expect(() => body(text)).toThrow(expect.objectContaining({ code: 'invalid_value', param: name }));
+    }
   });
 });
 

@@ -1,12 +1,16 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { fieldValue, type JsonPeek, peekJson } from '../../../../server/wire/json/json-peek.ts';
+import { JsonNames } from '../../../../server/wire/json/json-names.ts';
+import { fieldValue, type JsonPeek, peekJson, peekLongJson } from '../../../../server/wire/json/json-peek.ts';
+import { type ByteRange, JsonScan } from '../../../../server/wire/json/json-scan.ts';
 import { cpuMsOf } from '../../../support/cpu-time.ts';
 import { jsonObjectText, wanted } from './json-documents.ts';
 
 type Found = Extract<JsonPeek, { ok: true }>;
 
-function peek(text: string, names = wanted): Found {
+const names = new JsonNames(wanted);
+
+function peek(text: string): Found {
   const found = peekJson(Buffer.from(text), names);
   if (!found.ok) throw new Error(`${found.reason} at ${found.offset}: ${text}`);
   return found;
@@ -15,6 +19,13 @@ function peek(text: string, names = wanted): Found {
 function value(text: string, name: string): unknown {
   const field = peek(text).fields.get(name);
   return field && fieldValue(Buffer.from(text), field);
+}
+
+function membersOf(body: Buffer, sliceBytes: number) {
+  const members: { key: ByteRange; value: ByteRange; items: number }[] = [];
+  const scan = new JsonScan(body, { member: (key, value, items) => members.push({ key, value, items }) });
+  while (!scan.advance(sliceBytes));
+  return members;
 }
 
 /** What the whole grammar says when strings are taken as opaque; strings are the upstream's to judge. */
@@ -37,17 +48,43 @@ describe('peekJson', () => {
       keyStart: text.indexOf('"model" '),
       start: text.indexOf('"gpt-x"'),
       end: text.indexOf(',"stream"'),
-      earlier: [],
+      items: 0,
     });
     expect(end).toBe(text.length - 1);
     expect(empty).toBe(false);
   });
 
-  test('takes the last of repeated keys and names the earlier ones', () => {
-    const text = '{"model":"a","model":{"b":1},"model":"c"}';
-    const field = peek(text).fields.get('model');
-    expect(value(text, 'model')).toBe('c');
-    expect(field?.earlier.map(({ start, end }) => text.slice(start, end))).toEqual(['"a"', '{"b":1}']);
+  test('takes the last of repeated keys, as JSON.parse does', () => {
+    expect(value('{"model":"a","model":{"b":1},"model":"c"}', 'model')).toBe('c');
+  });
+
+  test.each([
+    ['{"model":"a"}', []],
+    ['{"model":"a","model":"b"}', ['model']],
+    ['{"model":"a","MODEL":"b"}', ['model']],
+    ['{"Model":"b"}', ['model']],
+    ['{"mod\\u0065l":"b"}', ['model']],
+    ['{"mode\\l":"b"}', ['model']],
+    ['{"\\u004d\\u004f\\u0044\\u0045\\u004c":"b"}', ['model']],
+    ['{"\u017ftream":true}', ['stream']],
+    ['{"\\u017fTREAM":true}', ['stream']],
+    ['{"models":1,"models":2,"mode":3,"mode":4,"stream-options":5}', []],
+    ['{"a":{"model":"a","model":"b"}}', []],
+    ['{"stream":1,"model":2,"stream":3,"model":4}', ['stream', 'model']],
+  ])('tells which names %s spells in more than one way, or in another than its letters', (text, ambiguous) => {
+    expect([...peek(text).ambiguous].sort()).toEqual([...ambiguous].sort());
+  });
+
+  test('takes a Kelvin sign for a k, as Go does', () => {
+    const found = peekJson(Buffer.from('{"max_to\u212aens":1}'), new JsonNames(['max_tokens']));
+    expect(found.ok && [...found.ambiguous]).toEqual(['max_tokens']);
+  });
+
+  test('counts what a list holds, and all values', () => {
+    const found = peek('{"model":[1,[2,3],{"a":[4,5]}],"stream":[ ],"x":{"stream":[1,2]}}');
+    expect(found.fields.get('model')?.items).toBe(3);
+    expect(found.fields.get('stream')?.items).toBe(0);
+    expect(found.values).toBe(14);
   });
 
   test('recognises a key written with escapes', () => {
@@ -69,7 +106,14 @@ describe('peekJson', () => {
   });
 
   test('says when the object is empty and where it ends', () => {
-    expect(peek(' { } ')).toEqual({ ok: true, fields: new Map(), end: 3, empty: true });
+    expect(peek(' { } ')).toEqual({
+      ok: true,
+      fields: new Map(),
+      ambiguous: new Set(),
+      end: 3,
+      empty: true,
+      values: 0,
+    });
   });
 
   test('tolerates a byte order mark', () => {
@@ -100,14 +144,14 @@ describe('peekJson', () => {
     ['{"a":1}{"a":1}', 7, 'expected nothing after the closing brace'],
     ['{"a":1\u00a0}', 6, 'expected a comma or a closing brace'],
   ])('refuses %j at byte %i: %s', (text, offset, reason) => {
-    expect(peekJson(Buffer.from(text), wanted)).toEqual({ ok: false, offset, reason });
+    expect(peekJson(Buffer.from(text), names)).toEqual({ ok: false, offset, reason });
   });
 
   test('bounds the depth without using the stack', () => {
     const nested = (depth: number) => Buffer.from(`{"a":${'['.repeat(depth)}${']'.repeat(depth)}}`);
-    expect(peekJson(nested(10_000), wanted).ok).toBe(true);
-    expect(peekJson(nested(10_001), wanted)).toEqual({ ok: false, offset: 10_005, reason: 'nested deeper than 10000' });
-    expect(peekJson(nested(1_000_000), wanted).ok).toBe(false);
+    expect(peekJson(nested(10_000), names).ok).toBe(true);
+    expect(peekJson(nested(10_001), names)).toEqual({ ok: false, offset: 10_005, reason: 'nested deeper than 10000' });
+    expect(peekJson(nested(1_000_000), names).ok).toBe(false);
   });
 
   test('needs linear time for runs of backslashes and of quotes', async () => {
@@ -117,21 +161,49 @@ describe('peekJson', () => {
     }
   });
 
+  test('comes to the same in slices of any length', () => {
+    fc.assert(
+      fc.property(jsonObjectText, fc.integer({ min: 1, max: 40 }), (text, sliceBytes) => {
+        const members = (bytes: number) => membersOf(Buffer.from(text), bytes);
+        expect(members(sliceBytes)).toEqual(members(Number.POSITIVE_INFINITY));
+      }),
+      { numRuns: 5_000 },
+    );
+    const runs = [`"${'\\\\'.repeat(100_000)}\\""`, `"${'x'.repeat(200_000)}${'\\'.repeat(200_001)}"x"`];
+    for (const run of runs) {
+      const body = Buffer.from(`{"a":${run},"b":[${'{"c":1},'.repeat(1_000)}2]}`);
+      expect(membersOf(body, 100)).toEqual(membersOf(body, Number.POSITIVE_INFINITY));
+      expect(membersOf(body, 100)).toHaveLength(2);
+    }
+  });
+
+  test('lets others have their turn in the midst of a long body', async () => {
+    let turns = 0;
+    let next = setImmediate(function count() {
+      turns++;
+      next = setImmediate(count);
+    });
+    const found = await peekLongJson(Buffer.from(`{"model":"x","a":[${'{},'.repeat(2_000_000)}1]}`), names);
+    clearImmediate(next);
+    expect(found.ok && found.values).toBe(2_000_003);
+    expect(turns).toBeGreaterThan(40);
+  });
+
   test('agrees with JSON.parse on every object', () => {
     fc.assert(
       fc.property(jsonObjectText, (text) => {
         const body = Buffer.from(text);
         const parsed = new Map(Object.entries(JSON.parse(text)));
         const found = peek(text);
-        const names = [...found.fields.keys()].sort().join();
+        const foundNames = [...found.fields.keys()].sort().join();
         if (
-          names !==
+          foundNames !==
           wanted
             .filter((name) => parsed.has(name))
             .sort()
             .join()
         )
-          throw new Error(`found ${names}`);
+          throw new Error(`found ${foundNames}`);
         for (const [name, field] of found.fields) {
           const actual = JSON.stringify(fieldValue(body, field));
           if (actual !== JSON.stringify(parsed.get(name))) throw new Error(`${name} is ${actual}`);
@@ -157,7 +229,7 @@ describe('peekJson', () => {
         const bytes = Buffer.from(text);
         const from = at % (bytes.length + 1);
         const body = Buffer.concat([bytes.subarray(0, from), Buffer.from(added), bytes.subarray(from + removed)]);
-        const { ok } = peekJson(body, wanted);
+        const { ok } = peekJson(body, names);
         if (!ok) refused++;
         if (ok !== isObjectOutsideStrings(body.toString())) throw new Error(`ok: ${ok}`);
       }),

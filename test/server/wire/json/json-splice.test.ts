@@ -1,17 +1,18 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { JsonNames } from '../../../../server/wire/json/json-names.ts';
 import { type JsonPeek, peekJson } from '../../../../server/wire/json/json-peek.ts';
-import {
-  applyEdits,
-  askForUsage,
-  fieldEdits,
-  replaceField,
-  usageEdits,
-} from '../../../../server/wire/json/json-splice.ts';
+import { fieldEdit, type JsonEdit, piecesOf, usageEdits } from '../../../../server/wire/json/json-splice.ts';
 import { jsonObjectText, wanted } from './json-documents.ts';
 
+const names = new JsonNames(wanted);
+
+function applied(body: Buffer, edits: readonly JsonEdit[]): string {
+  return Buffer.concat(piecesOf(body, edits)).toString();
+}
+
 function peek(body: Buffer): Extract<JsonPeek, { ok: true }> {
-  const found = peekJson(body, wanted);
+  const found = peekJson(body, names);
   if (!found.ok) throw new Error(found.reason);
   return found;
 }
@@ -19,24 +20,19 @@ function peek(body: Buffer): Extract<JsonPeek, { ok: true }> {
 function renamed(text: string, model: string): string {
   const body = Buffer.from(text);
   const field = peek(body).fields.get('model');
-  return field ? replaceField(body, field, model).toString() : text;
+  return field ? applied(body, [fieldEdit(field, model)]) : text;
 }
 
 function withUsage(text: string): string | null {
   const body = Buffer.from(text);
-  return askForUsage(body, peek(body))?.toString() ?? null;
+  const edits = usageEdits(body, peek(body));
+  return edits.length === 0 ? null : applied(body, edits);
 }
 
-describe('replaceField', () => {
+describe('fieldEdit', () => {
   test('changes the value and no other byte', () => {
     const text = '\uFEFF{ "n": 1.0e+02, "model" :\t"gpt-x" , "ü":"\\u00e9\\/" }\n';
     expect(renamed(text, 'a/b "c" 漢')).toBe(text.replace('"gpt-x"', '"a/b \\"c\\" 漢"'));
-  });
-
-  test('changes every occurrence of a repeated key, since a peer may take the first', () => {
-    expect(renamed('{"model":"a","x":1,"mod\\u0065l":null,"model":[1,2]}', 'm')).toBe(
-      '{"model":"m","x":1,"mod\\u0065l":"m","model":"m"}',
-    );
   });
 
   test('leaves what JSON.parse reads as it was, but for the field', () => {
@@ -52,7 +48,7 @@ describe('replaceField', () => {
   });
 });
 
-describe('askForUsage', () => {
+describe('usageEdits', () => {
   test.each([
     ['{"stream":true}', '{"stream":true,"stream_options":{"include_usage":true}}'],
     ['{"stream":true }\n', '{"stream":true ,"stream_options":{"include_usage":true}}\n'],
@@ -82,7 +78,7 @@ describe('askForUsage', () => {
 
   test('leaves a body alone that is not JSON', () => {
     const body = Buffer.from('{"a"');
-    expect(askForUsage(body, peekJson(body, wanted))).toBeNull();
+    expect(usageEdits(body, peekJson(body, names))).toEqual([]);
   });
 
   test('changes include_usage only where it was open, and nothing else', () => {
@@ -110,10 +106,8 @@ test('edits of one peek can be applied together', () => {
   const body = Buffer.from('{"stream_options":null,"model":"a","stream":true}');
   const found = peek(body);
   const field = found.fields.get('model');
-  const edits = [...(field ? fieldEdits(field, 'b') : []), ...usageEdits(body, found)];
-  expect(applyEdits(body, edits).toString()).toBe(
-    '{"stream_options":{"include_usage":true},"model":"b","stream":true}',
-  );
+  const edits = [...(field ? [fieldEdit(field, 'b')] : []), ...usageEdits(body, found)];
+  expect(applied(body, edits)).toBe('{"stream_options":{"include_usage":true},"model":"b","stream":true}');
 });
 
 /** The document with `stream_options` put first. */

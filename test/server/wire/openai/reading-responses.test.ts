@@ -229,9 +229,9 @@ describe('what a client has of a chat', () => {
 describe('a request for the rest', () => {
   const prefill = { message: { prefix: true }, request: { more: [1] } };
 
-  test('has the beginning as its last message, and all else as it was', () => {
+  test('has the beginning as its last message, and all else as it was', async () => {
     const body = '{ "messages" : [ {"role":"user","content":"]"} ], "x": 1.50 }';
-    const continued = continuedBody(Buffer.from(body), 'a "b"\n', prefill)?.toString() ?? '';
+    const continued = String(await continuedBody(Buffer.from(body), 'a "b"\n', prefill));
     expect(JSON.parse(continued)).toEqual({
       messages: [
         { role: 'user', content: ']' },
@@ -243,9 +243,9 @@ describe('a request for the rest', () => {
     expect(continued).toContain('"x": 1.50');
   });
 
-  test('cannot be made of a body without messages', () => {
-    expect(continuedBody(Buffer.from('{"model":"x"}'), 'a', prefill)).toBeNull();
-    expect(continuedBody(Buffer.from('{"messages":"x"}'), 'a', prefill)).toBeNull();
+  test('cannot be made of a body without messages', async () => {
+    expect(await continuedBody(Buffer.from('{"model":"x"}'), 'a', prefill)).toBeNull();
+    expect(await continuedBody(Buffer.from('{"messages":"x"}'), 'a', prefill)).toBeNull();
   });
 
   test('goes to services that say they take one, and to no other', () => {

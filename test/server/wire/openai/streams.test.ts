@@ -133,7 +133,7 @@ describe('what follows the last blank line', () => {
     ['event: x', 'piece'],
     [': ping', 'nothing'],
     ['\r', 'nothing'],
-  ])('is, in %j, %s', (text, wanted) => expect(kindOfRest(Buffer.from(text))).toBe(wanted));
+  ])('is, in %j, %s', (text, wanted) => expect(kindOfRest(Buffer.from(text), readEvent(text))).toBe(wanted));
 });
 
 const withReason = (delta: string) => `data: {"choices":[{"index":0,"delta":{${delta}},"finish_reason":"stop"}]}\n\n`;

@@ -1,0 +1,167 @@
+import { GatewayError } from '../../contract/errors.ts';
+import type { RequestBody, RequestFields, Sendable } from '../../exchange/request-body.ts';
+import { joinBytes } from '../../wire/json/join-bytes.ts';
+import { JsonNames } from '../../wire/json/json-names.ts';
+import { fieldValue, type JsonField, type JsonPeek, peekJson, peekLongJson } from '../../wire/json/json-peek.ts';
+import { fieldEdit, type JsonEdit, piecesOf, usageEdits } from '../../wire/json/json-splice.ts';
+import type { RawField } from '../../wire/wire.ts';
+import { BodyReader } from './body-reader.ts';
+import { type FieldName, looked } from './incoming-body.ts';
+import { releaseBody } from './release-chunk.ts';
+
+const names = new JsonNames(looked);
+
+/** Of a list or object, and of a text: what is longer takes too long to be parsed at once. */
+const maxParsedBytes = 64 * 1024;
+export const maxTextBytes = 1024 * 1024;
+/** Of a model or a response: longer than any, and short enough to be compared with all of them. */
+const maxNameBytes = 4096;
+
+/** From here on a body is sent piece by piece. */
+const pieceByPieceBytes = 1024 * 1024;
+
+const quote = 0x22;
+
+/** Throws a GatewayError where it is no JSON object, or not one that every server reads alike. */
+export async function readJsonBody(bytes: Buffer): Promise<JsonBody> {
+  return new JsonBody(bytes, await peekLongJson(bytes, names));
+}
+
+export class JsonBody implements RequestBody {
+  readonly fields: RequestFields;
+  readonly contentType = 'application/json';
+  readonly #bytes: Buffer;
+  readonly #size: number;
+  readonly #readers = new Set<BodyReader>();
+  readonly #peek: Extract<JsonPeek, { ok: true }>;
+
+  constructor(bytes: Buffer, peek: JsonPeek = peekJson(bytes, names)) {
+    if (!peek.ok) {
+      throw new GatewayError(
+        'malformed_json',
+        `We could not parse the JSON body of your request: ${peek.reason} at byte ${peek.offset}. Send one valid JSON object.`,
+      );
+    }
+    refuseAmbiguous(peek.ambiguous);
+    this.#bytes = bytes;
+    this.#size = bytes.length;
+    this.#peek = peek;
+    this.fields = {
+      model: this.#name('model'),
+      stream: this.#read(peek.fields.get('stream')) === true,
+      previousResponseId: this.#name('previous_response_id'),
+      store: this.#read(peek.fields.get('store')) !== false,
+    };
+  }
+
+  get size(): number {
+    return this.#size;
+  }
+
+  get captured(): Buffer {
+    return this.#bytes;
+  }
+
+  field(name: FieldName): unknown {
+    try {
+      return this.#read(this.#peek.fields.get(name));
+    } catch {
+      return undefined;
+    }
+  }
+
+  raw(name: FieldName): RawField | null {
+    const field = this.#peek.fields.get(name);
+    const bytes = field && this.#bytes.subarray(field.start, field.end);
+    return bytes && !bytes.equals(nullBytes) ? { bytes, items: field.items } : null;
+  }
+
+  async sendable(
+    model: string | null,
+    askUsage: boolean,
+    previousResponseId?: string,
+  ): Promise<Sendable & { usageAsked: boolean }> {
+    const usage = askUsage && this.fields.stream ? usageEdits(this.#bytes, this.#peek) : [];
+    const previous = this.#peek.fields.get('previous_response_id');
+    const renamed = previous && previousResponseId ? [fieldEdit(previous, previousResponseId)] : [];
+    const edits = [...this.#modelEdits(model), ...usage, ...renamed];
+    const usageAsked = usage.length > 0;
+    const pieces = edits.length > 0 ? piecesOf(this.#bytes, edits) : [this.#bytes];
+    const bytes = () => joinBytes(pieces);
+    if (this.#isLong) {
+      const length = pieces.reduce((sum, piece) => sum + piece.length, 0);
+      return { length, open: () => this.#send(pieces), bytes, usageAsked };
+    }
+    const whole = pieces.length === 1 ? this.#bytes : Buffer.concat(pieces);
+    return { length: whole.length, open: () => whole, bytes: async () => whole, usageAsked };
+  }
+
+  /** Long ones give their memory back: no socket has seen them. */
+  dispose(): void {
+    if (!this.#isLong) return;
+    for (const reader of this.#readers) reader.destroy();
+    releaseBody(this.#bytes);
+  }
+
+  get #isLong(): boolean {
+    return this.#size >= pieceByPieceBytes;
+  }
+
+  #send(pieces: readonly Buffer[]): BodyReader {
+    const reader = new BodyReader(pieces);
+    this.#readers.add(reader);
+    return reader.once('close', () => this.#readers.delete(reader));
+  }
+
+  #modelEdits(model: string | null): JsonEdit[] {
+    if (model === null || model === this.fields.model) return [];
+    const field = this.#peek.fields.get('model');
+    if (field) return [fieldEdit(field, model)];
+    const start = this.#bytes.indexOf(0x7b) + 1;
+    return [{ start, end: start, text: `"model":${JSON.stringify(model)}${this.#peek.empty ? '' : ','}` }];
+  }
+
+  #name(name: 'model' | 'previous_response_id'): string | null {
+    const field = this.#peek.fields.get(name);
+    if (field && field.end - field.start > maxNameBytes) {
+      throw new GatewayError('invalid_value', `Invalid '${name}': it is longer than ${maxNameBytes} bytes.`, {
+        param: name,
+      });
+    }
+    const value = this.#read(field);
+    if (value === undefined || value === null || value === '') return null;
+    if (typeof value === 'string') return value;
+    throw new GatewayError('invalid_value', `Invalid type for '${name}': expected a string.`, { param: name });
+  }
+
+  #read(field: JsonField | undefined): unknown {
+    if (!field) return undefined;
+    const maxBytes = this.#bytes[field.start] === quote ? maxTextBytes : maxParsedBytes;
+    if (field.end - field.start > maxBytes) return undefined;
+    try {
+      return fieldValue(this.#bytes, field);
+    } catch (error) {
+      throw new GatewayError(
+        'malformed_json',
+        'We could not parse the JSON body of your request: a string in it is not valid JSON.',
+        { cause: error },
+      );
+    }
+  }
+}
+
+const nullBytes = Buffer.from('null');
+
+/**
+ * Of a key that is written twice some servers take the first value, some the last; some take any case, and some read
+ * escapes in ways of their own. What was admitted has to be what is answered, so only one way is left.
+ */
+function refuseAmbiguous(ambiguous: ReadonlySet<string>): void {
+  const param = looked.find((name) => ambiguous.has(name));
+  if (param === undefined) return;
+  throw new GatewayError(
+    'invalid_value',
+    `Invalid '${param}': its key is written more than once, in another case or with escapes, so that servers may differ in what it says. Write it once, as "${param}".`,
+    { param },
+  );
+}

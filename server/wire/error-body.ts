@@ -1,0 +1,74 @@
+/**
+ * What an upstream's error says, read once. Bodies of up to a megabyte come as errors, and some services repeat in them what
+ * they were sent: of a long one only the members are parsed that tell what is wrong.
+ */
+
+import { JsonNames } from './json/json-names.ts';
+import { fieldValue, type JsonField, peekJson } from './json/json-peek.ts';
+
+/** Up to this JSON is parsed as a whole. */
+const parsedBytes = 64 * 1024;
+/** Up to this it is gone through. What is longer has its status to tell of it. */
+const readBytes = 256 * 1024;
+/** Of a longer text so much is read. */
+const textBytes = 2048;
+const quote = 0x22;
+const openingBrace = 0x7b;
+
+const telling = ['message', 'type', 'status', 'code', 'param', 'details'];
+const tellingNames = new JsonNames(telling);
+const topNames = new JsonNames(['error', 'response', 'object', 'detail', ...telling]);
+const errorName = new JsonNames(['error']);
+
+/** A value for `errorIn`, which is all of the body where that is short; undefined where it is too long, or no JSON. */
+export function readErrorBody(body: Buffer): unknown {
+  if (body.length <= parsedBytes) return parse(body);
+  return body.length <= readBytes ? readLong(body, topNames) : undefined;
+}
+
+/** Of the members of those names what `errorIn` looks at. */
+function readLong(body: Buffer, names: JsonNames): Record<string, unknown> | undefined {
+  const peek = peekJson(body, names);
+  if (!peek.ok) return undefined;
+  return Object.fromEntries([...peek.fields].map(([name, field]) => [name, readTold(body, name, field)]));
+}
+
+/** What a member says, but for what would be long to parse. */
+export function readTold(body: Buffer, name: string, field: JsonField): unknown {
+  if (field.end - field.start <= parsedBytes) return parseField(body, field);
+  if (body[field.start] === quote) return beginningOf(body, field.start);
+  if (body[field.start] !== openingBrace) return undefined;
+  const value = body.subarray(field.start, field.end);
+  if (value.length > readBytes) return {};
+  if (name === 'error') return readLong(value, tellingNames);
+  return name === 'response' ? readLong(value, errorName) : undefined;
+}
+
+/** Of a string what stands before its first escape beyond the middle, so that none is cut. */
+function beginningOf(body: Buffer, start: number): string {
+  const text = body.toString('utf8', start + 1, start + textBytes);
+  const cut = text.indexOf('\\', textBytes / 2);
+  return parseText(cut === -1 ? text : text.slice(0, cut));
+}
+
+function parseText(inside: string): string {
+  const value = parse(Buffer.from(`"${inside}"`));
+  return typeof value === 'string' ? value : inside;
+}
+
+function parseField(body: Buffer, field: JsonField): unknown {
+  try {
+    return fieldValue(body, field);
+  } catch {
+    return undefined;
+  }
+}
+
+function parse(body: Buffer): unknown {
+  try {
+    const value: unknown = JSON.parse(body.toString('utf8'));
+    return value;
+  } catch {
+    return undefined;
+  }
+}

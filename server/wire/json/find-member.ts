@@ -1,0 +1,25 @@
+import type { BoundedPattern } from '../../bounded-pattern.ts';
+
+/** What is looked at after a key. */
+const valueLength = 300;
+
+interface FoundMember {
+  /** The pattern's first group. */
+  value: string;
+  /** Offset after the key. */
+  end: number;
+}
+
+/**
+ * The first member of that name, at or after `from`, with such a value, in what may be a mere piece of JSON. `value` is
+ * matched with what follows the key.
+ */
+export function findMember(text: string, name: string, value: BoundedPattern, from = 0): FoundMember | null {
+  const key = `"${name}"`;
+  for (let at = text.indexOf(key, from); at !== -1; at = text.indexOf(key, at + key.length)) {
+    const end = at + key.length;
+    const match = value.exec(text.slice(end, end + valueLength));
+    if (match) return { value: match[1] ?? '', end };
+  }
+  return null;
+}

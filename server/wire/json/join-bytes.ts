@@ -1,0 +1,24 @@
+import { nextTurn } from '../../loop-turns.ts';
+
+/** Up to this a copy takes no longer than a few milliseconds. */
+const atOnceBytes = 4 * 1024 * 1024;
+
+/** The pieces in one, copied in slices where they are long: between them others have their turn. */
+export async function joinBytes(pieces: readonly Buffer[], copied?: (piece: Buffer) => void): Promise<Buffer> {
+  const size = pieces.reduce((sum, { length }) => sum + length, 0);
+  const whole = Buffer.allocUnsafe(size);
+  let at = 0;
+  let restBytes = atOnceBytes;
+  for (const piece of pieces) {
+    for (let from = 0; from < piece.length; ) {
+      const count = piece.copy(whole, at, from, from + restBytes);
+      at += count;
+      from += count;
+      restBytes -= count;
+      if (restBytes === 0) await nextTurn();
+      restBytes ||= atOnceBytes;
+    }
+    copied?.(piece);
+  }
+  return whole;
+}

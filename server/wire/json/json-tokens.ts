@@ -1,0 +1,100 @@
+/** The tokens of JSON that are gone through in one step: numbers, words, blanks, and what stands before a closing quote. */
+
+export class JsonFault extends Error {
+  readonly offset: number;
+
+  constructor(offset: number, reason: string) {
+    super(reason);
+    this.offset = offset;
+  }
+}
+
+const tab = 0x09;
+const lineFeed = 0x0a;
+const carriageReturn = 0x0d;
+const space = 0x20;
+const plus = 0x2b;
+const minus = 0x2d;
+const dot = 0x2e;
+const zero = 0x30;
+const nine = 0x39;
+const backslash = 0x5c;
+const lowerE = 0x65;
+
+const literals = ['true', 'false', 'null'];
+
+/** No number and no run of blanks of a real body is as long. */
+const maxNumberBytes = 64 * 1024;
+const maxBlanks = 1024 * 1024;
+/** A string that holds a longer run of backslashes is walked from its beginning, in pieces of this length. */
+export const maxBackslashes = 64 * 1024;
+
+/** Whether more backslashes than are to be counted stand before `closing`. */
+export function hasLongRun(body: Buffer, from: number, closing: number): boolean {
+  const first = closing - maxBackslashes;
+  return first >= from && body[closing - 1] === backslash && countBackslashes(body, first, closing) === maxBackslashes;
+}
+
+/** Whether an odd number of backslashes stands before `closing`; `from` is known to be outside an escape. */
+export function isEscaped(body: Buffer, from: number, closing: number): boolean {
+  return body[closing - 1] === backslash && countBackslashes(body, from, closing) % 2 === 1;
+}
+
+/** Right before `end`, and not before `from`. */
+function countBackslashes(body: Buffer, from: number, end: number): number {
+  let at = end;
+  while (at > from && body[at - 1] === backslash) at--;
+  return end - at;
+}
+
+/** From a number's or a word's first byte to the offset after its last. */
+export function skipScalar(body: Buffer, start: number): number {
+  const byte = body[start];
+  if (byte === minus || isDigit(byte)) return skipNumber(body, start);
+  const literal = literals.find((text) => startsWith(body, start, text));
+  if (literal !== undefined) return start + literal.length;
+  throw new JsonFault(start, start < body.length ? 'expected a value' : 'ended too early');
+}
+
+function startsWith(body: Buffer, start: number, text: string): boolean {
+  for (let index = 0; index < text.length; index++) {
+    if (body[start + index] !== text.charCodeAt(index)) return false;
+  }
+  return true;
+}
+
+function skipNumber(body: Buffer, start: number): number {
+  const whole = body[start] === minus ? start + 1 : start;
+  let at = body[whole] === zero ? whole + 1 : skipDigits(body, whole);
+  if (body[at] === dot) at = skipDigits(body, at + 1);
+  if (((body[at] ?? 0) | space) !== lowerE) return at;
+  const sign = body[at + 1];
+  return skipDigits(body, sign === plus || sign === minus ? at + 2 : at + 1);
+}
+
+function skipDigits(body: Buffer, start: number): number {
+  let at = start;
+  while (isDigit(body[at])) {
+    if (at - start === maxNumberBytes) throw new JsonFault(start, `a number of more than ${maxNumberBytes} digits`);
+    at++;
+  }
+  if (at === start) throw new JsonFault(start, 'expected a digit');
+  return at;
+}
+
+function isDigit(byte = 0): boolean {
+  return byte >= zero && byte <= nine;
+}
+
+export function skipSpace(body: Buffer, start: number): number {
+  for (let at = start; ; at++) {
+    const byte = body[at];
+    if (byte === undefined || byte > space) return at; // Nearly always, so asked first.
+    if (byte !== space && byte !== lineFeed && byte !== carriageReturn && byte !== tab) return at;
+    if (at - start === maxBlanks) throw new JsonFault(start, `more than ${maxBlanks} blanks`);
+  }
+}
+
+export function hasByteOrderMark(body: Buffer): boolean {
+  return body[0] === 0xef && body[1] === 0xbb && body[2] === 0xbf;
+}

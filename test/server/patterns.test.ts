@@ -1,0 +1,89 @@
+/** Every regular expression of the engine is found in its sources, and none is slow on what strangers may send. */
+import { expect, test } from 'vitest';
+import { maxMatchedLength, pattern } from '../../server/bounded-pattern.ts';
+import { cpuMsOf } from '../support/cpu-time.ts';
+import { findPatterns } from '../support/engine-patterns.ts';
+import { pumpsOf } from '../support/pattern-pumps.ts';
+
+const { found, made } = findPatterns();
+
+/** Folders whose code meets what clients and upstreams send. */
+const meetsStrangers = /^(?:http|routing|usage)\//;
+
+/** Files there whose patterns see a short text anyway, or have to see all of it. */
+const bounded: Record<string, string> = {
+  'http/app.ts': 'a URL, which Node bounds with the headers',
+  'http/content-redirect.ts': 'a header of an upstream, bounded by undici; all of it has to be seen',
+  'http/guards.ts': 'headers of a client, which Node bounds',
+  'http/redact-credential.ts': 'a credential of the configuration',
+  'http/redact-headers.ts': 'headers; all of each has to be seen',
+  'http/request/header-parameters.ts': 'headers of a client, or of a part, which are bounded',
+  'http/request/multipart-splice.ts': 'the headers of a part, which are bounded',
+  'http/request/multipart.ts': 'headers of a client, which Node bounds',
+  'http/request/request-headers.ts': 'names of headers, which Node bounds',
+  'http/stream/event-shape.ts': 'an event of at most 4 kB',
+  'routing/compile.ts': 'the configuration',
+  'usage/estimate-tokens.ts': 'single characters',
+  'usage/extract.ts': 'a content type, or 40 bytes',
+  'usage/price-table.ts': 'names of models, which are bounded',
+};
+
+/** Four times the length takes four times as long; sixteen times where each place is looked at from each other. */
+const mostGrowth = 9;
+const longest = 4 * maxMatchedLength;
+/** Of a pump, so that what it ends with stays. */
+const endLength = 8;
+/** No pattern that is sound takes so long. */
+const hopelessMs = 40;
+/** What is done sooner cannot be told from noise. */
+const noiseMs = 1;
+
+test('all are found', () => {
+  expect(found.length).toBeGreaterThan(100);
+  expect(found.some(({ file, isBounded }) => file === 'routing/classify-failure.ts' && isBounded)).toBe(true);
+  expect(made.sort()).toEqual(['contract/team-preset.ts', 'http/request/header-parameters.ts']);
+});
+
+test('none where strangers are met sees more than the beginning of a text', () => {
+  const free = found.filter(({ file, isBounded }) => meetsStrangers.test(file) && !isBounded && !(file in bounded));
+  expect(free.map(({ file, regexp }) => `${file}: ${regexp.source}`)).toEqual([]);
+});
+
+test('the wrapper passes over what is beyond', () => {
+  const end = pattern(/end/);
+  expect(end.test(`${'x'.repeat(maxMatchedLength - 3)}end`)).toBe(true);
+  expect(end.test(`${'x'.repeat(maxMatchedLength)}end`)).toBe(false);
+  expect(end.exec(`${'x'.repeat(maxMatchedLength)}end`)).toBeNull();
+});
+
+test.each(found)('the time of $regexp in $file grows no faster than its text', async ({ regexp }) => {
+  expect(await slowestOf(regexp)).toBeNull();
+});
+
+test.each([/"error"[\s\S]*?"code"/, /exceed\w*[^.]{0,60}context/, /^\s*(.*)\s*$x/, /\/+$/, /\beyJ[\w-]+\.[\w-]+x/])(
+  'a pattern that goes back again and again is found: %s',
+  async (regexp) => expect(await slowestOf(regexp)).not.toBeNull(),
+);
+
+/** A text for which it takes longer than its length explains; null if there is none. */
+async function slowestOf(regexp: RegExp): Promise<string | null> {
+  for (const pump of pumpsOf(regexp, longest)) {
+    const times: number[] = [];
+    for (let length = longest / 16; length <= longest && (times.at(-1) ?? 0) < hopelessMs; length *= 4) {
+      times.push(await leastMs(regexp, pump.slice(0, length - endLength) + pump.slice(-endLength)));
+    }
+    const [last = 0, before = 0] = times.reverse();
+    if (last > noiseMs && (last > hopelessMs || last / before > mostGrowth))
+      return `${last} ms for ${pump.slice(0, 40)}…`;
+  }
+  return null;
+}
+
+/** Of several runs, unless the first is done at once or takes far too long. */
+async function leastMs(regexp: RegExp, text: string): Promise<number> {
+  let least = Number.POSITIVE_INFINITY;
+  for (let run = 0; run < 5 && least > noiseMs / 4 && (run === 0 || least < hopelessMs); run++) {
+    least = Math.min(least, await cpuMsOf(() => text.search(regexp)));
+  }
+  return least;
+}
