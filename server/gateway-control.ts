@@ -15,7 +15,6 @@ import { type ControlRoutes, createControlRoutes } from './http/control-routes.t
 import { exportRequests } from './ledger/export.ts';
 import type { Ledger } from './ledger/ledger.ts';
 import { createLimiter, type Limiter } from './limits/limiter.ts';
-import { createRunawayGuard, type RunawayGuard } from './limits/runaway-guard.ts';
 import { createDiscovery, type Discovery } from './providers/discovery.ts';
 import type { HealthBook } from './routing/health/health-book.ts';
 import type { Target } from './routing/snapshot.ts';
@@ -42,7 +41,6 @@ export interface ControlSide {
   live: LiveConfig;
   control: ControlPlane;
   limiter: Limiter;
-  runawayGuard: RunawayGuard;
   routes: ControlRoutes;
   createAdminUrl(): string;
   /** After `ownAddresses` has grown. */
@@ -73,17 +71,11 @@ export async function openControlSide(given: ControlSidePorts): Promise<ControlS
     log,
     notice: gatewayPorts.notice,
   });
-  const clocks = { wallMs: () => Date.now(), steadyMs: () => performance.now() };
   const limiter = createLimiter({
     history: ledger.history,
-    clocks,
+    clocks: { wallMs: () => Date.now(), steadyMs: () => performance.now() },
     reached: (notice) => control.limitReached(notice),
     log,
-  });
-  const runawayGuard = createRunawayGuard({
-    clocks,
-    isOn: () => live.used.config.settings.runawayGuard,
-    slowed: (runaway) => control.runawaySlowed(runaway),
   });
   live.onChange(({ before, after }) => {
     const kept = new Set(after.keys.map(({ id }) => id));
@@ -100,7 +92,6 @@ export async function openControlSide(given: ControlSidePorts): Promise<ControlS
     live,
     ledger,
     limiter,
-    runawayGuard,
     env,
     ownAddresses,
     providers,
@@ -125,7 +116,6 @@ export async function openControlSide(given: ControlSidePorts): Promise<ControlS
     live,
     control,
     limiter,
-    runawayGuard,
     routes: createControlRoutes({
       admin,
       control,

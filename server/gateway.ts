@@ -182,7 +182,7 @@ function openFoundations({ config, dataDir, log, proxies }: GatewayPorts) {
 function inferencePorts(
   { log, logRequest, uploadFolder }: GatewayPorts,
   base: Foundations,
-  { live, control, limiter, runawayGuard }: ControlSide,
+  { live, control, limiter }: ControlSide,
 ): InferencePorts {
   const { transport, jobs, ledger, picker, priceOf } = base;
   return {
@@ -190,7 +190,6 @@ function inferencePorts(
     transport,
     admission: new Admission(() => live.snapshot.settings.admission),
     limiter,
-    runawayGuard,
     summarizeUsage: (question) => ledger.summarizeUsage(question),
     jobs,
     picker,

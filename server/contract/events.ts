@@ -5,7 +5,7 @@
 
 import type { AliasView, GroupView, KeyView } from './access-views.ts';
 import type { RequestRecord, RequestStarted } from './ledger.ts';
-import type { LimitMeter, LimitReached, RunawayView } from './limits.ts';
+import type { LimitMeter, LimitReached } from './limits.ts';
 import type { ProviderView } from './provider-views.ts';
 import type { RequestView } from './request-views.ts';
 import type { LedgerHealthView, StatusView } from './status-views.ts';
@@ -17,8 +17,6 @@ export interface ConfigViews {
   keys: KeyView[];
   groups: GroupView[];
   aliases: AliasView[];
-  /** Prompts that are slowed now. */
-  runaways: RunawayView[];
 }
 
 export type ControlEvent =
@@ -38,9 +36,7 @@ export type ControlEvent =
       type: 'limit-use';
       keys: Record<string, LimitMeter[]>;
       groups: Record<string, LimitMeter[]>;
-      runaways: RunawayView[];
     }
-  | { type: 'runaway-slowed'; runaway: RunawayView }
   | { type: 'ledger-health'; ledger: LedgerHealthView };
 
 export interface EventMessage {

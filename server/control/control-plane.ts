@@ -6,11 +6,10 @@ import type { Logger } from 'pino';
 import type { ConfigStore } from '../config/config-store.ts';
 import type { ConfigViews, ControlEvent } from '../contract/events.ts';
 import type { RequestRecord, RequestStarted } from '../contract/ledger.ts';
-import type { LimitReached, RunawayView } from '../contract/limits.ts';
+import type { LimitReached } from '../contract/limits.ts';
 import type { LedgerHealthView, StatusView } from '../contract/status-views.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { Limiter } from '../limits/limiter.ts';
-import type { RunawayGuard } from '../limits/runaway-guard.ts';
 import { explainOrder } from '../routing/health/explain-order.ts';
 import type { HealthBook } from '../routing/health/health-book.ts';
 import { createKeySecret } from '../routing/key-secret.ts';
@@ -41,7 +40,6 @@ interface ControlPorts {
   live: LiveConfig;
   ledger: Ledger;
   limiter: Limiter;
-  runawayGuard: RunawayGuard;
   openSecrets: () => Promise<SecretStore>;
   env: Readonly<Record<string, string | undefined>>;
   ownAddresses: ReadonlySet<string>;
@@ -73,8 +71,6 @@ export interface ControlPlane {
    * nothing has changed.
    */
   followTeam(): Promise<void>;
-  /** A prompt begins to be slowed. */
-  runawaySlowed(runaway: RunawayView): void;
   /** What is known of its models has changed. */
   providerChanged(providerId: string): void;
 }
@@ -147,10 +143,6 @@ export function createControlPlane(ports: ControlPorts): ControlPlane {
       log.info(notice, 'a budget is reached');
       hub.tell({ type: 'limit-reached', notice });
     },
-    runawaySlowed(runaway) {
-      log.warn(runaway, 'the same prompt comes again and again, faster and faster: it is slowed');
-      hub.tell({ type: 'runaway-slowed', runaway });
-    },
     providerChanged,
   };
 }
@@ -168,17 +160,7 @@ function changeContext({ config, env, ownAddresses, providers }: ControlPorts): 
   };
 }
 
-function engineState({
-  config,
-  live,
-  ledger,
-  limiter,
-  runawayGuard,
-  providers,
-  team,
-  health,
-  engine,
-}: ControlPorts): EngineState {
+function engineState({ config, live, ledger, limiter, providers, team, health, engine }: ControlPorts): EngineState {
   return {
     config: () => live.used.config,
     snapshot: () => live.snapshot,
@@ -188,7 +170,6 @@ function engineState({
     health: createHealthViews(health, Date.now),
     lastUsed: () => ledger.lastUsed(),
     meters: (limited) => limiter.meters(limited),
-    runaways: () => runawayGuard.runaways(),
     status: () => ({
       ...engine(),
       pid: process.pid,

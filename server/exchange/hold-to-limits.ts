@@ -1,19 +1,15 @@
 import type { ServerResponse } from 'node:http';
-import type { Capability } from '../contract/capability.ts';
 import type { Reserved } from '../contract/ledger.ts';
 import type { IncomingBody } from '../http/body/incoming-body.ts';
 import type { Limiter } from '../limits/limiter.ts';
-import type { RunawayGuard } from '../limits/runaway-guard.ts';
 import type { CompiledGroup, CompiledKey } from '../routing/snapshot.ts';
 import type { Route } from '../wire/route.ts';
 import type { PriceOf } from './accounting.ts';
 import { estimateReservation } from './estimate-reservation.ts';
 import type { CallPlan } from './plan.ts';
-import { promptFingerprint } from './prompt-fingerprint.ts';
 
 interface LimitPorts {
   limiter: Limiter;
-  runawayGuard: RunawayGuard;
   priceOf: PriceOf;
 }
 
@@ -32,7 +28,6 @@ interface LimitedCall {
  * reserves nothing.
  */
 export function holdToLimits(ports: LimitPorts, response: ServerResponse, call: LimitedCall): Reserved | null {
-  checkRunaway(ports.runawayGuard, response, call);
   const { limiter, priceOf } = ports;
   const { key, group, route, body, plan } = call;
   if (key.limited === null && group.limited === null) return null;
@@ -43,17 +38,6 @@ export function holdToLimits(ports: LimitPorts, response: ServerResponse, call: 
   const headers = limiter.admit(call.requestId, parties, estimate);
   for (const name in headers) response.setHeader(name, headers[name] ?? '');
   return { usage, costUsd };
-}
-
-/** What answers a prompt with something made for it, which costs. */
-const guarded: ReadonlySet<Capability> = new Set(['chat', 'completions', 'responses', 'images', 'speech', 'videos']);
-
-function checkRunaway(guard: RunawayGuard, response: ServerResponse, { route, key, body, plan }: LimitedCall): void {
-  if (route.method !== 'POST' || !guarded.has(route.wire.operation)) return;
-  const { captured: bytes } = body;
-  if (!bytes) return;
-  const answered = guard.check({ key, model: plan.model, fingerprint: () => promptFingerprint(bytes) });
-  if (answered) response.once('close', answered);
 }
 
 /** By the price of the target that is asked first. */

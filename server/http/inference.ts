@@ -18,7 +18,6 @@ import { type AttemptsPorts, UpstreamAttempts } from '../exchange/upstream-attem
 import { sendVideoList } from '../exchange/video-list.ts';
 import type { UsageQuestion } from '../ledger/usage-summary.ts';
 import type { Limiter } from '../limits/limiter.ts';
-import type { RunawayGuard } from '../limits/runaway-guard.ts';
 import type { CompiledGroup, CompiledKey, Snapshot } from '../routing/snapshot.ts';
 import { findRoute, type RouteMatch, splitUrl, withJobId } from '../wire/registry.ts';
 import type { Route } from '../wire/route.ts';
@@ -37,7 +36,6 @@ export interface InferencePorts extends AttemptsPorts {
   snapshot(): Snapshot;
   admission: Admission;
   limiter: Limiter;
-  runawayGuard: RunawayGuard;
   summarizeUsage(question: UsageQuestion): Promise<UsageView[]>;
   /** Where uploads are spooled. */
   uploadFolder: string;

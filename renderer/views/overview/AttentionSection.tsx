@@ -10,7 +10,6 @@ import { blockedReason } from '../providers/blocked-reason.ts';
 import { unlistedReason } from '../providers/unlisted-reason.ts';
 import classes from './AttentionSection.module.css';
 import { type Concern, concernsOf } from './attention.ts';
-import { RunawayConcern } from './RunawayConcern.tsx';
 
 const minuteMs = 60_000;
 
@@ -27,11 +26,7 @@ export function AttentionSection() {
       <ul className={classes.list}>
         {concerns.map((concern) => (
           <li key={nameOf(concern)}>
-            {concern.kind === 'runaway' ? (
-              <RunawayConcern name={concern.name} runaway={concern.runaway} />
-            ) : (
-              <ConcernLink concern={concern} nowMs={nowMs} />
-            )}
+            <ConcernLink concern={concern} nowMs={nowMs} />
           </li>
         ))}
       </ul>
@@ -41,14 +36,11 @@ export function AttentionSection() {
 
 function nameOf(concern: Concern): string {
   const { kind, href } = concern;
-  if (concern.kind === 'runaway') return `${kind} ${concern.runaway.keyId} ${concern.runaway.since}`;
   if ('meter' in concern) return `${kind} ${concern.id} ${JSON.stringify(concern.meter.budget)}`;
   return `${kind} ${href} ${'name' in concern ? concern.name : ''} ${'credential' in concern ? concern.credential : ''}`;
 }
 
-type LinkedConcern = Exclude<Concern, { kind: 'runaway' }>;
-
-function ConcernLink({ concern, nowMs }: { concern: LinkedConcern; nowMs: number }) {
+function ConcernLink({ concern, nowMs }: { concern: Concern; nowMs: number }) {
   const localization = useLocalization();
   return (
     <Link className={classes.concern} href={concern.href}>
@@ -64,7 +56,7 @@ function ConcernLink({ concern, nowMs }: { concern: LinkedConcern; nowMs: number
   );
 }
 
-function textOf(concern: LinkedConcern, localization: Localization, nowMs: number): string {
+function textOf(concern: Concern, localization: Localization, nowMs: number): string {
   const { messages, formats } = localization;
   const { texts } = messages.attention;
   switch (concern.kind) {

@@ -2,7 +2,7 @@
 
 import type { GroupView, KeyView } from '../../../server/contract/access-views.ts';
 import type { ConfigViews } from '../../../server/contract/events.ts';
-import type { LimitMeter, LimitScope, RunawayView } from '../../../server/contract/limits.ts';
+import type { LimitMeter, LimitScope } from '../../../server/contract/limits.ts';
 import type { CredentialView, DiscoveryView, ProviderView } from '../../../server/contract/provider-views.ts';
 
 export type Concern = {
@@ -25,20 +25,18 @@ export type Concern = {
       name: string;
       meter: LimitMeter;
     }
-  | { kind: 'runaway'; name: string; runaway: RunawayView }
   | { kind: 'no-provider' | 'demo-only' | 'no-key' }
 );
 
 /** How long before it expires a key is spoken of. */
 const noticeMs = 7 * 86_400_000;
 
-export function concernsOf({ status, providers, keys, groups, runaways }: ConfigViews, nowMs: number): Concern[] {
+export function concernsOf({ status, providers, keys, groups }: ConfigViews, nowMs: number): Concern[] {
   return [
     ...providers.flatMap(concernsOfProvider),
     ...concernsOfLedger(status.ledger),
     ...concernsOfSetup(providers, keys),
     ...keys.flatMap((key) => concernsOfKey(key, nowMs)),
-    ...runaways.map((runaway) => concernOfRunaway(runaway, keys)),
     ...keys.flatMap((key) => concernsOfBudgets('key', key, '/keys')),
     ...groups.flatMap((group) => concernsOfBudgets('group', group, `/groups/${group.id}`)),
   ].toSorted((a, b) => Number(b.isBad) - Number(a.isBad));
@@ -89,11 +87,6 @@ function concernsOfKey({ id, name, enabled, expiresAt }: KeyView, nowMs: number)
   const key = { name: name ?? id, href: '/keys' };
   if (atMs <= nowMs) return [{ kind: 'key-expired', isBad: true, ...key }];
   return atMs - nowMs < noticeMs ? [{ kind: 'key-expires', isBad: false, ...key, atMs }] : [];
-}
-
-function concernOfRunaway(runaway: RunawayView, keys: readonly KeyView[]): Concern {
-  const name = keys.find(({ id }) => id === runaway.keyId)?.name ?? runaway.keyId;
-  return { kind: 'runaway', isBad: true, href: '/requests', name, runaway };
 }
 
 /** From this share on a budget is spoken of, as the engine does. */
