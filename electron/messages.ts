@@ -107,10 +107,6 @@ const en = {
       title: (name: string) => `Budget of ${name}`,
       body: (what: string) => what,
     },
-    'prompt-repeats': {
-      title: (name: string) => `${name} repeats itself`,
-      body: () => 'It sends the same prompt faster and faster and is slowed. Look at it, or allow it, in Sluice.',
-    },
     'update-ready': {
       title: (version: string) => `Sluice ${version} is ready`,
       body: () => 'It is installed when you say so, from the tray.',
@@ -208,10 +204,6 @@ const zh: ShellMessages = {
     'provider-unusable': { title: (name) => `${name} 无法使用`, body: (reason) => reason },
     'credential-refused': { title: (name) => `${name} 拒绝了凭据`, body: () => '请在 Sluice 中输入新的凭据。' },
     'budget-reached': { title: (name) => `${name} 的预算`, body: (what) => what },
-    'prompt-repeats': {
-      title: (name) => `${name} 在重复`,
-      body: () => '它越来越快地发送同一提示，已被减速。可以在 Sluice 中查看或允许。',
-    },
     'update-ready': { title: (version) => `Sluice ${version} 已就绪`, body: () => '可以从托盘菜单安装。' },
   },
 };

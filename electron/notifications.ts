@@ -31,7 +31,6 @@ export function createNotifications({ settings, language, clicked }: Notificatio
     notification.on('click', () => clicked(places[kind]));
     notification.show();
   };
-  const keyNames = new Map<string, string>();
   const problems = createWatch();
   const refusals = createWatch();
   return {
@@ -53,11 +52,6 @@ export function createNotifications({ settings, language, clicked }: Notificatio
             : messages.tokens(new Intl.NumberFormat(language.locale).format(budget.amount));
         show('budget-reached', name, messages.budgetReached(percent, amount));
       }
-      for (const { id, name } of configOf(event).keys ?? []) keyNames.set(id, name ?? id);
-      if (event.type === 'runaway-slowed') {
-        const { keyId } = event.runaway;
-        show('prompt-repeats', keyNames.get(keyId) ?? keyId);
-      }
       for (const provider of providersOf(event)) {
         const { id, name } = provider;
         const why = describeTrouble(provider, messages);
@@ -76,7 +70,6 @@ const places: Record<NotificationKind, string> = {
   'provider-unusable': '/providers',
   'credential-refused': '/providers',
   'budget-reached': '/keys',
-  'prompt-repeats': '/',
   'update-ready': '/settings',
 };
 

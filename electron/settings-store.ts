@@ -10,7 +10,7 @@ import { z } from 'zod';
 import { createJsonFilePersistence } from '../server/config/json-file-persistence.ts';
 import type { ConfigPersistence } from '../server/config/persistence.ts';
 import { GatewayError } from '../server/contract/errors.ts';
-import { notificationKinds, windowLanguages } from '../server/contract/ipc.ts';
+import { windowLanguages } from '../server/contract/ipc.ts';
 
 // What cleans up behind the store's writes would swallow the signal, as `server/config/conf-persistence.ts` says.
 for (const signal of ['SIGABRT', 'SIGIOT'] as const) process.removeAllListeners(signal);
@@ -18,7 +18,8 @@ for (const signal of ['SIGABRT', 'SIGIOT'] as const) process.removeAllListeners(
 const placeSchema = z.object({ x: z.int(), y: z.int(), width: z.int().positive(), height: z.int().positive() });
 
 const desktopSettingsSchema = z.object({
-  notifications: z.partialRecord(z.enum(notificationKinds), z.boolean()).default({}),
+  /** By kind; those of other versions are kept and not looked at. */
+  notifications: z.record(z.string(), z.boolean()).default({}),
   /** Of the window when it was last open; null: it never was. */
   language: z.enum(windowLanguages).nullable().default(null),
   /** Where the window was last, by the id of the display. */

@@ -16,7 +16,6 @@ import { type ControlRoutes, createControlRoutes } from './http/control-routes.t
 import { exportRequests } from './ledger/export.ts';
 import type { Ledger } from './ledger/ledger.ts';
 import { createLimiter, type Limiter } from './limits/limiter.ts';
-import { createRunawayGuard, type RunawayGuard } from './limits/runaway-guard.ts';
 import { createDiscovery, type Discovery } from './providers/discovery.ts';
 import { compileLimits } from './routing/compile-limits.ts';
 import type { HealthBook } from './routing/health/health-book.ts';
@@ -44,7 +43,6 @@ export interface ControlSide {
   live: LiveConfig;
   control: ControlPlane;
   limiter: Limiter;
-  runawayGuard: RunawayGuard;
   routes: ControlRoutes;
   createAdminUrl(): string;
   /** After `ownAddresses` has grown. */
@@ -75,18 +73,12 @@ export async function openControlSide(given: ControlSidePorts): Promise<ControlS
     log,
     notice: gatewayPorts.notice,
   });
-  const clocks = { wallMs: () => Date.now(), steadyMs: () => performance.now() };
   const limiter = createLimiter({
     history: ledger.history,
     sums: ledger.budgets,
-    clocks,
+    clocks: { wallMs: () => Date.now(), steadyMs: () => performance.now() },
     reached: (notice) => control.limitReached(notice),
     log,
-  });
-  const runawayGuard = createRunawayGuard({
-    clocks,
-    isOn: () => live.used.config.settings.runawayGuard,
-    slowed: (runaway) => control.runawaySlowed(runaway),
   });
   live.onChange(({ before, after }) => {
     const kept = new Set(after.keys.map(({ id }) => id));
@@ -104,7 +96,6 @@ export async function openControlSide(given: ControlSidePorts): Promise<ControlS
     live,
     ledger,
     limiter,
-    runawayGuard,
     env,
     ownAddresses,
     providers,
@@ -130,7 +121,6 @@ export async function openControlSide(given: ControlSidePorts): Promise<ControlS
     live,
     control,
     limiter,
-    runawayGuard,
     routes: createControlRoutes({
       access,
       control,

@@ -208,7 +208,7 @@ function tellReplacement(database: Database, log: GatewayPorts['log']): void {
 function inferencePorts(
   { log, logRequest, uploadFolder }: GatewayPorts,
   base: Foundations,
-  { live, control, limiter, runawayGuard }: ControlSide,
+  { live, control, limiter }: ControlSide,
 ): Omit<InferencePorts, 'loopWatch'> {
   const { transport, jobs, ledger, picker, prices } = base;
   const finished = (record: RequestRecord, books?: BookedJob) => {
@@ -223,7 +223,6 @@ function inferencePorts(
     admission: new Admission(() => live.snapshot.settings.admission),
     bytes: new ByteBudget(() => live.snapshot.settings.admission, automaticBytes()),
     limiter,
-    runawayGuard,
     summarizeUsage: (question) => ledger.summarizeUsage(question),
     jobs,
     picker,

@@ -85,7 +85,7 @@ const mayImport: Record<string, string[]> = {
   secrets: ground,
   demo: ground,
   control: [...ground, ...data, 'demo'],
-  wire: ['contract'],
+  wire: ['contract', 'bounded-pattern.ts', 'loop-turns.ts'],
   exchange: [...ground, ...data, 'wire'],
   http: [...ground, ...data, 'control', 'exchange', 'wire'],
   'environment.ts': ['transport'],
@@ -146,7 +146,7 @@ describe('the engine', () => {
   });
 
   test('tries every file that reads what strangers send on its worst input', () => {
-    const paths = /^server\/(?:http|transport|routing|usage|limits|jobs|providers)\//;
+    const paths = /^server\/(?:exchange|http|transport|routing|usage|limits|jobs|providers|wire)\//;
     const reads =
       /\bJSON\.parse\(|[(,]\s*\w+\??: (?:readonly )?(?:Buffer|Uint8Array)\b|[(,]\s*(?:text|json|data|body|header|whole): string\b/;
     const readers = engine.filter(({ path, text }) => paths.test(path) && reads.test(withoutComments(text)));

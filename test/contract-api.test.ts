@@ -23,7 +23,6 @@ const noNotifications = {
   'provider-unusable': false,
   'credential-refused': false,
   'budget-reached': false,
-  'prompt-repeats': false,
   'update-ready': false,
 };
 const noUpdate: UpdateView = { state: 'idle', version: null, notes: null, percent: null, problem: null };

@@ -41,12 +41,6 @@ function withDelta({ views, requests }: Known, event: Delta): Partial<Known> {
     }
     case 'limit-use':
       return { views: withLimitUse(views, event) };
-    case 'runaway-slowed': {
-      const others = views.runaways.filter(
-        ({ keyId, since }) => keyId !== event.runaway.keyId || since !== event.runaway.since,
-      );
-      return { views: { ...views, runaways: [...others, event.runaway] } };
-    }
     case 'limit-reached':
       return {};
     case 'refusals':
@@ -78,6 +72,5 @@ function withLimitUse(views: ConfigViews, use: Extract<Delta, { type: 'limit-use
       const limitUse = uses[view.id];
       return limitUse ? { ...view, limitUse } : view;
     });
-  const { runaways } = use;
-  return { ...views, keys: inForce(views.keys, use.keys), groups: inForce(views.groups, use.groups), runaways };
+  return { ...views, keys: inForce(views.keys, use.keys), groups: inForce(views.groups, use.groups) };
 }

@@ -73,14 +73,6 @@ export function addKeyVerbs(program: Command, { on }: Verbs): void {
     output.show(result, limits ? `The limits of key "${id}" are stored.` : `Key "${id}" has no limits of its own.`);
   });
 
-  const allow = key.command('allow').argument('<id>').description('let a key that is slowed repeat itself for an hour');
-  on(allow, async ({ control, output }, [id = '']) => {
-    output.show(
-      await control.execute({ type: 'runaway.allow', key: id }),
-      `Key "${id}" may repeat itself for an hour.`,
-    );
-  });
-
   const revoke = key.command('revoke').argument('<id>').description('end a key for good');
   on(revoke, async ({ control, output }, [id = '']) => {
     output.show(await control.execute({ type: 'key.revoke', id }), `Key "${id}" is gone.`);

@@ -164,8 +164,6 @@ export const commandSchema = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('key.revoke'), id: idSchema, expectedRevision }),
   /** Refused with `not_found` if the secret was not kept. */
   z.strictObject({ type: z.literal('key.reveal'), id: idSchema }),
-  /** Lets a key that is slowed send the same prompt again and again for an hour. */
-  z.strictObject({ type: z.literal('runaway.allow'), key: idSchema }),
   /** Adds the group, or replaces the one with that id. */
   z.strictObject({
     type: z.literal('group.put'),
@@ -229,7 +227,6 @@ export interface CommandResults {
   'key.rotate': Committed & { key: KeyView; secret: string };
   'key.revoke': Committed;
   'key.reveal': { secret: string };
-  'runaway.allow': Record<never, never>;
   'group.put': Committed & { group: GroupView };
   'group.remove': Committed;
   'alias.put': Committed & { alias: AliasView };

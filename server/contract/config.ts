@@ -8,7 +8,7 @@ import { z } from 'zod';
 import { capabilities } from './capability.ts';
 import { findDoubles, type TellIssue } from './find-doubles.ts';
 import { policySchema, timeoutsSchema } from './policy.ts';
-import { settingsSchema } from './settings.ts';
+import { writtenSettingsSchema } from './written-settings.ts';
 
 /** The built-in demo provider, which is in no configuration. */
 export const demoProviderId = 'demo';
@@ -161,7 +161,7 @@ export const configSchema = z
     aliases: z.array(aliasSchema).default([]),
     groups: z.array(groupSchema).default([]),
     keys: z.array(keySchema).default([]),
-    settings: settingsSchema.prefault({}),
+    settings: writtenSettingsSchema.prefault({}),
   })
   .superRefine((config, context) => {
     const issue: TellIssue = (path, message) => context.addIssue({ code: 'custom', path, message });

@@ -40,7 +40,6 @@ export const errorKinds = {
   request_timeout: { status: 408, type: invalid, code: 'request_timeout', retryable: false },
   request_limit_reached: { status: 429, type: 'requests', code: 'rate_limit_exceeded' },
   token_limit_reached: { status: 429, type: 'tokens', code: 'rate_limit_exceeded' },
-  runaway_slowed: { status: 429, type: 'requests', code: 'rate_limit_exceeded' },
   budget_spent: { status: 429, type: 'insufficient_quota', code: 'insufficient_quota', retryable: false },
   overloaded: { status: 429, type: 'rate_limit_error', code: 'slow_down' },
   price_unknown: { status: 403, type: invalid, code: 'price_unknown' },

@@ -5,7 +5,7 @@
 
 import type { AliasView, GroupView, KeyView } from './access-views.ts';
 import type { RequestRecord, RequestStarted } from './ledger.ts';
-import type { LimitMeter, LimitReached, RunawayView } from './limits.ts';
+import type { LimitMeter, LimitReached } from './limits.ts';
 import type { ProviderView } from './provider-views.ts';
 import type { RefusalView, RequestView } from './request-views.ts';
 import type { LedgerHealthView, StandstillView, StatusView } from './status-views.ts';
@@ -17,8 +17,6 @@ export interface ConfigViews {
   keys: KeyView[];
   groups: GroupView[];
   aliases: AliasView[];
-  /** Prompts that are slowed now. */
-  runaways: RunawayView[];
   /** Of the last hour. */
   refusals: RefusalView[];
 }
@@ -40,9 +38,7 @@ export type ControlEvent =
       type: 'limit-use';
       keys: Record<string, LimitMeter[]>;
       groups: Record<string, LimitMeter[]>;
-      runaways: RunawayView[];
     }
-  | { type: 'runaway-slowed'; runaway: RunawayView }
   | { type: 'ledger-health'; ledger: LedgerHealthView }
   /** At most every two seconds. */
   | { type: 'refusals'; refusals: RefusalView[] }

@@ -8,13 +8,7 @@ import type { EventMessage } from './events.ts';
 import type { QueryInput, QueryResult } from './queries.ts';
 
 /** What the system tells a person of, besides what the window shows; each can be turned off. */
-export const notificationKinds = [
-  'provider-unusable',
-  'credential-refused',
-  'budget-reached',
-  'prompt-repeats',
-  'update-ready',
-] as const;
+export const notificationKinds = ['provider-unusable', 'credential-refused', 'budget-reached', 'update-ready'] as const;
 export type NotificationKind = (typeof notificationKinds)[number];
 
 /** The languages of the window. */

@@ -1,4 +1,4 @@
-/** What is told of limits: how much of them is used, which was reached, which prompt repeats itself. */
+/** What is told of limits: how much of them is used, which was reached. */
 import type { Budget, Limits } from './config.ts';
 
 /** Whose limit it is. */
@@ -39,16 +39,4 @@ export interface LimitReached {
   used: number;
   /** Unix milliseconds; null: never. */
   resetsAt: number | null;
-}
-
-/** A prompt that a key sends again and again, faster and faster, and that is slowed. */
-export interface RunawayView {
-  keyId: string;
-  model: string | null;
-  /** Unix milliseconds. */
-  since: number;
-  /** The same requests within the last minute before it was slowed. */
-  requestsPerMinute: number;
-  /** How many have been refused since. */
-  refused: number;
 }

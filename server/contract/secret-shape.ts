@@ -24,7 +24,7 @@ const certainShape = new RegExp(
     /\b(?:pk|rk|gsk|hf|r8|ghp|gho|github_pat|glpat|nvapi|xai|pplx|csk|tvly)[-_](?=[A-Za-z0-9_-]{0,20}[A-Za-z0-9]{20})[A-Za-z0-9_-]+/,
     /\bAIza[A-Za-z0-9_-]{30,}/,
     /\b(?:AKIA|ASIA)[A-Z0-9]{16}\b/,
-    /\beyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_.-]{10,}/,
+    /(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_.-]{10,}/,
     /(?<=\b[Bb]earer )\S{8,}/,
   ]
     .map(({ source }) => source)

@@ -40,8 +40,6 @@ export const settingsSchema = z.strictObject({
     .prefault({}),
   /** Comments sent while an upstream's stream is silent, so that nothing between closes the connection. 0: none. */
   keepAliveCommentMs: z.number().int().min(0).default(15_000),
-  /** Slow down a prompt that a key sends again and again, faster and faster: `docs/api.md`, "Limits". */
-  runawayGuard: z.boolean().default(true),
   /** Tell on each reply who answered and after how many attempts: `x-sluice-provider`, `x-sluice-attempts`. */
   replyHeaders: z.boolean().default(true),
   ledger: z

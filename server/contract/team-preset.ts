@@ -11,7 +11,7 @@ import { lockableParts } from './lock.ts';
 import { lockedPaths } from './locked-paths.ts';
 import { isSecretHeader } from './secret-header.ts';
 import { hasUserInfo, looksLikeSecret, looksLikeSecretInHeader } from './secret-shape.ts';
-import { settingsSchema } from './settings.ts';
+import { withoutRetiredSettings, writtenSettingsSchema } from './written-settings.ts';
 
 /** A place that each person fills with a credential of their own. */
 const credentialSlotSchema = z.strictObject({
@@ -49,7 +49,7 @@ const presetShape = z.strictObject({
     .default([]),
   aliases: z.array(aliasSchema).max(1000).default([]),
   groups: z.array(groupSchema).max(100).default([]),
-  settings: settingsSchema.optional(),
+  settings: writtenSettingsSchema.optional(),
   /**
    * What a person may not change, of what the preset says: `groups` (all its groups, and none can be added), `groups/default`
    * (all that it says of that group), `groups/default/models` (one field); `settings/host`, `settings/ledger`.
@@ -84,8 +84,15 @@ export const writtenTeamPresetSchema = z.unknown().transform((value, context): T
   preset.locked?.forEach((path, index) => {
     if (lockedPaths(preset, path).length === 0) issue(['locked', index], `the preset says nothing of "${path}"`);
   });
-  return preset;
+  return preset.settings ? withoutRetired(preset, preset.settings) : preset;
 });
+
+/** A lock on nothing else goes too: the preset that is left says nothing of it. */
+function withoutRetired(preset: TeamPreset, settings: NonNullable<TeamPreset['settings']>): TeamPreset {
+  const left = { ...preset, settings: withoutRetiredSettings(settings) };
+  const locked = preset.locked?.filter((path) => lockedPaths(left, path).length > 0);
+  return locked ? { ...left, locked } : left;
+}
 
 type ParsedPreset = z.infer<typeof presetShape>;
 

@@ -6,11 +6,10 @@ import type { Logger } from 'pino';
 import type { ConfigStore } from '../config/config-store.ts';
 import type { ConfigViews, ControlEvent } from '../contract/events.ts';
 import type { RequestRecord, RequestStarted } from '../contract/ledger.ts';
-import type { LimitReached, RunawayView } from '../contract/limits.ts';
+import type { LimitReached } from '../contract/limits.ts';
 import type { LedgerHealthView, StandstillView, StatusView } from '../contract/status-views.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { Limiter } from '../limits/limiter.ts';
-import type { RunawayGuard } from '../limits/runaway-guard.ts';
 import { explainOrder } from '../routing/health/explain-order.ts';
 import type { HealthBook } from '../routing/health/health-book.ts';
 import { createKeySecret } from '../routing/key-secret.ts';
@@ -42,7 +41,6 @@ interface ControlPorts {
   live: LiveConfig;
   ledger: Ledger;
   limiter: Limiter;
-  runawayGuard: RunawayGuard;
   openSecrets: () => Promise<SecretStore>;
   env: Readonly<Record<string, string | undefined>>;
   ownAddresses: ReadonlySet<string>;
@@ -76,8 +74,6 @@ export interface ControlPlane {
    * nothing has changed.
    */
   followTeam(): Promise<void>;
-  /** A prompt begins to be slowed. */
-  runawaySlowed(runaway: RunawayView): void;
   /** The program stood still, and goes on. */
   stoodStill(standstill: Omit<StandstillView, 'count'>): void;
   /** What is known of its models has changed. */
@@ -154,10 +150,6 @@ export function createControlPlane(ports: ControlPorts): ControlPlane {
       log.info(notice, 'a budget is reached');
       hub.tell({ type: 'limit-reached', notice });
     },
-    runawaySlowed(runaway) {
-      log.warn(runaway, 'the same prompt comes again and again, faster and faster: it is slowed');
-      hub.tell({ type: 'runaway-slowed', runaway });
-    },
     stoodStill(latest) {
       log.error(latest, 'the program stood still: nobody was served meanwhile');
       standstill = { ...latest, count: (standstill?.count ?? 0) + 1 };
@@ -181,7 +173,7 @@ function changeContext({ config, env, ownAddresses, providers }: ControlPorts): 
 }
 
 function engineState(ports: ControlPorts, standstill: () => StandstillView | null): EngineState {
-  const { config, live, ledger, limiter, runawayGuard, providers, team, health, engine } = ports;
+  const { config, live, ledger, limiter, providers, team, health, engine } = ports;
   return {
     config: () => live.used.config,
     snapshot: () => live.snapshot,
@@ -191,7 +183,6 @@ function engineState(ports: ControlPorts, standstill: () => StandstillView | nul
     health: createHealthViews(health, Date.now),
     lastUsed: () => ledger.lastUsed(),
     meters: (limited) => limiter.meters(limited),
-    runaways: () => runawayGuard.runaways(),
     refusals: () => recentRefusals(ledger.refusals, Date.now()),
     status: () => ({
       ...engine(),

@@ -14,7 +14,6 @@ import {
 } from '../contract/commands.ts';
 import type { Config } from '../contract/config.ts';
 import { controlError } from '../contract/control-error.ts';
-import type { RunawayGuard } from '../limits/runaway-guard.ts';
 import type { HealthBook } from '../routing/health/health-book.ts';
 import type { SecretStore } from '../secrets/secret-store.ts';
 import type { Change, ChangeContext, Changer } from './change.ts';
@@ -42,7 +41,6 @@ interface ExecutePorts {
   env: Readonly<Record<string, string | undefined>>;
   context: ChangeContext;
   views: Views;
-  runawayGuard: Pick<RunawayGuard, 'allow'>;
   live: LiveConfig;
   providers: Pick<ProviderKnowledge, 'refreshModels'>;
   team: TeamPresets;
@@ -61,7 +59,6 @@ type OtherType =
   | 'provider.refresh-models'
   | 'provider.reset-health'
   | 'key.reveal'
-  | 'runaway.allow'
   | 'team-preset.leave'
   | 'window.create-address'
   | 'window.sign-out-everywhere';
@@ -103,11 +100,6 @@ export function createExecute(ports: ExecutePorts): Execute {
       findUpstream(ports.live, id);
       ports.health.reset(id, credential);
       return { provider: ports.views.provider(id) };
-    },
-    'runaway.allow': async ({ key }) => {
-      ports.views.key(key);
-      ports.runawayGuard.allow(key);
-      return {};
     },
     'key.reveal': async ({ id }) => ({ secret: await revealKey(ports, id) }),
     'team-preset.leave': async () => {

@@ -2,7 +2,7 @@
 import type { AliasView, GroupView, KeyView } from '../contract/access-views.ts';
 import type { Config, GroupConfig, KeyConfig, ProviderConfig } from '../contract/config.ts';
 import type { ConfigViews } from '../contract/events.ts';
-import type { Limited, LimitMeter, LimitScope, RunawayView } from '../contract/limits.ts';
+import type { Limited, LimitMeter, LimitScope } from '../contract/limits.ts';
 import type { CredentialView, DiscoveryView, ProviderView } from '../contract/provider-views.ts';
 import type { RefusalView } from '../contract/request-views.ts';
 import type { StatusView } from '../contract/status-views.ts';
@@ -29,7 +29,6 @@ export interface EngineState {
   lastUsed(): ReadonlyMap<string, number>;
   /** How much of its limits is used. */
   meters(limited: Limited): LimitMeter[];
-  runaways(): RunawayView[];
   refusals(): RefusalView[];
   status(): StatusView;
 }
@@ -45,7 +44,7 @@ export interface Views {
   groups(): GroupView[];
   aliases(): AliasView[];
   /** Of the keys and groups that have limits. */
-  limitUse(): Record<'keys' | 'groups', Record<string, LimitMeter[]>> & Pick<ConfigViews, 'runaways'>;
+  limitUse(): Record<'keys' | 'groups', Record<string, LimitMeter[]>>;
 }
 
 export function createViews(state: EngineState): Views {
@@ -61,7 +60,6 @@ export function createViews(state: EngineState): Views {
       keys: views.keys(),
       groups: views.groups(),
       aliases: views.aliases(),
-      runaways: state.runaways(),
       refusals: state.refusals(),
     }),
     provider: (id) => viewProvider(findById(providerConfigs(), id, 'provider'), state),
@@ -85,7 +83,6 @@ export function createViews(state: EngineState): Views {
     limitUse: () => ({
       keys: limitUseOf('key', current().keys, state),
       groups: limitUseOf('group', current().groups, state),
-      runaways: state.runaways(),
     }),
   };
   return views;

@@ -1,4 +1,4 @@
-/** The demo's video jobs: made, followed by the clock, forgotten with the process. Nothing is rendered before it is fetched. */
+/** The demo's video jobs: made, followed by the clock, forgotten with the process. No picture is drawn before it is fetched. */
 import { notFound } from './demo-error.ts';
 import type { FilmOrder } from './film.ts';
 import { newId } from './ids.ts';

@@ -1,12 +1,12 @@
 /**
- * The videos routes: jobs that are completed by the clock, and their content as MP4. A job reports the size that was asked
- * for; the film itself is rendered small, its longer side 320 pixels.
+ * The videos routes: jobs that are completed by the clock, and their content as MP4. A job reports the length and the size
+ * that were asked for; the film itself is always the same small one.
  */
 
 import { rangedReply } from './byte-range.ts';
 import type { Call } from './call.ts';
 import { DemoError, invalidType, invalidValue } from './demo-error.ts';
-import { type FilmOrder, renderFilm, renderSpritesheet, renderThumbnail } from './film.ts';
+import { drawSpritesheet, drawThumbnail, type FilmOrder, loadFilm } from './film.ts';
 import { digest } from './ids.ts';
 import { modelOf } from './models.ts';
 import { pageOf } from './paging.ts';
@@ -90,8 +90,8 @@ async function content(call: Call, job: VideoJob, jobs: VideoJobs): Promise<Repl
 }
 
 async function render(order: FilmOrder, variant: string): Promise<{ bytes: Buffer; contentType: string }> {
-  if (variant === 'video') return { bytes: renderFilm(order), contentType: 'video/mp4' };
-  const picture = variant === 'thumbnail' ? renderThumbnail(order) : renderSpritesheet(order);
+  if (variant === 'video') return { bytes: await loadFilm(), contentType: 'video/mp4' };
+  const picture = variant === 'thumbnail' ? drawThumbnail(order) : drawSpritesheet(order);
   return { bytes: await encodePng(picture), contentType: 'image/png' };
 }
 

@@ -4,7 +4,6 @@
  */
 import type { Capability } from '../contract/capability.ts';
 import type { AttemptRecord, Usage } from '../contract/ledger.ts';
-import { maxTextBytes } from '../http/body/json-body.ts';
 import { isUnpricedAttempt } from '../ledger/usage-cells.ts';
 import { type Accounting, addUp } from '../usage/add-up.ts';
 import { estimatePrompt } from '../usage/estimate-prompt.ts';
@@ -15,6 +14,7 @@ import type { PriceTable } from '../usage/price-table.ts';
 import type { AttemptTrace, RequestTrace } from './exchange-trace.ts';
 import { isOngoing } from './job-bills.ts';
 import type { RequestBody } from './request-body.ts';
+import { maxTextBytes } from './request-body.ts';
 
 const free: Accounting = { usage: null, usageCertainty: 'none', costUsd: 0 };
 

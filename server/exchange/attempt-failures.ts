@@ -6,12 +6,12 @@ import {
   brokenFailure,
   classifyTransport,
   differingFailure,
-  type Failure,
   fleetingFailure,
 } from '../routing/classify-failure.ts';
 import { damageOf, errorOfTransport } from '../routing/last-word.ts';
 import type { Target } from '../routing/snapshot.ts';
 import type { TransportError } from '../transport/transport-error.ts';
+import type { Failure } from '../wire/failure.ts';
 import { namedCode } from './error-code.ts';
 import type { FailureReason } from './readers/response-reader.ts';
 

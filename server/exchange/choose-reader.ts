@@ -1,4 +1,5 @@
-import { differingFailure, type Failure } from '../routing/classify-failure.ts';
+import { differingFailure } from '../routing/classify-failure.ts';
+import type { Failure } from '../wire/failure.ts';
 import { isProse } from '../wire/openai/read-whole.ts';
 import type { StreamFormat } from '../wire/stream-format.ts';
 import { isEventStream } from './client-headers.ts';

@@ -23,7 +23,6 @@ import { type AttemptsPorts, UpstreamAttempts } from '../exchange/upstream-attem
 import { listVideos } from '../exchange/video-list.ts';
 import type { UsageQuestion } from '../ledger/usage-summary.ts';
 import type { Limiter } from '../limits/limiter.ts';
-import type { RunawayGuard } from '../limits/runaway-guard.ts';
 import type { CompiledGroup, CompiledKey, Snapshot } from '../routing/snapshot.ts';
 import type { PriceTable } from '../usage/price-table.ts';
 import { presentedSecrets } from '../wire/client-credentials.ts';
@@ -47,7 +46,6 @@ export interface InferencePorts extends AttemptsPorts {
   bytes: ByteBudget;
   limiter: Limiter;
   bills: JobBills;
-  runawayGuard: RunawayGuard;
   summarizeUsage(question: UsageQuestion): Promise<UsageView[]>;
   /** Where uploads are spooled. */
   uploadFolder: string;

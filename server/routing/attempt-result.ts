@@ -2,8 +2,8 @@
 import type { GatewayError } from '../contract/errors.ts';
 import type { FailureClass } from '../contract/ledger.ts';
 import type { ResponseHeaders } from '../transport/transport.ts';
+import type { Failure } from '../wire/failure.ts';
 import type { UpstreamError } from '../wire/upstream-error.ts';
-import type { Failure } from './classify-failure.ts';
 
 /** An upstream's answer of which the client has seen nothing, whole. */
 export interface UpstreamAnswer {

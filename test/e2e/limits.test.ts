@@ -1,5 +1,5 @@
 /** Limits in the window: set at a key and a group, seen as they are used, told where they are spent. */
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { accessibilityFaults } from './accessibility.ts';
 import { appearances, openInSuite, overflowOf } from './window-suite.ts';
 
@@ -56,31 +56,6 @@ describe('limits', () => {
     await concern.click();
     await page.getByRole('textbox', { name: 'Tokens per minute' }).waitFor();
     expect(complaints).toEqual([]);
-  });
-});
-
-describe('a prompt that comes again and again, faster and faster', () => {
-  it('is told on the overview, and one click allows it', async () => {
-    vi.useFakeTimers({ toFake: ['performance'] });
-    const { page, gateway, complaints } = await open();
-    try {
-      const refused = () => gateway.client.chat.completions.create(question).catch(({ status }) => status);
-      for (const count of [60, 100, 180, 340, 660]) {
-        await Promise.all(Array.from({ length: count }, refused));
-        vi.advanceTimersByTime(60_000);
-      }
-      for (let index = 0; index < 32; index++) await refused();
-      expect(await refused()).toBe(429);
-      await page.getByText(/Key “first” sends the same prompt again and again/).waitFor();
-      expect(await accessibilityFaults(page)).toEqual([]);
-      await page.screenshot({ path: 'test-results/limits-runaway.png' });
-      await page.getByRole('button', { name: 'Allow for an hour' }).click();
-      await page.getByText(/sends the same prompt/).waitFor({ state: 'detached' });
-      expect(await refused()).toMatchObject({ object: 'chat.completion' });
-      expect(complaints).toEqual([]);
-    } finally {
-      vi.useRealTimers();
-    }
   });
 });
 

@@ -3,7 +3,6 @@ import { messagesFor } from '../../electron/messages.ts';
 import { createNotifications } from '../../electron/notifications.ts';
 import type { DesktopSettings } from '../../electron/settings-store.ts';
 import type { CooldownView, ProviderView } from '../../server/contract/provider-views.ts';
-import { key, status } from '../renderer/events.ts';
 import { well, wellProvider } from '../support/health.ts';
 import { NotificationDouble, shown } from './double/system.ts';
 
@@ -101,35 +100,18 @@ describe('notifications', () => {
     expect(shown.notifications.map(({ title }) => title)).toEqual(['Sluice 2.0.0 is ready']);
     expect(notifications.settings).toEqual({
       ...{ 'provider-unusable': true, 'credential-refused': true, 'update-ready': false },
-      ...{ 'budget-reached': true, 'prompt-repeats': true },
+      'budget-reached': true,
     });
   });
 
-  it('tell that a budget is nearly spent and that it is, and that a program repeats itself, unless turned off', () => {
+  it('tell that a budget is nearly spent and that it is, unless turned off', () => {
     const notifications = create();
     const budget = { unit: 'usd', amount: 5, per: 'day', hard: true } as const;
     const notice = { scope: 'key', id: 'k1', name: 'My app', budget, used: 4, resetsAt: null } as const;
     notifications.onEvent({ type: 'limit-reached', notice: { ...notice, percent: 80 } });
-    const runaway = { keyId: 'k1', model: null, since: 0, requestsPerMinute: 90, refused: 0 };
-    notifications.onEvent({ type: 'runaway-slowed', runaway });
     notifications.set('budget-reached', false);
-    notifications.set('prompt-repeats', false);
     notifications.onEvent({ type: 'limit-reached', notice: { ...notice, percent: 100 } });
-    notifications.onEvent({ type: 'runaway-slowed', runaway });
-    expect(shown.notifications).toEqual([
-      { title: 'Budget of My app', body: '80 % of $5 is used.' },
-      { title: 'k1 repeats itself', body: expect.stringContaining('slowed') },
-    ]);
-  });
-
-  it('name the key that repeats itself as the person does', () => {
-    const notifications = create();
-    const runaway = { keyId: 'k1', model: null, since: 0, requestsPerMinute: 90, refused: 0 };
-    notifications.onEvent({ type: 'config-changed', status: status(1), keys: [{ ...key('k1'), name: 'My app' }] });
-    notifications.onEvent({ type: 'runaway-slowed', runaway });
-    notifications.onEvent({ type: 'config-changed', status: status(2), keys: [{ ...key('k1'), name: 'Renamed' }] });
-    notifications.onEvent({ type: 'runaway-slowed', runaway });
-    expect(shown.notifications.map(({ title }) => title)).toEqual(['My app repeats itself', 'Renamed repeats itself']);
+    expect(shown.notifications).toEqual([{ title: 'Budget of My app', body: '80 % of $5 is used.' }]);
   });
 
   it('lead to the screen that they are about, when they are clicked', () => {

@@ -53,6 +53,12 @@ describe('the desktop’s own settings', () => {
     expect(open().current).toEqual({ notifications: {}, language: null, places });
   });
 
+  it('are kept where a notification of an earlier version was turned off', () => {
+    const places = { '1': { x: 1, y: 2, width: 500, height: 600 } };
+    writeFileSync(path(), JSON.stringify({ notifications: { 'prompt-repeats': false }, language: 'zh-CN', places }));
+    expect(open().current).toMatchObject({ language: 'zh-CN', places });
+  });
+
   it.each(['{ broken', '{"places": 7}', '{"places": {"1": {"x": "left"}}}'])(
     'are as new where the file holds %s',
     (text) => {

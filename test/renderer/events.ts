@@ -15,7 +15,6 @@ export function snapshot(views: Partial<ConfigViews> = {}): Extract<ControlEvent
     keys: [],
     groups: [],
     aliases: [],
-    runaways: [],
     refusals: [],
     requests: [],
     ...views,

@@ -79,8 +79,6 @@ export const attention = {
       `What ${requests} requests of key “${name}” cost is not known, so its budget (${budget}) does not count them. Set their price in settings.prices.`,
     'group-unpriced': (name: string, requests: string, budget: string) =>
       `What ${requests} requests of group “${name}” cost is not known, so its budget (${budget}) does not count them. Set their price in settings.prices.`,
-    runaway: (name: string, times: string, refused: string) =>
-      `Key “${name}” sends the same prompt again and again, faster and faster (${times} times in a minute). It is slowed; ${refused} were refused.`,
     'no-provider': 'No provider is switched on: every request is refused.',
     'demo-only': 'Only the demo answers, and it invents its answers.',
     'no-key': 'There is no key, so no program can use Sluice.',
@@ -105,7 +103,6 @@ export const attention = {
     'group-budget': 'See the group',
     'key-unpriced': 'See the keys',
     'group-unpriced': 'See the group',
-    runaway: 'Allow for an hour',
     'no-provider': 'Switch one on',
     'demo-only': 'Add a provider',
     'no-key': 'Create a key',

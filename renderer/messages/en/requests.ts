@@ -151,7 +151,7 @@ export const requests = {
     too_many_parts: 'Its form has too many parts.',
     headers_too_large: 'Its headers are too large.',
     request_timeout: 'It was sent too slowly.',
-    rate_limit_exceeded: 'A limit of its key or group is reached, or its program repeats itself.',
+    rate_limit_exceeded: 'A limit of its key or group is reached.',
     insufficient_quota: 'A budget of its key or group is spent.',
     price_unknown:
       'A hard budget in dollars holds, and the price of this model is not known. Set it in settings.prices.',

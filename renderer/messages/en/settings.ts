@@ -43,10 +43,6 @@ export const settings = {
       hint: 'Origins whose pages may call /v1 with a key, such as https://app.example, one a line.',
     },
     demo: { label: 'Demo provider', hint: 'Built in. Invents its answers, so that everything can be tried.' },
-    runawayGuard: {
-      label: 'A program that repeats itself',
-      hint: 'Sends the same prompt again and again, faster and faster. Slowed, it costs little until you look.',
-    },
     keepAliveSeconds: {
       label: 'Keep-alive comments (seconds)',
       hint: 'Sent into a stream while the provider is silent, so that nothing between closes it. 0: none.',
@@ -155,7 +151,6 @@ export const settings = {
       'provider-unusable': 'Tell me when a provider can no longer be used',
       'credential-refused': 'Tell me when a provider refuses a credential',
       'budget-reached': 'Tell me when a budget is nearly or all spent',
-      'prompt-repeats': 'Tell me when a program repeats itself and is slowed',
       'update-ready': 'Tell me when an update is ready',
     },
     update: {

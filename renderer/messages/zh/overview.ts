@@ -78,8 +78,6 @@ export const attention: typeof english.attention = {
       `密钥“${name}”有 ${requests} 个请求的费用未知，未计入其预算（${budget}）。请在 settings.prices 中设置价格。`,
     'group-unpriced': (name, requests, budget) =>
       `分组“${name}”有 ${requests} 个请求的费用未知，未计入其预算（${budget}）。请在 settings.prices 中设置价格。`,
-    runaway: (name, times, refused) =>
-      `密钥“${name}”越来越快地重复发送同一提示（一分钟内 ${times} 次），已被减速，拒绝了 ${refused} 次。`,
     'no-provider': '没有启用任何提供方，所有请求都会被拒绝。',
     'demo-only': '只有演示在回答，而它的回答是虚构的。',
     'no-key': '没有密钥，任何程序都无法使用 Sluice。',
@@ -104,7 +102,6 @@ export const attention: typeof english.attention = {
     'group-budget': '查看分组',
     'key-unpriced': '查看密钥',
     'group-unpriced': '查看分组',
-    runaway: '允许一小时',
     'no-provider': '启用提供方',
     'demo-only': '添加提供方',
     'no-key': '新建密钥',

@@ -133,7 +133,7 @@ export const requests: typeof english.requests = {
     too_many_parts: '表单的部分过多。',
     headers_too_large: '请求标头过大。',
     request_timeout: '请求发送得太慢。',
-    rate_limit_exceeded: '已达到其密钥或分组的限额，或者程序在不断重复。',
+    rate_limit_exceeded: '已达到其密钥或分组的限额。',
     insufficient_quota: '其密钥或分组的预算已用完。',
     price_unknown: '设有美元硬性预算，而此模型的价格未知。请在 settings.prices 中设置价格。',
     slow_down: '同时进行的请求过多。可在设置中更改上限。',

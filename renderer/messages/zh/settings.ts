@@ -42,10 +42,6 @@ export const settings: typeof english.settings = {
       hint: '可凭密钥调用 /v1 的网页来源，例如 https://app.example，每行一个。',
     },
     demo: { label: '演示提供方', hint: '内置，回答均为虚构，便于试用全部功能。' },
-    runawayGuard: {
-      label: '程序重复自己时',
-      hint: '越来越快地重复发送同一提示。减速后，在您查看之前花费很少。',
-    },
     keepAliveSeconds: {
       label: '保活注释（秒）',
       hint: '提供方沉默时写入流中，以免中间环节断开连接。0 表示不发送。',
@@ -144,7 +140,6 @@ export const settings: typeof english.settings = {
       'provider-unusable': '提供方无法使用时通知我',
       'credential-refused': '提供方拒绝凭据时通知我',
       'budget-reached': '预算将要用完或已用完时通知我',
-      'prompt-repeats': '程序重复自己并被减速时通知我',
       'update-ready': '更新就绪时通知我',
     },
     update: {

@@ -11,7 +11,6 @@ import { unlistedReason } from '../providers/unlisted-reason.ts';
 import { describeRefusal } from '../requests/describe-refusal.ts';
 import classes from './AttentionSection.module.css';
 import { type Concern, concernsOf } from './attention.ts';
-import { RunawayConcern } from './RunawayConcern.tsx';
 
 const minuteMs = 60_000;
 
@@ -28,11 +27,7 @@ export function AttentionSection() {
       <ul className={classes.list}>
         {concerns.map((concern) => (
           <li key={nameOf(concern)}>
-            {concern.kind === 'runaway' ? (
-              <RunawayConcern name={concern.name} runaway={concern.runaway} />
-            ) : (
-              <ConcernLink concern={concern} nowMs={nowMs} />
-            )}
+            <ConcernLink concern={concern} nowMs={nowMs} />
           </li>
         ))}
       </ul>
@@ -42,15 +37,12 @@ export function AttentionSection() {
 
 function nameOf(concern: Concern): string {
   const { kind, href } = concern;
-  if (concern.kind === 'runaway') return `${kind} ${concern.runaway.keyId} ${concern.runaway.since}`;
   if ('meter' in concern) return `${kind} ${concern.id} ${JSON.stringify(concern.meter.budget)}`;
   if (concern.kind === 'refused') return `${kind} ${concern.refusal.reason}`;
   return `${kind} ${href} ${'name' in concern ? concern.name : ''} ${'credential' in concern ? concern.credential : ''}`;
 }
 
-type LinkedConcern = Exclude<Concern, { kind: 'runaway' }>;
-
-function ConcernLink({ concern, nowMs }: { concern: LinkedConcern; nowMs: number }) {
+function ConcernLink({ concern, nowMs }: { concern: Concern; nowMs: number }) {
   const localization = useLocalization();
   return (
     <Link className={classes.concern} href={concern.href}>
@@ -66,7 +58,7 @@ function ConcernLink({ concern, nowMs }: { concern: LinkedConcern; nowMs: number
   );
 }
 
-function textOf(concern: LinkedConcern, localization: Localization, nowMs: number): string {
+function textOf(concern: Concern, localization: Localization, nowMs: number): string {
   const { messages, formats } = localization;
   const { texts } = messages.attention;
   switch (concern.kind) {

@@ -2,7 +2,7 @@
 
 import type { GroupView, KeyView } from '../../../server/contract/access-views.ts';
 import type { ConfigViews } from '../../../server/contract/events.ts';
-import type { LimitMeter, LimitScope, RunawayView } from '../../../server/contract/limits.ts';
+import type { LimitMeter, LimitScope } from '../../../server/contract/limits.ts';
 import type { CredentialView, DiscoveryView, ProviderView } from '../../../server/contract/provider-views.ts';
 import type { RefusalView } from '../../../server/contract/request-views.ts';
 import type { StandstillView } from '../../../server/contract/status-views.ts';
@@ -31,7 +31,6 @@ export type Concern = {
       name: string;
       meter: LimitMeter;
     }
-  | { kind: 'runaway'; name: string; runaway: RunawayView }
   | { kind: 'no-provider' | 'demo-only' | 'no-key' | 'budgets-lost' }
 );
 
@@ -39,7 +38,7 @@ export type Concern = {
 const noticeMs = 7 * 86_400_000;
 
 export function concernsOf(views: ConfigViews, nowMs: number): Concern[] {
-  const { status, providers, keys, groups, runaways, refusals } = views;
+  const { status, providers, keys, groups, refusals } = views;
   return [
     ...providers.flatMap(concernsOfProvider),
     ...concernsOfConfig(status.configReplaced),
@@ -49,7 +48,6 @@ export function concernsOf(views: ConfigViews, nowMs: number): Concern[] {
     ...concernsOfSetup(providers, keys),
     ...keys.flatMap((key) => concernsOfKey(key, nowMs)),
     ...refusals.map((refusal): Concern => ({ kind: 'refused', isBad: false, href: '/requests', refusal })),
-    ...runaways.map((runaway) => concernOfRunaway(runaway, keys)),
     ...keys.flatMap((key) => concernsOfBudgets('key', key, '/keys')),
     ...groups.flatMap((group) => concernsOfBudgets('group', group, `/groups/${group.id}`)),
   ].toSorted((a, b) => Number(b.isBad) - Number(a.isBad));
@@ -130,11 +128,6 @@ function concernsOfKey({ id, name, enabled, expiresAt }: KeyView, nowMs: number)
   const key = { name: name ?? id, href: '/keys' };
   if (atMs <= nowMs) return [{ kind: 'key-expired', isBad: true, ...key }];
   return atMs - nowMs < noticeMs ? [{ kind: 'key-expires', isBad: false, ...key, atMs }] : [];
-}
-
-function concernOfRunaway(runaway: RunawayView, keys: readonly KeyView[]): Concern {
-  const name = keys.find(({ id }) => id === runaway.keyId)?.name ?? runaway.keyId;
-  return { kind: 'runaway', isBad: true, href: '/requests', name, runaway };
 }
 
 /** From this share on a budget is spoken of, as the engine does. */

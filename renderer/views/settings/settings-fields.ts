@@ -89,15 +89,6 @@ const servingFields: readonly SettingsField[] = [
     },
   },
   {
-    name: 'runawayGuard',
-    kind: 'choice',
-    values: ['slow', 'off'],
-    read: ({ runawayGuard }) => (runawayGuard ? 'slow' : 'off'),
-    write: (text, changes) => {
-      changes.runawayGuard = text !== 'off';
-    },
-  },
-  {
     name: 'keepAliveSeconds',
     path: 'keepAliveCommentMs',
     kind: 'number',

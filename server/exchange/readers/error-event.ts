@@ -1,5 +1,5 @@
-import { classifyAnswer, statusOfError } from '../../routing/classify-failure.ts';
 import type { ResponseHeaders } from '../../transport/transport.ts';
+import { classifyAnswer, statusOfError } from '../../wire/openai/read-error.ts';
 import type { UpstreamError } from '../../wire/upstream-error.ts';
 import type { FailureReason } from './response-reader.ts';
 

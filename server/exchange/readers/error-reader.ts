@@ -1,7 +1,8 @@
 import { isObject } from '../../contract/is-object.ts';
-import { classifyAnswer, type Failure } from '../../routing/classify-failure.ts';
 import type { ResponseHeaders } from '../../transport/transport.ts';
 import { readErrorBody } from '../../wire/error-body.ts';
+import type { Failure } from '../../wire/failure.ts';
+import { classifyAnswer } from '../../wire/openai/read-error.ts';
 import { errorIn, type UpstreamError } from '../../wire/upstream-error.ts';
 import {
   type Asked,

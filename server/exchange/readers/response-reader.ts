@@ -4,9 +4,9 @@
  */
 import type { GatewayError } from '../../contract/errors.ts';
 import type { UpstreamAnswer } from '../../routing/attempt-result.ts';
-import type { Failure } from '../../routing/classify-failure.ts';
 import type { ResponseHeaders } from '../../transport/transport.ts';
 import type { TransportError } from '../../transport/transport-error.ts';
+import type { Failure } from '../../wire/failure.ts';
 import type { Route } from '../../wire/route.ts';
 
 /** What a response answers, as far as its reader has to know. */

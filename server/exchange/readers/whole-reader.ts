@@ -5,11 +5,13 @@
 import { promisify } from 'node:util';
 import { brotliDecompress, gunzip, inflate } from 'node:zlib';
 import { pattern } from '../../bounded-pattern.ts';
-import { classifyAnswer, type Failure, fleetingFailure } from '../../routing/classify-failure.ts';
+import { fleetingFailure } from '../../routing/classify-failure.ts';
 import type { ResponseHeaders } from '../../transport/transport.ts';
 import type { TransportError } from '../../transport/transport-error.ts';
+import type { Failure } from '../../wire/failure.ts';
 import { joinBytes } from '../../wire/json/join-bytes.ts';
 import { parseObject } from '../../wire/json/parse-object.ts';
+import { classifyAnswer } from '../../wire/openai/read-error.ts';
 import {
   formatOf,
   mayGoOn,

@@ -1,5 +1,5 @@
 import { GatewayError } from '../../contract/errors.ts';
-import type { RequestBody, RequestFields, Sendable } from '../../exchange/request-body.ts';
+import { maxTextBytes, type RequestBody, type RequestFields, type Sendable } from '../../exchange/request-body.ts';
 import { joinBytes } from '../../wire/json/join-bytes.ts';
 import { JsonNames } from '../../wire/json/json-names.ts';
 import { fieldValue, type JsonField, type JsonPeek, peekJson, peekLongJson } from '../../wire/json/json-peek.ts';
@@ -13,7 +13,6 @@ const names = new JsonNames(looked);
 
 /** Of a list or object, and of a text: what is longer takes too long to be parsed at once. */
 const maxParsedBytes = 64 * 1024;
-export const maxTextBytes = 1024 * 1024;
 /** Of a model or a response: longer than any, and short enough to be compared with all of them. */
 const maxNameBytes = 4096;
 

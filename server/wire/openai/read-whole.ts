@@ -3,12 +3,12 @@
  * answer, whatever it says; only what is no answer of its wire at all is not (`docs/responses.md`).
  */
 import { isObject } from '../../contract/is-object.ts';
-import { statusOfError } from '../../routing/classify-failure.ts';
-import type { ResponseHeaders } from '../../transport/transport.ts';
+import type { HeaderFields } from '../headers.ts';
 import { JsonNames } from '../json/json-names.ts';
 import { peekJson } from '../json/json-peek.ts';
 import { errorIn, type UpstreamError } from '../upstream-error.ts';
 import type { Wire } from '../wire.ts';
+import { statusOfError } from './read-error.ts';
 
 export type Verdict =
   | { kind: 'answer' }
@@ -22,7 +22,7 @@ export type Verdict =
 /** What a response is to be, by what was asked for, and what it says it is. */
 export interface ResponseKind {
   wire: Wire;
-  headers: ResponseHeaders;
+  headers: HeaderFields;
   /** A transcript was asked for as text or subtitles. */
   isTextAsked: boolean;
 }
@@ -39,7 +39,7 @@ const maxErrorBytes = 1024 * 1024;
 /** An answer that ends with its connection is gone through up to this. */
 const maxUnframedBytes = 2 * 1024 * 1024;
 
-export function saysJson(headers: ResponseHeaders): boolean {
+export function saysJson(headers: HeaderFields): boolean {
   const type = headers['content-type'];
   return typeof type === 'string' && /^application\/(?:[\w.+-]{1,100}\+)?json\b/i.test(type);
 }

@@ -35,17 +35,10 @@ describe('the window’s state', () => {
   it('takes over how much of limits is used, and leaves keys without limits as they are', () => {
     const first = snapshot({ keys: [key('k1'), key('k2')] });
     const meter = { kind: 'requests', budget: null, amount: 5, used: 3, unpriced: 0, resetsAt: null } as const;
-    const runaway = { keyId: 'k2', model: null, since: 1, requestsPerMinute: 80, refused: 1 };
-    const state = stateAfter(
-      first,
-      { type: 'runaway-slowed', runaway: { ...runaway, refused: 0 } },
-      { type: 'runaway-slowed', runaway },
-    );
-    expect(state.views?.runaways).toEqual([runaway]);
-    const next = withEvent(state, { type: 'limit-use', keys: { k1: [meter] }, groups: {}, runaways: [] });
+    const state = stateAfter(first);
+    const next = withEvent(state, { type: 'limit-use', keys: { k1: [meter] }, groups: {} });
     expect(next.views?.keys).toEqual([{ ...key('k1'), limitUse: [meter] }, key('k2')]);
     expect(next.views?.keys[1]).toBe(state.views?.keys[1]);
-    expect(next.views?.runaways).toEqual([]);
   });
 
   it('puts a new request on top, and its end in its place', () => {

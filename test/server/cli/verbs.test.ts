@@ -153,7 +153,6 @@ describe.each([
     expect(await ask('key show laptop')).toMatchObject({ limits: null, limitUse: [] });
     await ask('group put default --limit none');
     expect(await run('usage --limits')).toMatchObject({ stdout: 'No key and no group has limits.\n' });
-    expect(await ask('key allow laptop')).toEqual({});
   });
 
   test('groups and aliases are stored, listed and removed; routes follow them', async () => {

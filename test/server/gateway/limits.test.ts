@@ -3,7 +3,7 @@ import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import OpenAI, { RateLimitError } from 'openai';
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { z } from 'zod';
 import type { ConfigInput, limitsSchema } from '../../../server/contract/config.ts';
 import { openDatabase } from '../../../server/database/database.ts';
@@ -419,68 +419,6 @@ describe('GET /v1/usage', () => {
     for (let count = 0; count < 3; count++) expect((await gateway.fetch('/usage')).status).toBe(200);
     expect((await fetch(`${gateway.baseUrl}/usage`)).status).toBe(401);
     expect((await gateway.fetch('/usage', { method: 'POST' })).status).toBe(405);
-  });
-});
-
-describe('a prompt that comes again and again, faster and faster', () => {
-  const advance = (ms: number) => vi.advanceTimersByTime(ms);
-
-  beforeEach(() => {
-    vi.useFakeTimers({ toFake: ['performance'] });
-  });
-  afterEach(() => {
-    vi.useRealTimers();
-  });
-
-  const rising = [54, 82, 130, 225, 400];
-
-  /** How many of each count, sent at the beginning of a minute each, were refused, while one of the first is not answered. */
-  async function send(gateway: TestGateway, counts: readonly number[]): Promise<number> {
-    const held = Promise.withResolvers<void>();
-    upstream.answer(async ({ body }, response) => {
-      if (body.includes('"seed":-1')) await held.promise;
-      json(response, completion());
-    });
-    let waiting: Promise<number> | undefined;
-    let refused = 0;
-    for (const count of counts) {
-      for (let index = 0; index < count; index++) {
-        if (index === 30) waiting ??= begun(statusOf(ask(gateway, { seed: -1 })));
-        if ((await statusOf(ask(gateway, { seed: index }))) === 429) refused += 1;
-      }
-      advance(60_000);
-    }
-    held.resolve();
-    expect(await waiting).toBe(200);
-    return refused;
-  }
-
-  test('is slowed, told, and passes again when a person allows it', async () => {
-    const gateway = await startChangeable({});
-    const slowed: string[] = [];
-    const stop = gateway.gateway.onEvent(({ event }) => {
-      if (event.type === 'runaway-slowed') slowed.push(event.runaway.keyId);
-    });
-    expect(await send(gateway, rising)).toBe(0);
-    for (let seed = 0; seed < 32; seed++) await statusOf(ask(gateway, { seed }));
-    expect(slowed).toEqual(['k1']);
-    // One may pass, since its wait is over; not two at once.
-    await statusOf(ask(gateway, { seed: 2 }));
-    const refused = await ask(gateway, { seed: 1 });
-    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
-    expect(await refused.json()).toMatchObject({ error: { code: 'rate_limit_exceeded', type: 'requests' } });
-    expect(await statusOf(ask(gateway, { messages: [{ role: 'user', content: 'something else' }] }))).toBe(200);
-    expect(await statusOf(ask(gateway, {}, 'second'))).toBe(200);
-    await gateway.gateway.execute({ type: 'runaway.allow', key: 'k1' });
-    expect(await statusOf(ask(gateway))).toBe(200);
-    stop();
-  });
-
-  test('passes where the guard is switched off', async () => {
-    const gateway = await startChangeable({});
-    await gateway.gateway.execute({ type: 'settings.update', changes: { runawayGuard: false } });
-    expect(await send(gateway, rising)).toBe(0);
-    for (let seed = 0; seed < 32; seed++) expect(await statusOf(ask(gateway, { seed }))).toBe(200);
   });
 });
 

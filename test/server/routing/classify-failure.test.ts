@@ -1,14 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import type { FailureClass } from '../../../server/contract/ledger.ts';
-import {
-  classifyAnswer,
-  classifyTransport,
-  statusOfError,
-  toldWait,
-} from '../../../server/routing/classify-failure.ts';
+import { classifyTransport } from '../../../server/routing/classify-failure.ts';
 import { TransportError, type TransportFault, type TransportPhase } from '../../../server/transport/transport-error.ts';
 import { readErrorBody } from '../../../server/wire/error-body.ts';
-import { errorIn, readUpstreamError } from '../../../server/wire/upstream-error.ts';
+import { classifyAnswer, statusOfError, toldWait } from '../../../server/wire/openai/read-error.ts';
+import { errorIn } from '../../../server/wire/upstream-error.ts';
 
 const openAi = (code: string | null, more: object = {}) =>
   JSON.stringify({ error: { message: 'What it says.', type: 'invalid_request_error', param: null, code, ...more } });

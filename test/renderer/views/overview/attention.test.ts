@@ -101,11 +101,6 @@ describe('what needs attention', () => {
     expect(concerns({ keys: [{ ...key('k1'), limitUse }] }).map(({ kind, isBad }) => [kind, isBad])).toEqual(expected);
   });
 
-  it('is a prompt that is slowed', () => {
-    const runaway = { keyId: 'k1', model: null, since: 0, requestsPerMinute: 90, refused: 3 };
-    expect(concerns({ runaways: [runaway] })).toMatchObject([{ kind: 'runaway', name: 'k1', runaway }]);
-  });
-
   it('begins with the worst, and leads to its mend', () => {
     const keys = [{ ...key('k1'), expiresAt: inDays(2) }];
     const providers = [{ ...provider('p1'), unusable: 'no secret' }];

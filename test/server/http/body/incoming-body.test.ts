@@ -48,7 +48,7 @@ describe('a long body', () => {
       expect(opened).not.toBeInstanceOf(Buffer);
       expect(wanted.equals(await buffer(opened as AsyncIterable<Buffer>))).toBe(true);
     }
-    expect(bytes && wanted.equals(bytes())).toBe(true);
+    expect(bytes && wanted.equals(await bytes())).toBe(true);
   });
 
   test('gives its memory back when its request is over, and ends what is still sent of it', async () => {
@@ -59,6 +59,9 @@ describe('a long body', () => {
     expect(bytes.buffer.byteLength).toBe(0);
     expect(opened).toHaveProperty('destroyed', true);
     expect(long.size).toBe(prompt.length + 13);
+  });
+});
+
 describe('a field that Sluice reads', () => {
   test.each([
     ['model', '{"model":"a","MODEL":"b"}'],

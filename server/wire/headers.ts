@@ -1,0 +1,2 @@
+/** Of an HTTP message, by lower-case name. */
+export type HeaderFields = Readonly<Record<string, string | string[] | undefined>>;

@@ -1,0 +1,129 @@
+/**
+ * What kind of failure an error is by its status and by what it says: the one place that decides it (`docs/responses.md`).
+ * Pure; must not know which targets there are or what is done about it.
+ */
+import { type BoundedPattern, pattern } from '../../bounded-pattern.ts';
+import type { FailureClass } from '../../contract/ledger.ts';
+import type { Failure } from '../failure.ts';
+import type { HeaderFields } from '../headers.ts';
+import type { UpstreamError } from '../upstream-error.ts';
+
+interface FailedAnswer {
+  status: number;
+  headers: HeaderFields;
+  /** Null where it says none that is known. */
+  error: UpstreamError | null;
+  /** The request names a job, so that 404 and 409 are about that job. */
+  isAboutJob: boolean;
+}
+
+const quotaCode = pattern(
+  /^(?:insufficient_quota|credit_balance_exhausted|insufficient_balance|billing_\w+|quota_exceeded|402)$/i,
+);
+const quotaWords = pattern(
+  /credit balance|insufficient (?:balance|funds|credits?)|billing|out of credits|used all available credits/i,
+);
+const rateCode = pattern(/rate_?limit|too_many_requests|resource_exhausted|throttl|slow_down/i);
+const modelCode = pattern(
+  /model_not_found|model_not_supported|deploymentnotfound|unknown_url|unsupported_country_region_territory/i,
+);
+const contextCode = pattern(/context_length_exceeded|context_window_exceeded|exceed_context_size/i);
+const contextWords = pattern(
+  /(?:maximum|exceed|larger than|beyond|longer than)[^.]{0,60}context|context (?:length|window|size)[^.]{0,60}exceed|prompt is too long|input is too long|too many (?:input )?tokens/i,
+);
+const statedContext = pattern(
+  /(?:maximum context length is|context (?:window|length|size) of|n_ctx(?:_train)?\W{1,20}) ?(\d{3,9})/i,
+);
+/** Google and xAI refuse a key with 400. */
+const keyWords = pattern(
+  /\b(?:incorrect|invalid|expired) api[ -]?key|\bapi[ -]?key (?:is )?(?:not valid|invalid|expired|not found)/i,
+);
+const policyCode = pattern(/content_policy|content_filter|moderation|safety|policy_violation|flagged/i);
+const policyWords = pattern(/flagged|moderation|content policy/i);
+const modelWords = pattern(/\bmodel\b|deployment/i);
+
+/** Of a status from 400 on. */
+export function classifyAnswer(answer: FailedAnswer): Failure {
+  const error = answer.error && withoutRest(answer.error);
+  const found = classOf(answer, error);
+  const retryAfterMs = toldWait(answer.headers) ?? error?.retryAfterMs ?? null;
+  const isPassing = (found === 'transient' && answer.status !== 413) || found === 'rate-limit';
+  const mayPass = isPassing && answer.headers['x-should-retry'] !== 'false';
+  const stated = found === 'too-large' ? statedContext.exec(error?.message ?? '')?.[1] : undefined;
+  return { class: found, mayPass, retryAfterMs, ...(stated !== undefined && { contextTokens: Number(stated) }) };
+}
+
+/** What kind of error it is stands at the beginning; services may repeat what they were sent after it. */
+function withoutRest({ message, type, code, ...error }: UpstreamError): UpstreamError {
+  const [said, kind, name] = [message, type, code].map((text) => text.slice(0, maxReadLength));
+  return { ...error, message: said ?? '', type: kind ?? '', code: name ?? '' };
+}
+
+const maxReadLength = 1024;
+
+function classOf({ status, isAboutJob }: FailedAnswer, error: UpstreamError | null): FailureClass {
+  const code = error?.code || error?.type || '';
+  if (contextCode.test(code)) return 'too-large';
+  if (status === 402 || quotaCode.test(code)) return 'quota';
+  if (status === 429) return error?.retryAfterMs === null && quotaWords.test(error.message) ? 'quota' : 'rate-limit';
+  if (status === 408 || status === 425 || status === 499 || (status === 409 && !isAboutJob)) return 'transient';
+  if (status === 501 || status === 405) return 'model-unavailable';
+  // A circle of gateways, which grows with each who tries again.
+  if (status === 508) return 'rejected';
+  if (status >= 500) return contextWords.test(error?.message ?? '') ? 'too-large' : 'transient';
+  return classOfRefusal(status, isAboutJob, error);
+}
+
+/** The statuses from 400 to 499 that are left: mostly the request itself, sometimes the account or the model. */
+function classOfRefusal(status: number, isAboutJob: boolean, error: UpstreamError | null): FailureClass {
+  const { message = '', type = '', code = '' } = error ?? {};
+  if (policyCode.test(code) || policyCode.test(type)) return 'rejected';
+  if (modelCode.test(code)) return isAboutJob ? 'rejected' : 'model-unavailable';
+  if ((status === 400 || status === 403) && quotaWords.test(message)) return 'quota';
+  if (status === 401 || (status === 400 && keyWords.test(message))) return 'credential';
+  if (status === 403) return policyWords.test(message) ? 'rejected' : 'credential';
+  if (status === 404 && !isAboutJob) return isAboutModel(error) ? 'model-unavailable' : 'rejected';
+  if (status === 413 && rateCode.test(code)) return 'model-unavailable';
+  // Of a proxy before the service: another's may take more.
+  if (status === 413 && !error) return 'transient';
+  if ((status === 400 || status === 413 || status === 422) && contextWords.test(message)) return 'too-large';
+  return 'rejected';
+}
+
+/** A 404 that names something else of the request, such as a file, is about that. */
+function isAboutModel(error: UpstreamError | null): boolean {
+  return !error || error.param === null || error.param === 'model' || modelWords.test(error.message);
+}
+
+/** Of a reply that is an error although its status says 200, or of a stream's event: the status it should have had. */
+export function statusOfError(error: UpstreamError): number {
+  const number = Number(error.code);
+  if (Number.isInteger(number) && number >= 400 && number <= 599) return number;
+  const said = `${error.code} ${error.type}`;
+  return statusBySaying.find(([words]) => words.test(said))?.[1] ?? 502;
+}
+
+const statusBySaying: readonly (readonly [BoundedPattern, number])[] = [
+  [pattern(/insufficient_quota|credit_balance|insufficient_balance/i), 429],
+  [pattern(/rate_?limit|too_many_requests|resource_exhausted|slow_down/i), 429],
+  [pattern(/overloaded|unavailable/i), 503],
+  [pattern(/billing|payment/i), 402],
+  [pattern(/authentication|invalid_api_key|unauthenticated/i), 401],
+  [pattern(/permission/i), 403],
+  [pattern(/not_found/i), 404],
+  [pattern(/timeout|deadline/i), 504],
+  [pattern(/context_length|content_policy|content_filter|moderation|policy_violation|invalid_/i), 400],
+  [pattern(/server_error|internal|api_error/i), 500],
+];
+
+/** `retry-after-ms`, else `retry-after` in seconds or as a date; null if neither says anything. */
+export function toldWait(headers: HeaderFields, nowMs = Date.now()): number | null {
+  const milliseconds = Number(headers['retry-after-ms'] ?? Number.NaN);
+  if (milliseconds >= 0) return milliseconds;
+  const told = headers['retry-after'];
+  if (typeof told !== 'string' || told.trim() === '') return null;
+  const seconds = Number(told);
+  if (seconds >= 0) return seconds * 1000;
+  const moment = Date.parse(told);
+  return Number.isNaN(moment) ? null : Math.max(0, moment - nowMs);
+}
