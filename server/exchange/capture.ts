@@ -68,5 +68,7 @@ export class Capture implements ResponseObserver {
 }
 
 function isPlain({ 'content-encoding': encoding }: ResponseHeaders): boolean {
-  return encoding === undefined || (typeof encoding === 'string' && /^(?:identity)?$/i.test(encoding.trim()));
+  return (
+    encoding === undefined || (typeof encoding === 'string' && ['', 'identity'].includes(encoding.trim().toLowerCase()))
+  );
 }

@@ -1,4 +1,5 @@
 /** Pictures, sound and films. */
+import { pattern } from '../../bounded-pattern.ts';
 import type { RequestView, Wire } from '../wire.ts';
 import { countOf, jsonAnswer, jsonRequest, longList, mediaAnswer, paidCountOf } from './formats.ts';
 import { imageStream, speechStream, transcriptStream } from './typed-stream.ts';
@@ -16,10 +17,12 @@ export const images: Wire = {
   stream: imageStream,
 };
 
+const jsonFormat = pattern(/json/i);
+
 /** Text or subtitles, of which servers know many kinds, rather than JSON. */
 function isTextAsked(body: RequestView): boolean {
   const format = body.field('response_format');
-  return typeof format === 'string' && format !== '' && !/json/i.test(format);
+  return typeof format === 'string' && format !== '' && !jsonFormat.test(format);
 }
 
 /** `POST /v1/audio/transcriptions`. */

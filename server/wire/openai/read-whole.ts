@@ -2,6 +2,7 @@
  * Whether a whole answer is what its status says. What is complete by its framing and begins and ends as JSON is the
  * answer, whatever it says; only what is no answer of its wire at all is not (`docs/responses.md`).
  */
+import { pattern } from '../../bounded-pattern.ts';
 import { isObject } from '../../contract/is-object.ts';
 import type { HeaderFields } from '../headers.ts';
 import { JsonNames } from '../json/json-names.ts';
@@ -41,7 +42,7 @@ const maxUnframedBytes = 2 * 1024 * 1024;
 
 export function saysJson(headers: HeaderFields): boolean {
   const type = headers['content-type'];
-  return typeof type === 'string' && /^application\/(?:[\w.+-]{1,100}\+)?json\b/i.test(type);
+  return typeof type === 'string' && jsonType.test(type);
 }
 
 export function formatOf({ wire, headers, isTextAsked }: ResponseKind): ResponseFormat {
@@ -57,7 +58,7 @@ export function formatOf({ wire, headers, isTextAsked }: ResponseKind): Response
 export function isProse({ wire, headers, isTextAsked }: ResponseKind): boolean {
   const type = headers['content-type'];
   if (isTextAsked || typeof type !== 'string') return false;
-  return wire.whole.kind === 'media' ? /^text\/(?!event-stream\b)/i.test(type) : /^text\/html\b/i.test(type);
+  return (wire.whole.kind === 'media' ? anyText : htmlType).test(type);
 }
 
 /** Of text that was asked for. A transcript of silence may well be empty. */
@@ -105,8 +106,18 @@ const meaningless: Verdict = { kind: 'damaged', what: 'sent an answer that says 
 const damaged: Verdict = { kind: 'damaged', what: 'sent an answer that is no valid JSON' };
 const page: Verdict = { kind: 'damaged', what: 'answered with a page of text' };
 
-const pageBeginning = /^(?:\xef\xbb\xbf)?\s{0,60}<(?:!doctype|html)\b/i;
-const errorOnTop = /^(?:\xef\xbb\xbf)?\s{0,60}\{\s{0,60}"error"\s{0,60}:\s{0,60}[{"]/;
+const pageBeginning = pattern(/^(?:\xef\xbb\xbf)?\s{0,60}<(?:!doctype|html)\b/i);
+const errorOnTop = pattern(/^(?:\xef\xbb\xbf)?\s{0,60}\{\s{0,60}"error"\s{0,60}:\s{0,60}[{"]/);
+const jsonType = pattern(/^application\/(?:[\w.+-]{1,100}\+)?json\b/i);
+const anyText = pattern(/^text\/(?!event-stream\b)/i);
+const htmlType = pattern(/^text\/html\b/i);
+const servicesOwnCodes = new Set([
+  'server_error',
+  'rate_limit_exceeded',
+  'overloaded',
+  'internal_error',
+  'vector_store_timeout',
+]);
 const openBrace = 0x7b;
 const closeBrace = 0x7d;
 const openBracket = 0x5b;
@@ -166,5 +177,5 @@ function isBareError(top: Record<string, unknown>, wire: Wire): boolean {
 }
 
 function isServicesOwn({ code }: UpstreamError): boolean {
-  return /^(?:server_error|rate_limit_exceeded|overloaded|internal_error|vector_store_timeout)$/.test(code);
+  return servicesOwnCodes.has(code);
 }
