@@ -169,7 +169,7 @@ function readObject(top: Record<string, unknown>, wire: Wire): Verdict {
 function isBareError(top: Record<string, unknown>, wire: Wire): boolean {
   const hasMark = wire.whole.marks.some((mark) => mark.slice(1, -1) in top);
   if (top.error) return !hasMark && (typeof top.object !== 'string' || top.object === 'error');
-  // vLLM before 0.10 tells its errors flat; FastAPI, under many local servers, by `detail` alone.
+  // vLLM has told its errors flat (`object: "error"`); FastAPI, under many local servers, tells them by `detail` alone.
   if (top.object === 'error' || ('detail' in top && Object.keys(top).length === 1)) return true;
   // Cloudflare's envelope, and what gateways in front of services say of themselves.
   const soundsSo = top.success === false || top.status === 'error' || ('message' in top && 'code' in top);
