@@ -38,7 +38,7 @@ export function accountFor(
   for (const attempt of attempts) {
     Object.assign(attempt.record, call ? call.account(attempt, prices) : free);
     if (goesOn(trace, attempt, body)) Object.assign(attempt.record, free);
-    else if (unheard && goesOnUnheard(trace, attempt, body)) {
+    else if (call && unheard && goesOnUnheard(trace, attempt, body)) {
       attempt.record.usage = unheard;
       attempt.record.usageCertainty = 'estimated';
       attempt.record.costUsd = costOf(attempt.record, unheard, { prices, model });
