@@ -22,13 +22,15 @@ interface AccountingPorts {
   prices: PriceTable;
   /** Stands for what an attempt used of which nobody knows what it cost; null where that may stay unknown. */
   reserved: Usage | null;
+  /** Stands for what a job uses of which nobody will ever hear; null where no limit holds for the request. */
+  unheard: Usage | null;
 }
 
 /** Notes with each attempt what it used and cost, and returns the sum. */
 export function accountFor(
   trace: RequestTrace,
   body: RequestBody | undefined,
-  { prices, reserved }: AccountingPorts,
+  { prices, reserved, unheard }: AccountingPorts,
 ): Accounting {
   const { route, attempts, model } = trace;
   const isMaking = route && !route.isFree && (route.model !== 'none' || route.job?.behaviour === 'creates-from');
@@ -36,7 +38,11 @@ export function accountFor(
   for (const attempt of attempts) {
     Object.assign(attempt.record, call ? call.account(attempt, prices) : free);
     if (goesOn(trace, attempt, body)) Object.assign(attempt.record, free);
-    else if (call && reserved && isUnpricedAttempt(attempt.record))
+    else if (call && unheard && goesOnUnheard(trace, attempt, body)) {
+      attempt.record.usage = unheard;
+      attempt.record.usageCertainty = 'estimated';
+      attempt.record.costUsd = costOf(attempt.record, unheard, { prices, model });
+    } else if (call && reserved && isUnpricedAttempt(attempt.record))
       standIn(attempt.record, reserved, { prices, model });
   }
   return addUp(attempts.map(({ record }) => record));
@@ -50,14 +56,30 @@ export function goesOn(trace: RequestTrace, attempt: AttemptTrace, body: Request
   return responseStatus === null && record.usageCertainty !== 'reported' && body?.field('background') === true;
 }
 
-/** By the price of its own target; without one it stays unknown. */
-function standIn(
-  record: AttemptRecord,
-  reserved: Usage,
-  { prices, model }: { prices: PriceTable; model: string | null },
-): void {
+/** Its client left before it was told what the response in the background is called: it goes on, and nobody can ask for it. */
+function goesOnUnheard(
+  { route, madeJob }: RequestTrace,
+  { record }: AttemptTrace,
+  body: RequestBody | undefined,
+): boolean {
+  if (route?.job?.kind !== 'response' || madeJob || body?.field('background') !== true) return false;
+  return record.failure === 'client-gone' && record.connectMs !== null;
+}
+
+interface Pricing {
+  prices: PriceTable;
+  /** In place of one of the attempt's own. */
+  model: string | null;
+}
+
+function costOf(record: AttemptRecord, usage: Usage, { prices, model }: Pricing): number | null {
   const name = record.model ?? model;
-  const costUsd = name === null ? null : prices.cost(record.provider, name, reserved);
+  return name === null ? null : prices.cost(record.provider, name, usage);
+}
+
+/** By the price of its own target; without one it stays unknown. */
+function standIn(record: AttemptRecord, reserved: Usage, pricing: Pricing): void {
+  const costUsd = costOf(record, reserved, pricing);
   if (costUsd === null) return;
   record.usage ??= reserved;
   record.usageCertainty = 'estimated';

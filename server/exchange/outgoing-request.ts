@@ -52,9 +52,12 @@ export function outgoingRequest(
   };
 }
 
-const jsonType = pattern(/^application\/(?:[\w.+-]+\+)?json[ \t]*(?:;[^,]*)?$/i);
+const jsonType = pattern(/^application\/(?:[\w.+-]+\+)?json[ \t]*(?:;[ \t]*charset="?utf-8"?)?$/i);
 
-/** JSON that came under another name (`curl -d` sends a form's) goes on under its own. */
+/**
+ * JSON that came under another name (`curl -d` sends a form's) goes on under its own; so does what is said to be in another
+ * encoding than the one it was read in, since some servers would read other fields in the same bytes.
+ */
 function describeBody(headers: Record<string, string>, body: RequestBody, length: number): void {
   headers['content-length'] = String(length);
   const isNamedJson = jsonType.test(headers['content-type'] ?? '');

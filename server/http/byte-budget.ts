@@ -82,7 +82,9 @@ export class ByteBudget {
 
   #fits({ owner, bytes }: BytesWish): boolean {
     const free = this.#bound - this.#held - bytes;
-    return free >= 0 && (this.#heldByKey.get(owner.key) ?? 0) + bytes <= free * timesOfFree;
+    const ofKey = this.#heldByKey.get(owner.key) ?? 0;
+    // Whoever holds nothing may have all that the others have left.
+    return free >= 0 && (ofKey === 0 || ofKey + bytes <= free * timesOfFree);
   }
 
   #mayOverdraw({ held, bytes, hasBegun }: BytesWish): boolean {

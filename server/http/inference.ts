@@ -279,7 +279,8 @@ class InferenceCall {
     loopWatch.begin(this.#trace);
     const body = this.#body;
     const { prices } = this.#ports;
-    const accounting = accountFor(this.#trace, body, { prices, reserved: this.#standIn });
+    const unheard = this.#reserved?.usage ?? null;
+    const accounting = accountFor(this.#trace, body, { prices, reserved: this.#standIn, unheard });
     this.#book(this.#trace.record(this.#request, accounting));
     if (this.#capture) this.#ports.capture(this.#trace.id, this.#capture.exchange(body));
     body?.dispose();

@@ -1,6 +1,13 @@
 import { GatewayError } from '../../contract/errors.ts';
 import { headerParameters } from './header-parameters.ts';
 
+/** In which names and values are read here, and by every parser. */
+const plainCharsets = new Set(['utf-8', 'utf8', 'us-ascii']);
+
+export function isPlainCharset(charset: string): boolean {
+  return plainCharsets.has(charset.toLowerCase());
+}
+
 /**
  * Refuses a content type that names a parameter twice, or its boundary in a second way: of two boundaries the upstream may
  * take the other one, and find another form in the same bytes.
@@ -13,4 +20,18 @@ export function checkContentType(contentType: string | undefined): void {
   throw new GatewayError('invalid_value', `The content type names its parameter "${doubled.slice(0, 100)}" twice.`, {
     param: 'content-type',
   });
+}
+
+/** Refuses a form in another encoding: some servers would read other names in the same bytes (`+AG0-odel` in UTF-7). */
+export function checkFormCharset(contentType: string): void {
+  const { values } = headerParameters(contentType);
+  const isExtended = [...values.keys()].some((name) => name.startsWith('charset*'));
+  if (!isExtended && isPlainCharset(values.get('charset') ?? 'utf-8')) return;
+  throw new GatewayError(
+    'invalid_value',
+    'The content type names a charset that is not UTF-8. Send the form in UTF-8.',
+    {
+      param: 'content-type',
+    },
+  );
 }

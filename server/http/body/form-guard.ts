@@ -4,12 +4,12 @@
  */
 import { GatewayError } from '../../contract/errors.ts';
 import { decidingField } from '../../wire/deciding-fields.ts';
+import { isPlainCharset } from './check-content-type.ts';
 import { headerParameters } from './header-parameters.ts';
 import { type Delimiter, DelimiterScan, lineBreak } from './part-delimiters.ts';
 
 const headerName = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$/;
 const plainEncodings = new Set(['7bit', '8bit', 'binary']);
-const plainCharsets = new Set(['utf-8', 'utf8', 'us-ascii']);
 /** Of a name that an error repeats. */
 const maxShownLength = 100;
 
@@ -80,7 +80,7 @@ export class FormGuard {
     }
     const encoding = lines.get('content-transfer-encoding')?.trim().toLowerCase() ?? '7bit';
     const charset = uniqueParameters(lines.get('content-type') ?? '').values.get('charset') ?? 'utf-8';
-    if (!plainEncodings.has(encoding) || !plainCharsets.has(charset.toLowerCase())) {
+    if (!plainEncodings.has(encoding) || !isPlainCharset(charset)) {
       throw refusal(`The form field '${field}' is encoded. Send it as plain text in UTF-8.`);
     }
   }

@@ -9,7 +9,7 @@ import { type Readable, Transform, type Writable } from 'node:stream';
 import type { Request, Response } from 'express';
 import multer from 'multer';
 import { GatewayError } from '../../contract/errors.ts';
-import { checkContentType } from './check-content-type.ts';
+import { checkContentType, checkFormCharset } from './check-content-type.ts';
 import { ambiguousForm, FormGuard } from './form-guard.ts';
 import { headerParameters } from './header-parameters.ts';
 import { ClientGone, sendContinue } from './read-body.ts';
@@ -101,6 +101,7 @@ export async function receiveMultipart(
 
 function requireBoundary(contentType: string): string {
   checkContentType(contentType);
+  checkFormCharset(contentType);
   const boundary = headerParameters(contentType).values.get('boundary');
   if (!/^\s*multipart\/form-data\s*;/i.test(contentType) || !boundary) {
     throw new GatewayError('malformed_multipart', 'The content type must be multipart/form-data with a boundary.');

@@ -56,8 +56,9 @@ async function restart(tokens?: number): Promise<void> {
   await start(tokens);
 }
 
-const make = () =>
+const make = (init: RequestInit = {}) =>
   sluice.fetch('/responses', {
+    ...init,
     method: 'POST',
     body: JSON.stringify({ model: 'gpt-x', input: 'hello', background: true }),
   });
@@ -154,6 +155,20 @@ test('one whose stream breaks off is booked when it has ended, and is not estima
   expect(isStreamed).toBe(true);
   await recordOf(await look('resp_1'));
   expect(await usedBy('k1')).toEqual(once);
+});
+
+test('one whose client left before it was answered counts as much as it may cost, since it goes on unheard of', async () => {
+  await start(15_000);
+  upstream.answer(() => {});
+  const leaving = new AbortController();
+  const left = make({ signal: leaving.signal }).catch(() => null);
+  await eventually(() => upstream.seen.length === 1);
+  leaving.abort();
+  await left;
+  await eventually(async () => (await usedBy('k1')).tokens > 0);
+  expect((await usedBy('k1')).tokens).toBeGreaterThanOrEqual(20_000);
+  expect((await make()).status).toBe(429);
+  expect(upstream.seen).toHaveLength(1);
 });
 
 test('many that ask at once for the same response book it once', async () => {

@@ -82,6 +82,17 @@ test('a body without room waits for it, while small ones and those of other keys
   expect((await Promise.all([second, small, other])).map(({ status }) => status)).toEqual([200, 200, 200]);
 });
 
+test('a key whose bodies lie about does not keep the one long body of another key out', async () => {
+  await start({ bytes: 1_000 * kilobyte, waitMs: 50 });
+  const bodies = [ask(400 * kilobyte), ask(350 * kilobyte)];
+  await waitFor(2);
+  const other = ask(240 * kilobyte, otherKey);
+  await Promise.race([waitFor(3), other]);
+  answerAll();
+  expect((await other).status).toBe(200);
+  expect((await Promise.all(bodies)).map(({ status }) => status)).toEqual([200, 200]);
+});
+
 test('who has waited too long for room is told to come again, and nothing reaches the provider', async () => {
   await start({ bytes: 1_000 * kilobyte, waitMs: 50 });
   const first = ask(600 * kilobyte);

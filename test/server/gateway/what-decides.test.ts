@@ -70,6 +70,17 @@ describe('an upload', () => {
     expect(upstream.seen).toEqual([]);
   });
 
+  test.each(['utf-7', 'UTF-16', '"cp037"'])('does not bring a model past its group’s list in %s', async (charset) => {
+    const type = `multipart/form-data; boundary=b; charset=${charset}`;
+    const answer = await send(allowed + part('name="+AG0-odel"', 'denied'), type);
+    expect(answer).toEqual({ status: 400, code: 'invalid_value', param: 'content-type' });
+    expect(upstream.seen).toEqual([]);
+  });
+
+  test('may say that it is in UTF-8', async () => {
+    expect((await send(allowed, 'multipart/form-data; boundary=b; charset=UTF-8')).status).toBe(200);
+  });
+
   test('names what is there twice', async () => {
     expect(await send(allowed + allowed)).toEqual({ status: 400, code: 'invalid_value', param: 'model' });
     const twice = part('name="stream"', 'false') + part('name="stream"', 'true');
@@ -93,6 +104,25 @@ test('JSON does not go out under a type that could be a form’s too', async () 
   await post('/images/edits', '{"model":"gpt-x"}', 'application/json, multipart/form-data; boundary=b');
   expect(upstream.seen.at(-1)?.headers['content-type']).toBe('application/json');
 });
+
+test.each([
+  ['by name', 'application/json; charset=utf-7'],
+  ['after an empty parameter', 'application/json;; charset=utf-7'],
+  ['after a long parameter', `application/json; x=${'x'.repeat(5_000)}; charset=utf-7`],
+  ['in an extended parameter', "application/json; charset*=utf-8''utf-7"],
+  ['under another name of JSON', 'application/problem+json; charset=utf-16'],
+])('JSON does not go out under an encoding in which it says something else, told %s', async (_how, type) => {
+  await post('/chat/completions', '{"model":"gpt-x","x":"+ACI-,+ACI-model+ACI-:+ACI-denied"}', type);
+  expect(upstream.seen.at(-1)?.headers['content-type']).toBe('application/json');
+});
+
+test.each(['application/json; charset=UTF-8', 'application/json;charset="utf-8"', 'application/vnd.api+json'])(
+  'JSON keeps the name that it came under: %s',
+  async (type) => {
+    await post('/chat/completions', '{"model":"gpt-x"}', type);
+    expect(upstream.seen.at(-1)?.headers['content-type']).toBe(type);
+  },
+);
 
 describe('a model that is a step in a path', () => {
   test.each([
