@@ -68,7 +68,8 @@ export function retrieveModel(group: CompiledGroup, key: CompiledKey, model: str
 }
 
 function findTargets(group: CompiledGroup, model: string): readonly Target[] {
-  if (group.unservable.has(model)) return [];
+  // Steps in a path, and names of no model.
+  if (group.unservable.has(model) || model === '.' || model === '..') return [];
   const route: Route | undefined = group.routes.get(model);
   if (route) return route.targets;
   const addressed = addressedTarget(group, model);

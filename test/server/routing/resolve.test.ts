@@ -269,6 +269,12 @@ describe('a request without a model', () => {
 });
 
 describe('retrieving a model', () => {
+  test.each(['.', '..'])('finds none that is a step in a path, where a provider takes any name: %s', (model) => {
+    const any = asking({ providers: [{ id: 'p', baseUrl: 'https://p.example/v1', models: ['*'] }] });
+    expect([any.retrieve(model), any.call(model)]).toEqual(['model_not_found', 'model_not_found']);
+    expect(any.call('...')).toEqual(['p:...']);
+  });
+
   test('answers with what is listed, and for other names that would be served with the provider', () => {
     const { retrieve } = asking({
       providers: [provider('a', ['m', '*'])],
