@@ -225,7 +225,7 @@ export const worstCases: Record<string, WorstCase> = {
   },
   'a whole answer': {
     atOnceBytes: 256 * kilobyte,
-    files: ['wire/openai/read-whole.ts', 'wire/json/parse-object.ts', 'exchange/readers/event-beginning.ts'],
+    files: ['wire/openai/read-whole.ts', 'wire/json/parse-object.ts', 'wire/sse-framing.ts'],
     inputs: replies,
     run: (bytes) => {
       for (const { wire } of [chat, embeddings]) {
@@ -468,5 +468,6 @@ export const lookAtNone = [
   'transport/read-reply.ts',
   'transport/transport.ts',
   'transport/tunnel.ts',
+  'wire/framing.ts',
   'wire/stream-format.ts',
 ];
