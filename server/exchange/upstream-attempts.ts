@@ -151,7 +151,8 @@ export class UpstreamAttempts {
     const { match, body } = this.#call;
     const askUsage = target.provider.askUsage && match.route.stream?.withoutUsage !== undefined;
     const previousId = match.id === null ? this.#callPlan.upstreamId : undefined;
-    const sendable = await this.#continued(target, await body.sendable(target.model, askUsage, previousId));
+    const bodyModel = match.route.modelIn === 'body' ? target.model : null;
+    const sendable = await this.#continued(target, await body.sendable(bodyModel, askUsage, previousId));
     if (this.#hasLeft || this.#answer) {
       trace.record.failure = 'client-gone';
       return { kind: 'given-up' };

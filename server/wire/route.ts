@@ -12,12 +12,13 @@ type JobBehaviour = 'creates' | 'uses' | 'creates-from' | 'deletes' | 'lists';
 
 export interface Route {
   readonly method: 'GET' | 'POST' | 'DELETE';
-  /** Below `/v1`; `:id` stands for one percent-encoded segment. */
+  /** Below the API's base; `:id`, or `:model`, stands for one percent-encoded segment. */
   readonly path: string;
   readonly wire: Wire;
   readonly body: BodyKind;
   /** `optional`: the group's default for the operation, or its only provider, serves a request that names none. */
   readonly model: 'required' | 'optional' | 'none';
+  readonly modelIn: 'body' | 'path';
   /** The wire's, where this route's answers may come as a stream. */
   readonly stream: StreamFormat | null;
   /** Only tells how much something would be, and uses nothing itself. */
@@ -31,6 +32,7 @@ export interface Route {
 export const plainRoute = {
   body: 'json',
   model: 'none',
+  modelIn: 'body',
   stream: null,
   isFree: false,
   job: null,

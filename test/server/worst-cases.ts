@@ -40,8 +40,8 @@ import { peekJson } from '../../server/wire/json/json-peek.ts';
 import { conversationOf } from '../../server/wire/openai/conversation-id.ts';
 import { classifyAnswer, statusOfError } from '../../server/wire/openai/read-error.ts';
 import { mayGoOn, readJson } from '../../server/wire/openai/read-whole.ts';
-import { findRoute } from '../../server/wire/registry.ts';
 import { errorIn } from '../../server/wire/upstream-error.ts';
+import { findRoute } from '../support/routes.ts';
 import { type StreamName, streams } from './wire/openai/streams.ts';
 
 export interface WorstCase {

@@ -176,7 +176,9 @@ describe('a URL', () => {
   test('outside /v1 says where the API is', async () => {
     const response = await fetch(`${gateway.origin}/chat/completions`, { method: 'POST', body: '{}' });
     expect([response.status, response.headers.get('x-request-id')?.length]).toEqual([404, 36]);
-    expect(await response.json()).toMatchObject({ error: { message: expect.stringContaining('under /v1') } });
+    expect(await response.json()).toMatchObject({
+      error: { message: expect.stringContaining('calls /v1/chat/completions') },
+    });
   });
 });
 
