@@ -19,6 +19,7 @@ import type { OutgoingCall } from '../exchange/outgoing-request.ts';
 import { type CallPlan, planCall } from '../exchange/plan.ts';
 import { pricedTargets } from '../exchange/priced-targets.ts';
 import type { RequestBody } from '../exchange/request-body.ts';
+import { sourceVideoOf } from '../exchange/source-video.ts';
 import { type AttemptsPorts, UpstreamAttempts } from '../exchange/upstream-attempts.ts';
 import { listVideos } from '../exchange/video-list.ts';
 import type { UsageQuestion } from '../ledger/usage-summary.ts';
@@ -213,7 +214,15 @@ class InferenceCall {
     this.#trace.model = fields.model;
     if (fields.model !== null) checkModelName(fields.model, this.#trace.presented);
     const { jobs, prices } = this.#ports;
-    const planned = planCall({ match, fields, group, key, snapshot: this.#snapshot, jobs });
+    const planned = planCall({
+      match,
+      jobId: jobNamedIn(match, body),
+      fields,
+      group,
+      key,
+      snapshot: this.#snapshot,
+      jobs,
+    });
     this.#trace.model = planned.model;
     this.#trace.job = planned.job ?? null;
     const call = { requestId: this.#trace.id, route: match.route, key, group, body, plan: planned };
@@ -298,6 +307,10 @@ class InferenceCall {
     this.#held?.add(-this.#bodyBytes);
     this.#held?.releaseAfter(this.#response);
   }
+}
+
+function jobNamedIn({ route, id }: RouteMatch, body: RequestBody): string | null {
+  return id === null && route.job?.behaviour === 'creates-from' ? sourceVideoOf(body) : id;
 }
 
 /** Settings that were exchanged by mistake: no provider is to be told the key as the name of a model. */

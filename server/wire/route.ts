@@ -5,8 +5,8 @@ import type { Wire } from './wire.ts';
 type BodyKind = 'none' | 'json' | 'multipart' | 'json-or-multipart';
 
 /**
- * `creates`: the answer's `id` is a new job. `uses`: the path names a job. `creates-from`: so does it, and the answer is a
- * new one. `deletes`: so does it, and afterwards it is gone. `lists`: the group's jobs, put together here.
+ * `creates`: the answer's `id` is a new job. `uses`: the path names a job. `creates-from`: the path or the body
+ * does, and the answer is a new one. `deletes`: so does it, and afterwards it is gone. `lists`: the group's jobs, put together here.
  */
 type JobBehaviour = 'creates' | 'uses' | 'creates-from' | 'deletes' | 'lists';
 
@@ -23,7 +23,7 @@ export interface Route {
   readonly stream: StreamFormat | null;
   /** Only tells how much something would be, and uses nothing itself. */
   readonly isFree: boolean;
-  readonly job: { kind: 'video' | 'response'; behaviour: JobBehaviour } | null;
+  readonly job: { kind: 'video' | 'character' | 'response'; behaviour: JobBehaviour } | null;
   /** May be answered by a redirect to storage, which is followed without credentials. */
   readonly content: boolean;
 }

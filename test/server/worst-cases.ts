@@ -22,6 +22,7 @@ import { continuedBody } from '../../server/exchange/rescue/continued-body.ts';
 import { ResponseSplice } from '../../server/exchange/rescue/response-splice.ts';
 import { ResponseText } from '../../server/exchange/rescue/response-text.ts';
 import { SplicedEventsReader } from '../../server/exchange/rescue/spliced-events-reader.ts';
+import { sourceVideoOf } from '../../server/exchange/source-video.ts';
 import { Tail } from '../../server/exchange/tail.ts';
 import { FormGuard } from '../../server/http/body/form-guard.ts';
 import { headerParameters } from '../../server/http/body/header-parameters.ts';
@@ -201,8 +202,10 @@ export const worstCases: Record<string, WorstCase> = {
       'wire/json/json-elements.ts',
       'wire/json/join-bytes.ts',
       'exchange/readable-bytes.ts',
+      'exchange/source-video.ts',
     ],
     inputs: {
+      'a long video': ['{"model":"x","video":{', '"a":1,', '"id":"b"}}'],
       messages: ['{"stream":true,"model":"x","messages":[', '{},', '{}]}'],
       'messages of nobody': ['{"stream":true,"model":"x","messages":[', '{"role":""},', '{}]}'],
       'messages in words': ['{"model":"x","messages":[', '"\\"",', '1]}'],
@@ -214,7 +217,7 @@ export const worstCases: Record<string, WorstCase> = {
     run: (bytes) => {
       const body = new JsonBody(bytes);
       for (const { wire } of [chat, completions]) wire.request.answersPaid(body);
-      return [conversationOf(body), readableBytes(bytes), body.sendable('y', true)];
+      return [sourceOf(body), conversationOf(body), readableBytes(bytes), body.sendable('y', true)];
     },
   },
   'the rest of an answer that is asked for': {
@@ -441,6 +444,15 @@ export const worstCases: Record<string, WorstCase> = {
     run: (bytes) => nearestName('b'.repeat(250), bytes.toString().split('\n')),
   },
 };
+
+/** What is too long is refused. */
+function sourceOf(body: JsonBody): string | null {
+  try {
+    return sourceVideoOf(body);
+  } catch {
+    return null;
+  }
+}
 
 /** These keep, copy or pass on bytes and look at none; or leave it to a library that does it natively or in pieces. */
 export const lookAtNone = [

@@ -374,12 +374,12 @@ describe('a job', () => {
       message: /'resp_x' not found/,
     }));
 
-  test('list is asked for in pages of 1 to 100', () =>
-    expectRefusal(gateway.fetch('/videos?limit=0'), {
+  test('list is asked for in pages of 0 to 100', () =>
+    expectRefusal(gateway.fetch('/videos?limit=101'), {
       status: 400,
       code: 'invalid_value',
       param: 'limit',
-      message: /1 to 100/,
+      message: /0 to 100/,
     }));
 });
 
