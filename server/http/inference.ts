@@ -1,5 +1,5 @@
 /**
- * The data plane: one request of `/v1` from its key to the last byte of its answer, station by station. Decides nothing
+ * The data plane: one request of an API from its key to the last byte of its answer, station by station. Decides nothing
  * by itself: guards, routes, plan and attempts do.
  */
 

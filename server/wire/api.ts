@@ -21,16 +21,17 @@ export interface Api {
   /** What stands before its routes' paths where they are shown: `/v1`. */
   readonly base: string;
   readonly routes: readonly Route[];
-  /** `/models` and `/usage` are its own, and answered by Sluice itself. */
+  /** It has `/models` and `/usage`, which Sluice itself answers. */
   readonly hasOwnPaths: boolean;
   /** Null for a path that is none of its. `query` with its `?`, or empty. */
   locate(path: string, query: string): Place | null;
-  /** The base URL is one under which that path, which is none of its, would be one; null where none is. */
+  /** What a client that called `path`, which is no path of this API, probably meant; null where nobody can tell. */
   betterPath(path: string): string | null;
   /** All that may be the client's key, the one that counts first. `query` with its `?`, or empty. */
   readKeys(headers: IncomingHttpHeaders, query: string): readonly string[];
-  /** Of type `errorType`. */
+  /** An error as the body of a response. */
   writeError(error: ErrorBody): string;
+  /** Content type of such a body. */
   readonly errorType: string;
   /** What its SDKs look at besides an error's body. */
   errorHeaders(error: GatewayError): Readonly<Record<string, string>>;

@@ -35,6 +35,8 @@ export interface StreamFormat {
   sayingOf(event: StreamEvent): Saying;
   /** `answers`: how many answers the stream brings beside one another, or how many pictures. */
   watch(answers: number): StreamWatch;
+  /** An error that came in place of the answer, as the body of a response in JSON. */
+  writeError(error: ErrorBody): string;
   /** A whole answer as the stream that a client waits for; null where it cannot be told as one. */
   ofWhole(whole: Record<string, unknown>): string | null;
   /** Takes usage out again that Sluice alone asked for; null for an event that goes altogether. Absent: it is always there. */

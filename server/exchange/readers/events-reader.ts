@@ -260,7 +260,7 @@ export class EventsReader implements ResponseReader {
   /** After content it is passed on as it came, where nobody else can go on. */
   #failWith(error: ErrorEvent): void {
     if (!this.#isPassing || this.#options.text?.read()) {
-      this.#finish(failWith(refusalOf(error, this.#options.headers)));
+      this.#finish(failWith(refusalOf(error, this.#options.headers, this.#options.format)));
       return;
     }
     this.#pass(error.bytes);

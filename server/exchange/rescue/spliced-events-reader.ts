@@ -155,7 +155,7 @@ export class SplicedEventsReader implements ResponseReader {
   /** Its error names a response that the client knows nothing of, so its event is never passed on. */
   #refused(error: ErrorEvent): Step {
     if (this.#isPassing && !this.#options.text.read()) return this.#broken(endedEarly());
-    const { event: _, ...reason } = refusalOf(error, this.#options.headers);
+    const { event: _, ...reason } = refusalOf(error, this.#options.headers, this.#options.format);
     return failWith(reason);
   }
 

@@ -4,6 +4,7 @@ import type { Api, Place } from '../api.ts';
 import { presentedKeys } from '../client-credentials.ts';
 import { decodeSegment } from '../segments.ts';
 import { openaiRoutes } from './routes.ts';
+import { writeError } from './write-error.ts';
 
 /** OpenAI's API, under `/v1` and under the paths of Azure's clients. */
 export const openai: Api = {
@@ -14,7 +15,7 @@ export const openai: Api = {
   locate: (path, query) => locateOpenai(path, query) ?? locateAzure(path, query),
   betterPath,
   readKeys: presentedKeys,
-  writeError: (error) => JSON.stringify({ error }),
+  writeError,
   errorType: 'application/json',
   errorHeaders,
 };

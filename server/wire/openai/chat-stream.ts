@@ -6,6 +6,7 @@ import type { Saying, StreamClose, StreamEnd, StreamFormat, StreamWatch } from '
 import { errorSaid } from './error-said.ts';
 import { chatStreamOfWhole } from './stream-of-whole.ts';
 import { withoutUsage } from './usage-stripper.ts';
+import { writeError } from './write-error.ts';
 
 /** Streams of chats and of legacy completions. */
 export const chatStream: StreamFormat = {
@@ -15,6 +16,7 @@ export const chatStream: StreamFormat = {
     return errorSaid(value) ?? (isAnswering(value) ? content : nothing);
   },
   watch: (choices) => new ChatWatch(choices),
+  writeError,
   ofWhole: chatStreamOfWhole,
   withoutUsage,
   mayBeginEarly: true,

@@ -5,6 +5,7 @@ import { sseFraming } from '../sse-framing.ts';
 import type { Saying, StreamClose, StreamEnd, StreamFormat, StreamWatch } from '../stream-format.ts';
 import { errorSaid } from './error-said.ts';
 import { responseStreamOfWhole } from './stream-of-whole.ts';
+import { writeError } from './write-error.ts';
 
 interface TypedKind {
   /** What the last event of an answer is called. */
@@ -18,6 +19,7 @@ function typedStream(kind: TypedKind, more: Partial<StreamFormat> = {}): StreamF
     framing: sseFraming,
     sayingOf: (event) => sayingOf(event, kind),
     watch: (answers) => new TypedWatch(kind, answers),
+    writeError,
     ofWhole: () => null,
     mayBeginEarly: false,
     isToldByResponse: false,
