@@ -6,6 +6,7 @@ import type { TeamMemoryStore } from './config/team-memory.ts';
 import type { LogRequest } from './log.ts';
 import type { SecretStore } from './secrets/secret-store.ts';
 import type { ProxySettings } from './transport/proxy-choice.ts';
+import type { Api } from './wire/api.ts';
 
 export interface GatewayPorts {
   /** Prepared by the caller (`data-folder/data-folder.ts`); null keeps ledger and jobs in memory, for tests. */
@@ -33,6 +34,8 @@ export interface GatewayPorts {
   team?: { managed: ManagedPresets; memory: TeamMemoryStore };
   /** Folder of the built window; null if there is none. */
   windowFolder: string | null;
+  /** That clients may speak; absent: OpenAI's. */
+  apis?: readonly [Api, ...Api[]];
   /** In place of the configuration's. */
   listen?: { host?: string; port?: number };
 }

@@ -37,6 +37,8 @@ import { machineAddresses, watchNetwork } from './transport/network-watch.ts';
 import { createTransport } from './transport/transport.ts';
 import { createPriceTable, type PriceTable } from './usage/price-table.ts';
 import { version } from './version.ts';
+import { openai } from './wire/openai/api.ts';
+import { Registry } from './wire/registry.ts';
 
 export interface Gateway {
   /** Changes with each start; `/healthz` tells it. */
@@ -206,7 +208,7 @@ function tellReplacement(database: Database, log: GatewayPorts['log']): void {
 }
 
 function inferencePorts(
-  { log, logRequest, uploadFolder }: GatewayPorts,
+  { log, logRequest, uploadFolder, apis = [openai] }: GatewayPorts,
   base: Foundations,
   { live, control, limiter }: ControlSide,
 ): Omit<InferencePorts, 'loopWatch'> {
@@ -220,6 +222,7 @@ function inferencePorts(
   return {
     snapshot: () => live.snapshot,
     transport,
+    registry: new Registry(apis),
     admission: new Admission(() => live.snapshot.settings.admission),
     bytes: new ByteBudget(() => live.snapshot.settings.admission, automaticBytes()),
     limiter,

@@ -134,10 +134,12 @@ export function createRequestLog(destination: pino.DestinationStream): RequestLo
       time: new Date().toISOString(),
       id: record.id,
       route: `${record.method} ${record.route}`,
+      key: record.keyId,
       model: record.modelAsked,
       provider: record.provider,
       status: record.status,
       outcome: record.outcome,
+      ...(record.errorCode !== null && { error: record.errorCode }),
       ms: Math.round(record.totalMs),
       msg: 'request',
     });

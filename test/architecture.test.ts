@@ -90,7 +90,7 @@ const mayImport: Record<string, string[]> = {
   http: [...ground, ...data, 'control', 'exchange', 'wire'],
   'environment.ts': ['transport'],
   'data-folder': ground,
-  'gateway-ports.ts': [...ground, ...data, 'log.ts'],
+  'gateway-ports.ts': [...ground, ...data, 'wire', 'log.ts'],
   'gateway-control.ts': belowGateway,
   'gateway.ts': [...belowGateway, 'gateway-control.ts'],
   'open-engine.ts': belowEngine,

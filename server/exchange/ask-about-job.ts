@@ -4,7 +4,7 @@ import type { Snapshot } from '../routing/snapshot.ts';
 import { type GatheredReply, readReply } from '../transport/read-reply.ts';
 import type { Transport } from '../transport/transport.ts';
 
-const pathOf = { video: '/videos/', response: '/responses/' } as const;
+const pathOf = { video: '/videos/', character: '/videos/characters/', response: '/responses/' } as const;
 
 /**
  * Asks the provider that owns a job how it is, with the credential that made it. Null where that provider cannot be asked

@@ -10,6 +10,7 @@ import type { AttemptResult } from '../routing/attempt-result.ts';
 import type { Target } from '../routing/snapshot.ts';
 import type { ResponseHandler, ResponseHeaders, UpstreamCall } from '../transport/transport.ts';
 import { TransportError } from '../transport/transport-error.ts';
+import { framingOf } from '../wire/sse-framing.ts';
 import { type AttemptFailure, breakAfterContent, failureOf } from './attempt-failures.ts';
 import { AttemptNotes } from './attempt-notes.ts';
 import { AttemptTimers } from './attempt-timers.ts';
@@ -119,7 +120,8 @@ export class Attempt implements ResponseHandler {
     }
     this.status = status;
     this.#describe(headers);
-    if (this.#options.asked.route.stream && status < 400 && isPackedStream(headers)) this.#unpack();
+    const { stream } = this.#options.asked.route;
+    if (stream && status < 400 && isPackedStream(headers, stream.framing)) this.#unpack();
     this.#startReading();
   }
 
@@ -258,8 +260,8 @@ export class Attempt implements ResponseHandler {
   /** Makes this attempt the answer, and sends its head. False if that cannot be any more: then the attempt is over. */
   #begin(): boolean {
     if (this.hasBegun) return true;
-    const { client, target, needs, number, claim, observers, trace } = this.#options;
-    if (client.hasBegun && !needs.download && !isEventStream(this.#headers)) {
+    const { client, asked, target, needs, number, claim, observers, trace } = this.#options;
+    if (client.hasBegun && !needs.download && !isEventStream(this.#headers, framingOf(asked.route))) {
       // The comments that kept the client waiting have promised a stream.
       this.#fail({ kind: 'damage', what: 'answered a request for a stream with something else' });
       return false;

@@ -1,6 +1,7 @@
 import { differingFailure } from '../routing/classify-failure.ts';
 import type { Failure } from '../wire/failure.ts';
 import { isProse } from '../wire/openai/read-whole.ts';
+import { framingOf } from '../wire/sse-framing.ts';
 import type { StreamFormat } from '../wire/stream-format.ts';
 import { isEventStream } from './client-headers.ts';
 import { DownloadReader } from './readers/download-reader.ts';
@@ -56,7 +57,8 @@ export function chooseReader(asked: Asked, head: ResponseHead, needs: StreamNeed
   if (download?.isUnderWay || download?.begins(head, maxHeldBytes)) {
     return { kind: 'other', reader: new DownloadReader(download) };
   }
-  if (!isEventStream(head.headers)) return { kind: 'other', reader: new WholeReader(asked, head) };
+  if (!isEventStream(head.headers, framingOf(asked.route)))
+    return { kind: 'other', reader: new WholeReader(asked, head) };
   const { stream } = asked.route;
   if (!stream || !mayStream(asked, needs)) return unaskedStream;
   return { kind: 'stream', reader: eventsReader(stream, head, needs) };

@@ -1,5 +1,6 @@
 import { pattern } from '../bounded-pattern.ts';
 import type { ResponseHeaders } from '../transport/transport.ts';
+import type { Framing } from '../wire/framing.ts';
 
 /** What of an upstream's headers the client gets; all else (cookies, hop-by-hop, server details) stays here. */
 const passed = new Set([
@@ -23,11 +24,9 @@ const passed = new Set([
 /** Providers tell their rate limits under many names. */
 const passedPrefix = pattern(/^(?:(?:x-|anthropic-)?ratelimit(?:bysize)?(?:-|$)|x-rate-limit-|openai-)/);
 
-const eventStreamType = pattern(/^text\/event-stream\b/i);
-
-export function isEventStream(headers: ResponseHeaders): boolean {
+export function isEventStream(headers: ResponseHeaders, framing: Framing): boolean {
   const type = headers['content-type'];
-  return typeof type === 'string' && eventStreamType.test(type);
+  return typeof type === 'string' && framing.isStream(type);
 }
 
 /** What an upstream tells of its own limits would contradict those that Sluice holds the client to. */
@@ -40,7 +39,7 @@ const rateLimitPrefix = pattern(/^(?:x-)?ratelimit(?:-|$)/);
 export function replyHeaders(
   upstream: ResponseHeaders,
   requestId: string,
-  tellsOwnLimits = false,
+  { framing, tellsOwnLimits = false }: { framing: Framing; tellsOwnLimits?: boolean },
 ): Record<string, string | string[]> {
   const headers: Record<string, string | string[]> = { 'x-request-id': requestId, 'x-sluice-request-id': requestId };
   for (const name in upstream) {
@@ -48,7 +47,7 @@ export function replyHeaders(
     if (tellsOwnLimits && rateLimitPrefix.test(name)) continue;
     if (value !== undefined && (passed.has(name) || passedPrefix.test(name))) headers[name] = value;
   }
-  if (isEventStream(upstream)) {
+  if (isEventStream(upstream, framing)) {
     // An event may be added or taken out, and nothing between may keep or collect them.
     delete headers['content-length'];
     headers['cache-control'] ??= 'no-cache';

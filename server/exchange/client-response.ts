@@ -10,6 +10,7 @@ import type { GatewayError } from '../contract/errors.ts';
 import type { RequestOutcome } from '../contract/ledger.ts';
 import type { HeldAnswer } from '../routing/attempt-result.ts';
 import type { ResponseHeaders, UpstreamCall } from '../transport/transport.ts';
+import type { Framing } from '../wire/framing.ts';
 import { replyHeaders } from './client-headers.ts';
 import type { ResponseOutcome } from './exchange-trace.ts';
 import { tellsOwnLimits } from './hold-to-limits.ts';
@@ -17,6 +18,8 @@ import { tellsOwnLimits } from './hold-to-limits.ts';
 interface ClientResponseOptions {
   response: ServerResponse;
   requestId: string;
+  /** Of a stream in answer to the request. */
+  framing: Framing;
   /** 0: no comments. */
   keepAliveMs: number;
   /** A client that takes nothing of what waits for it for so long is cut off. */
@@ -80,9 +83,9 @@ export class ClientResponse {
    * to be a stream.
    */
   keepAlive(mayOpen: boolean): void {
-    const { keepAliveMs } = this.#options;
+    const { keepAliveMs, framing } = this.#options;
     this.#mayOpenStream = mayOpen;
-    if (keepAliveMs === 0 || this.#keepAlive) return;
+    if (keepAliveMs === 0 || !framing.keepAlive || this.#keepAlive) return;
     this.#lastWriteMs = performance.now();
     this.#keepAlive = setTimeout(() => this.#comment(keepAliveMs), keepAliveMs);
   }
@@ -95,11 +98,11 @@ export class ClientResponse {
 
   /** Sends the head, unless a comment did so before. */
   begin(status: number, headers: ResponseHeaders, answerer: Answerer | null): void {
-    const { response, requestId, showsAttempts } = this.#options;
+    const { response, requestId, framing, showsAttempts } = this.#options;
     if (response.headersSent || this.#isGone) return;
     const type = headers['content-type'];
     this.#contentType = typeof type === 'string' ? type : '';
-    const passing = replyHeaders(headers, requestId, tellsOwnLimits(response));
+    const passing = replyHeaders(headers, requestId, { framing, tellsOwnLimits: tellsOwnLimits(response) });
     if (showsAttempts && answerer) {
       passing['x-sluice-provider'] = answerer.provider;
       passing['x-sluice-attempts'] = String(answerer.attempts);
@@ -191,18 +194,16 @@ export class ClientResponse {
   }
 
   #comment(everyMs: number): void {
-    const { response } = this.#options;
+    const { response, framing } = this.#options;
     const dueMs = this.#lastWriteMs + everyMs - performance.now();
     const isDue = dueMs < 1;
     const mayWrite = response.headersSent ? !this.insideEvent : this.#mayOpenStream;
-    if (isDue && mayWrite && !this.#paused) {
-      if (!response.headersSent) this.begin(200, eventStreamHeaders, null);
-      this.write(keepAliveComment, undefined);
+    if (isDue && mayWrite && !this.#paused && framing.keepAlive) {
+      if (!response.headersSent) this.begin(200, { 'content-type': framing.contentType }, null);
+      this.write(framing.keepAlive, undefined);
     }
     this.#keepAlive = setTimeout(() => this.#comment(everyMs), isDue ? everyMs : dueMs);
   }
 }
 
 const exhausted = pattern(/"(?:insufficient_quota|credit_balance_exhausted)"/);
-const keepAliveComment = Buffer.from(': keep-alive\n\n');
-const eventStreamHeaders = { 'content-type': 'text/event-stream; charset=utf-8' };

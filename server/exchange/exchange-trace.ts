@@ -7,6 +7,7 @@ import type { GatewayError } from '../contract/errors.ts';
 import type { AttemptCause, AttemptRecord, RequestOutcome, RequestRecord, RequestStarted } from '../contract/ledger.ts';
 import type { Job } from '../jobs/job-store.ts';
 import type { CompiledKey, Target } from '../routing/snapshot.ts';
+import type { RouteMatch } from '../wire/registry.ts';
 import type { Route } from '../wire/route.ts';
 import { notedText } from './redact-credential.ts';
 import { Tail } from './tail.ts';
@@ -20,6 +21,7 @@ export function createRequestId(): string {
 /** Of what is noted; a client can send a name of any length. */
 const maxModelLength = 256;
 const maxClientLength = 200;
+const maxPathLength = 200;
 
 /** How a request ended for its client. */
 export interface ResponseOutcome {
@@ -51,8 +53,8 @@ export class RequestTrace {
   /** The attempt that the client has its answer from, or the beginning of one; else the latest. */
   answering: AttemptTrace | undefined;
   key: CompiledKey | null = null;
-  /** As in the route table: `/v1/videos/{id}/content`. */
-  path = 'unknown';
+  /** As in the route table: `/v1/videos/{id}/content`; of what is in none, as it was called. */
+  path = '';
   route: Route | null = null;
   model: string | null = null;
   stream = false;
@@ -73,9 +75,14 @@ export class RequestTrace {
     this.presented = presented;
   }
 
-  take(route: Route): void {
+  take({ route, label }: RouteMatch): void {
     this.route = route;
-    this.path = route.job !== null ? `/v1${route.path.replace(':id', '{id}')}` : `/v1${route.path}`;
+    this.path = label;
+  }
+
+  /** Refused before it was found in the route table, or because it is not there. */
+  unserved(path: string): void {
+    this.path = notedText(path, this.presented, maxPathLength);
   }
 
   /** For whoever notices that the work for it takes long. */

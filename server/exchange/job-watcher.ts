@@ -1,10 +1,12 @@
 import { pattern } from '../bounded-pattern.ts';
 import type { Job, JobStore } from '../jobs/job-store.ts';
 import { isPathSegment } from '../providers/path-segment.ts';
+import type { Framing } from '../wire/framing.ts';
 import { findMember } from '../wire/json/find-member.ts';
 import { JsonNames } from '../wire/json/json-names.ts';
 import { fieldValue, peekJson } from '../wire/json/json-peek.ts';
 import type { RouteMatch } from '../wire/registry.ts';
+import { framingOf } from '../wire/sse-framing.ts';
 import type { ResponseObserver } from './response-observer.ts';
 
 interface JobContext {
@@ -48,7 +50,7 @@ export function jobWatcher(jobs: JobStore, context: JobContext): ResponseObserve
   }
   if (kind === 'response' && !context.store) return null;
   // A video costs money, so it is on disk before the client hears of it.
-  return new NewJobWatch((newId) => {
+  return new NewJobWatch(framingOf(route), (newId) => {
     // Later calls put it into their path.
     if (!isPathSegment(newId)) return;
     const job = { ...context.owner, kind, id: newId, createdAt: Date.now() };
@@ -62,6 +64,7 @@ function isSuccess(status: number): boolean {
 }
 
 class NewJobWatch implements ResponseObserver {
+  readonly #framing: Framing;
   readonly #found: (id: string) => void;
   #isWatching = false;
   #isStream = false;
@@ -70,13 +73,14 @@ class NewJobWatch implements ResponseObserver {
   #looks = 0;
   #lookedBytes = 0;
 
-  constructor(found: (id: string) => void) {
+  constructor(framing: Framing, found: (id: string) => void) {
+    this.#framing = framing;
     this.#found = found;
   }
 
   begin(status: number, contentType: string): void {
     this.#isWatching = isSuccess(status);
-    this.#isStream = eventStreamType.test(contentType);
+    this.#isStream = this.#framing.isStream(contentType);
   }
 
   take(chunk: Buffer): void {
@@ -118,7 +122,6 @@ function firstId(text: string, isEvent: boolean): string | undefined {
   return from === undefined ? undefined : findMember(text, 'id', isShortText, from)?.value;
 }
 
-const eventStreamType = pattern(/^text\/event-stream\b/i);
 const beginsObject = pattern(/^\s*:\s*\{/);
 const isShortText = pattern(/^\s*:\s*"([^"\\]{1,200})"/);
 

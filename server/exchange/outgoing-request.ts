@@ -4,6 +4,7 @@ import type { UpstreamCredential } from '../providers/upstream.ts';
 import type { CompiledGroup, Target } from '../routing/snapshot.ts';
 import type { OutgoingRequest } from '../transport/transport.ts';
 import type { RouteMatch } from '../wire/registry.ts';
+import { withSegment } from '../wire/segments.ts';
 import type { HeldBytes } from './held-bytes.ts';
 import { outgoingHeaders } from './outgoing-headers.ts';
 import type { RequestBody, Sendable } from './request-body.ts';
@@ -17,7 +18,7 @@ export interface OutgoingCall {
   held: HeldBytes;
   /** What of the client's headers may go out. */
   headers: Readonly<Record<string, string>>;
-  /** Below `/v1`, percent-encoded as the client sent it. */
+  /** Below the API's base, percent-encoded as the client sent it. */
   path: string;
   /** What of the client's query may go out. */
   query: string;
@@ -44,12 +45,17 @@ export function outgoingRequest(
   return {
     origin: provider.endpoint.origin,
     method: client.method ?? route.method,
-    path: provider.dialect.address(provider.endpoint, call.path, call.query, target.model),
+    path: provider.dialect.address(provider.endpoint, pathFor(target, call), call.query, target.model),
     headers,
     body: route.body === 'none' ? null : sendable.open(),
     timeouts: call.group.timeouts.get(provider.id) ?? provider.timeouts,
     proxy: provider.proxy,
   };
+}
+
+/** With the name that the target knows the model by, where it stands there. */
+function pathFor({ model }: Target, { match, path }: OutgoingCall): string {
+  return match.route.modelIn === 'path' && model !== null ? withSegment(path, match.openSegment, model) : path;
 }
 
 const jsonType = pattern(/^application\/(?:[\w.+-]+\+)?json[ \t]*(?:;[ \t]*charset="?utf-8"?)?$/i);

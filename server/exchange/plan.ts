@@ -21,6 +21,8 @@ export interface CallPlan {
 
 interface PlanInput {
   match: RouteMatch;
+  /** The job that the path or the body names. */
+  jobId: string | null;
   fields: RequestFields;
   group: CompiledGroup;
   key: CompiledKey;
@@ -29,9 +31,9 @@ interface PlanInput {
 }
 
 export function planCall(input: PlanInput): CallPlan {
-  const { match, fields } = input;
-  const { route, id } = match;
-  if (route.job && id !== null) return planForJob(input, route.job.kind, id);
+  const { match, fields, jobId } = input;
+  const { route } = match;
+  if (route.job && jobId !== null) return planForJob(input, route.job.kind, jobId);
   if (fields.model === null && route.model === 'required') {
     throw new GatewayError('model_missing', 'you must provide a model parameter');
   }
@@ -64,11 +66,14 @@ function hasAddress({ provider, model }: Target): boolean {
 function planForJob(input: PlanInput, kind: Job['kind'], id: string): CallPlan {
   const job = isPathSegment(id) ? input.jobs.find(kind, id, input.group.id) : undefined;
   if (!job) {
-    const name = kind === 'video' ? 'Video' : 'Response';
-    throw new GatewayError('job_not_found', `${name} with id '${id.slice(0, 200)}' not found.`, { param: 'id' });
+    throw new GatewayError('job_not_found', `${jobNames[kind]} with id '${id.slice(0, 200)}' not found.`, {
+      param: 'id',
+    });
   }
   return { ...ownedBy(job), job, model: job.model, targets: [ownerOf(input, job, null)] };
 }
+
+const jobNames = { video: 'Video', character: 'Character', response: 'Response' } as const;
 
 /** A conversation goes on where its earlier responses are stored. */
 function planAfterResponse(input: PlanInput, previousId: string): CallPlan {

@@ -5,6 +5,7 @@
 import { constants, createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import type { ResponseHeaders } from '../transport/transport.ts';
 import { TransportError } from '../transport/transport-error.ts';
+import type { Framing } from '../wire/framing.ts';
 import { isEventStream } from './client-headers.ts';
 import { type Encoding, encodingOf } from './encodings.ts';
 
@@ -22,8 +23,8 @@ const decoders = {
 };
 
 /** Whether a reply with these headers is an event stream that `StreamDecoder` can open. */
-export function isPackedStream(headers: ResponseHeaders): boolean {
-  return isEventStream(headers) && encodingOf(headers) !== null;
+export function isPackedStream(headers: ResponseHeaders, framing: Framing): boolean {
+  return isEventStream(headers, framing) && encodingOf(headers) !== null;
 }
 
 export class StreamDecoder {

@@ -19,6 +19,7 @@ import type { OutgoingRequest, Transport } from '../transport/transport.ts';
 import { conversationOf } from '../wire/openai/conversation-id.ts';
 import { mayMeanStream } from '../wire/openai/may-mean-stream.ts';
 import { wantsUsage } from '../wire/openai/wants-usage.ts';
+import { framingOf } from '../wire/sse-framing.ts';
 import { Attempt, type CallResult } from './attempt.ts';
 import type { Capture } from './capture.ts';
 import type { WantedRest } from './choose-reader.ts';
@@ -84,6 +85,7 @@ export class UpstreamAttempts {
     this.client = new ClientResponse({
       response,
       requestId: trace.id,
+      framing: framingOf(call.match.route),
       keepAliveMs: settings.keepAliveCommentMs,
       unreadMs,
       showsAttempts: settings.replyHeaders,
@@ -149,7 +151,8 @@ export class UpstreamAttempts {
     const { match, body } = this.#call;
     const askUsage = target.provider.askUsage && match.route.stream?.withoutUsage !== undefined;
     const previousId = match.id === null ? this.#callPlan.upstreamId : undefined;
-    const sendable = await this.#continued(target, await body.sendable(target.model, askUsage, previousId));
+    const bodyModel = match.route.modelIn === 'body' ? target.model : null;
+    const sendable = await this.#continued(target, await body.sendable(bodyModel, askUsage, previousId));
     if (this.#hasLeft || this.#answer) {
       trace.record.failure = 'client-gone';
       return { kind: 'given-up' };

@@ -57,8 +57,8 @@ export async function listVideos({ ports, group, snapshot, query }: VideoListReq
 
 function readLimit(text: string | null): number {
   const limit = text === null ? 20 : Number(text);
-  if (Number.isInteger(limit) && limit >= 1 && limit <= 100) return limit;
-  throw new GatewayError('invalid_value', "Invalid 'limit': expected an integer from 1 to 100.", { param: 'limit' });
+  if (Number.isInteger(limit) && limit >= 0 && limit <= 100) return limit;
+  throw new GatewayError('invalid_value', "Invalid 'limit': expected an integer from 0 to 100.", { param: 'limit' });
 }
 
 async function fetchVideo(transport: Transport, snapshot: Snapshot, job: Job): Promise<{ id: string } | null> {

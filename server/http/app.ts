@@ -7,15 +7,15 @@
  * the admin token. Behind it stand upstreams, which may be slow, broken or hostile: nothing they send is trusted beyond
  * being relayed.
  *
- * `/v1` does not pass through Express: its one table (`inference-routes.ts`) is matched directly, which saves each request
- * a tenth of its cost. Express serves everything else.
+ * What clients call does not pass through Express: the registry of APIs is asked directly, which saves each request a tenth
+ * of its cost. Express serves everything else.
  */
-import type { IncomingMessage, RequestListener } from 'node:http';
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import express, { type ErrorRequestHandler, type RequestHandler, type Router } from 'express';
-import { GatewayError } from '../contract/errors.ts';
 import { pageHeaders } from '../contract/page-headers.ts';
 import { createRequestId } from '../exchange/exchange-trace.ts';
 import type { Snapshot } from '../routing/snapshot.ts';
+import { openai } from '../wire/openai/api.ts';
 import { allowOrigin, answerPreflight, isPreflight } from './cors.ts';
 import { checkHost, checkOrigin } from './guards.ts';
 import { handleInference, type InferencePorts } from './inference.ts';
@@ -37,8 +37,8 @@ export function createListener(ports: AppPorts): RequestListener {
   const app = createApp(ports);
   return (request, response) => {
     if (!request.url?.startsWith('/')) takeAbsoluteUrl(request);
-    const isInference = /^\/v1(?:[/?]|$)/.test(request.url ?? '');
-    if (isInference && !isPreflight(request)) void handleInference(ports.inference, request, response);
+    const located = ports.inference.registry.locate(request.url ?? '/');
+    if (located.isKnown && !isPreflight(request)) void handleInference(ports.inference, request, response, located);
     else app(request, response);
   };
 }
@@ -58,17 +58,23 @@ function createApp(ports: AppPorts): express.Express {
   app.disable('etag');
   app.use(giveRequestId);
   app.use(guardHost(ports.snapshot));
-  app.options('/v1{/*path}', guardOrigin(ports.snapshot), answerPreflight);
+  const { registry } = ports.inference;
+  app.use((request, response, next) => {
+    if (!isPreflight(request) || !registry.locate(request.url).isKnown) return next();
+    admitOrigin(ports.snapshot(), request, response);
+    answerPreflight(request, response);
+  });
   app.get('/healthz', (_request, response) => {
     response.set('cache-control', 'no-store').json({ status: 'ok', ...ports.health() });
   });
   if (ports.control) app.use('/control', ports.control);
   if (ports.windowFolder) app.use(windowHeaders, express.static(ports.windowFolder, { index: 'index.html' }));
-  app.use((request) => {
-    throw new GatewayError(
-      'unknown_url',
-      `Invalid URL (${request.method} ${request.path.slice(0, 200)}). The API is under /v1: the base URL ends in /v1.`,
-    );
+  app.use((request, response) => {
+    const located = registry.locate(request.originalUrl);
+    const isOfClient = located.api.readKeys(request.headers, located.query).length > 0;
+    // Whoever has a key finds it in the ledger; a browser that looks for an icon is nobody's concern.
+    if (isOfClient) void handleInference(ports.inference, request, response, located);
+    else registry.find(request.method, located);
   });
   app.use(errorHandler(ports.inference.faulted));
   return app;
@@ -88,13 +94,10 @@ function guardHost(snapshot: () => Snapshot): RequestHandler {
 }
 
 /** In front of a preflight: pages that the person has not allowed learn nothing, not even what would be allowed. */
-function guardOrigin(snapshot: () => Snapshot): RequestHandler {
-  return (request, response, next) => {
-    const { origin, host } = request.headers;
-    checkOrigin(origin, host, snapshot().settings.allowedOrigins);
-    if (origin !== undefined) allowOrigin(response, origin);
-    next();
-  };
+function admitOrigin({ settings }: Snapshot, request: IncomingMessage, response: ServerResponse): void {
+  const { origin, host } = request.headers;
+  checkOrigin(origin, host, settings.allowedOrigins);
+  if (origin !== undefined) allowOrigin(response, origin);
 }
 
 const windowHeaders: RequestHandler = (_request, response, next) => {
@@ -106,6 +109,6 @@ function errorHandler(faulted: (error: unknown) => void): ErrorRequestHandler {
   return (thrown, request, response, _next) => {
     const error = toGatewayError(thrown);
     if (error.code === 'internal') faulted(thrown);
-    sendError(request, response, error, String(response.get('x-request-id')));
+    sendError(request, response, { error, api: openai, requestId: String(response.get('x-request-id')) });
   };
 }

@@ -3,7 +3,6 @@ import { hash, timingSafeEqual } from 'node:crypto';
 import { GatewayError } from '../contract/errors.ts';
 import { keyChecksumHolds, keyPrefix } from '../routing/key-secret.ts';
 import type { CompiledKey, Snapshot } from '../routing/snapshot.ts';
-import { bearerSecret } from '../wire/client-credentials.ts';
 
 const isAscii = /^[\x20-\x7e]*$/;
 const loopbackHost = /^(?:localhost|[a-z0-9-]+\.localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d*)?$/i;
@@ -36,11 +35,10 @@ export function checkOrigin(
 }
 
 /**
- * The key that a request presents. The look-up is by SHA-256, so its time says nothing of the secret; the found hash is
+ * The key of the secret that a request presents, undefined where it presents none. The look-up is by SHA-256, so its time says nothing of the secret; the found hash is
  * compared in constant time besides, so that this stays true whatever a Map does.
  */
-export function authenticate(snapshot: Snapshot, authorization: string | undefined, nowMs: number): CompiledKey {
-  const secret = bearerSecret(authorization);
+export function authenticate(snapshot: Snapshot, secret: string | undefined, nowMs: number): CompiledKey {
   if (!secret) {
     throw new GatewayError(
       'missing_key',
@@ -64,9 +62,8 @@ export function authenticate(snapshot: Snapshot, authorization: string | undefin
 }
 
 /** The key that a request presents; null if `authenticate` would refuse it. */
-export function validKey(snapshot: Snapshot, authorization: string | undefined, nowMs: number): CompiledKey | null {
-  const secret = bearerSecret(authorization);
-  const key = secret === null ? undefined : findKey(snapshot, secret);
+export function validKey(snapshot: Snapshot, secret: string | undefined, nowMs: number): CompiledKey | null {
+  const key = secret === undefined ? undefined : findKey(snapshot, secret);
   return key?.enabled && (key.expiresAtMs === null || key.expiresAtMs > nowMs) ? key : null;
 }
 

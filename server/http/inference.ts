@@ -1,5 +1,5 @@
 /**
- * The data plane: one request of `/v1` from its key to the last byte of its answer, station by station. Decides nothing
+ * The data plane: one request of an API from its key to the last byte of its answer, station by station. Decides nothing
  * by itself: guards, routes, plan and attempts do.
  */
 
@@ -19,15 +19,15 @@ import type { OutgoingCall } from '../exchange/outgoing-request.ts';
 import { type CallPlan, planCall } from '../exchange/plan.ts';
 import { pricedTargets } from '../exchange/priced-targets.ts';
 import type { RequestBody } from '../exchange/request-body.ts';
+import { sourceVideoOf } from '../exchange/source-video.ts';
 import { type AttemptsPorts, UpstreamAttempts } from '../exchange/upstream-attempts.ts';
 import { listVideos } from '../exchange/video-list.ts';
 import type { UsageQuestion } from '../ledger/usage-summary.ts';
 import type { Limiter } from '../limits/limiter.ts';
 import type { CompiledGroup, CompiledKey, Snapshot } from '../routing/snapshot.ts';
 import type { PriceTable } from '../usage/price-table.ts';
-import { presentedSecrets } from '../wire/client-credentials.ts';
-import { findRoute, type RouteMatch, splitUrl, withJobId } from '../wire/registry.ts';
-import type { Route } from '../wire/route.ts';
+import type { Located, Registry, RouteMatch } from '../wire/registry.ts';
+import { withSegment } from '../wire/segments.ts';
 import type { Admission, Place } from './admission.ts';
 import { ClientGone } from './body/read-body.ts';
 import { receiveBody } from './body/receive-body.ts';
@@ -42,6 +42,7 @@ import { sendJson } from './send-json.ts';
 export interface InferencePorts extends AttemptsPorts {
   /** The current one; a request takes it once. */
   snapshot(): Snapshot;
+  registry: Registry;
   admission: Admission;
   bytes: ByteBudget;
   limiter: Limiter;
@@ -58,14 +59,15 @@ export interface InferencePorts extends AttemptsPorts {
   faulted(error: unknown): void;
 }
 
-/** Handles a request whose URL begins with `/v1`. Never rejects. */
+/** Handles a request whose URL is an API's, or nobody's. Never rejects. */
 export async function handleInference(
   ports: InferencePorts,
   request: IncomingMessage,
   response: ServerResponse,
+  located: Located,
 ): Promise<void> {
   try {
-    await new InferenceCall(ports, request, response).run();
+    await new InferenceCall(ports, request, response, located).run();
   } catch (thrown) {
     ports.faulted(thrown);
   }
@@ -81,6 +83,7 @@ class InferenceCall {
   readonly #ports: InferencePorts;
   readonly #request: IncomingMessage;
   readonly #response: ServerResponse;
+  readonly #located: Located;
   readonly #snapshot: Snapshot;
   readonly #trace: RequestTrace;
   #body: RequestBody | undefined;
@@ -97,12 +100,14 @@ class InferenceCall {
   /** Counts where nobody knows what the request cost, and a hard budget has to hold it. */
   #standIn: Usage | null = null;
 
-  constructor(ports: InferencePorts, request: IncomingMessage, response: ServerResponse) {
+  constructor(ports: InferencePorts, request: IncomingMessage, response: ServerResponse, located: Located) {
     this.#ports = ports;
     this.#request = request;
     this.#response = response;
+    this.#located = located;
     this.#snapshot = ports.snapshot();
-    this.#trace = new RequestTrace(request.method ?? 'GET', presentedSecrets(request.headers));
+    const presented = located.api.readKeys(request.headers, located.query);
+    this.#trace = new RequestTrace(request.method ?? 'GET', presented);
     response.on('close', () => {
       if (response.writableFinished) return;
       this.#clientGone = true;
@@ -121,13 +126,13 @@ class InferenceCall {
   }
 
   async #serve(): Promise<void> {
-    const { method = 'GET', url = '/' } = this.#request;
+    const { method = 'GET' } = this.#request;
+    const { api, path, query, isKnown } = this.#located;
     this.#checkSender();
-    const { path, query } = splitUrl(url);
-    if (isModelsPath(path)) return this.#tellModels(method, path);
-    if (path === '/usage') return this.#tellUsage(method);
-    const match = findRoute(method, path);
-    this.#trace.take(match.route);
+    if (isKnown && api.hasOwnPaths && isModelsPath(path)) return this.#tellModels(method, path);
+    if (isKnown && api.hasOwnPaths && path === '/usage') return this.#tellUsage(method);
+    const match = this.#ports.registry.find(method, this.#located);
+    this.#trace.take(match);
     const { group, key } = this.#admitKey();
     this.#ports.loopWatch.start();
     this.#place = await this.#ports.admission.enter(key, this.#response);
@@ -135,7 +140,7 @@ class InferenceCall {
     checkQuery(query, match.route);
     const held = this.#ports.bytes.open(key, this.#response);
     this.#held = held;
-    const body = await this.#receive(match.route, held);
+    const body = await this.#receive(match, held);
     const plan = this.#plan(match, { group, key }, body);
     if (group.capture) this.#startCapture();
     const { presented } = this.#trace;
@@ -145,7 +150,7 @@ class InferenceCall {
       body,
       held,
       headers: passableHeaders(this.#request.headers, presented),
-      path: match.id !== null && plan.upstreamId ? withJobId(path, plan.upstreamId) : path,
+      path: match.id !== null && plan.upstreamId ? withSegment(path, match.openSegment, plan.upstreamId) : path,
       query: outgoingQuery(query, presented),
     });
   }
@@ -184,17 +189,17 @@ class InferenceCall {
   }
 
   #admitKey(): Member {
-    const key = authenticate(this.#snapshot, this.#request.headers.authorization, this.#trace.startedAt);
+    const key = authenticate(this.#snapshot, this.#trace.presented[0], this.#trace.startedAt);
     this.#trace.key = key;
     const group = this.#snapshot.group(key.groupId);
     if (!group) throw new GatewayError('internal', `Key "${key.id}" names a group that is not there.`);
     return { group, key };
   }
 
-  async #receive(route: Route, account: HeldBytes): Promise<RequestBody> {
+  async #receive(match: RouteMatch, account: HeldBytes): Promise<RequestBody> {
     const { limits } = this.#snapshot.settings;
     const { uploadFolder: folder, loopWatch } = this.#ports;
-    const options = { route, limits, folder, account, loopWatch, trace: this.#trace };
+    const options = { match, limits, folder, account, loopWatch, trace: this.#trace };
     const body = await receiveBody(this.#request, this.#response, options);
     this.#body = body;
     this.#bodyBytes = account.bytes;
@@ -205,10 +210,19 @@ class InferenceCall {
 
   /** From here on the request counts: it is held to the limits and noted as under way. */
   #plan(match: RouteMatch, { group, key }: Member, body: RequestBody): CallPlan {
-    this.#trace.model = body.fields.model;
-    if (body.fields.model !== null) checkModelName(body.fields.model, this.#trace.presented);
+    const fields = match.model === null ? body.fields : { ...body.fields, model: match.model };
+    this.#trace.model = fields.model;
+    if (fields.model !== null) checkModelName(fields.model, this.#trace.presented);
     const { jobs, prices } = this.#ports;
-    const planned = planCall({ match, fields: body.fields, group, key, snapshot: this.#snapshot, jobs });
+    const planned = planCall({
+      match,
+      jobId: jobNamedIn(match, body),
+      fields,
+      group,
+      key,
+      snapshot: this.#snapshot,
+      jobs,
+    });
     this.#trace.model = planned.model;
     this.#trace.job = planned.job ?? null;
     const call = { requestId: this.#trace.id, route: match.route, key, group, body, plan: planned };
@@ -256,8 +270,11 @@ class InferenceCall {
     if (!(thrown instanceof GatewayError)) this.#ports.faulted(thrown);
     const error = toGatewayError(thrown);
     // Refused before its key was looked at: whose it is decides whether it has a row.
-    this.#trace.key ??= validKey(this.#snapshot, this.#request.headers.authorization, this.#trace.startedAt);
-    this.#trace.refused(sendError(this.#request, this.#response, error, this.#trace.id));
+    this.#trace.key ??= validKey(this.#snapshot, this.#trace.presented[0], this.#trace.startedAt);
+    const { api, path, isKnown } = this.#located;
+    if (this.#trace.path === '') this.#trace.unserved(`${isKnown ? api.base : ''}${path}`);
+    sendError(this.#request, this.#response, { error, api, requestId: this.#trace.id });
+    this.#trace.refused(error);
   }
 
   /** With what a job used, where the request made one that goes on, or was about one that has ended. */
@@ -291,6 +308,10 @@ class InferenceCall {
     this.#held?.add(-this.#bodyBytes);
     this.#held?.releaseAfter(this.#response);
   }
+}
+
+function jobNamedIn({ route, id }: RouteMatch, body: RequestBody): string | null {
+  return id === null && route.job?.behaviour === 'creates-from' ? sourceVideoOf(body) : id;
 }
 
 /** Settings that were exchanged by mistake: no provider is to be told the key as the name of a model. */

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { GatewayError } from '../contract/errors.ts';
 import { listModels, retrieveModel } from '../routing/resolve.ts';
 import type { CompiledGroup, CompiledKey } from '../routing/snapshot.ts';
-import { decodeSegment } from '../wire/registry.ts';
+import { decodeSegment } from '../wire/segments.ts';
 import { sendJson } from './send-json.ts';
 
 interface ModelsRequest {

@@ -1,5 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { GatewayError } from '../contract/errors.ts';
+import type { Api } from '../wire/api.ts';
+
+interface ErrorAnswer {
+  error: GatewayError;
+  /** Whose clients have to understand it. */
+  api: Api;
+  requestId: string;
+}
 
 /** Time a client gets to notice the answer and stop sending, before its connection is closed. */
 const lingerMs = 2_000;
@@ -7,27 +15,24 @@ const lingerMs = 2_000;
 const readableRestBytes = 256 * 1024;
 
 /**
- * Answers a request with an error in OpenAI's shape, at once, even while its body is still coming. Returns what was said.
+ * Answers a request with an error as its API's clients expect it, at once, even while its body is still coming.
  * With headers already out there is nothing left to say: the connection is closed, so that it cannot pass for an end.
  */
 export function sendError(
   request: IncomingMessage,
   response: ServerResponse,
-  thrown: unknown,
-  requestId: string,
-): GatewayError {
-  const error = toGatewayError(thrown);
+  { error, api, requestId }: ErrorAnswer,
+): void {
   if (response.headersSent) {
     response.destroy();
-    return error;
+    return;
   }
-  const body = Buffer.from(JSON.stringify(error.toBody()));
+  const body = Buffer.from(api.writeError(error.toBody().error));
   const restBytes = mayStillCome(request);
   if (restBytes > readableRestBytes) response.setHeader('connection', 'close');
-  response.writeHead(error.kind.status, { ...errorHeaders(error, requestId), 'content-length': body.length });
+  response.writeHead(error.kind.status, { ...errorHeaders(api, error, requestId), 'content-length': body.length });
   if (restBytes === 0) response.end(body);
   else answerInMidBody(request, response, body);
-  return error;
 }
 
 /** How much of its body, at most. Right after the headers even a request without one is not called complete yet. */
@@ -37,17 +42,16 @@ function mayStillCome({ complete, headers }: IncomingMessage): number {
 }
 
 /** What every error of Sluice's own is sent with. */
-export function errorHeaders(error: GatewayError, requestId: string): Record<string, string> {
+export function errorHeaders(api: Api, error: GatewayError, requestId: string): Record<string, string> {
   const headers: Record<string, string> = {
-    'content-type': 'application/json',
+    'content-type': api.errorType,
     'cache-control': 'no-store',
     'x-request-id': requestId,
     'x-sluice-request-id': requestId,
+    ...api.errorHeaders(error),
     ...error.headers,
   };
   if (error.retryAfterSeconds !== null) headers['retry-after'] = String(error.retryAfterSeconds);
-  if (error.kind.retryable === false) headers['x-should-retry'] = 'false';
-  if (error.code === 'missing_key' || error.code === 'invalid_key') headers['www-authenticate'] = 'Bearer';
   return headers;
 }
 

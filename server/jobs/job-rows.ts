@@ -52,7 +52,7 @@ export function toKept(row: Row | undefined): KeptJob | undefined {
   const upstreamId = text(row.upstream_id);
   const owed = json<Reserved | null>(row.owed, null);
   const job: Job = {
-    kind: row.kind === 'video' ? 'video' : 'response',
+    kind: row.kind === 'video' || row.kind === 'character' ? row.kind : 'response',
     id: text(row.id) ?? '',
     groupId: text(row.group_id) ?? '',
     providerId: text(row.provider_id) ?? '',

@@ -14,7 +14,8 @@ import { createSweepClock, type SweepClock } from '../database/sweep-clock.ts';
 import { prepareJobSweep } from './job-retention.ts';
 import { insertJobSql, type KeptJob, selectPage, toKept, toValues } from './job-rows.ts';
 
-export type JobKind = 'video' | 'response';
+/** `character`: who appears in videos, made from one. */
+export type JobKind = 'video' | 'character' | 'response';
 
 export interface Job {
   kind: JobKind;

@@ -24,10 +24,28 @@ export function bearerSecret(authorization: string | undefined): string | null {
   return trimSecret(authorization.slice(space + 1)) || null;
 }
 
-/** The key that a request presents, whether it is a good one or not; a list of one, or of none. */
-export function presentedSecrets({ authorization }: IncomingHttpHeaders): readonly string[] {
-  const secret = bearerSecret(authorization);
-  return secret === null ? [] : [secret];
+/** The headers in which clients of OpenAI, Azure, Anthropic and Google put a key. */
+const keyHeaders = ['api-key', 'x-api-key', 'x-goog-api-key'];
+
+/**
+ * The keys that a request presents, whether they are good or not, wherever the clients of any API put them: the first one
+ * counts, and none of them goes anywhere. `query` has its `?`, or is empty.
+ */
+export function presentedKeys(headers: IncomingHttpHeaders, query: string): readonly string[] {
+  const bearer = bearerSecret(headers.authorization);
+  const keys = bearer === null ? [] : [bearer];
+  for (const name of keyHeaders) {
+    const value = headers[name];
+    if (typeof value === 'string') addKey(keys, value);
+  }
+  // Of several the first: each is looked for in all that is noted.
+  if (query.includes('key=')) addKey(keys, new URLSearchParams(query).get('key') ?? '');
+  return keys;
+}
+
+function addKey(keys: string[], value: string): void {
+  const key = trimSecret(value);
+  if (key !== '' && !keys.includes(key)) keys.push(key);
 }
 
 /** Whether a header or query parameter of that name usually carries a credential. */

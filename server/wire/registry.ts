@@ -1,71 +1,133 @@
-/** The routes of all wires, and which of them a request is for. A wire is added by its table in `routes`. */
+/** The APIs that clients may speak, and which route of which of them a request is for. */
 import { GatewayError } from '../contract/errors.ts';
-import { openaiRoutes } from './openai/routes.ts';
+import type { Api, Place } from './api.ts';
 import type { Route } from './route.ts';
+import { decodeSegment } from './segments.ts';
 
-const routes: readonly Route[] = [...openaiRoutes];
+export interface Located extends Place {
+  api: Api;
+  /** False for a path that is no API's; it is answered as the first one's would be. */
+  isKnown: boolean;
+}
 
 export interface RouteMatch {
+  api: Api;
   route: Route;
+  /** As it is shown: `/v1/videos/{id}/content`. */
+  label: string;
   /** The path's `:id`, decoded. */
   id: string | null;
+  /** The model that the URL names, decoded. */
+  model: string | null;
+  /** Of the path's one open segment, if it has one. */
+  openSegment: number;
 }
 
-const byPath = new Map<string, Map<string, Route>>();
-for (const route of routes) {
-  const methods = byPath.get(route.path) ?? new Map<string, Route>();
-  byPath.set(route.path, methods.set(route.method, route));
+interface ListedRoute {
+  route: Route;
+  label: string;
+  openSegment: number;
 }
 
-/** A request's URL below `/v1`. A base URL that was given with `/v1` twice is meant once. */
-export function splitUrl(url: string): { path: string; query: string } {
-  const mark = url.indexOf('?');
-  const whole = mark === -1 ? url : url.slice(0, mark);
-  const query = mark === -1 ? '' : url.slice(mark);
-  let path = whole.slice('/v1'.length);
-  while (path.startsWith('/v1/')) path = path.slice('/v1'.length);
-  if (path.length > 1 && path.endsWith('/')) path = path.slice(0, -1);
-  return { path, query };
+/** Of one path, by method. */
+type Methods = Map<string, ListedRoute>;
+
+interface RouteTable {
+  plain: Map<string, Methods>;
+  /** Paths with a segment that is open, as the segments around it. */
+  open: { segments: string[]; openSegment: number; methods: Methods }[];
 }
 
-/** The route of a path from `splitUrl`. Throws GatewayError `unknown_url` or `method_not_allowed`. */
-export function findRoute(method: string, path: string): RouteMatch {
-  const match = matchRoute(method, path);
-  if (match && 'route' in match) return match;
-  if (match) {
-    throw new GatewayError(
-      'method_not_allowed',
-      `Not allowed to ${method} on /v1${path}. Allowed: ${match.allowed.join(', ')}.`,
-    );
+export class Registry {
+  readonly #apis: readonly [Api, ...Api[]];
+  readonly #tables = new Map<Api, RouteTable>();
+
+  /** What no API knows is refused in the words of the first. */
+  constructor(apis: readonly [Api, ...Api[]]) {
+    this.#apis = apis;
+    for (const api of apis) this.#tables.set(api, tableOf(api));
   }
-  throw new GatewayError('unknown_url', `Invalid URL (${method} /v1${path.slice(0, 200)}).`);
-}
 
-/** Segments are told apart before `%2F` is decoded. */
-function matchRoute(method: string, path: string): RouteMatch | { allowed: string[] } | null {
-  const plain = byPath.get(path);
-  if (plain) return choose(plain, method, null);
-  const segments = path.split('/');
-  const id = segments[2];
-  const methods = id && byPath.get(segments.with(2, ':id').join('/'));
-  return methods ? choose(methods, method, decodeSegment(id)) : null;
-}
-
-function choose(methods: Map<string, Route>, method: string, id: string | null): RouteMatch | { allowed: string[] } {
-  const route = methods.get(method === 'HEAD' ? 'GET' : method);
-  return route ? { route, id } : { allowed: [...methods.keys()] };
-}
-
-/** A path whose `:id` is another. */
-export function withJobId(path: string, id: string): string {
-  return path.split('/').with(2, encodeURIComponent(id)).join('/');
-}
-
-/** A stray `%` is the client's own and stays. */
-export function decodeSegment(segment: string): string {
-  try {
-    return decodeURIComponent(segment);
-  } catch {
-    return segment;
+  /** A request's URL. */
+  locate(url: string): Located {
+    const mark = url.indexOf('?');
+    const path = mark === -1 ? url : url.slice(0, mark);
+    const query = mark === -1 ? '' : url.slice(mark);
+    for (const api of this.#apis) {
+      const place = api.locate(path, query);
+      if (place) return { ...place, api, isKnown: true };
+    }
+    return { api: this.#apis[0], path, query, model: null, isKnown: false };
   }
+
+  /** Throws GatewayError `unknown_url` or `method_not_allowed`. */
+  find(method: string, located: Located): RouteMatch {
+    const { api, path, isKnown } = located;
+    const match = isKnown ? this.#match(method, located) : null;
+    if (match && 'route' in match) return match;
+    const shown = `${isKnown ? api.base : ''}${path.slice(0, maxShownLength)}`;
+    if (match) {
+      const allowed = match.allowed.join(', ');
+      throw new GatewayError('method_not_allowed', `Not allowed to ${method} on ${shown}. Allowed: ${allowed}.`);
+    }
+    const better = isKnown ? null : api.betterPath(path);
+    const hint = better === null ? '' : ` Set the base URL of your client so that it calls ${better}: it ends in /v1.`;
+    throw new GatewayError('unknown_url', `Invalid URL (${method} ${shown}).${hint}`);
+  }
+
+  #match(method: string, { api, path, model }: Located): RouteMatch | { allowed: string[] } | null {
+    const table = this.#tables.get(api);
+    const plain = table?.plain.get(path);
+    if (plain) return choose(api, plain, { method, open: null, model });
+    const segments = path.split('/');
+    for (const each of table?.open ?? []) {
+      if (!isAlike(segments, each)) continue;
+      const open = decodeSegment(segments[each.openSegment] ?? '');
+      return choose(api, each.methods, { method, open, model });
+    }
+    return null;
+  }
+}
+
+const maxShownLength = 200;
+
+interface Named {
+  method: string;
+  /** What stands in the open segment. */
+  open: string | null;
+  model: string | null;
+}
+
+function choose(api: Api, methods: Methods, { method, open, model }: Named): RouteMatch | { allowed: string[] } {
+  const found = methods.get(method === 'HEAD' ? 'GET' : method);
+  if (!found) return { allowed: [...methods.keys()] };
+  const namesModel = found.route.modelIn === 'path';
+  return { api, ...found, id: namesModel ? null : open, model: namesModel ? open : model };
+}
+
+function isAlike(segments: readonly string[], open: RouteTable['open'][number]): boolean {
+  if (segments.length !== open.segments.length || segments[open.openSegment] === '') return false;
+  return open.segments.every((segment, index) => index === open.openSegment || segment === segments[index]);
+}
+
+function tableOf(api: Api): RouteTable {
+  const byPath = new Map<string, Methods>();
+  const table: RouteTable = { plain: new Map(), open: [] };
+  for (const route of api.routes) {
+    const segments = route.path.split('/');
+    const openSegment = segments.findIndex((segment) => segment.startsWith(':'));
+    let methods = byPath.get(route.path);
+    if (!methods) {
+      methods = new Map();
+      byPath.set(route.path, methods);
+      if (openSegment === -1) table.plain.set(route.path, methods);
+      else table.open.push({ segments, openSegment, methods });
+    }
+    methods.set(route.method, { route, label: `${api.base}${labelOf(segments)}`, openSegment });
+  }
+  return table;
+}
+
+function labelOf(segments: readonly string[]): string {
+  return segments.map((segment) => (segment.startsWith(':') ? `{${segment.slice(1)}}` : segment)).join('/');
 }

@@ -5,24 +5,25 @@ import type { Wire } from './wire.ts';
 type BodyKind = 'none' | 'json' | 'multipart' | 'json-or-multipart';
 
 /**
- * `creates`: the answer's `id` is a new job. `uses`: the path names a job. `creates-from`: so does it, and the answer is a
- * new one. `deletes`: so does it, and afterwards it is gone. `lists`: the group's jobs, put together here.
+ * `creates`: the answer's `id` is a new job. `uses`: the path names a job. `creates-from`: the path or the body
+ * does, and the answer is a new one. `deletes`: so does it, and afterwards it is gone. `lists`: the group's jobs, put together here.
  */
 type JobBehaviour = 'creates' | 'uses' | 'creates-from' | 'deletes' | 'lists';
 
 export interface Route {
   readonly method: 'GET' | 'POST' | 'DELETE';
-  /** Below `/v1`; `:id` stands for one percent-encoded segment. */
+  /** Below the API's base; `:id`, or `:model`, stands for one percent-encoded segment. */
   readonly path: string;
   readonly wire: Wire;
   readonly body: BodyKind;
   /** `optional`: the group's default for the operation, or its only provider, serves a request that names none. */
   readonly model: 'required' | 'optional' | 'none';
+  readonly modelIn: 'body' | 'path';
   /** The wire's, where this route's answers may come as a stream. */
   readonly stream: StreamFormat | null;
   /** Only tells how much something would be, and uses nothing itself. */
   readonly isFree: boolean;
-  readonly job: { kind: 'video' | 'response'; behaviour: JobBehaviour } | null;
+  readonly job: { kind: 'video' | 'character' | 'response'; behaviour: JobBehaviour } | null;
   /** May be answered by a redirect to storage, which is followed without credentials. */
   readonly content: boolean;
 }
@@ -31,6 +32,7 @@ export interface Route {
 export const plainRoute = {
   body: 'json',
   model: 'none',
+  modelIn: 'body',
   stream: null,
   isFree: false,
   job: null,

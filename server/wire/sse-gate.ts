@@ -8,35 +8,14 @@
  * native searches, however many events it holds.
  */
 
-/**
- * Sees each event with its blank line, but not further empty lines between events, and returns what is to be sent in its place: the same buffer, another, or null for
- * nothing. Of an event too large to be held it sees the beginning (`whole` false, at least 64 KiB), which is sent whatever
- * it returns.
- */
-export type EventFilter = (event: Buffer, whole: boolean) => Buffer | null;
-
-/** An event that the filter need not see. */
-interface KnownEvent {
-  /** Offset after its blank line. */
-  end: number;
-  /** What of it is not sent; empty where all is. */
-  cutStart: number;
-  cutEnd: number;
-}
-
-export interface GateOptions {
-  filter?: EventFilter;
-  /** Asked of each event before the filter. */
-  known?: { find(chunk: Buffer, from: number): KnownEvent | null };
-  maxHeldBytes?: number;
-}
+import type { EventFilter, EventGate, GateOptions } from './framing.ts';
 
 const LF = 0x0a;
 const CR = 0x0d;
 const blankLineOfCr = Buffer.from('\r\r');
 const usualMaxHeldBytes = 64 * 1024;
 
-export class SseGate {
+export class SseGate implements EventGate {
   readonly #write: (bytes: Buffer) => void;
   readonly #filter: EventFilter | undefined;
   readonly #known: GateOptions['known'];
@@ -100,7 +79,7 @@ export class SseGate {
     return end;
   }
 
-  /** Shows the filter event by event. */
+  /** Shows the filter event by event, but not the empty lines between them. */
   #pushEvents(chunk: Buffer, filter: EventFilter): number {
     const edited = new EditedChunk(chunk);
     let from = 0;

@@ -1,5 +1,6 @@
 /** What has to be known of one wire's streams. Pure: bytes and values in, bytes and values out. */
 import type { ErrorBody } from '../contract/errors.ts';
+import type { Framing } from './framing.ts';
 import type { StreamEvent } from './sse-event.ts';
 import type { UpstreamError } from './upstream-error.ts';
 
@@ -29,10 +30,13 @@ export interface StreamWatch {
 }
 
 export interface StreamFormat {
+  readonly framing: Framing;
   /** `alive`: its model is at work, though it says nothing. Comments and pings may come from whatever stands between. */
   sayingOf(event: StreamEvent): Saying;
   /** `answers`: how many answers the stream brings beside one another, or how many pictures. */
   watch(answers: number): StreamWatch;
+  /** An error that came in place of the answer, as the body of a response in JSON. */
+  writeError(error: ErrorBody): string;
   /** A whole answer as the stream that a client waits for; null where it cannot be told as one. */
   ofWhole(whole: Record<string, unknown>): string | null;
   /** Takes usage out again that Sluice alone asked for; null for an event that goes altogether. Absent: it is always there. */

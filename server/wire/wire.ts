@@ -1,6 +1,6 @@
 /**
  * What each API says on the wire, one `Wire` an API and operation. Pure: bytes and values in, bytes and values out; no
- * socket, no clock, no configuration. A wire is registered by the routes that name it (`registry.ts`).
+ * socket, no clock, no configuration. A wire is registered by the routes that name it, and those by their `Api`.
  */
 import type { Capability } from '../contract/capability.ts';
 import type { StreamFormat } from './stream-format.ts';

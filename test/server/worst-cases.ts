@@ -22,6 +22,7 @@ import { continuedBody } from '../../server/exchange/rescue/continued-body.ts';
 import { ResponseSplice } from '../../server/exchange/rescue/response-splice.ts';
 import { ResponseText } from '../../server/exchange/rescue/response-text.ts';
 import { SplicedEventsReader } from '../../server/exchange/rescue/spliced-events-reader.ts';
+import { sourceVideoOf } from '../../server/exchange/source-video.ts';
 import { Tail } from '../../server/exchange/tail.ts';
 import { FormGuard } from '../../server/http/body/form-guard.ts';
 import { headerParameters } from '../../server/http/body/header-parameters.ts';
@@ -40,8 +41,8 @@ import { peekJson } from '../../server/wire/json/json-peek.ts';
 import { conversationOf } from '../../server/wire/openai/conversation-id.ts';
 import { classifyAnswer, statusOfError } from '../../server/wire/openai/read-error.ts';
 import { mayGoOn, readJson } from '../../server/wire/openai/read-whole.ts';
-import { findRoute } from '../../server/wire/registry.ts';
 import { errorIn } from '../../server/wire/upstream-error.ts';
+import { findRoute } from '../support/routes.ts';
 import { type StreamName, streams } from './wire/openai/streams.ts';
 
 export interface WorstCase {
@@ -201,8 +202,10 @@ export const worstCases: Record<string, WorstCase> = {
       'wire/json/json-elements.ts',
       'wire/json/join-bytes.ts',
       'exchange/readable-bytes.ts',
+      'exchange/source-video.ts',
     ],
     inputs: {
+      'a long video': ['{"model":"x","video":{', '"a":1,', '"id":"b"}}'],
       messages: ['{"stream":true,"model":"x","messages":[', '{},', '{}]}'],
       'messages of nobody': ['{"stream":true,"model":"x","messages":[', '{"role":""},', '{}]}'],
       'messages in words': ['{"model":"x","messages":[', '"\\"",', '1]}'],
@@ -214,7 +217,7 @@ export const worstCases: Record<string, WorstCase> = {
     run: (bytes) => {
       const body = new JsonBody(bytes);
       for (const { wire } of [chat, completions]) wire.request.answersPaid(body);
-      return [conversationOf(body), readableBytes(bytes), body.sendable('y', true)];
+      return [sourceOf(body), conversationOf(body), readableBytes(bytes), body.sendable('y', true)];
     },
   },
   'the rest of an answer that is asked for': {
@@ -225,7 +228,7 @@ export const worstCases: Record<string, WorstCase> = {
   },
   'a whole answer': {
     atOnceBytes: 256 * kilobyte,
-    files: ['wire/openai/read-whole.ts', 'wire/json/parse-object.ts', 'exchange/readers/event-beginning.ts'],
+    files: ['wire/openai/read-whole.ts', 'wire/json/parse-object.ts', 'wire/sse-framing.ts'],
     inputs: replies,
     run: (bytes) => {
       for (const { wire } of [chat, embeddings]) {
@@ -442,6 +445,15 @@ export const worstCases: Record<string, WorstCase> = {
   },
 };
 
+/** What is too long is refused. */
+function sourceOf(body: JsonBody): string | null {
+  try {
+    return sourceVideoOf(body);
+  } catch {
+    return null;
+  }
+}
+
 /** These keep, copy or pass on bytes and look at none; or leave it to a library that does it natively or in pieces. */
 export const lookAtNone = [
   'exchange/accounting.ts',
@@ -468,5 +480,6 @@ export const lookAtNone = [
   'transport/read-reply.ts',
   'transport/transport.ts',
   'transport/tunnel.ts',
+  'wire/framing.ts',
   'wire/stream-format.ts',
 ];

@@ -6,14 +6,12 @@
 import type { GatewayError } from '../../contract/errors.ts';
 import type { ResponseHeaders } from '../../transport/transport.ts';
 import type { TransportError } from '../../transport/transport-error.ts';
-import { kindOfRest } from '../../wire/rest-of-stream.ts';
-import { readBeginning, readEvent, type StreamEvent, saysNothing } from '../../wire/sse-event.ts';
-import { SseGate } from '../../wire/sse-gate.ts';
+import type { EventGate, Framing } from '../../wire/framing.ts';
+import type { StreamEvent } from '../../wire/sse-event.ts';
 import type { StreamClose, StreamEnd, StreamFormat, StreamWatch } from '../../wire/stream-format.ts';
 import { maxEventBytes, type StreamText } from '../rescue/stream-text.ts';
 import { brokenBy, endedEarly, mostDroppedEvents, unreadableEvents } from './broken-off.ts';
 import { type ErrorEvent, refusalOf } from './error-event.ts';
-import { beginsLikeAnEvent } from './event-beginning.ts';
 import { KnownEvents } from './known-events.ts';
 import {
   brokenTransport,
@@ -42,7 +40,8 @@ const maxBytesBeforeContent = 256 * 1024;
 
 export class EventsReader implements ResponseReader {
   readonly #options: EventsOptions;
-  readonly #gate: SseGate;
+  readonly #framing: Framing;
+  readonly #gate: EventGate;
   readonly #watch: StreamWatch;
   readonly #known: KnownEvents;
   /** What the bytes at hand have come to so far. */
@@ -66,7 +65,8 @@ export class EventsReader implements ResponseReader {
     const { format, answers, text } = options;
     this.#watch = format.watch(answers);
     this.#known = new KnownEvents(text, this.#watch);
-    this.#gate = new SseGate((bytes) => this.#deliver(bytes), {
+    this.#framing = format.framing;
+    this.#gate = this.#framing.openGate((bytes) => this.#deliver(bytes), {
       filter: (bytes, whole) => (whole ? this.#passEvent(bytes) : this.#passBeginning(bytes)),
       known: this.#known,
       ...(text && { maxHeldBytes: maxEventBytes }),
@@ -131,8 +131,8 @@ export class EventsReader implements ResponseReader {
 
   #passEvent(bytes: Buffer): Buffer | null {
     if (this.#error || this.#isUnreadable) return null;
-    if (saysNothing(bytes)) return bytes;
-    const event = readEvent(bytes.toString('utf8'));
+    if (this.#framing.saysNothing(bytes)) return bytes;
+    const event = this.#framing.readEvent(bytes);
     if (!event) this.#dropEvent();
     const passing = event && this.#look(bytes, event);
     if (!event || !passing) return null;
@@ -150,12 +150,12 @@ export class EventsReader implements ResponseReader {
 
   /** An event too large to be held is a picture. */
   #passBeginning(bytes: Buffer): Buffer {
-    if (!this.#hasContent && !beginsLikeAnEvent(bytes)) {
+    if (!this.#hasContent && !this.#framing.beginsLikeAnEvent(bytes)) {
       this.#finish(damagedBy('sent something that is no stream of events'));
       return bytes;
     }
     this.#saysContent();
-    this.#watch.note(readBeginning(bytes));
+    this.#watch.note(this.#framing.readBeginning(bytes));
     this.#begin();
     this.#keep(null);
     return bytes;
@@ -238,8 +238,8 @@ export class EventsReader implements ResponseReader {
   #takeRest(): StreamClose {
     const rest = this.#gate.takeRest();
     if (rest.length === 0) return 'ended';
-    const last = readEvent(rest.toString('utf8'));
-    const kind = kindOfRest(rest, last);
+    const last = this.#framing.readEvent(rest);
+    const kind = this.#framing.kindOfRest(rest, last);
     const close = kind === 'piece' ? 'cut' : 'ended';
     const event = kind === 'event' ? last : null;
     const passing = event ? this.#look(rest, event) : rest;
@@ -260,7 +260,7 @@ export class EventsReader implements ResponseReader {
   /** After content it is passed on as it came, where nobody else can go on. */
   #failWith(error: ErrorEvent): void {
     if (!this.#isPassing || this.#options.text?.read()) {
-      this.#finish(failWith(refusalOf(error, this.#options.headers)));
+      this.#finish(failWith(refusalOf(error, this.#options.headers, this.#options.format)));
       return;
     }
     this.#pass(error.bytes);

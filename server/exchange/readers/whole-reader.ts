@@ -22,10 +22,10 @@ import {
   saysJson,
   type Verdict,
 } from '../../wire/openai/read-whole.ts';
+import { framingOf } from '../../wire/sse-framing.ts';
 import type { UpstreamError } from '../../wire/upstream-error.ts';
 import { type Encoding, encodingOf } from '../encodings.ts';
 import { brokenBy } from './broken-off.ts';
-import { beginsLikeAnEvent } from './event-beginning.ts';
 import {
   type Asked,
   brokenTransport,
@@ -142,8 +142,10 @@ export class WholeReader implements ResponseReader {
 
   /** Else it is damaged, or taken for the stream that it is, whatever it is called. */
   #beginsAsJson(chunk: Buffer, start: number, steps: Step[]): boolean {
-    if (this.#asked.isStreamAsked && beginsLikeAnEvent(chunk.subarray(start))) {
-      const headers = { 'content-type': eventStreamType, 'content-length': undefined };
+    const { isStreamAsked, route } = this.#asked;
+    const framing = framingOf(route);
+    if (isStreamAsked && framing.beginsLikeAnEvent(chunk.subarray(start))) {
+      const headers = { 'content-type': framing.contentType, 'content-length': undefined };
       steps.push({ kind: 'reread', headers, bytes: Buffer.concat([...this.#held, chunk]), isWhole: false });
       return false;
     }
@@ -224,7 +226,8 @@ export class WholeReader implements ResponseReader {
     const answer = isStreamAsked && route.stream && isShort ? parseObject(whole.toString('utf8').trim()) : null;
     const events = answer && route.stream ? route.stream.ofWhole(answer) : null;
     if (events === null) return null;
-    const headers = { 'content-type': eventStreamType, 'content-length': undefined, 'content-encoding': undefined };
+    const type = framingOf(route).contentType;
+    const headers = { 'content-type': type, 'content-length': undefined, 'content-encoding': undefined };
     return { kind: 'reread', headers, bytes: Buffer.from(events), isWhole: true };
   }
 
@@ -237,7 +240,6 @@ export class WholeReader implements ResponseReader {
 }
 
 const alive: Step = { kind: 'alive' };
-const eventStreamType = 'text/event-stream; charset=utf-8';
 const empty = Buffer.alloc(0);
 
 const isNoBlank = (byte: number) => byte > 0x20;

@@ -6,8 +6,8 @@
 import type { GatewayError } from '../../contract/errors.ts';
 import type { ResponseHeaders } from '../../transport/transport.ts';
 import type { TransportError } from '../../transport/transport-error.ts';
-import { readEvent, type StreamEvent, saysNothing } from '../../wire/sse-event.ts';
-import { SseGate } from '../../wire/sse-gate.ts';
+import type { EventGate } from '../../wire/framing.ts';
+import type { StreamEvent } from '../../wire/sse-event.ts';
 import type { StreamFormat } from '../../wire/stream-format.ts';
 import { brokenBy, endedEarly, mostDroppedEvents, unreadableEvents } from '../readers/broken-off.ts';
 import { type ErrorEvent, refusalOf } from '../readers/error-event.ts';
@@ -44,7 +44,7 @@ interface SpliceOptions {
 
 export class SplicedEventsReader implements ResponseReader {
   readonly #options: SpliceOptions;
-  readonly #gate: SseGate;
+  readonly #gate: EventGate;
   #steps: Step[] = [];
   #isPassing = false;
   #isDifferent = false;
@@ -54,7 +54,7 @@ export class SplicedEventsReader implements ResponseReader {
 
   constructor(options: SpliceOptions) {
     this.#options = options;
-    this.#gate = new SseGate((bytes) => this.#send(bytes), {
+    this.#gate = options.format.framing.openGate((bytes) => this.#send(bytes), {
       filter: (event, whole) => this.#splice(event, whole),
       maxHeldBytes: maxEventBytes,
     });
@@ -122,8 +122,9 @@ export class SplicedEventsReader implements ResponseReader {
       this.#isDifferent = true;
       return null;
     }
-    if (saysNothing(bytes)) return null;
-    const event = readEvent(bytes.toString('utf8'));
+    const { framing } = this.#options.format;
+    if (framing.saysNothing(bytes)) return null;
+    const event = framing.readEvent(bytes);
     if (!event) this.#dropEvent();
     return event && event.data !== '' ? this.#take(event, bytes) : null;
   }
@@ -154,7 +155,7 @@ export class SplicedEventsReader implements ResponseReader {
   /** Its error names a response that the client knows nothing of, so its event is never passed on. */
   #refused(error: ErrorEvent): Step {
     if (this.#isPassing && !this.#options.text.read()) return this.#broken(endedEarly());
-    const { event: _, ...reason } = refusalOf(error, this.#options.headers);
+    const { event: _, ...reason } = refusalOf(error, this.#options.headers, this.#options.format);
     return failWith(reason);
   }
 

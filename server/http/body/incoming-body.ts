@@ -1,4 +1,5 @@
 /** A request's body, looked at as far as routing needs, and what is sent of it to a target: the client's own bytes but for a changed model name. */
+import { GatewayError } from '../../contract/errors.ts';
 import type { RequestBody, RequestFields, Sendable } from '../../exchange/request-body.ts';
 import type { MultipartBody } from './multipart.ts';
 import { withField } from './multipart-splice.ts';
@@ -28,6 +29,7 @@ export const looked = [
   'echo',
   'suffix',
   'seconds',
+  'video',
   'size',
   'quality',
   'response_format',
@@ -43,6 +45,7 @@ export class FormBody implements RequestBody {
 
   constructor(form: MultipartBody) {
     this.#form = form;
+    refuseRepeated(form.fields);
     this.fields = {
       model: this.#text('model') || null,
       stream: this.#text('stream') === 'true',
@@ -81,6 +84,12 @@ export class FormBody implements RequestBody {
     const value = this.#form.fields[name];
     return Array.isArray(value) ? value.at(-1) : value;
   }
+}
+
+/** Which video is meant decides who is asked; of several some servers take the first, some the last. */
+function refuseRepeated(fields: MultipartBody['fields']): void {
+  if (!Array.isArray(fields['video[id]']) && !Array.isArray(fields.video)) return;
+  throw new GatewayError('invalid_value', "The form names 'video' twice. Send it once.", { param: 'video' });
 }
 
 /** For the routes without one. */

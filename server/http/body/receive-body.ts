@@ -5,7 +5,7 @@ import { GatewayError } from '../../contract/errors.ts';
 import type { Settings } from '../../contract/settings.ts';
 import type { RequestBody } from '../../exchange/request-body.ts';
 import type { Labelled, LoopWatch } from '../../loop-watch.ts';
-import type { Route } from '../../wire/route.ts';
+import type { RouteMatch } from '../../wire/registry.ts';
 import { checkContentType } from './check-content-type.ts';
 import { emptyBody, FormBody } from './incoming-body.ts';
 import { readJsonBody } from './json-body.ts';
@@ -18,7 +18,7 @@ import { spoolMemoryBytes } from './spool.ts';
 const formType = pattern(/^multipart\/form-data/i);
 
 interface ReceiveOptions {
-  route: Route;
+  match: RouteMatch;
   limits: Settings['limits'];
   /** Where uploads are spooled. */
   folder: string;
@@ -37,12 +37,13 @@ export async function receiveBody(
   response: ServerResponse,
   options: ReceiveOptions,
 ): Promise<RequestBody> {
-  const { route } = options;
+  const { match } = options;
+  const { route } = match;
   if (route.body === 'none') return emptyBody;
   checkContentType(request.headers['content-type']);
   const isForm = formType.test(request.headers['content-type'] ?? '');
-  if (isForm && route.body === 'json') throw wrongType(route, 'application/json');
-  if (!isForm && route.body === 'multipart') throw wrongType(route, 'multipart/form-data');
+  if (isForm && route.body === 'json') throw wrongType(match, 'application/json');
+  if (!isForm && route.body === 'multipart') throw wrongType(match, 'multipart/form-data');
   const stopWatch = watchSender(request);
   try {
     return isForm ? await receiveForm(request, response, options) : await receiveJson(request, response, options);
@@ -70,10 +71,10 @@ async function receiveForm(
 async function receiveJson(
   request: IncomingMessage,
   response: ServerResponse,
-  { route, limits, account, loopWatch, trace }: ReceiveOptions,
+  { match, limits, account, loopWatch, trace }: ReceiveOptions,
 ): Promise<RequestBody> {
   const bytes = await readBody(request, response, limits.jsonBodyBytes, account);
-  if (bytes.length === 0 && route.model === 'none') return emptyBody;
+  if (bytes.length === 0 && match.route.model === 'none') return emptyBody;
   loopWatch.begin(trace);
   try {
     return await readJsonBody(bytes);
@@ -83,6 +84,6 @@ async function receiveJson(
   }
 }
 
-function wrongType(route: Route, wanted: string): GatewayError {
-  return new GatewayError('unsupported_media_type', `Unsupported content type: /v1${route.path} takes ${wanted}.`);
+function wrongType({ label }: RouteMatch, wanted: string): GatewayError {
+  return new GatewayError('unsupported_media_type', `Unsupported content type: ${label} takes ${wanted}.`);
 }

@@ -1,18 +1,22 @@
 import type { ErrorBody } from '../../contract/errors.ts';
 import { isObject } from '../../contract/is-object.ts';
 import type { StreamEvent } from '../sse-event.ts';
+import { sseFraming } from '../sse-framing.ts';
 import type { Saying, StreamClose, StreamEnd, StreamFormat, StreamWatch } from '../stream-format.ts';
 import { errorSaid } from './error-said.ts';
 import { chatStreamOfWhole } from './stream-of-whole.ts';
 import { withoutUsage } from './usage-stripper.ts';
+import { writeError } from './write-error.ts';
 
 /** Streams of chats and of legacy completions. */
 export const chatStream: StreamFormat = {
+  framing: sseFraming,
   sayingOf: ({ value }) => {
     if (!isObject(value)) return nothing;
     return errorSaid(value) ?? (isAnswering(value) ? content : nothing);
   },
   watch: (choices) => new ChatWatch(choices),
+  writeError,
   ofWhole: chatStreamOfWhole,
   withoutUsage,
   mayBeginEarly: true,

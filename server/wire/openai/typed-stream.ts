@@ -1,9 +1,11 @@
 import type { ErrorBody } from '../../contract/errors.ts';
 import { isObject } from '../../contract/is-object.ts';
 import type { StreamEvent } from '../sse-event.ts';
+import { sseFraming } from '../sse-framing.ts';
 import type { Saying, StreamClose, StreamEnd, StreamFormat, StreamWatch } from '../stream-format.ts';
 import { errorSaid } from './error-said.ts';
 import { responseStreamOfWhole } from './stream-of-whole.ts';
+import { writeError } from './write-error.ts';
 
 interface TypedKind {
   /** What the last event of an answer is called. */
@@ -14,8 +16,10 @@ interface TypedKind {
 /** Streams whose events have a `type`, other than those of chats. */
 function typedStream(kind: TypedKind, more: Partial<StreamFormat> = {}): StreamFormat {
   return {
+    framing: sseFraming,
     sayingOf: (event) => sayingOf(event, kind),
     watch: (answers) => new TypedWatch(kind, answers),
+    writeError,
     ofWhole: () => null,
     mayBeginEarly: false,
     isToldByResponse: false,

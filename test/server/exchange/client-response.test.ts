@@ -2,6 +2,7 @@ import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { ClientResponse } from '../../../server/exchange/client-response.ts';
+import { sseFraming } from '../../../server/wire/sse-framing.ts';
 
 const server = createServer();
 let response: ServerResponse;
@@ -24,6 +25,7 @@ function waitingReply(): ClientResponse {
   const reply = new ClientResponse({
     response,
     requestId: 'req_1',
+    framing: sseFraming,
     keepAliveMs: 1_000,
     unreadMs: 1_000,
     showsAttempts: false,

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { openDatabase } from '../../../server/database/database.ts';
 import { jobWatcher } from '../../../server/exchange/job-watcher.ts';
 import { createJobStore } from '../../../server/jobs/job-store.ts';
-import { findRoute } from '../../../server/wire/registry.ts';
+import { findRoute } from '../../support/routes.ts';
 import { oddCuts } from '../../support/upstream.ts';
 
 const owner = { groupId: 'default', keyId: 'k1', providerId: 'main', credentialId: 'c1', model: 'm' };

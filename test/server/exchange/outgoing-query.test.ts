@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { checkQuery, outgoingQuery } from '../../../server/exchange/outgoing-query.ts';
-import { findRoute } from '../../../server/wire/registry.ts';
+import { findRoute } from '../../support/routes.ts';
 
 const key = 'sk-key of 1+1';
 

@@ -1,6 +1,7 @@
 import { brotliCompressSync, createGzip, deflateSync, gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { isPackedStream, StreamDecoder } from '../../../server/exchange/stream-decoder.ts';
+import { sseFraming } from '../../../server/wire/sse-framing.ts';
 
 const headersOf = (encoding: string) => ({ 'content-type': 'text/event-stream', 'content-encoding': encoding });
 
@@ -29,7 +30,7 @@ const packed: [string, Buffer][] = [
 ];
 
 test.each(packed)('opens %s, whatever the pieces', async (encoding, bytes) => {
-  expect(isPackedStream(headersOf(encoding))).toBe(true);
+  expect(isPackedStream(headersOf(encoding), sseFraming)).toBe(true);
   const opened = await open(encoding, (decoder) => {
     for (const byte of bytes) decoder.push(Buffer.from([byte]));
     decoder.end();
@@ -62,4 +63,4 @@ test.each([
   { 'content-type': 'application/json', 'content-encoding': 'gzip' },
   headersOf('identity'),
   headersOf('zz'),
-])('leaves %j alone', (headers) => expect(isPackedStream(headers)).toBe(false));
+])('leaves %j alone', (headers) => expect(isPackedStream(headers, sseFraming)).toBe(false));

@@ -5,6 +5,7 @@ import net, { type AddressInfo, type Socket } from 'node:net';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { ClientResponse } from '../../../server/exchange/client-response.ts';
 import type { UpstreamCall } from '../../../server/transport/transport.ts';
+import { sseFraming } from '../../../server/wire/sse-framing.ts';
 
 const server = createServer();
 const piece = Buffer.alloc(256 * 1024);
@@ -42,7 +43,14 @@ afterEach(() => {
 });
 
 function replyOf(unreadMs: number): ClientResponse {
-  return new ClientResponse({ response, requestId: 'req_1', keepAliveMs: 0, unreadMs, showsAttempts: false });
+  return new ClientResponse({
+    response,
+    requestId: 'req_1',
+    framing: sseFraming,
+    keepAliveMs: 0,
+    unreadMs,
+    showsAttempts: false,
+  });
 }
 
 /** More than all that stands between holds. */

@@ -176,7 +176,9 @@ describe('a URL', () => {
   test('outside /v1 says where the API is', async () => {
     const response = await fetch(`${gateway.origin}/chat/completions`, { method: 'POST', body: '{}' });
     expect([response.status, response.headers.get('x-request-id')?.length]).toEqual([404, 36]);
-    expect(await response.json()).toMatchObject({ error: { message: expect.stringContaining('under /v1') } });
+    expect(await response.json()).toMatchObject({
+      error: { message: expect.stringContaining('calls /v1/chat/completions') },
+    });
   });
 });
 
@@ -372,12 +374,12 @@ describe('a job', () => {
       message: /'resp_x' not found/,
     }));
 
-  test('list is asked for in pages of 1 to 100', () =>
-    expectRefusal(gateway.fetch('/videos?limit=0'), {
+  test('list is asked for in pages of 0 to 100', () =>
+    expectRefusal(gateway.fetch('/videos?limit=101'), {
       status: 400,
       code: 'invalid_value',
       param: 'limit',
-      message: /1 to 100/,
+      message: /0 to 100/,
     }));
 });
 

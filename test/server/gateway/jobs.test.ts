@@ -118,6 +118,70 @@ describe('a video', () => {
     await expectReached(second.id, two, 'secret-two-a');
   });
 
+  test('is edited and extended by its owner, named in JSON or in a form', async () => {
+    const { id } = await makeVideo('video-two');
+    const { videos } = gateway.client;
+    const edited = await videos.edit({ video: { id }, prompt: 'Rain' });
+    expect(last(two)).toBe('Bearer secret-two-a POST /v1/videos/edits');
+    expect(two.seen.at(-1)?.headers['content-type']).toMatch(/^multipart/);
+    await videos.retrieve(edited.id);
+    expect(last(two)).toBe(`Bearer secret-two-a GET /v1/videos/${edited.id}`);
+    const body = { video: { id: edited.id }, prompt: 'Snow', seconds: '4' };
+    const { data, response } = await gateway.client.post('/videos/extensions', { body }).withResponse();
+    expect(last(two)).toBe('Bearer secret-two-a POST /v1/videos/extensions');
+    expect(bodyAt(two)).toEqual(body);
+    await videos.retrieve((data as { id: string }).id);
+    expect(last(two)).toMatch('Bearer secret-two-a GET /v1/videos/video_two_');
+    expect(await gateway.record(response.headers.get('x-request-id') ?? '')).toMatchObject({
+      route: '/v1/videos/extensions',
+      usage: { seconds: 4 },
+      modelAsked: 'video-two',
+    });
+  });
+
+  test.each([
+    ['edits', '{"video":{"id":"theirs"},"prompt":"x"}', 404],
+    ['extensions', '{"video":"theirs","prompt":"x"}', 404],
+    ['edits', '{"video":{"id":"theirs","id":"mine"},"prompt":"x"}', 400],
+    ['edits', '{"video":{"id":"mine"},"Video":{"id":"theirs"},"prompt":"x"}', 400],
+  ])('of another group is not changed by %s of %s', async (path, template, status) => {
+    const other = gateway.client.withOptions({ apiKey: otherKey });
+    const theirs = await other.videos.create({ model: 'video-one', prompt: 'x' });
+    const mine = await makeVideo('video-one');
+    const seen = one.seen.length;
+    const body = template.replaceAll('theirs', theirs.id).replaceAll('mine', mine.id);
+    const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body };
+    expect((await gateway.fetch(`/videos/${path}`, init)).status).toBe(status);
+    expect(one.seen).toHaveLength(seen);
+  });
+
+  test('that a form names twice is not guessed at', async () => {
+    const { id } = await makeVideo('video-one');
+    const form = new FormData();
+    form.append('video[id]', id);
+    form.append('video[id]', 'video_of_others');
+    form.append('prompt', 'x');
+    expect((await gateway.fetch('/videos/edits', { method: 'POST', body: form })).status).toBe(400);
+  });
+
+  test('that is sent as a file makes one at the default, and a character stays where it was made', async () => {
+    await restart({
+      config: config({ groups: [{ id: 'default', defaults: { videos: 'video-two' } }, { id: 'other' }] }),
+    });
+    const film = () => new File([Buffer.from('film')], 'film.mp4', { type: 'video/mp4' });
+    const { videos } = gateway.client;
+    await videos.edit({ video: film(), prompt: 'Rain' });
+    expect(last(two)).toBe('Bearer secret-two-a POST /v1/videos/edits');
+    const character = await videos.createCharacter({ video: film(), name: 'Ann' });
+    expect(last(two)).toBe('Bearer secret-two-a POST /v1/videos/characters');
+    const id = String(character.id);
+    await videos.getCharacter(id);
+    expect(last(two)).toBe(`Bearer secret-two-a GET /v1/videos/characters/${id}`);
+    const other = gateway.client.withOptions({ apiKey: otherKey });
+    await expect(other.videos.getCharacter(id)).rejects.toThrow(OpenAI.NotFoundError);
+    expect((await videos.list()).data.map((item) => item.id)).not.toContain(id);
+  });
+
   test('is followed after a restart, with other credentials in front', async () => {
     const { id } = await makeVideo('video-two');
     const credentials = [{ id: 'b' }, { id: 'a' }];
@@ -235,6 +299,12 @@ describe('a video', () => {
 });
 
 describe('the list of videos', () => {
+  test('may be asked for none of them', async () => {
+    await makeVideo('video-one');
+    const list = await (await gateway.fetch('/videos?limit=0')).json();
+    expect(list).toEqual({ object: 'list', data: [], first_id: null, last_id: null, has_more: true });
+  });
+
   test('holds those of the group from every provider, newest first, in pages', async () => {
     const made: string[] = [];
     for (const model of ['video-one', 'video-two', 'video-one', 'video-two', 'video-one'])

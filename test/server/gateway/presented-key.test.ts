@@ -54,7 +54,7 @@ interface Asked {
 
 /** Unlike fetch, it lets every header be said. */
 async function ask({ path = '/chat/completions', headers = {}, body = '{"model":"gpt-x"}' }: Asked) {
-  const request = http.request(gateway.baseUrl + path, {
+  const request = http.request(new URL(gateway.baseUrl + path), {
     method: 'POST',
     agent: false,
     headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...headers },
@@ -188,6 +188,95 @@ test('an upstream that repeats a secret in its refusal has it in neither log nor
   expect(row.attempts[0]?.error).toContain('No: [redacted], [redacted], [redacted]');
   expect(JSON.stringify(row)).not.toMatch(key);
   upstream.answer((_request, response) => json(response, { ok: true }));
+});
+
+describe('a key', () => {
+  const places: [string, Asked][] = [
+    ['api-key', { headers: { 'api-key': key } }],
+    ['x-api-key', { headers: { 'X-Api-Key': ` ${key} ` } }],
+    ['x-goog-api-key', { headers: { 'x-goog-api-key': key } }],
+    ['the query', { path: `/chat/completions?a=1&key=${key}` }],
+    ['the query, escaped', { path: `/chat/completions?a=1&key=${key.replaceAll('s', '%73')}` }],
+    ['a header beside an authorization that bears none', { headers: { authorization: 'Bearer ', 'api-key': key } }],
+  ];
+  test.each(places)('is read from %s, and goes no further', async (_place, { path = '/chat/completions', headers }) => {
+    const asked = { path, headers: { authorization: 'Basic none', 'x-echo': `it is ${key}`, ...headers } };
+    const { status, id } = await ask(asked);
+    expect(status).toBe(200);
+    expect(await gateway.record(id)).toMatchObject({ keyId: 'k1', outcome: 'ok' });
+    const seen = upstream.seen.at(-1);
+    expect(seen?.headers).toMatchObject({ authorization: `Bearer ${credential}`, 'x-api-key': 'of-the-provider' });
+    expect(`${seen?.url} ${JSON.stringify(seen?.headers)}`).not.toMatch(`${key}|%73k`);
+  });
+
+  test('is the one of the authorization where two are presented, and neither goes further', async () => {
+    const other = key.replace('0123', '9999');
+    const refused = await ask({ headers: { authorization: `Bearer ${other}`, 'x-api-key': key } });
+    expect(refused.status).toBe(401);
+    const headers = {
+      'x-api-key': other,
+      'x-goog-api-key': 'third-of-the-keys',
+      'x-echo': `${other} third-of-the-keys`,
+    };
+    const { status, id } = await ask({ path: '/chat/completions?key=fourth-of-the-keys', headers });
+    expect(status).toBe(200);
+    expect(JSON.stringify(upstream.seen.at(-1))).not.toMatch(`${key}|${other}|of-the-keys`);
+    const capture = JSON.stringify(await captureOf(id));
+    expect(capture).not.toMatch(`${key}|${other}|of-the-keys`);
+    expect(logged).not.toMatch(`${other}|of-the-keys`);
+  });
+
+  test('that is none of Sluice’s is refused wherever it stands, and in no file', async () => {
+    const wrong = key.replace('0123', '7777');
+    const none = { authorization: 'Basic none' };
+    for (const name of ['api-key', 'x-api-key', 'x-goog-api-key']) {
+      const { status, text } = await ask({ headers: { ...none, [name]: wrong, 'user-agent': wrong } });
+      expect([status, JSON.parse(text).error.code]).toEqual([401, 'invalid_api_key']);
+    }
+    expect((await ask({ path: `/chat/completions?key=${wrong}`, headers: none })).status).toBe(401);
+    expect(written()).not.toContain(wrong);
+  });
+});
+
+describe('a path that is not served', () => {
+  const rowOf = async (path: string) => {
+    const { status, text, id } = await ask({ path });
+    expect(status).toBe(404);
+    return { ...(await gateway.record(id)), message: String(JSON.parse(text).error.message) };
+  };
+
+  test('is in log and ledger with its key and the reason', async () => {
+    const row = await rowOf('/batches?limit=1');
+    expect(row).toMatchObject({ method: 'POST', route: '/v1/batches', keyId: 'k1', errorCode: 'unknown_url' });
+    expect(row.message).not.toContain('base URL');
+    const lines = logged.split('\n').filter((line) => line.includes(row.id));
+    expect(lines.map((line) => JSON.parse(line))).toMatchObject([
+      { route: 'POST /v1/batches', key: 'k1', status: 404, error: 'unknown_url' },
+    ]);
+  });
+
+  test('is there too where it is below nothing that Sluice knows, and the hint is one that helps', async () => {
+    const rows = [await rowOf('/../chat/completions'), await rowOf('/../api/v1/responses'), await rowOf('/../nothing')];
+    expect(rows.map(({ route, keyId }) => [route, keyId])).toEqual([
+      ['/chat/completions', 'k1'],
+      ['/api/v1/responses', 'k1'],
+      ['/nothing', 'k1'],
+    ]);
+    expect(rows.map(({ message }) => /calls (\S+):/.exec(message)?.[1])).toEqual([
+      '/v1/chat/completions',
+      '/v1/responses',
+      undefined,
+    ]);
+  });
+
+  test('is noted without secrets, and no longer than a line', async () => {
+    const other = `sk-proj-${'a1B2'.repeat(12)}`;
+    expect((await rowOf(`/batches/${key}`)).route).toBe('/v1/batches/[redacted]');
+    expect((await rowOf(`/batches/${key.replaceAll('s', '%73')}`)).route).toBe('/v1/batches/[redacted]');
+    expect((await rowOf(`/batches/${other}/x`)).route).toBe('/v1/batches/[redacted]/x');
+    expect((await rowOf(`/batches/${'x'.repeat(10_000)}`)).route).toHaveLength(200);
+    expect(written()).not.toMatch(`${key}|${other}`);
+  });
 });
 
 describe('what is captured', () => {

@@ -1,6 +1,11 @@
 import { describe, expect, test } from 'vitest';
+import { openai } from '../../../server/wire/openai/api.ts';
 import { openaiRoutes } from '../../../server/wire/openai/routes.ts';
-import { decodeSegment, findRoute, splitUrl } from '../../../server/wire/registry.ts';
+import { Registry } from '../../../server/wire/registry.ts';
+import { decodeSegment } from '../../../server/wire/segments.ts';
+import { findRoute } from '../../support/routes.ts';
+
+const registry = new Registry([openai]);
 
 test.each([
   ['/v1/models', '/models', ''],
@@ -12,7 +17,7 @@ test.each([
   ['/v1/v1beta/models', '/v1beta/models', ''],
   ['/v1/videos/a%2Fb/content?variant=%5B', '/videos/a%2Fb/content', '?variant=%5B'],
 ])('the URL %s has the path %j and the query %j', (url, path, query) => {
-  expect(splitUrl(url)).toEqual({ path, query });
+  expect(registry.locate(url)).toMatchObject({ path, query, isKnown: true });
 });
 
 describe('a route', () => {
@@ -20,7 +25,7 @@ describe('a route', () => {
     'is found for %s %s',
     (method, path, route) => {
       const match = findRoute(method, path.replace(':id', 'a%2Fb'));
-      expect(match).toEqual({ route, id: path.includes(':id') ? 'a/b' : null });
+      expect(match).toMatchObject({ route, model: null, id: path.includes(':id') ? 'a/b' : null });
     },
   );
 
@@ -32,7 +37,7 @@ describe('a route', () => {
     '',
     '/',
     '/chat',
-    '/chat/completions/',
+    '/chat/completions//',
     '/videos/a/b',
     '/videos/a/content/b',
     '/videos//content',

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type EventFilter, type GateOptions, SseGate } from '../../../server/wire/sse-gate.ts';
+import type { EventFilter, GateOptions } from '../../../server/wire/framing.ts';
+import { SseGate } from '../../../server/wire/sse-gate.ts';
 
 const lineEnd = fc.constantFrom('\n', '\r\n');
 const text = fc.oneof(

@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest';
 import type { Asked } from '../../../../server/exchange/readers/response-reader.ts';
 import { WholeReader } from '../../../../server/exchange/readers/whole-reader.ts';
-import { findRoute } from '../../../../server/wire/registry.ts';
+import { findRoute } from '../../../support/routes.ts';
 
 const asked: Asked = {
   route: findRoute('POST', '/embeddings').route,

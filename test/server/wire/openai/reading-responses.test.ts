@@ -5,8 +5,8 @@ import { continuedBody } from '../../../../server/exchange/rescue/continued-body
 import { takeAll } from '../../../../server/exchange/rescue/stream-text.ts';
 import { prefillOf } from '../../../../server/providers/prefill.ts';
 import { formatOf, mayGoOn, readJson, readMedia, readText } from '../../../../server/wire/openai/read-whole.ts';
-import { findRoute } from '../../../../server/wire/registry.ts';
 import { readEvent } from '../../../../server/wire/sse-event.ts';
+import { findRoute } from '../../../support/routes.ts';
 import { type StreamName, streams } from './streams.ts';
 
 const json = { 'content-type': 'application/json' };

@@ -1,0 +1,38 @@
+/**
+ * What clients of one API share, whatever they ask for: its paths, where they put their key, and how they are told of an
+ * error. Pure, like the wires that its routes name. `registry.ts` finds the API of a request.
+ */
+import type { IncomingHttpHeaders } from 'node:http';
+import type { ErrorBody, GatewayError } from '../contract/errors.ts';
+import type { Route } from './route.ts';
+
+/** Where in an API a URL leads. */
+export interface Place {
+  /** As the API's routes name it, percent-encoded. */
+  path: string;
+  /** With its `?`, or empty. */
+  query: string;
+  /** Named in the URL beside the path, decoded; null where it is not. */
+  model: string | null;
+}
+
+export interface Api {
+  readonly name: string;
+  /** What stands before its routes' paths where they are shown: `/v1`. */
+  readonly base: string;
+  readonly routes: readonly Route[];
+  /** It has `/models` and `/usage`, which Sluice itself answers. */
+  readonly hasOwnPaths: boolean;
+  /** Null for a path that is none of its. `query` with its `?`, or empty. */
+  locate(path: string, query: string): Place | null;
+  /** What a client that called `path`, which is no path of this API, probably meant; null where nobody can tell. */
+  betterPath(path: string): string | null;
+  /** All that may be the client's key, the one that counts first. `query` with its `?`, or empty. */
+  readKeys(headers: IncomingHttpHeaders, query: string): readonly string[];
+  /** An error as the body of a response. */
+  writeError(error: ErrorBody): string;
+  /** Content type of such a body. */
+  readonly errorType: string;
+  /** What its SDKs look at besides an error's body. */
+  errorHeaders(error: GatewayError): Readonly<Record<string, string>>;
+}

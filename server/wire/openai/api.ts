@@ -1,0 +1,85 @@
+import { pattern } from '../../bounded-pattern.ts';
+import type { GatewayError } from '../../contract/errors.ts';
+import type { Api, Place } from '../api.ts';
+import { presentedKeys } from '../client-credentials.ts';
+import { decodeSegment } from '../segments.ts';
+import { openaiRoutes } from './routes.ts';
+import { writeError } from './write-error.ts';
+
+/** OpenAI's API, under `/v1` and under the paths of Azure's clients. */
+export const openai: Api = {
+  name: 'openai',
+  base: '/v1',
+  routes: openaiRoutes,
+  hasOwnPaths: true,
+  locate: (path, query) => locateOpenai(path, query) ?? locateAzure(path, query),
+  betterPath,
+  readKeys: presentedKeys,
+  writeError,
+  errorType: 'application/json',
+  errorHeaders,
+};
+
+const paths = new Set(openaiRoutes.map(({ path }) => path));
+
+/** A base URL that was given with `/v1` twice is meant once. */
+function locateOpenai(path: string, query: string): Place | null {
+  if (path !== '/v1' && !path.startsWith('/v1/')) return null;
+  return { path: withoutVersion(path), query, model: null };
+}
+
+function withoutVersion(path: string): string {
+  let rest = path.slice('/v1'.length);
+  while (rest.startsWith('/v1/')) rest = rest.slice('/v1'.length);
+  return withoutSlash(rest);
+}
+
+function withoutSlash(path: string): string {
+  return path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path;
+}
+
+/** A deployment's name may hold slashes: SDKs put it into the path as it is. */
+const deployment = pattern(
+  /^\/openai\/deployments\/(.+?)(\/(?:chat\/completions|completions|embeddings|responses|images\/[a-z]+|audio\/[a-z]+))\/?$/,
+);
+
+/**
+ * Azure's clients call `/openai/deployments/{model}/…`, `/openai/…` and `/openai/v1/…`. Their `api-version` says which
+ * edition of Azure's API they speak; the one that an upstream is asked by is its provider's. Source: Azure OpenAI REST API
+ * reference, and `AzureOpenAI` of the official SDKs.
+ */
+function locateAzure(path: string, query: string): Place | null {
+  if (!path.startsWith('/openai/')) return null;
+  const plainQuery = withoutApiVersion(query);
+  const [, model, rest] = deployment.exec(path) ?? [];
+  if (model !== undefined && rest !== undefined) return { path: rest, query: plainQuery, model: decodeSegment(model) };
+  const below = path.slice('/openai'.length);
+  return {
+    path: below.startsWith('/v1/') ? withoutVersion(below) : withoutSlash(below),
+    query: plainQuery,
+    model: null,
+  };
+}
+
+function withoutApiVersion(query: string): string {
+  if (!query.includes('api-version=')) return query;
+  const left = query
+    .slice(1)
+    .split('&')
+    .filter((parameter) => !parameter.startsWith('api-version='));
+  return left.length === 0 ? '' : `?${left.join('&')}`;
+}
+
+/** The base URL lacks its `/v1`, or has something before it. */
+function betterPath(path: string): string | null {
+  const version = path.lastIndexOf('/v1/');
+  const rest = withoutSlash(version === -1 ? path : path.slice(version + '/v1'.length));
+  return paths.has(rest) || rest === '/models' ? `/v1${rest}` : null;
+}
+
+function errorHeaders({ code, kind }: GatewayError): Record<string, string> {
+  const headers: Record<string, string> = {};
+  if (kind.retryable === false) headers['x-should-retry'] = 'false';
+  if (code === 'missing_key' || code === 'invalid_key') headers['www-authenticate'] = 'Bearer';
+  return headers;
+}

@@ -1,0 +1,28 @@
+import { pattern } from '../bounded-pattern.ts';
+import type { Framing } from './framing.ts';
+import { kindOfRest } from './rest-of-stream.ts';
+import type { Route } from './route.ts';
+import { readBeginning, readEvent, saysNothing } from './sse-event.ts';
+import { SseGate } from './sse-gate.ts';
+
+const eventStreamType = pattern(/^text\/event-stream\b/i);
+const fieldOrComment = pattern(/^(?:\xef\xbb\xbf)?\s*(?:data|event|id|retry)?:/);
+
+/** Server-sent events. */
+export const sseFraming: Framing = {
+  contentType: 'text/event-stream; charset=utf-8',
+  isStream: (contentType) => eventStreamType.test(contentType),
+  openGate: (write, options) => new SseGate(write, options),
+  readEvent: (event) => readEvent(event.toString('utf8')),
+  readBeginning,
+  saysNothing,
+  kindOfRest,
+  /** With a field or a comment. */
+  beginsLikeAnEvent: (bytes) => fieldOrComment.test(bytes.toString('latin1', 0, 64)),
+  keepAlive: Buffer.from(': keep-alive\n\n'),
+};
+
+/** What a stream in answer to a request of that route would be; also where none is to come. */
+export function framingOf({ stream }: Route): Framing {
+  return stream?.framing ?? sseFraming;
+}

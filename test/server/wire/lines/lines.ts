@@ -1,0 +1,94 @@
+/**
+ * An API that nobody has: `POST /lines/{model}` with `{"ask": …}` is answered with `{"say": …}`, whole or a line each. Here
+ * to show that an API is added without a change to any file of the engine.
+ */
+import type { ErrorBody } from '../../../../server/contract/errors.ts';
+import { isObject } from '../../../../server/contract/is-object.ts';
+import type { Api } from '../../../../server/wire/api.ts';
+import { plainRoute } from '../../../../server/wire/route.ts';
+import type { StreamEvent } from '../../../../server/wire/sse-event.ts';
+import type {
+  Saying,
+  StreamClose,
+  StreamEnd,
+  StreamFormat,
+  StreamWatch,
+} from '../../../../server/wire/stream-format.ts';
+import type { Wire } from '../../../../server/wire/wire.ts';
+import { lineFraming } from './line-framing.ts';
+
+const writeError = ({ message, code }: ErrorBody) => JSON.stringify({ fail: message, code });
+
+function sayingOf({ value }: StreamEvent): Saying {
+  if (!isObject(value)) return { kind: 'nothing' };
+  if ('say' in value) return { kind: 'content' };
+  if (!('fail' in value)) return { kind: 'nothing' };
+  const error = { message: String(value.fail), type: '', code: String(value.code), param: null, retryAfterMs: null };
+  return { kind: 'error', error };
+}
+
+class LineWatch implements StreamWatch {
+  #ending: StreamEnd | null = null;
+
+  note({ value }: StreamEvent): void {
+    if (isObject(value) && 'end' in value) this.#ending = 'complete';
+    if (isObject(value) && 'fail' in value) this.#ending = 'failed';
+  }
+
+  counted(): void {}
+
+  get isComplete(): boolean {
+    return this.#ending !== null;
+  }
+
+  get mayGoOn(): boolean {
+    return this.#ending === null;
+  }
+
+  ending(_close: StreamClose): StreamEnd | null {
+    return this.#ending;
+  }
+
+  errorEvent(error: ErrorBody): string {
+    return `${writeError(error)}\n`;
+  }
+}
+
+const stream: StreamFormat = {
+  framing: lineFraming,
+  sayingOf,
+  watch: () => new LineWatch(),
+  writeError,
+  ofWhole: () => null,
+  mayBeginEarly: true,
+  isToldByResponse: false,
+};
+
+const ask: Wire = {
+  name: 'lines-ask',
+  operation: 'chat',
+  request: {
+    answersAsked: () => 1,
+    answersPaid: () => 1,
+    isTextAsked: () => false,
+    isOneText: () => true,
+    takesBeginning: false,
+  },
+  whole: { kind: 'json', marks: ['"say"'], isNeverLonger: true, maxHeldBytes: 1024 * 1024, isNumbers: false },
+  stream,
+};
+
+export const lines: Api = {
+  name: 'lines',
+  base: '',
+  routes: [
+    { ...plainRoute, method: 'POST', path: '/lines/:model', wire: ask, model: 'required', modelIn: 'path', stream },
+  ],
+  hasOwnPaths: false,
+  locate: (path, query) => (path.startsWith('/lines/') ? { path, query, model: null } : null),
+  betterPath: () => null,
+  readKeys: ({ 'x-lines-pass': pass }) => (typeof pass === 'string' ? [pass] : []),
+  writeError,
+  errorType: 'application/json',
+  errorHeaders: ({ code }) => ({ 'x-lines-error': code }),
+};

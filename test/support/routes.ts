@@ -1,0 +1,9 @@
+import { openai } from '../../server/wire/openai/api.ts';
+import { Registry, type RouteMatch } from '../../server/wire/registry.ts';
+
+const registry = new Registry([openai]);
+
+/** OpenAI's route at a path below `/v1`. */
+export function findRoute(method: string, path: string): RouteMatch {
+  return registry.find(method, registry.locate(`/v1${path}`));
+}
