@@ -10,7 +10,7 @@ import type { AttemptResult } from '../routing/attempt-result.ts';
 import type { Target } from '../routing/snapshot.ts';
 import type { ResponseHandler, ResponseHeaders, UpstreamCall } from '../transport/transport.ts';
 import { TransportError } from '../transport/transport-error.ts';
-import { type AttemptFailure, breakAfterContent, failureOf } from './attempt-failures.ts';
+import { type AttemptFailure, breakAfterContent, failureInStream, failureOf } from './attempt-failures.ts';
 import { AttemptNotes } from './attempt-notes.ts';
 import { AttemptTimers } from './attempt-timers.ts';
 import { chooseReader, type StreamNeeds } from './choose-reader.ts';
@@ -293,9 +293,11 @@ export class Attempt implements ResponseHandler {
     if (!this.#begin()) return;
     const { client, trace } = this.#options;
     if (bytes) for (const observer of this.#observers) observer.take(bytes);
-    if (hasFailed) this.#notes.failed('stream-broken');
-    client.end(hasFailed ? 'error' : 'ok', hasFailed ? this.#lastErrorCode(trace.tail.bytes) : null, bytes);
-    this.#over({ kind: 'answered', failure: hasFailed ? 'stream-broken' : null });
+    const code = hasFailed ? this.#lastErrorCode(trace.tail.bytes) : null;
+    const failure = hasFailed ? failureInStream(code) : null;
+    if (failure) this.#notes.failed(failure);
+    client.end(hasFailed ? 'error' : 'ok', code, bytes);
+    this.#over({ kind: 'answered', failure });
   }
 
   #breakOff({ error, event }: Extract<Step, { kind: 'break' }>): void {

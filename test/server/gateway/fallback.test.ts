@@ -112,6 +112,8 @@ describe('an answer that says what is wrong with the request', () => {
     [400, 'content_policy_violation'],
     [400, 'context_length_exceeded'],
     [403, 'moderation_blocked'],
+    [403, 'bio_policy'],
+    [404, 'image_file_not_found'],
     [413, null],
     [422, null],
   ])('%i %s is relayed as it came, and nobody else is asked', async (status, code) => {
@@ -244,6 +246,18 @@ describe('a stream', () => {
     streams(both.two, [overloaded]);
     const { response, text } = await ask(chat());
     expect([response.status, JSON.parse(text).error.code]).toEqual([503, 'server_is_overloaded']);
+  });
+
+  test.each([
+    ['before', 0],
+    ['after', 2],
+  ])('whose request is at fault %s its first text is told so, and nobody else is asked', async (_when, count) => {
+    const refusal = data({ error: { message: 'No.', code: 'bio_policy' } });
+    streams(both.one, [...answer('one', 'Hello').slice(0, count), refusal]);
+    const { response, text, record } = await ask(chat());
+    expect([response.status, both.one.seen.length, both.two.seen.length]).toEqual([count === 0 ? 400 : 200, 1, 0]);
+    expect(count === 0 ? JSON.parse(text).error : chunksOf(text).at(-1).error).toMatchObject({ code: 'bio_policy' });
+    expect(record).toMatchObject({ outcome: 'error', errorCode: 'bio_policy', attempts: [{ failure: 'rejected' }] });
   });
 
   test('is kept alive with comments while nobody has answered, and ends with an error event if nobody does', async () => {
