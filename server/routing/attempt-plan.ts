@@ -167,18 +167,25 @@ export class AttemptPlan {
     }
     // A rate limit that says nothing of when it ends is left alone for as long as somebody else can be asked.
     const hasTold = failure.class !== 'rate-limit' || failure.retryAfterMs !== null;
-    const isWorthIt = asked.mayPass && hasTold && asked.uses < attemptsBeforeFallback;
+    const isWorthIt = asked.mayPass && hasTold && !hadItsRetry(asked);
     // It fails time and again, in other requests too. What is told is known better.
     const isLeftAlone = failure.retryAfterMs === null && !this.#options.picker.mayBeAsked(target);
     return isWorthIt && !isLeftAlone && this.#hasFurther() ? this.#againWithin(asked, 'retry', shortWaitMs) : null;
   }
 
-  /** Nobody else is left: of those that were asked and may do better, the one that is ready first. */
+  /**
+   * Nobody else is left: of those that were asked and may do better, one that was not asked again yet, and of several the
+   * one that is ready first.
+   */
   #anyAgain(cause: AttemptCause): NextAttempt | null {
     if (!this.#mayRetry()) return null;
     const able = [...this.#asked.values()].filter(({ mayPass }) => mayPass).reverse();
-    const [soonest] = able.sort((a, b) => a.readyAtMs - b.readyAtMs);
-    return soonest ? this.#againWithin(soonest, cause, longWaitMs) : null;
+    able.sort((a, b) => Number(hadItsRetry(a)) - Number(hadItsRetry(b)) || a.readyAtMs - b.readyAtMs);
+    for (const asked of able) {
+      const next = this.#againWithin(asked, cause, longWaitMs);
+      if (next) return next;
+    }
+    return null;
   }
 
   #againWithin(asked: AskedTarget, cause: AttemptCause, limitMs: number): NextAttempt | null {
@@ -237,6 +244,10 @@ export class AttemptPlan {
     if (credentialId === null) return undefined;
     return provider.credentials.find(({ id }) => id === credentialId);
   }
+}
+
+function hadItsRetry({ uses }: AskedTarget): boolean {
+  return uses >= attemptsBeforeFallback;
 }
 
 /** How many tokens its model takes, where the provider's list of models says so. */

@@ -31,6 +31,11 @@ const targets: Target[] = [...snapshot.providers.values()].map((provider, index)
   weight: 1,
 }));
 
+const withOneCredential = (target: Target): Target => ({
+  ...target,
+  provider: { ...target.provider, credentials: target.provider.credentials.slice(0, 1) },
+});
+
 type Step = Partial<Failure> | 'answers' | 'breaks';
 
 interface Run {
@@ -165,6 +170,21 @@ describe('who is asked next', () => {
     expect(log).toEqual(['one/c1 first', 'one/c1 retry', 'two/c1 fallback', 'two/c2 retry', 'one/c1 retry']);
   });
 
+  test('gives the last retry to a fallback that told when to come again, not to a target that failed twice', async () => {
+    const [one, two] = targets.map(withOneCredential);
+    const script = [transient, transient, limited(2_000), 'answers'] as const;
+    const { log, waits } = await run([...script], { targets: one && two ? [one, two] : [] });
+    expect(log).toEqual(['one/c1 first', 'one/c1 retry', 'two/c1 fallback', 'two/c1 retry']);
+    expect(waits.at(-1)).toBe(2_000);
+  });
+
+  test('is a target that failed twice where the fallback asks for more time than there is', async () => {
+    const [one, two] = targets.map(withOneCredential);
+    const script = [transient, transient, limited(60_000), 'answers'] as const;
+    const { log } = await run([...script], { targets: one && two ? [one, two] : [] });
+    expect(log.at(-1)).toBe('one/c1 retry');
+  });
+
   test('is the pinned credential alone, and no other target of a job', async () => {
     const [own] = targets;
     const { log } = await run([quota], { credentialId: 'c2', targets: own ? [own] : [] });
@@ -237,10 +257,7 @@ describe('how long is waited', () => {
   });
 
   test('is what the upstream asked for where that is short, though there are others', async () => {
-    const [one, two] = targets.map((target) => ({
-      ...target,
-      provider: { ...target.provider, credentials: target.provider.credentials.slice(0, 1) },
-    }));
+    const [one, two] = targets.map(withOneCredential);
     const both = [one, two].filter((target) => target !== undefined);
     expect(await run([limited(1_500), 'answers'], { targets: both })).toMatchObject({
       log: ['one/c1 first', 'one/c1 retry'],
