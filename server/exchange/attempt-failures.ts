@@ -9,7 +9,7 @@ import {
   differingFailure,
   fleetingFailure,
 } from '../routing/classify-failure.ts';
-import { damageOf, errorOfTransport } from '../routing/last-word.ts';
+import { damageOf, errorOfAccount, errorOfTransport } from '../routing/last-word.ts';
 import type { Target } from '../routing/snapshot.ts';
 import type { TransportError } from '../transport/transport-error.ts';
 import type { Failure } from '../wire/failure.ts';
@@ -54,6 +54,8 @@ function refusal(
 ): AttemptFailure {
   const said = answer.error?.message;
   const message = said ? `status ${answer.status}: ${said}` : `status ${answer.status}`;
+  const account = hasBegun ? null : errorOfAccount(target, failure.class, answer.status);
+  if (account) return { failure, message, lastWord: { kind: 'error', error: account } };
   const code = namedCode(answer.error);
   const errorCode = code === null ? null : redacted(code);
   const held = { ...answer, provider: target.provider.id, errorCode, ...(event && { event }) };
