@@ -28,6 +28,8 @@ export interface Target {
   model: string | null;
   priority: number;
   weight: number;
+  /** Its provider is not known to serve the model, and merely takes any name: it goes last. */
+  takesAnyName?: true;
 }
 
 /** A model object of the API. */
