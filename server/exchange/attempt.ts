@@ -4,9 +4,9 @@
  * Until the first byte passes, the client knows nothing of this attempt and another can take its place.
  */
 import type { FailureClass } from '../contract/ledger.ts';
-import type { Timeouts } from '../contract/policy.ts';
 import type { Labelled, LoopWatch } from '../loop-watch.ts';
 import type { AttemptResult } from '../routing/attempt-result.ts';
+import type { AttemptTimeouts } from '../routing/compile-timeouts.ts';
 import type { Target } from '../routing/snapshot.ts';
 import type { ResponseHandler, ResponseHeaders, UpstreamCall } from '../transport/transport.ts';
 import { TransportError } from '../transport/transport-error.ts';
@@ -38,7 +38,7 @@ interface AttemptOptions {
   needs: StreamNeeds;
   /** The client asked for the usage at the end of a chat stream itself. */
   wantsUsage(): boolean;
-  timeouts: Timeouts;
+  timeouts: AttemptTimeouts;
   /** How many attempts there were with this one. */
   number: number;
   /** May this attempt be the answer? Once said, no other may. */

@@ -123,6 +123,16 @@ export class AttemptPlan {
     return next;
   }
 
+  /** Whether there will be another target to ask once the one that begins now has been silent for so long. */
+  leavesAnother(afterMs: number): boolean {
+    const { policy, picker, now } = this.#options;
+    const isFirst = this.#fallbacksLeft === policy.fallbacks;
+    const isInTime = isFirst || now() + afterMs < this.#deadlineMs;
+    return (
+      this.#fallbacksLeft > 0 && isInTime && this.#waiting.some((one) => this.#isOpen(one) && picker.mayBeAsked(one))
+    );
+  }
+
   /** Of one that is about to begin. */
   patienceWith({ target }: NextAttempt): Patience {
     const { policy, picker, request } = this.#options;

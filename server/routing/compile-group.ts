@@ -1,7 +1,7 @@
 import type { AliasConfig, GroupConfig } from '../contract/config.ts';
-import { defaultTimeouts } from '../contract/policy.ts';
 import type { ModelInfo } from '../providers/upstream.ts';
 import { compileLimits } from './compile-limits.ts';
+import { compileTimeouts } from './compile-timeouts.ts';
 import { anyNameLast } from './order-targets.ts';
 import { matchesAny } from './pattern.ts';
 import type { CompiledGroup, CompiledProvider, RankedProvider, Route, Target } from './snapshot.ts';
@@ -47,7 +47,7 @@ export function compileGroup(
     timeouts: new Map(
       [...providers.values()].map(({ id, ownTimeouts }) => [
         id,
-        { ...defaultTimeouts, ...group.policy.timeouts, ...ownTimeouts },
+        compileTimeouts({ ...group.policy.timeouts, ...ownTimeouts }),
       ]),
     ),
   };

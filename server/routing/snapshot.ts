@@ -8,6 +8,7 @@ import type { Policy, Timeouts } from '../contract/policy.ts';
 import type { Settings } from '../contract/settings.ts';
 import type { Prefill } from '../providers/prefill.ts';
 import type { ModelInfo, Upstream } from '../providers/upstream.ts';
+import type { TargetTimeouts } from './compile-timeouts.ts';
 
 export interface CompiledProvider extends Upstream {
   askUsage: boolean;
@@ -60,7 +61,7 @@ export interface CompiledGroup {
   providers: readonly RankedProvider[];
   policy: Policy;
   /** By provider id: the provider's own over the group's over the defaults. */
-  timeouts: ReadonlyMap<string, Timeouts>;
+  timeouts: ReadonlyMap<string, TargetTimeouts>;
 }
 
 export interface RankedProvider {

@@ -139,7 +139,7 @@ export const providers: typeof english.providers = {
       idleMs: '两段数据之间',
       totalMs: '总计',
     },
-    usual: { connectMs: '5 秒', firstByteMs: '600 秒', firstContentMs: '600 秒', idleMs: '300 秒', totalMs: '无限制' },
+    usual: { connectMs: '5 秒', firstByteMs: '60–600 秒', firstContentMs: '60–600 秒', idleMs: '300 秒', totalMs: '无限制' },
     proxy: '代理',
     proxySystem: '跟随系统',
     proxyDirect: '不使用',
