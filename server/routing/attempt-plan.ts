@@ -7,6 +7,7 @@ import type { AttemptCause } from '../contract/ledger.ts';
 import type { Policy } from '../contract/policy.ts';
 import type { UpstreamCredential } from '../providers/upstream.ts';
 import type { Failure } from '../wire/failure.ts';
+import { ContextRoom } from './context-room.ts';
 import type { Picker, PickRequest } from './picker.ts';
 import type { Target } from './snapshot.ts';
 
@@ -72,8 +73,7 @@ export class AttemptPlan {
   #retriesLeft: number;
   #fallbacksLeft: number;
   #retriesMade = 0;
-  /** The context was too long for a model of so many tokens; infinite where that is not known. */
-  #tooSmallTokens = 0;
+  readonly #contexts = new ContextRoom();
 
   constructor(options: PlanOptions) {
     this.#options = options;
@@ -152,8 +152,7 @@ export class AttemptPlan {
     if (isTargetsOwn) asked.unused = [];
     if (failure.class === 'too-large') {
       asked.unused = [];
-      const tokens = failure.contextTokens ?? contextOf(target) ?? Number.POSITIVE_INFINITY;
-      this.#tooSmallTokens = Math.max(this.#tooSmallTokens, tokens);
+      this.#contexts.wasTooSmall(target, failure.contextTokens);
     }
   }
 
@@ -225,12 +224,12 @@ export class AttemptPlan {
   #open(cause: AttemptCause): NextAttempt | null {
     const index = this.#waiting.findIndex((target) => this.#isOpen(target));
     const [target] = index === -1 ? [] : this.#waiting.splice(index, 1);
+    if (target) this.#contexts.asked(target);
     return target ? this.#begin(target, this.#credentials(target), cause) : null;
   }
 
   #isOpen(target: Target): boolean {
-    const isLarger = this.#tooSmallTokens === 0 || (contextOf(target) ?? 0) > this.#tooSmallTokens;
-    return isLarger && this.#credentials(target).length > 0;
+    return this.#contexts.mayTake(target) && this.#credentials(target).length > 0;
   }
 
   #begin(target: Target, credentials: readonly (UpstreamCredential | null)[], cause: AttemptCause): NextAttempt {
@@ -258,9 +257,4 @@ export class AttemptPlan {
 
 function hadItsRetry({ uses }: AskedTarget): boolean {
   return uses >= attemptsBeforeFallback;
-}
-
-/** How many tokens its model takes, where the provider's list of models says so. */
-function contextOf({ provider, model }: Target): number | undefined {
-  return model === null ? undefined : provider.models.get(model)?.contextTokens;
 }

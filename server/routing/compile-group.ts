@@ -92,7 +92,8 @@ function aliasTargets(alias: AliasConfig, ranked: readonly RankedProvider[]): Ta
     .flatMap((target) => {
       const provider = ranked.find((entry) => entry.provider.id === target.provider)?.provider;
       if (!provider) return [];
-      return [{ provider, model: target.model, priority: target.priority, weight: target.weight }];
+      const { model, priority, weight, contextTokens } = target;
+      return [{ provider, model, priority, weight, ...(contextTokens !== undefined && { contextTokens }) }];
     })
     .sort((a, b) => a.priority - b.priority);
 }

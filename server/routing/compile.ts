@@ -75,6 +75,7 @@ function compileProvider(provider: ProviderConfig, input: CompileInput): Compile
     prefill: prefillOf(provider),
     proxy: provider.proxy,
     askUsage: provider.askUsage,
+    contextTokens: provider.contextTokens ?? null,
     discoversModels: !listed,
     models: listed
       ? new Map(listed.filter((name) => name !== '*').map((name) => [name, { created: 0, ownedBy: provider.id }]))

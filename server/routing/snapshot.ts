@@ -18,6 +18,8 @@ export interface CompiledProvider extends Upstream {
   prefill: Prefill | null;
   /** Names it is known to serve. */
   models: ReadonlyMap<string, ModelInfo>;
+  /** How many tokens each of its models takes, where that is configured; else `models` may know. */
+  contextTokens: number | null;
   /** It takes any name besides. */
   anyModel: boolean;
 }
@@ -31,6 +33,8 @@ export interface Target {
   weight: number;
   /** Its provider is not known to serve the model, and merely takes any name: it goes last. */
   takesAnyName?: true;
+  /** How many tokens the model takes here, as configured for it. */
+  contextTokens?: number;
 }
 
 /** A model object of the API. */

@@ -244,6 +244,38 @@ describe('who is asked next', () => {
     expect(log).toEqual(['one/c1 first', 'three/c1 fallback']);
   });
 
+  test('is, where the request is too large, another model of unknown size, once', async () => {
+    const named = targets.map((target, index) => ({ ...target, model: ['small', 'other', 'third'][index] ?? '' }));
+    const { log } = await run([{ class: 'too-large', mayPass: false }], { targets: named });
+    expect(log).toEqual(['one/c1 first', 'two/c1 fallback']);
+  });
+
+  test('is never the same model of another provider, nor one that is known to be smaller, where the request is too large', async () => {
+    const tooLarge = { class: 'too-large', mayPass: false, contextTokens: 8_192 } as const;
+    const [one, two, three] = targets as [Target, Target, Target];
+    const others = [one, { ...two, model: 'maker/M' }, { ...three, model: 'tiny', contextTokens: 4_096 }];
+    expect((await run([tooLarge], { targets: others })).log).toEqual(['one/c1 first']);
+  });
+
+  test('is a model known to be larger also where a guess before it was wrong', async () => {
+    const [one, two, three] = targets as [Target, Target, Target];
+    const sized = [
+      { ...one, contextTokens: 8_192 },
+      { ...two, model: 'other' },
+      { ...three, contextTokens: 128_000 },
+    ];
+    const { log } = await run([{ class: 'too-large', mayPass: false }], { targets: sized });
+    expect(log).toEqual(['one/c1 first', 'two/c1 fallback', 'three/c1 fallback']);
+  });
+
+  test('is a target, or provider, whose declared context is larger, whatever its list of models says', async () => {
+    const tooLarge = { class: 'too-large', mayPass: false, contextTokens: 8_192 } as const;
+    const [one, two, three] = targets as [Target, Target, Target];
+    const declared = { ...three, provider: { ...three.provider, contextTokens: 200_000 } };
+    const { log } = await run([tooLarge], { targets: [one, { ...two, contextTokens: 128_000 }, declared] });
+    expect(log).toEqual(['one/c1 first', 'two/c1 fallback', 'three/c1 fallback']);
+  });
+
   test('after a break in mid-answer is the next target, then one that may have recovered', async () => {
     const { log } = await run(['breaks', 'breaks', 'answers'], { policy: { retries: 1, fallbacks: 1 } });
     expect(log).toEqual(['one/c1 first', 'two/c1 rescue', 'two/c1 rescue']);
