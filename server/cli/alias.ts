@@ -26,8 +26,8 @@ export function addAliasVerbs(program: Command, { on }: Verbs): void {
     .argument('<name>', 'what clients send as model')
     .description('add an alias, or replace the one of that name')
     .requiredOption(
-      '--target <provider/model[,priority=0][,weight=1]>',
-      'where it leads; may be repeated. Lower priority goes first, weight is the share among equals',
+      '--target <provider/model[,priority=0][,weight=1][,context=128000]>',
+      'where it leads; may be repeated. Lower priority goes first, weight is the share among equals, context the tokens it takes',
       collectTarget,
     );
   on<{ target: Target[] }>(put, async ({ control, output }, [name = ''], { target }) => {
@@ -42,11 +42,13 @@ export function addAliasVerbs(program: Command, { on }: Verbs): void {
 }
 
 function collectTarget(text: string, before: Target[] = []): Target[] {
-  const [, provider, model, rest = ''] = /^([^/]+)\/(.+?)((?:,(?:priority|weight)=[\d.]+)*)$/.exec(text) ?? [];
+  const [, provider, model, rest = ''] = /^([^/]+)\/(.+?)((?:,(?:priority|weight|context)=[\d.]+)*)$/.exec(text) ?? [];
   if (!provider || !model) {
-    throw new InvalidArgumentError('Write provider/model, then perhaps ,priority=1 and ,weight=2.');
+    throw new InvalidArgumentError('Write provider/model, then perhaps ,priority=1 and ,weight=2 and ,context=128000.');
   }
   const number = (name: string, otherwise: number) =>
     Number(new RegExp(`,${name}=([\\d.]+)`).exec(rest)?.[1] ?? otherwise);
-  return [...before, { provider, model, priority: number('priority', 0), weight: number('weight', 1) }];
+  const target = { provider, model, priority: number('priority', 0), weight: number('weight', 1) };
+  const contextTokens = number('context', 0);
+  return [...before, contextTokens > 0 ? { ...target, contextTokens } : target];
 }

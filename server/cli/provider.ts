@@ -17,6 +17,7 @@ interface AddOptions extends CredentialOptions {
   header?: Record<string, string>;
   proxy?: string;
   apiVersion?: string;
+  context?: string;
 }
 
 const credentialHelp = `
@@ -50,7 +51,8 @@ function addAdd(provider: Command, { on }: Verbs): void {
     .option('--models <names>', 'what it serves; "*" means any other name too (default: it is asked)', collectList)
     .option('--header <header>', '"Name: value", sent with every request; may be repeated; no secrets', collectHeader)
     .option('--proxy <url>', 'the way to it: system (default), direct, or the URL of a proxy')
-    .option('--api-version <version>', 'of Azure');
+    .option('--api-version <version>', 'of Azure')
+    .option('--context <tokens>', 'how many tokens its models take, where it does not say so itself');
   addCredentialOptions(add);
   on<AddOptions>(add, async (context, [preset], options) => {
     const credential = await credentialFor(preset, options, context);
@@ -201,7 +203,7 @@ async function credentialFor(
 }
 
 function changesOf(preset: string | undefined, options: AddOptions): CommandInputMap['provider.add']['provider'] {
-  const { url, name, dialect, models, header, proxy, apiVersion } = options;
+  const { url, name, dialect, models, header, proxy, apiVersion, context } = options;
   return {
     ...(preset && { preset }),
     ...(url && { baseUrl: url }),
@@ -211,6 +213,7 @@ function changesOf(preset: string | undefined, options: AddOptions): CommandInpu
     ...(header && { headers: header }),
     ...(proxy && { proxy }),
     ...(apiVersion && { apiVersion }),
+    ...(context && { contextTokens: Number(context) }),
   };
 }
 

@@ -10,6 +10,7 @@ import type { AliasView, GroupView, KeyView } from './access-views.ts';
 import {
   aliasSchema,
   configSchema,
+  contextTokensSchema,
   credentialSchema,
   groupSchema,
   idSchema,
@@ -51,6 +52,7 @@ const providerChangesSchema = z
     timeouts: providerShape.timeouts.unwrap(),
     proxy: providerShape.proxy.unwrap(),
     apiVersion: z.string().max(64).nullable(),
+    contextTokens: contextTokensSchema.nullable(),
     askUsage: z.boolean(),
   })
   .partial();

@@ -60,6 +60,9 @@ const headerValue = z.string().regex(/^[\t\x20-\x7e\x80-\xff]*$/, 'not a header 
 
 export const dialectSchema = z.enum(['openai', 'azure']);
 
+/** How many tokens a model takes, what it answers included. */
+export const contextTokensSchema = z.number().int().positive().max(1_000_000_000);
+
 export const providerSchema = z.strictObject({
   id: idSchema,
   name: z.string().min(1).max(200).optional(),
@@ -82,6 +85,8 @@ export const providerSchema = z.strictObject({
   proxy: z.union([z.enum(['system', 'direct']), z.url({ protocol: /^https?$/ })]).default('system'),
   /** Azure's `api-version` query parameter. */
   apiVersion: z.string().max(64).optional(),
+  /** Of each of its models, over what its list of models says: a request that was too long for less goes there. */
+  contextTokens: contextTokensSchema.optional(),
   /** Ask for usage in chat streams where the client did not, and take it out again. Off where the service refuses `stream_options`. */
   askUsage: z.boolean().default(true),
 });
@@ -93,6 +98,8 @@ const aliasTargetSchema = z.strictObject({
   priority: z.number().int().min(0).max(1000).default(0),
   /** Share of the requests among targets of the same priority; 0 means only when the others fail. */
   weight: z.number().min(0).max(1000).default(1),
+  /** Of this model, over what the provider says. */
+  contextTokens: contextTokensSchema.optional(),
 });
 
 export const aliasSchema = z.strictObject({

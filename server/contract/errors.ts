@@ -46,6 +46,13 @@ export const errorKinds = {
   job_not_found: { status: 404, type: invalid, code: null },
   previous_response_not_found: { status: 400, type: invalid, code: 'previous_response_not_found' },
   no_healthy_provider: { status: 503, type: 'server_error', code: 'no_healthy_provider', retryable: false },
+  provider_credential_refused: {
+    status: 502,
+    type: 'server_error',
+    code: 'provider_credential_refused',
+    retryable: false,
+  },
+  provider_quota_exhausted: { status: 502, type: 'server_error', code: 'provider_quota_exhausted', retryable: false },
   upstream_unreachable: { status: 502, type: 'server_error', code: 'upstream_unreachable' },
   upstream_redirected: { status: 502, type: 'server_error', code: 'upstream_redirected', retryable: false },
   upstream_timeout: { status: 504, type: 'server_error', code: 'upstream_timeout' },

@@ -26,7 +26,10 @@ export interface Timeouts {
   totalMs?: number;
 }
 
-/** Images, videos and reasoning models take minutes. */
+/**
+ * Images, videos and reasoning models take minutes. While another target is left, the first byte and the first content of
+ * streams default to 60 s, and those of whole answers to 120 s.
+ */
 export const defaultTimeouts: Timeouts = {
   connectMs: 5_000,
   firstByteMs: 600_000,

@@ -54,6 +54,8 @@ export interface ProviderView {
   timeouts: ProviderConfig['timeouts'];
   proxy: string;
   apiVersion: string | null;
+  /** As configured. */
+  contextTokens: number | null;
   askUsage: boolean;
   /** Why no request goes there now, for a person; null if requests may. */
   unusable: string | null;

@@ -106,6 +106,7 @@ function viewProvider(config: ProviderConfig, state: EngineState): ProviderView 
     timeouts: config.timeouts,
     proxy,
     apiVersion: config.apiVersion ?? null,
+    contextTokens: config.contextTokens ?? null,
     askUsage: config.askUsage,
     unusable: compiled.unusable,
     health: state.health.provider(compiled),

@@ -1,5 +1,6 @@
 /** What an attempt that failed comes to: for the loop, for its record and for the client. Pure. */
 import type { GatewayError } from '../contract/errors.ts';
+import type { FailureClass } from '../contract/ledger.ts';
 import type { LastWord } from '../routing/attempt-result.ts';
 import {
   afterContent,
@@ -8,10 +9,11 @@ import {
   differingFailure,
   fleetingFailure,
 } from '../routing/classify-failure.ts';
-import { damageOf, errorOfTransport } from '../routing/last-word.ts';
+import { damageOf, errorOfAccount, errorOfTransport } from '../routing/last-word.ts';
 import type { Target } from '../routing/snapshot.ts';
 import type { TransportError } from '../transport/transport-error.ts';
 import type { Failure } from '../wire/failure.ts';
+import { isRequestsOwn } from '../wire/openai/read-error.ts';
 import { namedCode } from './error-code.ts';
 import type { FailureReason } from './readers/response-reader.ts';
 
@@ -52,6 +54,8 @@ function refusal(
 ): AttemptFailure {
   const said = answer.error?.message;
   const message = said ? `status ${answer.status}: ${said}` : `status ${answer.status}`;
+  const account = hasBegun ? null : errorOfAccount(target, failure.class, answer.status);
+  if (account) return { failure, message, lastWord: { kind: 'error', error: account } };
   const code = namedCode(answer.error);
   const errorCode = code === null ? null : redacted(code);
   const held = { ...answer, provider: target.provider.id, errorCode, ...(event && { event }) };
@@ -80,6 +84,11 @@ function transportFailure(target: Target, error: TransportError): AttemptFailure
 export function breakAfterContent(error: GatewayError): AttemptFailure {
   const mayPass = error.code !== 'upstream_timeout';
   return { failure: brokenFailure(mayPass), message: error.message, lastWord: { kind: 'error', error } };
+}
+
+/** Of an error that the client has as the last word of its stream. */
+export function failureInStream(errorCode: string | null): FailureClass {
+  return errorCode !== null && isRequestsOwn(errorCode) ? 'rejected' : 'stream-broken';
 }
 
 /** `continues`: it can be asked to go on from what the client has. */

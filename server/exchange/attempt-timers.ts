@@ -1,11 +1,11 @@
 import { AwakeTimer } from '../awake-clock.ts';
-import type { Timeouts } from '../contract/policy.ts';
+import type { AttemptTimeouts } from '../routing/compile-timeouts.ts';
 import { TransportError } from '../transport/transport-error.ts';
 import { ProgressWatch } from './progress-watch.ts';
 import type { ResponseReader } from './readers/response-reader.ts';
 
 interface TimersOptions {
-  timeouts: Timeouts;
+  timeouts: AttemptTimeouts;
   attempt: TimedAttempt;
   /** Of the attempt: milliseconds since it began, without those asleep. */
   notes: { elapsedMs(): number };
@@ -91,7 +91,7 @@ export class AttemptTimers {
   /** Signs of life alone keep it for as long as the first content may take, if that is longer than a silence may be. */
   #watchProgress(): ProgressWatch {
     const { client, timeouts, notes, attempt } = this.#options;
-    const limitMs = Math.max(timeouts.firstContentMs, timeouts.idleMs);
+    const limitMs = timeouts.progressMs;
     return new ProgressWatch({
       limitMs,
       nowMs: () => notes.elapsedMs(),

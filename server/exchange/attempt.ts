@@ -4,14 +4,14 @@
  * Until the first byte passes, the client knows nothing of this attempt and another can take its place.
  */
 import type { FailureClass } from '../contract/ledger.ts';
-import type { Timeouts } from '../contract/policy.ts';
 import type { Labelled, LoopWatch } from '../loop-watch.ts';
 import type { AttemptResult } from '../routing/attempt-result.ts';
+import type { AttemptTimeouts } from '../routing/compile-timeouts.ts';
 import type { Target } from '../routing/snapshot.ts';
 import type { ResponseHandler, ResponseHeaders, UpstreamCall } from '../transport/transport.ts';
 import { TransportError } from '../transport/transport-error.ts';
 import { framingOf } from '../wire/sse-framing.ts';
-import { type AttemptFailure, breakAfterContent, failureOf } from './attempt-failures.ts';
+import { type AttemptFailure, breakAfterContent, failureInStream, failureOf } from './attempt-failures.ts';
 import { AttemptNotes } from './attempt-notes.ts';
 import { AttemptTimers } from './attempt-timers.ts';
 import { chooseReader, type StreamNeeds } from './choose-reader.ts';
@@ -39,7 +39,7 @@ interface AttemptOptions {
   needs: StreamNeeds;
   /** The client asked for the usage at the end of a chat stream itself. */
   wantsUsage(): boolean;
-  timeouts: Timeouts;
+  timeouts: AttemptTimeouts;
   /** How many attempts there were with this one. */
   number: number;
   /** May this attempt be the answer? Once said, no other may. */
@@ -295,9 +295,11 @@ export class Attempt implements ResponseHandler {
     if (!this.#begin()) return;
     const { client, trace } = this.#options;
     if (bytes) for (const observer of this.#observers) observer.take(bytes);
-    if (hasFailed) this.#notes.failed('stream-broken');
-    client.end(hasFailed ? 'error' : 'ok', hasFailed ? this.#lastErrorCode(trace.tail.bytes) : null, bytes);
-    this.#over({ kind: 'answered', failure: hasFailed ? 'stream-broken' : null });
+    const code = hasFailed ? this.#lastErrorCode(trace.tail.bytes) : null;
+    const failure = hasFailed ? failureInStream(code) : null;
+    if (failure) this.#notes.failed(failure);
+    client.end(hasFailed ? 'error' : 'ok', code, bytes);
+    this.#over({ kind: 'answered', failure });
   }
 
   #breakOff({ error, event }: Extract<Step, { kind: 'break' }>): void {

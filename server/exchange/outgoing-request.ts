@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { pattern } from '../bounded-pattern.ts';
+import type { Timeouts } from '../contract/policy.ts';
 import type { UpstreamCredential } from '../providers/upstream.ts';
 import type { CompiledGroup, Target } from '../routing/snapshot.ts';
 import type { OutgoingRequest } from '../transport/transport.ts';
@@ -29,13 +30,14 @@ interface Addressee {
   credential: UpstreamCredential | null;
   /** The body as this target is to have it. */
   sendable: Sendable;
+  timeouts: Timeouts;
 }
 
 /** What is sent to one target with one credential. */
 export function outgoingRequest(
   client: IncomingMessage,
   call: OutgoingCall,
-  { target, credential, sendable }: Addressee,
+  { target, credential, sendable, timeouts }: Addressee,
 ): OutgoingRequest {
   const { provider } = target;
   const { route } = call.match;
@@ -48,7 +50,7 @@ export function outgoingRequest(
     path: provider.dialect.address(provider.endpoint, pathFor(target, call), call.query, target.model),
     headers,
     body: route.body === 'none' ? null : sendable.open(),
-    timeouts: call.group.timeouts.get(provider.id) ?? provider.timeouts,
+    timeouts,
     proxy: provider.proxy,
   };
 }

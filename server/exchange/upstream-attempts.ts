@@ -11,6 +11,7 @@ import { isPathSegment } from '../providers/path-segment.ts';
 import { AttemptPlan, type NextAttempt } from '../routing/attempt-plan.ts';
 import type { AttemptResult, LastWord } from '../routing/attempt-result.ts';
 import { redirectFailure } from '../routing/classify-failure.ts';
+import { type AttemptTimeouts, compileTimeouts } from '../routing/compile-timeouts.ts';
 import { errorBodyOf, errorCodeOf, errorOfRedirect } from '../routing/last-word.ts';
 import type { Picker } from '../routing/picker.ts';
 import { type RunningAttempt, runAttempts } from '../routing/run-attempts.ts';
@@ -106,7 +107,7 @@ export class UpstreamAttempts {
       capability: match.route.wire.operation,
       conversation: () => conversationOf(body),
     };
-    const attempts = new AttemptPlan({
+    const plan = new AttemptPlan({
       targets: this.#callPlan.targets,
       credentialId: this.#callPlan.credentialId,
       policy: group.policy,
@@ -116,9 +117,9 @@ export class UpstreamAttempts {
       random: Math.random,
     });
     const outcome = await runAttempts({
-      plan: attempts,
+      plan,
       picker: ports.picker,
-      start: (next) => this.#start(next),
+      start: (next) => this.#start(next, this.#timeoutsOf(next.target, plan)),
       gone: this.#gone.promise,
     });
     if (outcome.kind === 'unanswered') this.#tell(outcome.lastWord);
@@ -132,7 +133,15 @@ export class UpstreamAttempts {
     this.#gone.resolve();
   }
 
-  #start(next: NextAttempt): RunningAttempt {
+  /** Where somebody else can be asked, nobody is waited for as long as the client would wait itself. */
+  #timeoutsOf({ provider }: Target, plan: AttemptPlan): AttemptTimeouts {
+    const { group, match, body } = this.#call;
+    const limits = group.timeouts.get(provider.id) ?? compileTimeouts(provider.ownTimeouts);
+    const early = body.fields.stream && match.route.stream !== null ? limits.stream : limits.whole;
+    return plan.leavesAnother(Math.max(early.firstByteMs, early.firstContentMs)) ? early : limits.last;
+  }
+
+  #start(next: NextAttempt, timeouts: AttemptTimeouts): RunningAttempt {
     const trace = this.#options.trace.attempt(next.target, next.credential?.id ?? null, next.cause);
     let attempt: Attempt | undefined;
     const sent = (latest: Attempt) => {
@@ -140,12 +149,17 @@ export class UpstreamAttempts {
     };
     return {
       record: trace.record,
-      result: this.#attempt(next, trace, sent),
+      result: this.#attempt(next, timeouts, trace, sent),
       hasBegun: () => attempt?.hasBegun ?? false,
     };
   }
 
-  async #attempt(next: NextAttempt, trace: AttemptTrace, sent: (attempt: Attempt) => void): Promise<AttemptResult> {
+  async #attempt(
+    next: NextAttempt,
+    timeouts: AttemptTimeouts,
+    trace: AttemptTrace,
+    sent: (attempt: Attempt) => void,
+  ): Promise<AttemptResult> {
     const { target, credential } = next;
     const { request: client } = this.#options;
     const { match, body } = this.#call;
@@ -158,11 +172,11 @@ export class UpstreamAttempts {
       return { kind: 'given-up' };
     }
     const send = (request: OutgoingRequest) => {
-      const attempt = this.#open(next, trace, sendable.usageAsked);
+      const attempt = this.#open(next, timeouts, trace, sendable.usageAsked);
       sent(attempt);
       return this.#follow(attempt, request);
     };
-    const request = outgoingRequest(client, this.#call, { target, credential, sendable });
+    const request = outgoingRequest(client, this.#call, { target, credential, sendable, timeouts });
     const rest = this.#download?.restHeaders();
     if (rest) Object.assign(request.headers, rest);
     const first = await send(request);
@@ -206,10 +220,9 @@ export class UpstreamAttempts {
     return result;
   }
 
-  #open(next: NextAttempt, trace: AttemptTrace, stripUsage: boolean): Attempt {
-    const { group, match, body, held } = this.#call;
+  #open(next: NextAttempt, timeouts: AttemptTimeouts, trace: AttemptTrace, stripUsage: boolean): Attempt {
+    const { match, body, held } = this.#call;
     const { route } = match;
-    const { id, timeouts } = next.target.provider;
     const isStreamFit = mayMeanStream(body);
     const attempt: Attempt = new Attempt({
       client: this.client,
@@ -235,7 +248,7 @@ export class UpstreamAttempts {
         rest: this.#rest(next),
         download: this.#download,
       },
-      timeouts: group.timeouts.get(id) ?? timeouts,
+      timeouts,
       number: this.#options.trace.attempts.length,
       claim: () => this.#claim(attempt, trace, next),
       observers: () => this.#observers(next),

@@ -34,7 +34,7 @@ interface DiscoveryState {
 }
 
 export interface Discovery {
-  /** By provider id. A provider that has not answered yet is not in it. */
+  /** By provider id. One that was not asked yet is not in it; one whose models could not be learnt has none. */
   models(): ReadonlyMap<string, ReadonlyMap<string, ModelInfo>>;
   state(providerId: string): DiscoveryState;
   /** The providers from now on. Those that are asked elsewhere or otherwise than before are asked at once. */
@@ -65,19 +65,22 @@ export function createDiscovery(ports: DiscoveryPorts): Discovery {
     const watch = new ModelWatch(upstream, known, { transport, now, asked });
     watches.set(upstream.id, watch);
     watch.start(before ? 'now' : 'due');
-    if (known !== (before?.known ?? null)) ports.onChange(upstream.id);
+    const wasUnlearnt = (before?.finding ?? null) !== null;
+    if (wasUnlearnt || known !== (before?.known ?? null)) ports.onChange(upstream.id);
   }
 
   function end(watch: ModelWatch): void {
     watch.stop();
     watches.delete(watch.upstream.id);
-    if (watch.known) ports.onChange(watch.upstream.id);
+    if (watch.known || watch.finding) ports.onChange(watch.upstream.id);
   }
 
   return {
     models() {
-      const known = [...watches].flatMap(([id, watch]) => (watch.known ? [[id, watch.known.models] as const] : []));
-      return new Map(known);
+      const learnt = [...watches].flatMap(([id, { known, finding }]) =>
+        known || finding !== null ? [[id, known?.models ?? noModels] as const] : [],
+      );
+      return new Map(learnt);
     },
     state: (providerId) => stateOf(watches.get(providerId)),
     watch(providers) {
@@ -106,6 +109,8 @@ export function createDiscovery(ports: DiscoveryPorts): Discovery {
     },
   };
 }
+
+const noModels: ReadonlyMap<string, ModelInfo> = new Map();
 
 function stateOf(watch: ModelWatch | undefined): DiscoveryState {
   const known: KnownModels | null = watch?.known ?? null;

@@ -7,6 +7,7 @@ import type { AttemptCause } from '../contract/ledger.ts';
 import type { Policy } from '../contract/policy.ts';
 import type { UpstreamCredential } from '../providers/upstream.ts';
 import type { Failure } from '../wire/failure.ts';
+import { ContextRoom } from './context-room.ts';
 import type { Picker, PickRequest } from './picker.ts';
 import type { Target } from './snapshot.ts';
 
@@ -72,8 +73,7 @@ export class AttemptPlan {
   #retriesLeft: number;
   #fallbacksLeft: number;
   #retriesMade = 0;
-  /** The context was too long for a model of so many tokens; infinite where that is not known. */
-  #tooSmallTokens = 0;
+  readonly #contexts = new ContextRoom();
 
   constructor(options: PlanOptions) {
     this.#options = options;
@@ -123,6 +123,16 @@ export class AttemptPlan {
     return next;
   }
 
+  /** Whether there will be another target to ask once the one that begins now has been silent for so long. */
+  leavesAnother(afterMs: number): boolean {
+    const { policy, picker, now } = this.#options;
+    const isFirst = this.#fallbacksLeft === policy.fallbacks;
+    const isInTime = isFirst || now() + afterMs < this.#deadlineMs;
+    return (
+      this.#fallbacksLeft > 0 && isInTime && this.#waiting.some((one) => this.#isOpen(one) && picker.mayBeAsked(one))
+    );
+  }
+
   /** Of one that is about to begin. */
   patienceWith({ target }: NextAttempt): Patience {
     const { policy, picker, request } = this.#options;
@@ -142,8 +152,7 @@ export class AttemptPlan {
     if (isTargetsOwn) asked.unused = [];
     if (failure.class === 'too-large') {
       asked.unused = [];
-      const tokens = failure.contextTokens ?? contextOf(target) ?? Number.POSITIVE_INFINITY;
-      this.#tooSmallTokens = Math.max(this.#tooSmallTokens, tokens);
+      this.#contexts.wasTooSmall(target, failure.contextTokens);
     }
   }
 
@@ -167,18 +176,25 @@ export class AttemptPlan {
     }
     // A rate limit that says nothing of when it ends is left alone for as long as somebody else can be asked.
     const hasTold = failure.class !== 'rate-limit' || failure.retryAfterMs !== null;
-    const isWorthIt = asked.mayPass && hasTold && asked.uses < attemptsBeforeFallback;
+    const isWorthIt = asked.mayPass && hasTold && !hadItsRetry(asked);
     // It fails time and again, in other requests too. What is told is known better.
     const isLeftAlone = failure.retryAfterMs === null && !this.#options.picker.mayBeAsked(target);
     return isWorthIt && !isLeftAlone && this.#hasFurther() ? this.#againWithin(asked, 'retry', shortWaitMs) : null;
   }
 
-  /** Nobody else is left: of those that were asked and may do better, the one that is ready first. */
+  /**
+   * Nobody else is left: of those that were asked and may do better, one that was not asked again yet, and of several the
+   * one that is ready first.
+   */
   #anyAgain(cause: AttemptCause): NextAttempt | null {
     if (!this.#mayRetry()) return null;
     const able = [...this.#asked.values()].filter(({ mayPass }) => mayPass).reverse();
-    const [soonest] = able.sort((a, b) => a.readyAtMs - b.readyAtMs);
-    return soonest ? this.#againWithin(soonest, cause, longWaitMs) : null;
+    able.sort((a, b) => Number(hadItsRetry(a)) - Number(hadItsRetry(b)) || a.readyAtMs - b.readyAtMs);
+    for (const asked of able) {
+      const next = this.#againWithin(asked, cause, longWaitMs);
+      if (next) return next;
+    }
+    return null;
   }
 
   #againWithin(asked: AskedTarget, cause: AttemptCause, limitMs: number): NextAttempt | null {
@@ -208,12 +224,12 @@ export class AttemptPlan {
   #open(cause: AttemptCause): NextAttempt | null {
     const index = this.#waiting.findIndex((target) => this.#isOpen(target));
     const [target] = index === -1 ? [] : this.#waiting.splice(index, 1);
+    if (target) this.#contexts.asked(target);
     return target ? this.#begin(target, this.#credentials(target), cause) : null;
   }
 
   #isOpen(target: Target): boolean {
-    const isLarger = this.#tooSmallTokens === 0 || (contextOf(target) ?? 0) > this.#tooSmallTokens;
-    return isLarger && this.#credentials(target).length > 0;
+    return this.#contexts.mayTake(target) && this.#credentials(target).length > 0;
   }
 
   #begin(target: Target, credentials: readonly (UpstreamCredential | null)[], cause: AttemptCause): NextAttempt {
@@ -239,7 +255,6 @@ export class AttemptPlan {
   }
 }
 
-/** How many tokens its model takes, where the provider's list of models says so. */
-function contextOf({ provider, model }: Target): number | undefined {
-  return model === null ? undefined : provider.models.get(model)?.contextTokens;
+function hadItsRetry({ uses }: AskedTarget): boolean {
+  return uses >= attemptsBeforeFallback;
 }

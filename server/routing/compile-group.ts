@@ -1,7 +1,8 @@
 import type { AliasConfig, GroupConfig } from '../contract/config.ts';
-import { defaultTimeouts } from '../contract/policy.ts';
 import type { ModelInfo } from '../providers/upstream.ts';
 import { compileLimits } from './compile-limits.ts';
+import { compileTimeouts } from './compile-timeouts.ts';
+import { anyNameLast } from './order-targets.ts';
 import { matchesAny } from './pattern.ts';
 import type { CompiledGroup, CompiledProvider, RankedProvider, Route, Target } from './snapshot.ts';
 
@@ -46,7 +47,7 @@ export function compileGroup(
     timeouts: new Map(
       [...providers.values()].map(({ id, ownTimeouts }) => [
         id,
-        { ...defaultTimeouts, ...group.policy.timeouts, ...ownTimeouts },
+        compileTimeouts({ ...group.policy.timeouts, ...ownTimeouts }),
       ]),
     ),
   };
@@ -73,21 +74,16 @@ function rankProviders(group: GroupConfig, providers: ReadonlyMap<string, Compil
 
 /** Above any priority that the configuration allows. */
 const unplacedPriority = 10_000;
-/** Added for a provider that merely takes any name, so that one known to serve the model goes first. */
-const anyModelPriority = 10_000;
 
-/** Every usable provider that serves a plain model name, in order. */
-export function servers(name: string, ranked: readonly RankedProvider[]): Target[] {
+/** Every usable provider that serves a plain model name, in order; those that merely take any name last. */
+export function servers(name: string, ranked: readonly RankedProvider[]): readonly Target[] {
   const targets: Target[] = [];
   for (const { provider, priority, weight } of ranked) {
     if (provider.unusable) continue;
     if (provider.models.has(name)) targets.push({ provider, model: name, priority, weight });
-    else if (provider.anyModel) {
-      const later = priority >= unplacedPriority ? anyModelPriority : 0;
-      targets.push({ provider, model: name, priority: priority + later, weight });
-    }
+    else if (provider.anyModel) targets.push({ provider, model: name, priority, weight, takesAnyName: true });
   }
-  return targets.sort((a, b) => a.priority - b.priority);
+  return anyNameLast(targets.sort((a, b) => a.priority - b.priority));
 }
 
 /** Those whose provider the group may use, usable now or not. */
@@ -96,7 +92,8 @@ function aliasTargets(alias: AliasConfig, ranked: readonly RankedProvider[]): Ta
     .flatMap((target) => {
       const provider = ranked.find((entry) => entry.provider.id === target.provider)?.provider;
       if (!provider) return [];
-      return [{ provider, model: target.model, priority: target.priority, weight: target.weight }];
+      const { model, priority, weight, contextTokens } = target;
+      return [{ provider, model, priority, weight, ...(contextTokens !== undefined && { contextTokens }) }];
     })
     .sort((a, b) => a.priority - b.priority);
 }

@@ -20,7 +20,7 @@ export interface CompileInput {
   revision: number;
   /** Secret values by name (`provider/…`, `key/…`), as read at start and on change. */
   secrets: ReadonlyMap<string, string>;
-  /** What `discover` has brought, by provider id. */
+  /** What `discover` has brought, by provider id; none where a provider was not asked yet. */
   discovered: ReadonlyMap<string, ReadonlyMap<string, ModelInfo>>;
   /** The running demo provider, if it is on. */
   demo: ProviderConfig | null;
@@ -75,12 +75,13 @@ function compileProvider(provider: ProviderConfig, input: CompileInput): Compile
     prefill: prefillOf(provider),
     proxy: provider.proxy,
     askUsage: provider.askUsage,
+    contextTokens: provider.contextTokens ?? null,
     discoversModels: !listed,
     models: listed
       ? new Map(listed.filter((name) => name !== '*').map((name) => [name, { created: 0, ownedBy: provider.id }]))
       : (discovered ?? new Map()),
-    // While none of its models are known, refusing names would be worse than asking it.
-    anyModel: listed ? listed.includes('*') : !discovered?.size,
+    // Until it was asked for its models the first time, which takes a moment, refusing names would be worse than asking it.
+    anyModel: listed ? listed.includes('*') : discovered === undefined,
     unusable: whyUnusable(provider, url, credentials, input.ownAddresses),
   };
 }

@@ -66,6 +66,25 @@ export function errorOfRedirect({ provider }: Target, location: string): Gateway
   );
 }
 
+/**
+ * Of an answer about the provider's account with its service, which the client would take for one about its own key. Null
+ * for any other, and for 429: SDKs know `insufficient_quota`. Nothing the upstream says is in it, for that may be a secret.
+ */
+export function errorOfAccount({ provider }: Target, failure: FailureClass, status: number): GatewayError | null {
+  const isAboutThis = 'The key of this request is not the cause.';
+  if (failure === 'credential') {
+    const [what, todo] =
+      provider.credentials.length === 0
+        ? ['asks for a credential and has none', 'Set one']
+        : ['refused its credential', 'Set a valid one'];
+    const message = `${nameOf(provider)} ${what} (status ${status}). ${todo} (window, "Providers"; or \`sluice provider credential ${provider.id}\`). ${isAboutThis}`;
+    return new GatewayError('provider_credential_refused', message);
+  }
+  if (failure !== 'quota' || status === 429) return null;
+  const message = `${nameOf(provider)} says that the quota or credit of its account is used up (status ${status}). Add credit there, or set a credential of another account. ${isAboutThis}`;
+  return new GatewayError('provider_quota_exhausted', message);
+}
+
 /** Of a reply that is none: damaged, cut, or of another kind than was asked for. `what` follows "Provider … ". */
 export function damageOf({ provider }: Target, what: string): GatewayError {
   return new GatewayError('upstream_malformed', `${nameOf(provider)} ${what}.`);

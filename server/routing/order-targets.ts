@@ -36,3 +36,9 @@ export function sortBy(targets: readonly Target[], rank: (target: Target) => num
   const ranked = targets.map((target) => ({ target, rank: rank(target) }));
   return ranked.sort((a, b) => (a.rank === b.rank ? 0 : a.rank - b.rank)).map(({ target }) => target);
 }
+
+/** Whatever the strategy: those that are known to serve the model go first. Nothing else of the order changes. */
+export function anyNameLast(targets: readonly Target[]): readonly Target[] {
+  const last = targets.filter(({ takesAnyName }) => takesAnyName);
+  return last.length === 0 ? targets : [...targets.filter(({ takesAnyName }) => !takesAnyName), ...last];
+}

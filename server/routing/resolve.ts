@@ -119,11 +119,26 @@ export function nearestModel(group: CompiledGroup, key: CompiledKey, model: stri
   return nearestName(model, names) ?? null;
 }
 
+/** The id of one that serves `provider/model` alone, since its models could not be learnt. */
+function unlearntProvider({ providers }: CompiledGroup): string | undefined {
+  const found = providers.find(
+    ({ provider }) =>
+      !provider.unusable && provider.discoversModels && !provider.anyModel && provider.models.size === 0,
+  );
+  return found?.provider.id;
+}
+
 function modelNotFound(group: CompiledGroup, key: CompiledKey, model: string): GatewayError {
   const nearest = nearestModel(group, key, model);
   const hint = nearest ? ` Did you mean "${nearest}"?` : '';
+  const unlearnt = nearest || !mayUseAnyModel(group, key) ? undefined : unlearntProvider(group);
+  const advice = unlearnt ? ` Provider "${unlearnt}" has not told its models: name one as "${unlearnt}/MODEL".` : '';
   const shown = model.length > 200 ? `${model.slice(0, 200)}…` : model;
-  return new GatewayError('model_not_found', `The model "${shown}" does not exist or this key may not use it.${hint}`, {
-    param: 'model',
-  });
+  return new GatewayError(
+    'model_not_found',
+    `The model "${shown}" does not exist or this key may not use it.${hint}${advice}`,
+    {
+      param: 'model',
+    },
+  );
 }

@@ -8,6 +8,7 @@ import type { Policy, Timeouts } from '../contract/policy.ts';
 import type { Settings } from '../contract/settings.ts';
 import type { Prefill } from '../providers/prefill.ts';
 import type { ModelInfo, Upstream } from '../providers/upstream.ts';
+import type { TargetTimeouts } from './compile-timeouts.ts';
 
 export interface CompiledProvider extends Upstream {
   askUsage: boolean;
@@ -17,6 +18,8 @@ export interface CompiledProvider extends Upstream {
   prefill: Prefill | null;
   /** Names it is known to serve. */
   models: ReadonlyMap<string, ModelInfo>;
+  /** How many tokens each of its models takes, where that is configured; else `models` may know. */
+  contextTokens: number | null;
   /** It takes any name besides. */
   anyModel: boolean;
 }
@@ -28,6 +31,10 @@ export interface Target {
   model: string | null;
   priority: number;
   weight: number;
+  /** Its provider is not known to serve the model, and merely takes any name: it goes last. */
+  takesAnyName?: true;
+  /** How many tokens the model takes here, as configured for it. */
+  contextTokens?: number;
 }
 
 /** A model object of the API. */
@@ -58,7 +65,7 @@ export interface CompiledGroup {
   providers: readonly RankedProvider[];
   policy: Policy;
   /** By provider id: the provider's own over the group's over the defaults. */
-  timeouts: ReadonlyMap<string, Timeouts>;
+  timeouts: ReadonlyMap<string, TargetTimeouts>;
 }
 
 export interface RankedProvider {

@@ -34,7 +34,16 @@ function create(locale = 'en') {
 
 const provider: ProviderView = {
   ...{ id: 'main', name: 'Main', preset: null, isDemo: false, dialect: 'openai', baseUrl: 'http://127.0.0.1:1/v1' },
-  ...{ enabled: true, credentials: [], headers: {}, models: [], proxy: 'system', apiVersion: null, askUsage: true },
+  ...{
+    enabled: true,
+    credentials: [],
+    headers: {},
+    models: [],
+    proxy: 'system',
+    apiVersion: null,
+    contextTokens: null,
+    askUsage: true,
+  },
   timeouts: { connectMs: 1, firstByteMs: 1, idleMs: 1 },
   health: wellProvider,
   ...{ unusable: null, modelNames: [], takesAnyModel: false, discovery: null },

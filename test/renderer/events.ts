@@ -72,6 +72,7 @@ export function provider(id: string): ProviderView {
     timeouts: {},
     proxy: 'system',
     apiVersion: null,
+    contextTokens: null,
     askUsage: true,
     unusable: null,
     health: wellProvider,

@@ -138,7 +138,7 @@ export const providers = {
       idleMs: 'Between two pieces',
       totalMs: 'All together',
     },
-    usual: { connectMs: '5 s', firstByteMs: '600 s', firstContentMs: '600 s', idleMs: '300 s', totalMs: 'none' },
+    usual: { connectMs: '5 s', firstByteMs: '60–600 s', firstContentMs: '60–600 s', idleMs: '300 s', totalMs: 'none' },
     proxy: 'Proxy',
     proxySystem: 'Like the system',
     proxyDirect: 'None',

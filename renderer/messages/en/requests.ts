@@ -157,6 +157,8 @@ export const requests = {
       'A hard budget in dollars holds, and the price of this model is not known. Set it in settings.prices.',
     slow_down: 'Too many requests ran at the same time. Settings say how many may.',
     no_healthy_provider: 'No provider of this model can be asked now.',
+    provider_credential_refused: 'The provider refused its credential. Set a valid one under Providers.',
+    provider_quota_exhausted: 'The quota or credit of the provider’s account is used up.',
     upstream_unreachable: 'The provider could not be reached.',
     upstream_redirected: 'The provider answered with an address elsewhere. Set its base URL to that.',
     upstream_timeout: 'The provider did not answer in time.',

@@ -138,6 +138,8 @@ export const requests: typeof english.requests = {
     price_unknown: '设有美元硬性预算，而此模型的价格未知。请在 settings.prices 中设置价格。',
     slow_down: '同时进行的请求过多。可在设置中更改上限。',
     no_healthy_provider: '目前没有可以询问此模型的提供方。',
+    provider_credential_refused: '提供方拒绝了它的凭据。请在“提供方”中设置有效的凭据。',
+    provider_quota_exhausted: '提供方账户的配额或余额已用完。',
     upstream_unreachable: '无法连接到提供方。',
     upstream_redirected: '提供方转到了另一个地址。请将其 Base URL 设为该地址。',
     upstream_timeout: '提供方没有及时回答。',

@@ -7,6 +7,8 @@ export interface TargetDraft {
   provider: string;
   model: string;
   weight: number;
+  /** Set where this is configured. The form does not show it. */
+  contextTokens?: number | undefined;
   /** It has the rank of the one above: between them the order is drawn by weight. */
   sharesRank: boolean;
 }
@@ -14,11 +16,12 @@ export interface TargetDraft {
 /** In the order in which they are asked. */
 export function draftsOf({ targets }: Pick<AliasView, 'targets'>): TargetDraft[] {
   const sorted = targets.toSorted((one, other) => one.priority - other.priority);
-  return sorted.map(({ provider, model, priority, weight }, index) => ({
+  return sorted.map(({ provider, model, priority, weight, contextTokens }, index) => ({
     id: String(index),
     provider,
     model,
     weight,
+    contextTokens,
     sharesRank: index > 0 && sorted[index - 1]?.priority === priority,
   }));
 }
@@ -26,9 +29,10 @@ export function draftsOf({ targets }: Pick<AliasView, 'targets'>): TargetDraft[]
 /** As a command takes them. The first one cannot share a rank with one above. */
 export function targetsOf(drafts: readonly TargetDraft[]): AliasView['targets'] {
   let priority = 0;
-  return drafts.map(({ provider, model, weight, sharesRank }, index) => {
+  return drafts.map(({ provider, model, weight, contextTokens, sharesRank }, index) => {
     if (index > 0 && !sharesRank) priority++;
-    return { provider, model: model.trim(), priority, weight };
+    const target = { provider, model: model.trim(), priority, weight };
+    return contextTokens === undefined ? target : { ...target, contextTokens };
   });
 }
 

@@ -257,10 +257,11 @@ export class EventsReader implements ResponseReader {
     if (this.#isPassing) this.#release();
   }
 
-  /** After content it is passed on as it came, where nobody else can go on. */
+  /** After content it is passed on as it came, where nobody else can go on, or nobody should: the request is at fault. */
   #failWith(error: ErrorEvent): void {
-    if (!this.#isPassing || this.#options.text?.read()) {
-      this.#finish(failWith(refusalOf(error, this.#options.headers, this.#options.format)));
+    const refusal = refusalOf(error, this.#options.headers, this.#options.format);
+    if (!this.#isPassing || (refusal.failure.class !== 'rejected' && this.#options.text?.read())) {
+      this.#finish(failWith(refusal));
       return;
     }
     this.#pass(error.bytes);

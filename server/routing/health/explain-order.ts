@@ -2,6 +2,7 @@
 
 import type { RouteCandidate } from '../../contract/access-views.ts';
 import type { Policy } from '../../contract/policy.ts';
+import { anyNameLast } from '../order-targets.ts';
 import type { Target } from '../snapshot.ts';
 import { viewCooldown } from './cooldown-view.ts';
 import { coolingLast } from './cooling-last.ts';
@@ -28,7 +29,7 @@ export function explainOrder(targets: readonly Target[], question: OrderQuestion
   const clocks = { bookMs: health.nowMs(), wallMs };
   const firstByteMs = (target: Target) => health.firstByteMs(target);
   const facts: StrategyFacts = { random: () => 0.5, conversation: () => null, firstByteMs, usualPrice };
-  const ordered = coolingLast(strategies[strategy](targets, facts), health, clocks.bookMs);
+  const ordered = coolingLast(anyNameLast(strategies[strategy](targets, facts)), health, clocks.bookMs);
   return ordered.map((target) => {
     const { provider, model } = target;
     const judged = provider.credentials.map(({ id }) => ({

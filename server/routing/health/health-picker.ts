@@ -1,4 +1,5 @@
 import type { UpstreamCredential } from '../../providers/upstream.ts';
+import { anyNameLast } from '../order-targets.ts';
 import type { Picker, PickRequest } from '../picker.ts';
 import type { CompiledProvider, Target } from '../snapshot.ts';
 import { coolingLast } from './cooling-last.ts';
@@ -39,7 +40,7 @@ export class HealthPicker implements Picker {
     if (request.policy.strategy === 'lowest-latency') {
       ordered = this.#measuring.order(ordered, (target) => this.#health.target(target), nowMs);
     }
-    return coolingLast(ordered, this.#health, nowMs);
+    return coolingLast(anyNameLast(ordered), this.#health, nowMs);
   }
 
   credentials({ provider, model }: Target, request: PickRequest): readonly (UpstreamCredential | null)[] {

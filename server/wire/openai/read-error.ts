@@ -39,6 +39,10 @@ const keyWords = pattern(
   /\b(?:incorrect|invalid|expired) api[ -]?key|\bapi[ -]?key (?:is )?(?:not valid|invalid|expired|not found)/i,
 );
 const policyCode = pattern(/content_policy|content_filter|moderation|safety|policy_violation|flagged/i);
+/** What OpenAI says of a prompt or a file, alone (`ResponseError.code`) or with a status: nobody else would take that either. */
+const requestCode = pattern(
+  /^(?:\w{1,40}_policy(?:_violation)?|invalid_prompt|data_residency_mismatch|(?:invalid|empty|unsupported)_(?:\w{1,40}_)?(?:image|audio|file|media)(?:_\w{1,40})?|(?:image|audio|video|file)_(?:\w{1,40}_)?(?:too_(?:large|small|long|short)|parse_error|not_found)|failed_to_download_\w{1,40})$/i,
+);
 const policyWords = pattern(/flagged|moderation|content policy/i);
 const modelWords = pattern(/\bmodel\b|deployment/i);
 
@@ -64,6 +68,7 @@ const maxReadLength = 1024;
 function classOf({ status, isAboutJob }: FailedAnswer, error: UpstreamError | null): FailureClass {
   const code = error?.code || error?.type || '';
   if (contextCode.test(code)) return 'too-large';
+  if (requestCode.test(code)) return 'rejected';
   if (status === 402 || quotaCode.test(code)) return 'quota';
   if (status === 429) return error?.retryAfterMs === null && quotaWords.test(error.message) ? 'quota' : 'rate-limit';
   if (status === 408 || status === 425 || status === 499 || (status === 409 && !isAboutJob)) return 'transient';
@@ -99,9 +104,24 @@ function isAboutModel(error: UpstreamError | null): boolean {
 export function statusOfError(error: UpstreamError): number {
   const number = Number(error.code);
   if (Number.isInteger(number) && number >= 400 && number <= 599) return number;
-  const said = `${error.code} ${error.type}`;
-  return statusBySaying.find(([words]) => words.test(said))?.[1] ?? 502;
+  if (isRequestsOwn(error.code || error.type)) return 400;
+  const status = statusSaid(error.code) ?? statusSaid(error.type) ?? 502;
+  // Of an unknown code the type tells whose fault it is, whatever words the code is made of.
+  return status >= 500 && error.type === 'invalid_request_error' && !servicesCode.test(error.code) ? 400 : status;
 }
+
+/** The code of an error says that the request itself is at fault. */
+export function isRequestsOwn(code: string): boolean {
+  return requestCode.test(code) || policyCode.test(code);
+}
+
+function statusSaid(name: string): number | undefined {
+  return statusBySaying.find(([words]) => words.test(name))?.[1];
+}
+
+const servicesCode = pattern(
+  /^(?:server_error|internal_(?:server_)?error|\w{0,40}overloaded\w{0,40}|service_unavailable)$/i,
+);
 
 const statusBySaying: readonly (readonly [BoundedPattern, number])[] = [
   [pattern(/insufficient_quota|credit_balance|insufficient_balance/i), 429],

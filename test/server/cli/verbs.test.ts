@@ -178,12 +178,12 @@ describe.each([
         keyCount: 0,
       }),
     );
-    await ask('alias put fast --target main/llama3:8b,priority=1,weight=3 --target main/gpt-x');
+    await ask('alias put fast --target main/llama3:8b,priority=1,weight=3,context=8192 --target main/gpt-x');
     expect(await ask('alias list')).toEqual([
       {
         name: 'fast',
         targets: [
-          { provider: 'main', model: 'llama3:8b', priority: 1, weight: 3 },
+          { provider: 'main', model: 'llama3:8b', priority: 1, weight: 3, contextTokens: 8_192 },
           { provider: 'main', model: 'gpt-x', priority: 0, weight: 1 },
         ],
       },

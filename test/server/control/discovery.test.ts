@@ -61,6 +61,17 @@ describe('a provider that is added', () => {
     expect(provider.modelNames).toEqual(['gpt-x']);
   });
 
+  test('is not asked for any name that somebody makes up where it does not tell its models', async () => {
+    upstream.answer((_request, response) => json(response, { error: { message: 'who are you?' } }, 401));
+    await add();
+    const { provider } = await sluice.gateway.execute({ type: 'provider.refresh-models', id: 'p' });
+    expect(provider).toMatchObject({ modelNames: [], takesAnyModel: false });
+    const asked = upstream.seen.length;
+    const work = sluice.client.chat.completions.create({ model: 'made-up', messages: [] });
+    await expect(work).rejects.toMatchObject({ status: 404, code: 'model_not_found' });
+    expect(upstream.seen).toHaveLength(asked);
+  });
+
   test('is asked anew when its address changes, and forgotten when it is removed', async () => {
     await add();
     await sluice.gateway.execute({ type: 'provider.refresh-models', id: 'p' });

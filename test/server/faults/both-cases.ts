@@ -47,9 +47,9 @@ export const bothCases: readonly BothCase[] = [
   pairOf(silence, policyRefusal, { status: 400, asked: [1, 1] }),
   pairOf(rateLimit({ 'retry-after': '3600' }, '429'), overloaded, { status: 429, asked: [1, 3] }),
   pairOf(rateLimit({ 'retry-after': '3600' }, '429'), silence, { status: 429, asked: [1, 1] }),
-  pairOf(status(401), silence, { status: 401, asked: [1, 1] }),
-  pairOf(status(401), status(401), { status: 401, asked: [1, 1] }),
-  pairOf(status(402), refuses, { status: 402, asked: [1, 3] }),
+  pairOf(status(401), silence, { status: 502, asked: [1, 1] }),
+  pairOf(status(401), status(401), { status: 502, asked: [1, 1] }),
+  pairOf(status(402), refuses, { status: 502, asked: [1, 3] }),
   pairOf(status(404, { code: 'model_not_found' }), status(404, { code: 'model_not_found' }), {
     status: 404,
     asked: [1, 1],

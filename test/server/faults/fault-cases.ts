@@ -141,9 +141,10 @@ export const faultCases: readonly FaultCase[] = [
   one(plays.googleRateLimit('3600s'), nextTarget(429)),
   one(plays.googleRateLimit('0.05s'), transient(429)),
   one(plays.status(429, { type: 'insufficient_quota', code: 'insufficient_quota' }), nextTarget(429)),
-  one(plays.status(401, { code: 'invalid_api_key' }), nextTarget(401)),
-  one(plays.status(402), nextTarget(402)),
-  one(plays.status(403), nextTarget(403)),
+  // The provider's own account: told as such, for the caller's key is sound.
+  one(plays.status(401, { code: 'invalid_api_key' }), nextTarget(502)),
+  one(plays.status(402), nextTarget(502)),
+  one(plays.status(403), nextTarget(502)),
   // Of a job, 404 says that there is none of that name.
   one(plays.status(404, { code: 'model_not_found' }), nextTarget(404)),
   one(plays.status(408), transient(408)),

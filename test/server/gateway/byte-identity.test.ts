@@ -194,7 +194,8 @@ describe('a plain reply', () => {
     expect([response.status, await response.text()]).toEqual([204, '']);
   });
 
-  test.each([400, 401, 403, 404, 409, 413, 422, 429, 500, 502, 503, 529])(
+  // 401 and 403 are told in Sluice's own words: the client would take them for errors about its own key.
+  test.each([400, 404, 409, 413, 422, 429, 500, 502, 503, 529])(
     'of status %i keeps its status, body and rate limits',
     async (status) => {
       const body = `{"error": {"message":"no","type":"requests","param":null,"code":"rate_limit_exceeded"} }\n`;

@@ -112,6 +112,8 @@ describe('an answer that says what is wrong with the request', () => {
     [400, 'content_policy_violation'],
     [400, 'context_length_exceeded'],
     [403, 'moderation_blocked'],
+    [403, 'bio_policy'],
+    [404, 'image_file_not_found'],
     [413, null],
     [422, null],
   ])('%i %s is relayed as it came, and nobody else is asked', async (status, code) => {
@@ -125,6 +127,48 @@ describe('an answer that says what is wrong with the request', () => {
     ]);
     expect([both.one.seen.length, both.two.seen.length]).toEqual([1, 0]);
     expect(record).toMatchObject({ outcome: 'error', status, errorCode: code });
+  });
+});
+
+describe('an answer about the account of the provider', () => {
+  const showsSecret = { message: 'Incorrect API key provided: secret-of-one.', type: 'invalid_request_error' };
+
+  test.each([
+    [401, { ...showsSecret, code: 'invalid_api_key' }, 'provider_credential_refused'],
+    [403, { ...showsSecret, code: null }, 'provider_credential_refused'],
+    [400, { ...showsSecret, code: null }, 'provider_credential_refused'],
+    [402, { ...showsSecret, code: null }, 'provider_quota_exhausted'],
+    [400, { message: 'Your credit balance is too low for secret-of-one.' }, 'provider_quota_exhausted'],
+  ])('%i %j does not look as if the key of the client were wrong', async (status, error, code) => {
+    both.one.answer((_request, response) => json(response, { error }, status, { 'x-leaks': 'secret-of-one' }));
+    both.two.answer((_request, response) => void response.destroy());
+    const { response, text, record } = await ask();
+    expect([response.status, response.headers.get('x-should-retry')]).toEqual([502, 'false']);
+    const told = JSON.parse(text).error;
+    expect(told).toMatchObject({ type: 'server_error', code, message: expect.stringContaining('Provider "one"') });
+    expect(told.message).toMatch(/Set a valid one|set a credential of another account/);
+    expect(text + JSON.stringify([...response.headers])).not.toContain('secret-of-one');
+    expect(record).toMatchObject({ status: 502, errorCode: code });
+  });
+
+  test('is nothing to the client where another target answers', async () => {
+    both.one.answer((_request, response) => json(response, { error: showsSecret }, 401));
+    expect((await ask()).response.status).toBe(200);
+  });
+
+  test('says of a provider without a credential that it needs one', async () => {
+    await both.stop();
+    both = await startTwo({ fallbacks: 0 }, { two: { credentials: [] } });
+    both.two.answer((_request, response) => json(response, { error: showsSecret }, 401));
+    const { text } = await ask({ ...plain, body: '{"model":"two/gpt-x","messages":[]}' });
+    expect(JSON.parse(text).error.message).toContain('asks for a credential and has none');
+  });
+
+  test('with 429 insufficient_quota is relayed, for SDKs know it', async () => {
+    const body = errorOf('insufficient_quota');
+    for (const one of [both.one, both.two]) one.answer((_request, response) => json(response, body, 429));
+    const { response, text } = await ask();
+    expect([response.status, response.headers.get('x-should-retry'), JSON.parse(text)]).toEqual([429, 'false', body]);
   });
 });
 
@@ -244,6 +288,18 @@ describe('a stream', () => {
     streams(both.two, [overloaded]);
     const { response, text } = await ask(chat());
     expect([response.status, JSON.parse(text).error.code]).toEqual([503, 'server_is_overloaded']);
+  });
+
+  test.each([
+    ['before', 0],
+    ['after', 2],
+  ])('whose request is at fault %s its first text is told so, and nobody else is asked', async (_when, count) => {
+    const refusal = data({ error: { message: 'No.', code: 'bio_policy' } });
+    streams(both.one, [...answer('one', 'Hello').slice(0, count), refusal]);
+    const { response, text, record } = await ask(chat());
+    expect([response.status, both.one.seen.length, both.two.seen.length]).toEqual([count === 0 ? 400 : 200, 1, 0]);
+    expect(count === 0 ? JSON.parse(text).error : chunksOf(text).at(-1).error).toMatchObject({ code: 'bio_policy' });
+    expect(record).toMatchObject({ outcome: 'error', errorCode: 'bio_policy', attempts: [{ failure: 'rejected' }] });
   });
 
   test('is kept alive with comments while nobody has answered, and ends with an error event if nobody does', async () => {

@@ -149,6 +149,49 @@ test.each<[number, object]>([
   expect(read && statusOfError(read)).toBe(status);
 });
 
+const codesOfRequests = [
+  'bio_policy',
+  'cyber_policy',
+  'data_residency_mismatch',
+  'image_content_policy_violation',
+  'invalid_prompt',
+  'invalid_image',
+  'invalid_image_format',
+  'invalid_base64_image',
+  'invalid_image_url',
+  'invalid_image_mode',
+  'image_too_large',
+  'image_too_small',
+  'image_parse_error',
+  'image_file_too_large',
+  'image_file_not_found',
+  'unsupported_image_media_type',
+  'empty_image_file',
+  'failed_to_download_image',
+];
+
+test.each(codesOfRequests)('%s is the fault of the request, with any status or none', (code) => {
+  const error = errorIn({ type: 'response.failed', response: { error: { code, message: 'x' } } });
+  expect(error && statusOfError(error)).toBe(400);
+  for (const status of [400, 403, 404, 413, 500]) {
+    expect(classOf(status, JSON.stringify({ error: { code, message: 'x' } })).class).toBe('rejected');
+  }
+});
+
+test.each<[number, object]>([
+  [400, { code: 'internal_tool_timeout', type: 'invalid_request_error' }],
+  [400, { code: 'never_heard_of', type: 'invalid_request_error' }],
+  [500, { code: 'server_error', type: 'invalid_request_error' }],
+  [503, { code: 'server_is_overloaded', type: 'invalid_request_error' }],
+  [404, { code: 'model_not_found', type: 'invalid_request_error' }],
+  [401, { code: 'invalid_api_key', type: 'invalid_request_error' }],
+  [502, { code: 'never_heard_of' }],
+  [504, { code: 'vector_store_timeout' }],
+])('a code is read with its type: %i for %j', (status, error) => {
+  const read = errorIn({ error: { message: 'x', ...error } });
+  expect(read && statusOfError(read)).toBe(status);
+});
+
 test('what a long message says at its beginning tells what kind of failure it is', () => {
   const said = "This model's maximum context length is 8192 tokens.";
   const body = (message: string) => JSON.stringify({ error: { message, type: 'invalid_request_error' } });

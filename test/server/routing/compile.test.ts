@@ -63,7 +63,7 @@ describe('a compiled provider', () => {
     ['an empty list has none', [], null, [], false, false],
     ['not yet discovered takes any name', 'discover', null, [], true, true],
     ['discovered is what was found', 'discover', ['x'], ['x'], false, true],
-    ['discovered to have none takes any name', 'discover', [], [], true, true],
+    ['whose models could not be learnt has none', 'discover', [], [], false, true],
     ['a list does not mind what was found', ['a'], ['x'], ['a'], false, false],
   ])('knows its models: %s', (_what, models, found, names, anyModel, discoversModels) => {
     const info = { created: 1, ownedBy: 'o' };

@@ -94,6 +94,25 @@ describe('a plain model name', () => {
     expect(list()).toEqual(['m']);
   });
 
+  test('goes to those known to serve it first, whatever the order of the group says of those that take any name', () => {
+    const order = [{ provider: 'any', priority: 0 }];
+    const { call } = asking({
+      providers: [provider('any', ['*']), provider('a', ['m'])],
+      groups: [{ id: 'g', order }],
+    });
+    expect(call('m')).toEqual(['a:m', 'any:m']);
+  });
+
+  test('is unknown to a provider whose models could not be learnt, which serves `provider/model` alone', () => {
+    const { call, refusal, callDefault } = asking({ providers: [provider('d', 'discover')] }, 'k', { d: [] });
+    expect([call('m'), call('d/m'), callDefault('chat')]).toEqual([none, ['d:m'], ['d:null']]);
+    expect(refusal('m')).toContain('Provider "d" has not told its models: name one as "d/MODEL".');
+    const limited = asking({ providers: [provider('d', 'discover')], groups: [{ id: 'g', models: ['x*'] }] }, 'k', {
+      d: [],
+    });
+    expect(limited.refusal('m')).not.toContain('"d"');
+  });
+
   test('is in no route of a provider that is off, and is `no_healthy_provider` where only that one has it', () => {
     const { call, list, refusal } = asking({
       providers: [provider('off', ['m', 'n'], { enabled: false }), provider('a', ['m'])],

@@ -31,6 +31,11 @@ const targets: Target[] = [...snapshot.providers.values()].map((provider, index)
   weight: 1,
 }));
 
+const withOneCredential = (target: Target): Target => ({
+  ...target,
+  provider: { ...target.provider, credentials: target.provider.credentials.slice(0, 1) },
+});
+
 type Step = Partial<Failure> | 'answers' | 'breaks';
 
 interface Run {
@@ -165,6 +170,21 @@ describe('who is asked next', () => {
     expect(log).toEqual(['one/c1 first', 'one/c1 retry', 'two/c1 fallback', 'two/c2 retry', 'one/c1 retry']);
   });
 
+  test('gives the last retry to a fallback that told when to come again, not to a target that failed twice', async () => {
+    const [one, two] = targets.map(withOneCredential);
+    const script = [transient, transient, limited(2_000), 'answers'] as const;
+    const { log, waits } = await run([...script], { targets: one && two ? [one, two] : [] });
+    expect(log).toEqual(['one/c1 first', 'one/c1 retry', 'two/c1 fallback', 'two/c1 retry']);
+    expect(waits.at(-1)).toBe(2_000);
+  });
+
+  test('is a target that failed twice where the fallback asks for more time than there is', async () => {
+    const [one, two] = targets.map(withOneCredential);
+    const script = [transient, transient, limited(60_000), 'answers'] as const;
+    const { log } = await run([...script], { targets: one && two ? [one, two] : [] });
+    expect(log.at(-1)).toBe('one/c1 retry');
+  });
+
   test('is the pinned credential alone, and no other target of a job', async () => {
     const [own] = targets;
     const { log } = await run([quota], { credentialId: 'c2', targets: own ? [own] : [] });
@@ -224,6 +244,38 @@ describe('who is asked next', () => {
     expect(log).toEqual(['one/c1 first', 'three/c1 fallback']);
   });
 
+  test('is, where the request is too large, another model of unknown size, once', async () => {
+    const named = targets.map((target, index) => ({ ...target, model: ['small', 'other', 'third'][index] ?? '' }));
+    const { log } = await run([{ class: 'too-large', mayPass: false }], { targets: named });
+    expect(log).toEqual(['one/c1 first', 'two/c1 fallback']);
+  });
+
+  test('is never the same model of another provider, nor one that is known to be smaller, where the request is too large', async () => {
+    const tooLarge = { class: 'too-large', mayPass: false, contextTokens: 8_192 } as const;
+    const [one, two, three] = targets as [Target, Target, Target];
+    const others = [one, { ...two, model: 'maker/M' }, { ...three, model: 'tiny', contextTokens: 4_096 }];
+    expect((await run([tooLarge], { targets: others })).log).toEqual(['one/c1 first']);
+  });
+
+  test('is a model known to be larger also where a guess before it was wrong', async () => {
+    const [one, two, three] = targets as [Target, Target, Target];
+    const sized = [
+      { ...one, contextTokens: 8_192 },
+      { ...two, model: 'other' },
+      { ...three, contextTokens: 128_000 },
+    ];
+    const { log } = await run([{ class: 'too-large', mayPass: false }], { targets: sized });
+    expect(log).toEqual(['one/c1 first', 'two/c1 fallback', 'three/c1 fallback']);
+  });
+
+  test('is a target, or provider, whose declared context is larger, whatever its list of models says', async () => {
+    const tooLarge = { class: 'too-large', mayPass: false, contextTokens: 8_192 } as const;
+    const [one, two, three] = targets as [Target, Target, Target];
+    const declared = { ...three, provider: { ...three.provider, contextTokens: 200_000 } };
+    const { log } = await run([tooLarge], { targets: [one, { ...two, contextTokens: 128_000 }, declared] });
+    expect(log).toEqual(['one/c1 first', 'two/c1 fallback', 'three/c1 fallback']);
+  });
+
   test('after a break in mid-answer is the next target, then one that may have recovered', async () => {
     const { log } = await run(['breaks', 'breaks', 'answers'], { policy: { retries: 1, fallbacks: 1 } });
     expect(log).toEqual(['one/c1 first', 'two/c1 rescue', 'two/c1 rescue']);
@@ -237,10 +289,7 @@ describe('how long is waited', () => {
   });
 
   test('is what the upstream asked for where that is short, though there are others', async () => {
-    const [one, two] = targets.map((target) => ({
-      ...target,
-      provider: { ...target.provider, credentials: target.provider.credentials.slice(0, 1) },
-    }));
+    const [one, two] = targets.map(withOneCredential);
     const both = [one, two].filter((target) => target !== undefined);
     expect(await run([limited(1_500), 'answers'], { targets: both })).toMatchObject({
       log: ['one/c1 first', 'one/c1 retry'],

@@ -19,6 +19,11 @@ describe('the targets of an alias as they are typed', () => {
     expect(targetsOf(drafts)).toEqual([target('a', 0), target('b', 0, 2), target('c', 1)]);
   });
 
+  it('keep a context size that the form does not show', () => {
+    const sized = { ...target('a', 0), contextTokens: 8_192 };
+    expect(targetsOf(draftsOf({ targets: [sized] }))).toEqual([sized]);
+  });
+
   it('begin at the first rank, also when one that shared was moved to the top', () => {
     const [first, second] = draftsOf({ targets: [target('a', 0), target('b', 0)] });
     if (!first || !second) throw new Error('two targets make two drafts');

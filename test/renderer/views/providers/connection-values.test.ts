@@ -18,6 +18,7 @@ const provider: ProviderView = {
   timeouts: { connectMs: 2_500, totalMs: 60_000 },
   proxy: 'http://proxy.example.com:3128',
   apiVersion: '2025-01-01',
+  contextTokens: null,
   askUsage: false,
   unusable: null,
   health: wellProvider,

@@ -12,6 +12,19 @@ describe('the strategy', () => {
     expect([1, 2, 3].map(() => run.credentials('a', 'priority'))).toEqual(Array(3).fill(['c1', 'c2']));
   });
 
+  test.each<Strategy>(['priority', 'weighted', 'round-robin', 'lowest-latency', 'lowest-price', 'sticky'])(
+    '%s asks a provider that merely takes any name last',
+    (strategy) => {
+      // By everything else that is looked at it would be first.
+      const run = fakeRun({ prices: { a: 0.1, b: 9 }, place: { takesAnyName: true } });
+      Object.assign(run.target('a'), { weight: 1_000 });
+      delete run.target('b').takesAnyName;
+      run.attempt('a', { firstByteMs: 1 });
+      run.attempt('b', { firstByteMs: 9_000 });
+      for (let count = 0; count < 50; count++) expect(run.order(strategy, `c${count}`)).toEqual(['b', 'a']);
+    },
+  );
+
   test('weighted draws whatever the priority', () => {
     const run = fakeRun();
     const first = new Set(conversations.map(() => run.order('weighted')[0]));
