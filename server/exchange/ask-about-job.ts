@@ -1,4 +1,4 @@
-import type { Job } from '../jobs/job-store.ts';
+import type { Job } from '../jobs/job.ts';
 import { isPathSegment } from '../providers/path-segment.ts';
 import type { Snapshot } from '../routing/snapshot.ts';
 import { type GatheredReply, readReply } from '../transport/read-reply.ts';

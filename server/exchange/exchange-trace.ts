@@ -5,7 +5,7 @@ import type { IncomingMessage } from 'node:http';
 import { awakeMs } from '../awake-clock.ts';
 import type { GatewayError } from '../contract/errors.ts';
 import type { AttemptCause, AttemptRecord, RequestOutcome, RequestRecord, RequestStarted } from '../contract/ledger.ts';
-import type { Job } from '../jobs/job-store.ts';
+import type { Job } from '../jobs/job.ts';
 import type { CompiledKey, Target } from '../routing/snapshot.ts';
 import type { RouteMatch } from '../wire/registry.ts';
 import type { Route } from '../wire/route.ts';

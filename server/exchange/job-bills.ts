@@ -4,7 +4,8 @@
  * job is still to be booked stands in its row, and is deleted in the same transaction as its usage is written.
  */
 import type { AttemptRecord, RequestRecord, Reserved } from '../contract/ledger.ts';
-import type { Job, JobStore } from '../jobs/job-store.ts';
+import type { Job } from '../jobs/job.ts';
+import type { JobStore } from '../jobs/job-store.ts';
 import type { BookedJob } from '../ledger/rows.ts';
 import type { JobOwner, Limiter } from '../limits/limiter.ts';
 import type { Accounting } from '../usage/add-up.ts';

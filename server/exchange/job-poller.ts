@@ -1,6 +1,7 @@
 /** Asks now and then for responses in the background that nobody has asked for since they ended, so that they are booked. */
 
-import type { Job, JobStore } from '../jobs/job-store.ts';
+import type { Job } from '../jobs/job.ts';
+import type { JobStore } from '../jobs/job-store.ts';
 import type { Snapshot } from '../routing/snapshot.ts';
 import type { Transport } from '../transport/transport.ts';
 import { askAboutJob } from './ask-about-job.ts';

@@ -1,5 +1,6 @@
 import { pattern } from '../bounded-pattern.ts';
-import type { Job, JobStore } from '../jobs/job-store.ts';
+import type { Job } from '../jobs/job.ts';
+import type { JobStore } from '../jobs/job-store.ts';
 import { isPathSegment } from '../providers/path-segment.ts';
 import type { Framing } from '../wire/framing.ts';
 import { findMember } from '../wire/json/find-member.ts';

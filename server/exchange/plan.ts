@@ -1,6 +1,7 @@
 /** Station 3: what a request asks for → who can be asked. Jobs go back to the account that owns them. */
 import { GatewayError } from '../contract/errors.ts';
-import type { Job, JobStore } from '../jobs/job-store.ts';
+import type { Job } from '../jobs/job.ts';
+import type { JobStore } from '../jobs/job-store.ts';
 import { isPathSegment } from '../providers/path-segment.ts';
 import { mayUseAnyModel, type Resolved, resolveDefault, resolveRoute } from '../routing/resolve.ts';
 import type { CompiledGroup, CompiledKey, Snapshot, Target } from '../routing/snapshot.ts';

@@ -5,7 +5,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { awakeMs } from '../awake-clock.ts';
 import type { Settings } from '../contract/settings.ts';
-import type { Job, JobStore } from '../jobs/job-store.ts';
+import type { Job } from '../jobs/job.ts';
+import type { JobStore } from '../jobs/job-store.ts';
 import type { LoopWatch } from '../loop-watch.ts';
 import { isPathSegment } from '../providers/path-segment.ts';
 import { AttemptPlan, type NextAttempt } from '../routing/attempt-plan.ts';

@@ -1,5 +1,6 @@
 import { GatewayError } from '../contract/errors.ts';
-import type { Job, JobStore } from '../jobs/job-store.ts';
+import type { Job } from '../jobs/job.ts';
+import type { JobStore } from '../jobs/job-store.ts';
 import type { CompiledGroup, Snapshot } from '../routing/snapshot.ts';
 import type { Transport } from '../transport/transport.ts';
 import { askAboutJob } from './ask-about-job.ts';

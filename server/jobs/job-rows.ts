@@ -2,7 +2,7 @@
 import type { Reserved } from '../contract/ledger.ts';
 import { json, number, text } from '../database/columns.ts';
 import type { Database, Row, SqlValue } from '../database/database.ts';
-import type { Job, JobKind, JobPage } from './job-store.ts';
+import type { Job, JobKind, JobPage } from './job.ts';
 
 /** A job with the time it was last used, which is noted to the day. */
 export interface KeptJob {

@@ -7,33 +7,12 @@
  */
 
 import { GatewayError } from '../contract/errors.ts';
-import type { Reserved } from '../contract/ledger.ts';
 import type { Database, Statement } from '../database/database.ts';
 import { mayPass, messageOf } from '../database/failures.ts';
 import { createSweepClock, type SweepClock } from '../database/sweep-clock.ts';
+import type { Job, JobKind, JobPage } from './job.ts';
 import { prepareJobSweep } from './job-retention.ts';
 import { insertJobSql, type KeptJob, selectPage, toKept, toValues } from './job-rows.ts';
-
-/** `character`: who appears in videos, made from one. */
-export type JobKind = 'video' | 'character' | 'response';
-
-export interface Job {
-  kind: JobKind;
-  /** As the client knows it. */
-  id: string;
-  /** The provider's id of it, where that is another. */
-  upstreamId?: string;
-  groupId: string;
-  providerId: string;
-  /** Null for a provider that asks for no key. */
-  credentialId: string | null;
-  model: string | null;
-  keyId: string | null;
-  /** Unix milliseconds. */
-  createdAt: number;
-  /** Set while it has not told what it used; what is reserved for it until then. */
-  owed?: Reserved;
-}
 
 export interface JobStore {
   /** Known at once; on disk at once too if `durable`, else at most 100 ms later. Never throws. */
@@ -54,12 +33,6 @@ export interface JobStore {
   /** Forgets what was last used too long ago; also done now and then by itself. Resolves with how many jobs those were. */
   sweep(): Promise<number>;
   close(): void;
-}
-
-export interface JobPage {
-  limit: number;
-  after?: string;
-  order: 'asc' | 'desc';
 }
 
 interface JobStoreOptions {

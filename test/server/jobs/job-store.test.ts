@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { type Database, openDatabase } from '../../../server/database/database.ts';
 import { createSweepClock } from '../../../server/database/sweep-clock.ts';
-import { createJobStore, type Job, type JobStore } from '../../../server/jobs/job-store.ts';
+import type { Job } from '../../../server/jobs/job.ts';
+import { createJobStore, type JobStore } from '../../../server/jobs/job-store.ts';
 import { createLedger } from '../../../server/ledger/ledger.ts';
 import { clockAt, finishedRow, silent, temporaryFolder } from '../ledger/records.ts';
 
