@@ -27,7 +27,7 @@ interface JobBillsPorts {
 }
 
 /** What a provider answered about a job. */
-export interface JobReply {
+interface JobReply {
   tail: Pick<Tail, 'bytes' | 'head' | 'totalBytes'>;
   contentType: string;
 }

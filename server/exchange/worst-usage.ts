@@ -11,7 +11,7 @@ import type { RequestBody } from './request-body.ts';
 import { statedOutputTokens } from './stated-output.ts';
 
 /** What is known of the model that may answer. */
-export interface ModelBounds {
+interface ModelBounds {
   /** The most tokens of one answer. */
   outputTokens: number | null;
   /** Of prompt and answer together. */

@@ -11,7 +11,7 @@ import type { Owner } from './fair-queue.ts';
 import { type AdmissionLimits, WaitingLine, type Wish } from './waiting-line.ts';
 
 /** Up to this length a body never waits: the number of requests bounds these, and a client of small ones is not held up. */
-export const smallBodyBytes = 64 * 1024;
+const smallBodyBytes = 64 * 1024;
 /** So many times the bytes that would stay free a key may hold: the large bodies of one do not keep those of another out. */
 const timesOfFree = 9;
 const largestShare = timesOfFree / (timesOfFree + 1);

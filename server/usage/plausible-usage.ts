@@ -20,7 +20,7 @@ export const unbounded: MostUsage = {
 const partsOfInput = ['cachedInputTokens', 'cacheWriteTokens', 'audioInputTokens', 'imageInputTokens'] as const;
 const partsOfOutput = ['reasoningTokens', 'audioOutputTokens', 'imageOutputTokens'] as const;
 
-export interface Plausible {
+interface Plausible {
   usage: Usage;
   /** Some of what was told was left out, or rounded up. */
   isMended: boolean;

@@ -9,7 +9,7 @@ import { membersOfBeginning, membersOfEnd } from './find-members.ts';
 import { duration, toUsage } from './usage-shapes.ts';
 
 /** What is kept of a reply: all of a short one, the beginning and the end of a long one. */
-export interface KeptReply {
+interface KeptReply {
   tail: Buffer;
   /** Of one that `tail` is not all of. */
   head: Buffer;

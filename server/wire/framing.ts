@@ -8,7 +8,7 @@ import type { StreamEvent } from './sse-event.ts';
 export type EventFilter = (event: Buffer, whole: boolean) => Buffer | null;
 
 /** An event that the filter need not see. */
-export interface KnownEvent {
+interface KnownEvent {
   /** Offset after what ends it. */
   end: number;
   /** What of it is not sent; empty where all is. */

@@ -57,11 +57,6 @@ export function saysNothing(event: Buffer): boolean {
   return true;
 }
 
-export function writeEvent({ name, data }: StreamEvent): string {
-  const lines = data.split('\n').map((line) => `data: ${line}\n`);
-  return `${name === '' ? '' : `event: ${name}\n`}${lines.join('')}\n`;
-}
-
 function readLines(text: string): StreamEvent | null {
   const lines = linesOf(text);
   const data = lines.filter((line) => line.startsWith('data:')).map((line) => line.slice('data:'.length));

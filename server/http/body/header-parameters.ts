@@ -5,7 +5,7 @@ const parameter = new RegExp(`[ \\t]*;[ \\t]*(${token})=(?:"((?:[^"\\\\]|\\\\.)*
 /** Longer than any real header; what is longer is not looked at. */
 const maxLength = 4_096;
 
-export interface HeaderParameters {
+interface HeaderParameters {
   /** By lower-case name, quotes and escapes taken off; of a repeated one the first. */
   values: Map<string, string>;
   /** The first name that occurs again; null if none does. Some parsers take the first value, others the last. */

@@ -9,7 +9,7 @@ const underscore = 0x5f;
 /** Of the longest spelling of one character: `\u006d`. */
 const escapedLength = 6;
 
-export interface Spelling {
+interface Spelling {
   name: string;
   /** By `JSON.parse` it is the name. */
   isSame: boolean;

@@ -21,7 +21,7 @@ export type Verdict =
   | { kind: 'failed-answer'; error: UpstreamError };
 
 /** What a response is to be, by what was asked for, and what it says it is. */
-export interface ResponseKind {
+interface ResponseKind {
   wire: Wire;
   headers: HeaderFields;
   /** A transcript was asked for as text or subtitles. */
