@@ -35,14 +35,19 @@ export function awakeMs(): number {
 /**
  * As `setTimeout`, for limits of patience: what was slept through meanwhile is waited once more, up to the limit, so that
  * one that a sleep ran into begins anew with the waking.
+ *
+ * Nearly every limit is long and never runs out, and each request and each piece of a stream sets or refreshes one. So a
+ * long one is only an entry in a set that is gone through once a second; the timer proper is set when it is nearly due.
  */
 export class AwakeTimer {
   readonly #expired: () => void;
   readonly #limitMs: number;
+  /** By `performance.now()`. */
+  #dueMs = 0;
+  #isCleared = false;
   #timer: NodeJS.Timeout | undefined;
   /** Of the sleep that has been made up for. */
   #sleptMs = sleptMs;
-  #isOvertime = false;
 
   constructor(expired: () => void, limitMs: number) {
     this.#expired = expired;
@@ -50,22 +55,40 @@ export class AwakeTimer {
     this.#wait(limitMs);
   }
 
-  /** Begins anew, unless it was cleared. */
+  /** Begins anew, unless it was cleared or has run out. */
   refresh(): void {
-    if (!this.#isOvertime) this.#timer?.refresh();
-    else if (this.#timer) {
+    if (this.#isCleared) return;
+    if (this.#timer) {
       clearTimeout(this.#timer);
-      this.#isOvertime = false;
+      this.#timer = undefined;
       this.#wait(this.#limitMs);
-    }
+    } else this.#dueMs = performance.now() + this.#limitMs;
   }
 
   clear(): void {
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
+    this.#isCleared = true;
+    patient.delete(this);
+    if (this.#timer) clearTimeout(this.#timer);
+  }
+
+  /** Sets the timer proper if it is nearly due. */
+  lookAt(nowMs: number): void {
+    if (this.#dueMs - nowMs > nearlyMs) return;
+    patient.delete(this);
+    this.#set(Math.max(0, this.#dueMs - nowMs));
   }
 
   #wait(durationMs: number): void {
+    if (durationMs <= nearlyMs) {
+      this.#set(durationMs);
+      return;
+    }
+    this.#dueMs = performance.now() + durationMs;
+    patient.add(this);
+    looks ??= setInterval(lookAtPatient, nearlyMs / 2).unref();
+  }
+
+  #set(durationMs: number): void {
     this.#timer = setTimeout(() => this.#expire(), durationMs);
   }
 
@@ -73,10 +96,27 @@ export class AwakeTimer {
     look();
     const slept = sleptMs - this.#sleptMs;
     this.#sleptMs = sleptMs;
-    this.#isOvertime = slept > 0;
+    this.#timer = undefined;
     if (slept > 0) this.#wait(Math.min(slept, this.#limitMs));
-    else this.#expired();
+    else {
+      this.#isCleared = true;
+      this.#expired();
+    }
   }
+}
+
+/** Timers that have long to go. */
+const patient = new Set<AwakeTimer>();
+let looks: NodeJS.Timeout | undefined;
+/** What has less to go has a timer of its own; twice the time between two looks. */
+const nearlyMs = 2_000;
+
+function lookAtPatient(): void {
+  const nowMs = performance.now();
+  for (const timer of patient) timer.lookAt(nowMs);
+  if (patient.size > 0) return;
+  clearInterval(looks);
+  looks = undefined;
 }
 
 function look(): number {

@@ -129,21 +129,13 @@ export function createRequestLog(destination: pino.DestinationStream): RequestLo
     waiting = '';
   };
   const log = (record: RequestRecord) => {
-    const line = JSON.stringify({
-      level: infoLevel,
-      time: new Date().toISOString(),
-      id: record.id,
-      route: `${record.method} ${record.route}`,
-      key: record.keyId,
-      model: record.modelAsked,
-      provider: record.provider,
-      status: record.status,
-      outcome: record.outcome,
-      ...(record.errorCode !== null && { error: record.errorCode }),
-      ms: Math.round(record.totalMs),
-      msg: 'request',
-    });
-    waiting += `${line}\n`;
+    const { id, method, route, keyId, modelAsked, provider, status, outcome, errorCode, totalMs } = record;
+    const error = errorCode === null ? '' : `,"error":${JSON.stringify(errorCode)}`;
+    waiting +=
+      `{"level":${infoLevel},"time":"${new Date().toISOString()}","id":"${id}",` +
+      `"route":${JSON.stringify(`${method} ${route}`)},"key":${JSON.stringify(keyId)},` +
+      `"model":${JSON.stringify(modelAsked)},"provider":${JSON.stringify(provider)},` +
+      `"status":${status},"outcome":"${outcome}"${error},"ms":${Math.round(totalMs)},"msg":"request"}\n`;
     if (waiting.length >= bufferBytes) flush();
   };
   return { log, flush };

@@ -81,19 +81,18 @@ class LastingDatabase implements Database {
 
   prepare(sql: string): Statement {
     let prepared: { by: DatabaseSync; statement: StatementSync } | undefined;
-    const run = <T>(work: (statement: StatementSync) => T): T =>
-      this.#guarded((raw) => {
-        if (prepared?.by !== raw) prepared = { by: raw, statement: raw.prepare(sql) };
-        return work(prepared.statement);
-      });
+    const statementOf = (raw: DatabaseSync): StatementSync => {
+      if (prepared?.by !== raw) prepared = { by: raw, statement: raw.prepare(sql) };
+      return prepared.statement;
+    };
     return {
       run: (...values) =>
-        run((statement) => {
-          const result = statement.run(...values);
+        this.#guarded((raw) => {
+          const result = statementOf(raw).run(...values);
           return { lastId: Number(result.lastInsertRowid), changes: Number(result.changes) };
         }),
-      get: (...values) => run((statement) => statement.get(...values) as Row | undefined),
-      all: (...values) => run((statement) => statement.all(...values) as Row[]),
+      get: (...values) => this.#guarded((raw) => statementOf(raw).get(...values) as Row | undefined),
+      all: (...values) => this.#guarded((raw) => statementOf(raw).all(...values) as Row[]),
     };
   }
 

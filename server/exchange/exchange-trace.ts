@@ -69,6 +69,7 @@ export class RequestTrace {
   readonly #method: string;
   readonly #startedMs = awakeMs();
   #queueMs: number | null = null;
+  #latestModel: { model: string | null; noted: string | null } = { model: null, noted: null };
 
   constructor(method: string, presented: readonly string[]) {
     this.#method = method;
@@ -99,7 +100,7 @@ export class RequestTrace {
       route: this.path,
       method: this.#method,
       capability: this.route?.wire.operation ?? null,
-      modelAsked: this.#noted(this.model, maxModelLength),
+      modelAsked: this.#notedModel(this.model),
       stream: this.stream,
     };
   }
@@ -111,7 +112,7 @@ export class RequestTrace {
       cause,
       provider: target.provider.id,
       credential: credentialId,
-      model: this.#noted(target.model, maxModelLength),
+      model: this.#notedModel(target.model),
       startedAt: Date.now(),
       connectMs: null,
       firstByteMs: null,
@@ -164,6 +165,12 @@ export class RequestTrace {
       client: this.#noted(headers['user-agent'], maxClientLength),
       clientRetries: Number(headers['x-stainless-retry-count']) || 0,
     };
+  }
+
+  /** The model of the request stands in several places of its record. */
+  #notedModel(model: string | null): string | null {
+    if (this.#latestModel.model !== model) this.#latestModel = { model, noted: this.#noted(model, maxModelLength) };
+    return this.#latestModel.noted;
   }
 
   #noted(text: string | null | undefined, maxLength: number): string | null {

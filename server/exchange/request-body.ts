@@ -12,6 +12,11 @@ export interface Sendable {
   bytes?(): Promise<Buffer>;
 }
 
+/** As one target is to have it. `usageAsked`: Sluice asks for the usage at the end of the stream, the client did not. */
+export interface PreparedBody extends Sendable {
+  usageAsked: boolean;
+}
+
 /** Fields of a body that decide about the request. */
 export interface RequestFields {
   model: string | null;
@@ -29,12 +34,8 @@ export interface RequestBody extends RequestView {
   captured: Buffer | null;
   /**
    * What is sent to a target that knows the model as `model` (null: as the client named it), and the previous response
-   * as `previousResponseId`, where that is another name than the client's.
+   * as `previousResponseId`, where that is another name than the client's. A promise where the disk has to be asked.
    */
-  sendable(
-    model: string | null,
-    askUsage: boolean,
-    previousResponseId?: string,
-  ): Promise<Sendable & { usageAsked: boolean }>;
+  sendable(model: string | null, askUsage: boolean, previousResponseId?: string): PreparedBody | Promise<PreparedBody>;
   dispose(): void;
 }

@@ -22,7 +22,7 @@ import { conversationOf } from '../wire/openai/conversation-id.ts';
 import { mayMeanStream } from '../wire/openai/may-mean-stream.ts';
 import { wantsUsage } from '../wire/openai/wants-usage.ts';
 import { framingOf } from '../wire/sse-framing.ts';
-import { Attempt, type CallResult } from './attempt.ts';
+import { Attempt } from './attempt.ts';
 import type { Capture } from './capture.ts';
 import type { WantedRest } from './choose-reader.ts';
 import { ClientResponse } from './client-response.ts';
@@ -66,8 +66,9 @@ export class UpstreamAttempts {
   readonly #options: AttemptsOptions;
   readonly #callPlan: CallPlan;
   readonly #call: OutgoingCall;
-  readonly #running = new Set<Attempt>();
-  readonly #gone = Promise.withResolvers<void>();
+  /** All that were made; those that have ended take no notice of what is told to them. */
+  readonly #attempts: Attempt[] = [];
+  #gone: PromiseWithResolvers<void> | undefined;
   /** Null where no other target is to go on with a stream that breaks. */
   readonly #text: StreamText | null;
   /** Null where a file that breaks off is not gone on with. */
@@ -121,7 +122,7 @@ export class UpstreamAttempts {
       plan,
       picker: ports.picker,
       start: (next) => this.#start(next, this.#timeoutsOf(next.target, plan)),
-      gone: this.#gone.promise,
+      gone: () => this.#whenGone(),
     });
     if (outcome.kind === 'unanswered') this.#tell(outcome.lastWord);
   }
@@ -129,9 +130,16 @@ export class UpstreamAttempts {
   clientLeft(): void {
     this.#hasLeft = true;
     const mayDrain = this.#call.group.policy.onClientGone === 'drain';
-    for (const attempt of this.#running) attempt.clientLeft(mayDrain ? drainMs : 0);
+    for (const attempt of this.#attempts) attempt.clientLeft(mayDrain ? drainMs : 0);
     this.client.left();
-    this.#gone.resolve();
+    this.#gone?.resolve();
+  }
+
+  /** Made where an attempt has to wait before it begins, which few do. */
+  #whenGone(): Promise<void> {
+    this.#gone ??= Promise.withResolvers<void>();
+    if (this.#hasLeft) this.#gone.resolve();
+    return this.#gone.promise;
   }
 
   /** Where somebody else can be asked, nobody is waited for as long as the client would wait itself. */
@@ -167,7 +175,10 @@ export class UpstreamAttempts {
     const askUsage = target.provider.askUsage && match.route.stream?.withoutUsage !== undefined;
     const previousId = match.id === null ? this.#callPlan.upstreamId : undefined;
     const bodyModel = match.route.modelIn === 'body' ? target.model : null;
-    const sendable = await this.#continued(target, await body.sendable(bodyModel, askUsage, previousId));
+    // Nothing is waited for that is here: each promise costs a request as much as a look-up of its model.
+    const prepared = body.sendable(bodyModel, askUsage, previousId);
+    const usual = prepared instanceof Promise ? await prepared : prepared;
+    const sendable = this.#continuing.has(target) ? await this.#continued(target, usual) : usual;
     if (this.#hasLeft || this.#answer) {
       trace.record.failure = 'client-gone';
       return { kind: 'given-up' };
@@ -175,15 +186,16 @@ export class UpstreamAttempts {
     const send = (request: OutgoingRequest) => {
       const attempt = this.#open(next, timeouts, trace, sendable.usageAsked);
       sent(attempt);
-      return this.#follow(attempt, request);
+      attempt.attach(this.#options.ports.transport.send(request, attempt));
+      return attempt.result;
     };
     const request = outgoingRequest(client, this.#call, { target, credential, sendable, timeouts });
     const rest = this.#download?.restHeaders();
     if (rest) Object.assign(request.headers, rest);
-    const first = await send(request);
-    const result = match.route.content
-      ? await followContent(first, request, { ...this.#call.headers, ...rest }, send)
-      : first;
+    let result = await send(request);
+    if (match.route.content) {
+      result = await followContent(result, request, { ...this.#call.headers, ...rest }, send);
+    }
     if (result.kind === 'redirected') return this.#redirected(next, trace, result.location);
     this.#learn(target, result);
     return result;
@@ -207,18 +219,10 @@ export class UpstreamAttempts {
   /** The body for a target that is asked for the rest alone. */
   async #continued<T extends Sendable>(target: Target, sendable: T): Promise<T> {
     const { prefill } = target.provider;
-    if (!this.#continuing.has(target) || !prefill) return sendable;
+    if (!prefill) return sendable;
     const soFar = this.#text?.read();
     const body = soFar && sendable.bytes ? await continuedBody(await sendable.bytes(), soFar.text, prefill) : null;
     return body ? { ...sendable, length: body.length, open: () => body } : sendable;
-  }
-
-  async #follow(attempt: Attempt, request: OutgoingRequest): Promise<CallResult> {
-    this.#running.add(attempt);
-    attempt.attach(this.#options.ports.transport.send(request, attempt));
-    const result = await attempt.result;
-    this.#running.delete(attempt);
-    return result;
   }
 
   #open(next: NextAttempt, timeouts: AttemptTimeouts, trace: AttemptTrace, stripUsage: boolean): Attempt {
@@ -254,6 +258,7 @@ export class UpstreamAttempts {
       claim: () => this.#claim(attempt, trace, next),
       observers: () => this.#observers(next),
     });
+    this.#attempts.push(attempt);
     return attempt;
   }
 
@@ -295,7 +300,7 @@ export class UpstreamAttempts {
     if (attempt.status < 400) this.#options.ports.picker.answers(target, credential?.id ?? null);
     this.#answer = attempt;
     this.#options.trace.answering = trace;
-    for (const other of this.#running) if (other !== attempt) other.giveUp();
+    for (const other of this.#attempts) if (other !== attempt) other.giveUp();
     return true;
   }
 

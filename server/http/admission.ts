@@ -12,8 +12,8 @@ import { type AdmissionLimits, WaitingLine, type Wish } from './waiting-line.ts'
 
 /** Held by a request that runs. */
 export interface Place {
-  /** Gives it back once the answer has left for its client, or the client is gone. */
-  leaveAfter(response: ServerResponse): void;
+  /** To be called once, when the answer has left for its client or the client is gone. */
+  leave(): void;
 }
 
 interface PlaceWish extends Wish {
@@ -72,13 +72,7 @@ export class Admission {
     this.#running++;
     count(this.#runningByGroup, owner.group, 1);
     count(this.#runningByKey, owner.key, 1);
-    const leave = () => this.#leave(owner);
-    return {
-      leaveAfter(response) {
-        if (response.closed) leave();
-        else response.once('close', leave);
-      },
-    };
+    return { leave: () => this.#leave(owner) };
   }
 
   #leave({ group, key }: Owner): void {

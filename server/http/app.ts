@@ -38,7 +38,7 @@ export function createListener(ports: AppPorts): RequestListener {
   return (request, response) => {
     if (!request.url?.startsWith('/')) takeAbsoluteUrl(request);
     const located = ports.inference.registry.locate(request.url ?? '/');
-    if (located.isKnown && !isPreflight(request)) void handleInference(ports.inference, request, response, located);
+    if (located.isKnown && !isPreflight(request)) handleInference(ports.inference, request, response, located);
     else app(request, response);
   };
 }
@@ -73,7 +73,7 @@ function createApp(ports: AppPorts): express.Express {
     const located = registry.locate(request.originalUrl);
     const isOfClient = located.api.readKeys(request.headers, located.query).length > 0;
     // Whoever has a key finds it in the ledger; a browser that looks for an icon is nobody's concern.
-    if (isOfClient) void handleInference(ports.inference, request, response, located);
+    if (isOfClient) handleInference(ports.inference, request, response, located);
     else registry.find(request.method, located);
   });
   app.use(errorHandler(ports.inference.faulted));

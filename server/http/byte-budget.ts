@@ -137,13 +137,8 @@ export class HeldBytes {
     this.#budget.change(this.#owner.key, bytes);
   }
 
-  /** The request is over: nothing of it is there any more once its answer has left for its client. */
-  releaseAfter(response: ServerResponse): void {
-    if (response.closed || this.#bytes === 0) this.#release();
-    else response.once('close', () => this.#release());
-  }
-
-  #release(): void {
+  /** The request is over and its answer has left for its client, or the client is gone: nothing of it is there any more. */
+  release(): void {
     this.add(-this.#bytes);
     this.#isReleased = true;
   }

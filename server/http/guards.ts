@@ -35,8 +35,9 @@ export function checkOrigin(
 }
 
 /**
- * The key of the secret that a request presents, undefined where it presents none. The look-up is by SHA-256, so its time says nothing of the secret; the found hash is
- * compared in constant time besides, so that this stays true whatever a Map does.
+ * The key whose secret a request presents (`secret` is undefined where it presents none). A secret is looked up by its
+ * SHA-256, so the time that takes says nothing about other secrets, and the found hash is compared in constant time. Only
+ * secrets that were right are remembered as they are.
  */
 export function authenticate(snapshot: Snapshot, secret: string | undefined, nowMs: number): CompiledKey {
   if (!secret) {
@@ -67,8 +68,25 @@ export function validKey(snapshot: Snapshot, secret: string | undefined, nowMs: 
   return key?.enabled && (key.expiresAtMs === null || key.expiresAtMs > nowMs) ? key : null;
 }
 
-/** Node reads headers as latin1. A client may have meant that (`fetch`), or sent the bytes of UTF-8 (`curl`). */
+/**
+ * The keys that requests have presented, by their secrets: hashing one takes longer than all else that admits a request. Of
+ * one snapshot only, so that a key that was changed or removed is looked for anew.
+ */
+const presentedKeys = new WeakMap<Snapshot['keys'], Map<string, CompiledKey>>();
+
 function findKey({ keys }: Snapshot, secret: string): CompiledKey | undefined {
+  const presented = presentedKeys.get(keys);
+  const known = presented?.get(secret);
+  if (known) return known;
+  const found = lookUpKey(keys, secret);
+  if (!found) return undefined;
+  if (presented) presented.set(secret, found);
+  else presentedKeys.set(keys, new Map([[secret, found]]));
+  return found;
+}
+
+/** Node reads headers as latin1. A client may have meant that (`fetch`), or sent the bytes of UTF-8 (`curl`). */
+function lookUpKey(keys: Snapshot['keys'], secret: string): CompiledKey | undefined {
   for (const reading of isAscii.test(secret) ? [secret] : [secret, Buffer.from(secret, 'latin1')]) {
     const digest = hash('sha256', reading, 'binary');
     const key = keys.get(digest);

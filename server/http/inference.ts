@@ -59,18 +59,14 @@ export interface InferencePorts extends AttemptsPorts {
   faulted(error: unknown): void;
 }
 
-/** Handles a request whose URL is an API's, or nobody's. Never rejects. */
-export async function handleInference(
+/** Handles a request whose URL is an API's, or nobody's. */
+export function handleInference(
   ports: InferencePorts,
   request: IncomingMessage,
   response: ServerResponse,
   located: Located,
-): Promise<void> {
-  try {
-    await new InferenceCall(ports, request, response, located).run();
-  } catch (thrown) {
-    ports.faulted(thrown);
-  }
+): void {
+  new InferenceCall(ports, request, response, located).run().catch(ports.faulted);
 }
 
 /** Whose request it is. */
@@ -96,6 +92,7 @@ class InferenceCall {
   /** Null if its group does not want headers and bodies kept. */
   #capture: Capture | null = null;
   #clientGone = false;
+  #isOver = false;
   #reserved: Reserved | null = null;
   /** Counts where nobody knows what the request cost, and a hard budget has to hold it. */
   #standIn: Usage | null = null;
@@ -108,11 +105,22 @@ class InferenceCall {
     this.#snapshot = ports.snapshot();
     const presented = located.api.readKeys(request.headers, located.query);
     this.#trace = new RequestTrace(request.method ?? 'GET', presented);
-    response.on('close', () => {
-      if (response.writableFinished) return;
+    response.on('close', () => this.#closed());
+  }
+
+  /** The answer has left for its client, or the client is gone. */
+  #closed(): void {
+    if (!this.#response.writableFinished) {
       this.#clientGone = true;
       this.#attempts?.clientLeft();
-    });
+    }
+    if (this.#isOver) this.#release();
+  }
+
+  /** Others may have what this request took up. */
+  #release(): void {
+    this.#place?.leave();
+    this.#held?.release();
   }
 
   async run(): Promise<void> {
@@ -135,12 +143,15 @@ class InferenceCall {
     this.#trace.take(match);
     const { group, key } = this.#admitKey();
     this.#ports.loopWatch.start();
-    this.#place = await this.#ports.admission.enter(key, this.#response);
+    const place = this.#ports.admission.enter(key, this.#response);
+    this.#place = place instanceof Promise ? await place : place;
     if (match.route.job?.behaviour === 'lists') return this.#listVideos(group, query);
     checkQuery(query, match.route);
     const held = this.#ports.bytes.open(key, this.#response);
     this.#held = held;
-    const body = await this.#receive(match, held);
+    const received = this.#receive(match, held);
+    const body = received instanceof Promise ? await received : received;
+    this.#took(body, held);
     const plan = this.#plan(match, { group, key }, body);
     if (group.capture) this.#startCapture();
     const { presented } = this.#trace;
@@ -196,16 +207,18 @@ class InferenceCall {
     return { group, key };
   }
 
-  async #receive(match: RouteMatch, account: HeldBytes): Promise<RequestBody> {
+  #receive(match: RouteMatch, account: HeldBytes): RequestBody | Promise<RequestBody> {
     const { limits } = this.#snapshot.settings;
     const { uploadFolder: folder, loopWatch } = this.#ports;
     const options = { match, limits, folder, account, loopWatch, trace: this.#trace };
-    const body = await receiveBody(this.#request, this.#response, options);
+    return receiveBody(this.#request, this.#response, options);
+  }
+
+  #took(body: RequestBody, account: HeldBytes): void {
     this.#body = body;
     this.#bodyBytes = account.bytes;
     this.#trace.bytesIn = body.size;
     this.#trace.stream = body.fields.stream;
-    return body;
   }
 
   /** From here on the request counts: it is held to the limits and noted as under way. */
@@ -292,7 +305,6 @@ class InferenceCall {
 
   #finish(): void {
     const { loopWatch } = this.#ports;
-    this.#place?.leaveAfter(this.#response);
     loopWatch.begin(this.#trace);
     const body = this.#body;
     const { prices } = this.#ports;
@@ -306,7 +318,8 @@ class InferenceCall {
     this.#body = undefined;
     this.#attempts = undefined;
     this.#held?.add(-this.#bodyBytes);
-    this.#held?.releaseAfter(this.#response);
+    this.#isOver = true;
+    if (this.#response.closed) this.#release();
   }
 }
 

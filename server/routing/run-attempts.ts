@@ -23,8 +23,8 @@ interface AttemptsInput {
   plan: AttemptPlan;
   picker: Picker;
   start(next: NextAttempt): RunningAttempt;
-  /** Resolves when the client has left. */
-  gone: Promise<void>;
+  /** Resolves when the client has left; asked for only where an attempt has to wait. */
+  gone(): Promise<void>;
 }
 
 type Outcome =
@@ -39,7 +39,7 @@ export async function runAttempts(input: AttemptsInput): Promise<Outcome> {
   if (!next) throw new GatewayError('no_healthy_provider', 'There is no provider to ask.');
   let told: FailedAttempt | null = null;
   while (next) {
-    if (next.waitMs > 0 && !(await waited(next.waitMs, input.gone))) return { kind: 'given-up' };
+    if (next.waitMs > 0 && !(await waited(next.waitMs, input.gone()))) return { kind: 'given-up' };
     const { ended, result, beside } = await ask(input, next);
     if (!isFailed(result)) return { kind: result.kind };
     if (beside) told = moreTelling(told, beside);
@@ -58,10 +58,15 @@ interface Ended {
   beside?: FailedAttempt;
 }
 
-async function ask(input: AttemptsInput, next: NextAttempt): Promise<Ended> {
+function ask(input: AttemptsInput, next: NextAttempt): Promise<Ended> {
   const { hedgeAfterMs, isTrial } = input.plan.patienceWith(next);
   const first = begin(input, next, isTrial);
-  if (hedgeAfterMs === 0 || !(await isSlow(first, hedgeAfterMs))) return first.ended;
+  return hedgeAfterMs === 0 ? first.ended : askBeside(input, first, hedgeAfterMs);
+}
+
+/** Another target too, where the first is silent for so long. */
+async function askBeside(input: AttemptsInput, first: Begun, hedgeAfterMs: number): Promise<Ended> {
+  if (!(await isSlow(first, hedgeAfterMs))) return first.ended;
   const further = input.plan.further('hedge');
   if (!further) return first.ended;
   const both = await Promise.all([first.ended, begin(input, further, false).ended]);

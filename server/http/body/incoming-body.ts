@@ -1,6 +1,6 @@
 /** A request's body, looked at as far as routing needs, and what is sent of it to a target: the client's own bytes but for a changed model name. */
 import { GatewayError } from '../../contract/errors.ts';
-import type { RequestBody, RequestFields, Sendable } from '../../exchange/request-body.ts';
+import type { PreparedBody, RequestBody, RequestFields } from '../../exchange/request-body.ts';
 import type { MultipartBody } from './multipart.ts';
 import { withField } from './multipart-splice.ts';
 
@@ -70,7 +70,7 @@ export class FormBody implements RequestBody {
     return null;
   }
 
-  async sendable(model: string | null): Promise<Sendable & { usageAsked: boolean }> {
+  async sendable(model: string | null): Promise<PreparedBody> {
     const changed = model !== null && model !== this.fields.model;
     const body = changed ? await withField(this.#form, 'model', model) : this.#form.spool.whole();
     return { length: body.length, open: () => body.open(), usageAsked: false };
@@ -100,6 +100,6 @@ export const emptyBody: RequestBody = {
   captured: null,
   field: () => undefined,
   raw: () => null,
-  sendable: async () => ({ length: 0, open: () => Buffer.alloc(0), usageAsked: false }),
+  sendable: () => ({ length: 0, open: () => Buffer.alloc(0), usageAsked: false }),
   dispose() {},
 };

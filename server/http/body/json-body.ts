@@ -1,5 +1,5 @@
 import { GatewayError } from '../../contract/errors.ts';
-import { maxTextBytes, type RequestBody, type RequestFields, type Sendable } from '../../exchange/request-body.ts';
+import { maxTextBytes, type PreparedBody, type RequestBody, type RequestFields } from '../../exchange/request-body.ts';
 import { joinBytes } from '../../wire/json/join-bytes.ts';
 import { JsonNames } from '../../wire/json/json-names.ts';
 import { fieldValue, type JsonField, type JsonPeek, peekJson, peekLongJson } from '../../wire/json/json-peek.ts';
@@ -22,8 +22,9 @@ const pieceByPieceBytes = 1024 * 1024;
 const quote = 0x22;
 
 /** Throws a GatewayError where it is no JSON object, or not one that every server reads alike. */
-export async function readJsonBody(bytes: Buffer): Promise<JsonBody> {
-  return new JsonBody(bytes, await peekLongJson(bytes, names));
+export function readJsonBody(bytes: Buffer): JsonBody | Promise<JsonBody> {
+  const peek = peekLongJson(bytes, names);
+  return peek instanceof Promise ? peek.then((found) => new JsonBody(bytes, found)) : new JsonBody(bytes, peek);
 }
 
 export class JsonBody implements RequestBody {
@@ -75,11 +76,7 @@ export class JsonBody implements RequestBody {
     return bytes && !bytes.equals(nullBytes) ? { bytes, items: field.items } : null;
   }
 
-  async sendable(
-    model: string | null,
-    askUsage: boolean,
-    previousResponseId?: string,
-  ): Promise<Sendable & { usageAsked: boolean }> {
+  sendable(model: string | null, askUsage: boolean, previousResponseId?: string): PreparedBody {
     const usage = askUsage && this.fields.stream ? usageEdits(this.#bytes, this.#peek) : [];
     const previous = this.#peek.fields.get('previous_response_id');
     const renamed = previous && previousResponseId ? [fieldEdit(previous, previousResponseId)] : [];

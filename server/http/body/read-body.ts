@@ -24,10 +24,10 @@ export function sendContinue({ headers, httpVersion }: IncomingMessage, response
 }
 
 /**
- * Gathers a body in memory, once `account` has room for it. Refuses at once what is, or turns out to be, longer than
- * `maxBytes`.
+ * Gathers a body in memory, once `account` has room for it. Throws at once where it is announced as longer than
+ * `maxBytes`, and rejects as soon as it turns out to be.
  */
-export async function readBody(
+export function readBody(
   request: IncomingMessage,
   response: ServerResponse,
   maxBytes: number,
@@ -36,17 +36,12 @@ export async function readBody(
   const announced = Number(request.headers['content-length'] ?? 0);
   if (announced > maxBytes) throw tooLarge(maxBytes, announced);
   const turn = announced > 0 ? account.reserve(announced, false) : undefined;
-  if (turn) await turn;
-  sendContinue(request, response);
-  const isLengthKnown = request.headers['transfer-encoding'] === undefined;
-  const body = isLengthKnown ? new KnownBody(announced) : new GrowingBody(maxBytes, account);
-  try {
-    await readInto(body, request, maxBytes);
-    return body.whole();
-  } catch (error) {
-    body.discard();
-    throw error;
-  }
+  const gather = () => {
+    sendContinue(request, response);
+    const isLengthKnown = request.headers['transfer-encoding'] === undefined;
+    return readInto(isLengthKnown ? new KnownBody(announced) : new GrowingBody(maxBytes, account), request, maxBytes);
+  };
+  return turn ? turn.then(gather) : gather();
 }
 
 interface Gathering {
@@ -58,13 +53,18 @@ interface Gathering {
   discard(): void;
 }
 
-function readInto(body: Gathering, request: IncomingMessage, maxBytes: number): Promise<void> {
+/** Resolves with all of the body; gives its memory back where it does not come to its end. */
+function readInto(body: Gathering, request: IncomingMessage, maxBytes: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
+    let isOver = false;
     let size = 0;
     let nextPause = bytesPerTurn;
     const resume = () => request.resume();
     const giveUp = (error: unknown) => {
+      if (isOver) return;
+      isOver = true;
       request.off('data', onData);
+      body.discard();
       reject(error);
     };
     const onData = (chunk: Buffer) => {
@@ -78,7 +78,11 @@ function readInto(body: Gathering, request: IncomingMessage, maxBytes: number): 
       else setImmediate(resume);
     };
     request.on('data', onData);
-    request.on('end', resolve);
+    request.on('end', () => {
+      if (isOver) return;
+      isOver = true;
+      resolve(body.whole());
+    });
     request.on('error', giveUp);
     request.on('close', () => {
       if (!request.complete) giveUp(new ClientGone());

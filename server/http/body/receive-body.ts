@@ -32,11 +32,11 @@ interface ReceiveOptions {
  * Station 2. The content type decides between the forms that the route takes; JSON under another name (`curl -d` sends
  * a form's) is taken for what it is.
  */
-export async function receiveBody(
+export function receiveBody(
   request: IncomingMessage,
   response: ServerResponse,
   options: ReceiveOptions,
-): Promise<RequestBody> {
+): RequestBody | Promise<RequestBody> {
   const { match } = options;
   const { route } = match;
   if (route.body === 'none') return emptyBody;
@@ -44,12 +44,7 @@ export async function receiveBody(
   const isForm = formType.test(request.headers['content-type'] ?? '');
   if (isForm && route.body === 'json') throw wrongType(match, 'application/json');
   if (!isForm && route.body === 'multipart') throw wrongType(match, 'multipart/form-data');
-  const stopWatch = watchSender(request);
-  try {
-    return isForm ? await receiveForm(request, response, options) : await receiveJson(request, response, options);
-  } finally {
-    stopWatch();
-  }
+  return isForm ? receiveForm(request, response, options) : receiveJson(request, response, options);
 }
 
 async function receiveForm(
@@ -59,13 +54,18 @@ async function receiveForm(
 ): Promise<RequestBody> {
   const maxBytes = limits.multipartBodyBytes;
   // The rest of an upload goes to the disk.
-  const turn = account.reserve(
-    Math.min(Number(request.headers['content-length'] ?? maxBytes), spoolMemoryBytes),
-    false,
-  );
-  if (turn) await turn;
-  const kept = (bytes: number) => account.add(bytes);
-  return new FormBody(await receiveMultipart(request as Request, response as Response, { folder, maxBytes, kept }));
+  const stopWatch = watchSender(request);
+  try {
+    const turn = account.reserve(
+      Math.min(Number(request.headers['content-length'] ?? maxBytes), spoolMemoryBytes),
+      false,
+    );
+    if (turn) await turn;
+    const kept = (bytes: number) => account.add(bytes);
+    return new FormBody(await receiveMultipart(request as Request, response as Response, { folder, maxBytes, kept }));
+  } finally {
+    stopWatch();
+  }
 }
 
 async function receiveJson(
@@ -73,11 +73,18 @@ async function receiveJson(
   response: ServerResponse,
   { match, limits, account, loopWatch, trace }: ReceiveOptions,
 ): Promise<RequestBody> {
-  const bytes = await readBody(request, response, limits.jsonBodyBytes, account);
+  const stopWatch = watchSender(request);
+  let bytes: Buffer;
+  try {
+    bytes = await readBody(request, response, limits.jsonBodyBytes, account);
+  } finally {
+    stopWatch();
+  }
   if (bytes.length === 0 && match.route.model === 'none') return emptyBody;
   loopWatch.begin(trace);
   try {
-    return await readJsonBody(bytes);
+    const body = readJsonBody(bytes);
+    return body instanceof Promise ? await body : body;
   } catch (error) {
     if (bytes.length > sharedBytes) releaseBody(bytes);
     throw error;

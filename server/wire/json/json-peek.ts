@@ -44,9 +44,12 @@ export function peekJson(body: Buffer, names: JsonNames): JsonPeek {
   return new JsonLook(body, names).all();
 }
 
-/** The same, in slices where it is long: between them others have their turn. */
-export async function peekLongJson(body: Buffer, names: JsonNames): Promise<JsonPeek> {
-  if (body.length <= atOnceBytes) return peekJson(body, names);
+/** The same, in slices where it is long, with a promise: between the slices other requests have their turn. */
+export function peekLongJson(body: Buffer, names: JsonNames): JsonPeek | Promise<JsonPeek> {
+  return body.length <= atOnceBytes ? peekJson(body, names) : peekInSlices(body, names);
+}
+
+async function peekInSlices(body: Buffer, names: JsonNames): Promise<JsonPeek> {
   const look = new JsonLook(body, names);
   for (;;) {
     const peek = look.goOn(sliceBytes);

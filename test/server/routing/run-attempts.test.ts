@@ -73,7 +73,7 @@ async function run(script: Step[], options: Run = {}) {
   const skipWaits = withoutWaits(plan, waits, (waitMs) => {
     nowMs += waitMs;
   });
-  const outcome = await runAttempts({ plan: skipWaits, picker, start, gone: new Promise(() => {}) });
+  const outcome = await runAttempts({ plan: skipWaits, picker, start, gone: () => new Promise(() => {}) });
   return { log, waits, outcome };
 }
 
@@ -393,7 +393,7 @@ test('passes on what an attempt throws, and asks nobody else', async () => {
   const running = runAttempts({
     plan: new AttemptPlan(options),
     picker: plainPicker,
-    gone: new Promise(() => {}),
+    gone: () => new Promise(() => {}),
     start: () => {
       attempts++;
       return { record: attemptRecord(), hasBegun: () => false, result: Promise.reject(thrown) };
@@ -425,7 +425,7 @@ describe('a target that is on trial for its silence', () => {
     const outcome = runAttempts({
       plan,
       picker,
-      gone: new Promise(() => {}),
+      gone: () => new Promise(() => {}),
       start: ({ target, cause }) => {
         log.push(`${target.provider.id} ${cause}`);
         const record = attemptRecord({ failure: null });
