@@ -6,6 +6,7 @@
  * A sleep is a gap between two looks at the clock; so that there are looks, it ticks while an engine runs. It is one for
  * the whole process, as is the clock that it corrects.
  */
+import { Slots } from './slots.ts';
 
 const tickMs = 1_000;
 /** What a busy machine, or work of our own, may hold up a tick. */
@@ -37,13 +38,15 @@ export function awakeMs(): number {
  * one that a sleep ran into begins anew with the waking.
  *
  * Nearly every limit is long and never runs out, and each request and each piece of a stream sets or refreshes one. So a
- * long one is only an entry in a set that is gone through once a second; the timer proper is set when it is nearly due.
+ * long one only has a place in a list that is gone through once a second; the timer proper is set when it is nearly due.
  */
 export class AwakeTimer {
   readonly #expired: () => void;
   readonly #limitMs: number;
   /** By `performance.now()`. */
   #dueMs = 0;
+  /** Among those that have long to go; -1: it is none of them. */
+  #place = -1;
   #isCleared = false;
   #timer: NodeJS.Timeout | undefined;
   /** Of the sleep that has been made up for. */
@@ -66,16 +69,22 @@ export class AwakeTimer {
   }
 
   clear(): void {
+    if (this.#isCleared) return;
     this.#isCleared = true;
-    patient.delete(this);
+    this.#leave();
     if (this.#timer) clearTimeout(this.#timer);
   }
 
   /** Sets the timer proper if it is nearly due. */
   lookAt(nowMs: number): void {
     if (this.#dueMs - nowMs > nearlyMs) return;
-    patient.delete(this);
+    this.#leave();
     this.#set(Math.max(0, this.#dueMs - nowMs));
+  }
+
+  #leave(): void {
+    if (this.#place !== -1) patient.delete(this.#place);
+    this.#place = -1;
   }
 
   #wait(durationMs: number): void {
@@ -84,7 +93,7 @@ export class AwakeTimer {
       return;
     }
     this.#dueMs = performance.now() + durationMs;
-    patient.add(this);
+    this.#place = patient.add(this);
     looks ??= setInterval(lookAtPatient, nearlyMs / 2).unref();
   }
 
@@ -106,15 +115,15 @@ export class AwakeTimer {
 }
 
 /** Timers that have long to go. */
-const patient = new Set<AwakeTimer>();
+const patient = new Slots<AwakeTimer>();
 let looks: NodeJS.Timeout | undefined;
 /** What has less to go has a timer of its own; twice the time between two looks. */
 const nearlyMs = 2_000;
 
 function lookAtPatient(): void {
   const nowMs = performance.now();
-  for (const timer of patient) timer.lookAt(nowMs);
-  if (patient.size > 0) return;
+  patient.forEach((timer) => timer.lookAt(nowMs));
+  if (!patient.isEmpty) return;
   clearInterval(looks);
   looks = undefined;
 }

@@ -1,9 +1,10 @@
 /**
  * Cuts off clients that send a body so slowly that they only hold a place: less than a kilobyte a second for half a minute.
- * One timer looks after all bodies that are on their way; a request costs an entry in a set.
+ * One timer looks after all bodies that are on their way; a request costs a place in a list.
  */
 import type { IncomingMessage } from 'node:http';
 import { GatewayError } from '../../contract/errors.ts';
+import { Slots } from '../../slots.ts';
 
 interface Sender {
   request: IncomingMessage;
@@ -16,20 +17,19 @@ const lookEveryMs = 10_000;
 const leastBytes = 10 * 1024;
 const patience = 3;
 
-const senders = new Set<Sender>();
+const senders = new Slots<Sender>();
 let timer: NodeJS.Timeout | undefined;
 
 /** Returns what ends the watch. A sender that is too slow makes its request fail with `request_timeout`. */
 export function watchSender(request: IncomingMessage): () => void {
-  const sender = { request, bytes: request.socket.bytesRead, slow: 0 };
-  senders.add(sender);
+  const place = senders.add({ request, bytes: request.socket.bytesRead, slow: 0 });
   timer ??= setInterval(look, lookEveryMs).unref();
-  return () => senders.delete(sender);
+  return () => senders.delete(place);
 }
 
 function look(): void {
-  for (const sender of senders) lookAt(sender);
-  if (senders.size > 0) return;
+  senders.forEach(lookAt);
+  if (!senders.isEmpty) return;
   clearInterval(timer);
   timer = undefined;
 }
@@ -40,8 +40,7 @@ function lookAt(sender: Sender): void {
   // Where it waits for us, such as for the disk, it is not to blame.
   const isSlow = sender.bytes - bytes < leastBytes && !request.isPaused();
   sender.slow = isSlow ? sender.slow + 1 : 0;
-  if (sender.slow < patience) return;
-  senders.delete(sender);
+  if (sender.slow !== patience) return;
   request.emit('error', tooSlow());
 }
 
