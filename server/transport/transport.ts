@@ -132,6 +132,9 @@ function dispatch({ pool, pathPrefix, headers }: Way, request: OutgoingRequest, 
 /** What a read of 64 kB takes where it holds nothing unusual is far less. */
 const restAfterMs = 2;
 
+/** Nothing shorter takes so long. */
+const timedFromBytes = 4 * 1024;
+
 const handOn = (exchange: UndiciCall) => exchange.handOn();
 
 /** One request at the upstream: undici's handler on one side, `ResponseHandler` on the other. */
@@ -218,10 +221,23 @@ class UndiciCall implements Dispatcher.DispatchHandler, UpstreamCall {
     const pieces = this.#pieces;
     const [first] = pieces;
     if (this.#done || !first) return;
-    this.#pieces = [];
     this.#silenceTimer?.refresh();
+    if (pieces.length > 1) {
+      this.#pieces = [];
+      this.#handOver(Buffer.concat(pieces));
+    } else {
+      pieces.length = 0;
+      this.#handOver(first);
+    }
+  }
+
+  #handOver(bytes: Buffer): void {
+    if (bytes.length < timedFromBytes) {
+      this.#handler.onData(bytes);
+      return;
+    }
     const startedMs = performance.now();
-    this.#handler.onData(pieces.length === 1 ? first : Buffer.concat(pieces));
+    this.#handler.onData(bytes);
     if (performance.now() - startedMs > restAfterMs) this.#rest();
   }
 
