@@ -4,13 +4,21 @@
  * without those that no client could read, and with an end that can be told from a break.
  */
 import type { GatewayError } from '../../contract/errors.ts';
+import { endlessFailure } from '../../routing/classify-failure.ts';
 import type { ResponseHeaders } from '../../transport/transport.ts';
 import type { TransportError } from '../../transport/transport-error.ts';
 import type { EventGate, Framing } from '../../wire/framing.ts';
 import type { StreamEvent } from '../../wire/sse-event.ts';
 import type { StreamClose, StreamEnd, StreamFormat, StreamWatch } from '../../wire/stream-format.ts';
 import { maxEventBytes, type StreamText } from '../rescue/stream-text.ts';
-import { brokenBy, endedEarly, mostDroppedEvents, unreadableEvents } from './broken-off.ts';
+import {
+  brokenBy,
+  endedEarly,
+  endlessEvent,
+  maxStreamedEventBytes,
+  mostDroppedEvents,
+  unreadableEvents,
+} from './broken-off.ts';
 import { type ErrorEvent, refusalOf } from './error-event.ts';
 import { KnownEvents } from './known-events.ts';
 import {
@@ -37,6 +45,8 @@ interface EventsOptions {
 
 /** What may come before the first content; more is passed on, whatever it is. */
 const maxBytesBeforeContent = 256 * 1024;
+/** Where memory is short, no first event is kept beyond this. */
+const spareBytes = 1024 * 1024;
 
 export class EventsReader implements ResponseReader {
   readonly #options: EventsOptions;
@@ -57,7 +67,9 @@ export class EventsReader implements ResponseReader {
   #isOver = false;
   #held: Buffer[] = [];
   #heldBytes = 0;
-  /** The same, to be kept if they become the client's. */
+  /** So far, of an event that is too large for the gate. */
+  #eventBytes = 0;
+  /** What is held as events, to be kept if they become the client's. */
   #heldEvents: (StreamEvent | null)[] = [];
 
   constructor(options: EventsOptions) {
@@ -79,6 +91,7 @@ export class EventsReader implements ResponseReader {
     if (this.#isOver) return this.#taken();
     if (this.#error) this.#failWith(this.#error);
     else if (this.#isUnreadable) this.#break(unreadableEvents());
+    else if (this.#eventBytes > maxStreamedEventBytes) this.#endless();
     return this.#taken();
   }
 
@@ -87,13 +100,33 @@ export class EventsReader implements ResponseReader {
     if (this.#isOver) return this.#taken();
     if (this.#isPassing && !this.#error) this.#close(this.#ending(close), endedEarly);
     else if (this.#error) this.#failWith(this.#error);
-    else this.#finish(damagedBy('ended the stream before it said anything'));
+    else
+      this.#finish(
+        damagedBy(this.#hasContent ? 'broke off its first event' : 'ended the stream before it said anything'),
+      );
     return this.#taken();
   }
 
   fail(error: TransportError): Steps {
     this.#break(error);
     return this.#taken();
+  }
+
+  get heldBytes(): number {
+    return this.#heldBytes > maxBytesBeforeContent ? this.#heldBytes : 0;
+  }
+
+  letPass(): Steps {
+    if (!this.#isOver && !this.#isPassing && this.#heldBytes > spareBytes) {
+      this.#begin();
+      this.#release();
+    }
+    return this.#taken();
+  }
+
+  #endless(): void {
+    if (this.#isPassing) this.#break(endlessEvent());
+    else this.#finish(damagedBy('sent an event without end', endlessFailure));
   }
 
   #break(error: TransportError): void {
@@ -134,6 +167,9 @@ export class EventsReader implements ResponseReader {
     if (this.#framing.saysNothing(bytes)) return bytes;
     const event = this.#framing.readEvent(bytes);
     if (!event) this.#dropEvent();
+    // Official SDKs parse the data of an event that has none, and fail: openai-python#2722, openai-go#556, and those in
+    // JavaScript where it has a name (anthropic-sdk-typescript#861).
+    if (event?.data === '') return null;
     const passing = event && this.#look(bytes, event);
     if (!event || !passing) return null;
     // At once, so that those like it in the same chunk are known already.
@@ -148,7 +184,7 @@ export class EventsReader implements ResponseReader {
     this.#steps.push(dropped);
   }
 
-  /** An event too large to be held is a picture. */
+  /** An event too large to be looked into is a picture or a whole response. If it is the first, it is held to its end. */
   #passBeginning(bytes: Buffer): Buffer {
     if (!this.#hasContent && !this.#framing.beginsLikeAnEvent(bytes)) {
       this.#finish(damagedBy('sent something that is no stream of events'));
@@ -156,7 +192,6 @@ export class EventsReader implements ResponseReader {
     }
     this.#saysContent();
     this.#watch.note(this.#framing.readBeginning(bytes));
-    this.#begin();
     this.#keep(null);
     return bytes;
   }
@@ -212,13 +247,15 @@ export class EventsReader implements ResponseReader {
 
   #deliver(bytes: Buffer): void {
     if (this.#isOver) return;
+    const { insideEvent } = this.#gate;
+    this.#eventBytes = insideEvent ? this.#eventBytes + bytes.length : 0;
     if (this.#isPassing && this.#held.length === 0) {
       this.#pass(bytes);
       return;
     }
     this.#held.push(bytes);
     this.#heldBytes += bytes.length;
-    if (this.#heldBytes > maxBytesBeforeContent) this.#begin();
+    if (this.#hasContent ? !insideEvent : this.#heldBytes > maxBytesBeforeContent) this.#begin();
     if (this.#isPassing) this.#release();
   }
 
@@ -226,12 +263,13 @@ export class EventsReader implements ResponseReader {
     this.#steps.push({ kind: 'pass', bytes });
   }
 
-  /** In one write, as it would have come. */
+  /** In one write, as it would have come, unless it is long. */
   #release(): void {
-    const [first] = this.#held;
-    const all = first && this.#held.length === 1 ? first : Buffer.concat(this.#held);
+    const pieces = this.#held;
+    const isJoined = pieces.length > 1 && this.#heldBytes <= maxBytesBeforeContent;
     this.#held = [];
-    this.#pass(all);
+    this.#heldBytes = 0;
+    for (const bytes of isJoined ? [Buffer.concat(pieces)] : pieces) this.#pass(bytes);
   }
 
   /** What follows the last blank line is sent only where the stream has ended well: it may be a mere piece of an event. */

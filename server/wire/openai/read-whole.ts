@@ -61,6 +61,13 @@ export function isProse({ wire, headers, isTextAsked }: ResponseKind): boolean {
   return (wire.whole.kind === 'media' ? anyText : htmlType).test(type);
 }
 
+/** How whisperX-api-server tells text and subtitles (whisperx-api-server#4), as whatever FastAPI is given as a string. */
+export function isJsonString(body: Buffer): boolean {
+  const first = firstNoBlank(body);
+  const last = lastNoBlank(body);
+  return last > first && body[first] === quote && body[last] === quote;
+}
+
 /** Of text that was asked for. A transcript of silence may well be empty. */
 export function readText(body: Buffer): Verdict {
   return pageBeginning.test(body.toString('latin1', 0, 64)) ? page : answer;
