@@ -1,10 +1,10 @@
 import { differingFailure } from '../routing/classify-failure.ts';
 import type { Failure } from '../wire/failure.ts';
-import { isProse } from '../wire/openai/read-whole.ts';
+import { isProse } from '../wire/read-whole.ts';
 import { framingOf } from '../wire/sse-framing.ts';
-import type { StreamFormat } from '../wire/stream-format.ts';
 import { isEventStream } from './client-headers.ts';
 import { DownloadReader } from './readers/download-reader.ts';
+import type { Streamed } from './readers/error-event.ts';
 import { ErrorReader } from './readers/error-reader.ts';
 import { EventsReader } from './readers/events-reader.ts';
 import type { Asked, FailureReason, ResponseHead, ResponseReader } from './readers/response-reader.ts';
@@ -61,16 +61,19 @@ export function chooseReader(asked: Asked, head: ResponseHead, needs: StreamNeed
     return { kind: 'other', reader: new WholeReader(asked, head) };
   const { stream } = asked.route;
   if (!stream || !mayStream(asked, needs)) return unaskedStream;
-  return { kind: 'stream', reader: eventsReader(stream, head, needs) };
+  return {
+    kind: 'stream',
+    reader: eventsReader({ format: stream, errors: asked.route.wire.errors, headers: head.headers }, needs),
+  };
 }
 
-function eventsReader(format: StreamFormat, { headers }: ResponseHead, needs: StreamNeeds): ResponseReader {
+function eventsReader(streamed: Streamed, needs: StreamNeeds): ResponseReader {
   const { answers, stripUsage, text, rest } = needs;
-  if (!text || !rest) return new EventsReader({ format, answers, stripUsage, text, headers });
+  if (!text || !rest) return new EventsReader({ ...streamed, answers, stripUsage, text });
   const { soFar, isContinuation } = rest;
   const splice: Splice =
     soFar.kind === 'chat' ? new ChatSplice({ soFar, isContinuation, stripUsage }) : new ResponseSplice(soFar);
-  return new SplicedEventsReader({ format, text, splice, headers });
+  return new SplicedEventsReader({ ...streamed, text, splice });
 }
 
 /** A status that says that nothing follows it, or that it is elsewhere and not where. */

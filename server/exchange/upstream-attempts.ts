@@ -18,9 +18,6 @@ import type { Picker } from '../routing/picker.ts';
 import { type RunningAttempt, runAttempts } from '../routing/run-attempts.ts';
 import type { Target } from '../routing/snapshot.ts';
 import type { OutgoingRequest, Transport } from '../transport/transport.ts';
-import { conversationOf } from '../wire/openai/conversation-id.ts';
-import { mayMeanStream } from '../wire/openai/may-mean-stream.ts';
-import { wantsUsage } from '../wire/openai/wants-usage.ts';
 import { framingOf } from '../wire/sse-framing.ts';
 import { Attempt, type CallResult } from './attempt.ts';
 import type { Capture } from './capture.ts';
@@ -106,7 +103,7 @@ export class UpstreamAttempts {
     const request = {
       policy: group.policy,
       capability: match.route.wire.operation,
-      conversation: () => conversationOf(body),
+      conversation: () => match.route.wire.request.conversationOf(body),
     };
     const plan = new AttemptPlan({
       targets: this.#callPlan.targets,
@@ -224,7 +221,7 @@ export class UpstreamAttempts {
   #open(next: NextAttempt, timeouts: AttemptTimeouts, trace: AttemptTrace, stripUsage: boolean): Attempt {
     const { match, body, held } = this.#call;
     const { route } = match;
-    const isStreamFit = mayMeanStream(body);
+    const isStreamFit = route.wire.request.mayMeanStream(body);
     const attempt: Attempt = new Attempt({
       client: this.client,
       trace,
@@ -240,7 +237,7 @@ export class UpstreamAttempts {
         isTextAsked: route.wire.request.isTextAsked(body),
         isKept: route.job !== null && (body.fields.store || Boolean(body.field('background'))),
       },
-      wantsUsage: () => wantsUsage(body),
+      wantsUsage: () => route.wire.request.wantsUsage(body),
       needs: {
         isStreamFit,
         answers: isStreamFit ? route.wire.request.answersAsked(body) : 1,

@@ -3,7 +3,10 @@
  * socket, no clock, no configuration. A wire is registered by the routes that name it, and those by their `Api`.
  */
 import type { Capability } from '../contract/capability.ts';
+import type { Failure } from './failure.ts';
+import type { HeaderFields } from './headers.ts';
 import type { StreamFormat } from './stream-format.ts';
+import type { UpstreamError } from './upstream-error.ts';
 
 export interface Wire {
   /** Such as `openai-chat`. */
@@ -13,6 +16,7 @@ export interface Wire {
   readonly request: RequestFormat;
   /** Of answers that come as a whole. */
   readonly whole: WholeFormat;
+  readonly errors: ErrorFormat;
   /** Of answers that come as a stream; null where the API has none. */
   readonly stream: StreamFormat | null;
 }
@@ -41,6 +45,12 @@ export interface RequestFormat {
   isTextAsked(body: RequestView): boolean;
   /** The answer is one text and nothing else, so that another upstream could go on with it. */
   isOneText(body: RequestView): boolean;
+  /** A server may take the request for one for a stream. */
+  mayMeanStream(body: RequestView): boolean;
+  /** The client itself asked for the usage at the end of its stream. */
+  wantsUsage(body: RequestView): boolean;
+  /** What stays the same from turn to turn of a conversation; null for a request that is no part of one. */
+  conversationOf(body: RequestView): string | null;
   /** The target can be asked to go on from the beginning of an answer, where its service takes one. */
   readonly takesBeginning: boolean;
 }
@@ -55,4 +65,36 @@ export interface WholeFormat {
   readonly maxHeldBytes: number;
   /** Mostly numbers, which take long to be gone through. */
   readonly isNumbers: boolean;
+  /** Whether an object in JSON, complete and with a member at least, is an answer. */
+  judge(answer: Record<string, unknown>): Verdict;
+}
+
+/** What a whole answer is. */
+export type Verdict =
+  | { kind: 'answer' }
+  /** `what` follows "Provider … ". */
+  | { kind: 'damaged'; what: string }
+  /** An error in place of an answer; the status that it should have had. */
+  | { kind: 'error'; status: number; error: UpstreamError | null }
+  /** An answer that tells of a failure of the service, which another service may do better. */
+  | { kind: 'failed-answer'; error: UpstreamError };
+
+export interface FailedAnswer {
+  /** From 400 on. */
+  status: number;
+  headers: HeaderFields;
+  /** Null where it says none that is known. */
+  error: UpstreamError | null;
+  /** The request names a job, so that 404 and 409 are about that job. */
+  isAboutJob: boolean;
+}
+
+export interface ErrorFormat {
+  classify(answer: FailedAnswer): Failure;
+  /** The status that an error in a 200, or in a stream's event, should have had. */
+  statusOf(error: UpstreamError): number;
+  /** The code of an error says that the request itself is at fault. */
+  isRequestsOwn(code: string): boolean;
+  /** The code of the error that the end of a stream tells of; null where it names none. */
+  codeIn(end: string): string | null;
 }

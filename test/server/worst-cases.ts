@@ -5,7 +5,6 @@
  */
 import { tmpdir } from 'node:os';
 import { GatewayError } from '../../server/contract/errors.ts';
-import { errorCodeIn } from '../../server/exchange/error-code.ts';
 import { findSecrets } from '../../server/exchange/find-secrets.ts';
 import { jobWatcher } from '../../server/exchange/job-watcher.ts';
 import { outgoingQuery } from '../../server/exchange/outgoing-query.ts';
@@ -39,8 +38,8 @@ import { readErrorBody } from '../../server/wire/error-body.ts';
 import { JsonNames } from '../../server/wire/json/json-names.ts';
 import { peekJson } from '../../server/wire/json/json-peek.ts';
 import { conversationOf } from '../../server/wire/openai/conversation-id.ts';
-import { classifyAnswer, statusOfError } from '../../server/wire/openai/read-error.ts';
-import { mayGoOn, readJson } from '../../server/wire/openai/read-whole.ts';
+import { classifyAnswer, errorCodeIn, openaiErrors, statusOfError } from '../../server/wire/openai/read-error.ts';
+import { mayGoOn, readJson } from '../../server/wire/read-whole.ts';
 import { errorIn } from '../../server/wire/upstream-error.ts';
 import { findRoute } from '../support/routes.ts';
 import { type StreamName, streams } from './wire/openai/streams.ts';
@@ -149,7 +148,7 @@ const lastKinds = new Set<string>(['fail', 'hand-over', 'break', 'complete', 're
 
 function follow(bytes: Buffer, protocol: StreamName, length: number): void {
   const text = protocol === 'chat' ? new ChatText() : new ResponseText();
-  const options = { format: streams[protocol], answers: 2, stripUsage: true, text, headers: {} };
+  const options = { format: streams[protocol], errors: openaiErrors, answers: 2, stripUsage: true, text, headers: {} };
   read(bytes, new EventsReader(options), length);
 }
 
@@ -157,7 +156,7 @@ function goOn(bytes: Buffer, splice: ChatSplice | ResponseSplice): void {
   const isChat = splice instanceof ChatSplice;
   const text = isChat ? new ChatText() : new ResponseText();
   const format = isChat ? streams.chat : streams.responses;
-  read(bytes, new SplicedEventsReader({ format, text, splice, headers: {} }), 1_000);
+  read(bytes, new SplicedEventsReader({ format, errors: openaiErrors, text, splice, headers: {} }), 1_000);
 }
 
 const head = { status: 200, headers: { 'content-type': 'application/json' } };
@@ -228,7 +227,7 @@ export const worstCases: Record<string, WorstCase> = {
   },
   'a whole answer': {
     atOnceBytes: 256 * kilobyte,
-    files: ['wire/openai/read-whole.ts', 'wire/json/parse-object.ts', 'wire/sse-framing.ts'],
+    files: ['wire/read-whole.ts', 'wire/json/parse-object.ts', 'wire/sse-framing.ts'],
     inputs: replies,
     run: (bytes) => {
       for (const { wire } of [chat, embeddings]) {
@@ -258,7 +257,7 @@ export const worstCases: Record<string, WorstCase> = {
   },
   'the code of an error in a stream': {
     atOnceBytes: 16 * kilobyte,
-    files: ['exchange/attempt.ts', 'exchange/error-code.ts', 'wire/json/find-member.ts'],
+    files: ['exchange/attempt.ts', 'wire/openai/read-error.ts', 'wire/json/find-member.ts'],
     inputs: {
       errors: ['', '"error"', ''],
       codes: ['"error"', '"code"', ''],

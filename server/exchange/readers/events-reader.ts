@@ -5,11 +5,10 @@
  */
 import type { GatewayError } from '../../contract/errors.ts';
 import { endlessFailure } from '../../routing/classify-failure.ts';
-import type { ResponseHeaders } from '../../transport/transport.ts';
 import type { TransportError } from '../../transport/transport-error.ts';
 import type { EventGate, Framing } from '../../wire/framing.ts';
 import type { StreamEvent } from '../../wire/sse-event.ts';
-import type { StreamClose, StreamEnd, StreamFormat, StreamWatch } from '../../wire/stream-format.ts';
+import type { StreamClose, StreamEnd, StreamWatch } from '../../wire/stream-format.ts';
 import { maxEventBytes, type StreamText } from '../rescue/stream-text.ts';
 import {
   brokenBy,
@@ -19,7 +18,7 @@ import {
   mostDroppedEvents,
   unreadableEvents,
 } from './broken-off.ts';
-import { type ErrorEvent, refusalOf } from './error-event.ts';
+import { type ErrorEvent, refusalOf, type Streamed } from './error-event.ts';
 import { KnownEvents } from './known-events.ts';
 import {
   brokenTransport,
@@ -31,16 +30,13 @@ import {
   type Steps,
 } from './response-reader.ts';
 
-interface EventsOptions {
-  format: StreamFormat;
+interface EventsOptions extends Streamed {
   /** How many answers the stream brings beside one another. */
   answers: number;
   /** Usage was asked for by Sluice alone and has to be taken out again. */
   stripUsage: boolean;
   /** Keeps what the client has, so that another target can go on with it; null where none is to. */
   text: StreamText | null;
-  /** Of the response. */
-  headers: ResponseHeaders;
 }
 
 /** What may come before the first content; more is passed on, whatever it is. */
@@ -297,7 +293,7 @@ export class EventsReader implements ResponseReader {
 
   /** After content it is passed on as it came, where nobody else can go on, or nobody should: the request is at fault. */
   #failWith(error: ErrorEvent): void {
-    const refusal = refusalOf(error, this.#options.headers, this.#options.format);
+    const refusal = refusalOf(error, this.#options);
     if (!this.#isPassing || (refusal.failure.class !== 'rejected' && this.#options.text?.read())) {
       this.#finish(failWith(refusal));
       return;

@@ -10,7 +10,6 @@ import type { ResponseHeaders } from '../../transport/transport.ts';
 import type { TransportError } from '../../transport/transport-error.ts';
 import { joinBytes } from '../../wire/json/join-bytes.ts';
 import { parseObject } from '../../wire/json/parse-object.ts';
-import { classifyAnswer } from '../../wire/openai/read-error.ts';
 import {
   formatOf,
   isJsonString,
@@ -20,10 +19,10 @@ import {
   readMedia,
   readText,
   saysJson,
-  type Verdict,
-} from '../../wire/openai/read-whole.ts';
+} from '../../wire/read-whole.ts';
 import { framingOf } from '../../wire/sse-framing.ts';
 import type { UpstreamError } from '../../wire/upstream-error.ts';
+import type { Verdict } from '../../wire/wire.ts';
 import { type Encoding, encodingOf } from '../encodings.ts';
 import { brokenBy } from './broken-off.ts';
 import {
@@ -232,7 +231,12 @@ export class WholeReader implements ResponseReader {
   /** Relayed, if nobody does better, with the status that it should have had. */
   #refused(body: Buffer, { status, error }: { status: number; error: UpstreamError | null }): Step {
     const headers = this.#headers;
-    const failure = classifyAnswer({ status: status < 400 ? 500 : status, headers, error, isAboutJob: false });
+    const failure = this.#asked.route.wire.errors.classify({
+      status: status < 400 ? 500 : status,
+      headers,
+      error,
+      isAboutJob: false,
+    });
     return failWith({ kind: 'answer', failure, answer: { status, headers, body, error } });
   }
 }

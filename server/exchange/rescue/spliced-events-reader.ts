@@ -4,13 +4,11 @@
  * that says something else is of no use, unless it was asked to go on from there. Off the fast path: each event is parsed.
  */
 import type { GatewayError } from '../../contract/errors.ts';
-import type { ResponseHeaders } from '../../transport/transport.ts';
 import type { TransportError } from '../../transport/transport-error.ts';
 import type { EventGate } from '../../wire/framing.ts';
 import type { StreamEvent } from '../../wire/sse-event.ts';
-import type { StreamFormat } from '../../wire/stream-format.ts';
 import { brokenBy, endedEarly, mostDroppedEvents, unreadableEvents } from '../readers/broken-off.ts';
-import { type ErrorEvent, refusalOf } from '../readers/error-event.ts';
+import { type ErrorEvent, refusalOf, type Streamed } from '../readers/error-event.ts';
 import {
   brokenTransport,
   damagedBy,
@@ -33,13 +31,10 @@ export interface Splice {
   take(data: string): Buffer | null;
 }
 
-interface SpliceOptions {
-  format: StreamFormat;
+interface SpliceOptions extends Streamed {
   /** What the client has; grows with what is sent on. */
   text: StreamText;
   splice: Splice;
-  /** Of the response. */
-  headers: ResponseHeaders;
 }
 
 export class SplicedEventsReader implements ResponseReader {
@@ -155,7 +150,7 @@ export class SplicedEventsReader implements ResponseReader {
   /** Its error names a response that the client knows nothing of, so its event is never passed on. */
   #refused(error: ErrorEvent): Step {
     if (this.#isPassing && !this.#options.text.read()) return this.#broken(endedEarly());
-    const { event: _, ...reason } = refusalOf(error, this.#options.headers, this.#options.format);
+    const { event: _, ...reason } = refusalOf(error, this.#options);
     return failWith(reason);
   }
 

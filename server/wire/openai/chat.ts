@@ -1,11 +1,13 @@
 import type { RawField, RequestView, Wire } from '../wire.ts';
 import { chatStream } from './chat-stream.ts';
 import { countOf, isAnySet, jsonAnswer, jsonRequest, paidCountOf } from './formats.ts';
+import { openaiErrors } from './read-error.ts';
 
 /** `POST /v1/chat/completions`. */
 export const chat: Wire = {
   name: 'openai-chat',
   operation: 'chat',
+  errors: openaiErrors,
   request: {
     ...jsonRequest,
     answersAsked: (body) => countOf(body.field('n')),
@@ -21,6 +23,7 @@ export const chat: Wire = {
 export const completions: Wire = {
   name: 'openai-completions',
   operation: 'completions',
+  errors: openaiErrors,
   request: { ...jsonRequest, answersAsked, answersPaid, isOneText },
   whole: jsonAnswer(['"choices"']),
   stream: chatStream,

@@ -2,12 +2,14 @@
 import { pattern } from '../../bounded-pattern.ts';
 import type { RequestView, Wire } from '../wire.ts';
 import { countOf, jsonAnswer, jsonRequest, longList, mediaAnswer, paidCountOf } from './formats.ts';
+import { openaiErrors } from './read-error.ts';
 import { imageStream, speechStream, transcriptStream } from './typed-stream.ts';
 
 /** `POST /v1/images/…`. */
 export const images: Wire = {
   name: 'openai-images',
   operation: 'images',
+  errors: openaiErrors,
   request: {
     ...jsonRequest,
     answersAsked: (body) => countOf(body.field('n')),
@@ -29,6 +31,7 @@ function isTextAsked(body: RequestView): boolean {
 export const transcription: Wire = {
   name: 'openai-transcription',
   operation: 'transcription',
+  errors: openaiErrors,
   request: { ...jsonRequest, isTextAsked },
   whole: jsonAnswer(['"text"']),
   stream: transcriptStream,
@@ -41,6 +44,7 @@ export const translation: Wire = { ...transcription, name: 'openai-translation',
 export const speech: Wire = {
   name: 'openai-speech',
   operation: 'speech',
+  errors: openaiErrors,
   request: jsonRequest,
   whole: mediaAnswer,
   stream: speechStream,
@@ -50,6 +54,7 @@ export const speech: Wire = {
 export const videos: Wire = {
   name: 'openai-videos',
   operation: 'videos',
+  errors: openaiErrors,
   request: jsonRequest,
   whole: jsonAnswer(['"id"']),
   stream: null,

@@ -1,11 +1,13 @@
 import type { Wire } from '../wire.ts';
 import { isAnySet, jsonAnswer, jsonRequest } from './formats.ts';
+import { openaiErrors } from './read-error.ts';
 import { responseStream } from './typed-stream.ts';
 
 /** `POST /v1/responses`, and what is asked of a stored one. */
 export const responses: Wire = {
   name: 'openai-responses',
   operation: 'responses',
+  errors: openaiErrors,
   request: {
     ...jsonRequest,
     // In the background it goes on by itself; a conversation would get a second answer as well.

@@ -8,6 +8,7 @@ import { ResponseSplice } from '../../../../server/exchange/rescue/response-spli
 import { ResponseText } from '../../../../server/exchange/rescue/response-text.ts';
 import { SplicedEventsReader } from '../../../../server/exchange/rescue/spliced-events-reader.ts';
 import { type StreamText, takeAll } from '../../../../server/exchange/rescue/stream-text.ts';
+import { openaiErrors } from '../../../../server/wire/openai/read-error.ts';
 import { withoutUsage } from '../../../../server/wire/openai/usage-stripper.ts';
 import { readEvent } from '../../../../server/wire/sse-event.ts';
 import { type StreamName, streams } from '../../wire/openai/streams.ts';
@@ -37,7 +38,7 @@ function outcomeOf(steps: Steps): Outcome {
 }
 
 const readerOf = (protocol: StreamName, text: StreamText | null, stripUsage = false) =>
-  new EventsReader({ format: streams[protocol], answers: 1, stripUsage, text, headers: {} });
+  new EventsReader({ format: streams[protocol], errors: openaiErrors, answers: 1, stripUsage, text, headers: {} });
 
 function ending(steps: Steps | Promise<Steps>): Steps {
   if (steps instanceof Promise) throw new Error('A stream ends at once.');
@@ -192,6 +193,7 @@ test('so it is in the rest of a response that another target goes on with', () =
   if (soFar?.kind !== 'response') throw new Error('Nothing can be gone on with.');
   const reader = new SplicedEventsReader({
     format: streams.responses,
+    errors: openaiErrors,
     text,
     splice: new ResponseSplice(soFar),
     headers: {},

@@ -14,7 +14,7 @@ import type {
   StreamFormat,
   StreamWatch,
 } from '../../../../server/wire/stream-format.ts';
-import type { Wire } from '../../../../server/wire/wire.ts';
+import type { ErrorFormat, Verdict, Wire } from '../../../../server/wire/wire.ts';
 import { lineFraming } from './line-framing.ts';
 
 const writeError = ({ message, code }: ErrorBody) => JSON.stringify({ fail: message, code });
@@ -64,6 +64,20 @@ const stream: StreamFormat = {
   isToldByResponse: false,
 };
 
+const errors: ErrorFormat = {
+  classify: ({ status }) => ({
+    class: status < 500 ? 'rejected' : 'transient',
+    mayPass: status >= 500,
+    retryAfterMs: null,
+  }),
+  statusOf: ({ code }) => (code === 'invalid_value' ? 400 : 502),
+  isRequestsOwn: (code) => code === 'invalid_value',
+  codeIn: () => null,
+};
+
+const judge = (answer: Record<string, unknown>): Verdict =>
+  'say' in answer ? { kind: 'answer' } : { kind: 'damaged', what: 'said nothing' };
+
 const ask: Wire = {
   name: 'lines-ask',
   operation: 'chat',
@@ -72,9 +86,13 @@ const ask: Wire = {
     answersPaid: () => 1,
     isTextAsked: () => false,
     isOneText: () => true,
+    mayMeanStream: (body) => body.field('stream') === true,
+    wantsUsage: () => true,
+    conversationOf: () => null,
     takesBeginning: false,
   },
-  whole: { kind: 'json', marks: ['"say"'], isNeverLonger: true, maxHeldBytes: 1024 * 1024, isNumbers: false },
+  whole: { kind: 'json', marks: ['"say"'], isNeverLonger: true, maxHeldBytes: 1024 * 1024, isNumbers: false, judge },
+  errors,
   stream,
 };
 

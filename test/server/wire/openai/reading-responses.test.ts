@@ -4,7 +4,7 @@ import { ChatText } from '../../../../server/exchange/rescue/chat-text.ts';
 import { continuedBody } from '../../../../server/exchange/rescue/continued-body.ts';
 import { takeAll } from '../../../../server/exchange/rescue/stream-text.ts';
 import { prefillOf } from '../../../../server/providers/prefill.ts';
-import { formatOf, mayGoOn, readJson, readMedia, readText } from '../../../../server/wire/openai/read-whole.ts';
+import { formatOf, mayGoOn, readJson, readMedia, readText } from '../../../../server/wire/read-whole.ts';
 import { readEvent } from '../../../../server/wire/sse-event.ts';
 import { findRoute } from '../../../support/routes.ts';
 import { type StreamName, streams } from './streams.ts';
