@@ -8,7 +8,6 @@ import { GatewayError } from '../../server/contract/errors.ts';
 import { findSecrets } from '../../server/exchange/find-secrets.ts';
 import { jobWatcher } from '../../server/exchange/job-watcher.ts';
 import { outgoingQuery } from '../../server/exchange/outgoing-query.ts';
-import { readableBytes } from '../../server/exchange/readable-bytes.ts';
 import { ErrorReader } from '../../server/exchange/readers/error-reader.ts';
 import { EventsReader } from '../../server/exchange/readers/events-reader.ts';
 import type { Asked, ResponseReader } from '../../server/exchange/readers/response-reader.ts';
@@ -31,14 +30,15 @@ import { Spool } from '../../server/http/body/spool.ts';
 import { parseModelList } from '../../server/providers/parse-model-list.ts';
 import { isPathSegment } from '../../server/providers/path-segment.ts';
 import { nearestName } from '../../server/routing/nearest-name.ts';
-import { estimatePrompt } from '../../server/usage/estimate-prompt.ts';
-import { estimateReply } from '../../server/usage/estimate-reply.ts';
-import { extractUsage } from '../../server/usage/extract.ts';
 import { readErrorBody } from '../../server/wire/error-body.ts';
 import { JsonNames } from '../../server/wire/json/json-names.ts';
 import { peekJson } from '../../server/wire/json/json-peek.ts';
 import { conversationOf } from '../../server/wire/openai/conversation-id.ts';
 import { classifyAnswer, errorCodeIn, openaiErrors, statusOfError } from '../../server/wire/openai/read-error.ts';
+import { estimatePrompt } from '../../server/wire/openai/usage/estimate-prompt.ts';
+import { estimateReply } from '../../server/wire/openai/usage/estimate-reply.ts';
+import { extractUsage } from '../../server/wire/openai/usage/extract.ts';
+import { readableBytes } from '../../server/wire/openai/usage/readable-bytes.ts';
 import { mayGoOn, readJson } from '../../server/wire/read-whole.ts';
 import { errorIn } from '../../server/wire/upstream-error.ts';
 import { findRoute } from '../support/routes.ts';
@@ -200,7 +200,7 @@ export const worstCases: Record<string, WorstCase> = {
       'wire/json/json-splice.ts',
       'wire/json/json-elements.ts',
       'wire/json/join-bytes.ts',
-      'exchange/readable-bytes.ts',
+      'wire/openai/usage/readable-bytes.ts',
       'exchange/source-video.ts',
     ],
     inputs: {
@@ -336,10 +336,10 @@ export const worstCases: Record<string, WorstCase> = {
     atOnceBytes: 256 * kilobyte,
     files: [
       'exchange/tail.ts',
-      'usage/extract.ts',
-      'usage/estimate-reply.ts',
-      'usage/find-members.ts',
-      'usage/told-usage.ts',
+      'wire/openai/usage/extract.ts',
+      'wire/openai/usage/estimate-reply.ts',
+      'wire/openai/usage/find-members.ts',
+      'wire/openai/usage/told-usage.ts',
     ],
     inputs: {
       'usage again and again': ['', '"usage":{', ''],
@@ -354,14 +354,15 @@ export const worstCases: Record<string, WorstCase> = {
       for (const type of ['text/event-stream', 'application/json']) {
         const tail = new Tail();
         inPieces(bytes, 1_000, (piece) => tail.push(piece));
-        extractUsage('transcription', tail.bytes, type, {});
-        estimateReply({ tail: tail.bytes, bytes: tail.totalBytes, contentType: type });
+        const answer = { tail: tail.bytes, head: tail.head, bytes: tail.totalBytes, contentType: type };
+        extractUsage('transcription', answer, {});
+        estimateReply(answer);
       }
     },
   },
   "a prompt's tokens": {
     atOnceBytes: 64 * 1024 * kilobyte,
-    files: ['usage/estimate-prompt.ts', 'usage/estimate-tokens.ts'],
+    files: ['wire/openai/usage/estimate-prompt.ts', 'wire/estimate-tokens.ts'],
     inputs: {
       ...documents,
       messages: ['{"messages":[', '{},', '{}]}'],
@@ -481,4 +482,5 @@ export const lookAtNone = [
   'transport/tunnel.ts',
   'wire/framing.ts',
   'wire/stream-format.ts',
+  'wire/wire.ts',
 ];

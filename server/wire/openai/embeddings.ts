@@ -1,13 +1,15 @@
 import type { Wire } from '../wire.ts';
 import { jsonAnswer, jsonRequest, longList } from './formats.ts';
 import { openaiErrors } from './read-error.ts';
+import { openaiUsage } from './usage/usage.ts';
 
 /** `POST /v1/embeddings`. */
 export const embeddings: Wire = {
   name: 'openai-embeddings',
   operation: 'embeddings',
-  errors: openaiErrors,
   request: jsonRequest,
+  errors: openaiErrors,
+  usage: openaiUsage('embeddings', jsonRequest),
   whole: jsonAnswer(['"embedding"'], { ...longList, isNumbers: true }),
   stream: null,
 };
@@ -16,8 +18,9 @@ export const embeddings: Wire = {
 export const moderations: Wire = {
   name: 'openai-moderations',
   operation: 'moderations',
-  errors: openaiErrors,
   request: jsonRequest,
+  errors: openaiErrors,
+  usage: openaiUsage('moderations', jsonRequest),
   whole: jsonAnswer(['"results"']),
   stream: null,
 };

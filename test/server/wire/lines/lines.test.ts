@@ -59,6 +59,17 @@ test('a stream of lines comes as it was sent, wherever it is cut', async () => {
   expect(await recordOf(response)).toMatchObject({ outcome: 'ok', stream: true, attempts: [{ failure: null }] });
 });
 
+test('what was used is read as that API tells it, and else estimated in its own way', async () => {
+  upstream.answer((_request, response) => json(response, { say: 'Hello', words: 7 }));
+  const told = await recordOf(await ask('/lines/gpt-x', '{"ask":"Hi"}'));
+  expect([told.usage, told.usageCertainty]).toEqual([{ outputTokens: 7 }, 'reported']);
+  upstream.answer((_request, response) => void response.writeHead(200, type).end(said));
+  const response = await ask('/lines/gpt-x', '{"ask":"Hi there","stream":true}');
+  await response.text();
+  const estimated = await recordOf(response);
+  expect([estimated.usage, estimated.usageCertainty]).toEqual([{ inputTokens: 2, outputTokens: 4 }, 'estimated']);
+});
+
 test('a stream of lines that breaks off ends with a whole line that says so', async () => {
   upstream.answer(async (_request, response) => {
     response.writeHead(200, type);

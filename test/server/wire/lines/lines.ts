@@ -14,7 +14,7 @@ import type {
   StreamFormat,
   StreamWatch,
 } from '../../../../server/wire/stream-format.ts';
-import type { ErrorFormat, Verdict, Wire } from '../../../../server/wire/wire.ts';
+import type { ErrorFormat, UsageFormat, Verdict, Wire } from '../../../../server/wire/wire.ts';
 import { lineFraming } from './line-framing.ts';
 
 const writeError = ({ message, code }: ErrorBody) => JSON.stringify({ fail: message, code });
@@ -78,6 +78,25 @@ const errors: ErrorFormat = {
 const judge = (answer: Record<string, unknown>): Verdict =>
   'say' in answer ? { kind: 'answer' } : { kind: 'damaged', what: 'said nothing' };
 
+/** `{"say": …, "words": 3}`, or as much of the last line. */
+const wordsTold = /"words":(\d+)\}?\s*$/;
+
+const usage: UsageFormat = {
+  likely: () => ({ outputTokens: 10 }),
+  worst: () => ({ outputTokens: 100 }),
+  hints: () => ({}),
+  read: ({ tail }) => {
+    const words = wordsTold.exec(tail.toString())?.[1];
+    if (words === undefined) return { usage: null, certainty: 'none', status: null };
+    return { usage: { outputTokens: Number(words) }, certainty: 'reported', status: null };
+  },
+  text: {
+    ofPrompt: (json) => json.toString().split(' ').length,
+    ofAnswer: ({ tail }) => tail.toString().split('\n').length - 1,
+    isOnlyPrompt: false,
+  },
+};
+
 const ask: Wire = {
   name: 'lines-ask',
   operation: 'chat',
@@ -91,6 +110,7 @@ const ask: Wire = {
     conversationOf: () => null,
     takesBeginning: false,
   },
+  usage,
   whole: { kind: 'json', marks: ['"say"'], isNeverLonger: true, maxHeldBytes: 1024 * 1024, isNumbers: false, judge },
   errors,
   stream,
