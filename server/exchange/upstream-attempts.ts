@@ -19,6 +19,7 @@ import { type RunningAttempt, runAttempts } from '../routing/run-attempts.ts';
 import type { Target } from '../routing/snapshot.ts';
 import type { OutgoingRequest, Transport } from '../transport/transport.ts';
 import { framingOf } from '../wire/sse-framing.ts';
+import type { StreamText } from '../wire/stream-text.ts';
 import { Attempt, type CallResult } from './attempt.ts';
 import type { Capture } from './capture.ts';
 import type { WantedRest } from './choose-reader.ts';
@@ -30,10 +31,8 @@ import { type OutgoingCall, outgoingRequest } from './outgoing-request.ts';
 import type { CallPlan } from './plan.ts';
 import { notedText, redactText, secretsOf } from './redact-credential.ts';
 import type { Sendable } from './request-body.ts';
-import { continuedBody } from './rescue/continued-body.ts';
 import { Download } from './rescue/download.ts';
 import { mayBeRescued, mayBeResumed } from './rescue/may-be-rescued.ts';
-import { type StreamText, streamTextOf } from './rescue/stream-text.ts';
 import type { ResponseObserver } from './response-observer.ts';
 
 export interface AttemptsPorts {
@@ -89,7 +88,7 @@ export class UpstreamAttempts {
       unreadMs,
       showsAttempts: settings.replyHeaders,
     });
-    this.#text = mayBeRescued(callPlan, call) ? streamTextOf(call.match.route) : null;
+    this.#text = mayBeRescued(callPlan, call) ? (call.match.route.wire.rescue?.openText() ?? null) : null;
     this.#download = mayBeResumed(call, options.request) ? new Download() : null;
   }
 
@@ -205,8 +204,10 @@ export class UpstreamAttempts {
   async #continued<T extends Sendable>(target: Target, sendable: T): Promise<T> {
     const { prefill } = target.provider;
     if (!this.#continuing.has(target) || !prefill) return sendable;
+    const { rescue } = this.#call.match.route.wire;
     const soFar = this.#text?.read();
-    const body = soFar && sendable.bytes ? await continuedBody(await sendable.bytes(), soFar.text, prefill) : null;
+    if (!rescue || !soFar || !sendable.bytes) return sendable;
+    const body = await rescue.continuedBody(await sendable.bytes(), soFar.text, prefill);
     return body ? { ...sendable, length: body.length, open: () => body } : sendable;
   }
 
@@ -261,7 +262,7 @@ export class UpstreamAttempts {
       soFar,
       isContinuation: this.#continuing.has(next.target),
       foundAs: (upstreamId) => {
-        if (soFar.kind === 'response') this.#rememberResponse(next, soFar.response.id, upstreamId);
+        if (soFar.storedId !== undefined) this.#rememberResponse(next, soFar.storedId, upstreamId);
       },
     };
   }

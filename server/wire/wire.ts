@@ -8,6 +8,7 @@ import type { Failure } from './failure.ts';
 import type { HeaderFields } from './headers.ts';
 import type { MostUsage } from './plausible-usage.ts';
 import type { StreamFormat } from './stream-format.ts';
+import type { RescueFormat } from './stream-text.ts';
 import type { UpstreamError } from './upstream-error.ts';
 
 export interface Wire {
@@ -22,6 +23,8 @@ export interface Wire {
   readonly usage: UsageFormat;
   /** Of answers that come as a stream; null where the API has none. */
   readonly stream: StreamFormat | null;
+  /** Of streams that another target can go on with; null where none are. */
+  readonly rescue: RescueFormat | null;
 }
 
 /** A request's body, as far as its top-level fields are concerned. */

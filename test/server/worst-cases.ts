@@ -14,11 +14,6 @@ import type { Asked, ResponseReader } from '../../server/exchange/readers/respon
 import { WholeReader } from '../../server/exchange/readers/whole-reader.ts';
 import { notedText, redactBytes, redactText } from '../../server/exchange/redact-credential.ts';
 import { redactHeaders } from '../../server/exchange/redact-headers.ts';
-import { ChatSplice } from '../../server/exchange/rescue/chat-splice.ts';
-import { ChatText } from '../../server/exchange/rescue/chat-text.ts';
-import { continuedBody } from '../../server/exchange/rescue/continued-body.ts';
-import { ResponseSplice } from '../../server/exchange/rescue/response-splice.ts';
-import { ResponseText } from '../../server/exchange/rescue/response-text.ts';
 import { SplicedEventsReader } from '../../server/exchange/rescue/spliced-events-reader.ts';
 import { sourceVideoOf } from '../../server/exchange/source-video.ts';
 import { Tail } from '../../server/exchange/tail.ts';
@@ -35,6 +30,11 @@ import { JsonNames } from '../../server/wire/json/json-names.ts';
 import { peekJson } from '../../server/wire/json/json-peek.ts';
 import { conversationOf } from '../../server/wire/openai/conversation-id.ts';
 import { classifyAnswer, errorCodeIn, openaiErrors, statusOfError } from '../../server/wire/openai/read-error.ts';
+import { ChatSplice } from '../../server/wire/openai/rescue/chat-splice.ts';
+import { ChatText } from '../../server/wire/openai/rescue/chat-text.ts';
+import { continuedBody } from '../../server/wire/openai/rescue/continued-body.ts';
+import { ResponseSplice } from '../../server/wire/openai/rescue/response-splice.ts';
+import { ResponseText } from '../../server/wire/openai/rescue/response-text.ts';
 import { estimatePrompt } from '../../server/wire/openai/usage/estimate-prompt.ts';
 import { estimateReply } from '../../server/wire/openai/usage/estimate-reply.ts';
 import { extractUsage } from '../../server/wire/openai/usage/extract.ts';
@@ -66,6 +66,7 @@ const names = new JsonNames(['n', 'model', 'max_tokens', 'error', 'choices', 'id
 const chat = findRoute('POST', '/chat/completions').route;
 const embeddings = findRoute('POST', '/embeddings').route;
 const completions = findRoute('POST', '/completions').route;
+const speech = findRoute('POST', '/audio/speech').route;
 
 const documents: Record<string, Repeated> = {
   'one key again and again': ['{', '"n":1,', '"n":1}'],
@@ -168,10 +169,10 @@ const asked = (route: Asked['route']): Asked => ({
   isKept: false,
 });
 
-const chatSoFar = { kind: 'chat', id: 'c', created: 1, model: 'm', isFinished: false } as const;
+const chatSoFar = { id: 'c', created: 1, model: 'm', isFinished: false } as const;
 const responseSoFar = {
-  kind: 'response',
   isFinished: false,
+  storedId: 'r',
   response: { id: 'r' },
   before: [],
   open: null,
@@ -201,6 +202,7 @@ export const worstCases: Record<string, WorstCase> = {
       'wire/json/json-elements.ts',
       'wire/json/join-bytes.ts',
       'wire/openai/usage/readable-bytes.ts',
+      'wire/openai/usage/usage.ts',
       'exchange/source-video.ts',
     ],
     inputs: {
@@ -211,17 +213,19 @@ export const worstCases: Record<string, WorstCase> = {
       prompts: ['{"stream":true,"model":"x","prompt":[', '[],', '1]}'],
       blanks: ['{"stream":true,"model":"x","prompt":[', ' ', '1]}'],
       options: ['{"stream":true,"model":"x","stream_options":{', '"include_usage":null,', '"a":1}}'],
+      'a text to be spoken': ['{"model":"x","input":"', '\u{1F30D}', '"}'],
       'a long choice': ['{"stream":true,"model":"x","n":[', '1,', '1]}'],
     },
     run: (bytes) => {
       const body = new JsonBody(bytes);
       for (const { wire } of [chat, completions]) wire.request.answersPaid(body);
+      speech.wire.usage.hints(body, 0);
       return [sourceOf(body), conversationOf(body), readableBytes(bytes), body.sendable('y', true)];
     },
   },
   'the rest of an answer that is asked for': {
     atOnceBytes: 256 * kilobyte,
-    files: ['exchange/rescue/continued-body.ts'],
+    files: ['wire/openai/rescue/continued-body.ts'],
     inputs: { messages: ['{"messages":[', '{},', '{}]}'], ...documents },
     run: (bytes) => continuedBody(bytes, 'so far', { message: {}, request: { a: 1 } }),
   },
@@ -271,9 +275,9 @@ export const worstCases: Record<string, WorstCase> = {
       'exchange/readers/events-reader.ts',
       'exchange/readers/known-events.ts',
       'exchange/readers/event-shape.ts',
-      'exchange/rescue/stream-text.ts',
-      'exchange/rescue/chat-text.ts',
-      'exchange/rescue/text-bytes.ts',
+      'wire/stream-text.ts',
+      'wire/openai/rescue/chat-text.ts',
+      'wire/openai/rescue/text-bytes.ts',
       'wire/sse-gate.ts',
       'wire/sse-event.ts',
       'wire/rest-of-stream.ts',
@@ -288,13 +292,17 @@ export const worstCases: Record<string, WorstCase> = {
   },
   'a stream of a response': {
     atOnceBytes: 64 * kilobyte,
-    files: ['exchange/rescue/response-text.ts'],
+    files: ['wire/openai/rescue/response-text.ts'],
     inputs: { ...events, deltas: [spoken('a'), spoken('a'), ''], items: ['', 'data: {"output_index":1}\n\n', ''] },
     run: (bytes) => follow(bytes, 'responses', 16_384),
   },
   'a stream that goes on with another': {
     atOnceBytes: 64 * kilobyte,
-    files: ['spliced-events-reader', 'chat-splice', 'text-match'].map((name) => `exchange/rescue/${name}.ts`),
+    files: [
+      'exchange/rescue/spliced-events-reader.ts',
+      'wire/openai/rescue/chat-splice.ts',
+      'wire/openai/rescue/text-match.ts',
+    ],
     inputs: { ...events, 'the same in single letters': ['', chunk('{"content":"a"}'), ''] },
     run: (bytes) => {
       const soFar = { ...chatSoFar, text: 'a'.repeat(bytes.length) };
@@ -303,7 +311,7 @@ export const worstCases: Record<string, WorstCase> = {
   },
   'a response that goes on with another': {
     atOnceBytes: 64 * kilobyte,
-    files: ['exchange/rescue/response-splice.ts'],
+    files: ['wire/openai/rescue/response-splice.ts'],
     inputs: {
       'the same in single letters': [
         'data: {"type":"response.output_item.added","output_index":0,"item":{"type":"message"}}\n\n',
@@ -336,7 +344,6 @@ export const worstCases: Record<string, WorstCase> = {
     atOnceBytes: 256 * kilobyte,
     files: [
       'exchange/tail.ts',
-      'wire/openai/usage/extract.ts',
       'wire/openai/usage/estimate-reply.ts',
       'wire/openai/usage/find-members.ts',
       'wire/openai/usage/told-usage.ts',
@@ -456,7 +463,6 @@ function sourceOf(body: JsonBody): string | null {
 
 /** These keep, copy or pass on bytes and look at none; or leave it to a library that does it natively or in pieces. */
 export const lookAtNone = [
-  'exchange/accounting.ts',
   'exchange/attempt-failures.ts',
   'exchange/attempt-notes.ts',
   'exchange/attempt-timers.ts',

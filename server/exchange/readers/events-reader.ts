@@ -9,7 +9,7 @@ import type { TransportError } from '../../transport/transport-error.ts';
 import type { EventGate, Framing } from '../../wire/framing.ts';
 import type { StreamEvent } from '../../wire/sse-event.ts';
 import type { StreamClose, StreamEnd, StreamWatch } from '../../wire/stream-format.ts';
-import { maxEventBytes, type StreamText } from '../rescue/stream-text.ts';
+import type { StreamText } from '../../wire/stream-text.ts';
 import {
   brokenBy,
   endedEarly,
@@ -39,6 +39,8 @@ interface EventsOptions extends Streamed {
   text: StreamText | null;
 }
 
+/** Where a stream is to be gone on with, its events are held up to this: those of a response repeat its instructions and tools. */
+export const maxTextEventBytes = 512 * 1024;
 /** What may come before the first content; more is passed on, whatever it is. */
 const maxBytesBeforeContent = 256 * 1024;
 /** Where memory is short, no first event is kept beyond this. */
@@ -77,7 +79,7 @@ export class EventsReader implements ResponseReader {
     this.#gate = this.#framing.openGate((bytes) => this.#deliver(bytes), {
       filter: (bytes, whole) => (whole ? this.#passEvent(bytes) : this.#passBeginning(bytes)),
       known: this.#known,
-      ...(text && { maxHeldBytes: maxEventBytes }),
+      ...(text && { maxHeldBytes: maxTextEventBytes }),
     });
   }
 
@@ -311,7 +313,8 @@ export class EventsReader implements ResponseReader {
   #broken(error: GatewayError): Step {
     const soFar = this.#gate.insideEvent ? null : (this.#options.text?.read() ?? null);
     // Nothing is missing but the end itself.
-    if (soFar?.isFinished) return { kind: 'complete', bytes: doneEvent };
+    const lastEvent = soFar?.isFinished ? this.#options.text?.lastEvent : null;
+    if (lastEvent) return { kind: 'complete', bytes: lastEvent };
     if (soFar) return { kind: 'hand-over', error };
     const event = this.#gate.insideEvent ? null : this.#watch.errorEvent(error.toBody().error);
     return { kind: 'break', error, event };
@@ -325,4 +328,3 @@ export class EventsReader implements ResponseReader {
 
 const alive: Step = { kind: 'alive' };
 const dropped: Step = { kind: 'dropped' };
-const doneEvent = Buffer.from('data: [DONE]\n\n');

@@ -7,8 +7,10 @@ import type { GatewayError } from '../../contract/errors.ts';
 import type { TransportError } from '../../transport/transport-error.ts';
 import type { EventGate } from '../../wire/framing.ts';
 import type { StreamEvent } from '../../wire/sse-event.ts';
+import { type Splice, type StreamText, takeAll } from '../../wire/stream-text.ts';
 import { brokenBy, endedEarly, mostDroppedEvents, unreadableEvents } from '../readers/broken-off.ts';
 import { type ErrorEvent, refusalOf, type Streamed } from '../readers/error-event.ts';
+import { maxTextEventBytes } from '../readers/events-reader.ts';
 import {
   brokenTransport,
   damagedBy,
@@ -17,19 +19,6 @@ import {
   type Step,
   type Steps,
 } from '../readers/response-reader.ts';
-import { maxEventBytes, type StreamText, takeAll } from './stream-text.ts';
-
-/** Turns the events of the second stream into what the first would have gone on with. Knows what the client has. */
-export interface Splice {
-  /** What the upstream calls this answer, where it can be asked for later. */
-  readonly upstreamId: string | null;
-  /** It says something else than what the client has. */
-  readonly isDifferent: boolean;
-  /** The answer is whole. */
-  readonly isFinished: boolean;
-  /** The data of an event that is sound and no error; null where nothing of it is to be sent. */
-  take(data: string): Buffer | null;
-}
 
 interface SpliceOptions extends Streamed {
   /** What the client has; grows with what is sent on. */
@@ -51,7 +40,7 @@ export class SplicedEventsReader implements ResponseReader {
     this.#options = options;
     this.#gate = options.format.framing.openGate((bytes) => this.#send(bytes), {
       filter: (event, whole) => this.#splice(event, whole),
-      maxHeldBytes: maxEventBytes,
+      maxHeldBytes: maxTextEventBytes,
     });
   }
 

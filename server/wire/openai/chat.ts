@@ -2,6 +2,7 @@ import type { RawField, RequestFormat, RequestView, Wire } from '../wire.ts';
 import { chatStream } from './chat-stream.ts';
 import { countOf, isAnySet, jsonAnswer, jsonRequest, paidCountOf } from './formats.ts';
 import { openaiErrors } from './read-error.ts';
+import { chatRescue } from './rescue/rescue.ts';
 import { openaiUsage } from './usage/usage.ts';
 
 const chatRequest: RequestFormat = {
@@ -21,6 +22,7 @@ export const chat: Wire = {
   usage: openaiUsage('chat', chatRequest),
   whole: jsonAnswer(['"choices"']),
   stream: chatStream,
+  rescue: chatRescue,
 };
 
 const completionsRequest: RequestFormat = { ...jsonRequest, answersAsked, answersPaid, isOneText };
@@ -34,6 +36,7 @@ export const completions: Wire = {
   usage: openaiUsage('completions', completionsRequest),
   whole: jsonAnswer(['"choices"']),
   stream: chatStream,
+  rescue: chatRescue,
 };
 
 /** For each prompt. */

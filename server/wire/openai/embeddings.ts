@@ -12,6 +12,7 @@ export const embeddings: Wire = {
   usage: openaiUsage('embeddings', jsonRequest),
   whole: jsonAnswer(['"embedding"'], { ...longList, isNumbers: true }),
   stream: null,
+  rescue: null,
 };
 
 /** `POST /v1/moderations`. */
@@ -23,4 +24,5 @@ export const moderations: Wire = {
   usage: openaiUsage('moderations', jsonRequest),
   whole: jsonAnswer(['"results"']),
   stream: null,
+  rescue: null,
 };

@@ -21,6 +21,7 @@ export const images: Wire = {
   usage: openaiUsage('images', imagesRequest),
   whole: jsonAnswer(['"b64_json"', '"url"'], longList),
   stream: imageStream,
+  rescue: null,
 };
 
 /** `POST /v1/images/edits` and `/v1/images/variations`. */
@@ -49,6 +50,7 @@ export const transcription: Wire = {
   usage: openaiUsage('transcription', transcriptionRequest),
   whole: jsonAnswer(['"text"']),
   stream: transcriptStream,
+  rescue: null,
 };
 
 /** `POST /v1/audio/translations`. */
@@ -68,6 +70,7 @@ export const speech: Wire = {
   usage: openaiUsage('speech', jsonRequest),
   whole: mediaAnswer,
   stream: speechStream,
+  rescue: null,
 };
 
 /** `/v1/videos`, but for their content. */
@@ -79,6 +82,7 @@ export const videos: Wire = {
   usage: openaiUsage('videos', jsonRequest),
   whole: jsonAnswer(['"id"']),
   stream: null,
+  rescue: null,
 };
 
 /** `GET /v1/videos/{id}/content`. */

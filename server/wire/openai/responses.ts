@@ -1,6 +1,7 @@
 import type { RequestFormat, Wire } from '../wire.ts';
 import { isAnySet, jsonAnswer, jsonRequest } from './formats.ts';
 import { openaiErrors } from './read-error.ts';
+import { responseRescue } from './rescue/rescue.ts';
 import { responseStream } from './typed-stream.ts';
 import { openaiUsage } from './usage/usage.ts';
 
@@ -20,4 +21,5 @@ export const responses: Wire = {
   // The instructions that a response repeats may be long, and so may the pictures that it has drawn.
   whole: jsonAnswer(['"response"', '"output"', '"data"'], { isNeverLonger: false }),
   stream: responseStream,
+  rescue: responseRescue,
 };

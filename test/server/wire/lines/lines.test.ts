@@ -103,6 +103,14 @@ test('Sluice’s own errors are told as that API tells them', async () => {
   expect(await tell(got)).toEqual([405, 'method_not_allowed', ['fail', 'code']]);
 });
 
+test('the models are listed as that API lists them', async () => {
+  const list = (path: string) => fetch(gateway.origin + path, { headers: { 'x-lines-pass': testKey } });
+  const response = await list('/lines/');
+  expect(await response.json()).toEqual({ voices: expect.arrayContaining(['gpt-x']) });
+  expect(await recordOf(response)).toMatchObject({ route: '/lines/', outcome: 'ok' });
+  expect((await list('/lines/usage')).status).toBe(405);
+});
+
 test('OpenAI’s API is served beside it, and does not take its key', async () => {
   upstream.answer((_request, response) => json(response, { choices: [] }));
   const init = { method: 'POST', body: '{"model":"gpt-x"}', headers: { 'content-type': 'application/json' } };

@@ -111,6 +111,7 @@ const ask: Wire = {
     takesBeginning: false,
   },
   usage,
+  rescue: null,
   whole: { kind: 'json', marks: ['"say"'], isNeverLonger: true, maxHeldBytes: 1024 * 1024, isNumbers: false, judge },
   errors,
   stream,
@@ -122,7 +123,12 @@ export const lines: Api = {
   routes: [
     { ...plainRoute, method: 'POST', path: '/lines/:model', wire: ask, model: 'required', modelIn: 'path', stream },
   ],
-  hasOwnPaths: false,
+  models: {
+    askedIn: (path) => (path === '/lines/' ? '' : null),
+    writeList: (models) => ({ voices: models.map(({ id }) => id) }),
+    writeOne: ({ id }) => ({ voice: id }),
+  },
+  usagePath: null,
   locate: (path, query) => (path.startsWith('/lines/') ? { path, query, model: null } : null),
   betterPath: () => null,
   readKeys: ({ 'x-lines-pass': pass }) => (typeof pass === 'string' ? [pass] : []),
