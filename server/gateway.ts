@@ -37,8 +37,7 @@ import { machineAddresses, watchNetwork } from './transport/network-watch.ts';
 import { createTransport } from './transport/transport.ts';
 import { createPriceTable, type PriceTable } from './usage/price-table.ts';
 import { version } from './version.ts';
-import { openai } from './wire/openai/api.ts';
-import { Registry } from './wire/registry.ts';
+import { Registry, servedApis } from './wire/registry.ts';
 
 export interface Gateway {
   /** Changes with each start; `/healthz` tells it. */
@@ -208,7 +207,7 @@ function tellReplacement(database: Database, log: GatewayPorts['log']): void {
 }
 
 function inferencePorts(
-  { log, logRequest, uploadFolder, apis = [openai] }: GatewayPorts,
+  { log, logRequest, uploadFolder, apis = servedApis }: GatewayPorts,
   base: Foundations,
   { live, control, limiter }: ControlSide,
 ): Omit<InferencePorts, 'loopWatch'> {
@@ -219,10 +218,11 @@ function inferencePorts(
     control.requestFinished(record);
     logRequest(record);
   };
+  const registry = new Registry(apis);
   return {
     snapshot: () => live.snapshot,
     transport,
-    registry: new Registry(apis),
+    registry,
     admission: new Admission(() => live.snapshot.settings.admission),
     bytes: new ByteBudget(() => live.snapshot.settings.admission, automaticBytes()),
     limiter,
@@ -239,7 +239,7 @@ function inferencePorts(
       if (record.keyId === null) ledger.refusals.add(record);
       else finished(record);
     },
-    bills: new JobBills({ jobs, limiter, prices, finished }),
+    bills: new JobBills({ jobs, limiter, prices, finished, usageOf: (kind) => registry.usageOf(kind) }),
     capture: (id, exchange) => ledger.capture(id, exchange),
     prices,
     faulted: (error) => log.error({ error }, 'a request failed inside Sluice'),

@@ -133,6 +133,20 @@ describe('the engine', () => {
     expect(Object.keys(mayImport).filter((part) => !parts.has(part))).toEqual([]);
   });
 
+  test('knows each API by its own folder and the registry alone', () => {
+    const folderOf = (path: string) => /^server\/wire\/(?!json\/)\w+\//.exec(path)?.[0];
+    const wrong = engine.flatMap((source) =>
+      source.imports
+        .filter(({ path }) => path !== undefined && folderOf(path) !== undefined)
+        .filter(
+          ({ path = '' }) => source.path !== 'server/wire/registry.ts' && !source.path.startsWith(folderOf(path) ?? ''),
+        )
+        .map(({ path }) => `${source.path} imports ${path}`),
+    );
+    expect(wrong).toEqual([]);
+    expect(engine.filter(({ path }) => path.startsWith('server/wire/openai/')).length).toBeGreaterThan(5);
+  });
+
   test('imports nothing of the shell or the face', () => {
     const wrong = engine.flatMap(({ path, imports }) =>
       imports

@@ -125,9 +125,9 @@ function findKey(snapshot: Snapshot, id: string): CompiledKey {
 }
 
 function viewModels({ group, key }: Asker): ModelView[] {
-  return listModels(group, key ?? anyKeyOf(group)).map(({ id, owned_by }) => ({
+  return listModels(group, key ?? anyKeyOf(group)).map(({ id, ownedBy }) => ({
     id,
-    ownedBy: owned_by,
+    ownedBy,
     providers: [...new Set(group.routes.get(id)?.targets.map((target) => target.provider.id))],
   }));
 }

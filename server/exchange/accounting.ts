@@ -2,19 +2,14 @@
  * What each attempt of a request used and cost: read off the end of its reply, estimated where that says nothing. Runs once,
  * when the request is over.
  */
-import type { Capability } from '../contract/capability.ts';
 import type { AttemptRecord, Usage } from '../contract/ledger.ts';
 import { isUnpricedAttempt } from '../ledger/usage-cells.ts';
 import { type Accounting, addUp } from '../usage/add-up.ts';
-import { estimatePrompt } from '../usage/estimate-prompt.ts';
-import { estimateReply } from '../usage/estimate-reply.ts';
-import { type ExtractedUsage, extractUsage, type UsageHints } from '../usage/extract.ts';
-import type { MostUsage } from '../usage/plausible-usage.ts';
 import type { PriceTable } from '../usage/price-table.ts';
+import type { ExtractedUsage, KeptAnswer, TextEstimates, UsageFormat } from '../wire/wire.ts';
 import type { AttemptTrace, RequestTrace } from './exchange-trace.ts';
 import { isOngoing } from './job-bills.ts';
 import type { RequestBody } from './request-body.ts';
-import { maxTextBytes } from './request-body.ts';
 
 const free: Accounting = { usage: null, usageCertainty: 'none', costUsd: 0 };
 
@@ -34,7 +29,7 @@ export function accountFor(
 ): Accounting {
   const { route, attempts, model } = trace;
   const isMaking = route && !route.isFree && (route.model !== 'none' || route.job?.behaviour === 'creates-from');
-  const call = isMaking && body ? new CallAccounting(route.wire.operation, body, trace) : null;
+  const call = isMaking && body ? new CallAccounting(route.wire.usage, body, trace) : null;
   for (const attempt of attempts) {
     Object.assign(attempt.record, call ? call.account(attempt, prices) : free);
     if (goesOn(trace, attempt, body)) Object.assign(attempt.record, free);
@@ -107,26 +102,26 @@ function endingOf({ failure, error, status, connectMs }: AttemptRecord): Ending 
 type Estimated = Omit<ExtractedUsage, 'status'>;
 
 class CallAccounting {
-  readonly #capability: Capability;
+  readonly #format: UsageFormat;
   readonly #body: RequestBody;
   readonly #trace: RequestTrace;
   #prompt: number | null | undefined;
 
-  constructor(capability: Capability, body: RequestBody, trace: RequestTrace) {
-    this.#capability = capability;
+  constructor(format: UsageFormat, body: RequestBody, trace: RequestTrace) {
+    this.#format = format;
     this.#body = body;
     this.#trace = trace;
   }
 
   account(attempt: AttemptTrace, prices: PriceTable): Accounting {
-    const { record, tail, responseType } = attempt;
+    const { record } = attempt;
     const ending = endingOf(record);
-    const fromRequest = ending === 'failed' ? {} : this.#hints();
-    const known = { ...fromRequest, head: tail.head, bytes: tail.totalBytes, most: this.#most(tail.totalBytes) };
-    const told = extractUsage(this.#capability, tail.bytes, responseType, known);
+    const answer = keptOf(attempt);
+    const hints = this.#format.hints(this.#body, answer.bytes);
+    const told = this.#format.read(answer, ending === 'failed' ? { most: hints.most } : hints);
     attempt.responseStatus = told.status;
     if (ending === 'failed' && told.certainty !== 'reported') return free;
-    const { usage, certainty } = this.#completed(told, attempt, ending);
+    const { usage, certainty } = this.#completed(told, answer, ending);
     const isPart = ending === 'broken' && certainty === 'reported';
     // A remix names no model; that of its video is known.
     const model = record.model ?? this.#trace.model;
@@ -138,88 +133,36 @@ class CallAccounting {
   }
 
   /** What was not told, or cannot be true, is estimated. */
-  #completed(told: ExtractedUsage, attempt: AttemptTrace, ending: Ending): Estimated {
-    if (told.usage === null) return this.#estimate(attempt, ending);
+  #completed(told: ExtractedUsage, answer: KeptAnswer, ending: Ending): Estimated {
+    if (told.usage === null) return this.#estimate(answer, ending);
     if (told.certainty !== 'estimated') return told;
-    return { usage: { ...this.#estimate(attempt, ending).usage, ...told.usage }, certainty: 'estimated' };
-  }
-
-  #most(replyBytes: number): MostUsage {
-    const { size } = this.#body;
-    const choices = this.#trace.route?.wire.request.answersPaid(this.#body) ?? 1;
-    const isFilm = this.#capability === 'videos';
-    return {
-      inputTokens: size + mostReferredTokens,
-      outputTokens: replyBytes + choices * mostHiddenTokens,
-      seconds: isFilm ? mostFilmSeconds : Math.max(usualAudioSeconds, size / leastAudioBytesPerSecond),
-    };
+    return { usage: { ...this.#estimate(answer, ending).usage, ...told.usage }, certainty: 'estimated' };
   }
 
   /** Only of what is text on both sides. */
-  #estimate({ tail, responseType }: AttemptTrace, ending: Ending): Estimated {
+  #estimate(answer: KeptAnswer, ending: Ending): Estimated {
     const none: Estimated = { usage: null, certainty: 'none' };
-    if (!estimated.has(this.#capability)) return none;
+    const { text } = this.#format;
+    if (text === null) return none;
     // What was stopped before it answered has used its prompt; had it no stream, it may have been at work for long.
     const isSilent = ending === 'stopped';
-    const output = isSilent && this.#trace.stream ? 0 : isSilent ? undefined : this.#outputOf(tail, responseType);
+    const output = isSilent && this.#trace.stream ? 0 : isSilent ? undefined : text.ofAnswer(answer);
     if (output === null) return none;
-    const input = this.#promptTokens();
+    const input = this.#promptTokens(text);
     if (input === null && !output) return none;
     const usage: Usage = {
       ...(input !== null && { inputTokens: input }),
-      ...(output !== undefined && this.#capability !== 'embeddings' && { outputTokens: output }),
+      ...(output !== undefined && !text.isOnlyPrompt && { outputTokens: output }),
     };
     return { usage, certainty: 'estimated' };
   }
 
-  #outputOf(tail: AttemptTrace['tail'], contentType: string): number | null {
-    return estimateReply({ tail: tail.bytes, bytes: tail.totalBytes, contentType });
-  }
-
-  #promptTokens(): number | null {
-    if (this.#prompt === undefined) this.#prompt = this.#body.captured ? estimatePrompt(this.#body.captured) : null;
+  #promptTokens(text: TextEstimates): number | null {
+    if (this.#prompt === undefined) this.#prompt = this.#body.captured ? text.ofPrompt(this.#body.captured) : null;
     return this.#prompt;
   }
-
-  /** What only the request says, for replies that carry no usage. */
-  #hints(): UsageHints {
-    switch (this.#capability) {
-      case 'speech': {
-        const input = this.#body.field('input');
-        if (typeof input === 'string') return { inputCharacters: countCharacters(input) };
-        const { length = 0 } = this.#body.raw('input')?.bytes ?? {};
-        return length > maxTextBytes ? { inputCharacters: length } : {};
-      }
-      case 'videos':
-        return quantityHint('seconds', this.#body.field('seconds'), mostFilmSeconds);
-      case 'images':
-        return quantityHint('images', this.#body.field('n') ?? 1, Number.POSITIVE_INFINITY);
-      default:
-        return {};
-    }
-  }
 }
 
-/** As people count them; a list of them would be many times as long. */
-function countCharacters(text: string): number {
-  let count = 0;
-  for (const _ of text) count++;
-  return count;
+function keptOf({ tail, responseType }: AttemptTrace): KeptAnswer {
+  return { tail: tail.bytes, head: tail.head, bytes: tail.totalBytes, contentType: responseType };
 }
-
-const estimated: ReadonlySet<Capability> = new Set(['chat', 'completions', 'responses', 'embeddings']);
-
-function quantityHint(name: 'seconds' | 'images', value: unknown, most: number): UsageHints {
-  const number = Number(value);
-  return number > 0 && Number.isFinite(number) ? { [name]: Math.min(number, most) } : {};
-}
-
-/** Earlier responses, files, pages that were searched: what a request only refers to. No model's window is larger. */
-const mostReferredTokens = 10_000_000;
-/** Reasoning that is not told. */
-const mostHiddenTokens = 1_000_000;
-const mostFilmSeconds = 3_600;
-/** Half of what the thriftiest codec for speech needs. */
-const leastAudioBytesPerSecond = 64;
-/** So long a recording may be, however short its file. */
-const usualAudioSeconds = 3_600;

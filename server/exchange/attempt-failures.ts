@@ -1,4 +1,5 @@
 /** What an attempt that failed comes to: for the loop, for its record and for the client. Pure. */
+import { pattern } from '../bounded-pattern.ts';
 import type { GatewayError } from '../contract/errors.ts';
 import type { FailureClass } from '../contract/ledger.ts';
 import type { LastWord } from '../routing/attempt-result.ts';
@@ -13,8 +14,8 @@ import { damageOf, errorOfAccount, errorOfTransport } from '../routing/last-word
 import type { Target } from '../routing/snapshot.ts';
 import type { TransportError } from '../transport/transport-error.ts';
 import type { Failure } from '../wire/failure.ts';
-import { isRequestsOwn } from '../wire/openai/read-error.ts';
-import { namedCode } from './error-code.ts';
+import type { UpstreamError } from '../wire/upstream-error.ts';
+import type { ErrorFormat } from '../wire/wire.ts';
 import type { FailureReason } from './readers/response-reader.ts';
 
 export interface AttemptFailure {
@@ -66,6 +67,15 @@ function refusal(
   };
 }
 
+const maxCodeLength = 100;
+const isStatus = pattern(/^\d+$/);
+
+/** What an upstream calls its error; null where that is nothing, or merely the status once more. */
+function namedCode(error: UpstreamError | null): string | null {
+  const code = error?.code ?? '';
+  return code === '' || code.length > maxCodeLength || isStatus.test(code) ? null : code;
+}
+
 /** `what` follows "Provider … ", for a person. */
 function damage(failure: Failure, target: Target, what: string): AttemptFailure {
   const error = damageOf(target, what);
@@ -87,8 +97,8 @@ export function breakAfterContent(error: GatewayError): AttemptFailure {
 }
 
 /** Of an error that the client has as the last word of its stream. */
-export function failureInStream(errorCode: string | null): FailureClass {
-  return errorCode !== null && isRequestsOwn(errorCode) ? 'rejected' : 'stream-broken';
+export function failureInStream(errorCode: string | null, errors: ErrorFormat): FailureClass {
+  return errorCode !== null && errors.isRequestsOwn(errorCode) ? 'rejected' : 'stream-broken';
 }
 
 /** `continues`: it can be asked to go on from what the client has. */

@@ -17,7 +17,6 @@ import { AttemptTimers } from './attempt-timers.ts';
 import { chooseReader, type StreamNeeds } from './choose-reader.ts';
 import { isEventStream } from './client-headers.ts';
 import type { ClientResponse } from './client-response.ts';
-import { errorCodeIn } from './error-code.ts';
 import type { AttemptTrace } from './exchange-trace.ts';
 import type { HeldBytes } from './held-bytes.ts';
 import type { Asked, FailureReason, ResponseReader, Step, Steps } from './readers/response-reader.ts';
@@ -296,7 +295,7 @@ export class Attempt implements ResponseHandler {
     const { client, trace } = this.#options;
     if (bytes) for (const observer of this.#observers) observer.take(bytes);
     const code = hasFailed ? this.#lastErrorCode(trace.tail.bytes) : null;
-    const failure = hasFailed ? failureInStream(code) : null;
+    const failure = hasFailed ? failureInStream(code, this.#options.asked.route.wire.errors) : null;
     if (failure) this.#notes.failed(failure);
     client.end(hasFailed ? 'error' : 'ok', code, bytes);
     this.#over({ kind: 'answered', failure });
@@ -362,7 +361,7 @@ export class Attempt implements ResponseHandler {
 
   /** Null where the upstream names none. */
   #lastErrorCode(end: Buffer): string | null {
-    const code = errorCodeIn(end.toString('utf8'));
+    const code = this.#options.asked.route.wire.errors.codeIn(end.toString('utf8'));
     return code === null ? null : this.#notes.redacted(code);
   }
 

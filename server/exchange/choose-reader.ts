@@ -1,21 +1,18 @@
 import { differingFailure } from '../routing/classify-failure.ts';
 import type { Failure } from '../wire/failure.ts';
-import { isProse } from '../wire/openai/read-whole.ts';
+import { isProse } from '../wire/read-whole.ts';
 import { framingOf } from '../wire/sse-framing.ts';
-import type { StreamFormat } from '../wire/stream-format.ts';
+import type { StreamText, TextSoFar } from '../wire/stream-text.ts';
+import type { Wire } from '../wire/wire.ts';
 import { isEventStream } from './client-headers.ts';
 import { DownloadReader } from './readers/download-reader.ts';
+import type { Streamed } from './readers/error-event.ts';
 import { ErrorReader } from './readers/error-reader.ts';
 import { EventsReader } from './readers/events-reader.ts';
 import type { Asked, FailureReason, ResponseHead, ResponseReader } from './readers/response-reader.ts';
 import { maxHeldBytes, WholeReader } from './readers/whole-reader.ts';
-import { ChatSplice } from './rescue/chat-splice.ts';
-import type { ChatSoFar } from './rescue/chat-text.ts';
 import type { Download } from './rescue/download.ts';
-import { ResponseSplice } from './rescue/response-splice.ts';
-import type { ResponseSoFar } from './rescue/response-text.ts';
-import { type Splice, SplicedEventsReader } from './rescue/spliced-events-reader.ts';
-import type { StreamText } from './rescue/stream-text.ts';
+import { SplicedEventsReader } from './rescue/spliced-events-reader.ts';
 
 /** What has to be known of a request to read a stream for it. */
 export interface StreamNeeds {
@@ -34,7 +31,7 @@ export interface StreamNeeds {
 }
 
 export interface WantedRest {
-  soFar: ChatSoFar | ResponseSoFar;
+  soFar: TextSoFar;
   /** The target is asked to go on from what the client has, rather than for the whole. */
   isContinuation: boolean;
   /** Told what the target calls its answer, before any of it is sent on. */
@@ -61,16 +58,16 @@ export function chooseReader(asked: Asked, head: ResponseHead, needs: StreamNeed
     return { kind: 'other', reader: new WholeReader(asked, head) };
   const { stream } = asked.route;
   if (!stream || !mayStream(asked, needs)) return unaskedStream;
-  return { kind: 'stream', reader: eventsReader(stream, head, needs) };
+  const { wire } = asked.route;
+  const streamed = { format: stream, errors: wire.errors, headers: head.headers };
+  return { kind: 'stream', reader: eventsReader(wire, streamed, needs) };
 }
 
-function eventsReader(format: StreamFormat, { headers }: ResponseHead, needs: StreamNeeds): ResponseReader {
+function eventsReader({ rescue }: Wire, streamed: Streamed, needs: StreamNeeds): ResponseReader {
   const { answers, stripUsage, text, rest } = needs;
-  if (!text || !rest) return new EventsReader({ format, answers, stripUsage, text, headers });
-  const { soFar, isContinuation } = rest;
-  const splice: Splice =
-    soFar.kind === 'chat' ? new ChatSplice({ soFar, isContinuation, stripUsage }) : new ResponseSplice(soFar);
-  return new SplicedEventsReader({ format, text, splice, headers });
+  if (!text || !rest || !rescue) return new EventsReader({ ...streamed, answers, stripUsage, text });
+  const splice = rescue.openSplice(rest.soFar, { isContinuation: rest.isContinuation, stripUsage });
+  return new SplicedEventsReader({ ...streamed, text, splice });
 }
 
 /** A status that says that nothing follows it, or that it is elsewhere and not where. */

@@ -7,10 +7,8 @@ import type { Limiter } from '../limits/limiter.ts';
 import type { CompiledGroup, CompiledKey, Target } from '../routing/snapshot.ts';
 import type { PriceTable } from '../usage/price-table.ts';
 import type { Route } from '../wire/route.ts';
-import { isPaid, likelyUsage } from './likely-usage.ts';
 import type { CallPlan } from './plan.ts';
 import type { RequestBody } from './request-body.ts';
-import { worstUsage } from './worst-usage.ts';
 
 interface LimitPorts {
   limiter: Limiter;
@@ -45,6 +43,11 @@ export function holdToLimits(ports: LimitPorts, response: ServerResponse, call: 
   return most;
 }
 
+/** Whether the route makes something that is paid for. */
+export function isPaid({ method, model, job, isFree }: Route): boolean {
+  return method === 'POST' && !isFree && (model !== 'none' || job?.behaviour === 'creates-from');
+}
+
 function tell(response: ServerResponse, headers: Record<string, string>): void {
   for (const name in headers) response.setHeader(name, headers[name] ?? '');
 }
@@ -64,7 +67,7 @@ function hasHardBudget({ limits }: Limited, unit?: 'usd'): boolean {
 
 /** By the price of the target that is asked first. */
 function likelyReserved(prices: PriceTable, { route, body, plan }: LimitedCall): Reserved {
-  const usage = likelyUsage(route, body);
+  const usage = route.wire.usage.likely(body);
   const [target] = plan.targets;
   return { usage, costUsd: target ? costOf(prices, target, plan, usage) : null };
 }
@@ -88,7 +91,7 @@ export function worstUsageAt(
   { route, body, plan }: Pick<LimitedCall, 'route' | 'body' | 'plan'>,
 ): Usage {
   const name = target.model ?? plan.model;
-  return worstUsage(route, body, {
+  return route.wire.usage.worst(body, {
     outputTokens: name === null ? null : prices.maxOutput(target.provider.id, name),
     contextTokens: (name !== null && target.provider.models.get(name)?.contextTokens) || null,
   });

@@ -9,9 +9,8 @@ import type { JobStore } from '../jobs/job-store.ts';
 import type { BookedJob } from '../ledger/rows.ts';
 import type { JobOwner, Limiter } from '../limits/limiter.ts';
 import type { Accounting } from '../usage/add-up.ts';
-import { estimateReply } from '../usage/estimate-reply.ts';
-import { extractUsage } from '../usage/extract.ts';
 import type { PriceTable } from '../usage/price-table.ts';
+import type { UsageFormat } from '../wire/wire.ts';
 import { createRequestId } from './exchange-trace.ts';
 import { amountsOf } from './hold-to-limits.ts';
 import type { Tail } from './tail.ts';
@@ -23,6 +22,8 @@ interface JobBillsPorts {
   jobs: JobStore;
   limiter: Limiter;
   prices: PriceTable;
+  /** How what made jobs of that kind tells its usage. */
+  usageOf(kind: Job['kind']): UsageFormat | null;
   finished(record: RequestRecord, books?: BookedJob): void;
 }
 
@@ -94,20 +95,18 @@ export class JobBills {
     this.release(job);
   }
 
-  #read({ owed, providerId, model }: Job, { tail, contentType }: JobReply): Told | null {
-    const { bytes, head, totalBytes } = tail;
-    const most = { inputTokens: mostInputTokens, outputTokens: totalBytes + mostHiddenTokens, seconds: 0 };
-    const { usage, certainty, status } = extractUsage('responses', bytes, contentType, {
-      head,
-      bytes: totalBytes,
-      most,
-    });
+  #read({ kind, owed, providerId, model }: Job, { tail, contentType }: JobReply): Told | null {
+    const format = this.#ports.usageOf(kind);
+    if (!format) return null;
+    const answer = { tail: tail.bytes, head: tail.head, bytes: tail.totalBytes, contentType };
+    const most = { inputTokens: mostInputTokens, outputTokens: answer.bytes + mostHiddenTokens, seconds: 0 };
+    const { usage, certainty, status } = format.read(answer, { most });
     if (ongoing.has(status) || (usage === null && !ended.has(status))) return null;
     const priced = (counted: Told['usage']) =>
       model === null ? null : this.#ports.prices.cost(providerId, model, counted);
     if (usage !== null) return { usage, usageCertainty: certainty, costUsd: priced(usage) };
     if (status === 'failed') return { usage: null, usageCertainty: 'none', costUsd: 0 };
-    const outputTokens = estimateReply({ tail: bytes, bytes: totalBytes, contentType });
+    const outputTokens = format.text?.ofAnswer(answer) ?? null;
     const inputTokens = owed?.usage.inputTokens;
     const guess = { ...(inputTokens !== undefined && { inputTokens }), ...(outputTokens !== null && { outputTokens }) };
     return { usage: guess, usageCertainty: 'estimated', costUsd: priced(guess) };

@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import type { RequestView } from '../wire/wire.ts';
+import type { MeasuredRequest } from '../wire/wire.ts';
 
 /** Text of a field that is longer takes too long to be read at once. */
 export const maxTextBytes = 1024 * 1024;
@@ -26,11 +26,10 @@ export interface RequestFields {
 }
 
 /** A request's body, looked at as far as routing needs, and what is sent of it to a target. */
-export interface RequestBody extends RequestView {
+export interface RequestBody extends MeasuredRequest {
   fields: RequestFields;
-  size: number;
   contentType: string;
-  /** What may be kept of it where its group captures bodies. Uploads are not. */
+  /** May be kept where its group captures bodies. Uploads are not. */
   captured: Buffer | null;
   /**
    * What is sent to a target that knows the model as `model` (null: as the client named it), and the previous response

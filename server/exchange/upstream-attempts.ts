@@ -18,10 +18,8 @@ import type { Picker } from '../routing/picker.ts';
 import { type RunningAttempt, runAttempts } from '../routing/run-attempts.ts';
 import type { Target } from '../routing/snapshot.ts';
 import type { OutgoingRequest, Transport } from '../transport/transport.ts';
-import { conversationOf } from '../wire/openai/conversation-id.ts';
-import { mayMeanStream } from '../wire/openai/may-mean-stream.ts';
-import { wantsUsage } from '../wire/openai/wants-usage.ts';
 import { framingOf } from '../wire/sse-framing.ts';
+import type { StreamText } from '../wire/stream-text.ts';
 import { Attempt } from './attempt.ts';
 import type { Capture } from './capture.ts';
 import type { WantedRest } from './choose-reader.ts';
@@ -33,10 +31,8 @@ import { type OutgoingCall, outgoingRequest } from './outgoing-request.ts';
 import type { CallPlan } from './plan.ts';
 import { notedText, redactText, secretsOf } from './redact-credential.ts';
 import type { Sendable } from './request-body.ts';
-import { continuedBody } from './rescue/continued-body.ts';
 import { Download } from './rescue/download.ts';
 import { mayBeRescued, mayBeResumed } from './rescue/may-be-rescued.ts';
-import { type StreamText, streamTextOf } from './rescue/stream-text.ts';
 import type { ResponseObserver } from './response-observer.ts';
 
 export interface AttemptsPorts {
@@ -93,7 +89,7 @@ export class UpstreamAttempts {
       unreadMs,
       showsAttempts: settings.replyHeaders,
     });
-    this.#text = mayBeRescued(callPlan, call) ? streamTextOf(call.match.route) : null;
+    this.#text = mayBeRescued(callPlan, call) ? (call.match.route.wire.rescue?.openText() ?? null) : null;
     this.#download = mayBeResumed(call, options.request) ? new Download() : null;
   }
 
@@ -107,7 +103,7 @@ export class UpstreamAttempts {
     const request = {
       policy: group.policy,
       capability: match.route.wire.operation,
-      conversation: () => conversationOf(body),
+      conversation: () => match.route.wire.request.conversationOf(body),
     };
     const plan = new AttemptPlan({
       targets: this.#callPlan.targets,
@@ -220,15 +216,17 @@ export class UpstreamAttempts {
   async #continued<T extends Sendable>(target: Target, sendable: T): Promise<T> {
     const { prefill } = target.provider;
     if (!prefill) return sendable;
+    const { rescue } = this.#call.match.route.wire;
     const soFar = this.#text?.read();
-    const body = soFar && sendable.bytes ? await continuedBody(await sendable.bytes(), soFar.text, prefill) : null;
+    if (!rescue || !soFar || !sendable.bytes) return sendable;
+    const body = await rescue.continuedBody(await sendable.bytes(), soFar.text, prefill);
     return body ? { ...sendable, length: body.length, open: () => body } : sendable;
   }
 
   #open(next: NextAttempt, timeouts: AttemptTimeouts, trace: AttemptTrace, stripUsage: boolean): Attempt {
     const { match, body, held } = this.#call;
     const { route } = match;
-    const isStreamFit = mayMeanStream(body);
+    const isStreamFit = route.wire.request.mayMeanStream(body);
     const attempt: Attempt = new Attempt({
       client: this.client,
       trace,
@@ -244,7 +242,7 @@ export class UpstreamAttempts {
         isTextAsked: route.wire.request.isTextAsked(body),
         isKept: route.job !== null && (body.fields.store || Boolean(body.field('background'))),
       },
-      wantsUsage: () => wantsUsage(body),
+      wantsUsage: () => route.wire.request.wantsUsage(body),
       needs: {
         isStreamFit,
         answers: isStreamFit ? route.wire.request.answersAsked(body) : 1,
@@ -269,7 +267,7 @@ export class UpstreamAttempts {
       soFar,
       isContinuation: this.#continuing.has(next.target),
       foundAs: (upstreamId) => {
-        if (soFar.kind === 'response') this.#rememberResponse(next, soFar.response.id, upstreamId);
+        if (soFar.storedId !== undefined) this.#rememberResponse(next, soFar.storedId, upstreamId);
       },
     };
   }

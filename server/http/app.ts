@@ -15,7 +15,7 @@ import express, { type ErrorRequestHandler, type RequestHandler, type Router } f
 import { pageHeaders } from '../contract/page-headers.ts';
 import { createRequestId } from '../exchange/exchange-trace.ts';
 import type { Snapshot } from '../routing/snapshot.ts';
-import { openai } from '../wire/openai/api.ts';
+import { servedApis } from '../wire/registry.ts';
 import { allowOrigin, answerPreflight, isPreflight } from './cors.ts';
 import { checkHost, checkOrigin } from './guards.ts';
 import { handleInference, type InferencePorts } from './inference.ts';
@@ -109,6 +109,6 @@ function errorHandler(faulted: (error: unknown) => void): ErrorRequestHandler {
   return (thrown, request, response, _next) => {
     const error = toGatewayError(thrown);
     if (error.code === 'internal') faulted(thrown);
-    sendError(request, response, { error, api: openai, requestId: String(response.get('x-request-id')) });
+    sendError(request, response, { error, api: servedApis[0], requestId: String(response.get('x-request-id')) });
   };
 }

@@ -26,6 +26,7 @@ import type { UsageQuestion } from '../ledger/usage-summary.ts';
 import type { Limiter } from '../limits/limiter.ts';
 import type { CompiledGroup, CompiledKey, Snapshot } from '../routing/snapshot.ts';
 import type { PriceTable } from '../usage/price-table.ts';
+import type { ModelsFormat } from '../wire/api.ts';
 import type { Located, Registry, RouteMatch } from '../wire/registry.ts';
 import { withSegment } from '../wire/segments.ts';
 import type { Admission, Place } from './admission.ts';
@@ -34,7 +35,7 @@ import { receiveBody } from './body/receive-body.ts';
 import type { ByteBudget, HeldBytes } from './byte-budget.ts';
 import { allowOrigin } from './cors.ts';
 import { authenticate, checkHost, checkOrigin, validKey } from './guards.ts';
-import { isModelsPath, sendModels } from './models.ts';
+import { sendModels } from './models.ts';
 import { sendOwnUsage } from './own-usage.ts';
 import { sendError, toGatewayError } from './send-error.ts';
 import { sendJson } from './send-json.ts';
@@ -137,8 +138,9 @@ class InferenceCall {
     const { method = 'GET' } = this.#request;
     const { api, path, query, isKnown } = this.#located;
     this.#checkSender();
-    if (isKnown && api.hasOwnPaths && isModelsPath(path)) return this.#tellModels(method, path);
-    if (isKnown && api.hasOwnPaths && path === '/usage') return this.#tellUsage(method);
+    const model = isKnown && api.models ? api.models.askedIn(path) : null;
+    if (api.models && model !== null) return this.#tellModels(api.models, model);
+    if (isKnown && path === api.usagePath) return this.#tellUsage(method);
     const match = this.#ports.registry.find(method, this.#located);
     this.#trace.take(match);
     const { group, key } = this.#admitKey();
@@ -180,14 +182,17 @@ class InferenceCall {
     checkHops(headers);
   }
 
-  #tellModels(method: string, path: string): void {
-    this.#trace.path = path === '/models' ? '/v1/models' : '/v1/models/{model}';
-    sendModels(this.#response, { ...this.#admitKey(), path, method, requestId: this.#trace.id });
+  #tellModels(format: ModelsFormat, model: string): void {
+    const { method = 'GET' } = this.#request;
+    const { api, path } = this.#located;
+    this.#trace.path = `${api.base}${model === '' ? path : `${path.slice(0, path.indexOf('/', 1))}/{model}`}`;
+    const asked = { format, model, method, path: `${api.base}${path}`, requestId: this.#trace.id };
+    sendModels(this.#response, { ...this.#admitKey(), ...asked });
     this.#answered();
   }
 
   async #tellUsage(method: string): Promise<void> {
-    this.#trace.path = '/v1/usage';
+    this.#trace.path = `${this.#located.api.base}${this.#located.path}`;
     const { id: requestId, startedAt: nowMs } = this.#trace;
     await sendOwnUsage(this.#ports, this.#response, { ...this.#admitKey(), method, requestId, nowMs });
     this.#answered();

@@ -2,29 +2,27 @@ import type { ServerResponse } from 'node:http';
 import { GatewayError } from '../contract/errors.ts';
 import { listModels, retrieveModel } from '../routing/resolve.ts';
 import type { CompiledGroup, CompiledKey } from '../routing/snapshot.ts';
-import { decodeSegment } from '../wire/segments.ts';
+import type { ModelsFormat } from '../wire/api.ts';
 import { sendJson } from './send-json.ts';
 
 interface ModelsRequest {
   group: CompiledGroup;
   key: CompiledKey;
-  /** Below `/v1`. */
-  path: string;
+  format: ModelsFormat;
+  /** Empty for all of them. */
+  model: string;
   method: string;
+  /** With the API's base. */
+  path: string;
   requestId: string;
 }
 
-/** `/models`, and `/models/…` with any id: it may hold slashes, encoded or not. */
-export function isModelsPath(path: string): boolean {
-  return path === '/models' || path.startsWith('/models/');
-}
-
 /** Answers from the compiled group: what is listed is what may be called. */
-export function sendModels(response: ServerResponse, { group, key, path, method, requestId }: ModelsRequest): void {
+export function sendModels(response: ServerResponse, request: ModelsRequest): void {
+  const { group, key, format, model, method, path, requestId } = request;
   if (method !== 'GET' && method !== 'HEAD') {
-    throw new GatewayError('method_not_allowed', `Not allowed to ${method} on /v1${path}. Allowed: GET.`);
+    throw new GatewayError('method_not_allowed', `Not allowed to ${method} on ${path}. Allowed: GET.`);
   }
-  const id = decodeSegment(path.slice('/models/'.length));
-  const body = id ? retrieveModel(group, key, id) : { object: 'list', data: listModels(group, key) };
+  const body = model ? format.writeOne(retrieveModel(group, key, model)) : format.writeList(listModels(group, key));
   sendJson(response, body, requestId);
 }

@@ -3,7 +3,7 @@ import http, { type IncomingMessage, type RequestListener, type Server, type Ser
 import type { Duplex } from 'node:stream';
 import { GatewayError } from '../contract/errors.ts';
 import { createRequestId } from '../exchange/exchange-trace.ts';
-import { openai } from '../wire/openai/api.ts';
+import { servedApis } from '../wire/registry.ts';
 import { limitConnections } from './connection-limit.ts';
 import { errorHeaders } from './send-error.ts';
 
@@ -118,10 +118,11 @@ function answerClientError(error: NodeJS.ErrnoException, socket: Duplex): void {
 
 function answerRaw(socket: Duplex, answer: GatewayError): void {
   // Whose client it is, nobody knows.
-  const body = openai.writeError(answer.toBody().error);
+  const [api] = servedApis;
+  const body = api.writeError(answer.toBody().error);
   const { status } = answer.kind;
   const headers = {
-    ...errorHeaders(openai, answer, createRequestId()),
+    ...errorHeaders(api, answer, createRequestId()),
     'content-length': String(Buffer.byteLength(body)),
     connection: 'close',
   };

@@ -15,6 +15,9 @@ export function classifyTransport(error: TransportError): Failure {
 /** Of a reply that is damaged, cut or none: the target may do better a moment later. */
 export const fleetingFailure: Failure = { class: 'transient', mayPass: true, retryAfterMs: null };
 
+/** Of an answer without end: once more would be as long. */
+export const endlessFailure: Failure = { ...fleetingFailure, mayPass: false };
+
 /** Another answer than the one the client has begun to get; the same target would not change its mind. */
 export const differingFailure: Failure = { class: 'rejected', mayPass: false, retryAfterMs: null };
 

@@ -105,5 +105,5 @@ export function reasonsOf(unusable: readonly Pick<Target, 'provider'>[]): string
 }
 
 function toRoute(id: string, info: ModelInfo, targets: readonly Target[]): Route {
-  return { listed: { id, object: 'model', created: info.created, owned_by: info.ownedBy }, targets };
+  return { listed: { id, created: info.created, ownedBy: info.ownedBy }, targets };
 }

@@ -1,9 +1,10 @@
 /** (key, model) → targets in order. A look-up in the compiled snapshot; no I/O, no clock. */
 import type { Capability } from '../contract/capability.ts';
 import { GatewayError } from '../contract/errors.ts';
+import type { ListedModel } from '../wire/api.ts';
 import { reasonsOf, servers } from './compile-group.ts';
 import { nearestName } from './nearest-name.ts';
-import type { CompiledGroup, CompiledKey, ListedModel, Route, Target } from './snapshot.ts';
+import type { CompiledGroup, CompiledKey, Route, Target } from './snapshot.ts';
 
 export interface Resolved {
   /** The client's name for it; null if the request named none and no default applies. */
@@ -64,7 +65,7 @@ export function listModels(group: CompiledGroup, key: CompiledKey): ListedModel[
 export function retrieveModel(group: CompiledGroup, key: CompiledKey, model: string): ListedModel {
   const { targets } = resolveRoute(group, key, model);
   const listed = group.routes.get(model)?.listed;
-  return listed ?? { id: model, object: 'model', created: 0, owned_by: targets[0]?.provider.id ?? 'sluice' };
+  return listed ?? { id: model, created: 0, ownedBy: targets[0]?.provider.id ?? 'sluice' };
 }
 
 function findTargets(group: CompiledGroup, model: string): readonly Target[] {

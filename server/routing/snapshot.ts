@@ -2,12 +2,14 @@
  * The frozen, compiled configuration that a request runs on from beginning to end. Compiled once per revision; the same
  * compiled group answers listing, retrieval and admission, so a key lists exactly what it may call.
  */
+
 import type { Capability } from '../contract/capability.ts';
 import type { Limited } from '../contract/limits.ts';
 import type { Policy, Timeouts } from '../contract/policy.ts';
 import type { Settings } from '../contract/settings.ts';
 import type { Prefill } from '../providers/prefill.ts';
 import type { ModelInfo, Upstream } from '../providers/upstream.ts';
+import type { ListedModel } from '../wire/api.ts';
 import type { TargetTimeouts } from './compile-timeouts.ts';
 
 export interface CompiledProvider extends Upstream {
@@ -38,13 +40,6 @@ export interface Target {
 }
 
 /** A model object of the API. */
-export interface ListedModel {
-  id: string;
-  object: 'model';
-  created: number;
-  owned_by: string;
-}
-
 export interface CompiledGroup {
   id: string;
   /** Null: it has no limits. */

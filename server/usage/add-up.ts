@@ -1,7 +1,6 @@
 /** What the attempts of a request used and cost together. Pure. */
 
 import type { AttemptRecord, Usage, UsageCertainty } from '../contract/ledger.ts';
-import { reportedQuantities } from './usage-shapes.ts';
 
 /** A part of a request's usage and cost, or all of it. */
 export type Accounting = Pick<AttemptRecord, 'usage' | 'usageCertainty' | 'costUsd'>;
@@ -48,4 +47,18 @@ function certaintyOf(parts: readonly Accounting[]): UsageCertainty {
   return isLacking || known.includes('partial') ? 'partial' : 'reported';
 }
 
-const quantities: readonly (keyof Usage)[] = [...reportedQuantities, 'characters', 'images'];
+const each: Record<keyof Usage, true> = {
+  inputTokens: true,
+  outputTokens: true,
+  cachedInputTokens: true,
+  cacheWriteTokens: true,
+  reasoningTokens: true,
+  audioInputTokens: true,
+  audioOutputTokens: true,
+  imageInputTokens: true,
+  imageOutputTokens: true,
+  seconds: true,
+  characters: true,
+  images: true,
+};
+const quantities = Object.keys(each) as (keyof Usage)[];

@@ -16,13 +16,31 @@ export interface Place {
   model: string | null;
 }
 
+/** What is told of a model. */
+export interface ListedModel {
+  id: string;
+  /** In seconds since 1970; 0 where nobody knows. */
+  created: number;
+  /** Its provider, or who it says it is of. */
+  ownedBy: string;
+}
+
+export interface ModelsFormat {
+  /** The model that a path asks for, decoded; empty for the list of them, null for a path that asks for neither. */
+  askedIn(path: string): string | null;
+  writeList(models: readonly ListedModel[]): object;
+  writeOne(model: ListedModel): object;
+}
+
 export interface Api {
   readonly name: string;
   /** What stands before its routes' paths where they are shown: `/v1`. */
   readonly base: string;
   readonly routes: readonly Route[];
-  /** It has `/models` and `/usage`, which Sluice itself answers. */
-  readonly hasOwnPaths: boolean;
+  /** The models that there are, which Sluice itself tells; null where nobody can ask for them. */
+  readonly models: ModelsFormat | null;
+  /** Where a key learns of its limits and what it has used, in a form of Sluice's own; null where nowhere. */
+  readonly usagePath: string | null;
   /** Null for a path that is none of its. `query` with its `?`, or empty. */
   locate(path: string, query: string): Place | null;
   /** What a client that called `path`, which is no path of this API, probably meant; null where nobody can tell. */

@@ -17,7 +17,7 @@ interface KnownEvent {
 }
 
 export interface GateOptions {
-  filter?: EventFilter;
+  filter: EventFilter;
   /** Asked of each event before the filter. */
   known?: { find(chunk: Buffer, from: number): KnownEvent | null };
   maxHeldBytes?: number;
@@ -44,7 +44,10 @@ export interface Framing {
   /** Whether a response of that content type is such a stream. */
   isStream(contentType: string): boolean;
   openGate(write: (bytes: Buffer) => void, options: GateOptions): EventGate;
-  /** Null for one whose data no client could parse. `event`: a whole one, with what ends it or without. */
+  /**
+   * Null for one whose data no client could parse; `data` is empty only of one that has none, which no client is to get.
+   * `event`: a whole one, with what ends it or without.
+   */
   readEvent(event: Buffer): StreamEvent | null;
   /** What can be told by the beginning of an event that is too large to be held. */
   readBeginning(bytes: Buffer): StreamEvent;

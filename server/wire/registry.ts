@@ -1,8 +1,13 @@
 /** The APIs that clients may speak, and which route of which of them a request is for. */
 import { GatewayError } from '../contract/errors.ts';
 import type { Api, Place } from './api.ts';
+import { openai } from './openai/api.ts';
 import type { Route } from './route.ts';
 import { decodeSegment } from './segments.ts';
+import type { UsageFormat } from './wire.ts';
+
+/** What Sluice serves; what is none's is answered as the first one's. */
+export const servedApis: readonly [Api, ...Api[]] = [openai];
 
 export interface Located extends Place {
   api: Api;
@@ -73,6 +78,13 @@ export class Registry {
     const better = isKnown ? null : api.betterPath(path);
     const hint = better === null ? '' : ` Set the base URL of your client so that it calls ${better}: it ends in /v1.`;
     throw new GatewayError('unknown_url', `Invalid URL (${method} ${shown}).${hint}`);
+  }
+
+  /** How the answer that makes such a job tells its usage; null where no API has jobs of that kind. */
+  usageOf(kind: NonNullable<Route['job']>['kind']): UsageFormat | null {
+    const routes = this.#apis.flatMap((api) => api.routes);
+    const maker = routes.find(({ job }) => job?.kind === kind && job.behaviour === 'creates');
+    return maker?.wire.usage ?? null;
   }
 
   #match(method: string, { api, path, model }: Located): RouteMatch | { allowed: string[] } | null {

@@ -17,7 +17,8 @@ const leadingId = pattern(/"response"\s*:\s*\{\s*"id"\s*:\s*"([^"\\]+)"/);
 const headBytes = 400;
 
 /**
- * Null for an event whose data no client could parse. Comments and fields without data are sound: clients pass over them.
+ * Null for an event whose data no client could parse, `data:` with nothing after it among them. One of comments and other
+ * fields alone is sound, and has no data.
  * @param text a whole one, with its blank line or without
  */
 export function readEvent(text: string): StreamEvent | null {

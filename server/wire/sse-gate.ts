@@ -2,10 +2,9 @@
  * Lets the bytes of a server-sent event stream through unchanged, but only whole events: of an event that has begun and
  * not ended, what came is held back until its blank line. So an upstream that breaks off never leaves half an event
  * with the client, and an error event or a comment can be put in at any moment. An event of more than `maxHeldBytes`
- * (an image; 64 KiB unless told) is let through as it comes.
+ * (an image; 64 KiB unless told) is let through as it comes. A byte order mark at the beginning is left out.
  *
- * Line ends may be LF or CRLF, or CR throughout, and the cuts between chunks anywhere. Without a filter a chunk costs two
- * native searches, however many events it holds.
+ * Line ends may be LF or CRLF, or CR throughout, and the cuts between chunks anywhere.
  */
 
 import type { EventFilter, EventGate, GateOptions } from './framing.ts';
@@ -13,11 +12,12 @@ import type { EventFilter, EventGate, GateOptions } from './framing.ts';
 const LF = 0x0a;
 const CR = 0x0d;
 const blankLineOfCr = Buffer.from('\r\r');
+const byteOrderMark = Buffer.from('\ufeff');
 const usualMaxHeldBytes = 64 * 1024;
 
 export class SseGate implements EventGate {
   readonly #write: (bytes: Buffer) => void;
-  readonly #filter: EventFilter | undefined;
+  readonly #filter: EventFilter;
   readonly #known: GateOptions['known'];
   readonly #maxHeldBytes: number;
   #held: Buffer[] = [];
@@ -28,8 +28,10 @@ export class SseGate implements EventGate {
   /** CR only for a stream whose first event ended without any LF. Undefined until that is known. */
   #lineEnd: typeof LF | typeof CR | undefined;
   #endsInCr = false;
+  /** The first bytes of the stream as long as they may be a byte order mark; null once that is known. */
+  #mark: Buffer | null = Buffer.alloc(0);
 
-  constructor(write: (bytes: Buffer) => void, { filter, known, maxHeldBytes = usualMaxHeldBytes }: GateOptions = {}) {
+  constructor(write: (bytes: Buffer) => void, { filter, known, maxHeldBytes = usualMaxHeldBytes }: GateOptions) {
     this.#write = write;
     this.#filter = filter;
     this.#known = known;
@@ -41,17 +43,29 @@ export class SseGate implements EventGate {
     return this.#insideLargeEvent;
   }
 
-  push(chunk: Buffer): void {
+  push(bytes: Buffer): void {
+    const chunk = this.#mark ? this.#withoutMark(bytes, this.#mark) : bytes;
     if (!this.#lineEnd) this.#learnLineEnd(chunk);
-    const from = this.#filter ? this.#pushEvents(chunk, this.#filter) : this.#pushThrough(chunk);
+    const from = this.#pushEvents(chunk);
     if (from < chunk.length) this.#hold(from === 0 ? chunk : chunk.subarray(from));
   }
 
   /** What follows the last blank line and has not been sent, for whoever knows what a stream's end without one means. */
   takeRest(): Buffer {
-    const rest = Buffer.concat(this.#held);
+    const rest = Buffer.concat(this.#mark ? [this.#mark] : this.#held);
     this.#forgetHeld();
     return rest;
+  }
+
+  /** What clients would have to leave out, and the Python SDK takes for a part of the first field's name. */
+  #withoutMark(bytes: Buffer, before: Buffer): Buffer {
+    const start = before.length === 0 ? bytes : Buffer.concat([before, bytes]);
+    const looked = start.subarray(0, byteOrderMark.length);
+    const mayBeMark = byteOrderMark.subarray(0, looked.length).equals(looked);
+    const isLong = looked.length === byteOrderMark.length;
+    this.#mark = mayBeMark && !isLong ? Buffer.from(start) : null;
+    if (!mayBeMark) return start;
+    return isLong ? start.subarray(byteOrderMark.length) : start.subarray(start.length);
   }
 
   #learnLineEnd(chunk: Buffer): void {
@@ -69,18 +83,8 @@ export class SseGate implements EventGate {
     this.#forgetHeld();
   }
 
-  /** Sends all up to the last event's end; returns where that is. */
-  #pushThrough(chunk: Buffer): number {
-    const end = lastEventEnd(chunk, this.#atLineStart, this.#lineEnd ?? LF);
-    if (end === -1) return 0;
-    this.#sendHeld();
-    this.#write(end === chunk.length ? chunk : chunk.subarray(0, end));
-    this.#eventEnded();
-    return end;
-  }
-
-  /** Shows the filter event by event, but not the empty lines between them. */
-  #pushEvents(chunk: Buffer, filter: EventFilter): number {
+  /** Shows the filter event by event, but not the empty lines between them. Returns where the last one ends. */
+  #pushEvents(chunk: Buffer): number {
     const edited = new EditedChunk(chunk);
     let from = 0;
     for (;;) {
@@ -89,7 +93,7 @@ export class SseGate implements EventGate {
       const known = this.#isBetweenEvents ? this.#known?.find(chunk, from) : null;
       const end = known ? known.end : this.#endOfEvent(chunk, from);
       if (end === -1) break;
-      if (!known) this.#filterEvent(edited, from, end, filter);
+      if (!known) this.#filterEvent(edited, from, end);
       else if (known.cutEnd > known.cutStart) edited.replace(known.cutStart, known.cutEnd, null);
       from = end;
     }
@@ -102,10 +106,10 @@ export class SseGate implements EventGate {
     return this.#heldBytes === 0 && !this.#insideLargeEvent;
   }
 
-  #filterEvent(edited: EditedChunk, from: number, end: number, filter: EventFilter): void {
+  #filterEvent(edited: EditedChunk, from: number, end: number): void {
     if (!this.#insideLargeEvent) {
       const part = edited.chunk.subarray(from, end);
-      const result = this.#heldBytes > 0 ? this.#filterHeld(part, filter) : filter(part, true);
+      const result = this.#heldBytes > 0 ? this.#filterHeld(part) : this.#filter(part, true);
       if (result !== part) edited.replace(from, end, result);
       this.#forgetHeld();
     }
@@ -113,10 +117,10 @@ export class SseGate implements EventGate {
   }
 
   /** An event that came in more than one chunk. */
-  #filterHeld(part: Buffer, filter: EventFilter): Buffer | null {
+  #filterHeld(part: Buffer): Buffer | null {
     const event = Buffer.concat([...this.#held, part]);
     const known = this.#known?.find(event, 0);
-    if (!known) return filter(event, true);
+    if (!known) return this.#filter(event, true);
     const edited = new EditedChunk(event);
     edited.replace(known.cutStart, known.cutEnd, null);
     return edited.upTo(event.length);
@@ -141,7 +145,7 @@ export class SseGate implements EventGate {
     this.#heldBytes += part.length;
     if (this.#heldBytes <= this.#maxHeldBytes) return;
     this.#insideLargeEvent = true;
-    this.#filter?.(Buffer.concat(this.#held), false);
+    this.#filter(Buffer.concat(this.#held), false);
     this.#sendHeld();
   }
 
@@ -205,17 +209,6 @@ function firstEventEnd(chunk: Buffer, from: number, atLineStart: boolean, lineEn
     if (contentEnd(chunk, at) === lineStart && emptyBefore) return at + 1;
     lineStart = at + 1;
     emptyBefore = true;
-  }
-  return -1;
-}
-
-/** Offset after the last blank line, or -1. */
-function lastEventEnd(chunk: Buffer, atLineStart: boolean, lineEnd: number): number {
-  let at = chunk.lastIndexOf(lineEnd);
-  while (at !== -1) {
-    const end = contentEnd(chunk, at);
-    if (end === 0 ? atLineStart : chunk[end - 1] === lineEnd) return at + 1;
-    at = end === 0 ? -1 : chunk.lastIndexOf(lineEnd, end - 1);
   }
   return -1;
 }

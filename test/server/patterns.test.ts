@@ -26,13 +26,13 @@ const bounded: Record<string, string> = {
   'http/connection-limit.ts': 'what the system says of this process',
   'http/guards.ts': 'headers of a client, which Node bounds',
   'routing/compile.ts': 'the configuration',
-  'exchange/worst-usage.ts': 'at most 16 characters',
   'wire/client-credentials.ts': 'names of at most 100 characters',
   'wire/deciding-fields.ts': 'a name of at most 200 characters',
-  'usage/estimate-tokens.ts': 'single characters',
-  'usage/extract.ts': 'a content type, or 40 bytes',
+  'wire/estimate-tokens.ts': 'single characters',
+  'wire/openai/usage/worst-usage.ts': 'at most 16 characters',
+  'wire/openai/usage/extract.ts': 'a content type, or 40 bytes',
   'usage/price-table.ts': 'names of models, which are bounded',
-  'usage/told-usage.ts': 'at most 64 bytes',
+  'wire/openai/usage/told-usage.ts': 'at most 64 bytes',
 };
 
 /** Four times the length takes four times as long; sixteen times where each place is looked at from each other. */

@@ -5,22 +5,15 @@
  */
 import { tmpdir } from 'node:os';
 import { GatewayError } from '../../server/contract/errors.ts';
-import { errorCodeIn } from '../../server/exchange/error-code.ts';
 import { findSecrets } from '../../server/exchange/find-secrets.ts';
 import { jobWatcher } from '../../server/exchange/job-watcher.ts';
 import { outgoingQuery } from '../../server/exchange/outgoing-query.ts';
-import { readableBytes } from '../../server/exchange/readable-bytes.ts';
 import { ErrorReader } from '../../server/exchange/readers/error-reader.ts';
 import { EventsReader } from '../../server/exchange/readers/events-reader.ts';
 import type { Asked, ResponseReader } from '../../server/exchange/readers/response-reader.ts';
 import { WholeReader } from '../../server/exchange/readers/whole-reader.ts';
 import { notedText, redactBytes, redactText } from '../../server/exchange/redact-credential.ts';
 import { redactHeaders } from '../../server/exchange/redact-headers.ts';
-import { ChatSplice } from '../../server/exchange/rescue/chat-splice.ts';
-import { ChatText } from '../../server/exchange/rescue/chat-text.ts';
-import { continuedBody } from '../../server/exchange/rescue/continued-body.ts';
-import { ResponseSplice } from '../../server/exchange/rescue/response-splice.ts';
-import { ResponseText } from '../../server/exchange/rescue/response-text.ts';
 import { SplicedEventsReader } from '../../server/exchange/rescue/spliced-events-reader.ts';
 import { sourceVideoOf } from '../../server/exchange/source-video.ts';
 import { Tail } from '../../server/exchange/tail.ts';
@@ -32,15 +25,21 @@ import { Spool } from '../../server/http/body/spool.ts';
 import { parseModelList } from '../../server/providers/parse-model-list.ts';
 import { isPathSegment } from '../../server/providers/path-segment.ts';
 import { nearestName } from '../../server/routing/nearest-name.ts';
-import { estimatePrompt } from '../../server/usage/estimate-prompt.ts';
-import { estimateReply } from '../../server/usage/estimate-reply.ts';
-import { extractUsage } from '../../server/usage/extract.ts';
 import { readErrorBody } from '../../server/wire/error-body.ts';
 import { JsonNames } from '../../server/wire/json/json-names.ts';
 import { peekJson } from '../../server/wire/json/json-peek.ts';
 import { conversationOf } from '../../server/wire/openai/conversation-id.ts';
-import { classifyAnswer, statusOfError } from '../../server/wire/openai/read-error.ts';
-import { mayGoOn, readJson } from '../../server/wire/openai/read-whole.ts';
+import { classifyAnswer, errorCodeIn, openaiErrors, statusOfError } from '../../server/wire/openai/read-error.ts';
+import { ChatSplice } from '../../server/wire/openai/rescue/chat-splice.ts';
+import { ChatText } from '../../server/wire/openai/rescue/chat-text.ts';
+import { continuedBody } from '../../server/wire/openai/rescue/continued-body.ts';
+import { ResponseSplice } from '../../server/wire/openai/rescue/response-splice.ts';
+import { ResponseText } from '../../server/wire/openai/rescue/response-text.ts';
+import { estimatePrompt } from '../../server/wire/openai/usage/estimate-prompt.ts';
+import { estimateReply } from '../../server/wire/openai/usage/estimate-reply.ts';
+import { extractUsage } from '../../server/wire/openai/usage/extract.ts';
+import { readableBytes } from '../../server/wire/openai/usage/readable-bytes.ts';
+import { mayGoOn, readJson } from '../../server/wire/read-whole.ts';
 import { errorIn } from '../../server/wire/upstream-error.ts';
 import { findRoute } from '../support/routes.ts';
 import { type StreamName, streams } from './wire/openai/streams.ts';
@@ -67,6 +66,7 @@ const names = new JsonNames(['n', 'model', 'max_tokens', 'error', 'choices', 'id
 const chat = findRoute('POST', '/chat/completions').route;
 const embeddings = findRoute('POST', '/embeddings').route;
 const completions = findRoute('POST', '/completions').route;
+const speech = findRoute('POST', '/audio/speech').route;
 
 const documents: Record<string, Repeated> = {
   'one key again and again': ['{', '"n":1,', '"n":1}'],
@@ -149,7 +149,7 @@ const lastKinds = new Set<string>(['fail', 'hand-over', 'break', 'complete', 're
 
 function follow(bytes: Buffer, protocol: StreamName, length: number): void {
   const text = protocol === 'chat' ? new ChatText() : new ResponseText();
-  const options = { format: streams[protocol], answers: 2, stripUsage: true, text, headers: {} };
+  const options = { format: streams[protocol], errors: openaiErrors, answers: 2, stripUsage: true, text, headers: {} };
   read(bytes, new EventsReader(options), length);
 }
 
@@ -157,7 +157,7 @@ function goOn(bytes: Buffer, splice: ChatSplice | ResponseSplice): void {
   const isChat = splice instanceof ChatSplice;
   const text = isChat ? new ChatText() : new ResponseText();
   const format = isChat ? streams.chat : streams.responses;
-  read(bytes, new SplicedEventsReader({ format, text, splice, headers: {} }), 1_000);
+  read(bytes, new SplicedEventsReader({ format, errors: openaiErrors, text, splice, headers: {} }), 1_000);
 }
 
 const head = { status: 200, headers: { 'content-type': 'application/json' } };
@@ -169,10 +169,10 @@ const asked = (route: Asked['route']): Asked => ({
   isKept: false,
 });
 
-const chatSoFar = { kind: 'chat', id: 'c', created: 1, model: 'm', isFinished: false } as const;
+const chatSoFar = { id: 'c', created: 1, model: 'm', isFinished: false } as const;
 const responseSoFar = {
-  kind: 'response',
   isFinished: false,
+  storedId: 'r',
   response: { id: 'r' },
   before: [],
   open: null,
@@ -201,7 +201,8 @@ export const worstCases: Record<string, WorstCase> = {
       'wire/json/json-splice.ts',
       'wire/json/json-elements.ts',
       'wire/json/join-bytes.ts',
-      'exchange/readable-bytes.ts',
+      'wire/openai/usage/readable-bytes.ts',
+      'wire/openai/usage/usage.ts',
       'exchange/source-video.ts',
     ],
     inputs: {
@@ -212,23 +213,25 @@ export const worstCases: Record<string, WorstCase> = {
       prompts: ['{"stream":true,"model":"x","prompt":[', '[],', '1]}'],
       blanks: ['{"stream":true,"model":"x","prompt":[', ' ', '1]}'],
       options: ['{"stream":true,"model":"x","stream_options":{', '"include_usage":null,', '"a":1}}'],
+      'a text to be spoken': ['{"model":"x","input":"', '\u{1F30D}', '"}'],
       'a long choice': ['{"stream":true,"model":"x","n":[', '1,', '1]}'],
     },
     run: (bytes) => {
       const body = new JsonBody(bytes);
       for (const { wire } of [chat, completions]) wire.request.answersPaid(body);
+      speech.wire.usage.hints(body, 0);
       return [sourceOf(body), conversationOf(body), readableBytes(bytes), body.sendable('y', true)];
     },
   },
   'the rest of an answer that is asked for': {
     atOnceBytes: 256 * kilobyte,
-    files: ['exchange/rescue/continued-body.ts'],
+    files: ['wire/openai/rescue/continued-body.ts'],
     inputs: { messages: ['{"messages":[', '{},', '{}]}'], ...documents },
     run: (bytes) => continuedBody(bytes, 'so far', { message: {}, request: { a: 1 } }),
   },
   'a whole answer': {
     atOnceBytes: 256 * kilobyte,
-    files: ['wire/openai/read-whole.ts', 'wire/json/parse-object.ts', 'wire/sse-framing.ts'],
+    files: ['wire/read-whole.ts', 'wire/json/parse-object.ts', 'wire/sse-framing.ts'],
     inputs: replies,
     run: (bytes) => {
       for (const { wire } of [chat, embeddings]) {
@@ -258,7 +261,7 @@ export const worstCases: Record<string, WorstCase> = {
   },
   'the code of an error in a stream': {
     atOnceBytes: 16 * kilobyte,
-    files: ['exchange/attempt.ts', 'exchange/error-code.ts', 'wire/json/find-member.ts'],
+    files: ['exchange/attempt.ts', 'wire/openai/read-error.ts', 'wire/json/find-member.ts'],
     inputs: {
       errors: ['', '"error"', ''],
       codes: ['"error"', '"code"', ''],
@@ -272,9 +275,9 @@ export const worstCases: Record<string, WorstCase> = {
       'exchange/readers/events-reader.ts',
       'exchange/readers/known-events.ts',
       'exchange/readers/event-shape.ts',
-      'exchange/rescue/stream-text.ts',
-      'exchange/rescue/chat-text.ts',
-      'exchange/rescue/text-bytes.ts',
+      'wire/stream-text.ts',
+      'wire/openai/rescue/chat-text.ts',
+      'wire/openai/rescue/text-bytes.ts',
       'wire/sse-gate.ts',
       'wire/sse-event.ts',
       'wire/rest-of-stream.ts',
@@ -289,13 +292,17 @@ export const worstCases: Record<string, WorstCase> = {
   },
   'a stream of a response': {
     atOnceBytes: 64 * kilobyte,
-    files: ['exchange/rescue/response-text.ts'],
+    files: ['wire/openai/rescue/response-text.ts'],
     inputs: { ...events, deltas: [spoken('a'), spoken('a'), ''], items: ['', 'data: {"output_index":1}\n\n', ''] },
     run: (bytes) => follow(bytes, 'responses', 16_384),
   },
   'a stream that goes on with another': {
     atOnceBytes: 64 * kilobyte,
-    files: ['spliced-events-reader', 'chat-splice', 'text-match'].map((name) => `exchange/rescue/${name}.ts`),
+    files: [
+      'exchange/rescue/spliced-events-reader.ts',
+      'wire/openai/rescue/chat-splice.ts',
+      'wire/openai/rescue/text-match.ts',
+    ],
     inputs: { ...events, 'the same in single letters': ['', chunk('{"content":"a"}'), ''] },
     run: (bytes) => {
       const soFar = { ...chatSoFar, text: 'a'.repeat(bytes.length) };
@@ -304,7 +311,7 @@ export const worstCases: Record<string, WorstCase> = {
   },
   'a response that goes on with another': {
     atOnceBytes: 64 * kilobyte,
-    files: ['exchange/rescue/response-splice.ts'],
+    files: ['wire/openai/rescue/response-splice.ts'],
     inputs: {
       'the same in single letters': [
         'data: {"type":"response.output_item.added","output_index":0,"item":{"type":"message"}}\n\n',
@@ -337,10 +344,9 @@ export const worstCases: Record<string, WorstCase> = {
     atOnceBytes: 256 * kilobyte,
     files: [
       'exchange/tail.ts',
-      'usage/extract.ts',
-      'usage/estimate-reply.ts',
-      'usage/find-members.ts',
-      'usage/told-usage.ts',
+      'wire/openai/usage/estimate-reply.ts',
+      'wire/openai/usage/find-members.ts',
+      'wire/openai/usage/told-usage.ts',
     ],
     inputs: {
       'usage again and again': ['', '"usage":{', ''],
@@ -355,14 +361,15 @@ export const worstCases: Record<string, WorstCase> = {
       for (const type of ['text/event-stream', 'application/json']) {
         const tail = new Tail();
         inPieces(bytes, 1_000, (piece) => tail.push(piece));
-        extractUsage('transcription', tail.bytes, type, {});
-        estimateReply({ tail: tail.bytes, bytes: tail.totalBytes, contentType: type });
+        const answer = { tail: tail.bytes, head: tail.head, bytes: tail.totalBytes, contentType: type };
+        extractUsage('transcription', answer, {});
+        estimateReply(answer);
       }
     },
   },
   "a prompt's tokens": {
     atOnceBytes: 64 * 1024 * kilobyte,
-    files: ['usage/estimate-prompt.ts', 'usage/estimate-tokens.ts'],
+    files: ['wire/openai/usage/estimate-prompt.ts', 'wire/estimate-tokens.ts'],
     inputs: {
       ...documents,
       messages: ['{"messages":[', '{},', '{}]}'],
@@ -456,7 +463,6 @@ function sourceOf(body: JsonBody): string | null {
 
 /** These keep, copy or pass on bytes and look at none; or leave it to a library that does it natively or in pieces. */
 export const lookAtNone = [
-  'exchange/accounting.ts',
   'exchange/attempt-failures.ts',
   'exchange/attempt-notes.ts',
   'exchange/attempt-timers.ts',
@@ -482,4 +488,5 @@ export const lookAtNone = [
   'transport/tunnel.ts',
   'wire/framing.ts',
   'wire/stream-format.ts',
+  'wire/wire.ts',
 ];

@@ -21,6 +21,16 @@ export function unreadableEvents(): TransportError {
   return new TransportError('malformed', 'body', `${mostDroppedEvents} events that are no JSON`);
 }
 
+/**
+ * The longest event that a stream may bring. A picture of 3840 × 2160 is one of up to 44 MiB (8.3 million pixels of four
+ * bytes, packed to nothing less, in base64), so that no smaller bound would do (openai-node#2433 took one of 8 MiB back).
+ */
+export const maxStreamedEventBytes = 64 * 1024 * 1024;
+
+export function endlessEvent(): TransportError {
+  return new TransportError('malformed', 'body', 'an event without end');
+}
+
 export function endedEarly(): GatewayError {
   return new GatewayError(
     'upstream_stream_broken',

@@ -2,7 +2,6 @@ import { isObject } from '../../contract/is-object.ts';
 import type { ResponseHeaders } from '../../transport/transport.ts';
 import { readErrorBody } from '../../wire/error-body.ts';
 import type { Failure } from '../../wire/failure.ts';
-import { classifyAnswer } from '../../wire/openai/read-error.ts';
 import { errorIn, type UpstreamError } from '../../wire/upstream-error.ts';
 import {
   type Asked,
@@ -53,7 +52,8 @@ export class ErrorReader implements ResponseReader {
   }
 
   #classify(error: UpstreamError | null): Failure {
-    return classifyAnswer({ ...this.#head, error, isAboutJob: this.#asked.route.model === 'none' });
+    const { wire, model } = this.#asked.route;
+    return wire.errors.classify({ ...this.#head, error, isAboutJob: model === 'none' });
   }
 }
 

@@ -4,14 +4,21 @@
  * without those that no client could read, and with an end that can be told from a break.
  */
 import type { GatewayError } from '../../contract/errors.ts';
-import type { ResponseHeaders } from '../../transport/transport.ts';
+import { endlessFailure } from '../../routing/classify-failure.ts';
 import type { TransportError } from '../../transport/transport-error.ts';
 import type { EventGate, Framing } from '../../wire/framing.ts';
 import type { StreamEvent } from '../../wire/sse-event.ts';
-import type { StreamClose, StreamEnd, StreamFormat, StreamWatch } from '../../wire/stream-format.ts';
-import { maxEventBytes, type StreamText } from '../rescue/stream-text.ts';
-import { brokenBy, endedEarly, mostDroppedEvents, unreadableEvents } from './broken-off.ts';
-import { type ErrorEvent, refusalOf } from './error-event.ts';
+import type { StreamClose, StreamEnd, StreamWatch } from '../../wire/stream-format.ts';
+import type { StreamText } from '../../wire/stream-text.ts';
+import {
+  brokenBy,
+  endedEarly,
+  endlessEvent,
+  maxStreamedEventBytes,
+  mostDroppedEvents,
+  unreadableEvents,
+} from './broken-off.ts';
+import { type ErrorEvent, refusalOf, type Streamed } from './error-event.ts';
 import { KnownEvents } from './known-events.ts';
 import {
   brokenTransport,
@@ -23,20 +30,21 @@ import {
   type Steps,
 } from './response-reader.ts';
 
-interface EventsOptions {
-  format: StreamFormat;
+interface EventsOptions extends Streamed {
   /** How many answers the stream brings beside one another. */
   answers: number;
   /** Usage was asked for by Sluice alone and has to be taken out again. */
   stripUsage: boolean;
   /** Keeps what the client has, so that another target can go on with it; null where none is to. */
   text: StreamText | null;
-  /** Of the response. */
-  headers: ResponseHeaders;
 }
 
+/** Where a stream is to be gone on with, its events are held up to this: those of a response repeat its instructions and tools. */
+export const maxTextEventBytes = 512 * 1024;
 /** What may come before the first content; more is passed on, whatever it is. */
 const maxBytesBeforeContent = 256 * 1024;
+/** Where memory is short, no first event is kept beyond this. */
+const spareBytes = 1024 * 1024;
 
 export class EventsReader implements ResponseReader {
   readonly #options: EventsOptions;
@@ -57,7 +65,9 @@ export class EventsReader implements ResponseReader {
   #isOver = false;
   #held: Buffer[] = [];
   #heldBytes = 0;
-  /** The same, to be kept if they become the client's. */
+  /** So far, of an event that is too large for the gate. */
+  #eventBytes = 0;
+  /** What is held as events, to be kept if they become the client's. */
   #heldEvents: (StreamEvent | null)[] = [];
 
   constructor(options: EventsOptions) {
@@ -69,7 +79,7 @@ export class EventsReader implements ResponseReader {
     this.#gate = this.#framing.openGate((bytes) => this.#deliver(bytes), {
       filter: (bytes, whole) => (whole ? this.#passEvent(bytes) : this.#passBeginning(bytes)),
       known: this.#known,
-      ...(text && { maxHeldBytes: maxEventBytes }),
+      ...(text && { maxHeldBytes: maxTextEventBytes }),
     });
   }
 
@@ -79,6 +89,7 @@ export class EventsReader implements ResponseReader {
     if (this.#isOver) return this.#taken();
     if (this.#error) this.#failWith(this.#error);
     else if (this.#isUnreadable) this.#break(unreadableEvents());
+    else if (this.#eventBytes > maxStreamedEventBytes) this.#endless();
     return this.#taken();
   }
 
@@ -87,13 +98,33 @@ export class EventsReader implements ResponseReader {
     if (this.#isOver) return this.#taken();
     if (this.#isPassing && !this.#error) this.#close(this.#ending(close), endedEarly);
     else if (this.#error) this.#failWith(this.#error);
-    else this.#finish(damagedBy('ended the stream before it said anything'));
+    else
+      this.#finish(
+        damagedBy(this.#hasContent ? 'broke off its first event' : 'ended the stream before it said anything'),
+      );
     return this.#taken();
   }
 
   fail(error: TransportError): Steps {
     this.#break(error);
     return this.#taken();
+  }
+
+  get heldBytes(): number {
+    return this.#heldBytes > maxBytesBeforeContent ? this.#heldBytes : 0;
+  }
+
+  letPass(): Steps {
+    if (!this.#isOver && !this.#isPassing && this.#heldBytes > spareBytes) {
+      this.#begin();
+      this.#release();
+    }
+    return this.#taken();
+  }
+
+  #endless(): void {
+    if (this.#isPassing) this.#break(endlessEvent());
+    else this.#finish(damagedBy('sent an event without end', endlessFailure));
   }
 
   #break(error: TransportError): void {
@@ -134,6 +165,9 @@ export class EventsReader implements ResponseReader {
     if (this.#framing.saysNothing(bytes)) return bytes;
     const event = this.#framing.readEvent(bytes);
     if (!event) this.#dropEvent();
+    // Official SDKs parse the data of an event that has none, and fail: openai-python#2722, openai-go#556, and those in
+    // JavaScript where it has a name (anthropic-sdk-typescript#861).
+    if (event?.data === '') return null;
     const passing = event && this.#look(bytes, event);
     if (!event || !passing) return null;
     // At once, so that those like it in the same chunk are known already.
@@ -148,7 +182,7 @@ export class EventsReader implements ResponseReader {
     this.#steps.push(dropped);
   }
 
-  /** An event too large to be held is a picture. */
+  /** An event too large to be looked into is a picture or a whole response. If it is the first, it is held to its end. */
   #passBeginning(bytes: Buffer): Buffer {
     if (!this.#hasContent && !this.#framing.beginsLikeAnEvent(bytes)) {
       this.#finish(damagedBy('sent something that is no stream of events'));
@@ -156,7 +190,6 @@ export class EventsReader implements ResponseReader {
     }
     this.#saysContent();
     this.#watch.note(this.#framing.readBeginning(bytes));
-    this.#begin();
     this.#keep(null);
     return bytes;
   }
@@ -212,13 +245,15 @@ export class EventsReader implements ResponseReader {
 
   #deliver(bytes: Buffer): void {
     if (this.#isOver) return;
+    const { insideEvent } = this.#gate;
+    this.#eventBytes = insideEvent ? this.#eventBytes + bytes.length : 0;
     if (this.#isPassing && this.#held.length === 0) {
       this.#pass(bytes);
       return;
     }
     this.#held.push(bytes);
     this.#heldBytes += bytes.length;
-    if (this.#heldBytes > maxBytesBeforeContent) this.#begin();
+    if (this.#hasContent ? !insideEvent : this.#heldBytes > maxBytesBeforeContent) this.#begin();
     if (this.#isPassing) this.#release();
   }
 
@@ -226,12 +261,13 @@ export class EventsReader implements ResponseReader {
     this.#steps.push({ kind: 'pass', bytes });
   }
 
-  /** In one write, as it would have come. */
+  /** In one write, as it would have come, unless it is long. */
   #release(): void {
-    const [first] = this.#held;
-    const all = first && this.#held.length === 1 ? first : Buffer.concat(this.#held);
+    const pieces = this.#held;
+    const isJoined = pieces.length > 1 && this.#heldBytes <= maxBytesBeforeContent;
     this.#held = [];
-    this.#pass(all);
+    this.#heldBytes = 0;
+    for (const bytes of isJoined ? [Buffer.concat(pieces)] : pieces) this.#pass(bytes);
   }
 
   /** What follows the last blank line is sent only where the stream has ended well: it may be a mere piece of an event. */
@@ -259,7 +295,7 @@ export class EventsReader implements ResponseReader {
 
   /** After content it is passed on as it came, where nobody else can go on, or nobody should: the request is at fault. */
   #failWith(error: ErrorEvent): void {
-    const refusal = refusalOf(error, this.#options.headers, this.#options.format);
+    const refusal = refusalOf(error, this.#options);
     if (!this.#isPassing || (refusal.failure.class !== 'rejected' && this.#options.text?.read())) {
       this.#finish(failWith(refusal));
       return;
@@ -277,7 +313,8 @@ export class EventsReader implements ResponseReader {
   #broken(error: GatewayError): Step {
     const soFar = this.#gate.insideEvent ? null : (this.#options.text?.read() ?? null);
     // Nothing is missing but the end itself.
-    if (soFar?.isFinished) return { kind: 'complete', bytes: doneEvent };
+    const lastEvent = soFar?.isFinished ? this.#options.text?.lastEvent : null;
+    if (lastEvent) return { kind: 'complete', bytes: lastEvent };
     if (soFar) return { kind: 'hand-over', error };
     const event = this.#gate.insideEvent ? null : this.#watch.errorEvent(error.toBody().error);
     return { kind: 'break', error, event };
@@ -291,4 +328,3 @@ export class EventsReader implements ResponseReader {
 
 const alive: Step = { kind: 'alive' };
 const dropped: Step = { kind: 'dropped' };
-const doneEvent = Buffer.from('data: [DONE]\n\n');

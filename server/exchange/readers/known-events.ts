@@ -1,5 +1,5 @@
 import type { StreamWatch } from '../../wire/stream-format.ts';
-import type { StreamText } from '../rescue/stream-text.ts';
+import type { StreamText } from '../../wire/stream-text.ts';
 import { EventShape, type SeenEvent } from './event-shape.ts';
 
 /** Several answers beside one another have a shape each. */

@@ -5,25 +5,24 @@
 import { promisify } from 'node:util';
 import { brotliDecompress, gunzip, inflate } from 'node:zlib';
 import { pattern } from '../../bounded-pattern.ts';
-import { fleetingFailure } from '../../routing/classify-failure.ts';
+import { endlessFailure } from '../../routing/classify-failure.ts';
 import type { ResponseHeaders } from '../../transport/transport.ts';
 import type { TransportError } from '../../transport/transport-error.ts';
-import type { Failure } from '../../wire/failure.ts';
 import { joinBytes } from '../../wire/json/join-bytes.ts';
 import { parseObject } from '../../wire/json/parse-object.ts';
-import { classifyAnswer } from '../../wire/openai/read-error.ts';
 import {
   formatOf,
+  isJsonString,
   mayGoOn,
   type ResponseFormat,
   readJson,
   readMedia,
   readText,
   saysJson,
-  type Verdict,
-} from '../../wire/openai/read-whole.ts';
+} from '../../wire/read-whole.ts';
 import { framingOf } from '../../wire/sse-framing.ts';
 import type { UpstreamError } from '../../wire/upstream-error.ts';
+import type { Verdict } from '../../wire/wire.ts';
 import { type Encoding, encodingOf } from '../encodings.ts';
 import { brokenBy } from './broken-off.ts';
 import {
@@ -50,8 +49,6 @@ const countedFromBytes = 64 * 1024;
 const joinedAtOnceBytes = 1024 * 1024;
 /** What would take longer to be told in events is told as it is. */
 const maxConvertedBytes = 256 * 1024;
-/** Once more would be as long. */
-const endless: Failure = { ...fleetingFailure, mayPass: false };
 
 const decoders: Record<Encoding, (bytes: Buffer, options: { maxOutputLength: number }) => Promise<Buffer>> = {
   gzip: promisify(gunzip),
@@ -103,7 +100,7 @@ export class WholeReader implements ResponseReader {
     const isRubbish = this.#bytes > this.#plausibleFrom && !this.#isPlausible();
     if (!isRubbish && this.#bytes <= this.#maxBytes) return steps;
     if (!isRubbish && this.#mayPass) this.#passOn(steps);
-    else steps.push(damagedBy('sent an answer without end', endless));
+    else steps.push(damagedBy('sent an answer without end', endlessFailure));
     return steps;
   }
 
@@ -142,14 +139,14 @@ export class WholeReader implements ResponseReader {
 
   /** Else it is damaged, or taken for the stream that it is, whatever it is called. */
   #beginsAsJson(chunk: Buffer, start: number, steps: Step[]): boolean {
-    const { isStreamAsked, route } = this.#asked;
+    const { isStreamAsked, isTextAsked, route } = this.#asked;
     const framing = framingOf(route);
     if (isStreamAsked && framing.beginsLikeAnEvent(chunk.subarray(start))) {
       const headers = { 'content-type': framing.contentType, 'content-length': undefined };
       steps.push({ kind: 'reread', headers, bytes: Buffer.concat([...this.#held, chunk]), isWhole: false });
       return false;
     }
-    const isGood = jsonBeginnings.has(chunk[start]);
+    const isGood = jsonBeginnings.has(chunk[start]) || (isTextAsked && chunk[start] === quote);
     if (!isGood) steps.push(damagedBy('sent an answer that is no valid JSON'));
     return isGood;
   }
@@ -170,7 +167,7 @@ export class WholeReader implements ResponseReader {
   /** Asked once and early, so that rubbish is soon known for what it is. */
   #isPlausible(): boolean {
     this.#plausibleFrom = Number.POSITIVE_INFINITY;
-    const isReadable = this.#format === 'json' && this.#encoding === null;
+    const isReadable = this.#format === 'json' && this.#encoding === null && !this.#asked.isTextAsked;
     return !isReadable || mayGoOn(Buffer.concat(this.#held, plausibleBytes), this.#asked.route.wire);
   }
 
@@ -213,7 +210,7 @@ export class WholeReader implements ResponseReader {
   #judge(plain: Buffer): Verdict {
     const { method, route } = this.#asked;
     if (method === 'HEAD' || this.#status === 204 || this.#status === 304) return { kind: 'answer' };
-    if (this.#format === 'text') return readText(plain);
+    if (this.#format === 'text' || (this.#asked.isTextAsked && isJsonString(plain))) return readText(plain);
     if (this.#format === 'media') return readMedia(plain);
     const isFramed = this.#headers['content-length'] !== undefined || this.#headers['transfer-encoding'] !== undefined;
     return readJson(plain, route.wire, isFramed || this.#encoding !== null);
@@ -234,7 +231,12 @@ export class WholeReader implements ResponseReader {
   /** Relayed, if nobody does better, with the status that it should have had. */
   #refused(body: Buffer, { status, error }: { status: number; error: UpstreamError | null }): Step {
     const headers = this.#headers;
-    const failure = classifyAnswer({ status: status < 400 ? 500 : status, headers, error, isAboutJob: false });
+    const failure = this.#asked.route.wire.errors.classify({
+      status: status < 400 ? 500 : status,
+      headers,
+      error,
+      isAboutJob: false,
+    });
     return failWith({ kind: 'answer', failure, answer: { status, headers, body, error } });
   }
 }
@@ -244,6 +246,7 @@ const empty = Buffer.alloc(0);
 
 const isNoBlank = (byte: number) => byte > 0x20;
 
+const quote = 0x22;
 /** Of an object, a list or a byte order mark. */
 const jsonBeginnings = new Set<number | undefined>([0x7b, 0x5b, 0xef]);
 const errorOnTop = pattern(/^\s*\{\s*"error"\s*:/);

@@ -4,13 +4,13 @@
  * that says something else is of no use, unless it was asked to go on from there. Off the fast path: each event is parsed.
  */
 import type { GatewayError } from '../../contract/errors.ts';
-import type { ResponseHeaders } from '../../transport/transport.ts';
 import type { TransportError } from '../../transport/transport-error.ts';
 import type { EventGate } from '../../wire/framing.ts';
 import type { StreamEvent } from '../../wire/sse-event.ts';
-import type { StreamFormat } from '../../wire/stream-format.ts';
+import { type Splice, type StreamText, takeAll } from '../../wire/stream-text.ts';
 import { brokenBy, endedEarly, mostDroppedEvents, unreadableEvents } from '../readers/broken-off.ts';
-import { type ErrorEvent, refusalOf } from '../readers/error-event.ts';
+import { type ErrorEvent, refusalOf, type Streamed } from '../readers/error-event.ts';
+import { maxTextEventBytes } from '../readers/events-reader.ts';
 import {
   brokenTransport,
   damagedBy,
@@ -19,27 +19,11 @@ import {
   type Step,
   type Steps,
 } from '../readers/response-reader.ts';
-import { maxEventBytes, type StreamText, takeAll } from './stream-text.ts';
 
-/** Turns the events of the second stream into what the first would have gone on with. Knows what the client has. */
-export interface Splice {
-  /** What the upstream calls this answer, where it can be asked for later. */
-  readonly upstreamId: string | null;
-  /** It says something else than what the client has. */
-  readonly isDifferent: boolean;
-  /** The answer is whole. */
-  readonly isFinished: boolean;
-  /** The data of an event that is sound and no error; null where nothing of it is to be sent. */
-  take(data: string): Buffer | null;
-}
-
-interface SpliceOptions {
-  format: StreamFormat;
+interface SpliceOptions extends Streamed {
   /** What the client has; grows with what is sent on. */
   text: StreamText;
   splice: Splice;
-  /** Of the response. */
-  headers: ResponseHeaders;
 }
 
 export class SplicedEventsReader implements ResponseReader {
@@ -56,7 +40,7 @@ export class SplicedEventsReader implements ResponseReader {
     this.#options = options;
     this.#gate = options.format.framing.openGate((bytes) => this.#send(bytes), {
       filter: (event, whole) => this.#splice(event, whole),
-      maxHeldBytes: maxEventBytes,
+      maxHeldBytes: maxTextEventBytes,
     });
   }
 
@@ -155,7 +139,7 @@ export class SplicedEventsReader implements ResponseReader {
   /** Its error names a response that the client knows nothing of, so its event is never passed on. */
   #refused(error: ErrorEvent): Step {
     if (this.#isPassing && !this.#options.text.read()) return this.#broken(endedEarly());
-    const { event: _, ...reason } = refusalOf(error, this.#options.headers, this.#options.format);
+    const { event: _, ...reason } = refusalOf(error, this.#options);
     return failWith(reason);
   }
 

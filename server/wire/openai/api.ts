@@ -1,6 +1,6 @@
 import { pattern } from '../../bounded-pattern.ts';
 import type { GatewayError } from '../../contract/errors.ts';
-import type { Api, Place } from '../api.ts';
+import type { Api, ListedModel, Place } from '../api.ts';
 import { presentedKeys } from '../client-credentials.ts';
 import { decodeSegment } from '../segments.ts';
 import { openaiRoutes } from './routes.ts';
@@ -11,7 +11,12 @@ export const openai: Api = {
   name: 'openai',
   base: '/v1',
   routes: openaiRoutes,
-  hasOwnPaths: true,
+  models: {
+    askedIn,
+    writeList: (models) => ({ object: 'list', data: models.map(writeModel) }),
+    writeOne: writeModel,
+  },
+  usagePath: '/usage',
   locate: (path, query) => locateOpenai(path, query) ?? locateAzure(path, query),
   betterPath,
   readKeys: presentedKeys,
@@ -19,6 +24,16 @@ export const openai: Api = {
   errorType: 'application/json',
   errorHeaders,
 };
+
+/** `/models`, and `/models/…` with any id: it may hold slashes, encoded or not. */
+function askedIn(path: string): string | null {
+  if (path === '/models') return '';
+  return path.startsWith('/models/') ? decodeSegment(path.slice('/models/'.length)) : null;
+}
+
+function writeModel({ id, created, ownedBy }: ListedModel) {
+  return { id, object: 'model', created, owned_by: ownedBy };
+}
 
 const paths = new Set(openaiRoutes.map(({ path }) => path));
 

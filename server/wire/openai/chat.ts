@@ -1,29 +1,42 @@
-import type { RawField, RequestView, Wire } from '../wire.ts';
+import type { RawField, RequestFormat, RequestView, Wire } from '../wire.ts';
 import { chatStream } from './chat-stream.ts';
 import { countOf, isAnySet, jsonAnswer, jsonRequest, paidCountOf } from './formats.ts';
+import { openaiErrors } from './read-error.ts';
+import { chatRescue } from './rescue/rescue.ts';
+import { openaiUsage } from './usage/usage.ts';
+
+const chatRequest: RequestFormat = {
+  ...jsonRequest,
+  answersAsked: (body) => countOf(body.field('n')),
+  answersPaid: (body) => paidCountOf(body.field('n')),
+  isOneText: (body) => countOf(body.field('n')) === 1,
+  takesBeginning: true,
+};
 
 /** `POST /v1/chat/completions`. */
 export const chat: Wire = {
   name: 'openai-chat',
   operation: 'chat',
-  request: {
-    ...jsonRequest,
-    answersAsked: (body) => countOf(body.field('n')),
-    answersPaid: (body) => paidCountOf(body.field('n')),
-    isOneText: (body) => countOf(body.field('n')) === 1,
-    takesBeginning: true,
-  },
+  request: chatRequest,
+  errors: openaiErrors,
+  usage: openaiUsage('chat', chatRequest),
   whole: jsonAnswer(['"choices"']),
   stream: chatStream,
+  rescue: chatRescue,
 };
+
+const completionsRequest: RequestFormat = { ...jsonRequest, answersAsked, answersPaid, isOneText };
 
 /** `POST /v1/completions`, the legacy one. */
 export const completions: Wire = {
   name: 'openai-completions',
   operation: 'completions',
-  request: { ...jsonRequest, answersAsked, answersPaid, isOneText },
+  request: completionsRequest,
+  errors: openaiErrors,
+  usage: openaiUsage('completions', completionsRequest),
   whole: jsonAnswer(['"choices"']),
   stream: chatStream,
+  rescue: chatRescue,
 };
 
 /** For each prompt. */

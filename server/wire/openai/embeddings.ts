@@ -1,13 +1,18 @@
 import type { Wire } from '../wire.ts';
 import { jsonAnswer, jsonRequest, longList } from './formats.ts';
+import { openaiErrors } from './read-error.ts';
+import { openaiUsage } from './usage/usage.ts';
 
 /** `POST /v1/embeddings`. */
 export const embeddings: Wire = {
   name: 'openai-embeddings',
   operation: 'embeddings',
   request: jsonRequest,
+  errors: openaiErrors,
+  usage: openaiUsage('embeddings', jsonRequest),
   whole: jsonAnswer(['"embedding"'], { ...longList, isNumbers: true }),
   stream: null,
+  rescue: null,
 };
 
 /** `POST /v1/moderations`. */
@@ -15,6 +20,9 @@ export const moderations: Wire = {
   name: 'openai-moderations',
   operation: 'moderations',
   request: jsonRequest,
+  errors: openaiErrors,
+  usage: openaiUsage('moderations', jsonRequest),
   whole: jsonAnswer(['"results"']),
   stream: null,
+  rescue: null,
 };

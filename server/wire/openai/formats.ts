@@ -1,5 +1,10 @@
 /** What most of OpenAI's wires have in common. */
-import type { RequestFormat, RequestView, WholeFormat } from '../wire.ts';
+import { pattern } from '../../bounded-pattern.ts';
+import { isObject } from '../../contract/is-object.ts';
+import { errorIn, type UpstreamError } from '../upstream-error.ts';
+import type { RequestFormat, RequestView, Verdict, WholeFormat } from '../wire.ts';
+import { conversationOf } from './conversation-id.ts';
+import { statusOfError } from './read-error.ts';
 
 const mebibyte = 1024 * 1024;
 
@@ -8,12 +13,23 @@ export const jsonRequest: RequestFormat = {
   answersPaid: () => 1,
   isTextAsked: () => false,
   isOneText: () => false,
+  mayMeanStream,
+  wantsUsage,
+  conversationOf,
   takesBeginning: false,
 };
 
 /** `marks` with their quotes. No JSON but pictures and vectors comes near 32 MiB. */
 export function jsonAnswer(marks: readonly string[], more: Partial<WholeFormat> = {}): WholeFormat {
-  return { kind: 'json', marks, isNeverLonger: true, maxHeldBytes: 32 * mebibyte, isNumbers: false, ...more };
+  return {
+    kind: 'json',
+    marks,
+    isNeverLonger: true,
+    maxHeldBytes: 32 * mebibyte,
+    isNumbers: false,
+    judge: (top) => judge(top, marks),
+    ...more,
+  };
 }
 
 /** Many vectors or pictures, of which the pieces are of use one by one: too many to be held. */
@@ -26,6 +42,7 @@ export const mediaAnswer: WholeFormat = {
   isNeverLonger: false,
   maxHeldBytes: 8 * mebibyte,
   isNumbers: false,
+  judge: (top) => judge(top, []),
 };
 
 /** A number that is given as one or, in a form, as text. */
@@ -48,3 +65,50 @@ export function isAnySet(body: RequestView, ...names: string[]): boolean {
 }
 
 const nothing = new Set<unknown>([false, 0, '']);
+
+const yes = pattern(/^(?:true|1|yes|on)$/i);
+
+/** Some servers take other words for a yes than `true`. */
+function mayMeanStream(body: RequestView): boolean {
+  const stream = body.field('stream');
+  return stream === true || stream === 1 || (typeof stream === 'string' && yes.test(stream));
+}
+
+function wantsUsage(body: RequestView): boolean {
+  const options = body.field('stream_options');
+  return isObject(options) && options.include_usage === true;
+}
+
+function judge(top: Record<string, unknown>, marks: readonly string[]): Verdict {
+  const error = errorIn(top);
+  if (isBareError(top, marks)) return { kind: 'error', status: error ? statusOfError(error) : 502, error };
+  if (error && top.object === 'response' && isServicesOwn(error)) return { kind: 'failed-answer', error };
+  // OpenRouter tells so of a choice whose provider failed (openrouter.ai/docs, "Errors").
+  const [choice] = Array.isArray(top.choices) ? top.choices : [];
+  const choiceError = isObject(choice) && choice.error ? errorIn(choice) : null;
+  return choiceError ? { kind: 'error', status: statusOfError(choiceError), error: choiceError } : answer;
+}
+
+/** An error in place of an answer. Beside an answer, or in an object such as a video that failed, it is a part of that. */
+function isBareError(top: Record<string, unknown>, marks: readonly string[]): boolean {
+  const hasMark = marks.some((mark) => mark.slice(1, -1) in top);
+  if (top.error) return !hasMark && (typeof top.object !== 'string' || top.object === 'error');
+  // vLLM has told its errors flat (`object: "error"`); FastAPI, under many local servers, tells them by `detail` alone.
+  if (top.object === 'error' || ('detail' in top && Object.keys(top).length === 1)) return true;
+  // Cloudflare's envelope, and what gateways in front of services say of themselves.
+  const soundsSo = top.success === false || top.status === 'error' || ('message' in top && 'code' in top);
+  return soundsSo && !hasMark && !('id' in top) && !('object' in top);
+}
+
+function isServicesOwn({ code }: UpstreamError): boolean {
+  return servicesOwnCodes.has(code);
+}
+
+const answer: Verdict = { kind: 'answer' };
+const servicesOwnCodes = new Set([
+  'server_error',
+  'rate_limit_exceeded',
+  'overloaded',
+  'internal_error',
+  'vector_store_timeout',
+]);

@@ -1,20 +1,34 @@
 /** Pictures, sound and films. */
 import { pattern } from '../../bounded-pattern.ts';
-import type { RequestView, Wire } from '../wire.ts';
+import type { RequestFormat, RequestView, Wire } from '../wire.ts';
 import { countOf, jsonAnswer, jsonRequest, longList, mediaAnswer, paidCountOf } from './formats.ts';
+import { openaiErrors } from './read-error.ts';
 import { imageStream, speechStream, transcriptStream } from './typed-stream.ts';
+import { openaiUsage } from './usage/usage.ts';
 
-/** `POST /v1/images/…`. */
+const imagesRequest: RequestFormat = {
+  ...jsonRequest,
+  answersAsked: (body) => countOf(body.field('n')),
+  answersPaid: (body) => paidCountOf(body.field('n')),
+};
+
+/** `POST /v1/images/generations`. */
 export const images: Wire = {
   name: 'openai-images',
   operation: 'images',
-  request: {
-    ...jsonRequest,
-    answersAsked: (body) => countOf(body.field('n')),
-    answersPaid: (body) => paidCountOf(body.field('n')),
-  },
+  request: imagesRequest,
+  errors: openaiErrors,
+  usage: openaiUsage('images', imagesRequest),
   whole: jsonAnswer(['"b64_json"', '"url"'], longList),
   stream: imageStream,
+  rescue: null,
+};
+
+/** `POST /v1/images/edits` and `/v1/images/variations`. */
+export const imageEdits: Wire = {
+  ...images,
+  name: 'openai-image-edits',
+  usage: openaiUsage('images', imagesRequest, true),
 };
 
 const jsonFormat = pattern(/json/i);
@@ -25,25 +39,38 @@ function isTextAsked(body: RequestView): boolean {
   return typeof format === 'string' && format !== '' && !jsonFormat.test(format);
 }
 
+const transcriptionRequest: RequestFormat = { ...jsonRequest, isTextAsked };
+
 /** `POST /v1/audio/transcriptions`. */
 export const transcription: Wire = {
   name: 'openai-transcription',
   operation: 'transcription',
-  request: { ...jsonRequest, isTextAsked },
+  request: transcriptionRequest,
+  errors: openaiErrors,
+  usage: openaiUsage('transcription', transcriptionRequest),
   whole: jsonAnswer(['"text"']),
   stream: transcriptStream,
+  rescue: null,
 };
 
 /** `POST /v1/audio/translations`. */
-export const translation: Wire = { ...transcription, name: 'openai-translation', operation: 'translation' };
+export const translation: Wire = {
+  ...transcription,
+  name: 'openai-translation',
+  operation: 'translation',
+  usage: openaiUsage('translation', transcriptionRequest),
+};
 
 /** `POST /v1/audio/speech`. */
 export const speech: Wire = {
   name: 'openai-speech',
   operation: 'speech',
   request: jsonRequest,
+  errors: openaiErrors,
+  usage: openaiUsage('speech', jsonRequest),
   whole: mediaAnswer,
   stream: speechStream,
+  rescue: null,
 };
 
 /** `/v1/videos`, but for their content. */
@@ -51,8 +78,11 @@ export const videos: Wire = {
   name: 'openai-videos',
   operation: 'videos',
   request: jsonRequest,
+  errors: openaiErrors,
+  usage: openaiUsage('videos', jsonRequest),
   whole: jsonAnswer(['"id"']),
   stream: null,
+  rescue: null,
 };
 
 /** `GET /v1/videos/{id}/content`. */

@@ -6,16 +6,9 @@ import { type BoundedPattern, pattern } from '../../bounded-pattern.ts';
 import type { FailureClass } from '../../contract/ledger.ts';
 import type { Failure } from '../failure.ts';
 import type { HeaderFields } from '../headers.ts';
+import { findMember } from '../json/find-member.ts';
 import type { UpstreamError } from '../upstream-error.ts';
-
-interface FailedAnswer {
-  status: number;
-  headers: HeaderFields;
-  /** Null where it says none that is known. */
-  error: UpstreamError | null;
-  /** The request names a job, so that 404 and 409 are about that job. */
-  isAboutJob: boolean;
-}
+import type { ErrorFormat, FailedAnswer } from '../wire.ts';
 
 const quotaCode = pattern(
   /^(?:insufficient_quota|credit_balance_exhausted|insufficient_balance|billing_\w+|quota_exceeded|402)$/i,
@@ -147,3 +140,18 @@ export function toldWait(headers: HeaderFields, nowMs = Date.now()): number | nu
   const moment = Date.parse(told);
   return Number.isNaN(moment) ? null : Math.max(0, moment - nowMs);
 }
+
+const shortText = pattern(/^\s*:\s*"([^"\\]{1,100})"/);
+
+/** The code of the error that the end of a stream tells of. */
+export function errorCodeIn(text: string): string | null {
+  const from = text.indexOf('"error"');
+  return from === -1 ? null : (findMember(text, 'code', shortText, from)?.value ?? null);
+}
+
+export const openaiErrors: ErrorFormat = {
+  classify: classifyAnswer,
+  statusOf: statusOfError,
+  isRequestsOwn,
+  codeIn: errorCodeIn,
+};

@@ -3,7 +3,7 @@ import { plainRoute, type Route } from '../route.ts';
 import type { Wire } from '../wire.ts';
 import { chat, completions } from './chat.ts';
 import { embeddings, moderations } from './embeddings.ts';
-import { images, speech, transcription, translation, videoContent, videos } from './media.ts';
+import { imageEdits, images, speech, transcription, translation, videoContent, videos } from './media.ts';
 import { responses } from './responses.ts';
 
 type Details = Partial<Omit<Route, 'method' | 'path' | 'wire' | 'stream'>>;
@@ -49,8 +49,8 @@ export const openaiRoutes: readonly Route[] = [
   post('/embeddings', embeddings, { model: 'required' }),
   post('/moderations', moderations, { model: 'optional' }),
   streaming('/images/generations', images, { model: 'optional' }),
-  streaming('/images/edits', images, { body: 'json-or-multipart', model: 'optional' }),
-  post('/images/variations', images, { body: 'multipart', model: 'optional' }),
+  streaming('/images/edits', imageEdits, { body: 'json-or-multipart', model: 'optional' }),
+  post('/images/variations', imageEdits, { body: 'multipart', model: 'optional' }),
   streaming('/audio/transcriptions', transcription, { body: 'multipart', model: 'required' }),
   streaming('/audio/translations', translation, { body: 'multipart', model: 'required' }),
   streaming('/audio/speech', speech, { model: 'required' }),

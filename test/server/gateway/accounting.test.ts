@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openDatabase } from '../../../server/database/database.ts';
 import { createLedgerQueries } from '../../../server/ledger/queries.ts';
-import { estimateTokens } from '../../../server/usage/estimate-tokens.ts';
+import { estimateTokens } from '../../../server/wire/estimate-tokens.ts';
 import { hashOf, mainProvider, startGateway, type TestGateway, testKey } from '../../support/gateway.ts';
 import { eventStream, json, type ScriptedUpstream, startUpstream, writePieces } from '../../support/upstream.ts';
 import { chatUsage, chatWithUsage, chunk } from './streams.ts';

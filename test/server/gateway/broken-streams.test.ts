@@ -167,7 +167,8 @@ describe('the error event', () => {
   });
 
   test('cannot stand within a large event of which the beginning went out: there the connection breaks', async () => {
-    const large = `event: response.completed\ndata: {"type":"response.completed","response":{"x":"${'y'.repeat(200_000)}`;
+    const first = 'data: {"type":"response.output_text.delta","delta":"a"}\n\n';
+    const large = `${first}event: response.completed\ndata: {"type":"response.completed","response":{"x":"${'y'.repeat(200_000)}`;
     await expect(relayed('/responses', large, 'the connection breaks')).rejects.toThrow('terminated');
     await expect(relayed('/responses', large, 'the stream just ends')).rejects.toThrow('terminated');
   });

@@ -1,4 +1,5 @@
 /** What clients and upstreams send to make Sluice do what it should not, or nothing at all. */
+import type { ServerResponse } from 'node:http';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { json } from '../../support/upstream.ts';
 import { answer, chat, startTwo, streams, type TwoUpstreams, textOf } from './two-upstreams.ts';
@@ -9,6 +10,13 @@ beforeEach(async () => {
   both = await startTwo({ retries: 0, fallbacks: 1 });
 });
 afterEach(() => both.stop());
+
+/** Ends when more can be written, or never will be. */
+function written(response: ServerResponse, bytes: string): Promise<void> {
+  return new Promise((resolve) => {
+    response.write(bytes, () => resolve());
+  });
+}
 
 function ask(body: string): Promise<Response> {
   const headers = { 'content-type': 'application/json' };
@@ -49,6 +57,32 @@ test('a stream of events without data is given up, and the next target asked', a
   const { attempts } = await both.gateway.record();
   expect(attempts.map(({ failure }) => failure)).toEqual(['transient', null]);
   expect(attempts[0]?.droppedEvents).toBe(1_000);
+});
+
+test('an event of 100 MB is given up before its end, and the next target asked', async () => {
+  const [, first = ''] = answer('one', 'Hel');
+  const piece = 'A'.repeat(1024 * 1024);
+  let sent = 0;
+  both.one.answer(async (_request, response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' }).write(first.slice(0, first.indexOf('Hel')));
+    for (; sent < 100 && !response.destroyed; sent++) await written(response, piece);
+    response.end(`${first.slice(first.indexOf('Hel'))}data: [DONE]\n\n`);
+  });
+  streams(both.two, answer('two', 'Hel', 'lo'));
+  const response = await both.gateway.fetch('/chat/completions', chat());
+  expect(textOf(await response.text())).toBe('Hello');
+  expect(sent).toBeLessThan(100);
+  const { attempts } = await both.gateway.record();
+  expect(attempts.map(({ failure }) => failure)).toEqual(['transient', null]);
+});
+
+test('blocks without data and a byte order mark do not keep the SDK from a stream', async () => {
+  const [head = '', hel = '', lo = '', ...end] = answer('one', 'Hel', 'lo');
+  streams(both.one, [`\ufeffretry: 3000\n\n${head}id: 7\n\n`, hel, 'event: ping\n\n', lo, ...end]);
+  const stream = await both.gateway.client.chat.completions.create({ model: 'gpt-x', messages: [], stream: true });
+  let text = '';
+  for await (const { choices } of stream) text += choices[0]?.delta.content ?? '';
+  expect(text).toBe('Hello');
 });
 
 test('one that turns into such a stream after content is gone on with by the next', async () => {

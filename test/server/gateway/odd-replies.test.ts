@@ -125,6 +125,23 @@ test.each([
   expect(await (await hear('/audio/transcriptions', { response_format: format })).text()).toBe('[00:00.00] <Hello>');
 });
 
+test.each(['/audio/transcriptions', '/audio/translations'])('the text of %s passes as a JSON string', async (path) => {
+  const text = ` "${'Say \\"Hello\\".'.repeat(2_000)}"\n`;
+  for (const body of ['"Hello"', '""', text, JSON.stringify('A'.repeat(2_000_000))]) {
+    both.one.answer(called('application/json', body));
+    const response = await hear(path, { response_format: 'text' });
+    expect(response.headers.get('content-type')).toBe('application/json');
+    expect((await response.text()) === body).toBe(true);
+  }
+  expect(both.two.seen).toHaveLength(0);
+});
+
+test('a JSON string that is cut is no transcript', async () => {
+  both.one.answer(called('application/json', '"Hel'));
+  both.two.answer(called('text/plain', 'Hello'));
+  expect(await (await hear('/audio/transcriptions', { response_format: 'text' })).text()).toBe('Hello');
+});
+
 test.each(['text/html', 'text/plain'])('a page that is called %s is no transcript', async (type) => {
   both.one.answer(called(type, '\n<!DOCTYPE html><html>Sign in</html>'));
   both.two.answer(called('text/plain', 'Hello'));

@@ -11,7 +11,7 @@ import type { Usage } from '../../../server/contract/ledger.ts';
 import type { RequestView } from '../../../server/contract/request-views.ts';
 import { openDatabase } from '../../../server/database/database.ts';
 import { createLedgerQueries, type LedgerQueries } from '../../../server/ledger/queries.ts';
-import { estimateTokens } from '../../../server/usage/estimate-tokens.ts';
+import { estimateTokens } from '../../../server/wire/estimate-tokens.ts';
 import { eventually } from '../../support/eventually.ts';
 import { hashOf, startGateway, type TestGateway } from '../../support/gateway.ts';
 import type { Course } from '../../support/metered-replies.ts';

@@ -299,9 +299,9 @@ describe('retrieving a model', () => {
       providers: [provider('a', ['m', '*'])],
       aliases: [{ name: 'fast', targets: [{ provider: 'a', model: 'm' }] }],
     });
-    expect(retrieve('m')).toEqual([{ id: 'm', object: 'model', created: 0, owned_by: 'a' }]);
-    expect(retrieve('fast')).toEqual([{ id: 'fast', object: 'model', created: 0, owned_by: 'sluice' }]);
-    expect(retrieve('a/x')).toEqual([{ id: 'a/x', object: 'model', created: 0, owned_by: 'a' }]);
+    expect(retrieve('m')).toEqual([{ id: 'm', created: 0, ownedBy: 'a' }]);
+    expect(retrieve('fast')).toEqual([{ id: 'fast', created: 0, ownedBy: 'sluice' }]);
+    expect(retrieve('a/x')).toEqual([{ id: 'a/x', created: 0, ownedBy: 'a' }]);
   });
 });
 

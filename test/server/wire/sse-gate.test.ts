@@ -35,16 +35,14 @@ interface Run {
   gate: SseGate;
 }
 
-function run(chunks: readonly Buffer[], filter?: EventFilter, known?: GateOptions['known']): Run {
+function run(chunks: readonly Buffer[], filter: EventFilter, known?: GateOptions['known']): Run {
   const written: Buffer[] = [];
   const seen: Buffer[] = [];
-  const watching: EventFilter | undefined =
-    filter &&
-    ((bytes, whole) => {
-      if (whole) seen.push(Buffer.from(bytes));
-      return filter(bytes, whole);
-    });
-  const options = { ...(watching && { filter: watching }), ...(known && { known }) };
+  const watching: EventFilter = (bytes, whole) => {
+    if (whole) seen.push(Buffer.from(bytes));
+    return filter(bytes, whole);
+  };
+  const options = { filter: watching, ...(known && { known }) };
   let sent = 0;
   const gate = new SseGate((bytes) => {
     sent += bytes.length;
@@ -59,8 +57,7 @@ function run(chunks: readonly Buffer[], filter?: EventFilter, known?: GateOption
 }
 
 const identity: EventFilter = (bytes) => bytes;
-const modes: [string, EventFilter | undefined][] = [
-  ['without a filter', undefined],
+const modes: [string, EventFilter][] = [
   ['with a filter that changes nothing', identity],
   ['with a filter that answers with a copy', (bytes) => Buffer.from(bytes)],
 ];
@@ -175,7 +172,7 @@ describe('lines that end in CR alone', () => {
         for (const [, filter] of modes) {
           const { written, seen, states } = run(cutAt(bytes, places), filter);
           expect(Buffer.concat(written).equals(bytes)).toBe(true);
-          if (filter) expect(shown(seen)).toEqual(list.filter(isNoEmptyLine));
+          expect(shown(seen)).toEqual(list.filter(isNoEmptyLine));
           for (const { sent } of states) expect(ends(list).has(sent)).toBe(true);
         }
       }),
@@ -184,8 +181,8 @@ describe('lines that end in CR alone', () => {
   });
 
   test('are no matter once a line has ended in LF', () => {
-    const { written } = run([Buffer.from('data: 1\n\ndata: 2\r\r'), Buffer.from('data: 3\n\n')]);
-    expect(written.map(String)).toEqual(['data: 1\n\n', 'data: 2\r\r', 'data: 3\n\n']);
+    const { written } = run([Buffer.from('data: 1\n\ndata: 2\r\r'), Buffer.from('data: 3\n\n')], identity);
+    expect(written.map(String)).toEqual(['data: 1\n\n', 'data: 2\r\rdata: 3\n\n']);
   });
 });
 
@@ -258,7 +255,26 @@ test('what is known is not shown to the filter, and goes out without what is cut
 });
 
 test('several events that come together are written in one piece', () => {
-  for (const filter of [undefined, identity]) {
-    expect(run([Buffer.from('data: 1\n\ndata: 2\r\n\r\ndata: 3\n\n')], filter).written).toHaveLength(1);
+  expect(run([Buffer.from('data: 1\n\ndata: 2\r\n\r\ndata: 3\n\n')], identity).written).toHaveLength(1);
+});
+
+test.each([
+  ['a byte order mark at its beginning', '\ufeffdata: 1\n\ndata: 2\n\n', 'data: 1\n\ndata: 2\n\n'],
+  ['one at the beginning of its second event', 'data: 1\n\n\ufeffdata: 2\n\n', 'data: 1\n\n\ufeffdata: 2\n\n'],
+  ['two of them', '\ufeff\ufeffdata: 1\n\n', '\ufeffdata: 1\n\n'],
+])('of a stream with %s only the very first mark is left out, wherever it is cut', (_what, sent, passed) => {
+  const bytes = Buffer.from(sent);
+  for (let place = 0; place <= bytes.length; place++) {
+    for (const places of [[place], [place, place + 1], [1, 2, place]]) {
+      expect(Buffer.concat(run(cutAt(bytes, places), identity).written).toString()).toBe(passed);
+    }
+  }
+});
+
+test('what only begins like a byte order mark passes', () => {
+  const [half, other] = [Buffer.from([0xef, 0xbb]), Buffer.from([0xef, 0xbb, 0x0a, 0x0a])];
+  for (const places of [[], [1], [1, 2], [2], [3]]) {
+    expect(run(cutAt(half, places), identity).gate.takeRest().equals(half)).toBe(true);
+    expect(Buffer.concat(run(cutAt(other, places), identity).written).equals(other)).toBe(true);
   }
 });

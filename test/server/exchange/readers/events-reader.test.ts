@@ -3,13 +3,14 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { EventsReader } from '../../../../server/exchange/readers/events-reader.ts';
 import type { Step, Steps } from '../../../../server/exchange/readers/response-reader.ts';
-import { ChatText } from '../../../../server/exchange/rescue/chat-text.ts';
-import { ResponseSplice } from '../../../../server/exchange/rescue/response-splice.ts';
-import { ResponseText } from '../../../../server/exchange/rescue/response-text.ts';
 import { SplicedEventsReader } from '../../../../server/exchange/rescue/spliced-events-reader.ts';
-import { type StreamText, takeAll } from '../../../../server/exchange/rescue/stream-text.ts';
+import { openaiErrors } from '../../../../server/wire/openai/read-error.ts';
+import { ChatText } from '../../../../server/wire/openai/rescue/chat-text.ts';
+import { ResponseSplice } from '../../../../server/wire/openai/rescue/response-splice.ts';
+import { ResponseText } from '../../../../server/wire/openai/rescue/response-text.ts';
 import { withoutUsage } from '../../../../server/wire/openai/usage-stripper.ts';
 import { readEvent } from '../../../../server/wire/sse-event.ts';
+import { type StreamText, takeAll } from '../../../../server/wire/stream-text.ts';
 import { type StreamName, streams } from '../../wire/openai/streams.ts';
 
 /** What became of a stream. */
@@ -37,7 +38,7 @@ function outcomeOf(steps: Steps): Outcome {
 }
 
 const readerOf = (protocol: StreamName, text: StreamText | null, stripUsage = false) =>
-  new EventsReader({ format: streams[protocol], answers: 1, stripUsage, text, headers: {} });
+  new EventsReader({ format: streams[protocol], errors: openaiErrors, answers: 1, stripUsage, text, headers: {} });
 
 function ending(steps: Steps | Promise<Steps>): Steps {
   if (steps instanceof Promise) throw new Error('A stream ends at once.');
@@ -189,9 +190,10 @@ test('so it is in the rest of a response that another target goes on with', () =
   const text = new ResponseText();
   takeAll(text, Buffer.from('data: {"type":"response.created","sequence_number":0,"response":{"id":"resp_1"}}\n\n'));
   const soFar = text.read();
-  if (soFar?.kind !== 'response') throw new Error('Nothing can be gone on with.');
+  if (!soFar) throw new Error('Nothing can be gone on with.');
   const reader = new SplicedEventsReader({
     format: streams.responses,
+    errors: openaiErrors,
     text,
     splice: new ResponseSplice(soFar),
     headers: {},
@@ -202,4 +204,93 @@ test('so it is in the rest of a response that another target goes on with', () =
   const added = { type: 'response.output_item.added', sequence_number: 2, output_index: 0, item };
   expect(outcomeOf(reader.read(Buffer.from(`data: ${JSON.stringify(added)}\n\n`))).passed).toContain('msg_2');
   expect(outcomeOf(reader.read(event)).alive).toBe(1);
+});
+
+const done = 'data: [DONE]\n\n';
+const withoutData = [
+  'id: 7\n\n',
+  'retry: 3000\n\n',
+  'event: ping\n\n',
+  'id: 7\nretry: 10\n\n',
+  'data\n\n',
+  ': ping\nid: 8\n\n',
+];
+
+test.each(withoutData)('%j has no data and is left out wherever it stands and is cut; all else passes', (block) => {
+  const [a, b] = [chunk({ content: 'a' }, {}), chunk({ content: 'b' }, {})];
+  const events = [`id: 1\n${a}`, ': ping\n\n', `event: message\n${b}`, ': ping\n\n', done];
+  for (let at = 0; at <= events.length; at++) {
+    const sent = Buffer.from([...events.slice(0, at), block, ...events.slice(at)].join(''));
+    const wanted = { passed: events.join(''), dropped: 0, ended: 'complete' };
+    for (let cut = 0; cut < sent.length; cut++) expect(run(cutAt(sent, [cut]), 'chat').outcome).toMatchObject(wanted);
+    expect(
+      run(
+        Array.from(sent, (byte) => Buffer.from([byte])),
+        'chat',
+      ).outcome,
+    ).toMatchObject(wanted);
+  }
+});
+
+describe('an event that is too large to be looked into', () => {
+  const mebibyte = Buffer.alloc(1024 * 1024, 'A');
+  const start = 'data: {"type":"image_generation.partial_image","b64_json":"';
+  const reader = () => readerOf('images', null);
+
+  test('passes when its end is here, and until then is held', () => {
+    const images = reader();
+    const steps = [Buffer.from(start), ...Array.from({ length: 40 }, () => mebibyte)].flatMap((bytes) =>
+      images.read(bytes),
+    );
+    expect(outcomeOf(steps)).toMatchObject({ passed: '', alive: 40 });
+    expect(images.heldBytes).toBe(start.length + 40 * mebibyte.length);
+    const { passed } = outcomeOf(images.read(Buffer.from('"}\n\n')));
+    expect(passed === `${start}${'A'.repeat(40 * mebibyte.length)}"}\n\n`).toBe(true);
+    expect(images.heldBytes).toBe(0);
+  });
+
+  test('passes as it comes where memory is short', () => {
+    const images = reader();
+    for (const bytes of [Buffer.from(start), mebibyte]) expect(outcomeOf(images.read(bytes)).passed).toBe('');
+    expect(outcomeOf(images.letPass()).passed).toHaveLength(start.length + mebibyte.length);
+    expect(outcomeOf(images.read(mebibyte)).passed).toHaveLength(mebibyte.length);
+  });
+
+  test('is of no use where it breaks off', () => {
+    const images = reader();
+    for (const bytes of [Buffer.from(start), mebibyte]) images.read(bytes);
+    expect(outcomeOf(ending(images.end()))).toMatchObject({ passed: '', ended: 'fail: damage' });
+  });
+
+  const readUntilOver = (images: EventsReader): { outcome: Outcome; pieces: number } => {
+    for (let pieces = 1; pieces <= 100; pieces++) {
+      const outcome = outcomeOf(images.read(mebibyte));
+      if (['fail: damage', 'break'].includes(outcome.ended)) return { outcome, pieces };
+    }
+    throw new Error('It was read to its end.');
+  };
+
+  test('fails beyond 64 MiB, before any of it has passed', () => {
+    const images = reader();
+    images.read(Buffer.from(start));
+    const { outcome, pieces } = readUntilOver(images);
+    expect([outcome.ended, outcome.passed, pieces]).toEqual(['fail: damage', '', 64]);
+  });
+
+  test('breaks the stream beyond 64 MiB after another has passed', () => {
+    const images = reader();
+    expect(outcomeOf(images.read(Buffer.from(`${start}AA"}\n\n${start}`))).passed).not.toBe('');
+    const { outcome, pieces } = readUntilOver(images);
+    expect([outcome.ended, pieces]).toEqual(['break', 64]);
+  });
+
+  test('may come again and again', () => {
+    const images = reader();
+    const end = Buffer.from(`"}\n\n${start}`);
+    images.read(Buffer.from(start));
+    for (let count = 0; count < 9; count++) {
+      for (let piece = 0; piece < 10; piece++) expect(outcomeOf(images.read(mebibyte)).ended).not.toBe('break');
+      expect(outcomeOf(images.read(end)).passed).not.toBe('');
+    }
+  });
 });

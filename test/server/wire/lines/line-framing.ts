@@ -23,7 +23,7 @@ class LineGate implements EventGate {
       bytes = bytes.subarray(end + 1);
     }
     this.#rest = bytes;
-    if (!this.insideEvent && bytes.length > maxHeldBytes) this.#options.filter?.(bytes, false);
+    if (!this.insideEvent && bytes.length > maxHeldBytes) this.#options.filter(bytes, false);
     this.insideEvent ||= bytes.length > maxHeldBytes;
     if (this.insideEvent) this.#write(this.takeRest());
   }
@@ -36,7 +36,7 @@ class LineGate implements EventGate {
 
   #send(line: Buffer): void {
     const { filter } = this.#options;
-    const passing = filter && !this.insideEvent ? filter(line, true) : line;
+    const passing = this.insideEvent ? line : filter(line, true);
     this.insideEvent = false;
     if (passing) this.#write(passing);
   }

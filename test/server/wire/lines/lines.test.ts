@@ -59,6 +59,17 @@ test('a stream of lines comes as it was sent, wherever it is cut', async () => {
   expect(await recordOf(response)).toMatchObject({ outcome: 'ok', stream: true, attempts: [{ failure: null }] });
 });
 
+test('what was used is read as that API tells it, and else estimated in its own way', async () => {
+  upstream.answer((_request, response) => json(response, { say: 'Hello', words: 7 }));
+  const told = await recordOf(await ask('/lines/gpt-x', '{"ask":"Hi"}'));
+  expect([told.usage, told.usageCertainty]).toEqual([{ outputTokens: 7 }, 'reported']);
+  upstream.answer((_request, response) => void response.writeHead(200, type).end(said));
+  const response = await ask('/lines/gpt-x', '{"ask":"Hi there","stream":true}');
+  await response.text();
+  const estimated = await recordOf(response);
+  expect([estimated.usage, estimated.usageCertainty]).toEqual([{ inputTokens: 2, outputTokens: 4 }, 'estimated']);
+});
+
 test('a stream of lines that breaks off ends with a whole line that says so', async () => {
   upstream.answer(async (_request, response) => {
     response.writeHead(200, type);
@@ -90,6 +101,14 @@ test('Sluice’s own errors are told as that API tells them', async () => {
   expect(await tell(await ask('/lines/gpt-x/y', '{}'))).toEqual([404, 'unknown_url', ['fail', 'code']]);
   const got = await fetch(`${gateway.origin}/lines/gpt-x`);
   expect(await tell(got)).toEqual([405, 'method_not_allowed', ['fail', 'code']]);
+});
+
+test('the models are listed as that API lists them', async () => {
+  const list = (path: string) => fetch(gateway.origin + path, { headers: { 'x-lines-pass': testKey } });
+  const response = await list('/lines/');
+  expect(await response.json()).toEqual({ voices: expect.arrayContaining(['gpt-x']) });
+  expect(await recordOf(response)).toMatchObject({ route: '/lines/', outcome: 'ok' });
+  expect((await list('/lines/usage')).status).toBe(405);
 });
 
 test('OpenAI’s API is served beside it, and does not take its key', async () => {

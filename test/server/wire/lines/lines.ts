@@ -14,7 +14,7 @@ import type {
   StreamFormat,
   StreamWatch,
 } from '../../../../server/wire/stream-format.ts';
-import type { Wire } from '../../../../server/wire/wire.ts';
+import type { ErrorFormat, UsageFormat, Verdict, Wire } from '../../../../server/wire/wire.ts';
 import { lineFraming } from './line-framing.ts';
 
 const writeError = ({ message, code }: ErrorBody) => JSON.stringify({ fail: message, code });
@@ -64,6 +64,39 @@ const stream: StreamFormat = {
   isToldByResponse: false,
 };
 
+const errors: ErrorFormat = {
+  classify: ({ status }) => ({
+    class: status < 500 ? 'rejected' : 'transient',
+    mayPass: status >= 500,
+    retryAfterMs: null,
+  }),
+  statusOf: ({ code }) => (code === 'invalid_value' ? 400 : 502),
+  isRequestsOwn: (code) => code === 'invalid_value',
+  codeIn: () => null,
+};
+
+const judge = (answer: Record<string, unknown>): Verdict =>
+  'say' in answer ? { kind: 'answer' } : { kind: 'damaged', what: 'said nothing' };
+
+/** `{"say": …, "words": 3}`, or as much of the last line. */
+const wordsTold = /"words":(\d+)\}?\s*$/;
+
+const usage: UsageFormat = {
+  likely: () => ({ outputTokens: 10 }),
+  worst: () => ({ outputTokens: 100 }),
+  hints: () => ({}),
+  read: ({ tail }) => {
+    const words = wordsTold.exec(tail.toString())?.[1];
+    if (words === undefined) return { usage: null, certainty: 'none', status: null };
+    return { usage: { outputTokens: Number(words) }, certainty: 'reported', status: null };
+  },
+  text: {
+    ofPrompt: (json) => json.toString().split(' ').length,
+    ofAnswer: ({ tail }) => tail.toString().split('\n').length - 1,
+    isOnlyPrompt: false,
+  },
+};
+
 const ask: Wire = {
   name: 'lines-ask',
   operation: 'chat',
@@ -72,9 +105,15 @@ const ask: Wire = {
     answersPaid: () => 1,
     isTextAsked: () => false,
     isOneText: () => true,
+    mayMeanStream: (body) => body.field('stream') === true,
+    wantsUsage: () => true,
+    conversationOf: () => null,
     takesBeginning: false,
   },
-  whole: { kind: 'json', marks: ['"say"'], isNeverLonger: true, maxHeldBytes: 1024 * 1024, isNumbers: false },
+  usage,
+  rescue: null,
+  whole: { kind: 'json', marks: ['"say"'], isNeverLonger: true, maxHeldBytes: 1024 * 1024, isNumbers: false, judge },
+  errors,
   stream,
 };
 
@@ -84,7 +123,12 @@ export const lines: Api = {
   routes: [
     { ...plainRoute, method: 'POST', path: '/lines/:model', wire: ask, model: 'required', modelIn: 'path', stream },
   ],
-  hasOwnPaths: false,
+  models: {
+    askedIn: (path) => (path === '/lines/' ? '' : null),
+    writeList: (models) => ({ voices: models.map(({ id }) => id) }),
+    writeOne: ({ id }) => ({ voice: id }),
+  },
+  usagePath: null,
   locate: (path, query) => (path.startsWith('/lines/') ? { path, query, model: null } : null),
   betterPath: () => null,
   readKeys: ({ 'x-lines-pass': pass }) => (typeof pass === 'string' ? [pass] : []),

@@ -1,11 +1,11 @@
 /** What is told of a reply by looking at it: whole ones, single events, and what of a chat has gone out. */
 import { describe, expect, test } from 'vitest';
-import { ChatText } from '../../../../server/exchange/rescue/chat-text.ts';
-import { continuedBody } from '../../../../server/exchange/rescue/continued-body.ts';
-import { takeAll } from '../../../../server/exchange/rescue/stream-text.ts';
 import { prefillOf } from '../../../../server/providers/prefill.ts';
-import { formatOf, mayGoOn, readJson, readMedia, readText } from '../../../../server/wire/openai/read-whole.ts';
+import { ChatText } from '../../../../server/wire/openai/rescue/chat-text.ts';
+import { continuedBody } from '../../../../server/wire/openai/rescue/continued-body.ts';
+import { formatOf, mayGoOn, readJson, readMedia, readText } from '../../../../server/wire/read-whole.ts';
 import { readEvent } from '../../../../server/wire/sse-event.ts';
+import { takeAll } from '../../../../server/wire/stream-text.ts';
 import { findRoute } from '../../../support/routes.ts';
 import { type StreamName, streams } from './streams.ts';
 

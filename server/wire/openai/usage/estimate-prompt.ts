@@ -2,8 +2,8 @@
  * About how many tokens a request's prompt has, from its body. Pure. Text and tools are counted; a picture counts as a
  * square one of 1024 pixels does at OpenAI, a recording or a document as nothing, for its length is not known.
  */
-import { isObject } from '../contract/is-object.ts';
-import { estimateTokens } from './estimate-tokens.ts';
+import { isObject } from '../../../contract/is-object.ts';
+import { estimateTokens } from '../../estimate-tokens.ts';
 
 const tokensPerMessage = 4;
 const tokensOfPicture = 765;

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { estimateReply } from '../../../server/usage/estimate-reply.ts';
-import { estimateTokens } from '../../../server/usage/estimate-tokens.ts';
+import { estimateTokens } from '../../../../../server/wire/estimate-tokens.ts';
+import { estimateReply } from '../../../../../server/wire/openai/usage/estimate-reply.ts';
 
 const words = 'Over thirty winters the keeper had learned to tell the weather by the sound of the gulls. '.repeat(8);
 const tokens = estimateTokens(words);

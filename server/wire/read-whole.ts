@@ -2,23 +2,12 @@
  * Whether a whole answer is what its status says. What is complete by its framing and begins and ends as JSON is the
  * answer, whatever it says; only what is no answer of its wire at all is not (`docs/responses.md`).
  */
-import { pattern } from '../../bounded-pattern.ts';
-import { isObject } from '../../contract/is-object.ts';
-import type { HeaderFields } from '../headers.ts';
-import { JsonNames } from '../json/json-names.ts';
-import { peekJson } from '../json/json-peek.ts';
-import { errorIn, type UpstreamError } from '../upstream-error.ts';
-import type { Wire } from '../wire.ts';
-import { statusOfError } from './read-error.ts';
-
-export type Verdict =
-  | { kind: 'answer' }
-  /** `what` follows "Provider … ". */
-  | { kind: 'damaged'; what: string }
-  /** An error in place of an answer; the status that it should have had. */
-  | { kind: 'error'; status: number; error: UpstreamError | null }
-  /** An answer that tells of a failure of the service, which another service may do better. */
-  | { kind: 'failed-answer'; error: UpstreamError };
+import { pattern } from '../bounded-pattern.ts';
+import { isObject } from '../contract/is-object.ts';
+import type { HeaderFields } from './headers.ts';
+import { JsonNames } from './json/json-names.ts';
+import { peekJson } from './json/json-peek.ts';
+import type { Verdict, Wire } from './wire.ts';
 
 /** What a response is to be, by what was asked for, and what it says it is. */
 interface ResponseKind {
@@ -59,6 +48,13 @@ export function isProse({ wire, headers, isTextAsked }: ResponseKind): boolean {
   const type = headers['content-type'];
   if (isTextAsked || typeof type !== 'string') return false;
   return (wire.whole.kind === 'media' ? anyText : htmlType).test(type);
+}
+
+/** How whisperX-api-server tells text and subtitles (whisperx-api-server#4), as whatever FastAPI is given as a string. */
+export function isJsonString(body: Buffer): boolean {
+  const first = firstNoBlank(body);
+  const last = lastNoBlank(body);
+  return last > first && body[first] === quote && body[last] === quote;
 }
 
 /** Of text that was asked for. A transcript of silence may well be empty. */
@@ -111,13 +107,6 @@ const errorOnTop = pattern(/^(?:\xef\xbb\xbf)?\s{0,60}\{\s{0,60}"error"\s{0,60}:
 const jsonType = pattern(/^application\/(?:[\w.+-]{1,100}\+)?json\b/i);
 const anyText = pattern(/^text\/(?!event-stream\b)/i);
 const htmlType = pattern(/^text\/html\b/i);
-const servicesOwnCodes = new Set([
-  'server_error',
-  'rate_limit_exceeded',
-  'overloaded',
-  'internal_error',
-  'vector_store_timeout',
-]);
 const openBrace = 0x7b;
 const closeBrace = 0x7d;
 const openBracket = 0x5b;
@@ -152,30 +141,5 @@ function readParsed(body: Buffer, wire: Wire): Verdict {
   // Google tells an error as a list of one.
   const top = Array.isArray(value) ? value[0] : value;
   if (!isObject(top) || Object.keys(top).length === 0) return meaningless;
-  return readObject(top, wire);
-}
-
-function readObject(top: Record<string, unknown>, wire: Wire): Verdict {
-  const error = errorIn(top);
-  if (isBareError(top, wire)) return { kind: 'error', status: error ? statusOfError(error) : 502, error };
-  if (error && top.object === 'response' && isServicesOwn(error)) return { kind: 'failed-answer', error };
-  // OpenRouter tells so of a choice whose provider failed (openrouter.ai/docs, "Errors").
-  const [choice] = Array.isArray(top.choices) ? top.choices : [];
-  const choiceError = isObject(choice) && choice.error ? errorIn(choice) : null;
-  return choiceError ? { kind: 'error', status: statusOfError(choiceError), error: choiceError } : answer;
-}
-
-/** An error in place of an answer. Beside an answer, or in an object such as a video that failed, it is a part of that. */
-function isBareError(top: Record<string, unknown>, wire: Wire): boolean {
-  const hasMark = wire.whole.marks.some((mark) => mark.slice(1, -1) in top);
-  if (top.error) return !hasMark && (typeof top.object !== 'string' || top.object === 'error');
-  // vLLM has told its errors flat (`object: "error"`); FastAPI, under many local servers, tells them by `detail` alone.
-  if (top.object === 'error' || ('detail' in top && Object.keys(top).length === 1)) return true;
-  // Cloudflare's envelope, and what gateways in front of services say of themselves.
-  const soundsSo = top.success === false || top.status === 'error' || ('message' in top && 'code' in top);
-  return soundsSo && !hasMark && !('id' in top) && !('object' in top);
-}
-
-function isServicesOwn({ code }: UpstreamError): boolean {
-  return servicesOwnCodes.has(code);
+  return wire.whole.judge(top);
 }

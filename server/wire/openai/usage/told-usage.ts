@@ -2,9 +2,9 @@
  * What a reply says of its own usage, at the places where its API says it, and nowhere else: clients may have words of
  * their own repeated in a reply, such as `metadata`. Pure.
  */
-import type { Capability } from '../contract/capability.ts';
-import { isObject } from '../contract/is-object.ts';
-import type { Usage } from '../contract/ledger.ts';
+import type { Capability } from '../../../contract/capability.ts';
+import { isObject } from '../../../contract/is-object.ts';
+import type { Usage } from '../../../contract/ledger.ts';
 import { membersOfBeginning, membersOfEnd } from './find-members.ts';
 import { duration, toUsage } from './usage-shapes.ts';
 

@@ -1,15 +1,20 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { capabilities } from '../../../server/contract/capability.ts';
-import { extractUsage, type UsageHints } from '../../../server/usage/extract.ts';
+import { capabilities } from '../../../../../server/contract/capability.ts';
+import { extractUsage } from '../../../../../server/wire/openai/usage/extract.ts';
+import type { KeptAnswer, UsageHints } from '../../../../../server/wire/wire.ts';
 
 const json = 'application/json';
 const sse = 'text/event-stream; charset=utf-8';
 type Capability = (typeof capabilities)[number];
 
-function extract(capability: Capability, reply: unknown, contentType = json, hints: UsageHints = {}) {
+type Hints = UsageHints & Partial<Pick<KeptAnswer, 'head' | 'bytes'>>;
+
+function extract(capability: Capability, reply: unknown, contentType = json, { head, bytes, ...hints }: Hints = {}) {
   const text = typeof reply === 'string' ? reply : JSON.stringify(reply);
-  return extractUsage(capability, Buffer.from(text), contentType, hints);
+  const tail = Buffer.isBuffer(reply) ? reply : Buffer.from(text);
+  const answer = { tail, head: head ?? Buffer.alloc(0), bytes: bytes ?? tail.length, contentType };
+  return extractUsage(capability, answer, hints);
 }
 const none = { usage: null, certainty: 'none', status: null };
 
@@ -352,7 +357,7 @@ test('wherever the tail begins, the usage at its end is found whole or not at al
   );
   const keyAt = reply.lastIndexOf('"usage"');
   for (let from = 0; from <= reply.length; from += 1) {
-    const { usage } = extractUsage('chat', reply.subarray(from), sse, {});
+    const { usage } = extract('chat', reply.subarray(from), sse);
     expect(usage).toEqual(from <= keyAt ? { inputTokens: 12, outputTokens: 34 } : null);
   }
 });
@@ -390,7 +395,7 @@ test('no bytes make it throw or count what is no number', () => {
       fc.constantFrom(json, sse),
       (reply, cut, of, type) => {
         const bytes = Buffer.from(reply);
-        const { usage, certainty } = extractUsage(of, bytes.subarray(cut % (bytes.length + 1)), type, {});
+        const { usage, certainty } = extract(of, bytes.subarray(cut % (bytes.length + 1)), type);
         expect(usage === null).toBe(certainty === 'none');
         for (const value of Object.values(usage ?? {})) expect(Number.isFinite(value) && value >= 0).toBe(true);
       },

@@ -1,13 +1,17 @@
-import type { Prefill } from '../../providers/prefill.ts';
-import { joinBytes } from '../../wire/json/join-bytes.ts';
-import { JsonNames } from '../../wire/json/json-names.ts';
-import { peekLongJson } from '../../wire/json/json-peek.ts';
-import { type JsonEdit, piecesOf } from '../../wire/json/json-splice.ts';
+import { joinBytes } from '../../json/join-bytes.ts';
+import { JsonNames } from '../../json/json-names.ts';
+import { peekLongJson } from '../../json/json-peek.ts';
+import { type JsonEdit, piecesOf } from '../../json/json-splice.ts';
+import type { BegunMessage } from '../../stream-text.ts';
 
 const messagesName = new JsonNames(['messages']);
 
 /** A chat request that asks for the rest of an answer that begins with `text`; null if its messages cannot be found. */
-export async function continuedBody(body: Buffer, text: string, { message, request }: Prefill): Promise<Buffer | null> {
+export async function continuedBody(
+  body: Buffer,
+  text: string,
+  { message, request }: BegunMessage,
+): Promise<Buffer | null> {
   const peek = await peekLongJson(body, messagesName);
   const messages = peek.ok ? peek.fields.get('messages') : undefined;
   if (!peek.ok || !messages || body[messages.start] !== openBracket) return null;

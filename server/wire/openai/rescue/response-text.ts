@@ -2,20 +2,20 @@
  * What a client has of the stream of a response, so that another target can go on with it: one message of text, with
  * nothing before it but reasoning.
  */
-import type { ErrorBody } from '../../contract/errors.ts';
-import { isObject } from '../../contract/is-object.ts';
-import { responseErrorEvents } from '../../wire/openai/typed-stream.ts';
-import type { StreamEvent } from '../../wire/sse-event.ts';
+import type { ErrorBody } from '../../../contract/errors.ts';
+import { isObject } from '../../../contract/is-object.ts';
+import type { StreamEvent } from '../../sse-event.ts';
+import { responseErrorEvents } from '../typed-stream.ts';
 import { TextBytes } from './text-bytes.ts';
 
 /** An item of a response's output. */
 export type OutputItem = Record<string, unknown>;
 
 export interface ResponseSoFar {
-  kind: 'response';
   text: string;
   /** Only what ends the stream tells its usage. */
   isFinished: false;
+  storedId: string;
   /** As it was announced. */
   response: Record<string, unknown> & { id: string };
   /** Reasoning that has come to its end. */
@@ -38,6 +38,7 @@ interface MessageSoFar {
 
 /** A `StreamText`. */
 export class ResponseText {
+  readonly lastEvent = null;
   #isPlain = true;
   #response: ResponseSoFar['response'] | undefined;
   readonly #before: OutputItem[] = [];
@@ -70,9 +71,9 @@ export class ResponseText {
     const text = this.#text.read();
     if (!this.#isPlain || !this.#response || this.#open?.isBare === false || text === null) return null;
     return {
-      kind: 'response',
       text,
       isFinished: false,
+      storedId: this.#response.id,
       response: this.#response,
       before: this.#before,
       open: this.#open,

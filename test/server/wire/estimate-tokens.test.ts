@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { estimateTokens } from '../../../server/usage/estimate-tokens.ts';
+import { estimateTokens } from '../../../server/wire/estimate-tokens.ts';
 import { cpuMsOf } from '../../support/cpu-time.ts';
 
 const sample = (name: string) => readFileSync(new URL(`./token-samples/${name}.txt`, import.meta.url), 'utf8');

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { readableBytes } from '../../../server/exchange/readable-bytes.ts';
+import { readableBytes } from '../../../../../server/wire/openai/usage/readable-bytes.ts';
 
 const bytesOf = (body: object) => readableBytes(Buffer.from(JSON.stringify(body)));
 const picture = 'A'.repeat(160_000);

@@ -1,54 +1,25 @@
 /**
  * What a reply used, from the kept parts of its bytes. Pure: bytes in, numbers out; it must not know providers or prices.
  */
-import type { Capability } from '../contract/capability.ts';
-import type { Usage, UsageCertainty } from '../contract/ledger.ts';
-import { type MostUsage, plausibleUsage, unbounded } from './plausible-usage.ts';
+import type { Capability } from '../../../contract/capability.ts';
+import type { Usage } from '../../../contract/ledger.ts';
+import { plausibleUsage, unbounded } from '../../plausible-usage.ts';
+import type { ExtractedUsage, KeptAnswer, UsageHints } from '../../wire.ts';
 import { readTold } from './told-usage.ts';
 
-/** What is known of a reply besides the end of its bytes. */
-export interface UsageHints {
-  /** Its beginning, and its length in bytes; absent: the end is all of it. */
-  head?: Buffer;
-  bytes?: number;
-  /** What is more than this was not used, whatever the reply says. */
-  most?: MostUsage;
-  /** Length of the text that is to be spoken. */
-  inputCharacters?: number;
-  /** Length of the video that is asked for, or of the audio that was sent. */
-  seconds?: number;
-  /** Pictures that are asked for. */
-  images?: number;
-}
-
-export interface ExtractedUsage {
-  usage: Usage | null;
-  certainty: UsageCertainty;
-  /** The `status` of a response object; null where the reply tells none. */
-  status: string | null;
-}
-
-/**
- * `tail` is the end of the reply's bytes (all of a short one), decoded of any compression. Call it once for a reply to a
- * request that makes something, and not when a job is looked at again: its seconds would count twice. `reported` is what
- * the upstream said, `estimated` what the request lets one expect or what was left of a report that cannot be true,
- * `partial` a part of what was used.
- */
+/** What an answer used, as it says itself, or as the request lets one expect. */
 export function extractUsage(
   capability: Capability,
-  tail: Uint8Array,
-  contentType: string,
+  { tail, head, bytes, contentType }: KeptAnswer,
   hints: UsageHints,
 ): ExtractedUsage {
-  const bytes = Buffer.from(tail.buffer, tail.byteOffset, tail.byteLength);
   const isStream = /event-stream/i.test(contentType);
-  const { head = empty, bytes: length = bytes.length, most = unbounded } = hints;
-  const kept = { tail: bytes, head, isWhole: length <= bytes.length, isStream };
+  const kept = { tail, head, isWhole: bytes <= tail.length, isStream };
   const told = isStream || /json/i.test(contentType) ? readTold(capability, kept) : null;
   const status = told?.status ?? null;
   const fromRequest = alsoFromRequest(capability, hints, told?.images ?? null);
   if (!told?.usage) return { ...estimate(capability, hints, fromRequest), status };
-  const { usage, isMended } = plausibleUsage(told.usage, most);
+  const { usage, isMended } = plausibleUsage(told.usage, hints.most ?? unbounded);
   if (isMended && Object.keys(usage).length === 0) return { ...estimate(capability, hints, fromRequest), status };
   // Each picture of a stream has an event with a usage of its own, and only the last of them is in the tail.
   const isPartial = capability === 'images' && (hints.images ?? 1) > 1 && isStream;
@@ -57,7 +28,6 @@ export function extractUsage(
 }
 
 const mostImages = 128;
-const empty = Buffer.alloc(0);
 
 function estimate(capability: Capability, hints: UsageHints, fromRequest: Usage): Omit<ExtractedUsage, 'status'> {
   const usage = { ...fromRequest };

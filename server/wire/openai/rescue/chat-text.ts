@@ -1,12 +1,13 @@
 /** What a client has of an answer to a chat, or of a legacy completion, so that another target can go on with it. */
-import type { ErrorBody } from '../../contract/errors.ts';
-import { isObject } from '../../contract/is-object.ts';
-import { chatErrorEvent, mostChoices } from '../../wire/openai/chat-stream.ts';
-import type { StreamEvent } from '../../wire/sse-event.ts';
+import type { ErrorBody } from '../../../contract/errors.ts';
+import { isObject } from '../../../contract/is-object.ts';
+import type { StreamEvent } from '../../sse-event.ts';
+import { chatErrorEvent, mostChoices } from '../chat-stream.ts';
 import { TextBytes } from './text-bytes.ts';
 
+export const doneEvent = Buffer.from('data: [DONE]\n\n');
+
 export interface ChatSoFar {
-  kind: 'chat';
   text: string;
   /** Of the stream's first chunk; what follows has to bear them too. */
   id: unknown;
@@ -18,6 +19,7 @@ export interface ChatSoFar {
 
 /** A `StreamText`. */
 export class ChatText {
+  readonly lastEvent = doneEvent;
   #first: Pick<ChatSoFar, 'id' | 'created' | 'model'> | undefined;
   #isFinished = false;
   readonly #text = new TextBytes();
@@ -46,7 +48,7 @@ export class ChatText {
   read(): ChatSoFar | null {
     const text = this.#text.read();
     if (!this.#isPlain || !this.#first || text === null) return null;
-    return { kind: 'chat', ...this.#first, text, isFinished: this.#isFinished };
+    return { ...this.#first, text, isFinished: this.#isFinished };
   }
 
   errorEvent(error: ErrorBody): string {

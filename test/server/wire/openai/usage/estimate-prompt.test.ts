@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { estimatePrompt } from '../../../server/usage/estimate-prompt.ts';
-import { estimateTokens } from '../../../server/usage/estimate-tokens.ts';
+import { estimateTokens } from '../../../../../server/wire/estimate-tokens.ts';
+import { estimatePrompt } from '../../../../../server/wire/openai/usage/estimate-prompt.ts';
 
 const prompt = (body: unknown) => estimatePrompt(Buffer.from(JSON.stringify(body)));
 const text = 'The lighthouse keeper had learned to tell the weather by the sound of the gulls.';

@@ -2,20 +2,13 @@
  * About how many tokens the text of a reply has, from the end of its bytes. Pure. Of a reply that is longer than its kept
  * end, the end stands for the whole: what surrounds the text in JSON is much the same from beginning to end.
  */
-import { pattern } from '../bounded-pattern.ts';
-import { isObject } from '../contract/is-object.ts';
-import { estimateTokens } from './estimate-tokens.ts';
-
-/** The end of a reply, or all of it. */
-interface ReplyEnd {
-  tail: Buffer;
-  /** Length of the whole reply. */
-  bytes: number;
-  contentType: string;
-}
+import { pattern } from '../../../bounded-pattern.ts';
+import { isObject } from '../../../contract/is-object.ts';
+import { estimateTokens } from '../../estimate-tokens.ts';
+import type { KeptAnswer } from '../../wire.ts';
 
 /** Null if it is neither JSON nor an event stream, or if the work has only been begun. An answer without any text has 0. */
-export function estimateReply({ tail, bytes, contentType }: ReplyEnd): number | null {
+export function estimateReply({ tail, bytes, contentType }: Omit<KeptAnswer, 'head'>): number | null {
   if (eventStreamType.test(contentType)) return estimateStream(tail, bytes);
   return jsonType.test(contentType) && !isBinary(tail) ? estimateJson(tail, bytes) : null;
 }

@@ -1,14 +1,11 @@
-import { parseObject } from '../../wire/json/parse-object.ts';
+import { parseObject } from '../../json/parse-object.ts';
+import type { Splice, SpliceOptions } from '../../stream-text.ts';
 import type { ChatChunk, ChatSoFar } from './chat-text.ts';
-import { readChunk } from './chat-text.ts';
-import type { Splice } from './spliced-events-reader.ts';
+import { doneEvent, readChunk } from './chat-text.ts';
 import { TextMatch } from './text-match.ts';
 
-interface ChatSpliceOptions {
+interface ChatSpliceOptions extends SpliceOptions {
   soFar: ChatSoFar;
-  /** The upstream was asked to go on from the client's text, rather than for the whole. */
-  isContinuation: boolean;
-  stripUsage: boolean;
 }
 
 /** Chunks of a second answer to a chat, or of a legacy completion, as the first stream would have sent them. */
@@ -62,5 +59,3 @@ export class ChatSplice implements Splice {
     return Buffer.from(`data: ${JSON.stringify({ ...kept, id, created, model })}\n\n`);
   }
 }
-
-const doneEvent = Buffer.from('data: [DONE]\n\n');

@@ -3,10 +3,10 @@
  * without what the client has. Its items stand at other places of the output than the first's: reasoning that came before
  * the message is left out, and what follows it moves.
  */
-import { isObject } from '../../contract/is-object.ts';
-import { parseObject } from '../../wire/json/parse-object.ts';
+import { isObject } from '../../../contract/is-object.ts';
+import { parseObject } from '../../json/parse-object.ts';
+import type { Splice } from '../../stream-text.ts';
 import type { OutputItem, ResponseSoFar } from './response-text.ts';
-import type { Splice } from './spliced-events-reader.ts';
 import { TextMatch } from './text-match.ts';
 
 type Event = Record<string, unknown>;

@@ -3,20 +3,11 @@
  * of requests at once passes such a budget by more than one of them costs. Where nothing tells how much it may be, a
  * figure stands that is seldom reached.
  */
-import type { Usage } from '../contract/ledger.ts';
-import type { Route } from '../wire/route.ts';
-import { isPaid } from './likely-usage.ts';
+import type { Capability } from '../../../contract/capability.ts';
+import type { Usage } from '../../../contract/ledger.ts';
+import type { MeasuredRequest, ModelBounds } from '../../wire.ts';
+import { statedOutputTokens } from './likely-usage.ts';
 import { readableBytes } from './readable-bytes.ts';
-import type { RequestBody } from './request-body.ts';
-import { statedOutputTokens } from './stated-output.ts';
-
-/** What is known of the model that may answer. */
-interface ModelBounds {
-  /** The most tokens of one answer. */
-  outputTokens: number | null;
-  /** Of prompt and answer together. */
-  contextTokens: number | null;
-}
 
 /** As many as the largest of today's models put out. */
 const unknownOutputTokens = 128_000;
@@ -36,21 +27,26 @@ const spokenTokensPerCharacter = 6;
 /** Longer than any service makes them unless it is asked to. */
 const unstatedVideoSeconds = 20;
 
-export function worstUsage(route: Route, body: RequestBody, model: ModelBounds): Usage {
-  if (!isPaid(route)) return {};
-  switch (route.wire.operation) {
+/** What is asked for. */
+interface Asked {
+  operation: Capability;
+  /** Answers that may have to be paid for. */
+  answers: number;
+  /** Of pictures: there are some to begin with. */
+  isEdit: boolean;
+}
+
+export function worstUsage({ operation, answers, isEdit }: Asked, body: MeasuredRequest, model: ModelBounds): Usage {
+  switch (operation) {
     case 'chat':
     case 'completions':
     case 'responses':
-      return {
-        inputTokens: promptTokens(body, model),
-        outputTokens: outputTokens(body, model) * route.wire.request.answersPaid(body),
-      };
+      return { inputTokens: promptTokens(body, model), outputTokens: outputTokens(body, model) * answers };
     case 'embeddings':
     case 'moderations':
       return { inputTokens: body.size, outputTokens: 0 };
     case 'images':
-      return ofImages(route, body);
+      return ofImages(body, answers, isEdit);
     case 'videos':
       return { seconds: positive(body.field('seconds')) ?? unstatedVideoSeconds };
     case 'speech':
@@ -61,14 +57,14 @@ export function worstUsage(route: Route, body: RequestBody, model: ModelBounds):
 }
 
 /** No token is shorter than a byte. */
-function promptTokens(body: RequestBody, { contextTokens }: ModelBounds): number {
+function promptTokens(body: MeasuredRequest, { contextTokens }: ModelBounds): number {
   const { textBytes, pictures } = readableBytes(body.captured);
   const refers = body.field('previous_response_id') != null || body.field('conversation') != null;
   const tokens = textBytes + pictures * tokensPerPicture + (refers ? referredTokens : 0);
   return Math.min(tokens, contextTokens ?? Number.POSITIVE_INFINITY);
 }
 
-function outputTokens(body: RequestBody, { outputTokens: known, contextTokens }: ModelBounds): number {
+function outputTokens(body: MeasuredRequest, { outputTokens: known, contextTokens }: ModelBounds): number {
   const most = Math.min(known ?? Number.POSITIVE_INFINITY, contextTokens ?? Number.POSITIVE_INFINITY);
   return Math.min(statedOutputTokens(body) ?? unknownOutputTokens, most, mostOutputTokens);
 }
@@ -77,11 +73,9 @@ function outputTokens(body: RequestBody, { outputTokens: known, contextTokens }:
 const mostOutputTokens = 10_000_000;
 
 /** In tokens and by the piece, since services charge by the one or the other. */
-function ofImages({ path, wire }: Route, body: RequestBody): Usage {
-  const images = wire.request.answersPaid(body);
+function ofImages(body: MeasuredRequest, images: number, isEdit: boolean): Usage {
   const tokens = Math.ceil(images * tokensOfImage(body));
-  const inputTokens = path === '/images/generations' ? body.size : tokensPerEdit;
-  return { inputTokens, outputTokens: tokens, imageOutputTokens: tokens, images };
+  return { inputTokens: isEdit ? tokensPerEdit : body.size, outputTokens: tokens, imageOutputTokens: tokens, images };
 }
 
 const squarePixels = 1_024 * 1_024;
@@ -93,18 +87,18 @@ const tokensByQuality = new Map<unknown, number>([
 const tokensOfBest = 4_160;
 const unstatedPixels = 1.5 * squarePixels;
 
-function tokensOfImage(body: RequestBody): number {
+function tokensOfImage(body: MeasuredRequest): number {
   const [, width, height] = /^(\d{1,5})x(\d{1,5})$/.exec(String(body.field('size')).slice(0, 16)) ?? [];
   const pixels = width && height ? Number(width) * Number(height) : unstatedPixels;
   return (tokensByQuality.get(body.field('quality')) ?? tokensOfBest) * Math.max(1, pixels / squarePixels);
 }
 
-function ofSpeech({ size }: RequestBody): Usage {
+function ofSpeech({ size }: MeasuredRequest): Usage {
   const tokens = size * spokenTokensPerCharacter;
   return { inputTokens: size, outputTokens: tokens, audioOutputTokens: tokens, characters: size };
 }
 
-function ofRecording({ size }: RequestBody): Usage {
+function ofRecording({ size }: MeasuredRequest): Usage {
   const seconds = Math.max(leastAudioSeconds, Math.ceil(size / audioBytesPerSecond));
   const heard = seconds * heardTokensPerSecond;
   return { inputTokens: heard, audioInputTokens: heard, outputTokens: seconds * writtenTokensPerSecond, seconds };

@@ -1,9 +1,9 @@
 /** A response put together of two streams, whatever its text and however both cut it. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { ResponseSplice } from '../../../../server/exchange/rescue/response-splice.ts';
-import { ResponseText } from '../../../../server/exchange/rescue/response-text.ts';
-import { takeAll } from '../../../../server/exchange/rescue/stream-text.ts';
+import { ResponseSplice } from '../../../../../server/wire/openai/rescue/response-splice.ts';
+import { ResponseText } from '../../../../../server/wire/openai/rescue/response-text.ts';
+import { takeAll } from '../../../../../server/wire/stream-text.ts';
 
 const at = (who: string) => ({ item_id: `msg_${who}`, output_index: 0, content_index: 0 });
 

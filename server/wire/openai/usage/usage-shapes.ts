@@ -3,8 +3,8 @@
  * (Anthropic leaves cached tokens out of the input) it is evened out here. What is no number is left out; whether
  * a number can be true is asked later (`plausible-usage.ts`).
  */
-import { isObject } from '../contract/is-object.ts';
-import type { Usage } from '../contract/ledger.ts';
+import { isObject } from '../../../contract/is-object.ts';
+import type { Usage } from '../../../contract/ledger.ts';
 
 type Fields = Record<string, unknown>;
 
@@ -100,7 +100,7 @@ function dropUnknown(counts: Counts): Usage {
 }
 
 /** All that replies tell by themselves; characters and images are counted from the request. */
-export const reportedQuantities = [
+const reportedQuantities = [
   'inputTokens',
   'outputTokens',
   'cachedInputTokens',

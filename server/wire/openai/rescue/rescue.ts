@@ -1,0 +1,20 @@
+/** How answers of OpenAI's API are gone on with. */
+import type { RescueFormat } from '../../stream-text.ts';
+import { ChatSplice } from './chat-splice.ts';
+import { type ChatSoFar, ChatText } from './chat-text.ts';
+import { continuedBody } from './continued-body.ts';
+import { ResponseSplice } from './response-splice.ts';
+import { type ResponseSoFar, ResponseText } from './response-text.ts';
+
+/** Of chats and legacy completions. */
+export const chatRescue: RescueFormat<ChatSoFar> = {
+  openText: () => new ChatText(),
+  openSplice: (soFar, options) => new ChatSplice({ soFar, ...options }),
+  continuedBody,
+};
+
+export const responseRescue: RescueFormat<ResponseSoFar> = {
+  openText: () => new ResponseText(),
+  openSplice: (soFar) => new ResponseSplice(soFar),
+  continuedBody: () => Promise.resolve(null),
+};

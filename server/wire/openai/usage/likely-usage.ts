@@ -1,0 +1,57 @@
+/** What a request will probably use, as far as it can be told before it is sent. */
+import type { Capability } from '../../../contract/capability.ts';
+import type { Usage } from '../../../contract/ledger.ts';
+import type { MeasuredRequest, RequestView } from '../../wire.ts';
+
+/** English text has about four bytes to a token. */
+const bytesPerToken = 4;
+/** Images within JSON are large and cost few tokens. */
+const mostInputTokens = 32_000;
+/** Clients like to allow far more than they get. */
+const mostOutputTokens = 4_096;
+const unstatedOutputTokens = 512;
+
+/** `answers`: as many as may have to be paid for. */
+export function likelyUsage(operation: Capability, body: MeasuredRequest, answers: number): Usage {
+  switch (operation) {
+    case 'chat':
+    case 'completions':
+    case 'responses':
+      return { inputTokens: promptTokens(body), outputTokens: outputTokens(body) * answers };
+    case 'embeddings':
+      return { inputTokens: promptTokens(body), outputTokens: 0 };
+    case 'images':
+      return { images: answers };
+    case 'videos':
+      return { seconds: requestedSeconds(body.field('seconds')) };
+    case 'speech':
+      return { characters: body.size };
+    default:
+      return {};
+  }
+}
+
+function promptTokens(body: MeasuredRequest): number {
+  return Math.min(Math.ceil(body.size / bytesPerToken), mostInputTokens);
+}
+
+function outputTokens(body: MeasuredRequest): number {
+  return Math.min(statedOutputTokens(body) ?? unstatedOutputTokens, mostOutputTokens);
+}
+
+function requestedSeconds(value: unknown): number {
+  const seconds = Number(value ?? 1);
+  return Number.isFinite(seconds) && seconds > 0 ? seconds : 1;
+}
+
+const limitFields = ['max_completion_tokens', 'max_output_tokens', 'max_tokens'] as const;
+
+/** The most tokens that a request allows for an answer: the largest of the fields, since services differ in which they heed. */
+export function statedOutputTokens(body: RequestView): number | null {
+  let most: number | null = null;
+  for (const name of limitFields) {
+    const stated = body.field(name);
+    if (typeof stated === 'number' && stated > 0) most = Math.max(most ?? 0, Math.ceil(stated));
+  }
+  return most;
+}
