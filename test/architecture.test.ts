@@ -32,6 +32,7 @@ const ground = [
   'contract',
   'files',
   'awake-clock.ts',
+  'slots.ts',
   'bounded-pattern.ts',
   'loop-turns.ts',
   'loop-watch.ts',
@@ -64,7 +65,8 @@ const belowGateway = [
 const belowEngine = [...belowGateway, 'gateway.ts', 'data-folder', 'environment.ts'];
 const mayImport: Record<string, string[]> = {
   contract: [],
-  'awake-clock.ts': [],
+  'slots.ts': [],
+  'awake-clock.ts': ['slots.ts'],
   'bounded-pattern.ts': [],
   'loop-turns.ts': [],
   'loop-watch.ts': ['contract'],

@@ -163,6 +163,6 @@ class CallAccounting {
   }
 }
 
-function keptOf({ tail, responseType }: AttemptTrace): KeptAnswer {
-  return { tail: tail.bytes, head: tail.head, bytes: tail.totalBytes, contentType: responseType };
+function keptOf({ tail, responseType, document }: AttemptTrace): KeptAnswer {
+  return { tail: tail.bytes, head: tail.head, bytes: tail.totalBytes, contentType: responseType, document };
 }

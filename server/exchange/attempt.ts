@@ -290,9 +290,10 @@ export class Attempt implements ResponseHandler {
     } else if (this.#reader) this.#feed(this.#reader, bytes);
   }
 
-  #complete({ bytes, hasFailed }: Extract<Step, { kind: 'complete' }>): void {
+  #complete({ bytes, document, hasFailed }: Extract<Step, { kind: 'complete' }>): void {
     if (!this.#begin()) return;
     const { client, trace } = this.#options;
+    trace.document = document;
     if (bytes) for (const observer of this.#observers) observer.take(bytes);
     const code = hasFailed ? this.#lastErrorCode(trace.tail.bytes) : null;
     const failure = hasFailed ? failureInStream(code, this.#options.asked.route.wire.errors) : null;

@@ -42,6 +42,8 @@ export interface AttemptTrace {
   tail: Tail;
   /** Content type of its reply. */
   responseType: string;
+  /** The whole reply, where it was parsed on its way. */
+  document: Record<string, unknown> | undefined;
   /** The `status` of a response object; null where it has none. */
   responseStatus: string | null;
 }
@@ -128,7 +130,7 @@ export class RequestTrace {
       usageCertainty: 'none',
       costUsd: null,
     };
-    const attempt = { record, tail: new Tail(), responseType: '', responseStatus: null };
+    const attempt = { record, tail: new Tail(), responseType: '', document: undefined, responseStatus: null };
     this.attempts.push(attempt);
     this.answering = attempt;
     return attempt;

@@ -141,5 +141,6 @@ function readParsed(body: Buffer, wire: Wire): Verdict {
   // Google tells an error as a list of one.
   const top = Array.isArray(value) ? value[0] : value;
   if (!isObject(top) || Object.keys(top).length === 0) return meaningless;
-  return wire.whole.judge(top);
+  const verdict = wire.whole.judge(top);
+  return verdict.kind === 'answer' && top === value ? { kind: 'answer', document: top } : verdict;
 }

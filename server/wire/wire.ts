@@ -77,7 +77,8 @@ export interface WholeFormat {
 
 /** What a whole answer is. */
 export type Verdict =
-  | { kind: 'answer' }
+  /** `document`: the whole of it, where it was parsed. */
+  | { kind: 'answer'; document?: Record<string, unknown> }
   /** `what` follows "Provider … ". */
   | { kind: 'damaged'; what: string }
   /** An error in place of an answer; the status that it should have had. */
@@ -130,6 +131,8 @@ export interface KeptAnswer {
   /** Length of all of it. */
   bytes: number;
   contentType: string;
+  /** The whole of it, where it was parsed already. */
+  document?: Record<string, unknown> | undefined;
 }
 
 /** What only the request says of what its answer uses, for answers that tell no usage. */

@@ -53,8 +53,11 @@ export type Step =
   | { kind: 'pass'; bytes: Buffer }
   /** It is something else than its headers say: to be read again from these bytes. `isWhole`: nothing follows them. */
   | { kind: 'reread'; headers: ResponseHeaders; bytes: Buffer; isWhole: boolean }
-  /** The client has the whole answer with these bytes. `hasFailed`: its own last word is an error, which the client has. */
-  | { kind: 'complete'; bytes?: Buffer; hasFailed?: true }
+  /**
+   * The client has the whole answer with these bytes. `document`: what they say, where they were parsed. `hasFailed`: its
+   * own last word is an error, which the client has.
+   */
+  | { kind: 'complete'; bytes?: Buffer; document?: Record<string, unknown> | undefined; hasFailed?: true }
   /** The attempt is of no use, or of no more. */
   | { kind: 'fail'; reason: FailureReason }
   /** The client has the beginning; another attempt may bring the rest. Else it is told of this error. */

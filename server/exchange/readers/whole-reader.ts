@@ -203,7 +203,7 @@ export class WholeReader implements ResponseReader {
     else if (verdict.kind === 'error') steps.push(this.#refused(body, verdict));
     else if (verdict.kind === 'failed-answer' && !this.#asked.isKept)
       steps.push(this.#refused(body, { ...verdict, status: this.#status }));
-    else steps.push(this.#asStream(plain) ?? { kind: 'complete', bytes: body });
+    else steps.push(this.#asStream(plain) ?? { kind: 'complete', bytes: body, document: documentOf(verdict) });
     return steps;
   }
 
@@ -239,6 +239,10 @@ export class WholeReader implements ResponseReader {
     });
     return failWith({ kind: 'answer', failure, answer: { status, headers, body, error } });
   }
+}
+
+function documentOf(verdict: Verdict): Record<string, unknown> | undefined {
+  return verdict.kind === 'answer' ? verdict.document : undefined;
 }
 
 const alive: Step = { kind: 'alive' };

@@ -10,11 +10,11 @@ import { readTold } from './told-usage.ts';
 /** What an answer used, as it says itself, or as the request lets one expect. */
 export function extractUsage(
   capability: Capability,
-  { tail, head, bytes, contentType }: KeptAnswer,
+  { tail, head, bytes, contentType, document }: KeptAnswer,
   hints: UsageHints,
 ): ExtractedUsage {
   const isStream = /event-stream/i.test(contentType);
-  const kept = { tail, head, isWhole: bytes <= tail.length, isStream };
+  const kept = { tail, head, isWhole: bytes <= tail.length, isStream, document };
   const told = isStream || /json/i.test(contentType) ? readTold(capability, kept) : null;
   const status = told?.status ?? null;
   const fromRequest = alsoFromRequest(capability, hints, told?.images ?? null);

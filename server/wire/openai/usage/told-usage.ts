@@ -15,6 +15,8 @@ interface KeptReply {
   head: Buffer;
   isWhole: boolean;
   isStream: boolean;
+  /** The whole of it, where it was parsed already. */
+  document: Record<string, unknown> | undefined;
 }
 
 interface Told {
@@ -29,9 +31,12 @@ const nothing: Told = { usage: null, status: null, images: null };
 
 export function readTold(capability: Capability, reply: KeptReply): Told {
   if (reply.isStream) return fromStream(capability, reply.tail);
+  if (reply.document) return fromDocument(capability, reply.document);
   const isDocument =
     reply.isWhole && /^\s*\{/.test(reply.tail.toString('latin1', 0, 64).replace('\u00ef\u00bb\u00bf', ''));
-  return isDocument ? fromDocument(capability, reply.tail) : fromEnds(capability, reply);
+  if (!isDocument) return fromEnds(capability, reply);
+  const document = parse(reply.tail.toString('utf8').trim());
+  return isObject(document) ? fromDocument(capability, document) : nothing;
 }
 
 /** Of services that tell no `usage`, the member of the reply that is the length of what was heard or made. */
@@ -41,9 +46,7 @@ const lengthNames: Partial<Record<Capability, 'duration' | 'seconds'>> = {
   videos: 'seconds',
 };
 
-function fromDocument(capability: Capability, bytes: Buffer): Told {
-  const document = parse(bytes.toString('utf8').trim());
-  if (!isObject(document)) return nothing;
+function fromDocument(capability: Capability, document: Record<string, unknown>): Told {
   const length = lengthNames[capability];
   const { usage, status, data } = document;
   return {
