@@ -22,7 +22,7 @@ import { framingOf } from '../wire/sse-framing.ts';
 import type { StreamText } from '../wire/stream-text.ts';
 import { Attempt, type CallResult } from './attempt.ts';
 import type { Capture } from './capture.ts';
-import type { WantedRest } from './choose-reader.ts';
+import { mayBeRescued, mayBeResumed, type WantedRest } from './choose-reader.ts';
 import { ClientResponse } from './client-response.ts';
 import { followContent, withoutSignature } from './content-redirect.ts';
 import type { AttemptTrace, RequestTrace } from './exchange-trace.ts';
@@ -32,7 +32,6 @@ import type { CallPlan } from './plan.ts';
 import { notedText, redactText, secretsOf } from './redact-credential.ts';
 import type { Sendable } from './request-body.ts';
 import { Download } from './rescue/download.ts';
-import { mayBeRescued, mayBeResumed } from './rescue/may-be-rescued.ts';
 import type { ResponseObserver } from './response-observer.ts';
 
 export interface AttemptsPorts {
