@@ -235,7 +235,7 @@ export class UpstreamAttempts {
         method: this.#options.request.method ?? route.method,
         isStreamAsked: body.fields.stream && route.stream !== null,
         isTextAsked: route.wire.request.isTextAsked(body),
-        isKept: route.job !== null && (body.fields.store || Boolean(body.field('background'))),
+        isKept: route.job !== null && (body.fields.store || route.wire.request.isBackground(body)),
       },
       wantsUsage: () => route.wire.request.wantsUsage(body),
       needs: {
