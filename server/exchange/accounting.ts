@@ -48,7 +48,7 @@ export function goesOn(trace: RequestTrace, attempt: AttemptTrace, body: Request
   const { record, responseStatus } = attempt;
   if (trace.madeJob?.kind !== 'response' || attempt !== trace.answering) return false;
   if (isOngoing(responseStatus)) return true;
-  return responseStatus === null && record.usageCertainty !== 'reported' && body?.field('background') === true;
+  return responseStatus === null && record.usageCertainty !== 'reported' && isBackground(trace, body);
 }
 
 /** Its client left before it was told what the response in the background is called: it goes on, and nobody can ask for it. */
@@ -57,8 +57,12 @@ function goesOnUnheard(
   { record }: AttemptTrace,
   body: RequestBody | undefined,
 ): boolean {
-  if (route?.job?.kind !== 'response' || madeJob || body?.field('background') !== true) return false;
+  if (route?.job?.kind !== 'response' || madeJob || !isBackground({ route }, body)) return false;
   return record.failure === 'client-gone' && record.connectMs !== null;
+}
+
+function isBackground({ route }: Pick<RequestTrace, 'route'>, body: RequestBody | undefined): boolean {
+  return route !== null && body !== undefined && route.wire.request.isBackground(body);
 }
 
 interface Pricing {

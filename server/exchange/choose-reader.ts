@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import { differingFailure } from '../routing/classify-failure.ts';
 import type { Failure } from '../wire/failure.ts';
 import { isProse } from '../wire/read-whole.ts';
@@ -5,6 +6,8 @@ import { framingOf } from '../wire/sse-framing.ts';
 import type { StreamText, TextSoFar } from '../wire/stream-text.ts';
 import type { Wire } from '../wire/wire.ts';
 import { isEventStream } from './client-headers.ts';
+import type { OutgoingCall } from './outgoing-request.ts';
+import type { CallPlan } from './plan.ts';
 import { DownloadReader } from './readers/download-reader.ts';
 import type { Streamed } from './readers/error-event.ts';
 import { ErrorReader } from './readers/error-reader.ts';
@@ -36,6 +39,20 @@ export interface WantedRest {
   isContinuation: boolean;
   /** Told what the target calls its answer, before any of it is sent on. */
   foundAs(upstreamId: string): void;
+}
+
+/** Only one text can be put together from two streams: no further choices, and no other route's events. */
+export function mayBeRescued({ targets }: CallPlan, { group, match, body }: OutgoingCall): boolean {
+  const { rescue, retries } = group.policy;
+  if (rescue === 'off' || !body.fields.stream || (targets.length === 1 && retries === 0)) return false;
+  return (
+    (match.route.job === null || match.route.job.behaviour === 'creates') && match.route.wire.request.isOneText(body)
+  );
+}
+
+/** Only a file can be asked for from a place in it on. */
+export function mayBeResumed({ group, match }: OutgoingCall, { method }: IncomingMessage): boolean {
+  return match.route.content === true && method === 'GET' && group.policy.rescue === 'resume';
 }
 
 type Chosen =

@@ -22,7 +22,7 @@ import { framingOf } from '../wire/sse-framing.ts';
 import type { StreamText } from '../wire/stream-text.ts';
 import { Attempt } from './attempt.ts';
 import type { Capture } from './capture.ts';
-import type { WantedRest } from './choose-reader.ts';
+import { mayBeRescued, mayBeResumed, type WantedRest } from './choose-reader.ts';
 import { ClientResponse } from './client-response.ts';
 import { followContent, withoutSignature } from './content-redirect.ts';
 import type { AttemptTrace, RequestTrace } from './exchange-trace.ts';
@@ -32,7 +32,6 @@ import type { CallPlan } from './plan.ts';
 import { notedText, redactText, secretsOf } from './redact-credential.ts';
 import type { Sendable } from './request-body.ts';
 import { Download } from './rescue/download.ts';
-import { mayBeRescued, mayBeResumed } from './rescue/may-be-rescued.ts';
 import type { ResponseObserver } from './response-observer.ts';
 
 export interface AttemptsPorts {
@@ -240,7 +239,7 @@ export class UpstreamAttempts {
         method: this.#options.request.method ?? route.method,
         isStreamAsked: body.fields.stream && route.stream !== null,
         isTextAsked: route.wire.request.isTextAsked(body),
-        isKept: route.job !== null && (body.fields.store || Boolean(body.field('background'))),
+        isKept: route.job !== null && (body.fields.store || route.wire.request.isBackground(body)),
       },
       wantsUsage: () => route.wire.request.wantsUsage(body),
       needs: {

@@ -51,6 +51,8 @@ export interface RequestFormat {
   isTextAsked(body: RequestView): boolean;
   /** The answer is one text and nothing else, so that another upstream could go on with it. */
   isOneText(body: RequestView): boolean;
+  /** The work goes on when the response to it has ended, and its answer is asked for later. */
+  isBackground(body: RequestView): boolean;
   /** A server may take the request for one for a stream. */
   mayMeanStream(body: RequestView): boolean;
   /** The client itself asked for the usage at the end of its stream. */

@@ -30,7 +30,7 @@ const bounded: Record<string, string> = {
   'wire/deciding-fields.ts': 'a name of at most 200 characters',
   'wire/estimate-tokens.ts': 'single characters',
   'wire/openai/usage/worst-usage.ts': 'at most 16 characters',
-  'wire/openai/usage/extract.ts': 'a content type, or 40 bytes',
+  'wire/openai/usage/usage.ts': 'a content type, or 40 bytes',
   'usage/price-table.ts': 'names of models, which are bounded',
   'wire/openai/usage/told-usage.ts': 'at most 64 bytes',
 };

@@ -37,8 +37,8 @@ import { ResponseSplice } from '../../server/wire/openai/rescue/response-splice.
 import { ResponseText } from '../../server/wire/openai/rescue/response-text.ts';
 import { estimatePrompt } from '../../server/wire/openai/usage/estimate-prompt.ts';
 import { estimateReply } from '../../server/wire/openai/usage/estimate-reply.ts';
-import { extractUsage } from '../../server/wire/openai/usage/extract.ts';
 import { readableBytes } from '../../server/wire/openai/usage/readable-bytes.ts';
+import { extractUsage } from '../../server/wire/openai/usage/usage.ts';
 import { mayGoOn, readJson } from '../../server/wire/read-whole.ts';
 import { errorIn } from '../../server/wire/upstream-error.ts';
 import { findRoute } from '../support/routes.ts';

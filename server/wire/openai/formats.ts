@@ -13,6 +13,7 @@ export const jsonRequest: RequestFormat = {
   answersPaid: () => 1,
   isTextAsked: () => false,
   isOneText: () => false,
+  isBackground: () => false,
   mayMeanStream,
   wantsUsage,
   conversationOf,

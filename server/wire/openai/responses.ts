@@ -7,6 +7,7 @@ import { openaiUsage } from './usage/usage.ts';
 
 const request: RequestFormat = {
   ...jsonRequest,
+  isBackground: (body) => Boolean(body.field('background')),
   // In the background it goes on by itself; a conversation would get a second answer as well.
   isOneText: (body) => !isAnySet(body, 'background', 'conversation'),
 };

@@ -105,6 +105,7 @@ const ask: Wire = {
     answersPaid: () => 1,
     isTextAsked: () => false,
     isOneText: () => true,
+    isBackground: () => false,
     mayMeanStream: (body) => body.field('stream') === true,
     wantsUsage: () => true,
     conversationOf: () => null,

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { capabilities } from '../../../../../server/contract/capability.ts';
-import { extractUsage } from '../../../../../server/wire/openai/usage/extract.ts';
+import { extractUsage } from '../../../../../server/wire/openai/usage/usage.ts';
 import type { KeptAnswer, UsageHints } from '../../../../../server/wire/wire.ts';
 
 const json = 'application/json';
