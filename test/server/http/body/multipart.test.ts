@@ -203,6 +203,15 @@ test('25 MB of audio pass byte for byte', async () => {
   expect(lastUpload().forwarded.equals(sent)).toBe(true);
 });
 
+test('text that the parser takes for a file comes whole, however much there is', async () => {
+  const text = 'x'.repeat(4 * 1024 * 1024);
+  const hint = `Content-Disposition: form-data; name="hint"\r\nContent-Type: application/octet-stream\r\n\r\n${text}`;
+  const sent = multipart(BOUNDARY, [hint, file('file', 'a', randomBytes(500_000)), field('model', 'm')]);
+  expect((await post(server, sent, FORM)).status).toBe(200);
+  expect(lastUpload().body.fields).toMatchObject({ hint: text, model: 'm' });
+  expect(lastUpload().forwarded.equals(sent)).toBe(true);
+});
+
 test('16 images pass byte for byte', async () => {
   const images = Array.from({ length: 16 }, (_, index) =>
     file('image[]', `${index}.png`, randomBytes(100_000 + index)),
