@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import react from '@vitejs/plugin-react';
 import type { Plugin } from 'vite';
 import { defineConfig } from 'vitest/config';
+import { asciiOnly } from './build/ascii-only.ts';
 
 /** What the engine's bundle takes in place of a module that costs more than the engine uses of it. */
 const lighter: Record<string, string> = {
@@ -50,7 +51,7 @@ const forNode = {
  */
 export default defineConfig({
   root: 'renderer',
-  plugins: [lighterModules, trayIcons, react()],
+  plugins: [lighterModules, asciiOnly('program'), trayIcons, react()],
   builder: {},
   environments: {
     client: { build: { outDir: '../dist/window', emptyOutDir: true } },

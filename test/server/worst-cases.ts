@@ -475,6 +475,7 @@ export const lookAtNone = [
   'exchange/video-list.ts',
   'http/body/body-reader.ts',
   'http/body/multipart.ts',
+  'http/body/upload-intake.ts',
   'http/body/read-body.ts',
   'http/body/spool.ts',
   'http/control-event-streams.ts',

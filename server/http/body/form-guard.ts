@@ -20,11 +20,21 @@ interface PartHeaders {
   disposition: Map<string, string>;
 }
 
+interface ExpectedPart {
+  name: string;
+  /** Its content is kept from the parser, which must therefore take it for a file too. */
+  isFile: boolean;
+}
+
+const lineBreakBytes = Buffer.from(lineBreak);
+
 export class FormGuard {
   readonly #scan: DelimiterScan;
   readonly #decided = new Set<string>();
-  /** Names of the parts that the parser has not told of yet. */
-  readonly #expected: string[] = [];
+  /** The parts that the parser has not told of yet. */
+  readonly #expected: ExpectedPart[] = [];
+  #takenBytes = 0;
+  #isInFile = false;
   /** Of the part that was begun last; the first delimiter of all may lack its line break. */
   #valueStart = -lineBreak.length;
 
@@ -32,14 +42,31 @@ export class FormGuard {
     this.#scan = new DelimiterScan(boundary, 0);
   }
 
-  /** To be called with each chunk before the parser gets it. Throws a GatewayError. */
-  take(chunk: Buffer): void {
-    for (const delimiter of this.#scan.push(chunk)) this.#check(delimiter);
+  /**
+   * To be called with each chunk. Returns what the parser gets of it, partly in the chunk's own memory: all but the content of
+   * files, which it would only search once more for the delimiters that were found here. Throws a GatewayError.
+   */
+  take(chunk: Buffer): readonly Buffer[] {
+    const chunkStart = this.#takenBytes;
+    this.#takenBytes += chunk.length;
+    const shown: Buffer[] = [];
+    let from = 0;
+    for (const delimiter of this.#scan.push(chunk)) {
+      const valueStart = delimiter.valueStart - chunkStart;
+      // Of a delimiter after a file nothing was shown yet, and it may have begun in an earlier chunk.
+      if (this.#isInFile) shown.push(lineBreakBytes, delimiter.bytes);
+      else shown.push(chunk.subarray(from, valueStart));
+      from = valueStart;
+      this.#check(delimiter);
+    }
+    if (!this.#isInFile && from < chunk.length) shown.push(chunk.subarray(from));
+    return shown;
   }
 
-  /** To be called with the name of each part that the parser finds, in order: whether it is the one that was found here. */
-  agrees(name: string | undefined): boolean {
-    return this.#expected.shift() === name;
+  /** To be called with each part that the parser finds, in order: whether it is the one that was found here. */
+  agrees(name: string | undefined, isFile: boolean): boolean {
+    const expected = this.#expected.shift();
+    return expected !== undefined && expected.name === name && (isFile || !expected.isFile);
   }
 
   /** Whether the parser has told of all parts that were found here. */
@@ -51,6 +78,7 @@ export class FormGuard {
     if (kind === 'stray') throw ambiguousForm('its boundary stands where no part begins or ends');
     if (at < this.#valueStart) throw ambiguousForm('a part has no value, not even an empty one');
     this.#valueStart = valueStart;
+    this.#isInFile = false;
     if (kind === 'part') this.#checkPart(readHeaders(headers));
   }
 
@@ -63,8 +91,10 @@ export class FormGuard {
     const name = values.get('name') ?? '';
     const field = decidingField(name);
     // Some clients send file names as they are, with quotes and all. The parser passes over such a part.
-    if (rest === '') this.#expected.push(name);
-    else if (field !== null || !isFilename(values, rest)) {
+    if (rest === '') {
+      this.#isInFile = isFile(values);
+      this.#expected.push({ name, isFile: this.#isInFile });
+    } else if (field !== null || !isFilename(values, rest)) {
       throw ambiguousForm('the Content-Disposition of a part is malformed');
     }
     if (field !== null) this.#checkDeciding(field, name, { lines, disposition: values });
@@ -106,6 +136,12 @@ function readHeaders(block: string): Map<string, string> {
     lines.set(name, line.slice(colon + 1).trim());
   }
   return lines;
+}
+
+/** Whether every parser reads the name of a file: not one that ends like a folder, nor one in extended form. */
+function isFile(disposition: Map<string, string>): boolean {
+  const lastCharacter = disposition.get('filename')?.at(-1);
+  return lastCharacter !== undefined && !'./\\'.includes(lastCharacter) && !disposition.has('filename*');
 }
 
 /** Whether what is malformed can be nothing but the name of a file. */

@@ -5,7 +5,7 @@
  *
  * Does not know what the fields mean, and does not change them (that is `multipart-splice.ts`).
  */
-import { type Readable, Transform, type Writable } from 'node:stream';
+import type { Readable, Writable } from 'node:stream';
 import type { Request, Response } from 'express';
 import multer from 'multer';
 import { GatewayError } from '../../contract/errors.ts';
@@ -13,14 +13,12 @@ import { checkContentType, checkFormCharset } from './check-content-type.ts';
 import { ambiguousForm, FormGuard } from './form-guard.ts';
 import { headerParameters } from './header-parameters.ts';
 import { ClientGone, sendContinue } from './read-body.ts';
-import { releaseChunk } from './release-chunk.ts';
 import { Spool, type SpoolOptions } from './spool.ts';
+import { tooLarge, UploadIntake } from './upload-intake.ts';
 
 interface MultipartOptions extends SpoolOptions {
   /** Of the whole body. */
   maxBytes: number;
-  /** Of one file; absent: `maxBytes` alone counts. */
-  maxFileBytes?: number;
   /** Told of each text that is kept in memory, and its length. */
   kept?(bytes: number): void;
 }
@@ -29,7 +27,6 @@ interface MultipartFile {
   field: string;
   /** Without folders; what the client calls it, so not to be trusted. */
   filename: string;
-  size: number;
   /** Without parameters. */
   contentType: string;
 }
@@ -71,7 +68,6 @@ interface Watch {
   fields: MultipartBody['fields'];
   guard: FormGuard;
   fail: Fail;
-  maxFileBytes: number;
   kept: MultipartOptions['kept'];
 }
 
@@ -125,61 +121,36 @@ function requireBody({ headers, destroyed }: Request, maxBytes: number): void {
 function readParts(request: Request, response: Response, { spool, guard, options }: Reading): Promise<Found> {
   return new Promise((resolve, reject) => {
     const found: Found = { fields: Object.create(null), files: [] };
-    const tee = createTee(spool, guard, options.maxBytes);
+    let intake: UploadIntake | undefined;
     // multer reports an error only when the client has sent everything; here every fault rejects at once, and what
     // still comes is read and dropped.
     const giveUp = (error: unknown) => {
-      request.unpipe(tee);
+      intake?.stop();
       request.resume();
-      tee.destroy();
       reject(error);
     };
     const fail: Fail = (error) => giveUp(request.readableAborted ? new ClientGone() : refusal(error));
-    tee.once('error', giveUp);
     const settings: StreamingOptions = {
-      storage: countingStorage(found.files),
-      limits: { parts: maxParts, fieldSize: maxFieldBytes, ...fileLimit(options) },
+      storage: namingStorage(found.files),
+      limits: { parts: maxParts, fieldSize: maxFieldBytes },
       defParamCharset: 'utf8',
       streamHandler(_request, parser) {
-        const { maxFileBytes = options.maxBytes, kept } = options;
-        watchParser(parser, { fields: found.fields, guard, fail, maxFileBytes, kept });
-        tee.once('close', () => tee.readableEnded || parser.destroy());
-        request.pipe(tee).pipe(parser);
+        const { maxBytes, kept } = options;
+        watchParser(parser, { fields: found.fields, guard, fail, kept });
+        intake = new UploadIntake(request, { guard, spool, parser, maxBytes, fail: giveUp });
       },
     };
     multer(settings).any()(request, response, (error?: unknown) => {
       // multer calls back at once, without an error, where it cannot read the content type.
-      if (error !== undefined || !tee.readableEnded) fail(error ?? new Error('Its content type cannot be read'));
+      if (error !== undefined || !intake?.isComplete) fail(error ?? new Error('Its content type cannot be read'));
       else if (guard.isThrough) resolve(found);
       else fail(otherParts());
     });
   });
 }
 
-function fileLimit({ maxFileBytes }: MultipartOptions): { fileSize?: number } {
-  return maxFileBytes === undefined ? {} : { fileSize: maxFileBytes };
-}
-
-/** Passes bytes on once the spool has them: a slow disk slows the client down instead of filling the memory. */
-function createTee(spool: Spool, guard: FormGuard, maxBytes: number): Transform {
-  return new Transform({
-    transform(chunk: Buffer, _encoding, done) {
-      if (spool.size + chunk.length > maxBytes) return done(tooLarge('The request body', maxBytes));
-      try {
-        guard.take(chunk);
-      } catch (error) {
-        return done(error as GatewayError);
-      }
-      spool.write(chunk, (error) => (error ? done(error) : done(null, chunk)));
-    },
-    flush(done) {
-      spool.finish().then(() => done(), done);
-    },
-  });
-}
-
 /** Takes the text fields under their flat names (multer nests them), and tells of faults at once. */
-function watchParser(parser: Writable, { fields, guard, fail, maxFileBytes, kept }: Watch): void {
+function watchParser(parser: Writable, { fields, guard, fail, kept }: Watch): void {
   let textLength = 0;
   const addText = (name: string | undefined, value: string) => {
     if (name === undefined) return fail(new Error('A part has no name'));
@@ -192,13 +163,12 @@ function watchParser(parser: Writable, { fields, guard, fail, maxFileBytes, kept
   parser.on('error', fail);
   parser.on('partsLimit', () => fail(new GatewayError('too_many_parts', `At most ${maxParts} parts are taken.`)));
   parser.on('field', (name: string | undefined, value: string, { valueTruncated }: { valueTruncated: boolean }) => {
-    if (!guard.agrees(name)) fail(otherParts());
+    if (!guard.agrees(name, false)) fail(otherParts());
     else if (valueTruncated) fail(tooLarge(`The field "${name}"`, maxFieldBytes));
     else addText(name, value);
   });
   parser.on('file', (name: string | undefined, part: Readable, { filename }: { filename?: string }) => {
-    if (!guard.agrees(name)) fail(otherParts());
-    part.once('limit', () => fail(tooLarge(`The part "${filename ?? name}"`, maxFileBytes)));
+    if (!guard.agrees(name, Boolean(filename))) fail(otherParts());
     if (!filename) gatherText(part, (value) => addText(name, value), fail);
   });
 }
@@ -216,16 +186,11 @@ function gatherText(part: Readable, done: (value: string) => void, fail: Fail): 
 }
 
 /** Stores nothing, since the spool has the bytes already. */
-function countingStorage(files: MultipartFile[]): multer.StorageEngine {
+function namingStorage(files: MultipartFile[]): multer.StorageEngine {
   return {
     _handleFile(_request, { fieldname, originalname, mimetype, stream }, done) {
-      const file: MultipartFile = { field: fieldname, filename: originalname, size: 0, contentType: mimetype };
-      files.push(file);
-      stream.on('data', (chunk: Buffer) => {
-        file.size += chunk.length;
-        releaseChunk(chunk);
-      });
-      stream.once('end', () => done(null, { size: file.size }));
+      files.push({ field: fieldname, filename: originalname, contentType: mimetype });
+      stream.once('end', () => done(null)).resume();
     },
     _removeFile(_request, _file, done) {
       done(null);
@@ -235,10 +200,6 @@ function countingStorage(files: MultipartFile[]): multer.StorageEngine {
 
 function otherParts(): GatewayError {
   return ambiguousForm('its parts can be told apart otherwise');
-}
-
-function tooLarge(what: string, maxBytes: number): GatewayError {
-  return new GatewayError('too_large', `${what} is larger than the limit of ${maxBytes} bytes.`);
 }
 
 function refusal(error: unknown): GatewayError {

@@ -11,8 +11,10 @@ export interface Delimiter {
   kind: 'part' | 'last' | 'stray';
   /** Of the part that follows; empty where none does. */
   headers: string;
-  /** Where that part's value begins. */
+  /** Where that part's value begins; of the last one where it ends itself. */
   valueStart: number;
+  /** From the boundary's dashes up to `valueStart`, in the memory of the chunk or in a copy. */
+  bytes: Buffer;
 }
 
 export const lineBreak = '\r\n';
@@ -76,13 +78,18 @@ export class DelimiterScan {
     if (!isAnyBreak) return null;
     if (window.length < from + 2) return 'incomplete';
     const mark = window.toString('latin1', from, from + 2);
-    const place = { at: this.#offset + at - 2, headers: '', valueStart: this.#offset + from };
-    if (!isAfterBreak) return { ...place, kind: 'stray' };
-    if (mark !== lineBreak) return { ...place, kind: mark === '--' ? 'last' : 'stray' };
+    const until = (end: number) => ({
+      at: this.#offset + at - lineBreak.length,
+      valueStart: this.#offset + end,
+      bytes: window.subarray(at, end),
+    });
+    const isLast = mark === '--';
+    if (!isAfterBreak || (mark !== lineBreak && !isLast)) return { kind: 'stray', headers: '', ...until(from) };
+    if (isLast) return { kind: 'last', headers: '', ...until(from + mark.length) };
     const end = window.indexOf(headersEnd, from);
     if (end !== -1) {
       const headers = window.toString('utf8', from + lineBreak.length, end);
-      return { ...place, kind: 'part', headers, valueStart: this.#offset + end + headersEnd.length };
+      return { kind: 'part', headers, ...until(end + headersEnd.length) };
     }
     if (window.length - from <= maxHeaderBytes) return 'incomplete';
     throw new GatewayError('malformed_multipart', `The headers of a part are larger than ${maxHeaderBytes} bytes.`);

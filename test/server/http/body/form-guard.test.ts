@@ -109,16 +109,60 @@ describe.each([1, 7, 1_000_000])('in pieces of %d bytes', (pieceBytes) => {
   });
 });
 
+describe.each([1, 7, 1_000_000])('of a form in pieces of %d bytes', (pieceBytes) => {
+  const shownOf = (bytes: Buffer) => {
+    const guard = new FormGuard(boundary);
+    const shown: Buffer[] = [];
+    for (let at = 0; at < bytes.length; at += pieceBytes)
+      shown.push(...guard.take(bytes.subarray(at, at + pieceBytes)));
+    return Buffer.concat(shown).toString();
+  };
+  const nearly = `a--${boundary}\r\n-${boundary}\r\n--b1\r\n-\r\n`;
+
+  test('the parser gets all but the content of files', () => {
+    const around = (content: string) =>
+      Buffer.concat([
+        Buffer.from('hello\r\n'),
+        multipart(boundary, [
+          field('model', nearly),
+          file('file', 'a.wav', content),
+          file('image[]', 'b', content),
+          field('n', '2'),
+          file('file', 'c', content),
+        ]),
+        Buffer.from('bye'),
+      ]);
+    const shown = shownOf(around(nearly.repeat(3)));
+    expect(shown.slice(0, shown.indexOf('--b0--') + 6)).toBe(around('').toString().slice(0, -5));
+  });
+
+  test.each([
+    ['without a file name', 'form-data; name="hint"'],
+    ['with an empty one', 'form-data; name="hint"; filename=""'],
+    ['with one that a parser may take for a folder', 'form-data; name="hint"; filename="a/"'],
+    ['with one in extended form', "form-data; name=hint; filename=a; filename*=utf-8''%2F"],
+  ])('it gets the content of a part %s', (_name, disposition) => {
+    const sent = form(part(disposition, nearly, '\r\nContent-Type: application/octet-stream'));
+    expect(shownOf(sent)).toContain(nearly);
+  });
+});
+
+test('a file whose content the parser did not get is not agreed to be text', () => {
+  const guard = new FormGuard(boundary);
+  guard.take(multipart(boundary, [file('a', 'x'), file('b', 'x'), field('c', '1')]));
+  expect([guard.agrees('a', true), guard.agrees('b', false), guard.agrees('c', true)]).toEqual([true, false, true]);
+});
+
 test('a part that the parser finds otherwise is not agreed to', () => {
   const guard = new FormGuard(boundary);
   guard.take(form(field('a', '1'), field('b', '2')));
-  expect([guard.agrees('a'), guard.isThrough, guard.agrees('c'), guard.isThrough, guard.agrees('b')]).toEqual([
-    true,
-    false,
-    false,
-    true,
-    false,
-  ]);
+  expect([
+    guard.agrees('a', false),
+    guard.isThrough,
+    guard.agrees('c', false),
+    guard.isThrough,
+    guard.agrees('b', false),
+  ]).toEqual([true, false, false, true, false]);
 });
 
 test.each([

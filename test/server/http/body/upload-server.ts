@@ -21,7 +21,6 @@ export interface Upload {
 
 interface Limits {
   maxBytes?: number;
-  maxFileBytes?: number;
   memoryBytes?: number;
   folder?: string;
 }
