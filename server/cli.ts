@@ -9,7 +9,6 @@ import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import nodeModule from 'node:module';
 import { join } from 'node:path';
-import { setFlagsFromString } from 'node:v8';
 
 // In place of the name of Node's own thread, which is what the system would show for it.
 process.title = 'sluice';
@@ -18,10 +17,6 @@ const oldestNode = 24;
 const isBundled = import.meta.filename?.endsWith('.js') ?? true;
 
 if (Number.parseInt(process.versions.node, 10) < oldestNode) await runOnNewerNode();
-// V8's middle compiler (Maglev) takes up to 30 MB for what it inlines into the functions that it is at, and the C library keeps
-// them. What is called often goes through the last compiler all the same, which inlines as ever. Before the compile cache:
-// an entry is good for the flags that it was made under.
-setFlagsFromString('--no-maglev-inlining');
 // Beside the program, not in the system's folder for temporary files, where others could put code into it.
 if (isBundled) nodeModule.enableCompileCache(join(import.meta.dirname, '../compile-cache'));
 

@@ -1,4 +1,6 @@
 const tailBytes = 8 * 1024;
+/** So much room that the tail is moved to the front once in many events, and not so much that hundreds of streams feel it. */
+const bufferBytes = tailBytes + 2 * 1024;
 
 /** So much of the beginning is kept too: some services tell the usage there, or what a response has come to. */
 const headBytes = 4 * 1024;
@@ -56,9 +58,9 @@ export class Tail {
 
   /** `chunk` is at most 8 kB. */
   #append(chunk: Buffer): void {
-    this.#buffer ??= Buffer.allocUnsafe(2 * tailBytes);
+    this.#buffer ??= Buffer.allocUnsafe(bufferBytes);
     if (this.#length + chunk.length > this.#buffer.length) {
-      const kept = Math.min(this.#length, tailBytes);
+      const kept = Math.min(this.#length, tailBytes - chunk.length);
       this.#buffer.copyWithin(0, this.#length - kept, this.#length);
       this.#length = kept;
     }
