@@ -19,7 +19,7 @@ import { SplicedEventsReader } from './rescue/spliced-events-reader.ts';
 
 /** What has to be known of a request to read a stream for it. */
 export interface StreamNeeds {
-  /** Asked for, or in words that only some servers take for a yes. */
+  /** Asked for, or in words that Pydantic, and so vLLM, takes for a yes (`"stream": "true"`). */
   isStreamFit: boolean;
   /** How many answers a stream brings beside one another. */
   answers: number;

@@ -1,6 +1,6 @@
 /**
- * Where the bytes of a video really are: some providers answer with a redirect to storage, often a URL that is signed by
- * itself. It is followed, without any credential of the provider or the client. On all other routes a redirect is an
+ * Where the bytes of a video really are: a provider that keeps them in object storage answers with a redirect, often to a
+ * URL that is signed by itself. It is followed, without any credential of the provider or the client. On all other routes a redirect is an
  * error, since following it would hand a request, and its answer, to somebody else.
  */
 import type { IncomingHttpHeaders } from 'node:http';

@@ -63,8 +63,9 @@ function pathFor({ model }: Target, { match, path }: OutgoingCall): string {
 const jsonType = pattern(/^application\/(?:[\w.+-]+\+)?json[ \t]*(?:;[ \t]*charset="?utf-8"?)?$/i);
 
 /**
- * JSON that came under another name (`curl -d` sends a form's) goes on under its own; so does what is said to be in another
- * encoding than the one it was read in, since some servers would read other fields in the same bytes.
+ * JSON that came under another name (`curl -d` sends a form's) goes on under its own; so does what is declared to be in
+ * another charset than the UTF-8 it was read as: aiohttp decodes by the declared charset, and would read other fields in the
+ * same bytes.
  */
 function describeBody(headers: Record<string, string>, body: RequestBody, length: number): void {
   headers['content-length'] = String(length);

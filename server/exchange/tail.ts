@@ -2,7 +2,7 @@ const tailBytes = 8 * 1024;
 /** So much room that the tail is moved to the front once in many events, and not so much that hundreds of streams feel it. */
 const bufferBytes = tailBytes + 2 * 1024;
 
-/** So much of the beginning is kept too: some services tell the usage there, or what a response has come to. */
+/** So much of the beginning is kept too: Jina's embeddings tell their usage before the vectors, and a response its status. */
 const headBytes = 4 * 1024;
 const empty = Buffer.alloc(0);
 

@@ -97,7 +97,6 @@ export class UpstreamAttempts {
     const { ports } = this.#options;
     const { group, match, body } = this.#call;
     const { stream } = match.route;
-    // Of the other streams some upstreams know nothing, and answer after a while with one whole reply.
     if (body.fields.stream && stream) this.client.keepAlive(stream.mayBeginEarly);
     const request = {
       policy: group.policy,

@@ -1,6 +1,6 @@
 /**
- * What an upstream's error says, read once. Bodies of up to a megabyte come as errors, and some services repeat in them what
- * they were sent: of a long one only the members are parsed that tell what is wrong.
+ * What an upstream's error says, read once. FastAPI's validation errors (422) repeat what they were sent, so an error may be
+ * a megabyte long: of a long one only the members are parsed that tell what is wrong.
  */
 
 import { JsonNames } from './json/json-names.ts';

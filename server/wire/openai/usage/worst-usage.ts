@@ -18,7 +18,7 @@ const tokensPerPicture = 5_000;
 const tokensPerEdit = 40_000;
 /** Speech at 16 kbit/s, which is little for it. */
 const audioBytesPerSecond = 2_000;
-/** A short recording may be packed much tighter, and many services charge by the minute begun. */
+/** A short recording may be packed much tighter, and Groq bills ten seconds of each at least. */
 const leastAudioSeconds = 60;
 const heardTokensPerSecond = 20;
 const writtenTokensPerSecond = 10;
