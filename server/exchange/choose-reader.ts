@@ -7,6 +7,7 @@ import { isEventStream } from './client-headers.ts';
 import { DownloadReader } from './readers/download-reader.ts';
 import { ErrorReader } from './readers/error-reader.ts';
 import { EventsReader } from './readers/events-reader.ts';
+import { PassReader } from './readers/pass-reader.ts';
 import type { Asked, FailureReason, ResponseHead, ResponseReader } from './readers/response-reader.ts';
 import { maxHeldBytes, WholeReader } from './readers/whole-reader.ts';
 import { ChatSplice } from './rescue/chat-splice.ts';
@@ -50,6 +51,7 @@ type Chosen =
 export function chooseReader(asked: Asked, head: ResponseHead, needs: StreamNeeds): Chosen {
   const { download } = needs;
   if (head.status >= 400) return { kind: 'error', reader: new ErrorReader(asked, head) };
+  if (asked.route.body === 'passed') return { kind: 'other', reader: new PassReader() };
   if (isBare(asked, head)) return useless(`answered with status ${head.status} alone`);
   if (isProse({ ...asked, wire: asked.route.wire, headers: head.headers }))
     return useless('answered with a page of text');

@@ -5,6 +5,7 @@
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { GatewayError } from '../contract/errors.ts';
+import { isObject } from '../contract/is-object.ts';
 import type { CapturedExchange, RequestRecord, RequestStarted, Reserved, Usage } from '../contract/ledger.ts';
 import type { UsageView } from '../contract/request-views.ts';
 import { accountFor, goesOn } from '../exchange/accounting.ts';
@@ -17,6 +18,7 @@ import { checkHops, passableHeaders } from '../exchange/outgoing-headers.ts';
 import { checkQuery, outgoingQuery } from '../exchange/outgoing-query.ts';
 import type { OutgoingCall } from '../exchange/outgoing-request.ts';
 import { type CallPlan, planCall } from '../exchange/plan.ts';
+import { planPassthrough } from '../exchange/plan-passthrough.ts';
 import { pricedTargets } from '../exchange/priced-targets.ts';
 import type { RequestBody } from '../exchange/request-body.ts';
 import { sourceVideoOf } from '../exchange/source-video.ts';
@@ -129,7 +131,7 @@ class InferenceCall {
     const { method = 'GET' } = this.#request;
     const { api, path, query, isKnown } = this.#located;
     this.#checkSender();
-    if (isKnown && api.hasOwnPaths && isModelsPath(path)) return this.#tellModels(method, path);
+    if (isKnown && api.hasOwnPaths && isModelsPath(path) && method !== 'DELETE') return this.#tellModels(method, path);
     if (isKnown && api.hasOwnPaths && path === '/usage') return this.#tellUsage(method);
     const match = this.#ports.registry.find(method, this.#located);
     this.#trace.take(match);
@@ -199,7 +201,8 @@ class InferenceCall {
   async #receive(match: RouteMatch, account: HeldBytes): Promise<RequestBody> {
     const { limits } = this.#snapshot.settings;
     const { uploadFolder: folder, loopWatch } = this.#ports;
-    const options = { match, limits, folder, account, loopWatch, trace: this.#trace };
+    const broken = () => this.#attempts?.clientLeft();
+    const options = { match, limits, folder, account, loopWatch, trace: this.#trace, broken };
     const body = await receiveBody(this.#request, this.#response, options);
     this.#body = body;
     this.#bodyBytes = account.bytes;
@@ -214,15 +217,15 @@ class InferenceCall {
     this.#trace.model = fields.model;
     if (fields.model !== null) checkModelName(fields.model, this.#trace.presented);
     const { jobs, prices } = this.#ports;
-    const planned = planCall({
-      match,
-      jobId: jobNamedIn(match, body),
-      fields,
-      group,
-      key,
-      snapshot: this.#snapshot,
-      jobs,
-    });
+    const asked = { match, group, key, snapshot: this.#snapshot, jobs };
+    const planned = match.passed
+      ? planPassthrough({ ...asked, passed: match.passed, route: match.route, namedIds: body.namedIds ?? [] })
+      : planCall({
+          ...asked,
+          jobId: jobNamedIn(match, body),
+          conversationId: conversationNamedIn(match, body),
+          fields,
+        });
     this.#trace.model = planned.model;
     this.#trace.job = planned.job ?? null;
     const call = { requestId: this.#trace.id, route: match.route, key, group, body, plan: planned };
@@ -252,6 +255,7 @@ class InferenceCall {
     this.#attempts = attempts;
     try {
       await attempts.run();
+      if (call.body.fault) throw call.body.fault;
     } finally {
       attempts.client.stop();
       this.#trace.reply = attempts.client.reply;
@@ -295,6 +299,8 @@ class InferenceCall {
     this.#place?.leaveAfter(this.#response);
     loopWatch.begin(this.#trace);
     const body = this.#body;
+    // A streamed one has come by now.
+    if (body) this.#trace.bytesIn = body.size;
     const { prices } = this.#ports;
     const unheard = this.#reserved?.usage ?? null;
     const accounting = accountFor(this.#trace, body, { prices, reserved: this.#standIn, unheard });
@@ -312,6 +318,13 @@ class InferenceCall {
 
 function jobNamedIn({ route, id }: RouteMatch, body: RequestBody): string | null {
   return id === null && route.job?.behaviour === 'creates-from' ? sourceVideoOf(body) : id;
+}
+
+function conversationNamedIn({ route }: RouteMatch, body: RequestBody): string | null {
+  if (route.job?.kind !== 'response' || route.job.behaviour !== 'creates') return null;
+  const named = body.field('conversation');
+  const id = isObject(named) ? named.id : named;
+  return typeof id === 'string' ? id : null;
 }
 
 /** Settings that were exchanged by mistake: no provider is to be told the key as the name of a model. */

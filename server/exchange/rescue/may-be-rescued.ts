@@ -13,5 +13,5 @@ export function mayBeRescued({ targets }: CallPlan, { group, match, body }: Outg
 
 /** Only a file can be asked for from a place in it on. */
 export function mayBeResumed({ group, match }: OutgoingCall, { method }: IncomingMessage): boolean {
-  return match.route.content === true && method === 'GET' && group.policy.rescue === 'resume';
+  return match.route.content && match.passed === null && method === 'GET' && group.policy.rescue === 'resume';
 }

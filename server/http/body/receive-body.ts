@@ -10,6 +10,7 @@ import { checkContentType } from './check-content-type.ts';
 import { emptyBody, FormBody } from './incoming-body.ts';
 import { readJsonBody } from './json-body.ts';
 import { receiveMultipart } from './multipart.ts';
+import { receivePassedBody } from './passed-body.ts';
 import { type BodyAccount, readBody, sharedBytes } from './read-body.ts';
 import { releaseBody } from './release-chunk.ts';
 import { watchSender } from './slow-senders.ts';
@@ -26,6 +27,8 @@ interface ReceiveOptions {
   /** Told for whom the whole body is looked at. */
   loopWatch: LoopWatch;
   trace: Labelled;
+  /** Called when the rest of a streamed body will not come. */
+  broken(): void;
 }
 
 /**
@@ -40,6 +43,7 @@ export async function receiveBody(
   const { match } = options;
   const { route } = match;
   if (route.body === 'none') return emptyBody;
+  if (route.body === 'passed') return await receivePassedBody(request, response, options);
   checkContentType(request.headers['content-type']);
   const isForm = formType.test(request.headers['content-type'] ?? '');
   if (isForm && route.body === 'json') throw wrongType(match, 'application/json');

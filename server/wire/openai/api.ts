@@ -3,6 +3,7 @@ import type { GatewayError } from '../../contract/errors.ts';
 import type { Api, Place } from '../api.ts';
 import { presentedKeys } from '../client-credentials.ts';
 import { decodeSegment } from '../segments.ts';
+import { passedPath } from './passthrough.ts';
 import { openaiRoutes } from './routes.ts';
 import { writeError } from './write-error.ts';
 
@@ -12,6 +13,7 @@ export const openai: Api = {
   base: '/v1',
   routes: openaiRoutes,
   hasOwnPaths: true,
+  passedPath,
   locate: (path, query) => locateOpenai(path, query) ?? locateAzure(path, query),
   betterPath,
   readKeys: presentedKeys,
