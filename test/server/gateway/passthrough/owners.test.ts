@@ -1,7 +1,8 @@
 /** Who may reach what a provider keeps, and by which credential. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { hashOf, mainProvider, startGateway, type TestGateway } from '../../../support/gateway.ts';
+import { hashOf, mainProvider, type TestGateway } from '../../../support/gateway.ts';
 import { json, type ScriptedUpstream, startUpstream } from '../../../support/upstream.ts';
+import { startControlGateway } from '../../control/control-gateway.ts';
 
 const otherKey = 'sk-of-another-group';
 let upstream: ScriptedUpstream;
@@ -17,7 +18,7 @@ afterEach(async () => {
 
 const start = async (main: Record<string, unknown> = {}) => {
   const groups = [{ id: 'default' }, { id: 'other', passthrough: 'main' }];
-  gateway = await startGateway({
+  gateway = await startControlGateway({
     config: {
       providers: [mainProvider(upstream.baseUrl, main)],
       groups,
@@ -26,7 +27,7 @@ const start = async (main: Record<string, unknown> = {}) => {
         { id: 'k2', group: 'other', hash: hashOf(otherKey) },
       ],
     },
-    secrets: { 'provider/main/c2': 'second-secret' },
+    secrets: { 'provider/main/c1': 'upstream-secret', 'provider/main/c2': 'second-secret' },
   });
 };
 
@@ -80,25 +81,9 @@ describe('what a key’s group has made', () => {
   });
 
   test('stays with the credential that made it, and what names it in a body goes there too', async () => {
-    await start({ credentials: [{ id: 'c2' }] });
+    await start({ credentials: [{ id: 'c1', enabled: false }, { id: 'c2' }] });
     await make('/files', { id: 'file-1' });
-    await gateway.gateway.execute({
-      type: 'provider.update',
-      id: 'main',
-      changes: { enabled: true },
-    });
-    const config = await gateway.gateway.query({ type: 'config' });
-    expect(config.config.providers[0]?.credentials.map(({ id }) => id)).toEqual(['c2']);
-    await gateway.gateway.execute({
-      type: 'config.import',
-      config: {
-        ...config.config,
-        providers: config.config.providers.map((provider) => ({
-          ...provider,
-          credentials: [{ id: 'c1', secret: 'keychain', enabled: true }, ...provider.credentials],
-        })),
-      },
-    });
+    await gateway.gateway.execute({ type: 'credential.set', provider: 'main', id: 'c1', enabled: true });
     const credentialOf = async (response: Promise<Response>) => {
       await (await response).arrayBuffer();
       return asked()?.headers.authorization;
@@ -175,7 +160,7 @@ test('an answer that is no success, or no JSON, makes nothing', async () => {
   await gateway.fetch('/files', post({}));
   upstream.answer((_request, response) => json(response, { id: 'file-2' }, 400));
   await gateway.fetch('/files', post({}));
-  upstream.answer((_request, response) => response.end('{"id":"file-3"}'));
+  upstream.answer((_request, response) => void response.end('{"id":"file-3"}'));
   await gateway.fetch('/files', post({}));
   upstream.answer((_request, response) => json(response, { ok: true }));
   const statuses = await Promise.all(
