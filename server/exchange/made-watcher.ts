@@ -25,6 +25,7 @@ export function madeWatcher(
   return jobWatcher(jobs, {
     match,
     store: body.fields.store,
+    storesChat: match.route.wire.operation === 'chat' && body.field('store') === true,
     owner,
     made: (job) => {
       trace.madeJob = job;

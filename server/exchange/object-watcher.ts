@@ -2,6 +2,7 @@ import { isObject } from '../contract/is-object.ts';
 import type { Job } from '../jobs/job.ts';
 import type { JobStore } from '../jobs/job-store.ts';
 import { isPathSegment } from '../providers/path-segment.ts';
+import type { ResponseHeaders } from '../transport/transport.ts';
 import { JsonNames } from '../wire/json/json-names.ts';
 import { fieldValue, peekJson } from '../wire/json/json-peek.ts';
 import type { ResponseObserver } from './response-observer.ts';
@@ -17,6 +18,8 @@ interface ObjectContext {
 
 /** An answer that tells of a new object is never longer; whatever is, is a list or a file. */
 const maxBytes = 256 * 1024;
+/** What came is looked at with each of its first pieces, then when it has become twice as long, and when it is all here. */
+const eagerLooks = 16;
 /** `file` is what becomes of an upload: it stands in the upload that it was made by. */
 const names = new JsonNames(['id', 'file']);
 
@@ -43,13 +46,18 @@ class ObjectWatch implements ResponseObserver {
   /** Null where nothing is looked for. */
   #chunks: Buffer[] | null = null;
   #bytes = 0;
+  #looks = 0;
+  #lookedBytes = 0;
+  /** NaN where it is not told. */
+  #length = Number.NaN;
 
   constructor(jobs: JobStore, context: ObjectContext) {
     this.#jobs = jobs;
     this.#context = context;
   }
 
-  begin(status: number, contentType: string): void {
+  begin(status: number, contentType: string, headers: ResponseHeaders): void {
+    this.#length = Number(headers['content-length'] ?? Number.NaN);
     this.#chunks = isSuccess(status) && contentType.startsWith('application/json') ? [] : null;
   }
 
@@ -58,10 +66,16 @@ class ObjectWatch implements ResponseObserver {
     this.#chunks.push(chunk);
     this.#bytes += chunk.length;
     if (this.#bytes > maxBytes) this.#chunks = null;
-    else if (mayEndWith(chunk)) this.#look(Buffer.concat(this.#chunks));
+    else if (this.#isDue && mayEndWith(chunk)) this.#look(Buffer.concat(this.#chunks));
+  }
+
+  get #isDue(): boolean {
+    return this.#looks < eagerLooks || this.#bytes >= 2 * this.#lookedBytes || this.#bytes === this.#length;
   }
 
   #look(json: Buffer): void {
+    this.#looks++;
+    this.#lookedBytes = this.#bytes;
     const peek = peekJson(json, names);
     if (!peek.ok) return;
     this.#chunks = null;

@@ -37,7 +37,8 @@ export function passedPath(method: string, path: string): PassedPath | null {
   const [, ...segments] = path.split('/');
   if (!known || segments.length > mostSegments || segments.includes('')) return null;
   const [root = '', ...rest] = segments;
-  if (!plainName.test(root)) return null;
+  // What stands below a deployment is for its model, which nobody here would have looked at.
+  if (!plainName.test(root) || root === 'deployments') return null;
   if (adminRoots.has(root)) return { refusal: adminRefusal };
   const ids = rest.filter((segment) => !plainName.test(segment));
   const label = `/${[root, ...rest.map((segment) => (ids.includes(segment) ? '{id}' : segment))].join('/')}`;

@@ -1,7 +1,7 @@
 /** Who may reach what a provider keeps, and by which credential. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { hashOf, mainProvider, type TestGateway } from '../../../support/gateway.ts';
-import { json, type ScriptedUpstream, startUpstream } from '../../../support/upstream.ts';
+import { eventStream, json, type ScriptedUpstream, startUpstream } from '../../../support/upstream.ts';
 import { startControlGateway } from '../../control/control-gateway.ts';
 
 const otherKey = 'sk-of-another-group';
@@ -111,6 +111,24 @@ describe('what a key’s group has made', () => {
     await make('/uploads/upload_1/complete', { id: 'upload_1', status: 'completed', file: { id: 'file-7' } });
     expect((await asOther('/files/file-7/content')).status).toBe(404);
     expect((await gateway.fetch('/files/file-7/content')).status).toBe(200);
+  });
+
+  test('is a chat completion that was to be stored, whole or as a stream', async () => {
+    await start();
+    const chat = { model: 'gpt-x', messages: [] };
+    const whole = { id: 'chatcmpl-1', choices: [{ index: 0, message: { content: 'x' }, finish_reason: 'stop' }] };
+    await make('/chat/completions', whole, { ...chat, store: true });
+    await make('/chat/completions', { ...whole, id: 'chatcmpl-2' }, chat);
+    upstream.answer((_request, response) => {
+      const chunk = { id: 'chatcmpl-3', choices: [{ index: 0, delta: { content: 'x' }, finish_reason: 'stop' }] };
+      eventStream(response);
+      response.end(`data: ${JSON.stringify(chunk)}\n\ndata: [DONE]\n\n`);
+    });
+    await (await gateway.fetch('/chat/completions', post({ ...chat, store: true, stream: true }))).text();
+    upstream.answer((_request, response) => json(response, { ok: true }));
+    const statusOf = async (id: string) => (await asOther(`/chat/completions/${id}`)).status;
+    expect(await Promise.all(['chatcmpl-1', 'chatcmpl-2', 'chatcmpl-3'].map(statusOf))).toEqual([404, 200, 404]);
+    expect((await gateway.fetch('/chat/completions/chatcmpl-3', { method: 'DELETE' })).status).toBe(200);
   });
 
   test('is a conversation that responses go on with where it is, and that another group cannot go on with', async () => {
