@@ -18,6 +18,7 @@ interface PutOptions {
   policy?: PolicyChoice;
   limit?: LimitsChoice;
   unpriced?: GroupConfig['unpriced'];
+  passthrough?: string;
 }
 
 export function addGroupVerbs(program: Command, { on }: Verbs): void {
@@ -53,6 +54,10 @@ export function addGroupVerbs(program: Command, { on }: Verbs): void {
         'whether models of unknown price may be used where a hard budget in dollars holds',
       ).choices(['refuse', 'allow']),
     )
+    .option(
+      '--passthrough <provider>',
+      'who gets what Sluice does not serve itself (files, batches …): a provider, "none", or "usual" to forget the setting',
+    )
     .option('--capture', 'keep headers and bodies of its requests for a while')
     .option('--no-capture', 'do not keep them');
   on<PutOptions>(put, async ({ control, output }, [id = ''], options) => {
@@ -68,10 +73,14 @@ export function addGroupVerbs(program: Command, { on }: Verbs): void {
       policy: withPolicy('policy' in before ? before.policy : undefined, options.policy),
     };
     const given = Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined));
-    const group = { ...before, ...given, ...policy, ...(limit === 'none' && { limits: undefined }) };
+    const cleared = { ...(limit === 'none' && { limits: undefined }), ...passthroughOf(options.passthrough) };
+    const group = { ...before, ...given, ...policy, ...cleared };
     const result = await control.execute({ type: 'group.put', group });
-    const { refusedDefaults } = await control.query({ type: 'group-preview', group });
+    const { refusedDefaults, passthrough } = await control.query({ type: 'group-preview', group });
     for (const refused of refusedDefaults) output.note(describeRefusedDefault(refused));
+    if ('passthrough' in group && group.passthrough && passthrough === null) {
+      output.note(`Provider "${group.passthrough}" gets nothing of it: the group may not use it.`);
+    }
     output.show(result, `Group "${id}" is stored.`);
   });
 
@@ -79,6 +88,11 @@ export function addGroupVerbs(program: Command, { on }: Verbs): void {
   on(remove, async ({ control, output }, [id = '']) => {
     output.show(await control.execute({ type: 'group.remove', id }), `Group "${id}" is gone.`);
   });
+}
+
+function passthroughOf(given: string | undefined): Pick<GroupConfig, 'passthrough'> {
+  if (given === undefined) return {};
+  return { passthrough: given === 'usual' ? undefined : given === 'none' ? null : given };
 }
 
 function describeRefusedDefault({ capability, model, code }: RefusedDefault): string {

@@ -1,4 +1,5 @@
-import { type Config, configSchema, configVersion, defaultGroupId } from '../contract/config.ts';
+import { type Config, configSchema, configVersion } from '../contract/config.ts';
+import { defaultGroupId } from '../contract/passthrough.ts';
 
 /** What a new program starts with: one group that may use every model of every provider. */
 export function firstRunConfig(): Config {

@@ -7,14 +7,12 @@
 import { z } from 'zod';
 import { capabilities } from './capability.ts';
 import { findDoubles, type TellIssue } from './find-doubles.ts';
+import { passesThrough } from './passthrough.ts';
 import { policySchema, timeoutsSchema } from './policy.ts';
 import { writtenSettingsSchema } from './written-settings.ts';
 
 /** The built-in demo provider, which is in no configuration. */
 export const demoProviderId = 'demo';
-
-/** The group that the first key belongs to. */
-export const defaultGroupId = 'default';
 
 /** Newest version of the configuration's shape; older files are migrated on reading. */
 export const configVersion = 1;
@@ -62,9 +60,6 @@ const headerName = z.string().regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/, 'not a head
 const headerValue = z.string().regex(/^[\t\x20-\x7e\x80-\xff]*$/, 'not a header value');
 
 export const dialectSchema = z.enum(['openai', 'azure']);
-
-/** Dialects of providers that know the paths of OpenAI's API which Sluice does not serve itself. */
-export const passesThrough: Readonly<Record<DialectId, boolean>> = { openai: true, azure: true };
 
 /** How many tokens a model takes, what it answers included. */
 export const contextTokensSchema = z.number().int().positive().max(1_000_000_000);

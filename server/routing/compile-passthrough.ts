@@ -1,4 +1,5 @@
-import { defaultGroupId, demoProviderId, type GroupConfig, passesThrough } from '../contract/config.ts';
+import { demoProviderId, type GroupConfig } from '../contract/config.ts';
+import { defaultGroupId, passesThrough } from '../contract/passthrough.ts';
 import type { CompiledGroup, RankedProvider } from './snapshot.ts';
 
 /** Which provider a group hands to what Sluice does not serve itself. Without a word of the group's, the first group's only provider. */
