@@ -266,6 +266,20 @@ describe('an answer', () => {
     expect(row).toMatchObject({ outcome: 'stream-broken', errorCode: 'upstream_stream_broken' });
   });
 
+  test('that is late is an error, before it begins and in the middle', async () => {
+    const put = (policy: object) => gateway.gateway.execute({ type: 'group.put', group: { id: 'default', policy } });
+    await put({ timeouts: { firstByteMs: 50, idleMs: 50 } });
+    upstream.answer(({ method }, response) => {
+      if (method === 'GET') response.writeHead(200).write('half');
+    });
+    const refused = await gateway.fetch('/evals', { method: 'POST' });
+    expect([refused.status, (await refused.json()).error.code]).toEqual([504, 'upstream_timeout']);
+    const request = open('GET', '/files/file-1/content');
+    request.end();
+    await expect(bytesOf(await answerOf(request))).rejects.toThrow('aborted');
+    await put({});
+  });
+
   test('whose client leaves is stopped at the provider', async () => {
     const closed = Promise.withResolvers<void>();
     upstream.answer((_request, response) => {

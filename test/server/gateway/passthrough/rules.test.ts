@@ -86,6 +86,21 @@ describe('the provider', () => {
     expect((await gateway.gateway.query({ type: 'groups' }))[0]?.passthrough).toBeNull();
   });
 
+  test('that a team has fixed cannot be changed', async () => {
+    await start({ providers: [mainProvider(upstream.baseUrl), second()] });
+    const preset = {
+      teamPreset: 1 as const,
+      name: 'Team',
+      organisation: 'Acme',
+      groups: [{ id: 'default', passthrough: 'second' }],
+      locked: ['groups/default/passthrough'],
+    };
+    await gateway.gateway.execute({ type: 'team-preset.apply', preset });
+    expect((await gateway.fetch('/files')).status).toBe(200);
+    const change = gateway.gateway.execute({ type: 'group.put', group: { id: 'default', passthrough: 'main' } });
+    await expect(change).rejects.toMatchObject({ code: 'locked' });
+  });
+
   test('that is switched off is said to be', async () => {
     await start({ providers: [mainProvider(upstream.baseUrl, { enabled: false })] });
     expect(await tell(await gateway.fetch('/files'))).toMatchObject({ status: 503, code: 'no_healthy_provider' });
