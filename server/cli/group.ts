@@ -36,31 +36,7 @@ export function addGroupVerbs(program: Command, { on }: Verbs): void {
     output.show(groups, table(['id', 'name', 'keys', 'models', 'providers'], rows, 'There are no groups.'));
   });
 
-  const put = group
-    .command('put')
-    .argument('<id>')
-    .description('add a group, or change what the options name of one that is there')
-    .option('--name <text>', 'what it is for')
-    .option('--models <patterns>', 'models that are allowed; "*" stands for any letters', collectList)
-    .option('--deny <patterns>', 'models that are refused, whatever is allowed', collectList)
-    .option('--providers <ids>', 'providers it may use; "*" stands for any letters', collectList)
-    .option('--order <provider=priority[:weight]>', 'lower goes first; may be repeated', collectOrder)
-    .option('--default <capability=model>', 'the model of requests that name none; may be repeated', collectDefault)
-    .option('--policy <policy>', `how its requests are tried, such as ${policyHelp}, or JSON`, collectPolicy)
-    .option('--limit <limits>', `what all its keys together may use, such as ${limitHelp}`, collectLimits)
-    .addOption(
-      new Option(
-        '--unpriced <rule>',
-        'whether models of unknown price may be used where a hard budget in dollars holds',
-      ).choices(['refuse', 'allow']),
-    )
-    .option(
-      '--passthrough <provider>',
-      'who gets what Sluice does not serve itself (files, batches …): a provider, "none", or "usual" to forget the setting',
-    )
-    .option('--capture', 'keep headers and bodies of its requests for a while')
-    .option('--no-capture', 'do not keep them');
-  on<PutOptions>(put, async ({ control, output }, [id = ''], options) => {
+  on<PutOptions>(addPut(group), async ({ control, output }, [id = ''], options) => {
     const groups = await control.query({ type: 'groups' });
     const {
       keyCount: _,
@@ -88,6 +64,33 @@ export function addGroupVerbs(program: Command, { on }: Verbs): void {
   on(remove, async ({ control, output }, [id = '']) => {
     output.show(await control.execute({ type: 'group.remove', id }), `Group "${id}" is gone.`);
   });
+}
+
+function addPut(group: Command): Command {
+  return group
+    .command('put')
+    .argument('<id>')
+    .description('add a group, or change what the options name of one that is there')
+    .option('--name <text>', 'what it is for')
+    .option('--models <patterns>', 'models that are allowed; "*" stands for any letters', collectList)
+    .option('--deny <patterns>', 'models that are refused, whatever is allowed', collectList)
+    .option('--providers <ids>', 'providers it may use; "*" stands for any letters', collectList)
+    .option('--order <provider=priority[:weight]>', 'lower goes first; may be repeated', collectOrder)
+    .option('--default <capability=model>', 'the model of requests that name none; may be repeated', collectDefault)
+    .option('--policy <policy>', `how its requests are tried, such as ${policyHelp}, or JSON`, collectPolicy)
+    .option('--limit <limits>', `what all its keys together may use, such as ${limitHelp}`, collectLimits)
+    .addOption(
+      new Option(
+        '--unpriced <rule>',
+        'whether models of unknown price may be used where a hard budget in dollars holds',
+      ).choices(['refuse', 'allow']),
+    )
+    .option(
+      '--passthrough <provider>',
+      'who gets what Sluice does not serve itself (files, batches …): a provider, "none", or "usual" to forget the setting',
+    )
+    .option('--capture', 'keep headers and bodies of its requests for a while')
+    .option('--no-capture', 'do not keep them');
 }
 
 function passthroughOf(given: string | undefined): Pick<GroupConfig, 'passthrough'> {

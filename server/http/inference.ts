@@ -20,7 +20,7 @@ import type { OutgoingCall } from '../exchange/outgoing-request.ts';
 import { type CallPlan, planCall } from '../exchange/plan.ts';
 import { planPassthrough } from '../exchange/plan-passthrough.ts';
 import { pricedTargets } from '../exchange/priced-targets.ts';
-import type { RequestBody } from '../exchange/request-body.ts';
+import type { RequestBody, RequestFields } from '../exchange/request-body.ts';
 import { sourceVideoOf } from '../exchange/source-video.ts';
 import { type AttemptsPorts, UpstreamAttempts } from '../exchange/upstream-attempts.ts';
 import { listVideos } from '../exchange/video-list.ts';
@@ -117,6 +117,11 @@ class InferenceCall {
     });
   }
 
+  /** As if the client had left, but that it can be told. */
+  bodyBroke(): void {
+    this.#attempts?.clientLeft();
+  }
+
   async run(): Promise<void> {
     try {
       await this.#serve();
@@ -201,8 +206,7 @@ class InferenceCall {
   async #receive(match: RouteMatch, account: HeldBytes): Promise<RequestBody> {
     const { limits } = this.#snapshot.settings;
     const { uploadFolder: folder, loopWatch } = this.#ports;
-    const broken = () => this.#attempts?.clientLeft();
-    const options = { match, limits, folder, account, loopWatch, trace: this.#trace, broken };
+    const options = { match, limits, folder, account, loopWatch, trace: this.#trace, exchange: this };
     const body = await receiveBody(this.#request, this.#response, options);
     this.#body = body;
     this.#bodyBytes = account.bytes;
@@ -216,26 +220,26 @@ class InferenceCall {
     const fields = match.model === null ? body.fields : { ...body.fields, model: match.model };
     this.#trace.model = fields.model;
     if (fields.model !== null) checkModelName(fields.model, this.#trace.presented);
-    const { jobs, prices } = this.#ports;
-    const asked = { match, group, key, snapshot: this.#snapshot, jobs };
-    const planned = match.passed
-      ? planPassthrough({ ...asked, passed: match.passed, route: match.route, namedIds: body.namedIds ?? [] })
-      : planCall({
-          ...asked,
-          jobId: jobNamedIn(match, body),
-          conversationId: conversationNamedIn(match, body),
-          fields,
-        });
+    const planned = this.#planned(match, { group, key }, body, fields);
     this.#trace.model = planned.model;
     this.#trace.job = planned.job ?? null;
     const call = { requestId: this.#trace.id, route: match.route, key, group, body, plan: planned };
-    const plan = pricedTargets(prices, call);
+    const plan = pricedTargets(this.#ports.prices, call);
     const reserved = holdToLimits(this.#ports, this.#response, { ...call, plan });
     this.#reserved = reserved;
     if (reserved && hasHardDollarBudget(call)) this.#standIn = reserved.usage;
     this.#ports.started(this.#trace.started, reserved);
     this.#ports.loopWatch.end();
     return plan;
+  }
+
+  #planned(match: RouteMatch, { group, key }: Member, body: RequestBody, fields: RequestFields): CallPlan {
+    const { route, passed } = match;
+    const { jobs } = this.#ports;
+    const snapshot = this.#snapshot;
+    if (passed) return planPassthrough({ route, passed, namedIds: body.namedIds ?? [], group, key, snapshot, jobs });
+    const conversationId = conversationNamedIn(match, body);
+    return planCall({ match, jobId: jobNamedIn(match, body), conversationId, fields, group, key, snapshot, jobs });
   }
 
   async #ask(plan: CallPlan, call: OutgoingCall): Promise<void> {

@@ -120,15 +120,22 @@ class SqliteJobStore implements JobStore {
   }
 
   findAny(id: string, groupId: string): Job | 'foreign' | undefined {
-    const inMemory = jobKinds.find((kind) => this.#memory.has(cacheKey(kind, id, groupId)));
+    const inMemory = jobKinds.find((kind) => this.#isKnown(cacheKey(kind, id, groupId)));
     if (inMemory) return this.find(inMemory, id, groupId);
-    this.flush();
     const rows = readable(() => this.#selectById.all(id)).flatMap((row) => toKept(row)?.job ?? []);
     const own = rows.find((job) => job.groupId === groupId);
     if (own) return this.find(own.kind, id, groupId);
-    // What could not be written yet is somebody's all the same.
-    const isForeign = rows.length > 0 || [...this.#pending.values()].some(({ job }) => job.id === id);
-    return isForeign ? 'foreign' : undefined;
+    return rows.length > 0 || this.#isPending(id) ? 'foreign' : undefined;
+  }
+
+  #isKnown(key: string): boolean {
+    return this.#memory.has(key) || this.#pending.has(key);
+  }
+
+  /** What is not written yet is somebody's all the same. */
+  #isPending(id: string): boolean {
+    for (const { job } of this.#pending.values()) if (job.id === id) return true;
+    return false;
   }
 
   list(kind: JobKind, groupId: string, page: JobPage): { jobs: Job[]; hasMore: boolean } {

@@ -8,11 +8,15 @@ import { namedIds } from './named-ids.ts';
 import { type BodyAccount, readBody, tooLarge } from './read-body.ts';
 import { StreamedBody, streamedBytes } from './streamed-body.ts';
 
+export interface BodyUser {
+  /** The rest of a streamed body will not come; `RequestBody.fault` says why. */
+  bodyBroke(): void;
+}
+
 interface PassedOptions {
   limits: Settings['limits'];
   account: BodyAccount;
-  /** Called when the rest of the body will not come, so that whoever sends it on stops. `RequestBody.fault` says why. */
-  broken(): void;
+  exchange: BodyUser;
 }
 
 const jsonType = pattern(/^application\/json\b/i);
@@ -22,7 +26,7 @@ const lookedBytes = 64 * 1024;
 export async function receivePassedBody(
   request: IncomingMessage,
   response: ServerResponse,
-  { limits, account, broken }: PassedOptions,
+  { limits, account, exchange }: PassedOptions,
 ): Promise<RequestBody> {
   const { headers } = request;
   const isLengthKnown = headers['transfer-encoding'] === undefined;
@@ -35,7 +39,7 @@ export async function receivePassedBody(
     return shortBody(await readBody(request, response, lookedBytes, account), contentType);
   }
   account.add(streamedBytes);
-  return new StreamedBody(request, response, { length, maxBytes, contentType, broken });
+  return new StreamedBody(request, response, { length, maxBytes, contentType, exchange });
 }
 
 function shortBody(bytes: Buffer, contentType: string): RequestBody {

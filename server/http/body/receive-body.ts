@@ -10,7 +10,7 @@ import { checkContentType } from './check-content-type.ts';
 import { emptyBody, FormBody } from './incoming-body.ts';
 import { readJsonBody } from './json-body.ts';
 import { receiveMultipart } from './multipart.ts';
-import { receivePassedBody } from './passed-body.ts';
+import { type BodyUser, receivePassedBody } from './passed-body.ts';
 import { type BodyAccount, readBody, sharedBytes } from './read-body.ts';
 import { releaseBody } from './release-chunk.ts';
 import { watchSender } from './slow-senders.ts';
@@ -27,8 +27,7 @@ interface ReceiveOptions {
   /** Told for whom the whole body is looked at. */
   loopWatch: LoopWatch;
   trace: Labelled;
-  /** Called when the rest of a streamed body will not come. */
-  broken(): void;
+  exchange: BodyUser;
 }
 
 /**

@@ -14,7 +14,7 @@ interface StreamedOptions {
   length: number | null;
   maxBytes: number;
   contentType: string;
-  broken(): void;
+  exchange: { bodyBroke(): void };
 }
 
 /** A body that is read from the client as the upstream takes it, once. */
@@ -36,7 +36,7 @@ export class StreamedBody implements RequestBody {
       begin: () => sendContinue(request, response),
       failed: (error) => {
         this.fault = error;
-        options.broken();
+        options.exchange.bodyBroke();
       },
     });
   }

@@ -28,7 +28,7 @@ const adminRoots = new Set(['organization', 'projects']);
 
 /** By label: what only stores, changes or stops something, and sets no model to work. */
 const storing = pattern(
-  /^\/(?:files|uploads|conversations|skills|assistants)(?:\/|$)|^\/chat\/completions\/|^\/threads(?:\/\{id\}(?:\/messages(?:\/\{id\})?)?)?$|\/cancel$/,
+  /^\/(?:(?:files|assistants)(?:\/\{id\})?|chat\/completions\/\{id\}|uploads(?:\/\{id\}(?:\/parts|\/complete)?)?|(?:conversations|skills|threads)(?:\/\{id\}(?:\/(?:items|versions|messages)(?:\/\{id\})?)?)?|.{1,500}\/cancel)$/,
 );
 
 /** `path` below `/v1`, percent-encoded. Null for what is no path of OpenAI's API. */

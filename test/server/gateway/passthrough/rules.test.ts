@@ -167,7 +167,15 @@ describe('what may cost', () => {
     ['DELETE', '/vector_stores/vs_1'],
     ['GET', '/fine_tuning/jobs'],
   ];
-  const paid = ['/batches', '/threads/runs', '/threads/thread_1/runs', '/fine_tuning/jobs', '/evals/eval_1/runs'];
+  const paid = [
+    '/batches',
+    '/threads/runs',
+    '/threads/thread_1/runs',
+    '/fine_tuning/jobs',
+    '/evals/eval_1/runs',
+    '/conversations/conv_1/answer',
+    '/threads/thread_1/runs/run_1/submit_tool_outputs',
+  ];
   const ask = async (method: string, path: string) => await tell(await gateway.fetch(path, { method }));
 
   test.each<[string, Partial<ConfigInput>, string]>([

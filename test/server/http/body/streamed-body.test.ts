@@ -28,7 +28,8 @@ function open(maxBytes: number) {
   let continues = 0;
   const response = { writeContinue: () => continues++ } as unknown as ServerResponse;
   let broken = 0;
-  const body = new StreamedBody(request, response, { length: null, maxBytes, contentType: '', broken: () => broken++ });
+  const exchange = { bodyBroke: () => broken++ };
+  const body = new StreamedBody(request, response, { length: null, maxBytes, contentType: '', exchange });
   return { body, sent, told: () => ({ continues, broken, code: body.fault?.code }) };
 }
 
