@@ -18,6 +18,7 @@ interface PutOptions {
   policy?: PolicyChoice;
   limit?: LimitsChoice;
   unpriced?: GroupConfig['unpriced'];
+  passthrough?: string;
 }
 
 export function addGroupVerbs(program: Command, { on }: Verbs): void {
@@ -35,7 +36,38 @@ export function addGroupVerbs(program: Command, { on }: Verbs): void {
     output.show(groups, table(['id', 'name', 'keys', 'models', 'providers'], rows, 'There are no groups.'));
   });
 
-  const put = group
+  on<PutOptions>(addPut(group), async ({ control, output }, [id = ''], options) => {
+    const groups = await control.query({ type: 'groups' });
+    const {
+      keyCount: _,
+      limitUse: __,
+      ...before
+    } = groups.find((each) => each.id === id) ?? { keyCount: 0, limitUse: [], id };
+    const { name, models, deny, providers, order, default: defaults, capture, limit, unpriced } = options;
+    const changes = { name, models, deny, providers, order, defaults, capture, limits: limit, unpriced };
+    const policy = options.policy && {
+      policy: withPolicy('policy' in before ? before.policy : undefined, options.policy),
+    };
+    const given = Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined));
+    const cleared = { ...(limit === 'none' && { limits: undefined }), ...passthroughOf(options.passthrough) };
+    const group = { ...before, ...given, ...policy, ...cleared };
+    const result = await control.execute({ type: 'group.put', group });
+    const { refusedDefaults, passthrough } = await control.query({ type: 'group-preview', group });
+    for (const refused of refusedDefaults) output.note(describeRefusedDefault(refused));
+    if ('passthrough' in group && group.passthrough && passthrough === null) {
+      output.note(`Provider "${group.passthrough}" gets nothing of it: the group may not use it.`);
+    }
+    output.show(result, `Group "${id}" is stored.`);
+  });
+
+  const remove = group.command('remove').argument('<id>').description('remove a group that has no keys');
+  on(remove, async ({ control, output }, [id = '']) => {
+    output.show(await control.execute({ type: 'group.remove', id }), `Group "${id}" is gone.`);
+  });
+}
+
+function addPut(group: Command): Command {
+  return group
     .command('put')
     .argument('<id>')
     .description('add a group, or change what the options name of one that is there')
@@ -53,32 +85,17 @@ export function addGroupVerbs(program: Command, { on }: Verbs): void {
         'whether models of unknown price may be used where a hard budget in dollars holds',
       ).choices(['refuse', 'allow']),
     )
+    .option(
+      '--passthrough <provider>',
+      'who gets what Sluice does not serve itself (files, batches …): a provider, "none", or "usual" to forget the setting',
+    )
     .option('--capture', 'keep headers and bodies of its requests for a while')
     .option('--no-capture', 'do not keep them');
-  on<PutOptions>(put, async ({ control, output }, [id = ''], options) => {
-    const groups = await control.query({ type: 'groups' });
-    const {
-      keyCount: _,
-      limitUse: __,
-      ...before
-    } = groups.find((each) => each.id === id) ?? { keyCount: 0, limitUse: [], id };
-    const { name, models, deny, providers, order, default: defaults, capture, limit, unpriced } = options;
-    const changes = { name, models, deny, providers, order, defaults, capture, limits: limit, unpriced };
-    const policy = options.policy && {
-      policy: withPolicy('policy' in before ? before.policy : undefined, options.policy),
-    };
-    const given = Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined));
-    const group = { ...before, ...given, ...policy, ...(limit === 'none' && { limits: undefined }) };
-    const result = await control.execute({ type: 'group.put', group });
-    const { refusedDefaults } = await control.query({ type: 'group-preview', group });
-    for (const refused of refusedDefaults) output.note(describeRefusedDefault(refused));
-    output.show(result, `Group "${id}" is stored.`);
-  });
+}
 
-  const remove = group.command('remove').argument('<id>').description('remove a group that has no keys');
-  on(remove, async ({ control, output }, [id = '']) => {
-    output.show(await control.execute({ type: 'group.remove', id }), `Group "${id}" is gone.`);
-  });
+function passthroughOf(given: string | undefined): Pick<GroupConfig, 'passthrough'> {
+  if (given === undefined) return {};
+  return { passthrough: given === 'usual' ? undefined : given === 'none' ? null : given };
 }
 
 function describeRefusedDefault({ capability, model, code }: RefusedDefault): string {

@@ -1,7 +1,5 @@
 import { type Config, configSchema, configVersion } from '../contract/config.ts';
-
-/** The group that the first key belongs to. */
-const defaultGroupId = 'default';
+import { defaultGroupId } from '../contract/passthrough.ts';
 
 /** What a new program starts with: one group that may use every model of every provider. */
 export function firstRunConfig(): Config {

@@ -38,6 +38,8 @@ export interface GroupPreviewView {
   models: ModelView[];
   /** Ids of the providers that it may use, in the order in which they would be asked. */
   providers: string[];
+  /** Id of the provider that gets what Sluice does not serve itself; null: nobody does. */
+  passthrough: string | null;
   /** Defaults that a request would be refused with. */
   refusedDefaults: RefusedDefault[];
 }

@@ -12,3 +12,7 @@ export const capabilities = [
   'videos',
 ] as const;
 export type Capability = (typeof capabilities)[number];
+
+/** What a request is for, as it is recorded: a capability, or `passthrough`, which is all that Sluice hands to one provider as it is. */
+export const operations = [...capabilities, 'passthrough'] as const;
+export type Operation = (typeof operations)[number];

@@ -7,6 +7,7 @@
 import { z } from 'zod';
 import { capabilities } from './capability.ts';
 import { findDoubles, type TellIssue } from './find-doubles.ts';
+import { passesThrough } from './passthrough.ts';
 import { policySchema, timeoutsSchema } from './policy.ts';
 import { writtenSettingsSchema } from './written-settings.ts';
 
@@ -130,6 +131,11 @@ export const groupSchema = z.strictObject({
   defaults: z.partialRecord(z.enum(capabilities), z.string().min(1).max(256)).default({}),
   /** Keep headers, without what is secret, and bodies of this group's requests and replies (up to `settings.capture`). */
   capture: z.boolean().default(false),
+  /**
+   * The provider that answers, as it is asked, what Sluice does not serve itself: files, batches, vector stores … `null`: none.
+   * Absent: none; of the group `default` its only provider, if there is just one besides the demo.
+   */
+  passthrough: idSchema.nullable().optional(),
   policy: policySchema.prefault({}),
   limits: limitsSchema.optional(),
   /**
@@ -198,6 +204,10 @@ function findDoubleNames({ providers, aliases, groups, keys }: Config, issue: Te
 }
 
 function findWhatLeadsNowhere({ providers, aliases, groups, keys }: Config, issue: TellIssue): void {
+  groups.forEach(({ passthrough }, index) => {
+    const why = passthrough == null ? null : whyNoPassthrough(passthrough, providers);
+    if (why !== null) issue(['groups', index, 'passthrough'], why);
+  });
   const providerIds = new Set([...providers.map(({ id }) => id), demoProviderId]);
   const groupIds = new Set(groups.map(({ id }) => id));
   aliases.forEach(({ targets }, index) => {
@@ -209,4 +219,13 @@ function findWhatLeadsNowhere({ providers, aliases, groups, keys }: Config, issu
     if (!groupIds.has(group)) issue(['keys', index, 'group'], `there is no group "${group}"`);
     if (!hash && !secret) issue(['keys', index], 'a key needs "hash" or "secret"');
   });
+}
+
+/** Why a group cannot hand on to that provider what Sluice does not serve itself; null if it can. */
+function whyNoPassthrough(id: string, providers: readonly ProviderConfig[]): string | null {
+  if (id === demoProviderId) return 'the demo serves nothing that Sluice does not serve itself: name a real provider';
+  const provider = providers.find((each) => each.id === id);
+  if (!provider) return `there is no provider "${id}"`;
+  if (passesThrough[provider.dialect]) return null;
+  return `provider "${id}" speaks the dialect "${provider.dialect}", which has no such paths: name one that speaks OpenAI's API`;
 }

@@ -43,6 +43,7 @@ export const errorKinds = {
   budget_spent: { status: 429, type: 'insufficient_quota', code: 'insufficient_quota', retryable: false },
   overloaded: { status: 429, type: 'rate_limit_error', code: 'slow_down' },
   price_unknown: { status: 403, type: invalid, code: 'price_unknown' },
+  passthrough_refused: { status: 403, type: invalid, code: 'passthrough_refused' },
   job_not_found: { status: 404, type: invalid, code: null },
   previous_response_not_found: { status: 400, type: invalid, code: 'previous_response_not_found' },
   no_healthy_provider: { status: 503, type: 'server_error', code: 'no_healthy_provider', retryable: false },

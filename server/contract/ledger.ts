@@ -1,5 +1,5 @@
 /** What is recorded of a request. Durations are milliseconds (fractions allowed), moments are Unix milliseconds. */
-import type { Capability } from './capability.ts';
+import type { Operation } from './capability.ts';
 
 /** How far the numbers of a usage can be trusted. */
 export type UsageCertainty = 'reported' | 'partial' | 'estimated' | 'none';
@@ -79,7 +79,7 @@ export interface RequestStarted {
   /** Path as in the route table: `/v1/videos/{id}/content`. */
   route: string;
   method: string;
-  capability: Capability | null;
+  capability: Operation | null;
   modelAsked: string | null;
   stream: boolean;
 }

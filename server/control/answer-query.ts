@@ -137,6 +137,7 @@ function previewGroup({ live }: QueryPorts, draft: QueryMap['group-preview']['gr
   return {
     models: viewModels({ group, key: null }),
     providers: group.providers.map(({ provider }) => provider.id),
+    passthrough: group.passthrough.provider?.id ?? null,
     refusedDefaults: refusedDefaultsOf(group),
   };
 }

@@ -3,6 +3,7 @@ import {
   type Config,
   type CredentialConfig,
   demoProviderId,
+  type GroupConfig,
   type ProviderConfig,
   providerSchema,
 } from '../contract/config.ts';
@@ -63,12 +64,18 @@ export const removeProvider: Changer<'provider.remove'> = (config, { id }) => {
     config: {
       ...config,
       providers: withoutId(config.providers, id),
-      groups: config.groups.map((group) => ({ ...group, order: group.order.filter((place) => place.provider !== id) })),
+      groups: config.groups.map((group) => withoutProvider(group, id)),
     },
     deleteAfter: storedSecretNames(provider),
     result: ({ revision }) => ({ revision }),
   };
 };
+
+/** What it handed on to that provider goes nowhere from then on, and not to another by itself. */
+function withoutProvider(group: GroupConfig, id: string): GroupConfig {
+  const order = group.order.filter((place) => place.provider !== id);
+  return { ...group, order, ...(group.passthrough === id && { passthrough: null }) };
+}
 
 /** Of the secrets that are kept for a provider in Sluice's own store. */
 export function storedSecretNames(provider: ProviderConfig): string[] {

@@ -92,6 +92,10 @@ export const ledgerMigrations: readonly string[] = [
     UNIQUE (minute, reason)
   );
   `,
+  `
+  -- Whether an id that a path names is another group's.
+  CREATE INDEX jobs_by_id ON jobs (id);
+  `,
 ];
 
 /** The second file, `budgets.sqlite`: see ledger/budget-sums.ts. */

@@ -12,6 +12,7 @@ import { isOngoing } from './job-bills.ts';
 import type { RequestBody } from './request-body.ts';
 
 const free: Accounting = { usage: null, usageCertainty: 'none', costUsd: 0 };
+const ofUnknownCost: Accounting = { ...free, costUsd: null };
 
 interface AccountingPorts {
   prices: PriceTable;
@@ -28,10 +29,9 @@ export function accountFor(
   { prices, reserved, unheard }: AccountingPorts,
 ): Accounting {
   const { route, attempts, model } = trace;
-  const isMaking = route && !route.isFree && (route.model !== 'none' || route.job?.behaviour === 'creates-from');
-  const call = isMaking && body ? new CallAccounting(route.wire.usage, body, trace) : null;
+  const call = body ? callAccounting(trace, body) : null;
   for (const attempt of attempts) {
-    Object.assign(attempt.record, call ? call.account(attempt, prices) : free);
+    Object.assign(attempt.record, call ? call.account(attempt, prices) : withoutUsage(route, attempt.record));
     if (goesOn(trace, attempt, body)) Object.assign(attempt.record, free);
     else if (call && unheard && goesOnUnheard(trace, attempt, body)) {
       attempt.record.usage = unheard;
@@ -41,6 +41,20 @@ export function accountFor(
       standIn(attempt.record, reserved, { prices, model });
   }
   return addUp(attempts.map(({ record }) => record));
+}
+
+/** Null for what makes nothing that is paid for, or nothing whose usage its answer tells. */
+function callAccounting(trace: RequestTrace, body: RequestBody): CallAccounting | null {
+  const { route } = trace;
+  if (!route || route.isFree || route.wire.operation === 'passthrough') return null;
+  const isMaking = route.model !== 'none' || route.job?.behaviour === 'creates-from';
+  return isMaking ? new CallAccounting(route.wire.usage, body, trace) : null;
+}
+
+/** What a batch, a fine-tuning or a run of an assistant costs is not known here. */
+function withoutUsage(route: RequestTrace['route'], record: AttemptRecord): Accounting {
+  const mayCost = route?.wire.operation === 'passthrough' && !route.isFree && endingOf(record) !== 'failed';
+  return mayCost ? ofUnknownCost : free;
 }
 
 /** Whether what the answer has made is a response in the background, which tells its usage when it has ended. */

@@ -4,7 +4,7 @@ import type { Snapshot } from '../routing/snapshot.ts';
 import { type GatheredReply, readReply } from '../transport/read-reply.ts';
 import type { Transport } from '../transport/transport.ts';
 
-const pathOf = { video: '/videos/', character: '/videos/characters/', response: '/responses/' } as const;
+const pathOf = { video: '/videos/', character: '/videos/characters/', response: '/responses/', object: null } as const;
 
 /**
  * Asks the provider that owns a job how it is, with the credential that made it. Null where that provider cannot be asked
@@ -12,13 +12,14 @@ const pathOf = { video: '/videos/', character: '/videos/characters/', response: 
  */
 export function askAboutJob(transport: Transport, snapshot: Snapshot, job: Job): Promise<GatheredReply> | null {
   const provider = snapshot.providers.get(job.providerId);
-  if (!provider || provider.unusable || !isPathSegment(job.upstreamId ?? job.id)) return null;
+  const folder = pathOf[job.kind];
+  if (!provider || provider.unusable || !folder || !isPathSegment(job.upstreamId ?? job.id)) return null;
   const credential = provider.credentials.find((one) => one.id === job.credentialId) ?? provider.credentials[0];
   const { endpoint } = provider;
   return readReply(transport, {
     origin: endpoint.origin,
     method: 'GET',
-    path: provider.dialect.address(endpoint, pathOf[job.kind] + encodeURIComponent(job.upstreamId ?? job.id), '', null),
+    path: provider.dialect.address(endpoint, folder + encodeURIComponent(job.upstreamId ?? job.id), '', null),
     headers: { accept: 'application/json', ...provider.headers, ...credential?.headers },
     body: null,
     timeouts: provider.timeouts,

@@ -12,6 +12,7 @@ import { DownloadReader } from './readers/download-reader.ts';
 import type { Streamed } from './readers/error-event.ts';
 import { ErrorReader } from './readers/error-reader.ts';
 import { EventsReader } from './readers/events-reader.ts';
+import { PassReader } from './readers/pass-reader.ts';
 import type { Asked, FailureReason, ResponseHead, ResponseReader } from './readers/response-reader.ts';
 import { maxHeldBytes, WholeReader } from './readers/whole-reader.ts';
 import type { Download } from './rescue/download.ts';
@@ -52,7 +53,7 @@ export function mayBeRescued({ targets }: CallPlan, { group, match, body }: Outg
 
 /** Only a file can be asked for from a place in it on. */
 export function mayBeResumed({ group, match }: OutgoingCall, { method }: IncomingMessage): boolean {
-  return match.route.content === true && method === 'GET' && group.policy.rescue === 'resume';
+  return match.route.content && match.passed === null && method === 'GET' && group.policy.rescue === 'resume';
 }
 
 type Chosen =
@@ -64,6 +65,7 @@ type Chosen =
 export function chooseReader(asked: Asked, head: ResponseHead, needs: StreamNeeds): Chosen {
   const { download } = needs;
   if (head.status >= 400) return { kind: 'error', reader: new ErrorReader(asked, head) };
+  if (asked.route.body === 'passed') return { kind: 'other', reader: new PassReader() };
   if (isBare(asked, head)) return useless(`answered with status ${head.status} alone`);
   if (isProse({ ...asked, wire: asked.route.wire, headers: head.headers }))
     return useless('answered with a page of text');

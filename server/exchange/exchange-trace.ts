@@ -78,9 +78,9 @@ export class RequestTrace {
     this.presented = presented;
   }
 
-  take({ route, label }: RouteMatch): void {
+  take({ route, label, passed }: RouteMatch): void {
     this.route = route;
-    this.path = label;
+    this.path = passed ? notedText(label, this.presented, maxPathLength) : label;
   }
 
   /** Refused before it was found in the route table, or because it is not there. */

@@ -57,6 +57,11 @@ export function hasHardDollarBudget({ key, group }: Pick<LimitedCall, 'key' | 'g
   return partiesOf({ key, group }).some((party) => hasHardBudget(party, 'usd'));
 }
 
+/** Whose budget has to hold, if there is one; null if none has to. */
+export function hardBudgetOf(call: Pick<LimitedCall, 'key' | 'group'>): Limited | null {
+  return partiesOf(call).find((party) => hasHardBudget(party)) ?? null;
+}
+
 function partiesOf({ key, group }: Pick<LimitedCall, 'key' | 'group'>): Limited[] {
   return [key.limited, group.limited].filter((limited) => limited !== null);
 }

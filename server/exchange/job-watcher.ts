@@ -1,5 +1,5 @@
 import { pattern } from '../bounded-pattern.ts';
-import type { Job } from '../jobs/job.ts';
+import type { Job, JobKind } from '../jobs/job.ts';
 import type { JobStore } from '../jobs/job-store.ts';
 import { isPathSegment } from '../providers/path-segment.ts';
 import type { Framing } from '../wire/framing.ts';
@@ -14,6 +14,8 @@ interface JobContext {
   match: RouteMatch;
   /** False if the client asked for the response not to be stored. */
   store: boolean;
+  /** The client asked for a chat completion to be stored, which nobody does unasked. */
+  storesChat: boolean;
   owner: Omit<Job, 'kind' | 'id' | 'createdAt'>;
   made(job: Job): void;
   /** With what it still owed. */
@@ -35,6 +37,15 @@ const idName = new JsonNames(['id']);
 export function jobWatcher(jobs: JobStore, context: JobContext): ResponseObserver | null {
   const { route, id } = context.match;
   const { job } = route;
+  const keep = (kind: JobKind, newId: string): Job | null => {
+    // Later calls put it into their path.
+    if (!isPathSegment(newId)) return null;
+    const made = { ...context.owner, kind, id: newId, createdAt: Date.now() };
+    // A video costs money, so it is on disk before the client hears of it.
+    jobs.remember(made, { durable: kind === 'video' });
+    return made;
+  };
+  if (!job && context.storesChat) return new NewJobWatch(framingOf(route), null, (newId) => keep('object', newId));
   if (!job || job.behaviour === 'uses' || job.behaviour === 'lists') return null;
   const { kind } = job;
   if (job.behaviour === 'deletes') {
@@ -50,13 +61,9 @@ export function jobWatcher(jobs: JobStore, context: JobContext): ResponseObserve
     };
   }
   if (kind === 'response' && !context.store) return null;
-  // A video costs money, so it is on disk before the client hears of it.
-  return new NewJobWatch(framingOf(route), (newId) => {
-    // Later calls put it into their path.
-    if (!isPathSegment(newId)) return;
-    const job = { ...context.owner, kind, id: newId, createdAt: Date.now() };
-    jobs.remember(job, { durable: kind === 'video' });
-    context.made(job);
+  return new NewJobWatch(framingOf(route), 'response', (newId) => {
+    const made = keep(kind, newId);
+    if (made) context.made(made);
   });
 }
 
@@ -66,6 +73,8 @@ function isSuccess(status: number): boolean {
 
 class NewJobWatch implements ResponseObserver {
   readonly #framing: Framing;
+  /** Member of an event that the id is in; null: on top. */
+  readonly #within: string | null;
   readonly #found: (id: string) => void;
   #isWatching = false;
   #isStream = false;
@@ -74,8 +83,9 @@ class NewJobWatch implements ResponseObserver {
   #looks = 0;
   #lookedBytes = 0;
 
-  constructor(framing: Framing, found: (id: string) => void) {
+  constructor(framing: Framing, within: string | null, found: (id: string) => void) {
     this.#framing = framing;
+    this.#within = within;
     this.#found = found;
   }
 
@@ -106,7 +116,7 @@ class NewJobWatch implements ResponseObserver {
     this.#lookedBytes = this.#bytes;
     const bytes = Buffer.concat(this.#chunks);
     if (!isBeginning) return topLevelId(bytes);
-    return firstId(bytes.toString('latin1', 0, searchedBytes), this.#isStream);
+    return firstId(bytes.toString('latin1', 0, searchedBytes), this.#isStream ? this.#within : null);
   }
 }
 
@@ -117,9 +127,8 @@ function endsInBrace(chunk: Buffer): boolean {
     .endsWith('}');
 }
 
-/** Of an event the id within its response. */
-function firstId(text: string, isEvent: boolean): string | undefined {
-  const from = isEvent ? findMember(text, 'response', beginsObject)?.end : 0;
+function firstId(text: string, within: string | null): string | undefined {
+  const from = within === null ? 0 : findMember(text, within, beginsObject)?.end;
   return from === undefined ? undefined : findMember(text, 'id', isShortText, from)?.value;
 }
 

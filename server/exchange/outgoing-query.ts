@@ -18,7 +18,7 @@ export function outgoingQuery(query: string, presented: readonly string[]): stri
 
 /** Of a request with a body the body says what decides. Some upstreams would take it from the query instead. */
 export function checkQuery(query: string, { body }: Route): void {
-  if (query === '' || body === 'none') return;
+  if (query === '' || body === 'none' || body === 'passed') return;
   for (const parameter of query.slice(1).split('&')) {
     const field = decidingField(decoded(nameOf(parameter)));
     if (field === null) continue;

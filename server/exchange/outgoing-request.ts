@@ -42,14 +42,16 @@ export function outgoingRequest(
   const { provider } = target;
   const { route } = call.match;
   const headers = outgoingHeaders(call.headers, provider, credential);
+  const isBare = route.body === 'none' || (route.body === 'passed' && sendable.length === 0);
   if (route.body === 'none') delete headers['content-type'];
+  else if (route.body === 'passed') describePassedBody(headers, client, sendable.length);
   else describeBody(headers, call.body, sendable.length);
   return {
     origin: provider.endpoint.origin,
     method: client.method ?? route.method,
     path: provider.dialect.address(provider.endpoint, pathFor(target, call), call.query, target.model),
     headers,
-    body: route.body === 'none' ? null : sendable.open(),
+    body: isBare ? null : sendable.open(),
     timeouts,
     proxy: provider.proxy,
   };
@@ -67,8 +69,15 @@ const jsonType = pattern(/^application\/(?:[\w.+-]+\+)?json[ \t]*(?:;[ \t]*chars
  * another charset than the UTF-8 it was read as: aiohttp decodes by the declared charset, and would read other fields in the
  * same bytes.
  */
-function describeBody(headers: Record<string, string>, body: RequestBody, length: number): void {
-  headers['content-length'] = String(length);
+function describeBody(headers: Record<string, string>, body: RequestBody, length: number | null): void {
+  if (length !== null) headers['content-length'] = String(length);
   const isNamedJson = jsonType.test(headers['content-type'] ?? '');
   if (body.contentType === 'application/json' && !isNamedJson) headers['content-type'] = 'application/json';
+}
+
+/** Nobody here has read it, so it may be compressed; the length of one in chunks is told by its end. */
+function describePassedBody(headers: Record<string, string>, client: IncomingMessage, length: number | null): void {
+  if (length) headers['content-length'] = String(length);
+  const encoding = client.headers['content-encoding'];
+  if (encoding !== undefined) headers['content-encoding'] = encoding;
 }

@@ -24,6 +24,8 @@ interface PlanInput {
   match: RouteMatch;
   /** The job that the path or the body names. */
   jobId: string | null;
+  /** The conversation that a response is to be a part of. */
+  conversationId: string | null;
   fields: RequestFields;
   group: CompiledGroup;
   key: CompiledKey;
@@ -39,6 +41,8 @@ export function planCall(input: PlanInput): CallPlan {
     throw new GatewayError('model_missing', 'you must provide a model parameter');
   }
   if (fields.previousResponseId !== null) return planAfterResponse(input, fields.previousResponseId);
+  const inConversation = input.conversationId === null ? null : planInConversation(input, input.conversationId);
+  if (inConversation) return inConversation;
   const resolved = resolve(input);
   return { model: resolved.model, targets: resolved.targets, credentialId: null };
 }
@@ -64,21 +68,21 @@ function hasAddress({ provider, model }: Target): boolean {
   return provider.dialect.putsModelInPath ? isPathSegment(model) : model !== '.' && model !== '..';
 }
 
-function planForJob(input: PlanInput, kind: Job['kind'], id: string): CallPlan {
+function planForJob(input: PlanInput, kind: keyof typeof jobNames, id: string): CallPlan {
   const job = isPathSegment(id) ? input.jobs.find(kind, id, input.group.id) : undefined;
   if (!job) {
     throw new GatewayError('job_not_found', `${jobNames[kind]} with id '${id.slice(0, 200)}' not found.`, {
       param: 'id',
     });
   }
-  return { ...ownedBy(job), job, model: job.model, targets: [ownerOf(input, job, null)] };
+  return { ...ownedBy(job), job, model: job.model, targets: [ownerOf(input.snapshot, job, null)] };
 }
 
 const jobNames = { video: 'Video', character: 'Character', response: 'Response' } as const;
 
 /** A conversation goes on where its earlier responses are stored. */
 function planAfterResponse(input: PlanInput, previousId: string): CallPlan {
-  const targets = isModelOpen(input) ? null : resolve(input).targets;
+  const targets = namedTargets(input);
   const job = input.jobs.find('response', previousId, input.group.id);
   if (!job) {
     throw new GatewayError(
@@ -89,28 +93,48 @@ function planAfterResponse(input: PlanInput, previousId: string): CallPlan {
       },
     );
   }
+  return planAtOwner(input, targets, job, 'previous response');
+}
+
+/** A conversation that was made through Sluice is at its owner alone; of one that was not, nobody knows where it is. */
+function planInConversation(input: PlanInput, id: string): CallPlan | null {
+  const job = isPathSegment(id) ? input.jobs.findAny(id, input.group.id) : undefined;
+  if (job === undefined) return null;
+  if (job !== 'foreign') return planAtOwner(input, namedTargets(input), job, 'conversation');
+  throw new GatewayError('job_not_found', `Conversation with id '${id.slice(0, 200)}' not found.`, {
+    param: 'conversation',
+  });
+}
+
+/** Null where the owner may choose the model itself. */
+function namedTargets(input: PlanInput): readonly Target[] | null {
+  return isModelOpen(input) ? null : resolve(input).targets;
+}
+
+/** `what` belongs to the owner of `job`. */
+function planAtOwner(input: PlanInput, targets: readonly Target[] | null, job: Job, what: string): CallPlan {
   if (!input.group.providers.some(({ provider }) => provider.id === job.providerId)) {
     throw new GatewayError(
       'no_healthy_provider',
-      `The previous response belongs to provider "${job.providerId}", which group "${input.group.id}" may not use.`,
+      `The ${what} belongs to provider "${job.providerId}", which group "${input.group.id}" may not use.`,
     );
   }
   const target = targets?.find((candidate) => candidate.provider.id === job.providerId);
   const { model } = input.fields;
   // An alias that leads elsewhere means nothing to the owner.
   const ownModel = !targets || targets.some((candidate) => candidate.model === model) ? model : job.model;
-  return { ...ownedBy(job), model, targets: [target ?? ownerOf(input, job, ownModel)] };
+  return { ...ownedBy(job), model, targets: [target ?? ownerOf(input.snapshot, job, ownModel)] };
 }
 
-const ownedBy = ({ credentialId, upstreamId }: Job) => ({ credentialId, ...(upstreamId && { upstreamId }) });
+export const ownedBy = ({ credentialId, upstreamId }: Job) => ({ credentialId, ...(upstreamId && { upstreamId }) });
 
 /** The owner of the previous response may choose the model itself. */
 function isModelOpen({ match, fields, group, key }: PlanInput): boolean {
   return fields.model === null && !group.defaults[match.route.wire.operation] && mayUseAnyModel(group, key);
 }
 
-function ownerOf(input: PlanInput, job: Job, model: string | null): Target {
-  const provider = input.snapshot.providers.get(job.providerId);
+export function ownerOf(snapshot: Snapshot, job: Job, model: string | null): Target {
+  const provider = snapshot.providers.get(job.providerId);
   if (!provider) {
     throw new GatewayError(
       'no_healthy_provider',

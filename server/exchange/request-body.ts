@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream';
+import type { GatewayError } from '../contract/errors.ts';
 import type { MeasuredRequest } from '../wire/wire.ts';
 
 /** Text of a field that is longer takes too long to be read at once. */
@@ -6,7 +7,8 @@ export const maxTextBytes = 1024 * 1024;
 
 /** A body that can be sent: `open` may be called once per attempt. A Readable that is not wanted must be destroyed. */
 export interface Sendable {
-  length: number;
+  /** In bytes; null where only its end tells. */
+  length: number | null;
   open(): Buffer | Readable;
   /** All of it in memory, to be changed further; not there for uploads. */
   bytes?(): Promise<Buffer>;
@@ -31,6 +33,12 @@ export interface RequestBody extends MeasuredRequest {
   contentType: string;
   /** May be kept where its group captures bodies. Uploads are not. */
   captured: Buffer | null;
+  /** Ids that it names, as far as it was looked at; of a body that is passed on as it is. */
+  readonly namedIds?: readonly string[];
+  /** It can be sent but once. */
+  readonly isOnce?: true;
+  /** Why the rest of a streamed body will not come. */
+  readonly fault?: GatewayError | null;
   /**
    * What is sent to a target that knows the model as `model` (null: as the client named it), and the previous response
    * as `previousResponseId`, where that is another name than the client's. A promise where the disk has to be asked.

@@ -4,6 +4,7 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { awakeMs } from '../awake-clock.ts';
+import type { Policy } from '../contract/policy.ts';
 import type { Settings } from '../contract/settings.ts';
 import type { Job } from '../jobs/job.ts';
 import type { JobStore } from '../jobs/job-store.ts';
@@ -14,6 +15,7 @@ import type { AttemptResult, LastWord } from '../routing/attempt-result.ts';
 import { redirectFailure } from '../routing/classify-failure.ts';
 import { type AttemptTimeouts, compileTimeouts } from '../routing/compile-timeouts.ts';
 import { errorBodyOf, errorCodeOf, errorOfRedirect } from '../routing/last-word.ts';
+import { onlyTarget } from '../routing/only-target.ts';
 import type { Picker } from '../routing/picker.ts';
 import { type RunningAttempt, runAttempts } from '../routing/run-attempts.ts';
 import type { Target } from '../routing/snapshot.ts';
@@ -26,7 +28,7 @@ import { mayBeRescued, mayBeResumed, type WantedRest } from './choose-reader.ts'
 import { ClientResponse } from './client-response.ts';
 import { followContent, withoutSignature } from './content-redirect.ts';
 import type { AttemptTrace, RequestTrace } from './exchange-trace.ts';
-import { jobWatcher } from './job-watcher.ts';
+import { madeWatcher } from './made-watcher.ts';
 import { type OutgoingCall, outgoingRequest } from './outgoing-request.ts';
 import type { CallPlan } from './plan.ts';
 import { notedText, redactText, secretsOf } from './redact-credential.ts';
@@ -94,36 +96,49 @@ export class UpstreamAttempts {
 
   /** Resolves when the client has its answer, or has left. Throws GatewayError where nothing was sent and Sluice has to say why. */
   async run(): Promise<void> {
-    const { ports } = this.#options;
-    const { group, match, body } = this.#call;
+    const { match, body } = this.#call;
     const { stream } = match.route;
+    const policy = this.#policy();
     if (body.fields.stream && stream) this.client.keepAlive(stream.mayBeginEarly);
     const request = {
-      policy: group.policy,
+      policy,
       capability: match.route.wire.operation,
       conversation: () => match.route.wire.request.conversationOf(body),
     };
     const plan = new AttemptPlan({
       targets: this.#callPlan.targets,
       credentialId: this.#callPlan.credentialId,
-      policy: group.policy,
-      picker: ports.picker,
+      policy,
+      picker: this.#picker,
       request,
       now: awakeMs,
       random: Math.random,
     });
     const outcome = await runAttempts({
       plan,
-      picker: ports.picker,
+      picker: this.#picker,
       start: (next) => this.#start(next, this.#timeoutsOf(next.target, plan)),
       gone: () => this.#whenGone(),
     });
     if (outcome.kind === 'unanswered') this.#tell(outcome.lastWord);
   }
 
+  get #picker(): Picker {
+    return this.#call.match.passed ? onlyTarget : this.#options.ports.picker;
+  }
+
+  /** What is passed on may have changed something, and its body comes but once: only reading can be tried again. */
+  #policy(): Policy {
+    const { group, match, body } = this.#call;
+    const isOnce = match.passed !== null && (!match.route.content || body.isOnce === true);
+    return isOnce ? { ...group.policy, retries: 0, fallbacks: 0 } : group.policy;
+  }
+
   clientLeft(): void {
     this.#hasLeft = true;
-    const mayDrain = this.#call.group.policy.onClientGone === 'drain';
+    const { group, match } = this.#call;
+    // What is passed on tells no usage that would be worth it.
+    const mayDrain = group.policy.onClientGone === 'drain' && match.passed === null;
     for (const attempt of this.#attempts) attempt.clientLeft(mayDrain ? drainMs : 0);
     this.client.left();
     this.#gone?.resolve();
@@ -293,7 +308,7 @@ export class UpstreamAttempts {
   /** The first that has something to say is the answer. */
   #claim(attempt: Attempt, trace: AttemptTrace, { target, credential }: NextAttempt): boolean {
     if (this.#answer) return false;
-    if (attempt.status < 400) this.#options.ports.picker.answers(target, credential?.id ?? null);
+    if (attempt.status < 400) this.#picker.answers(target, credential?.id ?? null);
     this.#answer = attempt;
     this.#options.trace.answering = trace;
     for (const other of this.#attempts) if (other !== attempt) other.giveUp();
@@ -302,23 +317,12 @@ export class UpstreamAttempts {
 
   /** One watches for the id of a new job, one keeps the reply's beginning where the group wants that. */
   #observers(next: NextAttempt): ResponseObserver[] {
-    const { ports, capture } = this.#options;
+    const { ports, capture, request, trace } = this.#options;
     // The rest of a response bears the id of the first, which is none to whoever brings it.
     if (this.#isBroken) return capture ? [capture] : [];
-    const { match, body } = this.#call;
-    const { trace } = this.#options;
-    const watch = jobWatcher(ports.jobs, {
-      match,
-      store: body.fields.store,
-      owner: this.#owner(next),
-      made: (job) => {
-        trace.madeJob = job;
-      },
-      deleted: (job) => {
-        trace.deletedJob = job;
-      },
-    });
     capture?.restart(secretsOf(trace.presented, next.credential));
+    const context = { jobs: ports.jobs, trace, owner: this.#owner(next) };
+    const watch = madeWatcher(request.method ?? 'GET', this.#call, context);
     return [watch, capture].filter((observer) => observer !== null);
   }
 

@@ -16,7 +16,7 @@ export function isPreflight(request: IncomingMessage): boolean {
 export function answerPreflight(request: IncomingMessage, response: ServerResponse): void {
   response
     .writeHead(204, {
-      'access-control-allow-methods': 'GET, POST, DELETE',
+      'access-control-allow-methods': 'GET, POST, PUT, PATCH, DELETE',
       'access-control-allow-headers':
         request.headers['access-control-request-headers'] ?? 'authorization, content-type',
       'access-control-max-age': '600',

@@ -5,6 +5,7 @@
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { GatewayError } from '../contract/errors.ts';
+import { isObject } from '../contract/is-object.ts';
 import type { CapturedExchange, RequestRecord, RequestStarted, Reserved, Usage } from '../contract/ledger.ts';
 import type { UsageView } from '../contract/request-views.ts';
 import { accountFor, goesOn } from '../exchange/accounting.ts';
@@ -17,8 +18,9 @@ import { checkHops, passableHeaders } from '../exchange/outgoing-headers.ts';
 import { checkQuery, outgoingQuery } from '../exchange/outgoing-query.ts';
 import type { OutgoingCall } from '../exchange/outgoing-request.ts';
 import { type CallPlan, planCall } from '../exchange/plan.ts';
+import { planPassthrough } from '../exchange/plan-passthrough.ts';
 import { pricedTargets } from '../exchange/priced-targets.ts';
-import type { RequestBody } from '../exchange/request-body.ts';
+import type { RequestBody, RequestFields } from '../exchange/request-body.ts';
 import { sourceVideoOf } from '../exchange/source-video.ts';
 import { type AttemptsPorts, UpstreamAttempts } from '../exchange/upstream-attempts.ts';
 import { listVideos } from '../exchange/video-list.ts';
@@ -124,6 +126,11 @@ class InferenceCall {
     this.#held?.release();
   }
 
+  /** As if the client had left, but that it can be told. */
+  bodyBroke(): void {
+    this.#attempts?.clientLeft();
+  }
+
   async run(): Promise<void> {
     try {
       await this.#serve();
@@ -138,7 +145,7 @@ class InferenceCall {
     const { method = 'GET' } = this.#request;
     const { api, path, query, isKnown } = this.#located;
     this.#checkSender();
-    const model = isKnown && api.models ? api.models.askedIn(path) : null;
+    const model = isKnown && api.models && method !== 'DELETE' ? api.models.askedIn(path) : null;
     if (api.models && model !== null) return this.#tellModels(api.models, model);
     if (isKnown && path === api.usagePath) return this.#tellUsage(method);
     const match = this.#ports.registry.find(method, this.#located);
@@ -215,7 +222,7 @@ class InferenceCall {
   #receive(match: RouteMatch, account: HeldBytes): RequestBody | Promise<RequestBody> {
     const { limits } = this.#snapshot.settings;
     const { uploadFolder: folder, loopWatch } = this.#ports;
-    const options = { match, limits, folder, account, loopWatch, trace: this.#trace };
+    const options = { match, limits, folder, account, loopWatch, trace: this.#trace, exchange: this };
     return receiveBody(this.#request, this.#response, options);
   }
 
@@ -231,26 +238,26 @@ class InferenceCall {
     const fields = match.model === null ? body.fields : { ...body.fields, model: match.model };
     this.#trace.model = fields.model;
     if (fields.model !== null) checkModelName(fields.model, this.#trace.presented);
-    const { jobs, prices } = this.#ports;
-    const planned = planCall({
-      match,
-      jobId: jobNamedIn(match, body),
-      fields,
-      group,
-      key,
-      snapshot: this.#snapshot,
-      jobs,
-    });
+    const planned = this.#planned(match, { group, key }, body, fields);
     this.#trace.model = planned.model;
     this.#trace.job = planned.job ?? null;
     const call = { requestId: this.#trace.id, route: match.route, key, group, body, plan: planned };
-    const plan = pricedTargets(prices, call);
+    const plan = pricedTargets(this.#ports.prices, call);
     const reserved = holdToLimits(this.#ports, this.#response, { ...call, plan });
     this.#reserved = reserved;
     if (reserved && hasHardDollarBudget(call)) this.#standIn = reserved.usage;
     this.#ports.started(this.#trace.started, reserved);
     this.#ports.loopWatch.end();
     return plan;
+  }
+
+  #planned(match: RouteMatch, { group, key }: Member, body: RequestBody, fields: RequestFields): CallPlan {
+    const { route, passed } = match;
+    const { jobs } = this.#ports;
+    const snapshot = this.#snapshot;
+    if (passed) return planPassthrough({ route, passed, namedIds: body.namedIds ?? [], group, key, snapshot, jobs });
+    const conversationId = conversationNamedIn(match, body);
+    return planCall({ match, jobId: jobNamedIn(match, body), conversationId, fields, group, key, snapshot, jobs });
   }
 
   async #ask(plan: CallPlan, call: OutgoingCall): Promise<void> {
@@ -270,6 +277,7 @@ class InferenceCall {
     this.#attempts = attempts;
     try {
       await attempts.run();
+      if (call.body.fault) throw call.body.fault;
     } finally {
       attempts.client.stop();
       this.#trace.reply = attempts.client.reply;
@@ -312,6 +320,8 @@ class InferenceCall {
     const { loopWatch } = this.#ports;
     loopWatch.begin(this.#trace);
     const body = this.#body;
+    // A streamed one has come by now.
+    if (body) this.#trace.bytesIn = body.size;
     const { prices } = this.#ports;
     const unheard = this.#reserved?.usage ?? null;
     const accounting = accountFor(this.#trace, body, { prices, reserved: this.#standIn, unheard });
@@ -330,6 +340,13 @@ class InferenceCall {
 
 function jobNamedIn({ route, id }: RouteMatch, body: RequestBody): string | null {
   return id === null && route.job?.behaviour === 'creates-from' ? sourceVideoOf(body) : id;
+}
+
+function conversationNamedIn({ route }: RouteMatch, body: RequestBody): string | null {
+  if (route.job?.kind !== 'response' || route.job.behaviour !== 'creates') return null;
+  const named = body.field('conversation');
+  const id = isObject(named) ? named.id : named;
+  return typeof id === 'string' ? id : null;
 }
 
 /** Settings that were exchanged by mistake: no provider is to be told the key as the name of a model. */

@@ -2,7 +2,7 @@
 import type { Reserved } from '../contract/ledger.ts';
 import { json, number, text } from '../database/columns.ts';
 import type { Database, Row, SqlValue } from '../database/database.ts';
-import type { Job, JobKind, JobPage } from './job.ts';
+import { type Job, type JobKind, type JobPage, jobKinds } from './job.ts';
 
 /** A job with the time it was last used, which is noted to the day. */
 export interface KeptJob {
@@ -52,7 +52,7 @@ export function toKept(row: Row | undefined): KeptJob | undefined {
   const upstreamId = text(row.upstream_id);
   const owed = json<Reserved | null>(row.owed, null);
   const job: Job = {
-    kind: row.kind === 'video' || row.kind === 'character' ? row.kind : 'response',
+    kind: jobKinds.find((kind) => kind === row.kind) ?? 'response',
     id: text(row.id) ?? '',
     groupId: text(row.group_id) ?? '',
     providerId: text(row.provider_id) ?? '',

@@ -10,7 +10,7 @@ import { GatewayError } from '../contract/errors.ts';
 import type { Database, Statement } from '../database/database.ts';
 import { mayPass, messageOf } from '../database/failures.ts';
 import { createSweepClock, type SweepClock } from '../database/sweep-clock.ts';
-import type { Job, JobKind, JobPage } from './job.ts';
+import { type Job, type JobKind, type JobPage, jobKinds } from './job.ts';
 import { prepareJobSweep } from './job-retention.ts';
 import { insertJobSql, type KeptJob, selectPage, toKept, toValues } from './job-rows.ts';
 
@@ -19,6 +19,8 @@ export interface JobStore {
   remember(job: Job, options?: { durable?: boolean }): void;
   /** Throws a GatewayError `storage_unavailable` if it is only on a disk that cannot be read now; so does `list`. */
   find(kind: JobKind, id: string, groupId: string): Job | undefined;
+  /** The group's own of whatever kind; `foreign` where only other groups have one of that id. Throws as `find` does. */
+  findAny(id: string, groupId: string): Job | 'foreign' | undefined;
   /** By time of making. `after` is the id of the last job of the page before; an unknown one gives an empty page. */
   list(kind: JobKind, groupId: string, page: JobPage): { jobs: Job[]; hasMore: boolean };
   forget(kind: JobKind, id: string, groupId: string): void;
@@ -68,6 +70,7 @@ class SqliteJobStore implements JobStore {
   readonly #sweepClock: SweepClock;
   readonly #insert: Statement;
   readonly #select: Statement;
+  readonly #selectById: Statement;
   readonly #remove: Statement;
   readonly #owing: Statement;
   readonly #sweepBefore: (usedBeforeMs: number) => Promise<number>;
@@ -88,6 +91,7 @@ class SqliteJobStore implements JobStore {
     this.#retentionDays = retentionDays;
     this.#insert = database.prepare(insertJobSql);
     this.#select = database.prepare('SELECT * FROM jobs WHERE kind = ? AND group_id = ? AND id = ?');
+    this.#selectById = database.prepare('SELECT * FROM jobs WHERE id = ?');
     this.#remove = database.prepare('DELETE FROM jobs WHERE kind = ? AND group_id = ? AND id = ?');
     this.#owing = database.prepare('SELECT * FROM jobs WHERE owed IS NOT NULL ORDER BY created_at');
     this.#sweepBefore = prepareJobSweep(database, () => this.#isClosed);
@@ -113,6 +117,25 @@ class SqliteJobStore implements JobStore {
     if (now - kept.lastUsedAt >= dayMs) this.#keep(key, { job: kept.job, lastUsedAt: now });
     else this.#keepInMemory(key, kept);
     return kept.job;
+  }
+
+  findAny(id: string, groupId: string): Job | 'foreign' | undefined {
+    const inMemory = jobKinds.find((kind) => this.#isKnown(cacheKey(kind, id, groupId)));
+    if (inMemory) return this.find(inMemory, id, groupId);
+    const rows = readable(() => this.#selectById.all(id)).flatMap((row) => toKept(row)?.job ?? []);
+    const own = rows.find((job) => job.groupId === groupId);
+    if (own) return this.find(own.kind, id, groupId);
+    return rows.length > 0 || this.#isPending(id) ? 'foreign' : undefined;
+  }
+
+  #isKnown(key: string): boolean {
+    return this.#memory.has(key) || this.#pending.has(key);
+  }
+
+  /** What is not written yet is somebody's all the same. */
+  #isPending(id: string): boolean {
+    for (const { job } of this.#pending.values()) if (job.id === id) return true;
+    return false;
   }
 
   list(kind: JobKind, groupId: string, page: JobPage): { jobs: Job[]; hasMore: boolean } {

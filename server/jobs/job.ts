@@ -1,7 +1,11 @@
 import type { Reserved } from '../contract/ledger.ts';
 
-/** `character`: who appears in videos, made from one. */
-export type JobKind = 'video' | 'character' | 'response';
+/**
+ * `character`: who appears in videos, made from one. `object`: what else a provider keeps and Sluice knows nothing of but its
+ * id, such as a file or a batch.
+ */
+export const jobKinds = ['video', 'character', 'response', 'object'] as const;
+export type JobKind = (typeof jobKinds)[number];
 
 export interface Job {
   kind: JobKind;

@@ -1,6 +1,6 @@
 /** A request as a row of the table `requests`, and back. */
 
-import { capabilities } from '../contract/capability.ts';
+import { operations } from '../contract/capability.ts';
 import type {
   AttemptRecord,
   RequestOutcome,
@@ -146,7 +146,7 @@ export function toLedgerRow(row: Row): RequestView {
     groupId: text(row.group_id),
     route: text(row.route) ?? '',
     method: text(row.method) ?? '',
-    capability: capabilities.find((each) => each === row.capability) ?? null,
+    capability: operations.find((each) => each === row.capability) ?? null,
     modelAsked: text(row.model_asked),
     stream: row.stream === 1,
     outcome: text(row.outcome) as RequestOutcome | null,

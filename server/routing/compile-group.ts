@@ -1,6 +1,7 @@
 import type { AliasConfig, GroupConfig } from '../contract/config.ts';
 import type { ModelInfo } from '../providers/upstream.ts';
 import { compileLimits } from './compile-limits.ts';
+import { compilePassthrough } from './compile-passthrough.ts';
 import { compileTimeouts } from './compile-timeouts.ts';
 import { anyNameLast } from './order-targets.ts';
 import { matchesAny } from './pattern.ts';
@@ -43,6 +44,7 @@ export function compileGroup(
     allowsModel,
     allowsAllModels: group.models.includes('*') && group.deny.length === 0,
     providers: ranked,
+    passthrough: compilePassthrough(group, ranked),
     policy: group.policy,
     timeouts: new Map(
       [...providers.values()].map(({ id, ownTimeouts }) => [

@@ -2,7 +2,7 @@
  * Who is asked first, and with what: the port between the attempt loop and what is known of targets from earlier requests
  * (health, latency, prices, conversations). The loop asks, and reports each attempt.
  */
-import type { Capability } from '../contract/capability.ts';
+import type { Operation } from '../contract/capability.ts';
 import type { FailureClass } from '../contract/ledger.ts';
 import type { Policy } from '../contract/policy.ts';
 import type { UpstreamCredential } from '../providers/upstream.ts';
@@ -11,7 +11,7 @@ import type { Target } from './snapshot.ts';
 /** What of a request decides on the order. */
 export interface PickRequest {
   policy: Policy;
-  capability: Capability;
+  capability: Operation;
   /** What stays the same from turn to turn of a conversation; null if nothing does. Costs a look into the body. */
   conversation(): string | null;
 }

@@ -1,5 +1,5 @@
 /** (key, model) → targets in order. A look-up in the compiled snapshot; no I/O, no clock. */
-import type { Capability } from '../contract/capability.ts';
+import type { Operation } from '../contract/capability.ts';
 import { GatewayError } from '../contract/errors.ts';
 import type { ListedModel } from '../wire/api.ts';
 import { reasonsOf, servers } from './compile-group.ts';
@@ -27,7 +27,7 @@ export function resolveRoute(group: CompiledGroup, key: CompiledKey, model: stri
  * For a request that names no model: the group's default for the capability, or its only provider. That one chooses the
  * model itself, so it is no way for a group or key that may not use every model.
  */
-export function resolveDefault(group: CompiledGroup, key: CompiledKey, capability: Capability): Resolved {
+export function resolveDefault(group: CompiledGroup, key: CompiledKey, capability: Operation): Resolved {
   const model = group.defaults[capability];
   if (model) return resolveRoute(group, key, model);
   const usable = group.providers.filter(({ provider }) => !provider.unusable);
@@ -45,7 +45,7 @@ export function mayUseAnyModel(group: CompiledGroup, key: CompiledKey): boolean 
   return group.allowsAllModels && !key.allowsModel;
 }
 
-function whyNoDefault(group: CompiledGroup, providers: number, capability: Capability): string {
+function whyNoDefault(group: CompiledGroup, providers: number, capability: Operation): string {
   if (providers > 1)
     return `group "${group.id}" has no default model for ${capability}, and more than one could be meant.`;
   const limited = group.allowsAllModels ? 'this key' : `group "${group.id}"`;

@@ -2,8 +2,7 @@
  * The frozen, compiled configuration that a request runs on from beginning to end. Compiled once per revision; the same
  * compiled group answers listing, retrieval and admission, so a key lists exactly what it may call.
  */
-
-import type { Capability } from '../contract/capability.ts';
+import type { Operation } from '../contract/capability.ts';
 import type { Limited } from '../contract/limits.ts';
 import type { Policy, Timeouts } from '../contract/policy.ts';
 import type { Settings } from '../contract/settings.ts';
@@ -47,7 +46,7 @@ export interface CompiledGroup {
   capture: boolean;
   /** Of models without a known price, where a hard budget in dollars holds. */
   unpriced: 'refuse' | 'allow';
-  defaults: Partial<Record<Capability, string>>;
+  defaults: Partial<Record<Operation, string>>;
   /** All that can be listed, by name, in order of name; targets in order. */
   routes: ReadonlyMap<string, Route>;
   /** Aliases that none of their providers can serve now, with the reasons: their names must not go elsewhere meanwhile. */
@@ -58,6 +57,8 @@ export interface CompiledGroup {
   allowsAllModels: boolean;
   /** The providers it may use, in their order. */
   providers: readonly RankedProvider[];
+  /** Where paths go that Sluice does not serve itself; else why they go nowhere, for a person. */
+  passthrough: { provider: CompiledProvider } | { provider: null; why: string };
   policy: Policy;
   /** By provider id: the provider's own over the group's over the defaults. */
   timeouts: ReadonlyMap<string, TargetTimeouts>;

@@ -31,6 +31,19 @@ export interface ModelsFormat {
   writeList(models: readonly ListedModel[]): object;
   writeOne(model: ListedModel): object;
 }
+/** A path that the API's own service may know although no route is for it. */
+export type PassedPath =
+  | {
+      route: Route;
+      /** As `route.path`: each id is `{id}`. */
+      label: string;
+      /** Its segments but for the first, decoded: some of them are ids. */
+      names: readonly string[];
+      /** Its id; null where it has several or none. */
+      onlyId: string | null;
+    }
+  /** It is not to be reached through Sluice, and why. */
+  | { refusal: string };
 
 export interface Api {
   readonly name: string;
@@ -41,6 +54,8 @@ export interface Api {
   readonly models: ModelsFormat | null;
   /** Where a key learns of its limits and what it has used, in a form of Sluice's own; null where nowhere. */
   readonly usagePath: string | null;
+  /** What of the service Sluice does not know goes to a provider of the same API as it is. Absent: nothing does. */
+  readonly passedPath?: (method: string, path: string) => PassedPath | null;
   /** Null for a path that is none of its. `query` with its `?`, or empty. */
   locate(path: string, query: string): Place | null;
   /** What a client that called `path`, which is no path of this API, probably meant; null where nobody can tell. */

@@ -1,5 +1,5 @@
 /** The APIs that clients may speak, and which route of which of them a request is for. */
-import { GatewayError } from '../contract/errors.ts';
+import { type ErrorCode, GatewayError } from '../contract/errors.ts';
 import type { Api, Place } from './api.ts';
 import { openai } from './openai/api.ts';
 import type { Route } from './route.ts';
@@ -15,6 +15,16 @@ export interface Located extends Place {
   isKnown: boolean;
 }
 
+/** What is known of a path that no route is for, and that one provider may know. */
+export interface Passed {
+  /** Segments of the path, decoded, of which some are ids. */
+  names: readonly string[];
+  /** The one thing that the path names; null where it names several or none. */
+  onlyId: string | null;
+  /** What is said where there is no such provider. */
+  unserved: { code: ErrorCode; message: string };
+}
+
 export interface RouteMatch {
   api: Api;
   route: Route;
@@ -26,6 +36,8 @@ export interface RouteMatch {
   model: string | null;
   /** Of the path's one open segment, if it has one. */
   openSegment: number;
+  /** Null where the route is one of the API's. */
+  passed: Passed | null;
 }
 
 interface ListedRoute {
@@ -70,18 +82,17 @@ export class Registry {
     const { api, path, isKnown } = located;
     const match = isKnown ? this.#match(method, located) : null;
     if (match && 'route' in match) return match;
-    const shown = `${isKnown ? api.base : ''}${path.slice(0, maxShownLength)}`;
-    if (match) {
-      const allowed = match.allowed.join(', ');
-      throw new GatewayError('method_not_allowed', `Not allowed to ${method} on ${shown}. Allowed: ${allowed}.`);
-    }
-    const better = isKnown ? null : api.betterPath(path);
-    const hint = better === null ? '' : ` Set the base URL of your client so that it calls ${better}: it ends in /v1.`;
-    throw new GatewayError('unknown_url', `Invalid URL (${method} ${shown}).${hint}`);
+    const unserved = whyUnserved(method, located, match?.allowed ?? null);
+    const passed = isKnown ? (api.passedPath?.(method, path) ?? null) : null;
+    if (!passed) throw new GatewayError(unserved.code, unserved.message);
+    if ('refusal' in passed) throw new GatewayError('unknown_url', `${unserved.message} ${passed.refusal}`);
+    const { route, label, names, onlyId } = passed;
+    const found = { api, route, label: api.base + label, id: null, model: null, openSegment: -1 };
+    return { ...found, passed: { names, onlyId, unserved } };
   }
 
   /** How the answer that makes such a job tells its usage; null where no API has jobs of that kind. */
-  usageOf(kind: NonNullable<Route['job']>['kind']): UsageFormat | null {
+  usageOf(kind: string): UsageFormat | null {
     const routes = this.#apis.flatMap((api) => api.routes);
     const maker = routes.find(({ job }) => job?.kind === kind && job.behaviour === 'creates');
     return maker?.wire.usage ?? null;
@@ -103,6 +114,22 @@ export class Registry {
 
 const maxShownLength = 200;
 
+/** `allowed`: the methods that routes of the same path have; null where there are none. */
+function whyUnserved(
+  method: string,
+  { api, path, isKnown }: Located,
+  allowed: readonly string[] | null,
+): Passed['unserved'] {
+  const shown = `${isKnown ? api.base : ''}${path.slice(0, maxShownLength)}`;
+  if (allowed) {
+    const message = `Not allowed to ${method} on ${shown}. Allowed: ${allowed.join(', ')}.`;
+    return { code: 'method_not_allowed', message };
+  }
+  const better = isKnown ? null : api.betterPath(path);
+  const hint = better === null ? '' : ` Set the base URL of your client so that it calls ${better}: it ends in /v1.`;
+  return { code: 'unknown_url', message: `Invalid URL (${method} ${shown}).${hint}` };
+}
+
 interface Named {
   method: string;
   /** What stands in the open segment. */
@@ -114,7 +141,7 @@ function choose(api: Api, methods: Methods, { method, open, model }: Named): Rou
   const found = methods.get(method === 'HEAD' ? 'GET' : method);
   if (!found) return { allowed: [...methods.keys()] };
   const namesModel = found.route.modelIn === 'path';
-  return { api, ...found, id: namesModel ? null : open, model: namesModel ? open : model };
+  return { api, ...found, id: namesModel ? null : open, model: namesModel ? open : model, passed: null };
 }
 
 function isAlike(segments: readonly string[], open: RouteTable['open'][number]): boolean {

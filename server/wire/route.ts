@@ -2,7 +2,10 @@
 import type { StreamFormat } from './stream-format.ts';
 import type { Wire } from './wire.ts';
 
-type BodyKind = 'none' | 'json' | 'multipart' | 'json-or-multipart';
+/** `passed`: any, which goes on as it comes. */
+type BodyKind = 'none' | 'json' | 'multipart' | 'json-or-multipart' | 'passed';
+
+export type Method = 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 /**
  * `creates`: the answer's `id` is a new job. `uses`: the path names a job. `creates-from`: the path or the body
@@ -11,7 +14,7 @@ type BodyKind = 'none' | 'json' | 'multipart' | 'json-or-multipart';
 type JobBehaviour = 'creates' | 'uses' | 'creates-from' | 'deletes' | 'lists';
 
 export interface Route {
-  readonly method: 'GET' | 'POST' | 'DELETE';
+  readonly method: Method;
   /** Below the API's base; `:id`, or `:model`, stands for one percent-encoded segment. */
   readonly path: string;
   readonly wire: Wire;

@@ -2,7 +2,7 @@
  * What each API says on the wire, one `Wire` an API and operation. Pure: bytes and values in, bytes and values out; no
  * socket, no clock, no configuration. A wire is registered by the routes that name it, and those by their `Api`.
  */
-import type { Capability } from '../contract/capability.ts';
+import type { Operation } from '../contract/capability.ts';
 import type { Usage, UsageCertainty } from '../contract/ledger.ts';
 import type { Failure } from './failure.ts';
 import type { HeaderFields } from './headers.ts';
@@ -15,7 +15,7 @@ export interface Wire {
   /** Such as `openai-chat`. */
   readonly name: string;
   /** What a caller wants of it. */
-  readonly operation: Capability;
+  readonly operation: Operation;
   readonly request: RequestFormat;
   /** Of answers that come as a whole. */
   readonly whole: WholeFormat;

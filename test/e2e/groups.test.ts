@@ -79,12 +79,20 @@ describe('a group', () => {
     await page.getByLabel('Chat', { exact: true }).fill('gone');
     await page.getByText('Would be refused: not allowed here, or served by nobody.').waitFor();
     await page.getByLabel('Chat', { exact: true }).fill('llama-c');
+    const rest = page.getByRole('combobox', { name: 'The rest of the API' });
+    await rest.selectOption({ label: 'alpha' });
+    await page.getByText('Nobody gets it: the group may not use this provider.').waitFor();
+    await rest.selectOption({ label: 'beta' });
+    await page.getByText('Nobody gets it: the group may not use this provider.').waitFor({ state: 'detached' });
     await page.getByRole('switch', { name: 'Keep headers and bodies' }).press('Space');
     await page.getByRole('switch', { name: 'Allow models of unknown price under a budget' }).press('Space');
     await page.getByRole('button', { name: 'Save' }).click();
     await expect
       .poll(async () => (await gateway.gateway.query({ type: 'groups' }))[0])
-      .toMatchObject({ providers: ['beta'], defaults: { chat: 'llama-c' }, capture: true, unpriced: 'allow' });
+      .toMatchObject({
+        ...{ providers: ['beta'], defaults: { chat: 'llama-c' }, capture: true, unpriced: 'allow' },
+        passthrough: 'beta',
+      });
   });
 
   it('keeps what was typed when it changes elsewhere, and asks which is to hold', async () => {

@@ -3,7 +3,9 @@ import { Slots } from '../../server/slots.ts';
 
 const membersOf = (slots: Slots<string>) => {
   const members: string[] = [];
-  slots.forEach((member) => members.push(member));
+  slots.forEach((member) => {
+    members.push(member);
+  });
   return members;
 };
 
@@ -27,6 +29,8 @@ test('is empty once all were deleted', () => {
 test('lets members be deleted while it is gone through', () => {
   const slots = new Slots<string>();
   const places = new Map(['a', 'b'].map((name) => [name, slots.add(name)]));
-  slots.forEach((member) => slots.delete(places.get(member) ?? -1));
+  slots.forEach((member) => {
+    slots.delete(places.get(member) ?? -1);
+  });
   expect(slots.isEmpty).toBe(true);
 });

@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { GatewayError } from '../../server/contract/errors.ts';
 import { findSecrets } from '../../server/exchange/find-secrets.ts';
 import { jobWatcher } from '../../server/exchange/job-watcher.ts';
+import { objectWatcher } from '../../server/exchange/object-watcher.ts';
 import { outgoingQuery } from '../../server/exchange/outgoing-query.ts';
 import { ErrorReader } from '../../server/exchange/readers/error-reader.ts';
 import { EventsReader } from '../../server/exchange/readers/events-reader.ts';
@@ -21,6 +22,7 @@ import { FormGuard } from '../../server/http/body/form-guard.ts';
 import { headerParameters } from '../../server/http/body/header-parameters.ts';
 import { JsonBody } from '../../server/http/body/json-body.ts';
 import { findField } from '../../server/http/body/multipart-splice.ts';
+import { namedIds } from '../../server/http/body/named-ids.ts';
 import { Spool } from '../../server/http/body/spool.ts';
 import { parseModelList } from '../../server/providers/parse-model-list.ts';
 import { isPathSegment } from '../../server/providers/path-segment.ts';
@@ -223,6 +225,33 @@ export const worstCases: Record<string, WorstCase> = {
       return [sourceOf(body), conversationOf(body), readableBytes(bytes), body.sendable('y', true)];
     },
   },
+  'a body that is passed on': {
+    atOnceBytes: 64 * kilobyte,
+    files: ['http/body/named-ids.ts'],
+    inputs: {
+      ...documents,
+      'many ids': ['{"file_ids":[', '"a",', '"b"]}'],
+      'one id again and again': ['{', '"file_id":"a",', '"file_id":"b"}'],
+    },
+    run: (bytes) => namedIds(bytes),
+  },
+  'an answer that may tell of a new object': {
+    atOnceBytes: 256 * kilobyte,
+    files: ['exchange/object-watcher.ts'],
+    inputs: {
+      ...documents,
+      braces: ['{"a":"', '}', ''],
+      'objects in lists': ['{"data":[', '{"id":"a"},', '{}]}'],
+      'a long file': ['{"file":{', '"id":"a",', '"b":1}}'],
+    },
+    run: (bytes) => {
+      const owner = { groupId: 'g', keyId: 'k', providerId: 'p', credentialId: null, model: null };
+      const jobs = { remember() {}, findAny: () => undefined };
+      const watch = objectWatcher(jobs as never, { method: 'POST', named: [], onlyId: null, owner });
+      watch?.begin(200, 'application/json', {});
+      inPieces(bytes, 1_000, (piece) => watch?.take(piece));
+    },
+  },
   'the rest of an answer that is asked for': {
     atOnceBytes: 256 * kilobyte,
     files: ['wire/openai/rescue/continued-body.ts'],
@@ -334,7 +363,14 @@ export const worstCases: Record<string, WorstCase> = {
         const match = findRoute('POST', '/responses');
         const owner = { groupId: 'g', keyId: 'k', providerId: 'p', credentialId: null, model: null };
         const jobs = { remember() {}, forget() {}, find: () => null, list: () => ({ jobs: [], hasMore: false }) };
-        const watch = jobWatcher(jobs as never, { match, store: true, owner, made() {}, deleted() {} });
+        const watch = jobWatcher(jobs as never, {
+          match,
+          store: true,
+          storesChat: false,
+          owner,
+          made() {},
+          deleted() {},
+        });
         watch?.begin(200, type, {});
         inPieces(bytes, 10, (piece) => watch?.take(piece));
       }
@@ -469,6 +505,7 @@ export const lookAtNone = [
   'exchange/capture.ts',
   'exchange/exchange-trace.ts',
   'exchange/readers/download-reader.ts',
+  'exchange/readers/pass-reader.ts',
   'exchange/readers/response-reader.ts',
   'exchange/response-observer.ts',
   'exchange/stream-decoder.ts',
@@ -476,8 +513,10 @@ export const lookAtNone = [
   'http/body/body-reader.ts',
   'http/body/multipart.ts',
   'http/body/upload-intake.ts',
+  'http/body/passed-body.ts',
   'http/body/read-body.ts',
   'http/body/spool.ts',
+  'http/body/streamed-body.ts',
   'http/control-event-streams.ts',
   'http/send-error.ts',
   'providers/model-cache.ts',

@@ -81,6 +81,14 @@ export const groups = {
     speech: 'Speech',
     videos: 'Videos',
   },
+  passthrough: 'The rest of the API',
+  passthroughHint:
+    'Files, batches, vector stores, assistants and all else that Sluice does not serve itself goes to this provider as it is.',
+  passthroughOnly: 'Its only provider',
+  passthroughNone: 'Nobody',
+  passthroughSeveral:
+    'Files, batches and all else that Sluice does not serve itself is refused: the group has not just one provider. Choose one.',
+  passthroughOutside: 'Nobody gets it: the group may not use this provider.',
   unpriced: 'Allow models of unknown price under a budget',
   unpricedHint:
     'Where a hard budget in dollars holds, for the group or for one of its keys. What such models cost is not counted; otherwise they are refused until settings.prices has their price.',

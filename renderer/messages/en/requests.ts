@@ -155,6 +155,8 @@ export const requests = {
     insufficient_quota: 'A budget of its key or group is spent.',
     price_unknown:
       'A hard budget in dollars holds, and the price of this model is not known. Set it in settings.prices.',
+    passthrough_refused:
+      'The models of its key or group are limited, and what it sets to work could not be held to them.',
     slow_down: 'Too many requests ran at the same time. Settings say how many may.',
     no_healthy_provider: 'No provider of this model can be asked now.',
     provider_credential_refused: 'The provider refused its credential. Set a valid one under Providers.',

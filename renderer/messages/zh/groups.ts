@@ -80,6 +80,12 @@ export const groups: typeof english.groups = {
     speech: '语音',
     videos: '视频',
   },
+  passthrough: '其余接口',
+  passthroughHint: '文件、批处理、向量存储、助手等 Sluice 自身不提供的接口，会原样转给此提供方。',
+  passthroughOnly: '唯一的提供方',
+  passthroughNone: '不转发',
+  passthroughSeveral: '文件、批处理等 Sluice 自身不提供的接口会被拒绝：此分组并非只有一个提供方。请选择一个。',
+  passthroughOutside: '无处可转：此分组不能使用该提供方。',
   unpriced: '有预算时也允许价格未知的模型',
   unpricedHint:
     '适用于分组或其密钥设有美元硬性预算的情况。这类模型的费用不会计入；否则会拒绝它们，直到 settings.prices 中有其价格。',

@@ -136,6 +136,7 @@ export const requests: typeof english.requests = {
     rate_limit_exceeded: '已达到其密钥或分组的限额。',
     insufficient_quota: '其密钥或分组的预算已用完。',
     price_unknown: '设有美元硬性预算，而此模型的价格未知。请在 settings.prices 中设置价格。',
+    passthrough_refused: '其密钥或分组限制了模型，而此请求启动的工作无法受此约束。',
     slow_down: '同时进行的请求过多。可在设置中更改上限。',
     no_healthy_provider: '目前没有可以询问此模型的提供方。',
     provider_credential_refused: '提供方拒绝了它的凭据。请在“提供方”中设置有效的凭据。',

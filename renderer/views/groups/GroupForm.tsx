@@ -21,6 +21,7 @@ import classes from './Groups.module.css';
 import { type DraftProps, draftOf, groupOf } from './group-draft.ts';
 import { ModelPreview } from './ModelPreview.tsx';
 import { differenceOf, type ModelDifference } from './model-difference.ts';
+import { PassthroughField } from './PassthroughField.tsx';
 import { PolicyFields } from './PolicyFields.tsx';
 import { ProviderOrder } from './ProviderOrder.tsx';
 import { UnpricedField } from './UnpricedField.tsx';
@@ -80,6 +81,9 @@ export function GroupForm({ group }: { group: GroupView }) {
               refused={preview.answer?.refusedDefaults ?? []}
               change={change}
             />
+          </Lockable>
+          <Lockable lock={lockOf('passthrough')}>
+            <PassthroughField draft={draft} provider={preview.answer?.passthrough} change={change} />
           </Lockable>
           <Lockable lock={lockOf('limits')}>
             <LimitFields hint={limitNames.groupHint} limits={draft.limits} onChange={(limits) => change({ limits })}>

@@ -1,8 +1,15 @@
 import type { GroupView } from '../../../server/contract/access-views.ts';
+import { defaultGroupId } from '../../../server/contract/passthrough.ts';
 import { limitsOf } from '../../components/limit-draft.ts';
 
 /** What is typed of a group; all of it is sent at once, since `group.put` replaces the group. */
-export type GroupDraft = Omit<GroupView, 'keyCount' | 'limitUse' | 'name'> & { name: string };
+export type GroupDraft = Omit<GroupView, 'keyCount' | 'limitUse' | 'name' | 'passthrough'> & {
+  name: string;
+  passthrough: string | null;
+};
+
+/** In place of a provider's id: none is set, which of the first group is its only provider. */
+export const onlyProvider = '';
 
 /** What every part of the form gets. */
 export interface DraftProps {
@@ -11,18 +18,32 @@ export interface DraftProps {
 }
 
 export function draftOf({ keyCount: _, limitUse: __, ...group }: GroupView): GroupDraft {
-  return { ...group, name: group.name ?? '' };
+  // For other groups than the first, nothing set means nobody.
+  const unset = group.id === defaultGroupId ? onlyProvider : null;
+  const { passthrough = unset } = group;
+  return { ...group, name: group.name ?? '', passthrough };
 }
 
 /** As a command and the preview take it. */
-export function groupOf({ name, defaults, limits, ...draft }: GroupDraft) {
+export function groupOf({ name, defaults, limits, passthrough, ...draft }: GroupDraft) {
   const given = Object.entries(defaults).filter(([, model]) => model.trim() !== '');
   return {
     ...draft,
     ...(name.trim() && { name: name.trim() }),
+    ...(passthrough !== onlyProvider && { passthrough }),
     defaults: Object.fromEntries(given),
     limits: limitsOf(limits),
   };
+}
+
+/** The choices for whoever gets what Sluice does not serve itself. `able`: providers that it could be. */
+export function passthroughChoices(
+  { id, passthrough }: Pick<GroupDraft, 'id' | 'passthrough'>,
+  able: readonly string[],
+): (string | null)[] {
+  const usual = id === defaultGroupId ? [onlyProvider, null] : [null];
+  const choices = [...usual, ...able];
+  return choices.includes(passthrough) ? choices : [...choices, passthrough];
 }
 
 /** The providers as they are asked: those with a place of their own first, the others as they came. */

@@ -36,6 +36,7 @@ export function mendOf(request: Failed, keyHasLimits: boolean): Mend | null {
     case 'model_not_found':
     case 'model_missing':
     case 'price_unknown':
+    case 'passthrough_refused':
       return { kind: 'groups', href: group };
     case 'rate_limit_exceeded':
     case 'insufficient_quota':

@@ -16,7 +16,11 @@ const tailBytes = 64 * 1024;
  * The upload with `value` in the text field `name`: in place, in every occurrence; where there is none, in a new part
  * before all others, since some upstreams want the small fields before the files.
  */
-export async function withField(body: MultipartBody, name: string, value: string): Promise<Sendable> {
+export async function withField(
+  body: MultipartBody,
+  name: string,
+  value: string,
+): Promise<Sendable & { length: number }> {
   const ranges = await findField(body, name);
   if (ranges.length === 0) return withNewPart(body, name, value);
   const segments: (ByteRange | Buffer)[] = [];
@@ -50,7 +54,7 @@ async function collect(body: MultipartBody, name: string, { from, expected }: { 
   return ranges;
 }
 
-async function withNewPart(body: MultipartBody, name: string, value: string): Promise<Sendable> {
+async function withNewPart(body: MultipartBody, name: string, value: string): Promise<Sendable & { length: number }> {
   const { spool, boundary, size } = body;
   const part = `--${boundary}${lineBreak}Content-Disposition: form-data; name="${name}"${headersEnd}${value}${lineBreak}`;
   const start = await firstDelimiter(body);

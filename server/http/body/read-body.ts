@@ -196,6 +196,6 @@ export class ClientGone extends Error {
   override readonly name = 'ClientGone';
 }
 
-function tooLarge(maxBytes: number, bytes: number): GatewayError {
+export function tooLarge(maxBytes: number, bytes: number): GatewayError {
   return new GatewayError('too_large', `Maximum content size limit (${maxBytes}) exceeded (${bytes} bytes read).`);
 }

@@ -10,6 +10,7 @@ import { checkContentType } from './check-content-type.ts';
 import { emptyBody, FormBody } from './incoming-body.ts';
 import { readJsonBody } from './json-body.ts';
 import { receiveMultipart } from './multipart.ts';
+import { type BodyUser, receivePassedBody } from './passed-body.ts';
 import { type BodyAccount, readBody, sharedBytes } from './read-body.ts';
 import { releaseBody } from './release-chunk.ts';
 import { watchSender } from './slow-senders.ts';
@@ -26,6 +27,7 @@ interface ReceiveOptions {
   /** Told for whom the whole body is looked at. */
   loopWatch: LoopWatch;
   trace: Labelled;
+  exchange: BodyUser;
 }
 
 /**
@@ -40,6 +42,7 @@ export function receiveBody(
   const { match } = options;
   const { route } = match;
   if (route.body === 'none') return emptyBody;
+  if (route.body === 'passed') return receivePassedBody(request, response, options);
   checkContentType(request.headers['content-type']);
   const isForm = formType.test(request.headers['content-type'] ?? '');
   if (isForm && route.body === 'json') throw wrongType(match, 'application/json');

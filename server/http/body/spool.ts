@@ -89,12 +89,12 @@ export class Spool {
   }
 
   /** The bytes as they came. */
-  whole(): Sendable {
+  whole(): Sendable & { length: number } {
     return this.assemble([{ start: 0, end: this.#size }]);
   }
 
   /** A body made of ranges of the spooled bytes and of other bytes between them. */
-  assemble(segments: readonly (ByteRange | Buffer)[]): Sendable {
+  assemble(segments: readonly (ByteRange | Buffer)[]): Sendable & { length: number } {
     const length = segments.reduce((sum, segment) => sum + segmentLength(segment), 0);
     return { length, open: () => (this.#isInFile ? this.#read(segments) : this.#join(segments)) };
   }

@@ -3,6 +3,7 @@ import type { GatewayError } from '../../contract/errors.ts';
 import type { Api, ListedModel, Place } from '../api.ts';
 import { presentedKeys } from '../client-credentials.ts';
 import { decodeSegment } from '../segments.ts';
+import { passedPath } from './passthrough.ts';
 import { openaiRoutes } from './routes.ts';
 import { writeError } from './write-error.ts';
 
@@ -17,6 +18,7 @@ export const openai: Api = {
     writeOne: writeModel,
   },
   usagePath: '/usage',
+  passedPath,
   locate: (path, query) => locateOpenai(path, query) ?? locateAzure(path, query),
   betterPath,
   readKeys: presentedKeys,

@@ -155,6 +155,20 @@ describe.each([
     expect(await run('usage --limits')).toMatchObject({ stdout: 'No key and no group has limits.\n' });
   });
 
+  test('a group’s passthrough is set, switched off and forgotten', async () => {
+    await addProvider();
+    const group = () => ask('group list');
+    await ask('group put default --passthrough main');
+    expect(await group()).toMatchObject([{ passthrough: 'main' }]);
+    const outside = await run('group put default --providers other');
+    expect(outside.stderr).toContain('Provider "main" gets nothing of it: the group may not use it.');
+    await ask('group put default --passthrough none');
+    expect(await group()).toMatchObject([{ passthrough: null }]);
+    await ask('group put default --passthrough usual');
+    expect(await group()).not.toHaveProperty('0.passthrough');
+    expect((await run('group put default --passthrough nobody')).stderr).toContain('there is no provider "nobody"');
+  });
+
   test('groups and aliases are stored, listed and removed; routes follow them', async () => {
     await addProvider();
     await ask('group put team --models gpt-* --deny gpt-secret --order main=0:2 --default chat=gpt-x --capture');

@@ -211,7 +211,8 @@ describe('the preview of a group', () => {
   test('tells the defaults that would be refused, and why', async () => {
     const defaults = { chat: 'gpt-x', embeddings: 'llama-1', responses: 'lone' };
     const group = { models: ['gpt-*', 'lone'], providers: ['main', 'off'], defaults };
-    const { refusedDefaults } = await sluice.gateway.query({ type: 'group-preview', group });
+    const { refusedDefaults, passthrough } = await sluice.gateway.query({ type: 'group-preview', group });
+    expect(passthrough).toBeNull();
     expect(refusedDefaults).toEqual([
       { capability: 'responses', model: 'lone', code: 'no_healthy_provider' },
       { capability: 'embeddings', model: 'llama-1', code: 'model_not_found' },

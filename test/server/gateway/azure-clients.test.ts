@@ -10,7 +10,9 @@ let azure: AzureOpenAI;
 
 beforeAll(async () => {
   upstream = await startUpstream();
-  gateway = await startGateway({ config: { providers: [mainProvider(upstream.baseUrl)] } });
+  gateway = await startGateway({
+    config: { providers: [mainProvider(upstream.baseUrl)], groups: [{ id: 'default', passthrough: null }] },
+  });
   azure = new AzureOpenAI({ endpoint: gateway.origin, apiKey: testKey, apiVersion: '2024-10-21', maxRetries: 0 });
 });
 afterAll(async () => {

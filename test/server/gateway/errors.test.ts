@@ -29,7 +29,10 @@ beforeAll(async () => {
         { id: 'off', baseUrl: upstream.baseUrl, models: ['off-model'], enabled: false },
         { id: 'bare', baseUrl: upstream.baseUrl, models: ['bare-model'], credentials: [{ id: 'none' }] },
       ],
-      groups: [{ id: 'default' }, { id: 'dark', providers: ['off'] }],
+      groups: [
+        { id: 'default', passthrough: null },
+        { id: 'dark', providers: ['off'] },
+      ],
       keys: [
         { id: 'k1', group: 'default', hash: hashOf(testKey) },
         { id: 'k2', name: 'Old laptop', group: 'default', hash: hashOf('sk-disabled-key-0123456789'), enabled: false },
@@ -154,6 +157,7 @@ describe('a URL', () => {
     ['GET', ''],
     ['POST', '/videos//remix'],
     ['GET', '/files'],
+    ['DELETE', '/models/gpt-x'],
     ['POST', '/v1/v1/nope'],
   ])('that is not served is 404: %s %s', (method, path) =>
     expectRefusal(gateway.fetch(path, { method }), { status: 404, code: 'unknown_url', message: /Invalid URL/ }),
@@ -163,7 +167,6 @@ describe('a URL', () => {
     ['GET', '/chat/completions', 'POST'],
     ['PUT', '/responses/resp_1', 'GET, DELETE'],
     ['POST', '/models', 'GET'],
-    ['DELETE', '/models/gpt-x', 'GET'],
     ['PATCH', '/videos', 'POST, GET'],
   ])('with a wrong method is 405: %s %s', (method, path, allowed) =>
     expectRefusal(gateway.fetch(path, { method }), {

@@ -126,7 +126,7 @@ describe('a client that waits for "100 Continue" before it sends its body', () =
   });
 
   test('gets a refusal instead where it is not', async () => {
-    expect(await ask('/v1/nope', {}, json)).toEqual({ status: 404, isSent: false });
+    expect(await ask('/v1/Nope', {}, json)).toEqual({ status: 404, isSent: false });
     expect(await ask('/v1/embeddings', { authorization: 'Bearer x' }, json)).toEqual({ status: 401, isSent: false });
     expect(await ask('/v1/embeddings', {}, ' '.repeat(5_001))).toEqual({ status: 413, isSent: false });
     expect(await ask('/v1/audio/speech', { 'content-type': 'multipart/form-data; boundary=b' }, form)).toEqual({

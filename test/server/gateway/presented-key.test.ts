@@ -28,7 +28,7 @@ beforeAll(async () => {
   gateway = await startGateway({
     config: {
       providers: [mainProvider(upstream.baseUrl, { headers: { 'X-Api-Key': 'of-the-provider' } })],
-      groups: [{ id: 'default', capture: true }],
+      groups: [{ id: 'default', capture: true, passthrough: null }],
       keys: [{ id: 'k1', group: 'default', hash: hashOf(key) }],
     },
     secrets: { 'provider/main/c1': credential },
@@ -271,10 +271,11 @@ describe('a path that is not served', () => {
 
   test('is noted without secrets, and no longer than a line', async () => {
     const other = `sk-proj-${'a1B2'.repeat(12)}`;
-    expect((await rowOf(`/batches/${key}`)).route).toBe('/v1/batches/[redacted]');
-    expect((await rowOf(`/batches/${key.replaceAll('s', '%73')}`)).route).toBe('/v1/batches/[redacted]');
-    expect((await rowOf(`/batches/${other}/x`)).route).toBe('/v1/batches/[redacted]/x');
-    expect((await rowOf(`/batches/${'x'.repeat(10_000)}`)).route).toHaveLength(200);
+    expect((await rowOf(`/Batches/${key}`)).route).toBe('/v1/Batches/[redacted]');
+    expect((await rowOf(`/Batches/${key.replaceAll('s', '%73')}`)).route).toBe('/v1/Batches/[redacted]');
+    expect((await rowOf(`/Batches/${other}/x`)).route).toBe('/v1/Batches/[redacted]/x');
+    expect((await rowOf(`/Batches/${'x'.repeat(10_000)}`)).route).toHaveLength(200);
+    expect((await rowOf(`/batches/${other}/x`)).route).toBe('/v1/batches/{id}/x');
     expect(written()).not.toMatch(`${key}|${other}`);
   });
 });

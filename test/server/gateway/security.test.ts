@@ -109,7 +109,7 @@ describe('a web page', () => {
     expect([preflight.status, preflight.body]).toEqual([204, '']);
     expect(preflight.headers).toMatchObject({
       'access-control-allow-origin': page,
-      'access-control-allow-methods': 'GET, POST, DELETE',
+      'access-control-allow-methods': 'GET, POST, PUT, PATCH, DELETE',
       'access-control-allow-headers': 'authorization,content-type,x-stainless-lang',
       'access-control-max-age': '600',
       vary: 'origin',
@@ -294,7 +294,7 @@ test('a flood of requests without a valid key makes no rows, sums or events; wit
   const [foreign, unknown] = [await countOf('origin_not_allowed'), await countOf('unknown_url')];
   for (let index = 0; index < 50; index++) {
     await ask('/v1/models', { origin: 'https://evil.example', 'user-agent': 'Mozilla' });
-    await ask(`/v1/nope/${index}`, { 'user-agent': 'scanner' });
+    await ask(`/v1/Nope/${index}`, { 'user-agent': 'scanner' });
   }
   expect(await rows()).toHaveLength(before);
   expect(await gateway.gateway.query({ type: 'usage', by: 'key' })).toEqual(sumsBefore);
@@ -302,7 +302,7 @@ test('a flood of requests without a valid key makes no rows, sums or events; wit
   expect([await countOf('origin_not_allowed'), await countOf('unknown_url')]).toEqual([foreign + 50, unknown + 50]);
 
   await ask('/v1/models', { origin: 'https://evil.example', authorization });
-  await ask('/v1/nope', { authorization });
+  await ask('/v1/Nope', { authorization });
   const [notFound, refused, ...others] = await rows();
   expect([notFound, refused]).toMatchObject([
     { keyId: 'k1', errorCode: 'unknown_url' },

@@ -53,6 +53,27 @@ test('a job is found at once, and as it was after a restart', () => {
   expect(store.find('video', 'video_1', 'default')).toEqual(made);
 });
 
+test('what a path may name is found as the group’s own of any kind, as another’s, or not at all', () => {
+  store.remember(job('file-1', { kind: 'object' }));
+  store.remember(job('video_1'));
+  store.remember(job('file-2', { kind: 'object', groupId: 'other' }));
+  store.remember(job('file-2', { kind: 'object' }));
+  const seenBy = (groupId: string) =>
+    ['file-1', 'video_1', 'file-2', 'file-3'].map((id) => {
+      const found = store.findAny(id, groupId);
+      return typeof found === 'object' ? `${found.kind} of ${found.groupId}` : found;
+    });
+  const all = [
+    ['object of default', 'video of default', 'object of default', undefined],
+    ['foreign', 'foreign', 'object of other', undefined],
+    ['foreign', 'foreign', 'foreign', undefined],
+  ];
+  expect(countRows()).toBe(0);
+  expect(['default', 'other', 'third'].map(seenBy)).toEqual(all);
+  restart();
+  expect(['default', 'other', 'third'].map(seenBy)).toEqual(all);
+});
+
 test('what its provider calls it is kept as well, where that is another name', () => {
   const made = job('resp_1', { kind: 'response', upstreamId: 'resp_2' });
   store.remember(made);

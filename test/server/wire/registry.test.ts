@@ -33,22 +33,33 @@ describe('a route', () => {
     expect(findRoute('HEAD', '/videos/video_1/content').route.method).toBe('GET');
   });
 
-  test.each([
-    '',
-    '/',
-    '/chat',
-    '/chat/completions//',
-    '/videos/a/b',
-    '/videos/a/content/b',
-    '/videos//content',
-    '/:id',
-    '/__proto__',
-  ])('is not found for %j', (path) =>
-    expect(() => findRoute('GET', path)).toThrow(expect.objectContaining({ code: 'unknown_url' })),
+  test.each(['', '/', '/chat/completions//', '/deployments/gpt-x/nothing', '/videos//content', '/:id', '/__proto__'])(
+    'is not found for %j',
+    (path) => expect(() => findRoute('GET', path)).toThrow(expect.objectContaining({ code: 'unknown_url' })),
   );
 
-  test('under another method names the allowed ones', () => {
-    expect(() => findRoute('PUT', '/videos/video_1')).toThrow(/Allowed: GET, DELETE\./);
+  test('under another method names the allowed ones, where nobody takes it as it is', () => {
+    expect(findRoute('PUT', '/videos/video_1').passed?.unserved).toEqual({
+      code: 'method_not_allowed',
+      message: 'Not allowed to PUT on /v1/videos/video_1. Allowed: GET, DELETE.',
+    });
+    expect(() => findRoute('TRACE', '/videos/video_1')).toThrow(/Allowed: GET, DELETE\./);
+  });
+
+  test.each([
+    ['GET', '/chat', '/v1/chat', [], null],
+    ['GET', '/videos/a/b', '/v1/videos/a/b', ['a', 'b'], null],
+    ['DELETE', '/files/file%2D1', '/v1/files/{id}', ['file-1'], 'file-1'],
+    [
+      'GET',
+      '/fine_tuning/jobs/ftjob-1/events',
+      '/v1/fine_tuning/jobs/{id}/events',
+      ['jobs', 'ftjob-1', 'events'],
+      'ftjob-1',
+    ],
+    ['DELETE', '/vector_stores/vs_1/files/f1', '/v1/vector_stores/{id}/files/{id}', ['vs_1', 'files', 'f1'], null],
+  ])('is not needed for what one provider knows: %s %s', (method, path, label, names, onlyId) => {
+    expect(findRoute(method, path)).toMatchObject({ label, id: null, passed: { names, onlyId } });
   });
 
   test('named like an id is the route and not the id', () => {

@@ -1,6 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { moved } from '../../../../renderer/components/moved.ts';
-import { draftOf, groupOf, inOrder, orderOf } from '../../../../renderer/views/groups/group-draft.ts';
+import {
+  draftOf,
+  groupOf,
+  inOrder,
+  orderOf,
+  passthroughChoices,
+} from '../../../../renderer/views/groups/group-draft.ts';
 import { differenceOf } from '../../../../renderer/views/groups/model-difference.ts';
 import { groupSchema } from '../../../../server/contract/config.ts';
 
@@ -8,7 +14,21 @@ const group = groupSchema.parse({ id: 'g', name: 'G', defaults: { chat: 'gpt-x' 
 
 describe('a group as it is typed', () => {
   it('gives back what it was made of', () => {
-    expect(groupOf(draftOf({ ...group, keyCount: 3, limitUse: [] }))).toEqual(group);
+    const given = { ...group, passthrough: 'main', limits: undefined };
+    expect(groupOf(draftOf({ ...given, keyCount: 3, limitUse: [] }))).toEqual(given);
+  });
+
+  it.each([
+    ['default', undefined, ['', null, 'a', 'b'], {}],
+    ['default', null, ['', null, 'a', 'b'], { passthrough: null }],
+    ['default', 'b', ['', null, 'a', 'b'], { passthrough: 'b' }],
+    ['other', undefined, [null, 'a', 'b'], { passthrough: null }],
+    ['other', 'gone', [null, 'a', 'b', 'gone'], { passthrough: 'gone' }],
+  ])('of %s, whose rest goes to %s, has that among the choices', (id, passthrough, choices, written) => {
+    const draft = draftOf({ ...group, id, passthrough, keyCount: 0, limitUse: [] });
+    expect(passthroughChoices(draft, ['a', 'b'])).toEqual(choices);
+    const { passthrough: kept } = groupOf(draft);
+    expect({ ...(kept !== undefined && { passthrough: kept }) }).toEqual(written);
   });
 
   it('has no name and no defaults where nothing but blanks were typed', () => {

@@ -1,0 +1,36 @@
+import { NativeSelect } from '@mantine/core';
+import { passesThrough } from '../../../server/contract/passthrough.ts';
+import { useMessages } from '../../messages/use-messages.ts';
+import { useControlState } from '../../state/use-control.ts';
+import { useProviderName } from '../providers/use-provider-name.ts';
+import { type DraftProps, onlyProvider, passthroughChoices } from './group-draft.ts';
+
+interface PassthroughFieldProps extends DraftProps {
+  /** Who gets it by the draft; null: nobody. Undefined while that is not known. */
+  provider: string | null | undefined;
+}
+
+/** Which provider gets what Sluice does not serve itself: files, batches, assistants … */
+export function PassthroughField({ draft, provider, change }: PassthroughFieldProps) {
+  const { groups: names } = useMessages();
+  const providerName = useProviderName();
+  const views = useControlState((state) => state.views?.providers ?? null) ?? [];
+  const able = views.filter(({ isDemo, dialect }) => !isDemo && passesThrough[dialect]).map(({ id }) => id);
+  const choices = passthroughChoices(draft, able);
+  const labelOf = (choice: string | null) => {
+    if (choice === onlyProvider) return names.passthroughOnly;
+    return choice === null ? names.passthroughNone : providerName(choice);
+  };
+  const isNobody = provider === null && draft.passthrough !== null;
+  const isUnset = draft.passthrough === onlyProvider;
+  return (
+    <NativeSelect
+      label={names.passthrough}
+      description={isNobody && isUnset ? names.passthroughSeveral : names.passthroughHint}
+      data={choices.map((choice, index) => ({ value: String(index), label: labelOf(choice) }))}
+      value={String(choices.indexOf(draft.passthrough))}
+      error={isNobody && !isUnset && names.passthroughOutside}
+      onChange={(event) => change({ passthrough: choices[Number(event.currentTarget.value)] ?? null })}
+    />
+  );
+}

@@ -1,0 +1,7 @@
+/** Which provider may get what Sluice does not serve itself. Bears no schema, since it goes into the window. */
+
+/** The group that the first key belongs to; it needs no setting for its only provider to get it. */
+export const defaultGroupId = 'default';
+
+/** Whether providers of a dialect know such paths of OpenAI's API. Each dialect has to be in here. */
+export const passesThrough = { openai: true, azure: true } satisfies Record<string, boolean>;

@@ -1,0 +1,37 @@
+import type { Job } from '../jobs/job.ts';
+import type { JobStore } from '../jobs/job-store.ts';
+import type { RequestTrace } from './exchange-trace.ts';
+import { jobWatcher } from './job-watcher.ts';
+import { objectWatcher } from './object-watcher.ts';
+import type { OutgoingCall } from './outgoing-request.ts';
+import type { ResponseObserver } from './response-observer.ts';
+
+interface MadeContext {
+  jobs: JobStore;
+  trace: RequestTrace;
+  owner: Omit<Job, 'kind' | 'id' | 'createdAt'>;
+}
+
+/** Watches an answer for what it has made or deleted, so that its owner is known from then on. Null where it does neither. */
+export function madeWatcher(
+  method: string,
+  { match, body }: OutgoingCall,
+  { jobs, trace, owner }: MadeContext,
+): ResponseObserver | null {
+  if (match.passed) {
+    const { names, onlyId } = match.passed;
+    return objectWatcher(jobs, { method, named: [...names, ...(body.namedIds ?? [])], onlyId, owner });
+  }
+  return jobWatcher(jobs, {
+    match,
+    store: body.fields.store,
+    storesChat: match.route.wire.operation === 'chat' && body.field('store') === true,
+    owner,
+    made: (job) => {
+      trace.madeJob = job;
+    },
+    deleted: (job) => {
+      trace.deletedJob = job;
+    },
+  });
+}

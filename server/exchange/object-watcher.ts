@@ -1,0 +1,113 @@
+import { isObject } from '../contract/is-object.ts';
+import type { Job } from '../jobs/job.ts';
+import type { JobStore } from '../jobs/job-store.ts';
+import { isPathSegment } from '../providers/path-segment.ts';
+import type { ResponseHeaders } from '../transport/transport.ts';
+import { JsonNames } from '../wire/json/json-names.ts';
+import { fieldValue, peekJson } from '../wire/json/json-peek.ts';
+import type { ResponseObserver } from './response-observer.ts';
+
+interface ObjectContext {
+  method: string;
+  /** All that the request's path and body name. */
+  named: readonly string[];
+  /** The one thing that the path names, and no other with it; null where it names several or none. */
+  onlyId: string | null;
+  owner: Omit<Job, 'kind' | 'id' | 'createdAt'>;
+}
+
+/** An answer that tells of a new object is never longer; whatever is, is a list or a file. */
+const maxBytes = 256 * 1024;
+/** What came is looked at with each of its first pieces, then when it has become twice as long, and when it is all here. */
+const eagerLooks = 16;
+/** `file` is what becomes of an upload: it stands in the upload that it was made by. */
+const names = new JsonNames(['id', 'file']);
+
+/** For what is passed on: remembers who owns what an answer says is new, before its client can ask for it. */
+export function objectWatcher(jobs: JobStore, context: ObjectContext): ResponseObserver | null {
+  const { method, onlyId, owner } = context;
+  if (method === 'POST' || method === 'PUT') return new ObjectWatch(jobs, context);
+  if (method !== 'DELETE' || onlyId === null) return null;
+  return {
+    begin(status) {
+      if (isSuccess(status)) jobs.forget('object', onlyId, owner.groupId);
+    },
+    take() {},
+  };
+}
+
+function isSuccess(status: number): boolean {
+  return status >= 200 && status < 300;
+}
+
+class ObjectWatch implements ResponseObserver {
+  readonly #jobs: JobStore;
+  readonly #context: ObjectContext;
+  /** Null where nothing is looked for. */
+  #chunks: Buffer[] | null = null;
+  #bytes = 0;
+  #looks = 0;
+  #lookedBytes = 0;
+  /** NaN where it is not told. */
+  #length = Number.NaN;
+
+  constructor(jobs: JobStore, context: ObjectContext) {
+    this.#jobs = jobs;
+    this.#context = context;
+  }
+
+  begin(status: number, contentType: string, headers: ResponseHeaders): void {
+    this.#length = Number(headers['content-length'] ?? Number.NaN);
+    this.#chunks = isSuccess(status) && contentType.startsWith('application/json') ? [] : null;
+  }
+
+  take(chunk: Buffer): void {
+    if (!this.#chunks) return;
+    this.#chunks.push(chunk);
+    this.#bytes += chunk.length;
+    if (this.#bytes > maxBytes) this.#chunks = null;
+    else if (this.#isDue && mayEndWith(chunk)) this.#look(Buffer.concat(this.#chunks));
+  }
+
+  get #isDue(): boolean {
+    return this.#looks < eagerLooks || this.#bytes >= 2 * this.#lookedBytes || this.#bytes === this.#length;
+  }
+
+  #look(json: Buffer): void {
+    this.#looks++;
+    this.#lookedBytes = this.#bytes;
+    const peek = peekJson(json, names);
+    if (!peek.ok) return;
+    this.#chunks = null;
+    const [id, file] = [peek.fields.get('id'), peek.fields.get('file')];
+    if (id) this.#remember(readField(json, id));
+    if (file) this.#remember(idOf(readField(json, file)));
+  }
+
+  /** What was there before, whoever made it, is no news. */
+  #remember(id: unknown): void {
+    const { named, owner } = this.#context;
+    if (typeof id !== 'string' || id.length > maxIdLength || !isPathSegment(id) || named.includes(id)) return;
+    if (this.#jobs.findAny(id, owner.groupId) !== undefined) return;
+    this.#jobs.remember({ ...owner, kind: 'object', id, createdAt: Date.now() });
+  }
+}
+
+const maxIdLength = 200;
+
+function mayEndWith(chunk: Buffer): boolean {
+  const end = chunk.toString('latin1', Math.max(0, chunk.length - 16));
+  return end.trimEnd().endsWith('}');
+}
+
+function readField(json: Buffer, field: { start: number; end: number }): unknown {
+  try {
+    return fieldValue(json, field);
+  } catch {
+    return undefined;
+  }
+}
+
+function idOf(value: unknown): unknown {
+  return isObject(value) ? value.id : undefined;
+}

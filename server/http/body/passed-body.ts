@@ -1,0 +1,54 @@
+/** Bodies of what goes to a provider as it is: a short one in JSON is looked at for ids, all others are never held. */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { pattern } from '../../bounded-pattern.ts';
+import type { Settings } from '../../contract/settings.ts';
+import type { RequestBody } from '../../exchange/request-body.ts';
+import { emptyBody } from './incoming-body.ts';
+import { namedIds } from './named-ids.ts';
+import { type BodyAccount, readBody, tooLarge } from './read-body.ts';
+import { StreamedBody, streamedBytes } from './streamed-body.ts';
+
+export interface BodyUser {
+  /** The rest of a streamed body will not come; `RequestBody.fault` says why. */
+  bodyBroke(): void;
+}
+
+interface PassedOptions {
+  limits: Settings['limits'];
+  account: BodyAccount;
+  exchange: BodyUser;
+}
+
+const jsonType = pattern(/^application\/json\b/i);
+/** Up to here JSON is held and looked at. */
+const lookedBytes = 64 * 1024;
+
+export async function receivePassedBody(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { limits, account, exchange }: PassedOptions,
+): Promise<RequestBody> {
+  const { headers } = request;
+  const isLengthKnown = headers['transfer-encoding'] === undefined;
+  const length = isLengthKnown ? Number(headers['content-length'] ?? 0) : null;
+  if (length === 0) return emptyBody;
+  const maxBytes = limits.multipartBodyBytes;
+  if (length !== null && length > maxBytes) throw tooLarge(maxBytes, length);
+  const contentType = headers['content-type'] ?? '';
+  if (length !== null && length <= lookedBytes && jsonType.test(contentType)) {
+    return shortBody(await readBody(request, response, lookedBytes, account), contentType);
+  }
+  account.add(streamedBytes);
+  return new StreamedBody(request, response, { length, maxBytes, contentType, exchange });
+}
+
+function shortBody(bytes: Buffer, contentType: string): RequestBody {
+  return {
+    ...emptyBody,
+    contentType,
+    size: bytes.length,
+    captured: bytes,
+    namedIds: namedIds(bytes),
+    sendable: async () => ({ length: bytes.length, open: () => bytes, usageAsked: false }),
+  };
+}

@@ -1,0 +1,123 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { Readable } from 'node:stream';
+import { GatewayError } from '../../contract/errors.ts';
+import type { RequestBody, Sendable } from '../../exchange/request-body.ts';
+import { emptyBody } from './incoming-body.ts';
+import { sendContinue, tooLarge } from './read-body.ts';
+import { watchSender } from './slow-senders.ts';
+
+/** What of a streamed body may lie here until the upstream takes it. */
+export const streamedBytes = 64 * 1024;
+
+interface StreamedOptions {
+  /** Null: it is told by its end alone. */
+  length: number | null;
+  maxBytes: number;
+  contentType: string;
+  exchange: { bodyBroke(): void };
+}
+
+/** A body that is read from the client as the upstream takes it, once. */
+export class StreamedBody implements RequestBody {
+  readonly fields = emptyBody.fields;
+  readonly captured = null;
+  readonly isOnce = true;
+  readonly contentType: string;
+  /** Why the rest will not come; null while it does, and where the client has left. */
+  fault: GatewayError | null = null;
+  readonly #length: number | null;
+  readonly #stream: ClientStream;
+
+  constructor(request: IncomingMessage, response: ServerResponse, options: StreamedOptions) {
+    this.contentType = options.contentType;
+    this.#length = options.length;
+    this.#stream = new ClientStream(request, {
+      maxBytes: options.maxBytes,
+      begin: () => sendContinue(request, response),
+      failed: (error) => {
+        this.fault = error;
+        options.exchange.bodyBroke();
+      },
+    });
+  }
+
+  /** So far. */
+  get size(): number {
+    return this.#stream.size;
+  }
+
+  field(): undefined {
+    return undefined;
+  }
+
+  raw(): null {
+    return null;
+  }
+
+  async sendable(): Promise<Sendable & { usageAsked: boolean }> {
+    return { length: this.#length, open: () => this.#stream, usageAsked: false };
+  }
+
+  dispose(): void {
+    this.#stream.destroy();
+  }
+}
+
+interface StreamPorts {
+  maxBytes: number;
+  /** Somebody wants the first byte. */
+  begin(): void;
+  failed(error: GatewayError): void;
+}
+
+/** Apart from the request itself, so that an upstream that hangs up does not close the client's connection. */
+class ClientStream extends Readable {
+  size = 0;
+  readonly #request: IncomingMessage;
+  readonly #ports: StreamPorts;
+  #stopWatch: (() => void) | null = null;
+
+  constructor(request: IncomingMessage, ports: StreamPorts) {
+    super({ highWaterMark: streamedBytes });
+    this.#request = request;
+    this.#ports = ports;
+  }
+
+  override _read(): void {
+    if (this.#stopWatch === null) this.#begin();
+    this.#request.resume();
+  }
+
+  /** What the client still sends is read and thrown away, so that it comes to read its answer. */
+  override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
+    this.#stopWatch?.();
+    this.#request.off('data', this.#take);
+    this.#request.off('end', this.#end);
+    if (!this.#request.destroyed) this.#request.resume();
+    done(error);
+  }
+
+  #begin(): void {
+    this.#stopWatch = watchSender(this.#request);
+    this.#ports.begin();
+    this.#request.on('data', this.#take);
+    this.#request.on('end', this.#end);
+    // A client that leaves closes its response too, which stops the request.
+    this.#request.on('error', (error) => {
+      if (error instanceof GatewayError) this.#ports.failed(error);
+    });
+  }
+
+  readonly #take = (chunk: Buffer): void => {
+    this.size += chunk.length;
+    if (this.size > this.#ports.maxBytes) {
+      this.#request.off('data', this.#take);
+      this.#ports.failed(tooLarge(this.#ports.maxBytes, this.size));
+    } else if (!this.push(chunk)) this.#request.pause();
+  };
+
+  readonly #end = (): void => {
+    this.#stopWatch?.();
+    this.push(null);
+  };
+}

@@ -1,0 +1,23 @@
+import { demoProviderId, type GroupConfig } from '../contract/config.ts';
+import { defaultGroupId, passesThrough } from '../contract/passthrough.ts';
+import type { CompiledGroup, RankedProvider } from './snapshot.ts';
+
+/** Which provider a group hands to what Sluice does not serve itself. Without a word of the group's, the first group's only provider. */
+export function compilePassthrough(
+  { id, passthrough }: GroupConfig,
+  ranked: readonly RankedProvider[],
+): CompiledGroup['passthrough'] {
+  const setting = `"passthrough" of group "${id}"`;
+  if (passthrough === null) return { provider: null, why: `${setting} is off` };
+  const real = ranked.map(({ provider }) => provider).filter((provider) => provider.id !== demoProviderId);
+  if (passthrough === undefined) {
+    const [only, ...others] = real;
+    if (id !== defaultGroupId || !only || others.length > 0) return { provider: null, why: `${setting} is not set` };
+    return passesThrough[only.dialect.id]
+      ? { provider: only }
+      : { provider: null, why: `${setting} is not set, and its only provider speaks another API` };
+  }
+  const provider = real.find((each) => each.id === passthrough);
+  if (provider) return { provider };
+  return { provider: null, why: `${setting} names provider "${passthrough}", which the group may not use` };
+}

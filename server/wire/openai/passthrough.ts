@@ -1,0 +1,76 @@
+/**
+ * The rest of OpenAI's API, which Sluice does not serve itself: files, batches, vector stores, assistants, and whatever
+ * comes next. Knows of it only how paths are built: https://platform.openai.com/docs/api-reference.
+ */
+import { pattern } from '../../bounded-pattern.ts';
+import type { PassedPath } from '../api.ts';
+import { type Method, plainRoute, type Route } from '../route.ts';
+import { decodeSegment } from '../segments.ts';
+import type { UsageFormat, Wire } from '../wire.ts';
+import { jsonRequest, mediaAnswer } from './formats.ts';
+import { openaiErrors } from './read-error.ts';
+
+/** What is passed on tells nothing of what it costs. */
+const untold: UsageFormat = {
+  likely: () => ({}),
+  worst: () => ({}),
+  hints: () => ({}),
+  read: () => ({ usage: null, certainty: 'none', status: null }),
+  text: null,
+};
+
+const passthrough: Wire = {
+  name: 'openai-passthrough',
+  operation: 'passthrough',
+  request: jsonRequest,
+  errors: openaiErrors,
+  usage: untold,
+  whole: mediaAnswer,
+  stream: null,
+  rescue: null,
+};
+
+const methods: readonly Method[] = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'];
+
+/** How OpenAI names what it keeps: an id has digits, capitals or hyphens. */
+const plainName = pattern(/^[a-z]{1,40}(?:_[a-z]{1,40}){0,4}$/);
+const mostSegments = 16;
+
+/** What belongs to an organisation rather than to one of its projects, and takes an admin key. */
+const adminRoots = new Set(['organization', 'projects']);
+
+/** By label: what only stores, changes or stops something, and sets no model to work. */
+const storing = pattern(
+  /^\/(?:(?:files|assistants)(?:\/\{id\})?|chat\/completions\/\{id\}|uploads(?:\/\{id\}(?:\/parts|\/complete)?)?|(?:conversations|skills|threads)(?:\/\{id\}(?:\/(?:items|versions|messages)(?:\/\{id\})?)?)?|.{1,500}\/cancel)$/,
+);
+
+/** `path` below `/v1`, percent-encoded. Null for what is no path of OpenAI's API. */
+export function passedPath(method: string, path: string): PassedPath | null {
+  const known = methods.find((each) => each === method);
+  const [, ...segments] = path.split('/');
+  if (!known || segments.length > mostSegments || segments.includes('')) return null;
+  const [root = '', ...rest] = segments;
+  // What stands below a deployment is for its model, which nobody here would have looked at.
+  if (!plainName.test(root) || root === 'deployments') return null;
+  if (adminRoots.has(root)) return { refusal: adminRefusal };
+  const ids = rest.filter((segment) => !plainName.test(segment));
+  const label = `/${[root, ...rest.map((segment) => (ids.includes(segment) ? '{id}' : segment))].join('/')}`;
+  const onlyId = ids.length === 1 && ids[0] !== undefined ? decodeSegment(ids[0]) : null;
+  return { route: routeFor(known, label), label, names: rest.map(decodeSegment), onlyId };
+}
+
+const adminRefusal =
+  "Sluice does not pass on the API that administers an organisation (/v1/organization, /v1/projects): call the provider itself, with that organisation's admin key.";
+
+function routeFor(method: Method, label: string): Route {
+  const isReading = method === 'GET' || method === 'HEAD';
+  return {
+    ...plainRoute,
+    method,
+    path: label,
+    wire: passthrough,
+    body: 'passed',
+    isFree: isReading || method === 'DELETE' || storing.test(label),
+    content: isReading,
+  };
+}
