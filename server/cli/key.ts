@@ -15,8 +15,14 @@ interface CreateOptions {
   keep: boolean;
 }
 
-export function addKeyVerbs(program: Command, { on }: Verbs): void {
-  const key = program.command('key').description('keys: what local clients present to Sluice');
+export function addKeyVerbs(program: Command, verbs: Verbs): void {
+  const key = program.command('key').description('manage the keys of local clients');
+  addCreate(key, verbs);
+  addListAndShow(key, verbs);
+  addChanges(key, verbs);
+}
+
+function addCreate(key: Command, { on }: Verbs): void {
   const create = key
     .command('create')
     .argument('[id]', 'how it is called in the configuration (default: made from the name)')
@@ -42,7 +48,9 @@ export function addKeyVerbs(program: Command, { on }: Verbs): void {
     output.show(result, result.secret);
     if (!output.isJson) output.note(`Key "${result.key.id}" of group "${result.key.group}".${againHint(result.key)}`);
   });
+}
 
+function addListAndShow(key: Command, { on }: Verbs): void {
   on(key.command('list').description('list the keys'), async ({ control, output }) => {
     const keys = await control.query({ type: 'keys' });
     output.show(keys, table(listHead, keys.map(row), 'There are no keys.'));
@@ -60,7 +68,9 @@ export function addKeyVerbs(program: Command, { on }: Verbs): void {
     );
     output.show(found, `${facts}\n\n${limits}`);
   });
+}
 
+function addChanges(key: Command, { on }: Verbs): void {
   const limit = key
     .command('limit')
     .argument('<id>')

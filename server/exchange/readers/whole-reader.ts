@@ -5,7 +5,7 @@
 import { promisify } from 'node:util';
 import { brotliDecompress, gunzip, inflate } from 'node:zlib';
 import { pattern } from '../../bounded-pattern.ts';
-import { fleetingFailure } from '../../routing/classify-failure.ts';
+import { damagedFailure } from '../../routing/classify-failure.ts';
 import type { ResponseHeaders } from '../../transport/transport.ts';
 import type { TransportError } from '../../transport/transport-error.ts';
 import type { Failure } from '../../wire/failure.ts';
@@ -51,7 +51,7 @@ const joinedAtOnceBytes = 1024 * 1024;
 /** What would take longer to be told in events is told as it is. */
 const maxConvertedBytes = 256 * 1024;
 /** Once more would be as long. */
-const endless: Failure = { ...fleetingFailure, mayPass: false };
+const endless: Failure = { ...damagedFailure, retryable: false };
 
 const decoders: Record<Encoding, (bytes: Buffer, options: { maxOutputLength: number }) => Promise<Buffer>> = {
   gzip: promisify(gunzip),
@@ -66,7 +66,7 @@ export class WholeReader implements ResponseReader {
   readonly #encoding: Encoding | null;
   #format: ResponseFormat;
   /** What is longer may pass as it comes. */
-  readonly #mayPass: boolean;
+  readonly #mayPassOn: boolean;
   #maxBytes: number;
   /** From how many bytes on it has to look like an answer that may go on. */
   #plausibleFrom = plausibleBytes;
@@ -85,7 +85,7 @@ export class WholeReader implements ResponseReader {
     this.#format = formatOf({ ...asked, wire: asked.route.wire, headers: head.headers });
     const isMedia = this.#format === 'media';
     const { whole } = asked.route.wire;
-    this.#mayPass = isMedia || (whole.kind === 'json' && !whole.isNeverLonger);
+    this.#mayPassOn = isMedia || (whole.kind === 'json' && !whole.isNeverLonger);
     if (isMedia) this.#maxBytes = maxBytesOfMedia(head);
     else this.#maxBytes = whole.kind === 'media' ? maxWrittenBytes : whole.maxHeldBytes;
   }
@@ -102,7 +102,7 @@ export class WholeReader implements ResponseReader {
     this.#bytes += chunk.length;
     const isRubbish = this.#bytes > this.#plausibleFrom && !this.#isPlausible();
     if (!isRubbish && this.#bytes <= this.#maxBytes) return steps;
-    if (!isRubbish && this.#mayPass) this.#passOn(steps);
+    if (!isRubbish && this.#mayPassOn) this.#passOn(steps);
     else steps.push(damagedBy('sent an answer without end', endless));
     return steps;
   }

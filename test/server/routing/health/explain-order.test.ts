@@ -7,7 +7,7 @@ const wallMs = Date.parse('2026-11-20T12:00:00Z');
 function explain(run: FakeRun, strategy: Strategy = 'priority', prices: Record<string, number> = {}) {
   return explainOrder(run.targets, {
     ...{ health: run.book, strategy, wallMs },
-    usualPrice: ({ provider }) => prices[provider.id] ?? null,
+    typicalPrice: ({ provider }) => prices[provider.id] ?? null,
   });
 }
 
