@@ -4,6 +4,7 @@ import type { ConfigStore } from '../config/config-store.ts';
 import type { ConfigViews, ControlEvent } from '../contract/events.ts';
 import type { RequestRecord, RequestStarted } from '../contract/ledger.ts';
 import type { LimitReached } from '../contract/limits.ts';
+import type { RefusalView } from '../contract/request-views.ts';
 import type { LedgerHealthView, StandstillView, StatusView } from '../contract/status-views.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { Limiter } from '../limits/limiter.ts';
@@ -24,8 +25,7 @@ import { storeChange } from './store-change.ts';
 import type { TeamPresets } from './team-presets.ts';
 import { createHealthViews } from './view-health.ts';
 import { createViews, type EngineState, type Views } from './views.ts';
-import { watchLimitUse } from './watch-limit-use.ts';
-import { recentRefusals, watchRefusals } from './watch-refusals.ts';
+import { watchValue } from './watch-value.ts';
 
 /** The parts of the status that the gateway supplies. */
 export type EngineStatus = Pick<
@@ -76,7 +76,8 @@ export interface ControlPlane {
 
 /** The number of latest requests in a snapshot. */
 const shownRequests = 100;
-const healthEveryMs = 2_000;
+const minuteMs = 60_000;
+const hourMs = 60 * minuteMs;
 
 export function createControlPlane(ports: ControlPorts): ControlPlane {
   const { config, log } = ports;
@@ -133,9 +134,13 @@ function createEvents({ ledger, live, health, log }: ControlPorts, views: Views)
     },
     whileHeard() {
       const stops = [
-        watchHealth(ledger, (ledgerHealth) => hub.tell({ type: 'ledger-health', ledger: ledgerHealth })),
-        watchRefusals(ledger.refusals, Date.now, (refusals) => hub.tell({ type: 'refusals', refusals })),
-        watchLimitUse(views, (use) => hub.tell({ type: 'limit-use', ...use })),
+        watchValue({ everyMs: 2_000, read: () => ledger.health(), fingerprint: withoutPending }, (value) =>
+          hub.tell({ type: 'ledger-health', ledger: value }),
+        ),
+        watchValue({ everyMs: 2_000, read: () => refusalsVersion(ledger) }, () =>
+          hub.tell({ type: 'refusals', refusals: recentRefusals(ledger) }),
+        ),
+        watchValue({ everyMs: 1_000, read: views.limitUse }, (use) => hub.tell({ type: 'limit-use', ...use })),
       ];
       return () => {
         teller.stop();
@@ -183,7 +188,7 @@ function engineState(ports: ControlPorts, standstill: () => StandstillView | nul
     health: createHealthViews(health, Date.now),
     lastUsed: () => ledger.lastUsed(),
     meters: (limited) => limiter.meters(limited),
-    refusals: () => recentRefusals(ledger.refusals, Date.now()),
+    refusals: () => recentRefusals(ledger),
     status: () => ({
       ...engine(),
       pid: process.pid,
@@ -214,15 +219,15 @@ function configChanged({ before, after }: ConfigInForce, all: ConfigViews): Cont
   };
 }
 
-/** Reports each change of the ledger's health; returns how to stop. */
-function watchHealth(ledger: Pick<Ledger, 'health'>, tell: (health: LedgerHealthView) => void): () => void {
-  const essence = ({ pending: _, ...health }: LedgerHealthView) => JSON.stringify(health);
-  let last = essence(ledger.health());
-  const timer = setInterval(() => {
-    const health = ledger.health();
-    if (essence(health) === last) return;
-    last = essence(health);
-    tell(health);
-  }, healthEveryMs).unref();
-  return () => clearInterval(timer);
+function withoutPending({ pending: _, ...health }: LedgerHealthView): string {
+  return JSON.stringify(health);
+}
+
+function recentRefusals({ refusals }: Pick<Ledger, 'refusals'>): RefusalView[] {
+  return refusals.since(Date.now() - hourMs);
+}
+
+/** Changes with each refusal, and every minute, when the oldest ones leave the last hour. */
+function refusalsVersion({ refusals }: Pick<Ledger, 'refusals'>): string {
+  return `${refusals.count} ${Math.floor(Date.now() / minuteMs)}`;
 }
