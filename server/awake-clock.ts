@@ -1,14 +1,14 @@
 /**
- * Time in which the program was awake. Node's own clock and timers go on while the machine sleeps (not on Linux) or the
- * program is stopped: at the moment of waking every limit of what was under way would have run out, although the replies
- * may lie in the sockets' buffers, and targets would be measured by the sleep.
+ * A clock without the time that the machine slept. Node's clock and timers continue during sleep (except on Linux) or while
+ * the process is stopped: on waking, all timeouts would have expired although responses may be in the sockets' buffers, and
+ * latencies would include the sleep.
  *
- * A sleep is a gap between two looks at the clock; so that there are looks, it ticks while an engine runs. It is one for
- * the whole process, as is the clock that it corrects.
+ * Sleep is detected as a gap between two readings of the clock, so it ticks while an engine is running. There is one for the
+ * whole process.
  */
 
 const tickMs = 1_000;
-/** What a busy machine, or work of our own, may hold up a tick. */
+/** The longest delay of a tick that is not taken for sleep. */
 const lateMs = 1_000;
 
 let engines = 0;
@@ -16,7 +16,7 @@ let ticks: NodeJS.Timeout | undefined;
 let lookedAtMs = 0;
 let sleptMs = 0;
 
-/** Without it no sleep is noticed. Returns what ends it. */
+/** Starts the detection of sleep; returns how to stop it. */
 export function startAwakeClock(): () => void {
   if (engines++ === 0) {
     lookedAtMs = performance.now();
@@ -27,20 +27,17 @@ export function startAwakeClock(): () => void {
   };
 }
 
-/** As `performance.now()`, less what was slept through. */
+/** `performance.now()` minus the time slept. */
 export function awakeMs(): number {
   return look() - sleptMs;
 }
 
-/**
- * As `setTimeout`, for limits of patience: what was slept through meanwhile is waited once more, up to the limit, so that
- * one that a sleep ran into begins anew with the waking.
- */
+/** Like `setTimeout`, for timeouts: a sleep during the wait prolongs it, so that a timeout restarts on waking. */
 export class AwakeTimer {
   readonly #expired: () => void;
   readonly #limitMs: number;
   #timer: NodeJS.Timeout | undefined;
-  /** Of the sleep that has been made up for. */
+  /** The sleep that was compensated for already. */
   #sleptMs = sleptMs;
   #isOvertime = false;
 
@@ -50,7 +47,7 @@ export class AwakeTimer {
     this.#wait(limitMs);
   }
 
-  /** Begins anew, unless it was cleared. */
+  /** Restarts the timer unless it was cleared. */
   refresh(): void {
     if (!this.#isOvertime) this.#timer?.refresh();
     else if (this.#timer) {

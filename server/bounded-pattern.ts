@@ -11,7 +11,7 @@ export interface BoundedPattern {
   exec(text: string): RegExpExecArray | null;
 }
 
-/** `regexp` without the flags `g` and `y`: it remembers nothing. */
+/** `regexp` must not have the flags `g` and `y`, which carry state. */
 export function pattern(regexp: RegExp): BoundedPattern {
   return {
     test: (text) => regexp.test(beginningOf(text)),

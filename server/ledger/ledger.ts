@@ -10,7 +10,7 @@ import type { CapturedExchange, RequestRecord, RequestStarted, Reserved } from '
 import type { ClientUseView, FirstByteView, RequestView, UsageStepView, UsageView } from '../contract/request-views.ts';
 import type { LedgerHealthView } from '../contract/status-views.ts';
 import { type Database, openDatabase, type Replaced } from '../database/database.ts';
-import { mayPass, messageOf } from '../database/failures.ts';
+import { isTemporary, messageOf } from '../database/failures.ts';
 import { budgetMigrations } from '../database/schema.ts';
 import { createSweepClock, type SweepClock } from '../database/sweep-clock.ts';
 import { type BudgetSums, createBudgetSums } from './budget-sums.ts';
@@ -172,7 +172,7 @@ class SqliteLedger implements Ledger {
     try {
       return await read(this.#queries);
     } catch (error) {
-      throw mayPass(error) ? unreadable(error) : error;
+      throw isTemporary(error) ? unreadable(error) : error;
     }
   }
 
@@ -206,7 +206,7 @@ class SqliteLedger implements Ledger {
     try {
       return this.#queries.lastUsed();
     } catch (error) {
-      if (mayPass(error)) return new Map();
+      if (isTemporary(error)) return new Map();
       throw error;
     }
   }
@@ -216,7 +216,7 @@ class SqliteLedger implements Ledger {
     try {
       return this.#queries.readCapture(id);
     } catch (error) {
-      throw mayPass(error) ? unreadable(error) : error;
+      throw isTemporary(error) ? unreadable(error) : error;
     }
   }
 

@@ -7,7 +7,7 @@ import type { RequestRecord } from '../contract/ledger.ts';
 import type { RefusalView } from '../contract/request-views.ts';
 import { number, text } from '../database/columns.ts';
 import type { Database } from '../database/database.ts';
-import { mayPass } from '../database/failures.ts';
+import { isTemporary } from '../database/failures.ts';
 import { DelayedWrite } from './delayed-write.ts';
 
 export interface Refusals {
@@ -109,7 +109,7 @@ class CountedRefusals implements Refusals {
           lastClient: text(row.last_client),
         }));
     } catch (error) {
-      if (mayPass(error)) return [];
+      if (isTemporary(error)) return [];
       throw error;
     }
   }

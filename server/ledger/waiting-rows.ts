@@ -4,7 +4,7 @@
  */
 import type { LimitScope } from '../contract/limits.ts';
 import type { LedgerHealthView } from '../contract/status-views.ts';
-import { mayPass, messageOf } from '../database/failures.ts';
+import { isTemporary, messageOf } from '../database/failures.ts';
 import type { BegunRow, EndedRow } from './rows.ts';
 import { isUnpriced } from './usage-cells.ts';
 import type { HistoryRange, Spent } from './usage-history.ts';
@@ -100,7 +100,7 @@ export class WaitingRows {
   }
 
   #keepForLater(error: unknown): void {
-    const isKept = mayPass(error);
+    const isKept = isTemporary(error);
     const tooMany = isKept ? Math.max(0, this.#rows.length - maxPending) : this.#rows.length;
     this.#rows.splice(0, tooMany);
     this.#captures.splice(0, isKept ? Math.max(0, this.#captures.length - maxPendingCaptures) : Infinity);
