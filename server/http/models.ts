@@ -14,12 +14,12 @@ interface ModelsRequest {
   requestId: string;
 }
 
-/** `/models`, and `/models/…` with any id: it may hold slashes, encoded or not. */
+/** `/models`, or `/models/…` with an id that may contain slashes, encoded or not. */
 export function isModelsPath(path: string): boolean {
   return path === '/models' || path.startsWith('/models/');
 }
 
-/** Answers from the compiled group: what is listed is what may be called. */
+/** Answers from the compiled group, so that it lists exactly the models that may be used. */
 export function sendModels(response: ServerResponse, { group, key, path, method, requestId }: ModelsRequest): void {
   if (method !== 'GET' && method !== 'HEAD') {
     throw new GatewayError('method_not_allowed', `Not allowed to ${method} on /v1${path}. Allowed: GET.`);

@@ -1,6 +1,6 @@
 /**
- * Refuses a form that another parser may read differently: what Sluice admitted would not be what the upstream sees. Looks
- * at how the parts are told apart and at their headers, not at their values.
+ * Refuses a form that other parsers may read differently, so that the upstream sees what Sluice has admitted. Checks
+ * delimiters and part headers, not values.
  */
 import { GatewayError } from '../../contract/errors.ts';
 import { decidingField } from '../../wire/deciding-fields.ts';
@@ -10,39 +10,39 @@ import { type Delimiter, DelimiterScan, lineBreak } from './part-delimiters.ts';
 
 const headerName = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$/;
 const plainEncodings = new Set(['7bit', '8bit', 'binary']);
-/** Of a name that an error repeats. */
+/** The length to which names are truncated in errors. */
 const maxShownLength = 100;
 
 interface PartHeaders {
-  /** By lower-case name. */
+  /** By name in lower case. */
   lines: Map<string, string>;
-  /** Parameters of the Content-Disposition. */
+  /** The parameters of Content-Disposition. */
   disposition: Map<string, string>;
 }
 
 export class FormGuard {
   readonly #scan: DelimiterScan;
   readonly #decided = new Set<string>();
-  /** Names of the parts that the parser has not told of yet. */
+  /** Names of parts that the parser has not reported yet. */
   readonly #expected: string[] = [];
-  /** Of the part that was begun last; the first delimiter of all may lack its line break. */
+  /** Of the last part; the very first delimiter may lack its line break. */
   #valueStart = -lineBreak.length;
 
   constructor(boundary: string) {
     this.#scan = new DelimiterScan(boundary, 0);
   }
 
-  /** To be called with each chunk before the parser gets it. Throws a GatewayError. */
+  /** Must be called with each chunk before the parser. Throws a GatewayError. */
   take(chunk: Buffer): void {
     for (const delimiter of this.#scan.push(chunk)) this.#check(delimiter);
   }
 
-  /** To be called with the name of each part that the parser finds, in order: whether it is the one that was found here. */
+  /** Must be called with the name of each part that the parser finds; returns whether it is the one found here. */
   agrees(name: string | undefined): boolean {
     return this.#expected.shift() === name;
   }
 
-  /** Whether the parser has told of all parts that were found here. */
+  /** Whether the parser has reported all parts found here. */
   get isThrough(): boolean {
     return this.#expected.length === 0;
   }
@@ -62,7 +62,7 @@ export class FormGuard {
     if (extended !== undefined) throw ambiguousForm(`a part gives its name as "${shown(extended)}"`);
     const name = values.get('name') ?? '';
     const field = decidingField(name);
-    // Some clients send file names as they are, with quotes and all. The parser passes over such a part.
+    // The npm package form-data escapes quotes in file names only since 4.0.6. The parser skips such a part.
     if (rest === '') this.#expected.push(name);
     else if (field !== null || !isFilename(values, rest)) {
       throw ambiguousForm('the Content-Disposition of a part is malformed');
@@ -108,7 +108,7 @@ function readHeaders(block: string): Map<string, string> {
   return lines;
 }
 
-/** Whether what is malformed can be nothing but the name of a file. */
+/** Whether the malformed rest can only be a file name. */
 function isFilename(values: Map<string, string>, rest: string): boolean {
   const last = [...values.keys()].at(-1) ?? '';
   const isWithin = /^filename\*?$/.test(last) || /^;[ \t]*filename\*?=/i.test(rest);

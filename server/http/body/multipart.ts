@@ -1,9 +1,6 @@
 /**
- * Receives a multipart upload. The client's own bytes go to a spool, untouched, and from there upstream; multer parses
- * the same bytes on the way past, only to tell which fields and files are in there and to refuse what is malformed. The
- * only importer of multer.
- *
- * Does not know what the fields mean, and does not change them (that is `multipart-splice.ts`).
+ * Receives a multipart upload. The client's bytes go to a spool unchanged, and from there upstream; multer parses them in
+ * passing, to list fields and files and to refuse malformed forms. The only importer of multer.
  */
 import { type Readable, Transform, type Writable } from 'node:stream';
 import type { Request, Response } from 'express';
@@ -17,31 +14,31 @@ import { releaseChunk } from './release-chunk.ts';
 import { Spool, type SpoolOptions } from './spool.ts';
 
 interface MultipartOptions extends SpoolOptions {
-  /** Of the whole body. */
+  /** Limit of the whole body. */
   maxBytes: number;
-  /** Of one file; absent: `maxBytes` alone counts. */
+  /** Limit of one file; absent: only `maxBytes`. */
   maxFileBytes?: number;
-  /** Told of each text that is kept in memory, and its length. */
+  /** Called with the length of each text kept in memory. */
   kept?(bytes: number): void;
 }
 
 interface MultipartFile {
   field: string;
-  /** Without folders; what the client calls it, so not to be trusted. */
+  /** Without folders; untrusted. */
   filename: string;
   size: number;
-  /** Without parameters. */
+  /** The content type without parameters. */
   contentType: string;
 }
 
-/** Whoever holds it must `spool.dispose()` it in the end. */
+/** The owner must call `spool.dispose()`. */
 export interface MultipartBody {
   kind: 'multipart';
   spool: Spool;
-  /** The header as it came, to be sent on with the bytes. */
+  /** The client's header, to be sent with the bytes. */
   contentType: string;
   boundary: string;
-  /** Text fields by their name on the wire (`chunking_strategy[type]`); a list where the name is repeated. */
+  /** Text fields by name as sent (`chunking_strategy[type]`); a list for repeated names. */
   fields: Record<string, string | string[]>;
   files: MultipartFile[];
   size: number;
@@ -49,11 +46,11 @@ export interface MultipartBody {
 
 const megabyte = 1024 * 1024;
 const maxFieldBytes = 8 * megabyte;
-/** Of all text fields together: unlike files they are held in memory. */
+/** Limit of all text fields together, which are held in memory. */
 const maxTextLength = 32 * megabyte;
 const maxParts = 1000;
 
-/** multer 2.5 has this option; its published types do not yet. */
+/** An option of multer 2.5 that its types lack. */
 interface StreamingOptions extends multer.Options {
   streamHandler(request: Request, parser: Writable): void;
 }
@@ -76,8 +73,8 @@ interface Watch {
 }
 
 /**
- * Reads the whole upload. Rejects with `too_large` as soon as a limit is passed (the rest is then read and dropped),
- * `too_many_parts` or `malformed_multipart`, and with `ClientGone`; nothing is left behind then.
+ * Reads the whole upload. Rejects with `too_large` as soon as a limit is exceeded (the rest is read and discarded),
+ * `too_many_parts`, `malformed_multipart` or `ClientGone`, and then leaves nothing behind.
  */
 export async function receiveMultipart(
   request: Request,
@@ -112,7 +109,7 @@ function requireBoundary(contentType: string): string {
   return boundary;
 }
 
-/** What RFC 2046 allows and a few marks more that are in use (`*****`), but nothing that parsers unescape differently. */
+/** The characters of RFC 2046 and others in use (`*****`), without those that parsers unescape differently. */
 const plainBoundary = /^[!#-[\]-~ ]{0,69}[!#-[\]-~]$/;
 
 function requireBody({ headers, destroyed }: Request, maxBytes: number): void {
@@ -126,8 +123,7 @@ function readParts(request: Request, response: Response, { spool, guard, options
   return new Promise((resolve, reject) => {
     const found: Found = { fields: Object.create(null), files: [] };
     const tee = createTee(spool, guard, options.maxBytes);
-    // multer reports an error only when the client has sent everything; here every fault rejects at once, and what
-    // still comes is read and dropped.
+    // multer reports errors only at the end of the body; here every fault rejects at once, and the rest is discarded.
     const giveUp = (error: unknown) => {
       request.unpipe(tee);
       request.resume();
@@ -148,7 +144,7 @@ function readParts(request: Request, response: Response, { spool, guard, options
       },
     };
     multer(settings).any()(request, response, (error?: unknown) => {
-      // multer calls back at once, without an error, where it cannot read the content type.
+      // multer calls back at once without an error if it does not understand the content type.
       if (error !== undefined || !tee.readableEnded) fail(error ?? new Error('Its content type cannot be read'));
       else if (guard.isThrough) resolve(found);
       else fail(otherParts());
@@ -160,7 +156,7 @@ function fileLimit({ maxFileBytes }: MultipartOptions): { fileSize?: number } {
   return maxFileBytes === undefined ? {} : { fileSize: maxFileBytes };
 }
 
-/** Passes bytes on once the spool has them: a slow disk slows the client down instead of filling the memory. */
+/** Passes bytes on once the spool has taken them, so that a slow disk slows the client instead of filling memory. */
 function createTee(spool: Spool, guard: FormGuard, maxBytes: number): Transform {
   return new Transform({
     transform(chunk: Buffer, _encoding, done) {
@@ -178,7 +174,7 @@ function createTee(spool: Spool, guard: FormGuard, maxBytes: number): Transform 
   });
 }
 
-/** Takes the text fields under their flat names (multer nests them), and tells of faults at once. */
+/** Collects text fields by their flat names (multer nests them), and reports faults at once. */
 function watchParser(parser: Writable, { fields, guard, fail, maxFileBytes, kept }: Watch): void {
   let textLength = 0;
   const addText = (name: string | undefined, value: string) => {
@@ -203,7 +199,7 @@ function watchParser(parser: Writable, { fields, guard, fail, maxFileBytes, kept
   });
 }
 
-/** The parser calls a part of type octet-stream a file even without a file name; multer then drops it. It is text. */
+/** busboy takes an octet-stream part without a file name for a file, which multer drops; here it is a text field. */
 function gatherText(part: Readable, done: (value: string) => void, fail: Fail): void {
   const chunks: Buffer[] = [];
   let size = 0;
@@ -215,7 +211,7 @@ function gatherText(part: Readable, done: (value: string) => void, fail: Fail): 
   part.once('end', () => done(Buffer.concat(chunks).toString()));
 }
 
-/** Stores nothing, since the spool has the bytes already. */
+/** Discards the bytes, which the spool has. */
 function countingStorage(files: MultipartFile[]): multer.StorageEngine {
   return {
     _handleFile(_request, { fieldname, originalname, mimetype, stream }, done) {

@@ -1,14 +1,11 @@
-/**
- * Cuts off clients that send a body so slowly that they only hold a place: less than a kilobyte a second for half a minute.
- * One timer looks after all bodies that are on their way; a request costs an entry in a set.
- */
+/** Disconnects clients that send a body at less than 1 kB/s for half a minute. One timer checks all running uploads. */
 import type { IncomingMessage } from 'node:http';
 import { GatewayError } from '../../contract/errors.ts';
 
 interface Sender {
   request: IncomingMessage;
   bytes: number;
-  /** Looks in a row that found it slow. */
+  /** Consecutive checks that found it slow. */
   slow: number;
 }
 
@@ -19,7 +16,7 @@ const patience = 3;
 const senders = new Set<Sender>();
 let timer: NodeJS.Timeout | undefined;
 
-/** Returns what ends the watch. A sender that is too slow makes its request fail with `request_timeout`. */
+/** Watches a request's body; one that is too slow fails with `request_timeout`. Returns how to stop. */
 export function watchSender(request: IncomingMessage): () => void {
   const sender = { request, bytes: request.socket.bytesRead, slow: 0 };
   senders.add(sender);
@@ -37,7 +34,7 @@ function look(): void {
 function lookAt(sender: Sender): void {
   const { request, bytes } = sender;
   sender.bytes = request.socket.bytesRead;
-  // Where it waits for us, such as for the disk, it is not to blame.
+  // Ignored while Sluice itself does not read, such as waiting for the disk.
   const isSlow = sender.bytes - bytes < leastBytes && !request.isPaused();
   sender.slow = isSlow ? sender.slow + 1 : 0;
   if (sender.slow < patience) return;

@@ -93,7 +93,7 @@ test('a database of a newer program is set aside rather than misread', () => {
   raw.exec('PRAGMA user_version = 1000');
   raw.close();
   const database = openDatabase(file);
-  expect(database.notice?.reason).toMatch(/newer program/);
+  expect(database.notice?.reason).toMatch(/newer Sluice/);
   database.close();
 });
 
