@@ -152,7 +152,7 @@ describe.each([
     await ask('key limit laptop none');
     expect(await ask('key show laptop')).toMatchObject({ limits: null, limitUse: [] });
     await ask('group put default --limit none');
-    expect(await run('usage --limits')).toMatchObject({ stdout: 'No key and no group has limits.\n' });
+    expect(await run('usage --limits')).toMatchObject({ stdout: 'No key or group has limits.\n' });
   });
 
   test('groups and aliases are stored, listed and removed; routes follow them', async () => {
