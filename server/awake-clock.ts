@@ -1,15 +1,15 @@
 /**
- * Time in which the program was awake. Node's own clock and timers go on while the machine sleeps (not on Linux) or the
- * program is stopped: at the moment of waking every limit of what was under way would have run out, although the replies
- * may lie in the sockets' buffers, and targets would be measured by the sleep.
+ * A clock without the time that the machine slept. Node's clock and timers continue during sleep (except on Linux) or while
+ * the process is stopped: on waking, all timeouts would have expired although responses may be in the sockets' buffers, and
+ * latencies would include the sleep.
  *
- * A sleep is a gap between two looks at the clock; so that there are looks, it ticks while an engine runs. It is one for
- * the whole process, as is the clock that it corrects.
+ * Sleep is detected as a gap between two readings of the clock, so it ticks while an engine is running. There is one for the
+ * whole process.
  */
 import { Slots } from './slots.ts';
 
 const tickMs = 1_000;
-/** What a busy machine, or work of our own, may hold up a tick. */
+/** The longest delay of a tick that is not taken for sleep. */
 const lateMs = 1_000;
 
 let engines = 0;
@@ -17,7 +17,7 @@ let ticks: NodeJS.Timeout | undefined;
 let lookedAtMs = 0;
 let sleptMs = 0;
 
-/** Without it no sleep is noticed. Returns what ends it. */
+/** Starts the detection of sleep; returns how to stop it. */
 export function startAwakeClock(): () => void {
   if (engines++ === 0) {
     lookedAtMs = performance.now();
@@ -28,17 +28,16 @@ export function startAwakeClock(): () => void {
   };
 }
 
-/** As `performance.now()`, less what was slept through. */
+/** `performance.now()` minus the time slept. */
 export function awakeMs(): number {
   return look() - sleptMs;
 }
 
 /**
- * As `setTimeout`, for limits of patience: what was slept through meanwhile is waited once more, up to the limit, so that
- * one that a sleep ran into begins anew with the waking.
+ * Like `setTimeout`, for timeouts: a sleep during the wait prolongs it, so that a timeout restarts on waking.
  *
- * Nearly every limit is long and never runs out, and each request and each piece of a stream sets or refreshes one. So a
- * long one only has a place in a list that is gone through once a second; the timer proper is set when it is nearly due.
+ * Nearly every timeout is long and never expires, and each request and each piece of a stream sets or restarts one. So a
+ * long one is only an entry of a list that is checked once a second; Node's timer is set when it is nearly due.
  */
 export class AwakeTimer {
   readonly #expired: () => void;
@@ -49,7 +48,7 @@ export class AwakeTimer {
   #place = -1;
   #isCleared = false;
   #timer: NodeJS.Timeout | undefined;
-  /** Of the sleep that has been made up for. */
+  /** The sleep that was compensated for already. */
   #sleptMs = sleptMs;
 
   constructor(expired: () => void, limitMs: number) {
@@ -58,7 +57,7 @@ export class AwakeTimer {
     this.#wait(limitMs);
   }
 
-  /** Begins anew, unless it was cleared or has run out. */
+  /** Restarts the timer, unless it was cleared or has expired. */
   refresh(): void {
     if (this.#isCleared) return;
     if (this.#timer) {
@@ -122,7 +121,9 @@ const nearlyMs = 2_000;
 
 function lookAtPatient(): void {
   const nowMs = performance.now();
-  patient.forEach((timer) => timer.lookAt(nowMs));
+  patient.forEach((timer) => {
+    timer.lookAt(nowMs);
+  });
   if (!patient.isEmpty) return;
   clearInterval(looks);
   looks = undefined;

@@ -1,9 +1,9 @@
 /**
- * Regular expressions for text that strangers send. Each sees the beginning of a text alone, so that none can take long on a
- * text of any length; `test/server/patterns.test.ts` finds all of them and holds that none is slow on that much.
+ * Regular expressions for untrusted text. They are matched against the beginning of the text only, so that backtracking is
+ * bounded; `test/server/patterns.test.ts` finds all of them and tests their worst case.
  */
 
-/** What tells anything of a message, a header or a key stands in so many characters. */
+/** Enough for any message, header or key. */
 export const maxMatchedLength = 4096;
 
 export interface BoundedPattern {
@@ -11,7 +11,7 @@ export interface BoundedPattern {
   exec(text: string): RegExpExecArray | null;
 }
 
-/** `regexp` without the flags `g` and `y`: it remembers nothing. */
+/** `regexp` must not have the flags `g` and `y`, which carry state. */
 export function pattern(regexp: RegExp): BoundedPattern {
   return {
     test: (text) => regexp.test(beginningOf(text)),

@@ -1,26 +1,26 @@
 #!/usr/bin/env node
 /**
- * The program without a desktop: hands the process's arguments, environment and streams to the command line. Besides the
- * desktop's entry the only one that reads `process.env`; everything further in is given what it needs.
+ * The entry of the command line: passes the process's arguments, environment and streams on. Only this file and the
+ * desktop's entry read `process.env`.
  *
- * Nothing but Node's own modules is imported before the check here, so that an old Node can hand over to a newer one.
+ * It imports only Node's own modules before checking Node's version, so that an old Node can start a newer one.
  */
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import nodeModule from 'node:module';
 import { join } from 'node:path';
 
-// In place of the name of Node's own thread, which is what the system would show for it.
+// Shown by `ps` instead of Node's name for its main thread.
 process.title = 'sluice';
 
 const oldestNode = 24;
 const isBundled = import.meta.filename?.endsWith('.js') ?? true;
 
 if (Number.parseInt(process.versions.node, 10) < oldestNode) await runOnNewerNode();
-// Beside the program, not in the system's folder for temporary files, where others could put code into it.
+// Beside the program, not in the system's temporary folder, where others could plant code.
 if (isBundled) nodeModule.enableCompileCache(join(import.meta.dirname, '../compile-cache'));
 
-/** The Node that npm has put beside the program takes over, with the same arguments and streams; never returns. */
+/** Runs the program on the Node in node_modules, with the same arguments and streams. Never returns. */
 async function runOnNewerNode(): Promise<never> {
   const node = join(
     import.meta.dirname,
@@ -29,7 +29,7 @@ async function runOnNewerNode(): Promise<never> {
   );
   if (!existsSync(node)) {
     process.stderr.write(
-      `sluice: this is Node ${process.versions.node}, and Sluice needs Node ${oldestNode} or newer. Install it from https://nodejs.org, or start Sluice with "npm start" in its folder, which brings its own.\n`,
+      `sluice: Sluice needs Node ${oldestNode} or newer, this is ${process.versions.node}. Install it from https://nodejs.org, or run "npm start" in Sluice's folder, which includes it.\n`,
     );
     process.exit(1);
   }
@@ -48,7 +48,7 @@ await runCommandLine({
   stderr: process.stderr,
   teamPresets: {
     policy: policyPath(process.platform, process.env),
-    // Put there by `npm run dist -- --preset`; the sources have none.
+    // Created by `npm run dist -- --preset`.
     builtIn: isBundled ? join(import.meta.dirname, '../team-preset.json') : undefined,
   },
   windowFolders: ['../window', '../dist/window'].map((folder) => join(import.meta.dirname, folder)),

@@ -1,27 +1,27 @@
 import envPaths from 'env-paths';
 import type { ProxySettings } from './transport/proxy-choice.ts';
 
-/** What the environment says to Sluice. */
+/** Sluice's settings from environment variables. */
 export interface Environment {
   dataDir: string;
-  /** Where this system keeps the logs of programs; null where the data folder was chosen, which then holds them too. */
+  /** The system's folder for logs; null if the data folder was chosen, which then contains them. */
   systemLogDir: string | null;
-  /** Protects the encrypted file of secrets. */
+  /** Encrypts the file of secrets. */
   passphrase: string | undefined;
   secrets: 'auto' | 'keychain' | 'file';
   proxies: ProxySettings;
 }
 
-/** As folders of logs are named there. */
+/** The name of Sluice's folder by the system's convention. */
 const systemName = process.platform === 'linux' ? 'sluice' : 'Sluice';
 const secretStores = ['auto', 'keychain', 'file'] as const;
 
-/** A variable has a value that means nothing. */
+/** A variable has an invalid value. */
 export class EnvironmentError extends Error {
   override readonly name = 'EnvironmentError';
 }
 
-/** Throws an EnvironmentError on a value that means nothing. An empty variable counts as none. */
+/** Throws an EnvironmentError for an invalid value. An empty variable counts as unset. */
 export function readEnvironment(env: Readonly<Record<string, string | undefined>>): Environment {
   const wanted = env.SLUICE_SECRETS || 'auto';
   const secrets = secretStores.find((store) => store === wanted);
@@ -32,7 +32,7 @@ export function readEnvironment(env: Readonly<Record<string, string | undefined>
     passphrase: env.SLUICE_PASSPHRASE || undefined,
     secrets,
     proxies: {
-      // As curl reads them; HTTP_PROXY in capitals too, since this is no CGI program that a request could set it for.
+      // Like curl, but HTTP_PROXY in upper case as well, since this is not a CGI program (CVE-2016-5385, "httpoxy").
       httpProxy: env.http_proxy || env.HTTP_PROXY || undefined,
       httpsProxy: env.https_proxy || env.HTTPS_PROXY || undefined,
       noProxy: env.no_proxy || env.NO_PROXY || undefined,

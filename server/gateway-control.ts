@@ -1,8 +1,6 @@
-/**
- * The control side of a gateway, put together: configuration in force, discovery of models, admin token, commands and
- * events, and their routes. Wires and decides nothing.
- */
+/** Assembles the control side of a gateway: live configuration, model discovery, limits, control plane and its routes. */
 import { join } from 'node:path';
+import type { LimitReached } from './contract/limits.ts';
 import type { AdminToken } from './control/admin-token.ts';
 import { type ControlPlane, createControlPlane, type EngineStatus } from './control/control-plane.ts';
 import { followTeamPresets, withoutTeam } from './control/follow-team.ts';
@@ -30,12 +28,12 @@ interface ControlSidePorts {
   transport: Transport;
   authorities: Authorities;
   health: HealthBook;
-  /** What a usual request costs, in US dollars; null: not known. */
-  usualPrice(target: Target): number | null;
-  /** Addresses that are Sluice itself; grows once it listens. */
+  /** The price of a typical request in US dollars; null: unknown. */
+  typicalPrice(target: Target): number | null;
+  /** Sluice's own addresses; filled once it listens. */
   ownAddresses: ReadonlySet<string>;
   engine(): Omit<EngineStatus, 'secretStore' | 'secretStoreKind'>;
-  /** Where it listens, such as `http://127.0.0.1:4810`. Throws while it does not. */
+  /** Where it listens, such as `http://127.0.0.1:4810`. Throws if it does not listen. */
   origin(): string;
 }
 
@@ -45,7 +43,7 @@ export interface ControlSide {
   limiter: Limiter;
   routes: ControlRoutes;
   createAdminUrl(): string;
-  /** After `ownAddresses` has grown. */
+  /** Must be called after `ownAddresses` has changed. */
   addressChanged(): void;
   stop(): Promise<void>;
 }
@@ -54,41 +52,9 @@ export async function openControlSide(given: ControlSidePorts): Promise<ControlS
   const { gatewayPorts, ledger, transport, authorities, health, ownAddresses } = given;
   const { config, env, log } = gatewayPorts;
   const secrets = rememberStore(gatewayPorts);
-  const discovery = createDiscovery({
-    transport,
-    cacheFile: gatewayPorts.dataDir === null ? null : join(gatewayPorts.dataDir, 'models.json'),
-    log,
-    onChange(providerId) {
-      live.recompile();
-      control.providerChanged(providerId);
-    },
-  });
-  const providers = createProviderKnowledge({ transport, discovery, ownPorts: () => portsOf(ownAddresses) });
-  const live: LiveConfig = await createLiveConfig({
-    config,
-    openSecrets: secrets.open,
-    env,
-    ownAddresses,
-    discovered: discovery.models,
-    log,
-    notice: gatewayPorts.notice,
-  });
-  const limiter = createLimiter({
-    history: ledger.history,
-    sums: ledger.budgets,
-    clocks: { wallMs: () => Date.now(), steadyMs: () => performance.now() },
-    reached: (notice) => control.limitReached(notice),
-    log,
-  });
-  live.onChange(({ before, after }) => {
-    const kept = new Set(after.keys.map(({ id }) => id));
-    for (const { id } of before.keys) if (!kept.has(id)) limiter.forget('key', id);
-  });
-  const stopRecalling = keepRecalling(limiter, live);
+  const { live, discovery, providers } = await openLiveConfig(given, secrets.open, (id) => control.providerChanged(id));
+  const { limiter, stopRecalling } = openLimiter(given, live, (notice) => control.limitReached(notice));
   const team = createTeamPresets(gatewayPorts.team ?? withoutTeam());
-  // Before anyone is told of a change, so that health which it made worthless is not shown.
-  health.follow(live.snapshot);
-  live.onChange(() => health.follow(live.snapshot));
   const access = await openWindowAccess(gatewayPorts);
   const createAdminUrl = () => windowUrl(given.origin(), access.token);
   const control: ControlPlane = createControlPlane({
@@ -104,16 +70,12 @@ export async function openControlSide(given: ControlSidePorts): Promise<ControlS
     createAdminUrl,
     signOutEverywhere: access.signOutEverywhere,
     log,
-    usualPrice: given.usualPrice,
+    typicalPrice: given.typicalPrice,
     openSecrets: secrets.open,
     dataFolder: gatewayPorts.dataDir,
     logFolder: gatewayPorts.logFolder ?? null,
     network: (snapshot) => viewNetwork({ transport, authorities, proxies: gatewayPorts.proxies }, snapshot),
-    engine: () => ({
-      ...given.engine(),
-      secretStore: secrets.opened()?.description ?? null,
-      secretStoreKind: secrets.opened()?.kind ?? null,
-    }),
+    engine: () => ({ ...given.engine(), ...secrets.view() }),
   });
   keepWatching(discovery, live);
   const stopFollowing = await followTeamPresets({ team, config, control, notice: gatewayPorts.notice, log });
@@ -140,12 +102,56 @@ export async function openControlSide(given: ControlSidePorts): Promise<ControlS
   };
 }
 
-/** The one-time address of the window. */
+/** The configuration in force with the discovered models; health follows it. */
+async function openLiveConfig(
+  { gatewayPorts, transport, health, ownAddresses }: ControlSidePorts,
+  openSecrets: () => Promise<SecretStore>,
+  providerChanged: (providerId: string) => void,
+) {
+  const { config, env, log, dataDir, notice } = gatewayPorts;
+  const discovery = createDiscovery({
+    transport,
+    cacheFile: dataDir === null ? null : join(dataDir, 'models.json'),
+    log,
+    onChange(providerId) {
+      live.recompile();
+      providerChanged(providerId);
+    },
+  });
+  const providers = createProviderKnowledge({ transport, discovery, ownPorts: () => portsOf(ownAddresses) });
+  const discovered = discovery.models;
+  const live: LiveConfig = await createLiveConfig({ config, openSecrets, env, ownAddresses, discovered, log, notice });
+  // Registered before the control plane, so that its events show the health after a change.
+  health.follow(live.snapshot);
+  live.onChange(() => health.follow(live.snapshot));
+  return { live, discovery, providers };
+}
+
+function openLimiter(
+  { ledger, gatewayPorts: { log } }: ControlSidePorts,
+  live: LiveConfig,
+  reached: (notice: LimitReached) => void,
+) {
+  const limiter = createLimiter({
+    history: ledger.history,
+    sums: ledger.budgets,
+    clocks: { wallMs: () => Date.now(), steadyMs: () => performance.now() },
+    reached,
+    log,
+  });
+  live.onChange(({ before, after }) => {
+    const kept = new Set(after.keys.map(({ id }) => id));
+    for (const { id } of before.keys) if (!kept.has(id)) limiter.forget('key', id);
+  });
+  return { limiter, stopRecalling: keepRecalling(limiter, live) };
+}
+
+/** A single-use address of the window. */
 function windowUrl(origin: string, token: AdminToken): string {
   return `${origin}/control/session?token=${token.createTicket()}`;
 }
 
-/** Discovery follows the configuration that is in force. */
+/** Discovery follows the configuration in force. */
 function keepWatching(discovery: Discovery, live: LiveConfig): void {
   watchAll(discovery, live);
   live.onChange(() => watchAll(discovery, live));
@@ -155,7 +161,7 @@ function watchAll(discovery: Discovery, live: LiveConfig): void {
   discovery.watch([...live.snapshot.providers.values()]);
 }
 
-/** Beside the requests: what each budget has spent is known to both files from the start on, and from its making on. */
+/** Loads the budgets' totals at start and after each change, in the background. */
 function keepRecalling(limiter: Limiter, live: LiveConfig): () => void {
   let isStopped = false;
   function* limited() {
@@ -176,11 +182,11 @@ function keepRecalling(limiter: Limiter, live: LiveConfig): () => void {
   };
 }
 
-/** The secret store, and what it said of itself if it was needed so far. */
+/** Opens the secret store and remembers it, so that the status can show which one it is. */
 function rememberStore({ openSecrets }: GatewayPorts) {
   let opened: SecretStore | null = null;
   return {
-    opened: () => opened,
+    view: () => ({ secretStore: opened?.description ?? null, secretStoreKind: opened?.kind ?? null }),
     async open() {
       opened = await openSecrets();
       return opened;

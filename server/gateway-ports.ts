@@ -1,4 +1,4 @@
-/** What the engine needs from outside: everything that differs between the desktop, a terminal and a test. */
+/** The engine's dependencies, which differ between desktop, terminal and tests. */
 import type { Logger } from 'pino';
 import type { ConfigStore } from './config/config-store.ts';
 import type { ManagedPresets } from './config/managed-preset.ts';
@@ -9,33 +9,33 @@ import type { ProxySettings } from './transport/proxy-choice.ts';
 import type { Api } from './wire/api.ts';
 
 export interface GatewayPorts {
-  /** Prepared by the caller (`data-folder/data-folder.ts`); null keeps ledger and jobs in memory, for tests. */
+  /** Prepared by the caller (`data-folder/data-folder.ts`); null: ledger and jobs in memory, for tests. */
   dataDir: string | null;
-  /** Private and writable where the data folder is not; null or absent: there is none. */
+  /** A private folder to use while the data folder is not writable; null or absent: none. */
   fallbackFolder?: string | null;
-  /** Where uploads are spooled; exists and is private. */
+  /** The folder for spooled uploads; exists and is private. */
   uploadFolder: string;
   config: ConfigStore;
-  /** Opened on first need: where no secret is asked of it, a keychain costs nothing. */
+  /** Called on first use, so that a keychain is not opened without need. */
   openSecrets: () => Promise<SecretStore>;
   /** For `env:NAME` references. */
   env: Readonly<Record<string, string | undefined>>;
   proxies: ProxySettings;
   log: Logger;
-  /** Where its file is, for a person to look into; absent: there is none. */
+  /** The folder of the log file, to show to the user; absent: none. */
   logFolder?: string;
-  /** The log's file, for what has to be told while the program stands still; absent: there is none. */
+  /** The log file, to which the loop watch writes while the event loop is blocked; absent: none. */
   logPath?: string;
-  /** Told of each request that has ended. */
+  /** Called for each request that has ended. */
   logRequest: LogRequest;
-  /** Told what a person should know at the start, a line each; no secrets. */
+  /** Receives messages for the user at start, one line each; no secrets. */
   notice?: (line: string) => void;
-  /** Team presets that count here; absent: there is none, and what is imported is forgotten at the end. */
+  /** Team presets; absent: no managed one, and an imported one is not stored. */
   team?: { managed: ManagedPresets; memory: TeamMemoryStore };
-  /** Folder of the built window; null if there is none. */
+  /** The folder of the built window; null if there is none. */
   windowFolder: string | null;
-  /** That clients may speak; absent: OpenAI's. */
+  /** The APIs offered to clients; default: OpenAI's. */
   apis?: readonly [Api, ...Api[]];
-  /** In place of the configuration's. */
+  /** Overrides the configuration. */
   listen?: { host?: string; port?: number };
 }

@@ -1,7 +1,4 @@
-/**
- * The door to the engine: `createGateway(ports)` puts the parts together, for the terminal, the desktop and tests alike.
- * It wires and decides nothing.
- */
+/** The engine's entry point: `createGateway(ports)` assembles its parts, for the terminal, the desktop and tests. */
 import { randomUUID } from 'node:crypto';
 import { totalmem } from 'node:os';
 import { join } from 'node:path';
@@ -12,6 +9,7 @@ import type { EventMessage } from './contract/events.ts';
 import type { RequestRecord, Usage } from './contract/ledger.ts';
 import type { AnswerQuery } from './control/answer-query.ts';
 import type { Execute } from './control/execute.ts';
+import type { LiveConfig } from './control/live-config.ts';
 import { type Database, openDatabase, type Replaced } from './database/database.ts';
 import { budgetMigrations } from './database/schema.ts';
 import { createSweepClock } from './database/sweep-clock.ts';
@@ -40,22 +38,22 @@ import { version } from './version.ts';
 import { Registry, servedApis } from './wire/registry.ts';
 
 export interface Gateway {
-  /** Changes with each start; `/healthz` tells it. */
+  /** Random at each start; `/healthz` returns it. */
   readonly instanceId: string;
   snapshot(): Snapshot;
-  /** Listens. Rejects with the system's error if the port is taken. */
+  /** Begins to listen. Rejects with the system's error if the port is taken. */
   start(): Promise<{ host: string; port: number }>;
-  /** Lets requests end for at most `drainMs`, then closes everything. Once: a second call waits for the first. */
+  /** Gives running requests at most `drainMs`, then closes everything. A second call waits for the first. */
   stop(drainMs?: number): Promise<void>;
-  /** Carries out a command of `contract/commands.ts`. */
+  /** Executes a command of `contract/commands.ts`. */
   execute: Execute;
-  /** Answers a question of `contract/queries.ts`. */
+  /** Answers a query of `contract/queries.ts`. */
   query: AnswerQuery;
-  /** Calls with a snapshot first, then with what changes (`contract/events.ts`); returns how to stop that. */
+  /** Calls the listener with a snapshot, then with changes (`contract/events.ts`). Returns how to unsubscribe. */
   onEvent(listener: (message: EventMessage) => void): () => void;
-  /** The machine slept, or is in another network: connections that were kept open lead nowhere now. */
+  /** After sleep or a change of network, pooled connections are dead and must be dropped. */
   networkChanged(): void;
-  /** An address that opens the window in a browser, once. It is a secret. Throws while the gateway does not listen. */
+  /** An address that opens the window in a browser once; secret. Throws if the gateway does not listen. */
   createAdminUrl(): string;
 }
 
@@ -90,20 +88,10 @@ export async function createGateway(ports: GatewayPorts): Promise<Gateway> {
   });
   const { bills, jobs, transport } = inference;
   const poller = new JobPoller({ jobs, bills, transport, snapshot: () => live.snapshot });
-  const networkChanged = () => {
-    base.transport.leaveConnections();
-    base.health.networkChanged();
-  };
-  live.onChange(({ before, after }) => {
-    if (networkSettings(before) !== networkSettings(after)) networkChanged();
-  });
+  const network = followNetwork(base, live);
   const stopClock = startAwakeClock();
-  const stopWatch = watchNetwork({
-    changed: networkChanged,
-    look: () => `${[...machineAddresses()].sort().join(' ')} ${base.authorities.fingerprint()}`,
-  });
   const stop = async (drainMs: number) => {
-    stopWatch();
+    network.stop();
     stopClock();
     side.routes.close();
     poller.stop();
@@ -120,7 +108,7 @@ export async function createGateway(ports: GatewayPorts): Promise<Gateway> {
     query: control.query,
     onEvent: control.onEvent,
     createAdminUrl: side.createAdminUrl,
-    networkChanged,
+    networkChanged: network.changed,
     async start() {
       const { host, port } = { ...ports.config.current.config.settings, ...ports.listen };
       server = await listen(listener, { host, port });
@@ -135,12 +123,28 @@ export async function createGateway(ports: GatewayPorts): Promise<Gateway> {
   };
 }
 
-/** Targets are compared by what this would cost; of one that counts something else, that counts. */
-const usualRequest: Usage = { inputTokens: 3_000, outputTokens: 1_000, seconds: 60, characters: 1_000, images: 1 };
+/** Drops connections and health when the machine's addresses, its certificates or the network settings change. */
+function followNetwork({ transport, health, authorities }: Foundations, live: LiveConfig) {
+  const changed = () => {
+    transport.leaveConnections();
+    health.networkChanged();
+  };
+  live.onChange(({ before, after }) => {
+    if (networkSettings(before) !== networkSettings(after)) changed();
+  });
+  const stop = watchNetwork({
+    changed,
+    look: () => `${[...machineAddresses()].sort().join(' ')} ${authorities.fingerprint()}`,
+  });
+  return { changed, stop };
+}
+
+/** Targets are compared by the price of this request; each model is charged only for what it counts. */
+const typicalRequest: Usage = { inputTokens: 3_000, outputTokens: 1_000, seconds: 60, characters: 1_000, images: 1 };
 
 type Foundations = ReturnType<typeof openFoundations>;
 
-/** What everything else stands on: the way out, and what is durable. */
+/** Outbound transport, databases, and what is built on them alone. */
 function openFoundations({ config, dataDir, log, proxies }: GatewayPorts) {
   const settings = () => config.current.config.settings;
   const authorities = createAuthorities(() => ({ system: settings().systemCa, files: settings().extraCaFiles }));
@@ -178,8 +182,8 @@ function openFoundations({ config, dataDir, log, proxies }: GatewayPorts) {
     cost: (...asked) => prices.cost(...asked),
     maxOutput: (...asked) => prices.maxOutput(...asked),
   };
-  const usualPrice = ({ provider, model }: Target) =>
-    model === null ? null : prices.cost(provider.id, model, usualRequest);
+  const typicalPrice = ({ provider, model }: Target) =>
+    model === null ? null : prices.cost(provider.id, model, typicalRequest);
   return {
     transport,
     authorities,
@@ -187,8 +191,8 @@ function openFoundations({ config, dataDir, log, proxies }: GatewayPorts) {
     jobs,
     health,
     prices: currentPrices,
-    usualPrice,
-    picker: new HealthPicker({ health, usualPrice }),
+    typicalPrice,
+    picker: new HealthPicker({ health, typicalPrice }),
     async close() {
       await transport.close();
       jobs.close();
@@ -200,8 +204,7 @@ function openFoundations({ config, dataDir, log, proxies }: GatewayPorts) {
 }
 
 function tellReplacement(database: Database, log: GatewayPorts['log']): void {
-  const tell = (replaced: Replaced) =>
-    log.error(replaced, 'a database could not be used any more; it was set aside if it was there, and a new one begun');
+  const tell = (replaced: Replaced) => log.error(replaced, 'a database was unusable or missing; a new one was created');
   if (database.notice) tell(database.notice);
   database.onReplaced(tell);
 }
@@ -235,7 +238,7 @@ function inferencePorts(
       control.requestStarted(request);
     },
     finished(record) {
-      // Anybody may send those, as many as they like.
+      // Anyone can send requests without a valid key, in any number, so they get no rows.
       if (record.keyId === null) ledger.refusals.add(record);
       else finished(record);
     },
@@ -246,20 +249,20 @@ function inferencePorts(
   };
 }
 
-/** A quarter of the memory that this process may have, in a container too, and at most 2 GB. */
+/** A quarter of the memory available to this process (or its container), at most 2 GB. */
 function automaticBytes(): number {
   const constrained = process.constrainedMemory();
   const memory = constrained > 0 ? Math.min(constrained, totalmem()) : totalmem();
   return Math.min(memory / 4, 2 * 1024 ** 3);
 }
 
-/** Of the same service, whatever name a provider was given. */
+/** Prices are looked up by preset, since a provider's id is arbitrary. */
 function pricesOf({ settings, providers }: Config): PriceTable {
   const presets = new Map(providers.map(({ id, preset }) => [id, preset]));
   return createPriceTable(settings.prices, (provider) => presets.get(provider));
 }
 
-/** What of a configuration decides how providers are reached. */
+/** The settings that determine how providers are reached. */
 function networkSettings({ settings: { systemCa, extraCaFiles, noProxy } }: Config): string {
   return JSON.stringify([systemCa, extraCaFiles, noProxy]);
 }

@@ -1,7 +1,6 @@
 /**
- * The program's log: lines of JSON in `sluice.log` of a data folder, written beside the requests and not in them. Owns
- * what must never stand in it, and how much is kept. Bodies and headers are not logged at all; the redaction is for the
- * day on which somebody logs an object that holds some.
+ * The program's log: JSON lines in `sluice.log`, written asynchronously, with rotation and redaction of secrets. Bodies and
+ * headers are never logged; the redaction guards against an object that contains them by accident.
  */
 import { existsSync, mkdirSync, openSync, renameSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -13,17 +12,17 @@ export interface LogFile {
   log: Logger;
   logRequest: LogRequest;
   path: string;
-  /** Writes what waits; at the end of the program, where nothing can be awaited. */
+  /** Writes pending lines synchronously, at the end of the program. */
   flush(): void;
 }
 
-/** Writes one line about a request: what one looks for when something is slow or fails. */
+/** Logs one line about a request. */
 export type LogRequest = (record: RequestRecord) => void;
 
 const maxBytes = 10 * 1024 * 1024;
 /** `sluice.log`, `sluice.log.1`, `sluice.log.2`. */
 const keptFiles = 3;
-/** Lines wait for a write of this size, or until the timer: each write costs a turn of another thread. */
+/** Lines are buffered up to this size or until the timer, since each write occupies a thread of the pool. */
 const bufferBytes = 64 * 1024;
 const mostBytesPerWrite = 256 * 1024;
 const flushEveryMs = 500;
@@ -43,26 +42,26 @@ const infoLevel = pino.levels.values.info;
 const maxDepth = 4;
 const judgedFields = new Map<string, boolean>();
 const maxJudgedFields = 1_000;
-/** What looks like a secret in a text: `sk-…` of any service, and whatever stands behind `Bearer`. */
+/** Secrets within a text: `sk-…`, and whatever follows `Bearer`. */
 const secretTexts = /\bsk-[\w-]{8,}|(?<=\bbearer )\S+/gi;
 
-/** Where the file cannot be opened now (a read-only folder), lines are lost until it can be. */
+/** While the file cannot be opened (a read-only folder), lines are lost. */
 export function openLogFile(folder: string): LogFile {
   const path = join(folder, 'sluice.log');
-  // Opened at once: a program that fails in its first moments has something to say.
+  // Opened immediately, so that early failures are logged.
   let destination = openDestination(path);
   const requests = createRequestLog({ write: (lines) => void destination?.write(lines) });
   const timer = setInterval(() => {
     requests.flush();
     destination?.flush();
     if (destination && putAsideIfFull(path)) {
-      // What it still holds goes with the file, whatever that is called now.
+      // Its buffered lines go to the renamed file.
       destination.end();
       destination = null;
     }
     destination ??= openDestination(path);
   }, flushEveryMs).unref();
-  // The requests before it go first, so that the file tells what happened in order.
+  // Pending lines of requests first, to keep the order.
   const write = (line: string) => {
     requests.flush();
     destination?.write(line);
@@ -77,7 +76,7 @@ export function openLogFile(folder: string): LogFile {
         requests.flush();
         destination?.flushSync();
       } catch {
-        // The disk is full; there is nobody left to tell.
+        // The disk is full; there is nowhere to report it.
       }
     },
   };
@@ -89,7 +88,7 @@ function openDestination(path: string): ReturnType<typeof pino.destination> | nu
     putAsideIfFull(path);
     const dest = openSync(path, 'a', 0o600);
     const destination = pino.destination({ dest, sync: false, minLength: bufferBytes, maxWrite: mostBytesPerWrite });
-    // A full disk must not end the program.
+    // A full disk must not crash the program.
     destination.on('error', () => {});
     return destination;
   } catch (error) {
@@ -98,7 +97,7 @@ function openDestination(path: string): ReturnType<typeof pino.destination> | nu
   }
 }
 
-/** A logger that redacts, on any destination. */
+/** A redacting logger for any destination. */
 export function createLog(destination: pino.DestinationStream): Logger {
   return pino(
     {
@@ -113,13 +112,13 @@ export function createLog(destination: pino.DestinationStream): Logger {
 
 interface RequestLog {
   log: LogRequest;
-  /** Hands over the lines that wait. */
+  /** Writes pending lines. */
   flush(): void;
 }
 
 /**
- * The lines of requests look like all others but are put together here, and handed over many at a time: they hold none
- * of the fields that need redaction, and pino's way, a write for each, is dearer than all else that is noted of a request.
+ * Formats the lines of requests itself and writes them in batches: they contain no fields that need redaction, and pino's
+ * one write for each line costs more than all other accounting of a request.
  */
 export function createRequestLog(destination: pino.DestinationStream): RequestLog {
   let waiting = '';
@@ -150,7 +149,7 @@ function redactFields(fields: object, depth: number): Record<string, unknown> {
   return redacted;
 }
 
-/** Remembered by name, since this is asked for every field of every line. */
+/** Cached by name, since it is called for every field of every line. */
 function isSecretField(name: string): boolean {
   let isSecret = judgedFields.get(name);
   if (isSecret === undefined) {
@@ -164,7 +163,7 @@ function isPlain(value: unknown): value is object {
   return value !== null && typeof value === 'object' && Object.getPrototypeOf(value) === Object.prototype;
 }
 
-/** Message, code and stack, and nothing that somebody hung on the error: undici hangs headers on some. */
+/** Message, code and stack only: undici attaches response headers to `ResponseError`. */
 function serializeError(error: unknown): unknown {
   if (!(error instanceof Error)) return typeof error === 'string' ? redactText(error) : 'unknown error';
   const code = 'code' in error && typeof error.code === 'string' ? error.code : undefined;
@@ -172,12 +171,12 @@ function serializeError(error: unknown): unknown {
   return { name: error.name, message: redactText(error.message), code, stack: redactText(error.stack ?? ''), cause };
 }
 
-/** For texts that others made, such as the messages of errors. */
+/** For foreign texts, such as error messages. */
 export function redactText(text: string): string {
   return text.replace(secretTexts, '[redacted]');
 }
 
-/** Whether it did: a folder that does not let it keeps its file. */
+/** False if the folder does not permit it. */
 function putAsideIfFull(path: string): boolean {
   try {
     if ((statSync(path, { throwIfNoEntry: false })?.size ?? 0) < maxBytes) return false;

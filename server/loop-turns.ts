@@ -1,11 +1,11 @@
-/** Turns at the event loop, for long work that is done in slices. */
+/** Yields to the event loop between slices of long work. */
 import { setImmediate } from 'node:timers/promises';
 
 let latest: Promise<void> = Promise.resolve();
 
 /**
- * Resolves once everything else that waits had its turn. One slice runs in each turn of the loop, however many pieces of
- * work there are: forty long bodies at once make each other wait, and nobody else.
+ * Resolves in a later turn of the event loop. Only one slice runs in each turn, however many jobs there are, so that forty
+ * long bodies delay each other, but nothing else.
  */
 export function nextTurn(): Promise<void> {
   latest = latest.then(() => setImmediate());

@@ -1,24 +1,23 @@
 /**
- * Tells when the loop of the program stands still: one piece of work that takes seconds keeps all clients waiting, and
- * while it lasts nothing on this thread can say so. A thread of its own looks at a counter that the loop advances. It writes
- * to the log itself, since a loop may never go on, and tells this thread when it does.
+ * Detects a blocked event loop. A worker thread watches a counter that the loop advances; it writes to the log itself, since
+ * the loop may never continue, and notifies the main thread when it does.
  */
 import { Worker } from 'node:worker_threads';
 import type { StandstillView } from './contract/status-views.ts';
 
 interface LoopWatchOptions {
-  /** Where the thread adds a line; null: nowhere. */
+  /** The log file to which the thread appends; null: none. */
   logPath: string | null;
-  /** Once it goes on. */
+  /** Called once the loop continues. */
   stoodStill(standstill: Omit<StandstillView, 'count'>): void;
 }
 
-/** Whoever work is done for, in three lines: the request's id, its key's id, its route. */
+/** Identifies a request in three lines: its id, its key's id, its route. */
 export interface Labelled {
   readonly workLabel: string;
 }
 
-/** Given to the thread as text, so that it is there in a bundled program too. */
+/** Passed to the thread as text, so that it also exists in a bundled program. */
 const threadSource = `
 const { parentPort, workerData } = require('node:worker_threads')
 const { appendFileSync } = require('node:fs')
@@ -28,7 +27,7 @@ const label = Buffer.from(memory, headBytes)
 let beat = Atomics.load(cells, 0), lookedAt = performance.now(), standsMs = 0, noticed = null
 while (Atomics.wait(cells, 3, 0, lookMs) === 'timed-out') {
   const now = performance.now()
-  // A gap between two looks is a sleep of the machine, and no fault of the loop.
+  // A gap between two checks of this thread means that the machine slept.
   const passedMs = Math.min(now - lookedAt, 2 * lookMs)
   lookedAt = now
   const latest = Atomics.load(cells, 0)
@@ -54,11 +53,11 @@ interface Noticed {
 
 const limitMs = 1_000;
 const lookMs = 500;
-/** Cells of the counter, of whether a request is looked at, of the label's length, and of the end. */
+/** Four cells: the counter, whether a request is marked, the label's length, and the end flag. */
 const headBytes = 16;
 const labelBytes = 512;
 
-/** Marks which request is worked on; a mark costs less than a microsecond. */
+/** Marks the request being processed, in less than a microsecond. */
 export class LoopWatch {
   readonly #memory = new SharedArrayBuffer(headBytes + labelBytes);
   readonly #cells = new Int32Array(this.#memory, 0, headBytes / 4);
@@ -71,10 +70,7 @@ export class LoopWatch {
     this.#options = options;
   }
 
-  /**
-   * To be called before work begins: where nothing was ever asked, the thread would be 9 MB for nothing. Does nothing if it
-   * runs already, and keeps no program alive.
-   */
+  /** Called with the first request, since the thread takes 9 MB. Idempotent; does not keep the process alive. */
   start(): void {
     if (this.#beats) return;
     this.#beats = setInterval(() => Atomics.add(this.#cells, 0, 1), lookMs).unref();
@@ -90,7 +86,7 @@ export class LoopWatch {
     thread.on('message', ({ at, ms, label }: Noticed) => {
       if (Atomics.load(this.#cells, 3) === 0) stoodStill({ at, ms, request: readLabel(label) });
     });
-    // Without it nothing is told; all else goes on.
+    // Without the thread, standstills are not reported.
     thread.on('error', () => {});
     thread.unref();
   }
@@ -101,7 +97,7 @@ export class LoopWatch {
     Atomics.notify(this.#cells, 3);
   }
 
-  /** Work for it begins that may take as long as what strangers sent is. */
+  /** Marks a request before work whose duration depends on untrusted input. */
   begin(work: Labelled): void {
     if (this.#latest !== work) {
       this.#latest = work;

@@ -1,6 +1,6 @@
 /**
- * An engine on a data folder that is claimed: opens its log, configuration and secrets, and puts a gateway on them that
- * does not listen yet. `serve` and the desktop start it; a verb that finds no running Sluice uses it as it is.
+ * Opens an engine on a claimed data folder: log, configuration, secrets and a gateway that does not listen yet. `serve` and
+ * the desktop start it; other commands use it directly if no Sluice is running.
  */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -24,21 +24,21 @@ export interface EngineOptions {
   environment: Environment;
   /** For `env:NAME` references. */
   env: Readonly<Record<string, string | undefined>>;
-  /** In place of the data folder's configuration. */
+  /** Replaces the data folder's configuration. */
   configFile?: string | undefined;
-  /** Writes the data folder's `config.json`; absent: the `conf` package does. */
+  /** Writes the data folder's `config.json`; default: with the `conf` package. */
   openPersistence?: (path: string) => ConfigPersistence;
-  /** Runs keytar; absent: a child process that is Node. */
+  /** Runs keytar; default: a child process of Node. */
   startKeytar?: StartKeytar;
-  /** In place of the data folder's own. */
+  /** Default: in the data folder. */
   logFolder?: string;
   windowFolders?: readonly string[];
-  /** Of team presets that nobody imports; absent: there are none. */
+  /** Where managed team presets may be; absent: none. */
   teamPresets?: PresetPlaces | undefined;
   listen?: { host?: string; port?: number };
-  /** A notice tells where secrets are, if that is not the keychain. */
+  /** Whether a notice says where secrets are stored, if not in the keychain. */
   saysWhereSecretsAre?: boolean;
-  /** Told what a person should know, a line each; no secrets. */
+  /** Receives messages for the user, one line each; no secrets. */
   notice(line: string): void;
 }
 
@@ -46,11 +46,11 @@ export interface Engine {
   gateway: Gateway;
   config: ConfigStore;
   logFile: LogFile;
-  /** Lets requests end, closes everything and gives the folder back. */
+  /** Waits for running requests, closes everything and releases the folder. */
   close(drainMs?: number): Promise<void>;
 }
 
-/** Rejects with a GatewayError if the configuration cannot be used; the folder is then given back. */
+/** Rejects with a GatewayError and releases the folder if the configuration cannot be used. */
 export async function openEngine(
   { folder, lock, fallbackFolder }: ClaimedFolder,
   options: EngineOptions,
@@ -101,7 +101,7 @@ async function openConfig(dataDir: string, options: EngineOptions, { log }: LogF
     ? await loadDeclarativeConfig(configFile)
     : await openConfigStore({ persistence: openPersistence(join(dataDir, 'config.json')) });
   for (const line of config.notices) {
-    // A desktop has no terminal.
+    // Logged as well, since the desktop has no terminal.
     log.warn(line);
     notice(line);
   }
@@ -110,7 +110,7 @@ async function openConfig(dataDir: string, options: EngineOptions, { log }: LogF
 
 function openTeam(dataDir: string, options: EngineOptions, { log }: LogFile): NonNullable<GatewayPorts['team']> {
   const { teamPresets } = options;
-  // A desktop has no terminal, and a policy may change long after the start.
+  // Logged as well, since the desktop has no terminal and a policy may change later.
   const notice = (line: string) => {
     log.warn(line);
     options.notice(line);
@@ -121,7 +121,7 @@ function openTeam(dataDir: string, options: EngineOptions, { log }: LogFile): No
   };
 }
 
-/** A keychain is asked only where a secret is; that it was opened, and which, is told then. */
+/** Opens the secret store on first use, and reports then which one it is. */
 function secretsOnDemand(dataDir: string, options: EngineOptions): () => Promise<SecretStore> {
   const { environment, startKeytar, notice } = options;
   let opened: Promise<SecretStore> | undefined;
@@ -134,7 +134,7 @@ function secretsOnDemand(dataDir: string, options: EngineOptions): () => Promise
   };
   return () => {
     opened ??= open().catch((error: unknown) => {
-      // A keychain that was locked may open the next time.
+      // A locked keychain may be unlocked the next time.
       opened = undefined;
       throw error;
     });

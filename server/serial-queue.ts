@@ -1,4 +1,4 @@
-/** Runs the work it is given one after the other, in the order it came. A failure of one is no concern of the next. */
+/** Runs jobs one after the other, in order. A failed job does not affect the next. */
 type SerialQueue = <T>(work: () => Promise<T>) => Promise<T>;
 
 export function createSerialQueue(): SerialQueue {

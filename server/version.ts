@@ -1,4 +1,4 @@
 import manifest from '../package.json' with { type: 'json' };
 
-/** Of this program. */
+/** Sluice's version. */
 export const { version } = manifest;

@@ -6,7 +6,7 @@ import type { Verbs } from './verb.ts';
 type Target = AliasConfig['targets'][number];
 
 export function addAliasVerbs(program: Command, { on }: Verbs): void {
-  const alias = program.command('alias').description('aliases: a model name of your own for one or more targets');
+  const alias = program.command('alias').description('manage aliases: your own model names for one or more targets');
 
   on(alias.command('list').description('list the aliases'), async ({ control, output }) => {
     const aliases = await control.query({ type: 'aliases' });
@@ -23,11 +23,11 @@ export function addAliasVerbs(program: Command, { on }: Verbs): void {
 
   const put = alias
     .command('put')
-    .argument('<name>', 'what clients send as model')
-    .description('add an alias, or replace the one of that name')
+    .argument('<name>', 'the model name that clients send')
+    .description('add an alias, or replace the one with that name')
     .requiredOption(
       '--target <provider/model[,priority=0][,weight=1][,context=128000]>',
-      'where it leads; may be repeated. Lower priority goes first, weight is the share among equals, context the tokens it takes',
+      'a target; may be repeated. Lower priority is asked first, weight is the share among equals, context the size of its context window in tokens',
       collectTarget,
     );
   on<{ target: Target[] }>(put, async ({ control, output }, [name = ''], { target }) => {
@@ -37,14 +37,14 @@ export function addAliasVerbs(program: Command, { on }: Verbs): void {
 
   const remove = alias.command('remove').argument('<name>').description('remove an alias');
   on(remove, async ({ control, output }, [name = '']) => {
-    output.show(await control.execute({ type: 'alias.remove', name }), `Alias "${name}" is gone.`);
+    output.show(await control.execute({ type: 'alias.remove', name }), `Alias "${name}" is removed.`);
   });
 }
 
 function collectTarget(text: string, before: Target[] = []): Target[] {
   const [, provider, model, rest = ''] = /^([^/]+)\/(.+?)((?:,(?:priority|weight|context)=[\d.]+)*)$/.exec(text) ?? [];
   if (!provider || !model) {
-    throw new InvalidArgumentError('Write provider/model, then perhaps ,priority=1 and ,weight=2 and ,context=128000.');
+    throw new InvalidArgumentError('Use provider/model, optionally with ,priority=1 ,weight=2 ,context=128000.');
   }
   const number = (name: string, otherwise: number) =>
     Number(new RegExp(`,${name}=([\\d.]+)`).exec(rest)?.[1] ?? otherwise);

@@ -2,14 +2,14 @@ import type { CommandInputMap, CommandResults, CommandType } from '../contract/c
 import type { EventMessage } from '../contract/events.ts';
 import type { QueryInputMap, QueryResults, QueryType } from '../contract/queries.ts';
 
-/** The control plane as the verbs use it, whether a running Sluice answers or the data folder itself. */
+/** The control plane as commands use it: of a running Sluice, or of an engine opened on the data folder. */
 export interface Control {
-  /** Where the running Sluice listens; null if none runs. */
+  /** Where the running Sluice listens; null if none is running. */
   readonly origin: string | null;
-  /** Rejects with a GatewayError that says why not. */
+  /** Rejects with a GatewayError. */
   execute<T extends CommandType>(command: CommandInputMap[T] & { type: T }): Promise<CommandResults[T]>;
   query<T extends QueryType>(query: QueryInputMap[T] & { type: T }): Promise<QueryResults[T]>;
-  /** Resolves once events are heard; they go on until the running Sluice ends. Rejects if none runs. */
+  /** Subscribes to events until the running Sluice ends. Rejects if none is running. */
   openEvents(): Promise<AsyncIterable<EventMessage>>;
   close(): Promise<void>;
 }

@@ -1,4 +1,4 @@
-/** Who has a port, for a person: a Sluice by its name and data folder, anything else by its program. */
+/** Describes the process that listens on a port: a Sluice with its data folder, or another program by name. */
 import { get } from 'node:http';
 import { z } from 'zod';
 import { reachableHost } from '../reachable-origin.ts';
@@ -15,7 +15,7 @@ export interface DescribedHolder {
   text: string;
 }
 
-/** Undefined if nobody is found and nobody answers as Sluice. */
+/** Undefined if no process was found and `/healthz` does not answer as Sluice. */
 export async function describeHolder(host: string, port: number): Promise<DescribedHolder | undefined> {
   const [holder, isSluice] = await Promise.all([findPortHolder(port), answersAsSluice(host, port)]);
   if (isSluice) return { isSluice, text: await describeSluice(holder) };
@@ -23,13 +23,13 @@ export async function describeHolder(host: string, port: number): Promise<Descri
 }
 
 async function describeSluice(holder: PortHolder | undefined): Promise<string> {
-  if (!holder) return 'a Sluice whose process this user cannot see';
+  if (!holder) return 'a Sluice of another user';
   const dataDir = await findDataFolder(holder.pid);
   const where = dataDir === undefined ? '' : `, data folder ${dataDir}`;
   return `Sluice (process ${holder.pid}${where})`;
 }
 
-/** By its `/healthz`; whatever cannot be understood is another program. */
+/** Whether its `/healthz` responds as Sluice's. */
 function answersAsSluice(host: string, port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const options = { host: reachableHost(host), port, path: '/healthz', agent: false };
@@ -43,7 +43,7 @@ function answersAsSluice(host: string, port: number): Promise<boolean> {
       response.on('error', () => resolve(false));
     });
     request.on('error', () => resolve(false));
-    const timer = setTimeout(() => request.destroy(new Error('it takes too long')), limitMs);
+    const timer = setTimeout(() => request.destroy(new Error('timeout')), limitMs);
     request.on('close', () => {
       clearTimeout(timer);
       resolve(false);

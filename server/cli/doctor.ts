@@ -1,7 +1,4 @@
-/**
- * `sluice doctor`: looks at everything between a client and a provider, in the order a request meets it, and names what
- * fails. Changes nothing.
- */
+/** `sluice doctor`: checks everything between a client and a provider, in the order of a request. Changes nothing. */
 import { readFile } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { prepareDataFolder } from '../data-folder/data-folder.ts';
@@ -24,7 +21,7 @@ interface Finding {
 export function addDoctor(program: Command, { on }: Verbs): void {
   const doctor = program
     .command('doctor')
-    .description('look for what is wrong: Node, data folder, secrets, port, proxy, CA, providers');
+    .description('check Node, data folder, secrets, port, proxy, certificate authorities and providers');
   on(doctor, async (context) => {
     const findings = await examine(context);
     const ok = findings.every((finding) => finding.ok);
@@ -50,7 +47,7 @@ async function examine({ control, terminal, dataDir }: VerbContext): Promise<Fin
   ];
 }
 
-/** Opening the control plane has failed with what is wrong already, but for a folder that cannot be written now. */
+/** Other faults of the folder have kept the control plane from opening; only an unwritable one is possible here. */
 function examineFolder(dataDir: string): Finding {
   const { problem } = prepareDataFolder(dataDir);
   const message = problem === null ? `${dataDir} can be written` : `${dataDir} cannot be written: ${problem}`;
@@ -64,7 +61,7 @@ async function examineSecrets(terminal: Terminal, dataDir: string): Promise<Find
     const { store, choice, notices } = await openSecretStore({ dataDir, passphrase, prefer: secrets });
     const names = await store.list();
     const message = [...new Set([...notices, choice ?? store.description])].join(' ');
-    return { name: 'secrets', ok: true, message: `${message} ${names.length} are stored.` };
+    return { name: 'secrets', ok: true, message: `${message} ${names.length} stored.` };
   } catch (error) {
     return { name: 'secrets', ok: false, message: error instanceof Error ? error.message : String(error) };
   }
@@ -74,7 +71,7 @@ async function examinePort(control: Control): Promise<Finding> {
   const { settings, baseUrl } = await control.query({ type: 'status' });
   if (baseUrl) return { name: 'port', ok: true, message: `Sluice answers at ${baseUrl}` };
   const holder = await describeHolder(settings.host, settings.port);
-  if (!holder) return { name: 'port', ok: true, message: `${settings.port}; no Sluice runs on this data folder` };
+  if (!holder) return { name: 'port', ok: true, message: `${settings.port} is free; Sluice is not running` };
   return { name: 'port', ok: false, message: `${settings.port} is taken by ${holder.text}` };
 }
 
@@ -83,17 +80,17 @@ function examineProxy({ env }: Terminal): Finding {
   if (!httpsProxy && !httpProxy) return { name: 'proxy', ok: true, message: 'none; providers are reached directly' };
   const proxies = [httpsProxy, httpProxy].filter((proxy) => proxy !== undefined);
   const broken = proxies.find((proxy) => !URL.canParse(proxy));
-  if (broken !== undefined) return { name: 'proxy', ok: false, message: 'HTTPS_PROXY or HTTP_PROXY is no URL' };
+  if (broken !== undefined) return { name: 'proxy', ok: false, message: 'HTTPS_PROXY or HTTP_PROXY is not a URL' };
   const hosts = [...new Set(proxies.map((proxy) => new URL(proxy).host))].join(', ');
   return { name: 'proxy', ok: true, message: `${hosts}${noProxy ? `, not for ${noProxy}` : ''}` };
 }
 
 async function examineCa({ env }: Terminal): Promise<Finding> {
   const path = env.NODE_EXTRA_CA_CERTS;
-  if (!path) return { name: 'ca', ok: true, message: 'the certificate authorities that Node brings' };
+  if (!path) return { name: 'ca', ok: true, message: 'the certificate authorities built into Node' };
   try {
     const count = (await readFile(path, 'utf8')).split('-----BEGIN CERTIFICATE-----').length - 1;
-    return { name: 'ca', ok: count > 0, message: `NODE_EXTRA_CA_CERTS: ${path} holds ${count} certificates` };
+    return { name: 'ca', ok: count > 0, message: `NODE_EXTRA_CA_CERTS: ${path} contains ${count} certificates` };
   } catch (error) {
     return { name: 'ca', ok: false, message: `NODE_EXTRA_CA_CERTS: ${path}: ${describeFileProblem(error)}` };
   }
@@ -120,11 +117,11 @@ async function examineEnvironment(control: Control): Promise<Finding[]> {
   return found.map(({ preset, variable }) => ({
     name: 'environment',
     ok: true,
-    message: `${variable} is set and not used; to use it: provider add ${preset} --credential-ref env:${variable}`,
+    message: `${variable} is set but not used; to use it: provider add ${preset} --credential-ref env:${variable}`,
   }));
 }
 
-/** Nothing is wrong with Sluice then, but perhaps with the key of a program. */
+/** Reported as ok: the fault is not Sluice's, but a client may have a wrong key. */
 async function examineRefusals(control: Control): Promise<Finding[]> {
   const refusals = await recentRefusals(control);
   return refusals.map((refusal) => ({ name: 'refused', ok: true, message: describeRefusal(refusal) }));

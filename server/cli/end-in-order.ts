@@ -4,18 +4,18 @@ import type { Engine } from '../open-engine.ts';
 import { exitCodes } from './exit-codes.ts';
 
 const drainMs = 10_000;
-/** For everything besides the requests; then something hangs, and the process ends all the same. */
+/** Time to close everything else after the requests; then the process exits regardless. */
 const closeMs = 5_000;
 /**
- * One signal can come twice: a Ctrl+C by the terminal and passed on by npm; any by the clean-up that comes with `conf`
- * once it has written, which raises it again. A person who means it takes longer.
+ * The same signal may arrive twice: npm forwards a Ctrl+C that the terminal also delivers, and `conf`'s exit handler raises
+ * signals again. A second one within this time is ignored.
  */
 const sameSignalMs = 1_000;
 const signals = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
 
 /**
- * Ends the process with 0 on a signal, once running requests have ended or `drainMs` are over; at once on a second one.
- * A fault that nobody caught is logged and said, and ends it with 1: what state the program is in then, nobody knows.
+ * On a signal, exits with 0 after the running requests have ended, or after `drainMs`; on a second one, at once. An uncaught
+ * exception is logged and reported and exits with 1, since the program's state is unknown.
  */
 export function endInOrder(engine: Engine, notice: (line: string) => void): void {
   let endingSinceMs: number | undefined;
@@ -26,14 +26,14 @@ export function endInOrder(engine: Engine, notice: (line: string) => void): void
         return;
       }
       endingSinceMs = performance.now();
-      notice(`${signal}: Sluice ends when running requests have, in ${drainMs / 1000} s at the latest.`);
+      notice(`${signal}: Sluice ends after the running requests, in ${drainMs / 1000} s at the latest.`);
       void end(engine);
     });
   }
   process.on('uncaughtException', (error) => {
     engine.logFile.log.fatal({ error }, 'a fault in Sluice');
     engine.logFile.flush();
-    notice(`A fault in Sluice: ${redactText(error.message)}. It ends now; ${engine.logFile.path} tells more.`);
+    notice(`Internal error: ${redactText(error.message)}. Sluice ends now; see ${engine.logFile.path}.`);
     process.exit(exitCodes.failure);
   });
 }

@@ -1,14 +1,14 @@
-/** What the program's end tells a script. */
+/** The program's exit codes. */
 export const exitCodes = {
   ok: 0,
   failure: 1,
   /** Wrong arguments; nothing was done. */
   usage: 2,
-  /** Another Sluice works on the data folder. */
+  /** Another Sluice is using the data folder. */
   alreadyRunning: 3,
 } as const;
 
-/** Ends a verb with a message of its own and a code of `exitCodes`. */
+/** Ends a command with a message and an exit code. */
 export class CliError extends Error {
   override readonly name = 'CliError';
   readonly exitCode: number;

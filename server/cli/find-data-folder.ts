@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 const openFile = 'ledger.sqlite';
 const commandLimitMs = 3_000;
 
-/** On which data folder the Sluice with this process id runs, where the system tells which files a process has open. */
+/** The data folder of the Sluice with this process id, found by its open files; undefined if that is not possible. */
 export async function findDataFolder(pid: number): Promise<string | undefined> {
   try {
     const files = process.platform === 'linux' ? await openFilesInProc(pid) : await openFilesByLsof(pid);
@@ -24,7 +24,7 @@ async function openFilesInProc(pid: number): Promise<string[]> {
   return Promise.all(descriptors.map((descriptor) => readlink(`${folder}/${descriptor}`).catch(() => '')));
 }
 
-/** macOS; Windows has no such command. */
+/** For macOS; Windows has no such command. */
 async function openFilesByLsof(pid: number): Promise<string[]> {
   const { stdout } = await promisify(execFile)('lsof', ['-p', String(pid), '-Fn'], { timeout: commandLimitMs });
   return stdout.split('\n').flatMap((line) => (line.startsWith('n') ? [line.slice(1)] : []));

@@ -22,7 +22,7 @@ interface PutOptions {
 }
 
 export function addGroupVerbs(program: Command, { on }: Verbs): void {
-  const group = program.command('group').description('groups: which models their keys may use, and by which providers');
+  const group = program.command('group').description('manage groups: the models and providers that their keys may use');
 
   on(group.command('list').description('list the groups'), async ({ control, output }) => {
     const groups = await control.query({ type: 'groups' });
@@ -70,27 +70,27 @@ function addPut(group: Command): Command {
   return group
     .command('put')
     .argument('<id>')
-    .description('add a group, or change what the options name of one that is there')
-    .option('--name <text>', 'what it is for')
-    .option('--models <patterns>', 'models that are allowed; "*" stands for any letters', collectList)
-    .option('--deny <patterns>', 'models that are refused, whatever is allowed', collectList)
-    .option('--providers <ids>', 'providers it may use; "*" stands for any letters', collectList)
-    .option('--order <provider=priority[:weight]>', 'lower goes first; may be repeated', collectOrder)
-    .option('--default <capability=model>', 'the model of requests that name none; may be repeated', collectDefault)
-    .option('--policy <policy>', `how its requests are tried, such as ${policyHelp}, or JSON`, collectPolicy)
-    .option('--limit <limits>', `what all its keys together may use, such as ${limitHelp}`, collectLimits)
+    .description('add a group, or change the given properties of an existing one')
+    .option('--name <text>', 'display name')
+    .option('--models <patterns>', 'allowed models; "*" matches any characters', collectList)
+    .option('--deny <patterns>', 'refused models; overrides --models', collectList)
+    .option('--providers <ids>', 'allowed providers; "*" matches any characters', collectList)
+    .option('--order <provider=priority[:weight]>', 'lower is asked first; may be repeated', collectOrder)
+    .option('--default <capability=model>', 'the model for requests without one; may be repeated', collectDefault)
+    .option('--policy <policy>', `retries and timeouts, such as ${policyHelp}, or JSON`, collectPolicy)
+    .option('--limit <limits>', `limits of all its keys together, such as ${limitHelp}`, collectLimits)
     .addOption(
       new Option(
         '--unpriced <rule>',
-        'whether models of unknown price may be used where a hard budget in dollars holds',
+        'whether models of unknown price may be used under a hard budget in dollars',
       ).choices(['refuse', 'allow']),
     )
     .option(
       '--passthrough <provider>',
-      'who gets what Sluice does not serve itself (files, batches …): a provider, "none", or "usual" to forget the setting',
+      'the provider for what Sluice does not serve itself (files, batches …): its id, "none", or "usual" to forget the setting',
     )
-    .option('--capture', 'keep headers and bodies of its requests for a while')
-    .option('--no-capture', 'do not keep them');
+    .option('--capture', 'keep headers and bodies of its requests for some days')
+    .option('--no-capture', 'do not keep headers and bodies');
 }
 
 function passthroughOf(given: string | undefined): Pick<GroupConfig, 'passthrough'> {
@@ -101,15 +101,15 @@ function passthroughOf(given: string | undefined): Pick<GroupConfig, 'passthroug
 function describeRefusedDefault({ capability, model, code }: RefusedDefault): string {
   const why =
     code === 'model_not_found'
-      ? 'the group does not allow it, or nobody serves it'
-      : 'who serves it cannot be asked now';
+      ? 'the group does not allow it, or no provider serves it'
+      : 'no provider that serves it can be used now';
   return `The default for ${capability}, "${model}", would be refused: ${why}.`;
 }
 
 function collectOrder(text: string, before: GroupConfig['order'] = []): GroupConfig['order'] {
   const [, provider, priority, weight = '1'] = /^([^=]+)=(\d+)(?::(\d+(?:\.\d+)?))?$/.exec(text) ?? [];
   if (provider) return [...before, { provider, priority: Number(priority), weight: Number(weight) }];
-  throw new InvalidArgumentError('Write provider=priority or provider=priority:weight, such as openai=0:2.');
+  throw new InvalidArgumentError('Use provider=priority or provider=priority:weight, such as openai=0:2.');
 }
 
 function collectDefault(
@@ -119,5 +119,5 @@ function collectDefault(
   const [, name, model] = /^([^=]+)=(.+)$/.exec(text) ?? [];
   const capability = capabilities.find((each) => each === name);
   if (capability && model) return { ...before, [capability]: model };
-  throw new InvalidArgumentError(`Write capability=model; the capabilities are ${capabilities.join(', ')}.`);
+  throw new InvalidArgumentError(`Use capability=model; the capabilities are ${capabilities.join(', ')}.`);
 }

@@ -1,4 +1,4 @@
-/** Limits as they are typed (`requests=60,usd=5/day`) and as they are shown. */
+/** Parses limits (`requests=60,usd=5/day`) and formats them. */
 import { InvalidArgumentError } from 'commander';
 import { type Budget, type Limits, limitsSchema } from '../contract/config.ts';
 import type { LimitMeter } from '../contract/limits.ts';
@@ -7,10 +7,10 @@ import { localTime } from './output.ts';
 export const limitHelp =
   'requests=60, tokens=100000/minute, concurrent=10, usd=5/day, tokens=1000000/month, usd=50/total:soft; or none';
 
-/** What an option of limits comes to; `none` takes them away. */
+/** The value of an option for limits; `none` removes all limits. */
 export type LimitsChoice = Limits | 'none';
 
-/** For an option that may be given more than once. */
+/** Parser for a repeatable option. */
 export function collectLimits(text: string, before: LimitsChoice = 'none'): LimitsChoice {
   return text
     .split(',')
@@ -28,7 +28,7 @@ function withLimit(limits: Limits, item: string): Limits {
   const next = what === undefined ? null : nextLimits(limits, { what, amount, per, isHard: soft === undefined });
   const parsed = limitsSchema.safeParse(next);
   if (parsed.success) return parsed.data;
-  throw new InvalidArgumentError(`Write limits such as ${limitHelp}.`);
+  throw new InvalidArgumentError(`Use limits such as ${limitHelp}.`);
 }
 
 interface Typed {
@@ -38,7 +38,7 @@ interface Typed {
   isHard: boolean;
 }
 
-/** Null where what was typed is no limit. */
+/** Null if the combination is not a limit. */
 function nextLimits(limits: Limits, { what, amount, per, isHard }: Typed): object | null {
   if (per !== undefined && per !== 'minute') {
     if (what !== 'usd' && what !== 'tokens') return null;
@@ -50,7 +50,7 @@ function nextLimits(limits: Limits, { what, amount, per, isHard }: Typed): objec
   return what === 'tokens' && per === 'minute' ? { ...limits, tokensPerMinute: amount } : null;
 }
 
-/** As cells of a table: the limit, what is used of it, when it is free again. */
+/** Table cells: the limit, its usage, and when it resets. */
 export function limitCells(meter: LimitMeter): string[] {
   const { kind, budget, amount, used, unpriced, resetsAt } = meter;
   const unknown = unpriced > 0 ? ` and ${unpriced} of unknown cost` : '';

@@ -25,19 +25,19 @@ const head = ['time', 'status', 'ms', 'route', 'model', 'provider', 'key', 'toke
 export function addLogVerb(program: Command, { on }: Verbs): void {
   const log = program
     .command('log')
-    .description('the latest requests; with --json a line each')
-    .option('--limit <number>', 'how many', parseLimit, 20)
-    .option('--follow', 'go on with those that come')
-    .addOption(new Option('--export <format>', 'all requests, whole, for other programs').choices(['csv', 'jsonl']))
-    .option('--since <when>', 'of an export: a date, or a span such as 30d', parsePast)
-    .option('--until <when>', 'of an export: the same; what is from then on is not in it', parsePast);
+    .description('show the latest requests; with --json, one on each line')
+    .option('--limit <number>', 'the number of requests', parseLimit, 20)
+    .option('--follow', 'keep printing new requests')
+    .addOption(new Option('--export <format>', 'export all requests with all fields').choices(['csv', 'jsonl']))
+    .option('--since <when>', 'beginning of an export: a date, or a time span such as 30d', parsePast)
+    .option('--until <when>', 'end of an export, exclusive', parsePast);
   on<LogOptions>(log, async ({ control, output, terminal }, _, { follow, limit, export: format, since, until }) => {
     if (format) {
       const times = { ...(since !== undefined && { sinceMs: since }), ...(until !== undefined && { untilMs: until }) };
       for await (const piece of exportAll(control, format, times)) terminal.stdout.write(piece);
       return;
     }
-    // Opened before the list is asked for, so that nothing is lost between the two.
+    // Opened before the list is queried, so that no request is lost in between.
     const events = follow ? await control.openEvents() : undefined;
     const { requests } = await control.query({ type: 'requests', limit });
     const shown = requests.toReversed().filter((request) => !follow || request.outcome !== null);

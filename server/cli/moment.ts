@@ -2,23 +2,23 @@ import { InvalidArgumentError } from 'commander';
 
 const unitMs: Record<string, number> = { m: 60_000, h: 3_600_000, d: 86_400_000, w: 7 * 86_400_000 };
 
-/** A date or time (`2026-11-20`, `2026-11-20T08:00Z`), or how long ago: `90m`, `12h`, `30d`, `2w`. Unix milliseconds. */
+/** Parses a date or time (`2026-11-20`, `2026-11-20T08:00Z`), or a span before now (`90m`, `12h`, `30d`, `2w`), to Unix milliseconds. */
 export function parsePast(text: string): number {
   return parseMoment(text, -1);
 }
 
-/** A date or time that is still to come, or in how long: `12h`, `30d`. Unix milliseconds. */
+/** Parses a future date or time, or a span from now (`12h`, `30d`), to Unix milliseconds. */
 export function parseFuture(text: string): number {
   const moment = parseMoment(text, 1);
   if (moment > Date.now()) return moment;
-  throw new InvalidArgumentError('That is past already.');
+  throw new InvalidArgumentError('That is in the past.');
 }
 
 function parseMoment(text: string, direction: 1 | -1): number {
   const [, count, unit = ''] = /^(\d+)([mhdw])$/.exec(text) ?? [];
   if (count) return Date.now() + direction * Number(count) * (unitMs[unit] ?? 0);
-  // A date alone means local midnight; as ISO it would be UTC's.
+  // A date alone means local midnight; Date.parse would take it for UTC.
   const moment = Date.parse(/^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T00:00:00` : text);
   if (!Number.isNaN(moment)) return moment;
-  throw new InvalidArgumentError('Give a date (2026-11-20), a time (2026-11-20T08:00) or a span (90m, 12h, 30d, 2w).');
+  throw new InvalidArgumentError('Use a date (2026-11-20), a time (2026-11-20T08:00) or a span (90m, 12h, 30d, 2w).');
 }

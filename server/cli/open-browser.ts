@@ -2,16 +2,14 @@ import { spawn } from 'node:child_process';
 
 const openers: Partial<Record<NodeJS.Platform, [string, ...string[]]>> = {
   darwin: ['open'],
-  // The empty title keeps `start` from taking the address for one.
+  // `start` takes a quoted first argument for a window title, so it is given an empty one.
   win32: ['cmd', '/c', 'start', ''],
 };
 
-/** Shows an address in the person's browser; where there is none, says so and goes on. */
+/** Opens an address in the user's browser, or reports that there is none. */
 export function openBrowser(url: string, notice: (line: string) => void): void {
   const [program, ...parameters] = openers[process.platform] ?? ['xdg-open'];
   const child = spawn(program, [...parameters, url], { stdio: 'ignore', detached: true });
-  child.on('error', () =>
-    notice(`No browser could be opened (${program} is missing): open the window's address yourself.`),
-  );
+  child.on('error', () => notice(`Cannot open a browser (${program} is missing): open the window's address yourself.`));
   child.unref();
 }

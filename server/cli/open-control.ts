@@ -3,7 +3,7 @@ import type { EngineOptions } from '../open-engine.ts';
 import type { Control } from './control.ts';
 import { CliError } from './exit-codes.ts';
 
-/** The control plane of a data folder: of the Sluice that runs on it, else of an engine that is opened for the moment. */
+/** The control plane of a data folder: of the Sluice running on it, else of an engine opened for this command. */
 export async function openControl(dataDir: string, options: EngineOptions): Promise<Control> {
   const claim = await claimFolder(dataDir);
   if ('holder' in claim) {
@@ -17,7 +17,7 @@ export async function openControl(dataDir: string, options: EngineOptions): Prom
     execute: gateway.execute,
     query: gateway.query,
     openEvents: async () => {
-      throw new CliError(`No Sluice runs on ${dataDir}: there is nothing to follow. Start it with "sluice serve".`);
+      throw new CliError(`No Sluice is running on ${dataDir}. Start it with "sluice serve".`);
     },
     close,
   };

@@ -1,16 +1,16 @@
-/** What verbs print: results on stdout, as text for a person or as JSON for a script; all other talk on stderr. */
+/** The output of commands: results on stdout, as text or JSON; everything else on stderr. */
 import { GatewayError } from '../contract/errors.ts';
 import type { Terminal } from './terminal.ts';
 
 export interface Output {
   readonly isJson: boolean;
-  /** A result: the value as JSON, or the text. */
+  /** Prints a result: the value as JSON, or the text. */
   show(value: unknown, text: string): void;
-  /** One of many results that come over time: a line each. */
+  /** Prints one of several results on a line. */
   showOne(value: unknown, text: string): void;
-  /** For a person beside the result. */
+  /** Prints a message to stderr. */
   note(line: string): void;
-  /** What went wrong, at the end. */
+  /** Prints the error that ended the command. */
   fail(error: unknown): void;
 }
 
@@ -28,7 +28,7 @@ export function createOutput({ stdout, stderr }: Pick<Terminal, 'stdout' | 'stde
   };
 }
 
-/** Columns as wide as their widest cell; `none` if there are no rows. */
+/** Aligns columns; returns `none` if there are no rows. */
 export function table(head: readonly string[], rows: readonly (readonly string[])[], none: string): string {
   if (rows.length === 0) return none;
   const lines = [head.map((title) => title.toUpperCase()), ...rows];
@@ -43,12 +43,11 @@ export function table(head: readonly string[], rows: readonly (readonly string[]
     .join('\n');
 }
 
-/** `yes` or `no`. */
 export function yesNo(value: boolean): string {
   return value ? 'yes' : 'no';
 }
 
-/** A moment in local time, without what a table has no room for: `2026-11-20 13:39:05`. */
+/** Local time without zone: `2026-11-20 13:39:05`. */
 export function localTime(moment: number | string | null, never = 'never'): string {
   if (moment === null) return never;
   const date = new Date(moment);

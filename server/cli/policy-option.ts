@@ -1,14 +1,14 @@
 import { InvalidArgumentError } from 'commander';
 import { type Policy, policySchema } from '../contract/policy.ts';
 
-/** What of a policy was given; a limit on time that is null is to be as usual again. */
+/** The given part of a policy; a timeout of null restores the default. */
 export type PolicyChoice = Partial<Omit<Policy, 'timeouts'>> & {
   timeouts?: { [Phase in keyof Policy['timeouts']]?: number | null };
 };
 
 export const policyHelp = 'strategy=sticky,retries=1,timeouts.firstByteMs=30000';
 
-/** Reads `name=value,…`, or JSON as in the configuration. May be given more than once. */
+/** Parses `name=value,…`, or JSON as in the configuration. Repeatable. */
 export function collectPolicy(text: string, before: PolicyChoice = {}): PolicyChoice {
   const given = text.trimStart().startsWith('{') ? parseJson(text) : parsePairs(text);
   const timeouts = { ...before.timeouts, ...(typeof given.timeouts === 'object' ? given.timeouts : {}) };
@@ -16,10 +16,10 @@ export function collectPolicy(text: string, before: PolicyChoice = {}): PolicyCh
   const checked = policySchema.safeParse(withPolicy(undefined, all));
   if (checked.success) return all;
   const [issue] = checked.error.issues;
-  throw new InvalidArgumentError(`${issue?.path.join('.') || 'policy'}: ${issue?.message}. Write ${policyHelp}.`);
+  throw new InvalidArgumentError(`${issue?.path.join('.') || 'policy'}: ${issue?.message}. Use ${policyHelp}.`);
 }
 
-/** What was there, with what was given in its place. */
+/** The previous policy with the given changes. */
 export function withPolicy(before: Policy | undefined, { timeouts, ...given }: PolicyChoice): object {
   const limits = Object.entries({ ...before?.timeouts, ...timeouts }).filter(([, value]) => value !== null);
   return { ...before, ...given, timeouts: Object.fromEntries(limits) };
@@ -29,7 +29,7 @@ function parseJson(text: string): Record<string, unknown> {
   try {
     return JSON.parse(text);
   } catch {
-    throw new InvalidArgumentError(`This is not JSON. Write ${policyHelp}, or JSON as in the configuration.`);
+    throw new InvalidArgumentError(`This is not JSON. Use ${policyHelp}, or JSON as in the configuration.`);
   }
 }
 
@@ -38,7 +38,7 @@ function parsePairs(text: string): Record<string, unknown> {
   const timeouts: Record<string, unknown> = {};
   for (const pair of text.split(',')) {
     const [, name = '', value = ''] = /^\s*([a-zA-Z.]+)\s*=\s*(.+?)\s*$/.exec(pair) ?? [];
-    if (!name) throw new InvalidArgumentError(`"${pair}" is not name=value. Write ${policyHelp}.`);
+    if (!name) throw new InvalidArgumentError(`"${pair}" is not name=value. Use ${policyHelp}.`);
     const phase = /^timeouts\.(.+)$/.exec(name)?.[1];
     if (phase) timeouts[phase] = value === 'usual' ? null : Number(value);
     else found[name] = /^\d+$/.test(value) ? Number(value) : value;

@@ -1,6 +1,6 @@
 /**
- * Which process listens on a port, where the operating system tells: `/proc` on Linux, `lsof` on macOS, `netstat` on
- * Windows. Never fails: what cannot be found out is undefined (on Linux, the process of another user).
+ * Finds the process that listens on a port: by `/proc` on Linux, `lsof` on macOS, `netstat` on Windows. Never throws; returns
+ * undefined if it cannot be found, such as another user's process on Linux.
  */
 import { execFile } from 'node:child_process';
 import { readdir, readFile, readlink } from 'node:fs/promises';
@@ -14,7 +14,7 @@ export interface PortHolder {
 }
 
 const commandLimitMs = 3_000;
-/** `st` of /proc/net/tcp. */
+/** Column `st` of /proc/net/tcp. */
 const listenState = '0A';
 
 export async function findPortHolder(port: number): Promise<PortHolder | undefined> {
@@ -27,7 +27,7 @@ export async function findPortHolder(port: number): Promise<PortHolder | undefin
   }
 }
 
-/** The inodes of the listening sockets on `port` in a table such as /proc/net/tcp. */
+/** The inodes of sockets listening on `port`, from /proc/net/tcp or tcp6. */
 export function parseProcNetTcp(table: string, port: number): string[] {
   const wanted = port.toString(16).toUpperCase().padStart(4, '0');
   return table.split('\n').flatMap((line) => {
@@ -36,13 +36,13 @@ export function parseProcNetTcp(table: string, port: number): string[] {
   });
 }
 
-/** Of `lsof -Fpc`: a line `pPID`, a line `cNAME`. */
+/** Parses `lsof -Fpc`: a line `pPID`, a line `cNAME`. */
 export function parseLsof(output: string): PortHolder | undefined {
   const [, pid, name] = /^p(\d+)\nc(.*)$/m.exec(output) ?? [];
   return pid && name ? { pid: Number(pid), name } : undefined;
 }
 
-/** Of `netstat -ano -p TCP`. The word for "listening" is translated, so the foreign port 0 tells it. */
+/** Parses `netstat -ano -p TCP`. The state is a localised word, so a listening socket is recognised by its foreign port 0. */
 export function parseNetstat(output: string, port: number): number | undefined {
   for (const line of output.split('\n')) {
     const [, local, foreign, , pid] = line.trim().split(/\s+/);
@@ -64,7 +64,7 @@ async function findInProc(port: number): Promise<PortHolder | undefined> {
   return undefined;
 }
 
-/** What Node calls its own thread is what the system shows for each program of Node: then that of the executable. */
+/** Node names its main thread `MainThread` (or `node-MainThread`); then the executable's name is more useful. */
 async function nameOf(pid: string): Promise<string> {
   const name = (await readFile(`/proc/${pid}/comm`, 'utf8')).trim();
   return /^(node-)?MainThread$/.test(name) ? basename(await readlink(`/proc/${pid}/exe`)) : name;
@@ -72,7 +72,7 @@ async function nameOf(pid: string): Promise<string> {
 
 async function holdsOne(pid: string, links: ReadonlySet<string>): Promise<boolean> {
   const folder = `/proc/${pid}/fd`;
-  // Processes of others are closed to us, and any may end while we look.
+  // Other users' processes are not readable, and any process may end meanwhile.
   for (const descriptor of await readdir(folder).catch(() => [])) {
     if (links.has(await readlink(`${folder}/${descriptor}`).catch(() => ''))) return true;
   }

@@ -1,7 +1,4 @@
-/**
- * The command line: which verbs there are, what they take, and how a failure ends. What a verb does is in the file of its
- * name, and is imported only when it runs.
- */
+/** The command line: its commands and exit codes. The engine is imported only by commands that need it. */
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import { EnvironmentError, readEnvironment } from '../environment.ts';
 import { version } from '../version.ts';
@@ -23,33 +20,33 @@ import { addWindowVerb } from './window.ts';
 
 const introduction = `Sluice: one OpenAI base URL on this machine, your own keys, every provider.
 
-Verbs besides "serve" work on the Sluice that runs on the data folder, or on the folder itself if none runs.`;
+Commands other than "serve" use the Sluice running on the data folder, or the folder itself if none is running.`;
 
 const environmentHelp = `
 Environment:
-  SLUICE_DATA_DIR      the data folder, if --data-dir does not name it
-  SLUICE_PASSPHRASE    protects the encrypted file of secrets, in place of its key file
+  SLUICE_DATA_DIR      the data folder, unless --data-dir is given
+  SLUICE_PASSPHRASE    encrypts the file of secrets, instead of a key file
   SLUICE_SECRETS       where secrets are kept: auto (default), keychain or file
-  HTTPS_PROXY, HTTP_PROXY, NO_PROXY    the way to providers; also in small letters
-  NODE_EXTRA_CA_CERTS  a PEM file with more certificate authorities
+  HTTPS_PROXY, HTTP_PROXY, NO_PROXY    proxies to providers; also in lower case
+  NODE_EXTRA_CA_CERTS  a PEM file with additional certificate authorities
 
-Exit codes: 0 done, 1 failed, 2 wrong arguments, 3 another Sluice runs on the data folder.`;
+Exit codes: 0 success, 1 failure, 2 wrong arguments, 3 another Sluice is running on the data folder.`;
 
-/** Runs what the arguments ask for, and sets the exit code of the process. */
+/** Runs the command given by the arguments and sets the process's exit code. */
 export async function runCommandLine(terminal: Terminal): Promise<void> {
   const output = createOutput(terminal, terminal.argv.includes('--json'));
-  whenNobodyReads(terminal);
+  handleClosedPipes(terminal);
   try {
     await createProgram(terminal).parseAsync(terminal.argv, { from: 'user' });
   } catch (error) {
     process.exitCode = exitCodeOf(error);
-    // Commander has said it already.
+    // Commander has printed its own errors already.
     if (!(error instanceof CommanderError)) output.fail(error);
   }
 }
 
-/** A closed pipe ends a verb (`sluice log --follow | head`) and is nothing to the gateway, which has other readers. */
-function whenNobodyReads({ argv, stdout, stderr }: Terminal): void {
+/** A closed pipe ends a command (`sluice log --follow | head`), but not `serve`. */
+function handleClosedPipes({ argv, stdout, stderr }: Terminal): void {
   stderr.on('error', () => {});
   stdout.on('error', () => {
     if (argv[0] !== 'serve') process.exit(exitCodes.ok);
@@ -102,13 +99,13 @@ interface ServeFlags {
 function addServe(program: Command, terminal: Terminal): void {
   program
     .command('serve')
-    .description('start the gateway; it runs until it is stopped (Ctrl+C, SIGTERM)')
-    .addOption(new Option('--port <number>', 'the port; 0 takes any free one (default: 4810)').argParser(parsePort))
-    .option('--host <address>', 'the address to listen on (default: 127.0.0.1; anything else opens it to the network)')
-    .option('--data-dir <folder>', 'where configuration, secrets and ledger are')
-    .option('--config <file>', 'run on a declarative configuration, which Sluice does not change')
-    .option('--open', 'show the window in the browser')
-    .option('--json', 'print one line of JSON when it is ready, and nothing else on stdout')
+    .description('run the gateway until it is stopped (Ctrl+C, SIGTERM)')
+    .addOption(new Option('--port <number>', 'the port; 0: any free one (default: 4810)').argParser(parsePort))
+    .option('--host <address>', 'the address to listen on (default: 127.0.0.1; others expose it to the network)')
+    .option('--data-dir <folder>', 'the folder of configuration, secrets and ledger')
+    .option('--config <file>', 'use a declarative configuration, which Sluice does not change')
+    .option('--open', 'open the window in the browser')
+    .option('--json', 'print one line of JSON once it is ready, and nothing else on stdout')
     .action(async (flags: ServeFlags) => {
       const environment = readEnvironment(terminal.env);
       const { serve } = await import('./serve.ts');

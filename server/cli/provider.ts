@@ -21,18 +21,18 @@ interface AddOptions extends CredentialOptions {
 }
 
 const credentialHelp = `
-The credential is never given as an argument: arguments stand in the history of the shell, and every user of this machine
-can read them while the program runs. On a terminal you are asked for it; a script uses one of
+A credential is never passed as an argument: arguments are kept in the shell's history, and every user of this machine can
+read them while the program runs. On a terminal you are asked for it; in a script, use one of
 
   sluice provider add openai --credential-env OPENAI_API_KEY
   sluice provider add openai --credential-file ./openai.key
   pass show openai | sluice provider add openai --credential-stdin
 
-and it is then kept in the keychain of the system, or in an encrypted file where there is none. With --credential-ref
-nothing is kept: Sluice reads it from its own environment, or from the file, whenever it starts.`;
+It is then stored in the system's keychain, or in an encrypted file where there is none. With --credential-ref nothing is
+stored: Sluice reads it from its environment, or from the file, at each start.`;
 
 export function addProviderVerbs(program: Command, verbs: Verbs): void {
-  const provider = program.command('provider').description('providers: the services that answer');
+  const provider = program.command('provider').description('manage providers: the services that answer requests');
   addAdd(provider, verbs);
   addCredential(provider, verbs);
   addLists(provider, verbs);
@@ -42,17 +42,17 @@ export function addProviderVerbs(program: Command, verbs: Verbs): void {
 function addAdd(provider: Command, { on }: Verbs): void {
   const add = provider
     .command('add')
-    .argument('[preset]', 'a service that Sluice knows (see "provider presets"); else give --url')
+    .argument('[preset]', 'a known service (see "provider presets"); otherwise use --url')
     .description('add a provider')
-    .option('--id <id>', 'how it is called in the configuration')
-    .option('--url <base-url>', 'its base URL, with the version: https://api.example.com/v1')
-    .option('--name <text>', 'how it is shown')
-    .addOption(new Option('--dialect <name>', 'what it speaks').choices(dialectSchema.options))
-    .option('--models <names>', 'what it serves; "*" means any other name too (default: it is asked)', collectList)
+    .option('--id <id>', 'its id in the configuration')
+    .option('--url <base-url>', 'its base URL, including the version: https://api.example.com/v1')
+    .option('--name <text>', 'display name')
+    .addOption(new Option('--dialect <name>', 'its API').choices(dialectSchema.options))
+    .option('--models <names>', 'its models; "*" means any other name too (default: discovered)', collectList)
     .option('--header <header>', '"Name: value", sent with every request; may be repeated; no secrets', collectHeader)
-    .option('--proxy <url>', 'the way to it: system (default), direct, or the URL of a proxy')
-    .option('--api-version <version>', 'of Azure')
-    .option('--context <tokens>', 'how many tokens its models take, where it does not say so itself');
+    .option('--proxy <url>', 'system (default), direct, or the URL of a proxy')
+    .option('--api-version <version>', 'the api-version of Azure')
+    .option('--context <tokens>', 'the context window of its models, unless its model list has it');
   addCredentialOptions(add);
   on<AddOptions>(add, async (context, [preset], options) => {
     const credential = await credentialFor(preset, options, context);
@@ -70,13 +70,12 @@ function addCredential(provider: Command, { on }: Verbs): void {
   const credential = provider
     .command('credential')
     .argument('<provider>')
-    .argument('[credential]', 'which one to replace; a new one if it is not there', 'c1')
+    .argument('[credential]', 'the id of the credential to replace or add', 'c1')
     .description('set a credential of a provider');
   addCredentialOptions(credential);
   on<CredentialOptions>(credential, async (context, [id = '', which = 'c1'], options) => {
     const given = await readCredential(options, context.terminal);
-    if (!given)
-      throw new CliError('There is no credential to set: see --help for the ways to give it.', exitCodes.usage);
+    if (!given) throw new CliError('No credential was given: see --help for how to pass it.', exitCodes.usage);
     const result = await context.control.execute({ type: 'credential.set', provider: id, id: which, ...given });
     context.output.show(result, `Credential "${which}" of provider "${id}" is set.`);
   });
@@ -84,11 +83,11 @@ function addCredential(provider: Command, { on }: Verbs): void {
 
 function addCredentialOptions(command: Command): void {
   command
-    .option('--credential-env <variable>', 'take the credential from this variable now')
-    .option('--credential-file <path>', 'take it from this file now')
-    .option('--credential-stdin', 'take it from stdin')
-    .option('--credential-ref <env:NAME|file:PATH>', 'leave it where it is')
-    .option('--no-credential', 'it needs none')
+    .option('--credential-env <variable>', 'copy the credential from this environment variable')
+    .option('--credential-file <path>', 'copy it from this file')
+    .option('--credential-stdin', 'read it from stdin')
+    .option('--credential-ref <env:NAME|file:PATH>', 'do not store it, but read it from there at each start')
+    .option('--no-credential', 'the provider needs none')
     .addHelpText('after', credentialHelp);
 }
 
@@ -110,7 +109,7 @@ function addLists(provider: Command, { on }: Verbs): void {
     );
   });
 
-  on(provider.command('presets').description('list the services that Sluice knows'), async ({ control, output }) => {
+  on(provider.command('presets').description('list the known services'), async ({ control, output }) => {
     const presets = await control.query({ type: 'presets' });
     const rows = presets.map(({ id, name, baseUrl, needsCredential }) => [
       id,
@@ -124,18 +123,18 @@ function addLists(provider: Command, { on }: Verbs): void {
   const models = provider
     .command('models')
     .argument('<id>')
-    .description('ask a provider for its models now, and list them');
+    .description('discover the models of a provider now and list them');
   on(models, async ({ control, output }, [id = '']) => {
     const { provider: view } = await control.execute({ type: 'provider.refresh-models', id });
     if (view.discovery?.problem)
-      throw new CliError(`Provider "${id}" does not tell its models: ${view.discovery.problem}`);
-    output.show(view.modelNames, view.modelNames.join('\n') || 'It names no models.');
+      throw new CliError(`The models of provider "${id}" cannot be discovered: ${view.discovery.problem}`);
+    output.show(view.modelNames, view.modelNames.join('\n') || 'It lists no models.');
   });
 
   const test = provider
     .command('test')
     .argument('<id>')
-    .description('ask a provider for real, and say which hop fails');
+    .description('connect to a provider and report the first step that fails');
   on(test, async ({ control, output }, [id = '']) => {
     const result = await control.query({ type: 'provider-test', id });
     output.show(result, describeTest(result));
@@ -163,19 +162,22 @@ function addSwitches(provider: Command, { on }: Verbs): void {
   const reset = provider
     .command('reset')
     .argument('<id>')
-    .argument('[credential]', 'only this one of its credentials')
-    .description('forget how a provider did so far: it and its refused credentials are asked again');
+    .argument('[credential]', 'only this credential')
+    .description('reset the health of a provider: end its cooldowns and try refused credentials again');
   on(reset, async ({ control, output }, [id = '', credential]) => {
     const result = await control.execute({ type: 'provider.reset-health', id, ...(credential && { credential }) });
-    output.show(result, `${credential ? `Credential "${credential}" of provider` : 'Provider'} "${id}" begins anew.`);
+    output.show(
+      result,
+      `The health of ${credential ? `credential "${credential}" of ` : ''}provider "${id}" is reset.`,
+    );
   });
   const remove = provider.command('remove').argument('<id>').description('remove a provider with its credentials');
   on(remove, async ({ control, output }, [id = '']) => {
-    output.show(await control.execute({ type: 'provider.remove', id }), `Provider "${id}" is gone.`);
+    output.show(await control.execute({ type: 'provider.remove', id }), `Provider "${id}" is removed.`);
   });
 }
 
-/** The hops in their order, those that were reached. */
+/** One line for each step, without skipped ones. */
 export function describeTest({ provider, ok, steps }: ProbeReport): string {
   const lines = steps
     .filter(({ status }) => status !== 'skipped')
@@ -196,7 +198,7 @@ async function credentialFor(
     const set = known.environment.find((name) => terminal.env[name]);
     const way = set
       ? `${set} is set: use it with --credential-env ${set}`
-      : 'see "provider add --help" for the ways to give it';
+      : 'see "provider add --help" for how to pass it';
     throw new CliError(`${known.name} needs a credential; ${way}.`, exitCodes.usage);
   }
   return given;
@@ -231,6 +233,6 @@ function unusableHint({ unusable }: ProviderView): string {
 
 function collectHeader(text: string, before: Record<string, string> = {}): Record<string, string> {
   const [, name, value] = /^([^:\s]+):\s*(.*)$/.exec(text) ?? [];
-  if (!name || value === undefined) throw new InvalidArgumentError('Write it as "Name: value".');
+  if (!name || value === undefined) throw new InvalidArgumentError('Use "Name: value".');
   return { ...before, [name]: value };
 }

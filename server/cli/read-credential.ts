@@ -1,7 +1,4 @@
-/**
- * How the secret of a provider comes in. Never as an argument: those are in the shell's history, and every user of the
- * machine can read them in the list of processes while the program runs.
- */
+/** Reads a provider's credential. Never from an argument, since those are visible in the shell's history and in `ps`. */
 import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
@@ -10,23 +7,23 @@ import { readTextFile } from './read-input.ts';
 import type { Terminal } from './terminal.ts';
 
 export interface CredentialOptions {
-  /** Name of a variable. */
+  /** Name of an environment variable. */
   credentialEnv?: string;
   /** Path of a file. */
   credentialFile?: string;
   credentialStdin?: boolean;
-  /** `env:NAME` or `file:PATH`: stays where it is. */
+  /** `env:NAME` or `file:PATH`: a reference, not copied. */
   credentialRef?: string;
-  /** False: none, and no question. */
+  /** False: none; do not ask. */
   credential?: boolean;
 }
 
 export type GivenCredential = { secret: string } | { reference: string };
 
 /**
- * The value without the line end that files and pipes bring; undefined if none is given and none was entered.
+ * Resolves with the value without a trailing line end; undefined if none was given or entered.
  *
- * @param mayAsk whether a person at a terminal is asked for what no option gives
+ * @param mayAsk whether to ask on a terminal if no option gives it
  */
 export async function readCredential(
   options: CredentialOptions,
@@ -35,7 +32,7 @@ export async function readCredential(
 ): Promise<GivenCredential | undefined> {
   const { credentialEnv, credentialFile, credentialStdin, credentialRef, credential } = options;
   const ways = [credentialEnv, credentialFile, credentialStdin, credentialRef].filter((way) => way !== undefined);
-  if (ways.length > 1) throw new CliError('Give the credential in one way only.', exitCodes.usage);
+  if (ways.length > 1) throw new CliError('Use only one of the --credential options.', exitCodes.usage);
   if (credentialRef !== undefined) return { reference: credentialRef };
   if (credentialEnv !== undefined) return { secret: fromEnvironment(credentialEnv, terminal) };
   if (credentialFile !== undefined) return { secret: nonEmpty(await readTextFile(credentialFile), credentialFile) };
@@ -48,7 +45,7 @@ export async function readCredential(
 function fromEnvironment(name: string, { env }: Terminal): string {
   const value = env[name];
   if (value) return value;
-  throw new CliError(`The environment has no variable ${name}, or it is empty.`);
+  throw new CliError(`The environment variable ${name} is not set or empty.`);
 }
 
 function nonEmpty(value: string, source: string): string {

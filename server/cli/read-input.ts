@@ -4,7 +4,7 @@ import { GatewayError } from '../contract/errors.ts';
 import { describeFileProblem } from '../files/file-problem.ts';
 import type { Terminal } from './terminal.ts';
 
-/** What a file holds, or for `-` what comes on stdin. Rejects with a GatewayError that says why it cannot be read. */
+/** Reads a file, or stdin for `-`. Rejects with a GatewayError if it cannot be read. */
 export function readInput(file: string, { stdin }: Pick<Terminal, 'stdin'>): Promise<string> {
   return file === '-' ? text(stdin) : readTextFile(file);
 }

@@ -1,11 +1,11 @@
-/** What `serve` says when it is ready: a line for a script, or a few for a person. */
+/** The output of `serve` once it is ready: JSON for scripts, or text. */
 import type { Config } from '../contract/config.ts';
 import { wantsDemo } from '../control/demo-provider.ts';
 
 export interface Ready {
   baseUrl: string;
   windowUrl: string;
-  /** Only on the first run, which made it. */
+  /** Only on the first run, which creates it. */
   key?: string;
   pid: number;
 }
@@ -15,7 +15,7 @@ export function readyLine({ baseUrl, windowUrl, key, pid }: Ready): string {
   return `${JSON.stringify({ event: 'ready', baseUrl, windowUrl, key, pid })}\n`;
 }
 
-/** How the person at hand calls the program: from a checkout through npm, else by its name. */
+/** The command to show to the user: through npm in a checkout, otherwise by name. */
 export function commandName(env: Readonly<Record<string, string | undefined>>): string {
   return env.npm_lifecycle_event ? 'npm run -s sluice --' : 'sluice';
 }
@@ -30,9 +30,7 @@ export function describeReady(ready: Ready, config: Config, command: string): st
     `  Window    ${ready.windowUrl}`,
     `            (works once, within ten minutes; "${command} window" prints a new one)`,
     '',
-    ...(isDemo
-      ? [`The built-in demo answers, and invents what it says. Your own: ${command} provider add --help`]
-      : []),
+    ...(isDemo ? [`The built-in demo invents its answers. To add a provider: ${command} provider add --help`] : []),
     `Try it${keyHint(ready, config, command)}:`,
     '',
     `  ${curlLine(ready.baseUrl, ready.key ?? keyVariable(config), isDemo)}`,
@@ -44,17 +42,17 @@ export function describeReady(ready: Ready, config: Config, command: string): st
 function keyHint({ key }: Ready, config: Config, command: string): string {
   const variable = keyVariable(config);
   if (key) return '';
-  return ` with a key in ${variable} ("${command} key create" makes one)`;
+  return ` with a key in ${variable} ("${command} key create" creates one)`;
 }
 
-/** As a shell names the variable; a declarative file may say which one holds a key. */
+/** In the shell's syntax. A declarative configuration may name the variable of a key. */
 function keyVariable({ keys }: Config): string {
   const reference = keys.find((key) => key.enabled && /^env:\w+$/.test(key.secret ?? ''))?.secret ?? 'env:SLUICE_KEY';
   const name = reference.slice('env:'.length);
   return process.platform === 'win32' ? `%${name}%` : `$${name}`;
 }
 
-/** One that works when it is pasted: a chat while the demo is there, else the list of models. */
+/** Works as it is: a chat with the demo, otherwise the list of models. */
 function curlLine(baseUrl: string, key: string, isDemo: boolean): string {
   const authorization = `-H "Authorization: Bearer ${key}"`;
   if (!isDemo) return `curl ${baseUrl}/models ${authorization}`;

@@ -1,6 +1,6 @@
 /**
- * The control plane of the Sluice that runs on a data folder, over its `/control` with the folder's admin token. Plain
- * node:http with no agent of the program's: a proxy that the environment names must never see the token.
+ * The control plane of the Sluice running on a data folder, over its `/control` routes with the folder's admin token. Uses
+ * node:http directly, since a proxy in the environment must never see the token.
  */
 import { readFile } from 'node:fs/promises';
 import { type IncomingMessage, request } from 'node:http';
@@ -30,10 +30,10 @@ interface Peer {
 /** Rejects with a CliError if the instance does not listen (yet) or its token cannot be read. */
 export async function openRemoteControl(dataDir: string, holder: InstanceInfo): Promise<Control> {
   if (holder.host === null || holder.port === null) {
-    throw new CliError(`A Sluice that does not answer yet holds ${dataDir} (process ${holder.pid}). Try again.`);
+    throw new CliError(`A Sluice is starting on ${dataDir} (process ${holder.pid}). Try again.`);
   }
   const peer = { host: reachableHost(holder.host), port: holder.port, token: await readToken(dataDir) };
-  // Our own program answers in the shapes of the contract, so only the envelope is checked.
+  // The results come from Sluice itself, so only the envelope is validated.
   return {
     origin: reachableOrigin(peer),
     execute: async <Result>(command: object) => (await post(peer, '/control/execute', command)) as Result,
@@ -43,7 +43,7 @@ export async function openRemoteControl(dataDir: string, holder: InstanceInfo): 
   };
 }
 
-/** From where a Sluice on a data folder that cannot be written keeps it, else from the data folder. */
+/** From the fallback folder, if a Sluice with an unwritable data folder keeps it there; else from the data folder. */
 async function readToken(dataDir: string): Promise<string> {
   const path = join(dataDir, adminTokenFileName);
   const fallback = findFallbackFolder(dataDir);
@@ -89,7 +89,7 @@ function send(
   { host, port, token }: Peer,
   { method, path, body }: { method: string; path: string; body?: string },
 ): Promise<IncomingMessage> {
-  // Whatever name it listens on, this is the one that its guard lets through.
+  // The guard accepts `localhost` whatever name the server listens on.
   const headers = { host: `localhost:${port}`, authorization: `Bearer ${token}`, 'content-type': 'application/json' };
   return new Promise((resolve, reject) => {
     const outgoing = request({ host, port, method, path, headers, agent: false }, resolve);

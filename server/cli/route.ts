@@ -9,10 +9,10 @@ interface WhoseOptions {
 }
 
 export function addRouteVerbs(program: Command, { on }: Verbs): void {
-  const model = program.command('model').description('models: what clients can ask for');
+  const model = program.command('model').description('list models');
   const list = model
     .command('list')
-    .description('list what a group or a key may use (default: the group "default")')
+    .description('list the models of a group or key (default: the group "default")')
     .option('--group <id>')
     .option('--key <id>');
   on<WhoseOptions>(list, async ({ control, output }, _, options) => {
@@ -21,11 +21,11 @@ export function addRouteVerbs(program: Command, { on }: Verbs): void {
     output.show(models, table(['model', 'providers'], rows, 'There are no models.'));
   });
 
-  const route = program.command('route').description('routes: where a request goes');
+  const route = program.command('route').description('explain routing');
   const explain = route
     .command('explain')
-    .description('which providers a request would go to, in order, and why not to each other')
-    .requiredOption('--model <name>', 'as a client sends it')
+    .description('show the providers that a request would go to, in order, and why others are left out')
+    .requiredOption('--model <name>', 'the model name that a client sends')
     .option('--key <id>')
     .option('--group <id>');
   on<WhoseOptions & { model: string }>(explain, async ({ control, output }, _, options) => {

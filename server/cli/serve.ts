@@ -1,7 +1,4 @@
-/**
- * `sluice serve`: the engine in a terminal or as a service. Takes the data folder, starts the engine, says where it is,
- * and ends it in order. Decides nothing about requests.
- */
+/** `sluice serve`: claims the data folder, runs the engine until a signal, and prints where it listens. */
 import { claimFolder } from '../data-folder/claim-folder.ts';
 import type { InstanceInfo } from '../data-folder/instance-lock.ts';
 import type { Environment } from '../environment.ts';
@@ -21,7 +18,7 @@ export interface ServeOptions {
   environment: Environment;
   port?: number | undefined;
   host?: string | undefined;
-  /** A declarative configuration in place of the data folder's. */
+  /** A declarative configuration instead of the data folder's. */
   configFile?: string | undefined;
   /** Opens the window in the browser. */
   open: boolean;
@@ -33,7 +30,7 @@ interface Address {
   port: number;
 }
 
-/** Resolves when it listens and has said so; the process then ends by a signal. Rejects with what to do if it cannot start. */
+/** Resolves once it listens and has printed that; a signal ends the process. Rejects with advice if it cannot start. */
 export async function serve(options: ServeOptions, terminal: Terminal): Promise<void> {
   const notice = (line: string) => void terminal.stderr.write(`${line}\n`);
   const claim = await claimFolder(options.dataDir);
@@ -79,10 +76,10 @@ async function explain(error: unknown, { host, port }: Address): Promise<unknown
     case 'EADDRINUSE':
       return new CliError(await describeTakenPort(host, port));
     case 'EACCES':
-      return new CliError(`This user may not listen on port ${port}: choose one above 1023 with --port.`);
+      return new CliError(`You may not listen on port ${port}: choose one above 1023 with --port.`);
     case 'EADDRNOTAVAIL':
     case 'ENOTFOUND':
-      return new CliError(`${host} is no address of this machine: choose another with --host.`);
+      return new CliError(`${host} is not an address of this machine: choose another with --host.`);
     default:
       return error;
   }
@@ -101,7 +98,7 @@ async function describeStart({ gateway, config }: Engine, address: Address): Pro
 function alreadyRunning(dataDir: string, { pid, host, port }: InstanceInfo): CliError {
   const where = host !== null && port !== null ? `at ${reachableOrigin({ host, port })}` : 'which does not listen yet';
   return new CliError(
-    `Sluice already runs on the data folder ${dataDir}: process ${pid}, ${where}. Use that one, stop it first, or choose another folder with --data-dir.`,
+    `Sluice is already running on the data folder ${dataDir}: process ${pid}, ${where}. Use that one, stop it, or choose another folder with --data-dir.`,
     exitCodes.alreadyRunning,
   );
 }

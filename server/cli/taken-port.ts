@@ -3,11 +3,11 @@ import { describeHolder } from './describe-holder.ts';
 
 const triedPorts = 20;
 
-/** Who has the port, and which is free in its place. */
+/** Names the process that listens on the port, and a free port to use instead. */
 export async function describeTakenPort(host: string, port: number): Promise<string> {
   const [holder, free] = await Promise.all([describeHolder(host, port), nextFreePort(host, port + 1)]);
   const instead =
-    free === undefined ? 'take any free one with --port 0' : `port ${free} is free: start with --port ${free}`;
+    free === undefined ? 'use any free port with --port 0' : `use the free port ${free} with --port ${free}`;
   const who = holder?.text ?? 'another program';
   const first = holder?.isSluice ? 'Use that one, stop it' : 'Stop it';
   return `Port ${port} is taken by ${who}. ${first}, or ${instead}.`;

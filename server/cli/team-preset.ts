@@ -4,7 +4,7 @@ import type { ConfigChange, TeamPresetPreview } from '../contract/change-views.t
 import { GatewayError } from '../contract/errors.ts';
 import { makePresetLink } from '../contract/preset-link.ts';
 import type { TeamPreset } from '../contract/team-preset.ts';
-import { refuseWhatIsManagedOnly } from '../control/change-team-preset.ts';
+import { refuseManagedOnly } from '../control/change-team-preset.ts';
 import { askYesNo } from './ask.ts';
 import { CliError } from './exit-codes.ts';
 import { readInput } from './read-input.ts';
@@ -12,12 +12,12 @@ import type { Terminal } from './terminal.ts';
 import type { VerbContext, Verbs } from './verb.ts';
 
 export function addTeamPresetVerbs(program: Command, { on }: Verbs): void {
-  const preset = program.command('preset').description('team presets: what a team hands out (docs/teams.md)');
+  const preset = program.command('preset').description('import team presets (docs/teams.md)');
 
   const show = preset
     .command('show')
     .argument('<file>', 'a team preset; "-" reads stdin')
-    .description('check a team preset, and say what it would change here; changes nothing');
+    .description('check a team preset and show what it would change');
   on(show, async ({ control, output, terminal }, [file = '-']) => {
     const read = await readPreset(file, terminal);
     const preview = await control.query({ type: 'team-preset-preview', preset: read, as: 'managed' });
@@ -29,8 +29,8 @@ export function addTeamPresetVerbs(program: Command, { on }: Verbs): void {
   const apply = preset
     .command('apply')
     .argument('<file>', 'a team preset; "-" reads stdin')
-    .option('--yes', 'without asking')
-    .description('import a team preset: show every change, ask, and make it');
+    .option('--yes', 'do not ask for confirmation')
+    .description('show the changes of a team preset, ask for confirmation, and import it');
   on<{ yes?: boolean }>(apply, async ({ control, output, terminal }, [file = '-'], { yes = false }) => {
     const read = await readPreset(file, terminal);
     const preview = await control.query({ type: 'team-preset-preview', preset: read });
@@ -46,20 +46,20 @@ export function addTeamPresetVerbs(program: Command, { on }: Verbs): void {
   const link = preset
     .command('link')
     .argument('<file>', 'a team preset; "-" reads stdin')
-    .description('print the preset as a link that opens the installed Sluice with a preview of it');
+    .description('print a link that opens a preview of the preset in an installed Sluice');
   on(link, async ({ output, terminal }, [file = '-']) => {
     const read = await readPreset(file, terminal);
-    refuseWhatIsManagedOnly(read);
+    refuseManagedOnly(read);
     const made = makePresetLink(read);
-    if (made === null) throw new CliError('It is too long for a link: hand out the file.');
+    if (made === null) throw new CliError('The preset is too long for a link: distribute the file instead.');
     output.show({ link: made }, made);
   });
 
   on(
-    preset.command('leave').description('leave the imported preset: what it brought stays, and can be changed'),
+    preset.command('leave').description('unlock what the imported preset has set; the values stay'),
     async ({ control, output }) => {
       const result = await control.execute({ type: 'team-preset.leave' });
-      output.show(result, 'No imported team preset counts any more.');
+      output.show(result, 'No imported team preset is in force any more.');
     },
   );
 }
@@ -68,7 +68,7 @@ async function readPreset(file: string, terminal: Terminal): Promise<TeamPreset>
   return readTeamPreset(await readInput(file, terminal), file === '-' ? 'on stdin' : file);
 }
 
-/** Null if it can be. */
+/** Null if it can be imported. */
 async function whyNotImported(preset: TeamPreset, { query }: VerbContext['control']): Promise<string | null> {
   try {
     await query({ type: 'team-preset-preview', preset });
@@ -87,7 +87,7 @@ function describePreview({ preset, changes, locked, enteredAnew }: TeamPresetPre
       ? ['', 'It changes nothing here.']
       : ['', 'It changes:', ...changes.flatMap(describeChange)]),
     ...listed('It locks:', locked),
-    ...listed('These credentials are deleted, since their provider would lead elsewhere:', enteredAnew),
+    ...listed('These credentials are deleted, since their provider’s base URL changes:', enteredAnew),
   ].join('\n');
 }
 
@@ -106,5 +106,5 @@ function listed(title: string, items: readonly string[]): string[] {
 
 function describeApplied({ preset }: TeamPresetPreview, missing: readonly string[]): string {
   const entries = missing.map((name) => `provider credential ${name.replace('/', ' ')}`);
-  return [`"${preset.name}" is applied.`, ...listed('Now enter your credentials, each with:', entries)].join('\n');
+  return [`"${preset.name}" is applied.`, ...listed('Now enter your credentials with:', entries)].join('\n');
 }

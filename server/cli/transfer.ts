@@ -12,8 +12,8 @@ import type { Verbs } from './verb.ts';
 export function addTransferVerbs(program: Command, { on }: Verbs): void {
   const exporting = program
     .command('export')
-    .argument('[file]', 'where to (default: stdout)')
-    .description('print the configuration; secrets are never in it, only where they are and the hashes of keys');
+    .argument('[file]', 'the file to write (default: stdout)')
+    .description('export the configuration, with references and hashes instead of secrets');
   on(exporting, async ({ control, output }, [file]) => {
     const { config } = await control.query({ type: 'config' });
     const json = JSON.stringify(config, null, 2);
@@ -26,13 +26,13 @@ export function addTransferVerbs(program: Command, { on }: Verbs): void {
     .command('import')
     .argument('<file>', 'an exported configuration; "-" reads stdin')
     .description(
-      'replace the whole configuration; secrets that are here stay with what has the same ids and addresses',
+      'replace the whole configuration; stored secrets stay with providers and keys of the same id and address',
     );
   on(importing, async ({ control, output, terminal }, [file = '-']) => {
     const config = parseConfig(await readInput(file, terminal));
     const result = await control.execute({ type: 'config.import', config });
     const missing = result.missingSecrets.map((name) => `  ${name}`);
-    const note = missing.length > 0 ? `\nThese credentials have no secret here and must be entered again:` : '';
+    const note = missing.length > 0 ? `\nThese credentials must be entered again:` : '';
     output.show(result, [`The configuration is imported.${note}`, ...missing].join('\n'));
   });
 }
@@ -56,6 +56,6 @@ function parse(json: string): unknown {
   try {
     return parseJson(json);
   } catch (error) {
-    throw new GatewayError('invalid_value', `This is no configuration: ${describeFileProblem(error)}.`);
+    throw new GatewayError('invalid_value', `This is not a configuration: ${describeFileProblem(error)}.`);
   }
 }

@@ -17,11 +17,11 @@ interface UsageOptions {
 export function addUsageVerb(program: Command, { on }: Verbs): void {
   const usage = program
     .command('usage')
-    .description('what was used and what it cost')
-    .addOption(new Option('--by <what>', 'a line for each').choices(usageDimensions).default('day'))
-    .option('--since <when>', 'a date, or a span such as 30d', parsePast)
-    .option('--until <when>', 'the same; what is from then on does not count', parsePast)
-    .option('--limits', 'instead: how much of the limits of keys and groups is used now');
+    .description('show usage and cost')
+    .addOption(new Option('--by <what>', 'one line for each').choices(usageDimensions).default('day'))
+    .option('--since <when>', 'a date, or a time span such as 30d', parsePast)
+    .option('--until <when>', 'the end, exclusive', parsePast)
+    .option('--limits', 'show the present usage of keys’ and groups’ limits instead');
   on<UsageOptions>(usage, async ({ control, output }, _, { by, since, until, limits }) => {
     if (limits) return showLimits(control, output);
     const rows = await control.query({
@@ -55,5 +55,5 @@ async function showLimits(control: Control, output: Output): Promise<void> {
     ...groups.map(({ id, limitUse }) => ({ of: 'group', id, limitUse })),
   ].filter(({ limitUse }) => limitUse.length > 0);
   const rows = told.flatMap(({ of, id, limitUse }) => limitUse.map((meter) => [of, id, ...limitCells(meter)]));
-  output.show(told, table(['of', 'id', 'limit', 'used', 'free again'], rows, 'No key and no group has limits.'));
+  output.show(told, table(['of', 'id', 'limit', 'used', 'resets'], rows, 'No key or group has limits.'));
 }

@@ -12,11 +12,10 @@ export interface VerbContext {
   dataDir: string;
 }
 
-/** What a verb does with its arguments, in order, and its options. */
 type VerbAction<Options> = (context: VerbContext, parameters: string[], options: Options) => Promise<void>;
 
 export interface Verbs {
-  /** Gives a command the options that all verbs have, and runs it on the control plane of the data folder. */
+  /** Adds the common options to a command, and runs its action with the control plane of the data folder. */
   on<Options extends object>(command: Command, action: VerbAction<Options>): Command;
 }
 
@@ -47,7 +46,7 @@ export function createVerbs(terminal: Terminal): Verbs {
   };
 }
 
-/** For an option that is a list: `a,b` or given more than once. */
+/** Parser for a list option: `a,b`, or repeated. */
 export function collectList(text: string, before: string[] = []): string[] {
   const items = text.split(',').map((item) => item.trim());
   return [...before, ...items.filter((item) => item !== '')];

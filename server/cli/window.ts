@@ -7,13 +7,13 @@ interface WindowFlags {
   signOutEverywhere?: boolean;
 }
 
-/** Only a Sluice that runs has a window; one that does not says so. Browsers can be signed out either way. */
+/** Fails for an address if no Sluice is running. Browsers can be signed out in either case. */
 export function addWindowVerb(program: Command, { on }: Verbs): void {
   const window = program
     .command('window')
-    .description('print a new address of the window, which works once and within ten minutes')
-    .option('--open', 'show it in the browser')
-    .option('--sign-out-everywhere', 'instead of that, sign out all browsers that are signed in to the window');
+    .description('print a new address of the window, which works once, within ten minutes')
+    .option('--open', 'open it in the browser')
+    .option('--sign-out-everywhere', 'instead, sign out all browsers');
   on<WindowFlags>(window, async ({ control, output }, _, { open, signOutEverywhere }) => {
     if (signOutEverywhere) {
       const { ended } = await control.execute({ type: 'window.sign-out-everywhere' });

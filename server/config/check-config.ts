@@ -7,7 +7,7 @@ export type CheckedConfig =
   | { kind: 'bad'; problems: string[] }
   | { kind: 'too-new'; message: string };
 
-/** Migrates and validates a stored value. A problem is a path and what is wrong there; it quotes no value. */
+/** Migrates and validates a stored value. Problems name a path and the fault, but quote no values. */
 export function checkConfig(value: unknown): CheckedConfig {
   const migrated = migrate(value);
   if (migrated.kind === 'too-new') {
@@ -18,7 +18,7 @@ export function checkConfig(value: unknown): CheckedConfig {
   return result.success ? { kind: 'good', config: result.data } : { kind: 'bad', problems: problemsOf(result.error) };
 }
 
-/** One line a problem: `providers[0].baseUrl: Invalid URL`. */
+/** One line for each problem: `providers[0].baseUrl: Invalid URL`. */
 export function problemsOf(error: z.ZodError): string[] {
   return error.issues.map((issue) => `${pathText(issue.path)}: ${issue.message}`);
 }
@@ -30,7 +30,7 @@ function pathText(path: readonly PropertyKey[]): string {
     .join('');
 }
 
-/** The first few, for a message; a wholly wrong file has hundreds. */
+/** The first few problems, for a message. */
 export function summarizeProblems(problems: readonly string[]): string {
   const shown = problems.slice(0, 5).join('; ');
   return problems.length > 5 ? `${shown}; and ${problems.length - 5} more` : shown;

@@ -4,9 +4,9 @@ import { createJsonFilePersistence } from './json-file-persistence.ts';
 import type { ConfigPersistence } from './persistence.ts';
 
 /**
- * `config.json` by the `conf` package, for the engine without the desktop; electron-store writes the same file in the
- * same shape. `conf` is imported at the first write: its import takes 60 to 80 ms, and a start only reads. Under Snap
- * (environment variable SNAP) `conf` writes in place instead of atomically; there the backup is what a crash leaves.
+ * Writes `config.json` with the `conf` package, for the engine without the desktop; electron-store writes the same format.
+ * `conf` is imported at the first write, since that takes 60 to 80 ms and a start only reads. Under Snap (environment
+ * variable SNAP) `conf` does not write atomically; the backup then survives a crash.
  *
  * @param path ends in `.json`; its folder must exist
  */
@@ -20,8 +20,8 @@ export function openConfPersistence(path: string): ConfigPersistence {
 
 async function createConf(path: string): Promise<Conf> {
   const { default: Conf } = await import('conf');
-  // What cleans up behind its writes listens to SIGABRT under both of its names and raises it again while one of the two
-  // still listens: the signal would be lost. It has to end the program, also one whose loop stands still.
+  // conf's exit handler (signal-exit) listens to SIGABRT and its alias SIGIOT, and re-raises one while the other still has a
+  // listener, so the signal would be lost. It must end the process, even one whose event loop is blocked.
   for (const signal of ['SIGABRT', 'SIGIOT'] as const) process.removeAllListeners(signal);
   const { name } = parse(path);
   return new Conf({

@@ -1,9 +1,8 @@
 /**
- * Owns the configuration: what it is now, and that it is stored. It knows nothing of what commands do to it, of secrets'
- * values, or of who listens. One at a time and all or nothing: validate, write, write the backup, then raise the revision
- * and tell. The backup holds the revision in force, not the one before it: what was revoked or narrowed stays so when the
- * file is damaged. The file is read at start and not watched; if something else has changed it since, a commit is refused
- * until the program is started again, so that neither change is lost.
+ * The stored configuration. Commits are serialised and atomic: validate, write, write the backup, raise the revision, notify
+ * listeners. The backup holds the revision in force, not the previous one, so that a revoked key stays revoked if the file
+ * is damaged. The file is read at start and not watched; if another program has changed it since, commits are refused until
+ * a restart, so that neither change is lost.
  */
 import { readFileSync, renameSync, rmSync } from 'node:fs';
 import { type Config, type ConfigInput, configSchema } from '../contract/config.ts';
@@ -22,53 +21,53 @@ import { backupPath, readStoredConfig } from './stored-config.ts';
 export interface ConfigRevision {
   /** Deep-frozen. */
   readonly config: Config;
-  /** Counts from 1 at each start of the program. */
+  /** Counts from 1 at each start. */
   readonly revision: number;
 }
 
-/** A whole new configuration, or what makes it of the one in force when its turn comes. */
+/** A new configuration, or a function of the one in force when the commit runs. */
 type NextConfig = ConfigInput | ((current: Config) => ConfigInput);
 
 export interface ConfigStore {
   readonly current: ConfigRevision;
   readonly readOnly: boolean;
-  /** Nothing was stored when it was opened. */
+  /** Whether nothing was stored when it was opened. */
   readonly isFirstRun: boolean;
-  /** What a person should be told about the opening, a line each. */
+  /** Messages for the user about the opening, one line each. */
   readonly notices: readonly string[];
-  /** What was stored could not be used at the opening, and this took its place; null: it could. */
+  /** Set if the stored configuration could not be used and was replaced. */
   readonly replaced: ReplacedConfig | null;
   /**
-   * Resolves once the new revision is stored and told. Rejects with a GatewayError, and changes nothing: `conflict` if
-   * `expectedRevision` is no longer in force or the file was changed by something else, `invalid_command` if the schema refuses it, `internal` if it cannot be
-   * written, `read_only` if the configuration comes from a file that the program must not write.
+   * Resolves once the new revision is stored and listeners are notified. Rejects with a GatewayError, with nothing changed:
+   * `conflict` if `expectedRevision` is not in force or the file was changed by another program, `invalid_command` if the
+   * schema refuses it, `internal` if it cannot be written, `read_only` if the configuration is declarative.
    */
   commit(change: NextConfig, expectedRevision?: number): Promise<ConfigRevision>;
-  /** Calls back once for each new revision; returns how to stop that. */
+  /** Calls the listener for each new revision. Returns how to unsubscribe. */
   onChange(listener: (revision: ConfigRevision) => void): () => void;
 }
 
-/** Rejects with a GatewayError if the stored configuration cannot be read or is of a newer version. */
+/** Rejects with a GatewayError if the stored configuration cannot be read or has a newer version. */
 export async function openConfigStore({ persistence }: { persistence: ConfigPersistence }): Promise<ConfigStore> {
   const stored = readStoredConfig(persistence);
   const inTurn = createSerialQueue();
   const listeners = new Set<(revision: ConfigRevision) => void>();
   let current: ConfigRevision = { config: deepFreeze(stored.config ?? firstRunConfig()), revision: 1 };
-  /** What the file holds; undefined as long as there is none. */
+  /** The file's content; undefined if there is none. */
   let storedValue = stored.value;
   if (stored.isRecovered) {
-    // At once: until it is in the file again, only the backup has it.
+    // Immediately, since only the backup has it.
     await writeConfig(persistence, current.config);
     storedValue = current.config;
   }
-  /** The one that the backup is known to hold. */
+  /** The backup's content, if known. */
   let backedUp = stored.config && (await refreshBackup(persistence.path, current.config));
 
   const commit = async (change: NextConfig, expectedRevision: number) => {
     if (expectedRevision !== current.revision) throw revisionPassed();
     const config = validate(typeof change === 'function' ? change(current.config) : change);
     if (!isAsStored(persistence, storedValue)) throw changedElsewhere(persistence.path);
-    // What a failed write is undone from.
+    // A failed write is undone from the backup.
     if (storedValue !== undefined && backedUp !== current.config) await writeBackup(persistence.path, current.config);
     backedUp = undefined;
     await writeOrRestore(persistence, config, storedValue);
@@ -95,7 +94,7 @@ export async function openConfigStore({ persistence }: { persistence: ConfigPers
   };
 }
 
-/** What a change was made of is no longer in force. */
+/** The error for an outdated `expectedRevision`. */
 export function revisionPassed(): GatewayError {
   return controlError('conflict', { code: 'changed-meanwhile' });
 }
@@ -114,7 +113,7 @@ function tell(listener: (revision: ConfigRevision) => void, revision: ConfigRevi
   try {
     listener(revision);
   } catch (error) {
-    // The commit is done; it must not look failed because of one who heard of it.
+    // The commit has succeeded; a failing listener must not make it look failed.
     process.emitWarning(error instanceof Error ? error : 'a configuration listener failed');
   }
 }
@@ -136,8 +135,8 @@ async function writeConfig(persistence: ConfigPersistence, config: Config): Prom
 }
 
 /**
- * A backup that differs is of an earlier revision: the program was killed between the two writes, or a person has changed
- * the file. Where it cannot be written it stays as it is until the next commit. Returns what the backup holds now.
+ * Updates an outdated backup: the process was killed between the two writes, or a person has edited the file. If it cannot be
+ * written, it stays as it is until the next commit. Returns the backup's content.
  */
 async function refreshBackup(path: string, config: Config): Promise<Config | undefined> {
   const text = backupText(config);
@@ -152,7 +151,7 @@ async function refreshBackup(path: string, config: Config): Promise<Config | und
 
 const backupText = (config: Config) => `${JSON.stringify(config, null, '\t')}\n`;
 
-/** @param storedValue what the file holds, and its backup too; undefined if there is no file */
+/** @param storedValue the content of file and backup; undefined if there is no file */
 async function writeOrRestore(persistence: ConfigPersistence, next: Config, storedValue: unknown): Promise<void> {
   try {
     await writeConfig(persistence, next);
@@ -163,21 +162,21 @@ async function writeOrRestore(persistence: ConfigPersistence, next: Config, stor
   }
 }
 
-/** After a failed write. The backup is renamed to the file, which works on a full disk too. */
+/** After a failed write: renames the backup to the file, which works even on a full disk. */
 async function restore(persistence: ConfigPersistence, storedValue: unknown): Promise<void> {
   const { path } = persistence;
   try {
     if (storedValue === undefined) rmSync(path, { force: true });
     else if (!isAsStored(persistence, storedValue)) renameSync(backupPath(path), path);
   } catch {
-    // Then the backup stays where it is, and the next start takes it if the file is damaged.
+    // The backup stays, and the next start uses it if the file is damaged.
   }
   if (storedValue === undefined || isAsStored(persistence, storedValue)) return;
-  // The rename brought something else, or nothing.
+  // The rename did not restore the stored content.
   await writeFileDurably(path, `${JSON.stringify(storedValue, null, '\t')}\n`).catch(() => {});
 }
 
-/** A file that was removed counts as unchanged: writing it again loses nothing. */
+/** A removed file counts as unchanged, since writing it again loses nothing. */
 function isAsStored(persistence: ConfigPersistence, storedValue: unknown): boolean {
   try {
     const value = persistence.read();

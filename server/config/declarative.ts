@@ -7,10 +7,7 @@ import type { ConfigStore } from './config-store.ts';
 import { deepFreeze } from './deep-freeze.ts';
 import { parseJson } from './parse-json.ts';
 
-/**
- * Configuration as code: reads the file of `serve --config FILE` once and never writes it. Rejects with a GatewayError
- * that names the file, the place in it and what is wrong there.
- */
+/** Reads the file of `serve --config FILE`; it is never written. Rejects with a GatewayError that names file, place and fault. */
 export async function loadDeclarativeConfig(path: string): Promise<ConfigStore> {
   const config = deepFreeze(await readConfig(path));
   return {

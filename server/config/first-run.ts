@@ -1,7 +1,7 @@
 import { type Config, configSchema, configVersion } from '../contract/config.ts';
 import { defaultGroupId } from '../contract/passthrough.ts';
 
-/** What a new program starts with: one group that may use every model of every provider. */
+/** The initial configuration: one group that may use every model of every provider. */
 export function firstRunConfig(): Config {
   return configSchema.parse({
     version: configVersion,

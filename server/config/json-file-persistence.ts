@@ -6,10 +6,9 @@ import { parseJson } from './parse-json.ts';
 import type { ConfigPersistence } from './persistence.ts';
 
 /**
- * A JSON file that some settings package replaces. Reading is plain node:fs. Around the package's write stands what
- * `conf` and electron-store leave out (both write through `atomically`: temporary file, fsync, rename):
- * - the folder's fsync, without which a power cut can undo the rename;
- * - reading back, since `atomically` ignores a short write: on a disk that fills up it renames half a file into place
+ * A JSON file written by `conf` or electron-store. Both use `atomically` (temporary file, fsync, rename); this adds
+ * - an fsync of the folder, without which a power failure can undo the rename;
+ * - reading the file back, since `atomically` ignores short writes: on a full disk it renames a truncated file into place
  *   and reports success.
  *
  * @param replace writes the whole value to `path`, by a temporary file and a rename
@@ -20,7 +19,7 @@ export function createJsonFilePersistence(path: string, replace: (value: object)
     read: () => readJson(path),
     write: async (value) => {
       await replace(value);
-      if (!holds(path, value)) throw new Error('only a part of it arrived there; perhaps the disk is full');
+      if (!holds(path, value)) throw new Error('it was written only in part; the disk may be full');
       await syncFolder(dirname(path));
     },
   };

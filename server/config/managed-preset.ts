@@ -1,7 +1,6 @@
 /**
- * The team preset that whoever manages this machine has put there: the policy's, else the one built into the program.
- * A policy counts only from a place that no ordinary user can write to, since it may name variables of the environment and
- * is applied without asking.
+ * The managed team preset: the policy file's, else the one built into the program. A policy is accepted only from a place
+ * that ordinary users cannot write to, since it is applied without asking and may refer to environment variables.
  */
 import { closeSync, fstatSync, openSync, readFileSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -18,19 +17,19 @@ export interface ManagedPreset {
 
 export interface PresetPlaces {
   policy: string;
-  /** Absent: a program without any. */
+  /** Absent: none. */
   builtIn?: string | undefined;
-  /** Who must own the policy and its folder; absent: root. Null: the system has no such owners. */
+  /** The required owner of the policy and its folder; default: root. Null: not checked (Windows). */
   ownerId?: number | null;
 }
 
 export interface ManagedPresets {
   readonly current: ManagedPreset | null;
-  /** Looks once more; true if it is another one now. */
+  /** Reads it again; true if it has changed. */
   refresh(): boolean;
 }
 
-/** @param notice told what a person should know of a preset that cannot be used, a line each */
+/** @param notice receives messages for the user about unusable presets, one line each */
 export function openManagedPresets(places: PresetPlaces, notice: (line: string) => void): ManagedPresets {
   let last = '';
   let current: ManagedPreset | null = null;
@@ -52,7 +51,7 @@ export function openManagedPresets(places: PresetPlaces, notice: (line: string) 
   };
 }
 
-/** Of a program that nobody manages. */
+/** For a program without managed presets. */
 export const noManagedPresets: ManagedPresets = { current: null, refresh: () => false };
 
 interface Found {
@@ -60,7 +59,7 @@ interface Found {
   problem: string | null;
 }
 
-/** A policy that cannot be used does not bring the built-in one back: both would lock something, and not the same. */
+/** An unusable policy is not replaced by the built-in preset, which may lock something else. */
 function findPreset({ policy, builtIn, ownerId = defaultOwnerId() }: PresetPlaces): Found {
   const found = load('policy', policy, (file) => whyNotTrusted(file, policy, ownerId));
   if (found || builtIn === undefined) return found ?? { preset: null, problem: null };
@@ -71,7 +70,7 @@ function defaultOwnerId(): number | null {
   return process.platform === 'win32' ? null : 0;
 }
 
-/** Null: there is no such file. */
+/** Null if there is no such file. */
 function load(source: ManagedPreset['source'], path: string, whyNot: (file: number) => string | null): Found | null {
   try {
     const text = readTrusted(path, whyNot);
@@ -85,7 +84,7 @@ function load(source: ManagedPreset['source'], path: string, whyNot: (file: numb
   }
 }
 
-/** The very file that was judged is the one that is read. */
+/** Checks and reads through one descriptor, so that the checked file is the one that is read. */
 function readTrusted(path: string, whyNot: (file: number) => string | null): string {
   const file = openSync(path, 'r');
   try {

@@ -2,18 +2,15 @@ import { configVersion } from '../contract/config.ts';
 
 type Stored = Record<string, unknown>;
 
-/** Turns a stored configuration of one version into the next; `version` itself is set by `migrate`. */
+/** Converts a stored configuration to the next version; `migrate` sets `version` itself. */
 type Migration = (stored: Stored) => Stored;
 
-/** By the version they start from. A change of shape adds one here and raises configVersion. */
+/** By the version they start from. A change of the format adds one and raises `configVersion`. */
 export const migrations: Readonly<Record<number, Migration>> = {};
 
 type MigrationResult = { kind: 'ready'; value: unknown } | { kind: 'too-new'; version: number };
 
-/**
- * Brings a stored value to the newest version. Pure. What is no configuration at all, or has no version that can be
- * migrated, passes as it is: the schema is what says what is wrong with it.
- */
+/** Migrates a stored value to the current version. A value without a known version is returned as it is; the schema refuses it. */
 export function migrate(value: unknown, steps = migrations, newest: number = configVersion): MigrationResult {
   const version = versionOf(value);
   if (version === undefined) return { kind: 'ready', value };

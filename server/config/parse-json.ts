@@ -1,9 +1,9 @@
-/** Text that is not JSON. The message gives the place and never quotes the text: a secret may have been typed there. */
+/** Invalid JSON. The message gives the position but does not quote the text, which may contain a secret. */
 export class JsonSyntaxError extends SyntaxError {
   override readonly name = 'JsonSyntaxError';
 }
 
-/** `JSON.parse` for files that people edit: takes a byte order mark, and says where the fault is. */
+/** `JSON.parse` for files edited by people: accepts a byte order mark and reports the position of an error. */
 export function parseJson(text: string): unknown {
   const content = text.startsWith('\uFEFF') ? text.slice(1) : text;
   try {
@@ -14,8 +14,8 @@ export function parseJson(text: string): unknown {
 }
 
 /**
- * Offset of the first character that cannot stand where it stands. V8 does not always tell it, and quotes the text
- * instead; but a beginning of the text that is right so far fails only for want of more, which can be told from a fault.
+ * Offset of the first invalid character. V8 does not always report it, so it is found by bisection: a valid prefix fails
+ * with "unexpected end", a faulty one does not.
  */
 function faultOffset(text: string): number {
   let right = 0;

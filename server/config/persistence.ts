@@ -1,9 +1,9 @@
-/** Where a configuration is stored: the `conf` package headless, electron-store on the desktop; the same file either way. */
+/** Stores the configuration: with `conf`, or with electron-store on the desktop; in the same file and format. */
 export interface ConfigPersistence {
-  /** The JSON file; its backup and its broken versions are put beside it. */
+  /** The JSON file; backup and damaged versions are beside it. */
   readonly path: string;
-  /** The stored value; undefined if there is none. Throws a SyntaxError if it is not JSON, a system error if it cannot be read. */
+  /** The stored value; undefined if there is none. Throws a SyntaxError for invalid JSON, a system error if it cannot be read. */
   read(): unknown;
-  /** Replaces the whole, durably: when it resolves, a power cut no longer loses it. */
+  /** Replaces the value durably. */
   write(value: object): Promise<void>;
 }

@@ -4,12 +4,11 @@ import { describeFileProblem } from '../files/file-problem.ts';
 import { problemsOf, summarizeProblems } from './check-config.ts';
 import { parseJson } from './parse-json.ts';
 
-/** More than any team needs, and little enough to look at in one go. */
 const largestPresetBytes = 1024 * 1024;
 
 /**
- * @param source names it for a person: its path
- * @throws GatewayError `invalid_value` that says where in it what is wrong, and quotes nothing of it
+ * @param source its path, for messages
+ * @throws GatewayError `invalid_value` that names place and fault, but quotes nothing
  */
 export function readTeamPreset(text: string, source: string): TeamPreset {
   if (text.length > largestPresetBytes) throw refused(source, 'it is larger than 1 MB');

@@ -1,7 +1,4 @@
-/**
- * Reads what is stored, and sees to it that nothing stored is ever silently lost: a broken file is set aside under a
- * name of its own, and the backup of the last good revision takes its place.
- */
+/** Reads the stored configuration. A damaged file is moved aside, never deleted, and the backup replaces it. */
 import { existsSync, readFileSync, renameSync } from 'node:fs';
 import { join, parse } from 'node:path';
 import type { Config } from '../contract/config.ts';
@@ -13,22 +10,22 @@ import { parseJson } from './parse-json.ts';
 import type { ConfigPersistence } from './persistence.ts';
 
 interface StoredConfig {
-  /** Undefined if none is stored that could be used. */
+  /** Undefined if there is no usable configuration. */
   config: Config | undefined;
-  /** What the file holds, as it was read; undefined if there is none, or none any more. */
+  /** The file's content; undefined if there is none, or it was moved aside. */
   value: unknown;
-  /** `config` comes from the backup and is not in the file yet. */
+  /** Whether `config` is from the backup and must be written to the file. */
   isRecovered: boolean;
   replaced: ReplacedConfig | null;
   notices: string[];
 }
 
-/** Where the revision in force is stored a second time. */
+/** The backup's path. */
 export function backupPath(configPath: string): string {
   return beside(configPath, 'backup');
 }
 
-/** Throws a GatewayError if the file cannot be read or is of a newer version; it is then left as it is. */
+/** Throws a GatewayError, leaving the file as it is, if it cannot be read or has a newer version. */
 export function readStoredConfig(persistence: ConfigPersistence): StoredConfig {
   const { path } = persistence;
   let value: unknown;
@@ -44,7 +41,7 @@ export function readStoredConfig(persistence: ConfigPersistence): StoredConfig {
   return checked === undefined ? whenMissing(path, backup) : whenBroken(path, checked.problems, backup);
 }
 
-/** Undefined if there is nothing. Never the kind `too-new`: that is thrown. */
+/** Undefined if there is no file. Throws for the kind `too-new`. */
 function checkStored(path: string, read: () => unknown): Exclude<CheckedConfig, { kind: 'too-new' }> | undefined {
   let value: unknown;
   try {

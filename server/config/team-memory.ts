@@ -1,7 +1,4 @@
-/**
- * What is remembered of team presets beside the configuration, which stays what it is without them: which managed preset was
- * applied last, and the one that a person has imported.
- */
+/** State of team presets outside of the configuration: the managed preset applied last, and the imported preset. */
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { writtenTeamPresetSchema } from '../contract/team-preset.ts';
@@ -11,7 +8,7 @@ import { parseJson } from './parse-json.ts';
 
 const memorySchema = z.strictObject({
   version: z.literal(1),
-  /** SHA-256 of the managed preset that was applied last; null: none was. */
+  /** SHA-256 of the managed preset applied last; null: none. */
   applied: z.string().nullable(),
   imported: writtenTeamPresetSchema.nullable(),
 });
@@ -19,16 +16,16 @@ export type TeamMemory = Omit<z.infer<typeof memorySchema>, 'version'>;
 
 export interface TeamMemoryStore {
   readonly current: TeamMemory;
-  /** Rejects with the system's error; then it is as before. */
+  /** Rejects with the system's error, with nothing changed. */
   write(next: TeamMemory): Promise<void>;
 }
 
 const nothing: TeamMemory = { applied: null, imported: null };
 
 /**
- * A file that cannot be read counts as none: its preset can be imported again.
+ * An unreadable file counts as empty; the preset can be imported again.
  *
- * @param path null: kept in memory only
+ * @param path null: not stored
  */
 export function openTeamMemory(path: string | null, notice: (line: string) => void): TeamMemoryStore {
   let current = path === null ? nothing : readMemory(path, notice);

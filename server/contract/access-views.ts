@@ -1,4 +1,4 @@
-/** What is shown of who may use what: keys, groups, aliases, models, and the route of a request. Never a secret. */
+/** Views of keys, groups, aliases and models, and of how a request is routed. They contain no secrets. */
 import type { Capability } from './capability.ts';
 import type { AliasConfig, GroupConfig, Limits } from './config.ts';
 import type { ErrorCode } from './errors.ts';
@@ -14,14 +14,14 @@ export interface KeyView {
   enabled: boolean;
   /** ISO 8601. */
   expiresAt: string | null;
-  /** Patterns; null: all that the group allows. */
+  /** Patterns; null: all models of the group. */
   models: string[] | null;
   /** ISO 8601. */
   createdAt: string | null;
-  /** Unix milliseconds; null if never. */
+  /** Unix milliseconds; null if never used. */
   lastUsedAt: number | null;
   limits: Limits | null;
-  /** In the order of `limits`; none where it has none of its own. */
+  /** In the order of `limits`; empty if the key has none of its own. */
   limitUse: LimitMeter[];
   /** `key.reveal` can show its secret again. */
   canReveal: boolean;
@@ -32,22 +32,22 @@ export interface GroupView extends GroupConfig {
   limitUse: LimitMeter[];
 }
 
-/** What a group means, saved or not. */
+/** The effect of a group, saved or not. */
 export interface GroupPreviewView {
-  /** What its keys could list. */
+  /** The models that its keys may list. */
   models: ModelView[];
-  /** Ids of the providers that it may use, in the order in which they would be asked. */
+  /** Ids of the providers it may use, in the order in which they would be asked. */
   providers: string[];
-  /** Id of the provider that gets what Sluice does not serve itself; null: nobody does. */
+  /** Id of the provider that serves what Sluice does not; null: none. */
   passthrough: string | null;
-  /** Defaults that a request would be refused with. */
+  /** Default models for which a request would be refused. */
   refusedDefaults: RefusedDefault[];
 }
 
 export interface RefusedDefault {
   capability: Capability;
   model: string;
-  /** `model_not_found`: the group does not allow it, or nobody serves it; `no_healthy_provider`: who serves it cannot be asked. */
+  /** `model_not_found`: not allowed or not served; `no_healthy_provider`: served only by providers that cannot be used. */
   code: ErrorCode;
 }
 
@@ -60,24 +60,24 @@ export interface ModelView {
   providers: string[];
 }
 
-/** Where a request would go, and why not elsewhere. */
+/** Where a request would go, and why other providers are left out. */
 export interface RouteView {
   model: string;
   group: string;
   key: string | null;
-  /** Of the group. */
+  /** The group's strategy. */
   strategy: Policy['strategy'];
-  /** What a client would be answered at once; null if the request would go to a provider. */
+  /** The error that a client would get; null if the request would go to a provider. */
   refusal: RouteRefusal | null;
-  /** Every provider, those that would be asked now first and in their order; the same one more than once where an alias says so. */
+  /** All providers, first those that would be asked, in order; an alias may list a provider more than once. */
   candidates: RouteCandidate[];
 }
 
 export interface RouteRefusal {
   code: ErrorCode;
-  /** A name that may have been meant. */
+  /** A similar model name that exists. */
   nearest: string | null;
-  /** All of it in English. */
+  /** In English. */
   message: string;
 }
 
@@ -89,18 +89,18 @@ export interface RouteCandidate {
   model: string | null;
   /** Null if it is not taken. */
   health: CooldownView | null;
-  /** Those of its credentials that are left alone with this model. */
+  /** Credentials that are not used for this model at present. */
   credentials: ({ id: string } & CooldownView)[];
-  /** To the first byte of late; null: not measured. */
+  /** Recent time to the first byte; null: not measured. */
   firstByteMs: number | null;
-  /** Of a usual request, to compare targets by; null: not known. */
+  /** Price of a typical request, for comparison; null: unknown. */
   priceUsd: number | null;
-  /** In plain words, what decides on its place now besides priority and weight; null: nothing does. */
+  /** For a person: what decides its position besides priority and weight; null: nothing. */
   place: string | null;
-  /** Lower goes first; among equals the order is drawn by weight. Null if it is not taken. */
+  /** Lower is asked first; equal ones are ordered at random by weight. Null if it is not taken. */
   priority: number | null;
   weight: number | null;
-  /** Why it is taken or left out; `reason` says the same in plain words. */
+  /** Why it is taken or left out; `reason` is the English text. */
   why: RouteReason;
   reason: string;
 }

@@ -1,4 +1,4 @@
-/** What a request can ask for, in the order in which a person is shown them. Bears no schema, since it goes into the window. */
+/** The API's capabilities, in the order in which they are shown. Without zod, since the window imports it. */
 export const capabilities = [
   'chat',
   'completions',

@@ -1,35 +1,35 @@
-/** What is shown of a change of the configuration before it is made. Never a secret. */
+/** Previews of configuration changes. They contain no secrets. */
 import type { ControlProblem } from './control-problem.ts';
 import type { TeamPresetView } from './status-views.ts';
 
-/** One thing that differs between two configurations, in the order of their parts. Holds no secrets. */
+/** A difference between two configurations. */
 export interface ConfigChange {
   part: 'provider' | 'alias' | 'group' | 'key' | 'setting';
   /** Id of the provider, group or key, name of the alias or setting (`limits.jsonBodyBytes`). */
   name: string;
   kind: 'added' | 'removed' | 'changed';
-  /** Of what was changed, as JSON; null where it is absent. */
+  /** The changed fields as JSON; null where a field is absent. */
   fields: { name: string; before: string | null; after: string | null }[];
 }
 
-/** Why a configuration would not be imported, for a person. */
+/** Why a configuration cannot be imported. */
 export interface ImportRefusal {
-  /** Its id. */
+  /** The provider's id. */
   provider: string;
-  /** `message` as a value; null where nobody says it otherwise. */
+  /** `message` in a form that the window can translate; null if there is only the English text. */
   problem: ControlProblem | null;
   message: string;
 }
 
-/** All that importing a team preset would do. */
+/** What importing a team preset would do. */
 export interface TeamPresetPreview {
-  /** Of the configuration that it was compared with. */
+  /** The revision of the configuration it was compared with. */
   revision: number;
   preset: TeamPresetView;
-  /** Of what is added, with everything that the preset says of it. */
+  /** Additions list every field that the preset sets. */
   changes: ConfigChange[];
-  /** What could not be changed any more, as the preset says it. */
+  /** The preset's `locked` entries. */
   locked: string[];
-  /** Credentials, as `provider/credential`, that are deleted since their provider would lead elsewhere. */
+  /** Credentials, as `provider/credential`, that are deleted because their provider's base URL changes. */
   enteredAnew: string[];
 }

@@ -1,9 +1,8 @@
 /**
- * Every change a person can make, as data: what the window sends over IPC or HTTP and what the command line sends over
- * HTTP. A command carries secrets inward; the only results that carry one outward are those of `key.create`, `key.rotate`
- * and `key.reveal`.
+ * The commands of the control plane: what the window sends over IPC or HTTP, and the command line over HTTP. Secrets go
+ * inward only, except in the results of `key.create`, `key.rotate` and `key.reveal`.
  *
- * Over HTTP the reply is `ControlReply`: `{"result": …}` or `{"error": …}`.
+ * Over HTTP the response is a `ControlReply`: `{"result": …}` or `{"error": …}`.
  */
 import { z } from 'zod';
 import type { AliasView, GroupView, KeyView } from './access-views.ts';
@@ -23,7 +22,7 @@ import type { CredentialView, ProviderView } from './provider-views.ts';
 import { settingsSchema } from './settings.ts';
 import { writtenTeamPresetSchema } from './team-preset.ts';
 
-/** The value of a secret on its way in; white space around it was pasted along. */
+/** The value of a new secret. Surrounding white space is a copy-and-paste accident. */
 export const secretValue = z
   .string()
   .trim()
@@ -31,7 +30,7 @@ export const secretValue = z
   .max(16_384)
   .regex(/^[\x20-\x7e]*$/, 'a secret that goes into a header holds only printable ASCII characters');
 
-/** Refused with `conflict` if another revision is in force by then. Absent: whatever it is. */
+/** The command fails with `conflict` if the configuration has another revision. Absent: any revision. */
 const expectedRevision = z.number().int().positive().optional();
 
 const isGiven = (value: string | undefined) => value !== undefined;
@@ -39,7 +38,7 @@ const isGiven = (value: string | undefined) => value !== undefined;
 const displayName = z.string().trim().min(1).max(200);
 const providerShape = providerSchema.shape;
 
-/** What can be changed of a provider; for an optional property null removes it. */
+/** The properties of a provider that can be changed; null removes an optional one. */
 const providerChangesSchema = z
   .strictObject({
     name: displayName.nullable(),
@@ -58,8 +57,8 @@ const providerChangesSchema = z
   .partial();
 
 /**
- * A credential: the `secret` itself, which goes into the secret store; a `reference` to it; or the `variable` of Sluice's own
- * environment whose value of now goes into the secret store.
+ * A credential: either the `secret` itself, which goes into the secret store; a `reference` to it; or the name of an
+ * environment `variable` of Sluice, whose present value is copied into the secret store.
  */
 const newCredentialSchema = z
   .strictObject({
@@ -91,8 +90,8 @@ const keyChangesSchema = z
   .partial();
 
 /**
- * `limits`, `admission`, `ledger`, `capture` and `jobs` are merged with what is set; everything else is replaced. Checked
- * with the configuration.
+ * `limits`, `admission`, `ledger`, `capture` and `jobs` are merged with the present values; everything else is replaced.
+ * Validated together with the configuration.
  */
 export type SettingsChanges = Partial<z.input<typeof settingsSchema>>;
 
@@ -103,7 +102,7 @@ const settingsChangesSchema = z.custom<SettingsChanges>(
 );
 
 export const commandSchema = z.discriminatedUnion('type', [
-  /** With `preset`, everything that is absent comes from it; without one, `baseUrl` is needed. */
+  /** With `preset`, absent properties are taken from it; without one, `baseUrl` is required. */
   z.strictObject({
     type: z.literal('provider.add'),
     /** Absent: made from the name, the preset or the host. */
@@ -118,14 +117,14 @@ export const commandSchema = z.discriminatedUnion('type', [
     changes: providerChangesSchema,
     expectedRevision,
   }),
-  /** Its secrets go too. Refused with `conflict` while aliases name it. */
+  /** Deletes its secrets too. Fails with `conflict` while aliases refer to it. */
   z.strictObject({ type: z.literal('provider.remove'), id: idSchema, expectedRevision }),
   z.strictObject({ type: z.literal('provider.set-enabled'), id: idSchema, enabled: z.boolean(), expectedRevision }),
-  /** Asks the provider for its models now. What went wrong is in the view's `discovery.problem`. */
+  /** Asks the provider for its models now. A failure is reported in the view's `discovery.problem`. */
   z.strictObject({ type: z.literal('provider.refresh-models'), id: idSchema }),
-  /** Forgets how it did so far: cooldowns end, and refused credentials are tried again. With `credential` only that one's. */
+  /** Ends all cooldowns of the provider and unblocks refused credentials; with `credential`, only those of that one. */
   z.strictObject({ type: z.literal('provider.reset-health'), id: idSchema, credential: idSchema.optional() }),
-  /** Adds a credential, or changes the one with that id: what is absent stays. */
+  /** Adds a credential, or changes the one with that id; absent properties stay as they are. */
   z.strictObject({
     type: z.literal('credential.set'),
     provider: idSchema,
@@ -150,59 +149,59 @@ export const commandSchema = z.discriminatedUnion('type', [
     expiresAt: keySchema.shape.expiresAt,
     models: keySchema.shape.models.unwrap().min(1).optional(),
     limits: limitsSchema.optional(),
-    /** Keep the secret in the secret store so that it can be copied again. Else it is shown this once. */
+    /** Keep the secret in the secret store, so that it can be shown again; otherwise it is shown only once. */
     keepSecret: z.boolean().default(true),
     expectedRevision,
   }),
   z.strictObject({ type: z.literal('key.update'), id: idSchema, changes: keyChangesSchema, expectedRevision }),
-  /** A new secret; the old one ends at once. `keepSecret` absent: as before. */
+  /** Replaces the secret; the old one stops working at once. `keepSecret` absent: as before. */
   z.strictObject({
     type: z.literal('key.rotate'),
     id: idSchema,
     keepSecret: z.boolean().optional(),
     expectedRevision,
   }),
-  /** The key is gone, with its secret; its requests stay in the ledger. */
+  /** Removes the key and its secret; its requests stay in the ledger. */
   z.strictObject({ type: z.literal('key.revoke'), id: idSchema, expectedRevision }),
-  /** Refused with `not_found` if the secret was not kept. */
+  /** Fails with `not_found` if the secret was not kept. */
   z.strictObject({ type: z.literal('key.reveal'), id: idSchema }),
-  /** Adds the group, or replaces the one with that id. */
+  /** Adds a group, or replaces the one with that id. */
   z.strictObject({
     type: z.literal('group.put'),
     group: groupSchema.extend({
-      /** Absent: a new group, its id made from the name. */
+      /** Absent: a new group whose id is derived from the name. */
       id: idSchema.optional(),
     }),
     expectedRevision,
   }),
-  /** Refused with `conflict` while keys are in it. */
+  /** Fails with `conflict` while keys belong to it. */
   z.strictObject({ type: z.literal('group.remove'), id: idSchema, expectedRevision }),
-  /** Adds the alias, or replaces the one of that name. */
+  /** Adds an alias, or replaces the one with that name. */
   z.strictObject({ type: z.literal('alias.put'), alias: aliasSchema, expectedRevision }),
   z.strictObject({ type: z.literal('alias.remove'), name: z.string(), expectedRevision }),
-  /** Host, port and certificate files hold from the next start on, everything else at once. `demo`: `auto`, `on` or `off`. */
+  /** Host, port and certificate files take effect at the next start, everything else at once. */
   z.strictObject({ type: z.literal('settings.update'), changes: settingsChangesSchema, expectedRevision }),
   /**
-   * Replaces the whole configuration by an exported one. Secrets that are here already stay with the credentials and keys
-   * that have the same ids; those of everything that is gone, or of providers that it sends elsewhere, are deleted.
+   * Replaces the whole configuration by an exported one. Stored secrets stay with the credentials and keys of the same id;
+   * those of removed entries, and of providers whose base URL changes, are deleted.
    */
   z.strictObject({ type: z.literal('config.import'), config: configSchema, expectedRevision }),
   /**
-   * Lays a team preset over the configuration (see `mergeTeamPreset`). Stored credentials of a provider that it sends elsewhere
-   * are deleted. Of two imported presets the later one counts.
+   * Merges a team preset into the configuration (see `mergeTeamPreset`). Stored credentials of a provider whose base URL
+   * changes are deleted. A second imported preset replaces the first.
    */
   z.strictObject({ type: z.literal('team-preset.apply'), preset: writtenTeamPresetSchema, expectedRevision }),
-  /** What the imported preset has brought stays, and can be changed again. A managed preset cannot be left. */
+  /** Unlocks what the imported preset has set; the values stay. A managed preset cannot be left. */
   z.strictObject({ type: z.literal('team-preset.leave') }),
-  /** A new address that opens the window in a browser, once and within ten minutes. */
+  /** Creates an address that opens the window in a browser, once and within ten minutes. */
   z.strictObject({ type: z.literal('window.create-address') }),
-  /** Ends the sessions of all browsers, the asking one too, and addresses that were not opened yet. */
+  /** Ends the sessions of all browsers, including the caller's, and voids unused addresses. */
   z.strictObject({ type: z.literal('window.sign-out-everywhere') }),
 ]);
 
-/** As it is after parsing: defaults are in it. */
+/** A parsed command, with defaults filled in. */
 export type Command = z.infer<typeof commandSchema>;
-/** As it is sent. */
+/** A command as it is sent. */
 export type CommandInput = z.input<typeof commandSchema>;
 export type CommandType = Command['type'];
 export type CommandMap = { [C in Command as C['type']]: C };
@@ -210,7 +209,7 @@ export type CommandInputMap = { [C in CommandInput as C['type']]: C };
 export type ProviderChanges = z.infer<typeof providerChangesSchema>;
 export type NewCredential = z.infer<typeof newCredentialSchema>;
 
-/** The revision that the command made. */
+/** The revision that the command created. */
 interface Committed {
   revision: number;
 }
@@ -234,17 +233,17 @@ export interface CommandResults {
   'alias.put': Committed & { alias: AliasView };
   'alias.remove': Committed;
   'settings.update': Committed;
-  /** `missingSecrets`: credentials, as `provider/credential`, that have no secret here and must be entered again. */
+  /** `missingSecrets`: credentials, as `provider/credential`, whose secret must be entered again. */
   'config.import': Committed & { missingSecrets: string[] };
-  /** `missingSecrets`: of the preset's providers, as with `config.import`. */
+  /** `missingSecrets` as for `config.import`, for the preset's providers. */
   'team-preset.apply': Committed & { missingSecrets: string[] };
   'team-preset.leave': Record<string, never>;
   'window.create-address': { url: string };
-  /** `ended`: how many browsers were signed in. */
+  /** `ended`: the number of browsers that were signed in. */
   'window.sign-out-everywhere': { ended: number };
 }
 
 export type CommandResult = CommandResults[CommandType];
 
-/** What `/control/execute` and `/control/query` answer. */
+/** The response of `/control/execute` and `/control/query`. */
 export type ControlReply<Result> = { result: Result } | { error: ErrorBody };

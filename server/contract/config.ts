@@ -1,30 +1,30 @@
 /**
- * The shape of the configuration: what is stored in `config.json`, and what `serve --config FILE` reads.
- * One schema for both; the JSON Schema published in `docs/config.schema.json` is derived from it.
+ * The configuration's schema, for the stored `config.json` and for `serve --config FILE` alike.
+ * `docs/config.schema.json` is generated from it.
  *
- * Secrets are never in here: a credential or key holds a *reference* to its secret (see `secretReference`).
+ * It holds no secrets: a credential or key has a *reference* to its secret (see `secretReference`).
  */
 import { z } from 'zod';
 import { capabilities } from './capability.ts';
-import { findDoubles, type TellIssue } from './find-doubles.ts';
+import { findDuplicates, type ReportIssue } from './find-duplicates.ts';
 import { passesThrough } from './passthrough.ts';
 import { policySchema, timeoutsSchema } from './policy.ts';
 import { writtenSettingsSchema } from './written-settings.ts';
 
-/** The built-in demo provider, which is in no configuration. */
+/** The id of the built-in demo provider, which no configuration contains. */
 export const demoProviderId = 'demo';
 
-/** Newest version of the configuration's shape; older files are migrated on reading. */
+/** The current version of the format; older files are migrated when read. */
 export const configVersion = 1;
 
-/** Lower-case letters, digits, `-`, `_`, `.`: safe in a URL, a file name and before the `/` of `provider/model`. */
+/** Safe in a URL, in a file name, and before the `/` of `provider/model`. */
 export const idSchema = z
   .string()
   .regex(/^[a-z0-9][a-z0-9._-]{0,63}$/, 'use 1 to 64 of a-z, 0-9, ".", "_" and "-", beginning with a letter or digit');
 
 /**
- * Where a secret's value is: `env:NAME`, `file:PATH`, or `keychain`, which means this program's own secret store
- * (the OS keychain, or the encrypted file where there is none).
+ * Where a secret is stored: `env:NAME`, `file:PATH`, or `keychain` for Sluice's own secret store (the OS keychain, or an
+ * encrypted file where there is none).
  */
 const secretReference = z
   .string()
@@ -33,18 +33,18 @@ const secretReference = z
 const budgetSchema = z.strictObject({
   unit: z.enum(['usd', 'tokens']),
   amount: z.number().positive(),
-  /** Days, weeks (from Monday) and months of local time. */
+  /** Calendar periods in local time; weeks begin on Monday. */
   per: z.enum(['day', 'week', 'month', 'total']),
-  /** Refuse requests once it is spent; else only tell. */
+  /** Refuse requests once it is spent; otherwise only report it. */
   hard: z.boolean().default(true),
 });
 
-/** What a key, or all keys of a group together, may use. What is absent is not limited. */
+/** What a key, or all keys of a group together, may use. An absent field means no limit. */
 export const limitsSchema = z.strictObject({
   requestsPerMinute: z.number().int().positive().optional(),
-  /** Input and output. */
+  /** Input and output tokens together. */
   tokensPerMinute: z.number().int().positive().optional(),
-  /** Requests that run at the same time. */
+  /** Requests running at the same time. */
   concurrent: z.number().int().positive().optional(),
   budgets: z.array(budgetSchema).max(16).default([]),
 });
@@ -61,7 +61,7 @@ const headerValue = z.string().regex(/^[\t\x20-\x7e\x80-\xff]*$/, 'not a header 
 
 export const dialectSchema = z.enum(['openai', 'azure']);
 
-/** How many tokens a model takes, what it answers included. */
+/** The size of a model's context window in tokens, output included. */
 export const contextTokensSchema = z.number().int().positive().max(1_000_000_000);
 
 export const providerSchema = z.strictObject({
@@ -70,36 +70,37 @@ export const providerSchema = z.strictObject({
   /** The preset it was made from; the window shows its name and hints. */
   preset: z.string().max(64).optional(),
   dialect: dialectSchema.default('openai'),
-  /** With its version segment, as the service documents it: `https://api.openai.com/v1`. */
+  /** Includes the version segment, as the service documents it: `https://api.openai.com/v1`. */
   baseUrl: z.url({ protocol: /^https?$/ }),
-  /** None is right for local servers that ask for no key. */
+  /** Empty for local servers that require no key. */
   credentials: z.array(credentialSchema).default([]),
-  /** Sent with every request, over what the client sent. For organisation and project names, not for secrets. */
+  /** Sent with every request, overriding the client's headers. For organisation and project names, not for secrets. */
   headers: z.record(headerName, headerValue).default({}),
   enabled: z.boolean().default(true),
-  /**
-   * What it serves: `"discover"` (ask its `/models` now and then), or names, of which `*` means any name besides.
-   */
+  /** The models it serves: `"discover"` polls its `/models`; in a list, `*` stands for any other name. */
   models: z.union([z.literal('discover'), z.array(z.string().min(1).max(256))]).default('discover'),
   timeouts: timeoutsSchema.default({}),
-  /** `system`: as HTTPS_PROXY/HTTP_PROXY/NO_PROXY say. `direct`: none. Else the proxy's URL. */
+  /** `system`: according to HTTPS_PROXY, HTTP_PROXY and NO_PROXY. `direct`: none. Otherwise the proxy's URL. */
   proxy: z.union([z.enum(['system', 'direct']), z.url({ protocol: /^https?$/ })]).default('system'),
   /** Azure's `api-version` query parameter. */
   apiVersion: z.string().max(64).optional(),
-  /** Of each of its models, over what its list of models says: a request that was too long for less goes there. */
+  /** The context window of all its models; overrides its model list. Requests too long for a smaller model may go there. */
   contextTokens: contextTokensSchema.optional(),
-  /** Ask for usage in chat streams where the client did not, and take it out again. Off where the service refuses `stream_options`. */
+  /**
+   * Request usage in chat streams even if the client did not, and remove it from the response. Turn it off for services
+   * that refuse `stream_options`.
+   */
   askUsage: z.boolean().default(true),
 });
 
 const aliasTargetSchema = z.strictObject({
   provider: idSchema,
   model: z.string().min(1).max(256),
-  /** Lower goes first. */
+  /** Lower values are asked first. */
   priority: z.number().int().min(0).max(1000).default(0),
-  /** Share of the requests among targets of the same priority; 0 means only when the others fail. */
+  /** Share of the requests among targets of equal priority; 0: only when the others fail. */
   weight: z.number().min(0).max(1000).default(1),
-  /** Of this model, over what the provider says. */
+  /** Overrides the provider's. */
   contextTokens: contextTokensSchema.optional(),
 });
 
@@ -111,13 +112,13 @@ export const aliasSchema = z.strictObject({
 export const groupSchema = z.strictObject({
   id: idSchema,
   name: z.string().max(200).optional(),
-  /** Patterns of model names that are allowed; `*` stands for any run of characters. */
+  /** Patterns of allowed model names; `*` matches any run of characters. */
   models: z.array(z.string().min(1).max(256)).default(['*']),
-  /** Patterns of model names that are refused, whatever `models` says. */
+  /** Patterns of refused model names; overrides `models`. */
   deny: z.array(z.string().min(1).max(256)).default([]),
   /** Provider ids, or patterns of them. */
   providers: z.array(z.string().min(1).max(64)).default(['*']),
-  /** Order among the providers that serve the same model name. A provider not named here comes after, in the order of the configuration. */
+  /** The order of providers that serve the same model name. Unlisted providers follow in the configuration's order. */
   order: z
     .array(
       z.strictObject({
@@ -127,9 +128,9 @@ export const groupSchema = z.strictObject({
       }),
     )
     .default([]),
-  /** The model of a request that names none, by capability. */
+  /** By capability: the model for requests that name none. */
   defaults: z.partialRecord(z.enum(capabilities), z.string().min(1).max(256)).default({}),
-  /** Keep headers, without what is secret, and bodies of this group's requests and replies (up to `settings.capture`). */
+  /** Keep headers (without secrets) and bodies of this group's requests and responses, within `settings.capture`. */
   capture: z.boolean().default(false),
   /**
    * The provider that answers, as it is asked, what Sluice does not serve itself: files, batches, vector stores … `null`: none.
@@ -139,8 +140,8 @@ export const groupSchema = z.strictObject({
   policy: policySchema.prefault({}),
   limits: limitsSchema.optional(),
   /**
-   * Where a hard budget in dollars holds for the group or for the key: whether models may be used whose price is not known.
-   * `allow`: what they cost is not counted.
+   * Whether models without a known price may be used while the group or key has a hard budget in dollars. With `allow`
+   * their cost is not counted.
    */
   unpriced: z.enum(['refuse', 'allow']).default('refuse'),
 });
@@ -150,19 +151,19 @@ export const keySchema = z.strictObject({
   name: z.string().max(200).optional(),
   group: idSchema,
   enabled: z.boolean().default(true),
-  /** ISO 8601 with time zone; from then on the key is refused. */
+  /** ISO 8601 with time zone; the key is refused from then on. */
   expiresAt: z.iso.datetime({ offset: true }).optional(),
-  /** Patterns; within the group's models. Absent: all that the group allows. */
+  /** Patterns that narrow the group's models. Absent: all models of the group. */
   models: z.array(z.string().min(1).max(256)).optional(),
-  /** Besides those of the group. */
+  /** In addition to the group's. */
   limits: limitsSchema.optional(),
   createdAt: z.iso.datetime({ offset: true }).optional(),
-  /** `sha256:` and the hexadecimal SHA-256 of the secret. */
+  /** `sha256:` followed by the hexadecimal SHA-256 of the secret. */
   hash: z
     .string()
     .regex(/^sha256:[0-9a-f]{64}$/, 'use sha256: and 64 hexadecimal digits')
     .optional(),
-  /** In place of `hash` in a declarative file; in the stored configuration `keychain` marks a key that can be copied again. */
+  /** Replaces `hash` in a declarative file; in the stored configuration, `keychain` marks a key whose secret was kept. */
   secret: secretReference.optional(),
 });
 
@@ -177,9 +178,9 @@ export const configSchema = z
     settings: writtenSettingsSchema.prefault({}),
   })
   .superRefine((config, context) => {
-    const issue: TellIssue = (path, message) => context.addIssue({ code: 'custom', path, message });
-    findDoubleNames(config, issue);
-    findWhatLeadsNowhere(config, issue);
+    const issue: ReportIssue = (path, message) => context.addIssue({ code: 'custom', path, message });
+    findDuplicateNames(config, issue);
+    findDanglingReferences(config, issue);
   });
 
 export type Config = z.infer<typeof configSchema>;
@@ -193,17 +194,17 @@ export type Limits = z.infer<typeof limitsSchema>;
 export type Budget = z.infer<typeof budgetSchema>;
 export type DialectId = z.infer<typeof dialectSchema>;
 
-function findDoubleNames({ providers, aliases, groups, keys }: Config, issue: TellIssue): void {
-  findDoubles(providers, ['providers'], issue);
-  findDoubles(aliases, ['aliases'], issue);
-  findDoubles(groups, ['groups'], issue);
-  findDoubles(keys, ['keys'], issue);
+function findDuplicateNames({ providers, aliases, groups, keys }: Config, issue: ReportIssue): void {
+  findDuplicates(providers, ['providers'], issue);
+  findDuplicates(aliases, ['aliases'], issue);
+  findDuplicates(groups, ['groups'], issue);
+  findDuplicates(keys, ['keys'], issue);
   providers.forEach(({ credentials }, index) => {
-    findDoubles(credentials, ['providers', index, 'credentials'], issue);
+    findDuplicates(credentials, ['providers', index, 'credentials'], issue);
   });
 }
 
-function findWhatLeadsNowhere({ providers, aliases, groups, keys }: Config, issue: TellIssue): void {
+function findDanglingReferences({ providers, aliases, groups, keys }: Config, issue: ReportIssue): void {
   groups.forEach(({ passthrough }, index) => {
     const why = passthrough == null ? null : whyNoPassthrough(passthrough, providers);
     if (why !== null) issue(['groups', index, 'passthrough'], why);

@@ -3,7 +3,7 @@ import type { ControlProblem } from './control-problem.ts';
 import { controlProblemTexts } from './control-problem-texts.ts';
 import { type ErrorCode, GatewayError } from './errors.ts';
 
-/** A refusal of the control plane that each face says in its own language; its message is the English one. */
+/** A translatable error of the control plane; its `message` is the English text. */
 export function controlError(code: ErrorCode, problem: ControlProblem, param?: string): GatewayError {
   return new GatewayError(code, say(controlProblemTexts, problem), { problem, ...(param !== undefined && { param }) });
 }

@@ -1,4 +1,4 @@
-/** Why the control plane did not do what was asked, in Chinese: of the window and of the desktop's tray. */
+/** The control plane's errors in Chinese, for the window and the desktop's tray. */
 import type { TextsOf } from './coded.ts';
 import type { ControlProblems } from './control-problem.ts';
 

@@ -1,4 +1,4 @@
-/** Why the control plane did not do what was asked, in English: of command line, API and window. */
+/** The control plane's errors in English, for command line, API and window. */
 import type { TextsOf } from './coded.ts';
 import type { ControlProblems } from './control-problem.ts';
 
@@ -13,34 +13,34 @@ export const controlProblemTexts: TextsOf<ControlProblems> = {
   'no-credential': ({ id }) => `There is no credential "${id}".`,
   'no-request': ({ id }) => `There is no request "${id}" in the ledger.`,
   'changed-meanwhile': () =>
-    'The configuration was changed by someone else in the meantime. Look at it again and repeat the change.',
+    'The configuration was changed by someone else in the meantime. Review it and repeat the change.',
   'file-changed': ({ path }) =>
-    `${path} was changed by something else while Sluice was running. Start Sluice again to use it, then repeat the change.`,
-  'not-written': ({ path, reason }) => `${path} cannot be written: ${reason}. The configuration stays as it was.`,
+    `${path} was changed by another program while Sluice was running. Restart Sluice to use it, then repeat the change.`,
+  'not-written': ({ path, reason }) => `${path} cannot be written: ${reason}. The configuration is unchanged.`,
   'read-only': () =>
-    'The configuration comes from a file that Sluice does not write: change that file and start Sluice again.',
+    'The configuration comes from a file that Sluice does not write: change that file and restart Sluice.',
   'id-taken': ({ id }) => `"${id}" is taken: choose another id.`,
   'id-of-demo': ({ id }) => `"${id}" is the built-in demo provider: choose another id.`,
   'demo-by-setting': () => 'The built-in demo provider is switched by the setting "demo" only.',
   'base-url-missing': () => 'Give a preset or a base URL.',
-  'base-url-unfilled': ({ baseUrl }) => `Give the base URL, with what is in braces filled in: ${baseUrl}`,
-  'leads-back': ({ host }) =>
-    `${host} is Sluice itself: requests would go round in circles. Give the service's own address.`,
-  'password-in-base-url': () => 'The base URL holds a password. Leave it out and add it as a credential.',
-  'query-in-base-url': () =>
-    'The base URL must not have a query or a fragment; Azure’s api-version has a field of its own.',
-  'password-in-proxy': () => 'The proxy’s URL holds a password. Set HTTPS_PROXY for Sluice and use "system".',
+  'base-url-unfilled': ({ baseUrl }) => `Give the base URL with the parts in braces filled in: ${baseUrl}`,
+  'leads-back': ({ host }) => `${host} is Sluice itself: requests would loop. Give the service's own address.`,
+  'password-in-base-url': () => 'The base URL contains a password. Leave it out and add it as a credential.',
+  'query-in-base-url': () => 'The base URL must not have a query or a fragment; Azure’s api-version has its own field.',
+  'password-in-proxy': () => 'The proxy’s URL contains a password. Set HTTPS_PROXY for Sluice and use "system".',
   'secret-in-header': ({ header }) =>
-    `The header "${header}" would lie open in the configuration: add it as a credential.`,
+    `The header "${header}" would be stored in plain text in the configuration: add it as a credential.`,
   'provider-in-use': ({ provider, aliases }) =>
     `Provider "${provider}" is used by aliases: ${aliases}. Change or remove them first.`,
   'group-in-use': ({ group, keys }) => `Group "${group}" is used by keys: ${keys}. Move or revoke them first.`,
   'variable-unusable': ({ variable }) => `The variable ${variable} of Sluice's environment holds no usable credential.`,
-  'secret-not-kept': ({ key }) => `The secret of key "${key}" was shown once and not kept. Rotate it for a new one.`,
-  'secret-lost': ({ key }) => `The secret of key "${key}" is not where it was kept. Rotate it for a new one.`,
+  'secret-not-kept': ({ key }) =>
+    `The secret of key "${key}" was shown once and not kept. Rotate the key for a new one.`,
+  'secret-lost': ({ key }) =>
+    `The secret of key "${key}" is missing from the secret store. Rotate the key for a new one.`,
   'keychain-failed': ({ reason }) => `The OS keychain failed: ${reason}. Unlock or start it and try again.`,
   'sign-out-not-stored': ({ reason }) =>
-    `All browsers are signed out now, but that could not be stored: ${reason}. After the next start they are signed in again; sign out once more when the data folder can be written.`,
+    `All browsers are signed out, but that could not be saved: ${reason}. They will be signed in again after a restart; sign out once more when the data folder can be written.`,
   'locked-against-adding': ({ part, by, contact }) =>
     `No ${part} can be added: that is set by ${by}.${asking(contact)}`,
   'locked-against-changing': ({ part, name, by, contact }) =>

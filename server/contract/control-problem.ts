@@ -1,12 +1,12 @@
-/** Why the control plane did not do what was asked, where a person is likely to meet it. What is said of it in English is in `control-problem-texts.ts`. */
+/** The control plane's translatable errors. The English texts are in `control-problem-texts.ts`. */
 import type { Coded } from './coded.ts';
 
-/** What stands in the configuration or the ledger under an id. */
+/** Things that have an id in the configuration or the ledger. */
 export type Named = 'provider' | 'key' | 'group' | 'alias' | 'preset' | 'credential' | 'request';
 
 export interface ControlProblems extends Record<`no-${Named}`, { id: string }> {
   'changed-meanwhile': object;
-  /** The file, by something else than Sluice. */
+  /** By another program. */
   'file-changed': { path: string };
   'not-written': { path: string; reason: string };
   'read-only': object;
@@ -27,7 +27,7 @@ export interface ControlProblems extends Record<`no-${Named}`, { id: string }> {
   'secret-lost': { key: string };
   'keychain-failed': { reason: string };
   'sign-out-not-stored': { reason: string };
-  /** By a team preset. `part`: what it is a list of, in English. */
+  /** By a team preset. `part`: the kind of entry, in English. */
   'locked-against-adding': { part: string; by: string; contact: string | null };
   'locked-against-changing': { name: string; part: string; by: string; contact: string | null };
   'locked-against-removing': { name: string; part: string; by: string; contact: string | null };

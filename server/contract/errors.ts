@@ -1,6 +1,6 @@
 /**
- * Every way in which Sluice itself refuses or fails a request, and what the client is told: one table, in the shape and
- * with the codes of the OpenAI API, so that its SDKs raise the right error and retry only where it can help.
+ * Sluice's own errors: status, `type` and `code` as in the OpenAI API, so that its SDKs raise the right exception and retry
+ * only where that can help.
  */
 
 import type { ControlProblem } from './control-problem.ts';
@@ -11,7 +11,7 @@ interface ErrorKind {
   type: string;
   /** OpenAI's `code`. */
   code: string | null;
-  /** SDKs retry 408, 409, 429 and 5xx by themselves; `false` tells them that it cannot help. */
+  /** OpenAI's SDKs retry 408, 409, 429 and 5xx; `false` sends `x-should-retry: false`, which stops them. */
   retryable?: false;
 }
 
@@ -64,37 +64,37 @@ export const errorKinds = {
   storage_full: { status: 507, type: 'server_error', code: 'storage_full', retryable: false },
   storage_unavailable: { status: 503, type: 'server_error', code: 'storage_unavailable' },
   internal: { status: 500, type: 'server_error', code: null },
-  /** Control plane. */
+  // Control plane only.
   invalid_command: { status: 400, type: invalid, code: 'invalid_command' },
   not_found: { status: 404, type: invalid, code: 'not_found' },
   conflict: { status: 409, type: invalid, code: 'conflict', retryable: false },
-  /** A team preset has fixed it. */
+  /** Locked by a team preset. */
   locked: { status: 403, type: invalid, code: 'locked' },
   read_only: { status: 409, type: invalid, code: 'read_only', retryable: false },
 } satisfies Record<string, ErrorKind>;
 
 export type ErrorCode = keyof typeof errorKinds;
 
-/** The body of an error reply: `{"error": …}`. */
+/** The `error` of an error response. */
 export interface ErrorBody {
   message: string;
   type: string;
   param: string | null;
   code: string | null;
-  /** Of the control plane only: the same as `message`, as a value. */
+  /** Control plane only: the reason in a form that the window can translate. */
   problem?: ControlProblem;
 }
 
-/** A failure that is Sluice's to tell. `message` is for a person: what happened and what to do next; no secrets. */
+/** An error that Sluice reports to its caller. `message` tells a person what happened and what to do; it holds no secrets. */
 export class GatewayError extends Error {
   override readonly name = 'GatewayError';
   readonly code: ErrorCode;
   readonly param: string | null;
-  /** Sent as `Retry-After`; null if waiting is no help, or nobody knows how long. */
+  /** Sent as `Retry-After`; null if waiting does not help or the time is unknown. */
   readonly retryAfterSeconds: number | null;
-  /** More headers of the reply. */
+  /** Additional response headers. */
   readonly headers: Readonly<Record<string, string>>;
-  /** The message as a value; null where nobody says it otherwise. */
+  /** The reason in a form that the window can translate; null if there is only the English message. */
   readonly problem: ControlProblem | null;
 
   constructor(
@@ -120,7 +120,7 @@ export class GatewayError extends Error {
     return errorKinds[this.code];
   }
 
-  /** In OpenAI's shape. */
+  /** The response body in OpenAI's shape. */
   toBody(): { error: ErrorBody } {
     const { type, code } = this.kind;
     const body: ErrorBody = { message: this.message, type, param: this.param, code };

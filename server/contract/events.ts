@@ -1,6 +1,6 @@
 /**
- * What Sluice tells without being asked. A listener first hears a `snapshot` with everything, then only what changed; who
- * missed something (a gap in the revisions, a lost connection) begins anew with a snapshot. Nothing here holds a secret.
+ * The control plane's events. A listener first gets a `snapshot`, then changes only; after a gap in the revisions or a lost
+ * connection it subscribes again. Events contain no secrets.
  */
 
 import type { AliasView, GroupView, KeyView } from './access-views.ts';
@@ -10,30 +10,30 @@ import type { ProviderView } from './provider-views.ts';
 import type { RefusalView, RequestView } from './request-views.ts';
 import type { LedgerHealthView, StandstillView, StatusView } from './status-views.ts';
 
-/** What stands in the configuration, with its running state. */
+/** The configuration with its running state. */
 export interface ConfigViews {
   status: StatusView;
   providers: ProviderView[];
   keys: KeyView[];
   groups: GroupView[];
   aliases: AliasView[];
-  /** Of the last hour. */
+  /** In the last hour. */
   refusals: RefusalView[];
 }
 
 export type ControlEvent =
-  /** `requests`: the latest, newest first, also those that run. */
+  /** `requests`: the latest, newest first, including running ones. */
   | ({ type: 'snapshot'; requests: RequestView[] } & ConfigViews)
-  /** The lists that changed, each whole; `status` holds the new revision of the configuration. */
+  /** The lists that changed, each complete; `status` has the configuration's new revision. */
   | ({ type: 'config-changed' } & Pick<ConfigViews, 'status'> & Partial<ConfigViews>)
   | { type: 'request-started'; request: RequestStarted }
-  /** Also for a request that was refused before it started, but for those without a valid key: see `refusals`. */
+  /** Includes requests refused before they started, except those without a valid key: see `refusals`. */
   | { type: 'request-finished'; request: RequestRecord }
-  /** Its models were discovered, or could not be; or its health is another one. */
+  /** Its models were discovered, discovery failed, or its health changed. */
   | { type: 'provider-changed'; provider: ProviderView }
   /** Once in each period of the budget. */
   | { type: 'limit-reached'; notice: LimitReached }
-  /** By id, of those that have limits. At most once a second. */
+  /** By id, for those that have limits. At most once a second. */
   | {
       type: 'limit-use';
       keys: Record<string, LimitMeter[]>;
@@ -42,11 +42,11 @@ export type ControlEvent =
   | { type: 'ledger-health'; ledger: LedgerHealthView }
   /** At most every two seconds. */
   | { type: 'refusals'; refusals: RefusalView[] }
-  /** The program stood still, and goes on. */
+  /** The event loop was blocked and runs again. */
   | { type: 'standstill'; standstill: StandstillView };
 
 export interface EventMessage {
-  /** Rises by one from message to message, beginning with the snapshot's. Not the configuration's revision. */
+  /** Increases by one with each message, starting at the snapshot. Not the configuration's revision. */
   revision: number;
   event: ControlEvent;
 }

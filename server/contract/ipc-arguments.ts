@@ -2,10 +2,10 @@ import { z } from 'zod';
 import { type IpcArgument, type IpcCallName, notificationKinds, windowLanguages } from './ipc.ts';
 
 const nothing = z.null();
-/** Checked by the engine, as everything that comes over HTTP is. */
+/** Validated by the engine, like HTTP requests. */
 const checkedByEngine = z.looseObject({ type: z.string() });
 
-/** What main lets in, by call. */
+/** The argument schema of each call, checked in main. */
 export const ipcArguments = {
   execute: checkedByEngine,
   query: checkedByEngine,
@@ -25,5 +25,5 @@ export const ipcArguments = {
   [Name in IpcCallName]: z.ZodType<Name extends 'execute' | 'query' ? object : IpcArgument<Name>>;
 };
 
-/** What a handler is given. */
+/** A validated argument, as handlers get it. */
 export type CheckedArgument<Name extends IpcCallName> = z.infer<(typeof ipcArguments)[Name]>;

@@ -1,13 +1,12 @@
 /**
- * What the desktop's window and its main process say to one another. The one table from which main, preload, the window's
- * side and the tests' double are derived. It bears no schema, since it goes into the preload too: those of the arguments
- * are in `ipc-arguments.ts`.
+ * The IPC calls between the desktop's window and its main process. Main, preload, window and the tests' double are typed
+ * from this table. The argument schemas are in `ipc-arguments.ts`, since the preload cannot load zod.
  */
 import type { CommandInput, CommandResult, ControlReply } from './commands.ts';
 import type { EventMessage } from './events.ts';
 import type { QueryInput, QueryResult } from './queries.ts';
 
-/** What the system tells a person of, besides what the window shows; each can be turned off. */
+/** The kinds of system notifications; each can be turned off. */
 export const notificationKinds = ['provider-unusable', 'credential-refused', 'budget-reached', 'update-ready'] as const;
 export type NotificationKind = (typeof notificationKinds)[number];
 
@@ -16,26 +15,26 @@ export const windowLanguages = ['en', 'zh-CN'] as const;
 export type WindowLanguage = (typeof windowLanguages)[number];
 
 export interface UpdateView {
-  /** `managed`: whoever installed Sluice sees to its updates. */
+  /** `managed`: updates are the administrator's or package manager's task. */
   state: 'managed' | 'idle' | 'checking' | 'current' | 'downloading' | 'ready' | 'failed';
-  /** Of the update. */
+  /** The update's version. */
   version: string | null;
-  /** What changed, as text. */
+  /** Release notes, as plain text. */
   notes: string | null;
-  /** Of a download. */
+  /** Download progress. */
   percent: number | null;
-  /** Why the search, the download or the installation failed. */
+  /** Why the check, the download or the installation failed. */
   problem: string | null;
 }
 
-/** What the window may know of the program around it. */
+/** The desktop program's state as the window sees it. */
 export interface DesktopView {
   startsAtLogin: boolean;
   notifications: Record<NotificationKind, boolean>;
   update: UpdateView;
 }
 
-/** What the system has handed over as a team preset, unchecked. */
+/** A team preset that was opened through the operating system, not validated yet. */
 export interface OpenedPreset {
   /** Null: it came as a link. */
   fileName: string | null;
@@ -43,23 +42,23 @@ export interface OpenedPreset {
   text: string | null;
 }
 
-/** Every call of the window, with what it takes and what it is answered. */
+/** The window's calls with their arguments and results. */
 export interface IpcCalls {
   execute: { argument: CommandInput; result: CommandResult };
   query: { argument: QueryInput; result: QueryResult };
-  /** Messages under this number follow, `connection` first. */
+  /** Messages with this subscription number follow, `connection` first. */
   subscribe: { argument: number; result: null };
   unsubscribe: { argument: number; result: null };
   desktop: { argument: null; result: DesktopView };
   setStartAtLogin: { argument: boolean; result: DesktopView };
   setNotification: { argument: { kind: NotificationKind; isOn: boolean }; result: DesktopView };
-  /** That of the window; tray and notifications follow it. */
+  /** The window's language; tray and notifications use it too. */
   setLanguage: { argument: WindowLanguage; result: null };
   checkForUpdates: { argument: null; result: DesktopView };
   cancelUpdate: { argument: null; result: null };
-  /** Ends Sluice in order, and starts the new one. */
+  /** Quits Sluice and starts the new version. */
   installUpdate: { argument: null; result: null };
-  /** Once: then it is the window's. Null: there is none. */
+  /** Returns an opened preset once; null if there is none. */
   takeOpenedPreset: { argument: null; result: OpenedPreset | null };
   showLogFolder: { argument: null; result: null };
   hideWindow: { argument: null; result: null };
@@ -69,12 +68,12 @@ export type IpcCallName = keyof IpcCalls;
 export type IpcArgument<Name extends IpcCallName> = IpcCalls[Name]['argument'];
 export type IpcResult<Name extends IpcCallName> = IpcCalls[Name]['result'];
 
-/** What main tells the window without being asked. */
+/** Messages from main to the window. */
 export type IpcMessage =
   | { type: 'connection'; subscription: number; connection: 'open' | 'lost' }
   | { type: 'event'; subscription: number; message: EventMessage }
   | { type: 'desktop'; desktop: DesktopView }
-  /** One is there to be taken. */
+  /** `takeOpenedPreset` will return it. */
   | { type: 'preset-opened' };
 
 /** The channel of each call. */
@@ -98,12 +97,12 @@ export const ipcChannels: { readonly [Name in IpcCallName]: string } = {
 /** The channel of `IpcMessage`. */
 export const ipcMessageChannel = 'sluice:message';
 
-/** Under this name the preload gives `IpcBridge` to the page. */
+/** The global under which the preload exposes `IpcBridge`. */
 export const ipcBridgeName = 'sluiceDesktop';
 
-/** All that the page can reach. An error crosses as a value, since Electron keeps only the message of one that is thrown. */
+/** The API exposed to the page. Errors are returned as values: of a thrown one, Electron passes on only the message. */
 export interface IpcBridge {
   call<Name extends IpcCallName>(name: Name, argument: IpcArgument<Name>): Promise<ControlReply<IpcResult<Name>>>;
-  /** One listener; a later one takes its place. */
+  /** There is one listener; a later call replaces it. */
   listen(listener: (message: IpcMessage) => void): void;
 }

@@ -1,4 +1,4 @@
-/** An object with named members: neither null nor a list. */
+/** Whether a value is an object, neither null nor an array. */
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,10 +1,10 @@
-/** What is recorded of a request. Durations are milliseconds (fractions allowed), moments are Unix milliseconds. */
+/** The ledger's records. Durations are in milliseconds (fractions allowed), times in Unix milliseconds. */
 import type { Operation } from './capability.ts';
 
-/** How far the numbers of a usage can be trusted. */
+/** How reliable a usage is. */
 export type UsageCertainty = 'reported' | 'partial' | 'estimated' | 'none';
 
-/** Counted as OpenAI counts: input includes cached tokens, output includes reasoning. An absent field is unknown. */
+/** Counted like OpenAI: input includes cached tokens, output includes reasoning. An absent field is unknown. */
 export interface Usage {
   inputTokens?: number;
   outputTokens?: number;
@@ -22,7 +22,7 @@ export interface Usage {
   images?: number;
 }
 
-/** Classes of failure; what each leads to stands in `docs/architecture.md`, "Failures". */
+/** Failure classes; `docs/responses.md` ("Failures") tells what each leads to. */
 export type FailureClass =
   | 'transient'
   | 'silent'
@@ -35,7 +35,10 @@ export type FailureClass =
   | 'stream-broken'
   | 'client-gone';
 
-/** Why an attempt was made: the request's first, once more at the same target, at the next one, or beside or after another. */
+/**
+ * Why an attempt was made: the first, again at the same target (`retry`), at another target (`fallback`), beside a silent
+ * one (`hedge`), or to continue a broken stream (`rescue`).
+ */
 export type AttemptCause = 'first' | 'retry' | 'fallback' | 'hedge' | 'rescue';
 
 /** One call to one target. */
@@ -45,23 +48,23 @@ export interface AttemptRecord {
   credential: string | null;
   model: string | null;
   startedAt: number;
-  /** Set if a connection was opened for it. */
+  /** Null if a pooled connection was used. */
   connectMs: number | null;
   firstByteMs: number | null;
-  /** To the first event of a stream that said something. */
+  /** Time to the first stream event with content. */
   firstContentMs: number | null;
-  /** The longest silence between two pieces of the reply. */
+  /** The longest pause between two chunks of the response. */
   longestGapMs: number | null;
   totalMs: number | null;
-  /** The upstream's status; null if it never answered. */
+  /** The upstream's HTTP status; null if it never responded. */
   status: number | null;
   failure: FailureClass | null;
   /** For a person; never holds a secret. */
   error: string | null;
-  /** Malformed events of its stream, which were left out. */
+  /** Malformed stream events that were left out. */
   droppedEvents: number;
   upstreamRequestId: string | null;
-  /** Its own part of the request's usage and cost. */
+  /** This attempt's part of the request's usage and cost. */
   usage: Usage | null;
   usageCertainty: UsageCertainty;
   costUsd: number | null;
@@ -69,14 +72,14 @@ export interface AttemptRecord {
 
 export type RequestOutcome = 'ok' | 'error' | 'client-gone' | 'stream-broken' | 'interrupted';
 
-/** Known when a request is admitted. */
+/** The part of a record that is known once a request is admitted. */
 export interface RequestStarted {
   /** The `x-request-id` Sluice gives it: `req_` and 32 hexadecimal digits. */
   id: string;
   startedAt: number;
   keyId: string | null;
   groupId: string | null;
-  /** Path as in the route table: `/v1/videos/{id}/content`. */
+  /** The path in the route table: `/v1/videos/{id}/content`. */
   route: string;
   method: string;
   capability: Operation | null;
@@ -84,21 +87,21 @@ export interface RequestStarted {
   stream: boolean;
 }
 
-/** What a request has reserved of the limits of its key or group. Stands for what it used where the program is killed meanwhile. */
+/** What a request has reserved of its key's or group's limits. Counted as its usage if the process is killed meanwhile. */
 export interface Reserved {
   usage: Usage;
   /** US dollars; null: no price is known. */
   costUsd: number | null;
 }
 
-/** The whole row, once the request has ended. */
+/** The complete record, once the request has ended. */
 export interface RequestRecord extends RequestStarted {
   outcome: RequestOutcome;
-  /** What the client was answered; null if it left before. */
+  /** The status sent to the client; null if it disconnected before. */
   status: number | null;
-  /** OpenAI error code or Sluice's own, if it ended in an error. */
+  /** OpenAI's error code or Sluice's own, if the request failed. */
   errorCode: string | null;
-  /** The name the provider knows, of the target that answered. */
+  /** The upstream model of the target that answered. */
   modelServed: string | null;
   provider: string | null;
   credential: string | null;
@@ -109,38 +112,38 @@ export interface RequestRecord extends RequestStarted {
   bytesIn: number;
   bytesOut: number;
   attempts: AttemptRecord[];
-  /** Of all attempts together. */
+  /** The sum over all attempts. */
   usage: Usage | null;
   usageCertainty: UsageCertainty;
-  /** US dollars; null where no price is known, which is not 0. */
+  /** US dollars; null (not 0) if no price is known. */
   costUsd: number | null;
-  /** The client's `user-agent`, cut at 200 characters. */
+  /** The client's `user-agent`, truncated to 200 characters. */
   client: string | null;
-  /** The client's own count of its retries (`x-stainless-retry-count`). */
+  /** The client's own retry count (`x-stainless-retry-count`, sent by OpenAI's SDKs). */
   clientRetries: number;
 }
 
-/** As they came, one entry a value; what is secret is taken out. */
+/** One entry for each header value, secrets removed. */
 export type HeaderList = readonly (readonly [name: string, value: string])[];
 
-/** What is kept of an exchange where the group wants that. */
+/** A request and its response, kept where the group has `capture` on. */
 export interface CapturedExchange<Body> {
   /** Null where it was not kept. */
   request: Body | null;
   response: Body | null;
-  /** Those that the client sent, and those that the provider answered with; null where there were none. */
+  /** The client's headers and the provider's; null where there were none. */
   requestHeaders: HeaderList | null;
   responseHeaders: HeaderList | null;
 }
 
-/** What usage can be summed by. */
+/** The dimensions by which usage can be grouped. */
 export const usageDimensions = ['day', 'key', 'group', 'model', 'provider'] as const;
 export type UsageDimension = (typeof usageDimensions)[number];
 
 /** Sums over requests. */
 export interface UsageTotals {
   requests: number;
-  /** Failed, broken off or interrupted; not those whose client left. */
+  /** Failed, broken or interrupted requests, without those whose client disconnected. */
   errors: number;
   inputTokens: number;
   outputTokens: number;
@@ -149,8 +152,8 @@ export interface UsageTotals {
   seconds: number;
   characters: number;
   images: number;
-  /** The sum of the costs that are known; null if there are requests that may have cost something and of none is it known. */
+  /** The sum of all known costs; null if requests may have cost something but no cost is known. */
   costUsd: number | null;
-  /** Requests that may have cost something, but how much is not known. */
+  /** Requests that may have cost something, of unknown cost. */
   unpricedRequests: number;
 }

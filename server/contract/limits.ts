@@ -1,7 +1,6 @@
-/** What is told of limits: how much of them is used, which was reached. */
+/** Views of limits: how much is used, and which were reached. */
 import type { Budget, Limits } from './config.ts';
 
-/** Whose limit it is. */
 export type LimitScope = 'key' | 'group';
 
 /** A key or group that has limits. */
@@ -10,26 +9,26 @@ export interface Limited {
   id: string;
   name: string;
   limits: Limits;
-  /** Unix milliseconds; what was before is that of another key of the same id. */
+  /** Unix milliseconds; earlier usage belongs to a removed key of the same id. */
   sinceMs: number;
 }
 
-/** One limit with what is used of it now, what requests under way have reserved included. */
+/** A limit and its present usage, including the reservations of running requests. */
 export interface LimitMeter {
-  /** `requests` and `tokens` are by the minute, `concurrent` are requests that run. */
+  /** `requests` and `tokens` are per minute; `concurrent` counts running requests. */
   kind: 'requests' | 'tokens' | 'concurrent' | 'budget';
-  /** Null but for a `budget`. */
+  /** Set for a `budget` only. */
   budget: Budget | null;
   amount: number;
   /** US dollars, tokens or requests. */
   used: number;
-  /** Of a budget in money: requests of its period that are not in `used`, since nobody knows what they cost. */
+  /** For a budget in dollars: requests of unknown cost, which `used` does not contain. */
   unpriced: number;
-  /** Unix milliseconds from which on nothing of it is used; null where no time does that. */
+  /** When usage returns to zero, in Unix milliseconds; null: not by time. */
   resetsAt: number | null;
 }
 
-/** A budget of which 80 or 100 percent are spent; told once in each of its periods. */
+/** 80 or 100 percent of a budget are spent; reported once in each period. */
 export interface LimitReached {
   scope: LimitScope;
   id: string;

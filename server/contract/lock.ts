@@ -1,30 +1,30 @@
-/** What a team preset has fixed, and how both the engine and the window ask. Bears no schema, since it goes into the window. */
+/** Locks of team presets and their look-up, for engine and window. Without zod, since the window imports it. */
 
-/** The parts of a configuration that a preset can fix something in. */
+/** The parts of a configuration that a preset can lock. */
 export const lockableParts = ['providers', 'aliases', 'groups', 'settings'] as const;
 export type LockablePart = (typeof lockableParts)[number];
 
 /**
- * One thing that cannot be changed. `path` is one of
+ * Something that cannot be changed. `path` is one of
  * - `groups`: nothing can be added there;
  * - `groups/default`: it cannot be removed;
  * - `groups/default/models`, or `groups/own/*` for all of it: it cannot be changed;
- * - `settings/ledger.retentionDays`: the same, for a setting.
+ * - `settings/ledger.retentionDays`: the setting cannot be changed.
  */
 export interface Lock {
   path: string;
-  /** Who has set it: the preset's organisation. */
+  /** The preset's organisation. */
   by: string;
-  /** Whom to ask about it; null if the preset does not say. */
+  /** Whom to ask; null if the preset does not say. */
   contact: string | null;
 }
 
-/** Answers with the lock that stands in the way, or null. */
+/** Each look-up returns the lock that forbids the action, or null. */
 export interface Locks {
   adding(part: LockablePart): Lock | null;
   removing(part: LockablePart, id: string): Lock | null;
   changing(part: LockablePart, id: string, field: string): Lock | null;
-  /** `field` may name a group of settings, of which any is locked. */
+  /** `field` may name a group of settings; any lock within it counts. */
   setting(field: string): Lock | null;
 }
 

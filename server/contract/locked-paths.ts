@@ -4,7 +4,7 @@ import { isObject } from './is-object.ts';
 import type { LockablePart } from './lock.ts';
 import type { settingsSchema } from './settings.ts';
 
-/** What of a preset can be locked, as it is written. */
+/** The lockable parts of a preset, as written. */
 interface Lockable {
   providers?: readonly Omit<z.input<typeof providerSchema>, 'credentials'>[] | undefined;
   aliases?: readonly z.input<typeof aliasSchema>[] | undefined;
@@ -12,13 +12,10 @@ interface Lockable {
   settings?: z.input<typeof settingsSchema> | undefined;
 }
 
-/** Credentials are each person's own, and an id is what a thing is known by. */
+/** Credentials belong to each person; an id cannot change anyway. */
 const neverLocked = ['id', 'credentials'];
 
-/**
- * The paths (see `Lock`) that an entry of `locked` stands for: only what the preset itself says. Empty: it says nothing of
- * that.
- */
+/** The paths (see `Lock`) that an entry of `locked` covers: only what the preset itself sets. Empty if it sets nothing there. */
 export function lockedPaths(preset: Lockable, entry: string): string[] {
   const [part, ...rest] = entry.split('/') as [LockablePart, ...string[]];
   const [id, field] = rest;
@@ -26,14 +23,14 @@ export function lockedPaths(preset: Lockable, entry: string): string[] {
     case 'settings':
       return lockedSettings(preset.settings ?? {}, id);
     case 'aliases':
-      // A model's name may hold slashes.
+      // Model names may contain slashes.
       return lockedAliases(preset.aliases ?? [], rest.length > 0 ? rest.join('/') : undefined);
     default:
       return lockedEntries(part, preset[part] ?? [], { id, field });
   }
 }
 
-/** Single settings by their full names: `{ ledger: { retentionDays: 30 } }` has `ledger.retentionDays`. */
+/** The full names of single settings: `ledger.retentionDays` for `{ ledger: { retentionDays: 30 } }`. */
 export function settingNames(settings: object, prefix = ''): string[] {
   return Object.entries(settings).flatMap(([name, value]) => {
     if (value === undefined) return [];

@@ -1,6 +1,6 @@
 /**
- * What the window's page is served with, by the gateway and by the desktop's own scheme: it runs nothing foreign, holds
- * nothing of others and shows itself to nobody.
+ * The security headers of the window's page, for the gateway and the desktop's own scheme: no foreign scripts or content,
+ * and no embedding in other pages.
  */
 export const pageHeaders: Readonly<Record<string, string>> = {
   'content-security-policy':

@@ -1,20 +1,20 @@
-/** How the requests of a group are tried: how long each phase may take, who is asked how often, what happens to a broken stream. */
+/** How a group's requests are tried: timeouts, retries and fallbacks, and the handling of broken streams. */
 import { z } from 'zod';
 
 /** Up to a day. */
 export const milliseconds = z.number().int().positive().max(86_400_000);
 
-/** Limits on the phases of one attempt, in milliseconds. What is absent is as in `defaultTimeouts`. */
+/** Timeouts for the phases of an attempt, in milliseconds. Absent ones are those of `defaultTimeouts`. */
 export const timeoutsSchema = z.strictObject({
-  /** To open a connection, TLS included. */
+  /** To open a connection, including TLS. */
   connectMs: milliseconds.exactOptional(),
-  /** From the request's last byte to the reply's headers. */
+  /** From the last byte of the request to the response headers. */
   firstByteMs: milliseconds.exactOptional(),
-  /** From the request's last byte to the first event of a stream that says something. */
+  /** From the last byte of the request to the first stream event with content. */
   firstContentMs: milliseconds.exactOptional(),
-  /** Between two pieces of the reply. */
+  /** Between two chunks of the response. */
   idleMs: milliseconds.exactOptional(),
-  /** The whole attempt. Absent: no limit, since a long stream is no fault. */
+  /** The whole attempt. Absent: no limit. */
   totalMs: milliseconds.exactOptional(),
 });
 
@@ -27,8 +27,8 @@ export interface Timeouts {
 }
 
 /**
- * Images, videos and reasoning models take minutes. While another target is left, the first byte and the first content of
- * streams default to 60 s, and those of whole answers to 120 s.
+ * Images, videos and reasoning models may take minutes. While another target is left, `firstByteMs` and `firstContentMs`
+ * default to 60 s for streams and 120 s for whole answers.
  */
 export const defaultTimeouts: Timeouts = {
   connectMs: 5_000,
@@ -37,36 +37,32 @@ export const defaultTimeouts: Timeouts = {
   idleMs: 300_000,
 };
 
-/** How many targets may be asked how often, within which time, and what happens to a stream that breaks. */
 export const policySchema = z.strictObject({
   /**
-   * Which target goes first. `priority`: as ordered, by weight among equals. `weighted`: by weight alone. `round-robin`: as
-   * `priority`, the credentials of a provider in turn. `lowest-latency`: the shortest time to the first byte of late.
-   * `lowest-price`: the cheapest by the price table. `sticky`: as `priority`, but among equals a conversation keeps its target,
-   * and its credential, for prompt caches.
+   * Which target is asked first. `priority`: by priority, equal ones by weight. `weighted`: by weight alone. `round-robin`:
+   * like `priority`, rotating through a provider's credentials. `lowest-latency`: by recent time to the first byte.
+   * `lowest-price`: by the price table. `sticky`: like `priority`, but a conversation keeps its target and credential, for
+   * the sake of prompt caches.
    */
   strategy: z
     .enum(['priority', 'weighted', 'round-robin', 'lowest-latency', 'lowest-price', 'sticky'])
     .default('priority'),
-  /** Further attempts at targets that were asked already, in one request. */
+  /** Additional attempts at targets already asked, for the whole request. */
   retries: z.number().int().min(0).max(20).default(2),
-  /** Further targets that may be asked, in one request. */
+  /** Additional targets, for the whole request. */
   fallbacks: z.number().int().min(0).max(20).default(3),
   /**
-   * After this time from the request's beginning there is no further attempt but the first at another target, since one
-   * silence may last longer. Where an answer breaks off after some of it went out, the time begins anew with the break.
+   * After this time from the start of the request, no attempt is begun except the first fallback, since a single silence may
+   * last longer. If an answer breaks off midway, its rescue has this time again.
    */
   budgetMs: milliseconds.default(120_000),
-  /** A provider's own `timeouts` go over these, and these over the defaults. */
+  /** Override the defaults; a provider's own `timeouts` override these. */
   timeouts: timeoutsSchema.default({}),
-  /**
-   * `resume`: where a stream of text breaks after some of it went out, the next target is asked, and what the client lacks is
-   * sent on from there.
-   */
+  /** `resume`: if a text stream breaks midway, another target is asked and the missing rest is sent to the client. */
   rescue: z.enum(['off', 'resume']).default('resume'),
-  /** After this time without content the next target is asked too, and the first to answer is taken. 0: never. */
+  /** After this time without content, a second target is asked in parallel and the first answer is used. 0: never. */
   hedgeAfterMs: z.number().int().min(0).max(86_400_000).default(0),
-  /** When a client hangs up: stop the upstream, which saves money, or read its answer to the end, which tells its exact usage. */
+  /** When the client disconnects: cancel the upstream request, or read its response to the end for the exact usage. */
   onClientGone: z.enum(['stop', 'drain']).default('stop'),
 });
 

@@ -1,13 +1,13 @@
 /**
- * A team preset as a link: `sluice://preset?data=…`. It carries the preset itself and no address to fetch it from, so that
- * opening one asks nobody for anything. Whoever reads the link reads the preset. For Node and the window alike.
+ * A team preset as a link: `sluice://preset?data=…`. The link contains the preset itself, so opening it fetches nothing;
+ * anyone who sees the link can read the preset. Runs in Node and in the window.
  */
 const prefix = 'sluice://preset?data=';
 
-/** Windows hands a program a command line of at most 32,767 characters. */
+/** A command line on Windows has at most 32,767 characters. */
 const longestLink = 30_000;
 
-/** Null: it is too long for a link; a file does as well. */
+/** Null if the preset is too long for a link. */
 export function makePresetLink(preset: object): string | null {
   const bytes = new TextEncoder().encode(JSON.stringify(preset));
   if (bytes.length > longestLink) return null;
@@ -20,7 +20,7 @@ export function isSluiceLink(text: string): boolean {
   return /^sluice:/i.test(text);
 }
 
-/** The text of the preset, unchecked but for being text; null: this is no link as `makePresetLink` makes one. */
+/** The preset's text, not validated; null if this is not a link of `makePresetLink`. */
 export function readPresetLink(link: string): string | null {
   // A browser may put a slash before the question mark.
   const [, data = ''] = /^sluice:\/\/preset\/?\?data=([A-Za-z0-9_-]+)={0,2}$/i.exec(link) ?? [];

@@ -1,47 +1,47 @@
 import { z } from 'zod';
 import { dialectSchema, idSchema } from './config.ts';
 
-/** A service or local server that Sluice knows: what is filled in when a person adds it. */
+/** A known service or local server, from which a provider can be added. */
 export const presetSchema = z.strictObject({
   id: idSchema,
   name: z.string().min(1).max(200),
   dialect: dialectSchema,
-  /** As the service documents it. What is in braces has to be filled in by the person. */
+  /** As the service documents it. The person fills in the parts in braces. */
   baseUrl: z.string().regex(/^https?:\/\/[^\s?#]+[^\s?#/]$/),
-  /** It runs on this machine. */
+  /** Whether it runs on this machine. */
   isLocal: z.boolean(),
   needsCredential: z.boolean(),
-  /** Names under which people usually have its credential in their environment. */
+  /** The usual environment variables for its credential. */
   environment: z.array(z.string().regex(/^[A-Z][A-Z0-9_]*$/)),
-  /** Where a person gets a credential; null where there is no such page. */
+  /** The page where a person gets a credential; null if there is none. */
   keyPage: z.url({ protocol: /^https$/ }).nullable(),
-  /** As in the configuration of a provider. A list where the service tells none, or not those that can be called. */
+  /** As in a provider's configuration. A list where the service has no model list, or lists models that cannot be called. */
   models: z.union([z.literal('discover'), z.array(z.string().min(1).max(256))]),
   /** False where the service refuses `stream_options`. */
   askUsage: z.boolean(),
-  /** Where a local server listens unless told otherwise. */
+  /** A local server's default ports. */
   ports: z.array(z.int().min(1).max(65_535)),
-  /** What a person has to know besides; null if nothing. */
+  /** Anything else a person has to know. */
   hint: z.string().max(400).nullable(),
 });
 
 export type Preset = z.infer<typeof presetSchema>;
 
-/** A credential that Sluice's own environment holds and no provider uses. Its value is never told. */
+/** A credential in Sluice's environment that no provider uses. Its value is not disclosed. */
 export interface EnvironmentCredential {
-  /** Id of the preset that it is for. */
+  /** Id of the preset it belongs to. */
   preset: string;
   /** Name of the variable. */
   variable: string;
 }
 
-/** A local model server that answers now. */
+/** A running local model server. */
 export interface DetectedServer {
-  /** Id of the preset it was taken for. */
+  /** Id of the matching preset. */
   preset: string;
   name: string;
   baseUrl: string;
-  /** It answers, but only to those who have a credential; then its models are not known. */
+  /** It requires a credential, so its models are unknown. */
   needsCredential: boolean;
   models: string[];
 }

@@ -1,4 +1,4 @@
-/** What a probe says, in English: of the command line, and of the window, which has other languages beside it. */
+/** The texts of a probe in English, for command line and window. */
 import type { TextsOf } from './coded.ts';
 import type { ProbeFindings, ProbeRemedies } from './probe.ts';
 

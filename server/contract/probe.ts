@@ -1,20 +1,20 @@
-/** The outcome of asking a provider whether it can be used, hop by hop. */
+/** The result of testing a provider step by step. */
 import type { Coded } from './coded.ts';
 
 export const probeSteps = ['dns', 'proxy', 'connection', 'tls', 'base-url', 'credential', 'quota', 'models'] as const;
 export type ProbeStepName = (typeof probeSteps)[number];
 
-/** What can be found at a hop; `status` is that of the reply. Nothing of it is a secret or of the reply's text. */
+/** Possible findings; `status` is the HTTP status. They contain neither secrets nor text of the response. */
 export interface ProbeFindings extends Record<`${ProbeStepName}-passed`, object> {
   'not-reached': object;
   'proxy-looks-up': { host: string };
   'is-address': { host: string };
   'no-proxy': object;
   'not-encrypted': object;
-  /** `detail`: what the system, the proxy or TLS said, in English. */
+  /** `detail`: the error of the system, the proxy or TLS, in English. */
   'way-failed': { detail: string };
   'web-page': { status: number };
-  /** `to`: without its query; null where it cannot be read. */
+  /** `to`: without its query; null if it cannot be parsed. */
   redirected: { to: string | null };
   'no-model-list': { status: number };
   'not-a-list': object;
@@ -32,7 +32,7 @@ export interface ProbeFindings extends Record<`${ProbeStepName}-passed`, object>
 }
 export type ProbeFinding = Coded<ProbeFindings>;
 
-/** What a person can do about a hop that failed. */
+/** What a person can do about a failed step. */
 export interface ProbeRemedies {
   'check-host': { host: string };
   'check-proxy': object;
@@ -58,10 +58,10 @@ export type ProbeRemedy = Coded<ProbeRemedies>;
 
 export interface ProbeStep {
   name: ProbeStepName;
-  /** `skipped`: does not apply, or a hop before it failed. */
+  /** `skipped`: does not apply, or an earlier step failed. */
   status: 'ok' | 'failed' | 'skipped';
   finding: ProbeFinding;
-  /** Null where there is nothing to do. */
+  /** Null if there is nothing to do. */
   remedy: ProbeRemedy | null;
   /** `finding` in English. */
   message: string;
@@ -72,11 +72,11 @@ export interface ProbeStep {
 export interface ProbeReport {
   provider: string;
   ok: boolean;
-  /** The hop that failed. */
+  /** The step that failed. */
   failedAt: ProbeStepName | null;
-  /** All of them, in the order of the hops. */
+  /** All steps in order. */
   steps: ProbeStep[];
-  /** How many models it lists; null if that was not learnt. */
+  /** The number of models it lists; null if unknown. */
   modelCount: number | null;
   elapsedMs: number;
 }

@@ -1,9 +1,9 @@
 import type { ProviderView } from './provider-views.ts';
 
-/** Why no request goes to a provider; each face says it in its own language. */
+/** Why a provider gets no requests. */
 export type ProviderBlock = 'off' | 'no-credential' | 'leads-back';
 
-/** Null if requests may go there. The engine knows no fourth reason. */
+/** Null if requests may go there. */
 export function blockOf({
   enabled,
   unusable,

@@ -1,29 +1,29 @@
-/** What is shown of a provider: its configuration with its running state. Never a secret. */
+/** Views of providers: configuration and running state. They contain no secrets. */
 
 import type { DialectId, ProviderConfig } from './config.ts';
 import type { FailureClass } from './ledger.ts';
 import type { ProbeFinding } from './probe.ts';
 
-/** Whether something is asked now. `cooling`: not until a moment, unless nothing else can. `refused`: not until a person mends it. */
+/** Whether a target is used. `cooling`: not before `until`, unless nothing else is left. `refused`: not before a person acts. */
 export interface CooldownView {
   state: 'ok' | 'cooling' | 'refused';
-  /** What it is left alone for, or was last; null: nothing is held against it. */
+  /** The failure behind the present or last cooldown; null: none. */
   failure: FailureClass | null;
-  /** The same for a person; null if it is asked now. */
+  /** The same for a person; null if it is used now. */
   reason: string | null;
-  /** Unix milliseconds; once it has passed, one request tries it. Null: it is asked now, or a person has to mend it. */
+  /** Unix milliseconds, after which one request tries it. Null: it is used now, or a person has to act. */
   until: number | null;
 }
 
-/** How a provider did of late, as requests saw it. */
+/** A provider's recent health, as seen by requests. */
 export interface ProviderHealthView extends Omit<CooldownView, 'state'> {
-  /** The worst that holds for all of it; `degraded`: for a part, or too many of its answers fail. */
+  /** `degraded`: some of its models or credentials are not used, or too many requests fail. */
   state: CooldownView['state'] | 'degraded';
-  /** To the first byte, a moving average in milliseconds; null: not measured. */
+  /** Time to the first byte, a moving average; null: not measured. */
   firstByteMs: number | null;
-  /** 0 to 1, of the last half minute or so; null: it was not asked. */
+  /** 0 to 1, over about the last half minute; null: no requests. */
   errorRate: number | null;
-  /** Those of its models that are left alone; `model` is null for requests that name none. */
+  /** Its models that are not used at present; `model` is null for requests that name none. */
   models: ({ model: string | null } & CooldownView)[];
 }
 
@@ -33,7 +33,7 @@ export interface CredentialView {
   /** `env:NAME`, `file:PATH`, or `keychain` for Sluice's own secret store. */
   reference: string;
   enabled: boolean;
-  /** A value was found where the reference leads. */
+  /** Whether the reference leads to a value. */
   hasSecret: boolean;
   health: CooldownView;
 }
@@ -42,7 +42,7 @@ export interface ProviderView {
   id: string;
   name: string;
   preset: string | null;
-  /** The built-in demo: it is in no configuration and cannot be changed, only switched by `settings.demo`. */
+  /** The built-in demo provider, which can only be switched by `settings.demo`. */
   isDemo: boolean;
   dialect: DialectId;
   baseUrl: string;
@@ -57,23 +57,23 @@ export interface ProviderView {
   /** As configured. */
   contextTokens: number | null;
   askUsage: boolean;
-  /** Why no request goes there now, for a person; null if requests may. */
+  /** Why it gets no requests, for a person; null if it does. */
   unusable: string | null;
-  /** Running state, kept over changes of the configuration and lost with a restart. */
+  /** Kept across configuration changes, lost at a restart. */
   health: ProviderHealthView;
-  /** Names it is known to serve. */
+  /** The models it is known to serve. */
   modelNames: string[];
-  /** It is asked for any other name too. */
+  /** Whether it is asked for other model names too. */
   takesAnyModel: boolean;
-  /** Null where the models are not discovered. */
+  /** Null if `models` is a list. */
   discovery: DiscoveryView | null;
 }
 
 export interface DiscoveryView {
-  /** Unix milliseconds of the last answer; null if there was none yet. */
+  /** Time of the last successful discovery in Unix milliseconds; null: none yet. */
   refreshedAt: number | null;
   /** Why the last attempt failed, in English. */
   problem: string | null;
-  /** What it found, where it was asked. */
+  /** The finding of the last attempt. */
   finding: ProbeFinding | null;
 }

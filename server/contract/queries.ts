@@ -1,4 +1,4 @@
-/** Every question about Sluice, as data, with its answer. Answers are views: none holds a secret. */
+/** The queries of the control plane and their results. No result contains a secret. */
 import { z } from 'zod';
 import type { AliasView, GroupPreviewView, GroupView, KeyView, ModelView, RouteView } from './access-views.ts';
 import type { ConfigChange, ImportRefusal, TeamPresetPreview } from './change-views.ts';
@@ -21,11 +21,11 @@ import { writtenTeamPresetSchema } from './team-preset.ts';
 
 const moment = z.number().int().nonnegative();
 
-/** All of them must hold. */
+/** All given conditions must hold. */
 export const requestFilterSchema = z.strictObject({
   keyId: z.string().optional(),
   groupId: z.string().optional(),
-  /** As asked for or as served. */
+  /** The requested name or the upstream's. */
   model: z.string().optional(),
   provider: z.string().optional(),
   outcome: z.enum(['ok', 'error', 'client-gone', 'stream-broken', 'interrupted', 'running']).optional(),
@@ -34,13 +34,13 @@ export const requestFilterSchema = z.strictObject({
   untilMs: moment.optional(),
 });
 
-/** What local time is ahead of UTC; decides where days begin. */
+/** Local time minus UTC; decides where days begin. */
 const utcOffsetMinutes = z.number().int().min(-900).max(900).optional();
 
 const overTime = {
   sinceMs: moment,
   untilMs: moment,
-  /** Below a quarter of an hour only for short times: it is counted from each request. */
+  /** Steps below 15 minutes are computed from individual requests, so use them for short ranges only. */
   stepMs: z.number().int().min(60_000),
   utcOffsetMinutes,
 };
@@ -52,25 +52,25 @@ const tooLong = { error: `more than ${longestSeries} steps`, path: ['stepMs'] };
 export const querySchema = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('status') }),
   z.strictObject({ type: z.literal('providers') }),
-  /** Services that `provider.add` knows by name. */
+  /** Services that `provider.add` can fill in by name. */
   z.strictObject({ type: z.literal('presets') }),
-  /** Looks on the usual ports of this machine. */
+  /** Looks for model servers on their usual ports on this machine. */
   z.strictObject({ type: z.literal('local-servers') }),
-  /** Credentials that Sluice's environment holds and that are not used: names, never values. */
+  /** Unused credentials in Sluice's environment: variable names, never values. */
   z.strictObject({ type: z.literal('environment-credentials') }),
-  /** Asks a provider for real and says which hop fails. */
+  /** Connects to the provider and reports the first step that fails. */
   z.strictObject({ type: z.literal('provider-test'), id: idSchema }),
   z.strictObject({ type: z.literal('keys') }),
   z.strictObject({ type: z.literal('groups') }),
-  /** What a group would mean that is not saved. */
+  /** The effect of a group that is not saved yet. */
   z.strictObject({
     type: z.literal('group-preview'),
     group: groupSchema.extend({ id: idSchema.default('preview') }),
   }),
   z.strictObject({ type: z.literal('aliases') }),
-  /** What a key or a group lists. One of the two is needed; with both, the key must be of that group. */
+  /** The models that a key or a group may use. One of the two is required; with both, the key must belong to the group. */
   z.strictObject({ type: z.literal('models'), key: idSchema.optional(), group: idSchema.optional() }),
-  /** The same, for one model name. */
+  /** How a request for one model would be routed. */
   z.strictObject({
     type: z.literal('route'),
     key: idSchema.optional(),
@@ -81,13 +81,13 @@ export const querySchema = z.discriminatedUnion('type', [
     type: z.literal('requests'),
     filter: requestFilterSchema.prefault({}),
     limit: z.number().int().min(1).max(1000).default(100),
-    /** The `next` of the page before. */
+    /** The `next` of the previous page. */
     before: z.number().int().optional(),
   }),
   z.strictObject({ type: z.literal('request'), id: z.string().max(100) }),
-  /** Requests without a valid key: they have no rows and are counted by reason, some 10,000 minutes of them. */
+  /** Requests without a valid key. They have no ledger rows; they are counted by reason and minute, up to 10,000 entries. */
   z.strictObject({ type: z.literal('refusals'), sinceMs: moment.default(0) }),
-  /** What sent the newest hundred thousand requests, with which keys. */
+  /** The clients (`user-agent`) of the latest 100,000 requests, with their keys. */
   z.strictObject({ type: z.literal('clients') }),
   z.strictObject({
     type: z.literal('usage'),
@@ -99,37 +99,35 @@ export const querySchema = z.discriminatedUnion('type', [
   z
     .strictObject({
       type: z.literal('usage-over-time'),
-      /** `day`: all together. */
+      /** `day`: the total only. */
       by: z.enum(usageDimensions),
-      /** Only these, as `usage` names them. */
+      /** Restricts the result to these names, as in `usage`. */
       names: z.array(z.string()).max(20).optional(),
       ...overTime,
     })
     .refine(isShortSeries, tooLong),
-  /** How long the first byte took. */
+  /** Time to the first byte. */
   z
     .strictObject({
       type: z.literal('first-byte-times'),
-      /** Tells these apart too, in `named`. `day`: only all together. */
+      /** Also broken down by this, in `named`. `day`: the total only. */
       by: z.enum(usageDimensions).default('day'),
-      /** Only these, as `usage` names them. */
+      /** Restricts the result to these names, as in `usage`. */
       names: z.array(z.string()).max(20).optional(),
       ...overTime,
     })
     .refine(isShortSeries, tooLong),
   /** The configuration for export: references and hashes, no secrets. */
   z.strictObject({ type: z.literal('config') }),
-  /** What `config.import` with this configuration would change. Nothing is changed. */
+  /** What `config.import` with this configuration would change. */
   z.strictObject({ type: z.literal('import-preview'), config: configSchema }),
-  /**
-   * What `team-preset.apply` would do; or, `as` managed, what the preset would do as a policy or built in. Nothing is changed.
-   */
+  /** What `team-preset.apply` would change; with `as: managed`, what the preset would change as a policy or built in. */
   z.strictObject({
     type: z.literal('team-preset-preview'),
     preset: writtenTeamPresetSchema,
     as: z.enum(['imported', 'managed']).default('imported'),
   }),
-  /** Where Sluice keeps its data and what it runs on. */
+  /** Data folder, Node version and platform. */
   z.strictObject({ type: z.literal('host') }),
   z.strictObject({ type: z.literal('network') }),
 ]);
@@ -146,7 +144,7 @@ export interface QueryResults {
   providers: ProviderView[];
   presets: readonly Preset[];
   'local-servers': DetectedServer[];
-  /** In the order of the presets. */
+  /** In the presets' order. */
   'environment-credentials': EnvironmentCredential[];
   'provider-test': ProbeReport;
   keys: KeyView[];
@@ -155,24 +153,24 @@ export interface QueryResults {
   aliases: AliasView[];
   models: ModelView[];
   route: RouteView;
-  /** Newest first; `next` is the `before` of the next page, null if there is none. */
+  /** Newest first; `next` is the `before` of the next page, or null. */
   requests: { requests: RequestView[]; next: number | null };
-  /** `capture`: headers and bodies, if they were kept. */
+  /** `capture`: headers and bodies, if kept. */
   request: {
     request: RequestView;
     capture: CapturedExchange<CapturedBody> | null;
   };
-  /** The latest first. */
+  /** Latest first. */
   refusals: RefusalView[];
-  /** The one used last comes first. */
+  /** Most recently used first. */
   clients: ClientUseView[];
-  /** Days in order of time, all else by cost and then by requests, the most first. */
+  /** Days in chronological order; everything else by cost, then by requests, highest first. */
   usage: UsageView[];
-  /** In order of time. */
+  /** In chronological order. */
   'usage-over-time': UsageStepView[];
   'first-byte-times': FirstByteView;
   config: { revision: number; config: Config };
-  /** `enteredAnew`: as in `TeamPresetPreview`. With `refusals` the import would fail. */
+  /** `enteredAnew` as in `TeamPresetPreview`. If there are `refusals`, the import would fail. */
   'import-preview': { revision: number; changes: ConfigChange[]; refusals: ImportRefusal[]; enteredAnew: string[] };
   'team-preset-preview': TeamPresetPreview;
   host: HostView;

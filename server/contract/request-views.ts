@@ -1,15 +1,15 @@
-/** What is shown of the ledger: requests, and what they used over time. */
+/** Views of the ledger: requests, and usage over time. */
 import type { RequestOutcome, RequestRecord, UsageTotals } from './ledger.ts';
 
-/** A request as it stands in the ledger. `outcome` is null while it runs. */
+/** A request in the ledger. `outcome` is null while it runs. */
 export type RequestView = Omit<RequestRecord, 'outcome' | 'totalMs'> & {
-  /** Its place in the ledger; rises with time. */
+  /** Sequence number in the ledger. */
   seq: number;
   outcome: RequestOutcome | null;
   totalMs: number | null;
 };
 
-/** What calls itself so, with this key. */
+/** A client, by its `user-agent`, and the key it used. */
 export interface ClientUseView {
   /** As in `RequestRecord`. */
   client: string;
@@ -18,14 +18,14 @@ export interface ClientUseView {
   lastUsedAt: number;
 }
 
-/** Requests without a valid key, which have no rows: how many were refused for a reason. */
+/** How many requests without a valid key were refused for a reason. They have no ledger rows. */
 export interface RefusalView {
-  /** The error code that the client got, as in `RequestRecord`. */
+  /** The `errorCode` of `RequestRecord`. */
   reason: string;
   requests: number;
   /** Unix milliseconds. */
   lastAt: number;
-  /** What the last one called itself, as in `RequestRecord`. */
+  /** The last one's `client`, as in `RequestRecord`. */
   lastClient: string | null;
 }
 
@@ -35,15 +35,15 @@ export interface CapturedBody {
 }
 
 export interface UsageView extends UsageTotals {
-  /** Id of the key, group or provider, name of the model, or local date (`2026-11-20`); null: requests that had none. */
+  /** Id of the key, group or provider, name of the model, or local date (`2026-11-20`); null: requests without one. */
   name: string | null;
 }
 
-/** Steps in which nothing happened are left out. */
+/** Steps without requests are left out. */
 export interface UsageStepView {
   /** Unix milliseconds. */
   startMs: number;
-  /** Id of the key, group or provider, or name of the model; null: requests that had none, or all together. */
+  /** Id of the key, group or provider, or name of the model; null: requests without one, or the total. */
   name: string | null;
   requests: number;
   errors: number;
@@ -61,12 +61,12 @@ export interface FirstByteStep {
   p95Ms: number;
 }
 
-/** Time to the first byte, in milliseconds. Approximate where a step has more than 400 requests: the newest stand for all. */
+/** Time to the first byte. Steps with more than 400 requests are computed from the newest 400. */
 export interface FirstByteView {
   steps: FirstByteStep[];
-  /** Of the same samples, each name that is among them; `name` as in `UsageStepView`. */
+  /** The same samples by name; `name` as in `UsageStepView`. */
   named: (FirstByteStep & Pick<UsageStepView, 'name'>)[];
-  /** Of the whole time; null if there was no request. */
+  /** Over the whole range; null without requests. */
   medianMs: number | null;
   p95Ms: number | null;
 }

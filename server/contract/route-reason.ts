@@ -1,11 +1,11 @@
-/** Why a provider is asked for a model, or is not. The window says it in its own language, everything else in English. */
+/** Why a provider is asked for a model, or is not. */
 export type RouteReason =
   | { code: 'alias'; alias: string }
   | { code: 'addressed' | 'listed' | 'any-name' }
   | { code: 'not-in-group' | 'not-allowed'; group: string }
   | { code: 'not-on-key'; key: string }
   | { code: 'not-in-alias'; alias: string }
-  /** `reason`: that of its provider. */
+  /** `reason`: why the provider gets no requests. */
   | { code: 'unusable'; reason: string }
   | { code: 'other-addressed'; provider: string }
   | { code: 'not-served' };

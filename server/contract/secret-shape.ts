@@ -1,7 +1,7 @@
-/** What a secret looks like where none belongs: in a file that goes from hand to hand. Headers by name: `secret-header.ts`. */
+/** Recognises secrets by their form, in team presets and log lines. `secret-header.ts` recognises headers by name. */
 
 const secretShapes: readonly RegExp[] = [
-  // The prefixes by which services let their keys be recognised.
+  // Key prefixes of known services.
   /\b(sk|pk|rk)[-_][A-Za-z0-9_-]{16,}/,
   /\b(gsk|hf|r8|ghp|gho|github_pat|glpat|nvapi|xai|pplx|csk|tvly)[-_][A-Za-z0-9_-]{16,}/,
   /\bAIza[A-Za-z0-9_-]{30,}/,
@@ -9,15 +9,15 @@ const secretShapes: readonly RegExp[] = [
   /(?<![\w-])(?=[\w-]*eyJ[\w-]{10})[\w-]+\.[\w-]{10,}/,
   /-----BEGIN [A-Z ]*PRIVATE KEY-----/,
 ];
-/** Of a header's value only: in an address such a run is an account's name, and "basic" is a word. */
+/** For header values only: in a URL such a run may be an account name, and "basic" is a common word. */
 const secretHeaderValue = /[A-Fa-f0-9]{32,}|[A-Za-z0-9+/_-]{40,}|^(bearer|basic)\s/i;
 
-/** A guess, and a wide one: what it takes for a secret wrongly can be written otherwise. */
+/** A broad guess: false positives are acceptable, since a preset's author can reword the text. */
 export function looksLikeSecret(text: string): boolean {
   return secretShapes.some((shape) => shape.test(text));
 }
 
-/** Narrower, since the names of models must stay: some begin as the keys of a service do (`xai-grok-4-fast-reasoning`). */
+/** Narrower than `secretShapes`, since model names must stay readable: `xai-grok-4-fast-reasoning` begins like a key. */
 const certainShape = new RegExp(
   [
     /\bsk[-_][A-Za-z0-9_-]{16,}/,
@@ -32,10 +32,10 @@ const certainShape = new RegExp(
   'g',
 );
 
-/** Of what `certainShape` finds: `Bearer` and eight characters. */
+/** The shortest match of `certainShape`: `Bearer` and eight characters. */
 const shortestShape = 15;
 
-/** A short text without what surely is a secret. */
+/** Replaces secrets in a short text. */
 export function redactSecretShapes(text: string): string {
   return text.length < shortestShape ? text : text.replace(certainShape, '[redacted]');
 }
@@ -44,7 +44,7 @@ export function looksLikeSecretInHeader(value: string): boolean {
   return looksLikeSecret(value) || secretHeaderValue.test(value);
 }
 
-/** Whether an address carries a user or a password. */
+/** Whether a URL contains a user name or a password. */
 export function hasUserInfo(address: string): boolean {
   const url = URL.parse(address);
   return url !== null && (url.username !== '' || url.password !== '');

@@ -1,4 +1,4 @@
-/** What is shown of the program itself: what runs, for whom it is set up, on which machine and network. */
+/** Views of the program itself: its state, team presets, machine and network. */
 import type { Lock } from './lock.ts';
 import type { Settings } from './settings.ts';
 
@@ -12,62 +12,62 @@ export interface StatusView {
   startedAt: number;
   /** `http://127.0.0.1:4810/v1`; null while it does not listen. */
   baseUrl: string | null;
-  /** The configuration's. */
+  /** The configuration's revision. */
   revision: number;
-  /** The configuration comes from a file that Sluice does not write: commands are refused with `read_only`. */
+  /** The configuration is a declarative file, so commands that change it are refused with `read_only`. */
   readOnly: boolean;
-  /** At this start the stored configuration could not be used, and another took its place; null: it could. */
+  /** Set if the stored configuration could not be used at this start and was replaced. */
   configReplaced: ReplacedConfig | null;
   settings: Settings;
-  /** The demo provider runs now; whether it should is `settings.demo`. */
+  /** Whether the demo provider is running; `settings.demo` says whether it should. */
   demoIsRunning: boolean;
-  /** Where secrets are kept, one line for a person; null until one was needed. */
+  /** Where secrets are stored, for a person; null until a secret was needed. */
   secretStore: string | null;
-  /** The same in a word. */
+  /** The same as a code. */
   secretStoreKind: SecretStoreKind | null;
   ledger: LedgerHealthView;
-  /** The latest since the start; null: there was none. */
+  /** The latest one since the start. */
   standstill: StandstillView | null;
-  /** What a team has set here, and what of it cannot be changed. */
+  /** The team presets in force and their locks. */
   team: { presets: TeamPresetView[]; locks: Lock[] };
 }
 
 export interface ReplacedConfig {
   /** The backup of the same revision, or an empty configuration. */
   by: 'backup' | 'nothing';
-  /** Where the damaged file is now; null: it was missing. */
+  /** Where the damaged file was moved; null if it was missing. */
   movedTo: string | null;
 }
 
 export interface LedgerHealthView {
   ok: boolean;
-  /** Rows that wait to be written. */
+  /** Rows waiting to be written. */
   pending: number;
   /** Rows that were lost. */
   dropped: number;
   lastError: string | null;
-  /** Why the sums of budgets cannot be written to their own file; null if they can. */
+  /** Why the budget totals cannot be written to their file; null if they can. */
   budgetsError: string | null;
   /**
-   * Since the start the file was damaged or removed and another was begun; `movedTo` is where the damaged one is now.
-   * `budgetsAreLost`: so were the sums of budgets that are kept beside it; budgets count from then on.
+   * Set if the file was damaged or removed since the start and a new one was created; `movedTo` is the path of the damaged
+   * one. `budgetsAreLost`: the budget totals were lost too, and budgets start again from zero.
    */
   replaced: { movedTo: string | null; reason: string; budgetsAreLost: boolean } | null;
 }
 
-/** One piece of work kept everybody waiting for more than a second. */
+/** The event loop was blocked for more than a second. */
 export interface StandstillView {
   /** Unix milliseconds. */
   at: number;
   ms: number;
-  /** What was worked on; null: no request of `/v1`. */
+  /** The request that blocked it; null if it was none of `/v1`. */
   request: { id: string; keyId: string; route: string } | null;
-  /** Of all since the start. */
+  /** Number of standstills since the start. */
   count: number;
 }
 
 export interface TeamPresetView {
-  /** `built-in`: into the program; `policy`: put on this machine by its administrator; `imported`: by a person. */
+  /** `built-in`: part of the program; `policy`: installed by the machine's administrator; `imported`: by a person. */
   source: 'built-in' | 'policy' | 'imported';
   name: string;
   organisation: string;
@@ -76,37 +76,37 @@ export interface TeamPresetView {
 }
 
 export interface HostView {
-  /** Null: nothing is kept. */
+  /** Null: nothing is stored on disk. */
   dataFolder: string | null;
-  /** Null: no log is written to a file. */
+  /** Null: there is no log file. */
   logFolder: string | null;
-  /** Of Node, such as `24.1.0`. */
+  /** Node's version, such as `24.1.0`. */
   node: string;
-  /** System and processor, such as `linux x64`. */
+  /** Operating system and architecture, such as `linux x64`. */
   platform: string;
 }
 
-/** How providers are reached from here. */
+/** How providers are reached from this machine. */
 export interface NetworkView {
   ways: {
     provider: string;
     name: string;
-    /** Who says so: the provider's own setting, the environment, the operating system, or nobody. */
+    /** Where that is configured: on the provider, in the environment, in the operating system, or nowhere. */
     by: 'provider' | 'environment' | 'system' | 'nobody';
-    /** Host and port in the order in which they are tried; null: directly. Empty: only what cannot be used is named. */
+    /** Host and port in the order in which they are tried; null: direct. Empty if only unusable proxies are configured. */
     proxies: (string | null)[];
-    /** Named besides, and cannot be used, such as `SOCKS5 proxy.example:1080`. */
+    /** Configured proxies of unsupported kinds, such as `SOCKS5 proxy.example:1080`. */
     unusable: string[];
   }[];
-  /** Only the desktop can ask the operating system for its proxies. */
+  /** Whether the operating system's proxy settings are used; only the desktop program can read them. */
   asksSystem: boolean;
-  /** Of the environment. */
+  /** The environment's NO_PROXY. */
   noProxy: string | null;
   authorities: {
     files: { path: string; certificates: number; problem: string | null }[];
-    /** How many the operating system's list holds; null if it is not used. */
+    /** The number of certificates in the operating system's list; null if it is not used. */
     system: number | null;
-    /** Why it cannot be read. */
+    /** Why the operating system's list cannot be read. */
     problem: string | null;
   };
 }

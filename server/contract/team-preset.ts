@@ -1,23 +1,23 @@
 /**
- * A team preset: what a team hands out so that each person adds only credentials. Part of a configuration, with who made it
- * and what of it stays fixed. The JSON Schema published in `docs/team-preset.schema.json` is derived from this one.
+ * A team preset: a partial configuration that a team distributes, so that each person only adds credentials. It names its
+ * publisher and the parts that are locked. `docs/team-preset.schema.json` is generated from this schema.
  *
- * It never holds a secret, and is refused if something in it looks like one.
+ * A preset with anything that looks like a secret is refused.
  */
 import { z } from 'zod';
 import { aliasSchema, demoProviderId, groupSchema, idSchema, providerSchema } from './config.ts';
-import { findDoubles, type TellIssue } from './find-doubles.ts';
+import { findDuplicates, type ReportIssue } from './find-duplicates.ts';
 import { lockableParts } from './lock.ts';
 import { lockedPaths } from './locked-paths.ts';
 import { isSecretHeader } from './secret-header.ts';
 import { hasUserInfo, looksLikeSecret, looksLikeSecretInHeader } from './secret-shape.ts';
 import { withoutRetiredSettings, writtenSettingsSchema } from './written-settings.ts';
 
-/** A place that each person fills with a credential of their own. */
+/** A credential that each person enters. */
 const credentialSlotSchema = z.strictObject({
   id: idSchema,
   label: z.string().max(200).optional(),
-  /** Where the administrator puts it for everyone. Only in presets that are built in or come as a policy. */
+  /** A variable that the administrator sets for everyone. Only in built-in presets and policies. */
   secret: z
     .string()
     .regex(/^env:.+$/s, 'use env:NAME, or leave it out: each person enters their own')
@@ -33,15 +33,15 @@ const lockPath = z
 
 const presetShape = z.strictObject({
   $schema: z.string().optional(),
-  /** Version of the preset's shape. Tells a preset from an exported configuration. */
+  /** Version of the format. Distinguishes a preset from an exported configuration. */
   teamPreset: z.literal(1),
-  /** What it is called: `Acme engineering`. */
+  /** For example `Acme engineering`. */
   name: z.string().trim().min(1).max(100),
-  /** Who answers for it; shown with everything that is locked. */
+  /** The publisher, shown next to everything that is locked. */
   organisation: z.string().trim().min(1).max(100),
-  /** Whom to ask: an address or a sentence. */
+  /** Whom to ask about it: an address or a sentence. */
   contact: z.string().trim().min(1).max(200).optional(),
-  /** Of the preset itself, in the team's own counting. */
+  /** The team's own version of the preset. */
   version: z.string().min(1).max(50).optional(),
   providers: z
     .array(providerSchema.extend({ credentials: z.array(credentialSlotSchema).max(20).default([]) }))
@@ -51,35 +51,35 @@ const presetShape = z.strictObject({
   groups: z.array(groupSchema).max(100).default([]),
   settings: writtenSettingsSchema.optional(),
   /**
-   * What a person may not change, of what the preset says: `groups` (all its groups, and none can be added), `groups/default`
-   * (all that it says of that group), `groups/default/models` (one field); `settings/host`, `settings/ledger`.
+   * The parts of the preset that nobody may change: `groups` (all its groups; no group can be added), `groups/default`
+   * (every field that the preset sets on that group), `groups/default/models` (one field); `settings/host`, `settings/ledger`.
    */
   locked: z.array(lockPath).max(1000).default([]),
-  /** Whether an installed program looks for updates by itself. Counts where the preset is built in or comes as a policy. */
+  /** Whether an installed program checks for updates. Only in built-in presets and policies. */
   updates: z.enum(['on', 'off']).default('off'),
 });
 
 export const teamPresetSchema = presetShape.superRefine((preset, context) => {
-  const issue: TellIssue = (path, message) => context.addIssue({ code: 'custom', path, message });
-  findDoubles(preset.providers, ['providers'], issue);
-  findDoubles(preset.aliases, ['aliases'], issue);
-  findDoubles(preset.groups, ['groups'], issue);
+  const issue: ReportIssue = (path, message) => context.addIssue({ code: 'custom', path, message });
+  findDuplicates(preset.providers, ['providers'], issue);
+  findDuplicates(preset.aliases, ['aliases'], issue);
+  findDuplicates(preset.groups, ['groups'], issue);
   findSecrets(preset, [], issue);
   findProviderFaults(preset, issue);
 });
 
-/** As it is written: what it leaves out, it leaves as it is. */
+/** A preset as written. Fields it leaves out are not changed. */
 export type TeamPreset = z.input<typeof teamPresetSchema>;
 
-/** Takes what fits the schema, as it was written: defaults would say what the preset does not. */
+/** Validates a preset without applying the schema's defaults, which would set fields that the preset leaves out. */
 export const writtenTeamPresetSchema = z.unknown().transform((value, context): TeamPreset => {
-  const issue: TellIssue = (path, message) => context.addIssue({ code: 'custom', path, message });
+  const issue: ReportIssue = (path, message) => context.addIssue({ code: 'custom', path, message });
   const parsed = teamPresetSchema.safeParse(value);
   if (!parsed.success) {
     for (const { path, message } of parsed.error.issues) issue(path, message);
     return z.NEVER;
   }
-  // The input of a schema that has just taken it.
+  // Parsing succeeded, so the value has the schema's input type.
   const preset = value as TeamPreset;
   preset.locked?.forEach((path, index) => {
     if (lockedPaths(preset, path).length === 0) issue(['locked', index], `the preset says nothing of "${path}"`);
@@ -87,7 +87,7 @@ export const writtenTeamPresetSchema = z.unknown().transform((value, context): T
   return preset.settings ? withoutRetired(preset, preset.settings) : preset;
 });
 
-/** A lock on nothing else goes too: the preset that is left says nothing of it. */
+/** Removes retired settings, and locks that concern nothing else. */
 function withoutRetired(preset: TeamPreset, settings: NonNullable<TeamPreset['settings']>): TeamPreset {
   const left = { ...preset, settings: withoutRetiredSettings(settings) };
   const locked = preset.locked?.filter((path) => lockedPaths(left, path).length > 0);
@@ -96,7 +96,7 @@ function withoutRetired(preset: TeamPreset, settings: NonNullable<TeamPreset['se
 
 type ParsedPreset = z.infer<typeof presetShape>;
 
-function findProviderFaults({ providers }: ParsedPreset, issue: TellIssue): void {
+function findProviderFaults({ providers }: ParsedPreset, issue: ReportIssue): void {
   providers.forEach((provider, index) => {
     const { id, baseUrl, proxy, headers } = provider;
     const at = (...field: PropertyKey[]) => ['providers', index, ...field];
@@ -114,8 +114,8 @@ function findProviderFaults({ providers }: ParsedPreset, issue: TellIssue): void
 
 const looksLike = 'this looks like a secret; a preset never holds one';
 
-/** In every text, names included; the text itself is never repeated. */
-function findSecrets(value: unknown, path: PropertyKey[], issue: TellIssue): void {
+/** Checks all strings, property names included. The error does not repeat the string. */
+function findSecrets(value: unknown, path: PropertyKey[], issue: ReportIssue): void {
   if (typeof value === 'string' && looksLikeSecret(value)) issue(path, looksLike);
   if (typeof value !== 'object' || value === null) return;
   for (const [name, inner] of Object.entries(value)) {

@@ -1,4 +1,4 @@
-/** Settings as a file may hold them: one that an earlier Sluice stored or exported, or a team preset written for it. */
+/** Settings as files written for earlier versions may contain them: stored or exported configurations, team presets. */
 import { z } from 'zod';
 import { isObject } from './is-object.ts';
 import { settingsSchema } from './settings.ts';
@@ -7,12 +7,12 @@ import { settingsSchema } from './settings.ts';
 type Retired = { runawayGuard?: unknown };
 type Settings = z.input<typeof settingsSchema>;
 
-/** What is not an object passes as it is, for the schema to judge. */
+/** A value that is not an object is returned as it is; the schema refuses it. */
 export function withoutRetiredSettings(settings: Settings & Retired): Settings {
   if (!isObject(settings)) return settings;
   const { runawayGuard: _, ...kept } = settings;
   return kept;
 }
 
-/** Leaves out what is retired. No new version of the shape: an earlier Sluice can read what this one stores. */
+/** Drops retired settings. The format's version stays, so that an earlier Sluice can read the file. */
 export const writtenSettingsSchema = z.preprocess(withoutRetiredSettings, settingsSchema);

@@ -1,6 +1,6 @@
 /**
- * The admin token opens the control plane; who can read the data folder has it. Owns its file, and the tickets that stand
- * for it in a printed address; must not know how it is presented.
+ * The admin token opens the control plane to whoever can read the data folder. This file manages the token's file and the
+ * single-use tickets that replace the token in printed addresses.
  */
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { readFile, stat } from 'node:fs/promises';
@@ -10,34 +10,34 @@ import { isUnwritable, systemErrorCode } from '../files/file-problem.ts';
 
 export const adminTokenFileName = 'admin.token';
 
-/** Outstanding tickets; the oldest are dropped. */
+/** Unused tickets; beyond this the oldest are dropped. */
 const maxTickets = 100;
-/** A printed address stays in terminals and journals. */
+/** Short, since printed addresses stay in terminals and journals. */
 export const ticketLifeMs = 10 * 60_000;
 
 export interface AdminToken {
   matches(presented: string): boolean;
-  /** For the address of the window: good once, for ten minutes, and useless for anything else. */
+  /** For the window's address: valid once, for ten minutes. */
   createTicket(): string;
-  /** True the first time only. */
+  /** True only the first time. */
   redeemTicket(ticket: string): boolean;
-  /** No address that was made so far opens anything. */
+  /** Voids all unused tickets. */
   dropTickets(): void;
-  /** Differs between data folders: browsers keep cookies by host and not by port. */
+  /** Differs between data folders, since browsers share cookies between the ports of a host. */
   readonly cookieName: string;
 }
 
 interface TokenPlaces {
-  /** Null: a token that lives as long as the program. */
+  /** Null: the token is not stored. */
   dataDir: string | null;
-  /** Private; has the token where the data folder cannot be written. */
+  /** A private folder for the token if the data folder cannot be written. */
   fallbackFolder?: string | null | undefined;
 }
 
 export async function openAdminToken(places: TokenPlaces, nowMs: () => number = Date.now): Promise<AdminToken> {
   const token = places.dataDir === null ? newToken() : await readOrCreate({ ...places, dataDir: places.dataDir });
   const cookieMark = createHmac('sha256', token).update('cookie name').digest('hex').slice(0, 8);
-  /** Hashes of tickets, with when they were made. */
+  /** Creation times by hash of the ticket. */
   const tickets = new Map<string, number>();
   return {
     matches: (presented) => timingSafeEqual(sha256(presented), sha256(token)),
@@ -53,7 +53,7 @@ export async function openAdminToken(places: TokenPlaces, nowMs: () => number = 
     redeemTicket(ticket) {
       const madeMs = tickets.get(nameOf(ticket));
       tickets.delete(nameOf(ticket));
-      // A clock that was set back makes no ticket younger.
+      // The absolute value, so that setting the clock back does not prolong a ticket.
       return madeMs !== undefined && Math.abs(nowMs() - madeMs) <= ticketLifeMs;
     },
     dropTickets: () => tickets.clear(),
@@ -75,7 +75,7 @@ async function readOrCreate({ dataDir, fallbackFolder }: TokenPlaces & { dataDir
   return token;
 }
 
-/** Undefined if there is none, it is damaged, or others could have read it. */
+/** Undefined if there is none, or if it is damaged or readable by others. */
 async function readPrivate(path: string): Promise<string | undefined> {
   try {
     const text = (await readFile(path, 'utf8')).trim();
@@ -89,7 +89,7 @@ async function readPrivate(path: string): Promise<string | undefined> {
 
 const newToken = () => randomBytes(32).toString('base64url');
 
-/** Compared in constant time, whatever the lengths. */
+/** Hashed so that values of any length can be compared in constant time. */
 const sha256 = (text: string) => createHash('sha256').update(text).digest();
 
 const nameOf = (ticket: string) => sha256(ticket).toString('base64');

@@ -1,4 +1,4 @@
-/** Answers questions: from the configuration with its running state, from the ledger, or by asking a provider now. */
+/** Answers queries from the configuration and its running state, from the ledger, or by asking a provider. */
 import type { GroupPreviewView, ModelView, RefusedDefault, RouteView } from '../contract/access-views.ts';
 import { capabilities } from '../contract/capability.ts';
 import { controlError } from '../contract/control-error.ts';
@@ -46,13 +46,13 @@ export interface QueryPorts {
   context: Pick<ChangeContext, 'ownAddresses'>;
   dataFolder: string | null;
   logFolder: string | null;
-  /** How each of these would be reached now. */
+  /** How each provider would be reached now. */
   network(snapshot: Snapshot): Promise<NetworkView>;
-  /** In which order targets would be asked now. */
+  /** The order in which targets would be asked now. */
   explainOrder(targets: readonly Target[], strategy: Policy['strategy']): ExplainedTarget[];
 }
 
-/** Takes anything and checks it. Rejects with a GatewayError. */
+/** Validates its input. Rejects with a GatewayError. */
 export interface AnswerQuery {
   <Input extends QueryInput>(query: Input): Promise<QueryResults[Input['type']]>;
   (query: unknown): Promise<QueryResult>;
@@ -98,7 +98,7 @@ export function createAnswerQuery(ports: QueryPorts): AnswerQuery {
     const query: Query = parseInput(querySchema, input, 'query');
     return answer(query.type, query);
   };
-  // Each answer is that of its question's type, by the type of `answers`.
+  // Safe: the type of `answers` pairs each query with its result.
   return answerAny as AnswerQuery;
 }
 
@@ -113,7 +113,7 @@ function whoAsks(ports: QueryPorts, asked: { key?: string | undefined; group?: s
   const groupId = asked.group ?? key?.groupId;
   if (groupId === undefined) throw new GatewayError('invalid_command', 'Name a key or a group.');
   if (key && key.groupId !== groupId)
-    throw new GatewayError('conflict', `The key "${key.id}" is of group "${key.groupId}", not of "${groupId}".`);
+    throw new GatewayError('conflict', `Key "${key.id}" belongs to group "${key.groupId}", not to "${groupId}".`);
   const group = snapshot.group(groupId);
   if (!group) throw controlError('not_found', { code: 'no-group', id: groupId }, 'group');
   return { group, key };
@@ -193,7 +193,7 @@ async function viewRequest(ledger: LedgerQueries, id: string): Promise<QueryResu
 function viewBody(bytes: Uint8Array | null): CapturedBody | null {
   if (!bytes) return null;
   try {
-    // A body that was cut may end within a character; `stream` lets that pass, and nothing else that is not UTF-8.
+    // A truncated body may end within a character, which `stream` permits.
     return { encoding: 'utf8', data: new TextDecoder('utf-8', { fatal: true }).decode(bytes, { stream: true }) };
   } catch {
     return { encoding: 'base64', data: Buffer.from(bytes).toString('base64') };
@@ -202,7 +202,7 @@ function viewBody(bytes: Uint8Array | null): CapturedBody | null {
 
 type Defined<T> = { [K in keyof T]: Exclude<T[K], undefined> };
 
-/** Without the properties that are there and undefined. */
+/** Removes properties whose value is undefined. */
 function defined<T extends object>(value: T): Defined<T> {
   return Object.fromEntries(Object.entries(value).filter(([, each]) => each !== undefined)) as Defined<T>;
 }

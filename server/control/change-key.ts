@@ -50,7 +50,7 @@ export const revokeKey: Changer<'key.revoke'> = (config, { id }) => {
   };
 };
 
-/** The configuration gets the hash; the secret itself goes to the one who asked and, if wanted, into the secret store. */
+/** The configuration gets the hash; the secret goes to the caller and, with `keepSecret`, into the secret store. */
 function withNewSecret(
   config: Config,
   key: KeyConfig,

@@ -1,14 +1,14 @@
 import { controlError } from '../contract/control-error.ts';
 import type { Named } from '../contract/control-problem.ts';
 
-/** The one with that id. Throws GatewayError `not_found`, which calls it by its `noun`. */
+/** The entry with that id. Throws GatewayError `not_found`, whose message names the `noun`. */
 export function findById<Item extends { id: string }>(list: readonly Item[], id: string, noun: Named): Item {
   const item = list.find((each) => each.id === id);
   if (!item) throw controlError('not_found', { code: `no-${noun}`, id }, 'id');
   return item;
 }
 
-/** The list with `item` in place of the one of its id, or at the end. */
+/** Replaces the entry with the item's id, or appends the item. */
 export function putById<Item extends { id: string }>(list: readonly Item[], item: Item): Item[] {
   if (!list.some((each) => each.id === item.id)) return [...list, item];
   return list.map((each) => (each.id === item.id ? item : each));
@@ -18,7 +18,7 @@ export function withoutId<Item extends { id: string }>(list: readonly Item[], id
   return list.filter((each) => each.id !== id);
 }
 
-/** What is absent (or undefined) of `changes` stays; null removes. */
+/** Undefined changes are ignored; null removes a property. */
 export function applyChanges(target: object, changes: object): Record<string, unknown> {
   const changed: Record<string, unknown> = { ...target };
   for (const [name, value] of Object.entries(changes)) {

@@ -71,13 +71,13 @@ export const removeProvider: Changer<'provider.remove'> = (config, { id }) => {
   };
 };
 
-/** What it handed on to that provider goes nowhere from then on, and not to another by itself. */
+/** A group that passed requests through to the provider then passes none, rather than choose another by itself. */
 function withoutProvider(group: GroupConfig, id: string): GroupConfig {
   const order = group.order.filter((place) => place.provider !== id);
   return { ...group, order, ...(group.passthrough === id && { passthrough: null }) };
 }
 
-/** Of the secrets that are kept for a provider in Sluice's own store. */
+/** The names of a provider's secrets in Sluice's own store. */
 export function storedSecretNames(provider: ProviderConfig): string[] {
   return provider.credentials
     .filter((credential) => credential.secret === 'keychain')
@@ -89,7 +89,7 @@ export function findProvider(config: Config, id: string): ProviderConfig {
   return findById(config.providers, id, 'provider');
 }
 
-/** The schema once more: what it makes of a change is better said here than found at the commit. */
+/** Validates the changed provider here, since an error at the commit would be less specific. */
 function parseProvider(provider: object): ProviderConfig {
   const parsed = providerSchema.safeParse(provider);
   if (parsed.success) return parsed.data;

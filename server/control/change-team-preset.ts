@@ -1,4 +1,4 @@
-/** A team preset that a person imports: a file, a link, pasted text. Nobody vouches for it but who reads its preview. */
+/** Imports a team preset from a file, a link or pasted text. It is untrusted: the person decides by its preview. */
 import type { Config } from '../contract/config.ts';
 import { GatewayError } from '../contract/errors.ts';
 import { settingNames } from '../contract/locked-paths.ts';
@@ -21,13 +21,13 @@ export const applyTeamPreset: Changer<'team-preset.apply'> = (config, { preset }
   };
 };
 
-/** Throws GatewayError `invalid_value` on what only a managed preset may say. */
+/** Throws GatewayError `invalid_value` for content that only a managed preset may have. */
 export function importTeamPreset(
   config: Config,
   preset: TeamPreset,
   ownAddresses: ReadonlySet<string>,
 ): ImportedPreset {
-  refuseWhatIsManagedOnly(preset);
+  refuseManagedOnly(preset);
   const merged = mergeTeamPreset(config, preset, 'everything');
   for (const provider of merged.config.providers) {
     if (preset.providers?.some(({ id }) => id === provider.id)) checkProvider(provider, ownAddresses);
@@ -35,7 +35,7 @@ export function importTeamPreset(
   return { ...merged, importedPreset: preset };
 }
 
-/** Settings that a stranger's file may bring along: none of them opens Sluice to anyone or trusts anyone. */
+/** The settings that an untrusted file may contain: none of them grants access or trust. */
 const importableSettings = [
   'demo',
   'limits',
@@ -48,22 +48,22 @@ const importableSettings = [
   'prices',
 ];
 
-/** Throws GatewayError `invalid_value` on what only a managed preset may say. */
-export function refuseWhatIsManagedOnly(preset: TeamPreset): void {
+/** Throws GatewayError `invalid_value` for content that only a managed preset may have. */
+export function refuseManagedOnly(preset: TeamPreset): void {
   const setting = settingNames(preset.settings ?? {}).find(
     (name) => !importableSettings.includes(name.split('.')[0] ?? ''),
   );
   if (setting !== undefined) throw managedOnly(`the setting "${setting}"`, `settings.${setting}`);
   for (const { id, credentials = [] } of preset.providers ?? []) {
     const slot = credentials.find(({ secret }) => secret !== undefined);
-    if (slot) throw managedOnly(`where the credential "${id}/${slot.id}" is`, 'providers');
+    if (slot) throw managedOnly(`the location of credential "${id}/${slot.id}"`, 'providers');
   }
 }
 
 function managedOnly(what: string, param: string): GatewayError {
   return new GatewayError(
     'invalid_value',
-    `This team preset says ${what}, which only a preset may that is built into the installer or put in place by an administrator.`,
+    `This team preset contains ${what}, which is allowed only in a preset that is built into the installer or installed by an administrator.`,
     { param },
   );
 }

@@ -3,33 +3,33 @@ import type { Config } from '../contract/config.ts';
 import type { TeamPreset } from '../contract/team-preset.ts';
 import type { Views } from './views.ts';
 
-/** What a command makes of a configuration. Making one touches nothing: `execute.ts` carries it out. */
+/** The effect of a command on a configuration. `execute.ts` carries it out. */
 export interface Change<Result> {
   config: Config;
-  /** Stored before the configuration, so that it never refers to nothing. */
+  /** Stored before the configuration, so that it never refers to a missing secret. */
   storeBefore?: readonly { name: string; value: string }[];
-  /** Names of secrets that are deleted before it, so that it never finds them; they are put back if it cannot be stored. */
+  /** Names of secrets deleted before the configuration is stored; restored if that fails. */
   deleteBefore?: readonly string[];
-  /** Counts from then on in place of the one that was imported before. */
+  /** Replaces the imported preset in force. */
   importedPreset?: TeamPreset;
-  /** Names of secrets that are deleted after it. */
+  /** Names of secrets deleted after the configuration is stored. */
   deleteAfter?: readonly string[];
-  /** A credential that was given anew: what was held against it no longer counts, be its value the same. */
+  /** A credential that was entered again: its health is reset even if the value is the same. */
   renewed?: { provider: string; credential: string };
-  /** Asked once the new configuration is in force. */
+  /** Called once the new configuration is in force. */
   result(done: { revision: number; views: Views }): Result;
 }
 
-/** What changes need to know besides the configuration. */
+/** Further inputs of changes. */
 export interface ChangeContext {
   /** Unix milliseconds. */
   now(): number;
   createKeySecret(): string;
-  /** Addresses that are Sluice itself: `127.0.0.1:4810`. */
+  /** Sluice's own addresses: `127.0.0.1:4810`. */
   ownAddresses: ReadonlySet<string>;
   /** A variable of Sluice's own environment. */
   variable(name: string): string | undefined;
-  /** What a preset fills in; undefined if there is none of that id. */
+  /** The values of a preset; undefined if there is none of that id. */
   preset(id: string): ProviderChanges | undefined;
 }
 

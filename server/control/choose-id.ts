@@ -3,8 +3,8 @@ import { controlError } from '../contract/control-error.ts';
 const maxLength = 56;
 
 /**
- * The id that was asked for, which must be free; else one made of the first of `names` that yields any; else `prefix` with
- * a number. What is made is made unique.
+ * Returns the wanted id if it is free (else throws `conflict`); without one, a unique id derived from the first usable name,
+ * or `prefix` and a number.
  */
 export function chooseId(
   wanted: string | undefined,
@@ -28,7 +28,7 @@ function firstFree(prefix: string, from: number, taken: ReadonlySet<string>): st
   return `${prefix}${number}`;
 }
 
-/** `Büro & Co.` becomes `buro-co`. Empty if nothing of it can stand in an id. */
+/** `Büro & Co.` becomes `buro-co`; empty if no character is usable. */
 function toId(name: string): string {
   return name
     .normalize('NFKD')

@@ -3,7 +3,7 @@ import { type Config, configSchema } from '../contract/config.ts';
 import { isObject } from '../contract/is-object.ts';
 import { withoutSecretsInProviders } from './redact-provider.ts';
 
-/** Everything that differs, by what each thing is called. What only moves in its list is not told. */
+/** All differences by id or name. A different order in a list is not a difference. */
 export function compareConfigs(earlier: Config, later: Config): ConfigChange[] {
   const before = normal(earlier);
   const after = normal(later);
@@ -16,7 +16,7 @@ export function compareConfigs(earlier: Config, later: Config): ConfigChange[] {
   ];
 }
 
-/** Read once more: what is absent and what is set to its default are the same then. */
+/** Applies the schema's defaults, so that an absent field equals its default. */
 function normal(config: Config): Config {
   return configSchema.parse(withoutSecretsInProviders(config));
 }
@@ -60,7 +60,7 @@ function compareFields(before: Texts, after: Texts): ConfigChange['fields'] {
     .filter((field) => field.before !== field.after);
 }
 
-/** What stands in groups is told one by one: `limits.jsonBodyBytes`, `policy.retries`. */
+/** Flattens nested objects: `limits.jsonBodyBytes`, `policy.retries`. */
 function leaves(entry: object, prefix = ''): Texts {
   const found: Texts = new Map();
   for (const [name, value] of Object.entries(entry)) {

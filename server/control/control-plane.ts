@@ -1,12 +1,10 @@
-/**
- * The control plane: commands, questions and events, free of HTTP and IPC, which are thin skins over it. It owns how a
- * change is carried out and what is told of it; it must not know who asked, nor how a request is served.
- */
+/** The control plane: commands, queries and events, independent of HTTP and IPC, which are thin layers over it. */
 import type { Logger } from 'pino';
 import type { ConfigStore } from '../config/config-store.ts';
 import type { ConfigViews, ControlEvent } from '../contract/events.ts';
 import type { RequestRecord, RequestStarted } from '../contract/ledger.ts';
 import type { LimitReached } from '../contract/limits.ts';
+import type { RefusalView } from '../contract/request-views.ts';
 import type { LedgerHealthView, StandstillView, StatusView } from '../contract/status-views.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { Limiter } from '../limits/limiter.ts';
@@ -26,11 +24,10 @@ import type { ProviderKnowledge } from './provider-knowledge.ts';
 import { storeChange } from './store-change.ts';
 import type { TeamPresets } from './team-presets.ts';
 import { createHealthViews } from './view-health.ts';
-import { createViews, type EngineState } from './views.ts';
-import { watchLimitUse } from './watch-limit-use.ts';
-import { recentRefusals, watchRefusals } from './watch-refusals.ts';
+import { createViews, type EngineState, type Views } from './views.ts';
+import { watchValue } from './watch-value.ts';
 
-/** All of the status that the control plane does not know itself. */
+/** The parts of the status that the gateway supplies. */
 export type EngineStatus = Pick<
   StatusView,
   'instanceId' | 'startedAt' | 'baseUrl' | 'secretStore' | 'secretStoreKind' | 'version'
@@ -47,15 +44,15 @@ interface ControlPorts {
   providers: ProviderKnowledge;
   team: TeamPresets;
   health: HealthBook;
-  /** What a usual request costs, in US dollars; null: not known. */
-  usualPrice(target: Target): number | null;
-  /** Null: nothing is kept. */
+  /** The price of a typical request in US dollars; null: unknown. */
+  typicalPrice(target: Target): number | null;
+  /** Null: nothing is stored on disk. */
   dataFolder: string | null;
   logFolder: string | null;
   network: QueryPorts['network'];
   engine(): EngineStatus;
   createAdminUrl(): string;
-  /** Resolves with the number of browsers. */
+  /** Resolves with the number of browsers that were signed in. */
   signOutEverywhere(): Promise<number>;
   log: Logger;
 }
@@ -63,62 +60,30 @@ interface ControlPorts {
 export interface ControlPlane {
   execute: Execute;
   query: AnswerQuery;
-  /** A snapshot first, then what changes; returns how to stop that. */
+  /** Calls the listener with a snapshot, then with changes. Returns how to unsubscribe. */
   onEvent(listener: EventListener): () => void;
   requestStarted(request: RequestStarted): void;
   requestFinished(request: RequestRecord): void;
-  /** A budget has come to 80 or 100 percent. */
+  /** A budget has reached 80 or 100 percent. */
   limitReached(notice: LimitReached): void;
-  /**
-   * Makes the configuration follow the team presets that count now. Rejects with a GatewayError if one does not fit; then
-   * nothing has changed.
-   */
+  /** Applies the team presets in force to the configuration. Rejects with a GatewayError, changing nothing, if one does not fit. */
   followTeam(): Promise<void>;
-  /** The program stood still, and goes on. */
+  /** The event loop was blocked and runs again. */
   stoodStill(standstill: Omit<StandstillView, 'count'>): void;
-  /** What is known of its models has changed. */
+  /** Its discovered models have changed. */
   providerChanged(providerId: string): void;
 }
 
-/** Of the latest requests, in a snapshot. */
+/** The number of latest requests in a snapshot. */
 const shownRequests = 100;
-const healthEveryMs = 2_000;
+const minuteMs = 60_000;
+const hourMs = 60 * minuteMs;
 
 export function createControlPlane(ports: ControlPorts): ControlPlane {
-  const { config, live, ledger, log } = ports;
+  const { config, log } = ports;
   let standstill: StandstillView | null = null;
   const views = createViews(engineState(ports, () => standstill));
-  const hub = createEventHub({
-    log,
-    async takeSnapshot() {
-      const { requests } = await ledger.listRequests({ limit: shownRequests }).catch(() => ({ requests: [] }));
-      return { type: 'snapshot', requests, ...views.all() };
-    },
-    whileHeard() {
-      const stops = [
-        watchHealth(ledger, (health) => hub.tell({ type: 'ledger-health', ledger: health })),
-        watchRefusals(ledger.refusals, Date.now, (refusals) => hub.tell({ type: 'refusals', refusals })),
-        watchLimitUse(views, (use) => hub.tell({ type: 'limit-use', ...use })),
-      ];
-      return () => {
-        teller.stop();
-        for (const stop of stops) stop();
-      };
-    },
-  });
-  const providerChanged = (id: string) => {
-    if (!hub.isHeard) return;
-    // One that was removed has been told of already, with the configuration.
-    const provider = views.providers().find((each) => each.id === id);
-    if (provider) hub.tell({ type: 'provider-changed', provider });
-  };
-  const teller = createHealthTeller(providerChanged);
-  ports.health.onChange((id, isState) => {
-    if (hub.isHeard) teller.changed(id, isState);
-  });
-  live.onChange((change) => {
-    if (hub.isHeard) hub.tell(configChanged(change, views.all()));
-  });
+  const { hub, providerChanged } = createEvents(ports, views);
   const inTurn = createSerialQueue();
   const context = changeContext(ports);
   const teamChanged = () => hub.isHeard && hub.tell({ type: 'config-changed', status: views.all().status });
@@ -130,7 +95,7 @@ export function createControlPlane(ports: ControlPorts): ControlPlane {
       context,
       now: Date.now,
       explainOrder: (targets, strategy) =>
-        explainOrder(targets, { health: ports.health, usualPrice: ports.usualPrice, strategy, wallMs: Date.now() }),
+        explainOrder(targets, { health: ports.health, typicalPrice: ports.typicalPrice, strategy, wallMs: Date.now() }),
     }),
     followTeam: () =>
       inTurn(async () => {
@@ -151,7 +116,7 @@ export function createControlPlane(ports: ControlPorts): ControlPlane {
       hub.tell({ type: 'limit-reached', notice });
     },
     stoodStill(latest) {
-      log.error(latest, 'the program stood still: nobody was served meanwhile');
+      log.error(latest, 'the event loop was blocked: no request was served meanwhile');
       standstill = { ...latest, count: (standstill?.count ?? 0) + 1 };
       hub.tell({ type: 'standstill', standstill });
     },
@@ -159,11 +124,51 @@ export function createControlPlane(ports: ControlPorts): ControlPlane {
   };
 }
 
+/** The event hub, with the events of configuration and health. Nothing is computed while nobody listens. */
+function createEvents({ ledger, live, health, log }: ControlPorts, views: Views) {
+  const hub = createEventHub({
+    log,
+    async takeSnapshot() {
+      const { requests } = await ledger.listRequests({ limit: shownRequests }).catch(() => ({ requests: [] }));
+      return { type: 'snapshot', requests, ...views.all() };
+    },
+    whileHeard() {
+      const stops = [
+        watchValue({ everyMs: 2_000, read: () => ledger.health(), fingerprint: withoutPending }, (value) =>
+          hub.tell({ type: 'ledger-health', ledger: value }),
+        ),
+        watchValue({ everyMs: 2_000, read: () => refusalsVersion(ledger) }, () =>
+          hub.tell({ type: 'refusals', refusals: recentRefusals(ledger) }),
+        ),
+        watchValue({ everyMs: 1_000, read: views.limitUse }, (use) => hub.tell({ type: 'limit-use', ...use })),
+      ];
+      return () => {
+        teller.stop();
+        for (const stop of stops) stop();
+      };
+    },
+  });
+  const providerChanged = (id: string) => {
+    if (!hub.isHeard) return;
+    // A removed provider was reported with the configuration already.
+    const provider = views.providers().find((each) => each.id === id);
+    if (provider) hub.tell({ type: 'provider-changed', provider });
+  };
+  const teller = createHealthTeller(providerChanged);
+  health.onChange((id, isState) => {
+    if (hub.isHeard) teller.changed(id, isState);
+  });
+  live.onChange((change) => {
+    if (hub.isHeard) hub.tell(configChanged(change, views.all()));
+  });
+  return { hub, providerChanged };
+}
+
 function changeContext({ config, env, ownAddresses, providers }: ControlPorts): ChangeContext {
   return {
     now: Date.now,
     createKeySecret,
-    // The port it will have from the next start on is its own too.
+    // Includes the port that it will have after the next start.
     get ownAddresses() {
       return new Set([...ownAddresses, `127.0.0.1:${config.current.config.settings.port}`]);
     },
@@ -183,7 +188,7 @@ function engineState(ports: ControlPorts, standstill: () => StandstillView | nul
     health: createHealthViews(health, Date.now),
     lastUsed: () => ledger.lastUsed(),
     meters: (limited) => limiter.meters(limited),
-    refusals: () => recentRefusals(ledger.refusals, Date.now()),
+    refusals: () => recentRefusals(ledger),
     status: () => ({
       ...engine(),
       pid: process.pid,
@@ -199,7 +204,7 @@ function engineState(ports: ControlPorts, standstill: () => StandstillView | nul
   };
 }
 
-/** The lists that changed. Providers go along always: few, and their state follows from more than their configuration. */
+/** Contains only the lists that changed, but always the providers, whose state depends on more than their own entries. */
 function configChanged({ before, after }: ConfigInForce, all: ConfigViews): ControlEvent {
   const isSame = (part: 'keys' | 'groups' | 'aliases') => JSON.stringify(before[part]) === JSON.stringify(after[part]);
   const keysAreSame = isSame('keys');
@@ -208,21 +213,21 @@ function configChanged({ before, after }: ConfigInForce, all: ConfigViews): Cont
     status: all.status,
     providers: all.providers,
     ...(!keysAreSame && { keys: all.keys }),
-    // Groups show how many keys they have.
+    // Groups show their number of keys.
     ...((!keysAreSame || !isSame('groups')) && { groups: all.groups }),
     ...(!isSame('aliases') && { aliases: all.aliases }),
   };
 }
 
-/** Tells of each change; returns how to stop. */
-function watchHealth(ledger: Pick<Ledger, 'health'>, tell: (health: LedgerHealthView) => void): () => void {
-  const essence = ({ pending: _, ...health }: LedgerHealthView) => JSON.stringify(health);
-  let last = essence(ledger.health());
-  const timer = setInterval(() => {
-    const health = ledger.health();
-    if (essence(health) === last) return;
-    last = essence(health);
-    tell(health);
-  }, healthEveryMs).unref();
-  return () => clearInterval(timer);
+function withoutPending({ pending: _, ...health }: LedgerHealthView): string {
+  return JSON.stringify(health);
+}
+
+function recentRefusals({ refusals }: Pick<Ledger, 'refusals'>): RefusalView[] {
+  return refusals.since(Date.now() - hourMs);
+}
+
+/** Changes with each refusal, and every minute, when the oldest ones leave the last hour. */
+function refusalsVersion({ refusals }: Pick<Ledger, 'refusals'>): string {
+  return `${refusals.count} ${Math.floor(Date.now() / minuteMs)}`;
 }

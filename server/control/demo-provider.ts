@@ -1,24 +1,24 @@
 import { type Config, demoProviderId, type ProviderConfig, providerSchema } from '../contract/config.ts';
 import { credentialSecretName } from '../secrets/secret-store.ts';
 
-/** The demo upstream while it runs, as the provider it stands for. */
+/** The running demo upstream and its provider entry. */
 export interface RunningDemo {
   provider: ProviderConfig;
-  /** By secret name, as for any provider. */
+  /** By secret name. */
   secrets: ReadonlyMap<string, string>;
-  /** Takes no more requests; resolves when those that run have ended. */
+  /** Stops accepting requests; resolves once the running ones have ended. */
   end(): Promise<void>;
-  /** At once. */
+  /** Ends at once. */
   stop(): Promise<void>;
 }
 
-/** `auto`: until there is a provider of one's own. */
+/** `auto`: while no provider is configured. */
 export function wantsDemo(config: Config): boolean {
   const { demo } = config.settings;
   return demo === 'on' || (demo === 'auto' && config.providers.length === 0);
 }
 
-/** Loaded only when it is wanted: it is no part of a gateway with real providers. */
+/** Imported on demand, so that a gateway with real providers never loads it. */
 export async function startDemo(): Promise<RunningDemo> {
   const { demoModels, startDemoServer } = await import('../demo/demo-server.ts');
   const server = await startDemoServer();

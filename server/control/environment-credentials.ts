@@ -9,7 +9,7 @@ interface EnvironmentCredentialPorts {
   providers: Pick<ProviderKnowledge, 'presets'>;
 }
 
-/** Of each service the first variable that holds a credential of its own, unless that is used already. */
+/** For each preset, the first environment variable with a credential that no provider uses. */
 export function findEnvironmentCredentials({
   env,
   live,
@@ -26,7 +26,7 @@ export function findEnvironmentCredentials({
   });
 }
 
-/** Who uses Sluice from a terminal often has its key in `OPENAI_API_KEY`, which is no credential of a provider. */
+/** A key of Sluice's, which users often have in `OPENAI_API_KEY`, is not a provider's credential. */
 function isCredential(value: string | undefined): boolean {
   return value !== undefined && value.trim() !== '' && !value.startsWith(keyPrefix);
 }

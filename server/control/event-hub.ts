@@ -1,23 +1,20 @@
-/**
- * Who listens to what Sluice tells. Owns the order and the numbers of messages; must not know what they are sent over.
- * While nobody listens, telling costs one comparison.
- */
+/** Distributes events to listeners, numbered and in order. Without listeners, `tell` costs one comparison. */
 import type { ControlEvent, EventMessage } from '../contract/events.ts';
 
 export type EventListener = (message: EventMessage) => void;
 
 interface EventHub {
   readonly isHeard: boolean;
-  /** Calls with a snapshot first and then with everything that is told; returns how to stop that. */
+  /** Calls the listener with a snapshot, then with every event. Returns how to unsubscribe. */
   subscribe(listener: EventListener): () => void;
-  /** Lists whose making costs something are best made only if `isHeard`. */
+  /** Compute expensive events only if `isHeard`. */
   tell(event: ControlEvent): void;
 }
 
 interface EventHubPorts {
-  /** Everything as it is now. */
+  /** The complete present state. */
   takeSnapshot(): Promise<ControlEvent>;
-  /** Told when the first begins to listen; returns what ends with the last. */
+  /** Called with the first listener; returns what to call after the last. */
   whileHeard(): () => void;
   log: { error(fields: object, message: string): void };
 }
@@ -36,8 +33,8 @@ export function createEventHub({ takeSnapshot, whileHeard, log }: EventHubPorts)
   };
 
   /**
-   * What happens while the snapshot is taken waits for it. The snapshot may hold some of that already: an event says how
-   * something is, so hearing it once more changes nothing.
+   * Events that occur while the snapshot is taken are delivered after it. The snapshot may contain their effects already;
+   * since events state the result, repeating them does no harm.
    */
   function subscribe(listener: EventListener): () => void {
     const waiting: EventMessage[] = [];

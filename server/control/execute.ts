@@ -1,6 +1,6 @@
 /**
- * Carries out commands. One that changes the configuration is a pure function of it (`change.ts`), checked against what a
- * team has locked and then stored (`store-change.ts`), one after the other.
+ * Executes commands. A command that changes the configuration is a pure function of it (`change.ts`); the result is checked
+ * against team locks and stored (`store-change.ts`), one command at a time.
  */
 import { type ConfigStore, revisionPassed } from '../config/config-store.ts';
 import {
@@ -44,9 +44,9 @@ interface ExecutePorts {
   live: LiveConfig;
   providers: Pick<ProviderKnowledge, 'refreshModels'>;
   team: TeamPresets;
-  /** The presets that count are others now. */
+  /** The presets in force have changed. */
   teamChanged(): void;
-  /** One change of the configuration after the other. */
+  /** Serialises changes of the configuration. */
   inTurn<Result>(act: () => Promise<Result>): Promise<Result>;
   health: Pick<HealthBook, 'reset'>;
   createAdminUrl(): string;
@@ -54,7 +54,7 @@ interface ExecutePorts {
   log: { warn(fields: object, message: string): void };
 }
 
-/** Commands that touch no configuration. */
+/** Commands that do not change the configuration. */
 type OtherType =
   | 'provider.refresh-models'
   | 'provider.reset-health'
@@ -84,7 +84,7 @@ const changers: { [T in ChangeType]: Changer<T> } = {
   'team-preset.apply': applyTeamPreset,
 };
 
-/** Takes anything and checks it. Rejects with a GatewayError; then nothing has changed. */
+/** Validates its input. Rejects with a GatewayError and then has changed nothing. */
 export interface Execute {
   <Input extends CommandInput>(command: Input): Promise<CommandResults[Input['type']]>;
   (command: unknown): Promise<CommandResult>;
@@ -118,7 +118,7 @@ export function createExecute(ports: ExecutePorts): Execute {
     if (isOther(command)) return runOther(command.type, command);
     return ports.inTurn(() => carryOut(ports, command));
   };
-  // Each handler's result is that of its command's type, by the types of `changers` and `others`.
+  // Safe: the types of `changers` and `others` pair each command with its result.
   return execute as Execute;
 }
 
@@ -130,7 +130,7 @@ async function carryOut(ports: ExecutePorts, command: CommandMap[ChangeType]): P
   const { config: current, revision } = config.current;
   if (command.expectedRevision !== undefined && command.expectedRevision !== revision) throw revisionPassed();
   const change = makeChange(command.type, command, { config: current, context: ports.context });
-  // Another version of an imported preset may say otherwise than the one before.
+  // A new version of an imported preset may override the previous one's locks.
   refuseLocked(current, change.config, ports.team.locks(current, change.importedPreset ? 'managed' : 'all'));
   const committed = await storeChange(ports, change, revision);
   if (change.renewed) ports.health.reset(change.renewed.provider, change.renewed.credential);

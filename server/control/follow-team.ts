@@ -1,4 +1,4 @@
-/** Keeps the configuration in step with the team presets: at the start, and when a policy comes, changes or goes. */
+/** Applies team presets to the configuration at start, and whenever the policy file appears, changes or disappears. */
 import type { Logger } from 'pino';
 import type { ConfigStore } from '../config/config-store.ts';
 import { noManagedPresets } from '../config/managed-preset.ts';
@@ -6,34 +6,34 @@ import { openTeamMemory } from '../config/team-memory.ts';
 import type { ControlPlane } from './control-plane.ts';
 import type { TeamPorts, TeamPresets } from './team-presets.ts';
 
-/** A policy is no emergency, and a look costs one small file. */
-const lookEveryMs = 60_000;
+/** How often the policy file is checked. */
+const checkEveryMs = 60_000;
 
 interface FollowPorts {
   team: TeamPresets;
   config: Pick<ConfigStore, 'readOnly'>;
   control: Pick<ControlPlane, 'followTeam'>;
-  /** Told what a person should know, a line each. */
+  /** Receives messages for the user, one line each. */
   notice: ((line: string) => void) | undefined;
   log: Logger;
 }
 
-/** Resolves when the configuration follows the presets, or it was said why it cannot. Returns what ends the looking. */
+/** Resolves once the presets are applied, or the reason why not was reported. Returns how to stop checking. */
 export async function followTeamPresets(ports: FollowPorts): Promise<() => void> {
   const { team } = ports;
   await follow(ports);
   const timer = setInterval(() => {
     if (team.managed.refresh()) void follow(ports);
-  }, lookEveryMs).unref();
+  }, checkEveryMs).unref();
   return () => clearInterval(timer);
 }
 
-/** Of a program that nobody manages. */
+/** For a program without team presets. */
 export function withoutTeam(): TeamPorts {
   return { managed: noManagedPresets, memory: openTeamMemory(null, () => {}) };
 }
 
-/** A preset that does not fit must not keep Sluice from starting. */
+/** A preset that does not fit is reported, but does not keep Sluice from starting. */
 async function follow({ team, config, control, notice, log }: FollowPorts): Promise<void> {
   const { current } = team.managed;
   const tell = (line: string) => {

@@ -1,6 +1,6 @@
-/** So soon after a change of state it is told; many come together. */
+/** Delay after a change of state, to combine several changes. */
 const stateMs = 300;
-/** Measurements change with each request, and nobody reads them that fast. */
+/** Delay after new measurements, which arrive with each request. */
 const measurementMs = 5_000;
 
 interface HealthTeller {
@@ -8,7 +8,7 @@ interface HealthTeller {
   stop(): void;
 }
 
-/** Tells of a provider's health at most every now and then, and always of how it is at last. */
+/** Reports changes of a provider's health at a limited rate; the final state is always reported. */
 export function createHealthTeller(tell: (providerId: string) => void): HealthTeller {
   const waiting = new Map<string, { timer: NodeJS.Timeout; isState: boolean }>();
   return {

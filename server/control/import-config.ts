@@ -3,15 +3,15 @@ import { keySecretName } from '../secrets/secret-store.ts';
 import type { Changer } from './change.ts';
 import { storedSecretNames } from './change-provider.ts';
 import { checkProvider } from './check-provider.ts';
-import { providersLedElsewhere } from './led-elsewhere.ts';
 import { missingSecrets } from './missing-secrets.ts';
+import { redirectedProviders } from './redirected-providers.ts';
 
 export const importConfig: Changer<'config.import'> = (config, { config: imported }, context) => {
   for (const provider of imported.providers) checkProvider(provider, context.ownAddresses);
   const keys = imported.keys.map((key) => withOwnSecretOnly(key, config.keys));
   const next: Config = { ...imported, keys };
   const kept = new Set(secretNames(next));
-  const deleteBefore = providersLedElsewhere(config, next).flatMap(storedSecretNames);
+  const deleteBefore = redirectedProviders(config, next).flatMap(storedSecretNames);
   return {
     config: next,
     deleteBefore,
@@ -20,7 +20,7 @@ export const importConfig: Changer<'config.import'> = (config, { config: importe
   };
 };
 
-/** A key that can be copied again elsewhere works here by its hash, but its secret is not here. */
+/** An imported key whose secret was kept elsewhere works by its hash, but its secret is not in this store. */
 export function withOwnSecretOnly(key: KeyConfig, ours: readonly KeyConfig[]): KeyConfig {
   if (!key.hash || ours.some((own) => own.id === key.id && own.hash === key.hash && own.secret === key.secret))
     return key;

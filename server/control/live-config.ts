@@ -1,7 +1,4 @@
-/**
- * Keeps what requests run on in step with the stored configuration: reads secrets, starts and stops the demo, compiles.
- * Owns that the newest one wins; must not know who changed it or how.
- */
+/** Follows the stored configuration: reads secrets, starts and stops the demo, and compiles the snapshot that requests use. */
 import type { Logger } from 'pino';
 import type { ConfigRevision, ConfigStore } from '../config/config-store.ts';
 import type { Config, ProviderConfig } from '../contract/config.ts';
@@ -21,24 +18,24 @@ interface LiveConfigPorts {
   /** By provider id. */
   discovered(): ReadonlyMap<string, ReadonlyMap<string, ModelInfo>>;
   log: Logger;
-  /** Told at the start which secrets are missing and what else is wrong, a line each. */
+  /** Receives messages about missing secrets and other faults at start, one line each. */
   notice?: ((line: string) => void) | undefined;
 }
 
 export interface LiveConfig {
-  /** What `snapshot` was made of; a little behind what is stored. */
+  /** The configuration that `snapshot` was compiled from; may lag briefly behind the stored one. */
   readonly used: ConfigRevision;
   readonly snapshot: Snapshot;
   /** The demo provider while it runs. */
   readonly demo: ProviderConfig | null;
   hasSecret(name: string): boolean;
-  /** Some credential of the configuration has this value. */
+  /** Whether a credential of the configuration has this value. */
   isSecretInUse(value: string): boolean;
-  /** Again with the same configuration, since something else it is made of has changed. */
+  /** Compiles the same configuration again, after another input has changed. */
   recompile(): void;
-  /** Resolves once the newest configuration is what new requests run on. */
+  /** Resolves once new requests use the latest configuration. */
   inForce(): Promise<void>;
-  /** Calls back after each new configuration is in force; returns how to stop that. */
+  /** Calls the listener whenever a new configuration is in force. Returns how to unsubscribe. */
   onChange(listener: (change: ConfigInForce) => void): () => void;
   stop(): Promise<void>;
 }
@@ -55,16 +52,16 @@ export async function createLiveConfig(ports: LiveConfigPorts): Promise<LiveConf
   return loaded;
 }
 
-/** All that a snapshot is made of and that has to be waited for. */
+/** The inputs of a snapshot that are loaded asynchronously. */
 interface Parts {
   used: ConfigRevision;
   secrets: ReadonlyMap<string, string>;
-  /** Secrets that the configuration refers to and that are not there. */
+  /** Secrets that the configuration refers to but that do not exist. */
   missing: readonly { name: string; reason: string }[];
   demo: RunningDemo | null;
 }
 
-/** A demo that runs already goes on running if it is still wanted; if not, it is the caller's to stop. */
+/** Keeps a running demo if it is still wanted; otherwise the caller has to stop it. */
 async function loadParts({ config, openSecrets, env, log }: LiveConfigPorts, demo: RunningDemo | null): Promise<Parts> {
   const used = config.current;
   const missing: { name: string; reason: string }[] = [];
@@ -81,7 +78,7 @@ class LoadedConfig implements LiveConfig {
   readonly #inTurn = createSerialQueue();
   readonly #listeners = new Set<(change: ConfigInForce) => void>();
   readonly #stopListening: () => void;
-  /** Demos that are wanted no more, but still answer what was asked before. */
+  /** Demos that finish their running requests before they end. */
   readonly #endingDemos = new Set<RunningDemo>();
   #parts: Parts;
   #snapshot: Snapshot;

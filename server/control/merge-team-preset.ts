@@ -1,6 +1,6 @@
 /**
- * A configuration with what a team preset says laid over it. Objects are merged field by field; lists and single values are
- * replaced; what the preset leaves out stays. Pure.
+ * Merges a team preset into a configuration. Objects are merged field by field, lists and single values are replaced, and
+ * fields that the preset leaves out stay. Pure.
  */
 import { problemsOf, summarizeProblems } from '../config/check-config.ts';
 import {
@@ -18,24 +18,24 @@ import { settingsSchema } from '../contract/settings.ts';
 import type { TeamPreset } from '../contract/team-preset.ts';
 import { putById } from './change-list.ts';
 import { storedSecretNames } from './change-provider.ts';
-import { credentialPaths, isLedElsewhere, providersLedElsewhere } from './led-elsewhere.ts';
+import { credentialPaths, isRedirected, redirectedProviders } from './redirected-providers.ts';
 
 export interface MergedPreset {
   config: Config;
-  /** Names of stored secrets that must be gone before `config` is in force. */
+  /** Names of stored secrets to delete before `config` is in force. */
   deleteBefore: string[];
-  /** Credentials, as `provider/credential`, that have lost what was in them. */
+  /** Credentials, as `provider/credential`, whose secret is deleted. */
   enteredAnew: string[];
 }
 
-/** Which of a preset's paths (see `Lock`) are laid over. A thing that is not there at all is added whole. */
+/** Which of a preset's paths (see `Lock`) are applied. Entries that do not exist yet are always added completely. */
 type Scope = 'everything' | 'what-is-locked';
 
 type PresetProvider = NonNullable<TeamPreset['providers']>[number];
 type PresetGroup = NonNullable<TeamPreset['groups']>[number];
 type IsTaken = (path: string) => boolean;
 
-/** Throws GatewayError `invalid_value` if the two do not go together. */
+/** Throws GatewayError `invalid_value` if the result is not a valid configuration. */
 export function mergeTeamPreset(config: Config, preset: TeamPreset, scope: Scope): MergedPreset {
   const locked = new Set((preset.locked ?? []).flatMap((entry) => lockedPaths(preset, entry)));
   const isTaken: IsTaken = scope === 'everything' ? () => true : (path) => locked.has(path);
@@ -49,7 +49,7 @@ export function mergeTeamPreset(config: Config, preset: TeamPreset, scope: Scope
   };
   const checked = configSchema.safeParse(merged);
   if (!checked.success) throw doesNotFit(summarizeProblems(problemsOf(checked.error)));
-  const moved = providersLedElsewhere(config, checked.data);
+  const moved = redirectedProviders(config, checked.data);
   return {
     config: checked.data,
     deleteBefore: moved.flatMap(storedSecretNames),
@@ -61,7 +61,7 @@ function doesNotFit(problems: string): GatewayError {
   return new GatewayError('invalid_value', `The team preset does not fit this configuration: ${problems}.`);
 }
 
-/** Where a list of providers is locked, those of somebody else stay, with their credentials, and are off. */
+/** If the list of providers is locked, other providers are kept with their credentials, but disabled. */
 function onlyThose(providers: ProviderConfig[], preset: TeamPreset): ProviderConfig[] {
   const ids = new Set(preset.providers?.map(({ id }) => id));
   return providers.map((provider) => (ids.has(provider.id) ? provider : { ...provider, enabled: false }));
@@ -89,18 +89,18 @@ function mergeProvider(own: ProviderConfig, stated: PresetProvider, isTaken: IsT
   const { credentials: slots = [], ...fields } = stated;
   const taken = takenFields(fields, (name) => isTaken(`providers/${own.id}/${name}`));
   const merged = providerSchema.parse(mergeObjects(own, taken));
-  const leadsElsewhere = isLedElsewhere(own, merged);
-  const kept = leadsElsewhere ? own.credentials.map(emptied) : own.credentials;
+  const isMoved = isRedirected(own, merged);
+  const kept = isMoved ? own.credentials.map(emptied) : own.credentials;
   const mayAdd = isTaken(`providers/${own.id}/credentials`);
-  return { ...merged, credentials: mayAdd || leadsElsewhere ? withSlots(kept, slots, leadsElsewhere) : kept };
+  return { ...merged, credentials: mayAdd || isMoved ? withSlots(kept, slots, isMoved) : kept };
 }
 
-/** Its place stays, what was in it does not: a reference leads to a secret too. */
+/** Drops references too, since they lead to a secret. */
 function emptied(credential: CredentialConfig): CredentialConfig {
   return { ...credential, secret: 'keychain' };
 }
 
-/** Slots that are filled already stay as they are. */
+/** Credentials that exist already stay as they are. */
 function withSlots(
   own: readonly CredentialConfig[],
   slots: NonNullable<PresetProvider['credentials']>,
@@ -142,7 +142,7 @@ function takenSettings(stated: object, isTaken: IsTaken, prefix = ''): object {
   return Object.fromEntries(entries);
 }
 
-/** What is stated goes over what is there, into every depth. */
+/** Deep merge; `stated` overrides `own`. */
 function mergeObjects(own: object, stated: object): object {
   const merged = new Map<string, unknown>(Object.entries(own));
   for (const [name, value] of Object.entries(stated)) {

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { GatewayError } from '../contract/errors.ts';
 
-/** Throws GatewayError `invalid_command` that names the field and quotes no value: what is wrong may be a secret. */
+/** Throws GatewayError `invalid_command` that names the field, but does not quote its value, which may be a secret. */
 export function parseInput<Schema extends z.ZodType>(schema: Schema, input: unknown, noun: string): z.output<Schema> {
   const parsed = schema.safeParse(input);
   if (parsed.success) return parsed.data;
@@ -9,7 +9,7 @@ export function parseInput<Schema extends z.ZodType>(schema: Schema, input: unkn
     .slice(0, 5)
     .map((issue) => `${issue.path.length > 0 ? issue.path.join('.') : noun}: ${issue.message}`);
   const [first] = parsed.error.issues;
-  throw new GatewayError('invalid_command', `The ${noun} is not understood: ${problems.join('; ')}.`, {
+  throw new GatewayError('invalid_command', `The ${noun} is invalid: ${problems.join('; ')}.`, {
     param: first && first.path.length > 0 ? first.path.join('.') : null,
   });
 }

@@ -5,9 +5,9 @@ import type { QueryResults } from '../contract/queries.ts';
 import { checkProvider } from './check-provider.ts';
 import { compareConfigs } from './compare-configs.ts';
 import { withOwnSecretOnly } from './import-config.ts';
-import { credentialPaths, providersLedElsewhere } from './led-elsewhere.ts';
+import { credentialPaths, redirectedProviders } from './redirected-providers.ts';
 
-/** Everything that `config.import` would change, and what it would refuse. */
+/** The changes of a `config.import`, and its errors. */
 export function previewImport(
   { config, revision }: { config: Config; revision: number },
   imported: Config,
@@ -17,12 +17,12 @@ export function previewImport(
   return {
     revision,
     changes: compareConfigs(config, { ...imported, keys }),
-    enteredAnew: credentialPaths(providersLedElsewhere(config, imported).map(withStoredOnly)),
+    enteredAnew: credentialPaths(redirectedProviders(config, imported).map(withStoredOnly)),
     refusals: imported.providers.flatMap((provider) => refusalsOf(provider, ownAddresses)),
   };
 }
 
-/** What is only referred to is taken from where the imported file says. */
+/** References come from the imported file; only stored secrets are deleted. */
 function withStoredOnly(provider: ProviderConfig): ProviderConfig {
   return { ...provider, credentials: provider.credentials.filter(({ secret }) => secret === 'keychain') };
 }

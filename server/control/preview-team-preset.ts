@@ -14,7 +14,7 @@ interface PreviewPorts {
   context: Pick<ChangeContext, 'ownAddresses'>;
 }
 
-/** All that a preset would do, for a person to read. Refuses what `team-preset.apply` would refuse. */
+/** The effects of a preset. Throws the errors that `team-preset.apply` would throw. */
 export function previewTeamPreset(
   { live, team, context }: PreviewPorts,
   preset: TeamPreset,
@@ -36,7 +36,7 @@ export function previewTeamPreset(
   };
 }
 
-/** Of what is added, everything that the preset says: above all where a provider leads. */
+/** Adds all fields of new entries, above all a provider's address. */
 function withWhatIsSaid(change: ConfigChange, preset: TeamPreset): ConfigChange {
   if (change.kind !== 'added') return change;
   const entries: Record<string, readonly { id?: string; name?: string | undefined }[] | undefined> = {

@@ -9,10 +9,10 @@ import { probeProvider } from '../providers/probe.ts';
 import type { Upstream } from '../providers/upstream.ts';
 import type { Transport } from '../transport/transport.ts';
 
-/** What is known of services beyond their configuration, and what is found out by asking them now. */
+/** Presets, discovered models, and queries to services. */
 export interface ProviderKnowledge {
   presets(): readonly Preset[];
-  /** What a preset fills in; undefined if there is none of that id. */
+  /** The values of a preset; undefined if there is none of that id. */
   preset(id: string): ProviderChanges | undefined;
   localServers(): Promise<DetectedServer[]>;
   probe(provider: Upstream): Promise<ProbeReport>;
@@ -23,7 +23,7 @@ export interface ProviderKnowledge {
 interface ProviderKnowledgePorts {
   transport: Transport;
   discovery: Discovery;
-  /** Of Sluice itself: it is no local server to be found. */
+  /** Sluice's own ports, which are skipped. */
   ownPorts(): ReadonlySet<number>;
 }
 

@@ -2,7 +2,7 @@ import type { Config, ProviderConfig } from '../contract/config.ts';
 import { isSecretHeader } from '../contract/secret-header.ts';
 import { hasUserInfo } from '../contract/secret-shape.ts';
 
-/** A provider as it may be shown and exported: a file written by hand can hold what `checkProvider` would refuse. */
+/** A provider for display and export. A file edited by hand may contain secrets that `checkProvider` would refuse. */
 export function withoutSecrets(provider: ProviderConfig): ProviderConfig {
   return {
     ...provider,
@@ -12,12 +12,12 @@ export function withoutSecrets(provider: ProviderConfig): ProviderConfig {
   };
 }
 
-/** The configuration as it may be shown and exported. */
+/** The configuration for display and export. */
 export function withoutSecretsInProviders(config: Config): Config {
   return { ...config, providers: config.providers.map(withoutSecrets) };
 }
 
-/** `system` and `direct`, which stand in place of a proxy's URL, pass as they are. */
+/** Returns `system` and `direct`, which are not URLs, as they are. */
 function withoutUserInfo(address: string): string {
   if (!hasUserInfo(address)) return address;
   const url = new URL(address);

@@ -20,7 +20,7 @@ export async function revealKey(ports: RevealPorts, id: string): Promise<string>
   const name = keySecretName(id);
   const store = key.secret === 'keychain' ? await ports.openSecrets() : { get: async () => undefined };
   const secret = await resolveSecret(key.secret, { name, store, env: ports.env });
-  // A crash in a rotation can leave another secret there than the one in force.
+  // After a crash during a rotation, the stored secret may not be the one in force.
   if (secret === undefined || (key.hash && key.hash !== hashKeySecret(secret))) {
     throw controlError('not_found', { code: 'secret-lost', key: id });
   }

@@ -5,13 +5,12 @@ import { credentialSecretName, keySecretName, type SecretStore } from '../secret
 interface SecretValueSources {
   openSecrets: () => Promise<SecretStore>;
   env: Readonly<Record<string, string | undefined>>;
-  /** Told of a reference that leads to nothing; the rest goes on without it. */
+  /** Called for each reference without a value; reading continues. */
   missing(name: string, reason: string): void;
 }
 
 /**
- * Reads every secret that the configuration refers to and that requests need, once, so that no request ever waits for a
- * keychain. A stored key has its hash and is not read.
+ * Reads all secrets that requests need in advance, so that no request waits for a keychain. Keys with a hash are not read.
  */
 export async function readSecretValues(config: Config, sources: SecretValueSources): Promise<Map<string, string>> {
   const wanted: { name: string; reference: string }[] = [];
@@ -43,7 +42,7 @@ async function readOne(name: string, reference: string, sources: SecretValueSour
   }
 }
 
-/** For a person, a line for each reason: a passphrase that is missing is so for all. */
+/** One line for each reason, since one reason (a missing passphrase) often concerns all secrets. */
 export function describeMissing(missing: readonly { name: string; reason: string }[]): string[] {
   const reasons = new Set(missing.map(({ reason }) => reason));
   return [...reasons].map((reason) => {

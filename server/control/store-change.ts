@@ -1,7 +1,6 @@
 /**
- * Stores a change and brings it into force: secrets first, then the configuration, then everything that follows from it;
- * deletions last. A crash anywhere in between leaves a secret that nothing refers to, never a configuration that refers to
- * nothing.
+ * Stores a change and brings it into force: secrets first, then the configuration, deletions last. A crash in between may
+ * leave an unused secret, but never a configuration that refers to a missing one.
  */
 import type { ConfigStore } from '../config/config-store.ts';
 import type { TeamMemory, TeamMemoryStore } from '../config/team-memory.ts';
@@ -19,7 +18,7 @@ interface StorePorts {
 
 type StoredChange = Omit<Change<unknown>, 'result'> & { team?: TeamMemory };
 
-/** Resolves with the new revision once it is in force. Rejects if it could not be stored; then nothing has changed. */
+/** Resolves with the new revision once it is in force. Rejects, with nothing changed, if it could not be stored. */
 export async function storeChange(ports: StorePorts, change: StoredChange, revision: number): Promise<number> {
   const committed = await commitWithSecrets(ports, change, revision);
   await ports.live.inForce();
@@ -55,7 +54,7 @@ function put(store: SecretStore, name: string, value: string | undefined): Promi
   return value === undefined ? store.delete(name) : store.set(name, value);
 }
 
-/** Before the configuration, since what is told of that shows the locks too. */
+/** Before the configuration, since the event of its change includes the locks. */
 async function rememberTeam(
   memory: TeamMemoryStore,
   { team, importedPreset }: StoredChange,
@@ -68,7 +67,7 @@ async function rememberTeam(
   undo.push(() => memory.write(old));
 }
 
-/** The change is done; a secret that cannot be deleted is harmless, since nothing refers to it any more. */
+/** Failures are only logged: nothing refers to these secrets any more. */
 async function deleteSecrets(ports: StorePorts, names: readonly string[]): Promise<void> {
   for (const name of names) {
     try {

@@ -7,20 +7,20 @@ import { lockedPaths } from '../contract/locked-paths.ts';
 import type { TeamPreset } from '../contract/team-preset.ts';
 import { compareConfigs } from './compare-configs.ts';
 
-/** Everything that a preset fixes in this configuration. The first preset that locks a thing is named. */
+/** All locks on a configuration. If several presets lock a path, the first one is named. */
 export function locksOf(presets: readonly TeamPreset[], config: Config): Lock[] {
   const locks = new Map<string, Lock>();
   for (const preset of presets) {
     const { organisation: by, contact = null } = preset;
     const paths = (preset.locked ?? []).flatMap((entry) => lockedPaths(preset, entry));
-    for (const path of [...paths, ...strangers(paths, config)]) {
+    for (const path of [...paths, ...otherEntries(paths, config)]) {
       if (!locks.has(path)) locks.set(path, { path, by, contact });
     }
   }
   return [...locks.values()];
 }
 
-/** Throws GatewayError `locked` if something differs that must not. */
+/** Throws GatewayError `locked` if something locked differs. */
 export function refuseLocked(before: Config, after: Config, locks: readonly Lock[]): void {
   if (locks.length === 0) return;
   const found = findLocks(locks);
@@ -30,8 +30,8 @@ export function refuseLocked(before: Config, after: Config, locks: readonly Lock
   }
 }
 
-/** In a list that is locked, what is not of the preset can be removed and not changed. */
-function strangers(paths: readonly string[], { providers, aliases, groups }: Config): string[] {
+/** Entries of a locked list that are not part of the preset may be removed, but not changed. */
+function otherEntries(paths: readonly string[], { providers, aliases, groups }: Config): string[] {
   const names = {
     providers: providers.map(({ id }) => id),
     aliases: aliases.map(({ name }) => name),
@@ -57,7 +57,7 @@ function lockAgainst({ part, name, kind, fields }: ConfigChange, locks: ReturnTy
   if (!list) return null;
   if (kind === 'added') return locks.adding(list);
   if (kind === 'removed') return locks.removing(list, name);
-  // Of what stands in a group, such as `policy.retries`, the group is what can be locked.
+  // Nested fields such as `policy.retries` can only be locked by their first part.
   const changed = fields
     .map((field) => field.name.split('.')[0] ?? field.name)
     .filter((field) => field !== 'credentials');

@@ -1,7 +1,4 @@
-/**
- * The team presets that count here: the managed one and the imported one. Owns which they are, what they lock, and what has
- * to be done that the configuration follows them; must not know how a configuration is written.
- */
+/** The team presets in force, managed and imported: their locks, and the changes needed to apply them. */
 import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import type { ManagedPreset, ManagedPresets } from '../config/managed-preset.ts';
@@ -18,7 +15,7 @@ export interface TeamPorts {
   memory: TeamMemoryStore;
 }
 
-/** What makes the configuration follow the presets again. */
+/** The change that applies the presets. */
 interface DueMerge extends MergedPreset {
   team: TeamMemory;
 }
@@ -27,9 +24,9 @@ export interface TeamPresets {
   readonly memory: TeamMemoryStore;
   readonly managed: ManagedPresets;
   views(): TeamPresetView[];
-  /** `managed`: only those that a person cannot leave. */
+  /** `managed`: only those of the managed preset. */
   locks(config: Config, of?: 'all' | 'managed'): Lock[];
-  /** Null if it follows them already. Throws GatewayError if one does not fit. */
+  /** Null if they are applied already. Throws GatewayError if one does not fit. */
   due(config: Config): DueMerge | null;
 }
 
@@ -61,7 +58,7 @@ export function createTeamPresets({ managed, memory }: TeamPorts): TeamPresets {
   };
 }
 
-/** A managed preset is laid over whole when it is new, so that what it leaves open can be changed afterwards. */
+/** A new managed preset is applied completely; later only its locked parts are, so that the others can be changed. */
 function managedStep({ current }: ManagedPresets, memory: TeamMemoryStore): { preset: TeamPreset; isNew: boolean }[] {
   return current ? [{ preset: current.preset, isNew: digestOf(current) !== memory.current.applied }] : [];
 }

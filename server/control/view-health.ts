@@ -5,13 +5,13 @@ import { bestOf, type Judgement, judgeCredential, judgeTarget, worstOf } from '.
 import type { ProviderHealth } from '../routing/health/provider-health.ts';
 import type { CompiledProvider } from '../routing/snapshot.ts';
 
-/** Shows the health of providers; the book's clock is not that of the wall. */
+/** Views of providers' and credentials' health. */
 export interface HealthViews {
   provider(provider: CompiledProvider): ProviderHealthView;
   credential(providerId: string, credentialId: string): CooldownView;
 }
 
-/** Of what was asked less than this (a call weighs half after a quarter of a minute) nothing is said. */
+/** Below this number of recent calls (a call's weight halves every 15 s) there are no figures. */
 const hardlyAsked = 0.05;
 const enoughCalls = 3;
 const badErrorRate = 0.2;
@@ -23,7 +23,7 @@ export function createHealthViews(book: HealthBook, wallMs: () => number): Healt
     credential: (providerId, credentialId) => view(judgeCredential(book.provider(providerId), credentialId)),
     provider(provider) {
       const health = book.provider(provider.id);
-      const asked = health ? askedOfLate(health, book.nowMs()) : [];
+      const asked = health ? recentModels(health, book.nowMs()) : [];
       const judged = asked.map((model) => ({ model, judgement: judgeTarget(book, provider, model) }));
       const bad = judged.filter(({ judgement }) => judgement.state !== 'ok');
       const figures = measure(health, book.nowMs());
@@ -39,8 +39,8 @@ export function createHealthViews(book: HealthBook, wallMs: () => number): Healt
   };
 }
 
-/** The models that were asked of late, or are left alone. */
-function askedOfLate(health: ProviderHealth, nowMs: number): (string | null)[] {
+/** The models with recent calls or in a cooldown. */
+function recentModels(health: ProviderHealth, nowMs: number): (string | null)[] {
   const targets = [...health.targets].filter(
     ([, { circuit, calls, atCredential }]) =>
       !circuit.isClosed || atCredential.size > 0 || calls.calls(nowMs) > hardlyAsked,
@@ -54,7 +54,7 @@ interface Figures {
   isFailing: boolean;
 }
 
-/** Of all models together, those asked most weighing most. */
+/** Over all models, weighted by their calls. */
 function measure(health: ProviderHealth | undefined, nowMs: number): Figures {
   let [calls, failures, weight, sum, latestMs] = [0, 0, 0, 0, 0];
   let latest: number | null = null;
@@ -82,7 +82,7 @@ function sumUp(
   { isFailing }: Figures,
 ): { state: ProviderHealthView['state']; judgement: Judgement } {
   const health = book.provider(provider.id);
-  // A model that nobody asks for shows how its credentials do.
+  // Without recent calls, the credentials determine the state.
   const credentials = provider.credentials.map(({ id }) => judgeCredential(health, id));
   const whole = judged.length === 0 ? judgeTarget(book, provider, null) : bestOf(judged.map((each) => each.judgement));
   if (whole.state !== 'ok') return { state: whole.state, judgement: whole };

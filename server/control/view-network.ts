@@ -10,7 +10,7 @@ interface NetworkPorts {
   proxies: ProxySettings;
 }
 
-/** How each provider would be reached now, and whose certificates count. Names and passwords of proxies are left out. */
+/** How each provider is reached now, and the trusted certificate authorities. Proxies' user names and passwords are omitted. */
 export async function viewNetwork(
   { transport, authorities, proxies }: NetworkPorts,
   { providers }: Snapshot,

@@ -1,4 +1,4 @@
-/** Configuration with its running state, as it is shown. No secret ever enters here: only whether one is there. */
+/** Views of the configuration with its running state. They contain no secrets, only whether there is one. */
 import type { AliasView, GroupView, KeyView } from '../contract/access-views.ts';
 import type { Config, GroupConfig, KeyConfig, ProviderConfig } from '../contract/config.ts';
 import type { ConfigViews } from '../contract/events.ts';
@@ -13,21 +13,21 @@ import { findById } from './change-list.ts';
 import { withoutSecrets } from './redact-provider.ts';
 import type { HealthViews } from './view-health.ts';
 
-/** The engine's running state, as far as it is shown. */
+/** The running state that views need. */
 export interface EngineState {
-  /** That in force, which `snapshot` was made of. */
+  /** The one that `snapshot` was compiled from. */
   config(): Config;
   snapshot(): Snapshot;
-  /** The demo provider while it runs. */
+  /** The running demo provider. */
   demo(): ProviderConfig | null;
-  /** Whether a secret of that name was found. */
+  /** Whether a secret with that name exists. */
   hasSecret(name: string): boolean;
-  /** Of a provider whose models are discovered. */
+  /** For providers whose models are discovered. */
   discovery(providerId: string): DiscoveryView;
   health: HealthViews;
   /** By key id, Unix milliseconds. */
   lastUsed(): ReadonlyMap<string, number>;
-  /** How much of its limits is used. */
+  /** The present usage of limits. */
   meters(limited: Limited): LimitMeter[];
   refusals(): RefusalView[];
   status(): StatusView;
@@ -35,7 +35,7 @@ export interface EngineState {
 
 export interface Views {
   all(): ConfigViews;
-  /** Throws GatewayError `not_found`, as do the other singular ones. */
+  /** Throws GatewayError `not_found`, as `key` and `group` do. */
   provider(id: string): ProviderView;
   providers(): ProviderView[];
   key(id: string): KeyView;
@@ -43,7 +43,7 @@ export interface Views {
   group(id: string): GroupView;
   groups(): GroupView[];
   aliases(): AliasView[];
-  /** Of the keys and groups that have limits. */
+  /** For keys and groups with limits. */
   limitUse(): Record<'keys' | 'groups', Record<string, LimitMeter[]>>;
 }
 

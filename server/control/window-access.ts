@@ -1,4 +1,4 @@
-/** Everything that opens the control plane over HTTP: the admin token, and the browsers that were signed in with it. */
+/** Access to the control plane over HTTP: the admin token, and browsers signed in with it. */
 import { join } from 'node:path';
 import { controlError } from '../contract/control-error.ts';
 import { describeFileProblem } from '../files/file-problem.ts';
@@ -8,7 +8,7 @@ import { openWindowSessions, type WindowSessions } from './window-sessions.ts';
 const sessionsFileName = 'window-sessions.json';
 
 interface AccessPorts {
-  /** Null: nothing is kept. */
+  /** Null: nothing is stored on disk. */
   dataDir: string | null;
   fallbackFolder?: string | null | undefined;
   log: { warn(fields: object, message: string): void };
@@ -18,11 +18,11 @@ export interface WindowAccess {
   readonly token: AdminToken;
   readonly sessions: WindowSessions;
   /**
-   * Ends the sessions of all browsers and the addresses that were not opened yet; returns how many sessions. Rejects with a
-   * GatewayError if that cannot be stored; they are ended until the next start all the same.
+   * Ends the sessions of all browsers and voids unused addresses; resolves with the number of sessions. Rejects with a
+   * GatewayError if that cannot be stored; the sessions are then ended until the next start only.
    */
   signOutEverywhere(): Promise<number>;
-  /** Calls back when sessions have ended. */
+  /** Calls the listener when sessions have ended. */
   onSignOut(listener: () => void): void;
 }
 

@@ -1,33 +1,30 @@
-/**
- * The browsers that are signed in to the window: each has a secret of its own in its cookie, of which the hash is kept.
- * Owns how long a session lasts and that it holds over restarts; must not know how it is presented.
- */
+/** Sessions of browsers signed in to the window. A session's secret is in the browser's cookie; its hash is stored on disk. */
 import { hash, randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
 import { writeFileDurably } from '../files/durable-file.ts';
 
 const dayMs = 86_400_000;
-/** A session ends when it was not used for so long. */
+/** A session expires after this time without use. */
 export const sessionIdleMs = 30 * dayMs;
-/** Last uses are stored as exactly as this, so that the file is written once a day at most for them. */
+/** The precision of stored last uses, so that they cause at most one write a day. */
 const storedEveryMs = dayMs;
-/** The one that was used longest ago makes room. */
+/** Beyond this, the least recently used session is dropped. */
 const maxSessions = 100;
 
 export interface WindowSessions {
-  /** Signs one more browser in; what its cookie holds. */
+  /** Opens a session; resolves with the secret for the cookie. */
   open(): Promise<string>;
-  /** Whether the secret is of a session that goes on, and by this use goes on longer. */
+  /** Whether the secret belongs to a valid session; prolongs it. */
   use(secret: string): boolean;
-  /** The same, without being a use of it. */
+  /** The same without prolonging it. */
   lasts(secret: string): boolean;
-  /** Ends every session. Resolves with their number once they stay ended over a restart; rejects with the system's error. */
+  /** Ends all sessions. Resolves with their number once that is stored; rejects with the system's error. */
   endAll(): Promise<number>;
 }
 
 interface SessionPorts {
-  /** Null: sessions live as long as the program. */
+  /** Null: sessions are not stored. */
   path: string | null;
   nowMs(): number;
   log: { warn(fields: object, message: string): void };
@@ -53,7 +50,7 @@ export async function openWindowSessions(ports: SessionPorts): Promise<WindowSes
     writing = written.catch(() => {});
     return written;
   };
-  /** Where it cannot be written, the session lasts as long as the program. */
+  /** If this fails, sessions end with the process. */
   const writeIfPossible = () =>
     write().catch((error: unknown) => log.warn({ error }, 'the sessions of the window could not be stored'));
   const forgetOld = () => {
@@ -90,10 +87,10 @@ export async function openWindowSessions(ports: SessionPorts): Promise<WindowSes
   };
 }
 
-/** A clock that was set back ends no session. */
+/** Setting the clock back does not end a session. */
 const isOver = (usedMs: number, nowMs: number) => nowMs - usedMs > sessionIdleMs;
 
-/** Secrets are random and long: a plain hash protects them, and finding one by it tells nothing of it. */
+/** Secrets have 256 random bits, so a plain hash is safe and a look-up by hash reveals nothing through its timing. */
 const digestOf = (secret: string) => hash('sha256', secret);
 
 function describe(sessions: ReadonlyMap<string, { usedMs: number }>): string {
@@ -101,7 +98,7 @@ function describe(sessions: ReadonlyMap<string, { usedMs: number }>): string {
   return `${JSON.stringify({ sessions: list })}\n`;
 }
 
-/** What cannot be read or understood signs nobody in. */
+/** An unreadable or damaged file means no sessions. */
 async function readStored(path: string | null): Promise<z.infer<typeof storedSchema>['sessions']> {
   if (path === null) return [];
   try {

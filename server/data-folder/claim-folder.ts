@@ -8,17 +8,17 @@ import {
   UnwritableFolder,
 } from './instance-lock.ts';
 
-/** A data folder that is this process's until the lock is released. */
+/** A data folder claimed by this process until the lock is released. */
 export interface ClaimedFolder {
   folder: DataFolder;
   lock: InstanceLock;
-  /** Private and writable, for as long as the lock is held, where the data folder is not; null: there is none. */
+  /** A private, writable folder while the data folder is not writable; null: none. */
   fallbackFolder: string | null;
 }
 
 /**
- * Makes the folder ready and takes it, or answers who has it. One that is there but cannot be written now is served from
- * as it is, and taken as soon as it can be. Rejects with a GatewayError if it cannot be used.
+ * Prepares and claims the folder, or returns its holder. An existing folder that is not writable at present is used as it
+ * is, and claimed once it is writable. Rejects with a GatewayError if it cannot be used.
  */
 export async function claimFolder(dataDir: string): Promise<ClaimedFolder | { holder: InstanceInfo }> {
   const folder = prepareDataFolder(dataDir);
@@ -44,7 +44,7 @@ async function claimUnwritable(folder: DataFolder): Promise<ClaimedFolder | { ho
 
 const retryMs = 10_000;
 
-/** A lock whose file may not be writable for a while. Until it is there, the fallback keeps another Sluice away. */
+/** A lock whose file may not be writable for a while; until then the fallback lock keeps other instances away. */
 class PatientLock implements InstanceLock {
   readonly #dataDir: string;
   readonly #fallback: InstanceLock | null;
@@ -84,12 +84,12 @@ class PatientLock implements InstanceLock {
       else if (this.#held && this.#address) await this.#held.update(this.#address);
       if (this.#held) clearInterval(this.#retries);
     } catch {
-      // Said at the start, and by the ledger as long as it lasts.
+      // Reported at the start, and by the ledger's health.
       if (!this.#isReleased) this.#retry();
     }
   }
 
-  /** Null where another Sluice has come first. */
+  /** Null if another Sluice was faster. */
   async #acquired(): Promise<InstanceLock | null> {
     const lock = await acquireInstanceLock(this.#dataDir);
     return 'holder' in lock ? null : lock;

@@ -1,7 +1,4 @@
-/**
- * The folder in which everything of one Sluice lies: configuration, secrets, ledger, logs, uploads on their way. Owns its
- * existence and permissions; knows nothing of what the files mean.
- */
+/** The data folder with configuration, secrets, ledger, logs and temporary uploads: its creation and permissions. */
 import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { GatewayError } from '../contract/errors.ts';
@@ -10,31 +7,31 @@ import { describeFileProblem, isUnwritable } from '../files/file-problem.ts';
 
 export interface DataFolder {
   path: string;
-  /** For uploads on their way through. */
+  /** For uploads in progress. */
   tmpPath: string;
   logsPath: string;
-  /** What a person should be told, a line each. */
+  /** Messages for the user, one line each. */
   notices: string[];
-  /** Why nothing can be written there now, for a person; null where it can. */
+  /** Why it cannot be written at present, for a person; null if it can. */
   problem: string | null;
 }
 
-/** Says, to us and to backup programs, that a folder's content may be thrown away (bford.info/cachedir). */
+/** Marks a folder whose content may be deleted, for Sluice and for backup programs (bford.info/cachedir). */
 const throwAwayTag = 'CACHEDIR.TAG';
 const throwAwayTagText =
   'Signature: 8a477f597d28d172789f06886806bc55\n# Uploads of Sluice on their way; removed at its start.\n';
 
-/** Everything a data folder can hold by name; what else is in a folder that somebody chose is none of our business. */
+/** The names of all files in a data folder; other files in it are left alone. */
 const ownFiles =
   /^(config\.json|config\..+\.json|secrets\..+|instance\.json|models\.json|team-presets\.json|window-sessions\.json|admin\.token|[a-z-]+\.sqlite(-wal|-shm)?)$/;
-/** The admin token is replaced at the opening where others could read it, so its permissions must tell that until then. */
+/** The admin token is replaced when opened if others could read it, so its permissions must not be changed before. */
 const renewedWhereOpen = /^admin\.token$/;
 const othersBits = 0o077;
 const stickyBit = 0o1000;
 
 /**
- * Makes the folder with its parts, for this user only, and closes too-open permissions where it can. Harmless while
- * another Sluice runs on the same folder. Throws a GatewayError if it cannot be used.
+ * Creates the folder and its subfolders, private to this user, and corrects permissions that are too open. Safe while another
+ * Sluice is running on it. Throws a GatewayError if it cannot be used.
  */
 export function prepareDataFolder(path: string): DataFolder {
   const [tmpPath, logsPath] = [join(path, 'tmp'), join(path, 'logs')];
@@ -61,7 +58,7 @@ export function unusable(path: string, problem: string): GatewayError {
   );
 }
 
-/** On a full disk an empty file could still be made. */
+/** Writes content, since an empty file can be created even on a full disk. */
 function tryWriting(probe: string): void {
   try {
     writeFileSync(probe, Buffer.alloc(4096));
@@ -70,7 +67,7 @@ function tryWriting(probe: string): void {
   }
 }
 
-/** For the start on a folder with a `problem`. */
+/** The notice for a start on an unwritable folder. */
 export function unwritableNotice({ path, problem }: DataFolder): string {
   return (
     `The data folder ${path} cannot be written: ${problem}. Requests are served with the configuration that is there; ` +
@@ -82,10 +79,7 @@ function isFolder(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 }
 
-/**
- * Removes what a killed program left behind: uploads and half-written files. Only for the one that holds the instance
- * lock, since another may be at work on them.
- */
+/** Removes uploads and temporary files of a killed process. Requires the instance lock. */
 export function removeLeftovers({ path, tmpPath }: DataFolder): void {
   if (existsSync(join(tmpPath, throwAwayTag))) {
     for (const name of readdirSync(tmpPath)) {
@@ -97,7 +91,7 @@ export function removeLeftovers({ path, tmpPath }: DataFolder): void {
   }
 }
 
-/** A folder such as /tmp, where others may put files, must not be closed and cannot be trusted. */
+/** A shared folder such as /tmp must not be made private and cannot be trusted. */
 function refuseSharedFolder(path: string): void {
   if (process.platform === 'win32' || (statSync(path).mode & stickyBit) === 0) return;
   throw new GatewayError(
@@ -106,24 +100,24 @@ function refuseSharedFolder(path: string): void {
   );
 }
 
-/** Not `recursive`, which tells of a read-only disk that there is no such file. */
+/** Without `recursive`, which reports ENOENT on a read-only disk. */
 function makeFolder(path: string): void {
   if (!isFolder(path)) mkdirSync(path, { mode: 0o700 });
 }
 
-/** Tags the folder only if it is ours: one that somebody filled before is never emptied. */
+/** Tags only a folder that it creates: an existing one may contain other files and must never be emptied. */
 function prepareTmp(tmpPath: string): void {
   makeFolder(tmpPath);
   if (readdirSync(tmpPath).length === 0) writeFileSync(join(tmpPath, throwAwayTag), throwAwayTagText);
 }
 
-/** Both `conf` and `writeFileDurably` name their temporary files `NAME.tmp-` and 16 digits. */
+/** `conf` and `writeFileDurably` name temporary files `NAME.tmp-` followed by 16 digits. */
 function isHalfWritten(name: string): boolean {
   const [file, suffix] = name.split(temporaryInfix);
   return ownFiles.test(file ?? '') && /^[0-9a-f]{16}$/.test(suffix ?? '');
 }
 
-/** Returns a notice for each that stays open, and one where others could have read the key of the stored secrets. */
+/** Returns a notice for each file that stays open, and one if others could have read the key of the secrets. */
 function closePermissions({ path, tmpPath, logsPath }: DataFolder): string[] {
   if (process.platform === 'win32') return [];
   const secretsKey = join(path, 'secrets.key');

@@ -1,7 +1,7 @@
 /**
- * The lock of a data folder that cannot be written: the same file as elsewhere, in a private folder among the system's
- * temporary files that is named after the data folder's real path. It keeps a second Sluice of the same user away; one
- * that has other temporary files (another container, a service with a private /tmp) does not see it.
+ * The lock of an unwritable data folder: the usual lock file in a private temporary folder named after the data folder's real
+ * path. It keeps other instances of the same user away, unless they have another temporary folder (another container, a
+ * service with PrivateTmp).
  */
 import { hash } from 'node:crypto';
 import { lstatSync, mkdirSync, realpathSync, rmdirSync, rmSync } from 'node:fs';
@@ -17,11 +17,11 @@ import {
 } from './instance-lock.ts';
 
 export interface FallbackLock extends InstanceLock {
-  /** Only this user can look into it; removed with the release. */
+  /** Private to this user; removed with the release. */
   readonly folder: string;
 }
 
-/** Null where no private folder can be made; then nothing but the port keeps another Sluice away. */
+/** Null if no private folder can be created; then only the port keeps other instances away. */
 export async function acquireFallbackLock(dataDir: string): Promise<FallbackLock | { holder: InstanceInfo } | null> {
   const folder = folderFor(dataDir);
   if (!makePrivate(folder)) return null;
@@ -32,7 +32,7 @@ export async function acquireFallbackLock(dataDir: string): Promise<FallbackLock
     update: lock.update,
     async release() {
       await lock.release();
-      // What else was kept there is of this run only.
+      // Everything else in it belongs to this run.
       rmSync(join(folder, 'admin.token'), { force: true });
       removeIfEmpty(folder);
     },
@@ -48,19 +48,19 @@ async function acquireOrNull(folder: string): Promise<InstanceLock | { holder: I
   }
 }
 
-/** Who took the folder while it could not be written. */
+/** The instance that claimed the folder while it was unwritable. */
 export async function findFallbackHolder(dataDir: string): Promise<InstanceInfo | undefined> {
   const folder = findFallbackFolder(dataDir);
   return folder === undefined ? undefined : findInstance(folder);
 }
 
-/** Where the one that runs on an unwritable data folder keeps its lock; undefined if there is no such folder. */
+/** The fallback folder of an unwritable data folder; undefined if there is none. */
 export function findFallbackFolder(dataDir: string): string | undefined {
   const folder = folderFor(dataDir);
   return isPrivate(folder) ? folder : undefined;
 }
 
-/** On Linux not what TMPDIR says, which may differ between a service and a terminal. */
+/** On Linux, TMPDIR is ignored, since it may differ between a service and a terminal. */
 function folderFor(dataDir: string): string {
   const root = process.platform === 'linux' ? '/tmp' : tmpdir();
   return join(root, `sluice-${process.getuid?.() ?? 'user'}-${hash('sha256', realpathSync(dataDir)).slice(0, 16)}`);
@@ -75,7 +75,7 @@ function makePrivate(folder: string): boolean {
   return isPrivate(folder);
 }
 
-/** Others may make folders there too, and links; such a one is never used. */
+/** Other users can create folders and links there, which are never used. */
 function isPrivate(folder: string): boolean {
   const stats = lstatSync(folder, { throwIfNoEntry: false });
   if (!stats?.isDirectory()) return false;
@@ -86,6 +86,6 @@ function removeIfEmpty(folder: string): void {
   try {
     rmdirSync(folder);
   } catch {
-    // Another Sluice has begun to use it.
+    // Another Sluice is using it.
   }
 }

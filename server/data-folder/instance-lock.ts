@@ -1,6 +1,6 @@
 /**
- * One program per data folder. `instance.json` says who holds it; a file that a killed program left is told from one of
- * a living program by the process, and by whether that program still answers as the same instance.
+ * Ensures one process per data folder. `instance.json` names the holder; a stale file is recognised by its process and by
+ * whether the address still answers as the same instance.
  */
 import { randomUUID } from 'node:crypto';
 import { closeSync, linkSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
@@ -29,12 +29,12 @@ export interface InstanceAddress {
 }
 
 export interface InstanceLock {
-  /** Tells others where this instance answers, and under which id its `/healthz` does. */
+  /** Publishes the instance's address and the id that its `/healthz` returns. */
   update(address: InstanceAddress): Promise<void>;
   release(): Promise<void>;
 }
 
-/** The file that says who holds the folder cannot be written now, but perhaps later. */
+/** The lock file cannot be written at present. */
 export class UnwritableFolder extends GatewayError {
   /** For a person. */
   readonly reason: string;
@@ -46,15 +46,15 @@ export class UnwritableFolder extends GatewayError {
   }
 }
 
-/** How long a program may take from its start until it listens; after that, a process without a port is another one. */
+/** The time from a process's start until it listens; after it, a process without a port is taken for an unrelated one. */
 const startLimitMs = 30_000;
 const attempts = 10;
 const retryMs = 30;
 
-/** Ids of the locks that this very process holds: in a container every program has the same process id. */
+/** The locks held by this process: in containers the process id alone does not identify it. */
 const heldHere = new Set<string>();
 
-/** Takes the data folder for this process, or tells who has it. Rejects with `UnwritableFolder`. */
+/** Claims the data folder, or returns its holder. Rejects with `UnwritableFolder`. */
 export async function acquireInstanceLock(dataDir: string): Promise<InstanceLock | { holder: InstanceInfo }> {
   const path = instanceFile(dataDir);
   const own: InstanceInfo = {
@@ -68,11 +68,11 @@ export async function acquireInstanceLock(dataDir: string): Promise<InstanceLock
     if (createFile(path, own)) return holdLock(path, own);
     const found = readInfo(path);
     if (found && (await isAlive(found))) return { holder: found };
-    // A file that cannot be read is perhaps being written at this moment, so it is given time first.
+    // An unreadable file may just be being written, so it is retried first.
     if (found || attempt > attempts / 2) removeStale(path, found);
     else await wait(retryMs);
   }
-  throw new GatewayError('internal', `${path} cannot be taken: several programs are starting at once. Try again.`);
+  throw new GatewayError('internal', `${path} cannot be locked: several processes are starting at once. Try again.`);
 }
 
 const instanceFile = (dataDir: string) => join(dataDir, 'instance.json');
@@ -103,7 +103,7 @@ function holdLock(path: string, own: InstanceInfo): InstanceLock {
   };
 }
 
-/** Who holds the folder, without taking it. */
+/** The holder of the folder, without claiming it. */
 export async function findInstance(dataDir: string): Promise<InstanceInfo | undefined> {
   const found = readInfo(instanceFile(dataDir));
   return found && (await isAlive(found)) ? found : undefined;
@@ -125,7 +125,7 @@ function processExists(pid: number): boolean {
   }
 }
 
-/** False if the file is there already. */
+/** False if the file exists. */
 function createFile(path: string, info: InstanceInfo): boolean {
   const file = openNew(path);
   if (file === undefined) return false;
@@ -133,7 +133,7 @@ function createFile(path: string, info: InstanceInfo): boolean {
     writeFileSync(file, JSON.stringify(info));
     return true;
   } catch (error) {
-    // On a full disk an empty one was made.
+    // On a full disk an empty file remains.
     rmSync(path, { force: true });
     throw notTaken(path, error);
   } finally {
@@ -141,7 +141,7 @@ function createFile(path: string, info: InstanceInfo): boolean {
   }
 }
 
-/** Undefined if the file is there already; then nothing is removed, whatever else fails: it may be another's. */
+/** Undefined if the file exists; it may belong to another process, so it is not removed. */
 function openNew(path: string): number | undefined {
   try {
     return openSync(path, 'wx', 0o600);
@@ -162,7 +162,7 @@ function replaceFile(path: string, info: InstanceInfo): void {
   renameSync(temporary, path);
 }
 
-/** Undefined if there is none that makes sense. Throws where this program has no descriptor left to look at it. */
+/** Undefined if the file is missing or invalid. Throws if this process has no file descriptors left. */
 function readInfo(path: string): InstanceInfo | undefined {
   try {
     return instanceInfoSchema.parse(JSON.parse(readFileSync(path, 'utf8')));
@@ -173,8 +173,8 @@ function readInfo(path: string): InstanceInfo | undefined {
 }
 
 /**
- * Moves the file away and only then looks whether it is the stale one that was read: between the two, another program
- * may have taken the folder over, and removing by name would remove its file.
+ * Renames the file before checking that it is the stale one: another process may have claimed the folder meanwhile, and
+ * removing by name could remove its file.
  */
 function removeStale(path: string, stale: InstanceInfo | undefined): void {
   const moved = `${path}.${randomUUID()}`;
@@ -183,7 +183,7 @@ function removeStale(path: string, stale: InstanceInfo | undefined): void {
     if (readInfo(moved)?.instanceId !== stale?.instanceId) linkSync(moved, path);
   } catch (error) {
     if (isUnwritable(error)) throw new UnwritableFolder(path, error);
-    // Somebody else was quicker; the next attempt sees what there is.
+    // Another process was faster; the next attempt reads the file again.
   }
   rmSync(moved, { force: true });
 }

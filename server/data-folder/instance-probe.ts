@@ -8,15 +8,14 @@ const maxReplyBytes = 64 * 1024;
 const healthSchema = z.object({ instance: z.string() });
 
 /**
- * Failures that do not say that the instance is gone. A program with no file descriptors left accepts a connection and
- * closes it at once, which arrives here as ECONNRESET or EPIPE; the others mean that this program has none left itself.
+ * Errors that do not mean that the instance is gone. A process without file descriptors accepts a connection and closes it at
+ * once (ECONNRESET or EPIPE here); the others mean that this process itself has none left.
  */
 const signsOfLife = new Set(['ECONNRESET', 'EPIPE', 'EMFILE', 'ENFILE', 'ENOBUFS']);
 
 /**
- * Whether the program at this address is the instance asked for, by its `GET /healthz`. One that accepts a connection
- * but does not answer in time, or closes it without an answer, is taken for it: a program that is busy or out of
- * descriptors must not lose its folder.
+ * Whether `GET /healthz` at this address returns the given instance. A process that accepts a connection but does not answer
+ * in time, or closes it, counts as the instance: a busy process must not lose its data folder.
  */
 export function answersAsInstance(
   { host, port }: { host: string; port: number },

@@ -1,4 +1,4 @@
-/** Reads columns. Only this program writes them, so what is in one has the type that was written, or is null. */
+/** Reads columns. Only Sluice writes them, so a value has its expected type or is null. */
 import type { SqlValue } from './database.ts';
 
 type Column = SqlValue | undefined;
@@ -7,6 +7,6 @@ export const text = (value: Column): string | null => (typeof value === 'string'
 export const number = (value: Column): number | null => (typeof value === 'number' ? value : null);
 export const bytes = (value: Column): Uint8Array | null => (value instanceof Uint8Array ? value : null);
 
-/** What a column of JSON holds. */
+/** The value of a JSON column. */
 export const json = <T>(value: Column, otherwise: T): T =>
   typeof value === 'string' ? (JSON.parse(value) as T) : otherwise;

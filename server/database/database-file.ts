@@ -1,10 +1,10 @@
-/** The file of a database as the system sees it: its permissions, whether it is still the same, and out of the way. */
+/** Operations on a database's file: permissions, identity, and moving it aside. */
 import { chmodSync, closeSync, existsSync, mkdirSync, openSync, renameSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 
 /**
- * SQLite gives the `-wal` and `-shm` files the permissions of the main one, so it must be private before it is opened. One
- * that is there is not opened for that: closing it again would drop all locks that this process holds on it.
+ * Makes the file private before SQLite opens it, since `-wal` and `-shm` inherit its permissions. An existing file is not
+ * opened here: closing it would drop all POSIX locks that this process holds on it.
  */
 export function makePrivateFile(file: string): void {
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
@@ -12,7 +12,7 @@ export function makePrivateFile(file: string): void {
   chmodSync(file, 0o600);
 }
 
-/** Tells one file from another under the same name; 0 if there is none, null if it cannot be known. */
+/** The inode; 0 if there is no file, null if it cannot be determined. */
 export function fileIdentity(file: string): number | null {
   try {
     return statSync(file, { throwIfNoEntry: false })?.ino ?? 0;
@@ -21,7 +21,7 @@ export function fileIdentity(file: string): number | null {
   }
 }
 
-/** Moves the file and what belongs to it to a name of its own, which is returned. */
+/** Renames the file with its `-wal` and `-shm`; returns the new name. */
 export function setFileAside(file: string): string {
   const stem = `${file}.set-aside-${new Date().toISOString().replaceAll(':', '-').slice(0, 19)}`;
   let movedTo = stem;

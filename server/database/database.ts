@@ -1,10 +1,8 @@
 /**
- * A SQLite file of a data folder: a thin typed face over node:sqlite, which nothing else imports. It knows no rows:
- * what they mean is the ledger's and the job store's business.
+ * A thin typed layer over node:sqlite, which nothing else imports.
  *
- * It outlives what happens to the file. One that cannot be opened now (locked, a full disk) is tried again with the next
- * statement; one that turns out to be damaged is moved aside under a name that says when, never deleted, and a new one is
- * begun; one that was removed is begun anew. Each time `onReplaced` tells, so that it is said and not silently done.
+ * It survives faults of the file. If it cannot be opened (locked, full disk), the next statement tries again. A damaged file
+ * is moved aside, never deleted, and a new one is created; so it is after a removal. `onReplaced` reports that.
  */
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { describeFileProblem } from '../files/file-problem.ts';
@@ -16,50 +14,50 @@ export type SqlValue = string | number | null | Uint8Array;
 export type Row = Record<string, SqlValue>;
 
 export interface Statement {
-  /** Returns the rowid of the last inserted row and the number of rows changed. */
+  /** Returns the last inserted rowid and the number of changed rows. */
   run(...values: SqlValue[]): { lastId: number; changes: number };
   get(...values: SqlValue[]): Row | undefined;
   all(...values: SqlValue[]): Row[];
 }
 
-/** A database file that could not be used any more; another was begun in its place. */
+/** An unusable or missing database file that was replaced by a new one. */
 export interface Replaced {
   file: string;
-  /** Null if it was no longer there. */
+  /** Null if the file was missing. */
   movedTo: string | null;
   reason: string;
 }
 
 export interface Database {
   readonly file: string;
-  /** Set if another file stood here at the opening that could not be used. */
+  /** Set if an unusable file was found when it was opened. */
   readonly notice: Replaced | null;
-  /** May be called while the file cannot be opened; it is prepared when it is first run, and again for a new file. */
+  /** Statements are prepared lazily, and again after a replacement, so this works while the file cannot be opened. */
   prepare(sql: string): Statement;
   exec(sql: string): void;
-  /** Runs `work` in one transaction: all of it is written, or none if it throws. Must not be nested. */
+  /** Runs `work` in a transaction, which is rolled back if it throws. Must not be nested. */
   transaction<T>(work: () => T): T;
-  /** Calls back after another file has taken the place of the one so far, with nothing in it. */
+  /** Calls the listener after the file was replaced by an empty one. */
   onReplaced(listener: (replaced: Replaced) => void): void;
   close(): void;
 }
 
 /**
- * Opens or begins the database `file`, readable by its owner only, or one in memory for `:memory:`. Does not throw where
- * that is not possible now: statements do, with a failure that `mayPass`. `migrations` make its tables; absent: the ledger's.
+ * Opens or creates the database `file`, readable by its owner only; `:memory:` for one in memory. Does not throw if that is
+ * not possible at present; statements then throw an error that `isTemporary`. `migrations` default to the ledger's.
  */
 export function openDatabase(file: string, migrations: readonly string[] = ledgerMigrations): Database {
   return new LastingDatabase(file, migrations);
 }
 
-/** For one who holds the file at the start; nothing else runs yet. */
+/** Wait for a locked file at start, when nothing else is running. */
 const firstWaitMs = 2_000;
-/** Afterwards every statement runs beside open streams: rather fail at once, and be retried, than make them wait. */
+/** Later, a wait blocks all streams, so statements fail quickly and are retried. */
 const laterWaitMs = 20;
-/** After a failure to open the file, statements fail at once for this long. */
+/** After a failure to open the file, statements fail immediately for this time. */
 const reopenAfterMs = 1_000;
-/** A removed file is noticed after this time at most, if something is written. */
-const lookEveryMs = 1_000;
+/** How often writes check that the file still exists. */
+const checkEveryMs = 1_000;
 
 class LastingDatabase implements Database {
   readonly file: string;
@@ -109,7 +107,7 @@ class LastingDatabase implements Database {
         raw.exec('COMMIT');
         return result;
       } catch (error) {
-        // A full disk has already rolled it back by itself; and a damaged file is no longer open.
+        // SQLite has rolled back by itself on a full disk, and a damaged file is closed already.
         if (raw.isOpen && raw.isTransaction) raw.exec('ROLLBACK');
         throw error;
       }
@@ -127,7 +125,7 @@ class LastingDatabase implements Database {
     this.#raw = null;
   }
 
-  /** Once a file is known to be damaged, all else in it is not to be trusted either. */
+  /** A damaged file is abandoned completely. */
   #guarded<T>(work: (raw: DatabaseSync) => T): T {
     const raw = this.#raw ?? this.#reopened();
     try {
@@ -144,7 +142,7 @@ class LastingDatabase implements Database {
     throw this.#failure;
   }
 
-  /** Returns what it had to set aside for that. */
+  /** Returns what was replaced, if anything. */
   #open(waitMs = laterWaitMs): Replaced | null {
     try {
       const { opened, replaced } = openOrReplace(this.file, waitMs, this.#migrations);
@@ -174,10 +172,10 @@ class LastingDatabase implements Database {
     }
   }
 
-  /** A file that is not the one that is open was removed by somebody, and perhaps replaced. */
+  /** Detects that the open file was removed or replaced. */
   #lookForFile(): void {
     const nowMs = Date.now();
-    if (!this.#raw || this.#identity === null || nowMs - this.#lookedAtMs < lookEveryMs) return;
+    if (!this.#raw || this.#identity === null || nowMs - this.#lookedAtMs < checkEveryMs) return;
     this.#lookedAtMs = nowMs;
     const found = fileIdentity(this.file);
     if (found === null || found === this.#identity) return;
@@ -192,7 +190,7 @@ class LastingDatabase implements Database {
   }
 }
 
-/** Throws if it is not possible now. */
+/** Throws if that is not possible at present. */
 function openOrReplace(
   file: string,
   waitMs: number,

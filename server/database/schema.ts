@@ -1,7 +1,7 @@
-/** The tables of the database, as they came to be. */
+/** The databases' tables, as migrations. */
 import type { DatabaseSync } from 'node:sqlite';
 
-/** The file was made by a newer program, whose tables this one does not know. */
+/** The file was written by a newer version of Sluice. */
 export class NewerDatabase extends Error {}
 
 /** `migrations[n]` brings a file from version n to n + 1. Published ones are never edited; a change is a new entry. */
@@ -98,7 +98,7 @@ export const ledgerMigrations: readonly string[] = [
   `,
 ];
 
-/** The second file, `budgets.sqlite`: see ledger/budget-sums.ts. */
+/** `budgets.sqlite`: see ledger/budget-sums.ts. */
 export const budgetMigrations: readonly string[] = [
   `
   -- Times are infinite at both ends for a budget in total.
@@ -110,10 +110,10 @@ export const budgetMigrations: readonly string[] = [
   `,
 ];
 
-/** Brings a database of any version to the newest. Throws NewerDatabase if it is beyond that. */
+/** Migrates a database to the current version. Throws NewerDatabase if its version is higher. */
 export function migrate(raw: DatabaseSync, migrations: readonly string[]): void {
   const version = Number(raw.prepare('PRAGMA user_version').get()?.user_version);
-  if (version > migrations.length) throw new NewerDatabase(`it is of version ${version}, of a newer program`);
+  if (version > migrations.length) throw new NewerDatabase(`its version ${version} is that of a newer Sluice`);
   migrations.slice(version).forEach((sql, index) => {
     raw.exec(`BEGIN IMMEDIATE; ${sql}; PRAGMA user_version = ${version + index + 1}; COMMIT`);
   });

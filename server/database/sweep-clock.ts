@@ -1,34 +1,33 @@
 /**
- * The time by which old records are deleted. The wall clock alone does not do: one that is a year ahead for a minute would
- * have everything deleted. So the last known time is kept in the database, and it follows the wall clock at a bounded
- * speed: a clock that is wrong for a while moves it little, and after a long time without Sluice it catches up within
- * hours. Until then records are kept longer than they need to be.
+ * The time by which records expire. The wall clock alone is not safe: if it were a year ahead for a minute, everything would
+ * be deleted. Therefore a time stored in the database follows the wall clock at a bounded speed: a wrong clock moves it
+ * little, and after a long downtime it catches up within hours, during which records are kept longer than necessary.
  */
 import { number } from './columns.ts';
 import type { Database } from './database.ts';
 
-/** Unix milliseconds between which the true time lies, as far as anybody knows. */
+/** The bounds of the true time, in Unix milliseconds. */
 export interface KnownTime {
-  /** For the age of a record: it is at least that old. */
+  /** Determines a record's minimum age. */
   earliestMs: number;
-  /** A record that is dated later was written by a clock that was ahead. */
+  /** Records dated later were written while the clock was ahead. */
   latestMs: number;
 }
 
 export interface SweepClock {
-  /** Throws if the database cannot be read now. */
+  /** Throws if the database cannot be read at present. */
   read(): KnownTime;
-  /** What to date the use of a record by, so that a clock that is behind does not make it old. Unix milliseconds. */
+  /** The time to record as a last use, so that a clock that is behind does not age it. Unix milliseconds. */
   latestMs(): number;
 }
 
 interface ClockSources {
   wallMs(): number;
-  /** Of a clock that nobody sets. */
+  /** A monotonic clock. */
   steadyMs(): number;
 }
 
-/** A day in a quarter of an hour. */
+/** One day in 15 minutes. */
 const catchUpSpeed = 96;
 
 export function createSweepClock(database: Database, sources: Partial<ClockSources> = {}): SweepClock {
@@ -37,7 +36,7 @@ export function createSweepClock(database: Database, sources: Partial<ClockSourc
   const keep = database.prepare("INSERT OR REPLACE INTO facts VALUES ('known time', ?)");
   const newest = database.prepare('SELECT started_at FROM requests ORDER BY seq DESC LIMIT 1');
   let readAtMs = steadyMs();
-  /** Null: it has to be read from the database, which may be another one by now. */
+  /** Null: must be read from the database, which may have been replaced. */
   let knownMs: number | null = null;
   database.onReplaced(() => {
     knownMs = null;
@@ -45,7 +44,7 @@ export function createSweepClock(database: Database, sources: Partial<ClockSourc
 
   function read(): KnownTime {
     const nowMs = wallMs();
-    // A ledger of an older version tells when it was last used.
+    // For a ledger of an older version, the last request's time.
     knownMs ??= number(kept.get()?.value) ?? number(newest.get()?.started_at) ?? nowMs;
     const mayBe = knownMs + (steadyMs() - readAtMs) * catchUpSpeed;
     readAtMs = steadyMs();
@@ -55,10 +54,10 @@ export function createSweepClock(database: Database, sources: Partial<ClockSourc
   }
 
   try {
-    // Before the first request of this run, which may be dated by a wrong clock.
+    // Read before the first request of this run, which a wrong clock may date.
     read();
   } catch {
-    // Tried again with the first sweep.
+    // Retried with the first sweep.
   }
   return { read, latestMs: () => Math.max(wallMs(), knownMs ?? 0) };
 }

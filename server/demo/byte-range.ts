@@ -1,4 +1,4 @@
-/** Bytes that can be asked for in part (RFC 9110, 13 and 14): players seek in a film by ranges. */
+/** Byte ranges (RFC 9110, sections 13 and 14): players use them to seek in a film. */
 import { DemoError } from './demo-error.ts';
 import { binary, type Reply } from './reply.ts';
 
@@ -8,7 +8,7 @@ interface RangeRequest {
   ifRange: string | undefined;
 }
 
-/** 200 with all, 206 with one range, or a thrown 416. More ranges than one, or a malformed one, are answered with all. */
+/** 200 with all bytes, 206 with one range; throws a 416. Several ranges and malformed ones are answered with all bytes. */
 export function rangedReply(bytes: Buffer, contentType: string, etag: string, request: RangeRequest): Reply {
   const whole = binary(bytes, contentType);
   if (whole.kind !== 'bytes') return whole;
@@ -22,7 +22,7 @@ export function rangedReply(bytes: Buffer, contentType: string, etag: string, re
   return { ...whole, status: 206, headers: { ...headers, 'content-range': contentRange }, bytes: part };
 }
 
-/** First and last byte; a range outside of the bytes comes out with its end before its start. */
+/** First and last byte; for a range beyond the content the end is before the start. */
 function parseRange(range: string | undefined, length: number): { start: number; end: number } | undefined {
   const [, first, last] = /^bytes=(\d*)-(\d*)$/.exec(range ?? '') ?? [];
   if (first === undefined || last === undefined || first + last === '') return undefined;

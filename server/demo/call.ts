@@ -1,5 +1,6 @@
-/** One call to the demo provider: what a route's handler sees of it, and how its body is read. */
+/** One call to the demo provider as a route's handler sees it, and how its body is read. */
 import type { IncomingMessage } from 'node:http';
+import { buffer } from 'node:stream/consumers';
 import { isObject } from '../contract/is-object.ts';
 import { DemoError } from './demo-error.ts';
 import { type JsonObject, Parameters } from './parameters.ts';
@@ -9,28 +10,13 @@ export interface Call {
   readonly path: Readonly<Record<string, string>>;
   readonly query: URLSearchParams;
   header(name: string): string | undefined;
-  /** Reads a JSON or multipart body; throws a `DemoError` for one that is malformed or too large. */
+  /** Reads a JSON or multipart body; throws a `DemoError` if it is malformed. */
   parameters(): Promise<Parameters>;
-}
-
-const MAX_BODY_BYTES = 64 * 1024 * 1024;
-
-async function readBytes(request: IncomingMessage): Promise<Buffer> {
-  const pieces: Buffer[] = [];
-  let size = 0;
-  for await (const piece of request) {
-    if (!Buffer.isBuffer(piece)) continue;
-    size += piece.length;
-    // Read to its end even if it is too large: who is still sending could not hear the refusal.
-    if (size <= MAX_BODY_BYTES) pieces.push(piece);
-  }
-  if (size > MAX_BODY_BYTES) throw tooLarge(size);
-  return Buffer.concat(pieces, size);
 }
 
 export async function readParameters(request: IncomingMessage): Promise<Parameters> {
   const contentType = request.headers['content-type'] ?? 'application/json';
-  const bytes = await readBytes(request);
+  const bytes = await buffer(request);
   if (/^multipart\/form-data\b/i.test(contentType)) return new Parameters(await readForm(bytes, contentType), true);
   return new Parameters(readJson(bytes));
 }
@@ -41,12 +27,12 @@ function readJson(bytes: Buffer): JsonObject {
     const value: unknown = JSON.parse(bytes.toString('utf8'));
     if (isObject(value)) return value;
   } catch {
-    // Refused below, like JSON that is no object.
+    // Refused below, like JSON that is not an object.
   }
   throw new DemoError({ status: 400, message });
 }
 
-/** Parts of one name become a list; the ways of writing a list (`image[]`, `image[0]`) are one name. */
+/** Parts of one name become a list; `image[]` and `image[0]` count as `image`. */
 async function readForm(bytes: Buffer, contentType: string): Promise<JsonObject> {
   const form = await parseForm(bytes, contentType);
   const values: Record<string, unknown> = Object.create(null);
@@ -65,9 +51,4 @@ async function parseForm(bytes: Buffer, contentType: string): Promise<FormData> 
   } catch {
     throw new DemoError({ status: 400, message: 'Could not parse multipart form.' });
   }
-}
-
-function tooLarge(size: number): DemoError {
-  const message = `Maximum content size limit (${MAX_BODY_BYTES}) exceeded (${size} bytes read).`;
-  return new DemoError({ status: 413, type: 'server_error', message });
 }

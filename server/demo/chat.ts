@@ -1,4 +1,4 @@
-/** `POST /chat/completions`, plain and streamed; the order of the chunks is the one OpenAI sends. */
+/** `POST /chat/completions`, plain and streamed, with chunks in OpenAI's order. */
 import type { Call } from './call.ts';
 import { type ChatRequest, readChatRequest } from './chat-request.ts';
 import {
@@ -15,7 +15,7 @@ import { limitTokens, tokenize } from './tokens.ts';
 
 interface Choice {
   answer: Answer;
-  /** With ids, which OpenAI gives to calls. */
+  /** The answer's calls, with ids. */
   calls: readonly IdentifiedCall[];
   finishReason: 'stop' | 'length' | 'tool_calls';
 }
@@ -43,12 +43,9 @@ function makeChoice(request: ChatRequest, index: number): Choice {
     const calls = answer.calls.map((call) => ({ ...call, id: newId('call_') }));
     return { answer, calls, finishReason: 'tool_calls' };
   }
-  const numbered =
-    index > 0 && request.conversation.format.kind === 'text' ? `${answer.text} (${index + 1})` : answer.text;
-  const { text, isCut } = limitTokens(
-    beforeStop(numbered, request.stop),
-    request.maxTokens ?? Number.POSITIVE_INFINITY,
-  );
+  const isNumbered = index > 0 && request.conversation.schema === undefined;
+  const whole = isNumbered ? `${answer.text} (${index + 1})` : answer.text;
+  const { text, isCut } = limitTokens(beforeStop(whole, request.stop), request.maxTokens);
   return { answer: { kind: 'text', text }, calls: [], finishReason: isCut ? 'length' : 'stop' };
 }
 
@@ -95,11 +92,11 @@ interface ChatStream {
   request: ChatRequest;
   choices: readonly Choice[];
   usage: ReturnType<typeof completionUsage>;
-  /** What every chunk repeats. */
+  /** The fields that every chunk repeats. */
   frame: object;
 }
 
-/** With `include_usage` every chunk has `"usage": null`, and one more without choices bears the numbers. */
+/** With `include_usage` every chunk has `"usage": null`, and one more chunk without choices carries the usage. */
 function* chatEvents({ request, choices, usage, frame }: ChatStream): Generator<ServerEvent> {
   const chunk = (fields: object): ServerEvent => ({ data: { ...frame, object: 'chat.completion.chunk', ...fields } });
   const noUsage = request.includeUsage ? { usage: null } : {};

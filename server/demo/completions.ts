@@ -1,9 +1,9 @@
-/** `POST /completions`, the legacy route: a prompt in, text out. */
+/** `POST /completions`, the legacy route. */
 import type { Call } from './call.ts';
 import { beforeStop, completionUsage } from './chat.ts';
 import { readIncludeUsage, readStop } from './chat-request.ts';
 import { composeAnswer } from './conversation.ts';
-import { invalidType, missingParameter } from './demo-error.ts';
+import { missingParameter } from './demo-error.ts';
 import { newId } from './ids.ts';
 import { modelOf } from './models.ts';
 import type { Parameters } from './parameters.ts';
@@ -30,9 +30,9 @@ async function complete(call: Call, context: RouteContext): Promise<Reply> {
   const prompts = readPrompts(parameters);
   const choices = makeChoices(parameters, prompts);
   const usage = completionUsage(sumTokens(prompts), sumTokens(choices.map((choice) => choice.text)));
-  const stream = parameters.boolean('stream');
-  const includeUsage = readIncludeUsage(parameters, stream);
-  if (stream) return events(completionEvents({ frame, choices, usage: includeUsage ? usage : undefined }));
+  if (parameters.boolean('stream')) {
+    return events(completionEvents({ frame, choices, usage: readIncludeUsage(parameters) ? usage : undefined }));
+  }
   return json({
     ...frame,
     choices: choices.map((choice, index) => wireChoice(index, choice.text, choice.finishReason)),
@@ -40,18 +40,12 @@ async function complete(call: Call, context: RouteContext): Promise<Reply> {
   });
 }
 
-/** A prompt of token numbers is shown as those numbers: the demo has no vocabulary. */
+/** One prompt or several; token numbers are shown as numbers, since the demo has no vocabulary. */
 function readPrompts(parameters: Parameters): string[] {
   const prompt = parameters.raw('prompt');
   if (prompt === undefined) throw missingParameter('prompt');
-  if (typeof prompt === 'string') return [prompt];
-  if (!Array.isArray(prompt) || prompt.length === 0) throw invalidType('prompt', 'a string or an array');
-  if (prompt.every((item) => typeof item === 'number')) return [prompt.join(' ')];
-  return prompt.map((item: unknown) => {
-    if (typeof item === 'string') return item;
-    if (Array.isArray(item)) return item.join(' ');
-    throw invalidType('prompt', 'strings, or arrays of token numbers');
-  });
+  const isOne = !Array.isArray(prompt) || typeof prompt[0] === 'number';
+  return (isOne ? [prompt] : prompt).map((item: unknown) => (Array.isArray(item) ? item.join(' ') : String(item)));
 }
 
 function makeChoices(parameters: Parameters, prompts: readonly string[]): Choice[] {
@@ -72,7 +66,7 @@ function answerTo(prompt: string): string {
     tools: [],
     toolChoice: { mode: 'none' },
     allowsParallelCalls: false,
-    format: { kind: 'text' },
+    schema: undefined,
   });
   return answer.kind === 'text' ? answer.text : '';
 }
@@ -88,7 +82,7 @@ function wireChoice(index: number, text: string, finishReason: Choice['finishRea
 interface CompletionStream {
   frame: object;
   choices: readonly Choice[];
-  /** Absent if the caller did not ask for it. */
+  /** Only with `include_usage`. */
   usage: object | undefined;
 }
 

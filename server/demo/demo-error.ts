@@ -1,4 +1,4 @@
-/** A refusal in OpenAI's shape; thrown by the demo's routes and turned into a reply in one place, `demo-server.ts`. */
+/** An error in OpenAI's shape, thrown by the demo's routes and sent by `demo-server.ts`. */
 
 interface Refusal {
   status: number;
@@ -12,7 +12,7 @@ interface Refusal {
 export class DemoError extends Error {
   readonly status: number;
   readonly headers: Record<string, string>;
-  /** The JSON that the client gets. */
+  /** Sent as JSON. */
   readonly body: { error: { message: string; type: string; param: string | null; code: string | null } };
 
   constructor(refusal: Refusal) {
@@ -30,10 +30,6 @@ export class DemoError extends Error {
   }
 }
 
-export function missingModel(): DemoError {
-  return new DemoError({ status: 400, message: 'You must provide a model parameter.' });
-}
-
 export function missingParameter(param: string): DemoError {
   const message = `Missing required parameter: '${param}'.`;
   return new DemoError({ status: 400, code: 'missing_required_parameter', param, message });
@@ -47,11 +43,6 @@ export function invalidType(param: string, expected: string): DemoError {
 export function invalidValue(param: string, explanation: string): DemoError {
   const message = `Invalid value for '${param}': ${explanation}.`;
   return new DemoError({ status: 400, code: 'invalid_value', param, message });
-}
-
-export function unsupportedParameter(param: string, explanation: string): DemoError {
-  const message = `Unsupported parameter: '${param}'. ${explanation}`;
-  return new DemoError({ status: 400, code: 'unsupported_parameter', param, message });
 }
 
 export function notFound(message: string, param: string | null = null): DemoError {

@@ -1,10 +1,7 @@
 /**
- * The built-in demo provider: a loopback server that speaks the OpenAI API, so that every route of the gateway answers a
- * real client with no account anywhere. It owns its socket, its bearer secret and its small in-memory state; everything it
- * answers is computed here, deterministically, from the request.
- *
- * It must not know the gateway: to the rest of the program it is one more upstream behind a base URL and a secret. Nothing
- * in this folder is imported on the gateway's own request path.
+ * The built-in demo provider: a loopback server that speaks the OpenAI API, so that every route of the gateway can be tried
+ * without an account. Its answers are computed from the request alone. To the rest of the program it is an upstream like
+ * any other, behind a base URL and a secret.
  */
 import { randomBytes, timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
@@ -20,13 +17,13 @@ export { demoModelFor, demoModels } from './models.ts';
 export interface DemoServer {
   /** `http://127.0.0.1:PORT` */
   origin: string;
-  /** The origin with its version segment, as a provider's base URL is written. */
+  /** The origin followed by `/v1`. */
   baseUrl: string;
-  /** The bearer token it demands; random for every start. */
+  /** The bearer token it requires; random at every start. */
   secret: string;
-  /** Takes no more requests; resolves when those that run have ended. */
+  /** Stops accepting requests; resolves once the running ones have ended. */
   end(): Promise<void>;
-  /** Closes the socket and every connection. */
+  /** Closes the socket and all connections at once. */
   stop(): Promise<void>;
 }
 
@@ -41,11 +38,11 @@ export async function startDemoServer(options: DemoOptions = {}): Promise<DemoSe
   const secret = `demo-${randomBytes(24).toString('base64url')}`;
   const routes = createRoutes({ videoSeconds: options.videoSeconds ?? 4, now: options.now ?? Date.now });
   const server = createServer((request, response) => {
-    // At the end, a connection whose last answer is out would be kept for the next one.
+    // After `end()`, a connection that has become idle would otherwise be kept alive.
     response.on('close', () => server.listening || server.closeIdleConnections());
     void answer({ request, response, routes, secret });
   });
-  // Pooled connections of the gateway outlive the pauses between a person's requests.
+  // Long enough that the gateway's pooled connections survive the pauses between a person's requests.
   server.keepAliveTimeout = 120_000;
   const port = await listen(server);
   const origin = `http://127.0.0.1:${port}`;

@@ -1,12 +1,12 @@
-/** The models that the demo provider lists, and which of them serves what. */
+/** The demo's models and their capabilities. */
 import type { Capability } from '../contract/capability.ts';
-import { DemoError, missingModel } from './demo-error.ts';
+import { DemoError } from './demo-error.ts';
 import type { Parameters } from './parameters.ts';
 
 interface DemoModel {
   id: string;
   object: 'model';
-  /** Unix seconds; fixed, so that listings never differ. */
+  /** Unix seconds. */
   created: number;
   owned_by: 'sluice-demo';
 }
@@ -34,19 +34,19 @@ export const demoModelFor: Readonly<Record<Capability, (typeof ids)[number]>> = 
   videos: 'demo-video',
 };
 
-/** The routes on which OpenAI lets a request name no model. */
+/** The routes whose `model` is optional at OpenAI. */
 const mayOmitModel: ReadonlySet<Capability> = new Set(['images', 'moderations', 'videos']);
 
-/** OpenAI answers an unknown model with 400 on these, with 404 on the others. */
+/** OpenAI answers an unknown model with 400 here and with 404 elsewhere. */
 const refusesWith400: ReadonlySet<Capability> = new Set(['responses', 'images']);
 
-/** The model that a request names, or may leave out; throws OpenAI's error if it is none that serves this capability. */
+/** The model that a request names, or the default where it may name none; throws OpenAI's error for any other model. */
 export function modelOf(parameters: Parameters, capability: Capability): string {
   const asked = parameters.string('model');
   const serving = demoModelFor[capability];
   if (asked === serving) return asked;
   if (asked === undefined && mayOmitModel.has(capability)) return serving;
-  if (asked === undefined) throw missingModel();
+  if (asked === undefined) throw new DemoError({ status: 400, message: 'You must provide a model parameter.' });
   throw new DemoError({
     status: refusesWith400.has(capability) ? 400 : 404,
     code: 'model_not_found',

@@ -1,6 +1,6 @@
 /**
- * A request's parameters, from JSON or from a form, read with checks that refuse in OpenAI's words. As in the API, `null`
- * means absent. In a form everything is text, so there numbers and booleans are read from text.
+ * A request's parameters, from JSON or from a form. Wrong types are refused with OpenAI's errors; `null` means absent, as in
+ * OpenAI's API. In a form all values are text, so numbers and booleans are parsed from text there.
  */
 import { isObject } from '../contract/is-object.ts';
 import { invalidType, invalidValue, missingParameter } from './demo-error.ts';
@@ -21,7 +21,7 @@ export class Parameters {
     this.#isForm = isForm;
   }
 
-  /** The value as it came; `undefined` for null and for absent. */
+  /** The value as sent; `undefined` for null. */
   raw(name: string): unknown {
     return this.#values[name] ?? undefined;
   }
@@ -38,18 +38,12 @@ export class Parameters {
     return value;
   }
 
-  number(name: string, range: Range): number | undefined {
+  integer(name: string, range: Range): number | undefined {
     const raw = this.raw(name);
     if (raw === undefined) return undefined;
     const value = this.#isForm && typeof raw === 'string' && raw.trim() !== '' ? Number(raw) : raw;
-    if (typeof value !== 'number' || Number.isNaN(value)) throw invalidType(name, 'a number');
+    if (typeof value !== 'number' || !Number.isInteger(value)) throw invalidType(name, 'an integer');
     if (value < range.min || value > range.max) throw invalidValue(name, `use ${range.min} to ${range.max}`);
-    return value;
-  }
-
-  integer(name: string, range: Range): number | undefined {
-    const value = this.number(name, range);
-    if (value !== undefined && !Number.isInteger(value)) throw invalidType(name, 'an integer');
     return value;
   }
 
@@ -74,7 +68,7 @@ export class Parameters {
     throw invalidType(name, 'an object');
   }
 
-  /** A list; in a form one part of the name is a list of one. */
+  /** A list; in a form, a single part is a list of one. */
   list(name: string): readonly unknown[] {
     const value = this.raw(name);
     if (value === undefined) return [];
@@ -83,7 +77,7 @@ export class Parameters {
     throw invalidType(name, 'an array');
   }
 
-  /** The uploaded files of that name; what is no file, such as text in a file's place, is refused. */
+  /** The uploaded files of that name; refuses anything else. */
   files(name: string): readonly File[] {
     return this.list(name).map((value) => {
       if (value instanceof File) return value;

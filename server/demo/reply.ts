@@ -1,4 +1,4 @@
-/** What a route of the demo answers, and how that is written to the socket. */
+/** What a demo route answers, and how it is written to the socket. */
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -6,7 +6,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 /** One server-sent event. `name` writes an `event:` line; chat streams have none. */
 export interface ServerEvent {
   name?: string;
-  /** JSON to be, or the literal text `[DONE]`. */
+  /** Sent as JSON, or the literal text `[DONE]`. */
   data: object | '[DONE]';
 }
 
@@ -16,7 +16,7 @@ export type Reply =
   | { kind: 'bytes'; status: number; headers: Record<string, string>; bytes: Uint8Array }
   | { kind: 'events'; events: EventSource };
 
-/** Between two events, so that a stream looks like one: about 200 tokens a second. */
+/** Between two events: about 200 tokens a second, the pace of a fast model. */
 const EVENT_PAUSE_MS = 5;
 
 export function json(body: unknown, headers: Record<string, string> = {}, status = 200): Reply {
@@ -36,9 +36,23 @@ export function events(source: EventSource): Reply {
   return { kind: 'events', events: source };
 }
 
-/** Streams whose events carry their own `type`: the `event:` line repeats it. */
+/** An event that carries its own `type`, which the `event:` line repeats. */
 export function typedEvent<Data extends { type: string }>(data: Data): ServerEvent {
   return { name: data.type, data };
+}
+
+/** A page of a list by the cursor parameters `limit`, `after` and `order`; newest first by default. */
+export function pageOf<Item extends { id: string }>(oldestFirst: readonly Item[], query: URLSearchParams) {
+  const ordered = query.get('order') === 'asc' ? oldestFirst : oldestFirst.toReversed();
+  const start = ordered.findIndex((item) => item.id === query.get('after')) + 1;
+  const data = ordered.slice(start, start + Number(query.get('limit') ?? 20));
+  return {
+    object: 'list',
+    data,
+    first_id: data[0]?.id ?? null,
+    last_id: data.at(-1)?.id ?? null,
+    has_more: start + data.length < ordered.length,
+  };
 }
 
 export async function sendReply(response: ServerResponse, reply: Reply): Promise<void> {
@@ -48,7 +62,7 @@ export async function sendReply(response: ServerResponse, reply: Reply): Promise
 }
 
 async function sendEvents(response: ServerResponse, source: EventSource): Promise<void> {
-  // The signal ends a wait for `drain` that a vanished client would otherwise never answer.
+  // Once the client has disconnected, `drain` never comes; the signal ends the wait.
   const gone = new AbortController();
   response.once('close', () => gone.abort());
   response.writeHead(200, { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-cache' });
@@ -60,7 +74,7 @@ async function sendEvents(response: ServerResponse, source: EventSource): Promis
     }
     response.end();
   } catch {
-    // The client is gone, or the source failed: then a cut connection is the one sign that the stream is not complete.
+    // The client disconnected or the source failed. A broken connection is the only sign that a stream is incomplete.
     response.destroy();
   }
 }

@@ -1,4 +1,4 @@
-/** The events of a streamed response, derived from the finished response in the order that OpenAI sends them. */
+/** The events of a streamed response in OpenAI's order, derived from the finished response. */
 import { type ServerEvent, typedEvent } from './reply.ts';
 import { type OutputItem, outputText, type ResponseObject } from './response-object.ts';
 import { pendingResponse } from './response-store.ts';
@@ -9,7 +9,7 @@ interface TypedFields {
   [field: string]: unknown;
 }
 
-/** All events after the one with that `sequence_number`; `-1` gives them from the beginning. */
+/** All events after the one with that `sequence_number`; `-1` gives all of them. */
 export function* responseEvents(response: ResponseObject, startingAfter = -1): Generator<ServerEvent> {
   let sequenceNumber = 0;
   for (const fields of eventFields(response)) {

@@ -1,4 +1,4 @@
-/** The `response` object of the Responses API: built whole from a request and its answer. */
+/** Builds the `response` object of the Responses API from a request and its answer. */
 import { type Answer, countAnswerTokens, countConversationTokens, type ToolCall } from './conversation.ts';
 import { newId } from './ids.ts';
 import type { ResponseRequest } from './response-request.ts';

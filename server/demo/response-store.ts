@@ -1,14 +1,14 @@
-/** The responses that the demo remembers, for `previous_response_id` and the routes on one response. Lost at its end. */
+/** Stored responses, for `previous_response_id` and the routes on one response. In memory only. */
 import type { Turn } from './conversation.ts';
 import { notFound } from './demo-error.ts';
 import type { JsonObject } from './parameters.ts';
 import type { ResponseObject } from './response-object.ts';
 
 export interface StoredResponse {
-  /** As it is once it is completed; what a caller sees before that, `responseAt` tells. */
+  /** As it will be once completed; `responseAt` gives what a caller sees before that. */
   response: ResponseObject;
-  inputItems: readonly JsonObject[];
-  /** The whole conversation, from the first of the chained responses to this one's answer; without instructions. */
+  inputItems: readonly (JsonObject & { id: string })[];
+  /** The whole conversation with all chained responses up to this answer, without instructions. */
   turns: readonly Turn[];
   createdAtMs: number;
   isCancelled: boolean;
@@ -22,9 +22,9 @@ export interface ResponseStore {
   delete(id: string): void;
 }
 
-/** The oldest are forgotten beyond this many. */
+/** Beyond this, the oldest response is dropped. */
 const MAX_STORED = 1000;
-/** A background response waits, then works; in milliseconds from its creation. */
+/** A background response is queued, then in progress; in milliseconds from its creation. */
 const QUEUED_MS = 250;
 const COMPLETED_MS = 1000;
 
@@ -49,7 +49,7 @@ export function createResponseStore(): ResponseStore {
   };
 }
 
-/** What a caller sees at that moment: the finished response, or for one in the background the way there. */
+/** What a caller sees at that time: the finished response, or a pending one while it runs in the background. */
 export function responseAt(stored: StoredResponse, nowMs: number): ResponseObject {
   const { response } = stored;
   if (stored.isCancelled) return pendingResponse(response, 'cancelled');
@@ -58,7 +58,7 @@ export function responseAt(stored: StoredResponse, nowMs: number): ResponseObjec
   return pendingResponse(response, elapsedMs < QUEUED_MS ? 'queued' : 'in_progress');
 }
 
-/** A response that has no output yet, or never will. */
+/** The response without output: not finished yet, or cancelled. */
 export function pendingResponse(response: ResponseObject, status: ResponseObject['status']): ResponseObject {
   return { ...response, status, output: [], usage: null, completed_at: null, incomplete_details: null };
 }

@@ -3,8 +3,7 @@ import type { Call } from './call.ts';
 import { type Answer, composeAnswer, countConversationTokens, type Turn } from './conversation.ts';
 import { DemoError } from './demo-error.ts';
 import { newId } from './ids.ts';
-import { pageOf } from './paging.ts';
-import { events, json, type Reply } from './reply.ts';
+import { events, json, pageOf, type Reply } from './reply.ts';
 import { responseEvents } from './response-events.ts';
 import { createResponse, responseUsage } from './response-object.ts';
 import { readResponseRequest } from './response-request.ts';
@@ -27,7 +26,11 @@ export function createResponseRoutes({ now }: RouteContext): Route[] {
     { method: 'GET', path: '/responses/:id', handle: (call) => retrieve(call, stored(call), now()) },
     { method: 'DELETE', path: '/responses/:id', handle: (call) => remove(call.path.id ?? '', responses) },
     { method: 'POST', path: '/responses/:id/cancel', handle: (call) => cancel(stored(call), now()) },
-    { method: 'GET', path: '/responses/:id/input_items', handle: (call) => listInput(call, stored(call)) },
+    {
+      method: 'GET',
+      path: '/responses/:id/input_items',
+      handle: (call) => json(pageOf(stored(call).inputItems, call.query)),
+    },
   ];
 }
 
@@ -65,21 +68,12 @@ function cancel(stored: StoredResponse, nowMs: number): Reply {
   return json(responseAt(stored, nowMs));
 }
 
-function listInput(call: Call, stored: StoredResponse): Reply {
-  return json(
-    pageOf(
-      stored.inputItems.map((item) => ({ ...item, id: String(item.id) })),
-      call.query,
-    ),
-  );
-}
-
 async function countInput(call: Call, { store }: Responses): Promise<Reply> {
   const request = readResponseRequest(await call.parameters(), store);
   return json({ object: 'response.input_tokens', input_tokens: countConversationTokens(request.conversation) });
 }
 
-/** Keeps the users' messages and, in the place of all else, an item that only its maker can read. */
+/** Keeps the user messages and replaces the rest by one item, in which the conversation is encoded. */
 async function compact(call: Call, { store, now }: Responses): Promise<Reply> {
   const request = readResponseRequest(await call.parameters(), store);
   const summary = request.turns.map((turn) => `${turn.role}: ${turn.text}`).join('\n');

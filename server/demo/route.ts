@@ -1,16 +1,16 @@
-/** A row of the demo's table of routes, and what every route may need. */
+/** A row of the demo's route table, and what its handlers need. */
 import type { Call } from './call.ts';
 import type { Reply } from './reply.ts';
 
 export interface Route {
   method: 'GET' | 'POST' | 'DELETE';
-  /** Below `/v1`; a segment that begins with `:` stands for any, and is named after it. */
+  /** Below `/v1`; a segment such as `:id` matches any and names it. */
   path: string;
   handle(call: Call): Reply | Promise<Reply>;
 }
 
 export interface RouteContext {
-  /** From a video job's creation to its completion. */
+  /** Seconds from a video job's creation to its completion. */
   videoSeconds: number;
   /** Milliseconds since the epoch. */
   now: () => number;

@@ -1,12 +1,11 @@
 /**
- * A small instance of a JSON schema: what a real model would be made to produce, with placeholder values. It covers the
- * schemas that OpenAI's structured outputs allow (objects, arrays, strings with formats, enums, numbers with limits, anyOf,
- * $ref also to itself), and reads `oneOf`, `allOf` and `const` besides. It does not try to satisfy `pattern` or `not`.
+ * A small instance of a JSON schema with placeholder values. It covers the subset that OpenAI's structured outputs accept:
+ * objects, arrays, strings with formats, enums, numbers with limits, anyOf, and $ref (also recursive). `pattern` is ignored.
  */
 import { isObject } from '../contract/is-object.ts';
 import type { JsonObject } from './parameters.ts';
 
-/** Below this depth only what is required is filled in, and choices take the branch that ends; recursion stops there. */
+/** Recursion ends here at the latest. */
 const MAX_DEPTH = 12;
 
 export function sampleOfSchema(schema: unknown): unknown {
@@ -26,7 +25,6 @@ function sample(schema: unknown, place: Place): unknown {
   if (Array.isArray(schema.enum)) return schema.enum[0];
   const choices = schema.anyOf ?? schema.oneOf;
   if (Array.isArray(choices)) return sampleOfChoice(choices, below);
-  if (Array.isArray(schema.allOf)) return sample(mergeAll(schema, place.root), below);
   return sampleOfType(schema, below);
 }
 
@@ -56,14 +54,10 @@ function typeOf(schema: JsonObject): unknown {
   return schema.items ? 'array' : undefined;
 }
 
-/** The first choice, except that a choice which refers back is left to the others: a list ends with its `null`. */
+/** The first choice; further down, one without a reference, so that recursive schemas end. */
 function sampleOfChoice(choices: readonly unknown[], place: Place): unknown {
-  const ending = place.depth > 2 ? choices.find((choice) => !isObject(choice) || !refersOn(choice)) : undefined;
-  return sample(ending ?? choices[0], place);
-}
-
-function refersOn(schema: JsonObject): boolean {
-  return JSON.stringify(schema).includes('"$ref"');
+  const flat = place.depth > 2 ? choices.find((choice) => !JSON.stringify(choice).includes('"$ref"')) : undefined;
+  return sample(flat ?? choices[0], place);
 }
 
 function sampleOfObject(schema: JsonObject, place: Place): JsonObject {
@@ -100,51 +94,28 @@ function sampleOfString(schema: JsonObject): string {
   return text.padEnd(Number(schema.minLength ?? 0), '.').slice(0, Number(schema.maxLength ?? Number.POSITIVE_INFINITY));
 }
 
-/** The first of a few likely numbers that the limits allow. */
+/** The multiple of the schema's step that is nearest to 1 within its limits. */
 function sampleOfNumber(schema: JsonObject, isInteger: boolean): number {
-  const low = Math.max(limit(schema.minimum, -Infinity), limit(schema.exclusiveMinimum, -Infinity));
-  const high = Math.min(limit(schema.maximum, Infinity), limit(schema.exclusiveMaximum, Infinity));
-  const grid = limit(schema.multipleOf, isInteger ? 1 : (high - low) / 2);
-  const step = Number.isFinite(grid) ? grid : 1;
-  const lowest = Math.ceil(low / step) * step;
-  const highest = Math.floor(high / step) * step;
-  const candidates = [1, 0, step, lowest, lowest + step, highest, highest - step];
-  const isAllowed = (candidate: number) =>
-    Number.isFinite(candidate) &&
-    candidate >= low &&
-    candidate <= high &&
-    candidate !== schema.exclusiveMinimum &&
-    candidate !== schema.exclusiveMaximum &&
-    (schema.multipleOf === undefined || candidate % step === 0) &&
-    (!isInteger || Number.isInteger(candidate));
-  return candidates.find(isAllowed) ?? 1;
+  const low = limit(schema.minimum ?? schema.exclusiveMinimum, -Infinity);
+  const high = limit(schema.maximum ?? schema.exclusiveMaximum, Infinity);
+  const span = isInteger || !Number.isFinite(high - low) ? 1 : (high - low) / 2;
+  const step = limit(schema.multipleOf, span);
+  const lowest = schema.minimum === undefined ? Math.floor(low / step) + 1 : Math.ceil(low / step);
+  const highest = schema.maximum === undefined ? Math.ceil(high / step) - 1 : Math.floor(high / step);
+  return step * Math.min(Math.max(Math.ceil(1 / step), lowest), highest);
 }
 
 function limit(value: unknown, otherwise: number): number {
   return typeof value === 'number' ? value : otherwise;
 }
 
-/** What a `#/…` reference points to; nothing else is fetched. */
+/** The value at a `#/…` reference. */
 function resolve(reference: string, root: unknown): unknown {
   const segments = reference.replace(/^#\/?/, '').split('/').filter(Boolean);
   return segments.reduce<unknown>((value, segment) => {
     const key = segment.replaceAll('~1', '/').replaceAll('~0', '~');
     return isObject(value) ? value[key] : undefined;
   }, root);
-}
-
-/** One schema with the properties and requirements of all. */
-function mergeAll(schema: JsonObject, root: unknown): JsonObject {
-  const { allOf, ...own } = schema;
-  const parts = (Array.isArray(allOf) ? allOf : []).map((part: unknown) =>
-    isObject(part) && typeof part.$ref === 'string' ? resolve(part.$ref, root) : part,
-  );
-  const schemas = [own, ...parts].filter(isObject);
-  return {
-    ...Object.assign({}, ...schemas),
-    properties: Object.assign({}, ...schemas.map(propertiesOf)),
-    required: schemas.flatMap(requiredOf),
-  };
 }
 
 function propertiesOf(schema: JsonObject): JsonObject {

@@ -1,7 +1,4 @@
-/**
- * The demo's tokens. A token is a word or a piece of one: up to four characters that are no white space, with the white space
- * before them. So a text is exactly its tokens joined, and the same text always counts the same, streamed or not.
- */
+/** Splits a text into tokens of up to four characters, each with the white space before it. Joined they give the text. */
 export function tokenize(text: string): string[] {
   return text.match(/\s*\S{1,4}|\s+$/gu) ?? [];
 }
@@ -10,7 +7,7 @@ export function countTokens(text: string): number {
   return tokenize(text).length;
 }
 
-/** The beginning of a text up to so many tokens; `isCut` if something was left off. */
+/** The first `maxTokens` tokens of a text; `isCut` if the text was longer. */
 export function limitTokens(text: string, maxTokens: number): { text: string; isCut: boolean } {
   const tokens = tokenize(text);
   return { text: tokens.slice(0, maxTokens).join(''), isCut: tokens.length > maxTokens };

@@ -1,18 +1,25 @@
-/** The demo's video jobs: made, followed by the clock, forgotten with the process. No picture is drawn before it is fetched. */
+/** The demo's video jobs: they progress by the clock and live in memory only. */
 import { notFound } from './demo-error.ts';
-import type { FilmOrder } from './film.ts';
 import { newId } from './ids.ts';
+
+export interface VideoOrder {
+  prompt: string;
+  /** A whole number, as text. */
+  seconds: string;
+  /** `WIDTHxHEIGHT`. */
+  size: string;
+}
 
 export interface VideoJob {
   id: string;
-  order: FilmOrder;
+  order: VideoOrder;
   model: string;
   createdAtMs: number;
   remixedFrom: string | null;
 }
 
 export interface VideoJobs {
-  create(order: FilmOrder, model: string, remixedFrom?: string): VideoJob;
+  create(order: VideoOrder, model: string, remixedFrom?: string): VideoJob;
   /** Throws OpenAI's 404 if there is none of that id. */
   get(id: string): VideoJob;
   delete(id: string): void;
@@ -22,9 +29,9 @@ export interface VideoJobs {
   describe(job: VideoJob): ReturnType<typeof videoObject>;
 }
 
-/** The oldest are forgotten beyond this many. */
+/** Beyond this, the oldest job is dropped. */
 const MAX_JOBS = 500;
-/** The first part of a job's time it waits in the queue. */
+/** The part of a job's time that it is `queued`. */
 const QUEUED_SHARE = 0.2;
 const KEPT_SECONDS = 24 * 60 * 60;
 
@@ -68,8 +75,8 @@ function videoObject(job: VideoJob, share: number, durationMs: number) {
     completed_at: isCompleted ? completedAt : null,
     expires_at: isCompleted ? completedAt + KEPT_SECONDS : null,
     prompt: job.order.prompt,
-    size: `${job.order.size.width}x${job.order.size.height}`,
-    seconds: String(job.order.seconds),
+    size: job.order.size,
+    seconds: job.order.seconds,
     quality: 'standard',
     remixed_from_video_id: job.remixedFrom,
     error: null,
@@ -81,7 +88,7 @@ function statusAt(share: number): 'queued' | 'in_progress' | 'completed' {
   return share < QUEUED_SHARE ? 'queued' : 'in_progress';
 }
 
-/** Percent; 100 is for what is completed. */
+/** Percent; 100 only once the job is completed. */
 function progressAt(share: number): number {
   if (share >= 1) return 100;
   return Math.max(0, Math.floor(((share - QUEUED_SHARE) / (1 - QUEUED_SHARE)) * 100));

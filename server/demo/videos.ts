@@ -1,31 +1,34 @@
-/**
- * The videos routes: jobs that are completed by the clock, and their content as MP4. A job reports the length and the size
- * that were asked for; the film itself is always the same small one.
- */
-
+/** The videos routes: jobs that complete by the clock. Every job delivers the same small film, whatever its prompt and size. */
+import { promisify } from 'node:util';
+import { brotliDecompress } from 'node:zlib';
 import { rangedReply } from './byte-range.ts';
 import type { Call } from './call.ts';
-import { DemoError, invalidType, invalidValue } from './demo-error.ts';
-import { drawSpritesheet, drawThumbnail, type FilmOrder, loadFilm } from './film.ts';
+import { DemoError, invalidValue } from './demo-error.ts';
+import film from './film.json' with { type: 'json' };
 import { digest } from './ids.ts';
 import { modelOf } from './models.ts';
-import { pageOf } from './paging.ts';
 import type { Parameters } from './parameters.ts';
-import { encodePng } from './png.ts';
-import { json, type Reply } from './reply.ts';
+import { drawPicture, parseSize } from './picture.ts';
+import { json, pageOf, type Reply } from './reply.ts';
 import type { Route, RouteContext } from './route.ts';
 import { createVideoJobs, type VideoJob, type VideoJobs } from './video-jobs.ts';
 
-const variants = ['video', 'thumbnail', 'spritesheet'];
 const MAX_SECONDS = 20;
 const POLL_AFTER_MS = '500';
+const THUMBNAIL_SIZE = { width: 320, height: 180 };
+
+const decompress = promisify(brotliDecompress);
 
 export function createVideoRoutes({ videoSeconds, now }: RouteContext): Route[] {
   const jobs = createVideoJobs(videoSeconds * 1000, now);
   const job = (call: Call) => jobs.get(call.path.id ?? '');
   return [
     { method: 'POST', path: '/videos', handle: (call) => create(call, jobs) },
-    { method: 'GET', path: '/videos', handle: (call) => list(call, jobs) },
+    {
+      method: 'GET',
+      path: '/videos',
+      handle: (call) => json(pageOf(jobs.oldestFirst().map(jobs.describe), call.query)),
+    },
     { method: 'GET', path: '/videos/:id', handle: (call) => describe(job(call), jobs) },
     { method: 'DELETE', path: '/videos/:id', handle: (call) => remove(call.path.id ?? '', jobs) },
     { method: 'GET', path: '/videos/:id/content', handle: (call) => content(call, job(call), jobs) },
@@ -35,38 +38,21 @@ export function createVideoRoutes({ videoSeconds, now }: RouteContext): Route[] 
 
 async function create(call: Call, jobs: VideoJobs): Promise<Reply> {
   const parameters = await call.parameters();
-  const model = modelOf(parameters, 'videos');
-  const order = {
-    prompt: parameters.requiredString('prompt'),
-    seconds: readSeconds(parameters),
-    size: readSize(parameters.string('size') ?? '720x1280'),
-  };
-  return describe(jobs.create(order, model), jobs);
+  const size = parameters.string('size') ?? '720x1280';
+  if (!parseSize(size)) throw invalidValue('size', 'use WIDTHxHEIGHT such as 720x1280 or 1280x720');
+  const order = { prompt: parameters.requiredString('prompt'), seconds: readSeconds(parameters), size };
+  return describe(jobs.create(order, modelOf(parameters, 'videos')), jobs);
 }
 
-/** OpenAI writes the number as text; a JSON number is understood as well. */
-function readSeconds(parameters: Parameters): number {
-  const value = parameters.raw('seconds') ?? '4';
-  if (typeof value !== 'string' && typeof value !== 'number') throw invalidType('seconds', 'a string');
-  const seconds = /^\d+$/.test(String(value)) ? Number(value) : 0;
-  if (seconds < 1 || seconds > MAX_SECONDS)
-    throw invalidValue('seconds', `use whole seconds from "1" to "${MAX_SECONDS}"`);
-  return seconds;
-}
-
-function readSize(size: string): FilmOrder['size'] {
-  const [, width = 0, height = 0] = (/^(\d{2,4})x(\d{2,4})$/.exec(size) ?? []).map(Number);
-  const shape = width / height;
-  if (shape >= 0.25 && shape <= 4) return { width, height };
-  throw invalidValue('size', 'use WIDTHxHEIGHT such as 720x1280 or 1280x720');
+/** OpenAI takes the number as text; a JSON number is accepted as well. */
+function readSeconds(parameters: Parameters): string {
+  const seconds = String(parameters.raw('seconds') ?? '4');
+  if (/^\d{1,2}$/.test(seconds) && Number(seconds) >= 1 && Number(seconds) <= MAX_SECONDS) return seconds;
+  throw invalidValue('seconds', `use whole seconds from "1" to "${MAX_SECONDS}"`);
 }
 
 function describe(job: VideoJob, jobs: VideoJobs): Reply {
   return json(jobs.describe(job), jobs.isCompleted(job) ? {} : { 'openai-poll-after-ms': POLL_AFTER_MS });
-}
-
-function list(call: Call, jobs: VideoJobs): Reply {
-  return json(pageOf(jobs.oldestFirst().map(jobs.describe), call.query));
 }
 
 function remove(id: string, jobs: VideoJobs): Reply {
@@ -80,19 +66,16 @@ async function remix(call: Call, job: VideoJob, jobs: VideoJobs): Promise<Reply>
   return describe(jobs.create({ ...job.order, prompt }, job.model, job.id), jobs);
 }
 
+/** The film, a 4-second MP4 (H.264) of 320x180 pixels; or a picture as its thumbnail or spritesheet. */
 async function content(call: Call, job: VideoJob, jobs: VideoJobs): Promise<Reply> {
-  const variant = call.query.get('variant') ?? 'video';
-  if (!variants.includes(variant)) throw invalidValue('variant', `use ${variants.join(', ')}`);
   requireCompleted(job, jobs);
-  const { bytes, contentType } = await render(job.order, variant);
+  const isFilm = (call.query.get('variant') ?? 'video') === 'video';
+  const bytes = await (isFilm
+    ? decompress(Buffer.from(film.mp4, 'base64'))
+    : drawPicture(THUMBNAIL_SIZE, job.order.prompt));
   const etag = `"${digest(bytes).toString('hex')}"`;
-  return rangedReply(bytes, contentType, etag, { range: call.header('range'), ifRange: call.header('if-range') });
-}
-
-async function render(order: FilmOrder, variant: string): Promise<{ bytes: Buffer; contentType: string }> {
-  if (variant === 'video') return { bytes: await loadFilm(), contentType: 'video/mp4' };
-  const picture = variant === 'thumbnail' ? drawThumbnail(order) : drawSpritesheet(order);
-  return { bytes: await encodePng(picture), contentType: 'image/png' };
+  const conditions = { range: call.header('range'), ifRange: call.header('if-range') };
+  return rangedReply(bytes, isFilm ? 'video/mp4' : 'image/png', etag, conditions);
 }
 
 function requireCompleted(job: VideoJob, jobs: VideoJobs): void {

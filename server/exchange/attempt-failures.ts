@@ -7,8 +7,8 @@ import {
   afterContent,
   brokenFailure,
   classifyTransport,
+  damagedFailure,
   differingFailure,
-  fleetingFailure,
 } from '../routing/classify-failure.ts';
 import { damageOf, errorOfAccount, errorOfTransport } from '../routing/last-word.ts';
 import type { Target } from '../routing/snapshot.ts';
@@ -41,7 +41,7 @@ export function failureOf(reason: FailureReason, call: FailedCall): AttemptFailu
     case 'answer':
       return refusal(reason, call);
     case 'damage':
-      return damage(reason.failure ?? fleetingFailure, target, reason.what);
+      return damage(reason.failure ?? damagedFailure, target, reason.what);
     case 'transport':
       return transportFailure(target, reason.error);
     case 'divergence':
@@ -92,8 +92,8 @@ function transportFailure(target: Target, error: TransportError): AttemptFailure
 
 /** The client has its beginning, and `error` is what it is told if nobody brings the rest. */
 export function breakAfterContent(error: GatewayError): AttemptFailure {
-  const mayPass = error.code !== 'upstream_timeout';
-  return { failure: brokenFailure(mayPass), message: error.message, lastWord: { kind: 'error', error } };
+  const retryable = error.code !== 'upstream_timeout';
+  return { failure: brokenFailure(retryable), message: error.message, lastWord: { kind: 'error', error } };
 }
 
 /** Of an error that the client has as the last word of its stream. */

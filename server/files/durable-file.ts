@@ -1,13 +1,13 @@
 /**
- * Writing a whole file so that a crash or a power cut leaves either the old file or the new one, never a mixture: a
- * temporary file beside it, fsync, rename over it, fsync of the folder (without which the rename itself can be lost).
+ * Writes a file atomically, so that a crash or power failure leaves either the old or the new content: write a temporary
+ * file, fsync, rename, fsync the folder (without which the rename may be lost).
  */
 import { randomBytes } from 'node:crypto';
 import { open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { systemErrorCode } from './file-problem.ts';
 
-/** Marks the temporary files beside a file that is being replaced; what a killed program left behind is found by it. */
+/** Part of the names of temporary files, by which leftovers of a killed process are found. */
 export const temporaryInfix = '.tmp-';
 
 /** Readable and writable by this user only. */
@@ -42,7 +42,7 @@ export async function syncFolder(path: string): Promise<void> {
       await folder.close();
     }
   } catch (error) {
-    // Windows cannot open a folder as a file; its renames are journalled without being asked.
+    // Windows cannot open a folder as a file; NTFS journals renames anyway.
     if (!['EISDIR', 'EPERM', 'EINVAL'].includes(systemErrorCode(error) ?? '')) throw error;
   }
 }

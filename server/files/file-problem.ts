@@ -15,7 +15,7 @@ const problems: Record<string, string> = {
 
 const unwritable = new Set(['EROFS', 'EACCES', 'EPERM', 'ENOSPC', 'EDQUOT', 'EIO']);
 
-/** What is there cannot be written now, but perhaps later. */
+/** Whether the error means that a file cannot be written at present. */
 export function isUnwritable(error: unknown): boolean {
   return unwritable.has(systemErrorCode(error) ?? '');
 }
@@ -26,10 +26,10 @@ export function systemErrorCode(error: unknown): string | undefined {
   return typeof code === 'string' ? code : undefined;
 }
 
-/** A file error in plain words, with the system's code where there is one. Never quotes what the file holds. */
+/** A file error for a person, with the system's code if there is one. Never quotes the file's content. */
 export function describeFileProblem(error: unknown): string {
   const code = systemErrorCode(error);
-  // V8 quotes the text it could not parse, and a secret may stand in it.
+  // V8's message quotes the text, which may contain a secret.
   if (error instanceof SyntaxError && error.name === 'SyntaxError') return 'it is not valid JSON';
   if (code === undefined) return error instanceof Error ? error.message : 'unknown error';
   const words = problems[code];

@@ -1,18 +1,17 @@
 /**
- * How many requests run at the same time, and who is next when no more may. Owns the count; a request asks when its key is
- * known and before its body is read, so that one that is turned away costs next to nothing.
+ * Limits the number of requests running at the same time. Requests are admitted once their key is known, before the body is
+ * read, so that refusing one is cheap.
  *
- * Any one group may take all places but a tenth, and where it has several keys none of them alone can take all of the
- * group's: long streams of one do not leave the others without.
+ * One group may take at most nine tenths of all places, and no single key of several may take all places of its group.
  */
 import type { ServerResponse } from 'node:http';
 import type { CompiledKey } from '../routing/snapshot.ts';
 import type { Owner } from './fair-queue.ts';
 import { type AdmissionLimits, WaitingLine, type Wish } from './waiting-line.ts';
 
-/** Held by a request that runs. */
+/** Held by a running request. */
 export interface Place {
-  /** To be called once, when the answer has left for its client or the client is gone. */
+  /** Releases the place; to be called once, when the response was sent or the client has disconnected. */
   leave(): void;
 }
 
@@ -21,7 +20,7 @@ interface PlaceWish extends Wish {
 }
 
 const reservedShare = 0.1;
-/** So many times the places that would stay free to its group a key may have, where the group has other keys too. */
+/** If its group has other keys, a key may have at most this many times the places that remain free to the group. */
 const timesOfFree = 19;
 
 export class Admission {
@@ -50,8 +49,8 @@ export class Admission {
   }
 
   /**
-   * At once where there is a place, which is nearly always. Rejects with a GatewayError `overloaded` where the line is full
-   * or the wait was too long, and with ClientGone.
+   * Usually resolves at once. Rejects with a GatewayError `overloaded` if the queue is full or the wait was too long, and
+   * with ClientGone.
    */
   enter({ id, groupId, sharesGroup }: CompiledKey, response: ServerResponse): Place | Promise<Place> {
     const owner = { group: groupId, key: id };
@@ -64,7 +63,7 @@ export class Admission {
     const ofGroup = running - Math.floor(running * reservedShare);
     const free = Math.min(running - this.#running, ofGroup - (this.#runningByGroup.get(group) ?? 0)) - 1;
     if (free < 0 || !sharesGroup) return free >= 0;
-    // Measured by what is free, and not by a fixed share, so that several keys together leave something too.
+    // Relative to the free places rather than a fixed share, so that several keys together leave some free as well.
     return (this.#runningByKey.get(key) ?? 0) <= free * timesOfFree;
   }
 

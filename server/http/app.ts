@@ -1,14 +1,12 @@
 /**
- * The Express application: what is where, and what guards it.
+ * The HTTP application: routes and guards.
  *
- * Threat model in short (whole: `docs/security.md`). Sluice listens on loopback, where three kinds of callers meet it:
- * the person's own programs, which have a key; web pages in the person's browser, which can send requests to loopback and
- * try DNS rebinding, and are stopped by Host and Origin; other local users and programs, which are stopped by keys and by
- * the admin token. Behind it stand upstreams, which may be slow, broken or hostile: nothing they send is trusted beyond
- * being relayed.
+ * Threat model in short (see `docs/security.md`): Sluice listens on loopback, where it meets the user's programs, which have a
+ * key; web pages in the user's browser, which may send requests to loopback and try DNS rebinding, and are stopped by Host
+ * and Origin; and other local users and programs, which are stopped by keys and the admin token. Upstreams may be slow,
+ * broken or hostile; their responses are relayed, but not trusted.
  *
- * What clients call does not pass through Express: the registry of APIs is asked directly, which saves each request a tenth
- * of its cost. Express serves everything else.
+ * API requests do not pass through Express but go to the registry directly, which saves a tenth of each request's cost.
  */
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import express, { type ErrorRequestHandler, type RequestHandler, type Router } from 'express';
@@ -24,15 +22,15 @@ import { sendError, toGatewayError } from './send-error.ts';
 interface AppPorts {
   inference: InferencePorts;
   snapshot(): Snapshot;
-  /** `/control`, with guards of its own. */
+  /** `/control`, with its own guards. */
   control: Router | null;
-  /** Folder of the built window; null if it was not built. */
+  /** The folder of the built window; null if there is none. */
   windowFolder: string | null;
-  /** What `/healthz` says besides that it is alive. */
+  /** Further fields of `/healthz`. */
   health(): Record<string, unknown>;
 }
 
-/** What the server listens with. */
+/** The server's request listener. */
 export function createListener(ports: AppPorts): RequestListener {
   const app = createApp(ports);
   return (request, response) => {
@@ -43,7 +41,7 @@ export function createListener(ports: AppPorts): RequestListener {
   };
 }
 
-/** `GET http://127.0.0.1:4810/v1/models HTTP/1.1`, as clients ask a proxy. What it names stands above the Host header. */
+/** The absolute form, `GET http://127.0.0.1:4810/v1/models HTTP/1.1`. Its authority overrides the Host header (RFC 9112, 3.2.2). */
 function takeAbsoluteUrl(request: IncomingMessage): void {
   const [whole, host] = /^https?:\/\/([^/?#]*)/i.exec(request.url ?? '') ?? [];
   if (whole === undefined || host === undefined) return;
@@ -72,7 +70,7 @@ function createApp(ports: AppPorts): express.Express {
   app.use((request, response) => {
     const located = registry.locate(request.originalUrl);
     const isOfClient = located.api.readKeys(request.headers, located.query).length > 0;
-    // Whoever has a key finds it in the ledger; a browser that looks for an icon is nobody's concern.
+    // Recorded only with a valid key, so that a browser's request for an icon leaves no row.
     if (isOfClient) handleInference(ports.inference, request, response, located);
     else registry.find(request.method, located);
   });
@@ -93,7 +91,7 @@ function guardHost(snapshot: () => Snapshot): RequestHandler {
   };
 }
 
-/** In front of a preflight: pages that the person has not allowed learn nothing, not even what would be allowed. */
+/** Runs before preflights, so that origins that are not allowed learn nothing. */
 function admitOrigin({ settings }: Snapshot, request: IncomingMessage, response: ServerResponse): void {
   const { origin, host } = request.headers;
   checkOrigin(origin, host, settings.allowedOrigins);

@@ -1,18 +1,18 @@
 /**
- * How many bytes of request bodies and of answers that are held whole lie in memory at the same time, over all requests.
- * Above `settings.admission.bytes` a new body waits its turn before it is read. Owns the sum and the line.
+ * Limits the memory of request bodies and buffered answers, over all requests. Above `settings.admission.bytes` a new body
+ * waits before it is read.
  *
- * Nobody can wait for ever: what has no room within the admission's wait is refused, and one body at a time may go beyond
- * the bound, so that one that is longer than all of it, or has begun and turns out longer than was known, comes to its end.
+ * There is no deadlock: waiting is limited by the admission's `waitMs`, and one body at a time may exceed the limit, so that
+ * one that is larger than the whole limit, or turns out longer than known, can be finished.
  */
 import type { ServerResponse } from 'node:http';
 import type { CompiledKey } from '../routing/snapshot.ts';
 import type { Owner } from './fair-queue.ts';
 import { type AdmissionLimits, WaitingLine, type Wish } from './waiting-line.ts';
 
-/** Up to this length a body never waits: the number of requests bounds these, and a client of small ones is not held up. */
+/** Bodies up to this length never wait; their total is bounded by the number of requests. */
 const smallBodyBytes = 64 * 1024;
-/** So many times the bytes that would stay free a key may hold: the large bodies of one do not keep those of another out. */
+/** A key may hold at most this many times the bytes that remain free, so that it cannot block other keys. */
 const timesOfFree = 9;
 const largestShare = timesOfFree / (timesOfFree + 1);
 
@@ -24,12 +24,12 @@ interface BytesWish extends Wish {
 
 export class ByteBudget {
   readonly #limits: () => AdmissionLimits;
-  /** In place of a limit of 0. */
+  /** The limit for a setting of 0. */
   readonly #automaticBytes: number;
   readonly #line: WaitingLine<BytesWish, void>;
   readonly #heldByKey = new Map<string, number>();
   #held = 0;
-  /** The one that went beyond the bound. */
+  /** The request that exceeds the limit. */
   #overdrawnBy: HeldBytes | null = null;
 
   constructor(limits: () => AdmissionLimits, automaticBytes: number) {
@@ -55,7 +55,7 @@ export class ByteBudget {
     return this.#held <= this.#bound;
   }
 
-  /** The account of one request, which has to be released in the end. */
+  /** The account of one request, which must be released. */
   open({ id, groupId }: CompiledKey, response: ServerResponse): HeldBytes {
     return new HeldBytes(this, { group: groupId, key: id }, response);
   }
@@ -65,7 +65,7 @@ export class ByteBudget {
     else return this.#line.wait(wish);
   }
 
-  /** Counts what is there, without a question; less than nothing gives it back. */
+  /** Counts bytes unconditionally; a negative number releases them. */
   change(key: string, bytes: number): void {
     this.#held += bytes;
     const ofKey = (this.#heldByKey.get(key) ?? 0) + bytes;
@@ -83,7 +83,7 @@ export class ByteBudget {
   #fits({ owner, bytes }: BytesWish): boolean {
     const free = this.#bound - this.#held - bytes;
     const ofKey = this.#heldByKey.get(owner.key) ?? 0;
-    // Whoever holds nothing may have all that the others have left.
+    // A key that holds nothing may take all free bytes.
     return free >= 0 && (ofKey === 0 || ofKey + bytes <= free * timesOfFree);
   }
 
@@ -99,7 +99,7 @@ export class ByteBudget {
   }
 }
 
-/** What one request holds. */
+/** The bytes held by one request. */
 export class HeldBytes {
   readonly #budget: ByteBudget;
   readonly #owner: Owner;
@@ -117,27 +117,27 @@ export class HeldBytes {
     return this.#bytes;
   }
 
-  /** What is held already has no room together with all else. */
+  /** Whether the limit is exceeded at present. */
   get isTooMuch(): boolean {
     return !this.#budget.hasRoom;
   }
 
   /**
-   * To be called before so many bytes more are read; to be waited for where it answers with a promise. `hasBegun`: some of
-   * the body are there already. Rejects with a GatewayError `overloaded`, and with ClientGone.
+   * Must be called before more bytes are read; returns a promise if it has to wait. `hasBegun`: part of the body was read
+   * already. Rejects with a GatewayError `overloaded`, and with ClientGone.
    */
   reserve(bytes: number, hasBegun: boolean): void | Promise<void> {
     return this.#budget.take({ owner: this.#owner, response: this.#response, held: this, bytes, hasBegun });
   }
 
-  /** Counts what is there anyway. */
+  /** Counts bytes that exist already. */
   add(bytes: number): void {
     if (bytes === 0 || this.#isReleased) return;
     this.#bytes += bytes;
     this.#budget.change(this.#owner.key, bytes);
   }
 
-  /** The request is over and its answer has left for its client, or the client is gone: nothing of it is there any more. */
+  /** Releases everything; to be called once the response was sent or the client has disconnected. */
   release(): void {
     this.add(-this.#bytes);
     this.#isReleased = true;

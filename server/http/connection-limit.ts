@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs';
 import type { Server } from 'node:http';
 
-/** The rest is for files, and for the connections to providers that requests need. */
+/** The share of file descriptors for clients; the rest is for files and connections to providers. */
 const shareForClients = 0.75;
 const makeRoomEveryMs = 1_000;
 
 /**
- * Takes so many connections of clients that enough file descriptors are left for everything else. One too many is closed
- * at once, and connections that wait for their next request are closed so that the next client finds a place.
+ * Limits client connections, so that enough file descriptors are left. Beyond the limit, a new connection is closed at once,
+ * and idle connections are closed to make room.
  */
 export function limitConnections(server: Server): void {
   const most = connectionsWithin(readLimits());
@@ -21,13 +21,13 @@ export function limitConnections(server: Server): void {
   });
 }
 
-/** Of a text such as /proc/self/limits; undefined if it does not tell how many descriptors there are. */
+/** The limit computed from the text of /proc/self/limits; undefined if that has no limit on descriptors. */
 export function connectionsWithin(limits: string): number | undefined {
   const [, descriptors] = /^Max open files\s+(\d+)/m.exec(limits) ?? [];
   return descriptors === undefined ? undefined : Math.max(1, Math.floor(Number(descriptors) * shareForClients));
 }
 
-/** Only Linux tells it in a file; elsewhere Node has raised it to far more than clients take. */
+/** Linux only; on other systems Node raises the limit sufficiently. */
 function readLimits(): string {
   try {
     return readFileSync('/proc/self/limits', 'utf8');

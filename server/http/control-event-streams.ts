@@ -3,16 +3,16 @@ import { GatewayError } from '../contract/errors.ts';
 import type { EventMessage } from '../contract/events.ts';
 
 interface EventStreams {
-  /** Sends every event as it comes, until the reader leaves or may hear them no longer. */
+  /** Sends events until the client disconnects or loses access. */
   open(response: ServerResponse, mayHear: () => boolean): void;
-  /** Ends those whose readers may hear them no longer, at once. */
+  /** Ends the streams of clients that have lost access. */
   endRefused(): void;
-  /** Ends all of them, and refuses new ones. */
+  /** Ends all streams and refuses new ones. */
   close(): void;
 }
 
 const heartbeatMs = 15_000;
-/** A reader that is so far behind is cut off; it begins anew with a snapshot. */
+/** A client with more unread bytes is disconnected; it reconnects and gets a snapshot. */
 const maxUnreadBytes = 8 * 1024 * 1024;
 
 /** Server-sent events: `id` is the revision, `data` the message as JSON. */

@@ -1,14 +1,13 @@
-/** Who may use the control plane: who has the admin token, or the window that was opened with it. */
+/** Access to the control plane: by the admin token, or by the session of a window opened with it. */
 import type { IncomingMessage } from 'node:http';
 import { GatewayError } from '../contract/errors.ts';
 import type { WindowAccess } from '../control/window-access.ts';
 import { bearerSecret } from '../wire/client-credentials.ts';
 
 /**
- * The secret of the window's session that the request came with; null if it came with the admin token.
- * Throws GatewayError `control_refused` or `origin_refused`. A cookie comes along with whatever page sends the request,
- * even one of another program on this machine (browsers keep cookies by host, not by port), so with a cookie the page
- * must be our own.
+ * Returns the secret of the request's session, or null if it has the admin token. Throws GatewayError `control_refused` or
+ * `origin_refused`. Browsers send cookies with requests of any page, also of other programs on this machine (cookies are not
+ * separated by port), so a cookie counts only from Sluice's own page.
  */
 export function checkControlAccess(request: IncomingMessage, access: WindowAccess): string | null {
   const { authorization, origin, host } = request.headers;
@@ -28,7 +27,7 @@ export function checkControlAccess(request: IncomingMessage, access: WindowAcces
     );
   }
   checkOwnPage(request);
-  // After the checks: a page of somebody else must not keep a session from ending.
+  // After the checks, so that a foreign page cannot prolong a session.
   if (access.sessions.use(secret)) return secret;
   throw new GatewayError(
     'control_refused',
@@ -36,13 +35,13 @@ export function checkControlAccess(request: IncomingMessage, access: WindowAcces
   );
 }
 
-/** Whether the request bears the cookie of a session that goes on. */
+/** Whether the request has the cookie of a valid session. */
 export function hasSession(request: IncomingMessage, access: WindowAccess): boolean {
   const secret = presentedSession(request, access);
   return secret !== undefined && access.sessions.lasts(secret);
 }
 
-/** Of several cookies of that name the one of a session that goes on. */
+/** The first cookie of that name with a valid session. */
 function presentedSession({ headers }: IncomingMessage, { token, sessions }: WindowAccess): string | undefined {
   const prefix = `${token.cookieName}=`;
   const cookies = (headers.cookie ?? '').split(';').map((cookie) => cookie.trim());
@@ -52,7 +51,7 @@ function presentedSession({ headers }: IncomingMessage, { token, sessions }: Win
 
 function checkOwnPage({ headers, method }: IncomingMessage): void {
   const site = headers['sec-fetch-site'];
-  // `none`: the person typed the address or clicked a bookmark, which only ever fetches.
+  // `none`: a typed address or a bookmark, which only sends GET.
   const isOwn = site === undefined || site === 'same-origin' || (site === 'none' && method === 'GET');
   if (!isOwn || (method !== 'GET' && headers.origin === undefined)) throw foreignPage();
 }

@@ -1,7 +1,4 @@
-/**
- * The control plane over HTTP, for the window in a browser and for the command line. A thin skin: it knows who may ask
- * and how answers travel, nothing of what they mean. No CORS: no page but our own ever gets an answer.
- */
+/** The control plane over HTTP, for the window in a browser and for the command line. Without CORS: only Sluice's own page has access. */
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import express, {
@@ -26,13 +23,13 @@ import { checkControlAccess, hasSession } from './control-guard.ts';
 interface ControlRoutePorts {
   access: WindowAccess;
   control: Pick<ControlPlane, 'execute' | 'query' | 'onEvent'>;
-  /** The ledger as text, a piece at a time. */
+  /** The ledger as text, in chunks. */
   exportRequests(format: ExportFormat, filter: RequestFilter): AsyncIterable<string>;
 }
 
 export interface ControlRoutes {
   router: Router;
-  /** Ends the event streams, which would never end by themselves. */
+  /** Ends the event streams. */
   close(): void;
 }
 
@@ -47,7 +44,7 @@ export function createControlRoutes(ports: ControlRoutePorts): ControlRoutes {
   router.get('/session', openSession(access));
   router.use((request, response, next) => {
     const session = checkControlAccess(request, access);
-    // Again with each answer: the browser forgets it by its own clock.
+    // Renewed with each response, since the browser expires it.
     if (session !== null) giveCookie(response, access, session);
     response.locals.session = session;
     next();
@@ -83,13 +80,13 @@ const neverStored: RequestHandler = (_request, response, next) => {
   next();
 };
 
-/** Turns the ticket of a printed address into a cookie of this browser's own. One that is signed in needs no ticket. */
+/** Exchanges the ticket of a printed address for a session cookie. A browser with a session needs no ticket. */
 function openSession(access: WindowAccess): RequestHandler {
   return async (request, response) => {
     const { token } = request.query;
     if (!hasSession(request, access)) {
       if (typeof token !== 'string' || !access.token.redeemTicket(token)) {
-        // The window itself says what to do; only a program is told in JSON.
+        // The window explains what to do; other clients get a JSON error.
         if (request.accepts(['json', 'html']) === 'html') return response.redirect(303, '/');
         throw new GatewayError(
           'control_refused',
@@ -123,7 +120,7 @@ function sendExport(ports: ControlRoutePorts, format: ExportFormat, contentType:
     const filter = readFilter(request.query);
     response.set({ 'content-type': contentType, 'content-disposition': `attachment; filename="requests.${format}"` });
     await pipeline(Readable.from(ports.exportRequests(format, filter)), response).catch((error: unknown) => {
-      // Whoever asked has left: that is no fault, and there is nobody to tell.
+      // The client has disconnected.
       if (!response.destroyed) throw error;
     });
   };
@@ -135,7 +132,7 @@ function readFilter(query: Request['query']): RequestFilter {
   return parseInput(requestFilterSchema, Object.fromEntries(values), 'filter') as RequestFilter;
 }
 
-/** What Express's body parser throws, in Sluice's own words. */
+/** Converts errors of Express's body parser. */
 const explainBodyError: ErrorRequestHandler = (error, _request, _response, next) => {
   next(error instanceof GatewayError ? error : (toBodyError(error) ?? error));
 };

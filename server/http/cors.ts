@@ -1,18 +1,18 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
-/** For a page whose origin has been admitted: what a browser needs to be told. Never a reflected or a wildcard origin for others. */
+/** Sends the CORS headers for an allowed origin; other origins get none, and there is no wildcard. */
 export function allowOrigin(response: ServerResponse, origin: string): void {
   response.setHeader('access-control-allow-origin', origin);
   response.setHeader('access-control-expose-headers', '*, authorization');
   response.setHeader('vary', 'origin');
 }
 
-/** Browsers ask so before a request that a form could not have made. */
+/** Whether this is a CORS preflight. */
 export function isPreflight(request: IncomingMessage): boolean {
   return request.method === 'OPTIONS' && request.headers['access-control-request-method'] !== undefined;
 }
 
-/** Answers the question that a browser asks before a request. */
+/** Answers a CORS preflight. */
 export function answerPreflight(request: IncomingMessage, response: ServerResponse): void {
   response
     .writeHead(204, {

@@ -1,7 +1,4 @@
-/**
- * A line in which groups take turns, and within a group its keys: whoever asks a thousand times waits behind itself and
- * not in front of others. Knows nothing of what waits.
- */
+/** A queue that is round-robin between groups, and between the keys of a group. */
 
 export interface Owner {
   group: string;
@@ -10,7 +7,7 @@ export interface Owner {
 
 type Lane<T> = T[];
 
-/** The keys of a group that wait, whose turn is next at the front. */
+/** The waiting keys of a group, next one first. */
 interface Waiting<T> {
   keys: Map<string, Lane<T>>;
   size: number;
@@ -35,7 +32,7 @@ export class FairQueue<T extends { readonly owner: Owner }> {
     this.#size++;
   }
 
-  /** The next in turn among those that `mayGo`; both its group and its key then go to the end. */
+  /** Removes the next entry that `mayGo`; its group and key move to the end. */
   take(mayGo: (item: T) => boolean): T | undefined {
     for (const [group, waiting] of this.#groups) {
       for (const [key, lane] of waiting.keys) {
@@ -64,8 +61,8 @@ export class FairQueue<T extends { readonly owner: Owner }> {
   }
 
   /**
-   * Who has to go so that `newcomer` can wait in a line that is full: the last of the longest lane, if its owner would
-   * still have no fewer in line than the newcomer's. Undefined: the newcomer itself.
+   * The entry to evict from a full queue for `newcomer`: the last one of the longest lane, if its owner would still have as
+   * many entries as the newcomer's. Undefined: refuse the newcomer.
    */
   displacedBy(newcomer: Owner): T | undefined {
     const [group, waiting] = longest(this.#groups, ({ size }) => size);

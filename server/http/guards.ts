@@ -1,4 +1,4 @@
-/** Who may come in: Host, Origin and key. Pure checks that throw a GatewayError. */
+/** Checks of Host, Origin and key. Pure; they throw a GatewayError. */
 import { hash, timingSafeEqual } from 'node:crypto';
 import { GatewayError } from '../contract/errors.ts';
 import { keyChecksumHolds, keyPrefix } from '../routing/key-secret.ts';
@@ -8,8 +8,8 @@ const isAscii = /^[\x20-\x7e]*$/;
 const loopbackHost = /^(?:localhost|[a-z0-9-]+\.localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d*)?$/i;
 
 /**
- * Against DNS rebinding: a web page whose name was made to point at this machine still sends its own name. `host` is the
- * header; names the person has allowed (for use in the LAN) pass too.
+ * Prevents DNS rebinding: a page whose host name resolves to this machine still sends its own name as Host. `allowedHosts`
+ * are accepted, too.
  */
 export function checkHost(host: string | undefined, allowedHosts: readonly string[]): void {
   if (host !== undefined && loopbackHost.test(host)) return;
@@ -21,7 +21,7 @@ export function checkHost(host: string | undefined, allowedHosts: readonly strin
   );
 }
 
-/** Browsers send Origin; programs do not. A page may call only if the person has allowed its origin, or it is our own. */
+/** Pages may call only from allowed origins or Sluice's own. Programs other than browsers send no Origin. */
 export function checkOrigin(
   origin: string | undefined,
   host: string | undefined,
@@ -35,9 +35,8 @@ export function checkOrigin(
 }
 
 /**
- * The key whose secret a request presents (`secret` is undefined where it presents none). A secret is looked up by its
- * SHA-256, so the time that takes says nothing about other secrets, and the found hash is compared in constant time. Only
- * secrets that were right are remembered as they are.
+ * Finds the key of a presented secret. The look-up is by SHA-256, so that its timing reveals nothing; the hash found is also
+ * compared in constant time, whatever a Map does. Only secrets that were right are remembered as they are.
  */
 export function authenticate(snapshot: Snapshot, secret: string | undefined, nowMs: number): CompiledKey {
   if (!secret) {
@@ -62,15 +61,15 @@ export function authenticate(snapshot: Snapshot, secret: string | undefined, now
   return key;
 }
 
-/** The key that a request presents; null if `authenticate` would refuse it. */
+/** The key of a presented secret; null if `authenticate` would refuse it. */
 export function validKey(snapshot: Snapshot, secret: string | undefined, nowMs: number): CompiledKey | null {
   const key = secret === undefined ? undefined : findKey(snapshot, secret);
   return key?.enabled && (key.expiresAtMs === null || key.expiresAtMs > nowMs) ? key : null;
 }
 
 /**
- * The keys that requests have presented, by their secrets: hashing one takes longer than all else that admits a request. Of
- * one snapshot only, so that a key that was changed or removed is looked for anew.
+ * Keys by the secrets that requests have presented for them: hashing a secret takes longer than everything else that admits
+ * a request. For one snapshot only, so that a key that was changed or removed is looked up anew.
  */
 const presentedKeys = new WeakMap<Snapshot['keys'], Map<string, CompiledKey>>();
 
@@ -102,7 +101,7 @@ function unknownKey(secret: string): GatewayError {
   return new GatewayError('invalid_key', `Incorrect API key provided: ${maskSecret(secret)}. ${hint}`);
 }
 
-/** As OpenAI does it: the head, stars, the last four. Short ones are all stars. */
+/** Like OpenAI: the beginning, asterisks, the last four characters; short ones are masked completely. */
 export function maskSecret(secret: string): string {
   if (secret.length < 20) return '*'.repeat(8);
   return `${secret.slice(0, secret.startsWith(keyPrefix) ? keyPrefix.length : 3)}********${secret.slice(-4)}`;

@@ -17,7 +17,7 @@ interface ModelsRequest {
   requestId: string;
 }
 
-/** Answers from the compiled group: what is listed is what may be called. */
+/** Answers from the compiled group, so that it lists exactly the models that may be used. */
 export function sendModels(response: ServerResponse, request: ModelsRequest): void {
   const { group, key, format, model, method, path, requestId } = request;
   if (method !== 'GET' && method !== 'HEAD') {

@@ -1,4 +1,4 @@
-/** `GET /v1/usage`: what a key, by its own secret, may learn of itself: its limits, what is left of them, what it has used. */
+/** `GET /v1/usage`: a key's own limits and usage. */
 
 import type { ServerResponse } from 'node:http';
 import { GatewayError } from '../contract/errors.ts';
@@ -73,14 +73,14 @@ async function used(ports: OwnUsagePorts, keyId: string, per: 'day' | 'month', n
     requests: own?.requests ?? 0,
     input_tokens: own?.inputTokens ?? 0,
     output_tokens: own?.outputTokens ?? 0,
-    // Null: what it was is not known of any of them.
+    // Null: no cost is known.
     cost_usd: own ? own.costUsd : 0,
-    /** Requests that may have cost something, but how much is not known. */
+    /** Requests of unknown cost. */
     unpriced_requests: own?.unpricedRequests ?? 0,
   };
 }
 
-/** Seconds, as in the other objects of the API. */
+/** Unix seconds, as in OpenAI's API. */
 function moment(atMs: number | null): number | null {
   return atMs === null ? null : Math.ceil(atMs / 1_000);
 }

@@ -4,19 +4,19 @@ import type { Api } from '../wire/api.ts';
 
 interface ErrorAnswer {
   error: GatewayError;
-  /** Whose clients have to understand it. */
+  /** The API whose error format is used. */
   api: Api;
   requestId: string;
 }
 
-/** Time a client gets to notice the answer and stop sending, before its connection is closed. */
+/** Time for a client to notice the response and stop sending before its connection is closed. */
 const lingerMs = 2_000;
-/** A rest of the body up to this size is simply read, which keeps the connection. */
+/** A remaining body up to this size is read, so that the connection can be kept. */
 const readableRestBytes = 256 * 1024;
 
 /**
- * Answers a request with an error as its API's clients expect it, at once, even while its body is still coming.
- * With headers already out there is nothing left to say: the connection is closed, so that it cannot pass for an end.
+ * Sends an error in the API's format, even while the request body is still being sent. If headers were sent already, the
+ * connection is broken, so that the response cannot pass for complete.
  */
 export function sendError(
   request: IncomingMessage,
@@ -35,13 +35,13 @@ export function sendError(
   else answerInMidBody(request, response, body);
 }
 
-/** How much of its body, at most. Right after the headers even a request without one is not called complete yet. */
+/** The most bytes of the body that may still arrive. Right after the headers, `complete` is false even without a body. */
 function mayStillCome({ complete, headers }: IncomingMessage): number {
   if (complete) return 0;
   return headers['transfer-encoding'] === undefined ? Number(headers['content-length'] ?? 0) : Number.POSITIVE_INFINITY;
 }
 
-/** What every error of Sluice's own is sent with. */
+/** The headers of Sluice's own errors. */
 export function errorHeaders(api: Api, error: GatewayError, requestId: string): Record<string, string> {
   const headers: Record<string, string> = {
     'content-type': api.errorType,
@@ -55,7 +55,7 @@ export function errorHeaders(api: Api, error: GatewayError, requestId: string): 
   return headers;
 }
 
-/** Anything that is not a GatewayError is a fault of Sluice's own; its text is for the log, not for the client. */
+/** Anything but a GatewayError is an internal error, whose message goes to the log only. */
 export function toGatewayError(thrown: unknown): GatewayError {
   if (thrown instanceof GatewayError) return thrown;
   return new GatewayError(
@@ -66,9 +66,9 @@ export function toGatewayError(thrown: unknown): GatewayError {
 }
 
 /**
- * The answer goes out whole and at once; what the client still sends is read and thrown away. Only then, or when it has
- * had its moment, does the response end: Node closes a connection it will not use again together with the end, and
- * closing with unread bytes resets it, which can take the answer away from a client that sends first and reads then.
+ * Sends the response at once, then reads and discards the rest of the request until its end or `lingerMs`, and only then ends
+ * the response: that closes the connection, and closing with unread bytes resets it, so that a client that sends everything
+ * before it reads could lose the response.
  */
 function answerInMidBody(request: IncomingMessage, response: ServerResponse, body: Buffer): void {
   request.unpipe();

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 
-/** Answers 200 with JSON of Sluice's own. */
+/** Sends a 200 with JSON. */
 export function sendJson(response: ServerResponse, value: unknown, requestId: string): void {
   const body = Buffer.from(JSON.stringify(value));
   response

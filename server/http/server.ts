@@ -1,4 +1,4 @@
-/** The listening socket: bounds on what a connection may do, and an orderly end. Knows nothing of what requests mean. */
+/** The listening server: timeouts and limits of connections, and graceful shutdown. */
 import http, { type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { GatewayError } from '../contract/errors.ts';
@@ -11,23 +11,23 @@ interface ListenOptions {
   host: string;
   /** 0: any free one. */
   port: number;
-  /** Time for all headers of a request; the default suits everyone but a test. */
+  /** Time for all headers of a request; set by tests only. */
   headersTimeoutMs?: number;
 }
 
 export interface ListeningServer {
   host: string;
   port: number;
-  /** Requests under way. */
+  /** The number of running requests. */
   readonly active: number;
-  /** Takes no new connections, lets requests end for at most `drainMs`, then closes what is left. */
+  /** Stops accepting connections, gives running requests at most `drainMs`, then closes everything. */
   stop(drainMs: number): Promise<void>;
 }
 
-/** Slow senders: time for all headers, and for a whole request with its upload. */
+/** Timeouts for all headers, and for a whole request including its upload. */
 const defaultHeadersTimeoutMs = 30_000;
 const requestTimeoutMs = 300_000;
-/** People think between two requests; a new connection costs more than an idle one. */
+/** Long enough for the pause between a person's requests; a new connection costs more than an idle one. */
 const keepAliveTimeoutMs = 75_000;
 const maxHeaderBytes = 32 * 1024;
 const cutOffMs = 1_000;
@@ -42,7 +42,7 @@ export async function listen(listener: RequestListener, options: ListenOptions):
     requestTimeout: requestTimeoutMs,
     keepAliveTimeout: keepAliveTimeoutMs,
     maxHeaderSize: maxHeaderBytes,
-    // Node would answer with an empty 400; the guards know what to say.
+    // Node would send an empty 400; the guards send a proper error.
     requireHostHeader: false,
     connectionsCheckingInterval: Math.min(5_000, headersTimeoutMs),
   });
@@ -55,7 +55,7 @@ export async function listen(listener: RequestListener, options: ListenOptions):
     listener(request, response);
   };
   server.on('request', serve);
-  // Whoever reads a body says "100 Continue" first (`sendContinue`), so that what is refused is never sent.
+  // `100 Continue` is sent only when a body is read (`sendContinue`), so that clients do not send refused bodies.
   server.on('checkContinue', serve);
   server.on('checkExpectation', serve);
   const idleWithin = async (limitMs: number) => {
@@ -81,7 +81,7 @@ export async function listen(listener: RequestListener, options: ListenOptions):
       await idleWithin(drainMs);
       server.closeAllConnections();
       await closed;
-      // What was cut off hears of it a moment later, and has its record to write.
+      // Aborted requests are notified asynchronously and must still be recorded.
       await idleWithin(cutOffMs);
     },
   };
@@ -107,7 +107,7 @@ function idleOrLate(whenIdle: (resolve: () => void) => void, limitMs: number): P
   });
 }
 
-/** What is not HTTP at all never reaches the application, but is answered in the same shape. */
+/** Invalid HTTP does not reach the application, but gets an error in the same format. */
 function answerClientError(error: NodeJS.ErrnoException, socket: Duplex): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy();
@@ -117,7 +117,7 @@ function answerClientError(error: NodeJS.ErrnoException, socket: Duplex): void {
 }
 
 function answerRaw(socket: Duplex, answer: GatewayError): void {
-  // Whose client it is, nobody knows.
+  // The client's API is unknown.
   const [api] = servedApis;
   const body = api.writeError(answer.toBody().error);
   const { status } = answer.kind;
@@ -131,7 +131,7 @@ function answerRaw(socket: Duplex, answer: GatewayError): void {
 }
 
 function noProxy(): GatewayError {
-  return new GatewayError('method_not_allowed', 'Sluice is no proxy for connections: it is called by its own address.');
+  return new GatewayError('method_not_allowed', 'Sluice is not an HTTP proxy: use its own address as base URL.');
 }
 
 function describeClientError(code: string | undefined): GatewayError {

@@ -1,7 +1,4 @@
-/**
- * A line of requests that wait for something there is too little of, for as long as `settings.admission` lets them. Owns
- * who may stand in it and for how long; what is waited for, and whether there is enough, its owner knows.
- */
+/** A queue of requests waiting for a scarce resource, limited in length and time by `settings.admission`. */
 import type { ServerResponse } from 'node:http';
 import { AwakeTimer } from '../awake-clock.ts';
 import { GatewayError } from '../contract/errors.ts';
@@ -11,19 +8,19 @@ import { FairQueue, type Owner } from './fair-queue.ts';
 
 export type AdmissionLimits = Settings['admission'];
 
-/** What a request waits for. */
+/** A waiting request. */
 export interface Wish {
   readonly owner: Owner;
-  /** The line is left when this closes. */
+  /** The request leaves the queue when this closes. */
   readonly response: ServerResponse;
 }
 
 interface WaitingLineOptions<W extends Wish, T> {
   limits(): AdmissionLimits;
   mayHave(wish: W): boolean;
-  /** Gives what was wished for, in the same step in which there is enough of it. */
+  /** Grants the resource, synchronously with its becoming available. */
   give(wish: W): T;
-  /** What there is too little of, as a sentence for whoever is refused. */
+  /** What is scarce, as a sentence for the error. */
   shortage: string;
 }
 
@@ -46,7 +43,7 @@ export class WaitingLine<W extends Wish, T> {
     return this.#queue.size;
   }
 
-  /** Rejects with a GatewayError `overloaded` where the line is full or the wait was too long, and with ClientGone. */
+  /** Rejects with a GatewayError `overloaded` if the queue is full or the wait was too long, and with ClientGone. */
   async wait(wish: W): Promise<T> {
     const { limits, give } = this.#options;
     const { waiting, waitMs } = limits();
@@ -74,7 +71,7 @@ export class WaitingLine<W extends Wish, T> {
     }
   }
 
-  /** To be called when there may be enough for somebody; there may be enough for several. */
+  /** Must be called when the resource may have become available. */
   admitNext(): void {
     if (this.#queue.size === 0) return;
     const mayGo = ({ wish }: Waiter<W>) => this.#options.mayHave(wish);

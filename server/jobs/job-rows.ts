@@ -1,10 +1,10 @@
-/** A job as a row of the table `jobs`, and back. */
+/** Converts jobs to rows of the table `jobs` and back. */
 import type { Reserved } from '../contract/ledger.ts';
 import { json, number, text } from '../database/columns.ts';
 import type { Database, Row, SqlValue } from '../database/database.ts';
 import { type Job, type JobKind, type JobPage, jobKinds } from './job.ts';
 
-/** A job with the time it was last used, which is noted to the day. */
+/** A job with the time of its last use, which is updated once a day at most. */
 export interface KeptJob {
   job: Job;
   /** Unix milliseconds. */
@@ -16,7 +16,7 @@ export const insertJobSql = `INSERT OR REPLACE INTO jobs
    owed)
   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
 
-/** One job more than asked for, if there is one. */
+/** Selects one job more than the limit, which tells whether there is another page. */
 export function selectPage(database: Database, kind: JobKind, groupId: string, page: JobPage): Job[] {
   const direction = page.order === 'asc' ? 'ASC' : 'DESC';
   const beyond = page.order === 'asc' ? '>' : '<';

@@ -1,38 +1,38 @@
 /**
- * Which provider and credential own a video or a stored response, so that later calls about it reach the same account:
- * after a restart, a rotated credential (same id, new secret) or a renamed group (ids stay, names are labels). A job is
- * found for the group that made it and for no other, until nobody has asked for it in a long time.
+ * Remembers which provider and credential own a video or a stored response, so that later calls reach the same account, also
+ * after a restart or a rotated credential (same id, new secret). A job is visible only to the group that created it, and is
+ * forgotten after a long time without use.
  *
- * A lookup that is not in memory is one synchronous point read of SQLite, some 20 µs: accepted on these rare routes.
+ * A look-up that is not in memory is a synchronous point read of SQLite (20 µs), which is acceptable on these rare routes.
  */
 
 import { GatewayError } from '../contract/errors.ts';
 import type { Database, Statement } from '../database/database.ts';
-import { mayPass, messageOf } from '../database/failures.ts';
+import { isTemporary, messageOf } from '../database/failures.ts';
 import { createSweepClock, type SweepClock } from '../database/sweep-clock.ts';
 import { type Job, type JobKind, type JobPage, jobKinds } from './job.ts';
 import { prepareJobSweep } from './job-retention.ts';
 import { insertJobSql, type KeptJob, selectPage, toKept, toValues } from './job-rows.ts';
 
 export interface JobStore {
-  /** Known at once; on disk at once too if `durable`, else at most 100 ms later. Never throws. */
+  /** Stores a job in memory, and on disk at once if `durable`, otherwise within 100 ms. Never throws. */
   remember(job: Job, options?: { durable?: boolean }): void;
-  /** Throws a GatewayError `storage_unavailable` if it is only on a disk that cannot be read now; so does `list`. */
+  /** Throws a GatewayError `storage_unavailable` if it is not in memory and the file cannot be read; so does `list`. */
   find(kind: JobKind, id: string, groupId: string): Job | undefined;
-  /** The group's own of whatever kind; `foreign` where only other groups have one of that id. Throws as `find` does. */
+  /** The group's own, whatever its kind; `foreign` if only other groups have one with that id. Throws as `find` does. */
   findAny(id: string, groupId: string): Job | 'foreign' | undefined;
-  /** By time of making. `after` is the id of the last job of the page before; an unknown one gives an empty page. */
+  /** By creation time. `after`: the id of the previous page's last job; an unknown one yields an empty page. */
   list(kind: JobKind, groupId: string, page: JobPage): { jobs: Job[]; hasMore: boolean };
   forget(kind: JobKind, id: string, groupId: string): void;
-  /** Those that have not told what they used. Throws while the disk cannot be read. */
+  /** Jobs whose usage is not known yet. Throws while the file cannot be read. */
   owing(): Job[];
   /**
-   * The job as it was, if it had not told what it used before; from now on it has. On the disk that is noted by the ledger,
-   * together with the usage. Never throws.
+   * Marks a job's usage as known and returns the job as it was; undefined if it was marked already. On disk the ledger does
+   * this together with the usage. Never throws.
    */
   settle(job: Pick<Job, 'kind' | 'id' | 'groupId'>): Job | undefined;
   flush(): void;
-  /** Forgets what was last used too long ago; also done now and then by itself. Resolves with how many jobs those were. */
+  /** Deletes expired jobs and resolves with their number. Also runs periodically. */
   sweep(): Promise<number>;
   close(): void;
 }
@@ -40,21 +40,21 @@ export interface JobStore {
 interface JobStoreOptions {
   database: Database;
   log: { warn(fields: object, message: string): void };
-  /** After so many days without use a job is forgotten. Asked each time it matters. */
+  /** Days without use after which a job is forgotten. Called on each use. */
   retentionDays?: () => number;
-  /** Decides what is old. */
+  /** The time by which jobs expire. */
   sweepClock?: SweepClock;
 }
 
 const dayMs = 86_400_000;
-/** As long as OpenAI keeps a stored response. */
+/** OpenAI's retention of stored responses. */
 const defaultRetentionDays = 30;
 const firstSweepMs = 90_000;
 const sweepEveryMs = 6 * 3_600_000;
 const maxInMemory = 4_096;
 const flushMs = 50;
 const retryMs = 1_000;
-/** Jobs that may wait while writing fails; beyond, the oldest are dropped from the disk's part, not from memory. */
+/** Jobs waiting to be written while writing fails; beyond this the oldest are not written, but stay in memory. */
 const maxPending = 10_000;
 
 const cacheKey = (kind: JobKind, id: string, groupId: string) => `${kind}\n${groupId}\n${id}`;
@@ -76,7 +76,7 @@ class SqliteJobStore implements JobStore {
   readonly #sweepBefore: (usedBeforeMs: number) => Promise<number>;
   readonly #firstSweep = setTimeout(() => this.#sweepQuietly(), firstSweepMs).unref();
   readonly #sweeps = setInterval(() => this.#sweepQuietly(), sweepEveryMs).unref();
-  /** A Map keeps the order of insertion: what was used last is put at its end, the first is the next to go. */
+  /** Least recently used first: a Map keeps insertion order, and each use moves a job to the end. */
   readonly #memory = new Map<string, KeptJob>();
   readonly #pending = new Map<string, KeptJob>();
   #timer: NodeJS.Timeout | null = null;
@@ -95,7 +95,7 @@ class SqliteJobStore implements JobStore {
     this.#remove = database.prepare('DELETE FROM jobs WHERE kind = ? AND group_id = ? AND id = ?');
     this.#owing = database.prepare('SELECT * FROM jobs WHERE owed IS NOT NULL ORDER BY created_at');
     this.#sweepBefore = prepareJobSweep(database, () => this.#isClosed);
-    // Into a new file goes what is still known.
+    // A replacement file gets all jobs in memory.
     database.onReplaced(() => {
       for (const [key, job] of this.#memory) this.#pending.set(key, job);
       this.#arm(flushMs);
@@ -113,7 +113,7 @@ class SqliteJobStore implements JobStore {
       this.#memory.get(key) ?? this.#pending.get(key) ?? readable(() => toKept(this.#select.get(kind, groupId, id)));
     if (kept === undefined) return undefined;
     const now = this.#sweepClock.latestMs();
-    // Noted once a day, so that asking for a video every second writes nothing.
+    // Written at most once a day, so that polling a video does not write.
     if (now - kept.lastUsedAt >= dayMs) this.#keep(key, { job: kept.job, lastUsedAt: now });
     else this.#keepInMemory(key, kept);
     return kept.job;
@@ -158,7 +158,7 @@ class SqliteJobStore implements JobStore {
   owing(): Job[] {
     this.flush();
     const jobs = this.#owing.all().flatMap((row) => toKept(row)?.job ?? []);
-    // What was settled may not be written yet.
+    // Settled jobs may not be written yet.
     return jobs.filter((job) => (this.#memory.get(cacheKey(job.kind, job.id, job.groupId))?.job ?? job).owed);
   }
 
@@ -174,7 +174,7 @@ class SqliteJobStore implements JobStore {
     return job;
   }
 
-  /** What cannot be looked up now is settled the next time it is asked for. */
+  /** Undefined if it cannot be read now; it is then settled later. */
   #findQuietly(kind: JobKind, id: string, groupId: string): Job | undefined {
     try {
       return this.find(kind, id, groupId);
@@ -230,7 +230,7 @@ class SqliteJobStore implements JobStore {
     this.#arm(flushMs);
   }
 
-  /** It is tried each second; said once. */
+  /** Writes are retried each second; a failure is logged once. */
   #warn(error: string): void {
     if (error !== this.#lastError) this.#log.warn({ error, waiting: this.#pending.size }, 'jobs cannot be written');
     this.#lastError = error;
@@ -257,10 +257,10 @@ function readable<T>(read: () => T): T {
   try {
     return read();
   } catch (error) {
-    if (!mayPass(error)) throw error;
+    if (!isTemporary(error)) throw error;
     throw new GatewayError(
       'storage_unavailable',
-      `Sluice cannot look up which provider this belongs to: its database cannot be read now (${messageOf(error)}). Try again in a moment.`,
+      `Sluice cannot look up the provider of this object: its database cannot be read now (${messageOf(error)}). Try again in a moment.`,
       { cause: error },
     );
   }

@@ -1,27 +1,27 @@
 import type { Reserved } from '../contract/ledger.ts';
 
 /**
- * `character`: who appears in videos, made from one. `object`: what else a provider keeps and Sluice knows nothing of but its
- * id, such as a file or a batch.
+ * `character`: a character of OpenAI's videos API, created from a video. `object`: anything else that a provider keeps and of
+ * which Sluice knows only the id, such as a file or a batch.
  */
 export const jobKinds = ['video', 'character', 'response', 'object'] as const;
 export type JobKind = (typeof jobKinds)[number];
 
 export interface Job {
   kind: JobKind;
-  /** As the client knows it. */
+  /** The id that the client uses. */
   id: string;
-  /** The provider's id of it, where that is another. */
+  /** The provider's id, if it differs. */
   upstreamId?: string;
   groupId: string;
   providerId: string;
-  /** Null for a provider that asks for no key. */
+  /** Null for a provider without credentials. */
   credentialId: string | null;
   model: string | null;
   keyId: string | null;
   /** Unix milliseconds. */
   createdAt: number;
-  /** Set while it has not told what it used; what is reserved for it until then. */
+  /** The reservation until its usage is known. */
   owed?: Reserved;
 }
 

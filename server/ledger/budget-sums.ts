@@ -1,10 +1,9 @@
 /**
- * What was spent of each budget in its current period, in a small file of its own, so that a budget outlives the ledger:
- * one that is damaged, removed or cannot be read opens none. It is written at most 100 ms later, as the ledger's rows are,
- * and neither file waits for the other. Whoever reads both takes the larger sum, so a crash between the two writes counts
- * nothing twice, and loses no more than a batch of the one that came later.
+ * The amounts spent of each budget in its current period, in a separate small file, so that a damaged or removed ledger does
+ * not reset budgets. Like the ledger, it is written within 100 ms; readers take the larger total of the two files, so a
+ * crash between the two writes counts nothing twice.
  *
- * A sum keeps its period with it: a clock that is set back over a restart meets the same sum as one set back in a run.
+ * Each total is stored with its period, so that setting the clock back has the same effect with and without a restart.
  */
 import type { Budget } from '../contract/config.ts';
 import type { LimitScope } from '../contract/limits.ts';
@@ -13,32 +12,32 @@ import type { Database, Row } from '../database/database.ts';
 import { DelayedWrite } from './delayed-write.ts';
 import type { Spent } from './usage-history.ts';
 
-/** Unix milliseconds, infinite at both ends for a budget in total. */
+/** The period in Unix milliseconds; infinite at both ends for a `total` budget. */
 export interface BudgetSum {
   startMs: number;
   endMs: number;
   spent: Spent;
 }
 
-/** Whose sum of which kind of period. */
+/** Identifies a total: a key or group, and a kind of period. */
 export interface BudgetOwner {
   scope: LimitScope;
   id: string;
   per: Budget['per'];
-  /** What was kept for an earlier one of the same id is not theirs. */
+  /** Unix milliseconds; totals of an earlier key with the same id do not count. */
   sinceMs: number;
 }
 
 export interface BudgetSums {
-  /** Null if none is kept. Throws if that cannot be known now. */
+  /** Null if there is none. Throws if the file cannot be read now. */
   find(owner: BudgetOwner): BudgetSum | null;
-  /** Costs an entry in a map; written soon. */
+  /** Stores a total in memory; written within 100 ms. */
   keep(owner: BudgetOwner, sum: BudgetSum): void;
-  /** Throws if it cannot be written now. */
+  /** Throws if the file cannot be written now. */
   forget(scope: LimitScope, id: string): void;
-  /** Whether there is any; no, where that cannot be known. */
+  /** True also if the file cannot be read. */
   readonly isEmpty: boolean;
-  /** Why it cannot be written; null if it can. */
+  /** Why the file cannot be written; null if it can. */
   readonly problem: string | null;
   flush(): void;
   close(): void;
@@ -58,7 +57,7 @@ export function createBudgetSums(options: BudgetSumsOptions): BudgetSums {
 
 class SqliteBudgetSums implements BudgetSums {
   readonly #options: BudgetSumsOptions;
-  /** All of this run, since a new file needs them all. */
+  /** All totals of this run; a replacement file needs all of them. */
   readonly #known = new Map<string, { owner: BudgetOwner; sum: BudgetSum }>();
   readonly #unwritten = new Set<string>();
   readonly #writing: DelayedWrite;
@@ -106,7 +105,7 @@ class SqliteBudgetSums implements BudgetSums {
     this.#writing.due();
   }
 
-  /** Bound, since it is handed on. */
+  /** A bound function, since it is passed as a callback. */
   readonly forget = (scope: LimitScope, id: string): void => {
     for (const per of ['day', 'week', 'month', 'total'] as const) {
       const name = nameOf({ scope, id, per });

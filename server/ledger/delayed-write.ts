@@ -1,12 +1,12 @@
-/** Writes together what came within a moment; tries again what fails, and says so once. */
+/** Combines writes within a short time, retries failed ones, and reports each new failure once. */
 import { messageOf } from '../database/failures.ts';
 
 interface DelayedWriteOptions {
-  /** Writes all that waits, or throws and leaves it waiting. */
+  /** Writes everything pending, or throws and keeps it. */
   write(): void;
-  /** Told of a failure that is not the one before. */
+  /** Called for a failure that differs from the previous one. */
   failed(problem: string): void;
-  /** How long what was noted may wait; at most 100. */
+  /** The longest delay of a write; at most 100. */
   delayMs: number;
 }
 
@@ -21,17 +21,17 @@ export class DelayedWrite {
     this.#options = options;
   }
 
-  /** Why the last one failed; null if it did not. */
+  /** Why the last write failed; null if it succeeded. */
   get problem(): string | null {
     return this.#problem;
   }
 
-  /** There is something to write. */
+  /** Schedules a write. */
   due(delayMs = this.#options.delayMs): void {
     this.#timer ??= setTimeout(this.flush, delayMs).unref();
   }
 
-  /** Writes what waits, if anything does. Never throws. */
+  /** Performs a scheduled write now. Never throws. */
   readonly flush = (): void => {
     if (this.#timer === null) return;
     this.#disarm();
@@ -46,7 +46,7 @@ export class DelayedWrite {
     }
   };
 
-  /** Writes what waits, and tries no more. */
+  /** Performs a scheduled write, without retries. */
   close(): void {
     this.flush();
     this.#disarm();

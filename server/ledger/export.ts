@@ -1,10 +1,10 @@
-/** The ledger as CSV or JSON lines, a piece at a time, so that a million rows need no memory. */
+/** Exports the ledger as CSV or JSON lines, page by page, in constant memory. */
 import type { RequestView } from '../contract/request-views.ts';
 import type { LedgerQueries, RequestFilter } from './queries.ts';
 
 export type ExportFormat = 'csv' | 'jsonl';
 
-/** Yields text, newest request first: for `csv` with a line of column names, for `jsonl` one JSON object a line. */
+/** Yields text, newest request first: CSV with a header line, or one JSON object on each line. */
 export async function* exportRequests(
   queries: Pick<LedgerQueries, 'listRequests'>,
   format: ExportFormat,
@@ -71,8 +71,8 @@ const csvLine = (row: RequestView) =>
     .join(',')}\r\n`;
 
 /**
- * A field as RFC 4180 has it. Text that a spreadsheet would run as a formula gets an apostrophe before it: a model name
- * and a user agent are the client's to choose.
+ * A field according to RFC 4180. Text that a spreadsheet would evaluate as a formula is prefixed with an apostrophe, since
+ * clients choose model names and user agents.
  */
 export function csvField(value: Value): string {
   if (value === null || value === undefined) return '';

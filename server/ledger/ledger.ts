@@ -1,9 +1,8 @@
 /**
- * The ledger: the durable record of requests, one row each. It hears of a request's start and end, keeps both in memory
- * and writes them together at most 100 ms later, so that no request ever waits for the disk; a failed write is tried
- * again and never reaches a request. It must not know how a request is served, nor who asks for the records.
+ * The ledger: the durable record of requests, one row each. Starts and ends of requests are collected in memory and written
+ * in batches within 100 ms, so that no request waits for the disk. Failed writes are retried and do not affect requests.
  *
- * One process owns a ledger: opening it marks what the run before left unfinished.
+ * One process owns a ledger. Opening it marks requests that the previous process left unfinished.
  */
 
 import { GatewayError } from '../contract/errors.ts';
@@ -11,7 +10,7 @@ import type { CapturedExchange, RequestRecord, RequestStarted, Reserved } from '
 import type { ClientUseView, FirstByteView, RequestView, UsageStepView, UsageView } from '../contract/request-views.ts';
 import type { LedgerHealthView } from '../contract/status-views.ts';
 import { type Database, openDatabase, type Replaced } from '../database/database.ts';
-import { mayPass, messageOf } from '../database/failures.ts';
+import { isTemporary, messageOf } from '../database/failures.ts';
 import { budgetMigrations } from '../database/schema.ts';
 import { createSweepClock, type SweepClock } from '../database/sweep-clock.ts';
 import { type BudgetSums, createBudgetSums } from './budget-sums.ts';
@@ -32,40 +31,37 @@ export interface LedgerSettings extends RetentionLimits {
 }
 
 export interface Ledger extends LedgerQueries {
-  /** With the rows that wait to be written. */
+  /** Includes rows that are not written yet. */
   readonly history: UsageHistory;
-  /** Requests without a valid key: they are counted and have no rows. */
+  /** Counts of requests without a valid key, which have no rows. */
   readonly refusals: Refusals;
-  /** What was spent of budgets, in a file of its own. */
+  /** Amounts spent of budgets, in a separate file. */
   readonly budgets: BudgetSums;
-  /** A request was admitted. Costs a push to an array. */
+  /** Records an admitted request, in memory. */
   started(row: RequestStarted, reserved?: Reserved | null): void;
-  /**
-   * A request ended; one that was never reported as started is right too. `books`: the job whose usage is in it, which has
-   * then told it. Costs a push to an array.
-   */
+  /** Records the end of a request, started or not, in memory. `books`: the job whose usage this record contains. */
   finished(row: RequestRecord, books?: BookedJob): void;
-  /** Keeps what was exchanged in a request, bodies cut at the limit. Only for groups whose capture is on. */
+  /** Keeps headers and bodies of a request; bodies are truncated to the limit. For groups with `capture` only. */
   capture(id: string, exchange: Partial<CapturedExchange<Uint8Array>>): void;
-  /** Writes what waits. Never throws: what cannot be written keeps waiting. */
+  /** Writes pending rows. Never throws; rows that cannot be written stay pending. */
   flush(): void;
   health(): LedgerHealthView;
-  /** Deletes what is past retention and adds up the days that are over, in small pieces; also done now and then by itself. */
+  /** Deletes expired rows and rolls up past days, in small batches. Also runs periodically. */
   sweep(): Promise<number>;
   close(): void;
 }
 
 interface LedgerOptions {
   database: Database;
-  /** Where the sums of budgets are kept; absent: in memory. */
+  /** Stores the budgets' totals; absent: in memory. */
   budgetDatabase?: Database;
   log: { warn(fields: object, message: string): void };
-  /** Asked each time it matters, so that a changed setting holds at once. */
+  /** Called on each use, so that changed settings take effect at once. */
   settings?: () => LedgerSettings;
   now?: () => number;
-  /** Decides what is old. */
+  /** The time by which rows expire. */
   sweepClock?: SweepClock;
-  /** How long a row may wait; at most 100. */
+  /** The longest delay of a write; at most 100. */
   flushMs?: number;
 }
 
@@ -122,7 +118,7 @@ class SqliteLedger implements Ledger {
     this.#budgetsAreLost = this.budgets.isEmpty;
   }
 
-  /** Bound, since it is handed on as a listener. */
+  /** Bound functions, since they are passed as listeners. */
   readonly started = (row: RequestStarted, reserved?: Reserved | null): void =>
     this.#waiting.add(reserved ? { ...row, reserved } : row);
   readonly finished = (row: RequestRecord, books?: BookedJob): void =>
@@ -170,13 +166,13 @@ class SqliteLedger implements Ledger {
     }
   }
 
-  /** For a reader: with what waits, as far as it can be written. Throws a GatewayError while the file cannot be read. */
+  /** Flushes pending rows first. Throws a GatewayError while the file cannot be read. */
   async #read<T>(read: (queries: LedgerQueries) => Promise<T> | T): Promise<T> {
     this.flush();
     try {
       return await read(this.#queries);
     } catch (error) {
-      throw mayPass(error) ? unreadable(error) : error;
+      throw isTemporary(error) ? unreadable(error) : error;
     }
   }
 
@@ -204,13 +200,13 @@ class SqliteLedger implements Ledger {
     return this.#read((queries) => queries.firstByteTimes(question));
   }
 
-  /** Empty while the file cannot be read: the lists that show it have more to say. */
+  /** Empty while the file cannot be read, since the views that contain it must not fail. */
   lastUsed(): Map<string, number> {
     this.flush();
     try {
       return this.#queries.lastUsed();
     } catch (error) {
-      if (mayPass(error)) return new Map();
+      if (isTemporary(error)) return new Map();
       throw error;
     }
   }
@@ -220,7 +216,7 @@ class SqliteLedger implements Ledger {
     try {
       return this.#queries.readCapture(id);
     } catch (error) {
-      throw mayPass(error) ? unreadable(error) : error;
+      throw isTemporary(error) ? unreadable(error) : error;
     }
   }
 
@@ -252,7 +248,7 @@ class SqliteLedger implements Ledger {
 function unreadable(error: unknown): GatewayError {
   return new GatewayError(
     'storage_unavailable',
-    `The ledger cannot be read now (${messageOf(error)}). Requests are served meanwhile; Sluice tries again by itself.`,
+    `The ledger cannot be read at present (${messageOf(error)}). Requests are still served, and Sluice keeps retrying.`,
     { cause: error },
   );
 }

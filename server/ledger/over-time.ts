@@ -1,7 +1,4 @@
-/**
- * What happened when, in steps of equal length: usage and times to the first byte. As in `queries.ts`, each question is
- * asked in pieces, with everything else having its turn in between.
- */
+/** Usage and times to the first byte in steps of equal length. Queries run in small batches, as in `queries.ts`. */
 
 import { setImmediate } from 'node:timers/promises';
 import type { UsageDimension } from '../contract/ledger.ts';
@@ -9,34 +6,34 @@ import type { FirstByteStep, FirstByteView, UsageStepView } from '../contract/re
 import { number, text } from '../database/columns.ts';
 import type { Database, Row } from '../database/database.ts';
 import { seekSeq } from './seek.ts';
-import { addInto, readSums, type Sums, toldCost } from './sums.ts';
+import { addInto, displayedCost, readSums, type Sums } from './sums.ts';
 import { quarterMs } from './usage-cells.ts';
 
 export interface OverTimeQuestion {
   sinceMs: number;
   /** Exclusive. */
   untilMs: number;
-  /** Whole quarters of an hour are answered from the sums, anything else from the requests, which takes longer. */
+  /** Multiples of 15 minutes are computed from stored totals, other steps from individual requests, which is slower. */
   stepMs: number;
-  /** What local time is ahead of UTC; decides where days begin. */
+  /** Local time minus UTC; decides where days begin. */
   utcOffsetMinutes?: number;
 }
 
 export interface UsageOverTimeQuestion extends OverTimeQuestion {
-  /** `day`: all together. */
+  /** `day`: the total only. */
   by: UsageDimension;
-  /** Only these; the empty name stands for what has none. */
+  /** Only these names; the empty name stands for requests without one. */
   names?: string[];
 }
 
 export type FirstByteQuestion = OverTimeQuestion & Partial<UsageOverTimeQuestion>;
 
-/** A step while it is being added up. */
+/** The running total of a step. */
 type Summed = Sums & Pick<UsageStepView, 'startMs' | 'name'>;
 
-const rowsPerPiece = 4_000;
-const quartersPerPiece = 4 * 96;
-/** The newest of a step stand for all of it, so that an answer takes as long at a million requests as at twenty thousand. */
+const rowsPerBatch = 4_000;
+const quartersPerBatch = 4 * 96;
+/** Quantiles of a step are computed from its newest requests, so that the time of a query is bounded. */
 const samplesPerStep = 400;
 
 export async function usageOverTime(database: Database, question: UsageOverTimeQuestion): Promise<UsageStepView[]> {
@@ -47,9 +44,9 @@ export async function usageOverTime(database: Database, question: UsageOverTimeQ
   const select = database.prepare(fromCells ? cellsSql(namesSql) : rowsSql(by, namesSql));
   const grid = [offsetMsOf(question), question.stepMs] as const;
   const [low, high] = fromCells ? quartersOf(question) : placesOf(database, question);
-  const perPiece = fromCells ? quartersPerPiece : rowsPerPiece;
-  for (let from = low; from < high; from += perPiece) {
-    const range = [from, Math.min(from + perPiece, high)] as const;
+  const perBatch = fromCells ? quartersPerBatch : rowsPerBatch;
+  for (let from = low; from < high; from += perBatch) {
+    const range = [from, Math.min(from + perBatch, high)] as const;
     const which = fromCells ? [by, ...range] : [...range, question.sinceMs, question.untilMs];
     for (const row of select.all(...grid, ...which, ...(names ?? []))) addStep(found, readStep(row, question));
     await setImmediate();
@@ -73,7 +70,7 @@ const nameColumns: Record<UsageDimension, string> = {
   provider: "coalesce(provider, '')",
 };
 
-/** Counts as `usage-cells.ts` does. */
+/** Must count in the same way as `usage-cells.ts`. */
 function rowsSql(by: UsageDimension, namesSql: string): string {
   const isOfAttempts = by === 'model' || by === 'provider';
   return `WITH asked AS (SELECT CAST((started_at + ?) / ? AS INTEGER) AS step, * FROM requests
@@ -82,7 +79,7 @@ function rowsSql(by: UsageDimension, namesSql: string): string {
     WHERE 1${namesSql} GROUP BY step, name`;
 }
 
-/** A row for each request: of one with several attempts, by model and provider, without what those used. */
+/** One row for each request. By model and provider, usage of requests with several attempts comes from `attemptsSql`. */
 function requestsSql(by: UsageDimension): string {
   const whole = by === 'model' || by === 'provider' ? 'attempts IS NULL OR json_array_length(attempts) < 2' : '1';
   const unpricedSql = `cost_usd IS NULL AND provider IS NOT NULL AND capability IS NOT NULL AND method = 'POST'
@@ -95,7 +92,7 @@ function requestsSql(by: UsageDimension): string {
     FROM asked`;
 }
 
-/** What each of several attempts used, by the model or provider that it asked; unknown costs once for each of those. */
+/** The usage of each attempt, by its model or provider; unknown costs count once for each. */
 function attemptsSql(by: 'model' | 'provider'): string {
   const name = by === 'model' ? "coalesce(attempt.value ->> 'model', model_asked, '')" : "attempt.value ->> 'provider'";
   const unpricedSql = `attempt.value ->> 'costUsd' IS NULL AND (attempt.value ->> 'usage' IS NOT NULL
@@ -115,7 +112,7 @@ function readStep(row: Row, question: OverTimeQuestion): Summed {
   };
 }
 
-/** A step may begin in one piece and end in the next. */
+/** A step may extend over several batches. */
 function addStep(found: Map<string, Summed>, step: Summed): void {
   const id = `${step.startMs} ${step.name ?? ''}`;
   const before = found.get(id);
@@ -125,14 +122,14 @@ function addStep(found: Map<string, Summed>, step: Summed): void {
 
 function viewStep({ startMs, name, ...sums }: Summed): UsageStepView {
   const { requests, errors, inputTokens, outputTokens, unpricedRequests } = sums;
-  return { startMs, name, requests, errors, inputTokens, outputTokens, costUsd: toldCost(sums), unpricedRequests };
+  return { startMs, name, requests, errors, inputTokens, outputTokens, costUsd: displayedCost(sums), unpricedRequests };
 }
 
 interface WeightedSample {
   valueMs: number;
-  /** Empty: it has none. */
+  /** Empty: none. */
   name: string;
-  /** How many requests it stands for. */
+  /** The number of requests it represents. */
   weight: number;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Questions to the ledger. SQLite answers on the thread that also carries the streams, so each question is asked in
- * pieces of a few milliseconds, with everything else having its turn in between; hence the promises.
+ * Queries of the ledger. SQLite runs on the main thread, so each query is split into batches of a few milliseconds and yields
+ * to the event loop in between; hence the promises.
  */
 
 import { setImmediate } from 'node:timers/promises';
@@ -14,13 +14,13 @@ import { seekSeq, wholeRange } from './seek.ts';
 import { summarizeUsage, type UsageQuestion } from './usage-summary.ts';
 
 export interface RequestFilter {
-  /** 1 to 1,000; 100 if absent. */
+  /** 1 to 1,000; default 100. */
   limit?: number;
-  /** Only what came before this place; the `next` of the page before. */
+  /** Only requests before this sequence number; the `next` of the previous page. */
   before?: number;
   keyId?: string;
   groupId?: string;
-  /** As asked for or as served. */
+  /** The requested name or the upstream's. */
   model?: string;
   provider?: string;
   outcome?: RequestOutcome | 'running';
@@ -39,21 +39,21 @@ export interface RequestPage {
 export interface LedgerQueries {
   listRequests(filter: RequestFilter): Promise<RequestPage>;
   getRequest(id: string): Promise<RequestView | null>;
-  /** Of the newest requests, as the contract says. */
+  /** For the latest 100,000 requests. */
   listClients(): Promise<ClientUseView[]>;
-  /** Days in order of time, all else by cost and then by requests, the most first. */
+  /** Days in chronological order; everything else by cost, then by requests, highest first. */
   summarizeUsage(question: UsageQuestion): Promise<UsageView[]>;
   /** In order of time. */
   usageOverTime(question: UsageOverTimeQuestion): Promise<UsageStepView[]>;
   /** In order of time. */
   firstByteTimes(question: FirstByteQuestion): Promise<FirstByteView>;
-  /** When each key was last used, in Unix milliseconds, by key id. */
+  /** Unix milliseconds of each key's last use, by key id. */
   lastUsed(): Map<string, number>;
   readCapture(id: string): CapturedExchange<Uint8Array> | null;
 }
 
-const rowsPerPiece = 4_000;
-/** How far a request's place may be from its time: a clock that was set back, a request recorded only at its end. */
+const rowsPerBatch = 4_000;
+/** How far sequence and time may disagree: the clock was set back, or a request was recorded only at its end. */
 const slackMs = 3_600_000;
 
 interface Conditions {
@@ -117,23 +117,23 @@ export function createLedgerQueries(database: Database): LedgerQueries {
   };
 }
 
-/** Requests in the range that meet the conditions, newest first. */
+/** Matching requests in the range, newest first. */
 async function scan(database: Database, range: Range, where: Conditions, limit: number): Promise<RequestView[]> {
   const select = database.prepare(
     `SELECT * FROM requests WHERE seq >= ? AND seq < ?${where.sql} ORDER BY seq DESC LIMIT ?`,
   );
   const found: RequestView[] = [];
-  for (let high = range.high; high > range.low && found.length < limit; high -= rowsPerPiece) {
+  for (let high = range.high; high > range.low && found.length < limit; high -= rowsPerBatch) {
     if (high !== range.high) await setImmediate();
-    const low = Math.max(range.low, high - rowsPerPiece);
+    const low = Math.max(range.low, high - rowsPerBatch);
     for (const row of select.all(low, high, ...where.values, limit - found.length)) found.push(toLedgerRow(row));
   }
   return found;
 }
 
-/** No index tells them, so it looks back only so far: some 100 ms, in pieces of 4. */
+/** There is no index on clients, so the scan is limited: about 100 ms, in batches of 4 ms. */
 const clientRows = 100_000;
-/** Whoever makes names up is not remembered without end. */
+/** Bounds the result, since clients choose their names. */
 const mostClients = 500;
 
 async function listClients(database: Database): Promise<ClientUseView[]> {
@@ -143,8 +143,8 @@ async function listClients(database: Database): Promise<ClientUseView[]> {
      WHERE seq >= ? AND seq < ? AND client IS NOT NULL GROUP BY client, key_id`,
   );
   const found = new Map<string, ClientUseView>();
-  for (let from = Math.max(low, high - clientRows); from < high; from += rowsPerPiece) {
-    for (const row of select.all(from, Math.min(from + rowsPerPiece, high))) {
+  for (let from = Math.max(low, high - clientRows); from < high; from += rowsPerBatch) {
+    for (const row of select.all(from, Math.min(from + rowsPerBatch, high))) {
       const use = {
         client: text(row.client) ?? '',
         keyId: text(row.key_id),

@@ -1,21 +1,21 @@
 /**
- * Requests without a valid key. Anybody can send those, as many as they like, so they have no rows: they are counted, by
- * minute and reason, with what the last one of each called itself, so that a program with a wrong key is still found. A
- * minute of them is one line of the log for each reason.
+ * Requests without a valid key. Anyone can send them in any number, so they get no rows; they are counted by minute and
+ * reason, together with the last client's `user-agent`, so that a program with a wrong key can be found. They are logged
+ * once a minute for each reason.
  */
 import type { RequestRecord } from '../contract/ledger.ts';
 import type { RefusalView } from '../contract/request-views.ts';
 import { number, text } from '../database/columns.ts';
 import type { Database } from '../database/database.ts';
-import { mayPass } from '../database/failures.ts';
+import { isTemporary } from '../database/failures.ts';
 import { DelayedWrite } from './delayed-write.ts';
 
 export interface Refusals {
-  /** Costs an entry in a map. */
+  /** Counts a request, in memory. */
   add(request: RequestRecord): void;
-  /** Changes with each of them. */
+  /** The number of calls of `add`. */
   readonly count: number;
-  /** Since a moment (Unix milliseconds, whole minutes), by reason, the latest first. */
+  /** By reason, latest first, since a time in Unix milliseconds, rounded down to a minute. */
   since(sinceMs: number): RefusalView[];
   flush(): void;
   close(): void;
@@ -33,9 +33,9 @@ interface CountedMinute extends RefusalView {
 }
 
 const minuteMs = 60_000;
-/** A week of one reason in each minute. */
+/** About a week of one reason a minute. */
 const keptRows = 10_000;
-/** Minutes and reasons that may wait while writing fails; beyond, the oldest are dropped. */
+/** Entries kept while writing fails; beyond this the oldest are dropped. */
 const mostWaiting = 1_000;
 
 export function createRefusals(options: RefusalsOptions): Refusals {
@@ -46,7 +46,7 @@ class CountedRefusals implements Refusals {
   readonly #options: RefusalsOptions;
   readonly #writing: DelayedWrite;
   readonly #waiting = new Map<string, CountedMinute>();
-  /** Of the minute that the log has not told of yet. */
+  /** Counts that are not logged yet. */
   readonly #untold = new Map<string, RefusalView>();
   #telling: NodeJS.Timeout | null = null;
   count = 0;
@@ -95,7 +95,7 @@ class CountedRefusals implements Refusals {
     this.#writing.close();
   }
 
-  /** In order of time; none while the file cannot be read. */
+  /** In chronological order; empty while the file cannot be read. */
   #read(firstMinute: number): RefusalView[] {
     const select = 'SELECT * FROM refusals WHERE minute >= ? ORDER BY minute';
     try {
@@ -109,7 +109,7 @@ class CountedRefusals implements Refusals {
           lastClient: text(row.last_client),
         }));
     } catch (error) {
-      if (mayPass(error)) return [];
+      if (isTemporary(error)) return [];
       throw error;
     }
   }
@@ -138,7 +138,7 @@ class CountedRefusals implements Refusals {
   };
 }
 
-/** `later` is the later one. */
+/** The sum of the requests, with the latest time and client. */
 function plus(earlier: RefusalView | undefined, later: RefusalView): RefusalView {
   const { reason, requests, lastAt, lastClient } = later;
   return { reason, requests: (earlier?.requests ?? 0) + requests, lastAt, lastClient };

@@ -1,7 +1,6 @@
 /**
- * Deletes what is older or more than is to be kept, in pieces so small that nothing beside it waits. Clocks are set back
- * and ahead, so what stands in the order of arrival goes from its beginning only, as far as all of it is old: a record is
- * as young as the youngest before it, whatever its own date says.
+ * Deletes expired rows in small batches that do not delay requests. Since the system clock may be wrong, rows are deleted
+ * from the beginning only, in order of arrival: a row counts as no older than any row before it, whatever its timestamp.
  */
 import { setImmediate } from 'node:timers/promises';
 import { usageDimensions } from '../contract/ledger.ts';
@@ -17,42 +16,44 @@ export interface RetentionLimits {
 }
 
 export interface Retention {
-  /** Deletes all that is due; resolves with the number of requests deleted. */
+  /** Deletes all expired rows; resolves with the number of deleted requests. */
   sweep(limits: RetentionLimits): Promise<number>;
   stop(): void;
 }
 
 const dayMs = 86_400_000;
-/** A piece takes 1 to 3 ms. Captures are large: a row of them is many pages. */
-const rowsPerPiece = 250;
-const capturesPerPiece = 10;
+/** A batch takes 1 to 3 ms; captures are large, so their batches are smaller. */
+const rowsPerBatch = 250;
+const capturesPerBatch = 10;
+
+function prepareStatements(database: Database) {
+  return {
+    deleteRequests: database.prepare('DELETE FROM requests WHERE seq < min(?, (SELECT min(seq) FROM requests) + ?)'),
+    deleteCells: database.prepare(
+      `DELETE FROM usage_cells WHERE (dimension, quarter, name) IN
+       (SELECT dimension, quarter, name FROM usage_cells WHERE dimension = ? AND quarter < ? LIMIT ${rowsPerBatch})`,
+    ),
+    deleteDays: database.prepare(
+      `DELETE FROM usage_days WHERE (dimension, day, name) IN
+       (SELECT dimension, day, name FROM usage_days WHERE dimension = ? AND day < ? LIMIT ${rowsPerBatch})`,
+    ),
+    deleteCaptures: database.prepare('DELETE FROM captures WHERE seq < min(?, (SELECT min(seq) FROM captures) + ?)'),
+    requestsFrom: database.prepare(
+      `SELECT seq, started_at AS at FROM requests WHERE seq >= ? ORDER BY seq LIMIT ${rowsPerBatch}`,
+    ),
+    capturesFrom: database.prepare(
+      `SELECT seq, captured_at AS at FROM captures WHERE seq >= ? ORDER BY seq LIMIT ${rowsPerBatch}`,
+    ),
+    newest: database.prepare('SELECT max(seq) AS seq FROM requests'),
+  };
+}
 
 export function createRetention(database: Database, clock: SweepClock): Retention {
-  const deleteRequests = database.prepare(
-    'DELETE FROM requests WHERE seq < min(?, (SELECT min(seq) FROM requests) + ?)',
-  );
-  const deleteCells = database.prepare(
-    `DELETE FROM usage_cells WHERE (dimension, quarter, name) IN
-       (SELECT dimension, quarter, name FROM usage_cells WHERE dimension = ? AND quarter < ? LIMIT ${rowsPerPiece})`,
-  );
-  const deleteDays = database.prepare(
-    `DELETE FROM usage_days WHERE (dimension, day, name) IN
-       (SELECT dimension, day, name FROM usage_days WHERE dimension = ? AND day < ? LIMIT ${rowsPerPiece})`,
-  );
-  const deleteCaptures = database.prepare(
-    'DELETE FROM captures WHERE seq < min(?, (SELECT min(seq) FROM captures) + ?)',
-  );
-  const requestsFrom = database.prepare(
-    `SELECT seq, started_at AS at FROM requests WHERE seq >= ? ORDER BY seq LIMIT ${rowsPerPiece}`,
-  );
-  const capturesFrom = database.prepare(
-    `SELECT seq, captured_at AS at FROM captures WHERE seq >= ? ORDER BY seq LIMIT ${rowsPerPiece}`,
-  );
-  const newest = database.prepare('SELECT max(seq) AS seq FROM requests');
+  const statements = prepareStatements(database);
   let stopped = false;
 
-  /** Runs a statement until it finds nothing more to delete, letting everything else have its turn in between. */
-  async function deleteInPieces(statement: Statement, ...values: (string | number)[]): Promise<number> {
+  /** Runs a statement until nothing is left to delete, yielding to the event loop between batches. */
+  async function deleteInBatches(statement: Statement, ...values: (string | number)[]): Promise<number> {
     let deleted = 0;
     while (!stopped) {
       const { changes } = statement.run(...values);
@@ -64,8 +65,8 @@ export function createRetention(database: Database, clock: SweepClock): Retentio
   }
 
   /**
-   * One past the last record of which all before it and itself are older than `days`. What is dated later than it is now
-   * tells nothing: it goes with the old ones around it, and at the end it stays.
+   * One past the last row of the leading run of rows older than `days`. Rows dated in the future do not end the run, but are
+   * not deleted at its end.
    */
   async function endOfOld(recordsFrom: Statement, days: number, { earliestMs, latestMs }: KnownTime): Promise<number> {
     const oldestAt = earliestMs - days * dayMs;
@@ -77,7 +78,7 @@ export function createRetention(database: Database, clock: SweepClock): Retentio
         else if (at <= latestMs) return end;
         from = seq + 1;
       }
-      if (records.length < rowsPerPiece) break;
+      if (records.length < rowsPerBatch) break;
     }
     return end;
   }
@@ -86,18 +87,18 @@ export function createRetention(database: Database, clock: SweepClock): Retentio
     async sweep(limits) {
       const time = clock.read();
       const oldestAt = time.earliestMs - limits.retentionDays * dayMs;
-      const lastSeq = Number(newest.get()?.seq ?? 0);
-      const oldEnd = await endOfOld(requestsFrom, limits.retentionDays, time);
+      const lastSeq = Number(statements.newest.get()?.seq ?? 0);
+      const oldEnd = await endOfOld(statements.requestsFrom, limits.retentionDays, time);
       const firstKept = Math.max(oldEnd, lastSeq - limits.retentionRows + 1);
-      const deleted = await deleteInPieces(deleteRequests, firstKept, rowsPerPiece);
-      // Sums are small and outlive their requests if only the number of rows was the reason, but not the days.
+      const deleted = await deleteInBatches(statements.deleteRequests, firstKept, rowsPerBatch);
+      // Totals are small: they expire by age, but are not subject to the limit on rows.
       const oldestDay = Math.floor(oldestAt / dayMs);
       for (const dimension of usageDimensions) {
-        await deleteInPieces(deleteCells, dimension, Math.floor(oldestAt / quarterMs));
-        await deleteInPieces(deleteDays, dimension, oldestDay);
+        await deleteInBatches(statements.deleteCells, dimension, Math.floor(oldestAt / quarterMs));
+        await deleteInBatches(statements.deleteDays, dimension, oldestDay);
       }
-      const capturesEnd = await endOfOld(capturesFrom, limits.captureRetentionDays, time);
-      await deleteInPieces(deleteCaptures, capturesEnd, capturesPerPiece);
+      const capturesEnd = await endOfOld(statements.capturesFrom, limits.captureRetentionDays, time);
+      await deleteInBatches(statements.deleteCaptures, capturesEnd, capturesPerBatch);
       return deleted;
     },
     stop() {

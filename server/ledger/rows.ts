@@ -1,4 +1,4 @@
-/** A request as a row of the table `requests`, and back. */
+/** Converts requests to rows of the table `requests` and back. */
 
 import { operations } from '../contract/capability.ts';
 import type {
@@ -30,18 +30,18 @@ export const insertStartedSql =
 export const insertFinishedSql =
   `INSERT INTO requests (${startedColumns}, ${finishedColumns}) ` +
   `VALUES (${marks(startedColumns)}, ${marks(finishedColumns)})`;
-/** Its last parameter is the `seq` of the row. */
+/** The last parameter is the row's `seq`. */
 export const updateFinishedSql = `UPDATE requests SET ${finishedColumns.replaceAll(/\w+/g, '$& = ?')} WHERE seq = ?`;
 
-/** A request that runs. */
+/** A running request. */
 export interface BegunRow extends RequestStarted {
-  /** Counted if the program ends before the request does. */
+  /** Counts as the usage if the process ends before the request. */
   reserved?: Reserved | null;
 }
 
 /** A request that has ended. */
 export interface EndedRow extends RequestRecord {
-  /** The job that told what it used, which an earlier request had made. */
+  /** The job whose usage this request reports; an earlier request created it. */
   books?: BookedJob | undefined;
 }
 
@@ -51,7 +51,7 @@ export interface BookedJob {
   id: string;
 }
 
-/** With `reservedValues`, those of `insertStartedSql`; with `finishedValues`, those of `insertFinishedSql`. */
+/** The first parameters of `insertStartedSql` (then `reservedValues`) and of `insertFinishedSql` (then `finishedValues`). */
 export function startedValues(row: RequestStarted): SqlValue[] {
   return [
     row.id,
@@ -70,7 +70,7 @@ export function reservedValues({ reserved }: BegunRow): SqlValue[] {
   return reserved ? [JSON.stringify(reserved.usage), 'estimated', reserved.costUsd] : [null, null, null];
 }
 
-/** The values that a request has once it ended, in the order of `updateFinishedSql`. */
+/** In the order of `updateFinishedSql`. */
 export function finishedValues(row: RequestRecord): SqlValue[] {
   const plain = isPlain(row);
   const only = plain ? row.attempts[0] : undefined;
@@ -99,14 +99,14 @@ export function finishedValues(row: RequestRecord): SqlValue[] {
   ];
 }
 
-/** One attempt that went well repeats what its row says; leaving it out halves what most rows cost. */
+/** A single successful attempt only repeats the row's columns; omitting it halves the size of most rows. */
 function isPlain({ attempts: [only, ...others], provider, status, totalMs }: RequestRecord): boolean {
   if (!only) return provider === null;
   const wentWell = only.failure === null && only.error === null && only.droppedEvents === 0 && only.status === status;
   return others.length === 0 && wentWell && only.totalMs !== null && only.totalMs <= totalMs;
 }
 
-/** The attempt that `isPlain` left out: it began when the request left the queue and ended with it. */
+/** Restores the attempt omitted by `isPlain`: it began when the request left the queue and ended with the request. */
 function plainAttempt(row: Row): AttemptRecord[] {
   const provider = text(row.provider);
   if (provider === null) return [];
@@ -135,7 +135,7 @@ function plainAttempt(row: Row): AttemptRecord[] {
   ];
 }
 
-/** What one that runs has reserved is no usage yet. */
+/** While a request runs, its usage columns hold the reservation, which is not shown. */
 export function toLedgerRow(row: Row): RequestView {
   const hasEnded = row.outcome !== null;
   return {

@@ -1,8 +1,8 @@
 import type { Database } from '../database/database.ts';
 
-/** The places that are taken: from the oldest request to one past the newest. */
+/** Sequence numbers from the oldest request to one past the newest. */
 export function wholeRange(database: Database): { low: number; high: number } {
-  // In one SELECT without the inner ones SQLite would read the whole table.
+  // A single SELECT of min and max would make SQLite scan the whole table.
   const ends = database
     .prepare('SELECT (SELECT min(seq) FROM requests) AS low, (SELECT max(seq) FROM requests) AS high')
     .get();
@@ -10,8 +10,8 @@ export function wholeRange(database: Database): { low: number; high: number } {
 }
 
 /**
- * The place in the ledger from which on requests began at `atMs` or later: one past the newest if there are none.
- * Places follow time, but for a clock that was set back, so this needs no index: some twenty reads at a million rows.
+ * The sequence number of the first request that began at `atMs` or later; one past the newest if there is none. A binary
+ * search (20 reads in a million rows), since sequence numbers follow time except when the clock was set back.
  */
 export function seekSeq(database: Database, atMs: number): number {
   const { low: first, high: end } = wholeRange(database);

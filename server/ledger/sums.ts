@@ -1,9 +1,9 @@
-/** What is added up of requests: the sums, their columns, and how two of them become one. */
+/** Usage totals: their columns, and their addition. */
 import type { UsageTotals } from '../contract/ledger.ts';
 import { number } from '../database/columns.ts';
 import type { Row } from '../database/database.ts';
 
-/** As they are kept: of the costs that are known. */
+/** `costUsd` is the sum of the known costs. */
 export type Sums = Omit<UsageTotals, 'costUsd'> & { costUsd: number };
 
 const columns = [
@@ -41,7 +41,7 @@ export function sumValues(sums: Readonly<Sums>): number[] {
   return columns.map(([name]) => sums[name]);
 }
 
-/** A column that is not in the row counts as 0. */
+/** Missing columns count as 0. */
 export function readSums(row: Row): Sums {
   const sums = { ...noSums };
   for (const [name, column] of columns) sums[name] = number(row[column]) ?? 0;
@@ -52,7 +52,7 @@ export function addInto(sums: Sums, more: Readonly<Sums>): void {
   for (const [name] of columns) sums[name] += more[name];
 }
 
-/** As it is told: that a cost is not known is not that there was none. */
-export function toldCost({ costUsd, unpricedRequests }: Readonly<Sums>): number | null {
+/** The cost for display; null, not 0, if no cost is known. */
+export function displayedCost({ costUsd, unpricedRequests }: Readonly<Sums>): number | null {
   return costUsd === 0 && unpricedRequests > 0 ? null : costUsd;
 }

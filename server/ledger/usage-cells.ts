@@ -1,9 +1,9 @@
 /**
- * Sums of requests by quarter of an hour, for each dimension that a summary is asked by. They are added up in memory for
- * a whole batch and written in its transaction, so sums and requests always agree.
+ * Usage totals by quarter of an hour and dimension. They are computed for a batch of requests and written in the same
+ * transaction, so that totals and requests always agree.
  *
- * A request counts once, where it was answered. What its attempts used and cost counts with the provider and model that
- * each of them asked.
+ * A request is counted once, for the model and provider that answered. Usage and cost of each attempt are counted for the
+ * model and provider that it asked.
  */
 import type { AttemptRecord, RequestRecord, UsageDimension } from '../contract/ledger.ts';
 import type { Database, Statement } from '../database/database.ts';
@@ -18,7 +18,7 @@ interface Cell extends Sums {
   name: string;
 }
 
-/** What a request counts for. `Pick`, since an interrupted row has nothing more. */
+/** The fields that counting needs; an interrupted row has no others. */
 type Countable = Pick<
   RequestRecord,
   | 'startedAt'
@@ -35,19 +35,19 @@ type Countable = Pick<
   | 'attempts'
 >;
 
-/** A client that hangs up is nobody's fault. */
+/** A client's disconnect is not an error. */
 const isError = (row: Countable) => row.outcome !== 'ok' && row.outcome !== 'client-gone';
 
-/** Whether a provider may have charged for it though its cost, or a part of it, is not known. */
+/** Whether the request may have cost something that is not known. */
 export function isUnpriced(row: Countable): boolean {
   if (row.costUsd !== null) return row.attempts.length > 1 && row.attempts.some(isUnpricedAttempt);
   if (row.provider === null || row.capability === null) return false;
-  // What is asked about a job costs nothing, unless its usage is booked with it.
+  // Requests about a job cost nothing, except the one that reports its usage.
   if (row.method !== 'POST' && row.usage === null) return false;
   return row.outcome !== 'error' || row.usage !== null;
 }
 
-/** The same of one attempt: one that brought no answer costs nothing. */
+/** The same for an attempt; without an answer it costs nothing. */
 export function isUnpricedAttempt({ costUsd, usage, failure }: AttemptRecord): boolean {
   if (costUsd !== null) return false;
   return usage !== null || failure === null || failure === 'stream-broken' || failure === 'client-gone';
@@ -78,7 +78,7 @@ function addUsage(cell: Cell, { usage, costUsd }: Pick<Countable, 'usage' | 'cos
 
 type Cells = Record<UsageDimension, Map<string, Cell>>;
 
-/** Adds up finished requests. What has no key, group, model or provider counts under the empty name. */
+/** Adds up finished requests. Those without a key, group, model or provider count under the empty name. */
 export class UsageSums {
   readonly #quarters = new Map<number, Cells>();
 
@@ -110,7 +110,7 @@ export class UsageSums {
   }
 }
 
-/** The request counts in `own`, what each attempt used in its own cell, unknown costs once in each. */
+/** Counts the request in `own` and each attempt's usage in its own cell; unknown costs count once for each cell. */
 function addAttempts(row: Countable, own: Cell, cellOfAttempt: (attempt: AttemptRecord) => Cell): void {
   addRequest(own, row);
   const unpriced = new Set<Cell>();
@@ -132,7 +132,7 @@ function cellOf(cells: Cells, dimension: UsageDimension, quarter: number, name: 
   return cell;
 }
 
-/** Returns a function that adds sums to the tables; to be called inside a transaction. `isRolledUp`: see `usage-days.ts`. */
+/** Returns a function that adds totals to the tables, to be called within a transaction. `isRolledUp`: see `usage-days.ts`. */
 export function prepareSumsWriter(
   database: Database,
   isRolledUp: (dimension: UsageDimension, day: number) => boolean,

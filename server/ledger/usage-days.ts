@@ -1,7 +1,7 @@
 /**
- * Sums of whole days of UTC, made of those by quarter of an hour once a day is over, so that a summary of months reads
- * a hundredth of the rows. How far that has come stands in the table itself: up to its last day of a dimension all days
- * are there. What comes late for one of them (a request that ran over midnight) is added to both tables by the writer.
+ * Totals of whole days in UTC, computed from the quarters once a day is over, so that a summary of months reads a hundredth
+ * of the rows. All days up to a dimension's last one in the table are complete; requests that end later (after midnight) are
+ * added to both tables by the writer.
  */
 import { setImmediate } from 'node:timers/promises';
 import { type UsageDimension, usageDimensions } from '../contract/ledger.ts';
@@ -12,15 +12,15 @@ import { quartersPerDay } from './usage-cells.ts';
 const dayMs = 86_400_000;
 
 export interface UsageDays {
-  /** Whether the sums of that day (days since 1970) are in the table, so that what is new has to be added there too. */
+  /** Whether that day (counted from 1970) is in the table, so that new totals must be added there too. */
   isRolledUp(dimension: UsageDimension, day: number): boolean;
-  /** Adds up all days that are over, one at a time with everything else having its turn in between. */
+  /** Rolls up all past days, yielding to the event loop after each. */
   rollUp(now: number): Promise<void>;
   stop(): void;
 }
 
 export function createUsageDays(database: Database): UsageDays {
-  // Read when it is first needed: the file may be one that cannot be opened yet, or another by then.
+  // Read lazily, since the file may not be readable yet, or may be replaced.
   let lastDays: Map<UsageDimension, number> | null = null;
   database.onReplaced(() => {
     lastDays = null;

@@ -1,6 +1,6 @@
 /**
- * What a key or group has used so far, for its limits. Unlike the other questions these are answered at once: one is put
- * when a limited key or group is first used after a start, and at the beginning of each period of a budget.
+ * The usage of a key or group so far, for its limits. These queries are synchronous: they run when a limited key or group is
+ * first used after a start, and at the beginning of each budget period.
  */
 import type { LimitScope } from '../contract/limits.ts';
 import { number } from '../database/columns.ts';
@@ -16,22 +16,22 @@ export interface Amounts {
 }
 
 export interface Spent extends Amounts {
-  /** Requests that are not in `usd`, since nobody knows what they cost. */
+  /** Requests of unknown cost, which are not in `usd`. */
   unpriced: number;
 }
 
-/** Unix milliseconds, whole quarters of an hour; infinite at both ends for all that ever was. */
+/** Unix milliseconds, multiples of 15 minutes; infinite at both ends for all time. */
 export interface HistoryRange {
   startMs: number;
   endMs: number;
 }
 
 export interface UsageHistory {
-  /** Of the requests that began in the range. Of all that ever was, `unpriced` is not kept. */
+  /** Totals of the requests that began in the range. For all time, `unpriced` is not available. */
   spent(scope: LimitScope, id: string, range: HistoryRange): Spent;
-  /** Requests that began at `sinceMs` or later, but for those that were refused here. */
+  /** Requests that began at `sinceMs` or later, without those that Sluice refused. */
   requestsSince(scope: LimitScope, id: string, sinceMs: number): { startedAt: number; tokens: number }[];
-  /** That key is gone: another one of its id begins with nothing in total. */
+  /** Called when a key is removed, so that another key with its id starts at zero. */
   forgetTotal(scope: LimitScope, id: string): void;
 }
 
@@ -53,7 +53,7 @@ export function createUsageHistory(database: Database): UsageHistory {
       const last = number(newest.get(scope)?.quarter) ?? -1;
       const first = Math.floor(startMs / quarterMs);
       const end = Math.min(Math.ceil(endMs / quarterMs), last + 1);
-      // Whole days that are added up already stand for their quarters.
+      // Use the totals of whole days as far as they are rolled up.
       const firstDay = Math.ceil(first / quartersPerDay);
       const endDay = Math.min(Math.floor(end / quartersPerDay), lastRolledDay(database, scope) + 1);
       if (firstDay >= endDay) return sumOf.quarter(scope, id, [first, end]);
@@ -84,7 +84,7 @@ export function plus(...all: Spent[]): Spent {
   }));
 }
 
-/** One look-up for each place in a table takes the same time however many names there are; CROSS JOIN keeps SQLite to that order. */
+/** One index look-up for each quarter or day, whatever the number of names. CROSS JOIN keeps SQLite from reordering the join. */
 function prepareSum(database: Database, table: 'usage_cells' | 'usage_days', place: 'quarter' | 'day') {
   const select = database.prepare(
     `WITH RECURSIVE places (at) AS (SELECT ? UNION ALL SELECT at + 1 FROM places WHERE at + 1 < ?)

@@ -1,10 +1,10 @@
-/** What was used in all of a time, by day, key, group, model or provider. As in `queries.ts`, asked in pieces. */
+/** Usage over a range, by day, key, group, model or provider. Queries run in small batches, as in `queries.ts`. */
 import { setImmediate } from 'node:timers/promises';
 import type { UsageDimension } from '../contract/ledger.ts';
 import type { UsageView } from '../contract/request-views.ts';
 import { number, text } from '../database/columns.ts';
 import type { Database, Row } from '../database/database.ts';
-import { addInto, readSums, type Sums, sumColumns, toldCost } from './sums.ts';
+import { addInto, displayedCost, readSums, type Sums, sumColumns } from './sums.ts';
 import { quarterMs, quartersPerDay } from './usage-cells.ts';
 import { lastRolledDay } from './usage-days.ts';
 
@@ -15,15 +15,15 @@ export interface UsageQuestion {
   /** Both are rounded outward to a quarter of an hour. */
   sinceMs?: number;
   untilMs?: number;
-  /** What local time is ahead of UTC; decides where days begin. */
+  /** Local time minus UTC; decides where days begin. */
   utcOffsetMinutes?: number;
 }
 
-/** Where days do not matter, reading several at once is faster; more would stop everything else for too long. */
-const daysPerPiece = 4;
-const rolledDaysPerPiece = 16;
+/** Several days in one query are faster, but block the event loop longer. */
+const daysPerBatch = 4;
+const rolledDaysPerBatch = 16;
 
-/** A row of the answer while it is being added up. */
+/** The running total of a result row. */
 type Summed = Sums & { name: string | null };
 
 export async function summarizeUsage(database: Database, question: UsageQuestion): Promise<UsageView[]> {
@@ -31,7 +31,7 @@ export async function summarizeUsage(database: Database, question: UsageQuestion
   const quarters = quartersOf(database, question);
   if (question.by === 'day') await addLocalDays(database, { quarters, question, sums });
   else await addWholeTime(database, { quarters, question, sums });
-  const summaries = [...sums.values()].map((sum) => ({ ...sum, costUsd: toldCost(sum) }));
+  const summaries = [...sums.values()].map((sum) => ({ ...sum, costUsd: displayedCost(sum) }));
   if (question.by === 'day') return summaries;
   return summaries.sort((a, b) => (b.costUsd ?? 0) - (a.costUsd ?? 0) || b.requests - a.requests);
 }
@@ -49,7 +49,7 @@ interface Adding {
   sums: Map<string, Summed>;
 }
 
-/** A local day at a time: each is a row of the answer. */
+/** Each local day is one row of the result. */
 async function addLocalDays(database: Database, { quarters, question, sums }: Adding): Promise<void> {
   const select = database.prepare(sumsSql('usage_cells', 'quarter'));
   const offsetMs = (question.utcOffsetMinutes ?? 0) * 60_000;
@@ -63,22 +63,22 @@ async function addLocalDays(database: Database, { quarters, question, sums }: Ad
   }
 }
 
-/** From the sums of whole days where there are such, and from those by quarter of an hour before and after. */
+/** Uses the totals of whole days as far as possible, and quarters before and after. */
 async function addWholeTime(database: Database, { quarters, question: { by }, sums }: Adding): Promise<void> {
-  const add = async (table: 'usage_cells' | 'usage_days', { from, to }: Span, perPiece: number) => {
+  const add = async (table: 'usage_cells' | 'usage_days', { from, to }: Span, perBatch: number) => {
     const select = database.prepare(sumsSql(table, table === 'usage_days' ? 'day' : 'quarter'));
-    for (let at = from; at < to; at += perPiece) {
-      for (const row of select.all(by, at, Math.min(to, at + perPiece))) addRow(sums, row, null);
+    for (let at = from; at < to; at += perBatch) {
+      for (const row of select.all(by, at, Math.min(to, at + perBatch))) addRow(sums, row, null);
       await setImmediate();
     }
   };
   const firstDay = Math.ceil(quarters.from / quartersPerDay);
   const endDay = Math.min(Math.floor(quarters.to / quartersPerDay), lastRolledDay(database, by) + 1);
-  const perPiece = daysPerPiece * quartersPerDay;
-  if (endDay <= firstDay) return await add('usage_cells', quarters, perPiece);
-  await add('usage_cells', { from: quarters.from, to: firstDay * quartersPerDay }, perPiece);
-  await add('usage_days', { from: firstDay, to: endDay }, rolledDaysPerPiece);
-  await add('usage_cells', { from: endDay * quartersPerDay, to: quarters.to }, perPiece);
+  const perBatch = daysPerBatch * quartersPerDay;
+  if (endDay <= firstDay) return await add('usage_cells', quarters, perBatch);
+  await add('usage_cells', { from: quarters.from, to: firstDay * quartersPerDay }, perBatch);
+  await add('usage_days', { from: firstDay, to: endDay }, rolledDaysPerBatch);
+  await add('usage_cells', { from: endDay * quartersPerDay, to: quarters.to }, perBatch);
 }
 
 function sumsSql(table: string, time: string): string {
@@ -86,7 +86,7 @@ function sumsSql(table: string, time: string): string {
     FROM ${table} WHERE dimension = ? AND ${time} >= ? AND ${time} < ? GROUP BY name`;
 }
 
-/** The quarters that are asked for, within those that there are. */
+/** The requested quarters, limited to those that exist. */
 function quartersOf(database: Database, question: UsageQuestion): Span {
   const end = (which: 'min' | 'max') =>
     number(

@@ -1,10 +1,10 @@
 /**
- * What is to be recorded, in memory until it is written: together, and at most 100 ms later. A failed write is tried again;
- * what cannot be written for long is dropped, the oldest first, and counted.
+ * Rows in memory until they are written, in batches and within 100 ms. Failed writes are retried; if they keep failing, the
+ * oldest rows are dropped and counted.
  */
 import type { LimitScope } from '../contract/limits.ts';
 import type { LedgerHealthView } from '../contract/status-views.ts';
-import { mayPass, messageOf } from '../database/failures.ts';
+import { isTemporary, messageOf } from '../database/failures.ts';
 import type { BegunRow, EndedRow } from './rows.ts';
 import { isUnpriced } from './usage-cells.ts';
 import type { HistoryRange, Spent } from './usage-history.ts';
@@ -13,15 +13,15 @@ import { type Capture, isFinished, type LedgerWriter } from './writer.ts';
 interface WaitingRowsOptions {
   writer: LedgerWriter;
   log: { warn(fields: object, message: string): void };
-  /** How long a row may wait; at most 100. */
+  /** The longest delay of a write; at most 100. */
   flushMs: number;
 }
 
-/** Rows that may wait while writing fails; beyond, the oldest are dropped. */
+/** Rows kept while writing fails; beyond this the oldest are dropped. */
 const maxPending = 10_000;
-/** Captured bodies are large, so fewer may wait. */
+/** Captured bodies are large, so fewer are kept. */
 const maxPendingCaptures = 200;
-/** With so many rows waiting they are written at once: a batch stops everything else for about 2 ms, not longer. */
+/** A batch of this size is written at once, so that a write blocks the event loop for about 2 ms at most. */
 const fullBatch = 256;
 const retryMs = 1_000;
 
@@ -32,14 +32,13 @@ export class WaitingRows {
   #timer: NodeJS.Timeout | null = null;
   #dropped = 0;
   #lastError: string | null = null;
-  /** Before the first row of this run is written, those that the run before left open are marked. */
+  /** Whether the previous run's unfinished requests were marked, which precedes the first write. */
   #isMarked = false;
 
   constructor(options: WaitingRowsOptions) {
     this.#options = options;
   }
 
-  /** Costs a push to an array. */
   add(row: BegunRow | EndedRow): void {
     this.#rows.push(row);
     if (this.#rows.length === fullBatch && this.#lastError === null) setImmediate(this.flush);
@@ -51,7 +50,7 @@ export class WaitingRows {
     this.#arm(this.#options.flushMs);
   }
 
-  /** Writes what waits; the first time also marks what the run before left open. Never throws: what cannot be written keeps waiting. */
+  /** Writes pending rows. Never throws; rows that cannot be written stay pending. */
   readonly flush = (): void => {
     this.#disarm();
     if (this.#isMarked && this.#rows.length === 0 && this.#captures.length === 0) return;
@@ -75,7 +74,7 @@ export class WaitingRows {
     };
   }
 
-  /** What was used by the requests in the range that wait to be written. */
+  /** The usage of pending requests that began in the range. */
   spent(scope: LimitScope, id: string, { startMs, endMs }: HistoryRange): Spent {
     const spent = { usd: 0, tokens: 0, unpriced: 0 };
     for (const row of this.#rows) {
@@ -88,7 +87,7 @@ export class WaitingRows {
     return spent;
   }
 
-  /** Writes what waits, and tries no more. */
+  /** Writes pending rows, without retries. */
   close(): void {
     this.flush();
     this.#disarm();
@@ -101,7 +100,7 @@ export class WaitingRows {
   }
 
   #keepForLater(error: unknown): void {
-    const isKept = mayPass(error);
+    const isKept = isTemporary(error);
     const tooMany = isKept ? Math.max(0, this.#rows.length - maxPending) : this.#rows.length;
     this.#rows.splice(0, tooMany);
     this.#captures.splice(0, isKept ? Math.max(0, this.#captures.length - maxPendingCaptures) : Infinity);

@@ -1,4 +1,4 @@
-/** Writes a batch of the ledger in one transaction: requests, the sums of usage, last uses of keys, captured bodies. */
+/** Writes a batch in one transaction: requests, usage totals, last uses of keys, captures. */
 import type { CapturedExchange, HeaderList, RequestStarted } from '../contract/ledger.ts';
 import type { Database } from '../database/database.ts';
 import {
@@ -21,15 +21,15 @@ export interface Capture extends CapturedExchange<Uint8Array> {
 }
 
 export interface LedgerWriter {
-  /** Writes all or throws and writes nothing. */
+  /** Writes everything, or throws and writes nothing. */
   write(requests: readonly (BegunRow | EndedRow)[], captures: readonly Capture[]): void;
-  /** Marks what an earlier run left unfinished. Returns how many there were. */
+  /** Marks requests that an earlier run left unfinished. Returns their number. */
   markInterrupted(): number;
 }
 
 export const isFinished = (row: BegunRow | EndedRow): row is EndedRow => 'outcome' in row;
 
-/** A request that began and ended within the batch is one row; the order is that in which they began. */
+/** Requests that began and ended within the batch become one row, in order of their beginning. */
 function latestById(rows: readonly (BegunRow | EndedRow)[]): Iterable<BegunRow | EndedRow> {
   const latest = new Map<string, BegunRow | EndedRow>();
   for (const row of rows) latest.set(row.id, row);
@@ -41,11 +41,11 @@ export function createLedgerWriter(database: Database, days: Pick<UsageDays, 'is
   const addKeyUses = prepareKeyUsesWriter(database);
   const writeRequest = prepareRequestWriter(database);
   const addCapture = prepareCaptureWriter(database);
-  // With its usage, so that a job is booked once, whenever the program ends.
+  // In the same transaction as its usage, so that a job is counted exactly once even after a crash.
   const settleJob = database.prepare('UPDATE jobs SET owed = NULL WHERE kind = ? AND group_id = ? AND id = ?');
-  /** Where the rows of requests in flight are, by request id. */
+  /** The `seq` of running requests' rows, by request id. */
   const running = new Map<string, number>();
-  // In a new file they have none.
+  // A replacement file does not contain them.
   database.onReplaced(() => running.clear());
 
   return {
@@ -64,7 +64,7 @@ export function createLedgerWriter(database: Database, days: Pick<UsageDays, 'is
         addKeyUses(rows);
         captures.forEach(addCapture);
       });
-      // Only now is it certain that the rows are there.
+      // Only after the commit.
       for (const row of rows) if (isFinished(row)) running.delete(row.id);
       for (const [id, seq] of begun) running.set(id, seq);
     },
@@ -72,7 +72,7 @@ export function createLedgerWriter(database: Database, days: Pick<UsageDays, 'is
   };
 }
 
-/** Returns a function that writes a request, over its row if it has one, and returns the place of a new row. */
+/** Returns a function that inserts or updates a request's row and returns its `seq`. */
 function prepareRequestWriter(database: Database) {
   const insertStarted = database.prepare(insertStartedSql);
   const insertFinished = database.prepare(insertFinishedSql);

@@ -1,4 +1,4 @@
-/** What one key, or all keys of one group together, have used: in the last minute, at this moment, in a period. */
+/** The usage of a key, or of all keys of a group: in the last minute, at present, and in budget periods. */
 import type { Budget } from '../contract/config.ts';
 import type { LimitScope } from '../contract/limits.ts';
 import type { BudgetSum, BudgetSums } from '../ledger/budget-sums.ts';
@@ -7,7 +7,7 @@ import { MinuteWindow } from './minute-window.ts';
 import type { Period } from './period.ts';
 import { nothing, Spending } from './spending.ts';
 
-/** Wall time decides which day it is; minutes are measured by a clock that nobody sets. Both in milliseconds. */
+/** Both in milliseconds. Wall time determines calendar periods; minutes are measured by a monotonic clock. */
 export interface Clocks {
   wallMs(): number;
   steadyMs(): number;
@@ -16,41 +16,41 @@ export interface Clocks {
 interface AccountPorts {
   scope: LimitScope;
   id: string;
-  /** Unix milliseconds; what was before is another's. */
+  /** Unix milliseconds; earlier usage belongs to a removed key of the same id. */
   sinceMs: number;
   clocks: Clocks;
   history: UsageHistory;
-  /** What jobs that go on after their requests may still cost. */
+  /** By job: the cost that jobs which outlive their requests may still cause. */
   held(): ReadonlyMap<string, Amounts> | undefined;
   sums: Pick<BudgetSums, 'find' | 'keep'>;
-  /** Ledger or kept sums could not be read; they are asked again later. */
+  /** The ledger or the stored totals could not be read; this is retried later. */
   failed(error: unknown): void;
 }
 
-/** What a request may come to. */
+/** The expected usage of a request. */
 export interface Estimate {
-  /** As a rule: held against limits by the minute, and shown as used. */
+  /** Typical: counts against limits per minute and is shown as used. */
   likely: Amounts;
-  /** In the worst case: held against hard budgets. */
+  /** Worst case: counts against hard budgets. */
   most: Amounts;
 }
 
-/** What is asked about a job, or how much something would be: no budget stands in its way. */
+/** Requests that cost nothing, such as queries about jobs: budgets do not block them. */
 export const free: Estimate = { likely: nothing, most: nothing };
 
-/** What a request holds while it runs. */
+/** What a running request has reserved. */
 export interface Reservation {
-  /** By the clock that nobody sets. */
+  /** On the monotonic clock. */
   atMs: number;
   estimate: Estimate;
 }
 
-/** How a request ended. */
+/** The actual usage of an ended request. */
 export interface Settled {
   /** Unix milliseconds. */
   startedAt: number;
   used: Spent;
-  /** It never reached a provider, so it does not count as a request either. */
+  /** It did not reach a provider, so it does not count as a request. */
   isVoid: boolean;
 }
 
@@ -72,18 +72,18 @@ export class Account {
     this.#recall(ports.clocks.wallMs(), steady);
   }
 
-  /** Requests that run now. */
+  /** The number of running requests. */
   get running(): number {
     return this.#running;
   }
 
-  /** What requests under way have reserved, and jobs that go on after theirs. */
+  /** The reservations of running requests and of jobs that outlive theirs. */
   get reserved(): Estimate {
     const held = this.#ports.held();
     return held ? { ...this.#reserved, most: [...held.values()].reduce(sum, this.#reserved.most) } : this.#reserved;
   }
 
-  /** What those that ended have spent in the current period. Not known: it may be more, and cannot be read now. */
+  /** The amount spent by ended requests in the current period. `isKnown` false: it may be more, but cannot be read now. */
   spent(per: Budget['per']): { period: Period; spent: Spent; isKnown: boolean } {
     return this.#spendingOf(per).at(this.#ports.clocks.wallMs());
   }
@@ -98,19 +98,19 @@ export class Account {
     };
   }
 
-  /** In place of what was reserved comes what was used; what was underestimated counts from now on. */
+  /** Replaces a reservation by the actual usage. Tokens beyond the estimate count from now on. */
   settle({ atMs, estimate }: Reservation, { startedAt, used, isVoid }: Settled): void {
     const steady = this.#ports.clocks.steadyMs();
     this.#running -= 1;
     if (isVoid) this.requests.add(atMs, -1, steady);
     const more = used.tokens - estimate.likely.tokens;
     this.tokens.add(more > 0 ? steady : atMs, more, steady);
-    // Without one under way nothing is reserved, whatever rounding says.
+    // Resets rounding errors.
     this.#reserved = this.#running === 0 ? free : minus(this.#reserved, estimate);
     this.count(startedAt, used);
   }
 
-  /** Counts what a request used that began before there was a limit. */
+  /** Counts a request that began before there was a limit. */
   count(startedAt: number, used: Spent): void {
     for (const spending of this.#spending.values()) spending.add(startedAt, used);
   }
@@ -132,7 +132,7 @@ export class Account {
     return spending;
   }
 
-  /** What happened in the minute before, in an earlier run or before there was a limit. */
+  /** Counts the last minute before this account existed. */
   #recall(nowMs: number, steadyMs: number): void {
     const { scope, id, history, failed } = this.#ports;
     try {

@@ -2,32 +2,32 @@ import type { Budget } from '../contract/config.ts';
 import type { Limited, LimitReached } from '../contract/limits.ts';
 import type { Account } from './account.ts';
 
-interface Told {
-  /** Of the period it was told in. */
+interface Reported {
+  /** The start of the period. */
   startMs: number;
   percent: 0 | LimitReached['percent'];
 }
 
-/** Tells when a budget comes to 80 and to 100 percent, once in each of its periods. What was so at a start is no news. */
+/** Reports when a budget reaches 80 and 100 percent, once in each period, but not a level reached before the start. */
 export class BudgetWatch {
   readonly #reached: (notice: LimitReached) => void;
-  readonly #told = new Map<string, Told>();
+  readonly #reported = new Map<string, Reported>();
 
   constructor(reached: (notice: LimitReached) => void) {
     this.#reached = reached;
   }
 
-  /** To be called before a request is counted. */
+  /** Must be called before a request is counted. */
   begin(limited: Limited, account: Account): void {
     for (const budget of limited.limits.budgets) this.#look(limited, account, budget);
   }
 
-  /** To be called after it was. */
-  tell(limited: Limited, account: Account): void {
+  /** Must be called after a request is counted. */
+  report(limited: Limited, account: Account): void {
     for (const budget of limited.limits.budgets) {
-      const { told, percent, used, resetsAt } = this.#look(limited, account, budget);
-      if (percent === 0 || percent <= told.percent) continue;
-      told.percent = percent;
+      const { reported, percent, used, resetsAt } = this.#look(limited, account, budget);
+      if (percent === 0 || percent <= reported.percent) continue;
+      reported.percent = percent;
       const { scope, id, name } = limited;
       this.#reached({ scope, id, name, budget, percent, used, resetsAt });
     }
@@ -38,16 +38,16 @@ export class BudgetWatch {
     const used = budget.unit === 'usd' ? spent.usd : spent.tokens;
     const percent = percentOf(used / budget.amount);
     const name = `${scope} ${id} ${budget.per} ${budget.unit} ${budget.amount}`;
-    let told = this.#told.get(name);
-    if (told?.startMs !== period.startMs) {
-      told = { startMs: period.startMs, percent };
-      this.#told.set(name, told);
+    let reported = this.#reported.get(name);
+    if (reported?.startMs !== period.startMs) {
+      reported = { startMs: period.startMs, percent };
+      this.#reported.set(name, reported);
     }
-    return { told, percent, used, resetsAt: Number.isFinite(period.endMs) ? period.endMs : null };
+    return { reported, percent, used, resetsAt: Number.isFinite(period.endMs) ? period.endMs : null };
   }
 }
 
-function percentOf(share: number): Told['percent'] {
+function percentOf(share: number): Reported['percent'] {
   if (share >= 1) return 100;
   return share >= 0.8 ? 80 : 0;
 }

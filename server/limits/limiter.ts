@@ -1,10 +1,10 @@
 /**
- * Admits requests of keys and groups that have limits, and counts what they use. A request is admitted in one step that
- * nothing else comes between: every limit of key and group is looked at, and only if none is reached does it take its
- * place, its request and an estimate of its tokens and cost. When it has ended, what it really used stands in for that.
+ * Admits requests of keys and groups with limits, and counts their usage. Admission is one synchronous step: if no limit of
+ * key or group is reached, it reserves a place and an estimate of tokens and cost; when the request ends, the actual usage
+ * replaces the reservation.
  *
- * Counts live here; after a start they are taken from the ledger and from the sums kept beside it, of each key and group
- * when it is first asked for, or `recall`ed. Must not know what a request asks for or how it is sent.
+ * Counts are in memory. After a start they are loaded from the ledger and the budgets' file, when a key or group is first
+ * used or `recall`ed.
  */
 import { setImmediate } from 'node:timers/promises';
 import type { RequestRecord } from '../contract/ledger.ts';
@@ -20,23 +20,23 @@ import { refusal, unknownSpending } from './refusal.ts';
 
 export interface Limiter {
   /**
-   * Admits a request or throws a GatewayError that says what stands in its way; then nothing was counted. Returns the
-   * headers that tell how much is left, none if no limit is by the minute. What is admitted must be `finished`. The
-   * estimate of a request that costs nothing is `free` itself: budgets let it pass.
+   * Admits a request, or throws a GatewayError without counting anything. Returns the `x-ratelimit` headers, none without a
+   * limit per minute. An admitted request must be `finished`. Requests that cost nothing pass `free` itself as estimate and
+   * are not subject to budgets.
    */
   admit(requestId: string, parties: readonly Limited[], estimate: Estimate): Record<string, string>;
   /**
-   * What a job may still cost stays reserved of its key's and group's hard budgets after its request has ended, until it
-   * is `released`. Before `finished` of that request, so that it is never free in between.
+   * Reserves the remaining cost of a job in the hard budgets of key and group until `release`. Must be called before
+   * `finished` of its request, so that the amount is reserved throughout.
    */
   hold(job: string, owner: JobOwner, most: Amounts): void;
   release(job: string, owner: JobOwner): void;
-  /** To be told of every request, once the ledger has it. */
+  /** Must be called for every request, after it was recorded in the ledger. */
   finished(record: RequestRecord): void;
   meters(limited: Limited): LimitMeter[];
-  /** Looks up what these have spent, one after the other, so that it is kept beside the ledger from now on. */
+  /** Loads the amounts spent by these, one after the other, so that they are stored in the budgets' file. */
   recall(limitedBy: Iterable<Limited>): Promise<void>;
-  /** That key is gone: its id may come to mean another. */
+  /** Called when a key is removed, since its id may be reused. */
   forget(scope: LimitScope, id: string): void;
 }
 
@@ -57,7 +57,7 @@ interface LimiterPorts {
 
 interface Admitted {
   reservation: Reservation;
-  /** Whose limits it was held against. */
+  /** The key and group whose limits apply. */
   parties: readonly { limited: Limited; account: Account }[];
 }
 
@@ -70,7 +70,7 @@ class CountingLimiter implements Limiter {
   readonly #budgets: BudgetWatch;
   readonly #accounts = new Map<string, Account>();
   readonly #admitted = new Map<string, Admitted>();
-  /** By account, then by job: also of those who have no account yet. */
+  /** By account and job; an account need not exist yet. */
   readonly #held = new Map<string, Map<string, Amounts>>();
 
   constructor(ports: LimiterPorts) {
@@ -104,10 +104,10 @@ class CountingLimiter implements Limiter {
     const counted = new Set<Account>();
     for (const { limited, account } of parties) {
       if (reservation) account.settle(reservation, settled);
-      this.#budgets.tell(limited, account);
+      this.#budgets.report(limited, account);
       counted.add(account);
     }
-    // One that began before its key or group had limits.
+    // The request may have begun before its key or group had limits.
     for (const name of [nameOf('key', record.keyId ?? ''), nameOf('group', record.groupId ?? '')]) {
       const account = this.#accounts.get(name);
       if (account && !counted.has(account)) account.count(record.startedAt, settled.used);
@@ -148,7 +148,7 @@ class CountingLimiter implements Limiter {
       try {
         forget(scope, id);
       } catch (error) {
-        log.warn({ [scope]: id, error }, 'what was used cannot be forgotten');
+        log.warn({ [scope]: id, error }, 'stored usage cannot be deleted');
       }
     }
   }
@@ -165,8 +165,7 @@ class CountingLimiter implements Limiter {
     let account = this.#accounts.get(name);
     if (!account) {
       const { clocks, history, sums, log } = this.#ports;
-      const failed = (error: unknown) =>
-        log.warn({ [scope]: id, error }, 'what was used cannot be read; it is tried again');
+      const failed = (error: unknown) => log.warn({ [scope]: id, error }, 'usage cannot be read; retrying');
       const held = () => this.#held.get(name);
       account = new Account({ scope, id, sinceMs, clocks, history, sums, failed, held });
       this.#accounts.set(name, account);
@@ -183,7 +182,7 @@ function nameOf(scope: LimitScope, id: string): string {
   return `${scope} ${id}`;
 }
 
-/** A cost that nobody knows counts as none, and is told. */
+/** An unknown cost counts as 0 and as an unpriced request. */
 function settledBy(record: RequestRecord): Settled {
   const { startedAt, usage, costUsd, attempts } = record;
   const tokens = (usage?.inputTokens ?? 0) + (usage?.outputTokens ?? 0);

@@ -1,26 +1,26 @@
-/** What limits say of an account: how much of each is used, and which one keeps a request out. */
+/** Evaluates limits against an account: the usage of each, and which one blocks a request. */
 import type { Budget, Limits } from '../contract/config.ts';
 import type { LimitMeter } from '../contract/limits.ts';
 import type { Account, Clocks } from './account.ts';
 
-/** A limit that is reached, and in how many milliseconds it is not; null: waiting a while does not help. */
+/** A reached limit, and the wait until it is not; null: waiting does not help. */
 export interface Exceeded {
   meter: LimitMeter;
   waitMs: number | null;
 }
 
-/** How much of a hard budget is left, and how much of that may go to what runs now. */
+/** The rest of a hard budget, and the part of it reserved by running requests. */
 interface Room {
   left: number;
   reserved: number;
 }
 
-/** When a place is free depends on the requests that hold it. */
+/** A guess: it depends on the running requests. */
 const placeFreeInMs = 1_000;
 
 /**
- * As long as something is left a request may begin: of a hard budget, also if all that runs costs as much as it can, so
- * that the budget is passed by no more than the last one admitted. Of several limits the one that lasts longest.
+ * Returns the reached limit with the longest wait. A hard budget is reached unless something is left even in the worst case
+ * of all running requests, so that only the last admitted request can exceed it.
  */
 export function findExceeded(
   account: Account,

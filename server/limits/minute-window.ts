@@ -1,8 +1,7 @@
 /**
- * How much there was in the last minute: a sliding window of slots of one second. A slot leaves only when all of it is
- * older than a minute, so that in no minute, wherever it begins, more passes than is allowed; what is counted may be up to
- * a second older. An amount costs an addition, a look the slots that have passed since the last one, and the memory does
- * not grow. Times are those of a clock that is never set, in milliseconds.
+ * A sliding window over the last minute, in slots of one second. A slot leaves only once all of it is older than a minute, so
+ * that no minute ever exceeds a limit; amounts up to a second older may still count. Constant memory. Times are milliseconds
+ * of a monotonic clock.
  */
 const slotMs = 1_000;
 const slotCount = 61;
@@ -21,7 +20,7 @@ export class MinuteWindow {
     return this.#sum;
   }
 
-  /** What happened at `atMs`, which may be a while ago; a negative amount takes back. What has left counts no more. */
+  /** Adds an amount at a time in the past; a negative one takes back. Times before the window are ignored. */
   add(atMs: number, amount: number, nowMs: number): void {
     this.#advance(nowMs);
     const slot = Math.min(slotOf(atMs), this.#newest);
@@ -31,7 +30,7 @@ export class MinuteWindow {
     this.#sum += amount;
   }
 
-  /** In how many milliseconds the sum is below `limit`, if nothing is added; 0 if it is now. */
+  /** Milliseconds until the sum is below `limit` if nothing is added. */
   waitMs(limit: number, nowMs: number): number {
     this.#advance(nowMs);
     let rest = this.#sum;
@@ -42,7 +41,7 @@ export class MinuteWindow {
     return leavesAt(this.#newest) - nowMs;
   }
 
-  /** In how many milliseconds there is nothing in it, if nothing is added. */
+  /** Milliseconds until the window is empty if nothing is added. */
   emptyInMs(nowMs: number): number {
     this.#advance(nowMs);
     for (let slot = this.#newest; slot > this.#newest - slotCount; slot--) {
@@ -62,7 +61,7 @@ export class MinuteWindow {
   }
 }
 
-/** Numbered by when they leave, which keeps the numbers above 0 also for what was before the clock began. */
+/** Slots are numbered by the time they leave the window, so that numbers are positive even before the clock's origin. */
 function slotOf(atMs: number): number {
   return Math.floor(atMs / slotMs) + slotCount;
 }

@@ -1,12 +1,12 @@
 import type { Budget } from '../contract/config.ts';
 
-/** Unix milliseconds; `endMs` is exclusive, and infinite for what never begins anew. */
+/** Unix milliseconds; `endMs` is exclusive. Both are infinite for `total`. */
 export interface Period {
   startMs: number;
   endMs: number;
 }
 
-/** The day, week (from Monday) or month around a moment, by the clock on this machine's wall: a day may have 23 or 25 hours. */
+/** The day, week (from Monday) or month of a time, in local time: a day may have 23 or 25 hours. */
 export function periodOf(per: Budget['per'], atMs: number): Period {
   const at = new Date(atMs);
   const [year, month, day] = [at.getFullYear(), at.getMonth(), at.getDate()];

@@ -1,9 +1,6 @@
 import type { LimitMeter } from '../contract/limits.ts';
 
-/**
- * The headers by which OpenAI tells how much is left of the limits by the minute: of several, the one that leaves least.
- * `reset` is the time until all of it is free again.
- */
+/** OpenAI's rate limit headers, for the limits per minute with the least left. `reset`: the time until usage is zero. */
 export function rateHeaders(meters: readonly LimitMeter[], nowMs: number): Record<string, string> {
   const headers: Record<string, string> = {};
   for (const kind of ['requests', 'tokens'] as const) {
@@ -20,7 +17,7 @@ function leftOf({ amount, used }: LimitMeter): number {
   return Math.max(0, Math.floor(amount - used));
 }
 
-/** As OpenAI writes it: `0s`, `120ms`, `7.66s`, `6m0s`, `1h2m0s`. */
+/** In OpenAI's format: `0s`, `120ms`, `7.66s`, `6m0s`, `1h2m0s`. */
 export function formatSpan(spanMs: number): string {
   if (spanMs > 0 && spanMs < 1_000) return `${Math.ceil(spanMs)}ms`;
   if (spanMs < 60_000) return `${Number((spanMs / 1_000).toFixed(3))}s`;

@@ -4,7 +4,7 @@ import type { Limited, LimitMeter } from '../contract/limits.ts';
 import type { Exceeded } from './meters.ts';
 import { formatSpan } from './rate-headers.ts';
 
-/** What a client is told that comes over a limit: whose it is, what was used, when it opens again and where to change it. */
+/** The error for a reached limit: whose it is, its usage, when it resets, and how to change it. */
 export function refusal(
   limited: Limited,
   { meter, waitMs }: Exceeded,
@@ -12,13 +12,13 @@ export function refusal(
 ): GatewayError {
   const who = `${limited.scope} "${limited.name}"`;
   if (meter.budget && waitMs === null) {
-    const opens = meter.resetsAt === null ? 'It does not open again by itself' : opensAgain(meter.resetsAt, nowMs);
+    const opens = meter.resetsAt === null ? 'It does not reset by itself' : resets(meter.resetsAt, nowMs);
     const message = `The budget of ${who} is spent: ${used(meter)} of ${describeBudget(meter.budget)}. ${opens}; ${change(limited)}`;
     return new GatewayError('budget_spent', message, { headers });
   }
   const wait = waitMs ?? 0;
   const reached = meter.budget
-    ? `What is left of the budget of ${who} (${describeBudget(meter.budget)}) may be needed by the requests that run now`
+    ? `The rest of the budget of ${who} (${describeBudget(meter.budget)}) is reserved by running requests`
     : `Rate limit reached for ${who}: ${describeRate(meter)}`;
   const message = `${reached}. Please try again in ${formatSpan(wait)}. To allow more, ${change(limited)}`;
   return new GatewayError(meter.kind === 'tokens' ? 'token_limit_reached' : 'request_limit_reached', message, {
@@ -27,17 +27,17 @@ export function refusal(
   });
 }
 
-/** A hard budget lets nothing pass while nobody can tell what was spent of it. */
+/** While the amount spent is unknown, a hard budget blocks all requests. */
 export function unknownSpending({ scope, name }: Limited): GatewayError {
   return new GatewayError(
     'storage_unavailable',
-    `What ${scope} "${name}" has spent of its hard budget cannot be read now: neither the ledger nor the sums kept beside it can be. Sluice tries again every few seconds; its log says why.`,
+    `The amount that ${scope} "${name}" has spent of its hard budget cannot be read now, neither from the ledger nor from the budgets' file. Sluice retries every few seconds; its log says why.`,
   );
 }
 
 function describeRate({ kind, amount, used }: LimitMeter): string {
-  if (kind === 'concurrent') return `${amount} at the same time, ${used} run now`;
-  return `${amount} ${kind} per minute, used ${used} in the last one`;
+  if (kind === 'concurrent') return `${amount} at the same time, ${used} running`;
+  return `${amount} ${kind} per minute, used ${used}`;
 }
 
 function used({ budget, used: amount }: LimitMeter): string {
@@ -49,9 +49,9 @@ function describeBudget({ unit, amount, per }: Budget): string {
   return per === 'total' ? `${what} in total` : `${what} a ${per}`;
 }
 
-function opensAgain(atMs: number, nowMs: number): string {
+function resets(atMs: number, nowMs: number): string {
   const local = new Date(atMs - new Date(atMs).getTimezoneOffset() * 60_000).toISOString();
-  return `It opens again on ${local.slice(0, 16).replace('T', ' ')}, in ${formatSpan(atMs - nowMs)}`;
+  return `It resets on ${local.slice(0, 16).replace('T', ' ')}, in ${formatSpan(atMs - nowMs)}`;
 }
 
 function change({ scope, id }: Limited): string {

@@ -1,11 +1,10 @@
 /**
- * What was spent in the current period of one kind. The ledger is asked at the start of each period and whenever the clock
- * leads into another one; in between it is added up here, and the sum is kept beside the ledger with each change. After a
- * start the larger of the two counts, so that a budget opens neither where the ledger is gone nor where the sum is.
+ * The amount spent in the current period of one kind. It is loaded from the ledger at the start of each period, updated in
+ * memory, and stored in the budgets' file with each change. After a start the larger of the two counts, so that losing
+ * either file does not reset a budget.
  *
- * Where a clock is set back into an earlier period, over a restart too, what was counted since stays counted beside what
- * the ledger has of that period: setting a clock back opens no budget. Once it is right again, the ledger's sums are too,
- * so none stays shut.
+ * If the clock is set back into an earlier period, the amount counted so far is added to what the ledger has for that
+ * period, so that this does not reset a budget. Once the clock is right again, the ledger's totals are used.
  */
 import type { Budget } from '../contract/config.ts';
 import type { BudgetSum } from '../ledger/budget-sums.ts';
@@ -15,15 +14,15 @@ import { type Period, periodOf } from './period.ts';
 export const nothing: Spent = { usd: 0, tokens: 0, unpriced: 0 };
 
 interface SpendingPorts {
-  /** What the ledger has. Throws if it cannot be read now. */
+  /** The ledger's total. Throws if it cannot be read now. */
   load(period: Period): Spent;
-  /** What was kept last; null: nothing. Throws if it cannot be read now. */
+  /** The stored total; null: none. Throws if it cannot be read now. */
   recall(): BudgetSum | null;
   keep(sum: BudgetSum): void;
   failed(error: unknown): void;
 }
 
-/** How long to go on with what is known here where the ledger cannot be read. */
+/** Interval of retries while a file cannot be read. */
 const retryMs = 5_000;
 
 export class Spending {
@@ -31,10 +30,10 @@ export class Spending {
   readonly #ports: SpendingPorts;
   #period: Period;
   #spent = nothing;
-  /** Ledger or kept sum have told: what is added up here is all there is. */
+  /** At least one of ledger and stored total was read, so `#spent` is complete. */
   #isKnown = false;
   #isRecalled = false;
-  /** Unix milliseconds; null while both have told. */
+  /** Unix milliseconds of a failed read; null once both were read. */
   #askAgainAt: number | null = null;
   #hasTold = false;
 
@@ -45,21 +44,21 @@ export class Spending {
     this.#ask(nowMs);
   }
 
-  /** The period that `nowMs` lies in, with what was spent in it; where that is not known, it may be more. */
+  /** The period of `nowMs` and the amount spent; `isKnown` false: it may be more. */
   at(nowMs: number): { period: Period; spent: Spent; isKnown: boolean } {
     if (this.#askAgainAt !== null && Math.abs(nowMs - this.#askAgainAt) >= retryMs) this.#ask(nowMs);
     else this.#follow(nowMs);
     return { period: this.#period, spent: this.#spent, isKnown: this.#isKnown };
   }
 
-  /** Counts for the period that a request began in, as in the ledger. */
+  /** Counts a request in the period in which it began, as the ledger does. */
   add(startedAt: number, used: Spent): void {
     if (startedAt < this.#period.startMs || startedAt >= this.#period.endMs) return;
     this.#spent = plus(this.#spent, used);
     this.#keep();
   }
 
-  /** At a start, and again later where not both could be read. */
+  /** At start, and again if not both could be read. */
   #ask(nowMs: number): void {
     this.#askAgainAt = null;
     if (!this.#isRecalled) this.#recall(nowMs);
@@ -75,7 +74,7 @@ export class Spending {
     if (kept === undefined) return;
     this.#isRecalled = true;
     if (kept === null) return;
-    // It would have gone on with the first request of a later period.
+    // A later period would have replaced it with its first request.
     this.#isKnown = true;
     if (kept.endMs <= this.#period.startMs) return;
     const { startMs, endMs, spent } = kept;
@@ -83,7 +82,7 @@ export class Spending {
     this.#period = { startMs, endMs };
   }
 
-  /** Goes on to the period that `nowMs` lies in. */
+  /** Switches to the period of `nowMs`. */
   #follow(nowMs: number): void {
     const { startMs, endMs } = this.#period;
     if (nowMs < startMs) {
@@ -98,14 +97,14 @@ export class Spending {
     this.#keep();
   }
 
-  /** Of the current period. */
+  /** The ledger's total of the current period. */
   #load(nowMs: number): Spent {
     const loaded = this.#tried(() => this.#ports.load(this.#period), nowMs);
     if (loaded) this.#isKnown = true;
     return loaded ?? nothing;
   }
 
-  /** Undefined if it fails, which is said once and not each time it is tried again. */
+  /** Undefined if it fails; only the first of several failures is reported. */
   #tried<T>(ask: () => T, nowMs: number): T | undefined {
     try {
       return ask();
@@ -117,7 +116,7 @@ export class Spending {
     }
   }
 
-  /** What is only a part must not take the place of the sum that was kept. */
+  /** An incomplete total must not replace the stored one. */
   #keep(): void {
     if (this.#isKnown && this.#isRecalled) this.#ports.keep({ ...this.#period, spent: this.#spent });
   }

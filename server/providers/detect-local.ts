@@ -1,4 +1,4 @@
-/** Finds model servers on this machine on the ports they usually have. Asks loopback only, and only what any client may ask. */
+/** Finds model servers on their default ports on this machine, by harmless GET requests to loopback. */
 import type { DetectedServer, Preset } from '../contract/preset.ts';
 import { type GatheredReply, readReply } from '../transport/read-reply.ts';
 import type { Transport } from '../transport/transport.ts';
@@ -9,18 +9,18 @@ import type { ModelInfo } from './upstream.ts';
 
 interface DetectLocalOptions {
   transport: Transport;
-  /** Of Sluice itself: never asked. */
+  /** Sluice's own ports, which are skipped. */
   ownPorts: ReadonlySet<number>;
-  /** Which preset to expect where; the usual ports if absent. */
+  /** The presets expected at each port; default: the presets' ports. */
   expected?: readonly { port: number; preset: string }[];
 }
 
 const limitMs = 500;
 
-/** What servers call themselves in the `owned_by` of their models; those of the others tell nothing. */
+/** Presets by the `owned_by` of their models; other servers do not name themselves there. */
 const presetByOwner: Record<string, string> = { llamacpp: 'llama-cpp', vllm: 'vllm' };
 
-/** In the order of the ports. */
+/** Sorted by port. */
 export async function detectLocal(options: DetectLocalOptions): Promise<DetectedServer[]> {
   const expected = options.expected ?? presets.flatMap(({ id, ports }) => ports.map((port) => ({ port, preset: id })));
   const ports = [...new Set(expected.map(({ port }) => port))].filter((port) => !options.ownPorts.has(port));
@@ -60,11 +60,11 @@ interface Answering {
   transport: Transport;
 }
 
-/** What it says of itself goes first; then what usually is on that port, of which those that would have said so are ruled out. */
+/** Identifies a server by what it says about itself, else by the port's presets without those that would have named themselves. */
 async function identify({ origin, usual, reply, models, transport }: Answering): Promise<Preset> {
   const owners = new Set([...(models?.values() ?? [])].map(({ ownedBy }) => presetByOwner[ownedBy]));
   const byOwner = [...owners].find((id) => id !== undefined);
-  // Jan runs llama.cpp inside.
+  // Jan embeds llama.cpp.
   if (byOwner && !(byOwner === 'llama-cpp' && usual.includes('jan'))) return presetOf(byOwner);
   if (reply.headers.server === 'llama.cpp' && !usual.includes('jan')) return presetOf('llama-cpp');
   if (await isOllama(origin, transport)) return presetOf('ollama');
@@ -72,7 +72,7 @@ async function identify({ origin, usual, reply, models, transport }: Answering):
   return presetOf(rest[0] ?? 'custom');
 }
 
-/** Its own API, beside the one that is like OpenAI's. */
+/** Ollama's native API, which it serves beside the OpenAI-compatible one. */
 async function isOllama(origin: string, transport: Transport): Promise<boolean> {
   const reply = await get(origin, '/api/version', transport);
   return reply?.status === 200 && isJson(reply) && reply.body.includes('"version"');
@@ -88,7 +88,7 @@ function presetOf(id: string): Preset {
   return preset;
 }
 
-/** Null where nobody answers in time. */
+/** Null without a response in time. */
 async function get(origin: string, path: string, transport: Transport): Promise<GatheredReply | null> {
   try {
     return await readReply(transport, {

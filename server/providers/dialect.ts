@@ -1,25 +1,22 @@
-/**
- * A dialect is the wire format a provider speaks. It is pure: it says where a call goes and under which headers, and
- * knows no sockets, no configuration store and no request of a client. One folder each; `registry.ts` lists them.
- */
+/** A dialect determines the address and the credential headers of a call. Pure. One folder each, listed in `registry.ts`. */
 import type { DialectId } from '../contract/config.ts';
 
-/** What of a provider a dialect needs to address a call. */
+/** A provider's address. */
 export interface Endpoint {
   origin: string;
-  /** Path of the base URL, without a slash at its end: `/v1`. */
+  /** Path of the base URL without a trailing slash: `/v1`. */
   basePath: string;
-  /** Azure's, if configured. */
+  /** Azure's `api-version`, if configured. */
   apiVersion: string | undefined;
 }
 
 export interface Dialect {
   id: DialectId;
-  /** Whether `address` may put the model into the path; then a model that is no segment of one has no address. */
+  /** Whether `address` may put the model into the path; the model must then be a valid path segment. */
   putsModelInPath: boolean;
   /**
-   * Where a call goes. `path` is the client's path below `/v1`, `query` with its `?` or empty, `model` the upstream
-   * model (null where the call names none).
+   * The path and query of a call. `path`: the client's path below `/v1`; `query`: with its `?`, or empty; `model`: the
+   * upstream model, or null.
    */
   address(endpoint: Endpoint, path: string, query: string, model: string | null): string;
   /** The headers that carry a credential. */

@@ -1,6 +1,6 @@
 /**
- * Keeps the models of those providers known that are to be asked for them: at once what is unknown or old, then every
- * hour, and over a restart from a cache. Must not know groups, keys or requests, none of which ever waits for it.
+ * Discovers the models of providers: at once where they are unknown or old, then every hour; a cache keeps them across
+ * restarts. Requests never wait for it.
  */
 import type { Logger } from 'pino';
 import { say } from '../contract/coded.ts';
@@ -14,34 +14,34 @@ import type { ModelInfo, Upstream } from './upstream.ts';
 
 interface DiscoveryPorts {
   transport: Transport;
-  /** Null: nothing is kept over a restart. */
+  /** Null: no cache. */
   cacheFile: string | null;
   log: Logger;
   now?: () => number;
-  /** What `models` or `state` tell of it has changed. Called in the midst of `watch` too. */
+  /** Called when a provider's `models` or `state` have changed, possibly during `watch`. */
   onChange(providerId: string): void;
 }
 
 interface DiscoveryState {
-  /** Unix milliseconds of the last answer; null if there was none yet. */
+  /** Time of the last successful discovery in Unix milliseconds; null: none yet. */
   fetchedAt: number | null;
-  /** Why the newest attempt failed, for a person; null if it did not. */
+  /** Why the last attempt failed, for a person; null if it succeeded. */
   error: string | null;
-  /** The same as a value; null also where it was not asked. */
+  /** The same as a finding; null also if it was not asked. */
   finding: ProbeFinding | null;
-  /** Of models known. */
+  /** The number of known models. */
   count: number;
 }
 
 export interface Discovery {
-  /** By provider id. One that was not asked yet is not in it; one whose models could not be learnt has none. */
+  /** By provider id. Providers not asked yet are absent; those whose discovery failed have no models. */
   models(): ReadonlyMap<string, ReadonlyMap<string, ModelInfo>>;
   state(providerId: string): DiscoveryState;
-  /** The providers from now on. Those that are asked elsewhere or otherwise than before are asked at once. */
+  /** Sets the providers. Those whose address or credentials have changed are asked at once. */
   watch(providers: readonly Upstream[]): void;
-  /** Asks now. Never rejects: what went wrong is in the state. A provider whose models are listed by hand stays with those. */
+  /** Asks now. Never rejects; a failure is in the state. Does not change providers with a configured list of models. */
   refresh(provider: Upstream): Promise<DiscoveryState>;
-  /** Asks no more; resolves when the cache is on disk. */
+  /** Stops; resolves once the cache is on disk. */
   close(): Promise<void>;
 }
 
@@ -53,7 +53,7 @@ export function createDiscovery(ports: DiscoveryPorts): Discovery {
   function asked(watch: ModelWatch): void {
     const { id } = watch.upstream;
     if (watch.finding !== null)
-      log.warn({ provider: id, problem: say(findingTexts, watch.finding) }, 'a provider did not tell its models');
+      log.warn({ provider: id, problem: say(findingTexts, watch.finding) }, 'the models of a provider are unknown');
     else if (watch.known) cache.put(id, baseUrlOf(watch.upstream), watch.known);
     ports.onChange(id);
   }
@@ -65,8 +65,8 @@ export function createDiscovery(ports: DiscoveryPorts): Discovery {
     const watch = new ModelWatch(upstream, known, { transport, now, asked });
     watches.set(upstream.id, watch);
     watch.start(before ? 'now' : 'due');
-    const wasUnlearnt = (before?.finding ?? null) !== null;
-    if (wasUnlearnt || known !== (before?.known ?? null)) ports.onChange(upstream.id);
+    const hadFailed = (before?.finding ?? null) !== null;
+    if (hadFailed || known !== (before?.known ?? null)) ports.onChange(upstream.id);
   }
 
   function end(watch: ModelWatch): void {
@@ -77,10 +77,10 @@ export function createDiscovery(ports: DiscoveryPorts): Discovery {
 
   return {
     models() {
-      const learnt = [...watches].flatMap(([id, { known, finding }]) =>
+      const discovered = [...watches].flatMap(([id, { known, finding }]) =>
         known || finding !== null ? [[id, known?.models ?? noModels] as const] : [],
       );
-      return new Map(learnt);
+      return new Map(discovered);
     },
     state: (providerId) => stateOf(watches.get(providerId)),
     watch(providers) {
@@ -125,7 +125,7 @@ function baseUrlOf({ endpoint }: Upstream): string {
   return endpoint.origin + endpoint.basePath;
 }
 
-/** All that can change a provider's answer. Holds secrets: only ever compared. */
+/** Everything that may change a provider's answer. Contains secrets, so it is only compared. */
 function howAsked(upstream: Upstream): string {
   const { dialect, endpoint, headers, credentials, proxy, unusable } = upstream;
   return JSON.stringify([dialect.id, endpoint, headers, credentials[0]?.headers, proxy, unusable === null]);

@@ -3,19 +3,19 @@ import type { ResponseHeaders } from '../transport/transport.ts';
 import type { ProbeSteps } from './probe-steps.ts';
 import type { ModelInfo, Upstream } from './upstream.ts';
 
-/** What a provider answered when asked for its models. */
+/** A provider's response to the request for its models. */
 export interface Answer {
   status: number;
   headers: ResponseHeaders;
   isHtml: boolean;
   models: ReadonlyMap<string, ModelInfo> | null;
-  /** Base URL under which an API was found in place of the configured one. */
+  /** Another base URL at which an API was found. */
   betterBaseUrl: string | null;
-  /** It lists its models without a credential too. */
+  /** It lists its models without a credential, too. */
   isOpenToAll: boolean;
 }
 
-/** Says of base URL, credential and quota what the answer tells. The model list itself is judged by the caller. */
+/** Derives the results for base URL, credential and quota. The caller evaluates the model list itself. */
 export function judgeAnswer(steps: ProbeSteps, provider: Upstream, answer: Answer): void {
   const { status } = answer;
   if (!judgeBaseUrl(steps, provider, answer)) return;
@@ -37,7 +37,7 @@ function noteAccepted(steps: ProbeSteps, provider: Upstream, isOpenToAll: boolea
   steps.passUpTo('quota');
 }
 
-/** Whether an API was found, so that there is more to judge. */
+/** Whether an API was found. */
 function judgeBaseUrl(steps: ProbeSteps, provider: Upstream, answer: Answer): boolean {
   const { status, headers, isHtml, models, betterBaseUrl } = answer;
   const fail = (finding: ProbeFinding) =>
@@ -60,7 +60,7 @@ function judgeBaseUrl(steps: ProbeSteps, provider: Upstream, answer: Answer): bo
   return false;
 }
 
-/** A service whose models are listed by hand may well have no list of its own. */
+/** A service with a configured list of models may have no model list, as Perplexity at https://api.perplexity.ai. */
 function withoutList(steps: ProbeSteps, status: number): false {
   steps.passUpTo('tls');
   for (const name of ['base-url', 'credential', 'quota', 'models'] as const)
@@ -82,7 +82,7 @@ function baseUrlRemedy({ endpoint }: Upstream): ProbeRemedy {
   return { code: /\/v\d/.test(endpoint.basePath) ? 'check-base-url' : 'add-version' };
 }
 
-/** A query may carry secrets. */
+/** A query may contain secrets. */
 function withoutQuery(location: string | string[] | undefined, { endpoint }: Upstream): string | null {
   const first = Array.isArray(location) ? location[0] : location;
   if (!first || !URL.canParse(first, endpoint.origin)) return null;

@@ -7,7 +7,7 @@ import { type ModelInfo, modelListRequest, type Upstream } from './upstream.ts';
 
 type ListResult = { models: ReadonlyMap<string, ModelInfo> } | { finding: ProbeFinding };
 
-/** Asks a provider for its models, or tells what was found in their place, as a probe would. */
+/** Asks a provider for its models; returns a finding, as a probe would, if that fails. */
 export async function listModels(upstream: Upstream, transport: Transport): Promise<ListResult> {
   try {
     const { status, body } = await readReply(transport, modelListRequest(upstream));

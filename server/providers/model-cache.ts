@@ -7,7 +7,7 @@ import { createSerialQueue } from '../serial-queue.ts';
 import type { KnownModels } from './model-watch.ts';
 
 const cachedSchema = z.object({
-  /** What it was asked under: the list of one address says nothing of another. */
+  /** A list is valid only for the address it came from. */
   baseUrl: z.string(),
   fetchedAt: z.int().nonnegative(),
   models: z.array(
@@ -19,15 +19,15 @@ const cachedSchema = z.object({
 });
 const fileSchema = z.object({ version: z.literal(1), providers: z.record(z.string(), cachedSchema) });
 
-/** What was discovered, kept over a restart. Losing it costs one request per provider, so a broken file is only told of. */
+/** Keeps discovered models across restarts. Its loss costs one request per provider, so errors are only logged. */
 interface ModelCache {
   get(providerId: string, baseUrl: string): KnownModels | null;
   put(providerId: string, baseUrl: string, known: KnownModels): void;
-  /** Resolves when all that was put is on disk. */
+  /** Resolves once everything is on disk. */
   settled(): Promise<void>;
 }
 
-/** `path` null: nothing is kept. Reads once, at start, and blocks for it. */
+/** Reads the file synchronously, once. `path` null: no file. */
 export function createModelCache(path: string | null, log: Logger): ModelCache {
   const inTurn = createSerialQueue();
   const told = (error: unknown) => {
@@ -60,5 +60,5 @@ function readFile(path: string, told: (error: unknown) => void): Record<string, 
 }
 
 function problemOf(error: unknown): string {
-  return error instanceof z.ZodError ? 'it does not have the shape that it should' : describeFileProblem(error);
+  return error instanceof z.ZodError ? 'its format is invalid' : describeFileProblem(error);
 }

@@ -12,18 +12,18 @@ export interface KnownModels {
 interface ModelWatchPorts {
   transport: Transport;
   now: () => number;
-  /** After each answer and each failure; not after `stop`. */
+  /** Called after each attempt, but not after `stop`. */
   asked(watch: ModelWatch): void;
 }
 
 const freshMs = 60 * 60 * 1000;
 const firstBackoffMs = 30_000;
 
-/** Asks one provider for its models, again and again, until stopped. */
+/** Asks one provider for its models periodically until stopped. */
 export class ModelWatch {
   readonly upstream: Upstream;
   known: KnownModels | null;
-  /** What the newest attempt found in place of models; null if it found them. */
+  /** Why the last attempt failed; null if it succeeded. */
   finding: ProbeFinding | null = null;
   readonly #ports: ModelWatchPorts;
   #failures = 0;
@@ -37,14 +37,14 @@ export class ModelWatch {
     this.#ports = ports;
   }
 
-  /** Asks as soon as what is known is an hour old, or at once. */
+  /** `due`: asks once the known models are an hour old. */
   start(when: 'due' | 'now'): void {
-    // A mark in the future comes from a clock that was wrong, and says nothing.
+    // A time in the future was recorded by a wrong clock.
     const ageMs = this.known ? this.#ports.now() - this.known.fetchedAt : Number.POSITIVE_INFINITY;
     this.#schedule(when === 'now' || ageMs < 0 ? 0 : Math.max(0, freshMs - ageMs));
   }
 
-  /** Asks now; while an answer is awaited, that one is shared. */
+  /** Asks now, or shares an attempt under way. */
   ask(): Promise<void> {
     clearTimeout(this.#timer);
     this.#asking ??= this.#ask().finally(() => {
@@ -86,7 +86,7 @@ function backoffMs(failures: number): number {
   return Math.min(freshMs, firstBackoffMs * 2 ** (failures - 1));
 }
 
-/** Up to a tenth more, so that many providers and many machines do not ask in step. */
+/** Up to 10 % more, so that requests do not synchronise. */
 function jittered(delayMs: number): number {
   return delayMs * (1 + Math.random() / 10);
 }

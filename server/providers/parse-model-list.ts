@@ -31,12 +31,12 @@ const listSchema = z.union([
   z.object({ models: z.array(z.unknown()) }).transform(({ models }) => models),
 ]);
 
-/** More than any service has. */
+/** OpenRouter, the longest list known, has some 500. */
 const mostModels = 5_000;
 
 /**
- * Reads a model list as services send it: `{"data":[{"id":…}]}` (OpenAI), `{"models":[{"name":…}]}` (Ollama, Gemini), or a
- * bare array (Together). Entries without a usable name are left out; null if it is no list at all.
+ * Parses a model list: `{"data":[{"id":…}]}` (OpenAI), `{"models":[{"name":…}]}` (Ollama, Gemini), or a bare array
+ * (Together). Entries without a usable name are skipped; null if the body is not a list.
  */
 export function parseModelList(body: Buffer, ownedBy: string): Map<string, ModelInfo> | null {
   const list = listSchema.safeParse(parseJson(body));
@@ -52,7 +52,7 @@ export function parseModelList(body: Buffer, ownedBy: string): Map<string, Model
   return models;
 }
 
-/** Gemini lists `models/gemini-…` and takes the name without it too, which is the one that people write. */
+/** Gemini lists `models/gemini-…`, but also accepts the plain name, which people use. */
 function plainName(id: string): string {
   return id.startsWith('models/') && id.length > 'models/'.length ? id.slice('models/'.length) : id;
 }

@@ -1,12 +1,12 @@
 const maxDepth = 4;
 const dotSegment = /(?:^|[/\\])\.{1,2}(?:$|[/\\;?#])/;
-/** Of all characters, those that make such a step: `%`, `.`, `/`, `;`, `?`, `#` and the backslash. */
+/** The escaped characters that can form a dot segment: `%`, `.`, `/`, `;`, `?`, `#` and the backslash. */
 const escapedMark = /%(25|2e|2f|3b|3f|23|5c)/gi;
 
 /**
- * Whether a name can stand in a path as one segment. `.` and `..` cannot, however they are encoded, nor a name with such a
- * step in it: servers and proxies resolve them, some before and some after they decode `%2F`, and the call would go
- * elsewhere. Nor can half a surrogate pair, which has no bytes.
+ * Whether a name can be a path segment. Names with `.` or `..` segments cannot, however they are encoded: nginx decodes
+ * `%2F` before it resolves them (`ngx_http_parse_complex_uri`), so the call would go to another path. Nor can lone
+ * surrogates, which have no UTF-8 encoding.
  */
 export function isPathSegment(name: string): boolean {
   if (name === '' || !name.isWellFormed()) return false;
@@ -19,6 +19,6 @@ export function isPathSegment(name: string): boolean {
     if (decoded === plain) return true;
     plain = decoded;
   }
-  // Encoded more often than anyone does by mistake.
+  // Encoded too many times to be an accident.
   return false;
 }

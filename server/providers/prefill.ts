@@ -1,9 +1,8 @@
 import type { ProviderConfig } from '../contract/config.ts';
 
 /**
- * How a service is asked to go on with an answer that has begun: what stands in the last message, an assistant's, and
- * beside the messages. From each service's own documentation; where that says nothing, or refuses it as OpenAI and newer
- * models of Anthropic do, there is none.
+ * How a service is asked to continue an answer: fields of the last (assistant) message and of the request, according to the
+ * service's documentation. Services that do not document it, or refuse it as OpenAI and newer Anthropic models do, have none.
  */
 export interface Prefill {
   message: Readonly<Record<string, unknown>>;
@@ -16,7 +15,7 @@ const byPreset: Readonly<Record<string, Prefill>> = {
   vllm: { message: {}, request: { add_generation_prompt: false, continue_final_message: true } },
 };
 
-/** DeepSeek has it below `/beta` only. */
+/** DeepSeek supports it below `/beta` only. */
 const deepSeek: Prefill = { message: { prefix: true }, request: {} };
 
 export function prefillOf({ preset, baseUrl }: Pick<ProviderConfig, 'preset' | 'baseUrl'>): Prefill | null {

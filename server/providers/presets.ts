@@ -1,6 +1,6 @@
 /**
- * The services and local servers that Sluice knows by name. Data only: a preset fills in a form, and what is configured
- * afterwards does not depend on it. Addresses and names as each service's own documentation has them (November 2026).
+ * Known services and local servers. A preset only fills in a new provider's values. Addresses and names are those of each
+ * service's documentation (November 2026).
  */
 import type { Preset } from '../contract/preset.ts';
 
@@ -32,7 +32,7 @@ export const presets: readonly Preset[] = [
     environment: ['AZURE_OPENAI_API_KEY'],
     keyPage: 'https://ai.azure.com',
     models: ['*'],
-    hint: 'Models are called by the names of your deployments; Azure lists what could be deployed, not what is. Resources without the v1 API: end the base URL with /openai and set the API version.',
+    hint: 'Use the names of your deployments as model names; Azure lists models that could be deployed, not your deployments. For resources without the v1 API, end the base URL with /openai and set the API version.',
   }),
   service({
     id: 'openrouter',
@@ -68,7 +68,7 @@ export const presets: readonly Preset[] = [
     baseUrl: 'https://api.mistral.ai/v1',
     environment: ['MISTRAL_API_KEY'],
     keyPage: 'https://console.mistral.ai/api-keys',
-    // Refuses `stream_options.include_usage` with 422 "Extra inputs are not permitted", and tells usage unasked.
+    // Refuses `stream_options.include_usage` with 422 "Extra inputs are not permitted", and sends usage unasked.
     askUsage: false,
   }),
   service({
@@ -106,7 +106,7 @@ export const presets: readonly Preset[] = [
     environment: ['PERPLEXITY_API_KEY'],
     keyPage: 'https://www.perplexity.ai/settings/api',
     models: ['sonar', 'sonar-pro', 'sonar-reasoning-pro', 'sonar-deep-research', '*'],
-    hint: 'This address has chat completions, without a list of models. For the Responses API use https://api.perplexity.ai/v1.',
+    hint: 'This address serves chat completions without a model list. For the Responses API use https://api.perplexity.ai/v1.',
   }),
   service({
     id: 'anthropic',
@@ -115,7 +115,7 @@ export const presets: readonly Preset[] = [
     environment: ['ANTHROPIC_API_KEY'],
     keyPage: 'https://console.anthropic.com/settings/keys',
     models: ['*'],
-    hint: 'Chat completions only; Anthropic means this endpoint for trying its models. Its list of models is not part of it, so write the model’s name as Anthropic does.',
+    hint: 'Chat completions only; Anthropic intends this endpoint for trying its models. It has no model list, so use Anthropic’s model names.',
   }),
   service({
     id: 'gemini',
@@ -147,6 +147,6 @@ export const presets: readonly Preset[] = [
     environment: [],
     keyPage: null,
     ports: [],
-    hint: 'Any service that speaks the OpenAI API. The base URL is what its documentation gives to OpenAI clients, mostly ending in /v1.',
+    hint: 'Any service that speaks the OpenAI API. Use the base URL that its documentation gives for OpenAI clients; most end in /v1.',
   },
 ];

@@ -9,7 +9,7 @@ import {
 } from '../contract/probe.ts';
 import { findingTexts, remedyTexts } from '../contract/probe-texts.ts';
 
-/** The hops of a probe as they are found out. What fails first stands: hops after it are not reached. */
+/** Collects the steps of a probe. Steps after the first failure count as not reached. */
 export class ProbeSteps {
   readonly #steps = new Map<ProbeStepName, ProbeStep>();
   #failedAt: ProbeStepName | null = null;
@@ -26,12 +26,12 @@ export class ProbeSteps {
     if (!this.#steps.has(name)) this.#steps.set(name, stepOf(name, 'ok', finding));
   }
 
-  /** All hops up to this one. */
+  /** Passes all steps up to this one. */
   passUpTo(last: ProbeStepName): void {
     for (const name of probeSteps.slice(0, probeSteps.indexOf(last) + 1)) this.pass(name);
   }
 
-  /** The hops before it were passed. */
+  /** Also passes all steps before it. */
   fail(name: ProbeStepName, finding: ProbeFinding, remedy: ProbeRemedy): void {
     for (const before of probeSteps.slice(0, probeSteps.indexOf(name))) this.pass(before);
     this.#steps.set(name, { ...stepOf(name, 'failed', finding), remedy, advice: say(remedyTexts, remedy) });

@@ -1,6 +1,6 @@
 /**
- * Finds out whether a provider can be used, and if not, which hop fails and what to do about it. Asks only for the list of
- * models: that costs nothing, and passes every hop that a real call passes.
+ * Tests whether a provider can be used, and if not, which step fails and what to do about it. Requests only the model list,
+ * which is free and takes the same path as a real call.
  */
 import { isIP } from 'node:net';
 import type { ProbeRemedy, ProbeReport, ProbeStepName } from '../contract/probe.ts';
@@ -14,11 +14,11 @@ import { modelListRequest, type Upstream } from './upstream.ts';
 
 interface ProbeOptions {
   transport: Transport;
-  /** To be found in the list. */
+  /** A model that the list must contain. */
   model?: string;
 }
 
-/** Never rejects for what a provider or the way to it does. */
+/** Does not reject for faults of the provider or the network. */
 export async function probeProvider(provider: Upstream, options: ProbeOptions): Promise<ProbeReport> {
   const startedMs = performance.now();
   const steps = new ProbeSteps();
@@ -60,7 +60,7 @@ function looksLikeHtml(body: Buffer): boolean {
   return /^\s*<(!doctype|html|head|body)\b/i.test(body.toString('utf8', 0, 500));
 }
 
-/** The likeliest mistake in a base URL is a missing `/v1`: where it fails, whether that would help is tried. */
+/** The most common mistake in a base URL is a missing `/v1`, so that is tried after a failure. */
 async function findBetterBase(answer: PlainAnswer, provider: Upstream, transport: Transport): Promise<string | null> {
   const { endpoint } = provider;
   const isRight = !answer.isHtml && (answer.models !== null || [401, 402, 403, 429].includes(answer.status));
@@ -71,14 +71,14 @@ async function findBetterBase(answer: PlainAnswer, provider: Upstream, transport
   return second.models || second.status === 401 ? endpoint.origin + basePath : null;
 }
 
-/** Some services list their models to anyone, which then says nothing of the credential. */
+/** OpenRouter serves `GET /api/v1/models` without authentication, so its list does not test the credential. */
 async function isOpenToAll(answer: PlainAnswer, provider: Upstream, transport: Transport): Promise<boolean> {
   if (!answer.models || provider.credentials.length === 0) return false;
   const second = await ask({ ...provider, credentials: [] }, transport);
   return !(second instanceof TransportError) && second.models !== null;
 }
 
-/** What is known of the way before anything was sent. */
+/** Results that follow from the configuration alone. */
 async function noteWay(steps: ProbeSteps, { endpoint, proxy }: Upstream, transport: Transport): Promise<void> {
   const { hostname, protocol } = new URL(endpoint.origin);
   const { hops } = await transport.chainTo(endpoint.origin, proxy);

@@ -3,5 +3,5 @@ import { azure } from './azure/azure.ts';
 import type { Dialect } from './dialect.ts';
 import { openai } from './openai/openai.ts';
 
-/** Every dialect there is. */
+/** All dialects. */
 export const dialects: Record<DialectId, Dialect> = { openai, azure };

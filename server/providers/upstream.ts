@@ -4,11 +4,11 @@ import type { Dialect, Endpoint } from './dialect.ts';
 
 export interface UpstreamCredential {
   id: string;
-  /** Headers that carry the secret. */
+  /** The headers with the secret. */
   headers: Record<string, string>;
 }
 
-/** A configured provider as it can be asked: all that a call needs, and nothing of who may use it. */
+/** A configured provider, with everything that a call needs. */
 export interface Upstream {
   id: string;
   name: string;
@@ -19,22 +19,22 @@ export interface Upstream {
   headers: Record<string, string>;
   timeouts: Timeouts;
   proxy: string;
-  /** Its models are to be learnt from itself. */
+  /** Whether its models are discovered. */
   discoversModels: boolean;
   /** Why it cannot be used now, for a person; null if it can. */
   unusable: string | null;
 }
 
-/** What is told of a model besides its name. */
+/** A model's properties besides its name. */
 export interface ModelInfo {
   /** Unix seconds; 0 if unknown. */
   created: number;
   ownedBy: string;
-  /** How many tokens it takes, where the list says so. */
+  /** Its context window in tokens, if the list has it. */
   contextTokens?: number;
 }
 
-/** Longest that a model list may take; it is a small reply, whatever the limits for real work are. */
+/** Timeout for a model list, independent of the configured timeouts. */
 const listMs = 15_000;
 
 /** `GET /models` below the base URL, with the first credential. */

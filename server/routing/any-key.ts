@@ -1,6 +1,6 @@
 import type { CompiledGroup, CompiledKey } from './snapshot.ts';
 
-/** Stands for a key of the group that has no list of its own, where a question is asked of the group alone. */
+/** A key without model restrictions, for questions about the group alone. */
 export function anyKeyOf(group: CompiledGroup): CompiledKey {
   return {
     id: '',

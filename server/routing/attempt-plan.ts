@@ -1,7 +1,6 @@
 /**
- * Which attempt comes next, within one request: the one predicate of the attempt loop. Owns the budget (how many attempts,
- * until when) and what the request has learnt of its targets; must not know how an attempt is made. No I/O; the clock and
- * chance are given.
+ * Decides which attempt comes next within one request. Owns the request's retry budget (attempts and deadline) and what it
+ * has learnt about its targets; does not know how an attempt is made. No I/O; clock and randomness are passed in.
  */
 import type { AttemptCause } from '../contract/ledger.ts';
 import type { Policy } from '../contract/policy.ts';
@@ -15,14 +14,14 @@ export interface NextAttempt {
   target: Target;
   credential: UpstreamCredential | null;
   cause: AttemptCause;
-  /** To be waited before it begins. */
+  /** The delay before it begins. */
   waitMs: number;
 }
 
 interface Patience {
-  /** After so long a silence another is asked beside it; 0: never. */
+  /** After this time without content a second target is asked in parallel; 0: never. */
   hedgeAfterMs: number;
-  /** It was silent of late, so that whether it answers is news. */
+  /** It is in a cooldown for silence, and this request is its trial. */
   isTrial: boolean;
 }
 
@@ -32,36 +31,36 @@ interface PlanOptions {
   policy: Policy;
   picker: Picker;
   request: PickRequest;
-  /** Only this credential will do (a job's owner). */
+  /** The only credential to use (the one that owns the job); null: any. */
   credentialId: string | null;
-  /** Milliseconds on a clock that never goes back. */
+  /** Milliseconds of a monotonic clock. */
   now(): number;
   random(): number;
 }
 
-/** As long as somebody else could be asked at once, a told wait is worth waiting for up to this. */
+/** The longest `Retry-After` to wait for while another target is left. */
 const shortWaitMs = 2_000;
-/** Where nobody else is left, up to this. */
+/** The longest `Retry-After` to wait for when no other target is left. */
 const longWaitMs = 10_000;
-/** While there is another target, one is asked this often with the same credential. */
+/** Attempts at a target with the same credential while another target is left. */
 const attemptsBeforeFallback = 2;
-/** Of the backoff: 250 ms, then twice as much each time. */
+/** Upper bound of the first backoff; it doubles with each retry. */
 const firstBackoffMs = 250;
 const longestBackoffMs = 4_000;
 
-/** What the request knows of a target that it has asked. */
+/** A target that was asked already. */
 interface AskedTarget {
   target: Target;
-  /** Not asked yet, the best first. */
+  /** Credentials not used yet, best first. */
   unused: (UpstreamCredential | null)[];
-  /** The one of the latest attempt, and how often it was used. */
+  /** The credential of the latest attempt, and how often it was used. */
   credential: UpstreamCredential | null;
   uses: number;
-  /** It may do better a moment later. */
-  mayPass: boolean;
-  /** It was in bad health already when it was asked, since nobody else was left. */
+  /** Whether another attempt may succeed. */
+  retryable: boolean;
+  /** It was in a cooldown already and is asked only because nothing else is left. */
   isLastResort: boolean;
-  /** Not before this moment. */
+  /** The earliest time for another attempt. */
   readyAtMs: number;
 }
 
@@ -83,7 +82,7 @@ export class AttemptPlan {
     this.#fallbacksLeft = options.policy.fallbacks;
   }
 
-  /** Null only if there is no target at all: in need the best is asked although the picker would rather not. */
+  /** Null only if there is no target: if all are in a cooldown, the best is asked nevertheless. */
   first(): NextAttempt | null {
     const best = this.#waiting[0];
     const next = this.#open('first');
@@ -92,29 +91,29 @@ export class AttemptPlan {
     return this.#begin(best, [this.#pinned(best) ?? best.provider.credentials[0] ?? null], 'first');
   }
 
-  /** Who is asked after `failed`; null if the request ends with that. */
+  /** The attempt after `failed`; null if there is none. */
   after(failed: NextAttempt, failure: Failure): NextAttempt | null {
     this.note(failed, failure);
     if (failure.class === 'rejected' || failure.class === 'client-gone') return null;
-    return this.#here(failed, failure) ?? this.further('fallback') ?? this.#anyAgain('retry');
+    return this.#retrySame(failed, failure) ?? this.further('fallback') ?? this.#retryAny('retry');
   }
 
-  /** A reply broke when its beginning had reached the client. Time in which an answer flowed is none of the budget. */
+  /** A response broke off after its beginning had reached the client. The time it streamed does not count against the budget. */
   brokeOff({ target }: NextAttempt): void {
     this.#deadlineMs = this.#options.now() + this.#options.policy.budgetMs;
     const asked = this.#asked.get(target);
     if (asked) asked.isLastResort = false;
   }
 
-  /** After a reply that broke off: another target first. */
+  /** The attempt that continues a broken stream: another target, if there is one. */
   rescue(failed: NextAttempt, failure: Failure): NextAttempt | null {
     this.note(failed, failure);
     const asked = this.#asked.get(failed.target);
-    if (failure.continues && asked && this.#mayRetry()) return this.#again(asked, 'rescue', 0);
-    return this.further('rescue') ?? this.#anyAgain('rescue');
+    if (failure.continues && asked && this.#mayRetry()) return this.#retry(asked, 'rescue', 0);
+    return this.further('rescue') ?? this.#retryAny('rescue');
   }
 
-  /** Another target, beside or after those that were asked. The first of them however late: one silence may outlast the budget. */
+  /** Another target. The first one is asked even after the deadline, since a single silence may outlast it. */
   further(cause: AttemptCause): NextAttempt | null {
     const isFirst = this.#fallbacksLeft === this.#options.policy.fallbacks;
     if (this.#fallbacksLeft === 0 || (this.#isOver() && !isFirst)) return null;
@@ -123,7 +122,7 @@ export class AttemptPlan {
     return next;
   }
 
-  /** Whether there will be another target to ask once the one that begins now has been silent for so long. */
+  /** Whether another target will be left after a silence of `afterMs` from now. */
   leavesAnother(afterMs: number): boolean {
     const { policy, picker, now } = this.#options;
     const isFirst = this.#fallbacksLeft === policy.fallbacks;
@@ -133,7 +132,7 @@ export class AttemptPlan {
     );
   }
 
-  /** Of one that is about to begin. */
+  /** Hedging of an attempt that is about to begin. */
   patienceWith({ target }: NextAttempt): Patience {
     const { policy, picker, request } = this.#options;
     const trialMs = picker.trialPatienceMs(target, request);
@@ -141,12 +140,12 @@ export class AttemptPlan {
     return { hedgeAfterMs: isHedged ? policy.hedgeAfterMs : trialMs, isTrial: trialMs > 0 };
   }
 
-  /** Learns from an attempt that failed. */
+  /** Records a failed attempt. */
   note({ target }: NextAttempt, failure: Failure): void {
     const asked = this.#asked.get(target);
     if (!asked) return;
-    // It fails time and again, in other requests too: once is enough. What is told is known better.
-    asked.mayPass = failure.mayPass && (!asked.isLastResort || failure.retryAfterMs !== null);
+    // A target that was in a cooldown already is asked once only, unless it tells when to retry.
+    asked.retryable = failure.retryable && (!asked.isLastResort || failure.retryAfterMs !== null);
     asked.readyAtMs = this.#options.now() + (failure.retryAfterMs ?? 0);
     const isTargetsOwn = failure.class === 'silent' || failure.class === 'model-unavailable';
     if (isTargetsOwn) asked.unused = [];
@@ -164,55 +163,52 @@ export class AttemptPlan {
     return this.#retriesLeft > 0 && !this.#isOver();
   }
 
-  /** The same target once more: with another credential at once, or with the same one where that may help soon. */
-  #here({ target }: NextAttempt, failure: Failure): NextAttempt | null {
+  /** The same target again: with another credential at once, or with the same one if that may help soon. */
+  #retrySame({ target }: NextAttempt, failure: Failure): NextAttempt | null {
     const asked = this.#asked.get(target);
     if (!asked || !this.#mayRetry()) return null;
     const isAccounts = failure.class === 'rate-limit' || failure.class === 'quota' || failure.class === 'credential';
     if (isAccounts && asked.unused.length > 0) {
       asked.credential = asked.unused.shift() ?? null;
       asked.uses = 0;
-      return this.#again(asked, 'retry', 0);
+      return this.#retry(asked, 'retry', 0);
     }
-    // A rate limit that says nothing of when it ends is left alone for as long as somebody else can be asked.
+    // While another target is left, a rate limit without `Retry-After` is not waited for.
     const hasTold = failure.class !== 'rate-limit' || failure.retryAfterMs !== null;
-    const isWorthIt = asked.mayPass && hasTold && !hadItsRetry(asked);
-    // It fails time and again, in other requests too. What is told is known better.
+    const isWorthIt = asked.retryable && hasTold && !wasRetried(asked);
+    // A target in a cooldown is not retried, unless it tells when to retry.
     const isLeftAlone = failure.retryAfterMs === null && !this.#options.picker.mayBeAsked(target);
-    return isWorthIt && !isLeftAlone && this.#hasFurther() ? this.#againWithin(asked, 'retry', shortWaitMs) : null;
+    return isWorthIt && !isLeftAlone && this.#hasFurther() ? this.#retryWithin(asked, 'retry', shortWaitMs) : null;
   }
 
-  /**
-   * Nobody else is left: of those that were asked and may do better, one that was not asked again yet, and of several the
-   * one that is ready first.
-   */
-  #anyAgain(cause: AttemptCause): NextAttempt | null {
+  /** No other target is left: retries a target already asked, preferring one without a retry so far, then the one ready first. */
+  #retryAny(cause: AttemptCause): NextAttempt | null {
     if (!this.#mayRetry()) return null;
-    const able = [...this.#asked.values()].filter(({ mayPass }) => mayPass).reverse();
-    able.sort((a, b) => Number(hadItsRetry(a)) - Number(hadItsRetry(b)) || a.readyAtMs - b.readyAtMs);
+    const able = [...this.#asked.values()].filter(({ retryable }) => retryable).reverse();
+    able.sort((a, b) => Number(wasRetried(a)) - Number(wasRetried(b)) || a.readyAtMs - b.readyAtMs);
     for (const asked of able) {
-      const next = this.#againWithin(asked, cause, longWaitMs);
+      const next = this.#retryWithin(asked, cause, longWaitMs);
       if (next) return next;
     }
     return null;
   }
 
-  #againWithin(asked: AskedTarget, cause: AttemptCause, limitMs: number): NextAttempt | null {
+  #retryWithin(asked: AskedTarget, cause: AttemptCause, limitMs: number): NextAttempt | null {
     const nowMs = this.#options.now();
     const toldMs = asked.readyAtMs - nowMs;
     if (toldMs > limitMs) return null;
     const waitMs = Math.max(toldMs, this.#backoffMs());
-    return nowMs + waitMs < this.#deadlineMs ? this.#again(asked, cause, waitMs) : null;
+    return nowMs + waitMs < this.#deadlineMs ? this.#retry(asked, cause, waitMs) : null;
   }
 
-  #again(asked: AskedTarget, cause: AttemptCause, waitMs: number): NextAttempt {
+  #retry(asked: AskedTarget, cause: AttemptCause, waitMs: number): NextAttempt {
     this.#retriesLeft--;
     this.#retriesMade++;
     asked.uses++;
     return { target: asked.target, credential: asked.credential, cause, waitMs };
   }
 
-  /** Full jitter: anything from nothing to a bound that doubles. */
+  /** Full jitter: a random delay up to a bound that doubles with each retry. */
   #backoffMs(): number {
     return this.#options.random() * Math.min(longestBackoffMs, firstBackoffMs * 2 ** this.#retriesMade);
   }
@@ -235,7 +231,7 @@ export class AttemptPlan {
   #begin(target: Target, credentials: readonly (UpstreamCredential | null)[], cause: AttemptCause): NextAttempt {
     const [credential = null, ...unused] = credentials;
     const isLastResort = !this.#options.picker.mayBeAsked(target);
-    this.#asked.set(target, { target, unused, credential, uses: 1, mayPass: false, isLastResort, readyAtMs: 0 });
+    this.#asked.set(target, { target, unused, credential, uses: 1, retryable: false, isLastResort, readyAtMs: 0 });
     return { target, credential, cause, waitMs: 0 };
   }
 
@@ -244,7 +240,7 @@ export class AttemptPlan {
     if (pinned) return [pinned];
     const { picker, request, credentialId } = this.#options;
     const usable = picker.credentials(target, request);
-    // The job's own credential is gone: its account may still be that of the first.
+    // The job's credential was removed; the first one may belong to the same account.
     return credentialId === null ? usable : usable.slice(0, 1);
   }
 
@@ -255,6 +251,6 @@ export class AttemptPlan {
   }
 }
 
-function hadItsRetry({ uses }: AskedTarget): boolean {
+function wasRetried({ uses }: AskedTarget): boolean {
   return uses >= attemptsBeforeFallback;
 }

@@ -7,7 +7,7 @@ import { anyNameLast } from './order-targets.ts';
 import { matchesAny } from './pattern.ts';
 import type { CompiledGroup, CompiledProvider, RankedProvider, Route, Target } from './snapshot.ts';
 
-/** Works out what a group may list and call, and in which order each model's targets are asked. */
+/** Computes the models that a group may use, and the ordered targets of each. */
 export function compileGroup(
   group: GroupConfig,
   aliases: readonly AliasConfig[],
@@ -55,10 +55,7 @@ export function compileGroup(
   };
 }
 
-/**
- * The group's own order first, then the order of the configuration. Each provider without a place of its own comes after
- * the one before it.
- */
+/** By the group's `order`; providers that it does not list follow in the configuration's order. */
 function rankProviders(group: GroupConfig, providers: ReadonlyMap<string, CompiledProvider>): RankedProvider[] {
   const allowed = matchesAny(group.providers);
   const ranked: RankedProvider[] = [];
@@ -77,7 +74,7 @@ function rankProviders(group: GroupConfig, providers: ReadonlyMap<string, Compil
 /** Above any priority that the configuration allows. */
 const unplacedPriority = 10_000;
 
-/** Every usable provider that serves a plain model name, in order; those that merely take any name last. */
+/** The usable providers that serve a model name, in order; those that only accept any name come last. */
 export function servers(name: string, ranked: readonly RankedProvider[]): readonly Target[] {
   const targets: Target[] = [];
   for (const { provider, priority, weight } of ranked) {
@@ -88,7 +85,7 @@ export function servers(name: string, ranked: readonly RankedProvider[]): readon
   return anyNameLast(targets.sort((a, b) => a.priority - b.priority));
 }
 
-/** Those whose provider the group may use, usable now or not. */
+/** The targets whose provider the group may use, including unusable ones. */
 function aliasTargets(alias: AliasConfig, ranked: readonly RankedProvider[]): Target[] {
   return alias.targets
     .flatMap((target) => {
@@ -100,7 +97,7 @@ function aliasTargets(alias: AliasConfig, ranked: readonly RankedProvider[]): Ta
     .sort((a, b) => a.priority - b.priority);
 }
 
-/** Why none of these can be asked, for a person. */
+/** Why none of these can be used, for a person. */
 export function reasonsOf(unusable: readonly Pick<Target, 'provider'>[]): string {
   const reasons = unusable.map(({ provider }) => `provider "${provider.id}": ${provider.unusable}`);
   return [...new Set(reasons)].join('; ');

@@ -1,7 +1,7 @@
 import type { GroupConfig, KeyConfig } from '../contract/config.ts';
 import type { Limited, LimitScope } from '../contract/limits.ts';
 
-/** Null where nothing is limited, so that a request without limits sees so at once. */
+/** Null if nothing is limited. */
 export function compileLimits(scope: LimitScope, config: KeyConfig | GroupConfig): Limited | null {
   const { id, name, limits } = config;
   if (!limits) return null;

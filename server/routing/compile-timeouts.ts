@@ -1,30 +1,30 @@
-/** How long each phase of an attempt may take, by what is configured and by whether anybody else could be asked instead. */
+/** The timeouts of an attempt, from the configuration and from whether another target is left. */
 import { defaultTimeouts, type Timeouts } from '../contract/policy.ts';
 
 export interface AttemptTimeouts extends Timeouts {
-  /** How long signs of life alone keep an answer that has begun. */
+  /** How long an answer that has begun may go without content, while comments and the like keep arriving. */
   progressMs: number;
 }
 
 export interface TargetTimeouts {
-  /** Nobody else can be asked. */
+  /** No other target is left. */
   last: AttemptTimeouts;
   /** Another target is left. */
   stream: AttemptTimeouts;
   whole: AttemptTimeouts;
 }
 
-/** SDKs wait for 600 s themselves: a fallback that begins only then begins for nobody. */
+/** OpenAI's SDKs give up after 600 s themselves, so a fallback must begin much earlier. */
 const streamPatienceMs = 60_000;
 const wholePatienceMs = 120_000;
 
-/** `configured`: of the group and the provider; it goes over all defaults. */
+/** `configured`: the timeouts of group and provider, which override all defaults. */
 export function compileTimeouts(configured: Partial<Timeouts>): TargetTimeouts {
   const usual = { ...defaultTimeouts, ...configured };
   const last = { ...usual, progressMs: Math.max(usual.firstContentMs, usual.idleMs) };
   const within = (patienceMs: number): AttemptTimeouts => {
     const { firstByteMs, firstContentMs } = configured;
-    // Whoever lets one of the two take longer means the beginning of an answer.
+    // If only one of the two is configured, and longer, the other follows it.
     const otherwiseMs = Math.max(patienceMs, firstByteMs ?? 0, firstContentMs ?? 0);
     return { ...last, firstByteMs: firstByteMs ?? otherwiseMs, firstContentMs: firstContentMs ?? otherwiseMs };
   };

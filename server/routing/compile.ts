@@ -1,7 +1,4 @@
-/**
- * Configuration + secrets + discovered models → `Snapshot`. Pure; owns the meaning of providers, aliases, groups and
- * keys, and must not know how a request looks or how it is sent.
- */
+/** Compiles configuration, secrets and discovered models into a `Snapshot`. Pure. */
 import { hash } from 'node:crypto';
 import type { Config, KeyConfig, ProviderConfig } from '../contract/config.ts';
 import { defaultTimeouts } from '../contract/policy.ts';
@@ -18,13 +15,13 @@ import type { CompiledGroup, CompiledKey, CompiledProvider, Snapshot } from './s
 export interface CompileInput {
   config: Config;
   revision: number;
-  /** Secret values by name (`provider/…`, `key/…`), as read at start and on change. */
+  /** Secret values by name (`provider/…`, `key/…`). */
   secrets: ReadonlyMap<string, string>;
-  /** What `discover` has brought, by provider id; none where a provider was not asked yet. */
+  /** Discovered models by provider id; absent for providers not asked yet. */
   discovered: ReadonlyMap<string, ReadonlyMap<string, ModelInfo>>;
-  /** The running demo provider, if it is on. */
+  /** The running demo provider; null if it is off. */
   demo: ProviderConfig | null;
-  /** Addresses that are Sluice itself: `127.0.0.1:4810`. */
+  /** Sluice's own addresses: `127.0.0.1:4810`. */
   ownAddresses: ReadonlySet<string>;
 }
 
@@ -80,7 +77,7 @@ function compileProvider(provider: ProviderConfig, input: CompileInput): Compile
     models: listed
       ? new Map(listed.filter((name) => name !== '*').map((name) => [name, { created: 0, ownedBy: provider.id }]))
       : (discovered ?? new Map()),
-    // Until it was asked for its models the first time, which takes a moment, refusing names would be worse than asking it.
+    // Until the first discovery has finished, the provider is asked for any name rather than refusing requests.
     anyModel: listed ? listed.includes('*') : discovered === undefined,
     unusable: whyUnusable(provider, url, credentials, input.ownAddresses),
   };
@@ -109,17 +106,17 @@ function whyUnusable(
   return null;
 }
 
-/** All that means this machine, in the forms in which `URL` writes it; `[::ffff:7f00:1]` is 127.0.0.1 within IPv6. */
+/** All host names of this machine in the forms that `URL` produces; `[::ffff:7f00:1]` is 127.0.0.1 mapped to IPv6. */
 const ownNames = /^((.*\.)?localhost\.?|127(\.\d+){3}|0\.0\.0\.0|\[::1?\]|\[::ffff:(7f..:[\da-f]+|0:0)\])$/;
 
-/** A provider that is this very gateway would ask itself for ever. */
+/** Whether a base URL points to this gateway itself, which would loop. */
 export function leadsBack(url: URL, ownAddresses: ReadonlySet<string>): boolean {
   const host = ownNames.test(url.hostname) ? '127.0.0.1' : url.hostname;
   const port = url.port || (url.protocol === 'https:' ? '443' : '80');
   return ownAddresses.has(`${host}:${port}`);
 }
 
-/** Of several keys with one secret the first is meant: a later one must not take it over. */
+/** If several keys have the same secret, the first one counts. */
 function compileKeys(
   configured: readonly KeyConfig[],
   secrets: ReadonlyMap<string, string>,
@@ -151,10 +148,10 @@ function compileKeys(
   return { keys, notices };
 }
 
-/** Keys are random and long, so a plain hash protects them; anything slower would be paid on each request. */
+/** Keys have 250 random bits, so a plain hash is safe; a password hash would cost time on each request. */
 function digestOf(key: KeyConfig, secrets: ReadonlyMap<string, string>): Buffer | null {
   if (key.hash) return Buffer.from(key.hash.slice('sha256:'.length), 'hex');
   const secret = trimSecret(secrets.get(keySecretName(key.id)) ?? '');
-  // An empty one, such as a variable that is set to nothing, must not open the door to those who send nothing.
+  // An empty secret, such as an empty environment variable, must not match requests without a key.
   return secret ? hash('sha256', secret, 'buffer') : null;
 }

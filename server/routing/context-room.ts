@@ -1,12 +1,12 @@
 /**
- * Which targets may take a request whose context was too long for others. Known to be larger: all of them. Not known: one, once,
- * and never the same model, which would say the same.
+ * Decides which targets may be asked after a request was too long for another one: all with a known larger context window,
+ * and one with an unknown one, but never the same model again.
  */
 import type { Target } from './snapshot.ts';
 
 interface TooSmall {
   model: string | null;
-  /** Undefined: not known. */
+  /** Its context window; undefined: unknown. */
   tokens: number | undefined;
 }
 
@@ -14,7 +14,7 @@ export class ContextRoom {
   readonly #tooSmall: TooSmall[] = [];
   #mayGuess = true;
 
-  /** `toldTokens`: what the upstream said that it takes. */
+  /** `toldTokens`: the limit named in the upstream's error. */
   wasTooSmall(target: Target, toldTokens: number | undefined): void {
     this.#tooSmall.push({ model: target.model, tokens: toldTokens ?? contextOf(target) });
   }
@@ -23,7 +23,7 @@ export class ContextRoom {
     return this.#tooSmall.length === 0 || this.#isLarger(target) || (this.#mayGuess && this.#mayBeLarger(target));
   }
 
-  /** To be told of each target that is asked. */
+  /** Must be called for each target that is asked. */
   asked(target: Target): void {
     if (this.#tooSmall.length > 0 && !this.#isLarger(target)) this.#mayGuess = false;
   }
@@ -40,13 +40,13 @@ export class ContextRoom {
   }
 }
 
-/** How many tokens its model takes, where that is configured or the provider's list of models says so. */
+/** The target's context window, from the configuration or the provider's model list. */
 function contextOf({ provider, model, contextTokens }: Target): number | undefined {
   const listed = model === null ? undefined : provider.models.get(model)?.contextTokens;
   return contextTokens ?? provider.contextTokens ?? listed;
 }
 
-/** At some providers the name of whoever made it stands before it: `openai/gpt-5`. */
+/** OpenRouter and others put the maker before the model's name: `openai/gpt-5`. */
 function isSameModel(one: string | null, other: string | null): boolean {
   const [plain, otherPlain] = [one, other].map((name) => name?.slice(name.lastIndexOf('/') + 1).toLowerCase());
   return plain === otherPlain;

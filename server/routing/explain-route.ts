@@ -1,7 +1,4 @@
-/**
- * Why a model name goes where it goes. The targets come from `resolveRoute` itself, so what is explained is what would
- * happen; only the reasons are found here.
- */
+/** Explains how a model name is routed. The targets come from `resolveRoute` itself; only the reasons are determined here. */
 
 import type { RouteCandidate, RouteView } from '../contract/access-views.ts';
 import type { AliasConfig } from '../contract/config.ts';
@@ -19,12 +16,12 @@ interface RouteQuestion {
   key: CompiledKey | null;
   aliases: readonly AliasConfig[];
   model: string;
-  /** In which order targets would be asked now, and why. */
+  /** The targets in the order in which they would be asked now, with the reasons. */
   explainOrder(targets: readonly Target[]): ExplainedTarget[];
 }
 
 interface ExplainedRoute {
-  /** What a client would be answered at once; null if the request would go to a provider. */
+  /** The error that a client would get; null if the request would go to a provider. */
   refusal: RouteView['refusal'];
   candidates: RouteCandidate[];
 }
@@ -70,7 +67,7 @@ function resolve({
   }
 }
 
-/** Those of the group in its order, then the rest. */
+/** The group's providers in order, then all others. */
 function inOrder({ snapshot, group }: RouteQuestion): Iterable<CompiledProvider> {
   return new Set([...group.providers.map(({ provider }) => provider), ...snapshot.providers.values()]);
 }
@@ -113,7 +110,7 @@ function whyLeftOut(question: RouteQuestion, provider: CompiledProvider): RouteR
   return { code: 'not-served' };
 }
 
-/** Of `provider/model`, unless that whole is a model's name. */
+/** The provider in `provider/model`, unless the whole is a model's name. */
 function addressedProvider({ group, model }: RouteQuestion): CompiledProvider | undefined {
   if (group.routes.has(model)) return undefined;
   return group.providers.find(({ provider }) => model.startsWith(`${provider.id}/`))?.provider;

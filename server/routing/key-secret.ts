@@ -7,7 +7,7 @@ const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz
 const randomLength = 42;
 const checksumLength = 6;
 
-/** A new key's secret: the prefix, 42 random characters (250 bits), and a checksum of 6 that tells a typing mistake from an unknown key. */
+/** A new key's secret: prefix, 42 random characters (250 bits), and 6 characters of checksum that reveal typing mistakes. */
 export function createKeySecret(): string {
   const body = keyPrefix + randomText(randomLength);
   return body + checksum(body);
@@ -18,7 +18,7 @@ export function keyChecksumHolds(secret: string): boolean {
   return body.length === keyPrefix.length + randomLength && secret.endsWith(checksum(body));
 }
 
-/** Bytes past the largest multiple of 62 are thrown away: each character is equally likely. */
+/** Discards bytes above the largest multiple of 62, so that all characters are equally likely. */
 function randomText(length: number): string {
   let text = '';
   while (text.length < length) {

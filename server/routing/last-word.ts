@@ -1,4 +1,4 @@
-/** What a client is told when nobody answered: of all that the upstreams said, what helps it most. */
+/** Chooses what a client gets if all attempts failed: the most useful of all errors. */
 import { type ErrorBody, GatewayError } from '../contract/errors.ts';
 import type { FailureClass } from '../contract/ledger.ts';
 import type { TransportError } from '../transport/transport-error.ts';
@@ -6,10 +6,10 @@ import type { FailedAttempt, LastWord } from './attempt-result.ts';
 import type { Target } from './snapshot.ts';
 
 /**
- * What concerns the request itself says most, then what tells when to ask again; that a target could not be reached says
- * least, but that it is badly configured is no client's business either.
+ * Most useful first: errors of the request itself, then those that tell when to retry. Misconfigured and unreachable
+ * targets concern the client least.
  */
-const telling: readonly FailureClass[] = [
+const byUsefulness: readonly FailureClass[] = [
   'stream-broken',
   'rejected',
   'too-large',
@@ -22,23 +22,23 @@ const telling: readonly FailureClass[] = [
   'client-gone',
 ];
 
-/** The later of two that say as much. What broke off after it had begun is told as such, whatever came after it. */
-export function moreTelling(earlier: FailedAttempt | null, later: FailedAttempt): FailedAttempt {
+/** Of two equally useful errors, the later one. A broken stream is reported as such, whatever came after it. */
+export function moreUseful(earlier: FailedAttempt | null, later: FailedAttempt): FailedAttempt {
   return earlier && rank(earlier) < rank(later) ? earlier : later;
 }
 
 function rank({ kind, failure, lastWord }: FailedAttempt): number {
   if (kind === 'broken') return -1;
   const isOnlyOurs = failure.class === 'transient' && lastWord.kind === 'error';
-  return isOnlyOurs ? telling.length : telling.indexOf(failure.class);
+  return isOnlyOurs ? byUsefulness.length : byUsefulness.indexOf(failure.class);
 }
 
-/** Null where the upstream named none. */
+/** Null if the upstream named no code. */
 export function errorCodeOf(word: LastWord): string | null {
   return word.kind === 'error' ? (word.error.kind.code ?? word.error.code) : word.answer.errorCode;
 }
 
-/** As it is told inside a stream, in the form of the OpenAI API. */
+/** The error as an OpenAI error object, for use within a stream. */
 export function errorBodyOf(word: LastWord): ErrorBody {
   if (word.kind === 'error') return word.error.toBody().error;
   const { status, error: said } = word.answer;
@@ -67,15 +67,15 @@ export function errorOfRedirect({ provider }: Target, location: string): Gateway
 }
 
 /**
- * Of an answer about the provider's account with its service, which the client would take for one about its own key. Null
- * for any other, and for 429: SDKs know `insufficient_quota`. Nothing the upstream says is in it, for that may be a secret.
+ * Replaces an upstream's error about the provider's account, which the client would take for one about its own key. Null for
+ * other errors, and for 429, since SDKs know `insufficient_quota`. Quotes nothing from the upstream, which may echo secrets.
  */
 export function errorOfAccount({ provider }: Target, failure: FailureClass, status: number): GatewayError | null {
   const isAboutThis = 'The key of this request is not the cause.';
   if (failure === 'credential') {
     const [what, todo] =
       provider.credentials.length === 0
-        ? ['asks for a credential and has none', 'Set one']
+        ? ['requires a credential and has none', 'Set one']
         : ['refused its credential', 'Set a valid one'];
     const message = `${nameOf(provider)} ${what} (status ${status}). ${todo} (window, "Providers"; or \`sluice provider credential ${provider.id}\`). ${isAboutThis}`;
     return new GatewayError('provider_credential_refused', message);
@@ -85,7 +85,7 @@ export function errorOfAccount({ provider }: Target, failure: FailureClass, stat
   return new GatewayError('provider_quota_exhausted', message);
 }
 
-/** Of a reply that is none: damaged, cut, or of another kind than was asked for. `what` follows "Provider … ". */
+/** A damaged or truncated response, or one of the wrong kind. `what` follows `Provider "…" `. */
 export function damageOf({ provider }: Target, what: string): GatewayError {
   return new GatewayError('upstream_malformed', `${nameOf(provider)} ${what}.`);
 }

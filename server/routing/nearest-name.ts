@@ -1,7 +1,7 @@
-/** Some milliseconds: both the name and the list may be as long as strangers like. */
+/** Bounds the work to some milliseconds: clients choose the name's length, providers that of the list. */
 const mostCells = 1_000_000;
 
-/** The name most like `wanted`, if any is near enough to be what was meant. */
+/** The name most similar to `wanted`; null if none is similar enough. */
 export function nearestName(wanted: string, names: Iterable<string>): string | null {
   let best: string | null = null;
   let bestDistance = Math.max(3, Math.ceil(wanted.length * 0.4)) + 1;

@@ -1,17 +1,17 @@
 import type { Target } from './snapshot.ts';
 
-/** What each target draws, from 0 to 1: a random number, or one that is always the same for a conversation. */
+/** A target's draw, from 0 to 1: random, or constant for a conversation. */
 export type Draw = (target: Target) => number;
 
 /**
- * The order in which a request asks its targets: by priority, and among equals as drawn by weight, so that a target of
- * weight 2 comes first twice as often as one of weight 1. Weight 0 comes after all others of its priority.
+ * Orders targets by priority, and equal ones at random by weight: a target of weight 2 comes first twice as often as one of
+ * weight 1. Weight 0 comes after all others of its priority.
  */
 export function orderTargets(targets: readonly Target[], draw: Draw = Math.random): readonly Target[] {
   return sortByDraw(targets, draw, (a, b) => a.priority - b.priority);
 }
 
-/** By weight alone, whatever the priority. */
+/** At random by weight alone. */
 export function orderByWeight(targets: readonly Target[], draw: Draw = Math.random): readonly Target[] {
   return sortByDraw(targets, draw, () => 0);
 }
@@ -31,13 +31,13 @@ function sortByDraw(
   return drawn.map(({ target }) => target);
 }
 
-/** The lowest first; equals stay as they are. A rank may be infinite. */
+/** Lowest rank first; stable. A rank may be infinite. */
 export function sortBy(targets: readonly Target[], rank: (target: Target) => number): readonly Target[] {
   const ranked = targets.map((target) => ({ target, rank: rank(target) }));
   return ranked.sort((a, b) => (a.rank === b.rank ? 0 : a.rank - b.rank)).map(({ target }) => target);
 }
 
-/** Whatever the strategy: those that are known to serve the model go first. Nothing else of the order changes. */
+/** Moves targets last whose provider only accepts any name, whatever the strategy. */
 export function anyNameLast(targets: readonly Target[]): readonly Target[] {
   const last = targets.filter(({ takesAnyName }) => takesAnyName);
   return last.length === 0 ? targets : [...targets.filter(({ takesAnyName }) => !takesAnyName), ...last];

@@ -1,4 +1,4 @@
-/** Compiles patterns such as `gpt-*`; `*` stands for any run of characters, everything else for itself, case and all. */
+/** Compiles patterns such as `gpt-*`; `*` matches any run of characters, everything else itself, case-sensitively. */
 export function matchesAny(patterns: readonly string[]): (name: string) => boolean {
   if (patterns.includes('*')) return () => true;
   const exact = new Set(patterns.filter((pattern) => !pattern.includes('*')));
@@ -6,7 +6,7 @@ export function matchesAny(patterns: readonly string[]): (name: string) => boole
   return (name) => exact.has(name) || wild.some((matches) => matches(name));
 }
 
-/** No regular expression: with several `*` one would take a time that explodes with the length of the name, which a client chooses. */
+/** Not a regular expression: with several `*` its backtracking would explode for a long name, and clients choose the name. */
 function compile(pattern: string): (name: string) => boolean {
   const parts = pattern.split('*');
   const first = parts.shift() ?? '';

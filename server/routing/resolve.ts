@@ -1,4 +1,4 @@
-/** (key, model) → targets in order. A look-up in the compiled snapshot; no I/O, no clock. */
+/** Resolves group, key and model name to ordered targets by look-ups in the compiled snapshot. Pure. */
 import type { Operation } from '../contract/capability.ts';
 import { GatewayError } from '../contract/errors.ts';
 import type { ListedModel } from '../wire/api.ts';
@@ -7,7 +7,7 @@ import { nearestName } from './nearest-name.ts';
 import type { CompiledGroup, CompiledKey, Route, Target } from './snapshot.ts';
 
 export interface Resolved {
-  /** The client's name for it; null if the request named none and no default applies. */
+  /** The requested name; null if the request named none and no default applies. */
   model: string | null;
   targets: readonly Target[];
 }
@@ -24,8 +24,8 @@ export function resolveRoute(group: CompiledGroup, key: CompiledKey, model: stri
 }
 
 /**
- * For a request that names no model: the group's default for the capability, or its only provider. That one chooses the
- * model itself, so it is no way for a group or key that may not use every model.
+ * For a request without a model: the group's default for the capability, else its only provider, which then chooses the
+ * model itself. The latter requires that group and key may use all models.
  */
 export function resolveDefault(group: CompiledGroup, key: CompiledKey, capability: Operation): Resolved {
   const model = group.defaults[capability];
@@ -40,7 +40,7 @@ export function resolveDefault(group: CompiledGroup, key: CompiledKey, capabilit
   );
 }
 
-/** Only then may a provider choose the model. */
+/** Whether neither group nor key restricts models. */
 export function mayUseAnyModel(group: CompiledGroup, key: CompiledKey): boolean {
   return group.allowsAllModels && !key.allowsModel;
 }
@@ -52,7 +52,7 @@ function whyNoDefault(group: CompiledGroup, providers: number, capability: Opera
   return `the models of ${limited} are limited, so name one or set a default for ${capability} in the group.`;
 }
 
-/** A key lists exactly what it may call by these names. */
+/** The models that a key may use. */
 export function listModels(group: CompiledGroup, key: CompiledKey): ListedModel[] {
   const listed: ListedModel[] = [];
   for (const [name, route] of group.routes) {
@@ -61,7 +61,7 @@ export function listModels(group: CompiledGroup, key: CompiledKey): ListedModel[
   return listed;
 }
 
-/** Any name that would be served, also `provider/model` and names that a provider takes unseen. */
+/** Accepts every name that would be served, including `provider/model` and names that are not listed. */
 export function retrieveModel(group: CompiledGroup, key: CompiledKey, model: string): ListedModel {
   const { targets } = resolveRoute(group, key, model);
   const listed = group.routes.get(model)?.listed;
@@ -69,7 +69,7 @@ export function retrieveModel(group: CompiledGroup, key: CompiledKey, model: str
 }
 
 function findTargets(group: CompiledGroup, model: string): readonly Target[] {
-  // Steps in a path, and names of no model.
+  // "." and ".." would be path segments in a URL; no model is called so.
   if (group.unservable.has(model) || model === '.' || model === '..') return [];
   const route: Route | undefined = group.routes.get(model);
   if (route) return route.targets;
@@ -78,10 +78,7 @@ function findTargets(group: CompiledGroup, model: string): readonly Target[] {
   return servers(model, group.providers);
 }
 
-/**
- * `provider/model` addresses one provider, if its configuration allows that model. What it was found to serve is no limit:
- * whoever addresses it may know better.
- */
+/** `provider/model` addresses one provider, if its configured list allows the model. Discovered models are no restriction. */
 function addressedTarget(group: CompiledGroup, model: string): Target | null {
   const slash = model.indexOf('/');
   if (slash < 1) return null;
@@ -94,7 +91,7 @@ function addressedTarget(group: CompiledGroup, model: string): Target | null {
   return isAllowed ? { ...ranked, model: name } : null;
 }
 
-/** A name is judged as the client wrote it and, where it is `provider/model`, as the model it means. */
+/** Patterns are matched against the requested name and, for `provider/model`, against the plain model name. */
 function mayUse(group: CompiledGroup, key: CompiledKey, model: string): boolean {
   const isOwnName = group.routes.has(model) || group.unservable.has(model);
   const meant = isOwnName ? null : (addressedTarget(group, model)?.model ?? null);
@@ -102,7 +99,7 @@ function mayUse(group: CompiledGroup, key: CompiledKey, model: string): boolean 
   return !key.allowsModel || key.allowsModel(model) || (meant !== null && key.allowsModel(meant));
 }
 
-/** Whether providers that are off or lack a credential would have served it, and why they cannot; null if none would. */
+/** Why the providers that serve this model cannot be used now; null if no provider serves it. */
 function whyNone(group: CompiledGroup, model: string): string | null {
   const alias = group.unservable.get(model);
   if (alias !== undefined) return alias;
@@ -114,14 +111,14 @@ function whyNone(group: CompiledGroup, model: string): string | null {
   return unusable.length > 0 ? reasonsOf(unusable) : null;
 }
 
-/** Of the names that the key lists, the one that may have been meant; null if none is like it. */
+/** The most similar name among the key's models; null if none is similar. */
 export function nearestModel(group: CompiledGroup, key: CompiledKey, model: string): string | null {
   const names = listModels(group, key).map(({ id }) => id);
   return nearestName(model, names) ?? null;
 }
 
-/** The id of one that serves `provider/model` alone, since its models could not be learnt. */
-function unlearntProvider({ providers }: CompiledGroup): string | undefined {
+/** The id of a provider whose models could not be discovered, so that it only serves `provider/model`. */
+function undiscoveredProvider({ providers }: CompiledGroup): string | undefined {
   const found = providers.find(
     ({ provider }) =>
       !provider.unusable && provider.discoversModels && !provider.anyModel && provider.models.size === 0,
@@ -132,8 +129,8 @@ function unlearntProvider({ providers }: CompiledGroup): string | undefined {
 function modelNotFound(group: CompiledGroup, key: CompiledKey, model: string): GatewayError {
   const nearest = nearestModel(group, key, model);
   const hint = nearest ? ` Did you mean "${nearest}"?` : '';
-  const unlearnt = nearest || !mayUseAnyModel(group, key) ? undefined : unlearntProvider(group);
-  const advice = unlearnt ? ` Provider "${unlearnt}" has not told its models: name one as "${unlearnt}/MODEL".` : '';
+  const provider = nearest || !mayUseAnyModel(group, key) ? undefined : undiscoveredProvider(group);
+  const advice = provider ? ` The models of provider "${provider}" are unknown: use "${provider}/MODEL".` : '';
   const shown = model.length > 200 ? `${model.slice(0, 200)}…` : model;
   return new GatewayError(
     'model_not_found',

@@ -1,21 +1,20 @@
 /**
- * The one attempt loop. Owns the course of a request's attempts: one after the other, or a second beside a slow one where
- * the group hedges or the slow one is on trial. Which comes next is `AttemptPlan`'s to say; what a reply looks like and how
- * it reaches the client is the attempt's own, which says afterwards only how it went.
+ * The attempt loop: runs a request's attempts one after the other, or a second one in parallel with a slow one (hedging,
+ * trials). `AttemptPlan` decides which comes next; an attempt itself delivers its response and returns only its result.
  */
 import { AwakeTimer } from '../awake-clock.ts';
 import { GatewayError } from '../contract/errors.ts';
 import type { AttemptRecord, FailureClass } from '../contract/ledger.ts';
 import type { AttemptPlan, NextAttempt } from './attempt-plan.ts';
 import type { AttemptResult, FailedAttempt, LastWord } from './attempt-result.ts';
-import { moreTelling } from './last-word.ts';
+import { moreUseful } from './last-word.ts';
 import type { Picker } from './picker.ts';
 
-/** An attempt under way. */
+/** A running attempt. */
 export interface RunningAttempt {
   result: Promise<AttemptResult>;
   record: AttemptRecord;
-  /** Some of its answer has gone to the client. A method: a getter would make a hidden class for each attempt, which V8 keeps. */
+  /** Whether any of its answer has been sent. A method, since a getter on an object literal costs V8 a map for each attempt. */
   hasBegun(): boolean;
 }
 
@@ -23,16 +22,16 @@ interface AttemptsInput {
   plan: AttemptPlan;
   picker: Picker;
   start(next: NextAttempt): RunningAttempt;
-  /** Resolves when the client has left; asked for only where an attempt has to wait. */
+  /** Resolves when the client has disconnected; called only if an attempt has to wait. */
   gone(): Promise<void>;
 }
 
 type Outcome =
   | { kind: 'answered' | 'given-up' }
-  /** What the client is to be told, after the beginning of an answer or in place of one. */
+  /** The error to send, instead of an answer or after its beginning. */
   | { kind: 'unanswered'; lastWord: LastWord };
 
-/** Throws GatewayError `no_healthy_provider` where there is nobody to ask. */
+/** Throws GatewayError `no_healthy_provider` if there is no target. */
 export async function runAttempts(input: AttemptsInput): Promise<Outcome> {
   const { plan } = input;
   let next = plan.first();
@@ -42,8 +41,8 @@ export async function runAttempts(input: AttemptsInput): Promise<Outcome> {
     if (next.waitMs > 0 && !(await waited(next.waitMs, input.gone()))) return { kind: 'given-up' };
     const { ended, result, beside } = await ask(input, next);
     if (!isFailed(result)) return { kind: result.kind };
-    if (beside) told = moreTelling(told, beside);
-    told = moreTelling(told, result);
+    if (beside) told = moreUseful(told, beside);
+    told = moreUseful(told, result);
     if (result.kind === 'broken') plan.brokeOff(ended);
     next = told.kind === 'broken' ? plan.rescue(ended, result.failure) : plan.after(ended, result.failure);
   }
@@ -54,7 +53,7 @@ export async function runAttempts(input: AttemptsInput): Promise<Outcome> {
 interface Ended {
   ended: NextAttempt;
   result: AttemptResult;
-  /** Of two that ran beside one another, the other, if it failed too. */
+  /** The other of two parallel attempts, if both failed. */
   beside?: FailedAttempt;
 }
 
@@ -70,7 +69,7 @@ async function askBeside(input: AttemptsInput, first: Begun, hedgeAfterMs: numbe
   const further = input.plan.further('hedge');
   if (!further) return first.ended;
   const both = await Promise.all([first.ended, begin(input, further, false).ended]);
-  // Once one of them has begun to answer, the other is given up.
+  // Once one of the two has begun to answer, the other is cancelled.
   const taken = both.find(({ result }) => result.kind === 'answered' || result.kind === 'broken');
   if (taken) return taken;
   const [one, other] = both;
@@ -95,7 +94,7 @@ function begin({ picker, start }: AttemptsInput, next: NextAttempt, isTrial: boo
     (result) => {
       if (isFailed(result)) report(result.failure.class, result.failure.retryAfterMs);
       else if (result.kind === 'answered') report(result.failure, null);
-      // On trial, one that another overtook was silent once more; else that says nothing about it.
+      // A target on trial that was overtaken was silent again; otherwise being overtaken says nothing about its health.
       else report(isTrial && attempt.record.failure === null ? 'silent' : 'client-gone', null);
       return { ended: next, result };
     },
@@ -107,7 +106,7 @@ function begin({ picker, start }: AttemptsInput, next: NextAttempt, isTrial: boo
   return { attempt, ended };
 }
 
-/** Whether an attempt has neither ended nor begun to answer after this time. */
+/** Whether an attempt has neither ended nor begun to answer within this time. */
 async function isSlow({ attempt, ended }: Begun, afterMs: number): Promise<boolean> {
   const hasEnded = await waited(afterMs, ended).then((isLate) => !isLate);
   return !hasEnded && !attempt.hasBegun();

@@ -1,6 +1,6 @@
 /**
- * The frozen, compiled configuration that a request runs on from beginning to end. Compiled once per revision; the same
- * compiled group answers listing, retrieval and admission, so a key lists exactly what it may call.
+ * The compiled, immutable configuration. A request uses one snapshot from beginning to end. Listing and routing use the same
+ * compiled group, so a key lists exactly the models that it may use.
  */
 import type { Operation } from '../contract/capability.ts';
 import type { Limited } from '../contract/limits.ts';
@@ -13,54 +13,53 @@ import type { TargetTimeouts } from './compile-timeouts.ts';
 
 export interface CompiledProvider extends Upstream {
   askUsage: boolean;
-  /** What its own configuration says of time limits; `timeouts` has the defaults besides. */
+  /** The provider's own timeouts, without the defaults that `timeouts` contains. */
   ownTimeouts: Partial<Timeouts>;
-  /** How it goes on with an answer that has begun; null where it does not, or nobody knows. */
+  /** How it can be asked to continue an answer; null if it cannot, or if that is unknown. */
   prefill: Prefill | null;
-  /** Names it is known to serve. */
+  /** The models it is known to serve. */
   models: ReadonlyMap<string, ModelInfo>;
-  /** How many tokens each of its models takes, where that is configured; else `models` may know. */
+  /** The configured context window of all its models; null: see `models`. */
   contextTokens: number | null;
-  /** It takes any name besides. */
+  /** Whether it is asked for other model names too. */
   anyModel: boolean;
 }
 
-/** Provider and upstream model, with its place among others. */
+/** A provider and an upstream model. */
 export interface Target {
   provider: CompiledProvider;
   /** Null for a request that names no model. */
   model: string | null;
   priority: number;
   weight: number;
-  /** Its provider is not known to serve the model, and merely takes any name: it goes last. */
+  /** The provider is not known to serve the model but accepts any name, so the target comes last. */
   takesAnyName?: true;
-  /** How many tokens the model takes here, as configured for it. */
+  /** The configured context window of this target. */
   contextTokens?: number;
 }
 
-/** A model object of the API. */
 export interface CompiledGroup {
   id: string;
-  /** Null: it has no limits. */
+  /** Null: no limits. */
   limited: Limited | null;
   capture: boolean;
-  /** Of models without a known price, where a hard budget in dollars holds. */
+  /** Whether models without a known price may be used under a hard budget in dollars. */
   unpriced: 'refuse' | 'allow';
   defaults: Partial<Record<Operation, string>>;
-  /** All that can be listed, by name, in order of name; targets in order. */
+  /** All listed models by name, sorted by name. */
   routes: ReadonlyMap<string, Route>;
-  /** Aliases that none of their providers can serve now, with the reasons: their names must not go elsewhere meanwhile. */
+  /** Aliases none of whose providers is usable, with the reasons. Their names are not routed elsewhere. */
   unservable: ReadonlyMap<string, string>;
-  /** `meant` is the plain name in `provider/model`: allowed under either name, and refused under either. */
+  /** `meant`: the plain name in `provider/model`. A pattern for either name allows it, and one for either name refuses it. */
   allowsModel(name: string, meant?: string | null): boolean;
-  /** Nothing is refused by name. */
+  /** Whether no model name is refused. */
   allowsAllModels: boolean;
-  /** The providers it may use, in their order. */
+  /** The providers it may use, in order. */
   providers: readonly RankedProvider[];
   /** Where paths go that Sluice does not serve itself; else why they go nowhere, for a person. */
   passthrough: { provider: CompiledProvider } | { provider: null; why: string };
   policy: Policy;
-  /** By provider id: the provider's own over the group's over the defaults. */
+  /** By provider id; the provider's own override the group's, and these the defaults. */
   timeouts: ReadonlyMap<string, TargetTimeouts>;
 }
 
@@ -77,28 +76,28 @@ export interface Route {
 
 export interface CompiledKey {
   id: string;
-  /** Null: it has no limits of its own. */
+  /** Null: no limits of its own. */
   limited: Limited | null;
   /** SHA-256 of its secret. */
   digest: Buffer;
   name: string;
   groupId: string;
-  /** Its group has other keys that are enabled. */
+  /** Whether its group has other enabled keys. */
   sharesGroup: boolean;
   enabled: boolean;
   /** Unix milliseconds. */
   expiresAtMs: number | null;
-  /** Null: all that the group allows. */
+  /** Null: all models of the group. */
   allowsModel: ((name: string) => boolean) | null;
 }
 
 export interface Snapshot {
   revision: number;
   settings: Settings;
-  /** By the SHA-256 of the secret, its bytes as a latin1 string. */
+  /** By the SHA-256 of the secret as a latin1 string. */
   keys: ReadonlyMap<string, CompiledKey>;
   providers: ReadonlyMap<string, CompiledProvider>;
-  /** What is wrong with the configuration and does not keep it from being used, a line each. */
+  /** Warnings about the configuration, one line each. */
   notices: readonly string[];
   /** Compiled on first use. */
   group(id: string): CompiledGroup | undefined;

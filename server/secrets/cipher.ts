@@ -8,7 +8,7 @@ const tagBytes = 16;
 
 const base64Of = (bytes: number) => z.base64().refine((text) => Buffer.from(text, 'base64').length === bytes);
 
-/** The file `secrets.enc`; what its fields mean stands in `encrypted-file.ts`. */
+/** The format of `secrets.enc`, documented in `encrypted-file.ts`. */
 export const encryptedSecretsSchema = z.strictObject({
   format: z.literal('sluice-secrets'),
   version: z.literal(1),
@@ -21,7 +21,7 @@ export type EncryptedSecrets = z.infer<typeof encryptedSecretsSchema>;
 
 type Head = Pick<EncryptedSecrets, 'format' | 'version' | 'key'>;
 
-/** Encrypts under a fresh nonce. */
+/** Encrypts with a fresh nonce. */
 export function encrypt(plain: string, key: FileKey): EncryptedSecrets {
   const head: Head = { format: 'sluice-secrets', version: 1, key: key.source };
   const nonce = randomBytes(nonceBytes);
@@ -35,7 +35,7 @@ export function encrypt(plain: string, key: FileKey): EncryptedSecrets {
   };
 }
 
-/** The plain text; throws if the key is wrong or any field was changed. */
+/** Returns the plain text; throws if the key is wrong or the file was modified. */
 export function decrypt(file: EncryptedSecrets, key: FileKey): string {
   const decipher = createDecipheriv(algorithm, key.bytes, Buffer.from(file.nonce, 'base64'), {
     authTagLength: tagBytes,

@@ -1,20 +1,19 @@
 /**
- * `secrets.enc`: all secrets of a data folder in one encrypted file, for machines where no keychain answers.
+ * `secrets.enc`: all secrets of a data folder in one encrypted file, for machines without a keychain.
  *
  * Format, version 1: a JSON object
  *   format      "sluice-secrets"
  *   version     1
- *   key         where the 256-bit key comes from:
+ *   key         the source of the 256-bit key:
  *               { "from": "key-file" }  32 random bytes in base64, in `secrets.key` beside it, mode 0600; or
  *               { "from": "passphrase", "salt": base64, "cost": N, "blockSize": r, "parallelization": p }  by scrypt
  *   nonce       12 random bytes in base64, fresh with each write
  *   ciphertext  AES-256-GCM, in base64, over the UTF-8 JSON array [[name, value], …]
  *   tag         16 bytes in base64
- * Names are inside the ciphertext: neither readable nor exchangeable. `format`, `version` and `key` go in as additional
- * authenticated data, as JSON text in this order.
+ * Names are encrypted, too. `format`, `version` and `key` are additional authenticated data, as JSON text in this order.
  *
- * The key file protects against a copy of `secrets.enc` alone (a backup, a synced folder), not against who can read the
- * whole data folder; the passphrase protects against both. A file that cannot be decrypted is never written over.
+ * The key file protects against a copy of `secrets.enc` alone (a backup, a synced folder), not against access to the whole
+ * data folder; a passphrase protects against both. A file that cannot be decrypted is never overwritten.
  */
 import { readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -34,13 +33,13 @@ type Secrets = Map<string, string>;
 interface Loaded {
   secrets: Secrets;
   key: FileKey;
-  /** Which file it was read from; a replaced file has another. */
+  /** Identifies the file's version. */
   fingerprint: string;
 }
 
 /**
- * Opens the file, or will make it with the first `set`. Rejects with a GatewayError if it is there but cannot be
- * decrypted. A passphrase that comes to a file with a key file takes its place at once.
+ * Opens the file; the first `set` creates it. Rejects with a GatewayError if it cannot be decrypted. With a passphrase, a
+ * file encrypted with a key file is re-encrypted at once.
  */
 export async function openEncryptedFile(dataDir: string, passphrase?: string): Promise<SecretStore> {
   const path = join(dataDir, encryptedFileName);
@@ -48,7 +47,7 @@ export async function openEncryptedFile(dataDir: string, passphrase?: string): P
   const inTurn = createSerialQueue();
   let loaded: Loaded | undefined;
 
-  /** Reads again only if another process has replaced the file since. */
+  /** Reads the file again only if another process has replaced it. */
   const load = async (): Promise<Loaded | undefined> => {
     const fingerprint = await fingerprintOf(path);
     if (fingerprint === undefined) return undefined;
@@ -92,7 +91,7 @@ function describe(path: string, keyFile: string, passphrase: string | undefined)
     : `Credentials are kept in the encrypted file ${path}, protected by the passphrase in SLUICE_PASSPHRASE.`;
 }
 
-/** Undefined if there is no such file. */
+/** Undefined if there is no file. */
 async function fingerprintOf(path: string): Promise<string | undefined> {
   try {
     const { ino, size, mtimeMs } = await stat(path);

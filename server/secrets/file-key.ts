@@ -9,12 +9,12 @@ import { describeFileProblem, systemErrorCode } from '../files/file-problem.ts';
 const keyBytes = 32;
 const saltBytes = 16;
 
-/** OWASP's advice for 32 MiB of memory: about 0.2 s on one core, off the main thread, once at start. */
+/** OWASP's recommendation for 32 MiB of memory: 0.2 s on a thread of the pool, once at start. */
 const scryptParameters = { cost: 2 ** 15, blockSize: 8, parallelization: 3 };
-/** 256 MiB: what a tampered file may make us spend at most. */
+/** 256 MiB: the most memory that a tampered file can make scrypt use. */
 const maxScryptBytes = 2 ** 28;
 
-/** Where a file's key comes from; stands in the file. Upper bounds keep a tampered file from stalling the start. */
+/** The source of a file's key, stored in the file. Upper bounds keep a tampered file from stalling the start. */
 export const keySourceSchema = z.discriminatedUnion('from', [
   z.strictObject({ from: z.literal('key-file') }),
   z.strictObject({
@@ -40,11 +40,11 @@ interface Circumstances {
   path: string;
   keyFile: string;
   passphrase: string | undefined;
-  /** Already derived; scrypt is slow on purpose and runs once for the same salt. */
+  /** The key derived before, to avoid running scrypt again for the same salt. */
   known: FileKey | undefined;
 }
 
-/** The key of an existing file. Rejects with what to do if its passphrase or key file is not there. */
+/** The key of an existing file. Rejects with advice if passphrase or key file is missing. */
 export async function keyForFile(
   source: KeySource,
   { path, keyFile, passphrase, known }: Circumstances,
@@ -58,7 +58,7 @@ export async function keyForFile(
   );
 }
 
-/** A key for a file that is made or re-encrypted now. Without a passphrase, makes the key file if there is none. */
+/** A key for a new or re-encrypted file. Without a passphrase, creates the key file if necessary. */
 export async function newFileKey(keyFile: string, passphrase: string | undefined): Promise<FileKey> {
   if (passphrase === undefined) return { source: { from: 'key-file' }, bytes: await readOrMakeKeyFile(keyFile) };
   const salt = randomBytes(saltBytes).toString('base64');
@@ -71,7 +71,7 @@ const scryptAsync = promisify<string, Buffer, number, object, Buffer>(scrypt);
 function deriveKey(passphrase: string, source: Extract<KeySource, { from: 'passphrase' }>): Promise<Buffer> {
   const { salt, cost, blockSize, parallelization } = source;
   const options = { cost, blockSize, parallelization, maxmem: maxScryptBytes };
-  // The same passphrase typed on two systems may differ in how accents are composed.
+  // Systems differ in how they compose accented characters.
   return scryptAsync(passphrase.normalize('NFKC'), Buffer.from(salt, 'base64'), keyBytes, options);
 }
 

@@ -1,15 +1,14 @@
 /**
- * A child process in which keytar runs. keytar works on libuv's four shared threads, and a Secret Service that is
- * locked or half dead can hold one for ever: the program could then not even exit, because exit waits for them.
- * A child can be killed. It starts with the first call and ends by itself when nothing was asked for a while, so that
- * an idle program does not pay its memory. The desktop starts it its own way, since its binary is not to run as Node.
+ * Runs keytar in a child process. keytar blocks threads of libuv's pool, and a locked or hanging Secret Service can block
+ * one for ever, so that the process could not even exit. A child can be killed. It starts with the first call and ends when
+ * idle, to save memory. The desktop starts it in its own way, since its binary cannot run as Node.
  */
 import { fork } from 'node:child_process';
 
-/** The calls of keytar that are used. */
+/** The functions of keytar in use. */
 type Verb = 'getPassword' | 'setPassword' | 'deletePassword' | 'findCredentials';
 
-/** Given to the child as text, so that it is there in a bundled program too. A lost parent ends it, even in mid-call. */
+/** Passed to the child as text, so that it also exists in a bundled program. The child exits when its parent is gone. */
 const childSource = `
 let keytar, problem
 try { keytar = require(process.argv[1]) } catch (error) { problem = 'keytar does not load: ' + error.message.split('\\n')[0] }
@@ -36,7 +35,7 @@ interface KeytarReply {
   problem?: string;
 }
 
-/** A process that runs keytar: hears a `KeytarCall`, answers each with a `KeytarReply`, and keeps no program alive. */
+/** A process that runs keytar and answers each `KeytarCall` with a `KeytarReply`. It does not keep the parent alive. */
 interface KeytarChild {
   send(call: KeytarCall): void;
   kill(): void;
@@ -45,7 +44,7 @@ interface KeytarListener {
   onReply(reply: KeytarReply): void;
   onEnd(reason: string): void;
 }
-/** `keytarPath`: absolute path of keytar's main file. */
+/** `keytarPath`: the absolute path of keytar's main file. */
 export type StartKeytar = (keytarPath: string, listener: KeytarListener) => KeytarChild;
 
 interface Call {
@@ -54,10 +53,10 @@ interface Call {
   timer: NodeJS.Timeout;
 }
 
-/** Makes one call of keytar and answers what it answered; rejects with a plain reason, after `limitMs` at the latest. */
+/** Calls keytar; rejects with a readable reason, after `limitMs` at the latest. */
 export type KeytarProcess = (verb: Verb, parameters: string[], limitMs: number) => Promise<unknown>;
 
-/** @param keytarPath absolute path of keytar's main file */
+/** @param keytarPath the absolute path of keytar's main file */
 export function createKeytarProcess(keytarPath: string, start: StartKeytar = startNodeChild): KeytarProcess {
   const calls = new Map<number, Call>();
   let child: KeytarChild | undefined;
@@ -100,7 +99,7 @@ export function createKeytarProcess(keytarPath: string, start: StartKeytar = sta
   };
 }
 
-/** Only a waiting call (its timer) keeps the program alive. */
+/** Only a pending call (its timer) keeps the process alive. */
 function startNodeChild(keytarPath: string, { onReply, onEnd }: KeytarListener): KeytarChild {
   const child = fork(keytarPath, [], {
     execArgv: ['-e', childSource],

@@ -7,9 +7,9 @@ import { controlError } from '../contract/control-error.ts';
 import { createKeytarProcess, type KeytarProcess, type StartKeytar } from './keychain-process.ts';
 import type { SecretStore } from './secret-store.ts';
 
-/** A keychain that is there answers in some milliseconds; one that asks a person to unlock it counts as absent. */
+/** A working keychain answers within milliseconds; one that asks the user to unlock it counts as absent. */
 const probeLimitMs = 2_000;
-/** Long enough for a person to unlock a keychain that was locked in between. */
+/** Long enough for the user to unlock a keychain that was locked meanwhile. */
 const callLimitMs = 30_000;
 
 const probePrefix = 'probe/';
@@ -18,23 +18,23 @@ const passwordReply = z.string().nullish();
 const credentialsReply = z.array(z.object({ account: z.string() }));
 
 interface KeychainOptions {
-  /** Awaited before the first value goes in. */
+  /** Awaited before the first value is stored. */
   beforeFirstSet(): Promise<void>;
-  /** Absent: a child process that is Node. */
+  /** Default: a child process of Node. */
   startKeytar?: StartKeytar | undefined;
 }
 
 interface Keychain {
   store: SecretStore;
-  /** Writes, reads and deletes an item of a random name; the reason if that does not work, undefined if it does. */
+  /** Writes, reads and deletes a random item; resolves with the reason if that fails, else undefined. */
   probe(): Promise<string | undefined>;
 }
 
 /**
- * The operating system's keychain, through keytar. keytar is an optional dependency: a keychain without it is an object
- * like any other whose probe gives the reason and whose calls reject.
+ * The operating system's keychain, through keytar. keytar is an optional dependency: without it, `probe` gives the reason
+ * and all calls reject.
  *
- * @param dataDir must exist; items are kept apart by data folder
+ * @param dataDir must exist; each data folder has its own items
  */
 export function openKeychain(dataDir: string, { beforeFirstSet, startKeytar }: KeychainOptions): Keychain {
   const service = keychainServiceName(dataDir);
@@ -43,7 +43,7 @@ export function openKeychain(dataDir: string, { beforeFirstSet, startKeytar }: K
     try {
       return await keytar(verb, [service, ...parameters], limitMs);
     } catch (error) {
-      // keytar's own messages name neither account nor value.
+      // keytar's messages contain neither account nor value.
       const reason = error instanceof Error ? error.message : 'unknown error';
       throw controlError('internal', { code: 'keychain-failed', reason });
     }
@@ -65,14 +65,14 @@ export function openKeychain(dataDir: string, { beforeFirstSet, startKeytar }: K
     list: async () => {
       const items = credentialsReply.parse(await call('findCredentials', [], callLimitMs));
       const names = items.map((item) => item.account);
-      // A probe that was killed half-way leaves its item behind.
+      // A killed probe may have left its item behind.
       return names.filter((name) => !name.startsWith(probePrefix)).sort();
     },
   };
   return { store, probe: () => probe(keytar, service) };
 }
 
-/** Two data folders on one machine must not see each other's secrets. */
+/** Includes the data folder, so that two of them do not share secrets. */
 function keychainServiceName(dataDir: string): string {
   const folder = realpathSync(resolve(dataDir));
   return `sluice ${createHash('sha256').update(folder).digest('hex').slice(0, 8)}`;

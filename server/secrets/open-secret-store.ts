@@ -8,32 +8,32 @@ import { openKeychain } from './keychain.ts';
 import type { StartKeytar } from './keychain-process.ts';
 import type { SecretStore } from './secret-store.ts';
 
-/** Made when the first secret goes into the keychain; its existence is what counts. */
+/** Created with the first secret in the keychain. Only its existence matters. */
 export const keychainMarkerName = 'secrets.in-keychain';
 
 export interface SecretStoreOptions {
   /** Must exist. */
   dataDir: string;
-  /** Protects the encrypted file in place of its key file. */
+  /** Protects the encrypted file instead of a key file. */
   passphrase?: string | undefined;
-  /** `auto`: what already holds secrets; else the keychain if it answers; else the encrypted file. */
+  /** `auto`: the store that already has secrets; else the keychain if it works; else the encrypted file. */
   prefer?: 'auto' | 'keychain' | 'file';
-  /** Absent: a child process that is Node. */
+  /** Default: a child process of Node. */
   startKeytar?: StartKeytar | undefined;
 }
 
 export interface OpenedSecretStore {
   store: SecretStore;
-  /** Where secrets are, if that is not the keychain: to be said where Sluice starts, not at each verb. */
+  /** Where secrets are stored, if not in the keychain; printed by `serve` only. */
   choice: string | null;
-  /** What a person should be told besides, a line each; no secrets. */
+  /** Further messages for the user, one line each; no secrets. */
   notices: string[];
 }
 
 /**
- * Decides where the secrets of a data folder are and opens that store. What already holds secrets goes on holding them,
- * even if a keychain appears later or is not there today; else secrets would seem lost. To move, set `prefer` and enter
- * them again. Rejects with a GatewayError if the chosen store exists but does not open.
+ * Chooses and opens the secret store of a data folder. A store that has secrets stays in use, even if a keychain appears
+ * later or is absent for once; otherwise secrets would seem lost. To change stores, set `prefer` and enter them again.
+ * Rejects with a GatewayError if the chosen store exists but cannot be opened.
  */
 export async function openSecretStore(options: SecretStoreOptions): Promise<OpenedSecretStore> {
   const { dataDir, prefer = 'auto', startKeytar } = options;
@@ -50,7 +50,7 @@ export async function openSecretStore(options: SecretStoreOptions): Promise<Open
 }
 
 async function openFile({ dataDir, passphrase }: SecretStoreOptions, reason = ''): Promise<OpenedSecretStore> {
-  // An empty variable in the environment is no passphrase.
+  // An empty environment variable is not a passphrase.
   const store = await openEncryptedFile(dataDir, passphrase || undefined);
   return { store, choice: `${reason}${store.description}`, notices: [] };
 }

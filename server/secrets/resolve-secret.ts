@@ -6,7 +6,7 @@ import { describeFileProblem, systemErrorCode } from '../files/file-problem.ts';
 import type { SecretStore } from './secret-store.ts';
 
 interface SecretSources {
-  /** What `keychain` means here: see `credentialSecretName` and `keySecretName`. */
+  /** The name in the secret store for `keychain`: see `credentialSecretName` and `keySecretName`. */
   name: string;
   store: Pick<SecretStore, 'get'>;
   env: Readonly<Record<string, string | undefined>>;
@@ -15,15 +15,15 @@ interface SecretSources {
 }
 
 /**
- * The value a secret reference of the configuration stands for: `env:NAME`, `file:PATH` (`~/` is the home folder, one
- * line end at the end does not count) or `keychain`. Undefined if there is nothing in its place: no such variable, file
- * or item, or an empty one. Rejects with a GatewayError that names the reference, never the value.
+ * Resolves a secret reference of the configuration: `env:NAME`, `file:PATH` (`~/` is the home folder; a trailing line end is
+ * removed) or `keychain`. Undefined if the variable, file or item is missing or empty. Rejects with a GatewayError that names
+ * the reference, never the value.
  */
 export async function resolveSecret(reference: string, sources: SecretSources): Promise<string | undefined> {
   if (reference === 'keychain') return sources.store.get(sources.name);
   if (reference.startsWith('env:')) return sources.env[reference.slice('env:'.length)] || undefined;
   if (reference.startsWith('file:')) return (await readSecretFile(reference, sources)) || undefined;
-  // What stands here is perhaps the secret itself, so it is not quoted.
+  // Not quoted, since it may be the secret itself.
   throw new GatewayError(
     'invalid_value',
     `The reference to the secret "${sources.name}" is none of env:NAME, file:PATH and keychain.`,

@@ -1,21 +1,18 @@
 /**
- * Where the values of secrets are kept: the credentials of providers, and keys that can be copied again. This folder
- * owns those values; it knows nothing of what they open, of the configuration, or of who asks.
- *
- * No error, notice or description of any store holds a value. `get` and its kin are for start and change, never for
- * the request path.
+ * Stores secrets: providers' credentials, and keys that can be shown again. Errors, notices and descriptions never contain a
+ * value. Used at start and for changes, never on the request path.
  */
 import type { SecretStoreKind } from '../contract/status-views.ts';
 
 export interface SecretStore {
   readonly kind: SecretStoreKind;
-  /** One plain line for a person: where secrets are and what that means. */
+  /** One line for the user: where secrets are stored and how they are protected. */
   readonly description: string;
-  /** Undefined if there is none of that name. */
+  /** Undefined if there is none with that name. */
   get(name: string): Promise<string | undefined>;
   /** `value` must not be empty. */
   set(name: string, value: string): Promise<void>;
-  /** Deleting what is not there is no error. */
+  /** Does nothing if there is none. */
   delete(name: string): Promise<void>;
   /** All names, sorted. */
   list(): Promise<string[]>;

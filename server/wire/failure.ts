@@ -4,7 +4,7 @@ import type { FailureClass } from '../contract/ledger.ts';
 export interface Failure {
   class: FailureClass;
   /** Whether the same target with the same credential may do better a moment later. */
-  mayPass: boolean;
+  retryable: boolean;
   /** What the upstream asked to be given before it is asked again; null if it said nothing. */
   retryAfterMs: number | null;
   /** Of `too-large`: how many tokens the model takes, where the upstream says so. */

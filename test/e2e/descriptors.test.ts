@@ -59,7 +59,7 @@ test.runIf(onlyIf(process.platform === 'linux', 'descriptors are counted in /pro
         const second = serve();
         expect([await second.ended, second.output.stderr]).toEqual([
           3,
-          expect.stringContaining(`Sluice already runs on the data folder ${dataDir}: process ${limited.pid}`),
+          expect.stringContaining(`Sluice is already running on the data folder ${dataDir}: process ${limited.pid}`),
         ]);
       }
       expect(readFileSync(join(dataDir, 'instance.json'), 'utf8')).toBe(lock);

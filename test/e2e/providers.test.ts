@@ -234,7 +234,7 @@ describe('the settings of a provider', () => {
     await form.getByRole('button', { name: 'Save' }).click();
     await form
       .getByRole('alert')
-      .getByText(/would lie open/)
+      .getByText(/in plain text in the configuration/)
       .waitFor();
     expect(await form.getByLabel('Value').inputValue()).toBe('planted');
   });

@@ -168,7 +168,7 @@ describe('the settings screen', () => {
     const dialog = page.getByRole('dialog', { name: 'Import a configuration' });
     await dialog
       .getByRole('alert')
-      .getByText(/would lie open/)
+      .getByText(/in plain text in the configuration/)
       .waitFor();
     expect(await dialog.getByRole('button', { name: 'Replace' }).count()).toBe(0);
     expect(await accessibilityFaults(page)).toEqual([]);

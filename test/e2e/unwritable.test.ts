@@ -104,7 +104,7 @@ describe.runIf(canMount)('a start on a data folder', () => {
     await sluice.start();
     const second = startProgram(['serve', '--json', '--port', '0', '--data-dir', sluice.folder]);
     expect(await second.ended).toBe(3);
-    expect(second.output.stderr).toContain(`Sluice already runs on the data folder ${sluice.folder}: process`);
+    expect(second.output.stderr).toContain(`Sluice is already running on the data folder ${sluice.folder}: process`);
     const { stdout } = await sluice.cli(['window']);
     expect(stdout).toContain('/control/session?token=');
   });
@@ -125,7 +125,7 @@ describe.runIf(canMount)('a start on a data folder', () => {
     fill();
     const second = startProgram(['serve', '--json', '--port', '0', '--data-dir', sluice.folder]);
     expect(await second.ended).not.toBe(0);
-    expect(second.output.stderr).toContain('Sluice already runs on the data folder');
+    expect(second.output.stderr).toContain('Sluice is already running on the data folder');
   });
 
   test('that is read-only and was never used is refused: there is nothing to serve', async () => {

@@ -63,7 +63,7 @@ export class WholeReader implements ResponseReader {
   readonly #encoding: Encoding | null;
   #format: ResponseFormat;
   /** What is longer may pass as it comes. */
-  readonly #mayPass: boolean;
+  readonly #mayPassOn: boolean;
   #maxBytes: number;
   /** From how many bytes on it has to look like an answer that may go on. */
   #plausibleFrom = plausibleBytes;
@@ -82,7 +82,7 @@ export class WholeReader implements ResponseReader {
     this.#format = formatOf({ ...asked, wire: asked.route.wire, headers: head.headers });
     const isMedia = this.#format === 'media';
     const { whole } = asked.route.wire;
-    this.#mayPass = isMedia || (whole.kind === 'json' && !whole.isNeverLonger);
+    this.#mayPassOn = isMedia || (whole.kind === 'json' && !whole.isNeverLonger);
     if (isMedia) this.#maxBytes = maxBytesOfMedia(head);
     else this.#maxBytes = whole.kind === 'media' ? maxWrittenBytes : whole.maxHeldBytes;
   }
@@ -99,7 +99,7 @@ export class WholeReader implements ResponseReader {
     this.#bytes += chunk.length;
     const isRubbish = this.#bytes > this.#plausibleFrom && !this.#isPlausible();
     if (!isRubbish && this.#bytes <= this.#maxBytes) return steps;
-    if (!isRubbish && this.#mayPass) this.#passOn(steps);
+    if (!isRubbish && this.#mayPassOn) this.#passOn(steps);
     else steps.push(damagedBy('sent an answer without end', endlessFailure));
     return steps;
   }

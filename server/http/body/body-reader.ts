@@ -1,6 +1,6 @@
 /**
- * A body that lies in memory, sent in copies of its pieces. Whole, a long one would be encrypted at a stretch and lie in the
- * socket once more; and only what no socket reads natively can be given back the moment it is not needed any more.
+ * Sends a body from memory in copied chunks. Sent as one buffer, a long body would be encrypted in one go and be held by the
+ * socket a second time, and its memory could not be freed early.
  */
 import { Readable } from 'node:stream';
 
@@ -10,9 +10,9 @@ export class BodyReader extends Readable {
   readonly #segments: Buffer[];
   #at = 0;
 
-  /** @param segments one after the other are the body */
+  /** @param segments the consecutive parts of the body */
   constructor(segments: readonly Buffer[]) {
-    // Nothing is copied ahead of what the socket takes.
+    // Chunks are copied only as the socket accepts them.
     super({ highWaterMark: 0 });
     this.#segments = [...segments];
   }

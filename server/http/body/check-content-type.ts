@@ -1,7 +1,7 @@
 import { GatewayError } from '../../contract/errors.ts';
 import { headerParameters } from './header-parameters.ts';
 
-/** In which names and values are read here, and by every parser. */
+/** The encodings in which all parsers agree on names and values. */
 const plainCharsets = new Set(['utf-8', 'utf8', 'us-ascii']);
 
 export function isPlainCharset(charset: string): boolean {
@@ -9,8 +9,8 @@ export function isPlainCharset(charset: string): boolean {
 }
 
 /**
- * Refuses a content type that names a parameter twice, or its boundary in a second way: of two boundaries the upstream may
- * take the other one, and find another form in the same bytes.
+ * Refuses a content type with a repeated parameter, such as two boundaries: of these the upstream may choose the other one
+ * and read a different form.
  */
 export function checkContentType(contentType: string | undefined): void {
   if (!contentType?.includes(';')) return;
@@ -22,7 +22,7 @@ export function checkContentType(contentType: string | undefined): void {
   });
 }
 
-/** Refuses a form in another encoding: some servers would read other names in the same bytes (`+AG0-odel` in UTF-7). */
+/** Refuses forms in other encodings: Django decodes forms by this charset, so `+AG0-odel` in UTF-7 would be `model`. */
 export function checkFormCharset(contentType: string): void {
   const { values } = headerParameters(contentType);
   const isExtended = [...values.keys()].some((name) => name.startsWith('charset*'));

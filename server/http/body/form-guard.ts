@@ -1,6 +1,6 @@
 /**
- * Refuses a form that another parser may read differently: what Sluice admitted would not be what the upstream sees. Looks
- * at how the parts are told apart and at their headers, not at their values.
+ * Refuses a form that other parsers may read differently, so that the upstream sees what Sluice has admitted. Checks
+ * delimiters and part headers, not values.
  */
 import { GatewayError } from '../../contract/errors.ts';
 import { decidingField } from '../../wire/deciding-fields.ts';
@@ -10,13 +10,13 @@ import { type Delimiter, DelimiterScan, lineBreak } from './part-delimiters.ts';
 
 const headerName = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$/;
 const plainEncodings = new Set(['7bit', '8bit', 'binary']);
-/** Of a name that an error repeats. */
+/** The length to which names are truncated in errors. */
 const maxShownLength = 100;
 
 interface PartHeaders {
-  /** By lower-case name. */
+  /** By name in lower case. */
   lines: Map<string, string>;
-  /** Parameters of the Content-Disposition. */
+  /** The parameters of Content-Disposition. */
   disposition: Map<string, string>;
 }
 
@@ -31,11 +31,11 @@ const lineBreakBytes = Buffer.from(lineBreak);
 export class FormGuard {
   readonly #scan: DelimiterScan;
   readonly #decided = new Set<string>();
-  /** The parts that the parser has not told of yet. */
+  /** Parts that the parser has not reported yet. */
   readonly #expected: ExpectedPart[] = [];
   #takenBytes = 0;
   #isInFile = false;
-  /** Of the part that was begun last; the first delimiter of all may lack its line break. */
+  /** Of the last part; the very first delimiter may lack its line break. */
   #valueStart = -lineBreak.length;
 
   constructor(boundary: string) {
@@ -43,8 +43,8 @@ export class FormGuard {
   }
 
   /**
-   * To be called with each chunk. Returns what the parser gets of it, partly in the chunk's own memory: all but the content of
-   * files, which it would only search once more for the delimiters that were found here. Throws a GatewayError.
+   * Must be called with each chunk. Returns what the parser gets of it, partly in the chunk's own memory: all but the content
+   * of files, which it would only search again for the delimiters that were found here. Throws a GatewayError.
    */
   take(chunk: Buffer): readonly Buffer[] {
     const chunkStart = this.#takenBytes;
@@ -53,7 +53,7 @@ export class FormGuard {
     let from = 0;
     for (const delimiter of this.#scan.push(chunk)) {
       const valueStart = delimiter.valueStart - chunkStart;
-      // Of a delimiter after a file nothing was shown yet, and it may have begun in an earlier chunk.
+      // Nothing was passed on of a delimiter after a file, and it may have begun in an earlier chunk.
       if (this.#isInFile) shown.push(lineBreakBytes, delimiter.bytes);
       else shown.push(chunk.subarray(from, valueStart));
       from = valueStart;
@@ -63,13 +63,13 @@ export class FormGuard {
     return shown;
   }
 
-  /** To be called with each part that the parser finds, in order: whether it is the one that was found here. */
+  /** Must be called with each part that the parser finds, in order; returns whether it is the one found here. */
   agrees(name: string | undefined, isFile: boolean): boolean {
     const expected = this.#expected.shift();
     return expected !== undefined && expected.name === name && (isFile || !expected.isFile);
   }
 
-  /** Whether the parser has told of all parts that were found here. */
+  /** Whether the parser has reported all parts found here. */
   get isThrough(): boolean {
     return this.#expected.length === 0;
   }
@@ -90,7 +90,7 @@ export class FormGuard {
     if (extended !== undefined) throw ambiguousForm(`a part gives its name as "${shown(extended)}"`);
     const name = values.get('name') ?? '';
     const field = decidingField(name);
-    // Some clients send file names as they are, with quotes and all. The parser passes over such a part.
+    // The npm package form-data escapes quotes in file names only since 4.0.6. The parser skips such a part.
     if (rest === '') {
       this.#isInFile = isFile(values);
       this.#expected.push({ name, isFile: this.#isInFile });
@@ -138,13 +138,13 @@ function readHeaders(block: string): Map<string, string> {
   return lines;
 }
 
-/** Whether every parser reads the name of a file: not one that ends like a folder, nor one in extended form. */
+/** Whether every parser takes the part for a file: its name neither ends like a folder's nor is in extended form. */
 function isFile(disposition: Map<string, string>): boolean {
   const lastCharacter = disposition.get('filename')?.at(-1);
   return lastCharacter !== undefined && !'./\\'.includes(lastCharacter) && !disposition.has('filename*');
 }
 
-/** Whether what is malformed can be nothing but the name of a file. */
+/** Whether the malformed rest can only be a file name. */
 function isFilename(values: Map<string, string>, rest: string): boolean {
   const last = [...values.keys()].at(-1) ?? '';
   const isWithin = /^filename\*?$/.test(last) || /^;[ \t]*filename\*?=/i.test(rest);

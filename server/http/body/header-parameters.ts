@@ -2,15 +2,15 @@
 
 const token = "[!#$%&'*+.^_`|~0-9A-Za-z-]+";
 const parameter = new RegExp(`[ \\t]*;[ \\t]*(${token})=(?:"((?:[^"\\\\]|\\\\.)*)"|(${token}))`, 'y');
-/** Longer than any real header; what is longer is not looked at. */
+/** Longer than any real header; a longer one is not parsed. */
 const maxLength = 4_096;
 
 interface HeaderParameters {
-  /** By lower-case name, quotes and escapes taken off; of a repeated one the first. */
+  /** By name in lower case, without quotes and escapes; the first of a repeated one. */
   values: Map<string, string>;
-  /** The first name that occurs again; null if none does. Some parsers take the first value, others the last. */
+  /** The first repeated name; null if none. Python's email parser takes the first value of a repeated one, its `cgi` module the last. */
   repeated: string | null;
-  /** From the first malformed parameter on; empty if there is none. Nothing in there is looked at. */
+  /** The unparsed rest from the first malformed parameter on; empty if there is none. */
   rest: string;
 }
 

@@ -1,12 +1,12 @@
-/** A request's body, looked at as far as routing needs, and what is sent of it to a target: the client's own bytes but for a changed model name. */
+/** Request bodies: the fields that routing needs, and the bytes to send, which differ from the client's only in the model name. */
 import { GatewayError } from '../../contract/errors.ts';
 import type { PreparedBody, RequestBody, RequestFields } from '../../exchange/request-body.ts';
 import type { MultipartBody } from './multipart.ts';
 import { withField } from './multipart-splice.ts';
 
 /**
- * All that anything here asks of a JSON body, so that it is gone through once. What Sluice reads decides something, so each
- * of them may be written only in the way in which every server reads the same.
+ * All fields that Sluice reads of a JSON body, in a single pass. Since they decide something, they must be written in a way
+ * that all JSON parsers read alike.
  */
 export const looked = [
   'model',
@@ -86,13 +86,13 @@ export class FormBody implements RequestBody {
   }
 }
 
-/** Which video is meant decides who is asked; of several some servers take the first, some the last. */
+/** The video determines the target. Of a repeated field Django takes the last value, Flask the first. */
 function refuseRepeated(fields: MultipartBody['fields']): void {
   if (!Array.isArray(fields['video[id]']) && !Array.isArray(fields.video)) return;
   throw new GatewayError('invalid_value', "The form names 'video' twice. Send it once.", { param: 'video' });
 }
 
-/** For the routes without one. */
+/** For routes without a body. */
 export const emptyBody: RequestBody = {
   fields: { model: null, stream: false, previousResponseId: null, store: true },
   size: 0,

@@ -11,17 +11,17 @@ import { releaseBody } from './release-chunk.ts';
 
 const names = new JsonNames(looked);
 
-/** Of a list or object, and of a text: what is longer takes too long to be parsed at once. */
+/** Longer values are not parsed, since that would block the event loop. */
 const maxParsedBytes = 64 * 1024;
-/** Of a model or a response: longer than any, and short enough to be compared with all of them. */
+/** The longest name of a model or response. */
 const maxNameBytes = 4096;
 
-/** From here on a body is sent piece by piece. */
+/** Bodies from this length on are sent in chunks. */
 const pieceByPieceBytes = 1024 * 1024;
 
 const quote = 0x22;
 
-/** Throws a GatewayError where it is no JSON object, or not one that every server reads alike. */
+/** A promise for a long body. Throws or rejects with a GatewayError if the body is not a JSON object, or ambiguous. */
 export function readJsonBody(bytes: Buffer): JsonBody | Promise<JsonBody> {
   const peek = peekLongJson(bytes, names);
   return peek instanceof Promise ? peek.then((found) => new JsonBody(bytes, found)) : new JsonBody(bytes, peek);
@@ -92,7 +92,7 @@ export class JsonBody implements RequestBody {
     return { length: whole.length, open: () => whole, bytes: async () => whole, usageAsked };
   }
 
-  /** Long ones give their memory back: no socket has seen them. */
+  /** Frees the memory of long bodies, which no socket refers to. */
   dispose(): void {
     if (!this.#isLong) return;
     for (const reader of this.#readers) reader.destroy();
@@ -149,8 +149,9 @@ export class JsonBody implements RequestBody {
 const nullBytes = Buffer.from('null');
 
 /**
- * Of a key that is written twice some servers take the first value, some the last; some take any case, and some read
- * escapes in ways of their own. What was admitted has to be what is answered, so only one way is left.
+ * Refuses keys that parsers read differently, since the upstream must see what was admitted. JSON leaves the meaning of
+ * duplicate keys open (RFC 8259, section 4); Go's encoding/json also ignores case. See Bishop Fox, "An Exploration of JSON
+ * Interoperability Vulnerabilities" (2021).
  */
 function refuseAmbiguous(ambiguous: ReadonlySet<string>): void {
   const param = looked.find((name) => ambiguous.has(name));

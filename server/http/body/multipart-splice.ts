@@ -1,6 +1,6 @@
 /**
- * Changes one text field of a received upload in its bytes: part order, names, headers, boundary and files stay as the
- * client sent them. Finds delimiters by the same rules as the parser behind `multipart.ts`.
+ * Replaces one text field in the bytes of an upload; part order, names, headers, boundary and files stay as the client sent
+ * them. Delimiters are found by the same rules as in `multipart.ts`.
  */
 import { GatewayError } from '../../contract/errors.ts';
 import type { Sendable } from '../../exchange/request-body.ts';
@@ -13,8 +13,8 @@ import type { Spool } from './spool.ts';
 const tailBytes = 64 * 1024;
 
 /**
- * The upload with `value` in the text field `name`: in place, in every occurrence; where there is none, in a new part
- * before all others, since some upstreams want the small fields before the files.
+ * The upload with `value` in every occurrence of the text field `name`; without one, in a new first part, since servers that
+ * stream files, such as those with multer, see only the fields before a file.
  */
 export async function withField(
   body: MultipartBody,
@@ -32,12 +32,12 @@ export async function withField(
   return body.spool.assemble([...segments, { start: at, end: body.size }]);
 }
 
-/** Where the values of the text field `name` stand, in order. */
+/** The ranges of the text field's values, in order. */
 export async function findField(body: MultipartBody, name: string): Promise<ByteRange[]> {
   const expected = [body.fields[name] ?? []].flat().length;
   if (expected === 0) return [];
-  // Clients put text before the files or after them: the end is looked at first, and the file's bytes are read only
-  // if something is missing there. A delimiter is one wherever the search begins.
+  // Searches the end first: fields are before or after the files, and so the file itself need not be read if all are found
+  // there.
   const tail = await collect(body, name, { from: Math.max(0, body.size - tailBytes), expected });
   return tail.length === expected ? tail : collect(body, name, { from: 0, expected });
 }
@@ -61,7 +61,7 @@ async function withNewPart(body: MultipartBody, name: string, value: string): Pr
   return spool.assemble([{ start: 0, end: start }, Buffer.from(part), { start, end: size }]);
 }
 
-/** Past a preamble, if there is one: text before the first delimiter would become part of the new field. */
+/** The first delimiter, after a preamble if there is one, which must not become part of the new field. */
 async function firstDelimiter(body: MultipartBody): Promise<number> {
   for await (const { at, kind } of delimiters(body, 0)) if (kind !== 'stray') return at + lineBreak.length;
   throw new GatewayError('malformed_multipart', 'The multipart body has no part.');
@@ -73,7 +73,7 @@ function isTextField(headers: string, name: string): boolean {
   return values.get('name') === name && !values.get('filename') && !values.get('filename*');
 }
 
-/** All delimiters from the offset `from` on. */
+/** All delimiters from offset `from` on. */
 async function* delimiters({ spool, boundary }: MultipartBody, from: number): AsyncGenerator<Delimiter> {
   const scan = new DelimiterScan(boundary, from);
   for await (const chunk of chunksOf(spool, from)) {

@@ -1,9 +1,6 @@
 /**
- * Receives a multipart upload. The client's own bytes go to a spool, untouched, and from there upstream; multer parses
- * the same bytes on the way past, only to tell which fields and files are in there and to refuse what is malformed. The
- * only importer of multer.
- *
- * Does not know what the fields mean, and does not change them (that is `multipart-splice.ts`).
+ * Receives a multipart upload. The client's bytes go to a spool unchanged, and from there upstream; multer parses them in
+ * passing, to list fields and files and to refuse malformed forms. The only importer of multer.
  */
 import type { Readable, Writable } from 'node:stream';
 import type { Request, Response } from 'express';
@@ -17,28 +14,28 @@ import { Spool, type SpoolOptions } from './spool.ts';
 import { tooLarge, UploadIntake } from './upload-intake.ts';
 
 interface MultipartOptions extends SpoolOptions {
-  /** Of the whole body. */
+  /** Limit of the whole body. */
   maxBytes: number;
-  /** Told of each text that is kept in memory, and its length. */
+  /** Called with the length of each text kept in memory. */
   kept?(bytes: number): void;
 }
 
 interface MultipartFile {
   field: string;
-  /** Without folders; what the client calls it, so not to be trusted. */
+  /** Without folders; untrusted. */
   filename: string;
-  /** Without parameters. */
+  /** The content type without parameters. */
   contentType: string;
 }
 
-/** Whoever holds it must `spool.dispose()` it in the end. */
+/** The owner must call `spool.dispose()`. */
 export interface MultipartBody {
   kind: 'multipart';
   spool: Spool;
-  /** The header as it came, to be sent on with the bytes. */
+  /** The client's header, to be sent with the bytes. */
   contentType: string;
   boundary: string;
-  /** Text fields by their name on the wire (`chunking_strategy[type]`); a list where the name is repeated. */
+  /** Text fields by name as sent (`chunking_strategy[type]`); a list for repeated names. */
   fields: Record<string, string | string[]>;
   files: MultipartFile[];
   size: number;
@@ -46,11 +43,11 @@ export interface MultipartBody {
 
 const megabyte = 1024 * 1024;
 const maxFieldBytes = 8 * megabyte;
-/** Of all text fields together: unlike files they are held in memory. */
+/** Limit of all text fields together, which are held in memory. */
 const maxTextLength = 32 * megabyte;
 const maxParts = 1000;
 
-/** multer 2.5 has this option; its published types do not yet. */
+/** An option of multer 2.5 that its types lack. */
 interface StreamingOptions extends multer.Options {
   streamHandler(request: Request, parser: Writable): void;
 }
@@ -72,8 +69,8 @@ interface Watch {
 }
 
 /**
- * Reads the whole upload. Rejects with `too_large` as soon as a limit is passed (the rest is then read and dropped),
- * `too_many_parts` or `malformed_multipart`, and with `ClientGone`; nothing is left behind then.
+ * Reads the whole upload. Rejects with `too_large` as soon as a limit is exceeded (the rest is read and discarded),
+ * `too_many_parts`, `malformed_multipart` or `ClientGone`, and then leaves nothing behind.
  */
 export async function receiveMultipart(
   request: Request,
@@ -108,7 +105,7 @@ function requireBoundary(contentType: string): string {
   return boundary;
 }
 
-/** What RFC 2046 allows and a few marks more that are in use (`*****`), but nothing that parsers unescape differently. */
+/** The characters of RFC 2046 and others in use (`*****`), without those that parsers unescape differently. */
 const plainBoundary = /^[!#-[\]-~ ]{0,69}[!#-[\]-~]$/;
 
 function requireBody({ headers, destroyed }: Request, maxBytes: number): void {
@@ -122,8 +119,7 @@ function readParts(request: Request, response: Response, { spool, guard, options
   return new Promise((resolve, reject) => {
     const found: Found = { fields: Object.create(null), files: [] };
     let intake: UploadIntake | undefined;
-    // multer reports an error only when the client has sent everything; here every fault rejects at once, and what
-    // still comes is read and dropped.
+    // multer reports errors only at the end of the body; here every fault rejects at once, and the rest is discarded.
     const giveUp = (error: unknown) => {
       intake?.stop();
       request.resume();
@@ -141,7 +137,7 @@ function readParts(request: Request, response: Response, { spool, guard, options
       },
     };
     multer(settings).any()(request, response, (error?: unknown) => {
-      // multer calls back at once, without an error, where it cannot read the content type.
+      // multer calls back at once without an error if it does not understand the content type.
       if (error !== undefined || !intake?.isComplete) fail(error ?? new Error('Its content type cannot be read'));
       else if (guard.isThrough) resolve(found);
       else fail(otherParts());
@@ -149,7 +145,7 @@ function readParts(request: Request, response: Response, { spool, guard, options
   });
 }
 
-/** Takes the text fields under their flat names (multer nests them), and tells of faults at once. */
+/** Collects text fields by their flat names (multer nests them), and reports faults at once. */
 function watchParser(parser: Writable, { fields, guard, fail, kept }: Watch): void {
   let textLength = 0;
   const addText = (name: string | undefined, value: string) => {
@@ -173,7 +169,7 @@ function watchParser(parser: Writable, { fields, guard, fail, kept }: Watch): vo
   });
 }
 
-/** The parser calls a part of type octet-stream a file even without a file name; multer then drops it. It is text. */
+/** busboy takes an octet-stream part without a file name for a file, which multer drops; here it is a text field. */
 function gatherText(part: Readable, done: (value: string) => void, fail: Fail): void {
   const chunks: Buffer[] = [];
   let size = 0;
@@ -185,7 +181,7 @@ function gatherText(part: Readable, done: (value: string) => void, fail: Fail): 
   part.once('end', () => done(Buffer.concat(chunks).toString()));
 }
 
-/** Stores nothing, since the spool has the bytes already. */
+/** Stores nothing; the spool has the bytes. */
 function namingStorage(files: MultipartFile[]): multer.StorageEngine {
   return {
     _handleFile(_request, { fieldname, originalname, mimetype, stream }, done) {

@@ -1,17 +1,14 @@
-/**
- * Finds the delimiters of a multipart body as its bytes come, by the same rules as the parser behind `multipart.ts`, and
- * what only other parsers take for one.
- */
+/** Finds the delimiters of a multipart body by busboy's rules, and those that only other parsers accept. */
 import { GatewayError } from '../../contract/errors.ts';
 
 export interface Delimiter {
-  /** Offset of the line break that belongs to it; -2 where it opens the body and has none. */
+  /** Offset of its leading line break; -2 if it begins the body without one. */
   at: number;
-  /** `stray`: the boundary at the beginning of a line, but without one of the line breaks or dashes that make it a delimiter. */
+  /** `stray`: a boundary at the beginning of a line that lacks a line break or dashes of a delimiter. */
   kind: 'part' | 'last' | 'stray';
-  /** Of the part that follows; empty where none does. */
+  /** The headers of the part that follows; empty after the last. */
   headers: string;
-  /** Where that part's value begins; of the last one where it ends itself. */
+  /** Offset of that part's value; of the last delimiter, its end. */
   valueStart: number;
   /** From the boundary's dashes up to `valueStart`, in the memory of the chunk or in a copy. */
   bytes: Buffer;
@@ -25,27 +22,27 @@ const lineFeed = 0x0a;
 const dash = 0x2d;
 const nothing = Buffer.alloc(0);
 
-/** To be given a body chunk by chunk; keeps of them only what may be the beginning of a delimiter or of its headers. */
+/** Scans a body chunk by chunk; buffers only possible beginnings of delimiters and headers. */
 export class DelimiterScan {
   readonly #needle: Buffer;
   #held: Buffer = nothing;
-  /** Of the first byte that is held, else of the next chunk. */
+  /** Offset of the first buffered byte, else of the next chunk. */
   #offset: number;
-  /** The two bytes before that one. */
+  /** The two bytes before it. */
   #before: readonly [number, number];
   #hasFirst: boolean;
   #isOver = false;
 
-  /** `from`: the offset of the first chunk within the body. */
+  /** `from`: the offset of the first chunk in the body. */
   constructor(boundary: string, from: number) {
     this.#needle = Buffer.from(`--${boundary}`, 'latin1');
     this.#offset = from;
     this.#hasFirst = from > 0;
-    // The first delimiter of all needs no line break before it: pretend there is one.
+    // The very first delimiter needs no line break, so one is assumed before it.
     this.#before = from === 0 ? [carriageReturn, lineFeed] : [0, 0];
   }
 
-  /** The delimiters that are complete with this chunk. After the last one there are no more. */
+  /** The delimiters completed by this chunk; none after the final one. */
   push(chunk: Buffer): Delimiter[] {
     const found: Delimiter[] = [];
     if (this.#isOver) return found;
@@ -68,12 +65,12 @@ export class DelimiterScan {
     return found;
   }
 
-  /** What stands at the boundary that was found at `at`; null if it is none of anyone's delimiters. */
+  /** The delimiter at the boundary found at `at`; null if no parser takes it for one. */
   #read(window: Buffer, at: number): Delimiter | 'incomplete' | null {
     const from = at + this.#needle.length;
     const [first, second] = [this.#byteAt(window, at - 2), this.#byteAt(window, at - 1)];
     const isAfterBreak = first === carriageReturn && second === lineFeed;
-    // Some parsers take a single line feed for a line break, and some a boundary anywhere for the first.
+    // Go's mime/multipart accepts bare line feeds; Werkzeug also a first boundary that does not begin a line.
     const isAnyBreak = second === lineFeed || second === carriageReturn || !this.#hasFirst;
     if (!isAnyBreak) return null;
     if (window.length < from + 2) return 'incomplete';
@@ -95,7 +92,7 @@ export class DelimiterScan {
     throw new GatewayError('malformed_multipart', `The headers of a part are larger than ${maxHeaderBytes} bytes.`);
   }
 
-  /** Where a boundary may begin of which the window has only the first bytes; its end if there is none. */
+  /** The offset of a possible truncated boundary at the end of the window; the window's end if there is none. */
   #beginningFrom(window: Buffer, from: number): number {
     const needle = this.#needle;
     let at = window.indexOf(dash, Math.max(from, window.length - needle.length + 1));
@@ -107,7 +104,7 @@ export class DelimiterScan {
 
   #hold(window: Buffer, from: number): void {
     this.#before = [this.#byteAt(window, from - 2), this.#byteAt(window, from - 1)];
-    // A copy: the chunk's memory is given back by whoever reads it last.
+    // Copied, since the chunk's memory is freed by its last reader.
     this.#held = from < window.length ? Buffer.from(window.subarray(from)) : nothing;
     this.#offset += from;
   }

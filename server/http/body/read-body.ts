@@ -2,30 +2,30 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { GatewayError } from '../../contract/errors.ts';
 import { releaseBody, releaseChunk } from './release-chunk.ts';
 
-/** A body of known length up to here is one chunk, or few, in memory that others may have a part of; longer ones are alone. */
+/** Bodies of known length up to this consist of few chunks, in shared memory; longer ones have their own. */
 export const sharedBytes = 64 * 1024;
-/** What one of unknown length counts as at first; then it doubles. */
+/** Bodies of unknown length are counted with this at first, and doubled when full. */
 const firstGuessBytes = 64 * 1024;
 
-/** Then others get their turn: a socket that is always full would be read 2 MB at a stretch, and so each of many. */
+/** Yields to the event loop after this many bytes; a fast socket would otherwise be read 2 MB at a time. */
 const bytesPerTurn = 256 * 1024;
 
-/** Where the bytes of a body are counted before they are read. */
+/** Counts the bytes of a body before they are read. */
 export interface BodyAccount {
-  /** To be waited for where it answers with a promise. `hasBegun`: some of the body are there already. */
+  /** Returns a promise if it has to wait. `hasBegun`: part of the body was read already. */
   reserve(bytes: number, hasBegun: boolean): void | Promise<void>;
-  /** What is kept besides; less than nothing gives back. */
+  /** Counts additional bytes; a negative number releases them. */
   add(bytes: number): void;
 }
 
-/** To be called before a body is read: a client may wait for this word before it sends one. */
+/** Sends `100 Continue`, if the client waits for it. Must be called before a body is read. */
 export function sendContinue({ headers, httpVersion }: IncomingMessage, response: ServerResponse): void {
   if (httpVersion === '1.1' && headers.expect?.toLowerCase().includes('100-continue')) response.writeContinue();
 }
 
 /**
- * Gathers a body in memory, once `account` has room for it. Throws at once where it is announced as longer than
- * `maxBytes`, and rejects as soon as it turns out to be.
+ * Reads a body into memory once `account` has room for it. Throws if it is announced as longer than `maxBytes`, and rejects
+ * as soon as it exceeds them.
  */
 export function readBody(
   request: IncomingMessage,
@@ -45,11 +45,11 @@ export function readBody(
 }
 
 interface Gathering {
-  /** The chunk is its to give back. A promise: to be waited for before the next. */
+  /** Takes over the chunk's memory. Returns a promise if the next chunk has to wait. */
   take(chunk: Buffer): void | Promise<void>;
-  /** All of it. */
+  /** The whole body. */
   whole(): Buffer;
-  /** Gives the memory back. */
+  /** Frees the memory. */
   discard(): void;
 }
 
@@ -91,8 +91,8 @@ function readInto(body: Gathering, request: IncomingMessage, maxBytes: number): 
 }
 
 /**
- * Copied together as it comes, into memory that was counted before, so that the memory of one chunk serves for the next:
- * thousands of chunks of a long body would leave holes behind that the system never gets back.
+ * Copies chunks into memory allocated in advance, so that each chunk's memory can be reused: keeping thousands of chunks
+ * fragments the heap.
  */
 class KnownBody implements Gathering {
   readonly #bytes: Buffer | null;
@@ -122,7 +122,7 @@ class KnownBody implements Gathering {
   }
 }
 
-/** Of unknown length: what is counted and set aside doubles whenever it is full. */
+/** A body of unknown length: the allocation doubles whenever it is full. */
 class GrowingBody implements Gathering {
   readonly #maxBytes: number;
   readonly #account: BodyAccount;
@@ -177,9 +177,9 @@ class GrowingBody implements Gathering {
 }
 
 /**
- * glibc keeps what is freed for later, in pieces of up to 32 MB: hundreds of MB after many bodies. What is longer has pages
- * of its own, which go back at once; those that nothing is written to cost nothing. V8 counts them all the same and
- * collects the sooner, so this is for bodies that are dear anyway.
+ * glibc caches freed memory in blocks of up to 32 MB (M_MMAP_THRESHOLD), hundreds of MB after many bodies. Larger blocks are
+ * mapped separately and returned at once; untouched pages cost nothing. Since V8 counts the whole block as external memory
+ * and collects garbage sooner, this is done for large bodies only.
  */
 const keptBytes = 32 * 1024 * 1024;
 const ownPagesFromBytes = 8 * 1024 * 1024;
@@ -191,7 +191,7 @@ function allocate(length: number): Buffer {
 
 const empty = Buffer.alloc(0);
 
-/** The client hung up before its request was complete: nobody is left to answer. */
+/** The client disconnected before its request was complete. */
 export class ClientGone extends Error {
   override readonly name = 'ClientGone';
 }

@@ -21,18 +21,18 @@ const formType = pattern(/^multipart\/form-data/i);
 interface ReceiveOptions {
   match: RouteMatch;
   limits: Settings['limits'];
-  /** Where uploads are spooled. */
+  /** The folder for spooled uploads. */
   folder: string;
   account: BodyAccount;
-  /** Told for whom the whole body is looked at. */
+  /** Told of the request before its whole body is parsed. */
   loopWatch: LoopWatch;
   trace: Labelled;
   exchange: BodyUser;
 }
 
 /**
- * Station 2. The content type decides between the forms that the route takes; JSON under another name (`curl -d` sends
- * a form's) is taken for what it is.
+ * Reads the body in the format given by its content type, if the route accepts it. JSON is accepted under any other content
+ * type, since `curl -d` sends `application/x-www-form-urlencoded`.
  */
 export function receiveBody(
   request: IncomingMessage,
@@ -56,9 +56,9 @@ async function receiveForm(
   { folder, limits, account }: ReceiveOptions,
 ): Promise<RequestBody> {
   const maxBytes = limits.multipartBodyBytes;
-  // The rest of an upload goes to the disk.
   const stopWatch = watchSender(request);
   try {
+    // The rest of an upload is spooled to disk.
     const turn = account.reserve(
       Math.min(Number(request.headers['content-length'] ?? maxBytes), spoolMemoryBytes),
       false,

@@ -1,15 +1,15 @@
 /**
- * Gives the memory of a chunk back at once, for whoever read it last: it is empty afterwards. Left to the garbage collector,
- * the chunks of a large body lie about until there are some 64 MB of them, and are then looked for among everything else.
+ * Frees the memory of a chunk immediately; it is empty afterwards. The garbage collector would let the chunks of large bodies
+ * pile up to some 64 MB first.
  *
- * Never for a chunk that something may still be reading natively: a socket or a file that it is being written to.
+ * Never call it for a chunk that native code may still read: one being written to a socket or file.
  */
 export function releaseChunk({ buffer, byteLength }: Buffer): void {
-  // Of a larger piece of memory it is not the only user.
+  // Only if the chunk is the only user of its memory.
   if (byteLength > 0 && buffer instanceof ArrayBuffer && buffer.byteLength === byteLength) buffer.transfer(0);
 }
 
-/** The same for a body, however much of its memory it takes up: nobody else has any of that. */
+/** The same for a body that owns its memory, even if it does not fill it. */
 export function releaseBody({ buffer, byteLength }: Buffer): void {
   if (byteLength > 0 && buffer instanceof ArrayBuffer) buffer.transfer(0);
 }

@@ -1,7 +1,4 @@
-/**
- * Cuts off clients that send a body so slowly that they only hold a place: less than a kilobyte a second for half a minute.
- * One timer looks after all bodies that are on their way; a request costs a place in a list.
- */
+/** Disconnects clients that send a body at less than 1 kB/s for half a minute. One timer checks all running uploads. */
 import type { IncomingMessage } from 'node:http';
 import { GatewayError } from '../../contract/errors.ts';
 import { Slots } from '../../slots.ts';
@@ -9,7 +6,7 @@ import { Slots } from '../../slots.ts';
 interface Sender {
   request: IncomingMessage;
   bytes: number;
-  /** Looks in a row that found it slow. */
+  /** Consecutive checks that found it slow. */
   slow: number;
 }
 
@@ -20,7 +17,7 @@ const patience = 3;
 const senders = new Slots<Sender>();
 let timer: NodeJS.Timeout | undefined;
 
-/** Returns what ends the watch. A sender that is too slow makes its request fail with `request_timeout`. */
+/** Watches a request's body; one that is too slow fails with `request_timeout`. Returns how to stop. */
 export function watchSender(request: IncomingMessage): () => void {
   const place = senders.add({ request, bytes: request.socket.bytesRead, slow: 0 });
   timer ??= setInterval(look, lookEveryMs).unref();
@@ -37,7 +34,7 @@ function look(): void {
 function lookAt(sender: Sender): void {
   const { request, bytes } = sender;
   sender.bytes = request.socket.bytesRead;
-  // Where it waits for us, such as for the disk, it is not to blame.
+  // Ignored while Sluice itself does not read, such as waiting for the disk.
   const isSlow = sender.bytes - bytes < leastBytes && !request.isPaused();
   sender.slow = isSlow ? sender.slow + 1 : 0;
   if (sender.slow !== patience) return;

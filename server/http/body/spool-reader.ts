@@ -1,15 +1,14 @@
 /**
- * Reads ranges of a file, with other bytes between them, through one buffer that is used again and again: fresh ones would be
- * memory that waits for the garbage collector.
+ * Reads ranges of a file, with other bytes in between, through one reused buffer, to save garbage collection.
  *
- * A piece is overwritten only where its reader asked for a pause when it got it, and for more since. That is what whoever
- * writes to a socket does, and it wants more when the socket has taken everything. All others get a buffer for each piece.
+ * The buffer is reused only if the consumer paused after a chunk and asked for more later, as a pipe into a socket does once
+ * the socket has taken everything. Other consumers get a new buffer for each chunk.
  */
 import { type FileHandle, open } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import type { ByteRange } from '../../wire/json/json-scan.ts';
 
-/** What one turn at the disk reads: a turn costs more than the bytes. */
+/** Bytes of one read; the overhead of a read exceeds the cost of its bytes. */
 const pieceBytes = 256 * 1024;
 
 export class SpoolReader extends Readable {
@@ -20,7 +19,7 @@ export class SpoolReader extends Readable {
   #isBufferFree = false;
 
   constructor(path: string, segments: readonly (ByteRange | Buffer)[]) {
-    // Nothing is read ahead: there is one piece at a time.
+    // No read-ahead: there is one chunk at a time.
     super({ highWaterMark: 0 });
     this.#path = path;
     this.#segments = segments;
@@ -62,7 +61,7 @@ export class SpoolReader extends Readable {
     for (let at = start; at < end; ) {
       const buffer = this.#takeBuffer(end - at);
       const { bytesRead } = await file.read(buffer, 0, Math.min(buffer.length, end - at), at);
-      if (bytesRead === 0) throw new Error('The temp file of an upload is shorter than it was.');
+      if (bytesRead === 0) throw new Error('The temporary file of an upload was truncated.');
       at += bytesRead;
       yield buffer.subarray(0, bytesRead);
     }

@@ -1,7 +1,4 @@
-/**
- * Keeps the bytes of one upload so that they can be sent upstream again and again: small ones in memory, larger ones in
- * one temp file that only this user can read. Owns that file's whole life; knows nothing of multipart.
- */
+/** Keeps the bytes of an upload so that they can be sent several times: in memory, or in a private temporary file. */
 import { randomUUID } from 'node:crypto';
 import { type FileHandle, open, rm } from 'node:fs/promises';
 import path from 'node:path';
@@ -14,30 +11,27 @@ import type { ByteRange } from '../../wire/json/json-scan.ts';
 import { SpoolReader } from './spool-reader.ts';
 
 export interface SpoolOptions {
-  /** Where the temp file goes; must exist. What a crash leaves in it is removed at the next start (`data-folder.ts`). */
+  /** The folder for the temporary file; must exist. After a crash it is emptied at the next start (`data-folder.ts`). */
   folder: string;
-  /** How long the upload says it is. */
+  /** The upload's declared length. */
   expectedBytes?: number;
-  /** How much stays in memory before the file is made, up to 256 kB. */
+  /** Bytes kept in memory before the file is created, up to 256 kB. */
   memoryBytes?: number;
 }
 
-/**
- * What is held in memory: all of a short upload, of a longer one what waits for its turn at the disk. A turn costs more than
- * its bytes.
- */
+/** The buffer of an upload: all of a short one, or the bytes of the next write. */
 export const spoolMemoryBytes = 256 * 1024;
 const fileSuffix = '.upload';
 const nothing = Buffer.alloc(0);
 
-/** What is alive right now in this process; both return to zero when no upload is under way. */
+/** Existing spools and files in this process, for tests; both are zero when there is no upload. */
 export const spoolCounts = { spools: 0, files: 0 };
 
 export class Spool {
   readonly #path: string;
   readonly #memoryBytes: number;
   readonly #readers = new Set<Readable>();
-  /** One buffer for the whole upload, so that nobody has to keep its chunks. */
+  /** One buffer for the whole upload, so that chunks need not be kept. */
   #held: Buffer;
   #heldBytes = 0;
   #file: FileHandle | undefined;
@@ -53,18 +47,18 @@ export class Spool {
     spoolCounts.spools++;
   }
 
-  /** Bytes taken so far. */
+  /** Bytes received so far. */
   get size(): number {
     return this.#size;
   }
 
-  /** Takes a chunk, which is free again after `done`. One call at a time: the next after `done`. */
+  /** Takes a chunk, which may be reused after `done`. The next call must wait for `done`. */
   write(chunk: Buffer, done: (error?: Error) => void): void {
     this.#size += chunk.length;
     const hasRoom = this.#heldBytes + chunk.length <= this.#held.length;
     const isFileDue = !this.#isInFile && this.#size > this.#memoryBytes;
     if (this.#disposal) {
-      done(new Error('The upload was given up.'));
+      done(new Error('The upload was abandoned.'));
     } else if (hasRoom && !isFileDue) {
       this.#hold(chunk, 0);
       done();
@@ -77,7 +71,7 @@ export class Spool {
     }
   }
 
-  /** All bytes are in; from now on they can be read. */
+  /** All bytes were received; from now on they can be read. */
   async finish(): Promise<void> {
     if (!this.#isInFile) return;
     try {
@@ -88,27 +82,27 @@ export class Spool {
     }
   }
 
-  /** The bytes as they came. */
+  /** The received bytes. */
   whole(): Sendable & { length: number } {
     return this.assemble([{ start: 0, end: this.#size }]);
   }
 
-  /** A body made of ranges of the spooled bytes and of other bytes between them. */
+  /** A body of ranges of the spooled bytes and other bytes in between. */
   assemble(segments: readonly (ByteRange | Buffer)[]): Sendable & { length: number } {
     const length = segments.reduce((sum, segment) => sum + segmentLength(segment), 0);
     return { length, open: () => (this.#isInFile ? this.#read(segments) : this.#join(segments)) };
   }
 
   /**
-   * Forgets the bytes and removes the file, also while a write or a read is under way. May be called again, and never
-   * rejects: a file that cannot be removed now goes at the next start.
+   * Discards the bytes and removes the file, even during a write or read. Idempotent; never rejects: a file that cannot be
+   * removed is removed at the next start.
    */
   dispose(): Promise<void> {
     this.#disposal ??= this.#remove();
     return this.#disposal;
   }
 
-  /** Takes of the chunk, from the offset `from` on, what there is room for, and returns how much that was. */
+  /** Buffers as much of the chunk from `from` on as there is room for; returns the number of bytes. */
   #hold(chunk: Buffer, from: number): number {
     const taken = chunk.copy(this.#held, this.#heldBytes, from);
     this.#heldBytes += taken;
@@ -162,7 +156,7 @@ export class Spool {
   }
 }
 
-/** What a disk can come to; anything else is a fault of Sluice. */
+/** Errors of the disk; others are internal errors. */
 const diskProblems = new Set(['ENOSPC', 'EDQUOT', 'EROFS', 'EIO']);
 
 function unwritable(error: unknown): Error {

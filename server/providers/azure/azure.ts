@@ -1,16 +1,16 @@
 import type { Dialect, Endpoint } from '../dialect.ts';
 
-/** Routes that Azure's classic API keeps under a deployment; all others name the model in the body. */
+/** The routes that Azure's classic API has below a deployment; all others name the model in the body. */
 const deploymentRoute = /^\/(chat\/completions|completions|embeddings|images\/|audio\/)/;
-/** Only the newer API has these, at the same resource. */
+/** Routes of the v1 API only, on the same resource. */
 const newerRoute = /^\/videos(\/|$)/;
 
 const defaultApiVersion = '2025-04-01-preview';
 
 /**
- * Azure OpenAI. A base URL that ends in `/v1` (`https://NAME.openai.azure.com/openai/v1`) is the newer API, whose paths are
- * OpenAI's own; any other (the bare resource, `…/openai`, or `…/openai/deployments/NAME` as the portal shows it) the
- * classic one, with `/deployments/NAME` and a required `api-version`. Source: Azure OpenAI REST API reference.
+ * Azure OpenAI. A base URL that ends in `/v1` (`https://NAME.openai.azure.com/openai/v1`) selects the v1 API with OpenAI's
+ * paths. Any other (the resource, `…/openai`, or `…/openai/deployments/NAME` as the portal shows it) selects the classic
+ * API with `/deployments/NAME` and a required `api-version`. Source: Azure OpenAI REST API reference.
  */
 export const azure: Dialect = {
   id: 'azure',
@@ -26,7 +26,7 @@ export const azure: Dialect = {
   authorize: (secret) => ({ 'api-key': secret }),
 };
 
-/** `deployment` is set where the base URL names one: then it answers for every model. */
+/** `deployment`: the one in the base URL, which then answers for every model. */
 function classicBase({ basePath }: Endpoint): { base: string; deployment: string | null } {
   const parts = /^(.*?\/openai)(?:\/deployments(?:\/([^/]+))?)?$/.exec(basePath);
   return { base: parts?.[1] ?? `${basePath}/openai`, deployment: parts?.[2] ?? null };

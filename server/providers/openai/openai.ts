@@ -1,6 +1,6 @@
 import type { Dialect } from '../dialect.ts';
 
-/** The OpenAI API, and all who speak it: paths and bodies as the client sent them. */
+/** OpenAI and compatible services. */
 export const openai: Dialect = {
   id: 'openai',
   putsModelInPath: false,

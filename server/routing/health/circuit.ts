@@ -1,7 +1,7 @@
 /**
- * Whether one target or credential is to be asked now, from how it answered so far. Closed: it is asked. Cooling: it is not,
- * until a moment. After that moment one request at a time tries it, and what becomes of that one decides. Has no clock of its
- * own: every moment comes in, as milliseconds of a clock that is never set.
+ * A circuit breaker for a target or credential. Closed: it is used. Open: it is in a cooldown. After the cooldown one
+ * request at a time tries it (half-open), and its result closes the circuit or begins the next cooldown. All times are passed
+ * in, as milliseconds of a monotonic clock.
  */
 import type { FailureClass } from '../../contract/ledger.ts';
 import { type CooldownRule, longestGuessMs } from './cooldown-rules.ts';
@@ -9,25 +9,25 @@ import { type CooldownRule, longestGuessMs } from './cooldown-rules.ts';
 export interface CircuitFailure {
   failure: FailureClass;
   rule: CooldownRule;
-  /** What the upstream told to wait. */
+  /** The upstream's `Retry-After`. */
   toldMs: number | null;
 }
 
-/** A trial that is silent for so long makes room for the next one. */
+/** A trial without an answer for this long no longer blocks the next one. */
 const trialMs = longestGuessMs;
-/** After so many more good answers one that had failed is trusted as before; until then a single failure is enough. */
+/** Successes needed after a cooldown; until then a single failure begins the next one. */
 const provenAfter = 3;
-/** A cooldown that begins so long after the last one has nothing to do with it. */
+/** A cooldown that begins this long after the last one starts at the first duration again. */
 const calmMs = 60_000;
 
 export class Circuit {
-  /** When it may be asked again; 0 while it is closed. */
+  /** End of the cooldown; 0 while closed. */
   #untilMs = 0;
   #trialUntilMs = 0;
   #inARow = 0;
   #level = 0;
   #closedAtMs = 0;
-  /** Since the last cooldown. */
+  /** Successes since the last cooldown. */
   #goodInARow = provenAfter;
   #failure: FailureClass | null = null;
 
@@ -35,17 +35,17 @@ export class Circuit {
     return this.#untilMs === 0;
   }
 
-  /** Closed, and nothing is held against it. */
+  /** Closed, without recent failures. */
   get isTrusted(): boolean {
     return this.#untilMs === 0 && this.#inARow === 0 && this.#goodInARow >= provenAfter;
   }
 
-  /** 0 while it is closed; infinite: until a person mends it. */
+  /** End of the cooldown; 0 while closed, infinite if a person has to act. */
   get untilMs(): number {
     return this.#untilMs;
   }
 
-  /** What the last cooldown was for, while it has not answered well for some time since. */
+  /** The reason of the last cooldown, until enough successes have followed. */
   get failure(): FailureClass | null {
     return this.#failure;
   }
@@ -58,12 +58,12 @@ export class Circuit {
     if (this.#untilMs !== 0) this.#trialUntilMs = nowMs + trialMs;
   }
 
-  /** An attempt ended that says nothing about health: the next one may try. */
+  /** An attempt ended that says nothing about health; the next one may try. */
   ended(): void {
     this.#trialUntilMs = 0;
   }
 
-  /** Of an attempt that began before the cooldown, success is no news: nothing was tried since. */
+  /** A success closes the circuit only if it was a trial: other attempts began before the cooldown. */
   succeeded(nowMs: number): void {
     this.#inARow = 0;
     if (this.#untilMs === 0) {
@@ -82,7 +82,7 @@ export class Circuit {
     this.#trialUntilMs = 0;
     const toldMs = heededMs(how);
     if (this.#untilMs > nowMs && !wasTried) {
-      // Requests that ran already fail together; they are one failure. But what is told is heeded.
+      // Requests already running fail together and count once, but a `Retry-After` prolongs the cooldown.
       if (toldMs !== null) this.#untilMs = Math.max(this.#untilMs, nowMs + toldMs);
       return;
     }

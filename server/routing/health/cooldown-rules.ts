@@ -1,20 +1,20 @@
 import type { FailureClass } from '../../contract/ledger.ts';
 
-/** Whose fault it is: of a model at a provider, of a credential everywhere, or of a credential with that model. */
+/** What a cooldown applies to: a target, a credential, or a credential with one model. */
 export type Subject = 'target' | 'credential' | 'credential-at-target';
 
 export interface CooldownRule {
   subject: Subject;
-  /** So many failures in a row begin a cooldown. */
+  /** The number of consecutive failures that begin a cooldown. */
   afterInARow: number;
-  /** The first cooldown; each that follows closely is twice as long as the one before. Infinite: until a person mends it. */
+  /** The first cooldown; each following one is twice as long. Infinite: until a person acts. */
   firstMs: number;
   longestMs: number;
-  /** The longest wait that is believed where an upstream tells one; null: what it tells is not heeded. */
+  /** The longest `Retry-After` that is respected; null: it is ignored. */
   longestToldMs: number | null;
 }
 
-/** Whatever can mend itself is asked again so often that a target which has recovered is used again within 30 s. */
+/** Short enough that a recovered target is used again within 30 s. */
 export const longestGuessMs = 20_000;
 
 const hourMs = 3_600_000;
@@ -27,11 +27,11 @@ const brokenTarget: CooldownRule = {
   longestToldMs: longestGuessMs,
 };
 
-/** Classes that are absent say nothing about an upstream's health: the request itself was at fault, or its client left. */
+/** Absent classes say nothing about health: the request was at fault, or its client disconnected. */
 export const cooldownRules: Partial<Record<FailureClass, CooldownRule>> = {
   transient: brokenTarget,
   'stream-broken': brokenTarget,
-  // Each one costs a client the whole limit on time.
+  // Each silence costs a client the whole timeout.
   silent: { ...brokenTarget, afterInARow: 2 },
   'model-unavailable': { ...brokenTarget, afterInARow: 1, firstMs: 5_000 },
   'rate-limit': {

@@ -2,7 +2,7 @@ import type { CooldownView } from '../../contract/provider-views.ts';
 import { describeFailure } from './describe-failure.ts';
 import type { Judgement } from './judge.ts';
 
-/** Moves a moment from the clock of the health book to that of the wall; both are given as they are now. */
+/** The present time on the health book's monotonic clock and on the wall clock. */
 interface ClockReadings {
   bookMs: number;
   wallMs: number;

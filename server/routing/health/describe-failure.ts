@@ -7,13 +7,13 @@ const descriptions: Record<FailureClass, string> = {
   'model-unavailable': 'it says that it does not have this model',
   'rate-limit': 'its rate limit was reached',
   quota: 'its quota or credit is used up',
-  credential: 'it refused the credential: give it a new one, or reset its health once that is mended',
+  credential: 'it refused the credential: replace it, or reset its health once the credential works again',
   'too-large': 'the request was too large for it',
   rejected: 'it refused the request',
-  'client-gone': 'the client left',
+  'client-gone': 'the client disconnected',
 };
 
-/** Why something is left alone, for a person. */
+/** Why something is in a cooldown, for a person. */
 export function describeFailure(failure: FailureClass): string {
   return descriptions[failure];
 }

@@ -1,4 +1,4 @@
-/** In which order targets would be asked now, and why; asking changes nothing. */
+/** Explains the order in which targets would be asked now. Without side effects. */
 
 import type { RouteCandidate } from '../../contract/access-views.ts';
 import type { Policy } from '../../contract/policy.ts';
@@ -12,8 +12,8 @@ import { type StrategyFacts, strategies } from './strategies.ts';
 
 interface OrderQuestion {
   health: HealthBook;
-  /** What a usual request costs, in US dollars; null: not known. */
-  usualPrice(target: Target): number | null;
+  /** The price of a typical request in US dollars; null: unknown. */
+  typicalPrice(target: Target): number | null;
   strategy: Policy['strategy'];
   /** Unix milliseconds. */
   wallMs: number;
@@ -25,10 +25,10 @@ export type ExplainedTarget = { target: Target } & Pick<
 >;
 
 export function explainOrder(targets: readonly Target[], question: OrderQuestion): ExplainedTarget[] {
-  const { health, strategy, wallMs, usualPrice } = question;
+  const { health, strategy, wallMs, typicalPrice } = question;
   const clocks = { bookMs: health.nowMs(), wallMs };
   const firstByteMs = (target: Target) => health.firstByteMs(target);
-  const facts: StrategyFacts = { random: () => 0.5, conversation: () => null, firstByteMs, usualPrice };
+  const facts: StrategyFacts = { random: () => 0.5, conversation: () => null, firstByteMs, typicalPrice };
   const ordered = coolingLast(anyNameLast(strategies[strategy](targets, facts)), health, clocks.bookMs);
   return ordered.map((target) => {
     const { provider, model } = target;
@@ -41,7 +41,7 @@ export function explainOrder(targets: readonly Target[], question: OrderQuestion
       target,
       health: viewCooldown(judgeTarget(health, provider, model), clocks),
       firstByteMs: measured === null ? null : Math.round(measured),
-      priceUsd: usualPrice(target),
+      priceUsd: typicalPrice(target),
       credentials: judged.filter(({ state }) => state !== 'ok'),
     };
     return { ...explained, place: describePlace(strategy, explained, clocks.wallMs) };
@@ -50,19 +50,19 @@ export function explainOrder(targets: readonly Target[], question: OrderQuestion
 
 type Facts = Omit<ExplainedTarget, 'target' | 'place'>;
 
-/** Null: its priority and weight say it all. */
+/** Null: only priority and weight decide. */
 function describePlace(strategy: Policy['strategy'], facts: Facts, wallMs: number): string | null {
   const { health, firstByteMs, priceUsd } = facts;
   if (health && health.state !== 'ok') return describeCooldown(health, wallMs);
   if (strategy === 'lowest-latency')
-    return firstByteMs === null ? 'not measured yet' : `first byte after ${firstByteMs} ms of late`;
+    return firstByteMs === null ? 'not measured yet' : `first byte after ${firstByteMs} ms recently`;
   if (strategy === 'lowest-price')
-    return priceUsd === null ? 'its price is not known' : `about $${priceUsd.toPrecision(2)} for a usual request`;
+    return priceUsd === null ? 'its price is unknown' : `about $${priceUsd.toPrecision(2)} for a typical request`;
   return null;
 }
 
 function describeCooldown({ state, until, reason }: NonNullable<Facts['health']>, wallMs: number): string {
   if (state === 'refused') return `not asked: ${reason}`;
   if (until !== null && until <= wallMs) return `tried by the next request: ${reason}`;
-  return `left alone for ${Math.ceil(((until ?? wallMs) - wallMs) / 1_000)} s, unless nothing else can be asked: ${reason}`;
+  return `not asked for ${Math.ceil(((until ?? wallMs) - wallMs) / 1_000)} s, unless nothing else is left: ${reason}`;
 }

@@ -1,26 +1,26 @@
 /**
- * How targets and credentials did of late: running state, apart from the configuration and kept over its changes. Owns when
- * each is left alone and when it is tried again; must not know what a request is, or in which order targets are asked.
+ * The recent health of targets and credentials: running state, kept across configuration changes. Decides when each is in a
+ * cooldown and when it is tried again; does not order targets.
  */
 import type { AttemptReport } from '../picker.ts';
 import type { CompiledProvider, Snapshot, Target } from '../snapshot.ts';
 import type { Circuit, CircuitFailure } from './circuit.ts';
 import { cooldownRules, type Subject } from './cooldown-rules.ts';
+import { findObsoleteHealth } from './obsolete-health.ts';
 import { circuitOf, noCredential, ProviderHealth, type TargetHealth } from './provider-health.ts';
-import { whatIsNew } from './what-is-new.ts';
 
 interface HealthPorts {
-  /** Milliseconds of a clock that is never set, and above 0. */
+  /** Milliseconds of a monotonic clock, above 0. */
   nowMs(): number;
 }
 
-/** Something that is shown has changed; `isState`: more than a measurement. May be called for each attempt. */
+/** A view has changed; `isState`: more than a measurement. May be called for each attempt. */
 type HealthListener = (providerId: string, isState: boolean) => void;
 
-/** A target is left alone once so many of its late calls failed, be it never several in a row. */
+/** A target also enters a cooldown at this error rate over at least `enoughCalls` recent calls. */
 const badErrorRate = 0.5;
 const enoughCalls = 10;
-/** One that is on trial for its silence is given twice its usual time, and this at least. */
+/** A trial after silence waits for twice the usual time to the first byte, but at least this long. */
 const leastPatienceMs = 1_000;
 
 export class HealthBook {
@@ -37,17 +37,17 @@ export class HealthBook {
     return this.#ports.nowMs();
   }
 
-  /** The one who is told from now on. */
+  /** Replaces the listener. */
   onChange(listener: HealthListener): void {
     this.#changed = listener;
   }
 
-  /** Undefined: nothing is known of it. */
+  /** Undefined: nothing is known. */
   provider(id: string): ProviderHealth | undefined {
     return this.#providers.get(id);
   }
 
-  /** Made where nothing is known of it. */
+  /** Created on first use. */
   target({ provider, model }: Target): TargetHealth {
     return this.#of(provider.id).target(model);
   }
@@ -60,7 +60,7 @@ export class HealthBook {
     return credentialIds(provider).some((id) => health.mayBeAsked(model, id, nowMs));
   }
 
-  /** When it may be asked again, in good health 0. */
+  /** End of its cooldown; 0 if it is in none. */
   untilMs({ provider, model }: Target): number {
     const health = this.#providers.get(provider.id);
     if (!health) return 0;
@@ -68,14 +68,14 @@ export class HealthBook {
     return Math.max(health.targets.get(model)?.circuit.untilMs ?? 0, Math.min(...ofCredentials));
   }
 
-  /** How long a target that is left alone for its silence may be silent once more; 0: it is not left alone for that. */
+  /** How long to wait for a target in a cooldown for silence; 0: it is in none. */
   trialPatienceMs({ provider, model }: Target): number {
     const target = this.#providers.get(provider.id)?.targets.get(model);
     if (!target || target.circuit.isClosed || target.circuit.failure !== 'silent') return 0;
     return Math.max(leastPatienceMs, 2 * (target.firstByteMs.value ?? leastPatienceMs));
   }
 
-  /** The time to its first byte of late; null: not measured. */
+  /** Recent time to the first byte; null: not measured. */
   firstByteMs({ provider, model }: Target): number | null {
     return this.#providers.get(provider.id)?.targets.get(model)?.firstByteMs.value ?? null;
   }
@@ -89,7 +89,7 @@ export class HealthBook {
     for (const circuit of health.troubles(target, credentialId ?? noCredential)) circuit.began(nowMs);
   }
 
-  /** A cooldown ends with the first of a good answer; what is measured of it is reported at its end. */
+  /** The first content of an answer ends a cooldown; its measurements follow with `report`. */
   answers({ provider, model }: Target, credentialId: string | null): void {
     const health = this.#providers.get(provider.id);
     const target = health?.targets.get(model);
@@ -112,7 +112,7 @@ export class HealthBook {
     }
   }
 
-  /** All of a provider, or one credential of it, begins anew. */
+  /** Forgets the state of a provider, or of one credential. */
   reset(providerId: string, credentialId?: string): void {
     const health = this.#providers.get(providerId);
     if (!health) return;
@@ -121,7 +121,7 @@ export class HealthBook {
     this.#changed(providerId, true);
   }
 
-  /** In another network, what failed before says nothing about targets; a refused credential stays refused. */
+  /** After a change of network, earlier failures say nothing about targets; refused credentials stay refused. */
   networkChanged(): void {
     for (const [id, { targets }] of this.#providers) {
       targets.clear();
@@ -129,13 +129,13 @@ export class HealthBook {
     }
   }
 
-  /** Forgets what is gone from the configuration or was changed in it. */
+  /** Forgets the state of whatever was removed from the configuration or changed in it. */
   follow({ providers }: Pick<Snapshot, 'providers'>): void {
-    const { newProviders, newCredentials } = whatIsNew(this.#followed, providers);
+    const obsolete = findObsoleteHealth(this.#followed, providers);
     this.#followed = providers;
-    for (const id of newProviders) this.reset(id);
-    for (const { providerId, credentialId } of newCredentials) this.reset(providerId, credentialId);
-    // Of one that is gone, a request that ended later may have reported.
+    for (const id of obsolete.providers) this.reset(id);
+    for (const { providerId, credentialId } of obsolete.credentials) this.reset(providerId, credentialId);
+    // A request that outlived its provider may have reported since.
     for (const id of this.#providers.keys()) if (!providers.has(id)) this.#providers.delete(id);
   }
 
@@ -187,7 +187,7 @@ function circuitFor(subject: Subject, health: ProviderHealth, target: TargetHeal
 function succeed({ circuit, calls }: TargetHealth, circuits: readonly Circuit[], nowMs: number): void {
   const wasCooling = !circuit.isClosed;
   for (const each of circuits) each.succeeded(nowMs);
-  // What failed before the cooldown must not bring on the next one.
+  // Failures before the cooldown must not begin the next one.
   if (wasCooling && circuit.isClosed) calls.forget();
 }
 

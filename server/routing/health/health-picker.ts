@@ -10,20 +10,20 @@ import { drawFor, type StrategyFacts, strategies } from './strategies.ts';
 
 interface HealthPickerPorts {
   health: HealthBook;
-  /** What a usual request costs, in US dollars; null: not known. */
-  usualPrice(target: Target): number | null;
+  /** The price of a typical request in US dollars; null: unknown. */
+  typicalPrice(target: Target): number | null;
   /** From 0 to 1. */
   random?(): number;
 }
 
-/** Orders by the group's strategy, and puts last what is not to be asked now. */
+/** Orders targets by the group's strategy, with those in a cooldown last. */
 export class HealthPicker implements Picker {
   readonly #ports: HealthPickerPorts;
   readonly #health: HealthBook;
   readonly #random: () => number;
   readonly #measuring = new Measuring();
   readonly #conversations = new WeakMap<PickRequest, string | null>();
-  /** The credential of the latest attempt, by provider; only where there are several. */
+  /** The credential of the latest attempt, for providers with several. */
   readonly #lastUsed = new WeakMap<CompiledProvider, string | null>();
 
   constructor(ports: HealthPickerPorts) {
@@ -32,7 +32,6 @@ export class HealthPicker implements Picker {
     this.#random = ports.random ?? Math.random;
   }
 
-  /** Always all of `targets`: where every one is in bad health, the one whose cooldown ends first is asked first. */
   order(targets: readonly Target[], request: PickRequest): readonly Target[] {
     if (targets.length < 2) return targets;
     const nowMs = this.#health.nowMs();
@@ -61,7 +60,7 @@ export class HealthPicker implements Picker {
   }
 
   trialPatienceMs(target: Target, { capability }: PickRequest): number {
-    // Two films would be made, and paid.
+    // A parallel attempt would create, and charge for, a second video.
     return capability === 'videos' ? 0 : this.#health.trialPatienceMs(target);
   }
 
@@ -78,11 +77,11 @@ export class HealthPicker implements Picker {
       random: this.#random,
       conversation: () => this.#conversationOf(request),
       firstByteMs: (target) => this.#health.firstByteMs(target),
-      usualPrice: this.#ports.usualPrice,
+      typicalPrice: this.#ports.typicalPrice,
     };
   }
 
-  /** Looked for once a request: it means parsing the body. */
+  /** Cached for each request, since it parses the body. */
   #conversationOf(request: PickRequest): string | null {
     let found = this.#conversations.get(request);
     if (found === undefined) {
@@ -110,7 +109,7 @@ export class HealthPicker implements Picker {
     return drawn.sort((a, b) => b.draw - a.draw).map(({ credential }) => credential);
   }
 
-  /** None at all only where all were refused; where all are to wait, the one whose wait ends first. */
+  /** Empty only if all were refused; if all are in a cooldown, the one that ends first. */
   #thatMayBeAsked(
     credentials: readonly UpstreamCredential[],
     model: string | null,

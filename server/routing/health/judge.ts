@@ -1,4 +1,4 @@
-/** What is held against targets and credentials now, for those who are to be shown it. */
+/** The present state of targets and credentials, for display. */
 import type { FailureClass } from '../../contract/ledger.ts';
 import type { CompiledProvider } from '../snapshot.ts';
 import type { Circuit } from './circuit.ts';
@@ -7,9 +7,9 @@ import { noCredential, type ProviderHealth } from './provider-health.ts';
 
 export interface Judgement {
   state: 'ok' | 'cooling' | 'refused';
-  /** Null: nothing is held against it. */
+  /** The failure behind the present or last cooldown; null: none. */
   failure: FailureClass | null;
-  /** By the clock of the health book; 0 if it is asked now. */
+  /** On the health book's clock; 0 if it is used now. */
   untilMs: number;
 }
 
@@ -22,12 +22,12 @@ function judgeCircuit(circuit: Circuit | undefined): Judgement {
   return { state: untilMs === 0 ? 'ok' : 'cooling', failure, untilMs };
 }
 
-/** The one that lasts longest. */
+/** The one with the latest end. */
 export function worstOf(judgements: readonly Judgement[]): Judgement {
   return judgements.reduce((worst, each) => (isWorse(each, worst) ? each : worst), well);
 }
 
-/** The one that ends first. */
+/** The one with the earliest end. */
 export function bestOf(judgements: readonly Judgement[]): Judgement {
   const [first = well, ...others] = judgements;
   return others.reduce((best, each) => (isWorse(best, each) ? each : best), first);
@@ -39,7 +39,7 @@ function isWorse(one: Judgement, other: Judgement): boolean {
   );
 }
 
-/** With all models, where it is limited with one of them too. */
+/** Over all models: the worst. */
 export function judgeCredential(health: ProviderHealth | undefined, credentialId: string): Judgement {
   if (!health) return well;
   const withModels = [...health.targets.values()].map(({ atCredential }) =>
@@ -48,7 +48,7 @@ export function judgeCredential(health: ProviderHealth | undefined, credentialId
   return worstOf([judgeCircuit(health.credentials.get(credentialId)), ...withModels]);
 }
 
-/** With the best of its credentials. */
+/** The target's own state or that of its best credential, whichever is worse. */
 export function judgeTarget(book: HealthBook, provider: CompiledProvider, model: string | null): Judgement {
   const health = book.provider(provider.id);
   if (!health) return well;
@@ -57,7 +57,7 @@ export function judgeTarget(book: HealthBook, provider: CompiledProvider, model:
   return worstOf([judgeCircuit(health.targets.get(model)?.circuit), best]);
 }
 
-/** With that model. */
+/** The credential's state for one model. */
 export function judgeCredentialAt(health: ProviderHealth | undefined, model: string | null, id: string): Judgement {
   if (!health) return well;
   const atTarget = health.targets.get(model)?.atCredential.get(id);

@@ -1,11 +1,11 @@
 import type { Target } from '../snapshot.ts';
 import type { TargetHealth } from './provider-health.ts';
 
-/** A measurement older than this may be wrong by now. */
+/** An older measurement may be outdated. */
 const staleMs = 60_000;
-/** Where requests are rare, only one in so many goes to a target for being measured. */
+/** At most one in this many requests is spent on measuring a slower target again. */
 const requestsBetween = 20;
-/** A target that was never measured is not flooded before its first answer. */
+/** An unmeasured target gets one request in this time until it has answered. */
 const firstMeasureEveryMs = 10_000;
 
 interface Measured {
@@ -14,13 +14,13 @@ interface Measured {
 }
 
 /**
- * Who is asked though another was faster: else a target that was slow once, such as one that had to load its model, would
- * never be measured again.
+ * Sends a few requests to slower targets under `lowest-latency`. Otherwise a target that was slow once, say while loading
+ * its model, would never be measured again.
  */
 export class Measuring {
   #requests = 0;
 
-  /** `targets` with the fastest first. */
+  /** Fastest first, except when another target is due for a measurement. */
   order(targets: readonly Target[], healthOf: (target: Target) => TargetHealth, nowMs: number): readonly Target[] {
     this.#requests++;
     const all = targets.map((target) => ({ target, health: healthOf(target) }));
@@ -37,7 +37,7 @@ export class Measuring {
   }
 }
 
-/** Besides the first, which is measured by every request. */
+/** Without the first, which every request measures. */
 function stalest(known: readonly Measured[], nowMs: number): Measured | undefined {
   const [oldest] = known.slice(1).toSorted((a, b) => a.health.firstByteMs.atMs - b.health.firstByteMs.atMs);
   return oldest && nowMs - oldest.health.firstByteMs.atMs > staleMs ? oldest : undefined;

@@ -1,17 +1,17 @@
 import { Circuit } from './circuit.ts';
 import { RecentCalls, RecentMean } from './recent.ts';
 
-/** Stands for the credential of a provider that has none. */
+/** The credential id of providers without credentials. */
 export const noCredential = '';
 
-/** Of one upstream model of a provider. */
+/** The health of one upstream model of a provider. */
 export class TargetHealth {
   readonly circuit = new Circuit();
   readonly calls = new RecentCalls();
   readonly firstByteMs = new RecentMean();
-  /** Until then no request is spent on measuring it. */
+  /** No request is spent on measuring it before this time. */
   measureAgainAtMs = 0;
-  /** By credential id; only of those that were in trouble with this model. */
+  /** By credential id; only those with failures for this model. */
   readonly atCredential = new Map<string, Circuit>();
 
   get isTrusted(): boolean {
@@ -19,16 +19,16 @@ export class TargetHealth {
   }
 }
 
-/** A client chooses model names, so they must not fill the memory. */
+/** Clients choose model names, so the number of targets must be bounded. */
 const mostTargets = 200;
 
 export class ProviderHealth {
   /** By upstream model. */
   readonly targets = new Map<string | null, TargetHealth>();
-  /** By id; only of those that were in trouble. */
+  /** By id; only those with failures. */
   readonly credentials = new Map<string, Circuit>();
 
-  /** Makes room for a new one at the cost of one that has no trouble to be remembered. */
+  /** Created on first use; beyond `mostTargets` it replaces a healthy one. */
   target(model: string | null): TargetHealth {
     const known = this.targets.get(model);
     if (known) return known;
@@ -38,29 +38,29 @@ export class ProviderHealth {
     return target;
   }
 
-  /** All that an attempt concerns and that is in trouble, or was of late. */
+  /** The existing circuits that an attempt concerns. */
   troubles(target: TargetHealth | undefined, credentialId: string): Circuit[] {
     const circuits = [target?.circuit, target?.atCredential.get(credentialId), this.credentials.get(credentialId)];
     return circuits.filter((circuit) => circuit !== undefined);
   }
 
-  /** Of a credential, with that model and everywhere; 0: now. */
+  /** End of a credential's cooldowns, in general and for this model; 0: none. */
   credentialUntilMs(model: string | null, credentialId: string): number {
     const everywhere = this.credentials.get(credentialId)?.untilMs ?? 0;
     return Math.max(everywhere, this.targets.get(model)?.atCredential.get(credentialId)?.untilMs ?? 0);
   }
 
-  /** A person has to mend it. */
+  /** Whether a person has to replace it. */
   isRefused(credentialId: string): boolean {
     return this.credentials.get(credentialId)?.untilMs === Number.POSITIVE_INFINITY;
   }
 
-  /** Whether to look at credentials one by one. */
+  /** Whether credentials have to be checked one by one. */
   hasTroubledCredential(model: string | null): boolean {
     return this.credentials.size > 0 || (this.targets.get(model)?.atCredential.size ?? 0) > 0;
   }
 
-  /** With that credential, whatever the target's own state. */
+  /** Considers the credential only, not the target's own circuit. */
   mayBeAsked(model: string | null, credentialId: string, nowMs: number): boolean {
     const ofCredential = this.credentials.get(credentialId);
     if (ofCredential && !ofCredential.mayBeAsked(nowMs)) return false;
@@ -72,7 +72,7 @@ export class ProviderHealth {
     for (const { atCredential } of this.targets.values()) atCredential.delete(id);
   }
 
-  /** What has proved itself again need not be remembered. */
+  /** Drops circuits that have fully recovered. */
   forgetTrusted(target: TargetHealth, credentialId: string): void {
     for (const circuits of [this.credentials, target.atCredential])
       if (circuits.get(credentialId)?.isTrusted) circuits.delete(credentialId);
@@ -85,7 +85,7 @@ export class ProviderHealth {
   }
 }
 
-/** The circuit of that id, made where there is none. */
+/** Created on first use. */
 export function circuitOf(circuits: Map<string, Circuit>, id: string): Circuit {
   const known = circuits.get(id);
   if (known) return known;

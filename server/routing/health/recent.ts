@@ -1,11 +1,11 @@
-/** What was measured of late; older measurements weigh less and less. Moments are milliseconds of a clock that is never set. */
+/** Exponentially decaying measurements. Times are milliseconds of a monotonic clock. */
 
 const halfLifeMs = 15_000;
-/** Two measurements that lie so far apart share their weight in this way: the new one has 1 - 1/e of it. */
+/** After this time a new measurement has the weight 1 - 1/e. */
 const memoryMs = 30_000;
 const leastShare = 0.2;
 
-/** How many calls there were and how many of them failed. */
+/** Recent calls and their failures. */
 export class RecentCalls {
   #calls = 0;
   #failures = 0;
@@ -18,7 +18,7 @@ export class RecentCalls {
     this.#atMs = nowMs;
   }
 
-  /** Weighted by age, so no whole number. */
+  /** Weighted by age, so not an integer. */
   calls(nowMs: number): number {
     return this.#calls * this.#kept(nowMs);
   }
@@ -39,7 +39,7 @@ export class RecentCalls {
   }
 }
 
-/** A moving average in which a new measurement weighs the more the older the last one is. */
+/** A moving average; the older the last measurement, the more the new one counts. */
 export class RecentMean {
   #mean: number | null = null;
   #atMs = 0;
@@ -48,7 +48,7 @@ export class RecentMean {
     return this.#mean;
   }
 
-  /** Of the last measurement. */
+  /** Time of the last measurement. */
   get atMs(): number {
     return this.#atMs;
   }

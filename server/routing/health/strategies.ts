@@ -1,17 +1,17 @@
-/** The order in which targets would be asked if all were well, for each strategy of a group. */
+/** The order of healthy targets under each strategy of a group. */
 import type { Policy } from '../../contract/policy.ts';
 import { type Draw, orderByWeight, orderTargets, sortBy } from '../order-targets.ts';
 import type { Target } from '../snapshot.ts';
 
-/** What strategies ask for; called only by those that need it. */
+/** Inputs of the strategies, computed only where needed. */
 export interface StrategyFacts {
   random: Draw;
-  /** What stays the same from turn to turn of a conversation; null if nothing does. */
+  /** An identifier that is the same in all turns of a conversation; null: none. */
   conversation(): string | null;
-  /** Of late, in milliseconds; null: not measured. */
+  /** Recent, in milliseconds; null: not measured. */
   firstByteMs(target: Target): number | null;
-  /** Of a usual request, in US dollars; null: not known. */
-  usualPrice(target: Target): number | null;
+  /** For a typical request in US dollars; null: unknown. */
+  typicalPrice(target: Target): number | null;
 }
 
 type Strategy = (targets: readonly Target[], facts: StrategyFacts) => readonly Target[];
@@ -20,14 +20,14 @@ const byPriority: Strategy = (targets, { random }) => orderTargets(targets, rand
 
 export const strategies: Record<Policy['strategy'], Strategy> = {
   priority: byPriority,
-  // Its turns are those of credentials.
+  // Rotates credentials, not targets.
   'round-robin': byPriority,
   weighted: (targets, { random }) => orderByWeight(targets, random),
-  // What was never measured goes first, so that it is.
+  // Unmeasured targets come first, so that they are measured.
   'lowest-latency': (targets, facts) => sortBy(byPriority(targets, facts), (target) => facts.firstByteMs(target) ?? 0),
-  // What nobody can tell the price of may be dear.
+  // A target of unknown price may be expensive.
   'lowest-price': (targets, facts) =>
-    sortBy(byPriority(targets, facts), (target) => facts.usualPrice(target) ?? Number.POSITIVE_INFINITY),
+    sortBy(byPriority(targets, facts), (target) => facts.typicalPrice(target) ?? Number.POSITIVE_INFINITY),
   sticky(targets, facts) {
     const conversation = targets.length > 1 ? facts.conversation() : null;
     if (conversation === null) return byPriority(targets, facts);
@@ -36,11 +36,11 @@ export const strategies: Record<Policy['strategy'], Strategy> = {
 };
 
 /**
- * From 0 to 1, always the same for a conversation and one of its choices (rendezvous hashing): where a choice is gone, only
- * its own conversations go elsewhere.
+ * Rendezvous hashing: a constant from 0 to 1 for a conversation and a choice. If a choice is removed, only its own
+ * conversations move.
  */
 export function drawFor(conversation: string, choice: string): number {
-  // FNV-1a, and MurmurHash3's finish, since FNV alone spreads its last letters badly. Nobody gains by a collision here.
+  // FNV-1a with MurmurHash3's finalizer, since FNV alone mixes the last characters poorly.
   let hash = 0x811c9dc5;
   for (const text of [conversation, choice]) {
     for (let index = 0; index < text.length; index++) hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193);

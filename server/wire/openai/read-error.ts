@@ -45,9 +45,9 @@ export function classifyAnswer(answer: FailedAnswer): Failure {
   const found = classOf(answer, error);
   const retryAfterMs = toldWait(answer.headers) ?? error?.retryAfterMs ?? null;
   const isPassing = (found === 'transient' && answer.status !== 413) || found === 'rate-limit';
-  const mayPass = isPassing && answer.headers['x-should-retry'] !== 'false';
+  const retryable = isPassing && answer.headers['x-should-retry'] !== 'false';
   const stated = found === 'too-large' ? statedContext.exec(error?.message ?? '')?.[1] : undefined;
-  return { class: found, mayPass, retryAfterMs, ...(stated !== undefined && { contextTokens: Number(stated) }) };
+  return { class: found, retryable, retryAfterMs, ...(stated !== undefined && { contextTokens: Number(stated) }) };
 }
 
 /** What kind of error it is stands at the beginning; services may repeat what they were sent after it. */

@@ -18,7 +18,7 @@ test('a fault that nobody caught is logged without secrets, said plainly, and en
   `;
   const { status, stdout } = spawnSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8' });
   expect(status).toBe(1);
-  expect(stdout).toContain('A fault in Sluice: broken by');
+  expect(stdout).toContain('Internal error: broken by');
   expect(stdout.trim().split('\n')).toHaveLength(1);
   const log = readFileSync(join(folder, 'sluice.log'), 'utf8');
   expect(JSON.parse(log)).toMatchObject({ level: 60, msg: 'a fault in Sluice', error: { name: 'Error' } });

@@ -164,7 +164,7 @@ describe('what stands in the way', () => {
     const isTold = process.platform === 'linux';
     const who = isTold ? `Sluice (process ${ready.pid}, data folder ${other})` : 'Sluice';
     expect(taken.stderr).toContain(`Port ${port} is taken by ${who}`);
-    expect(taken.stderr).toContain('Use that one, stop it, or port ');
+    expect(taken.stderr).toContain('Use that one, stop it, or use the free port ');
   });
 
   test.runIf(onlyIf(process.platform === 'linux', 'names of processes are read in /proc'))(
@@ -221,7 +221,7 @@ describe('what stands in the way', () => {
       temporaryFolder(),
     ]);
     expect(code).toBe(1);
-    expect(stderr).toContain('192.0.2.1 is no address of this machine');
+    expect(stderr).toContain('192.0.2.1 is not an address of this machine');
   });
 
   test('wrong arguments end with 2 and change nothing', async () => {

@@ -54,7 +54,7 @@ describe('a team preset on the command line', () => {
   test('is applied where somebody says so, leads to the credentials, locks, and is left', async () => {
     const preset = put({ ...acmePreset, locked: ['groups'] });
     const unasked = await run(`preset apply ${preset}`);
-    expect(unasked).toMatchObject({ code: 2, stderr: expect.stringContaining('say --yes') });
+    expect(unasked).toMatchObject({ code: 2, stderr: expect.stringContaining('use --yes') });
     const { stdout } = await run(`preset apply ${preset} --yes`);
     expect(stdout).toContain('"Acme engineering" is applied.');
     expect(stdout).toContain('  provider credential acme own');

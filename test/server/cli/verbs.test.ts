@@ -114,7 +114,7 @@ describe.each([
     expect(await ask('provider models main')).toContain('gpt-x');
     expect((await run('provider list')).stdout).toMatch(/HEALTH.*\n.*\bok\b/);
     expect(await ask('provider reset main c1')).toMatchObject({ provider: { id: 'main', health: { state: 'ok' } } });
-    expect((await run('provider reset main')).stdout).toContain('Provider "main" begins anew.');
+    expect((await run('provider reset main')).stdout).toContain('The health of provider "main" is reset.');
     expect(await run('provider reset nobody')).toMatchObject({ code: 1, stderr: expect.stringContaining('nobody') });
     await ask('provider remove main');
     expect(await run('provider list')).toMatchObject({ stdout: expect.not.stringContaining(upstream.baseUrl) });
@@ -146,13 +146,13 @@ describe.each([
     }
     expect(statuses).toEqual([200, 200, 429]);
     const { stdout } = await run('usage --limits');
-    expect(stdout).toMatch(/^OF +ID +LIMIT +USED +FREE AGAIN\nkey +laptop +2 requests per minute +2 +\d{4}-/);
+    expect(stdout).toMatch(/^OF +ID +LIMIT +USED +RESETS\nkey +laptop +2 requests per minute +2 +\d{4}-/);
     expect(stdout).toMatch(/^key +laptop +\$5 per day +\$0\.0000/m);
     expect(stdout).toMatch(/^group +default +9 at the same time +0/m);
     await ask('key limit laptop none');
     expect(await ask('key show laptop')).toMatchObject({ limits: null, limitUse: [] });
     await ask('group put default --limit none');
-    expect(await run('usage --limits')).toMatchObject({ stdout: 'No key and no group has limits.\n' });
+    expect(await run('usage --limits')).toMatchObject({ stdout: 'No key or group has limits.\n' });
   });
 
   test('a group’s passthrough is set, switched off and forgotten', async () => {
@@ -402,7 +402,7 @@ test('export says why a file cannot be written', async () => {
 test('log --follow says so if there is nothing to follow', async () => {
   const { code, stderr } = await runCli(['log', '--follow', '--data-dir', temporaryFolder()]);
   expect(code).toBe(1);
-  expect(stderr).toContain('nothing to follow');
+  expect(stderr).toContain('No Sluice is running on');
 });
 
 test('doctor and a missing credential name what the environment holds already', async () => {
@@ -416,8 +416,8 @@ test('doctor and a missing credential name what the environment holds already', 
 });
 
 test.each([
-  [['key', 'create', '--expires', 'soon'], 'Give a date'],
-  [['key', 'create', '--expires', '2020-01-01'], 'past already'],
+  [['key', 'create', '--expires', 'soon'], 'Use a date'],
+  [['key', 'create', '--expires', '2020-01-01'], 'in the past'],
   [['alias', 'put', 'fast', '--target', 'nonsense'], 'provider/model'],
   [['group', 'put', 'team', '--default', 'singing=x'], 'capability=model'],
   [['group', 'put', 'team', '--default', 'chatx'], 'capability=model'],
@@ -425,11 +425,11 @@ test.each([
   [['group', 'put', 'team', '--policy', 'retries'], 'is not name=value'],
   [['group', 'put', 'team', '--policy', '{"retries":'], 'not JSON'],
   [['usage', '--by', 'mood'], 'Allowed choices'],
-  [['key', 'create', '--limit', 'requests=0'], 'Write limits such as'],
-  [['key', 'create', '--limit', 'requests=5/day'], 'Write limits such as'],
+  [['key', 'create', '--limit', 'requests=0'], 'Use limits such as'],
+  [['key', 'create', '--limit', 'requests=5/day'], 'Use limits such as'],
   [['group', 'put', 'team', '--unpriced', 'maybe'], 'refuse, allow'],
-  [['group', 'put', 'team', '--limit', 'usd=5'], 'Write limits such as'],
-  [['key', 'limit', 'k1', 'nonsense'], 'Write limits such as'],
+  [['group', 'put', 'team', '--limit', 'usd=5'], 'Use limits such as'],
+  [['key', 'limit', 'k1', 'nonsense'], 'Use limits such as'],
   [['log', '--limit', '0'], 'from 1 to 1000'],
   [['provider', 'add', '--header', 'nonsense'], 'Name: value'],
   [['nonsense'], 'unknown command'],
@@ -459,7 +459,7 @@ test('help is on stdout, ends with 0 and tells why a credential is no argument',
     expect(program.stdout).toMatch(new RegExp(`^  ${verb}\\b`, 'm'));
   }
   const add = await runCli(['provider', 'add', '--help']);
-  expect(add.stdout).toContain('never given as an argument');
+  expect(add.stdout).toContain('never passed as an argument');
 });
 
 async function listModels({ baseUrl, key }: Ready, path = '/models'): Promise<void> {

@@ -157,7 +157,7 @@ describe('a write that fails', () => {
     await rm(backup);
     await mkdir(join(backup, 'in-the-way'), { recursive: true });
     const error = await failureOf(store.commit(withPort(2)));
-    expect(error.message).toMatch(/config\.backup\.json cannot be written: .+ The configuration stays as it was\./);
+    expect(error.message).toMatch(/config\.backup\.json cannot be written: .+ The configuration is unchanged\./);
     expect(store.current.revision).toBe(2);
     expect(portOf(store)).toBe(1);
     expect(await portIn(path)).toBe(1);
@@ -201,7 +201,7 @@ describe('a write that fails', () => {
     });
     expect(run.status, run.stderr).toBe(0);
     expect(JSON.parse(run.stdout)).toEqual({
-      message: `${path} cannot be written: only a part of it arrived there; perhaps the disk is full. The configuration stays as it was.`,
+      message: `${path} cannot be written: it was written only in part; the disk may be full. The configuration is unchanged.`,
       revision: 1,
     });
     const store = await open();

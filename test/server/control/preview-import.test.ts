@@ -45,7 +45,7 @@ describe('the preview of an import', () => {
       {
         provider: 'open',
         problem: { code: 'secret-in-header', header: 'x-api-key' },
-        message: expect.stringContaining('would lie open'),
+        message: expect.stringContaining('in plain text'),
       },
     ]);
     expect(JSON.stringify(refusals)).not.toContain('planted');

@@ -1,6 +1,6 @@
 import { toFile } from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { encodeWav } from '../../../server/demo/wav.ts';
+import { countTokens } from '../../../server/demo/tokens.ts';
 import { collect, type DemoHarness, dataLines, startHarness } from './harness.ts';
 
 const spoken = 'Hello there. Grüße aus Zürich, 你好 🌍!\nAnd goodbye.';
@@ -14,7 +14,7 @@ describe('speech and transcription', () => {
   });
   afterAll(() => harness.demo.stop());
 
-  const speak = async (input: string, extra: { response_format?: 'wav' | 'pcm'; speed?: number } = {}) => {
+  const speak = async (input: string, extra: { response_format?: 'wav' | 'pcm' } = {}) => {
     const request = { model: 'demo-speech', voice: 'alloy', input, ...extra } as const;
     return Buffer.from(await (await harness.client.audio.speech.create(request)).arrayBuffer());
   };
@@ -34,6 +34,7 @@ describe('speech and transcription', () => {
     expect(bytes.toString('latin1', 0, 4)).toBe('RIFF');
     expect(bytes.readUInt32LE(4)).toBe(bytes.length - 8);
     expect(bytes.readUInt32LE(24)).toBe(24_000);
+    expect(bytes.readUInt32LE(bytes.indexOf('data') + 4)).toBe(bytes.length - bytes.indexOf('data') - 8);
     expect(bytes).toEqual(await speak('Hi', { response_format: 'wav' }));
   });
 
@@ -41,7 +42,7 @@ describe('speech and transcription', () => {
     const request = { model: 'demo-speech', voice: 'nova', input: 'Hi', response_format: 'pcm' } as const;
     const response = await harness.client.audio.speech.create(request);
     expect(response.headers.get('content-type')).toBe('audio/pcm');
-    expect(Buffer.from(await response.arrayBuffer())).toEqual((await speak('Hi')).subarray(44));
+    expect(Buffer.from(await response.arrayBuffer())).toEqual((await speak('Hi')).subarray(-2 * 2400));
   });
 
   it('speak as a stream of events', async () => {
@@ -59,11 +60,7 @@ describe('speech and transcription', () => {
 
   it.each([
     [{ voice: 'nova' }, 'missing_required_parameter', 'input'],
-    [{ voice: 'nova', input: '' }, 'invalid_value', 'input'],
-    [{ voice: 'nova', input: 'x'.repeat(4097) }, 'string_above_max_length', 'input'],
     [{ input: 'x' }, 'missing_required_parameter', 'voice'],
-    [{ input: 'x', voice: 7 }, 'invalid_type', 'voice'],
-    [{ input: 'x', voice: 'nova', speed: 9 }, 'invalid_value', 'speed'],
   ])('refuse to speak %o', async (body, code, param) => {
     const response = await harness.request('POST', '/audio/speech', { model: 'demo-speech', ...body });
     expect(response.status).toBe(400);
@@ -79,25 +76,19 @@ describe('speech and transcription', () => {
     expect(error.message).toContain('wav, pcm');
   });
 
-  it.each([0.25, 0.7, 1, 1.9, 4])('read back what was spoken at speed %f', async (speed) => {
-    const { text } = await transcribe(await speak(spoken, { speed }), {});
-    expect(text).toBe(spoken);
-  });
-
-  it('read back the longest text', async () => {
-    const text = 'ß'.repeat(4096);
-    expect((await transcribe(await speak(text), {})).text).toBe(text);
+  it('read back what was spoken', async () => {
+    expect((await transcribe(wav, {})).text).toBe(spoken);
   });
 
   it('tell the tokens of a transcription', async () => {
-    const { usage } = await transcribe(wav, { response_format: 'json', prompt: 'names' });
-    expect(usage).toMatchObject({ type: 'tokens', input_token_details: { text_tokens: 2 } });
+    const { usage } = await transcribe(wav, { response_format: 'json' });
+    expect(usage).toMatchObject({ type: 'tokens', output_tokens: countTokens(spoken) });
   });
 
   it.each([
     ['text', /^Hello there\. Grüße/],
-    ['srt', /^1\n00:00:00,000 --> 00:00:0\d,\d{3}\nHello there\.\n\n2\n/],
-    ['vtt', /^WEBVTT\n\n00:00:00\.000 --> 00:00:0\d\.\d{3}\nHello there\.\n\n/],
+    ['srt', /^1\n00:00:00,000 --> 00:00:0\d,\d{3}\nHello there\. Grüße/],
+    ['vtt', /^WEBVTT\n\n00:00:00\.000 --> 00:00:0\d\.\d{3}\nHello there\. Grüße/],
   ] as const)('transcribe and translate to %s', async (format, expected) => {
     expect(await transcribe(wav, { response_format: format })).toMatch(expected);
     expect(await translate(wav, { response_format: format })).toMatch(expected);
@@ -112,20 +103,8 @@ describe('speech and transcription', () => {
     });
     expect(verbose).toMatchObject({ task: 'transcribe', language: 'de', text: spoken, usage: { type: 'duration' } });
     const { duration, segments, words } = JSON.parse(JSON.stringify(verbose));
-    expect(duration).toBeCloseTo((wav.length - 44) / 48_000, 3);
-    expect(segments[0]).toEqual({
-      id: 0,
-      seek: 0,
-      start: 0,
-      end: segments[1].start,
-      text: 'Hello there.',
-      tokens: [],
-      temperature: 0,
-      avg_logprob: 0,
-      compression_ratio: 1,
-      no_speech_prob: 0,
-    });
-    expect(segments.at(-1).end).toBeCloseTo(duration, 2);
+    expect(duration).toBeCloseTo(spoken.length * 0.05, 3);
+    expect(segments).toMatchObject([{ id: 0, start: 0, end: duration, text: spoken }]);
     expect(words.map((word: { word: string }) => word.word)).toEqual(spoken.split(/\s+/));
   });
 
@@ -154,30 +133,19 @@ describe('speech and transcription', () => {
     expect(events.at(-1)).toEqual({ type: 'transcript.text.done', text: spoken, usage: plain.usage });
   });
 
-  it('describe a sound that the demo did not make', async () => {
-    const samples = Int16Array.from({ length: 44_100 }, (_, index) => 9000 * Math.sin(index / 9));
-    const { text } = await transcribe(encodeWav(samples, 22_050), {});
-    expect(text).toMatch(
-      /demo provider can only transcribe speech that it made.*2\.0 seconds, 22050 samples a second, 1 channel/,
-    );
-  });
-
-  it('describe a file that is no WAV', async () => {
-    const { text } = await transcribe(Buffer.from('ID3 and so on'), {}, 'song.mp3');
-    expect(text).toContain('13 bytes named song.mp3');
-    const srt = await transcribe(Buffer.from('ID3 and so on'), { response_format: 'srt' }, 'song.mp3');
-    expect(srt).toMatch(/^1\n00:00:00,000 --> 00:00:00,000\n/);
+  it.each([
+    ['a file that is no WAV', Buffer.from('ID3 and so on')],
+    ['a WAV file of another maker', Buffer.from('RIFF....WAVEfmt and so on')],
+    ['a WAV file that is cut', Buffer.from('RIFF....WAVEINFOICMT')],
+    ['an empty file', Buffer.alloc(0)],
+  ])('say that they cannot read %s', async (_, bytes) => {
+    const { text } = await transcribe(bytes, {}, 'song.mp3');
+    expect(text).toMatch(/demo provider can only transcribe speech that it made itself.*song\.mp3/);
   });
 
   it.each([
     [{}, 'missing_required_parameter', 'file'],
-    [{ file: new File([], 'empty.wav') }, null, 'file'],
     [{ file: new File(['x'], 'a.wav'), response_format: 'xml' }, 'invalid_value', 'response_format'],
-    [
-      { file: new File(['x'], 'a.wav'), 'timestamp_granularities[]': 'word' },
-      'invalid_value',
-      'timestamp_granularities',
-    ],
   ])('refuse to transcribe %o', async (fields, code, param) => {
     const form = new FormData();
     for (const [name, value] of Object.entries({ model: 'demo-transcribe', ...fields })) form.append(name, value);

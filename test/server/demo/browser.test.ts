@@ -57,7 +57,7 @@ describe('a browser', () => {
     const bytes = Buffer.from(await speech.arrayBuffer());
     files.set('/speech.wav', { type: 'audio/wav', bytes });
     const sound = await page.evaluate(decodeSound, '/speech.wav');
-    expect(sound.duration).toBeCloseTo((bytes.length - 44) / 48_000, 3);
+    expect(sound.duration).toBeCloseTo('Hello, browser'.length * 0.05, 3);
     expect(sound.channels).toBe(1);
     expect(sound.loudest).toBeGreaterThan(0.2);
     expect(sound.loudest).toBeLessThan(1);

@@ -83,12 +83,6 @@ const schemas: Record<string, Parameters<typeof z.fromJSONSchema>[0]> = {
       },
     },
   },
-  'all of two': {
-    allOf: [
-      { type: 'object', properties: { a: { type: 'string' } }, required: ['a'] },
-      { type: 'object', properties: { b: { type: 'integer' } }, required: ['b'] },
-    ],
-  },
 };
 
 describe('the sample of a schema', () => {

@@ -161,7 +161,7 @@ describe('an answer about the account of the provider', () => {
     both = await startTwo({ fallbacks: 0 }, { two: { credentials: [] } });
     both.two.answer((_request, response) => json(response, { error: showsSecret }, 401));
     const { text } = await ask({ ...plain, body: '{"model":"two/gpt-x","messages":[]}' });
-    expect(JSON.parse(text).error.message).toContain('asks for a credential and has none');
+    expect(JSON.parse(text).error.message).toContain('requires a credential and has none');
   });
 
   test('with 429 insufficient_quota is relayed, for SDKs know it', async () => {

@@ -207,7 +207,7 @@ describe('a budget', () => {
     const { error } = (await refused.json()) as { error: Record<string, unknown> };
     expect(error).toMatchObject({ code: 'insufficient_quota', type: 'insufficient_quota', param: null });
     expect(error.message).toMatch(
-      /^The budget of key "My app" is spent: \$0\.3000 of \$0\.25 a month\. It opens again on \d{4}-\d\d-01 00:00, in .+; change it in Sluice under Keys or with "sluice key limit k1 …"\.$/,
+      /^The budget of key "My app" is spent: \$0\.3000 of \$0\.25 a month\. It resets on \d{4}-\d\d-01 00:00, in .+; change it in Sluice under Keys or with "sluice key limit k1 …"\.$/,
     );
   });
 
@@ -320,7 +320,7 @@ describe('a client', () => {
     expect(Math.ceil(ms / 1_000)).toBe(seconds);
     const { error } = (await refused.json()) as { error: { message: string } };
     expect(error.message).toMatch(
-      /^Rate limit reached for key "My app": 1 requests per minute, used 1 in the last one\. Please try again in .+s\. To allow more, change it/,
+      /^Rate limit reached for key "My app": 1 requests per minute, used 1\. Please try again in .+s\. To allow more, change it/,
     );
   });
 

@@ -349,9 +349,7 @@ describe('what runs', () => {
     const hard = budget(2, 'day');
     fake.limiter.admit('a', [hard], guess);
     const { message } = refusalOf(fake, [hard]);
-    expect(message).toMatch(
-      /^What is left of the budget of key "k" \(\$2 a day\) may be needed by the requests that run/,
-    );
+    expect(message).toMatch(/^The rest of the budget of key "k" \(\$2 a day\) is reserved by running requests/);
     fake.finish('a', { usd: 0.5, tokens: 0 });
     fake.limiter.admit('b', [hard], guess);
     fake.finish('b', { usd: 2.5, tokens: 0 });
@@ -408,7 +406,7 @@ describe('a limit by the minute', () => {
     fake.limiter.admit('a', [key, group], exactly({ usd: 0, tokens: 5 }));
     const before = fake.limiter.meters(key);
     expect(refusalOf(fake, [key, group]).message).toMatch(
-      /^Rate limit reached for group "g": 1 at the same time, 1 run now\./,
+      /^Rate limit reached for group "g": 1 at the same time, 1 running\./,
     );
     expect(fake.limiter.meters(key)).toEqual(before);
   });

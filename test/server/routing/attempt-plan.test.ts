@@ -15,7 +15,7 @@ const targets: Target[] = [...providers.values()].map((provider, priority) => ({
   priority,
   weight: 1,
 }));
-const silent = { class: 'silent', mayPass: false, retryAfterMs: null } as const;
+const silent = { class: 'silent', retryable: false, retryAfterMs: null } as const;
 const patienceMs = 60_000;
 
 /** Whether another was left at the beginning of each attempt, where all are silent for as long as they may. */

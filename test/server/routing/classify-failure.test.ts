@@ -84,10 +84,10 @@ describe('an answer is', () => {
   });
 
   test('not worth another try at the same place where it says so, or cannot change', () => {
-    expect(classOf(503).mayPass).toBe(true);
-    expect(classOf(429).mayPass).toBe(true);
-    expect(classOf(503, '', { headers: { 'x-should-retry': 'false' } }).mayPass).toBe(false);
-    for (const status of [400, 401, 402, 404, 413]) expect(classOf(status).mayPass).toBe(false);
+    expect(classOf(503).retryable).toBe(true);
+    expect(classOf(429).retryable).toBe(true);
+    expect(classOf(503, '', { headers: { 'x-should-retry': 'false' } }).retryable).toBe(false);
+    for (const status of [400, 401, 402, 404, 413]) expect(classOf(status).retryable).toBe(false);
   });
 
   test('too large for a model of a size that it tells', () => {
@@ -128,8 +128,8 @@ test.each<[FailureClass, boolean, TransportFault, TransportPhase]>([
   ['transient', false, 'timeout', 'connect'],
   ['silent', false, 'timeout', 'headers'],
   ['silent', false, 'timeout', 'body'],
-])('a connection is %s (again: %s) after `%s` in %s', (wanted, mayPass, fault, phase) => {
-  expect(classifyTransport(new TransportError(fault, phase, 'x'))).toMatchObject({ class: wanted, mayPass });
+])('a connection is %s (again: %s) after `%s` in %s', (wanted, retryable, fault, phase) => {
+  expect(classifyTransport(new TransportError(fault, phase, 'x'))).toMatchObject({ class: wanted, retryable });
 });
 
 test.each<[number, object]>([

@@ -22,7 +22,7 @@ function explain(input: Partial<ConfigInput>, model: string, secret?: string) {
   if (!group) throw new Error('there is no group');
   const key = secret === undefined ? null : ([...snapshot.keys.values()][0] ?? null);
   const health = new HealthBook({ nowMs: () => 1 });
-  const order = { health, usualPrice: () => null, strategy: group.policy.strategy, wallMs: 1 };
+  const order = { health, typicalPrice: () => null, strategy: group.policy.strategy, wallMs: 1 };
   const { candidates, refusal } = explainRoute({
     ...{ snapshot, group, key, aliases: config.aliases, model },
     explainOrder: (targets) => explainOrder(targets, order),

@@ -96,7 +96,7 @@ function toResult(step: Step, number: number): AttemptResult {
   if (step === 'answers') return { kind: 'answered', failure: null };
   const failure = {
     class: 'transient',
-    mayPass: true,
+    retryable: true,
     retryAfterMs: null,
     ...(step === 'breaks' ? {} : step),
   } as const;
@@ -111,10 +111,10 @@ const told = (outcome: Awaited<ReturnType<typeof run>>['outcome']) =>
   outcome.kind === 'unanswered' && outcome.lastWord.kind === 'error' ? outcome.lastWord.error.message : outcome.kind;
 
 const transient = {};
-const silent = { class: 'silent', mayPass: false } as const;
+const silent = { class: 'silent', retryable: false } as const;
 const limited = (retryAfterMs: number | null) => ({ class: 'rate-limit', retryAfterMs }) as const;
-const quota = { class: 'quota', mayPass: false } as const;
-const refused = { class: 'credential', mayPass: false } as const;
+const quota = { class: 'quota', retryable: false } as const;
+const refused = { class: 'credential', retryable: false } as const;
 
 describe('who is asked next', () => {
   test.each<[string, Step[], string[]]>([
@@ -127,7 +127,7 @@ describe('who is asked next', () => {
     ],
     ['the next at once after a silence', [silent, 'answers'], ['one/c1 first', 'two/c1 fallback']],
     ['nobody twice where all are silent', [silent], ['one/c1 first', 'two/c1 fallback']],
-    ['nobody after a refusal of the request', [{ class: 'rejected', mayPass: false }], ['one/c1 first']],
+    ['nobody after a refusal of the request', [{ class: 'rejected', retryable: false }], ['one/c1 first']],
     [
       'another credential after a rate limit, a used-up quota or a bad credential',
       [limited(60_000), 'answers'],
@@ -136,12 +136,12 @@ describe('who is asked next', () => {
     ['no credential twice', [quota, refused], ['one/c1 first', 'one/c2 retry', 'two/c1 fallback', 'two/c2 retry']],
     [
       'another target where the model is not there, whatever its credentials',
-      [{ class: 'model-unavailable', mayPass: false }, 'answers'],
+      [{ class: 'model-unavailable', retryable: false }, 'answers'],
       ['one/c1 first', 'two/c1 fallback'],
     ],
     [
       'nobody where the request is too large and no model is known to be larger',
-      [{ class: 'too-large', mayPass: false }],
+      [{ class: 'too-large', retryable: false }],
       ['one/c1 first'],
     ],
   ])('%s', async (_name, script, wanted) => {
@@ -239,19 +239,19 @@ describe('who is asked next', () => {
       provider: { ...target.provider, models: new Map([['m', { created: 0, ownedBy: 'x', contextTokens }]]) },
     });
     const [one, two, three] = targets as [Target, Target, Target];
-    const tooLarge = { class: 'too-large', mayPass: false, contextTokens: 8_192 } as const;
+    const tooLarge = { class: 'too-large', retryable: false, contextTokens: 8_192 } as const;
     const { log } = await run([tooLarge, 'answers'], { targets: [one, sized(two, 8_192), sized(three, 128_000)] });
     expect(log).toEqual(['one/c1 first', 'three/c1 fallback']);
   });
 
   test('is, where the request is too large, another model of unknown size, once', async () => {
     const named = targets.map((target, index) => ({ ...target, model: ['small', 'other', 'third'][index] ?? '' }));
-    const { log } = await run([{ class: 'too-large', mayPass: false }], { targets: named });
+    const { log } = await run([{ class: 'too-large', retryable: false }], { targets: named });
     expect(log).toEqual(['one/c1 first', 'two/c1 fallback']);
   });
 
   test('is never the same model of another provider, nor one that is known to be smaller, where the request is too large', async () => {
-    const tooLarge = { class: 'too-large', mayPass: false, contextTokens: 8_192 } as const;
+    const tooLarge = { class: 'too-large', retryable: false, contextTokens: 8_192 } as const;
     const [one, two, three] = targets as [Target, Target, Target];
     const others = [one, { ...two, model: 'maker/M' }, { ...three, model: 'tiny', contextTokens: 4_096 }];
     expect((await run([tooLarge], { targets: others })).log).toEqual(['one/c1 first']);
@@ -264,12 +264,12 @@ describe('who is asked next', () => {
       { ...two, model: 'other' },
       { ...three, contextTokens: 128_000 },
     ];
-    const { log } = await run([{ class: 'too-large', mayPass: false }], { targets: sized });
+    const { log } = await run([{ class: 'too-large', retryable: false }], { targets: sized });
     expect(log).toEqual(['one/c1 first', 'two/c1 fallback', 'three/c1 fallback']);
   });
 
   test('is a target, or provider, whose declared context is larger, whatever its list of models says', async () => {
-    const tooLarge = { class: 'too-large', mayPass: false, contextTokens: 8_192 } as const;
+    const tooLarge = { class: 'too-large', retryable: false, contextTokens: 8_192 } as const;
     const [one, two, three] = targets as [Target, Target, Target];
     const declared = { ...three, provider: { ...three.provider, contextTokens: 200_000 } };
     const { log } = await run([tooLarge], { targets: [one, { ...two, contextTokens: 128_000 }, declared] });
@@ -349,7 +349,7 @@ describe('the time budget', () => {
 describe('what is told when nobody answers', () => {
   test.each<[string, Step[], string]>([
     ['a rate limit over a failure of the next', [limited(60_000), limited(60_000), transient], 'rate-limit 2'],
-    ['what a client may mend over all', [transient, { class: 'too-large', mayPass: false }], 'too-large 2'],
+    ['what a client may mend over all', [transient, { class: 'too-large', retryable: false }], 'too-large 2'],
     ['the later of equals', [silent, silent], 'silent 2'],
     [
       'that a target is badly configured over one that cannot be reached',

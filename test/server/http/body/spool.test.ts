@@ -97,7 +97,7 @@ describe.each([
     const spool = await filled(randomBytes(3_000), memoryBytes);
     await Promise.all([spool.dispose(), spool.dispose()]);
     await spool.dispose();
-    await expect(write(spool, Buffer.from('x'))).rejects.toThrow('given up');
+    await expect(write(spool, Buffer.from('x'))).rejects.toThrow('abandoned');
   });
 
   test('is disposed of while a write is under way', async () => {
@@ -124,7 +124,7 @@ test('a read is ended by the disposal, and its file handle with it', async () =>
   expect(reader.closed).toBe(true);
 });
 
-test.runIf(canSeeHandles)('a stream that is given up before it was read leaves no handle', async () => {
+test.runIf(canSeeHandles)('a stream that is abandoned before it was read leaves no handle', async () => {
   const spool = await filled(randomBytes(1_000), 0);
   const reader = spool.whole().open();
   if (!(reader instanceof Readable)) throw new Error('not a stream');
@@ -143,6 +143,6 @@ test('a file that someone shortened is not sent as if it were whole', async () =
   const spool = await filled(randomBytes(100_000), 0);
   const [name = ''] = await readdir(folder);
   await writeFile(path.join(folder, name), 'short');
-  await expect(readAll(spool.whole())).rejects.toThrow('shorter');
+  await expect(readAll(spool.whole())).rejects.toThrow('truncated');
   await spool.dispose();
 });

@@ -7,7 +7,7 @@ const wallMs = Date.parse('2026-11-20T12:00:00Z');
 function explain(run: FakeRun, strategy: Strategy = 'priority', prices: Record<string, number> = {}) {
   return explainOrder(run.targets, {
     ...{ health: run.book, strategy, wallMs },
-    usualPrice: ({ provider }) => prices[provider.id] ?? null,
+    typicalPrice: ({ provider }) => prices[provider.id] ?? null,
   });
 }
 
@@ -28,7 +28,7 @@ describe('an explained order', () => {
     const why = 'it failed or could not be reached';
     expect(places(run)).toEqual([
       ['b', null],
-      ['a', `left alone for 1 s, unless nothing else can be asked: ${why}`],
+      ['a', `not asked for 1 s, unless nothing else is left: ${why}`],
     ]);
     expect(explain(run)[1]?.health).toEqual({
       ...{ state: 'cooling', failure: 'transient', reason: why, until: wallMs + 1_000 },
@@ -58,11 +58,11 @@ describe('an explained order', () => {
     run.attempt('b', { firstByteMs: 123.4 });
     expect(places(run, 'lowest-latency')).toEqual([
       ['a', 'not measured yet'],
-      ['b', 'first byte after 123 ms of late'],
+      ['b', 'first byte after 123 ms recently'],
     ]);
     expect(places(run, 'lowest-price', { b: 0.0123 })).toEqual([
-      ['b', 'about $0.012 for a usual request'],
-      ['a', 'its price is not known'],
+      ['b', 'about $0.012 for a typical request'],
+      ['a', 'its price is unknown'],
     ]);
   });
 

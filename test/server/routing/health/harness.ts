@@ -68,7 +68,7 @@ export function fakeRun(
   book.follow(snapshot);
   const picker = new HealthPicker({
     health: book,
-    usualPrice: ({ provider }) => options.prices?.[provider.id] ?? null,
+    typicalPrice: ({ provider }) => options.prices?.[provider.id] ?? null,
   });
   const targets = targetsOf(snapshot, options.place);
   const target = (id: string) => {

@@ -67,7 +67,7 @@ const stream: StreamFormat = {
 const errors: ErrorFormat = {
   classify: ({ status }) => ({
     class: status < 500 ? 'rejected' : 'transient',
-    mayPass: status >= 500,
+    retryable: status >= 500,
     retryAfterMs: null,
   }),
   statusOf: ({ code }) => (code === 'invalid_value' ? 400 : 502),

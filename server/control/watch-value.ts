@@ -1,0 +1,20 @@
+interface Watched<Value> {
+  everyMs: number;
+  read(): Value;
+  /** Values with equal texts count as the same. Absent: their JSON. */
+  fingerprint?(value: Value): string;
+}
+
+/** Polls a value and reports it whenever it has changed. Returns how to stop. */
+export function watchValue<Value>(watched: Watched<Value>, tell: (value: Value) => void): () => void {
+  const { everyMs, read, fingerprint = JSON.stringify } = watched;
+  let last = fingerprint(read());
+  const timer = setInterval(() => {
+    const value = read();
+    const text = fingerprint(value);
+    if (text === last) return;
+    last = text;
+    tell(value);
+  }, everyMs).unref();
+  return () => clearInterval(timer);
+}
