@@ -84,7 +84,7 @@ function findKey({ keys }: Snapshot, secret: string): CompiledKey | undefined {
   return found;
 }
 
-/** Node reads headers as latin1. A client may have meant that (`fetch`), or sent the bytes of UTF-8 (`curl`). */
+/** Node decodes headers as latin1. `fetch` encodes them so, while `curl` sends UTF-8. */
 function lookUpKey(keys: Snapshot['keys'], secret: string): CompiledKey | undefined {
   for (const reading of isAscii.test(secret) ? [secret] : [secret, Buffer.from(secret, 'latin1')]) {
     const digest = hash('sha256', reading, 'binary');

@@ -222,23 +222,11 @@ class UndiciCall implements Dispatcher.DispatchHandler, UpstreamCall {
     const [first] = pieces;
     if (this.#done || !first) return;
     this.#silenceTimer?.refresh();
-    if (pieces.length > 1) {
-      this.#pieces = [];
-      this.#handOver(Buffer.concat(pieces));
-    } else {
-      pieces.length = 0;
-      this.#handOver(first);
-    }
-  }
-
-  #handOver(bytes: Buffer): void {
-    if (bytes.length < timedFromBytes) {
-      this.#handler.onData(bytes);
-      return;
-    }
-    const startedMs = performance.now();
+    this.#pieces = [];
+    const bytes = pieces.length === 1 ? first : Buffer.concat(pieces);
+    const startedMs = bytes.length < timedFromBytes ? Number.POSITIVE_INFINITY : performance.now();
     this.#handler.onData(bytes);
-    if (performance.now() - startedMs > restAfterMs) this.#rest();
+    if (startedMs < Number.POSITIVE_INFINITY && performance.now() - startedMs > restAfterMs) this.#rest();
   }
 
   /** One turn of the loop reads a connection up to thirty times: where each read takes long, others come in between. */
