@@ -93,6 +93,7 @@ export default defineConfig({
     // What follows from an act in another process takes its time, on a busy machine the more.
     expect: { poll: { timeout: 30_000 } },
     include: ['test/**/*.test.ts'],
+    globalSetup: ['test/support/browser-host.ts'],
     coverage: { provider: 'v8', include: ['server/**/*.ts'], reporter: ['text-summary', 'json-summary'] },
   },
 });

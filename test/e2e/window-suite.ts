@@ -1,13 +1,12 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll } from 'vitest';
-import { hasChromium, skipWithoutChromium } from '../support/chromium.ts';
-import { launchBrowser } from '../support/launch-browser.ts';
+import { connectBrowser, hasChromium, skipWithoutChromium } from '../support/chromium.ts';
 import { ensureBuilt } from '../support/program.ts';
 import { type OpenedWindow, type OpenWindowOptions, openWindow } from './open-window.ts';
 
 type OpenWindowInSuite = (options?: Partial<OpenWindowOptions>) => Promise<OpenedWindow>;
 
-/** For a file of tests: the built window and one browser for all of them; what a test opens is closed after it. */
+/** For a file of tests: the built window in the browser of this run; what a test opens is closed after it. */
 export function openInSuite(): OpenWindowInSuite {
   let browser: Browser;
   let opened: OpenedWindow | undefined;
@@ -15,7 +14,7 @@ export function openInSuite(): OpenWindowInSuite {
   beforeAll(async () => {
     if (!hasChromium) return;
     await ensureBuilt();
-    browser = await launchBrowser();
+    browser = await connectBrowser();
   });
   afterEach(async () => {
     await opened?.close();
