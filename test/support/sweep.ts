@@ -10,6 +10,6 @@ export function every<T>(step: number, all: readonly T[]): T[] {
 }
 
 /** How many inputs a property is tried with: in a sweep all, else a tenth. */
-export function runs(all: number): number {
+export function tries(all: number): number {
   return isSweep ? all : Math.ceil(all / 10);
 }

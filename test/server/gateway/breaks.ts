@@ -2,8 +2,11 @@
 
 export type Break = 'the connection breaks' | 'the stream just ends';
 
-/** Nothing has gone out, and the answer is an error of its own; some has, and then an error; or the stream is whole. */
-type End = 'early' | 'broken' | 'whole';
+/**
+ * Nothing has gone out, and the answer is an error of its own; some has, and then an error; or the stream is whole.
+ * What follows on the end of one passes as it came: at half of a `[DONE]` the official client stumbles, as it does without Sluice.
+ */
+type End = 'early' | 'broken' | 'whole' | 'unreadable';
 
 /** Where the upstream has sent this many bytes or more: so many events (`[DONE]` is none), and how it ends. */
 export type Outcome = [fromByte: number, events: number, end: End];
@@ -101,7 +104,7 @@ const streamJustEnds: Record<string, Outcome[]> = {
   ],
   completions: [...completions, [243, 2, 'whole'], [246, 2, 'broken'], [257, 2, 'whole']],
   'responses in full order': [...response, [2352, 10, 'whole']],
-  'responses with [DONE]': [...crlfResponse, [2380, 10, 'whole']],
+  'responses with [DONE]': [...crlfResponse, [2380, 10, 'whole'], [2388, 10, 'unreadable'], [2396, 10, 'whole']],
   images: [...inPieces(171), [378, 2, 'whole']],
   'image edits': [...inPieces(159), [354, 2, 'whole']],
   'transcription without event lines': [...inPieces(57, 114), [253, 3, 'whole']],

@@ -57,7 +57,7 @@ let sampleBytes: Buffer = Buffer.alloc(0);
 const early = { 'the connection breaks': 'upstream_unreachable', 'the stream just ends': 'upstream_malformed' };
 
 describe.each<Break>(['the connection breaks', 'the stream just ends'])('where %s', (how) => {
-  const codes = { early: early[how], broken: 'upstream_stream_broken', whole: null };
+  const codes = { early: early[how], broken: 'upstream_stream_broken', whole: null, unreadable: 'SyntaxError' };
 
   test.each(samples)('$name, the client is told of it, whatever the place', async (sample) => {
     sampleBytes = sample.bytes;
@@ -70,7 +70,7 @@ describe.each<Break>(['the connection breaks', 'the stream just ends'])('where %
     const check = async (cut: number) => {
       const [, count, end] = wanted.findLast(([fromByte]) => fromByte <= cut) ?? [0, 0, 'early'];
       const { events, error } = await consume(sample, { 'x-cut': String(cut) });
-      const code = error instanceof OpenAI.APIError ? error.code : error;
+      const code = error instanceof OpenAI.APIError ? error.code : error instanceof SyntaxError ? error.name : error;
       expect({ cut, code, events: events.length }).toEqual({ cut, code: codes[end], events: count });
     };
     for (let next = 0; next < cuts.length; next += 8) await Promise.all(cuts.slice(next, next + 8).map(check));

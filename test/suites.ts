@@ -1,0 +1,50 @@
+/** Which files of tests belong to which command; `npm test` runs all but those of the others. */
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+export type Suite = 'gallery' | 'sweeps' | 'fuzz' | 'soak' | 'coverage';
+
+/** What a suite gives to Vitest. */
+interface SuiteRun {
+  parameters: string[];
+  env?: Record<string, string>;
+}
+
+const gallery = 'test/e2e/gallery.test.ts';
+/** Each needs minutes, or says more where nothing else runs beside it. */
+export const apart = [gallery, 'test/fuzz/*', 'test/soak/*'];
+
+/** They measure work, so they run by themselves and never with the counters of a coverage run. */
+export const measured = ['test/server/patterns.test.ts', 'test/server/worst-case.test.ts'];
+
+const suites: Record<Suite, (root: string) => SuiteRun> = {
+  gallery: () => ({ parameters: [gallery] }),
+  sweeps: (root) => ({ parameters: sweepingFiles(root), env: { SLUICE_SWEEP: 'all' } }),
+  fuzz: () => ({ parameters: ['test/fuzz'] }),
+  soak: () => ({ parameters: ['test/soak'] }),
+  coverage: () => ({ parameters: ['--coverage', ...excluding(measured), 'test/server'] }),
+};
+
+export function isSuite(name: string): name is Suite {
+  return Object.hasOwn(suites, name);
+}
+
+/** Several suites in one run of Vitest, so that their files share the workers. */
+export function runOf(names: readonly Suite[], root: string): SuiteRun {
+  const each = names.map((name) => suites[name](root));
+  return {
+    parameters: each.flatMap(({ parameters }) => parameters),
+    env: Object.assign({}, ...each.map(({ env }) => env)),
+  };
+}
+
+export function excluding(files: readonly string[]): string[] {
+  return files.flatMap((file) => ['--exclude', file]);
+}
+
+/** The files that `test/support/sweep.ts` lets try more. */
+function sweepingFiles(root: string): string[] {
+  return globSync('test/**/*.test.ts', { cwd: root }).filter((file) =>
+    /\/support\/sweep\.ts'/.test(readFileSync(join(root, file), 'utf8')),
+  );
+}
