@@ -11,6 +11,8 @@ interface SuiteRun {
 }
 
 const gallery = 'test/e2e/gallery.test.ts';
+/** How the tests are called that are there once for each appearance. */
+const appearance = String.raw`\d+ px, (light|dark), `;
 /** Each needs minutes, or says more where nothing else runs beside it. */
 export const apart = [gallery, 'test/fuzz/*', 'test/soak/*'];
 
@@ -18,10 +20,13 @@ export const apart = [gallery, 'test/fuzz/*', 'test/soak/*'];
 export const measured = ['test/server/patterns.test.ts', 'test/server/worst-case.test.ts'];
 
 const suites: Record<Suite, (root: string) => SuiteRun> = {
-  gallery: () => ({ parameters: [gallery] }),
-  sweeps: (root) => ({ parameters: sweepingFiles(root), env: { SLUICE_SWEEP: 'all' } }),
+  gallery: (root) => ({
+    parameters: [gallery, ...filesThatImport(root, /\bappearances\b.*\/window-suite\.ts'/), '-t', appearance],
+    env: { SLUICE_GALLERY: process.env.SLUICE_GALLERY ?? 'pairs' },
+  }),
+  sweeps: (root) => ({ parameters: filesThatImport(root, /\/support\/sweep\.ts'/), env: { SLUICE_SWEEP: 'all' } }),
   fuzz: () => ({ parameters: ['test/fuzz'] }),
-  soak: () => ({ parameters: ['test/soak'] }),
+  soak: () => ({ parameters: ['test/soak', 'test/e2e/restart.test.ts'], env: { SLUICE_TEST_KILLS: '12' } }),
   coverage: () => ({ parameters: ['--coverage', ...excluding(measured), 'test/server'] }),
 };
 
@@ -29,7 +34,7 @@ export function isSuite(name: string): name is Suite {
   return Object.hasOwn(suites, name);
 }
 
-/** Several suites in one run of Vitest, so that their files share the workers. */
+/** Several suites in one run of Vitest, so that their files share the workers; the gallery chooses tests by name, so it runs alone. */
 export function runOf(names: readonly Suite[], root: string): SuiteRun {
   const each = names.map((name) => suites[name](root));
   return {
@@ -42,9 +47,8 @@ export function excluding(files: readonly string[]): string[] {
   return files.flatMap((file) => ['--exclude', file]);
 }
 
-/** The files that `test/support/sweep.ts` lets try more. */
-function sweepingFiles(root: string): string[] {
+function filesThatImport(root: string, pattern: RegExp): string[] {
   return globSync('test/**/*.test.ts', { cwd: root }).filter((file) =>
-    /\/support\/sweep\.ts'/.test(readFileSync(join(root, file), 'utf8')),
+    pattern.test(readFileSync(join(root, file), 'utf8')),
   );
 }
