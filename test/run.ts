@@ -2,9 +2,7 @@
  * `npm test`: sees to what the tests need of the machine, then runs every check but the suites that have commands of their own
  * (`test/suites.ts`), one after the other, and ends with what failed and one line of how many passed and failed. A check that
  * fails does not keep the others from running.
- *
- *   --coverage   counts which lines of the engine are run
- *   SUITE …      these instead: gallery, sweeps, fuzz, soak, coverage
+ * `node test/run.ts SUITE …` runs these suites instead: gallery, sweeps, fuzz, soak, coverage.
  */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -13,7 +11,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { outcomeVariable, type TestOutcome } from './outcome-reporter.ts';
 import { prepareMachine } from './prepare-machine.ts';
-import { apart, excluding, isSuite, measured, runOf, type Suite } from './suites.ts';
+import { apart, excluding, isSuite, measured, runOf, type Suite, units } from './suites.ts';
 
 interface Outcome extends TestOutcome {
   name: string;
@@ -23,18 +21,15 @@ interface Outcome extends TestOutcome {
 const root = join(import.meta.dirname, '..');
 const bin = join(root, 'node_modules/.bin');
 
-const { values: options, positionals } = parseArgs({
-  options: { coverage: { type: 'boolean', default: false } },
-  allowPositionals: true,
-});
+const { positionals } = parseArgs({ allowPositionals: true });
 const unknown = positionals.filter((name) => !isSuite(name));
 if (unknown.length > 0) throw new Error(`There is no suite ${unknown.join(', ')}.`);
 const named = positionals.filter(isSuite);
 summarize(named.length > 0 ? runSuites(named) : runAll());
 
 function runAll(): Outcome[] {
-  const counted = options.coverage ? ['--coverage'] : [];
   const alone = ['test/architecture.test.ts', ...measured];
+  const shared = units.map((folder) => `${folder}/**`);
   return [
     runStep('machine', () => prepareMachine(root)),
     runStep('type check', () =>
@@ -42,8 +37,9 @@ function runAll(): Outcome[] {
     ),
     runStep('lint', () => runTool('biome', 'check', '--error-on-warnings', '.')),
     runTests('architecture and work', alone),
+    runTests('units', ['--no-isolate', ...units]),
     build(),
-    runTests('tests', [...counted, ...excluding([...alone, ...apart])]),
+    runTests('tests', excluding([...alone, ...shared, ...apart])),
   ];
 }
 

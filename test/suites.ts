@@ -19,6 +19,15 @@ export const apart = [gallery, 'test/fuzz/*', 'test/soak/*'];
 /** They measure work, so they run by themselves and never with the counters of a coverage run. */
 export const measured = ['test/server/patterns.test.ts', 'test/server/worst-case.test.ts'];
 
+/**
+ * They hold nothing of the process: no module in another's place, no socket or memory that is counted. So the files of one worker
+ * share what they load, which costs more than most of them do.
+ */
+export const units = [
+  'test/renderer',
+  ...['contract', 'control', 'limits', 'routing', 'usage', 'wire'].map((folder) => `test/server/${folder}`),
+];
+
 const suites: Record<Suite, (root: string) => SuiteRun> = {
   gallery: (root) => ({
     parameters: [gallery, ...filesThatImport(root, /\bappearances\b.*\/window-suite\.ts'/), '-t', appearance],
@@ -43,6 +52,7 @@ export function runOf(names: readonly Suite[], root: string): SuiteRun {
   };
 }
 
+/** As parameters of Vitest. */
 export function excluding(files: readonly string[]): string[] {
   return files.flatMap((file) => ['--exclude', file]);
 }
