@@ -10,6 +10,7 @@ import { SplicedEventsReader } from '../../../../server/exchange/rescue/spliced-
 import { type StreamText, takeAll } from '../../../../server/exchange/rescue/stream-text.ts';
 import { withoutUsage } from '../../../../server/wire/openai/usage-stripper.ts';
 import { readEvent } from '../../../../server/wire/sse-event.ts';
+import { tries } from '../../../support/sweep.ts';
 import { type StreamName, streams } from '../../wire/openai/streams.ts';
 
 /** What became of a stream. */
@@ -103,7 +104,7 @@ describe('a chat stream', () => {
           expect(text.read()).toEqual(again.read());
         },
       ),
-      { numRuns: 1_000 },
+      { numRuns: tries(1_000) },
     );
   });
 
@@ -116,7 +117,7 @@ describe('a chat stream', () => {
         takeAll(again, Buffer.from(outcome.passed));
         expect(text.read()).toEqual(again.read());
       }),
-      { numRuns: 1_000 },
+      { numRuns: tries(1_000) },
     );
   });
 
@@ -139,7 +140,7 @@ describe('a chat stream', () => {
           expect(text.read()).toEqual(again.read());
         },
       ),
-      { numRuns: 300 },
+      { numRuns: tries(300) },
     );
   });
 });
@@ -166,7 +167,7 @@ test('the stream of a response passes as it is, and is kept with its text and nu
       takeAll(again, kept);
       expect(text.read()).toEqual(again.read());
     }),
-    { numRuns: 500 },
+    { numRuns: tries(500) },
   );
 });
 
