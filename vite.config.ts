@@ -1,9 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import react from '@vitejs/plugin-react';
-import type { Plugin } from 'vite';
-import { defineConfig } from 'vitest/config';
+import { defineConfig, type Plugin } from 'vite';
 import { asciiOnly } from './build/ascii-only.ts';
 
 /** What the engine's bundle takes in place of a module that costs more than the engine uses of it. */
@@ -81,19 +79,5 @@ export default defineConfig({
         },
       },
     },
-  },
-  test: {
-    root: import.meta.dirname,
-    // Far from what any test needs: how long something may take is for the tests to say, not for a busy machine.
-    testTimeout: 120_000,
-    hookTimeout: 120_000,
-    // Most tests wait for sockets, processes and pages rather than for a processor; by itself Vitest leaves one idle.
-    maxWorkers: Math.max(2, availableParallelism()),
-    // A page or process that a busy machine kept waiting gets a second chance there, and the report names it.
-    retry: process.env.CI ? 1 : 0,
-    // What follows from an act in another process takes its time, on a busy machine the more.
-    expect: { poll: { timeout: 30_000 } },
-    include: ['test/**/*.test.ts'],
-    coverage: { provider: 'v8', include: ['server/**/*.ts'], reporter: ['text-summary', 'json-summary'] },
   },
 });

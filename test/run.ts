@@ -1,13 +1,17 @@
 /**
- * `npm test`: sees to what the tests need of the machine, then runs every check there is, one after the other, and ends
- * with what failed and one line of how many passed and failed. A check that fails does not keep the others from running.
+ * `npm test`: sees to what the tests need of the machine, then runs every check but the suites that have commands of their own
+ * (`test/suites.ts`), one after the other, and ends with what failed and one line of how many passed and failed. A check that
+ * fails does not keep the others from running.
+ * `node test/run.ts SUITE …` runs these suites instead: gallery, sweeps, fuzz, soak, coverage.
  */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { parseArgs } from 'node:util';
 import { outcomeVariable, type TestOutcome } from './outcome-reporter.ts';
 import { prepareMachine } from './prepare-machine.ts';
+import { apart, excluding, isSuite, measured, runOf, type Suite, units } from './suites.ts';
 
 interface Outcome extends TestOutcome {
   name: string;
@@ -17,18 +21,38 @@ interface Outcome extends TestOutcome {
 const root = join(import.meta.dirname, '..');
 const bin = join(root, 'node_modules/.bin');
 
-const outcomes = [
-  runStep('machine', () => prepareMachine(root)),
-  runStep('type check', () =>
-    ['server', 'electron', 'renderer', 'test'].every((project) => runTool('tsc', '-p', project)),
-  ),
-  runStep('lint', () => runTool('biome', 'check', '--error-on-warnings', '.')),
-  runTests('architecture', ['test/architecture.test.ts']),
-  // As the first start does it, so that the tests find what they run up to date.
-  runStep('build', () => runNode('build/launch.ts', '--version')),
-  runTests('tests', ['--coverage', '--exclude', 'test/architecture.test.ts']),
-];
-summarize(outcomes);
+const { positionals } = parseArgs({ allowPositionals: true });
+const unknown = positionals.filter((name) => !isSuite(name));
+if (unknown.length > 0) throw new Error(`There is no suite ${unknown.join(', ')}.`);
+const named = positionals.filter(isSuite);
+summarize(named.length > 0 ? runSuites(named) : runAll());
+
+function runAll(): Outcome[] {
+  const alone = ['test/architecture.test.ts', ...measured];
+  const shared = units.map((folder) => `${folder}/**`);
+  return [
+    runStep('machine', () => prepareMachine(root)),
+    runStep('type check', () =>
+      ['server', 'electron', 'renderer', 'test'].every((project) => runTool('tsc', '-p', project)),
+    ),
+    runStep('lint', () => runTool('biome', 'check', '--error-on-warnings', '.')),
+    runTests('architecture and work', alone),
+    runTests('units', ['--no-isolate', ...units]),
+    build(),
+    runTests('tests', excluding([...alone, ...shared, ...apart])),
+  ];
+}
+
+function runSuites(names: readonly Suite[]): Outcome[] {
+  const { parameters, env } = runOf(names, root);
+  Object.assign(process.env, env);
+  return [runStep('machine', () => prepareMachine(root)), build(), runTests(names.join(', '), parameters)];
+}
+
+/** As the first start does it, so that the tests find what they run up to date. */
+function build(): Outcome {
+  return runStep('build', () => runNode('build/launch.ts', '--version'));
+}
 
 function runStep(name: string, step: () => boolean): Outcome {
   console.log(`\n── ${name}`);

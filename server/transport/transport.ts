@@ -224,9 +224,9 @@ class UndiciCall implements Dispatcher.DispatchHandler, UpstreamCall {
     this.#silenceTimer?.refresh();
     this.#pieces = [];
     const bytes = pieces.length === 1 ? first : Buffer.concat(pieces);
-    const startedMs = bytes.length < timedFromBytes ? Number.POSITIVE_INFINITY : performance.now();
+    const startedMs = bytes.length < timedFromBytes ? null : performance.now();
     this.#handler.onData(bytes);
-    if (startedMs < Number.POSITIVE_INFINITY && performance.now() - startedMs > restAfterMs) this.#rest();
+    if (startedMs !== null && performance.now() - startedMs > restAfterMs) this.#rest();
   }
 
   /** One turn of the loop reads a connection up to thirty times: where each read takes long, others come in between. */

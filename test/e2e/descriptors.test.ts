@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { onlyIf } from '../support/only-if.ts';
+import { plainEnvironment } from '../support/plain-environment.ts';
 import { builtProgram, ensureBuilt, readyOf, startProgram } from '../support/program.ts';
 
 let dataDir: string;
@@ -48,7 +49,7 @@ test.runIf(onlyIf(process.platform === 'linux', 'descriptors are counted in /pro
         '--data-dir',
         dataDir,
       ],
-      { env: { PATH: process.env.PATH, HOME: tmpdir(), SLUICE_SECRETS: 'file' }, stdio: ['ignore', 'pipe', 'pipe'] },
+      { env: { ...plainEnvironment, SLUICE_SECRETS: 'file' }, stdio: ['ignore', 'pipe', 'pipe'] },
     );
     try {
       const [line] = await once(limited.stdout, 'data');

@@ -1,7 +1,7 @@
 /**
  * Every screen of a furnished Sluice, narrow and wide, light and dark, in both languages: pictures to be looked at
- * (`test-results/gallery/`), and a check that nothing sticks out or complains. With SLUICE_GALLERY=all in all eight looks,
- * the README's pictures among them; else in four that hold each pair of width, colours and language.
+ * (`test-results/gallery/`), and a check that nothing sticks out or complains. By `npm run gallery` in four looks that hold each
+ * pair of width, colours and language; with SLUICE_GALLERY=all in all eight, the README's pictures among them.
  */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';

@@ -141,12 +141,15 @@ describe.runIf(hasKeychain)('with a keychain', () => {
 describe('without a keychain', () => {
   const env = { SLUICE_SECRETS: 'auto', DBUS_SESSION_BUS_ADDRESS: 'unix:path=/nonexistent/bus' };
 
-  test('it is ready within 3 s, says where secrets are, and keeps them encrypted over a restart', async () => {
+  test('it is ready as soon as without one asked for, says where secrets are, and keeps them over a restart', async () => {
     await ensureBuilt();
-    const tookMs: number[] = [];
-    // Several times, since the machine may be busy with other things for a moment.
-    while (tookMs.length < 8 && !tookMs.some((time) => time < 3_000)) tookMs.push(await timeOf(() => start(env)));
-    expect(Math.min(...tookMs)).toBeLessThan(3_000);
+    // Beside one another, several times, since the machine may be busy with other things for a moment.
+    let isSoon = false;
+    for (let attempt = 0; attempt < 8 && !isSoon; attempt++) {
+      const withoutMs = await timeOf(() => start({ SLUICE_SECRETS: 'file' }));
+      isSoon = (await timeOf(() => start(env))) < 2 * withoutMs + 500;
+    }
+    expect(isSoon).toBe(true);
     const sluice = await start(env);
     await addProvider(sluice);
     expect(sluice.output.stderr).toMatch(

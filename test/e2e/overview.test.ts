@@ -67,7 +67,7 @@ it('says what to do where nothing was asked for yet', async () => {
   await page.getByRole('button', { name: 'Requests 1' }).waitFor();
 });
 
-it.each([...appearances, { width: 380, colorScheme: 'light', locale: 'en-GB' } as const])(
+it.each([...appearances, { width: 380, colorScheme: 'light', locale: 'en-GB' }] as const)(
   'fits in $width px, $colorScheme, $locale, and axe finds nothing wrong',
   async ({ width, colorScheme, locale }) => {
     const context = { viewport: { width, height: 800 }, colorScheme, locale };

@@ -157,7 +157,7 @@ it('copies a captured body that is no text as what it is, in Base64', async () =
   expect(sound.equals(Buffer.from(copied, 'base64'))).toBe(true);
 });
 
-it.each([...appearances, { width: 380, colorScheme: 'light', locale: 'en-GB' } as const])(
+it.each([...appearances, { width: 380, colorScheme: 'light', locale: 'en-GB' }] as const)(
   'fits in $width px, $colorScheme, $locale, and axe finds nothing wrong',
   async ({ width, colorScheme, locale }) => {
     const context = { viewport: { width, height: 800 }, colorScheme, locale };

@@ -5,9 +5,9 @@ import { openDatabase } from '../../server/database/database.ts';
 import { eventStream, json, type ScriptedUpstream, type SeenRequest, startUpstream } from '../support/upstream.ts';
 import { type Sluice, startSluice } from './sluice.ts';
 
-/** More by command: `npm run soak -- --kills 100`. */
-const rounds = Number(process.env.SLUICE_TEST_KILLS ?? 12);
-const roundLimitMs = 10_000;
+/** More in `.ci/run`, and by `npm run soak -- --kills 100`. */
+const rounds = Number(process.env.SLUICE_TEST_KILLS ?? 3);
+const roundLimitMs = 30_000;
 /** The ledger may be so late. */
 const lateMs = 100;
 const credentials = { c1: 'secret-of-c1', c2: 'secret-of-c2' };

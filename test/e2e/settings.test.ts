@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { text as textOfStream } from 'node:stream/consumers';
 import type { Download, Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { hashOf } from '../support/gateway.ts';
@@ -283,5 +283,5 @@ async function downloadBy(page: Page, button: string): Promise<Download> {
 }
 
 async function textOf(download: Download): Promise<string> {
-  return readFile(await download.path(), 'utf8');
+  return textOfStream(await download.createReadStream());
 }

@@ -10,9 +10,9 @@ import { join } from 'node:path';
 import OpenAI from 'openai';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import type { ConfigInput } from '../../server/contract/config.ts';
-import { chromiumPath } from '../support/chromium.ts';
 import { eventually } from '../support/eventually.ts';
 import { hashOf, testKey } from '../support/gateway.ts';
+import { chromiumPath } from '../support/launch-browser.ts';
 import { checkout, collectOutput } from '../support/program.ts';
 import type { Controls, DesktopState, Outcome } from './double/controls.ts';
 

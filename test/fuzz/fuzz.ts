@@ -1,6 +1,6 @@
 /**
  * Runs one target with mutated inputs, those first that once failed. The same seed brings the same inputs; what fails is
- * kept in `seeds/`, to be committed with its repair. In `npm test` for a few seconds a target, by `npm run fuzz` longer.
+ * kept in `seeds/`, to be committed with its repair. In `.ci/run` for a few seconds a target, by `npm run fuzz` longer.
  */
 import { createHash } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -26,7 +26,7 @@ const minutes = Number(process.env.SLUICE_FUZZ_MINUTES ?? 0);
 const seed = Number(process.env.SLUICE_FUZZ_SEED ?? 1);
 /** Of one target. */
 const budgetMs = minutes > 0 ? (minutes * 60_000) / 4 : 12_000;
-/** In `npm test` no more than this, so that every machine sees the same inputs. */
+/** In `.ci/run` no more than this, so that every machine sees the same inputs. */
 const mostRuns = minutes > 0 ? Number.POSITIVE_INFINITY : 3_000;
 /** However slow the machine is: fewer would show nothing. */
 const leastRuns = 400;

@@ -1,5 +1,6 @@
 /**
- * The fuzz targets for longer than `npm test` does, with other inputs: `npm run fuzz`.
+ * The fuzz targets with inputs of a new seed: `npm run fuzz`. (`node test/run.ts fuzz`, as `.ci/run` has it, tries the same few
+ * thousand on every machine.)
  *
  *   --minutes N   in all (default 10)
  *   --seed N      of the inputs; by default another one each time

@@ -1,7 +1,7 @@
 /** Every regular expression of the engine is found in its sources, and none is slow on what strangers may send. */
 import { expect, test } from 'vitest';
 import { maxMatchedLength, pattern } from '../../server/bounded-pattern.ts';
-import { cpuMsOf } from '../support/cpu-time.ts';
+import { cpuMsOf, leastWorkOf } from '../support/cpu-work.ts';
 import { findPatterns } from '../support/engine-patterns.ts';
 import { pumpsOf } from '../support/pattern-pumps.ts';
 
@@ -40,10 +40,12 @@ const mostGrowth = 9;
 const longest = 4 * maxMatchedLength;
 /** Of a pump, so that what it ends with stays. */
 const endLength = 8;
-/** No pattern that is sound takes so long. */
-const hopelessMs = 40;
+/** Times the reference work; no pattern that is sound takes so long. */
+const hopelessWork = 30;
 /** What is done sooner cannot be told from noise. */
-const noiseMs = 1;
+const noiseWork = 0.5;
+/** What is done sooner is not measured beside the reference. */
+const quickMs = 0.5;
 
 test('all are found', () => {
   expect(found.length).toBeGreaterThan(100);
@@ -79,22 +81,26 @@ test.each([/"error"[\s\S]*?"code"/, /exceed\w*[^.]{0,60}context/, /^\s*(.*)\s*$x
 /** A text for which it takes longer than its length explains; null if there is none. */
 async function slowestOf(regexp: RegExp): Promise<string | null> {
   for (const pump of pumpsOf(regexp, longest)) {
-    const times: number[] = [];
-    for (let length = longest / 16; length <= longest && (times.at(-1) ?? 0) < hopelessMs; length *= 4) {
-      times.push(await leastMs(regexp, pump.slice(0, length - endLength) + pump.slice(-endLength)));
-    }
-    const [last = 0, before = 0] = times.reverse();
-    if (last > noiseMs && (last > hopelessMs || last / before > mostGrowth))
-      return `${last} ms for ${pump.slice(0, 40)}…`;
+    const texts = [longest / 16, longest / 4, longest].map(
+      (length) => pump.slice(0, length - endLength) + pump.slice(-endLength),
+    );
+    if ((await isQuick(regexp, texts)) || !(await growsFaster(regexp, texts))) continue;
+    return `more than its length explains for ${pump.slice(0, 40)}…`;
   }
   return null;
 }
 
-/** Of several runs, unless the first is done at once or two take far too long. */
-async function leastMs(regexp: RegExp, text: string): Promise<number> {
-  let least = Number.POSITIVE_INFINITY;
-  for (let run = 0; run < 5 && least > noiseMs / 4 && (run < 2 || least < hopelessMs); run++) {
-    least = Math.min(least, await cpuMsOf(() => text.search(regexp)));
+async function isQuick(regexp: RegExp, texts: readonly string[]): Promise<boolean> {
+  for (const text of texts) if ((await cpuMsOf(() => text.search(regexp))) >= quickMs) return false;
+  return true;
+}
+
+async function growsFaster(regexp: RegExp, texts: readonly string[]): Promise<boolean> {
+  let [before, last] = [0, 0];
+  for (const text of texts) {
+    before = last;
+    last = await leastWorkOf(() => text.search(regexp), 0, 3);
+    if (last > hopelessWork) return true;
   }
-  return least;
+  return last > noiseWork && last / before > mostGrowth;
 }

@@ -1,4 +1,5 @@
-import { beforeEach } from 'vitest';
+import { type Browser, chromium } from 'playwright-core';
+import { beforeEach, inject } from 'vitest';
 import { findChromium } from '../../build/find-chromium.ts';
 import { onlyIf } from './only-if.ts';
 
@@ -15,8 +16,10 @@ export function skipWithoutChromium(): void {
   beforeEach(({ skip }) => skip(!hasChromium));
 }
 
-/** @throws where there is none. */
-export function chromiumPath(): string {
-  if (found === null) throw new Error('There is no Chromium: install it, or name it by CHROMIUM.');
-  return found;
+/** The one browser of this run. What is opened in it through this connection ends with the connection. */
+export async function connectBrowser(): Promise<Browser> {
+  const response = await fetch(inject('browserHost'));
+  const said = await response.text();
+  if (!response.ok) throw new Error(said);
+  return chromium.connect(said);
 }

@@ -1,5 +1,5 @@
-import { type Browser, chromium } from 'playwright-core';
-import { chromiumPath } from './chromium.ts';
+import { type BrowserServer, chromium } from 'playwright-core';
+import { findChromium } from '../../build/find-chromium.ts';
 
 /**
  * Of two lists of features to disable Chromium takes the last, so these are Playwright's own (that concern a page on loopback),
@@ -24,12 +24,20 @@ const disabledFeatures = [
 ];
 
 /** The Chromium of this machine, without a window; sound plays, and there is a microphone that hears a beep. */
-export function launchBrowser(): Promise<Browser> {
-  return chromium.launch({
+export function launchBrowser(): Promise<BrowserServer> {
+  return chromium.launchServer({
     executablePath: chromiumPath(),
+    host: '127.0.0.1',
     args: [
       ...['--no-sandbox', '--autoplay-policy=no-user-gesture-required', '--use-fake-device-for-media-stream'],
       `--disable-features=${disabledFeatures.join(',')}`,
     ],
   });
+}
+
+/** @throws where there is none. */
+export function chromiumPath(): string {
+  const found = findChromium();
+  if (found === null) throw new Error('There is no Chromium: install it, or name it by CHROMIUM.');
+  return found;
 }

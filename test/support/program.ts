@@ -5,11 +5,11 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { acquireInstanceLock } from '../../server/data-folder/instance-lock.ts';
+import { plainEnvironment } from './plain-environment.ts';
 
 export const checkout = join(import.meta.dirname, '../..');
 export const builtProgram = join(checkout, 'dist/program/cli.js');
@@ -68,7 +68,7 @@ async function build(): Promise<void> {
 export function startProgram(parameters: readonly string[], options: ProgramOptions = {}): RunningProgram {
   const { env = {}, input, program = builtProgram } = options;
   const child = spawn(process.execPath, [program, ...parameters], {
-    env: { PATH: process.env.PATH, HOME: tmpdir(), SLUICE_SECRETS: 'file', ...env },
+    env: { ...plainEnvironment, SLUICE_SECRETS: 'file', ...env },
     stdio: ['pipe', 'pipe', 'pipe'],
   });
   // A program that ended before it read its input is no fault of the test.

@@ -6,6 +6,7 @@ import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { firstRunConfig } from '../../../server/config/first-run.ts';
 import { configSchema } from '../../../server/contract/config.ts';
+import { plainEnvironment } from '../../support/plain-environment.ts';
 import { exampleConfig } from './example-config.ts';
 
 const root = join(import.meta.dirname, '../../..');
@@ -15,9 +16,7 @@ const files = ['config.schema.json', 'team-preset.schema.json'];
 test.each(files)('the published %s is up to date (node build/config-schema.ts)', (name) => {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-schema-'));
   try {
-    execFileSync(process.execPath, [join(root, 'build/config-schema.ts'), folder], {
-      env: { ...process.env, NODE_OPTIONS: '' },
-    });
+    execFileSync(process.execPath, [join(root, 'build/config-schema.ts'), folder], { env: plainEnvironment });
     expect(readFileSync(join(root, 'docs', name), 'utf8')).toBe(readFileSync(join(folder, name), 'utf8'));
   } finally {
     rmSync(folder, { recursive: true });

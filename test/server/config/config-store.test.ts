@@ -9,6 +9,7 @@ import { firstRunConfig } from '../../../server/config/first-run.ts';
 import type { ConfigPersistence } from '../../../server/config/persistence.ts';
 import { type Config, configSchema } from '../../../server/contract/config.ts';
 import { GatewayError } from '../../../server/contract/errors.ts';
+import { plainEnvironment } from '../../support/plain-environment.ts';
 
 const planted = 'sk-planted-4711';
 let folder: string;
@@ -197,7 +198,7 @@ describe('a write that fails', () => {
     const script = join(import.meta.dirname, 'commit-under-limit.ts');
     const run = spawnSync('sh', ['-c', 'ulimit -f 16 && exec "$0" "$1" "$2"', process.execPath, script, path], {
       encoding: 'utf8',
-      env: { ...process.env, NODE_OPTIONS: '' },
+      env: plainEnvironment,
     });
     expect(run.status, run.stderr).toBe(0);
     expect(JSON.parse(run.stdout)).toEqual({

@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { acquireInstanceLock, type InstanceLock } from '../../../server/data-folder/instance-lock.ts';
 import { onlyIf } from '../../support/only-if.ts';
+import { plainEnvironment } from '../../support/plain-environment.ts';
 
 let dataDir: string;
 let path: string;
@@ -31,8 +32,10 @@ async function acquire(): Promise<InstanceLock> {
 
 async function startHolder(instanceId: string): Promise<{ child: ChildProcess; said: string }> {
   const script = join(import.meta.dirname, 'instance-holder.ts');
-  const env = { ...process.env, NODE_OPTIONS: '' };
-  const child = spawn(process.execPath, [script, dataDir, instanceId], { stdio: ['ignore', 'pipe', 'inherit'], env });
+  const child = spawn(process.execPath, [script, dataDir, instanceId], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    env: plainEnvironment,
+  });
   children.push(child);
   const [said] = await once(child.stdout, 'data');
   return { child, said: String(said).trim() };
@@ -147,7 +150,7 @@ test.runIf(onlyIf(process.platform !== 'win32', 'a shell limits the descriptors'
     const script = join(import.meta.dirname, 'start-without-descriptors.ts');
     const said = spawnSync(process.execPath, [script, dataDir], {
       encoding: 'utf8',
-      env: { ...process.env, NODE_OPTIONS: '' },
+      env: plainEnvironment,
     });
     expect(said.stdout, said.stderr).toContain('this program may open no more files (EMFILE)');
     expect(JSON.parse(await readFile(path, 'utf8'))).toEqual(left);

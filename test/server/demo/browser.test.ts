@@ -3,8 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { hasChromium, skipWithoutChromium } from '../../support/chromium.ts';
-import { launchBrowser } from '../../support/launch-browser.ts';
+import { connectBrowser, hasChromium, skipWithoutChromium } from '../../support/chromium.ts';
 import { type DemoHarness, startHarness } from './harness.ts';
 
 describe('a browser', () => {
@@ -26,7 +25,7 @@ describe('a browser', () => {
       response.end(file?.bytes ?? '<!doctype html><title>media</title>');
     });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    browser = await launchBrowser();
+    browser = await connectBrowser();
     page = await browser.newPage();
     await page.goto(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`);
   });

@@ -21,6 +21,8 @@ export interface Expected {
 interface FaultCase {
   name: string;
   plays: Cell['primary'];
+  /** It is recognised by a limit of time. */
+  isSlow?: true;
   /** Null where the call cannot show the fault. */
   expect(call: OpenAiCall): Expected | null;
 }
@@ -79,6 +81,8 @@ const silent = nextTarget(504);
 
 const one = (play: Play, expect: FaultCase['expect']): FaultCase => ({ name: play.name, plays: [play], expect });
 
+const slow = (play: Play, expect: FaultCase['expect']): FaultCase => ({ ...one(play, expect), isSlow: true });
+
 const farAway = new Date('2099-01-01T00:00:00Z').toUTCString();
 
 export const faultCases: readonly FaultCase[] = [
@@ -87,13 +91,13 @@ export const faultCases: readonly FaultCase[] = [
   one(plays.resetAfterHeaders, unreachable),
   one(plays.hangUp, unreachable),
   one(plays.notHttp, transient(502)),
-  one(plays.silence, silent),
-  one(plays.headersThenSilence, silent),
+  slow(plays.silence, silent),
+  slow(plays.headersThenSilence, silent),
   one(plays.slowFirstByte(firstByteMs / 10), fromPrimary),
-  one(plays.slowFirstByte(firstByteMs * 2), silent),
+  slow(plays.slowFirstByte(firstByteMs * 2), silent),
   one(plays.drip(6, idleMs / 12), fromPrimary),
 
-  one(plays.stallAt({ share: 0.5 }), inTheMiddle(silent)),
+  slow(plays.stallAt({ share: 0.5 }), inTheMiddle(silent)),
   one(plays.cutAt({ share: 0.5 }), inTheMiddle(unreachable)),
   one(plays.cutAt({ bytes: 1 }), (call) =>
     call.kind === 'binary' ? inTheMiddle(unreachable)(call) : unreachable(call),
@@ -125,12 +129,12 @@ export const faultCases: readonly FaultCase[] = [
     '\n\ndata: {"choices":[{"index":0,"delta":{"content":""}}]}\n\n',
     'a',
   ].map((piece) =>
-    one(
+    slow(
       plays.goesOnWith(`goes on with ${JSON.stringify(piece)}`, { events: 5 }, piece, idleMs / 12),
       onlyTextStreams(inTheMiddle(silent)),
     ),
   ),
-  one(plays.goesOnWith('goes on a few bytes at a time', { share: 0.5 }, 'aaaa', idleMs / 12), onlyJson(silent)),
+  slow(plays.goesOnWith('goes on a few bytes at a time', { share: 0.5 }, 'aaaa', idleMs / 12), onlyJson(silent)),
   one(plays.errorInBody, onlyJson(unreachable503)),
   one(plays.errorInFirstEvent, onlyStreams(transient())),
 
@@ -171,14 +175,15 @@ export const faultCases: readonly FaultCase[] = [
   one(plays.bareStatus(205), badAnswer),
   one(plays.bareStatus(300), badAnswer),
   one(plays.jsonNull, badAnswer),
-  one(plays.blanks(idleMs / 12), (call) => (call.kind === 'binary' ? null : silent(call))),
+  slow(plays.blanks(idleMs / 12), (call) => (call.kind === 'binary' ? null : silent(call))),
   one(plays.redirectLoop, nextTarget(502)),
   one(plays.endlessLine, onlyStreams(badAnswer)),
   // Comments alone are no content; sound and films without end are cut at the total limit.
-  one(plays.endless, (call) => {
+  slow(plays.endless, (call) => {
     if (call.kind === 'stream') return silent(call);
-    return call.kind === 'json' ? nextTarget(502)(call) : endlessAnswer(call);
+    return call.kind === 'json' ? null : endlessAnswer(call);
   }),
+  one(plays.endless, onlyJson(nextTarget(502))),
   one(plays.endlessAfterWhole, onlyJson(nextTarget(502))),
   one(plays.streamForPlain, onlyJson(badAnswer)),
   one(plays.typed('text/plain'), anyType),

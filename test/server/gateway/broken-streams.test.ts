@@ -1,7 +1,9 @@
 import OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { mainProvider, startGateway, type TestGateway } from '../../support/gateway.ts';
+import { isSweep } from '../../support/sweep.ts';
 import { eventStream, json, type ScriptedUpstream, startUpstream, writePieces } from '../../support/upstream.ts';
+import { type Break, outcomes } from './breaks.ts';
 import { askFor, chatWithUsage, responsesEvents, type StreamSample, samples } from './streams.ts';
 
 let upstream: ScriptedUpstream;
@@ -39,8 +41,6 @@ function ask(client: OpenAI, sample: StreamSample, headers: Record<string, strin
     : client.post(sample.path, { headers, body: { ...sample.body, stream: true }, stream: true });
 }
 
-type Break = 'the connection breaks' | 'the stream just ends';
-
 function breakAt(how: Break): void {
   upstream.answer(async (request, response) => {
     const cut = Number(request.headers['x-cut']);
@@ -54,57 +54,25 @@ function breakAt(how: Break): void {
 
 let sampleBytes: Buffer = Buffer.alloc(0);
 
-const blankLine = /\r?\n\r?\n/g;
-const eventEnds = (text: string) => [...text.matchAll(blankLine)].map((match) => match.index + match[0].length);
-
-/** From where on the stream counts as complete: the end of the event that says so. */
-function completeAt(text: string, how: Break): number {
-  const mark =
-    /"finish_reason":"|event: (response|image_generation|image_edit)\.completed|transcript\.text\.done"|audio\.done"/;
-  // Only an orderly end stands for the `[DONE]` of a chat stream.
-  const isUncertain = how === 'the connection breaks' && text.includes('"finish_reason"');
-  const index = text.search(isUncertain ? /^data: ?\[DONE\]/m : mark);
-  return eventEnds(text).find((end) => end > index) ?? Number.POSITIVE_INFINITY;
-}
-
-/** The end of the first event that says something: before that nothing reaches the client. */
-function contentAt(text: string): number {
-  const says =
-    /"content":"[^"]|reasoning_content|"tool_calls":\[|"text":"|"finish_reason":"|"delta":"|output_item|"b64_json"|"audio"/;
-  const index = text.search(says);
-  return eventEnds(text).find((end) => end > index) ?? Number.POSITIVE_INFINITY;
-}
-
-const countData = (text: string) => text.split(/\r?\n\r?\n/).filter((part) => /^data:(?! ?\[DONE)/m.test(part)).length;
+const early = { 'the connection breaks': 'upstream_unreachable', 'the stream just ends': 'upstream_malformed' };
 
 describe.each<Break>(['the connection breaks', 'the stream just ends'])('where %s', (how) => {
+  const codes = { early: early[how], broken: 'upstream_stream_broken', whole: null, unreadable: 'SyntaxError' };
+
   test.each(samples)('$name, the client is told of it, whatever the place', async (sample) => {
     sampleBytes = sample.bytes;
     breakAt(how);
-    const text = sample.bytes.toString('latin1');
-    const closed = completeAt(text, how);
-    // A clean end stands for the blank line that should follow the last event.
-    const wholeAt = (end: number) => (how === 'the stream just ends' ? text.slice(0, end).trimEnd().length : end);
-    const complete = wholeAt(closed);
-    const contentEnd = contentAt(text);
-    expect(complete).toBeGreaterThan(0);
-    const step = sample.bytes.length > 1_500 ? 11 : 4;
-    const cuts = Array.from({ length: Math.ceil(sample.bytes.length / step) }, (_, index) => index * step);
-    if (complete < sample.bytes.length) cuts.push(complete - 1, complete, complete + 1);
+    const wanted = outcomes[how][sample.name] ?? [];
+    expect(wanted.length).toBeGreaterThan(1);
+    const places = Array.from({ length: sample.bytes.length + 1 }, (_, index) => index);
+    const borders = wanted.flatMap(([fromByte]) => [fromByte - 1, fromByte, fromByte + 1]);
+    const step = isSweep ? 5 : 40;
+    const cuts = places.filter((cut) => cut % step === 0 || borders.includes(cut));
     const check = async (cut: number) => {
+      const [, count, end] = wanted.findLast(([fromByte]) => fromByte <= cut) ?? [0, 0, 'early'];
       const { events, error } = await consume(sample, { 'x-cut': String(cut) });
-      const code = error instanceof OpenAI.APIError ? error.code : error;
-      const last = eventEnds(text).findLast((end) => wholeAt(end) <= cut) ?? 0;
-      // Half an event is no orderly end, unless the end was told before.
-      const rest = text.slice(last, cut).trim();
-      const isCut = text.includes('"finish_reason"') && rest !== '' && !rest.endsWith('[DONE]');
-      const isComplete = cut >= complete && !isCut;
-      const hasContent = contentEnd <= cut || (isComplete && wholeAt(contentEnd) <= cut);
-      const early = how === 'the stream just ends' ? 'upstream_malformed' : 'upstream_unreachable';
-      const wanted = hasContent ? 'upstream_stream_broken' : early;
-      const delivered = eventEnds(text).findLast((end) => (isComplete ? wholeAt(end) : end) <= cut) ?? 0;
-      const count = hasContent ? countData(text.slice(0, delivered)) : 0;
-      expect({ cut, code, events: events.length }).toEqual({ cut, code: isComplete ? null : wanted, events: count });
+      const code = error instanceof OpenAI.APIError ? error.code : error instanceof SyntaxError ? error.name : error;
+      expect({ cut, code, events: events.length }).toEqual({ cut, code: codes[end], events: count });
     };
     for (let next = 0; next < cuts.length; next += 8) await Promise.all(cuts.slice(next, next + 8).map(check));
   });

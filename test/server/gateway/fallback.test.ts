@@ -358,16 +358,19 @@ describe('a client that leaves', () => {
     const usage = { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 };
     const events = answer('one', 'Hello', ' there');
     const rest = [...events.slice(2, -1), data({ ...chunk({}), choices: [], usage }), done].join('');
+    let finish = () => {};
     both.one.answer((_request, response) => {
       eventStream(response);
       response.write(events.slice(0, 2).join(''));
-      // By then the gateway has noticed that nobody reads any more.
-      setTimeout(() => response.end(rest), 300);
+      finish = () => response.end(rest);
     });
     const abort = new AbortController();
     const response = await both.gateway.fetch('/chat/completions', { ...chat(), signal: abort.signal });
     const id = response.headers.get('x-sluice-request-id') ?? '';
     abort.abort();
+    // Once these are answered the gateway has noticed that nobody reads any more.
+    for (let times = 0; times < 3; times++) await (await both.gateway.fetch('/models')).text();
+    finish();
     expect(await both.gateway.record(id)).toMatchObject({
       outcome: 'client-gone',
       usage: { inputTokens: 3, outputTokens: 2 },

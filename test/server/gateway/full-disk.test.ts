@@ -2,13 +2,13 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { LedgerHealthView } from '../../../server/contract/status-views.ts';
 import { eventually } from '../../support/eventually.ts';
 import { hashOf, testKey } from '../../support/gateway.ts';
 import { onlyIf } from '../../support/only-if.ts';
+import { plainEnvironment } from '../../support/plain-environment.ts';
 import { checkout, collectOutput, readyOf } from '../../support/program.ts';
 import { json, type ScriptedUpstream, startUpstream } from '../../support/upstream.ts';
 import { temporaryFolder } from '../ledger/records.ts';
@@ -49,7 +49,7 @@ async function start(): Promise<void> {
   if (!flags) throw new Error('Neither a user nor root may mount a disk in a namespace of its own here (unshare).');
   const program = [process.execPath, join(checkout, 'server/cli.ts'), 'serve', '--json', '--port', '0'];
   child = spawn('unshare', [...onDisk(flags), ...program, '--data-dir', join(mountPoint, 'data'), '--config', file], {
-    env: { PATH: process.env.PATH, HOME: tmpdir(), SLUICE_SECRETS: 'file' },
+    env: { ...plainEnvironment, SLUICE_SECRETS: 'file' },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const ended = once(child, 'close').then(([code]): number | null => code);

@@ -6,6 +6,7 @@ import type { ConfigInput } from '../../../server/contract/config.ts';
 import { GatewayError } from '../../../server/contract/errors.ts';
 import { listModels, resolveDefault, resolveRoute, retrieveModel } from '../../../server/routing/resolve.ts';
 import { snapshotOf } from '../../support/providers.ts';
+import { tries } from '../../support/sweep.ts';
 
 type Parts = Omit<ConfigInput, 'version'>;
 
@@ -412,7 +413,7 @@ describe('for any configuration', () => {
         }
         expect(listed).toEqual([...new Set(listed)].sort());
       }),
-      { numRuns: 5_000 },
+      { numRuns: tries(5_000) },
     );
   });
 
@@ -432,7 +433,7 @@ describe('for any configuration', () => {
           expect(made.group.deny).not.toContain(name);
         }
       }),
-      { numRuns: 5_000 },
+      { numRuns: tries(5_000) },
     );
   });
 });

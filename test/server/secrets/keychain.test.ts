@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { keychainMarkerName, openSecretStore } from '../../../server/secrets/open-secret-store.ts';
+import { plainEnvironment } from '../../support/plain-environment.ts';
 
 let dataDir: string;
 beforeEach(async () => {
@@ -35,7 +36,7 @@ function run(
 ): Promise<{ code: number | null; output: string; errors: string }> {
   return new Promise((resolve) => {
     const [program = '', ...parameters] = command;
-    const child = spawn(program, parameters, { env: { ...process.env, ...env } });
+    const child = spawn(program, parameters, { env: { ...plainEnvironment, ...env } });
     let output = '';
     let errors = '';
     child.stdout.on('data', (piece) => (output += piece));
@@ -51,7 +52,7 @@ describe.runIf(canTestKeychain)('with gnome-keyring', () => {
     const session = `printf pw | gnome-keyring-daemon --unlock --components=secrets >/dev/null 2>&1 && exec "$0" "$1"`;
     const command = ['dbus-run-session', '--', 'sh', '-c', session, process.execPath, script];
     const home = { HOME: dataDir, XDG_DATA_HOME: dataDir, XDG_CACHE_HOME: dataDir, XDG_RUNTIME_DIR: dataDir };
-    const { code, output, errors } = await run(command, { ...home, NODE_OPTIONS: '' });
+    const { code, output, errors } = await run(command, home);
     expect(errors).not.toContain('planted-secret');
     expect(code, errors).toBe(0);
     expect(JSON.parse(output)).toMatchObject({
@@ -80,7 +81,7 @@ async function openWithBus(address: string, prefer: 'auto' | 'keychain' = 'auto'
     );
     process.stdout.write(JSON.stringify({ ...seen, tookMs: performance.now() - startedAt }));`;
   const startedAt = performance.now();
-  const env = { DBUS_SESSION_BUS_ADDRESS: address, NODE_OPTIONS: '' };
+  const env = { DBUS_SESSION_BUS_ADDRESS: address };
   const { code, output, errors } = await run([process.execPath, '--input-type=module', '-e', source], env);
   expect(code, errors).toBe(0);
   return { ...JSON.parse(output), processMs: performance.now() - startedAt };

@@ -206,15 +206,15 @@ describe('a failure after the connection stands', () => {
   test('is a `timeout` of the headers where the upstream says nothing', async () => {
     const silent = await raw(() => {});
     const timeouts = { ...limits, firstByteMs: 100 };
-    const tookMs: number[] = [];
-    // undici's own limits come up to a second late; on a busy machine one of several attempts tells enough.
-    do {
-      const begun = performance.now();
-      const error = await failureOf(transport, requestTo(silent.origin, { timeouts }));
-      expect(error).toMatchObject({ fault: 'timeout', phase: 'headers', message: 'no answer within 100 ms' });
-      tookMs.push(performance.now() - begun);
-    } while (tookMs.length < 10 && Math.min(...tookMs) > 300);
-    expect(Math.min(...tookMs)).toBeLessThan(300);
+    // undici's own limits come up to a second late. A timer of this process is as late as its limit on a busy machine; the
+    // connection before may be late too, so one of several attempts tells enough.
+    let isInTime = false;
+    for (let attempt = 0; attempt < 10 && !isInTime; attempt++) {
+      const failure = failureOf(transport, requestTo(silent.origin, { timeouts }));
+      isInTime = await Promise.race([failure.then(() => true), sleep(300, false)]);
+      expect(await failure).toMatchObject({ fault: 'timeout', phase: 'headers', message: 'no answer within 100 ms' });
+    }
+    expect(isInTime).toBe(true);
   });
 
   test('is none while a long upload is still on its way', async () => {

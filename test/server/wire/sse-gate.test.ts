@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { EventFilter, GateOptions } from '../../../server/wire/framing.ts';
 import { SseGate } from '../../../server/wire/sse-gate.ts';
+import { tries } from '../../support/sweep.ts';
 
 const lineEnd = fc.constantFrom('\n', '\r\n');
 const text = fc.oneof(
@@ -81,7 +82,7 @@ describe.each(modes)('a stream %s', (_name, filter) => {
           expect(inside).toBe(false);
         }
       }),
-      { numRuns: 2_000 },
+      { numRuns: tries(2_000) },
     );
   });
 
@@ -111,7 +112,7 @@ describe.each(modes)('a stream %s', (_name, filter) => {
           expect(sent).toBe(Math.max(...complete.filter((end) => end <= received)));
         });
       }),
-      { numRuns: 500 },
+      { numRuns: tries(500) },
     );
   });
 
@@ -125,7 +126,7 @@ describe.each(modes)('a stream %s', (_name, filter) => {
         expect(gate.takeRest().toString()).toBe(tail);
         expect(gate.takeRest()).toHaveLength(0);
       }),
-      { numRuns: 500 },
+      { numRuns: tries(500) },
     );
   });
 
@@ -176,7 +177,7 @@ describe('lines that end in CR alone', () => {
           for (const { sent } of states) expect(ends(list).has(sent)).toBe(true);
         }
       }),
-      { numRuns: 1_000 },
+      { numRuns: tries(1_000) },
     );
   });
 
@@ -193,7 +194,7 @@ describe('a filter', () => {
         const { seen } = run(cutAt(Buffer.from(list.join('')), places), identity);
         expect(shown(seen)).toEqual(list.filter(isNoEmptyLine));
       }),
-      { numRuns: 2_000 },
+      { numRuns: tries(2_000) },
     );
   });
 
@@ -211,7 +212,7 @@ describe('a filter', () => {
           .map((item) => (item.startsWith(':') ? 'data: changed\n\n' : item));
         expect(Buffer.concat(written).toString()).toBe(expected.join(''));
       }),
-      { numRuns: 1_000 },
+      { numRuns: tries(1_000) },
     );
   });
 
@@ -249,7 +250,7 @@ test('what is known is not shown to the filter, and goes out without what is cut
       expect(seen.map(String)).not.toContain(usual);
       for (const { inside } of states) expect(inside).toBe(false);
     }),
-    { numRuns: 1_000 },
+    { numRuns: tries(1_000) },
   );
   expect(run([Buffer.from(usual.repeat(3))], identity, known).seen).toEqual([]);
 });

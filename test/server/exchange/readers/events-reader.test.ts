@@ -11,6 +11,7 @@ import { ResponseText } from '../../../../server/wire/openai/rescue/response-tex
 import { withoutUsage } from '../../../../server/wire/openai/usage-stripper.ts';
 import { readEvent } from '../../../../server/wire/sse-event.ts';
 import { type StreamText, takeAll } from '../../../../server/wire/stream-text.ts';
+import { tries } from '../../../support/sweep.ts';
 import { type StreamName, streams } from '../../wire/openai/streams.ts';
 
 /** What became of a stream. */
@@ -104,7 +105,7 @@ describe('a chat stream', () => {
           expect(text.read()).toEqual(again.read());
         },
       ),
-      { numRuns: 1_000 },
+      { numRuns: tries(1_000) },
     );
   });
 
@@ -117,7 +118,7 @@ describe('a chat stream', () => {
         takeAll(again, Buffer.from(outcome.passed));
         expect(text.read()).toEqual(again.read());
       }),
-      { numRuns: 1_000 },
+      { numRuns: tries(1_000) },
     );
   });
 
@@ -140,7 +141,7 @@ describe('a chat stream', () => {
           expect(text.read()).toEqual(again.read());
         },
       ),
-      { numRuns: 300 },
+      { numRuns: tries(300) },
     );
   });
 });
@@ -167,7 +168,7 @@ test('the stream of a response passes as it is, and is kept with its text and nu
       takeAll(again, kept);
       expect(text.read()).toEqual(again.read());
     }),
-    { numRuns: 500 },
+    { numRuns: tries(500) },
   );
 });
 

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { JsonNames } from '../../../../server/wire/json/json-names.ts';
 import { type JsonPeek, peekJson } from '../../../../server/wire/json/json-peek.ts';
 import { fieldEdit, type JsonEdit, piecesOf, usageEdits } from '../../../../server/wire/json/json-splice.ts';
+import { tries } from '../../../support/sweep.ts';
 import { jsonObjectText, wanted } from './json-documents.ts';
 
 const names = new JsonNames(wanted);
@@ -43,7 +44,7 @@ describe('fieldEdit', () => {
         if (Object.hasOwn(before, 'model')) before.model = model;
         if (JSON.stringify(after) !== JSON.stringify(before)) throw new Error(renamed(text, model));
       }),
-      { numRuns: 10_000 },
+      { numRuns: tries(10_000) },
     );
   });
 });
@@ -97,7 +98,7 @@ describe('usageEdits', () => {
         const got = actual === null ? null : JSON.stringify(JSON.parse(actual));
         if (got !== expected) throw new Error(`${got} instead of ${expected}`);
       }),
-      { numRuns: 10_000 },
+      { numRuns: tries(10_000) },
     );
   });
 });

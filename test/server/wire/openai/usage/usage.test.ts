@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { capabilities } from '../../../../../server/contract/capability.ts';
 import { extractUsage } from '../../../../../server/wire/openai/usage/usage.ts';
 import type { KeptAnswer, UsageHints } from '../../../../../server/wire/wire.ts';
+import { tries } from '../../../../support/sweep.ts';
 
 const json = 'application/json';
 const sse = 'text/event-stream; charset=utf-8';
@@ -400,7 +401,7 @@ test('no bytes make it throw or count what is no number', () => {
         for (const value of Object.values(usage ?? {})) expect(Number.isFinite(value) && value >= 0).toBe(true);
       },
     ),
-    { numRuns: 3_000 },
+    { numRuns: tries(3_000) },
   );
 });
 
@@ -411,6 +412,6 @@ test('any usage is found again in any reply around it', () => {
       const { usage: found } = extract('chat', { before: JSON.stringify(before), usage, after });
       expect(found).toEqual({ inputTokens: usage.prompt_tokens, outputTokens: usage.completion_tokens });
     }),
-    { numRuns: 1_000 },
+    { numRuns: tries(1_000) },
   );
 });

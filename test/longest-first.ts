@@ -1,0 +1,37 @@
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
+
+/**
+ * Files that take long by waiting (for limits, for processes, for pages) rather than by their length, by which Vitest begins
+ * with the longest: begun last they would run alone, while the other workers have nothing to do.
+ */
+const longest = [
+  'e2e/gallery',
+  'e2e/playground',
+  'e2e/restart',
+  'e2e/sleep',
+  'e2e/newcomer',
+  'e2e/keychain',
+  'packaging/packaging',
+  'faults/matrix',
+  'faults/sequences',
+  'faults/any-byte',
+  'gateway/byte-identity',
+  'gateway/slow-readers',
+  'gateway/load',
+  'soak/soak',
+  'fuzz/',
+];
+
+export default class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const sorted = await super.sort(files);
+    return sorted.toSorted((one, other) => rank(one) - rank(other));
+  }
+}
+
+function rank({ moduleId }: TestSpecification): number {
+  const place = longest.findIndex(
+    (part) => moduleId.includes(`/test/${part}`) || moduleId.includes(`/test/server/${part}`),
+  );
+  return place === -1 ? longest.length : place;
+}

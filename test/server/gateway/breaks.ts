@@ -1,0 +1,117 @@
+/** What reaches the client of a stream that breaks off: written out for each of the samples. */
+
+export type Break = 'the connection breaks' | 'the stream just ends';
+
+/**
+ * Nothing has gone out, and the answer is an error of its own; some has, and then an error; or the stream is whole.
+ * What follows on the end of one passes as it came: at half of a `[DONE]` the official client stumbles, as it does without Sluice.
+ */
+type End = 'early' | 'broken' | 'whole' | 'unreadable';
+
+/** Where the upstream has sent this many bytes or more: so many events (`[DONE]` is none), and how it ends. */
+export type Outcome = [fromByte: number, events: number, end: End];
+
+const chatMessage: Outcome[] = [
+  [0, 0, 'early'],
+  // The first chunk says nothing, and waits for the one that does.
+  [448, 2, 'broken'],
+  [654, 3, 'broken'],
+];
+const tools: Outcome[] = [
+  [0, 0, 'early'],
+  [369, 2, 'broken'],
+  [641, 3, 'broken'],
+  [874, 4, 'broken'],
+  [1143, 5, 'broken'],
+  [1378, 6, 'broken'],
+];
+const completions: Outcome[] = [
+  [0, 0, 'early'],
+  [123, 1, 'broken'],
+];
+const response: Outcome[] = [
+  [0, 0, 'early'],
+  [644, 3, 'broken'],
+  [838, 4, 'broken'],
+  [1018, 5, 'broken'],
+  [1199, 6, 'broken'],
+  [1366, 7, 'broken'],
+  [1582, 8, 'broken'],
+  [1844, 9, 'broken'],
+];
+/** A byte more a line. */
+const crlfResponse: Outcome[] = [
+  [0, 0, 'early'],
+  [653, 3, 'broken'],
+  [850, 4, 'broken'],
+  [1033, 5, 'broken'],
+  [1217, 6, 'broken'],
+  [1387, 7, 'broken'],
+  [1606, 8, 'broken'],
+  [1871, 9, 'broken'],
+];
+const inPieces = (...places: number[]): Outcome[] => [
+  [0, 0, 'early'],
+  ...places.map((place, index): Outcome => [place, index + 1, 'broken']),
+];
+
+/** A chat stream is whole with its `[DONE]` alone, and one of typed events with its last event. */
+const connectionBreaks: Record<string, Outcome[]> = {
+  'chat with usage': [...chatMessage, [838, 4, 'broken'], [1113, 5, 'broken'], [1127, 5, 'whole']],
+  'chat with tools, reasoning and the first chunk of Azure': [...tools, [1581, 7, 'broken'], [1595, 7, 'whole']],
+  'chat with CRLF and several lines of data': [...inPieces(144), [160, 1, 'whole']],
+  // Its `[DONE]` has no blank line.
+  'chat with comments, ids, no space after the colon and no last blank line': inPieces(227, 405),
+  completions: [...completions, [245, 2, 'broken'], [259, 2, 'whole']],
+  'responses in full order': [...response, [2354, 10, 'whole']],
+  'responses with [DONE]': [...crlfResponse, [2384, 10, 'whole']],
+  images: [...inPieces(171), [380, 2, 'whole']],
+  'image edits': [...inPieces(159), [356, 2, 'whole']],
+  'transcription without event lines': [...inPieces(57, 114), [255, 3, 'whole']],
+  speech: [...inPieces(82, 160), [284, 3, 'whole']],
+};
+
+/**
+ * An orderly end stands for a missing `[DONE]` once each choice has its `finish_reason`, and for the blank line after the last
+ * event; half an event of a chat stream is no orderly end.
+ */
+const streamJustEnds: Record<string, Outcome[]> = {
+  'chat with usage': [
+    ...chatMessage,
+    [836, 4, 'whole'],
+    [839, 4, 'broken'],
+    [1111, 5, 'whole'],
+    [1114, 5, 'broken'],
+    [1125, 5, 'whole'],
+  ],
+  'chat with tools, reasoning and the first chunk of Azure': [
+    ...tools,
+    [1579, 7, 'whole'],
+    [1582, 7, 'broken'],
+    [1593, 7, 'whole'],
+  ],
+  'chat with CRLF and several lines of data': [
+    [0, 0, 'early'],
+    [140, 1, 'whole'],
+    [145, 1, 'broken'],
+    [156, 1, 'whole'],
+  ],
+  'chat with comments, ids, no space after the colon and no last blank line': [
+    ...inPieces(227),
+    [403, 2, 'whole'],
+    [406, 2, 'broken'],
+    [416, 2, 'whole'],
+  ],
+  completions: [...completions, [243, 2, 'whole'], [246, 2, 'broken'], [257, 2, 'whole']],
+  'responses in full order': [...response, [2352, 10, 'whole']],
+  'responses with [DONE]': [...crlfResponse, [2380, 10, 'whole'], [2388, 10, 'unreadable'], [2396, 10, 'whole']],
+  images: [...inPieces(171), [378, 2, 'whole']],
+  'image edits': [...inPieces(159), [354, 2, 'whole']],
+  'transcription without event lines': [...inPieces(57, 114), [253, 3, 'whole']],
+  speech: [...inPieces(82, 160), [282, 3, 'whole']],
+};
+
+export const outcomes: Record<Break, Record<string, Outcome[]>> = {
+  'the connection breaks': connectionBreaks,
+  'the stream just ends': streamJustEnds,
+};

@@ -1,0 +1,24 @@
+import { globSync, readFileSync } from 'node:fs';
+import { join, matchesGlob } from 'node:path';
+import { expect, test } from 'vitest';
+import { apart, runOf, suiteNames } from './suites.ts';
+
+const root = join(import.meta.dirname, '..');
+
+test('.ci/run calls npm test and each suite that has a command of its own', () => {
+  const script = readFileSync(join(root, '.ci/run'), 'utf8').replaceAll(/^#.*$/gm, '');
+  const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+  expect(script).toContain('npm ci && npm test');
+  for (const name of suiteNames) {
+    expect(script, name).toMatch(new RegExp(`npm run (\\w+ -- )?(\\w+ )*${name}\\b`));
+    expect(scripts, name).toHaveProperty(name);
+  }
+});
+
+test('each file that npm test leaves out belongs to a suite', () => {
+  const files = globSync('test/**/*.test.ts', { cwd: root }).map((file) => file.replaceAll('\\', '/'));
+  const leftOut = files.filter((file) => apart.some((glob) => matchesGlob(file, glob)));
+  expect(leftOut).not.toEqual([]);
+  const { parameters } = runOf(['gallery', 'fuzz', 'soak'], root);
+  expect(leftOut.filter((file) => !parameters.some((part) => file.startsWith(part)))).toEqual([]);
+});
