@@ -1,15 +1,19 @@
 /** The gateways of others that Sluice is put beside: where they are found, and how each is started on a port of its own. */
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { clientKey } from './payloads.ts';
 
 export const thirdPartyNames = ['nginx', 'portkey'] as const;
 export type ThirdPartyName = (typeof thirdPartyNames)[number];
 
-const portkeyPackage = '@portkey-ai/gateway';
-const portkeyVersion = '1.15.2';
-const cacheFolder = join(import.meta.dirname, '../../node_modules/.cache/bench');
+/** Streams break with a newer version of the server that Portkey uses: github.com/Portkey-AI/gateway/issues/1389. */
+const portkeyManifest = JSON.stringify({
+  private: true,
+  dependencies: { '@portkey-ai/gateway': '1.15.2' },
+  overrides: { '@hono/node-server': '1.14.2' },
+});
+const cacheFolder = join(import.meta.dirname, '../../node_modules/.cache/bench/portkey');
 const installLimitMs = 180_000;
 
 /**
@@ -20,12 +24,16 @@ const installLimitMs = 180_000;
  */
 export function whyMissing(name: ThirdPartyName, env = process.env, folder = cacheFolder): string | undefined {
   if (name === 'nginx') return isOnPath('nginx', env) ? undefined : 'it is not on PATH';
-  if (installedPortkey(folder) === portkeyVersion) return undefined;
+  const manifest = join(folder, 'package.json');
+  // The last thing that npm writes.
+  const isInstalled = existsSync(join(folder, 'node_modules/.package-lock.json'));
+  if (isInstalled && readFileSync(manifest, 'utf8') === portkeyManifest) return undefined;
+  rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
-  const quietly = ['--no-audit', '--no-fund', '--ignore-scripts', '--fetch-retries', '0', '--loglevel', 'error'];
+  writeFileSync(manifest, portkeyManifest);
   const { status, stderr, error } = spawnSync(
     'npm',
-    ['install', '--prefix', folder, '--save-exact', ...quietly, `${portkeyPackage}@${portkeyVersion}`],
+    ['install', '--prefix', folder, '--no-audit', '--no-fund', '--ignore-scripts', '--loglevel', 'error'],
     // On Windows npm is a script, which only a shell can run.
     { env, encoding: 'utf8', timeout: installLimitMs, shell: process.platform === 'win32' },
   );
@@ -42,7 +50,7 @@ export function nginxCommand(folder: string, port: number, upstreamPort: number)
 
 /** Node's arguments. */
 export function portkeyArguments(port: number): string[] {
-  return [join(packageFolder(cacheFolder), 'build/start-server.js'), `--port=${port}`, '--headless'];
+  return [join(cacheFolder, 'node_modules/@portkey-ai/gateway/build/start-server.js'), `--port=${port}`, '--headless'];
 }
 
 /** Tells Portkey, which has no configuration of its own, whom to ask. */
@@ -95,14 +103,4 @@ ${temporary.join('\n')}
 function isOnPath(program: string, env: NodeJS.ProcessEnv): boolean {
   const folders = (env.PATH ?? '').split(delimiter).filter(Boolean);
   return folders.some((folder) => existsSync(join(folder, program)));
-}
-
-function packageFolder(folder: string): string {
-  return join(folder, 'node_modules', portkeyPackage);
-}
-
-/** Its version; undefined if there is none. */
-function installedPortkey(folder: string): string | undefined {
-  const manifest = join(packageFolder(folder), 'package.json');
-  return existsSync(manifest) ? JSON.parse(readFileSync(manifest, 'utf8')).version : undefined;
 }
