@@ -7,11 +7,11 @@ import { clientKey } from './payloads.ts';
 export const thirdPartyNames = ['nginx', 'portkey'] as const;
 export type ThirdPartyName = (typeof thirdPartyNames)[number];
 
-/** Streams break with a newer version of the server that Portkey uses: github.com/Portkey-AI/gateway/issues/1389. */
+/** A newer server under Portkey breaks its streams: github.com/Portkey-AI/gateway/issues/1389. */
 const portkeyManifest = JSON.stringify({
   private: true,
   dependencies: { '@portkey-ai/gateway': '1.15.2' },
-  overrides: { '@hono/node-server': '1.14.2' },
+  overrides: { '@hono/node-server': '1.13.8' },
 });
 const cacheFolder = join(import.meta.dirname, '../../node_modules/.cache/bench/portkey');
 const installLimitMs = 180_000;
