@@ -31,9 +31,10 @@ export function whyMissing(name: ThirdPartyName, env = process.env, folder = cac
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
   writeFileSync(manifest, portkeyManifest);
+  const options = ['--no-audit', '--no-fund', '--ignore-scripts', '--fetch-retries', '0', '--loglevel', 'error'];
   const { status, stderr, error } = spawnSync(
     'npm',
-    ['install', '--prefix', folder, '--no-audit', '--no-fund', '--ignore-scripts', '--loglevel', 'error'],
+    ['install', '--prefix', folder, ...options],
     // On Windows npm is a script, which only a shell can run.
     { env, encoding: 'utf8', timeout: installLimitMs, shell: process.platform === 'win32' },
   );
