@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, expect, test } from 'vitest';
 
@@ -9,14 +9,39 @@ const root = join(import.meta.dirname, '../..');
 const folder = mkdtempSync(join(tmpdir(), 'sluice-test-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-test('the bench measures a phase on each gateway and prints its table', async () => {
+/** In the place of nginx: takes its configuration, and hands on what comes to the port in it. */
+const nginxDouble = `#!${process.execPath}
+const config = require('node:fs').readFileSync(process.argv.at(-1), 'utf8');
+const port = (directive) => Number(new RegExp(directive + ' 127\\\\.0\\\\.0\\\\.1:(\\\\d+);').exec(config)[1]);
+const net = require('node:net');
+net.createServer((client) => {
+  const upstream = net.connect(port('server'), '127.0.0.1');
+  for (const [from, to] of [[client, upstream], [upstream, client]]) from.pipe(to).on('error', () => from.destroy());
+}).listen(port('listen'), '127.0.0.1');
+`;
+
+test('the bench measures phases on each gateway that can be had and is wanted, and prints their tables', async () => {
   const json = join(folder, 'figures.json');
-  const run = ['test/bench/run.ts', '--quick', '--phases', 'latency', '--program', 'server/cli.ts', '--json', json];
-  const { stdout } = await promisify(execFile)(process.execPath, run, { cwd: root });
+  // A script cannot stand in for a program on Windows.
+  const hasNginx = process.platform !== 'win32';
+  if (hasNginx) writeFileSync(join(folder, 'nginx'), nginxDouble, { mode: 0o755 });
+  const unwanted = hasNginx ? 'portkey' : 'portkey,nginx';
+  const run = ['test/bench/run.ts', '--quick', '--phases', 'latency,plain', '--without', unwanted];
+  const { stdout } = await promisify(execFile)(
+    process.execPath,
+    [...run, '--program', 'server/cli.ts', '--json', json],
+    {
+      cwd: root,
+      env: { ...process.env, PATH: [folder, process.env.PATH].join(delimiter) },
+    },
+  );
   expect(stdout).toContain('added p50, µs');
+  expect(stdout).toContain(`|  | direct | pipe | express |${hasNginx ? ' nginx |' : ''} sluice | sluice ÷ pipe |`);
   expect(stdout).toContain('Wrong or broken answers: none.');
   const { figures, errors } = JSON.parse(readFileSync(json, 'utf8'));
   expect(errors).toEqual({});
   for (const name of ['pipe', 'express', 'sluice'])
     expect(figures['latency.p50Us'][name]).toEqual([expect.any(Number)]);
+  for (const name of ['pipe', 'express', 'sluice', ...(hasNginx ? ['nginx'] : [])])
+    expect(figures['plain.short.perSecond'][name]).toEqual([expect.any(Number)]);
 });

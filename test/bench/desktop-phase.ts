@@ -8,7 +8,7 @@ import { type OpenedDesktop, openDesktop, orderer, startMain } from '../electron
 import { eventually } from '../support/eventually.ts';
 import { testKey } from '../support/gateway.ts';
 import { json, startUpstream } from '../support/upstream.ts';
-import type { Bench } from './phases.ts';
+import type { Bench } from './measuring.ts';
 import { canMeasure, endProcess, ownMb } from './proc.ts';
 
 const program = join(import.meta.dirname, '../../dist/program/cli.js');

@@ -2,7 +2,7 @@ import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import type { Job, JobResult } from './load.ts';
-import { startNode } from './proc.ts';
+import { startProgram } from './proc.ts';
 
 /** No job is meant to take a quarter of it. */
 const jobLimitMs = 60_000;
@@ -29,7 +29,8 @@ export async function startLoadEnds(): Promise<LoadEnds> {
 }
 
 function startEnd(file: string): ChildProcess {
-  return startNode([join(import.meta.dirname, file)], 'load', { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
+  const command = [process.execPath, join(import.meta.dirname, file)];
+  return startProgram(command, 'load', { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
 }
 
 /** Its next message; rejects if it ends before, or is too late. */

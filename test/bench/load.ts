@@ -4,22 +4,22 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LoadConnection } from './load-connection.ts';
-import { buildRequest, eventGapMs, eventsOf, expectedBody, type RequestName } from './payloads.ts';
+import { type Address, buildRequest, eventGapMs, eventsOf, expectedBody, type RequestName } from './payloads.ts';
 
 /** Each connection asks again as soon as it is answered, until the time is over or so many were asked. */
 interface LoopJob {
   kind: 'loop';
-  port: number;
+  to: Address;
   request: RequestName;
   connections: number;
   durationMs: number;
   count?: number;
 }
 
-/** One connection to each port, asked in turn: so many times each. */
+/** One connection to each address, asked in turn: so many times each. */
 interface AlternateJob {
   kind: 'alternate';
-  ports: [number, number];
+  to: [Address, Address];
   request: RequestName;
   count: number;
 }
@@ -27,12 +27,20 @@ interface AlternateJob {
 /** Each connection has two streams, one after the other; the first ones begin one by one, so that the second ones find all open. */
 interface StreamsJob {
   kind: 'streams';
-  port: number;
+  to: Address;
   request: RequestName;
   connections: number;
 }
 
-export type Job = LoopJob | AlternateJob | StreamsJob;
+/** Each connection has one stream; all are asked for at once. */
+interface BurstJob {
+  kind: 'burst';
+  to: Address;
+  request: RequestName;
+  connections: number;
+}
+
+export type Job = LoopJob | AlternateJob | StreamsJob | BurstJob;
 
 export interface JobResult {
   done: number;
@@ -43,9 +51,9 @@ export interface JobResult {
   bytes: number;
   /** Events of streams; answers otherwise. */
   events: number;
-  /** From the request to the first byte of the answer's body; `alternate`: of the first port, to the answer's end. */
+  /** From the request to the first byte of the answer's body; `alternate`: of the first address, to the answer's end. */
   firstUs: number[];
-  /** `alternate`: of the second port. */
+  /** `alternate`: of the second address. */
   secondUs: number[];
 }
 
@@ -55,17 +63,18 @@ process.send?.('ready');
 
 async function run(job: Job): Promise<JobResult> {
   if (job.kind === 'alternate') return alternate(job);
+  if (job.kind === 'burst') return burst(job);
   return job.kind === 'streams' ? streams(job) : loop(job);
 }
 
-function connect(job: Job, port: number, connections: number): Promise<LoadConnection[]> {
-  const request = buildRequest(job.request, port);
+function connect(job: Job, to: Address, connections: number): Promise<LoadConnection[]> {
+  const request = buildRequest(job.request, to);
   const expected = expectedBody(job.request);
-  return Promise.all(Array.from({ length: connections }, () => LoadConnection.open(port, request, expected)));
+  return Promise.all(Array.from({ length: connections }, () => LoadConnection.open(to.port, request, expected)));
 }
 
 async function loop(job: LoopJob): Promise<JobResult> {
-  const connections = await connect(job, job.port, job.connections);
+  const connections = await connect(job, job.to, job.connections);
   const startedMs = performance.now();
   const endMs = startedMs + job.durationMs;
   let asked = 0;
@@ -87,7 +96,7 @@ async function loop(job: LoopJob): Promise<JobResult> {
 }
 
 async function streams(job: StreamsJob): Promise<JobResult> {
-  const connections = await connect(job, job.port, job.connections);
+  const connections = await connect(job, job.to, job.connections);
   const lengthMs = eventsOf(job.request) * eventGapMs;
   const startedMs = performance.now();
   const firstUs: number[] = [];
@@ -102,8 +111,16 @@ async function streams(job: StreamsJob): Promise<JobResult> {
   return { ...summarize(job, connections, startedMs), firstUs };
 }
 
+async function burst(job: BurstJob): Promise<JobResult> {
+  const connections = await connect(job, job.to, job.connections);
+  const startedMs = performance.now();
+  await Promise.all(connections.map((connection) => connection.answer()));
+  const firstUs = connections.map((connection) => connection.firstByteUs);
+  return { ...summarize(job, connections, startedMs), firstUs };
+}
+
 async function alternate(job: AlternateJob): Promise<JobResult> {
-  const [[first], [second]] = await Promise.all([connect(job, job.ports[0], 1), connect(job, job.ports[1], 1)]);
+  const [[first], [second]] = await Promise.all([connect(job, job.to[0], 1), connect(job, job.to[1], 1)]);
   if (!first || !second) throw new Error('no connection');
   const startedMs = performance.now();
   const firstUs: number[] = [];

@@ -8,6 +8,13 @@ export const model = 'bench';
 
 export type RequestName = 'short' | 'long-question' | 'long-answer' | 'paced' | 'full' | 'full-asked' | 'upload';
 
+/** Where a request goes on loopback. */
+export interface Address {
+  port: number;
+  /** What this gateway's requests must bear besides those of all. */
+  headers?: Readonly<Record<string, string>> | undefined;
+}
+
 export const eventGapMs = 20;
 export const uploadBytes = 25 * 1024 * 1024;
 /** What a multipart body may add to its file. */
@@ -64,7 +71,7 @@ export function expectedBody(name: RequestName): Buffer {
 }
 
 /** The whole request as it goes over the socket. */
-export function buildRequest(name: RequestName, port: number): Buffer {
+export function buildRequest(name: RequestName, { port, headers = {} }: Address): Buffer {
   const isUpload = name === 'upload';
   const body = isUpload ? uploadBody() : Buffer.from(JSON.stringify(chatRequest(name)));
   const head = [
@@ -74,6 +81,7 @@ export function buildRequest(name: RequestName, port: number): Buffer {
     `content-type: ${isUpload ? `multipart/form-data; boundary=${boundary}` : 'application/json'}`,
     'accept: application/json',
     'user-agent: bench',
+    ...Object.entries(headers).map(([field, value]) => `${field}: ${value}`),
     `content-length: ${body.length}`,
   ];
   return Buffer.concat([Buffer.from(`${head.join('\r\n')}\r\n\r\n`), body]);

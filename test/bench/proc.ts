@@ -25,11 +25,10 @@ for (const [signal, code] of [['SIGINT', 130] as const, ['SIGTERM', 143] as cons
   process.on(signal, () => process.exit(code));
 }
 
-/** Starts a program of Node. */
-export function startNode(args: readonly string[], cpu: Cpu, options: SpawnOptions): ChildProcess {
-  const command = [process.execPath, ...args];
-  if (isPinned) command.unshift('taskset', '-c', cpuNumbers[cpu]);
-  const [program = '', ...rest] = command;
+/** @param command the program and its arguments */
+export function startProgram(command: readonly string[], cpu: Cpu, options: SpawnOptions): ChildProcess {
+  const pinning = isPinned ? ['taskset', '-c', cpuNumbers[cpu]] : [];
+  const [program = '', ...rest] = [...pinning, ...command];
   const child = spawn(program, rest, options);
   started.add(child);
   child.on('exit', () => started.delete(child));

@@ -1,10 +1,12 @@
 /**
- * What Sluice costs, measured beside a bare pipe and a plain Express proxy in one run: `npm run bench`. Trust the CPU time
- * per request and the ratios; requests per second and the slowest percent depend on what else the machine does.
+ * What Sluice costs, measured in one run beside a bare pipe, a plain Express proxy, nginx where it is installed, and
+ * Portkey, which is fetched from npm: `npm run bench`. Trust the CPU time per request and the ratios; requests per second
+ * and the slowest percent depend on what else the machine does.
  *
  *   --rounds N      how often everything is measured (default 3); the tables show medians
  *   --phases A,B    only these of: start, latency, plain, paced, full, upload, growth, window,
  *                   desktop (those two need Chromium)
+ *   --without A,B   leaves out of the comparison: express, nginx, portkey
  *   --quick         one short round, to see that it works
  *   --json FILE     keeps every round's figures
  *   --program FILE  the Sluice to measure, if not the built one: another build, or `server/cli.ts` unbuilt
@@ -17,12 +19,15 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { type GatewaySetting, type RunningGateway, startGateway } from './gateways.ts';
+import { type RunningGateway, startGateway } from './gateways.ts';
+import type { GatewayName, GatewaySetting } from './launches.ts';
 import { startLoadEnds } from './load-child.ts';
-import { type Bench, phases, warmUp } from './phases.ts';
+import { type Bench, warmUp } from './measuring.ts';
+import { phases } from './phases.ts';
 import { canMeasure, isPinned } from './proc.ts';
 import { report } from './report.ts';
 import { Samples } from './samples.ts';
+import { thirdPartyNames, whyMissing } from './third-party.ts';
 
 const root = join(import.meta.dirname, '../..');
 const quickScale = 0.15;
@@ -31,6 +36,7 @@ const { values: options } = parseArgs({
   options: {
     rounds: { type: 'string', default: '3' },
     phases: { type: 'string', default: Object.keys(phases).join(',') },
+    without: { type: 'string', default: '' },
     quick: { type: 'boolean', default: false },
     json: { type: 'string' },
     program: { type: 'string' },
@@ -57,6 +63,8 @@ const setting: GatewaySetting = {
   ledgerRows: options.quick ? 20_000 : 1_000_000,
 };
 const samples = new Samples();
+const leftOut: string[] = [];
+let compared: readonly GatewayName[] | undefined;
 const shared = new Map<string, RunningGateway>();
 const bench: Bench = {
   samples,
@@ -64,6 +72,7 @@ const bench: Bench = {
   upstreamPort: ends.upstreamPort,
   scale: options.quick ? quickScale : 1,
   load: ends.load,
+  compared: () => (compared ??= findCompared()),
   start: (name) => startGateway(name, setting),
   async running(name, use = 'any') {
     const known = shared.get(`${name} ${use}`);
@@ -93,6 +102,18 @@ if (options.json) {
 }
 process.exit(Object.keys(samples.errors).length > 0 ? 1 : 0);
 
+/** Asked for by the first phase that compares them, so that nothing is fetched for the others. */
+function findCompared(): GatewayName[] {
+  const unwanted = options.without.split(',');
+  const isWanted = (name: string) => !unwanted.includes(name);
+  const found = thirdPartyNames.filter(isWanted).filter((name) => {
+    const reason = whyMissing(name);
+    if (reason !== undefined) leftOut.push(`${name} is left out: ${reason}.`);
+    return reason === undefined;
+  });
+  return ['pipe', ...(['express'] as const).filter(isWanted), 'sluice', ...found];
+}
+
 /** Built anew if its sources have changed since. */
 function builtProgram(): string {
   const launch = join(root, 'build/launch.ts');
@@ -106,7 +127,7 @@ function introduction(): string {
     ? 'Gateways have one CPU, the load generator and the upstream another.'
     : 'Nothing is pinned to a CPU here, so the figures are less steady.';
   const cpu = canMeasure ? '' : ' CPU time and memory cannot be measured here: there is no /proc.';
-  return `Medians of ${rounds} interleaved round(s), Node ${process.version}. ${where}${cpu}`;
+  return [`Medians of ${rounds} interleaved round(s), Node ${process.version}. ${where}${cpu}`, ...leftOut].join('\n');
 }
 
 function errorLine(): string {

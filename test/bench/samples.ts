@@ -1,4 +1,4 @@
-import type { GatewayName } from './gateways.ts';
+import type { GatewayName } from './launches.ts';
 
 export type Column = GatewayName | 'direct';
 

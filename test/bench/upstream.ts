@@ -6,7 +6,7 @@ import net, { type AddressInfo, type Socket } from 'node:net';
 import { MessageReader } from './message-reader.ts';
 import { eventGapMs, plainAnswers, streamShape, uploadAnswer, uploadBytes, uploadFramingBytes } from './payloads.ts';
 
-/** Of a body, what is kept to look at; a stream's question is shorter. */
+/** Of a body, what is kept to look at of its beginning and of its end: a gateway may have put the fields in another order. */
 const keptBytes = 4096;
 
 const streamHead = Buffer.from(
@@ -27,20 +27,24 @@ process.on('disconnect', () => process.exit());
 function serve(socket: Socket): void {
   let isUpload = false;
   let size = 0;
-  let kept = '';
+  let begin = '';
+  let end = '';
   const reader = new MessageReader({
     onHead(head) {
       isUpload = head.startsWith('POST /v1/audio/');
       size = 0;
-      kept = '';
+      begin = '';
+      end = '';
     },
     onBody(bytes) {
       size += bytes.length;
-      if (!isUpload && kept.length < keptBytes) kept += bytes.toString('latin1', 0, keptBytes);
+      if (isUpload) return;
+      if (begin.length < keptBytes) begin += bytes.toString('latin1', 0, keptBytes);
+      end = (end + bytes.toString('latin1', Math.max(0, bytes.length - keptBytes))).slice(-keptBytes);
     },
     onEnd() {
       if (isUpload) socket.write(size > uploadBytes && size < uploadBytes + uploadFramingBytes ? uploaded : refused);
-      else answer(socket, kept);
+      else answer(socket, begin + end);
     },
   });
   socket.on('data', (piece: Buffer) => reader.push(piece));

@@ -7,8 +7,8 @@ import { gzipSync } from 'node:zlib';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { findChromium } from '../../build/find-chromium.ts';
 import type { RunningGateway } from './gateways.ts';
+import type { Bench } from './measuring.ts';
 import { buildRequest, clientKey } from './payloads.ts';
-import type { Bench } from './phases.ts';
 import { quantile } from './samples.ts';
 
 const windowFolder = join(import.meta.dirname, '../../dist/window');
@@ -67,7 +67,7 @@ async function measureTail(bench: Bench, browser: Browser, gateway: RunningGatew
   const page = await openWindow(browser, gateway, '/requests');
   const durationMs = tailMs * bench.scale;
   const counting = page.evaluate(countFrames, durationMs);
-  const sent = await sendSteadily(gateway.port, durationMs);
+  const sent = await sendSteadily(gateway.address.port, durationMs);
   const gapsMs = await counting;
   bench.samples.add('window.tailFps', 'sluice', 1_000 / (gapsMs.reduce((sum, gap) => sum + gap, 0) / gapsMs.length));
   bench.samples.add('window.tailGapMs', 'sluice', quantile(gapsMs, 0.99));
@@ -90,7 +90,7 @@ async function countFrames(durationMs: number): Promise<number[]> {
 
 async function sendSteadily(port: number, durationMs: number): Promise<number> {
   const agent = new Agent({ keepAlive: true });
-  const body = bodyOf(buildRequest('short', port));
+  const body = bodyOf(buildRequest('short', { port }));
   const beginMs = performance.now();
   let sent = 0;
   for (let sinceMs = 0; sinceMs < durationMs; sinceMs = performance.now() - beginMs) {
@@ -155,9 +155,9 @@ function noteWhenInteractive(): void {
   new MutationObserver(look).observe(document, { childList: true, subtree: true, characterData: true });
 }
 
-async function control({ port, dataDir }: RunningGateway, path: 'execute' | 'query', body: object) {
+async function control({ address, dataDir }: RunningGateway, path: 'execute' | 'query', body: object) {
   const token = readFileSync(join(dataDir, 'admin.token'), 'utf8').trim();
-  const response = await fetch(`http://127.0.0.1:${port}/control/${path}`, {
+  const response = await fetch(`http://127.0.0.1:${address.port}/control/${path}`, {
     method: 'POST',
     headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
     body: JSON.stringify(body),

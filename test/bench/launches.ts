@@ -1,0 +1,96 @@
+/** How each gateway is started: its command line, and the configuration and ledger that Sluice is given. */
+import { createHash } from 'node:crypto';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { ConfigInput } from '../../server/contract/config.ts';
+import { freePort } from '../support/ports.ts';
+import { fillLedger } from './fill-ledger.ts';
+import { type Address, clientKey, model } from './payloads.ts';
+import { nginxCommand, portkeyArguments, portkeyHeaders, type ThirdPartyName } from './third-party.ts';
+
+export type GatewayName = 'pipe' | 'express' | 'sluice' | 'sluice-empty' | 'sluice-full' | ThirdPartyName;
+
+export interface GatewaySetting {
+  upstreamPort: number;
+  /** Everything is written below it. */
+  scratch: string;
+  /** The Sluice to be measured. */
+  program: string;
+  /** Where profiles go, if gateways are to write one as they end. */
+  profileFolder: string | undefined;
+  /** Rows in the ledger of `sluice-full`. */
+  ledgerRows: number;
+}
+
+export interface Launch {
+  /** The program and its arguments. */
+  command: readonly string[];
+  env: NodeJS.ProcessEnv;
+  /** Where it was told to listen; undefined if it chooses, and says on stdout what it chose. */
+  port?: number;
+  /** As in `Address`. */
+  headers?: Address['headers'];
+}
+
+const here = import.meta.dirname;
+const keyCount = 10_000;
+const modelCount = 1_000;
+
+/** @param folder the gateway's own, for what it writes */
+export async function launchOf(name: GatewayName, setting: GatewaySetting, folder: string): Promise<Launch> {
+  const env = { ...process.env, NODE_ENV: 'production' };
+  if (name === 'nginx') {
+    const port = await freePort();
+    return { command: nginxCommand(folder, port, setting.upstreamPort), env, port };
+  }
+  const node = [process.execPath, ...profileFlags(name, setting)];
+  if (name === 'portkey') {
+    const port = await freePort();
+    return { command: [...node, ...portkeyArguments(port)], env, port, headers: portkeyHeaders(setting.upstreamPort) };
+  }
+  const keys = { BENCH_CLIENT_KEY: clientKey, BENCH_PROVIDER_KEY: 'provider' };
+  return { command: [...node, ...programOf(name, setting, folder)], env: { ...env, ...keys } };
+}
+
+function programOf(name: GatewayName, setting: GatewaySetting, folder: string): string[] {
+  if (name === 'pipe' || name === 'express') {
+    return [join(here, `${name}-proxy.ts`), `http://127.0.0.1:${setting.upstreamPort}`];
+  }
+  const dataDir = join(folder, 'data');
+  const config = join(folder, 'config.json');
+  const isFull = name === 'sluice-full';
+  mkdirSync(dataDir, { mode: 0o700 });
+  writeFileSync(config, JSON.stringify(sluiceConfig(setting.upstreamPort, isFull)));
+  if (isFull) fillLedger(join(dataDir, 'ledger.sqlite'), setting.ledgerRows, keyCount);
+  return [setting.program, 'serve', '--config', config, '--data-dir', dataDir, '--port', '0', '--json'];
+}
+
+function profileFlags(name: GatewayName, { profileFolder }: GatewaySetting): string[] {
+  if (!profileFolder) return [];
+  return ['--cpu-prof', `--cpu-prof-dir=${profileFolder}`, `--cpu-prof-name=${name}-${Date.now()}.cpuprofile`];
+}
+
+function sluiceConfig(upstreamPort: number, isFull: boolean): ConfigInput {
+  const others = isFull ? Array.from({ length: keyCount - 1 }, (_, index) => index) : [];
+  const otherModels = isFull ? Array.from({ length: modelCount - 1 }, (_, index) => `model-${index}`) : [];
+  const keys = others.map((index) => ({ id: `key-${index}`, group: 'default', hash: hashOf(`other key ${index}`) }));
+  return {
+    version: 1,
+    providers: [
+      {
+        id: 'main',
+        baseUrl: `http://127.0.0.1:${upstreamPort}/v1`,
+        credentials: [{ id: 'c1', secret: 'env:BENCH_PROVIDER_KEY' }],
+        models: [...otherModels, model],
+      },
+    ],
+    groups: [{ id: 'default' }],
+    keys: [...keys, { id: 'bench', group: 'default', secret: 'env:BENCH_CLIENT_KEY' }],
+    // What the bench writes must not push out what it filled in: the sweep would fall into one round and not the others.
+    settings: { ledger: { retentionRows: 10_000_000 } },
+  };
+}
+
+function hashOf(secret: string): string {
+  return `sha256:${createHash('sha256').update(secret).digest('hex')}`;
+}

@@ -1,0 +1,88 @@
+/** What the phases share: the bench they work with, who is measured, and how. */
+import type { RunningGateway } from './gateways.ts';
+import type { GatewayName } from './launches.ts';
+import type { Job, JobResult } from './load.ts';
+import type { Address } from './payloads.ts';
+import { cpuUs } from './proc.ts';
+import type { Column, Samples } from './samples.ts';
+
+/** What a phase works with. */
+export interface Bench {
+  samples: Samples;
+  /** From 0. */
+  round: number;
+  upstreamPort: number;
+  /** Of the usual durations and counts, the share to be taken. */
+  scale: number;
+  /** Those to be put side by side. */
+  compared(): readonly GatewayName[];
+  load(job: Job): Promise<JobResult>;
+  /** A new one, to be stopped by the phase. */
+  start(name: GatewayName): Promise<RunningGateway>;
+  /** The one that serves the phases of this kind in all rounds, warmed up. */
+  running(name: GatewayName, use?: GatewayUse): Promise<RunningGateway>;
+}
+
+/** What a long-lived gateway is for. */
+export type GatewayUse = 'any' | 'streams';
+
+export const streamConnections = 200;
+export const fullConnections = 16;
+const warmUpLimitMs = 3_000;
+const warmUps = [
+  ['full', 100],
+  ['full-asked', 100],
+  ['long-question', 1_000],
+  ['short', 10_000],
+] as const;
+
+/**
+ * Takes a gateway through what it will be asked, so that its hot code is compiled before anything counts. Paced streams
+ * have gateways of their own, so that their memory is not that of earlier phases.
+ */
+export async function warmUp(bench: Bench, { address }: RunningGateway, use: GatewayUse): Promise<void> {
+  if (use === 'streams') {
+    await bench.load({ kind: 'streams', to: address, request: 'paced', connections: streamConnections * bench.scale });
+    return;
+  }
+  for (const [request, count] of warmUps) {
+    const job = {
+      kind: 'loop',
+      to: address,
+      request,
+      connections: fullConnections,
+      durationMs: warmUpLimitMs,
+    } as const;
+    await bench.load({ ...job, count: Math.ceil(count * bench.scale) });
+  }
+}
+
+interface LoadTarget {
+  name: Column;
+  address: Address;
+  /** 0 where nothing stands between load generator and upstream. */
+  pid: number;
+}
+
+export async function targets(bench: Bench, withDirect: boolean, use: GatewayUse = 'any'): Promise<LoadTarget[]> {
+  const found: LoadTarget[] = withDirect ? [{ name: 'direct', address: { port: bench.upstreamPort }, pid: 0 }] : [];
+  for (const name of turned(bench.compared(), bench.round)) found.push(await bench.running(name, use));
+  return found;
+}
+
+export async function measure(
+  bench: Bench,
+  target: LoadTarget,
+  job: Job,
+): Promise<{ result: JobResult; usedUs: number }> {
+  const beforeUs = target.pid ? cpuUs(target.pid) : 0;
+  const result = await bench.load(job);
+  const usedUs = target.pid ? cpuUs(target.pid) - beforeUs : 0;
+  bench.samples.addErrors(target.name, result.errors);
+  return { result, usedUs };
+}
+
+export function turned<T>(list: readonly T[], by: number): T[] {
+  const first = by % list.length;
+  return [...list.slice(first), ...list.slice(0, first)];
+}
