@@ -2,9 +2,6 @@ import type { Readable } from 'node:stream';
 import type { GatewayError } from '../contract/errors.ts';
 import type { MeasuredRequest } from '../wire/wire.ts';
 
-/** Text of a field that is longer takes too long to be read at once. */
-export const maxTextBytes = 1024 * 1024;
-
 /** A body that can be sent: `open` may be called once per attempt. A Readable that is not wanted must be destroyed. */
 export interface Sendable {
   /** In bytes; null where only its end tells. */

@@ -35,6 +35,9 @@ export interface RequestView {
   raw(name: string): RawField | null;
 }
 
+/** A text of a JSON body that is longer takes too long to be decoded at once, and is known by its bytes alone. */
+export const maxTextBytes = 1024 * 1024;
+
 /** A value of a JSON body in its own bytes. */
 export interface RawField {
   bytes: Buffer;
