@@ -29,7 +29,8 @@ export class CallIds {
   assign(id: string): string {
     let occurrence = this.#occurrences.get(id) ?? 0;
     let assigned = id;
-    while (this.#used.has(assigned) || !isAllowed(this.#rule, assigned)) assigned = derive(this.#rule, id, occurrence++);
+    while (this.#used.has(assigned) || !isAllowed(this.#rule, assigned))
+      assigned = derive(this.#rule, id, occurrence++);
     this.#occurrences.set(id, occurrence);
     this.#used.add(assigned);
     return assigned;

@@ -21,7 +21,9 @@ export function wrapSeal({ kind, data, itemId, origin }: Seal): string {
 /** What a client sent back: with its origin from an envelope, or bare, as the provider of the client's own API made it. */
 export function unwrapSeal(text: string, bareKind: SealKind): Seal {
   if (!text.startsWith(beginning)) return { kind: bareKind, data: text };
-  const [first, provider, model, account, kindName, itemId, ...rest] = Buffer.from(text, 'base64').toString().split('\0');
+  const [first, provider, model, account, kindName, itemId, ...rest] = Buffer.from(text, 'base64')
+    .toString()
+    .split('\0');
   const kind = kinds.find((known) => known === kindName);
   if (first !== mark || kind === undefined || provider === undefined) return { kind: bareKind, data: text };
   const seal: Seal = { kind, data: rest.join('\0'), origin: { provider, model: model ?? '', account: account ?? '' } };

@@ -21,7 +21,8 @@ const maxDepth = 500;
  */
 export function writeJson(value: unknown, depth = 0): string {
   if (value instanceof RawJson) return value.text;
-  if (depth > maxDepth) throw new GatewayError('invalid_value', `The body is nested more than ${maxDepth} levels deep.`);
+  if (depth > maxDepth)
+    throw new GatewayError('invalid_value', `The body is nested more than ${maxDepth} levels deep.`);
   if (Array.isArray(value)) return `[${value.map((item) => writeJson(item ?? null, depth + 1)).join(',')}]`;
   if (!isObject(value)) return JSON.stringify(value) ?? 'null';
   let text = '';

@@ -27,6 +27,8 @@ export interface ClaudeFacts {
   systemTurns: boolean;
   /** The last message may be the assistant's. */
   prefill: boolean;
+  /** A top-level `cache_control` puts a breakpoint at the end of each turn. */
+  automaticCache: boolean;
 }
 
 const allEfforts: readonly Effort[] = ['low', 'medium', 'high', 'xhigh', 'max'];
@@ -41,6 +43,7 @@ const newest: ClaudeFacts = {
   structuredOutput: true,
   systemTurns: false,
   prefill: false,
+  automaticCache: true,
 };
 const opus5: ClaudeFacts = { ...newest, thinking: ['adaptive', 'disabled'], forcedTool: 'yes', systemTurns: true };
 const sonnet5: ClaudeFacts = { ...opus5, systemTurns: false };
@@ -88,7 +91,12 @@ const claudeFamilies: Record<string, ClaudeFacts> = {
 };
 
 /** Of other makers' models behind Anthropic's API, such as those of DeepSeek, Z.ai and MiniMax. */
-const otherBehindAnthropic: ClaudeFacts = { ...claude4, maxOutputTokens: 4096, forcedTool: 'yes', prefill: true };
+const otherBehindAnthropic: ClaudeFacts = {
+  ...claude4,
+  maxOutputTokens: 32_000,
+  forcedTool: 'yes',
+  automaticCache: false,
+};
 
 /** An unknown Claude is taken for the newest, which takes least. */
 export function claudeFacts(model: string): ClaudeFacts {

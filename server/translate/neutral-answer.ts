@@ -43,12 +43,23 @@ export interface TokenUsage {
  * In this order: `start`, then content, then `stop` and `usage` in either order, then `end`; `error` ends a stream at any
  * place. `call-end` may be missing. A `thinking` block ends with its `seal`, or with anything that is no thinking.
  */
+export interface CallEvent {
+  type: 'call';
+  /** Tells the calls of an answer apart. */
+  index: number;
+  id: string;
+  name: string;
+  namespace?: string | undefined;
+  kind: CallPart['kind'];
+  seal?: Seal | undefined;
+}
+
 export type AnswerEvent =
   | { type: 'start'; id: string }
   | { type: 'text' | 'refusal' | 'thinking'; text: string }
   /** Another part of the summary or thought begins. */
   | { type: 'seal'; seal: Seal }
-  | { type: 'call'; index: number; id: string; name: string; kind: CallPart['kind']; seal?: Seal | undefined }
+  | CallEvent
   | { type: 'arguments'; index: number; text: string }
   | { type: 'call-end'; index: number }
   | { type: 'media'; part: MediaPart }

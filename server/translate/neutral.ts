@@ -54,7 +54,13 @@ export interface Sampling {
 
 export type AnswerFormat =
   | { kind: 'json' }
-  | { kind: 'schema'; name: string; description?: string | undefined; schema: JsonSchema; strict?: boolean | undefined };
+  | {
+      kind: 'schema';
+      name: string;
+      description?: string | undefined;
+      schema: JsonSchema;
+      strict?: boolean | undefined;
+    };
 
 export type JsonSchema = Record<string, unknown>;
 

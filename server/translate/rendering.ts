@@ -70,7 +70,8 @@ export class Rendering {
   asFunction(tool: Tool): Tool {
     if (tool.kind === 'function') return tool;
     this.losses.emulated(tool.at, 'as-function');
-    const grammar = typeof tool.format?.definition === 'string' ? `\n\nGrammar of the input:\n${tool.format.definition}` : '';
+    const grammar =
+      typeof tool.format?.definition === 'string' ? `\n\nGrammar of the input:\n${tool.format.definition}` : '';
     return { ...tool, kind: 'function', description: `${tool.description ?? ''}${grammar}`, schema: customToolSchema };
   }
 }

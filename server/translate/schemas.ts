@@ -27,12 +27,16 @@ function mergedChoice(schema: JsonSchema, choice: string): JsonSchema {
   const required = objects.map((each) => (Array.isArray(each.required) ? each.required : []));
   const always = Array.isArray(schema.required) ? schema.required : [];
   const ofChoices =
-    choice === 'allOf' ? required.flat() : (required[0] ?? []).filter((name) => required.every((each) => each.includes(name)));
+    choice === 'allOf'
+      ? required.flat()
+      : (required[0] ?? []).filter((name) => required.every((each) => each.includes(name)));
   return { ...rest, type: 'object', properties, required: [...new Set([...always, ...ofChoices])] };
 }
 
 const strictKeywords = new Set(
-  'type properties required items enum const anyOf allOf $ref $defs definitions default title description additionalProperties minItems format'.split(' '),
+  'type properties required items enum const anyOf allOf $ref $defs definitions default title description additionalProperties minItems format'.split(
+    ' ',
+  ),
 );
 const strictFormats = new Set('date-time date time duration email hostname uri ipv4 ipv6 uuid'.split(' '));
 

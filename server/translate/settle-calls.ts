@@ -3,7 +3,7 @@
  * stand together right after it, in the order of the calls, and no result stands alone. Clients that were interrupted send
  * histories that are otherwise.
  */
-import { CallIds, type CallIdRule } from './call-ids.ts';
+import { type CallIdRule, CallIds } from './call-ids.ts';
 import type { Losses } from './losses.ts';
 import type { CallPart, Part, ResultPart, TextPart, Turn } from './neutral.ts';
 

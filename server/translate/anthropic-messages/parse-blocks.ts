@@ -1,6 +1,6 @@
 /** Content blocks of Anthropic's API → parts of a turn. */
 import { unwrapSeal } from '../carried-reasoning.ts';
-import { Fields } from '../fields.ts';
+import type { Fields } from '../fields.ts';
 import { writeJson } from '../json-text.ts';
 import { invalid } from '../losses.ts';
 import type { MediaSource, Part, ResultPart } from '../neutral.ts';
@@ -8,7 +8,8 @@ import type { MediaSource, Part, ResultPart } from '../neutral.ts';
 /** A string is one text. Empty where the field is absent. */
 export function parseBlocks(fields: Fields, name: string): Part[] {
   const content = fields.any(name);
-  if (typeof content === 'string') return content === '' ? [] : [{ type: 'text', text: content, at: fields.path(name) }];
+  if (typeof content === 'string')
+    return content === '' ? [] : [{ type: 'text', text: content, at: fields.path(name) }];
   return fields.items(name).flatMap(parseBlock);
 }
 
@@ -104,4 +105,3 @@ function parseSource(block: Fields): MediaSource {
   }
   return invalid(source.path('type'), 'it is no type of a source');
 }
-

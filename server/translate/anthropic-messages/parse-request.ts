@@ -2,8 +2,9 @@
  * A request of `POST /v1/messages` → a conversation. Source: Anthropic's API reference, "Create a Message", of the versions
  * 2023-06-01 and 2026-10-21, and `resources/messages/messages.ts` of its TypeScript SDK.
  */
-import { Fields } from '../fields.ts';
+
 import { isObject } from '../../contract/is-object.ts';
+import { Fields } from '../fields.ts';
 import { parseJson } from '../json-text.ts';
 import { invalid, type Losses } from '../losses.ts';
 import type { AnswerFormat, Conversation, ReasoningRequest, TextPart, Tool, ToolChoice } from '../neutral.ts';
@@ -76,7 +77,14 @@ function parseTool(fields: Fields): Tool[] {
     strict: fields.boolean('strict'),
     at: fields.at,
   };
-  fields.drop('no-equal', 'cache_control', 'defer_loading', 'input_examples', 'allowed_callers', 'eager_input_streaming');
+  fields.drop(
+    'no-equal',
+    'cache_control',
+    'defer_loading',
+    'input_examples',
+    'allowed_callers',
+    'eager_input_streaming',
+  );
   fields.dropRest();
   return [tool];
 }

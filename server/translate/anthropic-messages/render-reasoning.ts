@@ -12,15 +12,22 @@ interface Reasoning {
 /** Anthropic's API reference: the smallest `budget_tokens`. */
 const leastBudget = 1024;
 
-/** @param isForced the model has to call a tool, which some models take only if they do not think */
-export function renderReasoning(rendering: Rendering, facts: ClaudeFacts, isForced: boolean): Reasoning {
+interface Circumstances {
+  /** The model has to call a tool, which some models take only if they do not think. */
+  isForced: boolean;
+  isInUnthinkingLoop: boolean;
+}
+
+export function renderReasoning(rendering: Rendering, facts: ClaudeFacts, circumstances: Circumstances): Reasoning {
   const { reasoning, maxOutputTokens } = rendering.conversation;
   const maxTokens = Math.min(maxOutputTokens ?? facts.maxOutputTokens, facts.maxOutputTokens);
-  if (maxOutputTokens !== undefined && maxOutputTokens > maxTokens) rendering.emulate('maxOutputTokens', 'out-of-range');
+  if (maxOutputTokens !== undefined && maxOutputTokens > maxTokens)
+    rendering.emulate('maxOutputTokens', 'out-of-range');
   const isWanted = reasoning !== undefined && !isOff(reasoning);
-  const mustNotThink = isForced && facts.forcedTool === 'unthinking';
+  const mustNotThink = circumstances.isForced && facts.forcedTool === 'unthinking';
   if (mustNotThink && isWanted) rendering.emulate('reasoning', 'reasoning-off');
-  if (isOff(reasoning) || mustNotThink || rendering.target.withoutReasoning === true) return leastThinking(facts, maxTokens);
+  if (isOff(reasoning) || mustNotThink || rendering.target.withoutReasoning === true)
+    return leastThinking(facts, maxTokens);
 
   const effort = reasoning && effortOf(reasoning);
   // The client's users see thoughts unless it says otherwise; the newest models show none by default.
@@ -33,6 +40,10 @@ export function renderReasoning(rendering: Rendering, facts: ClaudeFacts, isForc
   const budget = reasoning && budgetOf(reasoning);
   if (budget === undefined || !facts.thinking.includes('enabled')) {
     if (effort !== undefined) rendering.drop('reasoning', effort, 'model-takes-none');
+    return { maxTokens };
+  }
+  if (circumstances.isInUnthinkingLoop) {
+    rendering.emulate('reasoning', 'reasoning-off');
     return { maxTokens };
   }
   return withBudget({ budget, maxTokens, limit: facts.maxOutputTokens, isStated: maxOutputTokens !== undefined });

@@ -5,13 +5,12 @@ import type { Conversation, Tool, ToolChoice } from '../neutral.ts';
 import { type RenderedRequest, Rendering, type Target } from '../rendering.ts';
 import { objectSchema, strictSchema } from '../schemas.ts';
 import { renderReasoning } from './render-reasoning.ts';
-import { renderTurns } from './render-turns.ts';
+import { isInUnthinkingLoop, renderTurns } from './render-turns.ts';
 
 type Json = Record<string, unknown>;
 
 /** Anthropic's API reference: names of tools. */
 const nameRule = { maxLength: 128, others: '_-', beginsWithLetter: false };
-/** Of a model of another maker, whose own limit is unknown. */
 const answerToolName = 'answer_in_format';
 
 /** @throws GatewayError `invalid_value` for what cannot be said to the model */
@@ -21,14 +20,19 @@ export function renderMessagesRequest(conversation: Conversation, target: Target
   if ((conversation.sampling.answers ?? 1) > 1) rendering.refuse('answers', 'no-equal');
   const format = renderFormat(rendering, facts);
   const choice = renderChoice(rendering, facts, format.tool !== undefined);
-  const reasoning = renderReasoning(rendering, facts, choice.isForced);
+  const messages = renderTurns(rendering, facts);
+  const { isForced } = choice;
+  const reasoning = renderReasoning(rendering, facts, { isForced, isInUnthinkingLoop: isInUnthinkingLoop(messages) });
   const system = [...conversation.instructions.map(({ text }) => text), ...format.prompts, ...choice.prompts];
-  const tools = [...choice.offered.map((tool) => renderTool(rendering, tool, facts)), ...(format.tool ? [format.tool] : [])];
+  const tools = [
+    ...choice.offered.map((tool) => renderTool(rendering, tool, facts)),
+    ...(format.tool ? [format.tool] : []),
+  ];
   const body: Json = {
     model: target.model,
     max_tokens: reasoning.maxTokens,
     system: renderSystem(system),
-    messages: renderTurns(rendering, { facts, isThinking: reasoning.thinking?.type === 'enabled' }),
+    messages,
     tools: tools.length === 0 ? undefined : tools,
     tool_choice: tools.length === 0 ? undefined : choice.value,
     ...renderSampling(rendering, facts, reasoning.thinking?.type === 'enabled'),
@@ -36,7 +40,7 @@ export function renderMessagesRequest(conversation: Conversation, target: Target
     thinking: reasoning.thinking,
     output_config: outputConfig(reasoning.effort, format.schema),
     // Clients of other APIs are used to caches that need no asking: without it each turn is billed in full.
-    cache_control: { type: 'ephemeral' },
+    cache_control: facts.automaticCache ? { type: 'ephemeral' } : undefined,
     metadata: conversation.user === undefined ? undefined : { user_id: conversation.user },
     service_tier: conversation.serviceTier === 'default' ? 'standard_only' : undefined,
     stream: conversation.stream ? true : undefined,

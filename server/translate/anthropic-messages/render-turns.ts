@@ -2,8 +2,9 @@
  * Turns → the messages of Anthropic's API, within its rules: the first is the user's, roles take turns, results open the
  * message after their calls, no text is empty, and the last is not the assistant's on models that take no prefill.
  */
-import { parseJson, RawJson } from '../json-text.ts';
+
 import { isObject } from '../../contract/is-object.ts';
+import { parseJson, RawJson } from '../json-text.ts';
 import { refuse } from '../losses.ts';
 import type { ClaudeFacts } from '../model-facts.ts';
 import type { CallPart, MediaPart, Part, ResultPart, ThinkingPart, Turn } from '../neutral.ts';
@@ -11,23 +12,18 @@ import type { Rendering } from '../rendering.ts';
 
 type Json = Record<string, unknown>;
 
-interface Message {
+export interface Message {
   role: 'user' | 'assistant' | 'system';
   content: Json[];
 }
 
-interface Way {
-  facts: ClaudeFacts;
-  /** `thinking.type` is `enabled`, with which a turn of calls has to begin with its thinking. */
-  isThinking: boolean;
-}
-
-export function renderTurns(rendering: Rendering, { facts }: Way): Message[] {
+export function renderTurns(rendering: Rendering, facts: ClaudeFacts): Message[] {
   const messages: Message[] = [];
   for (const [index, turn] of rendering.turns.entries()) {
     const isNative = turn.role === 'system' && facts.systemTurns && mayBeSystem(rendering.turns, index);
     const role = turn.role === 'system' && !isNative ? 'user' : turn.role;
-    const content = isNative || turn.role !== 'system' ? renderParts(rendering, turn.parts) : asReminder(rendering, turn);
+    const content =
+      isNative || turn.role !== 'system' ? renderParts(rendering, turn.parts) : asReminder(rendering, turn);
     if (content.length === 0) continue;
     const before = messages.at(-1);
     if (before?.role === role) before.content.push(...content);
@@ -38,6 +34,16 @@ export function renderTurns(rendering: Rendering, { facts }: Way): Message[] {
     messages.unshift({ role: 'user', content: [{ type: 'text', text: '(The conversation goes on.)' }] });
   }
   return endWithUser(rendering, messages, facts);
+}
+
+/**
+ * The results of a turn without its thinking are to be answered. With `thinking.type` `enabled` such a turn is refused:
+ * "Expected `thinking`, but found `tool_use`".
+ */
+export function isInUnthinkingLoop(messages: readonly Message[]): boolean {
+  const [called, results] = messages.slice(-2);
+  if (called?.role !== 'assistant' || results?.content[0]?.type !== 'tool_result') return false;
+  return called.content[0]?.type !== 'thinking' && called.content[0]?.type !== 'redacted_thinking';
 }
 
 /** Anthropic, "Mid-conversation system messages": after the user, and last or before the assistant; never two in a row. */
@@ -82,8 +88,8 @@ function renderParts(rendering: Rendering, parts: readonly Part[]): Json[] {
       case 'call':
         return [renderCall(rendering, part)];
       case 'result':
-        return [renderResult(rendering, part)];
-      case 'foreign':
+        return [renderResult(part)];
+      default:
         rendering.losses.dropped(part.at, 'provider-item');
         return [];
     }
@@ -112,12 +118,11 @@ function inputOf({ kind, arguments: given }: CallPart): unknown {
   return isObject(parseJson(given)) ? new RawJson(given) : { arguments: given };
 }
 
-function renderResult({ losses }: Rendering, { callId, parts, isError }: ResultPart): Json {
+function renderResult({ callId, parts, isError }: ResultPart): Json {
   const content = parts.flatMap((part): Json[] => {
     if (part.type === 'media') return [renderMedia(part)];
     return part.text === '' ? [] : [{ type: 'text', text: part.text }];
   });
-  void losses;
   return { type: 'tool_result', tool_use_id: callId, content, is_error: isError ? true : undefined };
 }
 

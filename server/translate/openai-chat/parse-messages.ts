@@ -1,6 +1,6 @@
 /** The messages of a chat request → instructions and turns. */
 import { unwrapSeal } from '../carried-reasoning.ts';
-import { Fields } from '../fields.ts';
+import type { Fields } from '../fields.ts';
 import { writeJson } from '../json-text.ts';
 import { invalid } from '../losses.ts';
 import { kindOfMediaType, sourceOfUrl } from '../media.ts';
@@ -85,7 +85,14 @@ function parseCall(call: Fields): CallPart {
   const id = call.text('id') ?? '';
   const custom = call.fields('custom');
   if (custom) {
-    return { type: 'call', id, name: custom.requiredText('name'), arguments: textOf(custom, 'input'), kind: 'custom', at: call.at };
+    return {
+      type: 'call',
+      id,
+      name: custom.requiredText('name'),
+      arguments: textOf(custom, 'input'),
+      kind: 'custom',
+      at: call.at,
+    };
   }
   const called = call.fields('function') ?? invalid(call.path('function'), 'it is missing');
   const signature = call.fields('extra_content')?.fields('google')?.text('thought_signature');
@@ -129,7 +136,8 @@ function parsePart(part: Fields): TextPart | MediaPart | Extract<Part, { type: '
   if (type === 'text') return { type, text: part.requiredText('text'), at };
   if (type === 'refusal') return { type, text: part.requiredText('refusal'), at };
   if (type === 'image_url') return parseImage(part);
-  if (type === 'input_audio') return parseSound(part.fields('input_audio') ?? invalid(part.path(type), 'it is missing'), at);
+  if (type === 'input_audio')
+    return parseSound(part.fields('input_audio') ?? invalid(part.path(type), 'it is missing'), at);
   if (type === 'file') return parseFile(part.fields('file') ?? invalid(part.path(type), 'it is missing'), at);
   return invalid(part.path('type'), `'${type.slice(0, 40)}' is no type of content`);
 }

@@ -20,7 +20,10 @@ export function renderMessages(rendering: Rendering, facts: OpenaiFacts): Json[]
 function renderTurn(rendering: Rendering, { role, parts }: Turn, facts: OpenaiFacts): Json[] {
   if (role === 'assistant') return renderAssistant(rendering, parts, facts);
   const results = parts.filter((part) => part.type === 'result');
-  const rest = renderContent(rendering, parts.filter((part) => part.type !== 'result'));
+  const rest = renderContent(
+    rendering,
+    parts.filter((part) => part.type !== 'result'),
+  );
   const message = role === 'system' ? { role, content: joinTexts(parts) } : { role, content: plainest(rest) };
   return [...renderResults(rendering, results), ...(rest.length === 0 ? [] : [message])];
 }
@@ -77,7 +80,8 @@ function renderResults(rendering: Rendering, results: readonly ResultPart[]): Js
 
 function renderContent(rendering: Rendering, parts: readonly Part[]): Json[] {
   return parts.flatMap((part) => {
-    if (part.type === 'text' || part.type === 'refusal') return part.text === '' ? [] : [{ type: 'text', text: part.text }];
+    if (part.type === 'text' || part.type === 'refusal')
+      return part.text === '' ? [] : [{ type: 'text', text: part.text }];
     if (part.type === 'media') return [renderMedia(part)];
     rendering.losses.dropped(part.at, 'provider-item');
     return [];
@@ -94,7 +98,9 @@ function renderMedia(part: MediaPart): Json {
     return { type: 'file', file: { filename: fileNameOf(part), file_data: urlOfSource(source) } };
   }
   const format = soundFormats[source.mediaType];
-  return format === undefined ? refuse(at, 'media') : { type: 'input_audio', input_audio: { data: source.data, format } };
+  return format === undefined
+    ? refuse(at, 'media')
+    : { type: 'input_audio', input_audio: { data: source.data, format } };
 }
 
 const soundFormats: Record<string, string> = {
@@ -115,9 +121,9 @@ function joinTexts(parts: readonly Part[]): string {
   let text = '';
   let before: Part | undefined;
   for (const part of parts) {
-    if (part.type === 'text') text += before === undefined || text === '' || before.type === 'text' ? part.text : `\n\n${part.text}`;
+    if (part.type === 'text')
+      text += before === undefined || text === '' || before.type === 'text' ? part.text : `\n\n${part.text}`;
     before = part;
   }
   return text;
 }
-

@@ -107,7 +107,13 @@ function renderHints(rendering: Rendering, { isOpenai }: OpenaiFacts): Json {
   rendering.drop('metadata', metadata, 'no-equal');
   const isTier = isOpenai && tiers.includes(serviceTier ?? '');
   if (!isTier) rendering.drop('serviceTier', serviceTier, 'no-equal');
-  if (isOpenai) return { safety_identifier: user, prompt_cache_key: cacheKey, service_tier: isTier ? serviceTier : undefined, verbosity };
+  if (isOpenai)
+    return {
+      safety_identifier: user,
+      prompt_cache_key: cacheKey,
+      service_tier: isTier ? serviceTier : undefined,
+      verbosity,
+    };
   rendering.drop('user', user, 'no-equal');
   rendering.drop('cacheKey', cacheKey, 'no-equal');
   rendering.drop('verbosity', verbosity, 'no-equal');

@@ -1,0 +1,10 @@
+/** The wires that can be translated into one another. */
+import { anthropicMessages } from './anthropic-messages/translation.ts';
+import type { WireName } from './neutral.ts';
+import { openaiChat } from './openai-chat/translation.ts';
+import type { WireTranslation } from './wire-translation.ts';
+
+export const wireTranslations: Partial<Record<WireName, WireTranslation>> = {
+  'anthropic-messages': anthropicMessages,
+  'openai-chat': openaiChat,
+};
