@@ -1,7 +1,8 @@
 /** A whole answer as the events of a stream. */
 import type { Answer, AnswerEvent, AnswerPart } from './neutral-answer.ts';
 
-export function answerEvents({ id, parts, stop, usage }: Answer): AnswerEvent[] {
+export function answerEvents({ id, parts, stop, usage, error }: Answer): AnswerEvent[] {
+  if (error) return [{ type: 'error', error }];
   return [
     { type: 'start', id },
     ...parts.flatMap(partEvents),

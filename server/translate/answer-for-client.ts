@@ -17,6 +17,7 @@ import type { Answer, AnswerError, AnswerPart } from './neutral-answer.ts';
 export type AnswerResult = { ok: true; answer: Answer } | { ok: false; error: AnswerError };
 
 export function answerForClient(answer: Answer, context: AnswerContext): AnswerResult {
+  if (answer.error) return { ok: false, error: answer.error };
   if (answer.stop.reason === 'malformed') return { ok: false, error: malformedCall };
   const ids = answerCallIds(context.conversation);
   const parts: AnswerPart[] = [];

@@ -154,24 +154,32 @@ export interface OpenaiFacts {
   isOpenai: boolean;
   /** The values of `reasoning_effort`; none where the parameter itself is refused. */
   efforts: readonly string[];
+  /** OpenAI, "Using GPT-5": reasoning models refuse temperature and top_p. */
+  takesSampling: boolean;
 }
 
-const otherChat: OpenaiFacts = { needsReasoningBack: false, callIds: 'openai', isOpenai: false, efforts: [] };
+const otherChat: OpenaiFacts = {
+  needsReasoningBack: false,
+  callIds: 'openai',
+  isOpenai: false,
+  efforts: [],
+  takesSampling: true,
+};
 const openaiChat: OpenaiFacts = { ...otherChat, isOpenai: true };
-const openaiThinking: OpenaiFacts = { ...openaiChat, efforts: ['low', 'medium', 'high'] };
+const openaiThinking: OpenaiFacts = { ...openaiChat, efforts: ['low', 'medium', 'high'], takesSampling: false };
 const thinkingChat: OpenaiFacts = { ...otherChat, needsReasoningBack: true };
 const mistral: OpenaiFacts = { ...otherChat, callIds: 'mistral' };
 
 const openaiFamilies: Record<string, OpenaiFacts> = {
-  gpt: { ...openaiChat, efforts: ['low', 'medium', 'high', 'xhigh'] },
+  gpt: { ...openaiThinking, efforts: ['low', 'medium', 'high', 'xhigh'] },
   'gpt-3': openaiChat,
   'gpt-4': openaiChat,
   'gpt-4-1': openaiChat,
   'gpt-4-5': openaiChat,
   'gpt-4o': openaiChat,
-  'gpt-5': { ...openaiChat, efforts: ['minimal', 'low', 'medium', 'high'] },
-  'gpt-5-1': { ...openaiChat, efforts: ['none', 'low', 'medium', 'high'] },
-  'gpt-5-4': { ...openaiChat, efforts: ['none', 'low', 'medium', 'high', 'xhigh'] },
+  'gpt-5': { ...openaiThinking, efforts: ['minimal', 'low', 'medium', 'high'] },
+  'gpt-5-1': { ...openaiThinking, efforts: ['none', 'low', 'medium', 'high'] },
+  'gpt-5-4': { ...openaiThinking, efforts: ['none', 'low', 'medium', 'high', 'xhigh'] },
   'gpt-oss': { ...otherChat, efforts: ['low', 'medium', 'high'] },
   chatgpt: openaiChat,
   o1: openaiThinking,

@@ -7,6 +7,8 @@ export interface Answer {
   parts: AnswerPart[];
   stop: Stop;
   usage: TokenUsage | null;
+  /** It failed, and says so in the shape of an answer. */
+  error?: AnswerError | undefined;
 }
 
 export type AnswerPart = TextPart | RefusalPart | MediaPart | ThinkingPart | CallPart | ForeignPart;
@@ -57,7 +59,6 @@ export interface CallEvent {
 export type AnswerEvent =
   | { type: 'start'; id: string }
   | { type: 'text' | 'refusal' | 'thinking'; text: string }
-  /** Another part of the summary or thought begins. */
   | { type: 'seal'; seal: Seal }
   | CallEvent
   | { type: 'arguments'; index: number; text: string }

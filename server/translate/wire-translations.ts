@@ -2,9 +2,11 @@
 import { anthropicMessages } from './anthropic-messages/translation.ts';
 import type { WireName } from './neutral.ts';
 import { openaiChat } from './openai-chat/translation.ts';
+import { openaiResponses } from './openai-responses/translation.ts';
 import type { WireTranslation } from './wire-translation.ts';
 
 export const wireTranslations: Partial<Record<WireName, WireTranslation>> = {
   'anthropic-messages': anthropicMessages,
   'openai-chat': openaiChat,
+  'openai-responses': openaiResponses,
 };

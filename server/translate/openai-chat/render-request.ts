@@ -2,7 +2,7 @@
 import type { Losses } from '../losses.ts';
 import { type OpenaiFacts, openaiFacts } from '../model-facts.ts';
 import type { AnswerFormat, Conversation, Tool, ToolChoice } from '../neutral.ts';
-import { effortOf, isOff, nearestEffort } from '../reasoning-effort.ts';
+import { effortFor, temperatureOf } from '../openai-limits.ts';
 import { type RenderedRequest, Rendering, type Target } from '../rendering.ts';
 import { renderMessages } from './render-messages.ts';
 
@@ -24,8 +24,7 @@ export function renderChatRequest(conversation: Conversation, target: Target, lo
     messages: renderMessages(rendering, facts),
     ...renderTools(rendering, facts),
     ...renderLimits(rendering, facts),
-    temperature: sampling.temperature,
-    top_p: sampling.topP,
+    ...temperatureOf(rendering, facts),
     seed: sampling.seed,
     presence_penalty: sampling.presencePenalty,
     frequency_penalty: sampling.frequencyPenalty,
@@ -33,7 +32,7 @@ export function renderChatRequest(conversation: Conversation, target: Target, lo
     top_logprobs: sampling.topLogprobs,
     logit_bias: sampling.logitBias,
     response_format: renderFormat(conversation.format),
-    reasoning_effort: renderEffort(rendering, facts),
+    reasoning_effort: effortFor(rendering, facts),
     ...renderHints(rendering, facts),
     ...(stream ? { stream, stream_options: { include_usage: true } } : {}),
   };
@@ -86,17 +85,6 @@ function renderFormat(format: AnswerFormat | undefined): Json | undefined {
   if (format.kind === 'json') return { type: 'json_object' };
   const { name, description, schema, strict } = format;
   return { type: 'json_schema', json_schema: { name, description, schema, strict } };
-}
-
-/** Models that do not reason refuse the parameter. */
-function renderEffort(rendering: Rendering, { efforts }: OpenaiFacts): string | undefined {
-  const { reasoning } = rendering.conversation;
-  const effort = reasoning && effortOf(reasoning);
-  if (effort === undefined) return undefined;
-  const taken = nearestEffort(effort, efforts);
-  if (taken === undefined && !isOff(reasoning)) rendering.drop('reasoning', effort, 'model-takes-none');
-  else if (taken !== undefined && taken !== effort) rendering.emulate('reasoning', 'out-of-range');
-  return taken;
 }
 
 const tiers = ['auto', 'default', 'flex', 'priority'];

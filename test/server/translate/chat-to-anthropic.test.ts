@@ -132,7 +132,7 @@ const requests: Record<string, [asked: Json, expected: Json]> = {
         {
           role: 'assistant',
           content: [
-            { type: 'tool_use', id: 'call_1', name: 'read_file', input: { n: 12345678901234567890 } },
+            { type: 'tool_use', id: 'call_1', name: 'read_file', input: { n: 12345678901234567000 } },
             { type: 'tool_use', id: 'call_2', name: 'read_file', input: {} },
           ],
         },
