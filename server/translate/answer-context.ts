@@ -39,6 +39,11 @@ export function sealedBy(origin: Origin, seal: Seal): Seal {
   return { ...seal, origin };
 }
 
+/** Calls of the other two have a member for the seal; here it stands in a thought before the call. */
+export function hasNoSealedCalls(wire: WireName): boolean {
+  return wire === 'anthropic-messages' || wire === 'openai-responses';
+}
+
 /** The one text of a custom tool that was offered as a function. */
 export function customInput(given: string): string {
   const value = parseJson(given);

@@ -5,14 +5,15 @@ export function answerEvents({ id, parts, stop, usage, error }: Answer): AnswerE
   if (error) return [{ type: 'error', error }];
   return [
     { type: 'start', id },
-    ...parts.flatMap(partEvents),
+    ...parts.flatMap(answerPartEvents),
     { type: 'stop', stop },
     ...(usage ? [{ type: 'usage' as const, usage }] : []),
     { type: 'end' },
   ];
 }
 
-function partEvents(part: AnswerPart, index: number): AnswerEvent[] {
+/** `index`: which of the answer's calls it is, if it is one. */
+export function answerPartEvents(part: AnswerPart, index: number): AnswerEvent[] {
   switch (part.type) {
     case 'text':
     case 'refusal':

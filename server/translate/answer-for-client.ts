@@ -4,13 +4,14 @@ import {
   answerCallIds,
   brokenArguments,
   customInput,
+  hasNoSealedCalls,
   isWholeObject,
   malformedCall,
   sealedBy,
   settledStop,
   wantsWholeArguments,
 } from './answer-context.ts';
-import type { CallPart } from './neutral.ts';
+import type { CallPart, Seal } from './neutral.ts';
 import type { Answer, AnswerError, AnswerPart } from './neutral-answer.ts';
 
 /** An error where there is no answer that the client could use. */
@@ -29,6 +30,7 @@ export function answerForClient(answer: Answer, context: AnswerContext): AnswerR
     else {
       const call = callForClient(part, ids.assign(part.id), context);
       if (isBroken(call, context)) return { ok: false, error: brokenArguments(call.name) };
+      if (call.seal && hasNoSealedCalls(context.conversation.wire)) addSeal(parts, call.seal);
       parts.push(call);
     }
   }
@@ -49,6 +51,13 @@ function callForClient(call: CallPart, id: string, { names, origin }: AnswerCont
     arguments: isLowered ? customInput(given) : given,
     seal: call.seal && sealedBy(origin, call.seal),
   };
+}
+
+/** To the thought that it follows, or as one that shows nothing. */
+function addSeal(parts: AnswerPart[], seal: Seal): void {
+  const before = parts.at(-1);
+  if (before?.type === 'thinking' && before.seal === undefined) parts[parts.length - 1] = { ...before, seal };
+  else parts.push({ type: 'thinking', text: '', seal, at: '' });
 }
 
 function isBroken({ kind, arguments: given }: CallPart, { conversation }: AnswerContext): boolean {

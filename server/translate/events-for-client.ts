@@ -7,6 +7,7 @@ import {
   answerCallIds,
   brokenArguments,
   customInput,
+  hasNoSealedCalls,
   isWholeObject,
   malformedCall,
   sealedBy,
@@ -101,6 +102,7 @@ export class EventsForClient {
     if (isAnswer) return;
     this.#calls++;
     this.#hasCalls = true;
+    if (seal && hasNoSealedCalls(this.#context.conversation.wire)) this.#pass({ type: 'seal', seal });
     this.#pass(call);
   }
 

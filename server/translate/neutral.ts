@@ -127,6 +127,8 @@ export interface Seal {
   origin?: Origin | undefined;
   /** Of an OpenAI reasoning item. */
   itemId?: string | undefined;
+  /** The thought itself, for a client that sends seals back without it. */
+  text?: string | undefined;
 }
 
 /** `plain`: there is nothing to give back but the text itself. */

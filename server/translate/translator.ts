@@ -9,6 +9,7 @@
  *     request.events(moment).push(event)                   // for each event of the upstream's stream
  */
 import { GatewayError } from '../contract/errors.ts';
+import { isObject } from '../contract/is-object.ts';
 import type { StreamEvent } from '../wire/sse-event.ts';
 import { errorIn } from '../wire/upstream-error.ts';
 import type { AnswerContext } from './answer-context.ts';
@@ -32,12 +33,16 @@ export interface AskedConversation {
   losses: readonly Loss[];
 }
 
+export interface NamedInUrl {
+  model: string;
+  stream: boolean;
+}
+
 export type WholeAnswer = { ok: true; body: Buffer } | { ok: false; error: AnswerError };
 
-/** Null where the two are the same, for then bytes pass as they are; and where one of them cannot be translated. */
+/** Null where the two are the same: then bytes pass as they are. */
 export function translatorFor(client: WireName, upstream: WireName): Translator | null {
-  const [from, to] = [wireTranslations[client], wireTranslations[upstream]];
-  return client === upstream || !from || !to ? null : new Translator(from, to);
+  return client === upstream ? null : new Translator(wireTranslations[client], wireTranslations[upstream]);
 }
 
 export class Translator {
@@ -50,14 +55,17 @@ export class Translator {
   }
 
   /**
-   * @param body of the client's request; of Gemini's API with `model` and `stream`, which its URL names, put in
+   * @param fromUrl what Gemini's API has in the URL; the other APIs have it in the body
    * @throws GatewayError `malformed_json`, or `invalid_value` that names the field
    */
-  read(body: Buffer): AskedConversation {
+  read(body: Buffer, fromUrl?: NamedInUrl): AskedConversation {
     const value = parseJson(body.toString());
     if (value === undefined) throw new GatewayError('malformed_json', 'The body is not valid JSON.');
     const losses = new Losses();
-    const conversation = this.#client.parseRequest(value, losses);
+    const conversation = this.#client.parseRequest(
+      fromUrl && isObject(value) ? { ...value, ...fromUrl } : value,
+      losses,
+    );
     return { conversation, losses: losses.list };
   }
 

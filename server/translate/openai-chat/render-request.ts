@@ -19,6 +19,7 @@ export function renderChatRequest(conversation: Conversation, target: Target, lo
   const { sampling, stream } = conversation;
   if ((sampling.answers ?? 1) > 1) rendering.refuse('answers', 'no-equal');
   rendering.drop('topK', sampling.topK, 'no-equal');
+  rendering.drop('logprobs', sampling.logprobs || sampling.topLogprobs || undefined, 'no-equal');
   const body: Json = {
     model: target.model,
     messages: renderMessages(rendering, facts),
@@ -28,8 +29,6 @@ export function renderChatRequest(conversation: Conversation, target: Target, lo
     seed: sampling.seed,
     presence_penalty: sampling.presencePenalty,
     frequency_penalty: sampling.frequencyPenalty,
-    logprobs: sampling.logprobs,
-    top_logprobs: sampling.topLogprobs,
     logit_bias: sampling.logitBias,
     response_format: renderFormat(conversation.format),
     reasoning_effort: effortFor(rendering, facts),

@@ -20,11 +20,6 @@ export function renderResponsesRequest(conversation: Conversation, target: Targe
   const { sampling, instructions, stream, serviceTier } = conversation;
   if ((sampling.answers ?? 1) > 1) rendering.refuse('answers', 'no-equal');
   dropUnequalled(rendering);
-  const isLogged = sampling.logprobs === true || sampling.topLogprobs !== undefined;
-  const include = [
-    ...(facts.efforts.length > 0 ? ['reasoning.encrypted_content'] : []),
-    ...(isLogged ? ['message.output_text.logprobs'] : []),
-  ];
   const body: Json = {
     model: target.model,
     instructions: instructions.length === 0 ? undefined : instructions.map(({ text }) => text).join('\n\n'),
@@ -32,11 +27,10 @@ export function renderResponsesRequest(conversation: Conversation, target: Targe
     ...renderTools(rendering, facts),
     max_output_tokens: renderLimit(rendering),
     ...temperatureOf(rendering, facts),
-    top_logprobs: sampling.topLogprobs,
     text: renderText(conversation),
     reasoning: renderReasoning(rendering, facts),
     store: false,
-    include: include.length === 0 ? undefined : include,
+    include: facts.efforts.length > 0 ? ['reasoning.encrypted_content'] : undefined,
     safety_identifier: conversation.user,
     prompt_cache_key: conversation.cacheKey,
     service_tier: tiers.includes(serviceTier ?? '') ? serviceTier : undefined,
@@ -49,6 +43,7 @@ export function renderResponsesRequest(conversation: Conversation, target: Targe
 function dropUnequalled(rendering: Rendering): void {
   const { sampling, stopSequences, serviceTier } = rendering.conversation;
   rendering.drop('topK', sampling.topK, 'no-equal');
+  rendering.drop('logprobs', sampling.logprobs || sampling.topLogprobs || undefined, 'no-equal');
   rendering.drop('seed', sampling.seed, 'no-equal');
   rendering.drop('presencePenalty', sampling.presencePenalty || undefined, 'no-equal');
   rendering.drop('frequencyPenalty', sampling.frequencyPenalty || undefined, 'no-equal');
