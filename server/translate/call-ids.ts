@@ -2,7 +2,7 @@
  * Ids of tool calls within the rules of each API. A pure function of the ids that stand before one in the conversation, so
  * that the same history has the same ids each turn.
  */
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 
 /**
  * OpenAI takes up to 64 characters. Anthropic's API reference: `^[a-zA-Z0-9_-]+$`, to which 64 are no harm. Mistral, API
@@ -42,11 +42,10 @@ export function idOfPlace(turn: number, call: number, name: string): string {
   return derive('openai', `${turn} ${call} ${name}`, 0);
 }
 
-const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
-
+/** 22 letters and digits: as good as 128 bits. */
 function derive(rule: CallIdRule, id: string, occurrence: number): string {
-  const digest = createHash('sha256').update(`${occurrence} ${id}`).digest();
-  const text = Array.from(digest.subarray(0, 22), (byte) => alphabet[byte % alphabet.length]).join('');
+  const digest = hash('sha256', `${occurrence} ${id}`, 'base64url').slice(0, 22);
+  const text = digest.replaceAll('-', 'a').replaceAll('_', 'b');
   return rule === 'mistral' ? text.slice(0, 9) : `call_${text}`;
 }
 
@@ -57,6 +56,8 @@ function isAllowed(rule: CallIdRule, id: string): boolean {
   if (rule === 'openai') return true;
   return rule === 'mistral' ? id.length === 9 && isPlain(id, '') : isPlain(id, '_-');
 }
+
+const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
 function isPlain(id: string, others: string): boolean {
   for (const character of id) if (!alphabet.includes(character) && !others.includes(character)) return false;

@@ -2,6 +2,7 @@
  * How many tokens a conversation has, about and rather too many than too few: for an answer's first event, which has to
  * tell of them before the upstream does, and for `count_tokens` of an upstream that cannot count.
  */
+import { writeJson } from './json-text.ts';
 import type { Conversation, Part } from './neutral.ts';
 
 /** Code has some 3 bytes a token, other text 4; tokenizers differ by a third. */
@@ -20,7 +21,11 @@ export function estimateInputTokens({ instructions, turns, tools }: Conversation
   for (const { text } of instructions) tokens += tokensOf(text);
   for (const { parts } of turns) tokens += parts.reduce((sum, part) => sum + tokensOfPart(part), tokensPerTurn);
   for (const { name, description, schema } of tools) {
-    tokens += tokensPerTool + tokensOf(name) + tokensOf(description ?? '') + tokensOf(JSON.stringify(schema) ?? '');
+    tokens +=
+      tokensPerTool +
+      tokensOf(name) +
+      tokensOf(description ?? '') +
+      tokensOf(schema === undefined ? '' : writeJson(schema));
   }
   return Math.max(1, Math.ceil(tokens));
 }

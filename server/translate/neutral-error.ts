@@ -1,6 +1,7 @@
 /** An upstream's error in OpenAI's words, whatever its API: what the other APIs' errors are written from. */
 import type { ErrorBody } from '../contract/errors.ts';
 import { overflowIn } from '../wire/context-overflow.ts';
+import { entryOf } from '../wire/table-entry.ts';
 import type { UpstreamError } from '../wire/upstream-error.ts';
 import type { AnswerError } from './neutral-answer.ts';
 
@@ -37,7 +38,7 @@ const words: Record<string, Words> = {
 /** Of an upstream of any API; null where it said nothing that can be read. */
 export function neutralError(error: UpstreamError | null): AnswerError {
   const { message, type, code } = error ?? { message: '', type: '', code: '' };
-  const told = words[type] ?? { type: type || 'server_error', code: code || null };
+  const told = entryOf(words, type) ?? { type: type || 'server_error', code: code || null };
   const said = message || 'The upstream failed and did not say why.';
   if (overflowIn({ message, code })) return { message: said, type: invalid, code: 'context_length_exceeded' };
   return { message: said, ...told };

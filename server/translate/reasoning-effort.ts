@@ -1,4 +1,6 @@
 /** Efforts and budgets of reasoning, into one another. */
+
+import { entryOf } from '../wire/table-entry.ts';
 import type { ReasoningRequest } from './neutral.ts';
 
 /** Tokens that each effort stands for; about what the services themselves spend. */
@@ -14,7 +16,7 @@ const budgets: Record<string, number> = {
 
 /** Undefined where the client has said neither, or an effort that nobody knows. */
 export function budgetOf({ effort, budgetTokens }: ReasoningRequest): number | undefined {
-  return budgetTokens ?? (effort === undefined ? undefined : budgets[effort]);
+  return budgetTokens ?? (effort === undefined ? undefined : entryOf(budgets, effort));
 }
 
 /** OpenAI's name of what was asked for; undefined where the client leaves it to the model. */
@@ -30,6 +32,6 @@ export function isOff(reasoning: ReasoningRequest | undefined): boolean {
 
 /** The nearest of those that a model takes, from the least to the most; undefined where it knows none. */
 export function nearestEffort<Taken extends string>(effort: string, taken: readonly Taken[]): Taken | undefined {
-  const wanted = budgets[effort] ?? budgets.medium ?? 0;
-  return taken.findLast((each) => (budgets[each] ?? 0) <= wanted) ?? taken[0];
+  const wanted = entryOf(budgets, effort) ?? budgets.medium ?? 0;
+  return taken.findLast((each) => (entryOf(budgets, each) ?? 0) <= wanted) ?? taken[0];
 }

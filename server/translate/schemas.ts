@@ -1,5 +1,6 @@
 /** JSON Schemas as each provider takes them. Keywords are known by where they stand: a property may be called `const`. */
 import { isObject } from '../contract/is-object.ts';
+import { writeJson } from './json-text.ts';
 import { invalid, type Losses } from './losses.ts';
 import type { JsonSchema } from './neutral.ts';
 
@@ -56,7 +57,7 @@ function strictly(schema: JsonSchema, depth: number, tell: () => void): JsonSche
     const name = keyword === 'oneOf' ? 'anyOf' : keyword;
     if (keyword === '$schema') continue;
     if (isStrict(name, value)) strict[name] = mapInside(keyword, value, (each) => strictly(each, depth + 1, tell));
-    else told.push(`${keyword}: ${JSON.stringify(value)}`);
+    else told.push(`${keyword}: ${writeJson(value)}`);
   }
   if (strict.type === 'object' || isObject(strict.properties)) strict.additionalProperties = false;
   if (told.length === 0) return strict;

@@ -1,5 +1,5 @@
 /** The names of tools as an upstream takes them, and back. */
-import { createHash } from 'node:crypto';
+import { hash as hashOf } from 'node:crypto';
 import type { CallPart, Conversation, Tool } from './neutral.ts';
 
 export interface NameRule {
@@ -57,7 +57,7 @@ function within(rule: NameRule, name: string): string {
   if (rule.beginsWithLetter && isDigit(characters[0] ?? '')) characters.unshift('_');
   const taken = characters.join('');
   if (taken === name && name !== '' && name.length <= rule.maxLength) return name;
-  const hash = createHash('sha256').update(name).digest('hex').slice(0, hashLength);
+  const hash = hashOf('sha256', name, 'hex').slice(0, hashLength);
   return `${taken.slice(0, Math.min(rule.maxLength, 64) - hashLength - 1)}_${hash}`;
 }
 

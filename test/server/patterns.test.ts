@@ -8,7 +8,7 @@ import { pumpsOf } from '../support/pattern-pumps.ts';
 const { found, made } = findPatterns();
 
 /** Folders whose code meets what clients and upstreams send. */
-const meetsStrangers = /^(?:exchange|http|routing|usage|wire)\//;
+const meetsStrangers = /^(?:exchange|http|routing|translate|usage|wire)\//;
 
 /** Files there whose patterns see a short text anyway, or have to see all of it. */
 const bounded: Record<string, string> = {
@@ -27,6 +27,7 @@ const bounded: Record<string, string> = {
   'http/guards.ts': 'headers of a client, which Node bounds',
   'routing/compile.ts': 'the configuration',
   'exchange/worst-usage.ts': 'at most 16 characters',
+  'translate/json-text.ts': 'a whole body; all of it has to be seen',
   'wire/client-credentials.ts': 'names of at most 100 characters',
   'wire/deciding-fields.ts': 'a name of at most 200 characters',
   'usage/estimate-tokens.ts': 'single characters',

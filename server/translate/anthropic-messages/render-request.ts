@@ -1,4 +1,5 @@
 /** A conversation → a request of `POST /v1/messages`, version 2023-06-01. */
+import { writeJson } from '../json-text.ts';
 import type { Losses } from '../losses.ts';
 import { type ClaudeFacts, claudeFacts } from '../model-facts.ts';
 import type { Conversation, Tool, ToolChoice } from '../neutral.ts';
@@ -90,7 +91,7 @@ function renderFormat(rendering: Rendering, facts: ClaudeFacts): Format {
   const isFree = toolChoice === undefined || toolChoice.mode === 'auto' || toolChoice.mode === 'none';
   if (facts.forcedTool === 'no' || !isFree) {
     rendering.emulate('format', 'in-prompt');
-    const schema = JSON.stringify(format.schema);
+    const schema = writeJson(format.schema);
     return { prompts: [`Answer with JSON of this schema and nothing else, without a code fence:\n${schema}`] };
   }
   rendering.emulate('format', 'as-tool');

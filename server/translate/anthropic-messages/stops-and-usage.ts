@@ -1,5 +1,6 @@
 /** Why an answer of Anthropic's API stopped and what it has used, both ways. */
 import { isObject } from '../../contract/is-object.ts';
+import { entryOf } from '../../wire/table-entry.ts';
 import type { Stop, StopReason, TokenUsage } from '../neutral-answer.ts';
 import { countOf } from '../token-usage.ts';
 
@@ -17,7 +18,7 @@ const reasons: Record<string, StopReason> = {
 
 /** An unknown reason is taken for the end. */
 export function parseStop({ stop_reason, stop_sequence, stop_details }: Json): Stop {
-  const reason = reasons[String(stop_reason)] ?? 'end';
+  const reason = entryOf(reasons, stop_reason) ?? 'end';
   const detail = isObject(stop_details) ? stop_details.explanation : undefined;
   return {
     reason,

@@ -3,6 +3,7 @@
  * responses of a turn of calls stand in one content, and no part is empty.
  */
 import { isObject } from '../../contract/is-object.ts';
+import { entryOf } from '../../wire/table-entry.ts';
 import { parseJson, RawJson } from '../json-text.ts';
 import { refuse } from '../losses.ts';
 import type { GeminiFacts } from '../model-facts.ts';
@@ -154,7 +155,7 @@ const types: Record<string, string> = {
 };
 
 function typeOfName(url: string): string | undefined {
-  const end = url.search(/[?#]/);
-  const path = end === -1 ? url : url.slice(0, end);
-  return types[path.slice(path.lastIndexOf('.') + 1).toLowerCase()];
+  const [beforeQuery = ''] = url.split('?', 1);
+  const [path = ''] = beforeQuery.split('#', 1);
+  return entryOf(types, path.slice(path.lastIndexOf('.') + 1).toLowerCase());
 }

@@ -1,4 +1,6 @@
 /** A conversation → a request of `:generateContent`. The URL names the model, and whether it is a stream. */
+
+import { entryOf } from '../../wire/table-entry.ts';
 import type { Losses } from '../losses.ts';
 import { type GeminiFacts, geminiFacts } from '../model-facts.ts';
 import type { Conversation, Tool } from '../neutral.ts';
@@ -99,7 +101,7 @@ function renderThinking(rendering: Rendering, facts: GeminiFacts): Json | undefi
     const budget = Math.min(facts.mostBudget, Math.max(facts.leastBudget, budgetOf(reasoning) ?? 0));
     return { includeThoughts, thinkingBudget: budget };
   }
-  const level = levels[effort] ?? 'HIGH';
+  const level = entryOf(levels, effort) ?? 'HIGH';
   return { includeThoughts, thinkingLevel: facts.levels.includes(level) ? level : facts.levels[0] };
 }
 

@@ -1,4 +1,6 @@
 /** Why a candidate of Gemini's API finished and what it has used, both ways. */
+
+import { entryOf } from '../../wire/table-entry.ts';
 import type { StopReason, TokenUsage } from '../neutral-answer.ts';
 import { countOf, promptTokens } from '../token-usage.ts';
 
@@ -23,7 +25,7 @@ const reasons: Record<string, StopReason> = {
 
 /** An unknown reason is taken for the end. */
 export function parseFinish(reason: unknown): StopReason {
-  return reasons[String(reason)] ?? 'end';
+  return entryOf(reasons, reason) ?? 'end';
 }
 
 const names: Record<StopReason, string> = {

@@ -1,4 +1,6 @@
 /** Turns → the messages of a chat request. */
+
+import { entryOf } from '../../wire/table-entry.ts';
 import { writeJson } from '../json-text.ts';
 import { refuse } from '../losses.ts';
 import { fileNameOf, urlOfSource } from '../media.ts';
@@ -97,7 +99,7 @@ function renderMedia(part: MediaPart): Json {
   if (kind === 'document') {
     return { type: 'file', file: { filename: fileNameOf(part), file_data: urlOfSource(source) } };
   }
-  const format = soundFormats[source.mediaType];
+  const format = entryOf(soundFormats, source.mediaType);
   return format === undefined
     ? refuse(at, 'media')
     : { type: 'input_audio', input_audio: { data: source.data, format } };

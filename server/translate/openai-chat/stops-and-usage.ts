@@ -1,5 +1,6 @@
 /** Why a choice of a chat stopped and what the chat has used, both ways. */
 import { isObject } from '../../contract/is-object.ts';
+import { entryOf } from '../../wire/table-entry.ts';
 import type { StopReason, TokenUsage } from '../neutral-answer.ts';
 import { countOf, promptTokens } from '../token-usage.ts';
 
@@ -15,7 +16,7 @@ const reasons: Record<string, StopReason> = {
 
 /** An unknown reason is taken for the end. */
 export function parseFinishReason(reason: unknown): StopReason {
-  return reasons[String(reason)] ?? 'end';
+  return entryOf(reasons, reason) ?? 'end';
 }
 
 const names: Record<StopReason, string> = {

@@ -1,5 +1,6 @@
 import type { ErrorBody } from '../../contract/errors.ts';
 import { overflowIn } from '../context-overflow.ts';
+import { entryOf } from '../table-entry.ts';
 
 /** What Anthropic's API calls an error that OpenAI's API, or Sluice, has a code for. Source: Anthropic, "Errors". */
 const typeOfCode: Record<string, string> = {
@@ -63,15 +64,15 @@ export function writeAnthropicError(error: Told): string {
 
 export function anthropicErrorType({ type, code }: Told): string {
   return (
-    typeOfCode[code ?? ''] ??
-    typeOfType[type] ??
+    entryOf(typeOfCode, code) ??
+    entryOf(typeOfType, type) ??
     (code === 'context_length_exceeded' ? 'invalid_request_error' : 'api_error')
   );
 }
 
 /** The status that Anthropic's API answers such an error with. */
 export function anthropicErrorStatus(error: Told): number {
-  return statusOfType[anthropicErrorType(error)] ?? 500;
+  return entryOf(statusOfType, anthropicErrorType(error)) ?? 500;
 }
 
 /** Claude Code compacts a conversation when it reads these words with both numbers. */

@@ -1,5 +1,6 @@
 import type { ErrorBody } from '../../contract/errors.ts';
 import { overflowIn } from '../context-overflow.ts';
+import { entryOf } from '../table-entry.ts';
 
 type Told = Pick<ErrorBody, 'message' | 'type' | 'code'>;
 
@@ -34,7 +35,7 @@ const ofType: Record<string, [status: string, http: number]> = {
 
 /** An error as the body of a response, and as the data of an event. */
 export function writeGeminiError(error: Told): string {
-  const [status, code] = ofCode[error.code ?? ''] ?? ofType[error.type] ?? ['INTERNAL', 500];
+  const [status, code] = entryOf(ofCode, error.code) ?? entryOf(ofType, error.type) ?? ['INTERNAL', 500];
   const badKey = error.code === 'invalid_api_key' ? { details: [keyDetail] } : {};
   return JSON.stringify({ error: { code, message: wordsOf(error), status, ...badKey } });
 }
