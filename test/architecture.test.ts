@@ -57,6 +57,7 @@ const belowGateway = [
   'control',
   'exchange',
   'http',
+  'translate',
   'wire',
   'log.ts',
   'gateway-ports.ts',
@@ -88,7 +89,8 @@ const mayImport: Record<string, string[]> = {
   demo: ground,
   control: [...ground, ...data, 'demo'],
   wire: ['contract', 'bounded-pattern.ts', 'loop-turns.ts'],
-  exchange: [...ground, ...data, 'wire'],
+  translate: ['contract', 'bounded-pattern.ts', 'wire'],
+  exchange: [...ground, ...data, 'translate', 'wire'],
   http: [...ground, ...data, 'control', 'exchange', 'wire'],
   'environment.ts': ['transport'],
   'data-folder': ground,
@@ -162,7 +164,7 @@ describe('the engine', () => {
   });
 
   test('tries every file that reads what strangers send on its worst input', () => {
-    const paths = /^server\/(?:exchange|http|transport|routing|usage|limits|jobs|providers|wire)\//;
+    const paths = /^server\/(?:exchange|http|transport|routing|usage|limits|jobs|providers|translate|wire)\//;
     const reads =
       /\bJSON\.parse\(|[(,]\s*\w+\??: (?:readonly )?(?:Buffer|Uint8Array)\b|[(,]\s*(?:text|json|data|body|header|whole): string\b/;
     const readers = engine.filter(({ path, text }) => paths.test(path) && reads.test(withoutComments(text)));

@@ -42,6 +42,7 @@ import { extractUsage } from '../../server/wire/openai/usage/usage.ts';
 import { mayGoOn, readJson } from '../../server/wire/read-whole.ts';
 import { errorIn } from '../../server/wire/upstream-error.ts';
 import { findRoute } from '../support/routes.ts';
+import { worstTranslations } from './translate/worst-translations.ts';
 import { type StreamName, streams } from './wire/openai/streams.ts';
 
 export interface WorstCase {
@@ -186,6 +187,7 @@ const spoken = (text: string) =>
 const secrets = ['aaaaaaaaaaaaaaaa'];
 
 export const worstCases: Record<string, WorstCase> = {
+  ...worstTranslations,
   'a look at JSON': {
     atOnceBytes: 256 * kilobyte,
     files: ['json-peek', 'json-scan', 'json-tokens', 'json-names'].map((name) => `wire/json/${name}.ts`),

@@ -1,0 +1,14 @@
+/** The wires that can be translated into one another. */
+import { anthropicMessages } from './anthropic-messages/translation.ts';
+import { geminiGenerate } from './gemini-generate/translation.ts';
+import type { WireName } from './neutral.ts';
+import { openaiChat } from './openai-chat/translation.ts';
+import { openaiResponses } from './openai-responses/translation.ts';
+import type { WireTranslation } from './wire-translation.ts';
+
+export const wireTranslations: Record<WireName, WireTranslation> = {
+  'anthropic-messages': anthropicMessages,
+  'gemini-generate': geminiGenerate,
+  'openai-chat': openaiChat,
+  'openai-responses': openaiResponses,
+};
