@@ -491,9 +491,8 @@ describe('an error', () => {
   );
 
   test('that speaks of other numbers stays as it is', () => {
-    const error = errorForClient({
-      error: { message: 'max_tokens: 9000 > 4096 allowed', type: 'invalid_request_error' },
-    });
+    const said = { message: 'max_tokens: 9000 > 4096 allowed', type: 'invalid_request_error' };
+    const error = neutralError(errorIn({ error: said }));
     expect(writeAnthropicError(error)).toContain('max_tokens: 9000');
   });
 });
