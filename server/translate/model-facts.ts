@@ -207,13 +207,19 @@ function plainName(model: string): string {
   return (vendor === -1 ? afterSlash : afterSlash.slice(vendor + 'anthropic.'.length)).replaceAll('.', '-');
 }
 
-/** The longest name that `model` begins with. `claude-opus-4` is not the family of `claude-opus-4-9`, nor of `…-45`. */
+/** The longest name that `model` begins with. `claude-opus-4` is not the family of `claude-opus-4-9`, but `gpt` is of `gpt-9`. */
 function familyOf<Facts>(families: Record<string, Facts>, model: string): Facts | undefined {
   let found = '';
   for (const name of Object.keys(families)) {
-    if (name.length > found.length && model.startsWith(name) && !isVersion(model.slice(name.length))) found = name;
+    if (name.length <= found.length || !model.startsWith(name)) continue;
+    if (!endsInDigit(name) || !isVersion(model.slice(name.length))) found = name;
   }
   return families[found];
+}
+
+function endsInDigit(name: string): boolean {
+  const last = name.at(-1) ?? '';
+  return last >= '0' && last <= '9';
 }
 
 /** One or two digits, which name another model; eight are a date. */

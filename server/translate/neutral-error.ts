@@ -1,6 +1,8 @@
 /** An upstream's error in OpenAI's words, whatever its API: what the other APIs' errors are written from. */
+import { pattern } from '../bounded-pattern.ts';
 import type { ErrorBody } from '../contract/errors.ts';
 import { overflowIn } from '../wire/context-overflow.ts';
+import { writeError } from '../wire/openai/write-error.ts';
 import { entryOf } from '../wire/table-entry.ts';
 import type { UpstreamError } from '../wire/upstream-error.ts';
 import type { AnswerError } from './neutral-answer.ts';
@@ -35,10 +37,14 @@ const words: Record<string, Words> = {
   INTERNAL: internal,
 };
 
+/** Google has no status of its own for it. */
+const wrongKey = pattern(/^API key (?:not valid|expired)/);
+
 /** Of an upstream of any API; null where it said nothing that can be read. */
 export function neutralError(error: UpstreamError | null): AnswerError {
   const { message, type, code } = error ?? { message: '', type: '', code: '' };
   const told = entryOf(words, type) ?? { type: type || 'server_error', code: code || null };
+  if (wrongKey.test(message) && type === 'INVALID_ARGUMENT') return { message, type: invalid, code: 'invalid_api_key' };
   const said = message || 'The upstream failed and did not say why.';
   if (overflowIn({ message, code })) return { message: said, type: invalid, code: 'context_length_exceeded' };
   return { message: said, ...told };
@@ -51,4 +57,23 @@ export function openaiErrorBody({ message, type, code }: AnswerError): ErrorBody
     ? `This model's maximum context length is ${overflow.limit} tokens. However, your messages resulted in ${overflow.tokens} tokens.`
     : message;
   return { message: said, type, param: null, code };
+}
+
+const statuses: Record<string, number> = {
+  invalid_api_key: 401,
+  permission_denied: 403,
+  model_not_found: 404,
+  request_too_large: 413,
+  rate_limit_exceeded: 429,
+  insufficient_quota: 429,
+  context_length_exceeded: 400,
+  server_overloaded: 503,
+  upstream_timeout: 504,
+};
+
+/** @param upstreamStatus counts where the code tells none */
+export function renderOpenaiError(error: AnswerError, upstreamStatus: number): { status: number; body: string } {
+  const status =
+    entryOf(statuses, error.code) ?? (upstreamStatus >= 400 && upstreamStatus < 600 ? upstreamStatus : 500);
+  return { status, body: writeError(openaiErrorBody(error)) };
 }

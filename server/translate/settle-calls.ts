@@ -17,11 +17,36 @@ interface OpenCall {
 
 export function settleCalls(turns: readonly Turn[], rule: CallIdRule, losses: Losses): Turn[] {
   const settling = new Settling(rule, losses);
-  for (const turn of turns) {
+  for (const turn of turns.flatMap((each) => inTheirRoles(each, losses))) {
     if (turn.role === 'assistant') settling.takeAssistant(turn.parts);
     else settling.takeOther(turn);
   }
   return settling.finish();
+}
+
+/**
+ * Results and media are the user's, calls and thoughts the assistant's: the APIs refuse them in the other's turn. Google's has
+ * pictures of the model's own.
+ */
+function inTheirRoles(turn: Turn, losses: Losses): Turn[] {
+  const { role, parts } = turn;
+  const owners = parts.map((part) => ownerOf(part, role));
+  if (owners.every((owner) => owner === role)) return [turn];
+  const turns: Turn[] = [];
+  for (const [index, part] of parts.entries()) {
+    const owner = owners[index] ?? role;
+    if (part.type === 'media' && owner !== role) losses.emulated(part.at, 'moved-media');
+    const before = turns.at(-1);
+    if (before?.role === owner) before.parts.push(part);
+    else turns.push({ role: owner, parts: [part] });
+  }
+  return turns;
+}
+
+function ownerOf({ type }: Part, role: Turn['role']): Turn['role'] {
+  if (type === 'call' || type === 'thinking') return 'assistant';
+  if (type === 'result') return 'user';
+  return type === 'media' && role === 'assistant' ? 'user' : role;
 }
 
 class Settling {

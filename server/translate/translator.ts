@@ -10,6 +10,7 @@
  */
 import { GatewayError } from '../contract/errors.ts';
 import { isObject } from '../contract/is-object.ts';
+import { readErrorBody } from '../wire/error-body.ts';
 import type { StreamEvent } from '../wire/sse-event.ts';
 import { errorIn } from '../wire/upstream-error.ts';
 import type { AnswerContext } from './answer-context.ts';
@@ -76,6 +77,19 @@ export class Translator {
     const told = [...known, ...losses.list];
     return new TranslatedRequest([this.#client, this.#upstream], { conversation, target, rendered, losses: told });
   }
+
+  /** An upstream's error, as the client's API would tell it. */
+  error(status: number, body: Buffer): TranslatedError {
+    const error = neutralError(errorIn(readErrorBody(body)));
+    const rendered = this.#client.renderError(error, status);
+    return { status: rendered.status, body: Buffer.from(rendered.body), error };
+  }
+}
+
+export interface TranslatedError {
+  status: number;
+  body: Buffer;
+  error: AnswerError;
 }
 
 interface Asked {
@@ -215,8 +229,3 @@ export class TranslatedEvents {
 }
 
 const nothing = Buffer.alloc(0);
-
-/** An upstream's error, as a client of another API is to be told. @param body parsed, whatever its API */
-export function errorForClient(body: unknown): AnswerError {
-  return neutralError(errorIn(body));
-}

@@ -30,6 +30,8 @@ export interface WireTranslation {
   /** Null for what is no answer. `turns`: how many the conversation has, for ids that the upstream does not give. */
   parseAnswer(body: unknown, turns: number): Answer | null;
   renderAnswer(answer: Answer, context: AnswerContext): Record<string, unknown>;
+  /** An error in place of an answer. @param upstreamStatus what the upstream answered with */
+  renderError(error: AnswerError, upstreamStatus: number): { status: number; body: string };
   eventParser(turns: number): EventParser;
   eventRenderer(context: AnswerContext): EventRenderer;
 }

@@ -112,7 +112,7 @@ function parseReasoning(thinking: Fields | undefined, effort: string | undefined
   const isVisible = display === undefined ? undefined : display !== 'omitted';
   if (effort !== undefined) return { effort, isVisible };
   if (type === 'enabled') return { budgetTokens: budget, isVisible };
-  return isVisible === undefined ? undefined : { isVisible };
+  return type === undefined ? undefined : { isVisible };
 }
 
 /** Of the ids that Claude Code writes into `user_id` as JSON, that of the session alone goes to another provider. */

@@ -26,8 +26,7 @@ export function renderReasoning(rendering: Rendering, facts: ClaudeFacts, circum
   const isWanted = reasoning !== undefined && !isOff(reasoning);
   const mustNotThink = circumstances.isForced && facts.forcedTool === 'unthinking';
   if (mustNotThink && isWanted) rendering.emulate('reasoning', 'reasoning-off');
-  if (isOff(reasoning) || mustNotThink || rendering.target.withoutReasoning === true)
-    return leastThinking(facts, maxTokens);
+  if (isOff(reasoning) || mustNotThink) return leastThinking(facts, maxTokens);
 
   const effort = reasoning && effortOf(reasoning);
   // The client's users see thoughts unless it says otherwise; the newest models show none by default.
@@ -42,7 +41,7 @@ export function renderReasoning(rendering: Rendering, facts: ClaudeFacts, circum
     if (effort !== undefined) rendering.drop('reasoning', effort, 'model-takes-none');
     return { maxTokens };
   }
-  if (circumstances.isInUnthinkingLoop) {
+  if (circumstances.isInUnthinkingLoop || rendering.target.withoutReasoning === true) {
     rendering.emulate('reasoning', 'reasoning-off');
     return { maxTokens };
   }

@@ -1,3 +1,4 @@
+import { anthropicErrorStatus, writeAnthropicError } from '../../wire/anthropic/write-error.ts';
 import type { WireTranslation } from '../wire-translation.ts';
 import { parseMessagesAnswer } from './parse-answer.ts';
 import { MessagesEventParser } from './parse-events.ts';
@@ -12,6 +13,10 @@ export const anthropicMessages: WireTranslation = {
   renderRequest: renderMessagesRequest,
   parseAnswer: parseMessagesAnswer,
   renderAnswer: renderMessagesAnswer,
+  renderError: (error, upstreamStatus) => ({
+    status: anthropicErrorStatus(error, upstreamStatus),
+    body: writeAnthropicError(error),
+  }),
   eventParser: () => new MessagesEventParser(),
   eventRenderer: (context) => new MessagesEventRenderer(context),
 };

@@ -5,6 +5,7 @@ import { writeJson } from '../json-text.ts';
 import { invalid } from '../losses.ts';
 import { kindOfMediaType } from '../media.ts';
 import type { CallPart, MediaPart, Part, ResultPart, ThinkingPart, Turn } from '../neutral.ts';
+import { signatureStandIn } from './stand-in.ts';
 
 export function parseContents(request: Fields): Turn[] {
   const contents = request.items('contents');
@@ -54,7 +55,7 @@ export function parsePart(part: Fields): Part[] {
   const parts = parseData(part);
   part.drop('no-equal', 'videoMetadata', 'mediaResolution', 'partMetadata');
   if (parts.every(({ type }) => type !== 'foreign')) part.dropRest();
-  return signature === undefined ? parts : withSignature(parts, signature, part.at);
+  return signature === undefined || signature === signatureStandIn ? parts : withSignature(parts, signature, part.at);
 }
 
 /** A seal of Gemini's own belongs to the call; those that Sluice has put there are thoughts that led to it. */

@@ -9,6 +9,7 @@ import { refuse } from '../losses.ts';
 import type { GeminiFacts } from '../model-facts.ts';
 import type { CallPart, MediaPart, Part, ResultPart, Turn } from '../neutral.ts';
 import type { Rendering } from '../rendering.ts';
+import { signatureStandIn } from './stand-in.ts';
 
 type Json = Record<string, unknown>;
 
@@ -16,9 +17,6 @@ interface Content {
   role: 'user' | 'model';
   parts: Json[];
 }
-
-/** Google, "Thought signatures": stands for one that is not at hand. */
-const standIn = 'skip_thought_signature_validator';
 
 export function renderContents(rendering: Rendering, facts: GeminiFacts): Content[] {
   const { instructions } = rendering.conversation;
@@ -98,7 +96,7 @@ class ContentWriter {
     this.#names.set(call.id, name);
     const own = this.#rendering.opens(call.seal) ? call.seal.data : undefined;
     if (call.seal && own === undefined) this.#rendering.losses.dropped(call.at, 'foreign-reasoning');
-    const needed = this.#facts.needsSignatures && isFirstCall ? standIn : undefined;
+    const needed = this.#facts.needsSignatures && isFirstCall ? signatureStandIn : undefined;
     return { functionCall: { name, args: argsOf(call) }, thoughtSignature: own ?? signature ?? needed };
   }
 

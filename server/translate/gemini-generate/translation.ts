@@ -1,3 +1,4 @@
+import { geminiErrorStatus, writeGeminiError } from '../../wire/gemini/write-error.ts';
 import type { WireTranslation } from '../wire-translation.ts';
 import { parseGenerateAnswer } from './parse-answer.ts';
 import { GenerateEventParser } from './parse-events.ts';
@@ -12,6 +13,7 @@ export const geminiGenerate: WireTranslation = {
   renderRequest: renderGenerateRequest,
   parseAnswer: parseGenerateAnswer,
   renderAnswer: renderGenerateAnswer,
+  renderError: (error) => ({ status: geminiErrorStatus(error), body: writeGeminiError(error) }),
   eventParser: (turns) => new GenerateEventParser(turns),
   eventRenderer: (context) => new GenerateEventRenderer(context),
 };

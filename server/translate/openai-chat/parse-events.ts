@@ -41,11 +41,12 @@ export class ChatEventParser implements EventParser {
     if (!isObject(value)) return [];
     if (value.error) return [{ type: 'error', error: neutralError(errorIn(value)) }];
     const events: AnswerEvent[] = [];
-    if (!this.#hasBegun && Array.isArray(value.choices)) {
+    const choice = Array.isArray(value.choices) ? value.choices.find(isObject) : undefined;
+    // Azure's first chunk has neither a choice nor an id.
+    if (!this.#hasBegun && choice) {
       this.#hasBegun = true;
       events.push({ type: 'start', id: typeof value.id === 'string' ? value.id : '' });
     }
-    const choice = Array.isArray(value.choices) ? value.choices.find(isObject) : undefined;
     if (choice) this.#takeChoice(choice, events);
     const usage = usageOf(value);
     if (usage) events.push({ type: 'usage', usage: parseChatUsage(usage) });

@@ -35,10 +35,7 @@ function renderAssistant(rendering: Rendering, parts: readonly Part[], facts: Op
   const refusal = parts.find((part) => part.type === 'refusal')?.text;
   const content = joinTexts(parts);
   const thinking = renderThinking(rendering, parts, facts.needsReasoningBack && calls.length > 0);
-  for (const { type, at } of parts) {
-    if (type === 'foreign') rendering.losses.dropped(at, 'provider-item');
-    if (type === 'media') refuse(at, 'media');
-  }
+  for (const { type, at } of parts) if (type === 'foreign') rendering.losses.dropped(at, 'provider-item');
   if (content === '' && calls.length === 0 && refusal === undefined) return [];
   const message: Json = { role: 'assistant', content: content === '' ? null : content, refusal };
   if (thinking !== undefined) message.reasoning_content = thinking;

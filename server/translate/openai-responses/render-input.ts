@@ -50,7 +50,6 @@ function renderAssistant(rendering: Rendering, { parts }: Turn, way: Way): Json[
     content = null;
     if (part.type === 'call') items.push(renderCall(rendering, part, way));
     else if (part.type === 'thinking') items.push(...renderThinking(rendering, part, parts[index + 1]));
-    else if (part.type === 'media') refuse(part.at, 'media');
     else rendering.losses.dropped(part.at, 'provider-item');
   }
   return items;

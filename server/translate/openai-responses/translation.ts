@@ -1,3 +1,4 @@
+import { renderOpenaiError } from '../neutral-error.ts';
 import type { WireTranslation } from '../wire-translation.ts';
 import { parseResponsesAnswer } from './parse-answer.ts';
 import { ResponsesEventParser } from './parse-events.ts';
@@ -12,6 +13,7 @@ export const openaiResponses: WireTranslation = {
   renderRequest: renderResponsesRequest,
   parseAnswer: parseResponsesAnswer,
   renderAnswer: renderResponsesAnswer,
+  renderError: renderOpenaiError,
   eventParser: () => new ResponsesEventParser(),
   eventRenderer: (context) => new ResponsesEventRenderer(context),
 };

@@ -62,7 +62,7 @@ export function writeAnthropicError(error: Told): string {
   return JSON.stringify({ type: 'error', error: { type, message: wordsOf(error) } });
 }
 
-export function anthropicErrorType({ type, code }: Told): string {
+function anthropicErrorType({ type, code }: Told): string {
   return (
     entryOf(typeOfCode, code) ??
     entryOf(typeOfType, type) ??
@@ -70,9 +70,10 @@ export function anthropicErrorType({ type, code }: Told): string {
   );
 }
 
-/** The status that Anthropic's API answers such an error with. */
-export function anthropicErrorStatus(error: Told): number {
-  return entryOf(statusOfType, anthropicErrorType(error)) ?? 500;
+/** The status that Anthropic's API answers such an error with. @param otherStatus for one that has no type of its own */
+export function anthropicErrorStatus(error: Told, otherStatus = 500): number {
+  const type = anthropicErrorType(error);
+  return type === 'api_error' && otherStatus >= 500 ? otherStatus : (entryOf(statusOfType, type) ?? 500);
 }
 
 /** Claude Code compacts a conversation when it reads these words with both numbers. */

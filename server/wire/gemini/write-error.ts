@@ -35,9 +35,18 @@ const ofType: Record<string, [status: string, http: number]> = {
 
 /** An error as the body of a response, and as the data of an event. */
 export function writeGeminiError(error: Told): string {
-  const [status, code] = entryOf(ofCode, error.code) ?? entryOf(ofType, error.type) ?? ['INTERNAL', 500];
+  const [status, code] = statusOf(error);
   const badKey = error.code === 'invalid_api_key' ? { details: [keyDetail] } : {};
   return JSON.stringify({ error: { code, message: wordsOf(error), status, ...badKey } });
+}
+
+/** The status that Gemini's API answers such an error with. */
+export function geminiErrorStatus(error: Told): number {
+  return statusOf(error)[1];
+}
+
+function statusOf({ code, type }: Told): [status: string, http: number] {
+  return entryOf(ofCode, code) ?? entryOf(ofType, type) ?? ['INTERNAL', 500];
 }
 
 /** By it Google's clients tell a bad key from a bad request. */

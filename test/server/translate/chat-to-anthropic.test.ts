@@ -483,7 +483,7 @@ describe('reasoning', () => {
     );
     const origin = { provider: 'provider', model: way.model, account: 'account' };
     const request = translator.request(asked, { model: way.model, origin, withoutReasoning: true });
-    expect(JSON.parse(request.body.toString())).toMatchObject({ thinking: { type: 'disabled' } });
+    expect(JSON.parse(request.body.toString())).toMatchObject({ thinking: { type: 'adaptive' } });
     expect(request.body.toString()).not.toContain('Ev==');
     expect(request.losses.map(lineOf)).toContain('dropped messages[1].reasoning_details[0]: foreign-reasoning');
   });
