@@ -137,13 +137,15 @@ describe('the engine', () => {
     expect(Object.keys(mayImport).filter((part) => !parts.has(part))).toEqual([]);
   });
 
-  test('knows each API by its own folder and the registry alone', () => {
+  test('knows each API by its own folders and the registry alone', () => {
     const folderOf = (path: string) => /^server\/wire\/(?!json\/)\w+\//.exec(path)?.[0];
+    const isOfApi = (path: string, folder: string) =>
+      path.startsWith(folder) || path.startsWith(folder.replace(/^server\/wire\/(\w+)\/$/, 'server/translate/$1-'));
     const wrong = engine.flatMap((source) =>
       source.imports
         .filter(({ path }) => path !== undefined && folderOf(path) !== undefined)
         .filter(
-          ({ path = '' }) => source.path !== 'server/wire/registry.ts' && !source.path.startsWith(folderOf(path) ?? ''),
+          ({ path = '' }) => source.path !== 'server/wire/registry.ts' && !isOfApi(source.path, folderOf(path) ?? ''),
         )
         .map(({ path }) => `${source.path} imports ${path}`),
     );

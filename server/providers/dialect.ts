@@ -22,6 +22,10 @@ export interface Dialect {
    * model (null where the call names none).
    */
   address(endpoint: Endpoint, path: string, query: string, model: string | null): string;
+  /** Whether its providers take requests on the wire of that name (`server/wire`) as they are. */
+  serves(wire: string): boolean;
+  /** The name of the wire on which they are asked what clients of other APIs say. */
+  conversationWire: string;
   /** The headers that carry a credential. */
   authorize(secret: string): Record<string, string>;
 }

@@ -2,7 +2,6 @@
 import { pattern } from '../bounded-pattern.ts';
 import type { ErrorBody } from '../contract/errors.ts';
 import { overflowIn } from '../wire/context-overflow.ts';
-import { writeError } from '../wire/openai/write-error.ts';
 import { entryOf } from '../wire/table-entry.ts';
 import type { UpstreamError } from '../wire/upstream-error.ts';
 import type { AnswerError } from './neutral-answer.ts';
@@ -40,14 +39,31 @@ const words: Record<string, Words> = {
 /** Google has no status of its own for it. */
 const wrongKey = pattern(/^API key (?:not valid|expired)/);
 
-/** Of an upstream of any API; null where it said nothing that can be read. */
-export function neutralError(error: UpstreamError | null): AnswerError {
+/** Where an error says no more than its status. */
+const wordsOfStatus: Record<number, Words> = {
+  404: { type: invalid, code: 'model_not_found' },
+  413: { type: invalid, code: 'request_too_large' },
+  429: limited,
+  504: timedOut,
+};
+
+/**
+ * Of an upstream of any API; null where it said nothing that can be read.
+ * @param status what it answered with; left out for an error within a stream
+ */
+export function neutralError(error: UpstreamError | null, status?: number): AnswerError {
   const { message, type, code } = error ?? { message: '', type: '', code: '' };
-  const told = entryOf(words, type) ?? { type: type || 'server_error', code: code || null };
+  const told = entryOf(words, type) ?? toldBy(type, code, status);
   if (wrongKey.test(message) && type === 'INVALID_ARGUMENT') return { message, type: invalid, code: 'invalid_api_key' };
   const said = message || 'The upstream failed and did not say why.';
   if (overflowIn({ message, code })) return { message: said, type: invalid, code: 'context_length_exceeded' };
   return { message: said, ...told };
+}
+
+function toldBy(type: string, code: string, status = 500): Words {
+  const isVague = code === '' || code === String(status);
+  const known = isVague ? wordsOfStatus[status] : undefined;
+  return known ?? { type: type || (status < 500 ? invalid : 'server_error'), code: code || null };
 }
 
 /** In the words by which OpenAI's clients know a context that is too long. */
@@ -75,5 +91,5 @@ const statuses: Record<string, number> = {
 export function renderOpenaiError(error: AnswerError, upstreamStatus: number): { status: number; body: string } {
   const status =
     entryOf(statuses, error.code) ?? (upstreamStatus >= 400 && upstreamStatus < 600 ? upstreamStatus : 500);
-  return { status, body: writeError(openaiErrorBody(error)) };
+  return { status, body: JSON.stringify({ error: openaiErrorBody(error) }) };
 }

@@ -13,6 +13,8 @@ export interface Target {
   model: string;
   /** Whose seals the model opens. */
   origin: Origin;
+  /** The provider refuses to be asked for the usage at the end of a stream. */
+  refusesStreamUsage?: boolean;
   /** All reasoning is left out of the history, after the provider has refused it once. */
   withoutReasoning?: boolean;
 }

@@ -80,7 +80,7 @@ export class Translator {
 
   /** An upstream's error, as the client's API would tell it. */
   error(status: number, body: Buffer): TranslatedError {
-    const error = neutralError(errorIn(readErrorBody(body)));
+    const error = neutralError(errorIn(readErrorBody(body)), status);
     const rendered = this.#client.renderError(error, status);
     return { status: rendered.status, body: Buffer.from(rendered.body), error };
   }
@@ -173,6 +173,7 @@ export class TranslatedEvents {
   readonly #view: EventsForClient;
   readonly #context: AnswerContext;
   #isOver = false;
+  #failure: AnswerError | null = null;
 
   constructor(parser: EventParser, renderer: EventRenderer, context: AnswerContext) {
     this.#parser = parser;
@@ -194,6 +195,7 @@ export class TranslatedEvents {
   /** The client's own error event, in the place of all that is missing. */
   fail(error: AnswerError): Buffer {
     this.#isOver = true;
+    this.#failure = error;
     return Buffer.from(this.#renderer.fail(error));
   }
 
@@ -211,6 +213,11 @@ export class TranslatedEvents {
     return this.#isOver;
   }
 
+  /** What the client was told of in the place of what is missing; null where nothing is. */
+  get failure(): AnswerError | null {
+    return this.#failure;
+  }
+
   /** What of the answer the client's API has no place for, as far as it has come. */
   get losses(): readonly Loss[] {
     return this.#context.losses.list;
@@ -222,6 +229,7 @@ export class TranslatedEvents {
       for (const event of this.#view.push(each)) {
         text += this.#renderer.push(event);
         this.#isOver ||= event.type === 'end' || event.type === 'error';
+        if (event.type === 'error') this.#failure = event.error;
       }
     }
     return text === '' ? nothing : Buffer.from(text);

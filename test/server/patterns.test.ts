@@ -18,6 +18,7 @@ const bounded: Record<string, string> = {
   'exchange/readers/event-shape.ts': 'an event of at most 4 kB',
   'exchange/redact-credential.ts': 'a credential of the configuration',
   'exchange/redact-headers.ts': 'headers; all of each has to be seen',
+  'exchange/translation/loss-headers.ts': 'at most 100 characters',
   'http/app.ts': 'a URL, which Node bounds with the headers',
   'http/body/form-guard.ts': 'the headers of a part, which are bounded; all of them have to be seen',
   'http/body/header-parameters.ts': 'headers of a client, or of a part, which are bounded',

@@ -33,7 +33,8 @@ export function renderChatRequest(conversation: Conversation, target: Target, lo
     response_format: renderFormat(conversation.format),
     reasoning_effort: effortFor(rendering, facts),
     ...renderHints(rendering, facts),
-    ...(stream ? { stream, stream_options: { include_usage: true } } : {}),
+    ...(stream ? { stream } : {}),
+    ...(stream && target.refusesStreamUsage !== true ? { stream_options: { include_usage: true } } : {}),
   };
   return { body, names: rendering.names };
 }

@@ -62,7 +62,7 @@ export function writeAnthropicError(error: Told): string {
   return JSON.stringify({ type: 'error', error: { type, message: wordsOf(error) } });
 }
 
-function anthropicErrorType({ type, code }: Told): string {
+export function anthropicErrorType({ type, code }: Told): string {
   return (
     entryOf(typeOfCode, code) ??
     entryOf(typeOfType, type) ??
