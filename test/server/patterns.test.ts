@@ -27,7 +27,7 @@ const bounded: Record<string, string> = {
   'http/guards.ts': 'headers of a client, which Node bounds',
   'routing/compile.ts': 'the configuration',
   'exchange/worst-usage.ts': 'at most 16 characters',
-  'translate/json-text.ts': 'a whole body; all of it has to be seen',
+  'translate/json-text.ts': 'a whole body, all of which has to be seen; names of at most 40 characters',
   'wire/client-credentials.ts': 'names of at most 100 characters',
   'wire/deciding-fields.ts': 'a name of at most 200 characters',
   'usage/estimate-tokens.ts': 'single characters',
