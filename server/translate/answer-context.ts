@@ -44,12 +44,6 @@ export function hasNoSealedCalls(wire: WireName): boolean {
   return wire === 'anthropic-messages' || wire === 'openai-responses';
 }
 
-/** The one text of a custom tool that was offered as a function. */
-export function customInput(given: string): string {
-  const value = parseJson(given);
-  return isObject(value) && typeof value.input === 'string' ? value.input : given;
-}
-
 /** APIs whose clients are given arguments as an object, or parse them without asking whether they are whole. */
 export function wantsWholeArguments(wire: WireName): boolean {
   return wire === 'anthropic-messages' || wire === 'gemini-generate';
