@@ -2,6 +2,7 @@
 import { GatewayError } from '../../../server/contract/errors.ts';
 import { withoutThinking } from '../../../server/translate/anthropic-messages/without-thinking.ts';
 import { unwrapSeals } from '../../../server/translate/carried-reasoning.ts';
+import { CustomInputReader, customInput, isCutInput } from '../../../server/translate/custom-input.ts';
 import type { WireName } from '../../../server/translate/neutral.ts';
 import { overflowIn } from '../../../server/wire/context-overflow.ts';
 import type { WorstCase } from '../worst-cases.ts';
@@ -257,6 +258,22 @@ export const worstTranslations: Record<string, WorstCase> = {
       thoughts: ['', part('{"text":"x","thought":true,"thoughtSignature":"c2ln"}'), ''],
     },
     run: streams('gemini-generate'),
+  },
+  'the input of a custom tool': {
+    atOnceBytes: 64 * kilobyte,
+    files: ['translate/custom-input.ts'],
+    inputs: {
+      text: ['{"input":"', 'x', '"}'],
+      blanks: ['{', ' ', '"input":"x"}'],
+      backslashes: ['{"input":"', '\\\\', '"}'],
+      'halves of pairs': ['{"input":"', '\\ud83d', '"}'],
+    },
+    run: (bytes) => {
+      const reader = new CustomInputReader();
+      const given = bytes.toString();
+      for (let at = 0; at < given.length; at += 3) reader.push(given.slice(at, at + 3));
+      return [customInput(given), isCutInput(given)];
+    },
   },
   'the numbers of an error': {
     atOnceBytes: 16 * kilobyte,
