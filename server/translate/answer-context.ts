@@ -64,7 +64,7 @@ export const malformedCall: AnswerError = {
   code: 'upstream_malformed',
 };
 
-/** Some services say `stop` where they mean a call, and the other way round. */
+/** Gemini has no reason for calls, and OpenAI says `stop` after a forced one. */
 export function settledStop(stop: Stop, hasCalls: boolean): Stop {
   if (stop.reason === 'end' && hasCalls) return { ...stop, reason: 'tool' };
   return stop.reason === 'tool' && !hasCalls ? { ...stop, reason: 'end' } : stop;

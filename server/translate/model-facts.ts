@@ -146,7 +146,7 @@ export function geminiFacts(model: string): GeminiFacts {
 
 /** Of OpenAI's two APIs, whoever serves them. */
 export interface OpenaiFacts {
-  /** Turns with calls have to come back with their `reasoning_content`; others refuse it. */
+  /** Turns with calls have to come back with their `reasoning_content`; Groq refuses it. */
   needsReasoningBack: boolean;
   /** What ids of calls look like. */
   callIds: 'openai' | 'mistral';

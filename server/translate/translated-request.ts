@@ -55,7 +55,7 @@ export class TranslatedRequest {
     return { ok: true, body: Buffer.from(writeJson(rendered)), losses: context.losses.list };
   }
 
-  /** The upstream's whole answer for a client that waits for a stream, as some services answer. */
+  /** The upstream's whole answer for a client that waits for a stream (nyroway/nyro#182). */
   wholeAsEvents(body: Buffer, moment: Moment): Buffer | null {
     const answer = this.#parse(body);
     if (answer === null) return null;

@@ -108,7 +108,7 @@ function parseCall(call: Fields): CallPart {
   };
 }
 
-/** Some clients put the arguments there as an object. */
+/** In Ollama's own API, and with clients written for it, the arguments are an object. */
 function textOf(fields: Fields, name: string): string {
   const value = fields.any(name) ?? '';
   return typeof value === 'string' ? value : writeJson(value);

@@ -11,7 +11,7 @@ import type { Rendering } from '../rendering.ts';
 
 type Json = Record<string, unknown>;
 
-/** Some services take one system message, at the beginning, as plain text. */
+/** One system message at the beginning, as plain text: chat templates such as Qwen's take no other. */
 export function renderMessages(rendering: Rendering, facts: OpenaiFacts): Json[] {
   const { instructions } = rendering.conversation;
   const system = instructions.map(({ text }) => text).join('\n\n');
@@ -44,7 +44,7 @@ function renderAssistant(rendering: Rendering, parts: readonly Part[], facts: Op
   return [message];
 }
 
-/** DeepSeek and Kimi want it back with calls; others refuse the field. */
+/** DeepSeek and Kimi want it back with calls; Groq refuses the field. */
 function renderThinking({ losses }: Rendering, parts: readonly Part[], isWanted: boolean): string | undefined {
   const thinking = parts.filter((part) => part.type === 'thinking');
   if (isWanted && thinking.length > 0) return thinking.map(({ text }) => text).join('\n\n');
