@@ -15,7 +15,7 @@ import type { CallPart, Seal } from './neutral.ts';
 import type { Answer, AnswerError, AnswerPart } from './neutral-answer.ts';
 
 /** An error where there is no answer that the client could use. */
-export type AnswerResult = { ok: true; answer: Answer } | { ok: false; error: AnswerError };
+type AnswerResult = { ok: true; answer: Answer } | { ok: false; error: AnswerError };
 
 export function answerForClient(answer: Answer, context: AnswerContext): AnswerResult {
   if (answer.error) return { ok: false, error: answer.error };

@@ -6,7 +6,7 @@
  * "Thinking", "Function calling", "Thought signatures"; DeepSeek, "Thinking mode"; Moonshot, "Kimi thinking models".
  */
 
-export type Effort = 'low' | 'medium' | 'high' | 'xhigh' | 'max';
+type Effort = 'low' | 'medium' | 'high' | 'xhigh' | 'max';
 type ClaudeThinking = 'adaptive' | 'enabled' | 'disabled' | 'between_tools';
 
 export interface ClaudeFacts {
