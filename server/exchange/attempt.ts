@@ -339,12 +339,8 @@ export class Attempt implements ResponseHandler {
 
   #completeWhole(translation: AnswerTranslation, step: Extract<Step, { kind: 'complete' }>): void {
     const whole = translation.whole(step.bytes ?? Buffer.alloc(0));
-    if (whole?.ok) this.#completeWith({ ...step, bytes: whole.body });
-    else
-      this.#fail({
-        kind: 'damage',
-        what: `sent an answer that is of no use: ${whole?.error.message ?? 'it says nothing'}`,
-      });
+    if (typeof whole !== 'string') this.#completeWith({ ...step, bytes: whole });
+    else this.#fail({ kind: 'damage', what: `sent an answer that is of no use: ${whole}` });
   }
 
   #completeWith({ bytes, document, hasFailed }: Extract<Step, { kind: 'complete' }>): void {

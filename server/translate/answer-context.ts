@@ -44,12 +44,6 @@ export function hasNoSealedCalls(wire: WireName): boolean {
   return wire === 'anthropic-messages' || wire === 'openai-responses';
 }
 
-/** The one text of a custom tool that was offered as a function. */
-export function customInput(given: string): string {
-  const value = parseJson(given);
-  return isObject(value) && typeof value.input === 'string' ? value.input : given;
-}
-
 /** APIs whose clients are given arguments as an object, or parse them without asking whether they are whole. */
 export function wantsWholeArguments(wire: WireName): boolean {
   return wire === 'anthropic-messages' || wire === 'gemini-generate';
@@ -70,7 +64,7 @@ export const malformedCall: AnswerError = {
   code: 'upstream_malformed',
 };
 
-/** Some services say `stop` where they mean a call, and the other way round. */
+/** Gemini has no reason for calls, and OpenAI says `stop` after a forced one. */
 export function settledStop(stop: Stop, hasCalls: boolean): Stop {
   if (stop.reason === 'end' && hasCalls) return { ...stop, reason: 'tool' };
   return stop.reason === 'tool' && !hasCalls ? { ...stop, reason: 'end' } : stop;

@@ -3,7 +3,6 @@ import {
   type AnswerContext,
   answerCallIds,
   brokenArguments,
-  customInput,
   hasNoSealedCalls,
   isWholeObject,
   malformedCall,
@@ -11,11 +10,12 @@ import {
   settledStop,
   wantsWholeArguments,
 } from './answer-context.ts';
+import { customInput, isCutInput } from './custom-input.ts';
 import type { CallPart, Seal } from './neutral.ts';
 import type { Answer, AnswerError, AnswerPart } from './neutral-answer.ts';
 
 /** An error where there is no answer that the client could use. */
-export type AnswerResult = { ok: true; answer: Answer } | { ok: false; error: AnswerError };
+type AnswerResult = { ok: true; answer: Answer } | { ok: false; error: AnswerError };
 
 export function answerForClient(answer: Answer, context: AnswerContext): AnswerResult {
   if (answer.error) return { ok: false, error: answer.error };
@@ -29,7 +29,8 @@ export function answerForClient(answer: Answer, context: AnswerContext): AnswerR
     else if (part.name === context.answerTool) parts.push({ type: 'text', text: part.arguments, at: '' });
     else {
       const call = callForClient(part, ids.assign(part.id), context);
-      if (isBroken(call, context)) return { ok: false, error: brokenArguments(call.name) };
+      const isCut = call.kind === 'custom' && part.kind === 'function' && isCutInput(part.arguments);
+      if (isCut || isBroken(call, context)) return { ok: false, error: brokenArguments(call.name) };
       if (call.seal && hasNoSealedCalls(context.conversation.wire)) addSeal(parts, call.seal);
       parts.push(call);
     }

@@ -6,7 +6,6 @@ import {
   type AnswerContext,
   answerCallIds,
   brokenArguments,
-  customInput,
   hasNoSealedCalls,
   isWholeObject,
   malformedCall,
@@ -15,14 +14,15 @@ import {
   wantsWholeArguments,
 } from './answer-context.ts';
 import type { CallIds } from './call-ids.ts';
+import { CustomInputReader, customInput, isCutInput } from './custom-input.ts';
 import type { AnswerError, AnswerEvent, CallEvent, Stop } from './neutral-answer.ts';
 
 interface OpenCall {
   /** As the client knows it; null for the tool whose arguments are the answer. */
   call: CallEvent | null;
   name: string;
-  /** A custom tool that was offered as a function: its text can be told only as a whole. */
-  isLowered: boolean;
+  /** Of a custom tool that was offered as a function. */
+  input: CustomInputReader | null;
   arguments: string;
 }
 
@@ -94,11 +94,11 @@ export class EventsForClient {
     const { name, namespace, kind } = names.inward(event.name);
     const seal = event.seal && sealedBy(origin, event.seal);
     const isAnswer = event.name === answerTool;
-    const isLowered = kind === 'custom' && event.kind === 'function';
+    const input = kind === 'custom' && event.kind === 'function' ? new CustomInputReader() : null;
     const id = isAnswer ? '' : this.#ids.assign(event.id);
     const asked = event.kind === 'custom' ? 'custom' : kind;
     const call: CallEvent = { type: 'call', index: this.#calls, id, name, namespace, kind: asked, seal };
-    this.#open = { call: isAnswer ? null : call, name, isLowered, arguments: '' };
+    this.#open = { call: isAnswer ? null : call, name, input, arguments: '' };
     if (isAnswer) return;
     this.#calls++;
     this.#hasCalls = true;
@@ -110,7 +110,10 @@ export class EventsForClient {
     const open = this.#open;
     if (open === null || text === '') return;
     if (open.call === null) this.#pass({ type: 'text', text });
-    else if (!open.isLowered) this.#pass({ type: 'arguments', index: open.call.index, text });
+    else {
+      const told = open.input ? open.input.push(text) : text;
+      if (told !== '') this.#pass({ type: 'arguments', index: open.call.index, text: told });
+    }
     open.arguments += text;
   }
 
@@ -129,13 +132,16 @@ export class EventsForClient {
     this.#open = null;
     if (open === null || open.call === null) return;
     const { call } = open;
-    if (open.isLowered) this.#pass({ type: 'arguments', index: call.index, text: customInput(open.arguments) });
+    if (open.input) this.#closeInput(call, open);
     else if (call.kind === 'function' && open.arguments.trim() === '') {
       this.#pass({ type: 'arguments', index: call.index, text: '{}' });
-    } else if (call.kind === 'function' && this.#isBroken(open.arguments)) {
-      this.#fail(brokenArguments(open.name));
-    }
+    } else if (call.kind === 'function' && this.#isBroken(open.arguments)) this.#fail(brokenArguments(open.name));
     this.#pass({ type: 'call-end', index: call.index });
+  }
+
+  #closeInput({ index }: CallEvent, { input, name, arguments: given }: OpenCall): void {
+    if (isCutInput(given)) this.#fail(brokenArguments(name));
+    else if (input?.isUntold) this.#pass({ type: 'arguments', index, text: customInput(given) });
   }
 
   #isBroken(given: string): boolean {

@@ -1,6 +1,5 @@
 /** JSON in and out, such that numbers in a tool's arguments stay as they were written, however long. */
 import { GatewayError } from '../contract/errors.ts';
-import { isObject } from '../contract/is-object.ts';
 
 /** JSON text that stands in what is written as it is. */
 export class RawJson {
@@ -20,18 +19,34 @@ const maxDepth = 500;
  * @throws GatewayError `invalid_value` for what is nested too deeply
  */
 export function writeJson(value: unknown, depth = 0): string {
+  if (typeof value === 'string') return JSON.stringify(value);
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';
   if (value instanceof RawJson) return value.text;
   if (depth > maxDepth)
     throw new GatewayError('invalid_value', `The body is nested more than ${maxDepth} levels deep.`);
-  if (Array.isArray(value)) return `[${value.map((item) => writeJson(item ?? null, depth + 1)).join(',')}]`;
-  if (!isObject(value)) return JSON.stringify(value) ?? 'null';
+  return Array.isArray(value) ? writeList(value, depth + 1) : writeMembers(Object.entries(value), depth + 1);
+}
+
+function writeList(list: readonly unknown[], depth: number): string {
   let text = '';
-  for (const [name, member] of Object.entries(value)) {
-    if (member === undefined) continue;
-    text += `${text === '' ? '' : ','}${JSON.stringify(name)}:${writeJson(member, depth + 1)}`;
+  for (const item of list) text += `${text === '' ? '' : ','}${writeJson(item ?? null, depth)}`;
+  return `[${text}]`;
+}
+
+function writeMembers(members: readonly [string, unknown][], depth: number): string {
+  let text = '';
+  for (const [name, member] of members) {
+    if (member !== undefined) text += `${text === '' ? '"' : ',"'}${inQuotes(name)}:${writeJson(member, depth)}`;
   }
   return `{${text}}`;
 }
+
+/** Nearly all names are those of the APIs, which need no escapes. */
+function inQuotes(name: string): string {
+  return plainName.test(name) ? `${name}"` : JSON.stringify(name).slice(1);
+}
+
+const plainName = /^\w{1,40}$/;
 
 /** Undefined for what is no JSON. */
 export function parseJson(text: string): unknown {

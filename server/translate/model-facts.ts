@@ -6,7 +6,7 @@
  * "Thinking", "Function calling", "Thought signatures"; DeepSeek, "Thinking mode"; Moonshot, "Kimi thinking models".
  */
 
-export type Effort = 'low' | 'medium' | 'high' | 'xhigh' | 'max';
+type Effort = 'low' | 'medium' | 'high' | 'xhigh' | 'max';
 type ClaudeThinking = 'adaptive' | 'enabled' | 'disabled' | 'between_tools';
 
 export interface ClaudeFacts {
@@ -146,7 +146,7 @@ export function geminiFacts(model: string): GeminiFacts {
 
 /** Of OpenAI's two APIs, whoever serves them. */
 export interface OpenaiFacts {
-  /** Turns with calls have to come back with their `reasoning_content`; others refuse it. */
+  /** Turns with calls have to come back with their `reasoning_content`; Groq refuses it. */
   needsReasoningBack: boolean;
   /** What ids of calls look like. */
   callIds: 'openai' | 'mistral';

@@ -65,7 +65,7 @@ class Settling {
     this.#losses = losses;
   }
 
-  /** Neighbouring turns of the assistant become one: some clients send each call as a message of its own. */
+  /** Neighbouring turns of the assistant become one: Anthropic and Google want the roles to take turns. */
   takeAssistant(parts: readonly Part[]): void {
     let turn = this.#settled.at(-1);
     if (turn?.role !== 'assistant' || this.#isAnswered) {

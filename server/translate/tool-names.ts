@@ -11,7 +11,7 @@ export interface NameRule {
 }
 
 /** What a client calls the tool that an upstream has called. */
-export interface CalledTool {
+interface CalledTool {
   name: string;
   namespace?: string | undefined;
   kind: CallPart['kind'];

@@ -1,7 +1,10 @@
 /** One upstream's answer on its way to a client of another API: whole, event by event, or an error. */
 import type { ErrorBody } from '../../contract/errors.ts';
 import type { LastWord } from '../../routing/attempt-result.ts';
-import type { TranslatedEvents, TranslatedRequest, Translator, WholeAnswer } from '../../translate/translator.ts';
+import { lossHeaders } from '../../translate/tell-losses.ts';
+import type { TranslatedEvents } from '../../translate/translated-events.ts';
+import type { TranslatedRequest } from '../../translate/translated-request.ts';
+import type { Translator } from '../../translate/translator.ts';
 import type { ResponseHeaders } from '../../transport/transport.ts';
 import type { Api } from '../../wire/api.ts';
 import type { EventGate, Framing } from '../../wire/framing.ts';
@@ -9,7 +12,6 @@ import type { Route } from '../../wire/route.ts';
 import { framingOf } from '../../wire/sse-framing.ts';
 import type { StreamFormat } from '../../wire/stream-format.ts';
 import { maxStreamedEventBytes } from '../readers/broken-off.ts';
-import { lossHeaders } from './loss-headers.ts';
 
 interface Options {
   request: TranslatedRequest;
@@ -74,12 +76,13 @@ export class AnswerTranslation {
     return this.#stream?.events.failure?.message ?? null;
   }
 
-  /** Whole answer, decompressed, in whichever form the client waits for it; null where it is none. */
-  whole(bytes: Buffer): WholeAnswer | null {
+  /** A whole answer, decompressed, in whichever form the client waits for it; else why it is of no use. */
+  whole(bytes: Buffer): Buffer | string {
     const { request, stream } = this.#options;
-    if (!stream) return request.whole(bytes, this.#moment);
-    const body = request.wholeAsEvents(bytes, this.#moment);
-    return body && { ok: true, body };
+    if (stream) return request.wholeAsEvents(bytes, this.#moment) ?? saysNothing;
+    const whole = request.whole(bytes, this.#moment);
+    if (whole === null) return saysNothing;
+    return whole.ok ? whole.body : whole.error.message;
   }
 
   /** The event by which the client learns that its stream has broken off. */
@@ -135,6 +138,7 @@ export class AnswerTranslation {
 }
 
 const nothing = Buffer.alloc(0);
+const saysNothing = 'It says nothing.';
 
 const incomplete = {
   message: 'The provider ended the stream before it was complete.',

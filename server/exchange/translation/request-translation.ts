@@ -3,15 +3,10 @@
  * asked; what comes of those goes through an `AnswerTranslation` of its own.
  */
 import { pattern } from '../../bounded-pattern.ts';
-import { GatewayError } from '../../contract/errors.ts';
 import type { Target } from '../../routing/snapshot.ts';
-import { type Loss, lossCodes } from '../../translate/losses.ts';
-import {
-  type AskedConversation,
-  type TranslatedRequest,
-  type Translator,
-  translatorFor,
-} from '../../translate/translator.ts';
+import { refusalOf } from '../../translate/tell-losses.ts';
+import type { TranslatedRequest } from '../../translate/translated-request.ts';
+import { type AskedConversation, type Translator, translatorFor } from '../../translate/translator.ts';
 import { isWireName } from '../../translate/wire-translations.ts';
 import type { Registry } from '../../wire/registry.ts';
 import type { Route } from '../../wire/route.ts';
@@ -77,7 +72,8 @@ export class RequestTranslation {
       origin,
       refusesStreamUsage: !provider.askUsage,
     });
-    if (this.#wanted.refusesLosses) refuseLosses(request.losses);
+    const refusal = this.#wanted.refusesLosses ? refusalOf(request.losses) : null;
+    if (refusal) throw refusal;
     const { body } = request;
     this.#call.held.add(body.length);
     return {
@@ -126,14 +122,4 @@ function upstreamHeaders(headers: Readonly<Record<string, string>>, isStream: bo
   passing.accept = isStream ? 'text/event-stream' : 'application/json';
   passing['content-type'] = 'application/json';
   return passing;
-}
-
-function refuseLosses(losses: readonly Loss[]): void {
-  const lost = losses.find(({ fate }) => fate === 'dropped' || fate === 'emulated');
-  if (!lost) return;
-  throw new GatewayError(
-    'invalid_value',
-    `'${lost.field}' would be ${lost.fate} for this model: ${lossCodes[lost.code]}. The request refuses losses (x-sluice-lossy).`,
-    { param: lost.field },
-  );
 }

@@ -13,7 +13,7 @@ type Json = Record<string, unknown>;
 /** Of a block that is open. */
 interface Block {
   kind: 'text' | 'thinking' | 'call' | 'foreign';
-  /** The input that stood in its start, for a service that sends no deltas. */
+  /** The input that stood in its start, until deltas come (earendil-works/pi#2593). */
   input: string;
 }
 

@@ -4,10 +4,11 @@
  */
 
 import { isObject } from '../../contract/is-object.ts';
+import { addSystem } from '../add-system.ts';
 import { Fields } from '../fields.ts';
 import { parseJson } from '../json-text.ts';
 import { invalid, type Losses } from '../losses.ts';
-import type { AnswerFormat, Conversation, ReasoningRequest, TextPart, Tool, ToolChoice } from '../neutral.ts';
+import type { AnswerFormat, Conversation, ReasoningRequest, TextPart, Tool, ToolChoice, Turn } from '../neutral.ts';
 import { parseBlocks } from './parse-blocks.ts';
 
 /** @throws GatewayError `invalid_value` naming the field that is wrong */
@@ -15,19 +16,14 @@ export function parseMessagesRequest(body: unknown, losses: Losses): Conversatio
   const fields = new Fields(body, '', losses);
   const messages = fields.items('messages');
   if (messages.length === 0) invalid('messages', 'expected at least one message');
+  const instructions = parseSystem(fields);
   const choice = fields.fields('tool_choice');
   const output = fields.fields('output_config');
   const conversation: Conversation = {
     wire: 'anthropic-messages',
     model: fields.requiredText('model'),
-    instructions: parseSystem(fields),
-    turns: messages.map((message) => {
-      const role = message.requiredText('role');
-      if (role !== 'user' && role !== 'assistant' && role !== 'system') invalid(message.path('role'), 'it is no role');
-      const parts = parseBlocks(message, 'content');
-      message.dropRest();
-      return { role, parts };
-    }),
+    instructions,
+    turns: parseMessages(messages, instructions),
     tools: fields.items('tools').flatMap(parseTool),
     toolChoice: choice && parseChoice(choice),
     parallelToolCalls: choice?.boolean('disable_parallel_tool_use') === true ? false : undefined,
@@ -54,11 +50,26 @@ export function parseMessagesRequest(body: unknown, losses: Losses): Conversatio
   return conversation;
 }
 
+/** What the system says before all others counts to `system`. */
+function parseMessages(messages: readonly Fields[], instructions: TextPart[]): Turn[] {
+  const turns: Turn[] = [];
+  for (const message of messages) {
+    const role = message.requiredText('role');
+    const parts = parseBlocks(message, 'content');
+    message.dropRest();
+    if (role === 'user' || role === 'assistant') turns.push({ role, parts });
+    else if (role === 'system') addSystem({ instructions, turns }, parts, message.losses);
+    else invalid(message.path('role'), 'it is no role');
+  }
+  return turns;
+}
+
 const billingHeader = 'x-anthropic-billing-header:';
 
 /** Claude Code's first block is for Anthropic's own service; before version 2.1.181 it changed each turn. */
 function parseSystem(fields: Fields): TextPart[] {
-  const texts = parseBlocks(fields, 'system').filter((part) => part.type === 'text');
+  const texts: TextPart[] = [];
+  addSystem({ instructions: texts, turns: [] }, parseBlocks(fields, 'system'), fields.losses);
   return texts[0]?.text.startsWith(billingHeader) ? texts.slice(1) : texts;
 }
 

@@ -13,7 +13,7 @@ interface Reasoning {
 const leastBudget = 1024;
 
 interface Circumstances {
-  /** The model has to call a tool, which some models take only if they do not think. */
+  /** The model has to call a tool, which Claude 4.5 and 4.6 take only if they do not think. */
   isForced: boolean;
   isInUnthinkingLoop: boolean;
 }

@@ -4,6 +4,7 @@
  */
 
 import { isObject } from '../../contract/is-object.ts';
+import { append } from '../append.ts';
 import { parseJson, RawJson } from '../json-text.ts';
 import { refuse } from '../losses.ts';
 import type { ClaudeFacts } from '../model-facts.ts';
@@ -26,7 +27,7 @@ export function renderTurns(rendering: Rendering, facts: ClaudeFacts): Message[]
       isNative || turn.role !== 'system' ? renderParts(rendering, turn.parts) : asReminder(rendering, turn);
     if (content.length === 0) continue;
     const before = messages.at(-1);
-    if (before?.role === role) before.content.push(...content);
+    if (before?.role === role) append(before.content, content);
     else messages.push({ role, content });
   }
   if (messages[0]?.role !== 'user') {

@@ -4,6 +4,7 @@
  */
 import { isObject } from '../../contract/is-object.ts';
 import { entryOf } from '../../wire/table-entry.ts';
+import { append } from '../append.ts';
 import { parseJson, RawJson } from '../json-text.ts';
 import { refuse } from '../losses.ts';
 import type { GeminiFacts } from '../model-facts.ts';
@@ -31,7 +32,7 @@ export function renderContents(rendering: Rendering, facts: GeminiFacts): Conten
     const parts = writer.write(turn);
     const before = contents.at(-1);
     if (parts.length === 0) continue;
-    if (before?.role === role) before.parts.push(...parts);
+    if (before?.role === role) append(before.parts, parts);
     else contents.push({ role, parts });
   }
   if (contents[0]?.role !== 'user') {

@@ -53,7 +53,7 @@ export class ChatEventParser implements EventParser {
     return events;
   }
 
-  /** Some services leave out `[DONE]`: what has its `finish_reason` is complete. */
+  /** As on the way without translation, `[DONE]` may be missing: what has its `finish_reason` is complete. */
   end(): AnswerEvent[] {
     return this.#stop === null ? [] : this.#finish();
   }

@@ -1,4 +1,5 @@
 /** The messages of a chat request → instructions and turns. */
+import { addSystem } from '../add-system.ts';
 import { unwrapSeal } from '../carried-reasoning.ts';
 import type { Fields } from '../fields.ts';
 import { writeJson } from '../json-text.ts';
@@ -16,9 +17,7 @@ export function parseMessages(request: Fields): Pick<Conversation, 'instructions
   for (const message of messages) {
     const role = message.requiredText('role');
     if (role === 'system' || role === 'developer') {
-      const parts = parseContent(message).filter((part) => part.type === 'text');
-      if (turns.length === 0) instructions.push(...parts);
-      else turns.push({ role: 'system', parts });
+      addSystem({ instructions, turns }, parseContent(message), message.losses);
     } else if (role === 'user') turns.push({ role, parts: parseContent(message) });
     else if (role === 'assistant') {
       const parts = parseAssistant(message);
@@ -42,7 +41,9 @@ function addResult(turns: Turn[], result: ResultPart): void {
 function parseResult(message: Fields, oldCallId: string): ResultPart {
   const isOld = message.text('role') === 'function';
   if (isOld) message.ignore('name');
-  const parts = parseContent(message).filter((part) => part.type === 'text' || part.type === 'media');
+  const parts = parseContent(message).map((part) =>
+    part.type === 'refusal' ? { ...part, type: 'text' as const } : part,
+  );
   const callId = isOld ? oldCallId : message.requiredText('tool_call_id');
   return { type: 'result', callId, parts, isError: false, at: message.at };
 }
@@ -107,7 +108,7 @@ function parseCall(call: Fields): CallPart {
   };
 }
 
-/** Some clients put the arguments there as an object. */
+/** In Ollama's own API, and with clients written for it, the arguments are an object. */
 function textOf(fields: Fields, name: string): string {
   const value = fields.any(name) ?? '';
   return typeof value === 'string' ? value : writeJson(value);

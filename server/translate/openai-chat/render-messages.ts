@@ -1,6 +1,7 @@
 /** Turns → the messages of a chat request. */
 
 import { entryOf } from '../../wire/table-entry.ts';
+import { append } from '../append.ts';
 import { writeJson } from '../json-text.ts';
 import { refuse } from '../losses.ts';
 import { fileNameOf, urlOfSource } from '../media.ts';
@@ -10,12 +11,12 @@ import type { Rendering } from '../rendering.ts';
 
 type Json = Record<string, unknown>;
 
-/** Some services take one system message, at the beginning, as plain text. */
+/** One system message at the beginning, as plain text: chat templates such as Qwen's take no other. */
 export function renderMessages(rendering: Rendering, facts: OpenaiFacts): Json[] {
   const { instructions } = rendering.conversation;
   const system = instructions.map(({ text }) => text).join('\n\n');
   const messages: Json[] = system === '' ? [] : [{ role: 'system', content: system }];
-  for (const turn of rendering.turns) messages.push(...renderTurn(rendering, turn, facts));
+  for (const turn of rendering.turns) append(messages, renderTurn(rendering, turn, facts));
   return messages;
 }
 
@@ -43,7 +44,7 @@ function renderAssistant(rendering: Rendering, parts: readonly Part[], facts: Op
   return [message];
 }
 
-/** DeepSeek and Kimi want it back with calls; others refuse the field. */
+/** DeepSeek and Kimi want it back with calls; Groq refuses the field. */
 function renderThinking({ losses }: Rendering, parts: readonly Part[], isWanted: boolean): string | undefined {
   const thinking = parts.filter((part) => part.type === 'thinking');
   if (isWanted && thinking.length > 0) return thinking.map(({ text }) => text).join('\n\n');
@@ -69,7 +70,8 @@ function renderResults(rendering: Rendering, results: readonly ResultPart[]): Js
     const texts = parts.filter((part) => part.type === 'text').map(({ text }) => text);
     const media = parts.filter((part) => part.type === 'media');
     for (const part of media) rendering.losses.emulated(part.at, 'moved-media');
-    if (media.length > 0) moved.push({ type: 'text', text: `from ${callId}:` }, ...renderContent(rendering, media));
+    if (media.length > 0)
+      append(moved, [{ type: 'text', text: `from ${callId}:` }, ...renderContent(rendering, media)]);
     if (isError && at !== '') rendering.losses.emulated(`${at}.is_error`, 'as-text');
     const said = texts.join('\n') || (media.length > 0 ? 'The result follows in the next message.' : '(no output)');
     messages.push({ role: 'tool', tool_call_id: callId, content: isError ? `Error: ${said}` : said });

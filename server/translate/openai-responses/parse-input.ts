@@ -1,4 +1,5 @@
 /** The items of a Responses request → instructions and turns. */
+import { addSystem } from '../add-system.ts';
 import { unwrapSeal } from '../carried-reasoning.ts';
 import type { Fields } from '../fields.ts';
 import { writeJson } from '../json-text.ts';
@@ -49,9 +50,7 @@ function takeMessage(item: Fields, instructions: TextPart[], turns: Turn[]): voi
   const role = item.requiredText('role');
   const parts = parseContent(item);
   if (role === 'system' || role === 'developer') {
-    const texts = parts.filter((part) => part.type === 'text');
-    if (turns.length === 0) instructions.push(...texts);
-    else turns.push({ role: 'system', parts: texts });
+    addSystem({ instructions, turns }, parts, item.losses);
   } else if (role === 'user') turns.push({ role, parts });
   else if (role === 'assistant') for (const part of parts) add(turns, role, part);
   else invalid(item.path('role'), `'${role.slice(0, 40)}' is no role`);

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { GatewayError } from '../../../server/contract/errors.ts';
 import type { WireName } from '../../../server/translate/neutral.ts';
 import { complaintsOf } from './strict-upstreams.ts';
-import { type Json, sent, type Way } from './translating.ts';
+import { type Json, lossesOf, sent, type Way } from './translating.ts';
 
 const text = fc.constantFrom('Hello', '', ' ', '漢字', 'a\n', '</system-reminder>');
 const thought = fc.constantFrom('Hm.', '');
@@ -134,6 +134,31 @@ describe.each(ways)('from %s', (_name, way) => {
       { numRuns: 200, seed: 7 },
     );
   });
+});
+
+test('a message of very many parts is as good as one of few', () => {
+  const count = 150_000;
+  const content = Array.from({ length: count }, () => ({ type: 'text', text: '漢字' }));
+  const system = { role: 'system', content: [{ type: 'text', text: 'x' }] };
+  for (const to of wires.filter((wire) => wire !== 'openai-chat')) {
+    const way: Way = { from: 'openai-chat', to, model: models[to] };
+    for (const role of ['user', 'system', 'assistant']) {
+      const messages = [system, { role, content }, { role: 'user', content: 'Hello' }];
+      expect(countOf(sent(way, { model: 'm', messages }), '漢字'), `${role} to ${to}`).toBe(count);
+    }
+  }
+});
+
+test('a picture in a system message stands in a message after it', () => {
+  const picture = { type: 'input_image', image_url: 'data:image/png;base64,AAAA' };
+  const input = [{ role: 'developer', content: [{ type: 'input_text', text: 'See:' }, picture] }];
+  for (const to of wires.filter((wire) => wire !== 'openai-responses')) {
+    const way: Way = { from: 'openai-responses', to, model: models[to] };
+    for (const before of [[], [{ role: 'user', content: 'Hello' }]]) {
+      expect(countOf(sent(way, { model: 'm', input: [...before, ...input] }), 'AAAA'), to).toBe(1);
+    }
+    expect(lossesOf(way, { model: 'm', input })).toContain('emulated input[0].content[1]: moved-media');
+  }
 });
 
 function countOf(body: Json, said: string): number {

@@ -3,7 +3,8 @@
 import type { Loss } from '../../../server/translate/losses.ts';
 import type { WireName } from '../../../server/translate/neutral.ts';
 import type { Target } from '../../../server/translate/rendering.ts';
-import { type TranslatedRequest, type Translator, translatorFor } from '../../../server/translate/translator.ts';
+import type { TranslatedRequest } from '../../../server/translate/translated-request.ts';
+import { type Translator, translatorFor } from '../../../server/translate/translator.ts';
 import { sseFraming } from '../../../server/wire/sse-framing.ts';
 
 export type Json = Record<string, unknown>;

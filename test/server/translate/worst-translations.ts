@@ -1,12 +1,13 @@
 /** What clients and upstreams could send to keep the translation of requests and answers busy. */
 import { GatewayError } from '../../../server/contract/errors.ts';
+import { withoutThinking } from '../../../server/translate/anthropic-messages/without-thinking.ts';
 import { unwrapSeals } from '../../../server/translate/carried-reasoning.ts';
+import { CustomInputReader, customInput, isCutInput } from '../../../server/translate/custom-input.ts';
 import type { WireName } from '../../../server/translate/neutral.ts';
 import { overflowIn } from '../../../server/wire/context-overflow.ts';
 import type { WorstCase } from '../worst-cases.ts';
 import { moment, streamed, targetOf, translate, translatorOf } from './translating.ts';
 
-const wires: WireName[] = ['openai-chat', 'openai-responses', 'anthropic-messages', 'gemini-generate'];
 const models: Record<WireName, string> = {
   'openai-chat': 'kimi-k3',
   'openai-responses': 'gpt-5.4',
@@ -21,20 +22,23 @@ const asked: Record<WireName, object> = {
   'gemini-generate': { model: 'm', contents: [{ parts: [{ text: 'x' }] }], stream: true },
 };
 
-/** To two others, so that each renderer has its turn. */
+/** Each to another, so that each renderer has its turn. */
+const others: Record<WireName, WireName> = {
+  'openai-chat': 'anthropic-messages',
+  'anthropic-messages': 'openai-chat',
+  'openai-responses': 'gemini-generate',
+  'gemini-generate': 'openai-responses',
+};
+
 function requests(from: WireName): (bytes: Buffer) => void {
+  const to = others[from];
+  const translator = translatorOf(from, to);
   return (bytes) => {
-    for (const to of wires.filter((wire) => wire !== from).slice(0, 2)) {
-      try {
-        const translator = translatorOf(from, to);
-        const request = translator.request(
-          translator.read(bytes, from === 'gemini-generate' ? fromUrl : undefined),
-          targetOf(models[to]),
-        );
-        request.events(moment);
-      } catch (error) {
-        if (!(error instanceof GatewayError)) throw error;
-      }
+    try {
+      const asked = translator.read(bytes, from === 'gemini-generate' ? fromUrl : undefined);
+      translator.request(asked, targetOf(models[to])).events(moment);
+    } catch (error) {
+      if (!(error instanceof GatewayError)) throw error;
     }
   };
 }
@@ -65,7 +69,7 @@ const part = (text: string) => `data: {"candidates":[{"content":{"parts":[${text
 export const worstTranslations: Record<string, WorstCase> = {
   'a chat that is translated': {
     atOnceBytes: 256 * kilobyte,
-    files: ['json-text', 'translator', 'openai-chat/render-messages'].map((name) => `translate/${name}.ts`),
+    files: ['json-text', 'translator', 'translated-request'].map((name) => `translate/${name}.ts`),
     inputs: {
       messages: ['{"model":"m","messages":[', '{"role":"user","content":"x"},', '{"role":"user","content":"x"}]}'],
       'calls of one id': [
@@ -111,7 +115,9 @@ export const worstTranslations: Record<string, WorstCase> = {
   },
   'messages that are translated': {
     atOnceBytes: 256 * kilobyte,
-    files: ['estimate-input', 'openai-responses/items'].map((name) => `translate/${name}.ts`),
+    files: ['estimate-input', 'openai-responses/items', 'anthropic-messages/without-thinking'].map(
+      (name) => `translate/${name}.ts`,
+    ),
     inputs: {
       blocks: [
         '{"model":"m","max_tokens":9,"messages":[{"role":"user","content":[',
@@ -139,7 +145,10 @@ export const worstTranslations: Record<string, WorstCase> = {
         '{"role":"user","content":"x"}]}',
       ],
     },
-    run: requests('anthropic-messages'),
+    run: (bytes) => {
+      requests('anthropic-messages')(bytes);
+      withoutThinking(bytes);
+    },
   },
   'items that are translated': {
     atOnceBytes: 256 * kilobyte,
@@ -249,6 +258,22 @@ export const worstTranslations: Record<string, WorstCase> = {
       thoughts: ['', part('{"text":"x","thought":true,"thoughtSignature":"c2ln"}'), ''],
     },
     run: streams('gemini-generate'),
+  },
+  'the input of a custom tool': {
+    atOnceBytes: 64 * kilobyte,
+    files: ['translate/custom-input.ts'],
+    inputs: {
+      text: ['{"input":"', 'x', '"}'],
+      blanks: ['{', ' ', '"input":"x"}'],
+      backslashes: ['{"input":"', '\\\\', '"}'],
+      'halves of pairs': ['{"input":"', '\\ud83d', '"}'],
+    },
+    run: (bytes) => {
+      const reader = new CustomInputReader();
+      const given = bytes.toString();
+      for (let at = 0; at < given.length; at += 3) reader.push(given.slice(at, at + 3));
+      return [customInput(given), isCutInput(given)];
+    },
   },
   'the numbers of an error': {
     atOnceBytes: 16 * kilobyte,
