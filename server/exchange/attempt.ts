@@ -267,14 +267,6 @@ export class Attempt implements ResponseHandler {
   #passTranslated(translation: AnswerTranslation, bytes: Buffer): void {
     const told = translation.push(bytes);
     if (told.length > 0) this.#send(told);
-    if (translation.failure !== null) this.#brokeInTranslation(translation.failure);
-  }
-
-  /** The client has been told that the rest is of no use to it. */
-  #brokeInTranslation(why: string): void {
-    this.#notes.failed('stream-broken', why);
-    this.#options.client.end('stream-broken', 'upstream_malformed');
-    this.#over({ kind: 'answered', failure: 'stream-broken' });
   }
 
   /** Makes this attempt the answer, and sends its head. False if that cannot be any more: then the attempt is over. */
@@ -328,13 +320,16 @@ export class Attempt implements ResponseHandler {
     else this.#completeWhole(translation, step);
   }
 
+  /** What is complete may still be of no use: its call of a tool was cut, and the client has been told so. */
   #completeStream(translation: AnswerTranslation, step: Extract<Step, { kind: 'complete' }>): void {
     const bytes = translation.end();
-    if (step.hasFailed || translation.failure === null) this.#completeWith({ ...step, bytes });
-    else {
-      if (bytes.length > 0) this.#send(bytes);
-      this.#brokeInTranslation(translation.failure);
+    if (step.hasFailed || translation.failure === null) {
+      this.#completeWith({ ...step, bytes });
+      return;
     }
+    this.#notes.failed('stream-broken', translation.failure);
+    this.#options.client.end('stream-broken', 'upstream_malformed', bytes);
+    this.#over({ kind: 'answered', failure: 'stream-broken' });
   }
 
   #completeWhole(translation: AnswerTranslation, step: Extract<Step, { kind: 'complete' }>): void {

@@ -63,7 +63,8 @@ export function neutralError(error: UpstreamError | null, status?: number): Answ
 function toldBy(type: string, code: string, status = 500): Words {
   const isVague = code === '' || code === String(status);
   const known = isVague ? wordsOfStatus[status] : undefined;
-  return known ?? { type: type || (status < 500 ? invalid : 'server_error'), code: code || null };
+  const isTold = type !== '' && (status >= 500 || type !== 'server_error');
+  return known ?? { type: isTold ? type : status < 500 ? invalid : 'server_error', code: code || null };
 }
 
 /** In the words by which OpenAI's clients know a context that is too long. */

@@ -87,7 +87,8 @@ export class AnswerTranslation {
 
   /** The event by which the client learns that its stream has broken off. */
   errorEvent(error: ErrorBody): string {
-    return this.#open().events.fail(error).toString();
+    const { events } = this.#open();
+    return events.isOver ? '' : events.fail(error).toString();
   }
 
   /** What is told of a failure if nobody does better. */
