@@ -97,7 +97,7 @@ test('a stream comes through the SDK’s helper as the message that it makes', a
   });
   const [seen] = upstream.seen;
   expect(seen && bodyOf(seen)).toMatchObject({ stream: true, stream_options: { include_usage: true } });
-  expect(await gateway.record()).toMatchObject({
+  expect(await gateway.record(stream.request_id ?? '')).toMatchObject({
     stream: true,
     outcome: 'ok',
     usage: { inputTokens: 21, outputTokens: 9 },
@@ -236,9 +236,10 @@ test('a client that leaves stops the provider', async () => {
       response.once('close', resolve);
     });
   });
-  const stream = await client.messages.create({ ...hello, stream: true });
+  const { data: stream, response } = await client.messages.create({ ...hello, stream: true }).withResponse();
   for await (const event of stream) if (event.type === 'content_block_delta') break;
   stream.controller.abort();
   await stopped;
-  expect(await gateway.record()).toMatchObject({ outcome: 'client-gone' });
+  const record = await gateway.record(response.headers.get('request-id') ?? '');
+  expect(record).toMatchObject({ outcome: 'client-gone' });
 });

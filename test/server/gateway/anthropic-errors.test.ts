@@ -36,6 +36,7 @@ afterEach(() => gateway.stop());
 const hello = { model: 'gpt-one', max_tokens: 100, messages: [{ role: 'user' as const, content: 'Hi' }] };
 const refuse = (status: number, error: object) =>
   first.answer((_request, response) => json(response, { error }, status));
+const recordOf = (response: Response) => gateway.record(response.headers.get('request-id') ?? '');
 const raised = (call: PromiseLike<unknown>) =>
   Promise.resolve(call).then(
     () => expect.unreachable('nothing was raised'),
@@ -127,7 +128,7 @@ describe('an error of Sluice itself', () => {
     const response = await post('{"model":"gpt-one","max_tokens":9,"messages":[{"role":"robot","content":"a"}]}');
     expect((await response.json()).error.message).toContain('messages[0].role');
     expect(first.seen.filter(({ body }) => body.includes('robot'))).toEqual([]);
-    expect(await gateway.record()).toMatchObject({ outcome: 'error', status: 400, errorCode: 'invalid_value' });
+    expect(await recordOf(response)).toMatchObject({ outcome: 'error', status: 400, errorCode: 'invalid_value' });
   });
 
   test('says that a provider’s credential is at fault, and not the client’s key', async () => {
@@ -194,7 +195,8 @@ describe('a stream that breaks', () => {
 
   test('ends with the error event that the SDK raises, and never with message_stop', async () => {
     cut(chunk({ content: 'Once' }));
-    const text = await (await ask()).text();
+    const response = await ask();
+    const text = await response.text();
     const events = text.split('\n').filter((line) => line.startsWith('event:'));
     expect(events).toEqual([
       'event: message_start',
@@ -202,7 +204,7 @@ describe('a stream that breaks', () => {
       'event: content_block_delta',
       'event: error',
     ]);
-    expect(await gateway.record()).toMatchObject({
+    expect(await recordOf(response)).toMatchObject({
       outcome: 'stream-broken',
       attempts: [{ failure: 'stream-broken' }],
     });
@@ -217,10 +219,11 @@ describe('a stream that breaks', () => {
     const thrown = await raised(client.messages.stream(hello).finalMessage());
     expect(thrown).toBeInstanceOf(Anthropic.APIError);
     first.answer((_request, response) => sendStream(response, `${begun}${chunk({}, 'tool_calls')}data: [DONE]\n\n`));
-    const text = await (await ask()).text();
+    const response = await ask();
+    const text = await response.text();
     expect(text).toMatch(/event: error\ndata: .*\n\n$/);
     expect(text).not.toContain('message_stop');
-    expect(await gateway.record()).toMatchObject({
+    expect(await recordOf(response)).toMatchObject({
       outcome: 'stream-broken',
       attempts: [{ failure: 'stream-broken' }],
     });
@@ -229,10 +232,11 @@ describe('a stream that breaks', () => {
   test('with an error event of the provider ends with that error', async () => {
     const error = { message: 'Overloaded', code: 'server_overloaded' };
     first.answer((_request, response) => sendStream(response, `${chunk({ content: 'Once' })}${dataLine({ error })}`));
-    const text = await (await ask()).text();
+    const response = await ask();
+    const text = await response.text();
     expect(text).toMatch(
       /event: error\ndata: \{"type":"error","error":\{"type":"overloaded_error","message":"Overloaded"\}\}\n\n$/,
     );
-    expect(await gateway.record()).toMatchObject({ outcome: 'error', errorCode: 'server_overloaded' });
+    expect(await recordOf(response)).toMatchObject({ outcome: 'error', errorCode: 'server_overloaded' });
   });
 });
