@@ -61,7 +61,10 @@ test('what a provider of chats does not take is told, or refused where the clien
   expect((await client.messages.create(hello).withResponse()).response.headers.has('x-sluice-dropped')).toBe(false);
   const count = upstream.seen.length;
   const refused = client.messages.create(asked, { headers: { 'x-sluice-lossy': 'refuse' } });
-  const thrown = await refused.then(expect.unreachable, (error: InstanceType<typeof Anthropic.APIError>) => error);
+  const thrown = await refused.then(
+    () => expect.unreachable(),
+    (error: InstanceType<typeof Anthropic.APIError>) => error,
+  );
   expect([thrown.status, thrown.type]).toEqual([400, 'invalid_request_error']);
   expect(upstream.seen.length).toBe(count);
   const record = await gateway.record(thrown.requestID ?? '');
