@@ -57,6 +57,7 @@ const belowGateway = [
   'control',
   'exchange',
   'http',
+  'translate',
   'wire',
   'log.ts',
   'gateway-ports.ts',
@@ -88,7 +89,8 @@ const mayImport: Record<string, string[]> = {
   demo: ground,
   control: [...ground, ...data, 'demo'],
   wire: ['contract', 'bounded-pattern.ts', 'loop-turns.ts'],
-  exchange: [...ground, ...data, 'wire'],
+  translate: ['contract', 'bounded-pattern.ts', 'wire'],
+  exchange: [...ground, ...data, 'translate', 'wire'],
   http: [...ground, ...data, 'control', 'exchange', 'wire'],
   'environment.ts': ['transport'],
   'data-folder': ground,
@@ -135,13 +137,15 @@ describe('the engine', () => {
     expect(Object.keys(mayImport).filter((part) => !parts.has(part))).toEqual([]);
   });
 
-  test('knows each API by its own folder and the registry alone', () => {
+  test('knows each API by its own folders and the registry alone', () => {
     const folderOf = (path: string) => /^server\/wire\/(?!json\/)\w+\//.exec(path)?.[0];
+    const isOfApi = (path: string, folder: string) =>
+      path.startsWith(folder) || path.startsWith(folder.replace(/^server\/wire\/(\w+)\/$/, 'server/translate/$1-'));
     const wrong = engine.flatMap((source) =>
       source.imports
         .filter(({ path }) => path !== undefined && folderOf(path) !== undefined)
         .filter(
-          ({ path = '' }) => source.path !== 'server/wire/registry.ts' && !source.path.startsWith(folderOf(path) ?? ''),
+          ({ path = '' }) => source.path !== 'server/wire/registry.ts' && !isOfApi(source.path, folderOf(path) ?? ''),
         )
         .map(({ path }) => `${source.path} imports ${path}`),
     );
@@ -162,7 +166,7 @@ describe('the engine', () => {
   });
 
   test('tries every file that reads what strangers send on its worst input', () => {
-    const paths = /^server\/(?:exchange|http|transport|routing|usage|limits|jobs|providers|wire)\//;
+    const paths = /^server\/(?:exchange|http|transport|routing|usage|limits|jobs|providers|translate|wire)\//;
     const reads =
       /\bJSON\.parse\(|[(,]\s*\w+\??: (?:readonly )?(?:Buffer|Uint8Array)\b|[(,]\s*(?:text|json|data|body|header|whole): string\b/;
     const readers = engine.filter(({ path, text }) => paths.test(path) && reads.test(withoutComments(text)));

@@ -119,6 +119,13 @@ function endingOf({ failure, error, status, connectMs }: AttemptRecord): Ending 
 
 type Estimated = Omit<ExtractedUsage, 'status'>;
 
+interface EndedAnswer {
+  answer: KeptAnswer;
+  ending: Ending;
+  /** Of the upstream's API. */
+  format: UsageFormat;
+}
+
 class CallAccounting {
   readonly #format: UsageFormat;
   readonly #body: RequestBody;
@@ -136,10 +143,11 @@ class CallAccounting {
     const ending = endingOf(record);
     const answer = keptOf(attempt);
     const hints = this.#format.hints(this.#body, answer.bytes);
-    const told = this.#format.read(answer, ending === 'failed' ? { most: hints.most } : hints);
+    const format = attempt.usage ?? this.#format;
+    const told = format.read(answer, ending === 'failed' ? { most: hints.most } : hints);
     attempt.responseStatus = told.status;
     if (ending === 'failed' && told.certainty !== 'reported') return free;
-    const { usage, certainty } = this.#completed(told, answer, ending);
+    const { usage, certainty } = this.#completed(told, { answer, ending, format });
     const isPart = ending === 'broken' && certainty === 'reported';
     // A remix names no model; that of its video is known.
     const model = record.model ?? this.#trace.model;
@@ -151,20 +159,20 @@ class CallAccounting {
   }
 
   /** What was not told, or cannot be true, is estimated. */
-  #completed(told: ExtractedUsage, answer: KeptAnswer, ending: Ending): Estimated {
-    if (told.usage === null) return this.#estimate(answer, ending);
+  #completed(told: ExtractedUsage, ended: EndedAnswer): Estimated {
+    if (told.usage === null) return this.#estimate(ended);
     if (told.certainty !== 'estimated') return told;
-    return { usage: { ...this.#estimate(answer, ending).usage, ...told.usage }, certainty: 'estimated' };
+    return { usage: { ...this.#estimate(ended).usage, ...told.usage }, certainty: 'estimated' };
   }
 
   /** Only of what is text on both sides. */
-  #estimate(answer: KeptAnswer, ending: Ending): Estimated {
+  #estimate({ answer, ending, format }: EndedAnswer): Estimated {
     const none: Estimated = { usage: null, certainty: 'none' };
     const { text } = this.#format;
-    if (text === null) return none;
+    if (text === null || format.text === null) return none;
     // What was stopped before it answered has used its prompt; had it no stream, it may have been at work for long.
     const isSilent = ending === 'stopped';
-    const output = isSilent && this.#trace.stream ? 0 : isSilent ? undefined : text.ofAnswer(answer);
+    const output = isSilent && this.#trace.stream ? 0 : isSilent ? undefined : format.text.ofAnswer(answer);
     if (output === null) return none;
     const input = this.#promptTokens(text);
     if (input === null && !output) return none;

@@ -22,6 +22,7 @@ import type { HeldBytes } from './held-bytes.ts';
 import type { Asked, FailureReason, ResponseReader, Step, Steps } from './readers/response-reader.ts';
 import type { ResponseObserver } from './response-observer.ts';
 import { isPackedStream, StreamDecoder } from './stream-decoder.ts';
+import type { AnswerTranslation } from './translation/answer-translation.ts';
 
 interface AttemptOptions {
   client: ClientResponse;
@@ -36,6 +37,8 @@ interface AttemptOptions {
   /** The memory that the request and its answer take up. */
   held: HeldBytes;
   needs: StreamNeeds;
+  /** Null where the client speaks the upstream's API, so that bytes pass as they are. */
+  translation: AnswerTranslation | null;
   /** The client asked for the usage at the end of a chat stream itself. */
   wantsUsage(): boolean;
   timeouts: AttemptTimeouts;
@@ -201,7 +204,7 @@ export class Attempt implements ResponseHandler {
     if (this.#isOver || bytes === this.#heldBytes) return;
     held.add(bytes - this.#heldBytes);
     this.#heldBytes = bytes;
-    if (held.isTooMuch && reader.letPass) this.#act(reader.letPass());
+    if (held.isTooMuch && reader.letPass && !this.#options.translation) this.#act(reader.letPass());
   }
 
   #act(steps: Steps): void {
@@ -252,14 +255,24 @@ export class Attempt implements ResponseHandler {
 
   #pass(bytes: Buffer): void {
     if (!this.#begin()) return;
+    if (this.#options.translation) this.#passTranslated(this.#options.translation, bytes);
+    else this.#send(bytes);
+  }
+
+  #send(bytes: Buffer): void {
     for (const observer of this.#observers) observer.take(bytes);
     this.#options.client.write(bytes, this);
+  }
+
+  #passTranslated(translation: AnswerTranslation, bytes: Buffer): void {
+    const told = translation.push(bytes);
+    if (told.length > 0) this.#send(told);
   }
 
   /** Makes this attempt the answer, and sends its head. False if that cannot be any more: then the attempt is over. */
   #begin(): boolean {
     if (this.hasBegun) return true;
-    const { client, asked, target, needs, number, claim, observers, trace } = this.#options;
+    const { client, asked, needs, claim, observers, trace } = this.#options;
     if (client.hasBegun && !needs.download && !isEventStream(this.#headers, framingOf(asked.route))) {
       // The comments that kept the client waiting have promised a stream.
       this.#fail({ kind: 'damage', what: 'answered a request for a stream with something else' });
@@ -274,8 +287,18 @@ export class Attempt implements ResponseHandler {
     if (id) needs.rest?.foundAs(id);
     this.#observers = observers();
     for (const observer of this.#observers) observer.begin(this.status, trace.responseType, this.#headers);
-    client.begin(this.status, this.#headers, { provider: target.provider.id, attempts: number });
+    this.#sendHead();
     return true;
+  }
+
+  #sendHead(): void {
+    const { client, target, number, translation } = this.#options;
+    const answerer = { provider: target.provider.id, attempts: number };
+    if (!translation) client.begin(this.status, this.#headers, answerer);
+    else {
+      const headers = translation.headersFor(this.#headers);
+      client.begin(this.status, headers, { ...answerer, headers: translation.lossHeaders });
+    }
   }
 
   #readAgain({ headers, bytes, isWhole }: Extract<Step, { kind: 'reread' }>): void {
@@ -290,7 +313,32 @@ export class Attempt implements ResponseHandler {
     } else if (this.#reader) this.#feed(this.#reader, bytes);
   }
 
-  #complete({ bytes, document, hasFailed }: Extract<Step, { kind: 'complete' }>): void {
+  #complete(step: Extract<Step, { kind: 'complete' }>): void {
+    const { translation } = this.#options;
+    if (!translation) this.#completeWith(step);
+    else if (this.hasBegun) this.#completeStream(translation, step);
+    else this.#completeWhole(translation, step);
+  }
+
+  /** What is complete may still be of no use: its call of a tool was cut, and the client has been told so. */
+  #completeStream(translation: AnswerTranslation, step: Extract<Step, { kind: 'complete' }>): void {
+    const bytes = translation.end();
+    if (step.hasFailed || translation.failure === null) {
+      this.#completeWith({ ...step, bytes });
+      return;
+    }
+    this.#notes.failed('stream-broken', translation.failure);
+    this.#options.client.end('stream-broken', 'upstream_malformed', bytes);
+    this.#over({ kind: 'answered', failure: 'stream-broken' });
+  }
+
+  #completeWhole(translation: AnswerTranslation, step: Extract<Step, { kind: 'complete' }>): void {
+    const whole = translation.whole(step.bytes ?? Buffer.alloc(0));
+    if (typeof whole !== 'string') this.#completeWith({ ...step, bytes: whole });
+    else this.#fail({ kind: 'damage', what: `sent an answer that is of no use: ${whole}` });
+  }
+
+  #completeWith({ bytes, document, hasFailed }: Extract<Step, { kind: 'complete' }>): void {
     if (!this.#begin()) return;
     const { client, trace } = this.#options;
     trace.document = document;
@@ -303,8 +351,9 @@ export class Attempt implements ResponseHandler {
   }
 
   #breakOff({ error, event }: Extract<Step, { kind: 'break' }>): void {
+    const { client, translation } = this.#options;
     this.#notes.failed('stream-broken', error.message);
-    this.#options.client.breakOff(error, event);
+    client.breakOff(error, translation ? translation.errorEvent(error.toBody().error) : event);
     this.#over({ kind: 'answered', failure: 'stream-broken' });
   }
 
@@ -325,7 +374,9 @@ export class Attempt implements ResponseHandler {
 
   #failed({ failure, message, lastWord }: AttemptFailure): void {
     this.#notes.failed(failure.class, message);
-    this.#over({ kind: this.hasBegun ? 'broken' : 'failed', failure, lastWord });
+    const { translation } = this.#options;
+    const told = translation ? translation.lastWord(lastWord) : lastWord;
+    this.#over({ kind: this.hasBegun ? 'broken' : 'failed', failure, lastWord: told });
   }
 
   #describe(headers: ResponseHeaders): void {

@@ -19,6 +19,7 @@ const passed = new Set([
   'retry-after-ms',
   'x-should-retry',
   'x-request-id',
+  'request-id',
 ]);
 
 /** Providers tell their rate limits under many names. */

@@ -34,6 +34,8 @@ type Pausable = Pick<UpstreamCall, 'pause' | 'resume'>;
 interface Answerer {
   provider: string;
   attempts: number;
+  /** What else of Sluice's own is told with it. */
+  headers?: Readonly<Record<string, string>>;
 }
 
 export class ClientResponse {
@@ -107,6 +109,7 @@ export class ClientResponse {
       passing['x-sluice-provider'] = answerer.provider;
       passing['x-sluice-attempts'] = String(answerer.attempts);
     }
+    if (answerer?.headers) Object.assign(passing, answerer.headers);
     response.writeHead(status, passing);
   }
 

@@ -9,6 +9,7 @@ import type { Job } from '../jobs/job.ts';
 import type { CompiledKey, Target } from '../routing/snapshot.ts';
 import type { RouteMatch } from '../wire/registry.ts';
 import type { Route } from '../wire/route.ts';
+import type { UsageFormat } from '../wire/wire.ts';
 import { notedText } from './redact-credential.ts';
 import { Tail } from './tail.ts';
 
@@ -38,6 +39,8 @@ export interface ResponseOutcome {
 /** One attempt while it runs, with what its usage is read from. */
 export interface AttemptTrace {
   record: AttemptRecord;
+  /** How its reply tells what it used, where that is another way than the client's API has; else null. */
+  usage: UsageFormat | null;
   /** The end of its reply. */
   tail: Tail;
   /** Content type of its reply. */
@@ -130,14 +133,22 @@ export class RequestTrace {
       usageCertainty: 'none',
       costUsd: null,
     };
-    const attempt = { record, tail: new Tail(), responseType: '', document: undefined, responseStatus: null };
+    const attempt: AttemptTrace = {
+      record,
+      usage: null,
+      tail: new Tail(),
+      responseType: '',
+      document: undefined,
+      responseStatus: null,
+    };
     this.attempts.push(attempt);
     this.answering = attempt;
     return attempt;
   }
 
-  refused(error: GatewayError): void {
-    const { status, code } = error.kind;
+  /** `status`: what its client was told. */
+  refused(error: GatewayError, status: number): void {
+    const { code } = error.kind;
     this.reply = { ...this.reply, outcome: 'error', status, errorCode: code ?? error.code };
   }
 

@@ -4,6 +4,7 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { awakeMs } from '../awake-clock.ts';
+import { GatewayError } from '../contract/errors.ts';
 import type { Policy } from '../contract/policy.ts';
 import type { Settings } from '../contract/settings.ts';
 import type { Job } from '../jobs/job.ts';
@@ -20,6 +21,7 @@ import type { Picker } from '../routing/picker.ts';
 import { type RunningAttempt, runAttempts } from '../routing/run-attempts.ts';
 import type { Target } from '../routing/snapshot.ts';
 import type { OutgoingRequest, Transport } from '../transport/transport.ts';
+import type { Registry } from '../wire/registry.ts';
 import { framingOf } from '../wire/sse-framing.ts';
 import type { StreamText } from '../wire/stream-text.ts';
 import { Attempt } from './attempt.ts';
@@ -32,15 +34,18 @@ import { madeWatcher } from './made-watcher.ts';
 import { type OutgoingCall, outgoingRequest } from './outgoing-request.ts';
 import type { CallPlan } from './plan.ts';
 import { notedText, redactText, secretsOf } from './redact-credential.ts';
-import type { Sendable } from './request-body.ts';
+import type { PreparedBody, Sendable } from './request-body.ts';
 import { Download } from './rescue/download.ts';
 import type { ResponseObserver } from './response-observer.ts';
+import type { AnswerTranslation } from './translation/answer-translation.ts';
+import { type Passage, passageTo, RequestTranslation, type TranslatedCall } from './translation/request-translation.ts';
 
 export interface AttemptsPorts {
   transport: Transport;
   jobs: JobStore;
   picker: Picker;
   loopWatch: LoopWatch;
+  registry: Registry;
 }
 
 interface AttemptsOptions {
@@ -51,6 +56,13 @@ interface AttemptsOptions {
   trace: RequestTrace;
   /** Null if its group does not want headers and bodies kept. */
   capture: Capture | null;
+}
+
+/** How one attempt's answer is read. */
+interface Reading {
+  /** Usage was asked for by Sluice alone. */
+  stripUsage: boolean;
+  translation: AnswerTranslation | null;
 }
 
 /** What is still read of an upstream when its client has left, where the group wants exact usage. */
@@ -76,6 +88,8 @@ export class UpstreamAttempts {
   /** Those that answered otherwise than the broken stream, and can be asked to go on from there. */
   readonly #continuing = new Set<Target>();
   #hasLeft = false;
+  /** For the latest target that does not serve the client's API. */
+  #translation: RequestTranslation | undefined;
 
   constructor(options: AttemptsOptions, callPlan: CallPlan, call: OutgoingCall) {
     const { response, settings, trace } = options;
@@ -180,12 +194,12 @@ export class UpstreamAttempts {
   ): Promise<AttemptResult> {
     const { target, credential } = next;
     const { request: client } = this.#options;
-    const { match, body } = this.#call;
-    const askUsage = target.provider.askUsage && match.route.stream?.withoutUsage !== undefined;
-    const previousId = match.id === null ? this.#callPlan.upstreamId : undefined;
-    const bodyModel = match.route.modelIn === 'body' ? target.model : null;
+    const { match } = this.#call;
+    const passage = passageTo(target, match.route, this.#options.ports.registry);
+    const translated = passage && this.#translated(passage, next);
+    if (translated instanceof GatewayError) return untranslatable(translated, trace);
     // Nothing is waited for that is here: each promise costs a request as much as a look-up of its model.
-    const prepared = body.sendable(bodyModel, askUsage, previousId);
+    const prepared = translated ? translated.sendable : this.#sendableFor(target);
     const usual = prepared instanceof Promise ? await prepared : prepared;
     const sendable = this.#continuing.has(target) ? await this.#continued(target, usual) : usual;
     if (this.#hasLeft || this.#answer) {
@@ -193,12 +207,16 @@ export class UpstreamAttempts {
       return { kind: 'given-up' };
     }
     const send = (request: OutgoingRequest) => {
-      const attempt = this.#open(next, timeouts, trace, sendable.usageAsked);
+      const attempt = this.#open(next, timeouts, trace, {
+        stripUsage: sendable.usageAsked,
+        translation: translated ? translated.answer() : null,
+      });
       sent(attempt);
       attempt.attach(this.#options.ports.transport.send(request, attempt));
       return attempt.result;
     };
-    const request = outgoingRequest(client, this.#call, { target, credential, sendable, timeouts });
+    const call = translated ? translated.call : this.#call;
+    const request = outgoingRequest(client, call, { target, credential, sendable, timeouts });
     const rest = this.#download?.restHeaders();
     if (rest) Object.assign(request.headers, rest);
     let result = await send(request);
@@ -208,6 +226,30 @@ export class UpstreamAttempts {
     if (result.kind === 'redirected') return this.#redirected(next, trace, result.location);
     this.#learn(target, result);
     return result;
+  }
+
+  #sendableFor(target: Target): PreparedBody | Promise<PreparedBody> {
+    const { match, body } = this.#call;
+    const askUsage = target.provider.askUsage && match.route.stream?.withoutUsage !== undefined;
+    const previousId = match.id === null ? this.#callPlan.upstreamId : undefined;
+    return body.sendable(match.route.modelIn === 'body' ? target.model : null, askUsage, previousId);
+  }
+
+  /** A GatewayError where the target cannot be asked that. */
+  #translated(passage: Passage, { target, credential }: NextAttempt): TranslatedCall | GatewayError {
+    const { request, trace } = this.#options;
+    try {
+      const wanted = { requestId: trace.id, refusesLosses: request.headers['x-sluice-lossy'] === 'refuse' };
+      const isKnown = this.#translation?.route === passage.route;
+      const translation =
+        isKnown && this.#translation ? this.#translation : new RequestTranslation(this.#call, passage, wanted);
+      this.#translation = translation;
+      const model = this.#callPlan.model ?? '';
+      return translation.forTarget({ target, credentialId: credential?.id ?? null, model });
+    } catch (thrown) {
+      if (thrown instanceof GatewayError) return thrown;
+      throw thrown;
+    }
   }
 
   #redirected({ target, credential }: NextAttempt, { record }: AttemptTrace, location: string): AttemptResult {
@@ -236,9 +278,15 @@ export class UpstreamAttempts {
     return body ? { ...sendable, length: body.length, open: () => body } : sendable;
   }
 
-  #open(next: NextAttempt, timeouts: AttemptTimeouts, trace: AttemptTrace, stripUsage: boolean): Attempt {
+  #open(
+    next: NextAttempt,
+    timeouts: AttemptTimeouts,
+    trace: AttemptTrace,
+    { stripUsage, translation }: Reading,
+  ): Attempt {
     const { match, body, held } = this.#call;
-    const { route } = match;
+    const route = translation ? translation.upstream : match.route;
+    if (translation) trace.usage = route.wire.usage;
     const isStreamFit = route.wire.request.mayMeanStream(body);
     const attempt: Attempt = new Attempt({
       client: this.client,
@@ -253,9 +301,11 @@ export class UpstreamAttempts {
         method: this.#options.request.method ?? route.method,
         isStreamAsked: body.fields.stream && route.stream !== null,
         isTextAsked: route.wire.request.isTextAsked(body),
+        isTranslated: translation !== null,
         isKept: route.job !== null && (body.fields.store || route.wire.request.isBackground(body)),
       },
-      wantsUsage: () => route.wire.request.wantsUsage(body),
+      translation,
+      wantsUsage: () => translation !== null || route.wire.request.wantsUsage(body),
       needs: {
         isStreamFit,
         answers: isStreamFit ? route.wire.request.answersAsked(body) : 1,
@@ -343,4 +393,12 @@ export class UpstreamAttempts {
       throw word.error;
     }
   }
+}
+
+/** Whoever else is asked would be asked for the same. */
+function untranslatable(error: GatewayError, { record }: AttemptTrace): AttemptResult {
+  record.failure = 'rejected';
+  record.error = error.message;
+  const failure = { class: 'rejected', retryable: false, retryAfterMs: null } as const;
+  return { kind: 'failed', failure, lastWord: { kind: 'error', error } };
 }

@@ -35,7 +35,7 @@ export function createListener(ports: AppPorts): RequestListener {
   const app = createApp(ports);
   return (request, response) => {
     if (!request.url?.startsWith('/')) takeAbsoluteUrl(request);
-    const located = ports.inference.registry.locate(request.url ?? '/');
+    const located = ports.inference.registry.locate(request.url ?? '/', request.headers);
     if (located.isKnown && !isPreflight(request)) handleInference(ports.inference, request, response, located);
     else app(request, response);
   };
@@ -58,17 +58,22 @@ function createApp(ports: AppPorts): express.Express {
   app.use(guardHost(ports.snapshot));
   const { registry } = ports.inference;
   app.use((request, response, next) => {
-    if (!isPreflight(request) || !registry.locate(request.url).isKnown) return next();
+    if (!isPreflight(request) || !registry.locate(request.url, request.headers).isKnown) return next();
     admitOrigin(ports.snapshot(), request, response);
     answerPreflight(request, response);
   });
   app.get('/healthz', (_request, response) => {
     response.set('cache-control', 'no-store').json({ status: 'ok', ...ports.health() });
   });
+  for (const path of registry.helloPaths) {
+    app.get(path, (_request, response) => {
+      response.set('cache-control', 'no-store').json({ status: 'ok' });
+    });
+  }
   if (ports.control) app.use('/control', ports.control);
   if (ports.windowFolder) app.use(windowHeaders, express.static(ports.windowFolder, { index: 'index.html' }));
   app.use((request, response) => {
-    const located = registry.locate(request.originalUrl);
+    const located = registry.locate(request.originalUrl, request.headers);
     const isOfClient = located.api.readKeys(request.headers, located.query).length > 0;
     // Recorded only with a valid key, so that a browser's request for an icon leaves no row.
     if (isOfClient) handleInference(ports.inference, request, response, located);

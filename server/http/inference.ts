@@ -10,6 +10,7 @@ import type { CapturedExchange, RequestRecord, RequestStarted, Reserved, Usage }
 import type { UsageView } from '../contract/request-views.ts';
 import { accountFor, goesOn } from '../exchange/accounting.ts';
 import { Capture } from '../exchange/capture.ts';
+import { tokenCount } from '../exchange/count-tokens.ts';
 import { RequestTrace } from '../exchange/exchange-trace.ts';
 import { containsSecret } from '../exchange/find-secrets.ts';
 import { hasHardDollarBudget, holdToLimits } from '../exchange/hold-to-limits.ts';
@@ -162,6 +163,8 @@ class InferenceCall {
     const body = received instanceof Promise ? await received : received;
     this.#took(body, held);
     const plan = this.#plan(match, { group, key }, body);
+    const count = tokenCount(this.#response, match.route, body);
+    if (count) return this.#tell(count);
     if (group.capture) this.#startCapture();
     const { presented } = this.#trace;
     await this.#ask(plan, {
@@ -207,7 +210,11 @@ class InferenceCall {
 
   async #listVideos(group: CompiledGroup, query: string): Promise<void> {
     const list = await listVideos({ ports: this.#ports, group, snapshot: this.#snapshot, query });
-    sendJson(this.#response, list, this.#trace.id);
+    this.#tell(list);
+  }
+
+  #tell(answer: object): void {
+    sendJson(this.#response, answer, this.#trace.id);
     this.#answered();
   }
 
@@ -300,7 +307,7 @@ class InferenceCall {
     const { api, path, isKnown } = this.#located;
     if (this.#trace.path === '') this.#trace.unserved(`${isKnown ? api.base : ''}${path}`);
     sendError(this.#request, this.#response, { error, api, requestId: this.#trace.id });
-    this.#trace.refused(error);
+    this.#trace.refused(error, api.statusOf(error));
   }
 
   /** With what a job used, where the request made one that goes on, or was about one that has ended. */

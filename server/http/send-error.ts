@@ -27,10 +27,10 @@ export function sendError(
     response.destroy();
     return;
   }
-  const body = Buffer.from(api.writeError(error.toBody().error));
+  const body = Buffer.from(api.writeError(error));
   const restBytes = mayStillCome(request);
   if (restBytes > readableRestBytes) response.setHeader('connection', 'close');
-  response.writeHead(error.kind.status, { ...errorHeaders(api, error, requestId), 'content-length': body.length });
+  response.writeHead(api.statusOf(error), { ...errorHeaders(api, error, requestId), 'content-length': body.length });
   if (restBytes === 0) response.end(body);
   else answerInMidBody(request, response, body);
 }
@@ -46,7 +46,7 @@ export function errorHeaders(api: Api, error: GatewayError, requestId: string): 
   const headers: Record<string, string> = {
     'content-type': api.errorType,
     'cache-control': 'no-store',
-    'x-request-id': requestId,
+    [api.requestIdHeader]: requestId,
     'x-sluice-request-id': requestId,
     ...api.errorHeaders(error),
     ...error.headers,

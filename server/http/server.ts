@@ -119,8 +119,8 @@ function answerClientError(error: NodeJS.ErrnoException, socket: Duplex): void {
 function answerRaw(socket: Duplex, answer: GatewayError): void {
   // The client's API is unknown.
   const [api] = servedApis;
-  const body = api.writeError(answer.toBody().error);
-  const { status } = answer.kind;
+  const body = api.writeError(answer);
+  const status = api.statusOf(answer);
   const headers = {
     ...errorHeaders(api, answer, createRequestId()),
     'content-length': String(Buffer.byteLength(body)),

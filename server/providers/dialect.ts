@@ -19,6 +19,10 @@ export interface Dialect {
    * upstream model, or null.
    */
   address(endpoint: Endpoint, path: string, query: string, model: string | null): string;
+  /** Whether its providers take requests on the wire of that name (`server/wire`) as they are. */
+  serves(wire: string): boolean;
+  /** The name of the wire on which they are asked what clients of other APIs say. */
+  conversationWire: string;
   /** The headers that carry a credential. */
   authorize(secret: string): Record<string, string>;
 }

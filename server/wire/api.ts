@@ -3,7 +3,7 @@
  * error. Pure, like the wires that its routes name. `registry.ts` finds the API of a request.
  */
 import type { IncomingHttpHeaders } from 'node:http';
-import type { ErrorBody, GatewayError } from '../contract/errors.ts';
+import type { GatewayError } from '../contract/errors.ts';
 import type { Route } from './route.ts';
 
 /** Where in an API a URL leads. */
@@ -56,16 +56,22 @@ export interface Api {
   readonly usagePath: string | null;
   /** What of the service Sluice does not know goes to a provider of the same API as it is. Absent: nothing does. */
   readonly passedPath?: (method: string, path: string) => PassedPath | null;
-  /** Null for a path that is none of its. `query` with its `?`, or empty. */
-  locate(path: string, query: string): Place | null;
+  /** Where its clients ask whether anybody is there, whoever they are; null where they do not. */
+  readonly helloPath: string | null;
+  /** Null for a path that is none of its. `query` with its `?`, or empty. Two APIs may share a path: then headers tell. */
+  locate(path: string, query: string, headers: IncomingHttpHeaders): Place | null;
   /** What a client that called `path`, which is no path of this API, probably meant; null where nobody can tell. */
   betterPath(path: string): string | null;
   /** All that may be the client's key, the one that counts first. `query` with its `?`, or empty. */
   readKeys(headers: IncomingHttpHeaders, query: string): readonly string[];
-  /** An error as the body of a response. */
-  writeError(error: ErrorBody): string;
+  /** An error of Sluice's own as the body of a response. */
+  writeError(error: GatewayError): string;
+  /** The status of that response. */
+  statusOf(error: GatewayError): number;
   /** Content type of such a body. */
   readonly errorType: string;
+  /** The header in which its SDKs look for the id of a request. */
+  readonly requestIdHeader: string;
   /** What its SDKs look at besides an error's body. */
   errorHeaders(error: GatewayError): Readonly<Record<string, string>>;
 }

@@ -1,13 +1,15 @@
 /** The APIs that clients may speak, and which route of which of them a request is for. */
+import type { IncomingHttpHeaders } from 'node:http';
 import { type ErrorCode, GatewayError } from '../contract/errors.ts';
+import { anthropic } from './anthropic/api.ts';
 import type { Api, Place } from './api.ts';
 import { openai } from './openai/api.ts';
 import type { Route } from './route.ts';
 import { decodeSegment } from './segments.ts';
 import type { UsageFormat } from './wire.ts';
 
-/** What Sluice serves; what is none's is answered as the first one's. */
-export const servedApis: readonly [Api, ...Api[]] = [openai];
+/** What Sluice serves; what is none's is answered as the first one's. One that takes some of another's paths stands after it. */
+export const servedApis: readonly [Api, ...Api[]] = [openai, anthropic];
 
 export interface Located extends Place {
   api: Api;
@@ -57,21 +59,36 @@ interface RouteTable {
 
 export class Registry {
   readonly #apis: readonly [Api, ...Api[]];
+  /** As they are asked whether a path is theirs. */
+  readonly #asked: readonly Api[];
   readonly #tables = new Map<Api, RouteTable>();
+  /** By the name of their wire. */
+  readonly #conversationRoutes = new Map<string, Route>();
 
   /** What no API knows is refused in the words of the first. */
   constructor(apis: readonly [Api, ...Api[]]) {
     this.#apis = apis;
-    for (const api of apis) this.#tables.set(api, tableOf(api));
+    this.#asked = apis.toReversed();
+    for (const api of apis) {
+      this.#tables.set(api, tableOf(api));
+      for (const route of api.routes) {
+        if (route.stream && route.method === 'POST') this.#conversationRoutes.set(route.wire.name, route);
+      }
+    }
   }
 
-  /** A request's URL. */
-  locate(url: string): Located {
+  /** Of all APIs: where clients ask whether anybody is there. */
+  get helloPaths(): readonly string[] {
+    return this.#apis.map(({ helloPath }) => helloPath).filter((path) => path !== null);
+  }
+
+  /** Of the request with that URL. */
+  locate(url: string, headers: IncomingHttpHeaders = {}): Located {
     const mark = url.indexOf('?');
     const path = mark === -1 ? url : url.slice(0, mark);
     const query = mark === -1 ? '' : url.slice(mark);
-    for (const api of this.#apis) {
-      const place = api.locate(path, query);
+    for (const api of this.#asked) {
+      const place = api.locate(path, query, headers);
       if (place) return { ...place, api, isKnown: true };
     }
     return { api: this.#apis[0], path, query, model: null, isKnown: false };
@@ -89,6 +106,11 @@ export class Registry {
     const { route, label, names, onlyId } = passed;
     const found = { api, route, label: api.base + label, id: null, model: null, openSegment: -1 };
     return { ...found, passed: { names, onlyId, unserved } };
+  }
+
+  /** The route by which conversations are had on the wire of that name; null where no API has it. */
+  conversationRoute(wireName: string): Route | null {
+    return this.#conversationRoutes.get(wireName) ?? null;
   }
 
   /** How the answer that makes such a job tells its usage; null where no API has jobs of that kind. */

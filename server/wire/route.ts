@@ -26,6 +26,8 @@ export interface Route {
   readonly stream: StreamFormat | null;
   /** Only tells how much something would be, and uses nothing itself. */
   readonly isFree: boolean;
+  /** Sluice itself answers, with about how many tokens the body has; null on all routes that ask an upstream. */
+  readonly writeTokenCount: ((tokens: number) => object) | null;
   readonly job: { kind: 'video' | 'character' | 'response'; behaviour: JobBehaviour } | null;
   /** May be answered by a redirect to storage, which is followed without credentials. */
   readonly content: boolean;
@@ -38,6 +40,7 @@ export const plainRoute = {
   modelIn: 'body',
   stream: null,
   isFree: false,
+  writeTokenCount: null,
   job: null,
   content: false,
 } as const;

@@ -8,7 +8,7 @@ import { pumpsOf } from '../support/pattern-pumps.ts';
 const { found, made } = findPatterns();
 
 /** Folders whose code meets what clients and upstreams send. */
-const meetsStrangers = /^(?:exchange|http|routing|usage|wire)\//;
+const meetsStrangers = /^(?:exchange|http|routing|translate|usage|wire)\//;
 
 /** Files there whose patterns see a short text anyway, or have to see all of it. */
 const bounded: Record<string, string> = {
@@ -26,6 +26,7 @@ const bounded: Record<string, string> = {
   'http/connection-limit.ts': 'what the system says of this process',
   'http/guards.ts': 'headers of a client, which Node bounds',
   'routing/compile.ts': 'the configuration',
+  'translate/json-text.ts': 'a whole body, all of which has to be seen; names of at most 40 characters',
   'wire/client-credentials.ts': 'names of at most 100 characters',
   'wire/deciding-fields.ts': 'a name of at most 200 characters',
   'wire/estimate-tokens.ts': 'single characters',

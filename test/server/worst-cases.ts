@@ -27,10 +27,10 @@ import { Spool } from '../../server/http/body/spool.ts';
 import { parseModelList } from '../../server/providers/parse-model-list.ts';
 import { isPathSegment } from '../../server/providers/path-segment.ts';
 import { nearestName } from '../../server/routing/nearest-name.ts';
+import { conversationOf } from '../../server/wire/conversation-id.ts';
 import { readErrorBody } from '../../server/wire/error-body.ts';
 import { JsonNames } from '../../server/wire/json/json-names.ts';
 import { peekJson } from '../../server/wire/json/json-peek.ts';
-import { conversationOf } from '../../server/wire/openai/conversation-id.ts';
 import { classifyAnswer, errorCodeIn, openaiErrors, statusOfError } from '../../server/wire/openai/read-error.ts';
 import { ChatSplice } from '../../server/wire/openai/rescue/chat-splice.ts';
 import { ChatText } from '../../server/wire/openai/rescue/chat-text.ts';
@@ -44,6 +44,8 @@ import { extractUsage } from '../../server/wire/openai/usage/usage.ts';
 import { mayGoOn, readJson } from '../../server/wire/read-whole.ts';
 import { errorIn } from '../../server/wire/upstream-error.ts';
 import { findRoute } from '../support/routes.ts';
+import { worstTranslations } from './translate/worst-translations.ts';
+import { worstMessages } from './wire/anthropic/worst-messages.ts';
 import { type StreamName, streams } from './wire/openai/streams.ts';
 
 export interface WorstCase {
@@ -168,6 +170,7 @@ const asked = (route: Asked['route']): Asked => ({
   method: 'POST',
   isStreamAsked: true,
   isTextAsked: false,
+  isTranslated: false,
   isKept: false,
 });
 
@@ -188,6 +191,8 @@ const spoken = (text: string) =>
 const secrets = ['aaaaaaaaaaaaaaaa'];
 
 export const worstCases: Record<string, WorstCase> = {
+  ...worstTranslations,
+  ...worstMessages,
   'a look at JSON': {
     atOnceBytes: 256 * kilobyte,
     files: ['json-peek', 'json-scan', 'json-tokens', 'json-names'].map((name) => `wire/json/${name}.ts`),
@@ -198,7 +203,7 @@ export const worstCases: Record<string, WorstCase> = {
     atOnceBytes: 256 * kilobyte,
     files: [
       'http/body/json-body.ts',
-      'wire/openai/conversation-id.ts',
+      'wire/conversation-id.ts',
       'wire/openai/chat.ts',
       'wire/json/json-splice.ts',
       'wire/json/json-elements.ts',

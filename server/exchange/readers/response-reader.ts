@@ -17,6 +17,8 @@ export interface Asked {
   isStreamAsked: boolean;
   /** A transcript was asked for as text or subtitles. */
   isTextAsked: boolean;
+  /** The answer is to be read, so that it has to come without compression. */
+  isTranslated: boolean;
   /** The upstream keeps the answer, or works on at it: a second one would be another. */
   isKept: boolean;
 }

@@ -203,8 +203,12 @@ export class WholeReader implements ResponseReader {
     else if (verdict.kind === 'error') steps.push(this.#refused(body, verdict));
     else if (verdict.kind === 'failed-answer' && !this.#asked.isKept)
       steps.push(this.#refused(body, { ...verdict, status: this.#status }));
-    else steps.push(this.#asStream(plain) ?? { kind: 'complete', bytes: body, document: documentOf(verdict) });
+    else steps.push(this.#asStream(plain) ?? this.#completed(this.#asked.isTranslated ? plain : body, verdict));
     return steps;
+  }
+
+  #completed(bytes: Buffer, verdict: Verdict): Step {
+    return { kind: 'complete', bytes, document: documentOf(verdict) };
   }
 
   #judge(plain: Buffer): Verdict {

@@ -23,6 +23,8 @@ export const azure: Dialect = {
     const prefix = name !== null && deploymentRoute.test(path) ? `/deployments/${name}` : '';
     return base + prefix + path + withVersion(query, endpoint.apiVersion ?? defaultApiVersion);
   },
+  serves: (wire) => wire.startsWith('openai-'),
+  conversationWire: 'openai-chat',
   authorize: (secret) => ({ 'api-key': secret }),
 };
 

@@ -5,5 +5,7 @@ export const openai: Dialect = {
   id: 'openai',
   putsModelInPath: false,
   address: (endpoint, path, query) => endpoint.basePath + path + query,
+  serves: (wire) => wire.startsWith('openai-'),
+  conversationWire: 'openai-chat',
   authorize: (secret) => ({ authorization: `Bearer ${secret}` }),
 };

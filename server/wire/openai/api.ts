@@ -19,12 +19,15 @@ export const openai: Api = {
   },
   usagePath: '/usage',
   passedPath,
+  helloPath: null,
   locate: (path, query) => locateOpenai(path, query) ?? locateAzure(path, query),
   betterPath,
   readKeys: presentedKeys,
-  writeError,
+  writeError: (error) => writeError(error.toBody().error),
+  statusOf: ({ kind }) => kind.status,
   errorType: 'application/json',
   errorHeaders,
+  requestIdHeader: 'x-request-id',
 };
 
 /** `/models`, and `/models/…` with any id: it may hold slashes, encoded or not. */

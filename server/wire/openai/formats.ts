@@ -1,9 +1,9 @@
 /** What most of OpenAI's wires have in common. */
 import { pattern } from '../../bounded-pattern.ts';
 import { isObject } from '../../contract/is-object.ts';
+import { conversationOf } from '../conversation-id.ts';
 import { errorIn, type UpstreamError } from '../upstream-error.ts';
 import type { RequestFormat, RequestView, Verdict, WholeFormat } from '../wire.ts';
-import { conversationOf } from './conversation-id.ts';
 import { statusOfError } from './read-error.ts';
 
 const mebibyte = 1024 * 1024;

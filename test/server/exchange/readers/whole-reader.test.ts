@@ -8,6 +8,7 @@ const asked: Asked = {
   method: 'POST',
   isStreamAsked: false,
   isTextAsked: false,
+  isTranslated: false,
   isKept: false,
 };
 const head = { status: 200, headers: { 'content-type': 'application/json' } };

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { JsonBody } from '../../../../server/http/body/json-body.ts';
-import { conversationOf } from '../../../../server/wire/openai/conversation-id.ts';
+import { JsonBody } from '../../../server/http/body/json-body.ts';
+import { conversationOf } from '../../../server/wire/conversation-id.ts';
 
 const of = (body: object) => conversationOf(new JsonBody(Buffer.from(JSON.stringify(body))));
 const system = { role: 'system', content: 'You are a poet, {"role":"user"} and no liar.' };

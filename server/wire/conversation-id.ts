@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import { beginningOfList } from '../json/json-elements.ts';
-import { JsonNames } from '../json/json-names.ts';
-import { fieldValue, peekJson } from '../json/json-peek.ts';
-import type { RequestView } from '../wire.ts';
+import { beginningOfList } from './json/json-elements.ts';
+import { JsonNames } from './json/json-names.ts';
+import { fieldValue, peekJson } from './json/json-peek.ts';
+import type { RequestView } from './wire.ts';
 
 /** How much of a conversation is looked at, and of its instructions; its beginning stays what it is while it grows. */
 const maxBytes = 256 * 1024;

@@ -1,0 +1,66 @@
+/** A whole answer of an upstream as its client knows its own tools: their names, kinds and the ids of their calls. */
+import {
+  type AnswerContext,
+  answerCallIds,
+  brokenArguments,
+  hasNoSealedCalls,
+  isWholeObject,
+  malformedCall,
+  sealedBy,
+  settledStop,
+  wantsWholeArguments,
+} from './answer-context.ts';
+import { customInput, isCutInput } from './custom-input.ts';
+import type { CallPart, Seal } from './neutral.ts';
+import type { Answer, AnswerError, AnswerPart } from './neutral-answer.ts';
+
+/** An error where there is no answer that the client could use. */
+type AnswerResult = { ok: true; answer: Answer } | { ok: false; error: AnswerError };
+
+export function answerForClient(answer: Answer, context: AnswerContext): AnswerResult {
+  if (answer.error) return { ok: false, error: answer.error };
+  if (answer.stop.reason === 'malformed') return { ok: false, error: malformedCall };
+  const ids = answerCallIds(context.conversation);
+  const parts: AnswerPart[] = [];
+  for (const part of answer.parts) {
+    if (part.type === 'foreign') context.losses.dropped(part.name, 'provider-item');
+    else if (part.type === 'thinking' && part.seal) parts.push({ ...part, seal: sealedBy(context.origin, part.seal) });
+    else if (part.type !== 'call') parts.push(part);
+    else if (part.name === context.answerTool) parts.push({ type: 'text', text: part.arguments, at: '' });
+    else {
+      const call = callForClient(part, ids.assign(part.id), context);
+      const isCut = call.kind === 'custom' && part.kind === 'function' && isCutInput(part.arguments);
+      if (isCut || isBroken(call, context)) return { ok: false, error: brokenArguments(call.name) };
+      if (call.seal && hasNoSealedCalls(context.conversation.wire)) addSeal(parts, call.seal);
+      parts.push(call);
+    }
+  }
+  const hasCalls = parts.some(({ type }) => type === 'call');
+  return { ok: true, answer: { ...answer, parts, stop: settledStop(answer.stop, hasCalls) } };
+}
+
+function callForClient(call: CallPart, id: string, { names, origin }: AnswerContext): CallPart {
+  const { name, namespace, kind } = names.inward(call.name);
+  const given = call.arguments.trim() === '' && kind === 'function' ? '{}' : call.arguments;
+  const isLowered = kind === 'custom' && call.kind === 'function';
+  return {
+    ...call,
+    id,
+    name,
+    namespace,
+    kind: call.kind === 'custom' ? 'custom' : kind,
+    arguments: isLowered ? customInput(given) : given,
+    seal: call.seal && sealedBy(origin, call.seal),
+  };
+}
+
+/** To the thought that it follows, or as one that shows nothing. */
+function addSeal(parts: AnswerPart[], seal: Seal): void {
+  const before = parts.at(-1);
+  if (before?.type === 'thinking' && before.seal === undefined) parts[parts.length - 1] = { ...before, seal };
+  else parts.push({ type: 'thinking', text: '', seal, at: '' });
+}
+
+function isBroken({ kind, arguments: given }: CallPart, { conversation }: AnswerContext): boolean {
+  return kind === 'function' && wantsWholeArguments(conversation.wire) && !isWholeObject(given);
+}

@@ -1,0 +1,107 @@
+/** Content blocks of Anthropic's API → parts of a turn. */
+import { unwrapSeal } from '../carried-reasoning.ts';
+import type { Fields } from '../fields.ts';
+import { writeJson } from '../json-text.ts';
+import { invalid } from '../losses.ts';
+import type { MediaSource, Part, ResultPart } from '../neutral.ts';
+
+/** A string is one text. Empty where the field is absent. */
+export function parseBlocks(fields: Fields, name: string): Part[] {
+  const content = fields.any(name);
+  if (typeof content === 'string')
+    return content === '' ? [] : [{ type: 'text', text: content, at: fields.path(name) }];
+  return fields.items(name).flatMap(parseBlock);
+}
+
+function parseBlock(block: Fields): Part[] {
+  const type = block.requiredText('type');
+  const at = block.at;
+  block.drop('no-equal', 'cache_control');
+  const parts = parseKnown(type, block, at);
+  // What is inside of a block that only Anthropic knows is lost with it.
+  if (parts.every((part) => part.type !== 'foreign')) block.dropRest();
+  return parts;
+}
+
+function parseKnown(type: string, block: Fields, at: string): Part[] {
+  switch (type) {
+    case 'text':
+      block.drop('no-equal', ...(block.list('citations')?.length ? ['citations'] : []));
+      return [{ type, text: block.requiredText('text'), at }];
+    case 'image':
+      return [{ type: 'media', kind: 'image', source: parseSource(block), at }];
+    case 'document':
+      return parseDocument(block);
+    case 'search_result':
+      return parseSearchResult(block);
+    case 'thinking': {
+      const signature = block.text('signature');
+      const seal = signature ? unwrapSeal(signature, 'signature') : undefined;
+      return [{ type, text: block.text('thinking') ?? '', seal, at }];
+    }
+    case 'redacted_thinking':
+      return [{ type: 'thinking', text: '', seal: unwrapSeal(block.requiredText('data'), 'redacted'), at }];
+    case 'tool_use': {
+      const id = block.requiredText('id');
+      const input = writeJson(block.object('input') ?? {});
+      block.drop('no-equal', ...(isDirect(block.object('caller')) ? [] : ['caller']));
+      return [{ type: 'call', id, name: block.requiredText('name'), arguments: input, kind: 'function', at }];
+    }
+    case 'tool_result':
+      return [parseResult(block)];
+    default:
+      return [{ type: 'foreign', name: type, at }];
+  }
+}
+
+function isDirect(caller: Record<string, unknown> | undefined): boolean {
+  return caller === undefined || caller.type === 'direct';
+}
+
+function parseResult(block: Fields): ResultPart {
+  const callId = block.requiredText('tool_use_id');
+  const parts = parseBlocks(block, 'content').flatMap((part): ResultPart['parts'] => {
+    if (part.type === 'text' || part.type === 'media') return [part];
+    block.losses.dropped(part.at, 'provider-item');
+    return [];
+  });
+  return { type: 'result', callId, parts, isError: block.boolean('is_error') ?? false, at: block.at };
+}
+
+/** The text of a found page, with where it is from. */
+function parseSearchResult(block: Fields): Part[] {
+  const head = [block.text('title'), block.text('source')].filter((line) => line !== undefined).join('\n');
+  const texts = parseBlocks(block, 'content').filter((part) => part.type === 'text');
+  const text = [head, ...texts.map((part) => part.text)].join('\n\n');
+  block.losses.emulated(block.at, 'as-text');
+  block.ignore('citations');
+  return [{ type: 'text', text, at: block.at }];
+}
+
+function parseDocument(block: Fields): Part[] {
+  const name = block.text('title');
+  const context = block.text('context');
+  block.drop('no-equal', ...(block.object('citations')?.enabled === true ? ['citations'] : []));
+  const before: Part[] = context === undefined ? [] : [{ type: 'text', text: context, at: block.path('context') }];
+  const source = block.fields('source');
+  if (source?.text('type') === 'content') {
+    if (name !== undefined) before.push({ type: 'text', text: name, at: block.path('title') });
+    return [...before, ...parseBlocks(source, 'content')];
+  }
+  return [...before, { type: 'media', kind: 'document', source: parseSource(block), name, at: block.at }];
+}
+
+function parseSource(block: Fields): MediaSource {
+  const source = block.fields('source') ?? invalid(block.path('source'), 'it is missing');
+  const type = source.requiredText('type');
+  if (type === 'base64') {
+    return { type, mediaType: source.requiredText('media_type'), data: source.requiredText('data') };
+  }
+  if (type === 'url') return { type, url: source.requiredText('url') };
+  if (type === 'file') return { type, id: source.requiredText('file_id') };
+  if (type === 'text') {
+    source.ignore('media_type');
+    return { type, text: source.requiredText('data') };
+  }
+  return invalid(source.path('type'), 'it is no type of a source');
+}

@@ -1,0 +1,134 @@
+/**
+ * A request of `POST /v1/messages` → a conversation. Source: Anthropic's API reference, "Create a Message", of the versions
+ * 2023-06-01 and 2026-10-21, and `resources/messages/messages.ts` of its TypeScript SDK.
+ */
+
+import { isObject } from '../../contract/is-object.ts';
+import { addSystem } from '../add-system.ts';
+import { Fields } from '../fields.ts';
+import { parseJson } from '../json-text.ts';
+import { invalid, type Losses } from '../losses.ts';
+import type { AnswerFormat, Conversation, ReasoningRequest, TextPart, Tool, ToolChoice, Turn } from '../neutral.ts';
+import { parseBlocks } from './parse-blocks.ts';
+
+/** @throws GatewayError `invalid_value` naming the field that is wrong */
+export function parseMessagesRequest(body: unknown, losses: Losses): Conversation {
+  const fields = new Fields(body, '', losses);
+  const messages = fields.items('messages');
+  if (messages.length === 0) invalid('messages', 'expected at least one message');
+  const instructions = parseSystem(fields);
+  const choice = fields.fields('tool_choice');
+  const output = fields.fields('output_config');
+  const conversation: Conversation = {
+    wire: 'anthropic-messages',
+    model: fields.requiredText('model'),
+    instructions,
+    turns: parseMessages(messages, instructions),
+    tools: fields.items('tools').flatMap(parseTool),
+    toolChoice: choice && parseChoice(choice),
+    parallelToolCalls: choice?.boolean('disable_parallel_tool_use') === true ? false : undefined,
+    maxOutputTokens: fields.number('max_tokens') ?? invalid('max_tokens', 'it is missing'),
+    sampling: {
+      temperature: fields.number('temperature'),
+      topP: fields.number('top_p'),
+      topK: fields.number('top_k'),
+    },
+    stopSequences: fields.texts('stop_sequences') ?? [],
+    format: parseFormat(output?.fields('format')),
+    reasoning: parseReasoning(fields.fields('thinking'), output?.text('effort')),
+    stream: fields.boolean('stream') ?? false,
+    streamUsage: true,
+    cacheKey: sessionOf(fields.object('metadata')?.user_id),
+    serviceTier: fields.text('service_tier') === 'standard_only' ? 'default' : undefined,
+  };
+  for (const each of [choice, output]) each?.dropRest();
+  fields.drop('no-equal', 'cache_control', 'context_management', 'inference_geo', 'speed', 'diagnostics');
+  fields.drop('provider-tool', 'mcp_servers', 'container', 'fallbacks');
+  // Vertex and Bedrock have it in the body.
+  fields.ignore('anthropic_version', 'anthropic_beta');
+  fields.dropRest();
+  return conversation;
+}
+
+/** What the system says before all others counts to `system`. */
+function parseMessages(messages: readonly Fields[], instructions: TextPart[]): Turn[] {
+  const turns: Turn[] = [];
+  for (const message of messages) {
+    const role = message.requiredText('role');
+    const parts = parseBlocks(message, 'content');
+    message.dropRest();
+    if (role === 'user' || role === 'assistant') turns.push({ role, parts });
+    else if (role === 'system') addSystem({ instructions, turns }, parts, message.losses);
+    else invalid(message.path('role'), 'it is no role');
+  }
+  return turns;
+}
+
+const billingHeader = 'x-anthropic-billing-header:';
+
+/** Claude Code's first block is for Anthropic's own service; before version 2.1.181 it changed each turn. */
+function parseSystem(fields: Fields): TextPart[] {
+  const texts: TextPart[] = [];
+  addSystem({ instructions: texts, turns: [] }, parseBlocks(fields, 'system'), fields.losses);
+  return texts[0]?.text.startsWith(billingHeader) ? texts.slice(1) : texts;
+}
+
+/** Its own tools, which have a `type`, are run by Anthropic or known to Claude alone. */
+function parseTool(fields: Fields): Tool[] {
+  const type = fields.text('type');
+  if (type !== undefined && type !== 'custom') {
+    fields.losses.dropped(fields.at, 'provider-tool');
+    return [];
+  }
+  const tool: Tool = {
+    kind: 'function',
+    name: fields.requiredText('name'),
+    description: fields.text('description'),
+    schema: fields.object('input_schema'),
+    strict: fields.boolean('strict'),
+    at: fields.at,
+  };
+  fields.drop(
+    'no-equal',
+    'cache_control',
+    'defer_loading',
+    'input_examples',
+    'allowed_callers',
+    'eager_input_streaming',
+  );
+  fields.dropRest();
+  return [tool];
+}
+
+function parseChoice(choice: Fields): ToolChoice {
+  const type = choice.requiredText('type');
+  if (type === 'auto' || type === 'none') return { mode: type };
+  if (type === 'any') return { mode: 'required' };
+  if (type === 'tool') return { mode: 'named', name: choice.requiredText('name') };
+  return invalid(choice.path('type'), 'it is none of auto, any, tool, none');
+}
+
+function parseFormat(format: Fields | undefined): AnswerFormat | undefined {
+  if (format?.text('type') !== 'json_schema') return undefined;
+  return { kind: 'schema', name: 'answer', schema: format.object('schema') ?? {}, strict: true };
+}
+
+function parseReasoning(thinking: Fields | undefined, effort: string | undefined): ReasoningRequest | undefined {
+  const type = thinking?.text('type');
+  const display = thinking?.text('display');
+  const budget = thinking?.number('budget_tokens');
+  thinking?.drop('no-equal', 'block_binding');
+  thinking?.dropRest();
+  if (type === 'disabled' || type === 'between_tools') return { effort: 'none' };
+  const isVisible = display === undefined ? undefined : display !== 'omitted';
+  if (effort !== undefined) return { effort, isVisible };
+  if (type === 'enabled') return { budgetTokens: budget, isVisible };
+  return type === undefined ? undefined : { isVisible };
+}
+
+/** Of the ids that Claude Code writes into `user_id` as JSON, that of the session alone goes to another provider. */
+function sessionOf(userId: unknown): string | undefined {
+  if (typeof userId !== 'string' || !userId.startsWith('{')) return undefined;
+  const ids = parseJson(userId);
+  return isObject(ids) && typeof ids.session_id === 'string' ? ids.session_id : undefined;
+}

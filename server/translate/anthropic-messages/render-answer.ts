@@ -1,0 +1,46 @@
+/** An answer → a whole answer of Anthropic's API. */
+import type { AnswerContext } from '../answer-context.ts';
+import { wrapSeal } from '../carried-reasoning.ts';
+import { RawJson } from '../json-text.ts';
+import { urlOfSource } from '../media.ts';
+import type { Answer, AnswerPart } from '../neutral-answer.ts';
+import { noUsage } from '../token-usage.ts';
+import { renderStop, renderUsage } from './stops-and-usage.ts';
+
+type Json = Record<string, unknown>;
+
+export function renderMessagesAnswer(answer: Answer, context: AnswerContext): Json {
+  const usage = answer.usage ?? { ...noUsage, input: context.estimatedInputTokens };
+  return {
+    id: messageId(answer.id),
+    type: 'message',
+    role: 'assistant',
+    model: context.conversation.model,
+    content: answer.parts.flatMap(renderPart),
+    ...renderStop(answer.stop),
+    usage: renderUsage(usage),
+  };
+}
+
+/** Anthropic's clients expect `msg_`. */
+export function messageId(id: string): string {
+  return id.startsWith('msg_') ? id : `msg_${id}`;
+}
+
+function renderPart(part: AnswerPart): Json[] {
+  switch (part.type) {
+    case 'text':
+    case 'refusal':
+      return part.text === '' ? [] : [{ type: 'text', text: part.text }];
+    case 'thinking':
+      if (part.seal?.kind === 'redacted') return [{ type: 'redacted_thinking', data: wrapSeal(part.seal) }];
+      return [{ type: 'thinking', thinking: part.text, signature: part.seal ? wrapSeal(part.seal) : '' }];
+    case 'call':
+      return [{ type: 'tool_use', id: part.id, name: part.name, input: new RawJson(part.arguments) }];
+    case 'media':
+      // The API has no pictures in answers; as Markdown the client at least shows where it is.
+      return [{ type: 'text', text: `![](${urlOfSource(part.source) ?? ''})` }];
+    case 'foreign':
+      return [];
+  }
+}

@@ -1,0 +1,138 @@
+/**
+ * Events of an answer → the stream of Anthropic's API, such that its strictest readers take it: each event has its name,
+ * blocks are dense and one is open at a time, `message_delta` has the whole usage, and nothing ends a stream that broke.
+ */
+
+import { writeAnthropicError } from '../../wire/anthropic/write-error.ts';
+import type { AnswerContext } from '../answer-context.ts';
+import { wrapSeal } from '../carried-reasoning.ts';
+import { urlOfSource } from '../media.ts';
+import type { Seal } from '../neutral.ts';
+import type { AnswerError, AnswerEvent, CallEvent, Stop, TokenUsage } from '../neutral-answer.ts';
+import { noUsage, promptTokens } from '../token-usage.ts';
+import type { EventRenderer } from '../wire-translation.ts';
+import { messageId } from './render-answer.ts';
+import { renderStop, renderUsage } from './stops-and-usage.ts';
+
+type Json = Record<string, unknown>;
+type OpenBlock = 'text' | 'thinking' | 'call';
+
+export class MessagesEventRenderer implements EventRenderer {
+  readonly #context: AnswerContext;
+  #index = -1;
+  #open: OpenBlock | null = null;
+  #hasBegun = false;
+  #id = '';
+  #usage: TokenUsage | null = null;
+  #stop: Stop = { reason: 'end' };
+  #out = '';
+
+  constructor(context: AnswerContext) {
+    this.#context = context;
+  }
+
+  push(event: AnswerEvent): string {
+    this.#out = '';
+    this.#take(event);
+    return this.#out;
+  }
+
+  fail(error: AnswerError): string {
+    return `event: error\ndata: ${writeAnthropicError(error)}\n\n`;
+  }
+
+  readonly ping = 'event: ping\ndata: {"type":"ping"}\n\n';
+
+  /** The start waits for the first that says something, so that it can tell what the upstream tells early of usage. */
+  #take(event: AnswerEvent): void {
+    if (event.type === 'start') this.#id = event.id;
+    else if (event.type === 'usage') this.#usage = event.usage;
+    else if (event.type === 'stop') this.#stop = event.stop;
+    else if (event.type === 'error') this.#out += this.fail(event.error);
+    else {
+      if (!this.#hasBegun) this.#begin();
+      if (event.type === 'end') this.#end();
+      else this.#takeContent(event);
+    }
+  }
+
+  #takeContent(event: AnswerEvent): void {
+    if (event.type === 'text' || event.type === 'refusal') {
+      this.#enter('text', { type: 'text', text: '' });
+      this.#delta({ type: 'text_delta', text: event.text });
+    } else if (event.type === 'thinking') {
+      this.#enter('thinking', { type: 'thinking', thinking: '', signature: '' });
+      this.#delta({ type: 'thinking_delta', thinking: event.text });
+    } else if (event.type === 'seal') this.#seal(event.seal);
+    else if (event.type === 'call') this.#beginCall(event);
+    else if (event.type === 'arguments') this.#delta({ type: 'input_json_delta', partial_json: event.text });
+    else if (event.type === 'call-end') this.#close();
+    else if (event.type === 'media') {
+      this.#enter('text', { type: 'text', text: '' });
+      this.#delta({ type: 'text_delta', text: `![](${urlOfSource(event.part.source) ?? ''})` });
+    }
+  }
+
+  #begin(): void {
+    this.#hasBegun = true;
+    const estimated = { ...noUsage, input: this.#context.estimatedInputTokens };
+    const told = this.#usage && promptTokens(this.#usage) > 0 ? this.#usage : estimated;
+    const message = {
+      id: messageId(this.#id),
+      type: 'message',
+      role: 'assistant',
+      model: this.#context.conversation.model,
+      content: [],
+      stop_reason: null,
+      stop_sequence: null,
+      usage: { ...renderUsage(told), output_tokens: 1 },
+    };
+    this.#write('message_start', { message });
+  }
+
+  /** A text goes on in the block that is open for it. */
+  #enter(kind: OpenBlock, block: Json): void {
+    if (this.#open === kind) return;
+    this.#close();
+    this.#index++;
+    this.#open = kind;
+    this.#write('content_block_start', { index: this.#index, content_block: block });
+  }
+
+  #beginCall({ id, name }: CallEvent): void {
+    this.#close();
+    this.#enter('call', { type: 'tool_use', id, name, input: {} });
+  }
+
+  #seal(seal: Seal): void {
+    if (seal.kind === 'redacted') {
+      this.#close();
+      this.#enter('thinking', { type: 'redacted_thinking', data: wrapSeal(seal) });
+    } else {
+      this.#enter('thinking', { type: 'thinking', thinking: '', signature: '' });
+      this.#delta({ type: 'signature_delta', signature: wrapSeal(seal) });
+    }
+    this.#close();
+  }
+
+  #delta(delta: Json): void {
+    this.#write('content_block_delta', { index: this.#index, delta });
+  }
+
+  #close(): void {
+    if (this.#open === null) return;
+    this.#open = null;
+    this.#write('content_block_stop', { index: this.#index });
+  }
+
+  #end(): void {
+    this.#close();
+    const usage = this.#usage ?? { ...noUsage, input: this.#context.estimatedInputTokens };
+    this.#write('message_delta', { delta: renderStop(this.#stop), usage: renderUsage(usage) });
+    this.#write('message_stop', {});
+  }
+
+  #write(type: string, members: Json): void {
+    this.#out += `event: ${type}\ndata: ${JSON.stringify({ type, ...members })}\n\n`;
+  }
+}

@@ -1,0 +1,74 @@
+/** How a Claude is to think, and how long it may answer with that. */
+import type { ClaudeFacts } from '../model-facts.ts';
+import { budgetOf, effortOf, isOff, nearestEffort } from '../reasoning-effort.ts';
+import type { Rendering } from '../rendering.ts';
+
+interface Reasoning {
+  thinking?: { type: string; budget_tokens?: number; display?: string } | undefined;
+  effort?: string | undefined;
+  maxTokens: number;
+}
+
+/** Anthropic's API reference: the smallest `budget_tokens`. */
+const leastBudget = 1024;
+
+interface Circumstances {
+  /** The model has to call a tool, which Claude 4.5 and 4.6 take only if they do not think. */
+  isForced: boolean;
+  isInUnthinkingLoop: boolean;
+}
+
+export function renderReasoning(rendering: Rendering, facts: ClaudeFacts, circumstances: Circumstances): Reasoning {
+  const { reasoning, maxOutputTokens } = rendering.conversation;
+  const maxTokens = Math.min(maxOutputTokens ?? facts.maxOutputTokens, facts.maxOutputTokens);
+  if (maxOutputTokens !== undefined && maxOutputTokens > maxTokens)
+    rendering.emulate('maxOutputTokens', 'out-of-range');
+  const isWanted = reasoning !== undefined && !isOff(reasoning);
+  const mustNotThink = circumstances.isForced && facts.forcedTool === 'unthinking';
+  if (mustNotThink && isWanted) rendering.emulate('reasoning', 'reasoning-off');
+  if (isOff(reasoning) || mustNotThink) return leastThinking(facts, maxTokens);
+
+  const effort = reasoning && effortOf(reasoning);
+  // The client's users see thoughts unless it says otherwise; the newest models show none by default.
+  const display = reasoning?.isVisible === false ? {} : { display: 'summarized' };
+  if (facts.thinking.includes('adaptive')) {
+    const taken = effort === undefined ? undefined : nearestEffort(effort, facts.efforts);
+    const thinks = isWanted || facts.thinksByDefault;
+    return { thinking: thinks ? { type: 'adaptive', ...display } : undefined, effort: taken, maxTokens };
+  }
+  const budget = reasoning && budgetOf(reasoning);
+  if (budget === undefined || !facts.thinking.includes('enabled')) {
+    if (effort !== undefined) rendering.drop('reasoning', effort, 'model-takes-none');
+    return { maxTokens };
+  }
+  if (circumstances.isInUnthinkingLoop || rendering.target.withoutReasoning === true) {
+    rendering.emulate('reasoning', 'reasoning-off');
+    return { maxTokens };
+  }
+  return withBudget({ budget, maxTokens, limit: facts.maxOutputTokens, isStated: maxOutputTokens !== undefined });
+}
+
+/** As little as the model can; absent where it does not think by itself. */
+function leastThinking({ thinking, efforts, thinksByDefault }: ClaudeFacts, maxTokens: number): Reasoning {
+  const type = (['disabled', 'between_tools'] as const).find((each) => thinking.includes(each));
+  if (type !== undefined) return { thinking: { type }, maxTokens };
+  return { effort: thinksByDefault ? nearestEffort('none', efforts) : undefined, maxTokens };
+}
+
+interface Budget {
+  budget: number;
+  maxTokens: number;
+  /** What the model can write at most, thinking included. */
+  limit: number;
+  /** The client said how long the answer may be, which is beside the thinking. */
+  isStated: boolean;
+}
+
+/** Anthropic counts thinking into `max_tokens`, which has to be greater than the budget. */
+function withBudget({ budget, maxTokens, limit, isStated }: Budget): Reasoning {
+  const wanted = Math.max(leastBudget, budget);
+  const total = isStated && wanted >= maxTokens ? Math.min(limit, maxTokens + wanted) : maxTokens;
+  const taken = Math.min(wanted, total - 1);
+  if (taken < leastBudget) return { maxTokens };
+  return { thinking: { type: 'enabled', budget_tokens: taken }, maxTokens: total };
+}

@@ -1,0 +1,179 @@
+/** A conversation → a request of `POST /v1/messages`, version 2023-06-01. */
+import { writeJson } from '../json-text.ts';
+import type { Losses } from '../losses.ts';
+import { type ClaudeFacts, claudeFacts } from '../model-facts.ts';
+import type { Conversation, Tool, ToolChoice } from '../neutral.ts';
+import { type RenderedRequest, Rendering, type Target } from '../rendering.ts';
+import { objectSchema, strictSchema } from '../schemas.ts';
+import { renderReasoning } from './render-reasoning.ts';
+import { isInUnthinkingLoop, renderTurns } from './render-turns.ts';
+
+type Json = Record<string, unknown>;
+
+/** Anthropic's API reference: names of tools. */
+const nameRule = { maxLength: 128, others: '_-', beginsWithLetter: false };
+const answerToolName = 'answer_in_format';
+
+/** @throws GatewayError `invalid_value` for what cannot be said to the model */
+export function renderMessagesRequest(conversation: Conversation, target: Target, losses: Losses): RenderedRequest {
+  const facts = claudeFacts(target.model);
+  const rendering = new Rendering(conversation, target, { ids: 'anthropic', names: nameRule, losses });
+  if ((conversation.sampling.answers ?? 1) > 1) rendering.refuse('answers', 'no-equal');
+  const format = renderFormat(rendering, facts);
+  const choice = renderChoice(rendering, facts, format.tool !== undefined);
+  const messages = renderTurns(rendering, facts);
+  const { isForced } = choice;
+  const reasoning = renderReasoning(rendering, facts, { isForced, isInUnthinkingLoop: isInUnthinkingLoop(messages) });
+  const system = [...conversation.instructions.map(({ text }) => text), ...format.prompts, ...choice.prompts];
+  const tools = [
+    ...choice.offered.map((tool) => renderTool(rendering, tool, facts)),
+    ...(format.tool ? [format.tool] : []),
+  ];
+  const body: Json = {
+    model: target.model,
+    max_tokens: reasoning.maxTokens,
+    system: renderSystem(system),
+    messages,
+    tools: tools.length === 0 ? undefined : tools,
+    tool_choice: tools.length === 0 ? undefined : choice.value,
+    ...renderSampling(rendering, facts, reasoning.thinking?.type === 'enabled'),
+    stop_sequences: renderStops(rendering),
+    thinking: reasoning.thinking,
+    output_config: outputConfig(reasoning.effort, format.schema),
+    // Clients of other APIs are used to caches that need no asking: without it each turn is billed in full.
+    cache_control: facts.automaticCache ? { type: 'ephemeral' } : undefined,
+    metadata: conversation.user === undefined ? undefined : { user_id: conversation.user },
+    service_tier: conversation.serviceTier === 'default' ? 'standard_only' : undefined,
+    stream: conversation.stream ? true : undefined,
+  };
+  dropHints(rendering);
+  return { body, names: rendering.names, answerTool: format.tool ? answerToolName : undefined };
+}
+
+function renderSystem(texts: readonly string[]): Json[] | undefined {
+  const blocks = texts.filter((text) => text.trim() !== '').map((text) => ({ type: 'text', text }));
+  return blocks.length === 0 ? undefined : blocks;
+}
+
+function outputConfig(effort: string | undefined, schema: Json | undefined): Json | undefined {
+  const format = schema && { type: 'json_schema', schema };
+  return effort === undefined && format === undefined ? undefined : { effort, format };
+}
+
+function renderTool(rendering: Rendering, tool: Tool, { structuredOutput }: ClaudeFacts): Json {
+  const { description, schema, strict } = rendering.asFunction(tool);
+  const isStrict = strict === true && structuredOutput && schema !== undefined;
+  return {
+    name: rendering.names.outward(tool),
+    description,
+    input_schema: isStrict ? strictSchema(schema, tool.at, rendering.losses) : objectSchema(schema),
+    strict: isStrict ? true : undefined,
+  };
+}
+
+interface Format {
+  /** For `output_config.format`. */
+  schema?: Json;
+  tool?: Json;
+  prompts: string[];
+}
+
+/** By the API where the model can, else by a tool that the model has to call, or by asking for it. */
+function renderFormat(rendering: Rendering, facts: ClaudeFacts): Format {
+  const { format, toolChoice } = rendering.conversation;
+  if (format === undefined) return { prompts: [] };
+  if (format.kind === 'json') {
+    rendering.emulate('format', 'in-prompt');
+    return { prompts: ['Answer with one JSON object and nothing else: no text around it, and no code fence.'] };
+  }
+  const field = rendering.nameOf('format');
+  if (facts.structuredOutput) return { schema: strictSchema(format.schema, field, rendering.losses), prompts: [] };
+  const isFree = toolChoice === undefined || toolChoice.mode === 'auto' || toolChoice.mode === 'none';
+  if (facts.forcedTool === 'no' || !isFree) {
+    rendering.emulate('format', 'in-prompt');
+    const schema = writeJson(format.schema);
+    return { prompts: [`Answer with JSON of this schema and nothing else, without a code fence:\n${schema}`] };
+  }
+  rendering.emulate('format', 'as-tool');
+  const description = format.description ?? 'Gives the answer in the format that is wanted.';
+  return { tool: { name: answerToolName, description, input_schema: objectSchema(format.schema) }, prompts: [] };
+}
+
+interface Choice {
+  value: Json | undefined;
+  /** The model has to call a tool. */
+  isForced: boolean;
+  offered: readonly Tool[];
+  prompts: string[];
+}
+
+function renderChoice(rendering: Rendering, facts: ClaudeFacts, isAnswerTool: boolean): Choice {
+  const { tools, toolChoice: asked, parallelToolCalls } = rendering.conversation;
+  const offered = asked?.mode === 'subset' ? tools.filter(({ name }) => asked.names.includes(name)) : tools;
+  if (asked?.mode === 'subset') rendering.emulate('toolChoice', 'no-equal');
+  const single = parallelToolCalls === false ? { disable_parallel_tool_use: true } : {};
+  if (isAnswerTool) {
+    const isAlone = asked?.mode === 'none' || offered.length === 0;
+    const value = isAlone ? { type: 'tool', name: answerToolName } : { type: 'any', ...single };
+    return { value, isForced: true, offered: asked?.mode === 'none' ? [] : offered, prompts: [] };
+  }
+  const forced = forcedPrompt(rendering, asked);
+  if (forced !== null && facts.forcedTool === 'no') {
+    rendering.emulate('toolChoice', 'in-prompt');
+    return { value: { type: 'auto', ...single }, isForced: false, offered, prompts: [forced] };
+  }
+  const value = choiceValue(rendering, asked, single);
+  return { value, isForced: forced !== null, offered, prompts: [] };
+}
+
+/** In words, for a model that takes no forced choice; null where none is asked for. */
+function forcedPrompt({ names }: Rendering, choice: ToolChoice | undefined): string | null {
+  if (choice?.mode === 'named') return `Answer by calling the tool ${names.outward(choice)}.`;
+  const isRequired = choice?.mode === 'required' || (choice?.mode === 'subset' && choice.isRequired);
+  return isRequired ? 'Answer by calling one of the tools.' : null;
+}
+
+function choiceValue({ names }: Rendering, choice: ToolChoice | undefined, single: Json): Json | undefined {
+  if (choice === undefined) return 'disable_parallel_tool_use' in single ? { type: 'auto', ...single } : undefined;
+  if (choice.mode === 'none') return { type: 'none' };
+  if (choice.mode === 'named') return { type: 'tool', name: names.outward(choice), ...single };
+  const isRequired = choice.mode === 'required' || (choice.mode === 'subset' && choice.isRequired);
+  return { type: isRequired ? 'any' : 'auto', ...single };
+}
+
+/** Newer models refuse all sampling but the default; those from 4.1 on take temperature or top_p, and not both. */
+function renderSampling(rendering: Rendering, { sampling: taken }: ClaudeFacts, isThinking: boolean): Json {
+  const { temperature, topP, topK } = rendering.conversation.sampling;
+  if (taken === 'none' || isThinking) {
+    rendering.drop('temperature', temperature === 1 ? undefined : temperature, 'model-takes-none');
+    rendering.drop('topP', topP === 1 ? undefined : topP, 'model-takes-none');
+    rendering.drop('topK', topK, 'model-takes-none');
+    return {};
+  }
+  if ((temperature ?? 0) > 1) rendering.emulate('temperature', 'out-of-range');
+  const clamped = temperature === undefined ? undefined : Math.min(1, Math.max(0, temperature));
+  const isOneTooMany = taken === 'one' && clamped !== undefined && topP !== undefined;
+  if (isOneTooMany) rendering.drop('topP', topP === 1 ? undefined : topP, 'model-takes-none');
+  return { temperature: clamped, top_p: isOneTooMany ? undefined : topP, top_k: topK };
+}
+
+function renderStops(rendering: Rendering): string[] | undefined {
+  const { stopSequences } = rendering.conversation;
+  const taken = stopSequences.filter((sequence) => sequence.trim() !== '');
+  if (taken.length < stopSequences.length) rendering.drop('stopSequences', stopSequences, 'empty-text');
+  return taken.length === 0 ? undefined : taken;
+}
+
+function dropHints(rendering: Rendering): void {
+  const { sampling, verbosity, metadata, cacheKey, serviceTier } = rendering.conversation;
+  rendering.drop('seed', sampling.seed, 'no-equal');
+  rendering.drop('presencePenalty', sampling.presencePenalty || undefined, 'no-equal');
+  rendering.drop('frequencyPenalty', sampling.frequencyPenalty || undefined, 'no-equal');
+  rendering.drop('logprobs', sampling.logprobs || sampling.topLogprobs || undefined, 'no-equal');
+  rendering.drop('logitBias', sampling.logitBias, 'no-equal');
+  rendering.drop('verbosity', verbosity, 'no-equal');
+  rendering.drop('metadata', metadata, 'no-equal');
+  rendering.drop('cacheKey', cacheKey, 'no-equal');
+  const isTier = serviceTier === undefined || serviceTier === 'auto' || serviceTier === 'default';
+  rendering.drop('serviceTier', isTier ? undefined : serviceTier, 'no-equal');
+}

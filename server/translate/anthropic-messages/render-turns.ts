@@ -1,0 +1,149 @@
+/**
+ * Turns → the messages of Anthropic's API, within its rules: the first is the user's, roles take turns, results open the
+ * message after their calls, no text is empty, and the last is not the assistant's on models that take no prefill.
+ */
+
+import { isObject } from '../../contract/is-object.ts';
+import { append } from '../append.ts';
+import { parseJson, RawJson } from '../json-text.ts';
+import { refuse } from '../losses.ts';
+import type { ClaudeFacts } from '../model-facts.ts';
+import type { CallPart, MediaPart, Part, ResultPart, ThinkingPart, Turn } from '../neutral.ts';
+import type { Rendering } from '../rendering.ts';
+
+type Json = Record<string, unknown>;
+
+export interface Message {
+  role: 'user' | 'assistant' | 'system';
+  content: Json[];
+}
+
+export function renderTurns(rendering: Rendering, facts: ClaudeFacts): Message[] {
+  const messages: Message[] = [];
+  for (const [index, turn] of rendering.turns.entries()) {
+    const isNative = turn.role === 'system' && facts.systemTurns && mayBeSystem(rendering.turns, index);
+    const role = turn.role === 'system' && !isNative ? 'user' : turn.role;
+    const content =
+      isNative || turn.role !== 'system' ? renderParts(rendering, turn.parts) : asReminder(rendering, turn);
+    if (content.length === 0) continue;
+    const before = messages.at(-1);
+    if (before?.role === role) append(before.content, content);
+    else messages.push({ role, content });
+  }
+  if (messages[0]?.role !== 'user') {
+    rendering.emulate('messages', 'added-turn');
+    messages.unshift({ role: 'user', content: [{ type: 'text', text: '(The conversation goes on.)' }] });
+  }
+  return endWithUser(rendering, messages, facts);
+}
+
+/**
+ * The results of a turn without its thinking are to be answered. With `thinking.type` `enabled` such a turn is refused:
+ * "Expected `thinking`, but found `tool_use`".
+ */
+export function isInUnthinkingLoop(messages: readonly Message[]): boolean {
+  const [called, results] = messages.slice(-2);
+  if (called?.role !== 'assistant' || results?.content[0]?.type !== 'tool_result') return false;
+  return called.content[0]?.type !== 'thinking' && called.content[0]?.type !== 'redacted_thinking';
+}
+
+/** Anthropic, "Mid-conversation system messages": after the user, and last or before the assistant; never two in a row. */
+function mayBeSystem(turns: readonly Turn[], index: number): boolean {
+  const next = turns[index + 1];
+  return turns[index - 1]?.role === 'user' && (next === undefined || next.role === 'assistant');
+}
+
+/** In its place: at the top it would change the beginning that caches and signatures hang on. */
+function asReminder({ losses }: Rendering, { parts }: Turn): Json[] {
+  return parts.flatMap((part) => {
+    if (part.type !== 'text' || part.text.trim() === '') return [];
+    losses.emulated(part.at, 'as-text');
+    return [{ type: 'text', text: `<system-reminder>\n${part.text}\n</system-reminder>` }];
+  });
+}
+
+/** Models from 4.6 on refuse to go on with an answer; older ones refuse blanks at its end. */
+function endWithUser(rendering: Rendering, messages: Message[], { prefill }: ClaudeFacts): Message[] {
+  const last = messages.at(-1);
+  if (last?.role !== 'assistant') return messages;
+  if (!prefill) {
+    rendering.emulate('messages', 'added-turn');
+    return [...messages, { role: 'user', content: [{ type: 'text', text: 'Go on.' }] }];
+  }
+  const block = last.content.at(-1);
+  if (typeof block?.text === 'string') block.text = block.text.trimEnd();
+  return messages;
+}
+
+function renderParts(rendering: Rendering, parts: readonly Part[]): Json[] {
+  return parts.flatMap((part): Json[] => {
+    switch (part.type) {
+      case 'text':
+      case 'refusal':
+        // Nothing is said by it, so nothing is lost.
+        return part.text.trim() === '' ? [] : [{ type: 'text', text: part.text }];
+      case 'media':
+        return [renderMedia(part)];
+      case 'thinking':
+        return renderThinking(rendering, part);
+      case 'call':
+        return [renderCall(rendering, part)];
+      case 'result':
+        return [renderResult(part)];
+      default:
+        rendering.losses.dropped(part.at, 'provider-item');
+        return [];
+    }
+  });
+}
+
+/** With its signature, unchanged, or not at all: a block without one is refused. */
+function renderThinking(rendering: Rendering, { text, seal, at }: ThinkingPart): Json[] {
+  if (!rendering.opens(seal)) {
+    rendering.losses.dropped(at, seal === undefined ? 'unsealed-reasoning' : 'foreign-reasoning');
+    return [];
+  }
+  if (seal.kind === 'redacted') return [{ type: 'redacted_thinking', data: seal.data }];
+  return seal.kind === 'signature' ? [{ type: 'thinking', thinking: text, signature: seal.data }] : [];
+}
+
+function renderCall({ names, losses }: Rendering, call: CallPart): Json {
+  if (call.seal) losses.dropped(call.at, 'foreign-reasoning');
+  return { type: 'tool_use', id: call.id, name: names.outward(call), input: inputOf(call) };
+}
+
+/** What is no JSON object stands in one: the model wrote it, and its next turn hangs on it. */
+function inputOf({ kind, arguments: given }: CallPart): unknown {
+  if (kind === 'custom') return { input: given };
+  if (given.trim() === '') return {};
+  return isObject(parseJson(given)) ? new RawJson(given) : { arguments: given };
+}
+
+function renderResult({ callId, parts, isError }: ResultPart): Json {
+  const content = parts.flatMap((part): Json[] => {
+    if (part.type === 'media') return [renderMedia(part)];
+    return part.text === '' ? [] : [{ type: 'text', text: part.text }];
+  });
+  return { type: 'tool_result', tool_use_id: callId, content, is_error: isError ? true : undefined };
+}
+
+const imageTypes = ['image/jpeg', 'image/png', 'image/gif', 'image/webp'];
+
+function renderMedia({ kind, source, name, at }: MediaPart): Json {
+  if (source.type === 'file') return refuse(at, 'foreign-file');
+  if (source.type === 'text') {
+    return { type: 'document', source: { type: 'text', media_type: 'text/plain', data: source.text }, title: name };
+  }
+  if (kind === 'audio' || kind === 'video') return refuse(at, 'media');
+  const title = kind === 'document' ? name : undefined;
+  const type = kind === 'image' ? 'image' : 'document';
+  if (source.type === 'url') return { type, source: { type: 'url', url: source.url }, title };
+  const { mediaType, data } = source;
+  if (kind === 'image' && !imageTypes.includes(mediaType)) return refuse(at, 'media');
+  if (kind === 'image' || mediaType === 'application/pdf') {
+    return { type, source: { type: 'base64', media_type: mediaType, data }, title };
+  }
+  if (!mediaType.startsWith('text/')) return refuse(at, 'media');
+  const text = Buffer.from(data, 'base64').toString();
+  return { type, source: { type: 'text', media_type: 'text/plain', data: text }, title };
+}

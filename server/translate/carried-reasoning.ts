@@ -1,0 +1,56 @@
+/**
+ * Carries what a provider wants back unread (a signature, encrypted reasoning) through a client of another API, in the
+ * field that this client echoes anyway. The envelope names who sealed it, for nobody else can read it: Anthropic binds a
+ * signature to its model, newer ones to the account; OpenAI to the organisation.
+ *
+ * The envelope is base64, as Google's clients expect of a `thoughtSignature`.
+ */
+import type { Origin, Seal, SealKind } from './neutral.ts';
+
+const mark = 'sl1';
+/** How each envelope begins: `sl1` and a zero byte, as far as they alone decide it. */
+const beginning = Buffer.from(`${mark}\0`).toString('base64').slice(0, 5);
+const severalMark = 'slN';
+const severalBeginning = Buffer.from(severalMark).toString('base64');
+const kinds = ['signature', 'redacted', 'encrypted', 'thought-signature', 'plain'] as const;
+
+/** What a client is given. */
+export function wrapSeal({ kind, data, itemId, text, origin }: Seal): string {
+  const { provider = '', model = '', account = '' } = origin ?? {};
+  const members = [mark, provider, model, account, kind, itemId ?? '', text ?? '', data];
+  return Buffer.from(members.join('\0')).toString('base64');
+}
+
+/** What a client sent back: with its origin from an envelope, or bare, as the provider of the client's own API made it. */
+export function unwrapSeal(text: string, bareKind: SealKind): Seal {
+  const bare = { kind: bareKind, data: text };
+  if (!text.startsWith(beginning)) return bare;
+  const members = Buffer.from(text, 'base64').toString().split('\0');
+  const [first, provider = '', model = '', account = '', kindName, itemId = '', thought = '', ...data] = members;
+  const kind = kinds.find((known) => known === kindName);
+  if (first !== mark || kind === undefined) return bare;
+  const seal: Seal = { kind, data: data.join('\0'), origin: { provider, model, account } };
+  if (itemId !== '') seal.itemId = itemId;
+  if (thought !== '') seal.text = thought;
+  return seal;
+}
+
+/** One text for several, for a client with one field: base64 of them, with blanks between. */
+export function wrapSeals(seals: readonly Seal[]): string {
+  const [only] = seals;
+  if (seals.length === 1 && only) return wrapSeal(only);
+  return Buffer.from(`${severalMark} ${seals.map(wrapSeal).join(' ')}`).toString('base64');
+}
+
+export function unwrapSeals(text: string, bareKind: SealKind): Seal[] {
+  if (!text.startsWith(severalBeginning)) return [unwrapSeal(text, bareKind)];
+  const [, ...seals] = Buffer.from(text, 'base64').toString().split(' ');
+  return seals.map((seal) => unwrapSeal(seal, bareKind));
+}
+
+/** Whether `reader` can open it. A bare one comes from a provider of the client's own API, which the reader is not. */
+export function opensFor(seal: Seal | undefined, reader: Origin): seal is Seal {
+  const origin = seal?.origin;
+  if (origin === undefined) return false;
+  return origin.provider === reader.provider && origin.model === reader.model && origin.account === reader.account;
+}

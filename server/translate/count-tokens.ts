@@ -1,0 +1,18 @@
+import { GatewayError } from '../contract/errors.ts';
+import { isObject } from '../contract/is-object.ts';
+import { estimateInputTokens } from './estimate-input.ts';
+import { parseJson } from './json-text.ts';
+import { Losses } from './losses.ts';
+import type { WireName } from './neutral.ts';
+import { wireTranslations } from './wire-translations.ts';
+
+/**
+ * About how many tokens a request would have, and rather too many than too few. The body has no limit of its answer: none
+ * is asked for.
+ * @throws GatewayError `malformed_json`, or `invalid_value` that names the field
+ */
+export function countTokens(wire: WireName, body: Buffer): number {
+  const value = parseJson(body.toString());
+  if (!isObject(value)) throw new GatewayError('malformed_json', 'The body is no JSON object.');
+  return estimateInputTokens(wireTranslations[wire].parseRequest({ max_tokens: 1, ...value }, new Losses()));
+}

@@ -1,0 +1,170 @@
+/**
+ * The events of an upstream's answer as its client knows its own tools, one block at a time: a call that begins before
+ * another has ended waits, for there are clients that know one open block alone.
+ */
+import {
+  type AnswerContext,
+  answerCallIds,
+  brokenArguments,
+  hasNoSealedCalls,
+  isWholeObject,
+  malformedCall,
+  sealedBy,
+  settledStop,
+  wantsWholeArguments,
+} from './answer-context.ts';
+import type { CallIds } from './call-ids.ts';
+import { CustomInputReader, customInput, isCutInput } from './custom-input.ts';
+import type { AnswerError, AnswerEvent, CallEvent, Stop } from './neutral-answer.ts';
+
+interface OpenCall {
+  /** As the client knows it; null for the tool whose arguments are the answer. */
+  call: CallEvent | null;
+  name: string;
+  /** Of a custom tool that was offered as a function. */
+  input: CustomInputReader | null;
+  arguments: string;
+}
+
+export class EventsForClient {
+  readonly #context: AnswerContext;
+  readonly #ids: CallIds;
+  /** The call whose arguments go out as they come. */
+  #open: OpenCall | null = null;
+  #openIndex = -1;
+  /** What came meanwhile for other blocks, block by block; those before `#next` have had their turn. */
+  #waiting: AnswerEvent[][] = [];
+  #waitingCalls = new Map<number, AnswerEvent[]>();
+  #next = 0;
+  #calls = 0;
+  #hasCalls = false;
+  #isOver = false;
+  #out: AnswerEvent[] = [];
+
+  constructor(context: AnswerContext) {
+    this.#context = context;
+    this.#ids = answerCallIds(context.conversation);
+  }
+
+  /** Nothing follows an error or the end. */
+  push(event: AnswerEvent): AnswerEvent[] {
+    this.#out = [];
+    this.#take(event);
+    return this.#out;
+  }
+
+  #take(event: AnswerEvent): void {
+    if (this.#isOver) return;
+    if (event.type === 'stop') this.#stop(event.stop);
+    else if (event.type === 'error') this.#fail(event.error);
+    else if (event.type === 'end' || event.type === 'usage' || event.type === 'start') this.#pass(event);
+    else if (this.#open !== null && !this.#isOfOpenCall(event)) this.#keep(event);
+    else {
+      this.#takeContent(event);
+      this.#goOn();
+    }
+  }
+
+  #keep(event: AnswerEvent): void {
+    if (event.type === 'arguments' || event.type === 'call-end') {
+      this.#waitingCalls.get(event.index)?.push(event);
+      return;
+    }
+    const block = [event];
+    this.#waiting.push(block);
+    if (event.type === 'call') this.#waitingCalls.set(event.index, block);
+  }
+
+  #isOfOpenCall(event: AnswerEvent): boolean {
+    return (event.type === 'arguments' || event.type === 'call-end') && event.index === this.#openIndex;
+  }
+
+  #takeContent(event: AnswerEvent): void {
+    if (event.type === 'call') this.#begin(event);
+    else if (event.type === 'arguments') this.#argue(event.text);
+    else if (event.type === 'call-end') this.#close();
+    else if (event.type === 'seal') this.#pass({ type: 'seal', seal: sealedBy(this.#context.origin, event.seal) });
+    else if (event.type === 'foreign') this.#context.losses.dropped(event.name, 'provider-item');
+    else this.#pass(event);
+  }
+
+  #begin(event: CallEvent): void {
+    const { names, answerTool, origin } = this.#context;
+    this.#openIndex = event.index;
+    const { name, namespace, kind } = names.inward(event.name);
+    const seal = event.seal && sealedBy(origin, event.seal);
+    const isAnswer = event.name === answerTool;
+    const input = kind === 'custom' && event.kind === 'function' ? new CustomInputReader() : null;
+    const id = isAnswer ? '' : this.#ids.assign(event.id);
+    const asked = event.kind === 'custom' ? 'custom' : kind;
+    const call: CallEvent = { type: 'call', index: this.#calls, id, name, namespace, kind: asked, seal };
+    this.#open = { call: isAnswer ? null : call, name, input, arguments: '' };
+    if (isAnswer) return;
+    this.#calls++;
+    this.#hasCalls = true;
+    if (seal && hasNoSealedCalls(this.#context.conversation.wire)) this.#pass({ type: 'seal', seal });
+    this.#pass(call);
+  }
+
+  #argue(text: string): void {
+    const open = this.#open;
+    if (open === null || text === '') return;
+    if (open.call === null) this.#pass({ type: 'text', text });
+    else {
+      const told = open.input ? open.input.push(text) : text;
+      if (told !== '') this.#pass({ type: 'arguments', index: open.call.index, text: told });
+    }
+    open.arguments += text;
+  }
+
+  /** What has waited, until a call in it waits for its own end. */
+  #goOn(): void {
+    while (this.#open === null && !this.#isOver) {
+      const block = this.#waiting[this.#next];
+      if (block === undefined) return;
+      this.#next++;
+      for (const event of block) this.#takeContent(event);
+    }
+  }
+
+  #close(): void {
+    const open = this.#open;
+    this.#open = null;
+    if (open === null || open.call === null) return;
+    const { call } = open;
+    if (open.input) this.#closeInput(call, open);
+    else if (call.kind === 'function' && open.arguments.trim() === '') {
+      this.#pass({ type: 'arguments', index: call.index, text: '{}' });
+    } else if (call.kind === 'function' && this.#isBroken(open.arguments)) this.#fail(brokenArguments(open.name));
+    this.#pass({ type: 'call-end', index: call.index });
+  }
+
+  #closeInput({ index }: CallEvent, { input, name, arguments: given }: OpenCall): void {
+    if (isCutInput(given)) this.#fail(brokenArguments(name));
+    else if (input?.isUntold) this.#pass({ type: 'arguments', index, text: customInput(given) });
+  }
+
+  #isBroken(given: string): boolean {
+    return wantsWholeArguments(this.#context.conversation.wire) && !isWholeObject(given);
+  }
+
+  #stop(stop: Stop): void {
+    while (this.#open !== null && !this.#isOver) {
+      this.#close();
+      this.#goOn();
+    }
+    if (stop.reason === 'malformed') this.#fail(malformedCall);
+    else if (!this.#isOver) this.#pass({ type: 'stop', stop: settledStop(stop, this.#hasCalls) });
+  }
+
+  #fail(error: AnswerError): void {
+    this.#pass({ type: 'error', error });
+    this.#isOver = true;
+  }
+
+  #pass(event: AnswerEvent): void {
+    if (this.#isOver) return;
+    this.#out.push(event);
+    if (event.type === 'end') this.#isOver = true;
+  }
+}

@@ -1,0 +1,102 @@
+/**
+ * Reads an object of a client's request: each field by its type, with the path of what is wrong in the error. `null` counts
+ * as absent, as all four APIs have it. What nobody has read in the end is told as a loss.
+ */
+import { isObject } from '../contract/is-object.ts';
+import { invalid, type LossCode, type Losses } from './losses.ts';
+
+export class Fields {
+  /** Where the object stands; empty for the request itself. */
+  readonly at: string;
+  readonly losses: Losses;
+  readonly #value: Record<string, unknown>;
+  readonly #read = new Set<string>();
+
+  /** @throws GatewayError `invalid_value` if `value` is no object */
+  constructor(value: unknown, at: string, losses: Losses) {
+    if (!isObject(value)) invalid(at || 'body', 'expected an object');
+    this.#value = value;
+    this.at = at;
+    this.losses = losses;
+  }
+
+  path(name: string): string {
+    return this.at === '' ? name : `${this.at}.${name}`;
+  }
+
+  /** Undefined where it is absent or `null`. */
+  any(name: string): unknown {
+    this.#read.add(name);
+    return this.#value[name] ?? undefined;
+  }
+
+  text(name: string): string | undefined {
+    const value = this.any(name);
+    if (value !== undefined && typeof value !== 'string') invalid(this.path(name), 'expected a string');
+    return value;
+  }
+
+  requiredText(name: string): string {
+    return this.text(name) ?? invalid(this.path(name), 'it is missing');
+  }
+
+  number(name: string): number | undefined {
+    const value = this.any(name);
+    if (value !== undefined && typeof value !== 'number') invalid(this.path(name), 'expected a number');
+    return value;
+  }
+
+  boolean(name: string): boolean | undefined {
+    const value = this.any(name);
+    if (value !== undefined && typeof value !== 'boolean') invalid(this.path(name), 'expected true or false');
+    return value;
+  }
+
+  object(name: string): Record<string, unknown> | undefined {
+    const value = this.any(name);
+    if (value !== undefined && !isObject(value)) invalid(this.path(name), 'expected an object');
+    return value;
+  }
+
+  /** The fields of an object below this one. */
+  fields(name: string): Fields | undefined {
+    const value = this.object(name);
+    return value && new Fields(value, this.path(name), this.losses);
+  }
+
+  list(name: string): unknown[] | undefined {
+    const value = this.any(name);
+    if (value !== undefined && !Array.isArray(value)) invalid(this.path(name), 'expected a list');
+    return value;
+  }
+
+  /** The objects of a list, each with its own path. Empty where it is absent. */
+  items(name: string): Fields[] {
+    const path = this.path(name);
+    return (this.list(name) ?? []).map((item, index) => new Fields(item, `${path}[${index}]`, this.losses));
+  }
+
+  texts(name: string): string[] | undefined {
+    return this.list(name)?.map((item, index) => {
+      if (typeof item !== 'string') invalid(`${this.path(name)}[${index}]`, 'expected a string');
+      return item;
+    });
+  }
+
+  /** These are dropped, told with `code`, where they are there. */
+  drop(code: LossCode, ...names: string[]): void {
+    for (const name of names) if (this.any(name) !== undefined) this.losses.dropped(this.path(name), code);
+  }
+
+  /** These mean nothing to any other upstream, so that nothing is lost with them. */
+  ignore(...names: string[]): void {
+    for (const name of names) this.#read.add(name);
+  }
+
+  /** Tells what has not been read. */
+  dropRest(): void {
+    for (const name of Object.keys(this.#value)) {
+      if (!this.#read.has(name) && this.#value[name] !== null) this.losses.dropped(this.path(name), 'unknown-field');
+    }
+  }
+}

@@ -1,0 +1,74 @@
+/** A whole answer of Gemini's API → an answer. */
+import { isObject } from '../../contract/is-object.ts';
+import { errorIn } from '../../wire/upstream-error.ts';
+import { idOfPlace } from '../call-ids.ts';
+import { writeJson } from '../json-text.ts';
+import { kindOfMediaType } from '../media.ts';
+import type { Answer, AnswerPart } from '../neutral-answer.ts';
+import { neutralError } from '../neutral-error.ts';
+import { parseFinish, parseUsageMetadata } from './stops-and-usage.ts';
+
+type Json = Record<string, unknown>;
+
+/** Null for what is no answer. A prompt that was blocked has no candidates. */
+export function parseGenerateAnswer(body: unknown, turns: number): Answer | null {
+  if (!isObject(body)) return null;
+  const feedback = isObject(body.promptFeedback) ? body.promptFeedback : null;
+  const candidate = candidateOf(body);
+  if (candidate === null && feedback === null && !body.usageMetadata) return null;
+  const parts =
+    candidate === null ? [] : partsOf(candidate).flatMap((part, index) => parsePart(part, { turns, index }));
+  const blocked = candidate === null && feedback !== null;
+  const answer: Answer = {
+    id: typeof body.responseId === 'string' ? body.responseId : '',
+    parts,
+    stop: blocked
+      ? { reason: 'filter', detail: String(feedback.blockReason) }
+      : { reason: parseFinish(candidate?.finishReason) },
+    usage: isObject(body.usageMetadata) ? parseUsageMetadata(body.usageMetadata) : null,
+  };
+  return body.error ? { ...answer, error: neutralError(errorIn(body)) } : answer;
+}
+
+export function candidateOf({ candidates }: Json): Json | null {
+  return (Array.isArray(candidates) ? candidates.find(isObject) : undefined) ?? null;
+}
+
+export function partsOf({ content }: Json): Json[] {
+  return isObject(content) && Array.isArray(content.parts) ? content.parts.filter(isObject) : [];
+}
+
+/** Where a part stands, for the id of a call that has none. */
+interface Place {
+  turns: number;
+  index: number;
+}
+
+export function parsePart(part: Json, { turns, index }: Place): AnswerPart[] {
+  const signature = typeof part.thoughtSignature === 'string' ? part.thoughtSignature : undefined;
+  const seal = signature === undefined ? undefined : { kind: 'thought-signature' as const, data: signature };
+  if (isObject(part.functionCall)) {
+    const { id, name, args } = part.functionCall;
+    const called = String(name ?? '');
+    const given = typeof id === 'string' && id !== '' ? id : idOfPlace(turns, index, called);
+    return [
+      { type: 'call', id: given, name: called, arguments: writeJson(args ?? {}), kind: 'function', seal, at: '' },
+    ];
+  }
+  const sealed: AnswerPart[] = seal === undefined ? [] : [{ type: 'thinking', text: '', seal, at: '' }];
+  return [...parseData(part), ...sealed];
+}
+
+function parseData({ text, thought, inlineData, ...rest }: Json): AnswerPart[] {
+  if (typeof text === 'string') {
+    if (text === '') return [];
+    return [thought === true ? { type: 'thinking', text, at: '' } : { type: 'text', text, at: '' }];
+  }
+  if (isObject(inlineData)) {
+    const mediaType = String(inlineData.mimeType);
+    const source = { type: 'base64' as const, mediaType, data: String(inlineData.data) };
+    return [{ type: 'media', kind: kindOfMediaType(mediaType), source, at: '' }];
+  }
+  const [name] = Object.keys(rest).filter((key) => key !== 'thoughtSignature');
+  return name === undefined ? [] : [{ type: 'foreign', name, at: '' }];
+}

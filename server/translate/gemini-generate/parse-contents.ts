@@ -1,0 +1,147 @@
+/** The contents of a Gemini request → turns. */
+import { unwrapSeals } from '../carried-reasoning.ts';
+import type { Fields } from '../fields.ts';
+import { writeJson } from '../json-text.ts';
+import { invalid } from '../losses.ts';
+import { kindOfMediaType } from '../media.ts';
+import type { CallPart, MediaPart, Part, ResultPart, ThinkingPart, Turn } from '../neutral.ts';
+import { signatureStandIn } from './stand-in.ts';
+
+export function parseContents(request: Fields): Turn[] {
+  const contents = request.items('contents');
+  if (contents.length === 0) invalid('contents', 'expected at least one content');
+  const calls = new CallsByName();
+  return contents.map((content) => {
+    const role = content.text('role') ?? 'user';
+    if (role !== 'user' && role !== 'model' && role !== 'function') invalid(content.path('role'), 'it is no role');
+    const parts = content.items('parts').flatMap(parsePart);
+    content.dropRest();
+    for (const part of parts) calls.settle(part);
+    return { role: role === 'model' ? 'assistant' : 'user', parts };
+  });
+}
+
+/** Clients leave ids out: then a response belongs to the first call of its function that has none yet. */
+class CallsByName {
+  #count = 0;
+  readonly #waiting = new Map<string, { ids: string[]; next: number }>();
+
+  settle(part: Part): void {
+    if (part.type === 'call') {
+      part.id ||= `call_${this.#count}`;
+      this.#count++;
+      const waiting = this.#waiting.get(part.name);
+      if (waiting) waiting.ids.push(part.id);
+      else this.#waiting.set(part.name, { ids: [part.id], next: 0 });
+    } else if (part.type === 'result') {
+      const [id, name] = splitCallId(part.callId);
+      const waiting = this.#waiting.get(name);
+      part.callId = id || (waiting?.ids[waiting.next] ?? '');
+      if (waiting) waiting.next++;
+    }
+  }
+}
+
+/** Until its call is found a response bears both its id, which may be empty, and its name. */
+const separator = '\0';
+
+function splitCallId(callId: string): [id: string, name: string] {
+  const at = callId.indexOf(separator);
+  return [callId.slice(0, at), callId.slice(at + 1)];
+}
+
+export function parsePart(part: Fields): Part[] {
+  const signature = part.text('thoughtSignature');
+  const parts = parseData(part);
+  part.drop('no-equal', 'videoMetadata', 'mediaResolution', 'partMetadata');
+  if (parts.every(({ type }) => type !== 'foreign')) part.dropRest();
+  return signature === undefined || signature === signatureStandIn ? parts : withSignature(parts, signature, part.at);
+}
+
+/** A seal of Gemini's own belongs to the call; those that Sluice has put there are thoughts that led to it. */
+function withSignature(parts: Part[], signature: string, at: string): Part[] {
+  const seals = unwrapSeals(signature, 'thought-signature');
+  const [only] = seals;
+  const call = parts.find((part) => part.type === 'call');
+  if (call && seals.length === 1 && only?.kind === 'thought-signature')
+    return parts.map((part) => (part === call ? { ...call, seal: only } : part));
+  const thoughts = seals.map(
+    (seal): ThinkingPart => ({ type: 'thinking', text: seal.text ?? '', seal, at: `${at}.thoughtSignature` }),
+  );
+  return [...thoughts, ...parts];
+}
+
+function parseData(part: Fields): Part[] {
+  const at = part.at;
+  const text = part.text('text');
+  const isThought = part.boolean('thought') ?? false;
+  if (text !== undefined)
+    return text === '' ? [] : [isThought ? { type: 'thinking', text, at } : { type: 'text', text, at }];
+  const call = part.fields('functionCall');
+  if (call) return [parseCall(call, at)];
+  const response = part.fields('functionResponse');
+  if (response) return [parseResponse(response, at)];
+  const media = parseMedia(part);
+  if (media) return [media];
+  const [name] = foreignNames.filter((each) => part.any(each) !== undefined);
+  return name === undefined ? [] : [{ type: 'foreign', name, at }];
+}
+
+const foreignNames = ['executableCode', 'codeExecutionResult', 'toolCall', 'toolResponse'];
+
+function parseCall(call: Fields, at: string): CallPart {
+  const id = call.text('id') ?? '';
+  const given = writeJson(call.object('args') ?? {});
+  const part: CallPart = { type: 'call', id, name: call.requiredText('name'), arguments: given, kind: 'function', at };
+  call.dropRest();
+  return part;
+}
+
+/** Google's convention: `output` or `error`; else all of it is the result. */
+function parseResponse(response: Fields, at: string): ResultPart {
+  const { output, error, ...rest } = response.object('response') ?? {};
+  const isAlone = Object.keys(rest).length === 0;
+  const said =
+    isAlone && output !== undefined ? output : isAlone && error !== undefined ? error : response.object('response');
+  const text = typeof said === 'string' ? said : writeJson(said ?? {});
+  const media = response
+    .items('parts')
+    .map(parseMedia)
+    .filter((part) => part !== undefined);
+  const callId = `${response.text('id') ?? ''}${separator}${response.requiredText('name')}`;
+  response.drop('no-equal', 'willContinue', 'scheduling');
+  response.dropRest();
+  const texts = text === '' ? [] : [{ type: 'text' as const, text, at }];
+  return {
+    type: 'result',
+    callId,
+    parts: [...texts, ...media],
+    isError: isAlone && error !== undefined && output === undefined,
+    at,
+  };
+}
+
+function parseMedia(part: Fields): MediaPart | undefined {
+  const inline = part.fields('inlineData');
+  const file = part.fields('fileData');
+  const mediaType = inline?.text('mimeType') ?? file?.text('mimeType');
+  const kind = mediaType === undefined ? 'image' : kindOfMediaType(mediaType);
+  const name = inline?.text('displayName') ?? file?.text('displayName');
+  const at = part.at;
+  if (inline) {
+    const source = { type: 'base64' as const, mediaType: mediaType ?? 'image/png', data: inline.requiredText('data') };
+    return { type: 'media', kind, source, name, at };
+  }
+  if (!file) return undefined;
+  const url = file.requiredText('fileUri');
+  const isGoogles = url.startsWith('gs://') || url.startsWith(filesApi);
+  return {
+    type: 'media',
+    kind,
+    source: isGoogles ? { type: 'file', id: url, mediaType } : { type: 'url', url, mediaType },
+    name,
+    at,
+  };
+}
+
+const filesApi = 'https://generativelanguage.googleapis.com/';

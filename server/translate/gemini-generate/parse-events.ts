@@ -1,0 +1,70 @@
+/** The stream of Gemini's API → events of an answer: each event is a whole answer with the next parts. */
+import { isObject } from '../../contract/is-object.ts';
+import type { StreamEvent } from '../../wire/sse-event.ts';
+import { errorIn } from '../../wire/upstream-error.ts';
+import { answerPartEvents } from '../answer-events.ts';
+import type { AnswerEvent, Stop } from '../neutral-answer.ts';
+import { neutralError } from '../neutral-error.ts';
+import type { EventParser } from '../wire-translation.ts';
+import { candidateOf, parsePart, partsOf } from './parse-answer.ts';
+import { parseFinish, parseUsageMetadata } from './stops-and-usage.ts';
+
+type Json = Record<string, unknown>;
+
+export class GenerateEventParser implements EventParser {
+  readonly #turns: number;
+  #hasBegun = false;
+  #index = 0;
+  #stop: Stop | null = null;
+  /** It has said something, and nothing but thoughts. */
+  #onlyThought: boolean | null = null;
+  #hasCounted = false;
+
+  constructor(turns: number) {
+    this.#turns = turns;
+  }
+
+  push({ value }: StreamEvent): AnswerEvent[] {
+    const chunk = Array.isArray(value) ? value[0] : value;
+    if (!isObject(chunk)) return [];
+    if (chunk.error) return [{ type: 'error', error: neutralError(errorIn(value)) }];
+    return [...this.#begin(chunk), ...this.#takeParts(chunk), ...this.#takeUsage(chunk)];
+  }
+
+  /**
+   * Its connection's end is its only end: older models say STOP in each event. Without any reason it is cut off, unless it
+   * has thoughts alone, which have none, and their count.
+   */
+  end(): AnswerEvent[] {
+    const stop = this.#stop ?? (this.#onlyThought === true && this.#hasCounted ? ({ reason: 'end' } as const) : null);
+    return stop === null ? [] : [{ type: 'stop', stop }, { type: 'end' }];
+  }
+
+  #begin({ responseId }: Json): AnswerEvent[] {
+    if (this.#hasBegun) return [];
+    this.#hasBegun = true;
+    return [{ type: 'start', id: typeof responseId === 'string' ? responseId : '' }];
+  }
+
+  #takeParts(chunk: Json): AnswerEvent[] {
+    const candidate = candidateOf(chunk);
+    if (candidate === null) {
+      if (isObject(chunk.promptFeedback))
+        this.#stop = { reason: 'filter', detail: String(chunk.promptFeedback.blockReason) };
+      return [];
+    }
+    if (candidate.finishReason) this.#stop = { reason: parseFinish(candidate.finishReason) };
+    return partsOf(candidate).flatMap((part) => {
+      const index = this.#index++;
+      const parts = parsePart(part, { turns: this.#turns, index });
+      for (const { type } of parts) this.#onlyThought = type === 'thinking' && this.#onlyThought !== false;
+      return parts.flatMap((each) => answerPartEvents(each, index));
+    });
+  }
+
+  #takeUsage({ usageMetadata }: Json): AnswerEvent[] {
+    if (!isObject(usageMetadata) || !usageMetadata.promptTokenCount) return [];
+    this.#hasCounted ||= Boolean(usageMetadata.thoughtsTokenCount);
+    return [{ type: 'usage', usage: parseUsageMetadata(usageMetadata) }];
+  }
+}

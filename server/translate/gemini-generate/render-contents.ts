@@ -1,0 +1,160 @@
+/**
+ * Turns → the contents of a Gemini request, within its rules: roles take turns, the first and the last are the user's, all
+ * responses of a turn of calls stand in one content, and no part is empty.
+ */
+import { isObject } from '../../contract/is-object.ts';
+import { entryOf } from '../../wire/table-entry.ts';
+import { append } from '../append.ts';
+import { parseJson, RawJson } from '../json-text.ts';
+import { refuse } from '../losses.ts';
+import type { GeminiFacts } from '../model-facts.ts';
+import type { CallPart, MediaPart, Part, ResultPart, Turn } from '../neutral.ts';
+import type { Rendering } from '../rendering.ts';
+import { signatureStandIn } from './stand-in.ts';
+
+type Json = Record<string, unknown>;
+
+interface Content {
+  role: 'user' | 'model';
+  parts: Json[];
+}
+
+export function renderContents(rendering: Rendering, facts: GeminiFacts): Content[] {
+  const { instructions } = rendering.conversation;
+  const contents: Content[] = [];
+  /** Names of the calls, which their responses have to bear. */
+  const names = new Map<string, string>();
+  const writer = new ContentWriter(rendering, facts, names);
+  const leading = facts.takesSystemInstruction ? [] : instructions.filter(({ text }) => text.trim() !== '');
+  if (leading.length > 0) contents.push({ role: 'user', parts: leading.map(({ text }) => ({ text })) });
+  for (const turn of rendering.turns) {
+    const role = turn.role === 'assistant' ? 'model' : 'user';
+    const parts = writer.write(turn);
+    const before = contents.at(-1);
+    if (parts.length === 0) continue;
+    if (before?.role === role) append(before.parts, parts);
+    else contents.push({ role, parts });
+  }
+  if (contents[0]?.role !== 'user') {
+    rendering.emulate('messages', 'added-turn');
+    contents.unshift({ role: 'user', parts: [{ text: '(The conversation goes on.)' }] });
+  }
+  if (contents.at(-1)?.role === 'model') {
+    rendering.emulate('messages', 'added-turn');
+    contents.push({ role: 'user', parts: [{ text: 'Go on.' }] });
+  }
+  return contents;
+}
+
+class ContentWriter {
+  readonly #rendering: Rendering;
+  readonly #facts: GeminiFacts;
+  readonly #names: Map<string, string>;
+
+  constructor(rendering: Rendering, facts: GeminiFacts, names: Map<string, string>) {
+    this.#rendering = rendering;
+    this.#facts = facts;
+    this.#names = names;
+  }
+
+  write({ role, parts }: Turn): Json[] {
+    const written: Json[] = [];
+    /** Of a thought, for the part that it led to. */
+    let signature: string | undefined;
+    let isFirstCall = true;
+    for (const part of parts) {
+      if (part.type === 'thinking') signature = this.#signatureOf(part) ?? signature;
+      else if (part.type === 'call') {
+        written.push(this.#call(part, { signature, isFirstCall }));
+        isFirstCall = false;
+        signature = undefined;
+      } else {
+        const [first, ...rest] = this.#others(part, role);
+        if (first)
+          written.push(
+            role === 'assistant' && signature !== undefined ? { ...first, thoughtSignature: signature } : first,
+            ...rest,
+          );
+        if (first) signature = undefined;
+      }
+    }
+    const last = written.at(-1);
+    if (signature !== undefined && last && !('thoughtSignature' in last)) last.thoughtSignature = signature;
+    return written;
+  }
+
+  #signatureOf({ seal, at }: Extract<Part, { type: 'thinking' }>): string | undefined {
+    if (this.#rendering.opens(seal) && seal.kind === 'thought-signature') return seal.data;
+    // A thought of Gemini's own that had no signature is no loss: the model is not given its summaries back.
+    if (!this.#rendering.opens(seal))
+      this.#rendering.losses.dropped(at, seal ? 'foreign-reasoning' : 'unsealed-reasoning');
+    return undefined;
+  }
+
+  /** The first call of a turn has to bear a signature on models that ask for them. */
+  #call(call: CallPart, { signature, isFirstCall }: { signature: string | undefined; isFirstCall: boolean }): Json {
+    const name = this.#rendering.names.outward(call);
+    this.#names.set(call.id, name);
+    const own = this.#rendering.opens(call.seal) ? call.seal.data : undefined;
+    if (call.seal && own === undefined) this.#rendering.losses.dropped(call.at, 'foreign-reasoning');
+    const needed = this.#facts.needsSignatures && isFirstCall ? signatureStandIn : undefined;
+    return { functionCall: { name, args: argsOf(call) }, thoughtSignature: own ?? signature ?? needed };
+  }
+
+  #others(part: Exclude<Part, CallPart>, role: Turn['role']): Json[] {
+    if (part.type === 'text' || part.type === 'refusal') return this.#text(part.text, part.at, role);
+    if (part.type === 'media') return [renderMedia(part)];
+    if (part.type === 'result') return this.#result(part);
+    if (part.type === 'foreign') this.#rendering.losses.dropped(part.at, 'provider-item');
+    return [];
+  }
+
+  #text(text: string, at: string, role: Turn['role']): Json[] {
+    if (text === '') return [];
+    if (role !== 'system') return [{ text }];
+    this.#rendering.losses.emulated(at, 'as-text');
+    return [{ text: `<system-reminder>\n${text}\n</system-reminder>` }];
+  }
+
+  #result({ callId, parts, isError }: ResultPart): Json[] {
+    const text = parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n');
+    const media = parts.filter((part) => part.type === 'media').map(renderMedia);
+    const response = isError ? { error: text } : { output: text };
+    const name = this.#names.get(callId) ?? callId;
+    const isInside = this.#facts.resultMedia === 'inside' && media.length > 0;
+    const functionResponse = { name, response, parts: isInside ? media : undefined };
+    return [{ functionResponse }, ...(isInside ? [] : media)];
+  }
+}
+
+function argsOf({ kind, arguments: given }: CallPart): unknown {
+  if (kind === 'custom') return { input: given };
+  if (given.trim() === '') return {};
+  return isObject(parseJson(given)) ? new RawJson(given) : { arguments: given };
+}
+
+/** Google, "File input methods": a URL that anybody may read is fetched by the service. */
+function renderMedia({ kind, source, name, at }: MediaPart): Json {
+  if (source.type === 'file') return refuse(at, 'foreign-file');
+  if (source.type === 'text') return { text: name === undefined ? source.text : `${name}\n\n${source.text}` };
+  if (source.type === 'base64') return { inlineData: { mimeType: source.mediaType, data: source.data } };
+  const mimeType = source.mediaType ?? typeOfName(source.url) ?? (kind === 'image' ? 'image/jpeg' : 'application/pdf');
+  return { fileData: { mimeType, fileUri: source.url } };
+}
+
+const types: Record<string, string> = {
+  png: 'image/png',
+  jpg: 'image/jpeg',
+  jpeg: 'image/jpeg',
+  gif: 'image/gif',
+  webp: 'image/webp',
+  pdf: 'application/pdf',
+  txt: 'text/plain',
+  mp4: 'video/mp4',
+};
+
+function typeOfName(url: string): string | undefined {
+  const [beforeQuery = ''] = url.split('?', 1);
+  const [path = ''] = beforeQuery.split('#', 1);
+  return entryOf(types, path.slice(path.lastIndexOf('.') + 1).toLowerCase());
+}

@@ -1,0 +1,96 @@
+/** Events of an answer → the stream of Gemini's API. Its clients know no fragments of a call: each is told when it is whole. */
+import { writeGeminiError } from '../../wire/gemini/write-error.ts';
+import type { AnswerContext } from '../answer-context.ts';
+import { writeJson } from '../json-text.ts';
+import type { Seal } from '../neutral.ts';
+import type { AnswerError, AnswerEvent, CallEvent, Stop, TokenUsage } from '../neutral-answer.ts';
+import type { EventRenderer } from '../wire-translation.ts';
+import { callPart, mediaPart, signatureOf } from './render-answer.ts';
+import { renderFinish, renderUsageMetadata } from './stops-and-usage.ts';
+
+type Json = Record<string, unknown>;
+
+export class GenerateEventRenderer implements EventRenderer {
+  readonly #context: AnswerContext;
+  #id = '';
+  #call: CallEvent | null = null;
+  #arguments = '';
+  #thought = '';
+  /** For the next part that is no thought. */
+  #seals: Seal[] = [];
+  #usage: TokenUsage | null = null;
+  #stop: Stop = { reason: 'end' };
+
+  constructor(context: AnswerContext) {
+    this.#context = context;
+  }
+
+  push(event: AnswerEvent): string {
+    switch (event.type) {
+      case 'start':
+        this.#id = event.id;
+        return '';
+      case 'text':
+      case 'refusal':
+        return this.#say({ text: event.text });
+      case 'media':
+        return this.#say(mediaPart(event.part));
+      case 'thinking':
+        this.#thought += event.text;
+        return this.#chunk({ content: { role: 'model', parts: [{ text: event.text, thought: true }] } });
+      case 'seal':
+        this.#seals.push({ ...event.seal, text: this.#thought });
+        this.#thought = '';
+        return '';
+      case 'call':
+        this.#call = event;
+        this.#arguments = '';
+        return '';
+      case 'arguments':
+        this.#arguments += event.text;
+        return '';
+      case 'call-end':
+        return this.#call === null ? '' : this.#say(callPart(this.#call, this.#arguments));
+      case 'stop':
+        this.#stop = event.stop;
+        return '';
+      case 'usage':
+        this.#usage = event.usage;
+        return '';
+      case 'error':
+        return this.fail(event.error);
+      case 'end':
+        return this.#end();
+      default:
+        return '';
+    }
+  }
+
+  fail(error: AnswerError): string {
+    return `data: ${writeGeminiError(error)}\r\n\r\n`;
+  }
+
+  /** In an event of its own: glued to another it hides that from Google's SDK. */
+  readonly ping = ': ping\n\n';
+
+  #say(part: Json): string {
+    const parts = [{ ...part, ...signatureOf(this.#seals) }];
+    this.#seals = [];
+    return this.#chunk({ content: { role: 'model', parts } });
+  }
+
+  #end(): string {
+    const parts = [{ text: '', ...signatureOf(this.#seals) }];
+    const usageMetadata = this.#usage === null ? undefined : renderUsageMetadata(this.#usage);
+    return this.#chunk(
+      { content: { role: 'model', parts }, finishReason: renderFinish(this.#stop.reason) },
+      usageMetadata,
+    );
+  }
+
+  #chunk(candidate: Json, usageMetadata?: Json): string {
+    const { model } = this.#context.conversation;
+    const candidates = [{ ...candidate, index: 0 }];
+    return `data: ${writeJson({ candidates, usageMetadata, modelVersion: model, responseId: this.#id })}\r\n\r\n`;
+  }
+}

@@ -1,0 +1,69 @@
+/** Why a candidate of Gemini's API finished and what it has used, both ways. */
+
+import { entryOf } from '../../wire/table-entry.ts';
+import type { StopReason, TokenUsage } from '../neutral-answer.ts';
+import { countOf, promptTokens } from '../token-usage.ts';
+
+type Json = Record<string, unknown>;
+
+const reasons: Record<string, StopReason> = {
+  STOP: 'end',
+  MAX_TOKENS: 'length',
+  SAFETY: 'filter',
+  RECITATION: 'filter',
+  LANGUAGE: 'filter',
+  BLOCKLIST: 'filter',
+  PROHIBITED_CONTENT: 'filter',
+  SPII: 'filter',
+  IMAGE_SAFETY: 'filter',
+  IMAGE_PROHIBITED_CONTENT: 'filter',
+  IMAGE_RECITATION: 'filter',
+  MALFORMED_FUNCTION_CALL: 'malformed',
+  UNEXPECTED_TOOL_CALL: 'malformed',
+  TOO_MANY_TOOL_CALLS: 'malformed',
+};
+
+/** An unknown reason is taken for the end. */
+export function parseFinish(reason: unknown): StopReason {
+  return entryOf(reasons, reason) ?? 'end';
+}
+
+const names: Record<StopReason, string> = {
+  end: 'STOP',
+  sequence: 'STOP',
+  tool: 'STOP',
+  pause: 'STOP',
+  length: 'MAX_TOKENS',
+  window: 'MAX_TOKENS',
+  filter: 'SAFETY',
+  malformed: 'MALFORMED_FUNCTION_CALL',
+};
+
+export function renderFinish(reason: StopReason): string {
+  return names[reason];
+}
+
+/** `promptTokenCount` includes the cached ones, `candidatesTokenCount` no thoughts. */
+export function parseUsageMetadata(usage: Json): TokenUsage {
+  const cacheRead = countOf(usage.cachedContentTokenCount);
+  return {
+    input: Math.max(0, countOf(usage.promptTokenCount) - cacheRead) + countOf(usage.toolUsePromptTokenCount),
+    cacheRead,
+    cacheWrite: 0,
+    cacheWriteOneHour: 0,
+    output: countOf(usage.candidatesTokenCount),
+    reasoning: countOf(usage.thoughtsTokenCount),
+  };
+}
+
+export function renderUsageMetadata(usage: TokenUsage): Json {
+  const prompt = promptTokens(usage);
+  const { cacheRead, output, reasoning } = usage;
+  return {
+    promptTokenCount: prompt,
+    candidatesTokenCount: output,
+    totalTokenCount: prompt + output + reasoning,
+    ...(cacheRead > 0 ? { cachedContentTokenCount: cacheRead } : {}),
+    ...(reasoning > 0 ? { thoughtsTokenCount: reasoning } : {}),
+  };
+}

@@ -1,0 +1,19 @@
+import { geminiErrorStatus, writeGeminiError } from '../../wire/gemini/write-error.ts';
+import type { WireTranslation } from '../wire-translation.ts';
+import { parseGenerateAnswer } from './parse-answer.ts';
+import { GenerateEventParser } from './parse-events.ts';
+import { parseGenerateRequest } from './parse-request.ts';
+import { renderGenerateAnswer } from './render-answer.ts';
+import { GenerateEventRenderer } from './render-events.ts';
+import { renderGenerateRequest } from './render-request.ts';
+
+/** `:generateContent` and `:streamGenerateContent` of Gemini's API. */
+export const geminiGenerate: WireTranslation = {
+  parseRequest: parseGenerateRequest,
+  renderRequest: renderGenerateRequest,
+  parseAnswer: parseGenerateAnswer,
+  renderAnswer: renderGenerateAnswer,
+  renderError: (error) => ({ status: geminiErrorStatus(error), body: writeGeminiError(error) }),
+  eventParser: (turns) => new GenerateEventParser(turns),
+  eventRenderer: (context) => new GenerateEventRenderer(context),
+};

@@ -1,0 +1,72 @@
+/** JSON in and out, such that numbers in a tool's arguments stay as they were written, however long. */
+import { GatewayError } from '../contract/errors.ts';
+
+/** JSON text that stands in what is written as it is. */
+export class RawJson {
+  readonly text: string;
+
+  /** @param text has to be sound JSON */
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
+/** What is nested more deeply is refused; no request or schema that a person or program means is. */
+const maxDepth = 500;
+
+/**
+ * Like `JSON.stringify`, with `RawJson` as it is. Members that are undefined are left out.
+ * @throws GatewayError `invalid_value` for what is nested too deeply
+ */
+export function writeJson(value: unknown, depth = 0): string {
+  if (typeof value === 'string') return JSON.stringify(value);
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';
+  if (value instanceof RawJson) return value.text;
+  if (depth > maxDepth)
+    throw new GatewayError('invalid_value', `The body is nested more than ${maxDepth} levels deep.`);
+  return Array.isArray(value) ? writeList(value, depth + 1) : writeMembers(Object.entries(value), depth + 1);
+}
+
+function writeList(list: readonly unknown[], depth: number): string {
+  let text = '';
+  for (const item of list) text += `${text === '' ? '' : ','}${writeJson(item ?? null, depth)}`;
+  return `[${text}]`;
+}
+
+function writeMembers(members: readonly [string, unknown][], depth: number): string {
+  let text = '';
+  for (const [name, member] of members) {
+    if (member !== undefined) text += `${text === '' ? '"' : ',"'}${inQuotes(name)}:${writeJson(member, depth)}`;
+  }
+  return `{${text}}`;
+}
+
+/** Nearly all names are those of the APIs, which need no escapes. */
+function inQuotes(name: string): string {
+  return plainName.test(name) ? `${name}"` : JSON.stringify(name).slice(1);
+}
+
+const plainName = /^\w{1,40}$/;
+
+/** Undefined for what is no JSON. */
+export function parseJson(text: string): unknown {
+  try {
+    const value: unknown = hasLongNumber(text) ? JSON.parse(text, keepNumber) : JSON.parse(text);
+    return value;
+  } catch {
+    return undefined;
+  }
+}
+
+/** A number of more digits than a double holds; a reviver costs too much where there is none. */
+const longNumber = /[:,[\s]-?\d{16}/;
+
+function hasLongNumber(text: string): boolean {
+  return longNumber.test(text);
+}
+
+/** `context` is what V8 passes beyond the types of TypeScript: the source of a primitive. */
+function keepNumber(_name: string, value: unknown, context?: { source?: string }): unknown {
+  if (typeof value !== 'number' || Number.isSafeInteger(value) || context?.source === undefined) return value;
+  return String(value) === context.source ? value : new RawJson(context.source);
+}

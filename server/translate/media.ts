@@ -1,0 +1,29 @@
+/** Media of a conversation: data URLs, and what kind a media type is. */
+import type { MediaPart, MediaSource } from './neutral.ts';
+
+/** A source that is a data URL in base64 is taken apart; any other URL stays one. */
+export function sourceOfUrl(url: string): MediaSource {
+  if (!url.startsWith('data:')) return { type: 'url', url };
+  const comma = url.indexOf(',');
+  const head = comma === -1 ? '' : url.slice('data:'.length, comma);
+  if (!head.endsWith(';base64')) return { type: 'url', url };
+  return { type: 'base64', mediaType: head.slice(0, head.indexOf(';')), data: url.slice(comma + 1) };
+}
+
+/** Null for a source that is no URL and no data. */
+export function urlOfSource(source: MediaSource): string | null {
+  if (source.type === 'url') return source.url;
+  return source.type === 'base64' ? `data:${source.mediaType};base64,${source.data}` : null;
+}
+
+export function kindOfMediaType(mediaType: string): MediaPart['kind'] {
+  const kind = mediaType.slice(0, mediaType.indexOf('/'));
+  return kind === 'image' || kind === 'audio' || kind === 'video' ? kind : 'document';
+}
+
+/** The name that a document has to have where its client gave none. */
+export function fileNameOf({ name, source }: MediaPart): string {
+  if (name !== undefined) return name;
+  const mediaType = source.type === 'base64' ? source.mediaType : '';
+  return mediaType === 'text/plain' ? 'document.txt' : 'document.pdf';
+}

@@ -1,0 +1,230 @@
+/**
+ * What each family of models takes: the only place that knows models by their names. As of 2026-11-22.
+ *
+ * Sources: Anthropic, "What's new in Claude Opus 5.5", "… Sonnet 5.5", "Claude Haiku 5.5 migration guide", "Migrating to
+ * Claude 4.5" (temperature or top_p, not both), "Mid-conversation system messages", "Structured outputs"; Google,
+ * "Thinking", "Function calling", "Thought signatures"; DeepSeek, "Thinking mode"; Moonshot, "Kimi thinking models".
+ */
+
+type Effort = 'low' | 'medium' | 'high' | 'xhigh' | 'max';
+type ClaudeThinking = 'adaptive' | 'enabled' | 'disabled' | 'between_tools';
+
+export interface ClaudeFacts {
+  maxOutputTokens: number;
+  /** The values of `thinking.type` that are taken. */
+  thinking: readonly ClaudeThinking[];
+  /** It thinks where `thinking` is absent. */
+  thinksByDefault: boolean;
+  /** `one`: temperature or top_p. */
+  sampling: 'all' | 'one' | 'none';
+  /** Whether `tool_choice` may be `any` or `tool`; `unthinking`: if thinking is off. */
+  forcedTool: 'yes' | 'unthinking' | 'no';
+  /** The values of `output_config.effort`. */
+  efforts: readonly Effort[];
+  /** `output_config.format`, and `strict` tools. */
+  structuredOutput: boolean;
+  /** `role: "system"` inside `messages`. */
+  systemTurns: boolean;
+  /** The last message may be the assistant's. */
+  prefill: boolean;
+  /** A top-level `cache_control` puts a breakpoint at the end of each turn. */
+  automaticCache: boolean;
+}
+
+const allEfforts: readonly Effort[] = ['low', 'medium', 'high', 'xhigh', 'max'];
+
+const newest: ClaudeFacts = {
+  maxOutputTokens: 128_000,
+  thinking: ['adaptive'],
+  thinksByDefault: true,
+  sampling: 'none',
+  forcedTool: 'no',
+  efforts: allEfforts,
+  structuredOutput: true,
+  systemTurns: false,
+  prefill: false,
+  automaticCache: true,
+};
+const opus5: ClaudeFacts = { ...newest, thinking: ['adaptive', 'disabled'], forcedTool: 'yes', systemTurns: true };
+const sonnet5: ClaudeFacts = { ...opus5, systemTurns: false };
+const opus47: ClaudeFacts = { ...sonnet5, thinksByDefault: false };
+const claude46: ClaudeFacts = {
+  ...opus47,
+  thinking: ['adaptive', 'enabled', 'disabled'],
+  sampling: 'one',
+  forcedTool: 'unthinking',
+  efforts: ['low', 'medium', 'high', 'max'],
+};
+const claude45: ClaudeFacts = {
+  ...claude46,
+  maxOutputTokens: 64_000,
+  thinking: ['enabled', 'disabled'],
+  efforts: [],
+  prefill: true,
+};
+const claude4: ClaudeFacts = { ...claude45, maxOutputTokens: 32_000, sampling: 'all', structuredOutput: false };
+const claude3: ClaudeFacts = { ...claude4, maxOutputTokens: 4096, thinking: [], forcedTool: 'yes' };
+
+const claudeFamilies: Record<string, ClaudeFacts> = {
+  'claude-opus-5-5': { ...newest, systemTurns: true },
+  'claude-sonnet-5-5': { ...newest, thinking: ['adaptive', 'between_tools'], systemTurns: true },
+  'claude-haiku-5-5': { ...newest, forcedTool: 'unthinking' },
+  'claude-fable-5-1': newest,
+  'claude-mythos-5-1': newest,
+  'claude-fable-5': { ...newest, forcedTool: 'yes' },
+  'claude-mythos-5': { ...newest, forcedTool: 'yes' },
+  'claude-opus-5': opus5,
+  'claude-sonnet-5': sonnet5,
+  'claude-opus-4-8': { ...opus47, systemTurns: true },
+  'claude-opus-4-7': opus47,
+  'claude-opus-4-6': claude46,
+  'claude-sonnet-4-6': claude46,
+  'claude-opus-4-5': { ...claude45, efforts: ['low', 'medium', 'high'] },
+  'claude-sonnet-4-5': claude45,
+  'claude-haiku-4-5': claude45,
+  'claude-opus-4-1': { ...claude4, sampling: 'one' },
+  'claude-sonnet-4': { ...claude4, maxOutputTokens: 64_000 },
+  'claude-opus-4': claude4,
+  'claude-3-7-sonnet': { ...claude4, maxOutputTokens: 64_000 },
+  'claude-3-5': { ...claude3, maxOutputTokens: 8192 },
+  'claude-3': claude3,
+};
+
+/** Of other makers' models behind Anthropic's API, such as those of DeepSeek, Z.ai and MiniMax. */
+const otherBehindAnthropic: ClaudeFacts = {
+  ...claude4,
+  maxOutputTokens: 32_000,
+  forcedTool: 'yes',
+  automaticCache: false,
+};
+
+/** An unknown Claude is taken for the newest, which takes least. */
+export function claudeFacts(model: string): ClaudeFacts {
+  const name = plainName(model);
+  return familyOf(claudeFamilies, name) ?? (name.startsWith('claude') ? newest : otherBehindAnthropic);
+}
+
+export interface GeminiFacts {
+  /** `thinkingLevel` where there are levels, else `thinkingBudget`. */
+  levels: readonly string[];
+  leastBudget: number;
+  mostBudget: number;
+  thinks: boolean;
+  /** Where the media of a tool's result go: into `functionResponse.parts`, or beside it. */
+  resultMedia: 'inside' | 'beside';
+  /** Calls of the current turn need their thought signature. */
+  needsSignatures: boolean;
+  takesSystemInstruction: boolean;
+}
+
+const gemini3: GeminiFacts = {
+  levels: ['MINIMAL', 'LOW', 'MEDIUM', 'HIGH'],
+  leastBudget: 0,
+  mostBudget: 32_768,
+  thinks: true,
+  resultMedia: 'inside',
+  needsSignatures: true,
+  takesSystemInstruction: true,
+};
+const gemini25: GeminiFacts = { ...gemini3, levels: [], resultMedia: 'beside', needsSignatures: false };
+const gemini2: GeminiFacts = { ...gemini25, thinks: false };
+
+const geminiFamilies: Record<string, GeminiFacts> = {
+  'gemini-3-pro': { ...gemini3, levels: ['LOW', 'MEDIUM', 'HIGH'] },
+  'gemini-3-1-pro': { ...gemini3, levels: ['LOW', 'MEDIUM', 'HIGH'] },
+  'gemini-2-5-pro': { ...gemini25, leastBudget: 128 },
+  'gemini-2-5-flash': { ...gemini25, mostBudget: 24_576 },
+  'gemini-2-0': gemini2,
+  'gemini-1-5': gemini2,
+  gemma: { ...gemini2, takesSystemInstruction: false },
+};
+
+/** An unknown Gemini is taken for one of the third generation. */
+export function geminiFacts(model: string): GeminiFacts {
+  return familyOf(geminiFamilies, plainName(model)) ?? gemini3;
+}
+
+/** Of OpenAI's two APIs, whoever serves them. */
+export interface OpenaiFacts {
+  /** Turns with calls have to come back with their `reasoning_content`; Groq refuses it. */
+  needsReasoningBack: boolean;
+  /** What ids of calls look like. */
+  callIds: 'openai' | 'mistral';
+  /** OpenAI's own parameters are known: `max_completion_tokens`, `prompt_cache_key`, `allowed_tools`, custom tools. */
+  isOpenai: boolean;
+  /** The values of `reasoning_effort`; none where the parameter itself is refused. */
+  efforts: readonly string[];
+  /** OpenAI, "Using GPT-5": reasoning models refuse temperature and top_p. */
+  takesSampling: boolean;
+}
+
+const otherChat: OpenaiFacts = {
+  needsReasoningBack: false,
+  callIds: 'openai',
+  isOpenai: false,
+  efforts: [],
+  takesSampling: true,
+};
+const openaiChat: OpenaiFacts = { ...otherChat, isOpenai: true };
+const openaiThinking: OpenaiFacts = { ...openaiChat, efforts: ['low', 'medium', 'high'], takesSampling: false };
+const thinkingChat: OpenaiFacts = { ...otherChat, needsReasoningBack: true };
+const mistral: OpenaiFacts = { ...otherChat, callIds: 'mistral' };
+
+const openaiFamilies: Record<string, OpenaiFacts> = {
+  gpt: { ...openaiThinking, efforts: ['low', 'medium', 'high', 'xhigh'] },
+  'gpt-3': openaiChat,
+  'gpt-4': openaiChat,
+  'gpt-4-1': openaiChat,
+  'gpt-4-5': openaiChat,
+  'gpt-4o': openaiChat,
+  'gpt-5': { ...openaiThinking, efforts: ['minimal', 'low', 'medium', 'high'] },
+  'gpt-5-1': { ...openaiThinking, efforts: ['none', 'low', 'medium', 'high'] },
+  'gpt-5-4': { ...openaiThinking, efforts: ['none', 'low', 'medium', 'high', 'xhigh'] },
+  'gpt-oss': { ...otherChat, efforts: ['low', 'medium', 'high'] },
+  chatgpt: openaiChat,
+  o1: openaiThinking,
+  o3: openaiThinking,
+  o4: openaiThinking,
+  'deepseek-v4': thinkingChat,
+  'deepseek-reasoner': thinkingChat,
+  kimi: thinkingChat,
+  mistral,
+  ministral: mistral,
+  magistral: mistral,
+  codestral: mistral,
+  devstral: mistral,
+  pixtral: mistral,
+};
+
+export function openaiFacts(model: string): OpenaiFacts {
+  return familyOf(openaiFamilies, plainName(model)) ?? otherChat;
+}
+
+/** `us.anthropic.claude-opus-4-5-20251101-v1:0`, `anthropic/claude-opus-4.5`, `models/gemini-2.5-pro` → the plain name. */
+function plainName(model: string): string {
+  const afterSlash = model.slice(model.lastIndexOf('/') + 1).toLowerCase();
+  const vendor = afterSlash.indexOf('anthropic.');
+  return (vendor === -1 ? afterSlash : afterSlash.slice(vendor + 'anthropic.'.length)).replaceAll('.', '-');
+}
+
+/** The longest name that `model` begins with. `claude-opus-4` is not the family of `claude-opus-4-9`, but `gpt` is of `gpt-9`. */
+function familyOf<Facts>(families: Record<string, Facts>, model: string): Facts | undefined {
+  let found = '';
+  for (const name of Object.keys(families)) {
+    if (name.length <= found.length || !model.startsWith(name)) continue;
+    if (!endsInDigit(name) || !isVersion(model.slice(name.length))) found = name;
+  }
+  return families[found];
+}
+
+function endsInDigit(name: string): boolean {
+  const last = name.at(-1) ?? '';
+  return last >= '0' && last <= '9';
+}
+
+/** One or two digits, which name another model; eight are a date. */
+function isVersion(rest: string): boolean {
+  const digits = rest.startsWith('-') ? rest.slice(1) : rest;
+  const length = [...digits.slice(0, 3)].findIndex((character) => character < '0' || character > '9');
+  return length === -1 ? digits.length > 0 && digits.length < 3 : length > 0;
+}

@@ -1,0 +1,96 @@
+/** An upstream's error in OpenAI's words, whatever its API: what the other APIs' errors are written from. */
+import { pattern } from '../bounded-pattern.ts';
+import type { ErrorBody } from '../contract/errors.ts';
+import { overflowIn } from '../wire/context-overflow.ts';
+import { entryOf } from '../wire/table-entry.ts';
+import type { UpstreamError } from '../wire/upstream-error.ts';
+import type { AnswerError } from './neutral-answer.ts';
+
+type Words = Pick<AnswerError, 'type' | 'code'>;
+
+const invalid = 'invalid_request_error';
+const limited: Words = { type: 'requests', code: 'rate_limit_exceeded' };
+const overloaded: Words = { type: 'server_error', code: 'server_overloaded' };
+const timedOut: Words = { type: 'server_error', code: 'upstream_timeout' };
+const internal: Words = { type: 'server_error', code: null };
+
+/** Anthropic, "Errors"; Google, "Troubleshooting guide" and `google.rpc.Code`. */
+const words: Record<string, Words> = {
+  authentication_error: { type: invalid, code: 'invalid_api_key' },
+  UNAUTHENTICATED: { type: invalid, code: 'invalid_api_key' },
+  permission_error: { type: invalid, code: 'permission_denied' },
+  PERMISSION_DENIED: { type: invalid, code: 'permission_denied' },
+  billing_error: { type: 'insufficient_quota', code: 'insufficient_quota' },
+  not_found_error: { type: invalid, code: 'model_not_found' },
+  NOT_FOUND: { type: invalid, code: 'model_not_found' },
+  request_too_large: { type: invalid, code: 'request_too_large' },
+  INVALID_ARGUMENT: { type: invalid, code: null },
+  FAILED_PRECONDITION: { type: invalid, code: null },
+  rate_limit_error: limited,
+  RESOURCE_EXHAUSTED: limited,
+  overloaded_error: overloaded,
+  UNAVAILABLE: overloaded,
+  timeout_error: timedOut,
+  DEADLINE_EXCEEDED: timedOut,
+  api_error: internal,
+  INTERNAL: internal,
+};
+
+/** Google has no status of its own for it. */
+const wrongKey = pattern(/^API key (?:not valid|expired)/);
+
+/** Where an error says no more than its status. */
+const wordsOfStatus: Record<number, Words> = {
+  404: { type: invalid, code: 'model_not_found' },
+  413: { type: invalid, code: 'request_too_large' },
+  429: limited,
+  504: timedOut,
+};
+
+/**
+ * Of an upstream of any API; null where it said nothing that can be read.
+ * @param status what it answered with; left out for an error within a stream
+ */
+export function neutralError(error: UpstreamError | null, status?: number): AnswerError {
+  const { message, type, code } = error ?? { message: '', type: '', code: '' };
+  const told = entryOf(words, type) ?? toldBy(type, code, status);
+  if (wrongKey.test(message) && type === 'INVALID_ARGUMENT') return { message, type: invalid, code: 'invalid_api_key' };
+  const said = message || 'The upstream failed and did not say why.';
+  if (overflowIn({ message, code })) return { message: said, type: invalid, code: 'context_length_exceeded' };
+  return { message: said, ...told };
+}
+
+function toldBy(type: string, code: string, status = 500): Words {
+  const isVague = code === '' || code === String(status);
+  const known = isVague ? wordsOfStatus[status] : undefined;
+  const isTold = type !== '' && (status >= 500 || type !== 'server_error');
+  return known ?? { type: isTold ? type : status < 500 ? invalid : 'server_error', code: code || null };
+}
+
+/** In the words by which OpenAI's clients know a context that is too long. */
+export function openaiErrorBody({ message, type, code }: AnswerError): ErrorBody {
+  const overflow = overflowIn({ message, code });
+  const said = overflow
+    ? `This model's maximum context length is ${overflow.limit} tokens. However, your messages resulted in ${overflow.tokens} tokens.`
+    : message;
+  return { message: said, type, param: null, code };
+}
+
+const statuses: Record<string, number> = {
+  invalid_api_key: 401,
+  permission_denied: 403,
+  model_not_found: 404,
+  request_too_large: 413,
+  rate_limit_exceeded: 429,
+  insufficient_quota: 429,
+  context_length_exceeded: 400,
+  server_overloaded: 503,
+  upstream_timeout: 504,
+};
+
+/** @param upstreamStatus counts where the code tells none */
+export function renderOpenaiError(error: AnswerError, upstreamStatus: number): { status: number; body: string } {
+  const status =
+    entryOf(statuses, error.code) ?? (upstreamStatus >= 400 && upstreamStatus < 600 ? upstreamStatus : 500);
+  return { status, body: JSON.stringify({ error: openaiErrorBody(error) }) };
+}

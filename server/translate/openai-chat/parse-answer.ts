@@ -1,0 +1,78 @@
+/** A whole chat completion → an answer. */
+import { isObject } from '../../contract/is-object.ts';
+import { idOfPlace } from '../call-ids.ts';
+import { writeJson } from '../json-text.ts';
+import { sourceOfUrl } from '../media.ts';
+import type { CallPart } from '../neutral.ts';
+import type { Answer, AnswerPart } from '../neutral-answer.ts';
+import { parseChatUsage, parseFinishReason } from './stops-and-usage.ts';
+
+type Json = Record<string, unknown>;
+
+/** Null for what is no chat completion. Of several choices the first counts: no more are asked for. */
+export function parseChatAnswer(body: unknown, turns: number): Answer | null {
+  if (!isObject(body) || !Array.isArray(body.choices)) return null;
+  const choice: Json = body.choices.find(isObject) ?? {};
+  const message = isObject(choice.message) ? choice.message : {};
+  const usage = isObject(body.usage) ? body.usage : null;
+  return {
+    id: typeof body.id === 'string' ? body.id : '',
+    parts: [
+      ...textPart('thinking', message.reasoning_content ?? message.reasoning),
+      ...textPart('text', message.content),
+      ...textPart('refusal', message.refusal),
+      ...picturesOf(message.images),
+      ...callsOf(message, turns),
+    ],
+    stop: { reason: parseFinishReason(choice.finish_reason) },
+    usage: usage && parseChatUsage(usage),
+  };
+}
+
+/** Reasoning comes without a seal; its envelope tells whose it is when the client sends it back. */
+function textPart(type: 'text' | 'thinking' | 'refusal', text: unknown): AnswerPart[] {
+  if (typeof text !== 'string' || text === '') return [];
+  return type === 'thinking' ? [{ type, text, seal: plainSeal, at: '' }] : [{ type, text, at: '' }];
+}
+
+export const plainSeal = { kind: 'plain' as const, data: '' };
+
+/** OpenRouter's `images`, of models that draw. */
+function picturesOf(images: unknown): AnswerPart[] {
+  return (Array.isArray(images) ? images : []).filter(isObject).flatMap((image): AnswerPart[] => {
+    const url = isObject(image.image_url) ? image.image_url.url : undefined;
+    if (typeof url !== 'string') return [];
+    return [{ type: 'media', kind: 'image', source: sourceOfUrl(url), at: '' }];
+  });
+}
+
+function callsOf(message: Json, turns: number): CallPart[] {
+  const calls = Array.isArray(message.tool_calls) ? message.tool_calls.filter(isObject) : [];
+  if (calls.length === 0 && isObject(message.function_call))
+    return [toCall({ function: message.function_call }, 0, turns)];
+  return calls.map((call, index) => toCall(call, index, turns));
+}
+
+function toCall(call: Json, index: number, turns: number): CallPart {
+  const isCustom = isObject(call.custom);
+  const called: Json = isObject(call.custom) ? call.custom : isObject(call.function) ? call.function : {};
+  const name = String(called.name ?? '');
+  const id = typeof call.id === 'string' && call.id !== '' ? call.id : idOfPlace(turns, index, name);
+  const given = argumentsOf(isCustom ? called.input : called.arguments);
+  const seal = thoughtSignatureOf(call);
+  return { type: 'call', id, name, arguments: given, kind: isCustom ? 'custom' : 'function', seal, at: '' };
+}
+
+/** Ollama's older versions send an object. */
+export function argumentsOf(given: unknown): string {
+  if (typeof given === 'string') return given;
+  return isObject(given) ? writeJson(given) : '';
+}
+
+/** Google's OpenAI endpoint has it beside the call. */
+export function thoughtSignatureOf(call: Json): CallPart['seal'] {
+  const extra = isObject(call.extra_content) ? call.extra_content : {};
+  const google = isObject(extra.google) ? extra.google : {};
+  const data = google.thought_signature;
+  return typeof data === 'string' ? { kind: 'thought-signature', data } : undefined;
+}

@@ -1,0 +1,141 @@
+/** The stream of a chat completion → events of an answer. */
+import { isObject } from '../../contract/is-object.ts';
+import type { StreamEvent } from '../../wire/sse-event.ts';
+import { errorIn } from '../../wire/upstream-error.ts';
+import { idOfPlace } from '../call-ids.ts';
+import type { AnswerEvent, StopReason } from '../neutral-answer.ts';
+import { neutralError } from '../neutral-error.ts';
+import type { EventParser } from '../wire-translation.ts';
+import { argumentsOf, plainSeal, thoughtSignatureOf } from './parse-answer.ts';
+import { parseChatUsage, parseFinishReason } from './stops-and-usage.ts';
+
+type Json = Record<string, unknown>;
+
+/** A call as far as its fragments have told. */
+interface Call {
+  index: number;
+  id: string;
+  /** Its name has come, and with it its event. */
+  isTold: boolean;
+  /** What came before the name. */
+  held: string;
+}
+
+export class ChatEventParser implements EventParser {
+  readonly #turns: number;
+  /** By the index that the upstream gives them. */
+  readonly #calls = new Map<unknown, Call>();
+  #count = 0;
+  #hasBegun = false;
+  #isThinking = false;
+  #isOver = false;
+  #stop: StopReason | null = null;
+
+  constructor(turns: number) {
+    this.#turns = turns;
+  }
+
+  push({ data, value }: StreamEvent): AnswerEvent[] {
+    if (this.#isOver) return [];
+    if (data === '[DONE]') return this.#finish();
+    if (!isObject(value)) return [];
+    if (value.error) return [{ type: 'error', error: neutralError(errorIn(value)) }];
+    const events: AnswerEvent[] = [];
+    const choice = Array.isArray(value.choices) ? value.choices.find(isObject) : undefined;
+    // Azure's first chunk has neither a choice nor an id.
+    if (!this.#hasBegun && choice) {
+      this.#hasBegun = true;
+      events.push({ type: 'start', id: typeof value.id === 'string' ? value.id : '' });
+    }
+    if (choice) this.#takeChoice(choice, events);
+    const usage = usageOf(value);
+    if (usage) events.push({ type: 'usage', usage: parseChatUsage(usage) });
+    return events;
+  }
+
+  /** As on the way without translation, `[DONE]` may be missing: what has its `finish_reason` is complete. */
+  end(): AnswerEvent[] {
+    return this.#stop === null ? [] : this.#finish();
+  }
+
+  #finish(): AnswerEvent[] {
+    if (this.#isOver || !this.#hasBegun) return [];
+    this.#isOver = true;
+    // A reason that never came is told nowhere in the stream; `[DONE]` says that it is complete.
+    const stop: AnswerEvent[] = this.#stop === null ? [{ type: 'stop', stop: { reason: 'end' } }] : [];
+    return [...stop, { type: 'end' }];
+  }
+
+  #takeChoice(choice: Json, events: AnswerEvent[]): void {
+    const delta = isObject(choice.delta) ? choice.delta : {};
+    const thinking = delta.reasoning_content ?? delta.reasoning;
+    if (isText(thinking)) {
+      this.#isThinking = true;
+      events.push({ type: 'thinking', text: thinking });
+    }
+    if (isText(delta.content)) this.#say(events, { type: 'text', text: delta.content });
+    if (isText(delta.refusal)) this.#say(events, { type: 'refusal', text: delta.refusal });
+    const calls = Array.isArray(delta.tool_calls) ? delta.tool_calls.filter(isObject) : [];
+    for (const call of calls) this.#takeCall(call, events);
+    if (isObject(delta.function_call)) this.#takeCall({ index: 0, function: delta.function_call }, events);
+    if (!choice.finish_reason || this.#stop !== null) return;
+    this.#endThinking(events);
+    this.#stop = parseFinishReason(choice.finish_reason);
+    events.push({ type: 'stop', stop: { reason: this.#stop } });
+  }
+
+  #say(events: AnswerEvent[], event: AnswerEvent): void {
+    this.#endThinking(events);
+    events.push(event);
+  }
+
+  #endThinking(events: AnswerEvent[]): void {
+    if (this.#isThinking) events.push({ type: 'seal', seal: plainSeal });
+    this.#isThinking = false;
+  }
+
+  #takeCall(fragment: Json, events: AnswerEvent[]): void {
+    this.#endThinking(events);
+    const called: Json = isObject(fragment.custom)
+      ? fragment.custom
+      : isObject(fragment.function)
+        ? fragment.function
+        : {};
+    const call = this.#callOf(fragment);
+    const isCustom = isObject(fragment.custom);
+    const given = argumentsOf(isCustom ? called.input : called.arguments);
+    if (!call.isTold && isText(called.name)) {
+      call.isTold = true;
+      const id = call.id || idOfPlace(this.#turns, call.index, called.name);
+      const kind = isCustom ? 'custom' : 'function';
+      const seal = thoughtSignatureOf(fragment);
+      events.push({ type: 'call', index: call.index, id, name: called.name, kind, seal });
+    }
+    const text = call.held + given;
+    call.held = call.isTold ? '' : text;
+    if (call.isTold && text !== '') events.push({ type: 'arguments', index: call.index, text });
+  }
+
+  /** Without an index, or with the same for all as Gemini's endpoint had it, another id begins another call. */
+  #callOf({ index, id }: Json): Call {
+    const given = typeof id === 'string' ? id : '';
+    const known = this.#calls.get(index);
+    if (known && (given === '' || known.id === '' || known.id === given)) {
+      known.id ||= given;
+      return known;
+    }
+    const call = { index: this.#count++, id: given, isTold: false, held: '' };
+    this.#calls.set(index, call);
+    return call;
+  }
+}
+
+/** Groq has it elsewhere; all but OpenAI may send it with the last choice. */
+function usageOf(chunk: Json): Json | null {
+  if (isObject(chunk.usage)) return chunk.usage;
+  return isObject(chunk.x_groq) && isObject(chunk.x_groq.usage) ? chunk.x_groq.usage : null;
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string' && value !== '';
+}

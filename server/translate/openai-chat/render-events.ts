@@ -1,0 +1,111 @@
+/** Events of an answer → the stream of a chat completion. */
+import { chatErrorEvent } from '../../wire/openai/chat-stream.ts';
+import type { AnswerContext } from '../answer-context.ts';
+import type { AnswerError, AnswerEvent, TokenUsage } from '../neutral-answer.ts';
+import { openaiErrorBody } from '../neutral-error.ts';
+import type { EventRenderer } from '../wire-translation.ts';
+import { calledMembers, completionId, reasoningDetail, sealMembers, visibleText } from './render-answer.ts';
+import { renderChatUsage, renderFinishReason } from './stops-and-usage.ts';
+
+type Json = Record<string, unknown>;
+
+export class ChatEventRenderer implements EventRenderer {
+  readonly #context: AnswerContext;
+  /** What is the same in each chunk, as the beginning of its JSON. */
+  #head = '';
+  /** Of the block of thoughts that is being told, for its detail. */
+  #thought = '';
+  #hasThought = false;
+  #usage: TokenUsage | null = null;
+  #kinds: ('function' | 'custom')[] = [];
+
+  constructor(context: AnswerContext) {
+    this.#context = context;
+  }
+
+  push(event: AnswerEvent): string {
+    switch (event.type) {
+      case 'start':
+        return this.#begin(event.id);
+      case 'text':
+        return this.#delta({ content: event.text });
+      case 'refusal':
+        return this.#delta({ refusal: event.text });
+      case 'media':
+        return this.#delta({ content: visibleText(event.part) });
+      case 'thinking':
+        return this.#think(event.text);
+      case 'seal': {
+        const text = this.#thought;
+        this.#thought = '';
+        return this.#delta({ reasoning_details: [{ ...reasoningDetail(event.seal, text), index: 0 }] });
+      }
+      case 'call': {
+        this.#kinds[event.index] = event.kind;
+        const called = calledMembers(event, '');
+        return this.#delta({ tool_calls: [{ index: event.index, id: event.id, ...called, ...sealMembers(event) }] });
+      }
+      case 'arguments':
+        return this.#argue(event.index, event.text);
+      case 'stop':
+        return this.#chunk(
+          `[{"index":0,"delta":{},"logprobs":null,"finish_reason":"${renderFinishReason(event.stop.reason)}"}]`,
+        );
+      case 'usage':
+        this.#usage = event.usage;
+        return '';
+      case 'error':
+        return this.fail(event.error);
+      case 'end':
+        return this.#end();
+      default:
+        return '';
+    }
+  }
+
+  fail(error: AnswerError): string {
+    return chatErrorEvent(openaiErrorBody(error));
+  }
+
+  readonly ping = ': keep-alive\n\n';
+
+  #begin(id: string): string {
+    const { conversation, createdAt } = this.#context;
+    const head = {
+      id: completionId(id),
+      object: 'chat.completion.chunk',
+      created: createdAt,
+      model: conversation.model,
+    };
+    this.#head = `data: ${JSON.stringify(head).slice(0, -1)},"choices":`;
+    return this.#delta({ role: 'assistant', content: '' });
+  }
+
+  #think(text: string): string {
+    const gap = this.#hasThought && this.#thought === '' ? '\n\n' : '';
+    this.#hasThought = true;
+    this.#thought += text;
+    return this.#delta({ reasoning_content: gap + text });
+  }
+
+  #argue(index: number, text: string): string {
+    const inside = this.#kinds[index] === 'custom' ? { custom: { input: text } } : { function: { arguments: text } };
+    return this.#delta({ tool_calls: [{ index, ...inside }] });
+  }
+
+  #delta(delta: Json): string {
+    return this.#chunk(`[{"index":0,"delta":${JSON.stringify(delta)},"logprobs":null,"finish_reason":null}]`);
+  }
+
+  #chunk(choices: string): string {
+    const usage = this.#context.conversation.streamUsage ? ',"usage":null' : '';
+    return `${this.#head}${choices}${usage}}\n\n`;
+  }
+
+  #end(): string {
+    const isWanted = this.#context.conversation.streamUsage && this.#usage !== null;
+    const usage =
+      isWanted && this.#usage ? `${this.#head}[],"usage":${JSON.stringify(renderChatUsage(this.#usage))}}\n\n` : '';
+    return `${usage}data: [DONE]\n\n`;
+  }
+}

@@ -1,0 +1,65 @@
+/** Why a choice of a chat stopped and what the chat has used, both ways. */
+import { isObject } from '../../contract/is-object.ts';
+import { entryOf } from '../../wire/table-entry.ts';
+import type { StopReason, TokenUsage } from '../neutral-answer.ts';
+import { countOf, promptTokens } from '../token-usage.ts';
+
+type Json = Record<string, unknown>;
+
+const reasons: Record<string, StopReason> = {
+  stop: 'end',
+  length: 'length',
+  tool_calls: 'tool',
+  function_call: 'tool',
+  content_filter: 'filter',
+};
+
+/** An unknown reason is taken for the end. */
+export function parseFinishReason(reason: unknown): StopReason {
+  return entryOf(reasons, reason) ?? 'end';
+}
+
+const names: Record<StopReason, string> = {
+  end: 'stop',
+  sequence: 'stop',
+  tool: 'tool_calls',
+  length: 'length',
+  window: 'length',
+  pause: 'stop',
+  filter: 'content_filter',
+  malformed: 'stop',
+};
+
+export function renderFinishReason(reason: StopReason): string {
+  return names[reason];
+}
+
+/** `prompt_tokens` include the cached ones, `completion_tokens` the reasoning. */
+export function parseChatUsage(usage: Json): TokenUsage {
+  const prompt = isObject(usage.prompt_tokens_details) ? usage.prompt_tokens_details : {};
+  const completion = isObject(usage.completion_tokens_details) ? usage.completion_tokens_details : {};
+  // DeepSeek tells it beside the details.
+  const cacheRead = countOf(prompt.cached_tokens ?? usage.prompt_cache_hit_tokens);
+  const cacheWrite = countOf(prompt.cache_write_tokens);
+  const reasoning = countOf(completion.reasoning_tokens);
+  return {
+    input: Math.max(0, countOf(usage.prompt_tokens) - cacheRead - cacheWrite),
+    cacheRead,
+    cacheWrite,
+    cacheWriteOneHour: 0,
+    output: Math.max(0, countOf(usage.completion_tokens) - reasoning),
+    reasoning,
+  };
+}
+
+export function renderChatUsage(usage: TokenUsage): Json {
+  const { cacheRead, cacheWrite, output, reasoning } = usage;
+  const prompt = promptTokens(usage);
+  return {
+    prompt_tokens: prompt,
+    completion_tokens: output + reasoning,
+    total_tokens: prompt + output + reasoning,
+    prompt_tokens_details: { cached_tokens: cacheRead, ...(cacheWrite > 0 ? { cache_write_tokens: cacheWrite } : {}) },
+    completion_tokens_details: { reasoning_tokens: reasoning },
+  };
+}

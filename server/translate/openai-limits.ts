@@ -1,0 +1,26 @@
+/** What OpenAI's models take in both of its APIs. */
+import type { OpenaiFacts } from './model-facts.ts';
+import { effortOf, isOff, nearestEffort } from './reasoning-effort.ts';
+import type { Rendering } from './rendering.ts';
+
+/** Models that do not reason refuse the parameter: undefined for them. */
+export function effortFor(rendering: Rendering, { efforts }: OpenaiFacts): string | undefined {
+  const { reasoning } = rendering.conversation;
+  const effort = reasoning && effortOf(reasoning);
+  if (effort === undefined) return undefined;
+  const taken = nearestEffort(effort, efforts);
+  if (taken === undefined && !isOff(reasoning)) rendering.drop('reasoning', effort, 'model-takes-none');
+  else if (taken !== undefined && taken !== effort) rendering.emulate('reasoning', 'out-of-range');
+  return taken;
+}
+
+export function temperatureOf(
+  rendering: Rendering,
+  { takesSampling }: OpenaiFacts,
+): Record<string, number | undefined> {
+  const { temperature, topP } = rendering.conversation.sampling;
+  if (takesSampling) return { temperature, top_p: topP };
+  rendering.drop('temperature', temperature === 1 ? undefined : temperature, 'model-takes-none');
+  rendering.drop('topP', topP === 1 ? undefined : topP, 'model-takes-none');
+  return {};
+}

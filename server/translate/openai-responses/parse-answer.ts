@@ -1,0 +1,60 @@
+/** A whole response → an answer. */
+import { isObject } from '../../contract/is-object.ts';
+import { errorIn } from '../../wire/upstream-error.ts';
+import type { Seal } from '../neutral.ts';
+import type { Answer, AnswerPart } from '../neutral-answer.ts';
+import { neutralError } from '../neutral-error.ts';
+import { parseResponseStop, parseResponseUsage } from './stops-and-usage.ts';
+
+type Json = Record<string, unknown>;
+
+/** Null for what is no response. */
+export function parseResponsesAnswer(body: unknown): Answer | null {
+  if (!isObject(body) || !Array.isArray(body.output)) return null;
+  const answer: Answer = {
+    id: textOf(body.id),
+    parts: body.output.filter(isObject).flatMap(parseItem),
+    stop: parseResponseStop(body),
+    usage: isObject(body.usage) ? parseResponseUsage(body.usage) : null,
+  };
+  return body.status === 'failed' ? { ...answer, error: neutralError(errorIn(body)) } : answer;
+}
+
+function parseItem(item: Json): AnswerPart[] {
+  const type = textOf(item.type);
+  if (type === 'message') return listOf(item.content).flatMap(parseContent);
+  if (type === 'reasoning') return [{ type: 'thinking', text: thoughtOf(item), seal: sealOf(item), at: '' }];
+  if (type === 'function_call' || type === 'custom_tool_call') {
+    const isCustom = type === 'custom_tool_call';
+    const given = textOf(isCustom ? item.input : item.arguments);
+    const kind = isCustom ? 'custom' : 'function';
+    return [{ type: 'call', id: textOf(item.call_id), name: textOf(item.name), arguments: given, kind, at: '' }];
+  }
+  return [{ type: 'foreign', name: type, at: '' }];
+}
+
+function parseContent(part: Json): AnswerPart[] {
+  if (part.type === 'refusal') return [{ type: 'refusal', text: textOf(part.refusal), at: '' }];
+  if (part.type !== 'output_text') return [{ type: 'foreign', name: textOf(part.type), at: '' }];
+  const cited: AnswerPart[] =
+    listOf(part.annotations).length > 0 ? [{ type: 'foreign', name: 'annotations', at: '' }] : [];
+  return [{ type: 'text', text: textOf(part.text), at: '' }, ...cited];
+}
+
+function thoughtOf(item: Json): string {
+  return [...listOf(item.summary), ...listOf(item.content)].map(({ text }) => textOf(text)).join('\n\n');
+}
+
+/** What the item has to come back with. */
+export function sealOf(item: Json): Seal {
+  const data = textOf(item.encrypted_content);
+  return { kind: data === '' ? 'plain' : 'encrypted', data, itemId: textOf(item.id) || undefined };
+}
+
+function listOf(value: unknown): Json[] {
+  return Array.isArray(value) ? value.filter(isObject) : [];
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}

@@ -1,0 +1,205 @@
+/** Events of an answer → the stream of a response, item after item; its last event holds the whole response. */
+import type { AnswerContext } from '../answer-context.ts';
+import { urlOfSource } from '../media.ts';
+import type { Seal } from '../neutral.ts';
+import type { AnswerError, AnswerEvent, CallEvent, Stop, TokenUsage } from '../neutral-answer.ts';
+import { openaiErrorBody } from '../neutral-error.ts';
+import type { EventRenderer } from '../wire-translation.ts';
+import {
+  callItem,
+  itemId,
+  messageItem,
+  reasoningItem,
+  refusalPart,
+  responseId,
+  responseObject,
+  textPart,
+} from './items.ts';
+import { renderResponseUsage, renderStatus } from './stops-and-usage.ts';
+
+type Json = Record<string, unknown>;
+
+/** The item that is open. */
+type Open =
+  | { kind: 'text' | 'refusal' | 'thinking'; id: string; text: string }
+  | { kind: 'call'; id: string; text: string; call: CallEvent };
+
+export class ResponsesEventRenderer implements EventRenderer {
+  readonly #context: AnswerContext;
+  readonly #output: Json[] = [];
+  #id = '';
+  #open: Open | null = null;
+  #sequenceNumber = 0;
+  #usage: TokenUsage | null = null;
+  #stop: Stop = { reason: 'end' };
+  #out = '';
+
+  constructor(context: AnswerContext) {
+    this.#context = context;
+  }
+
+  push(event: AnswerEvent): string {
+    this.#out = '';
+    this.#take(event);
+    return this.#out;
+  }
+
+  fail(error: AnswerError): string {
+    this.#out = '';
+    this.#fail(error);
+    return this.#out;
+  }
+
+  readonly ping = ': keep-alive\n\n';
+
+  #take(event: AnswerEvent): void {
+    if (event.type === 'start') this.#begin(event.id);
+    else if (event.type === 'usage') this.#usage = event.usage;
+    else if (event.type === 'stop') this.#stop = event.stop;
+    else if (event.type === 'error') this.#fail(event.error);
+    else if (event.type === 'end') this.#end();
+    else if (event.type === 'text' || event.type === 'refusal') this.#say(event.type, event.text);
+    else if (event.type === 'media') this.#say('text', `![](${urlOfSource(event.part.source) ?? ''})`);
+    else if (event.type === 'thinking') this.#think(event.text);
+    else if (event.type === 'seal') this.#seal(event.seal);
+    else if (event.type === 'call') this.#beginCall(event);
+    else if (event.type === 'arguments') this.#argue(event.text);
+    else if (event.type === 'call-end') this.#close();
+  }
+
+  #begin(id: string): void {
+    this.#id = id;
+    const response = responseObject(id, this.#context, {});
+    this.#write('response.created', { response });
+    this.#write('response.in_progress', { response });
+  }
+
+  #say(kind: 'text' | 'refusal', text: string): void {
+    if (this.#open?.kind !== kind) {
+      this.#close();
+      const id = itemId('msg', this.#id, this.#output.length);
+      this.#openItem({ kind, id, text: '' }, messageItem(id, [], 'in_progress'));
+      const part = kind === 'text' ? textPart('') : refusalPart('');
+      this.#write('response.content_part.added', { ...this.#place(), content_index: 0, part });
+    }
+    this.#add(text);
+    const type = kind === 'text' ? 'response.output_text.delta' : 'response.refusal.delta';
+    this.#write(type, {
+      ...this.#place(),
+      content_index: 0,
+      delta: text,
+      ...(kind === 'text' ? { logprobs: [] } : {}),
+    });
+  }
+
+  #think(text: string): void {
+    if (this.#open?.kind !== 'thinking') {
+      this.#openThought();
+      this.#write('response.reasoning_summary_part.added', {
+        ...this.#place(),
+        summary_index: 0,
+        part: summaryPart(''),
+      });
+    }
+    this.#add(text);
+    this.#write('response.reasoning_summary_text.delta', { ...this.#place(), summary_index: 0, delta: text });
+  }
+
+  #openThought(): void {
+    this.#close();
+    const id = itemId('rs', this.#id, this.#output.length);
+    this.#openItem({ kind: 'thinking', id, text: '' }, reasoningItem(id, '', undefined));
+  }
+
+  #seal(seal: Seal): void {
+    if (this.#open?.kind !== 'thinking') this.#openThought();
+    this.#close(seal);
+  }
+
+  #beginCall(call: CallEvent): void {
+    this.#close();
+    const id = itemId(call.kind === 'custom' ? 'ctc' : 'fc', this.#id, this.#output.length);
+    this.#openItem({ kind: 'call', id, text: '', call }, callItem(id, call, '', 'in_progress'));
+  }
+
+  #argue(delta: string): void {
+    if (this.#open?.kind !== 'call') return;
+    this.#add(delta);
+    this.#write(`${argumentsType(this.#open.call)}.delta`, { ...this.#place(), delta });
+  }
+
+  #openItem(open: Open, item: Json): void {
+    this.#open = open;
+    this.#write('response.output_item.added', { output_index: this.#output.length, item });
+  }
+
+  #add(text: string): void {
+    if (this.#open) this.#open.text += text;
+  }
+
+  #close(seal?: Seal): void {
+    const open = this.#open;
+    if (open === null) return;
+    const item = open.kind === 'call' ? this.#endCall(open) : this.#endText(open, seal);
+    this.#write('response.output_item.done', { output_index: this.#output.length, item });
+    this.#output.push(item);
+    this.#open = null;
+  }
+
+  #endCall({ id, text, call }: Extract<Open, { kind: 'call' }>): Json {
+    const told = call.kind === 'custom' ? { input: text } : { arguments: text, name: call.name };
+    this.#write(`${argumentsType(call)}.done`, { ...this.#place(), ...told });
+    return callItem(id, call, text);
+  }
+
+  #endText({ kind, id, text }: Open, seal: Seal | undefined): Json {
+    const place = this.#place();
+    if (kind === 'thinking') {
+      if (text !== '') {
+        this.#write('response.reasoning_summary_text.done', { ...place, summary_index: 0, text });
+        this.#write('response.reasoning_summary_part.done', { ...place, summary_index: 0, part: summaryPart(text) });
+      }
+      return reasoningItem(id, text, seal);
+    }
+    const part = kind === 'text' ? textPart(text) : refusalPart(text);
+    const told = kind === 'text' ? { text, logprobs: [] } : { refusal: text };
+    const type = kind === 'text' ? 'response.output_text.done' : 'response.refusal.done';
+    this.#write(type, { ...place, content_index: 0, ...told });
+    this.#write('response.content_part.done', { ...place, content_index: 0, part });
+    return messageItem(id, [part]);
+  }
+
+  #end(): void {
+    this.#close();
+    const status = renderStatus(this.#stop);
+    const usage = this.#usage && renderResponseUsage(this.#usage);
+    const response = responseObject(this.#id, this.#context, { ...status, output: this.#output, usage });
+    this.#write(`response.${status.status}`, { response });
+  }
+
+  /** OpenAI's SDKs raise the first of the two, in its nested form; Codex reads the code in the second. */
+  #fail(error: AnswerError): void {
+    const body = openaiErrorBody(error);
+    this.#write('error', { error: body });
+    const failed = { code: body.code ?? 'server_error', message: body.message };
+    const members = { status: 'failed', error: failed, output: this.#output };
+    this.#write('response.failed', { response: responseObject(this.#id, this.#context, members) });
+  }
+
+  #place(): Json {
+    return { item_id: this.#open?.id ?? responseId(this.#id), output_index: this.#output.length };
+  }
+
+  #write(type: string, members: Json): void {
+    const data = JSON.stringify({ type, sequence_number: this.#sequenceNumber++, ...members });
+    this.#out += `event: ${type}\ndata: ${data}\n\n`;
+  }
+}
+
+function summaryPart(text: string): Json {
+  return { type: 'summary_text', text };
+}
+
+function argumentsType({ kind }: CallEvent): string {
+  return kind === 'custom' ? 'response.custom_tool_call_input' : 'response.function_call_arguments';
+}

@@ -1,0 +1,109 @@
+/** Turns → the items of a Responses request. */
+import { writeJson } from '../json-text.ts';
+import { refuse } from '../losses.ts';
+import { fileNameOf, urlOfSource } from '../media.ts';
+import type { OpenaiFacts } from '../model-facts.ts';
+import type { CallPart, MediaPart, Part, ResultPart, ThinkingPart, Turn } from '../neutral.ts';
+import type { Rendering } from '../rendering.ts';
+
+type Json = Record<string, unknown>;
+
+export function renderInput(rendering: Rendering, { isOpenai }: OpenaiFacts): Json[] {
+  /** Calls of custom tools, whose results have a type of their own. */
+  const customCalls = new Set<string>();
+  return rendering.turns.flatMap((turn) => {
+    if (turn.role === 'assistant') return renderAssistant(rendering, turn, { customCalls, takesCustom: isOpenai });
+    const results = turn.parts.filter((part) => part.type === 'result');
+    const content = renderContent(
+      rendering,
+      turn.parts.filter((part) => part.type !== 'result'),
+    );
+    const role = turn.role === 'system' ? 'developer' : 'user';
+    return [
+      ...results.map((result) => renderResult(rendering, result, customCalls.has(result.callId))),
+      ...(content.length === 0 ? [] : [{ type: 'message', role, content }]),
+    ];
+  });
+}
+
+interface Way {
+  customCalls: Set<string>;
+  takesCustom: boolean;
+}
+
+function renderAssistant(rendering: Rendering, { parts }: Turn, way: Way): Json[] {
+  const items: Json[] = [];
+  /** Of the message that is being written; texts that stand together are one. */
+  let content: Json[] | null = null;
+  for (const [index, part] of parts.entries()) {
+    if (part.type === 'text' || part.type === 'refusal') {
+      if (part.text === '') continue;
+      if (content === null) {
+        content = [];
+        items.push({ type: 'message', role: 'assistant', content });
+      }
+      content.push(
+        part.type === 'text' ? { type: 'output_text', text: part.text } : { type: 'refusal', refusal: part.text },
+      );
+      continue;
+    }
+    content = null;
+    if (part.type === 'call') items.push(renderCall(rendering, part, way));
+    else if (part.type === 'thinking') items.push(...renderThinking(rendering, part, parts[index + 1]));
+    else rendering.losses.dropped(part.at, 'provider-item');
+  }
+  return items;
+}
+
+/** OpenAI refuses a reasoning item without the item that it led to. */
+function renderThinking(rendering: Rendering, { seal, text, at }: ThinkingPart, next: Part | undefined): Json[] {
+  const isFollowed = next?.type === 'text' || next?.type === 'call' || next?.type === 'thinking';
+  if (!rendering.opens(seal) || seal.kind !== 'encrypted' || !isFollowed) {
+    rendering.losses.dropped(at, seal === undefined ? 'unsealed-reasoning' : 'foreign-reasoning');
+    return [];
+  }
+  const summary = text === '' ? [] : [{ type: 'summary_text', text }];
+  return [{ type: 'reasoning', id: seal.itemId, summary, encrypted_content: seal.data }];
+}
+
+function renderCall(rendering: Rendering, call: CallPart, { customCalls, takesCustom }: Way): Json {
+  const name = rendering.names.outward(call);
+  if (call.seal) rendering.losses.dropped(call.at, 'foreign-reasoning');
+  if (call.kind === 'custom' && takesCustom) {
+    customCalls.add(call.id);
+    return { type: 'custom_tool_call', call_id: call.id, name, input: call.arguments };
+  }
+  const given = call.kind === 'custom' ? writeJson({ input: call.arguments }) : call.arguments.trim() || '{}';
+  return { type: 'function_call', call_id: call.id, name, arguments: given };
+}
+
+function renderResult(rendering: Rendering, { callId, parts, isError, at }: ResultPart, isCustom: boolean): Json {
+  if (isError && at !== '') rendering.losses.emulated(`${at}.is_error`, 'as-text');
+  const type = isCustom ? 'custom_tool_call_output' : 'function_call_output';
+  const mark = isError ? 'Error: ' : '';
+  const texts = parts.flatMap((part) => (part.type === 'text' ? [part.text] : []));
+  if (texts.length === parts.length) return { type, call_id: callId, output: mark + texts.join('\n') };
+  const content = renderContent(rendering, parts);
+  return { type, call_id: callId, output: isError ? [{ type: 'input_text', text: mark }, ...content] : content };
+}
+
+function renderContent(rendering: Rendering, parts: readonly Part[]): Json[] {
+  return parts.flatMap((part): Json[] => {
+    if (part.type === 'text' || part.type === 'refusal') {
+      return part.text === '' ? [] : [{ type: 'input_text', text: part.text }];
+    }
+    if (part.type === 'media') return [renderMedia(part)];
+    rendering.losses.dropped(part.at, 'provider-item');
+    return [];
+  });
+}
+
+function renderMedia(part: MediaPart): Json {
+  const { kind, source, detail, at } = part;
+  if (source.type === 'text') return { type: 'input_text', text: source.text };
+  if (source.type === 'file') return refuse(at, 'foreign-file');
+  if (kind === 'image') return { type: 'input_image', image_url: urlOfSource(source), detail };
+  if (kind !== 'document') return refuse(at, 'media');
+  if (source.type === 'url') return { type: 'input_file', file_url: source.url };
+  return { type: 'input_file', filename: fileNameOf(part), file_data: urlOfSource(source) };
+}

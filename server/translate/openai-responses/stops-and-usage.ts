@@ -1,0 +1,54 @@
+/** Why a response ended and what it has used, both ways. */
+import { isObject } from '../../contract/is-object.ts';
+import type { Stop, StopReason, TokenUsage } from '../neutral-answer.ts';
+import { countOf, promptTokens } from '../token-usage.ts';
+
+type Json = Record<string, unknown>;
+
+export function parseResponseStop({ status, incomplete_details: details }: Json): Stop {
+  if (status !== 'incomplete') return { reason: 'end' };
+  const reason = isObject(details) ? details.reason : undefined;
+  return { reason: reason === 'content_filter' ? 'filter' : 'length' };
+}
+
+const incompleteReasons: Partial<Record<StopReason, string>> = {
+  length: 'max_output_tokens',
+  window: 'max_output_tokens',
+  filter: 'content_filter',
+};
+
+export function renderStatus({ reason }: Stop): { status: string; incomplete_details: Json | null } {
+  const incomplete = incompleteReasons[reason];
+  return incomplete === undefined
+    ? { status: 'completed', incomplete_details: null }
+    : { status: 'incomplete', incomplete_details: { reason: incomplete } };
+}
+
+/** `input_tokens` include the cached ones, `output_tokens` the reasoning. */
+export function parseResponseUsage(usage: Json): TokenUsage {
+  const input = isObject(usage.input_tokens_details) ? usage.input_tokens_details : {};
+  const output = isObject(usage.output_tokens_details) ? usage.output_tokens_details : {};
+  const cacheRead = countOf(input.cached_tokens);
+  const cacheWrite = countOf(input.cache_write_tokens);
+  const reasoning = countOf(output.reasoning_tokens);
+  return {
+    input: Math.max(0, countOf(usage.input_tokens) - cacheRead - cacheWrite),
+    cacheRead,
+    cacheWrite,
+    cacheWriteOneHour: 0,
+    output: Math.max(0, countOf(usage.output_tokens) - reasoning),
+    reasoning,
+  };
+}
+
+export function renderResponseUsage(usage: TokenUsage): Json {
+  const { cacheRead, cacheWrite, output, reasoning } = usage;
+  const input = promptTokens(usage);
+  return {
+    input_tokens: input,
+    input_tokens_details: { cached_tokens: cacheRead, ...(cacheWrite > 0 ? { cache_write_tokens: cacheWrite } : {}) },
+    output_tokens: output + reasoning,
+    output_tokens_details: { reasoning_tokens: reasoning },
+    total_tokens: input + output + reasoning,
+  };
+}

@@ -1,0 +1,86 @@
+/** What all renderers of requests share: the conversation with its calls in order, and where losses are told. */
+import type { CallIdRule } from './call-ids.ts';
+import { opensFor } from './carried-reasoning.ts';
+import { type FieldName, fieldNameOf } from './field-names.ts';
+import { type LossCode, type Losses, refuse } from './losses.ts';
+import type { Conversation, Origin, Seal, Tool, Turn } from './neutral.ts';
+import { settleCalls } from './settle-calls.ts';
+import { type NameRule, ToolNames } from './tool-names.ts';
+
+/** Which model a conversation is rendered for. */
+export interface Target {
+  /** As the provider knows it. */
+  model: string;
+  /** Whose seals the model opens. */
+  origin: Origin;
+  /** The provider refuses to be asked for the usage at the end of a stream. */
+  refusesStreamUsage?: boolean;
+  /** All reasoning is left out of the history, after the provider has refused it once. */
+  withoutReasoning?: boolean;
+}
+
+/** A request for an upstream, and what is needed to read its answer. */
+export interface RenderedRequest {
+  /** For `writeJson`. */
+  body: Record<string, unknown>;
+  names: ToolNames;
+  /** The tool whose arguments are the answer, where a format is brought about by one. */
+  answerTool?: string | undefined;
+}
+
+export class Rendering {
+  readonly conversation: Conversation;
+  readonly target: Target;
+  readonly losses: Losses;
+  readonly turns: Turn[];
+  readonly names: ToolNames;
+
+  constructor(conversation: Conversation, target: Target, rules: { ids: CallIdRule; names: NameRule; losses: Losses }) {
+    this.conversation = conversation;
+    this.target = target;
+    this.losses = rules.losses;
+    this.turns = settleCalls(conversation.turns, rules.ids, rules.losses);
+    this.names = new ToolNames(rules.names, conversation);
+    for (const tool of conversation.tools) {
+      if (this.names.outward(tool) !== tool.name) this.losses.carried(`${tool.at}.name`, 'renamed');
+    }
+  }
+
+  /** Tells that a field is dropped, unless the client has not sent it. */
+  drop(field: FieldName, value: unknown, code: LossCode): void {
+    if (value !== undefined) this.losses.dropped(this.nameOf(field), code);
+  }
+
+  emulate(field: FieldName, code: LossCode): void {
+    this.losses.emulated(this.nameOf(field), code);
+  }
+
+  refuse(field: FieldName, code: LossCode): never {
+    return refuse(this.nameOf(field), code);
+  }
+
+  nameOf(field: FieldName): string {
+    return fieldNameOf(this.conversation.wire, field);
+  }
+
+  /** Whether the target can read what it is given back. */
+  opens(seal: Seal | undefined): seal is Seal {
+    return this.target.withoutReasoning !== true && opensFor(seal, this.target.origin);
+  }
+
+  /** A custom tool as a function with one text, for an API without such tools. */
+  asFunction(tool: Tool): Tool {
+    if (tool.kind === 'function') return tool;
+    this.losses.emulated(tool.at, 'as-function');
+    const grammar =
+      typeof tool.format?.definition === 'string' ? `\n\nGrammar of the input:\n${tool.format.definition}` : '';
+    return { ...tool, kind: 'function', description: `${tool.description ?? ''}${grammar}`, schema: customToolSchema };
+  }
+}
+
+const customToolSchema = {
+  type: 'object',
+  properties: { input: { type: 'string', description: 'The input of the tool, as plain text.' } },
+  required: ['input'],
+  additionalProperties: false,
+};

@@ -1,0 +1,83 @@
+/** JSON Schemas as each provider takes them. Keywords are known by where they stand: a property may be called `const`. */
+import { isObject } from '../contract/is-object.ts';
+import { writeJson } from './json-text.ts';
+import { invalid, type Losses } from './losses.ts';
+import type { JsonSchema } from './neutral.ts';
+
+/** What is nested more deeply is refused; a service would refuse it too. */
+const maxDepth = 100;
+/** Under these stand schemas by name. */
+const byName = ['properties', '$defs', 'definitions', 'patternProperties', 'dependentSchemas'];
+/** Under these stands a schema, or a list of them. */
+const inside = ['items', 'anyOf', 'oneOf', 'allOf', 'additionalProperties', 'not', 'prefixItems', 'if', 'then', 'else'];
+
+/** Anthropic wants an object at the top of a tool's schema, and no choice between schemas there. */
+export function objectSchema(schema: JsonSchema | undefined): JsonSchema {
+  if (schema === undefined) return { type: 'object', properties: {} };
+  const choice = ['anyOf', 'oneOf', 'allOf'].find((keyword) => Array.isArray(schema[keyword]));
+  if (choice !== undefined) return mergedChoice(schema, choice);
+  return schema.type === 'object' ? schema : { ...schema, type: 'object' };
+}
+
+/** One object that holds what any of the choices holds. Only what all of them require is required. */
+function mergedChoice(schema: JsonSchema, choice: string): JsonSchema {
+  const { [choice]: alternatives, ...rest } = schema;
+  const objects = (Array.isArray(alternatives) ? alternatives : []).filter(isObject);
+  const properties: JsonSchema = {};
+  for (const each of [...objects, schema]) Object.assign(properties, isObject(each.properties) ? each.properties : {});
+  const required = objects.map((each) => (Array.isArray(each.required) ? each.required : []));
+  const always = Array.isArray(schema.required) ? schema.required : [];
+  const ofChoices =
+    choice === 'allOf'
+      ? required.flat()
+      : (required[0] ?? []).filter((name) => required.every((each) => each.includes(name)));
+  return { ...rest, type: 'object', properties, required: [...new Set([...always, ...ofChoices])] };
+}
+
+const strictKeywords = new Set(
+  'type properties required items enum const anyOf allOf $ref $defs definitions default title description additionalProperties minItems format'.split(
+    ' ',
+  ),
+);
+const strictFormats = new Set('date-time date time duration email hostname uri ipv4 ipv6 uuid'.split(' '));
+
+/**
+ * Anthropic, "Structured outputs": objects are closed, and a few keywords are known; the others are told in the description,
+ * where the model reads them. Source of the rules: `lib/transform-json-schema` of the TypeScript SDK.
+ */
+export function strictSchema(schema: JsonSchema, at: string, losses: Losses): JsonSchema {
+  return strictly(schema, 0, () => losses.emulated(at, 'schema-keyword'));
+}
+
+function strictly(schema: JsonSchema, depth: number, tell: () => void): JsonSchema {
+  if (depth > maxDepth) invalid('schema', `it is nested more than ${maxDepth} levels deep`);
+  const strict: JsonSchema = {};
+  const told: string[] = [];
+  for (const [keyword, value] of Object.entries(schema)) {
+    const name = keyword === 'oneOf' ? 'anyOf' : keyword;
+    if (keyword === '$schema') continue;
+    if (isStrict(name, value)) strict[name] = mapInside(keyword, value, (each) => strictly(each, depth + 1, tell));
+    else told.push(`${keyword}: ${writeJson(value)}`);
+  }
+  if (strict.type === 'object' || isObject(strict.properties)) strict.additionalProperties = false;
+  if (told.length === 0) return strict;
+  tell();
+  const description = typeof strict.description === 'string' ? `${strict.description}\n\n` : '';
+  return { ...strict, description: `${description}{${told.join(', ')}}` };
+}
+
+function isStrict(keyword: string, value: unknown): boolean {
+  if (keyword === 'format') return strictFormats.has(String(value));
+  if (keyword === 'minItems') return value === 0 || value === 1;
+  return strictKeywords.has(keyword);
+}
+
+/** `value` of a keyword, with each schema in it mapped. */
+function mapInside(keyword: string, value: unknown, map: (schema: JsonSchema) => JsonSchema): unknown {
+  if (byName.includes(keyword) && isObject(value)) {
+    return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, isObject(each) ? map(each) : each]));
+  }
+  if (!inside.includes(keyword)) return value;
+  if (Array.isArray(value)) return value.map((each) => (isObject(each) ? map(each) : each));
+  return isObject(value) ? map(value) : value;
+}

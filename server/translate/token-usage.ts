@@ -1,0 +1,22 @@
+/** Counts of tokens, as they come from strangers. */
+import type { TokenUsage } from './neutral-answer.ts';
+
+export const noUsage: TokenUsage = {
+  input: 0,
+  cacheRead: 0,
+  cacheWrite: 0,
+  cacheWriteOneHour: 0,
+  output: 0,
+  reasoning: 0,
+};
+
+/** 0 for what is no count. Google writes long ones as strings. */
+export function countOf(value: unknown): number {
+  const count = typeof value === 'string' ? Number(value) : value;
+  return typeof count === 'number' && Number.isFinite(count) && count > 0 ? Math.round(count) : 0;
+}
+
+/** All that the model has read. */
+export function promptTokens({ input, cacheRead, cacheWrite }: TokenUsage): number {
+  return input + cacheRead + cacheWrite;
+}

@@ -1,0 +1,71 @@
+/** The names of tools as an upstream takes them, and back. */
+import { hash as hashOf } from 'node:crypto';
+import type { CallPart, Conversation, Tool } from './neutral.ts';
+
+export interface NameRule {
+  maxLength: number;
+  /** Characters beside letters and digits. */
+  others: string;
+  /** The first one is a letter or `_`. */
+  beginsWithLetter: boolean;
+}
+
+/** What a client calls the tool that an upstream has called. */
+interface CalledTool {
+  name: string;
+  namespace?: string | undefined;
+  kind: CallPart['kind'];
+}
+
+const hashLength = 8;
+
+export class ToolNames {
+  readonly #rule: NameRule;
+  readonly #outward = new Map<string, string>();
+  readonly #inward = new Map<string, CalledTool>();
+
+  constructor(rule: NameRule, { tools }: Pick<Conversation, 'tools'>) {
+    this.#rule = rule;
+    for (const tool of tools) this.#inward.set(this.outward(tool), calledTool(tool));
+  }
+
+  /** The same name for the same tool in definitions, choice and history. */
+  outward({ name, namespace }: { name: string; namespace?: string | undefined }): string {
+    const full = namespace === undefined ? name : `${namespace}__${name}`;
+    let sent = this.#outward.get(full);
+    if (sent === undefined) {
+      sent = within(this.#rule, full);
+      this.#outward.set(full, sent);
+    }
+    return sent;
+  }
+
+  /** A name that is not among the tools stands for a function of that name. */
+  inward(sent: string): CalledTool {
+    return this.#inward.get(sent) ?? { name: sent, kind: 'function' };
+  }
+}
+
+function calledTool({ name, namespace, kind }: Tool): CalledTool {
+  return { name, namespace, kind };
+}
+
+/** A name that has to be changed ends in a hash of what it was, so that no two become one. */
+function within(rule: NameRule, name: string): string {
+  const characters = Array.from(name, (character) => (isTaken(rule, character) ? character : '_'));
+  if (rule.beginsWithLetter && !isTaken({ ...rule, others: '_' }, characters[0] ?? '')) characters.unshift('_');
+  if (rule.beginsWithLetter && isDigit(characters[0] ?? '')) characters.unshift('_');
+  const taken = characters.join('');
+  if (taken === name && name !== '' && name.length <= rule.maxLength) return name;
+  const hash = hashOf('sha256', name, 'hex').slice(0, hashLength);
+  return `${taken.slice(0, Math.min(rule.maxLength, 64) - hashLength - 1)}_${hash}`;
+}
+
+function isTaken({ others }: NameRule, character: string): boolean {
+  const isLetter = (character >= 'a' && character <= 'z') || (character >= 'A' && character <= 'Z');
+  return character.length === 1 && (isLetter || isDigit(character) || others.includes(character));
+}
+
+function isDigit(character: string): boolean {
+  return character >= '0' && character <= '9';
+}

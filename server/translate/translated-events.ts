@@ -1,0 +1,78 @@
+/** One stream on its way from an upstream to a client of another API. */
+import type { StreamEvent } from '../wire/sse-event.ts';
+import type { AnswerContext } from './answer-context.ts';
+import { EventsForClient } from './events-for-client.ts';
+import type { Loss } from './losses.ts';
+import type { AnswerError, AnswerEvent } from './neutral-answer.ts';
+import type { EventParser, EventRenderer } from './wire-translation.ts';
+
+export class TranslatedEvents {
+  readonly #parser: EventParser;
+  readonly #renderer: EventRenderer;
+  readonly #view: EventsForClient;
+  readonly #context: AnswerContext;
+  #isOver = false;
+  #failure: AnswerError | null = null;
+
+  constructor(parser: EventParser, renderer: EventRenderer, context: AnswerContext) {
+    this.#parser = parser;
+    this.#renderer = renderer;
+    this.#view = new EventsForClient(context);
+    this.#context = context;
+  }
+
+  /** What an event of the upstream says, for the client; empty where it says nothing yet. */
+  push(event: StreamEvent): Buffer {
+    return this.#tellAll(this.#parser.push(event));
+  }
+
+  /** The upstream's connection has ended in good order. Whether the answer has, `isOver` tells after it. */
+  end(): Buffer {
+    return this.#tellAll(this.#parser.end());
+  }
+
+  /** The client's own error event, in the place of all that is missing. */
+  fail(error: AnswerError): Buffer {
+    this.#isOver = true;
+    this.#failure = error;
+    return Buffer.from(this.#renderer.fail(error));
+  }
+
+  tell(event: AnswerEvent): Buffer {
+    return this.#tellAll([event]);
+  }
+
+  /** For a client whose stream is silent. */
+  get ping(): Buffer {
+    return Buffer.from(this.#renderer.ping);
+  }
+
+  /** The answer is complete, or has failed: nothing more is to come. */
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
+  /** What the client was told of in the place of what is missing; null where nothing is. */
+  get failure(): AnswerError | null {
+    return this.#failure;
+  }
+
+  /** What of the answer the client's API has no place for, as far as it has come. */
+  get losses(): readonly Loss[] {
+    return this.#context.losses.list;
+  }
+
+  #tellAll(events: readonly AnswerEvent[]): Buffer {
+    let text = '';
+    for (const each of events) {
+      for (const event of this.#view.push(each)) {
+        text += this.#renderer.push(event);
+        this.#isOver ||= event.type === 'end' || event.type === 'error';
+        if (event.type === 'error') this.#failure = event.error;
+      }
+    }
+    return text === '' ? nothing : Buffer.from(text);
+  }
+}
+
+const nothing = Buffer.alloc(0);

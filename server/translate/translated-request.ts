@@ -1,0 +1,90 @@
+/** One request in an upstream's words, and what its answer is read with. */
+import type { AnswerContext } from './answer-context.ts';
+import { answerEvents } from './answer-events.ts';
+import { answerForClient } from './answer-for-client.ts';
+import { estimateInputTokens } from './estimate-input.ts';
+import { parseJson, writeJson } from './json-text.ts';
+import { type Loss, Losses } from './losses.ts';
+import type { Conversation } from './neutral.ts';
+import type { Answer, AnswerError } from './neutral-answer.ts';
+import type { RenderedRequest, Target } from './rendering.ts';
+import { TranslatedEvents } from './translated-events.ts';
+import type { WireTranslation } from './wire-translation.ts';
+
+/** `losses`: what of the answer the client's API has no place for. */
+export type WholeAnswer = { ok: true; body: Buffer; losses: readonly Loss[] } | { ok: false; error: AnswerError };
+
+interface Asked {
+  conversation: Conversation;
+  target: Target;
+  rendered: RenderedRequest;
+  losses: readonly Loss[];
+}
+
+/** What an answer's translation is told that no bytes tell. */
+export interface Moment {
+  /** Seconds since 1970. */
+  createdAt: number;
+}
+
+export class TranslatedRequest {
+  /** For the upstream. */
+  readonly body: Buffer;
+  /** Of the request; each in the client's notation. */
+  readonly losses: readonly Loss[];
+  readonly #asked: Asked;
+  readonly #client: WireTranslation;
+  readonly #upstream: WireTranslation;
+
+  constructor([client, upstream]: [WireTranslation, WireTranslation], asked: Asked) {
+    this.body = Buffer.from(writeJson(asked.rendered.body));
+    this.losses = asked.losses;
+    this.#asked = asked;
+    this.#client = client;
+    this.#upstream = upstream;
+  }
+
+  /** The upstream's whole answer for a client that waits for one. Null for what is no answer of its API. */
+  whole(body: Buffer, moment: Moment): WholeAnswer | null {
+    const answer = this.#parse(body);
+    if (answer === null) return null;
+    const context = this.#context(moment);
+    const result = answerForClient(answer, context);
+    if (!result.ok) return result;
+    const rendered = this.#client.renderAnswer(result.answer, context);
+    return { ok: true, body: Buffer.from(writeJson(rendered)), losses: context.losses.list };
+  }
+
+  /** The upstream's whole answer for a client that waits for a stream (nyroway/nyro#182). */
+  wholeAsEvents(body: Buffer, moment: Moment): Buffer | null {
+    const answer = this.#parse(body);
+    if (answer === null) return null;
+    const events = this.events(moment);
+    return Buffer.concat(answerEvents(answer).map((event) => events.tell(event)));
+  }
+
+  events(moment: Moment): TranslatedEvents {
+    const context = this.#context(moment);
+    const turns = this.#asked.conversation.turns.length;
+    return new TranslatedEvents(this.#upstream.eventParser(turns), this.#client.eventRenderer(context), context);
+  }
+
+  #parse(body: Buffer): Answer | null {
+    return this.#upstream.parseAnswer(parseJson(body.toString()), this.#asked.conversation.turns.length);
+  }
+
+  #context({ createdAt }: Moment): AnswerContext {
+    const { conversation, target, rendered } = this.#asked;
+    const { names, answerTool } = rendered;
+    const estimatedInputTokens = estimateInputTokens(conversation);
+    return {
+      conversation,
+      names,
+      answerTool,
+      origin: target.origin,
+      estimatedInputTokens,
+      createdAt,
+      losses: new Losses(),
+    };
+  }
+}

@@ -1,0 +1,86 @@
+/**
+ * Translates between two wires through the neutral conversation. Pure: no clock, no chance, no configuration. Nothing of it
+ * runs where client and upstream speak the same wire.
+ *
+ *     const translator = translatorFor('anthropic-messages', 'openai-chat');
+ *     const asked = translator.read(body);                 // once a request
+ *     const request = translator.request(asked, target);   // once an attempt: its body, what got lost
+ *     request.whole(upstreamBody, moment)                  // or
+ *     request.events(moment).push(event)                   // for each event of the upstream's stream
+ */
+import { GatewayError } from '../contract/errors.ts';
+import { isObject } from '../contract/is-object.ts';
+import { readErrorBody } from '../wire/error-body.ts';
+import { errorIn } from '../wire/upstream-error.ts';
+import { parseJson } from './json-text.ts';
+import { type Loss, Losses } from './losses.ts';
+import type { Conversation, WireName } from './neutral.ts';
+import type { AnswerError } from './neutral-answer.ts';
+import { neutralError } from './neutral-error.ts';
+import type { Target } from './rendering.ts';
+import { TranslatedRequest } from './translated-request.ts';
+import type { WireTranslation } from './wire-translation.ts';
+import { wireTranslations } from './wire-translations.ts';
+
+/** A client's request, parsed. */
+export interface AskedConversation {
+  conversation: Conversation;
+  /** What no other API could take, whichever the upstream is. */
+  losses: readonly Loss[];
+}
+
+export interface NamedInUrl {
+  model: string;
+  stream: boolean;
+}
+
+/** Null where the two are the same: then bytes pass as they are. */
+export function translatorFor(client: WireName, upstream: WireName): Translator | null {
+  return client === upstream ? null : new Translator(wireTranslations[client], wireTranslations[upstream]);
+}
+
+export class Translator {
+  readonly #client: WireTranslation;
+  readonly #upstream: WireTranslation;
+
+  constructor(client: WireTranslation, upstream: WireTranslation) {
+    this.#client = client;
+    this.#upstream = upstream;
+  }
+
+  /**
+   * @param fromUrl what Gemini's API has in the URL; the other APIs have it in the body
+   * @throws GatewayError `malformed_json`, or `invalid_value` that names the field
+   */
+  read(body: Buffer, fromUrl?: NamedInUrl): AskedConversation {
+    const value = parseJson(body.toString());
+    if (value === undefined) throw new GatewayError('malformed_json', 'The body is not valid JSON.');
+    const losses = new Losses();
+    const conversation = this.#client.parseRequest(
+      fromUrl && isObject(value) ? { ...value, ...fromUrl } : value,
+      losses,
+    );
+    return { conversation, losses: losses.list };
+  }
+
+  /** @throws GatewayError `invalid_value` that names the field which the upstream cannot do without */
+  request({ conversation, losses: known }: AskedConversation, target: Target): TranslatedRequest {
+    const losses = new Losses();
+    const rendered = this.#upstream.renderRequest(conversation, target, losses);
+    const told = [...known, ...losses.list];
+    return new TranslatedRequest([this.#client, this.#upstream], { conversation, target, rendered, losses: told });
+  }
+
+  /** An upstream's error, as the client's API would tell it. */
+  error(status: number, body: Buffer): TranslatedError {
+    const error = neutralError(errorIn(readErrorBody(body)), status);
+    const rendered = this.#client.renderError(error, status);
+    return { status: rendered.status, body: Buffer.from(rendered.body), error };
+  }
+}
+
+export interface TranslatedError {
+  status: number;
+  body: Buffer;
+  error: AnswerError;
+}

@@ -1,0 +1,74 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { GatewayError } from '../../contract/errors.ts';
+import type { Api, ListedModel, Place } from '../api.ts';
+import { presentedKeys } from '../client-credentials.ts';
+import { decodeSegment } from '../segments.ts';
+import { anthropicRoutes } from './routes.ts';
+import { anthropicErrorStatus, anthropicErrorType, writeAnthropicError } from './write-error.ts';
+
+/** Anthropic's API. Its clients are given Sluice's address without `/v1`. */
+export const anthropic: Api = {
+  name: 'anthropic',
+  base: '/v1',
+  routes: anthropicRoutes,
+  models: { askedIn, writeList, writeOne },
+  usagePath: null,
+  helloPath: '/api/hello',
+  locate,
+  betterPath: () => null,
+  readKeys: presentedKeys,
+  writeError: (error) => writeAnthropicError(wordsOf(error)),
+  statusOf,
+  errorType: 'application/json',
+  errorHeaders,
+  requestIdHeader: 'request-id',
+};
+
+/** Paths that both APIs have are Anthropic's where the header says so that its SDKs send with each request. */
+function locate(path: string, query: string, headers: IncomingHttpHeaders): Place | null {
+  if (!path.startsWith('/v1/')) return null;
+  const below = withoutVersion(path);
+  const isShared = below === '/models' || below.startsWith('/models/') || below === '/files';
+  const isOurs = below === '/messages' || below.startsWith('/messages/');
+  return isOurs || (isShared && headers['anthropic-version'] !== undefined)
+    ? { path: below, query, model: null }
+    : null;
+}
+
+/** A base URL that was given with `/v1` has it twice, since these SDKs add it. */
+function withoutVersion(path: string): string {
+  let rest = path.slice('/v1'.length);
+  while (rest.startsWith('/v1/')) rest = rest.slice('/v1'.length);
+  return rest.endsWith('/') ? rest.slice(0, -1) : rest;
+}
+
+function askedIn(path: string): string | null {
+  if (path === '/models') return '';
+  return path.startsWith('/models/') ? decodeSegment(path.slice('/models/'.length)) : null;
+}
+
+/** All of them on one page. */
+function writeList(models: readonly ListedModel[]) {
+  const data = models.map(writeOne);
+  return { data, first_id: data[0]?.id ?? null, last_id: data.at(-1)?.id ?? null, has_more: false };
+}
+
+function writeOne({ id, created }: ListedModel) {
+  return { type: 'model', id, display_name: id, created_at: new Date(created * 1000).toISOString() };
+}
+
+/** OpenAI's API has no code for a request without a key. */
+function wordsOf({ message, kind, code }: GatewayError) {
+  return { message, type: kind.type, code: code === 'missing_key' ? 'invalid_api_key' : kind.code };
+}
+
+/** Of a request that is at fault each status says what is wrong with it. */
+function statusOf(error: GatewayError): number {
+  const words = wordsOf(error);
+  const { status } = error.kind;
+  return anthropicErrorType(words) === 'invalid_request_error' ? status : anthropicErrorStatus(words, status);
+}
+
+function errorHeaders({ kind }: GatewayError): Record<string, string> {
+  return kind.retryable === false ? { 'x-should-retry': 'false' } : {};
+}

@@ -1,0 +1,64 @@
+import type { ErrorBody } from '../../contract/errors.ts';
+import { isObject } from '../../contract/is-object.ts';
+import type { Framing } from '../framing.ts';
+import type { StreamEvent } from '../sse-event.ts';
+import { sseFraming } from '../sse-framing.ts';
+import type { Saying, StreamEnd, StreamFormat, StreamWatch } from '../stream-format.ts';
+import { errorIn } from '../upstream-error.ts';
+import { writeAnthropicError } from './write-error.ts';
+
+/** Clients look for `ping` events where those of other APIs are content with comments. */
+const framing: Framing = { ...sseFraming, keepAlive: Buffer.from('event: ping\ndata: {"type":"ping"}\n\n') };
+
+export const messagesStream: StreamFormat = {
+  framing,
+  sayingOf,
+  watch: () => new MessagesWatch(),
+  writeError: writeAnthropicError,
+  ofWhole: () => null,
+  mayBeginEarly: true,
+  isToldByResponse: false,
+};
+
+const content: Saying = { kind: 'content' };
+const nothing: Saying = { kind: 'nothing' };
+
+function sayingOf({ value }: StreamEvent): Saying {
+  const type = typeOf(value);
+  if (type === 'content_block_start' || type === 'content_block_delta' || type === 'message_delta') return content;
+  const error = type === 'error' ? errorIn(value) : null;
+  return error ? { kind: 'error', error } : nothing;
+}
+
+function typeOf(value: unknown): unknown {
+  return isObject(value) ? value.type : undefined;
+}
+
+/** `message_stop` or `error` ends it; whatever else its connection does is a break. */
+class MessagesWatch implements StreamWatch {
+  #ending: StreamEnd | null = null;
+
+  note({ value }: StreamEvent): void {
+    const type = typeOf(value);
+    if (type === 'message_stop') this.#ending ??= 'complete';
+    else if (type === 'error') this.#ending = 'failed';
+  }
+
+  counted(): void {}
+
+  get isComplete(): boolean {
+    return this.#ending !== null;
+  }
+
+  get mayGoOn(): boolean {
+    return this.#ending === null;
+  }
+
+  ending(): StreamEnd | null {
+    return this.#ending;
+  }
+
+  errorEvent(error: ErrorBody): string {
+    return `event: error\ndata: ${writeAnthropicError(error)}\n\n`;
+  }
+}

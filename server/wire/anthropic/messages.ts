@@ -1,0 +1,44 @@
+import { conversationOf } from '../conversation-id.ts';
+import { errorIn } from '../upstream-error.ts';
+import type { RequestFormat, Verdict, WholeFormat, Wire } from '../wire.ts';
+import { messagesStream } from './messages-stream.ts';
+import { anthropicErrors, statusOfError } from './read-error.ts';
+import { messagesUsage } from './usage.ts';
+
+const request: RequestFormat = {
+  answersAsked: () => 1,
+  answersPaid: () => 1,
+  isTextAsked: () => false,
+  isOneText: () => false,
+  isBackground: () => false,
+  mayMeanStream: (body) => body.field('stream') === true,
+  wantsUsage: () => true,
+  conversationOf,
+  takesBeginning: false,
+};
+
+const whole: WholeFormat = {
+  kind: 'json',
+  marks: ['"content"'],
+  isNeverLonger: true,
+  maxHeldBytes: 32 * 1024 * 1024,
+  isNumbers: false,
+  judge,
+};
+
+function judge(answer: Record<string, unknown>): Verdict {
+  const error = 'content' in answer ? null : errorIn(answer);
+  return error ? { kind: 'error', status: statusOfError(error), error } : { kind: 'answer' };
+}
+
+/** `POST /v1/messages`. */
+export const messages: Wire = {
+  name: 'anthropic-messages',
+  operation: 'chat',
+  request,
+  whole,
+  errors: anthropicErrors,
+  usage: messagesUsage,
+  stream: messagesStream,
+  rescue: null,
+};

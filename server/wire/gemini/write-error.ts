@@ -1,0 +1,64 @@
+import type { ErrorBody } from '../../contract/errors.ts';
+import { overflowIn } from '../context-overflow.ts';
+import { entryOf } from '../table-entry.ts';
+
+type Told = Pick<ErrorBody, 'message' | 'type' | 'code'>;
+
+/** `google.rpc.Code` and HTTP status of an error that OpenAI's API, or Sluice, has a code for. Source: Google, "Troubleshooting". */
+const ofCode: Record<string, [status: string, http: number]> = {
+  invalid_api_key: ['INVALID_ARGUMENT', 400],
+  key_disabled: ['PERMISSION_DENIED', 403],
+  key_expired: ['PERMISSION_DENIED', 403],
+  permission_denied: ['PERMISSION_DENIED', 403],
+  host_not_allowed: ['PERMISSION_DENIED', 403],
+  origin_not_allowed: ['PERMISSION_DENIED', 403],
+  price_unknown: ['PERMISSION_DENIED', 403],
+  model_not_found: ['NOT_FOUND', 404],
+  unknown_url: ['NOT_FOUND', 404],
+  not_found: ['NOT_FOUND', 404],
+  insufficient_quota: ['RESOURCE_EXHAUSTED', 429],
+  rate_limit_exceeded: ['RESOURCE_EXHAUSTED', 429],
+  slow_down: ['RESOURCE_EXHAUSTED', 429],
+  upstream_timeout: ['DEADLINE_EXCEEDED', 504],
+  no_healthy_provider: ['UNAVAILABLE', 503],
+  server_overloaded: ['UNAVAILABLE', 503],
+  shutting_down: ['UNAVAILABLE', 503],
+};
+
+const ofType: Record<string, [status: string, http: number]> = {
+  invalid_request_error: ['INVALID_ARGUMENT', 400],
+  requests: ['RESOURCE_EXHAUSTED', 429],
+  tokens: ['RESOURCE_EXHAUSTED', 429],
+  rate_limit_error: ['RESOURCE_EXHAUSTED', 429],
+  insufficient_quota: ['RESOURCE_EXHAUSTED', 429],
+};
+
+/** An error as the body of a response, and as the data of an event. */
+export function writeGeminiError(error: Told): string {
+  const [status, code] = statusOf(error);
+  const badKey = error.code === 'invalid_api_key' ? { details: [keyDetail] } : {};
+  return JSON.stringify({ error: { code, message: wordsOf(error), status, ...badKey } });
+}
+
+/** The status that Gemini's API answers such an error with. */
+export function geminiErrorStatus(error: Told): number {
+  return statusOf(error)[1];
+}
+
+function statusOf({ code, type }: Told): [status: string, http: number] {
+  return entryOf(ofCode, code) ?? entryOf(ofType, type) ?? ['INTERNAL', 500];
+}
+
+/** By it Google's clients tell a bad key from a bad request. */
+const keyDetail = {
+  '@type': 'type.googleapis.com/google.rpc.ErrorInfo',
+  reason: 'API_KEY_INVALID',
+  domain: 'googleapis.com',
+};
+
+/** gemini-cli compacts a conversation when it reads these words with both numbers. */
+function wordsOf(error: Told): string {
+  const overflow = overflowIn(error);
+  if (!overflow) return error.message;
+  return `The input token count (${overflow.tokens}) exceeds the maximum number of tokens allowed (${overflow.limit}).`;
+}

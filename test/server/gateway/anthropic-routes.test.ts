@@ -1,0 +1,154 @@
+import Anthropic from '@anthropic-ai/sdk';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { mainProvider, startGateway, type TestGateway, testKey } from '../../support/gateway.ts';
+import { bodyOf, chunk, completion, ending, strictChat } from '../../support/strict-chat.ts';
+import { eventStream, json, type ScriptedUpstream, startUpstream } from '../../support/upstream.ts';
+
+let upstream: ScriptedUpstream;
+let gateway: TestGateway;
+let client: Anthropic;
+
+beforeAll(async () => {
+  upstream = await startUpstream();
+  gateway = await startGateway({
+    config: {
+      settings: { keepAliveCommentMs: 20 },
+      providers: [
+        mainProvider(upstream.baseUrl, { models: ['gpt-x'] }),
+        {
+          id: 'resource',
+          dialect: 'azure',
+          baseUrl: upstream.origin,
+          credentials: [{ id: 'c1' }],
+          models: ['my-deployment'],
+        },
+      ],
+      aliases: [{ name: 'claude-sonnet-4-5', targets: [{ provider: 'main', model: 'llama-3.3' }] }],
+    },
+    secrets: { 'provider/resource/c1': 'azure-secret' },
+  });
+  client = new Anthropic({ baseURL: gateway.origin, apiKey: null, authToken: testKey, maxRetries: 0 });
+});
+afterAll(async () => {
+  await gateway.stop();
+  await upstream.stop();
+});
+
+const hello = { model: 'gpt-x', max_tokens: 100, messages: [{ role: 'user' as const, content: 'Hi' }] };
+const answer = () => upstream.answer(strictChat((_body, response) => json(response, completion({ content: 'Hello' }))));
+
+test('an alias in the name of a Claude leads to any model, and is what the answer names', async () => {
+  answer();
+  const message = await client.messages.create({ ...hello, model: 'claude-sonnet-4-5' });
+  expect(message.model).toBe('claude-sonnet-4-5');
+  const seen = upstream.seen.at(-1);
+  expect(seen && bodyOf(seen).model).toBe('llama-3.3');
+});
+
+test('a deployment of Azure is asked at its own address', async () => {
+  upstream.answer((_request, response) => json(response, completion({ content: 'Hello' })));
+  await client.messages.create({ ...hello, model: 'my-deployment' });
+  const seen = upstream.seen.at(-1);
+  expect(seen?.url).toMatch(/^\/openai\/deployments\/my-deployment\/chat\/completions\?api-version=/);
+  expect(seen?.headers['api-key']).toBe('azure-secret');
+});
+
+test('what a provider of chats does not take is told, or refused where the client will have no losses', async () => {
+  answer();
+  const asked = { ...hello, top_k: 5 };
+  const { response } = await client.messages.create(asked).withResponse();
+  expect(response.headers.get('x-sluice-dropped')).toContain('top_k');
+  expect((await client.messages.create(hello).withResponse()).response.headers.has('x-sluice-dropped')).toBe(false);
+  const count = upstream.seen.length;
+  const refused = client.messages.create(asked, { headers: { 'x-sluice-lossy': 'refuse' } });
+  const thrown = await refused.then(
+    () => expect.unreachable(),
+    (error: InstanceType<typeof Anthropic.APIError>) => error,
+  );
+  expect([thrown.status, thrown.type]).toEqual([400, 'invalid_request_error']);
+  expect(upstream.seen.length).toBe(count);
+  const record = await gateway.record(thrown.requestID ?? '');
+  expect(record).toMatchObject({ outcome: 'error', status: 400, attempts: [{ failure: 'rejected' }] });
+});
+
+test('tokens are counted here, rather too many than too few, and the count is marked', async () => {
+  const count = upstream.seen.length;
+  const { max_tokens: _, ...body } = hello;
+  const text = 'The quick brown fox jumps over the lazy dog. '.repeat(100);
+  const { data, response } = await client.messages
+    .countTokens({ ...body, messages: [{ role: 'user', content: text }] })
+    .withResponse();
+  expect(data.input_tokens).toBeGreaterThan(1000);
+  expect(data.input_tokens).toBeLessThan(2000);
+  expect(response.headers.get('x-sluice-estimated')).toBe('input_tokens');
+  expect(upstream.seen.length).toBe(count);
+  const record = await gateway.record(response.headers.get('x-sluice-request-id') ?? '');
+  expect(record).toMatchObject({ route: '/v1/messages/count_tokens', outcome: 'ok', usage: null });
+});
+
+test('tokens are counted for nobody with a bad key, an unknown model or a bad body', async () => {
+  const stranger = new Anthropic({ baseURL: gateway.origin, apiKey: 'wrong', maxRetries: 0 });
+  await expect(stranger.messages.countTokens(hello)).rejects.toMatchObject({ status: 401 });
+  const messages = [{ role: 'robot' as 'user', content: 'Hi' }];
+  await expect(client.messages.countTokens({ ...hello, messages })).rejects.toMatchObject({ status: 400 });
+});
+
+test('models are listed as Anthropic lists them, and as OpenAI does to whoever does not speak its API', async () => {
+  const ids: string[] = [];
+  for await (const { id, type } of client.models.list()) if (type === 'model') ids.push(id);
+  expect(ids).toEqual(expect.arrayContaining(['gpt-x', 'claude-sonnet-4-5']));
+  expect(await client.models.retrieve('gpt-x')).toMatchObject({ type: 'model', id: 'gpt-x', display_name: 'gpt-x' });
+  await expect(client.models.retrieve('nobodys/x')).rejects.toMatchObject({ status: 404, type: 'not_found_error' });
+  const { data } = await gateway.client.models.list();
+  expect(data[0]).toMatchObject({ object: 'model' });
+});
+
+test('whoever asks is told that somebody is there', async () => {
+  for (const method of ['HEAD', 'GET']) {
+    expect((await fetch(`${gateway.origin}/api/hello`, { method })).status).toBe(200);
+  }
+});
+
+test('a base URL that was given with /v1 is meant once', async () => {
+  answer();
+  const doubled = new Anthropic({ baseURL: gateway.baseUrl, apiKey: testKey, maxRetries: 0 });
+  expect((await doubled.messages.create(hello)).content).toMatchObject([{ text: 'Hello' }]);
+});
+
+test('a silence is filled with pings, before the answer and within it', async () => {
+  let goOn = () => {};
+  upstream.answer(async (_request, response) => {
+    await new Promise<void>((resolve) => {
+      goOn = resolve;
+    });
+    eventStream(response);
+    response.write(chunk({ content: 'Hello' }));
+    await new Promise<void>((resolve) => {
+      goOn = resolve;
+    });
+    response.end(ending('stop'));
+  });
+  const response = await fetch(`${gateway.origin}/v1/messages`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'x-api-key': testKey },
+    body: JSON.stringify({ ...hello, stream: true }),
+  });
+  const seen: string[] = [];
+  let text = '';
+  for await (const piece of response.body ?? []) {
+    text += Buffer.from(piece).toString();
+    for (const [, name] of text.matchAll(/^event: (\w+)$/gm)) if (name !== seen.at(-1)) seen.push(name ?? '');
+    text = text.slice(text.lastIndexOf('\n\n') + 2);
+    if (seen.at(-1) === 'ping') goOn();
+  }
+  expect(seen.filter((name, index) => name !== 'ping' || index < 5)).toEqual([
+    'ping',
+    'message_start',
+    'content_block_start',
+    'content_block_delta',
+    'ping',
+    'content_block_stop',
+    'message_delta',
+    'message_stop',
+  ]);
+});

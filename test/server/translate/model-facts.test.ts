@@ -1,0 +1,52 @@
+import { describe, expect, test } from 'vitest';
+import { claudeFacts, geminiFacts, openaiFacts } from '../../../server/translate/model-facts.ts';
+
+describe('the facts of a model', () => {
+  test.each([
+    ['claude-opus-4-5-20251101', 64_000],
+    ['us.anthropic.claude-opus-4-5-20251101-v1:0', 64_000],
+    ['anthropic/claude-opus-4.5', 64_000],
+    ['claude-opus-4-5@20251101', 64_000],
+    ['claude-opus-4-20250514', 32_000],
+    ['claude-sonnet-4-20250514', 64_000],
+    ['claude-opus-4-1-20250805', 32_000],
+    ['claude-3-5-haiku-latest', 8192],
+    ['claude-opus-5-5', 128_000],
+    ['claude-opus-4-9', 128_000],
+    ['claude-epic-9', 128_000],
+    ['glm-5', 32_000],
+  ])('%s may write %i tokens', (model, tokens) => expect(claudeFacts(model).maxOutputTokens).toBe(tokens));
+
+  test('of an unknown Claude are those of the newest, which takes least', () => {
+    expect(claudeFacts('claude-epic-9')).toMatchObject({ sampling: 'none', forcedTool: 'no', thinking: ['adaptive'] });
+    expect(claudeFacts('claude-opus-4-9')).toEqual(claudeFacts('claude-epic-9'));
+  });
+
+  test.each([
+    ['claude-opus-5', true],
+    ['claude-opus-4-8', true],
+    ['claude-sonnet-5-5', true],
+    ['claude-sonnet-5', false],
+    ['claude-opus-4-7', false],
+  ])('%s takes system turns: %s', (model, takes) => expect(claudeFacts(model).systemTurns).toBe(takes));
+
+  test.each([
+    ['models/gemini-3-pro-preview', ['LOW', 'MEDIUM', 'HIGH']],
+    ['gemini-3-flash', ['MINIMAL', 'LOW', 'MEDIUM', 'HIGH']],
+    ['gemini-2.5-flash', []],
+    ['gemini-9', ['MINIMAL', 'LOW', 'MEDIUM', 'HIGH']],
+  ])('%s knows the levels %j', (model, levels) => expect(geminiFacts(model).levels).toEqual(levels));
+
+  test.each([
+    ['gpt-5', ['minimal', 'low', 'medium', 'high']],
+    ['gpt-5-mini-2025-08-07', ['minimal', 'low', 'medium', 'high']],
+    ['openai/gpt-5.4', ['none', 'low', 'medium', 'high', 'xhigh']],
+    ['gpt-6-astra', ['low', 'medium', 'high', 'xhigh']],
+    ['gpt-4o-mini', []],
+    ['gpt-4.1', []],
+    ['gpt-oss-120b', ['low', 'medium', 'high']],
+    ['o3-mini', ['low', 'medium', 'high']],
+    ['llama-3.3-70b', []],
+    ['constructor', []],
+  ])('%s knows the efforts %j', (model, efforts) => expect(openaiFacts(model).efforts).toEqual(efforts));
+});

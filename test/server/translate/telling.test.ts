@@ -1,0 +1,73 @@
+/** What a client is told of losses, and the second request after a signature was refused. */
+import { describe, expect, test } from 'vitest';
+import { withoutThinking } from '../../../server/translate/anthropic-messages/without-thinking.ts';
+import type { Loss } from '../../../server/translate/losses.ts';
+import { lossHeaders, refusalOf } from '../../../server/translate/tell-losses.ts';
+
+const dropped = (field: string): Loss => ({ fate: 'dropped', field, code: 'no-equal' });
+
+describe('losses', () => {
+  test('stand in headers by what became of them', () => {
+    expect(
+      lossHeaders([
+        dropped('top_k'),
+        { fate: 'emulated', field: 'response_format', code: 'in-prompt' },
+        { fate: 'carried', field: 'tools[0].name', code: 'renamed' },
+        dropped('seed'),
+      ]),
+    ).toEqual({
+      'x-sluice-dropped': 'top_k;why=no-equal, seed;why=no-equal',
+      'x-sluice-emulated': 'response_format;why=in-prompt',
+    });
+    expect(lossHeaders([])).toEqual({});
+  });
+
+  test('that are many are counted in the end', () => {
+    const value = lossHeaders(Array.from({ length: 200 }, (_, index) => dropped(`messages[${index}]`)))[
+      'x-sluice-dropped'
+    ];
+    expect(value?.length).toBeLessThanOrEqual(1040);
+    expect(value).toMatch(/, \+\d+$/);
+    expect(Number(value?.split('+')[1]) + (value?.split(', ').length ?? 0) - 1).toBe(200);
+  });
+
+  test.each(['a\r\nb', 'ü', 'a,b;c', 'x'.repeat(5000)])('keep what no header may hold out of it: %j', (field) => {
+    expect(lossHeaders([dropped(field)])['x-sluice-dropped']).toMatch(/^[\x21-\x7e]{1,220}$/);
+  });
+
+  test('are a refusal for a client that takes none', () => {
+    expect(refusalOf([dropped('top_k')])).toMatchObject({ code: 'invalid_value', param: 'top_k' });
+    expect(refusalOf([{ fate: 'carried', field: 'x', code: 'renamed' }])).toBeNull();
+  });
+});
+
+describe('a body without its thinking', () => {
+  const thinking = { type: 'thinking', thinking: 'Hm.', signature: 'Ev==' };
+  const text = { type: 'text', text: 'x' };
+  const ask = (request: object) => {
+    const body = withoutThinking(Buffer.from(JSON.stringify(request)));
+    return body === null ? null : JSON.parse(body.toString());
+  };
+
+  test('has all else, and no thinking that wants more of it', () => {
+    const messages = [
+      { role: 'user', content: 'Hello' },
+      { role: 'assistant', content: [thinking, { type: 'redacted_thinking', data: 'x' }, text] },
+      { role: 'assistant', content: [thinking] },
+    ];
+    const request = { model: 'm', messages, thinking: { type: 'enabled', budget_tokens: 2000 }, tools: [] };
+    expect(ask(request)).toEqual({
+      model: 'm',
+      messages: [messages[0], { role: 'assistant', content: [text] }],
+      tools: [],
+    });
+    expect(ask({ ...request, thinking: { type: 'adaptive' } })).toMatchObject({ thinking: { type: 'adaptive' } });
+  });
+
+  test.each([
+    { messages: [{ role: 'user', content: [text] }] },
+    { messages: 'x' },
+    [],
+    { messages: [null, { content: 'x' }] },
+  ])('is none where there is none: %j', (request) => expect(ask(request)).toBeNull());
+});

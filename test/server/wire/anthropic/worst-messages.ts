@@ -1,0 +1,100 @@
+/** What clients of Anthropic's API, and upstreams behind them, could send to keep Sluice busy. */
+import { GatewayError } from '../../../../server/contract/errors.ts';
+import { EventsReader } from '../../../../server/exchange/readers/events-reader.ts';
+import { AnswerTranslation } from '../../../../server/exchange/translation/answer-translation.ts';
+import { JsonBody } from '../../../../server/http/body/json-body.ts';
+import { countTokens } from '../../../../server/translate/count-tokens.ts';
+import { translatorFor } from '../../../../server/translate/translator.ts';
+import { anthropic } from '../../../../server/wire/anthropic/api.ts';
+import { messages } from '../../../../server/wire/anthropic/messages.ts';
+import { messagesStream } from '../../../../server/wire/anthropic/messages-stream.ts';
+import { findRoute } from '../../../support/routes.ts';
+import type { WorstCase } from '../../worst-cases.ts';
+
+const kilobyte = 1024;
+const pieceBytes = 1000;
+
+function inPieces(bytes: Buffer, take: (piece: Buffer) => void): void {
+  for (let at = 0; at < bytes.length; at += pieceBytes) take(bytes.subarray(at, at + pieceBytes));
+}
+
+const head = '{"model":"m","max_tokens":9,"messages":[{"role":"user","content":[';
+const chunk = (delta: string) => `data: {"id":"c","choices":[{"index":0,"delta":${delta}}]}\n\n`;
+
+function translation(): AnswerTranslation {
+  const translator = translatorFor('anthropic-messages', 'openai-chat');
+  if (!translator) throw new Error('unreachable: the two differ');
+  const asked = translator.read(Buffer.from(`${head}{"type":"text","text":"Hi"}]}]}`));
+  const origin = { provider: 'p', model: 'm', account: 'a' };
+  const request = translator.request(asked, { model: 'm', origin });
+  const upstream = findRoute('POST', '/chat/completions').route;
+  return new AnswerTranslation({
+    request,
+    translator,
+    api: anthropic,
+    upstream,
+    stream: messagesStream,
+    requestId: 'r',
+  });
+}
+
+export const worstMessages: Record<string, WorstCase> = {
+  'a request of Anthropic’s API': {
+    atOnceBytes: 256 * kilobyte,
+    files: ['translate/count-tokens.ts', 'wire/anthropic/prompt-tokens.ts'],
+    inputs: {
+      'texts of nothing': [head, '{"type":"text","text":"a"},', '{"type":"text","text":"b"}]}]}'],
+      'files of nothing': [head, '{"data":"A"},', '{"type":"text","text":"b"}]}]}'],
+      'short files': [head, `{"data":"${'A'.repeat(999)}"},`, '{"type":"text","text":"b"}]}]}'],
+      'names alone': [`${head}[`, '"data",', '1]]}]}'],
+      'a file without end': [`${head}{"data":"`, 'A', ''],
+    },
+    run: (bytes) => {
+      try {
+        messages.usage.worst(new JsonBody(bytes), { outputTokens: null, contextTokens: null });
+        countTokens('anthropic-messages', bytes);
+      } catch (error) {
+        if (!(error instanceof GatewayError)) throw error;
+      }
+    },
+  },
+  'a stream of Anthropic’s API': {
+    atOnceBytes: 256 * kilobyte,
+    files: ['wire/anthropic/messages-stream.ts', 'wire/anthropic/usage.ts'],
+    inputs: {
+      pings: ['', 'event: ping\ndata: {"type":"ping"}\n\n', ''],
+      usage: ['', 'data: {"type":"message_delta","usage":{"output_tokens":1}}\n\n', ''],
+      'usage in broken lines': ['', 'data: {"usage"\n', '\n'],
+    },
+    run: (bytes) => {
+      const { errors, stream, usage } = messages;
+      if (!stream) throw new Error('unreachable: messages are streamed');
+      const reader = new EventsReader({
+        format: stream,
+        errors,
+        answers: 1,
+        stripUsage: false,
+        text: null,
+        headers: {},
+      });
+      inPieces(bytes, (piece) => reader.read(piece));
+      const kept = { tail: bytes, head: Buffer.alloc(0), bytes: bytes.length, contentType: 'text/event-stream' };
+      usage.read(kept, {});
+    },
+  },
+  'a stream on its way to another API': {
+    atOnceBytes: 256 * kilobyte,
+    files: ['exchange/translation/answer-translation.ts'],
+    inputs: {
+      'single letters': ['', chunk('{"content":"a"}'), ''],
+      'comments alone': ['', ':\n\n', ''],
+      'one event without end': [chunk('{"content":"a"}'), 'data: ', ''],
+      'text and thoughts by turns': ['', chunk('{"content":"a"}') + chunk('{"reasoning_content":"b"}'), ''],
+    },
+    run: (bytes) => {
+      const answer = translation();
+      inPieces(bytes, (piece) => answer.push(piece));
+      answer.end();
+    },
+  },
+};

@@ -1,0 +1,94 @@
+/** An upstream that speaks OpenAI's chat alone, and refuses what such services refuse. */
+import type { ServerResponse } from 'node:http';
+import { complaintsOf } from '../server/translate/strict-upstreams.ts';
+import type { Json } from '../server/translate/translating.ts';
+import { eventStream, json, type Script, type SeenRequest } from './upstream.ts';
+
+/** Of the providers' chat references; what else stands in a body is refused, as Groq and Mistral do. */
+const knownFields = new Set([
+  'model',
+  'messages',
+  'max_tokens',
+  'max_completion_tokens',
+  'temperature',
+  'top_p',
+  'stop',
+  'stream',
+  'stream_options',
+  'tools',
+  'tool_choice',
+  'parallel_tool_calls',
+  'response_format',
+  'reasoning_effort',
+]);
+
+export function bodyOf({ body }: SeenRequest): Json {
+  return JSON.parse(body.toString()) as Json;
+}
+
+/** Answers what is well-formed by `answer`, and all else with 400. */
+export function strictChat(answer: (body: Json, response: ServerResponse) => void | Promise<void>): Script {
+  return (request, response) => {
+    const complaints = complaintsAbout(request);
+    if (complaints.length === 0) return answer(bodyOf(request), response);
+    json(response, { error: { message: complaints.join('; '), type: 'invalid_request_error', code: null } }, 400);
+  };
+}
+
+function complaintsAbout(request: SeenRequest): string[] {
+  const { method, url, headers } = request;
+  if (method !== 'POST' || url !== '/v1/chat/completions') return [`${method} ${url} is not served`];
+  const body = bodyOf(request);
+  const foreign = Object.keys(headers).filter((name) => name.startsWith('anthropic-'));
+  const unknown = Object.keys(body).filter((name) => !knownFields.has(name));
+  return [
+    ...[...foreign, ...unknown].map((name) => `unknown ${name}`),
+    ...(headers['content-type'] === 'application/json' ? [] : ['no JSON']),
+    ...(Number(headers['content-length']) === request.body.length ? [] : ['another length']),
+    ...complaintsOf('openai-chat', body),
+  ];
+}
+
+export const usage = { prompt_tokens: 21, completion_tokens: 9, total_tokens: 30 };
+
+/** A whole chat completion. */
+export function completion(message: Json, finishReason = 'stop'): Json {
+  return {
+    id: 'chatcmpl-1',
+    object: 'chat.completion',
+    created: 1,
+    model: 'gpt-x',
+    choices: [{ index: 0, message: { role: 'assistant', content: null, ...message }, finish_reason: finishReason }],
+    usage,
+  };
+}
+
+export function chunk(delta: Json, finishReason: string | null = null): string {
+  const choices = [{ index: 0, delta, finish_reason: finishReason }];
+  return dataLine({ id: 'chatcmpl-1', object: 'chat.completion.chunk', created: 1, model: 'gpt-x', choices });
+}
+
+export function dataLine(value: unknown): string {
+  return `data: ${JSON.stringify(value)}\n\n`;
+}
+
+/** What ends a stream that was asked for its usage. */
+export function ending(finishReason: string): string {
+  const last = { id: 'chatcmpl-1', object: 'chat.completion.chunk', created: 1, model: 'gpt-x', choices: [], usage };
+  return `${chunk({}, finishReason)}${dataLine(last)}data: [DONE]\n\n`;
+}
+
+/** A whole stream with these deltas. */
+export function streamOf(deltas: readonly Json[], finishReason = 'stop'): string {
+  return `${chunk({ role: 'assistant', content: '' })}${deltas.map((delta) => chunk(delta)).join('')}${ending(finishReason)}`;
+}
+
+export function sendStream(response: ServerResponse, text: string): void {
+  eventStream(response);
+  response.end(text);
+}
+
+/** A call of a tool, as a whole message has it. */
+export function toolCall(id: string, name: string, given: Json): Json {
+  return { id, type: 'function', function: { name, arguments: JSON.stringify(given) } };
+}
