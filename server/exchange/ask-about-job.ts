@@ -7,8 +7,8 @@ import type { Transport } from '../transport/transport.ts';
 const pathOf = { video: '/videos/', character: '/videos/characters/', response: '/responses/', object: null } as const;
 
 /**
- * Asks the provider that owns a job how it is, with the credential that made it. Null where that provider cannot be asked
- * now. Rejects with a TransportError.
+ * Fetches the current state of a job from the provider that owns it, with the credential that created it. Returns null if
+ * that provider or credential cannot be used now. Rejects with a TransportError.
  */
 export function askAboutJob(transport: Transport, snapshot: Snapshot, job: Job): Promise<GatheredReply> | null {
   const provider = snapshot.providers.get(job.providerId);

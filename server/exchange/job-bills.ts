@@ -1,7 +1,8 @@
 /**
- * Responses in the background go on after the request that made them, and tell their usage to whoever asks for them later.
- * Until then what their request had reserved stays reserved; then they are booked once, to the key that made them. That a
- * job is still to be booked stands in its row, and is deleted in the same transaction as its usage is written.
+ * Bills background responses. They continue after the request that created them and report their usage to a later
+ * request. Until then the amount reserved by the creating request stays reserved; then the usage is booked once, to the
+ * key that created the job. The job's row stores what is still owed, and it is deleted in the same transaction that
+ * writes the usage.
  */
 import type { AttemptRecord, RequestRecord, Reserved } from '../contract/ledger.ts';
 import type { Job } from '../jobs/job.ts';
@@ -15,19 +16,19 @@ import { createRequestId } from './exchange-trace.ts';
 import { amountsOf } from './hold-to-limits.ts';
 import type { Tail } from './tail.ts';
 
-/** For so long a job holds what was reserved for it, and is asked for how it is. */
+/** How long a job keeps its reservation and is polled. */
 export const jobLifeMs = 24 * 3_600_000;
 
 interface JobBillsPorts {
   jobs: JobStore;
   limiter: Limiter;
   prices: PriceTable;
-  /** How what made jobs of that kind tells its usage. */
+  /** How the response that creates a job of this kind reports its usage. */
   usageOf(kind: Job['kind']): UsageFormat | null;
   finished(record: RequestRecord, books?: BookedJob): void;
 }
 
-/** What a provider answered about a job. */
+/** A provider's response about a job. */
 interface JobReply {
   tail: Pick<Tail, 'bytes' | 'head' | 'totalBytes'>;
   contentType: string;
@@ -47,14 +48,14 @@ export class JobBills {
     this.#ports = ports;
   }
 
-  /** To be called before the request that made it has `finished`. */
+  /** Call it before passing the record of the creating request to `finished`. */
   owe(job: Job, reserved: Reserved | null): void {
     const owing = { ...job, owed: reserved ?? { usage: {}, costUsd: null } };
     this.#ports.jobs.remember(owing, { durable: true });
     this.hold(owing);
   }
 
-  /** Also after a start, of those that an earlier run left. */
+  /** Restores the reservation; also used at startup for jobs of an earlier run. */
   hold(job: Job): void {
     if (job.owed) this.#ports.limiter.hold(nameOf(job), ownerOf(job), amountsOf(job.owed));
   }
@@ -63,14 +64,14 @@ export class JobBills {
     this.#ports.limiter.release(nameOf(job), ownerOf(job));
   }
 
-  /** Books what a reply about a job tells, if it is the first that tells how the job ended. */
+  /** Books the usage in a response about a job, if it is the first one that shows how the job ended. */
   book(job: Job, reply: JobReply, request: RequestRecord | null): void {
     const told = this.#read(job, reply);
     const settled = told && this.#ports.jobs.settle(job);
     this.#write(settled ? { job: settled, told } : null, request);
   }
 
-  /** Its client had it deleted, so it will tell nothing: it counts as much as was reserved. */
+  /** The client deleted the job, so that its usage will never be reported: the reserved amount is booked. */
   bookDeleted(job: Job, request: RequestRecord): void {
     const { usage, costUsd } = job.owed ?? { usage: {}, costUsd: null };
     const isKnown = Object.keys(usage).length > 0;
@@ -78,7 +79,7 @@ export class JobBills {
     this.release(job);
   }
 
-  /** A request of the key that made the job bears its usage; else the job has a row of its own. */
+  /** Adds the usage to a request of the key that created the job; otherwise writes a row of its own. */
   #write(booked: { job: Job; told: Told } | null, request: RequestRecord | null): void {
     const { finished } = this.#ports;
     if (booked === null) {
@@ -113,22 +114,22 @@ export class JobBills {
   }
 }
 
-/** Bodies of requests, and what they refer to. */
+/** Upper bound for request bodies and what they refer to. */
 const mostInputTokens = 100_000_000;
-/** Reasoning that is not told. */
+/** Upper bound for reasoning that is not reported. */
 const mostHiddenTokens = 1_000_000;
 
 const nameOf = ({ kind, groupId, id }: Job) => `${kind} ${groupId} ${id}`;
 const ownerOf = ({ keyId, groupId }: Job): JobOwner => ({ keyId, groupId });
 
-/** The attempt that told it is the last: nobody else is asked about a job. */
+/** The last attempt holds the usage, since a job is only asked about at its owner. */
 function withUsage(record: RequestRecord, told: Accounting): RequestRecord {
   const last = record.attempts.at(-1);
   const attempts = last ? record.attempts.with(-1, { ...last, ...told }) : [];
   return { ...record, ...told, attempts };
 }
 
-/** Of what Sluice learnt by asking itself, or by the request of another key. */
+/** For usage that Sluice learnt from its own polling or from a request of another key. */
 function ownRecord({ keyId, groupId, providerId, credentialId, model }: Job): Omit<RequestRecord, keyof Told> {
   return {
     id: createRequestId(),
