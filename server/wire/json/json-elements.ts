@@ -7,7 +7,7 @@ const backslash = 0x5c;
 const openers = new Set<number | undefined>([0x5b, 0x7b]);
 const closers = new Set<number | undefined>([0x5d, 0x7d]);
 
-/** Where the elements of a list stand that are over within its first bytes. `list`: sound JSON from `[` to `]`. */
+/** Ranges of the list elements that end within the first `maxBytes`. `list`: valid JSON from `[` to `]`. */
 export function* beginningOfList(list: Buffer, maxBytes: number): Generator<ByteRange, void, undefined> {
   const limit = Math.min(list.length, maxBytes);
   let depth = 0;

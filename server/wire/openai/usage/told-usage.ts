@@ -1,6 +1,6 @@
 /**
- * What a reply says of its own usage, at the places where its API says it, and nowhere else: clients may have words of
- * their own repeated in a reply, such as `metadata`. Pure.
+ * Reads the usage that a response reports, only where its API reports it: a response may also echo client data, such as
+ * `metadata`. Pure.
  */
 import type { Capability } from '../../../contract/capability.ts';
 import { isObject } from '../../../contract/is-object.ts';
@@ -8,22 +8,22 @@ import type { Usage } from '../../../contract/ledger.ts';
 import { membersOfBeginning, membersOfEnd } from './find-members.ts';
 import { duration, toUsage } from './usage-shapes.ts';
 
-/** What is kept of a reply: all of a short one, the beginning and the end of a long one. */
+/** The kept part of a response: all of a short one, the beginning and the end of a long one. */
 interface KeptReply {
   tail: Buffer;
-  /** Of one that `tail` is not all of. */
+  /** The beginning, if `tail` is not the whole response. */
   head: Buffer;
   isWhole: boolean;
   isStream: boolean;
-  /** The whole of it, where it was parsed already. */
+  /** The whole response, if it was parsed already. */
   document: Record<string, unknown> | undefined;
 }
 
 interface Told {
   usage: Usage | null;
-  /** Of a response object; null where it has none. */
+  /** Of a response object; null if it has none. */
   status: string | null;
-  /** Pictures that stand in the reply; null where they cannot be counted. */
+  /** Number of images in the response; null if they cannot be counted. */
   images: number | null;
 }
 
@@ -39,7 +39,7 @@ export function readTold(capability: Capability, reply: KeptReply): Told {
   return isObject(document) ? fromDocument(capability, document) : nothing;
 }
 
-/** Of services that tell no `usage`, the member of the reply that is the length of what was heard or made. */
+/** For transcriptions and videos without `usage`: the member that holds the duration of the media. */
 const lengthNames: Partial<Record<Capability, 'duration' | 'seconds'>> = {
   transcription: 'duration',
   translation: 'duration',
@@ -61,7 +61,7 @@ function ofLength(value: unknown): Usage | null {
   return seconds === undefined ? null : { seconds };
 }
 
-/** The end first, where nearly all services tell it. */
+/** Searches the end first, where nearly all services report usage. */
 function fromEnds(capability: Capability, { tail, head }: KeptReply): Told {
   const status = capability === 'responses' ? scalarIn(head, 'status', 'beginning') : null;
   const usage = usageIn(tail, membersOfEnd(tail, 'usage'), 1) ?? usageIn(head, membersOfBeginning(head, 'usage'), 1);
@@ -89,11 +89,11 @@ function scalarIn(bytes: Buffer, name: string, end: 'beginning' | 'end'): string
   return found?.[1] ?? found?.[2] ?? null;
 }
 
-/** Of rubbish, so many lines are tried. */
+/** Limit of unparsable lines. */
 const mostFaults = 8;
 const usageKey = '"usage"';
 
-/** The last event that tells of a usage. */
+/** The last event that reports usage. */
 function fromStream(capability: Capability, tail: Buffer): Told {
   let faults = 0;
   let at = tail.lastIndexOf(usageKey);
@@ -108,7 +108,7 @@ function fromStream(capability: Capability, tail: Buffer): Told {
   return nothing;
 }
 
-/** Null where it is no event. The first line may be the end of one. */
+/** Null if the line is not an event. The first line may be cut. */
 function fromLine(capability: Capability, line: Buffer, mayBeCut: boolean): Told | null {
   const isEvent = line.toString('latin1', 0, eventMark.length) === eventMark;
   if (!isEvent) {
@@ -125,7 +125,7 @@ function fromLine(capability: Capability, line: Buffer, mayBeCut: boolean): Told
 
 const eventMark = 'data:';
 
-/** At the top; Groq's in a member of its own, Moonshot's with the last choice. */
+/** At the top level; Groq's in `x_groq`, Moonshot's in the last choice. */
 function usageOfEvent({ usage, x_groq: groq, choices }: Record<string, unknown>): Usage | null {
   const told = toUsage(usage) ?? (isObject(groq) ? toUsage(groq.usage) : null);
   if (told !== null || !Array.isArray(choices)) return told;
