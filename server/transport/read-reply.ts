@@ -8,8 +8,8 @@ export interface GatheredReply {
 }
 
 /**
- * Sends a request and gathers its reply: for model lists, tests of a provider and other small things off the request path.
- * Rejects with a TransportError; also past `maxBytes`, so that no upstream can fill the memory.
+ * Sends a request and collects its response, for small calls outside the request path: model lists, provider checks.
+ * Rejects with a TransportError, also if the response exceeds `maxBytes`.
  */
 export function readReply(
   transport: Transport,

@@ -22,7 +22,7 @@ export const sseFraming: Framing = {
   keepAlive: Buffer.from(': keep-alive\n\n'),
 };
 
-/** What a stream in answer to a request of that route would be; also where none is to come. */
+/** The framing of streams of this route; server-sent events if it has none. */
 export function framingOf({ stream }: Route): Framing {
   return stream?.framing ?? sseFraming;
 }

@@ -122,8 +122,8 @@ function expected(capability: Capability, hints: UsageHints, fromRequest: Usage)
 }
 
 /**
- * Quantities that services bill by but do not report: characters and images. If the number of requested images is
- * unknown, those in the response count.
+ * Quantities that services bill by but do not report: characters and images. If a request asks for more images than any
+ * service makes, those in the response count.
  */
 function alsoFromRequest(capability: Capability, hints: UsageHints, images: number | null): Usage {
   if (capability === 'speech' && isCount(hints.inputCharacters)) return { characters: hints.inputCharacters };
