@@ -38,7 +38,7 @@ export interface ResponseOutcome {
 /** One attempt while it runs, with the data from which its usage is read. */
 export interface AttemptTrace {
   record: AttemptRecord;
-  /** The end of its response. */
+  /** The end of its reply. */
   tail: Tail;
   /** Content type of its response. */
   responseType: string;

@@ -17,7 +17,7 @@ export interface Asked {
   isStreamAsked: boolean;
   /** The client asked for a transcript as text or subtitles. */
   isTextAsked: boolean;
-  /** The upstream stores the response or continues to work on it, so that another attempt would create a second one. */
+  /** The upstream keeps the answer, or works on at it: a second one would be another. */
   isKept: boolean;
 }
 
