@@ -21,12 +21,26 @@ interface PassedInput {
   jobs: JobStore;
 }
 
-/** Throws GatewayError if no provider may be asked. */
-export function planPassthrough(input: PassedInput): CallPlan {
-  const { passed, group, key, snapshot, jobs, route } = input;
+/**
+ * The group's passthrough provider. Checks what can be checked before the body is read, so that a refused request need not
+ * send one. Throws GatewayError if no provider may be asked.
+ */
+export function checkPassthrough({
+  passed,
+  group,
+  key,
+  route,
+}: Omit<PassedInput, 'namedIds' | 'snapshot' | 'jobs'>): CompiledProvider {
   const provider = providerOf(group, passed.unserved);
   if (!passed.names.every(isPathSegment)) throw new GatewayError('unknown_url', passed.unserved.message);
   if (!route.isFree) checkMoney(group, key);
+  return provider;
+}
+
+/** Throws a GatewayError where nobody may be asked. */
+export function planPassthrough(input: PassedInput): CallPlan {
+  const { passed, group, snapshot, jobs } = input;
+  const provider = checkPassthrough(input);
   const owner = findOwner([...passed.names, ...input.namedIds], group, jobs);
   if (owner) return { ...ownedBy(owner), model: null, targets: [ownerOf(snapshot, owner, null)] };
   if (provider.unusable) {

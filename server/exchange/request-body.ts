@@ -2,9 +2,6 @@ import type { Readable } from 'node:stream';
 import type { GatewayError } from '../contract/errors.ts';
 import type { MeasuredRequest } from '../wire/wire.ts';
 
-/** Longer fields take too long to parse at once. */
-export const maxTextBytes = 1024 * 1024;
-
 /** A body that can be sent; `open` is called at most once per attempt. A Readable that is not used must be destroyed. */
 export interface Sendable {
   /** In bytes; null if unknown before the end. */

@@ -18,7 +18,7 @@ import { checkHops, passableHeaders } from '../exchange/outgoing-headers.ts';
 import { checkQuery, outgoingQuery } from '../exchange/outgoing-query.ts';
 import type { OutgoingCall } from '../exchange/outgoing-request.ts';
 import { type CallPlan, planCall } from '../exchange/plan.ts';
-import { planPassthrough } from '../exchange/plan-passthrough.ts';
+import { checkPassthrough, planPassthrough } from '../exchange/plan-passthrough.ts';
 import { pricedTargets } from '../exchange/priced-targets.ts';
 import type { RequestBody, RequestFields } from '../exchange/request-body.ts';
 import { sourceVideoOf } from '../exchange/source-video.ts';
@@ -151,6 +151,7 @@ class InferenceCall {
     const match = this.#ports.registry.find(method, this.#located);
     this.#trace.take(match);
     const { group, key } = this.#admitKey();
+    if (match.passed) checkPassthrough({ passed: match.passed, route: match.route, group, key });
     this.#ports.loopWatch.start();
     const place = this.#ports.admission.enter(key, this.#response);
     this.#place = place instanceof Promise ? await place : place;

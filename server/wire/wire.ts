@@ -35,6 +35,9 @@ export interface RequestView {
   raw(name: string): RawField | null;
 }
 
+/** Longer texts of a JSON body take too long to decode at once; only their size in bytes is used. */
+export const maxTextBytes = 1024 * 1024;
+
 /** The original bytes of a value in a JSON body. */
 export interface RawField {
   bytes: Buffer;

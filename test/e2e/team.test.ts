@@ -75,7 +75,7 @@ describe('a team preset', () => {
       ['{"hello":1}', /neither a team preset nor/],
       ['hello', /not JSON/],
       ['{"teamPreset":1,"name":"sk-proj-planted1234567890","organisation":"A"}', /looks like a secret/],
-      [JSON.stringify({ ...acmePreset, settings: { host: '0.0.0.0' } }), /only a preset may that is built into/],
+      [JSON.stringify({ ...acmePreset, settings: { host: '0.0.0.0' } }), /allowed only in a preset that is built into/],
     ] as const) {
       await dragFile(page, 'drop', 'what.json', text);
       const dialog = page.getByRole('dialog', { name: 'It could not be imported' });

@@ -1,10 +1,10 @@
 import { GatewayError } from '../../contract/errors.ts';
-import { maxTextBytes, type PreparedBody, type RequestBody, type RequestFields } from '../../exchange/request-body.ts';
+import type { PreparedBody, RequestBody, RequestFields } from '../../exchange/request-body.ts';
 import { joinBytes } from '../../wire/json/join-bytes.ts';
 import { JsonNames } from '../../wire/json/json-names.ts';
 import { fieldValue, type JsonField, type JsonPeek, peekJson, peekLongJson } from '../../wire/json/json-peek.ts';
 import { fieldEdit, type JsonEdit, piecesOf, usageEdits } from '../../wire/json/json-splice.ts';
-import type { RawField } from '../../wire/wire.ts';
+import { maxTextBytes, type RawField } from '../../wire/wire.ts';
 import { BodyReader } from './body-reader.ts';
 import { type FieldName, looked } from './incoming-body.ts';
 import { releaseBody } from './release-chunk.ts';

@@ -2,15 +2,16 @@
 import type { Capability } from '../../../contract/capability.ts';
 import type { Usage } from '../../../contract/ledger.ts';
 import { type MostUsage, plausibleUsage, unbounded } from '../../plausible-usage.ts';
-import type {
-  ExtractedUsage,
-  KeptAnswer,
-  MeasuredRequest,
-  RequestFormat,
-  RequestView,
-  TextEstimates,
-  UsageFormat,
-  UsageHints,
+import {
+  type ExtractedUsage,
+  type KeptAnswer,
+  type MeasuredRequest,
+  maxTextBytes,
+  type RequestFormat,
+  type RequestView,
+  type TextEstimates,
+  type UsageFormat,
+  type UsageHints,
 } from '../../wire.ts';
 import { estimatePrompt } from './estimate-prompt.ts';
 import { estimateReply } from './estimate-reply.ts';
@@ -73,11 +74,9 @@ function ofRequest(operation: Capability, body: RequestView): UsageHints {
 function ofSpeech(body: RequestView): UsageHints {
   const input = body.field('input');
   if (typeof input === 'string') return { inputCharacters: countCharacters(input) };
-  const text = body.raw('input')?.bytes;
-  return text?.[0] === quote ? { inputCharacters: text.length } : {};
+  const { length = 0 } = body.raw('input')?.bytes ?? {};
+  return length > maxTextBytes ? { inputCharacters: length } : {};
 }
-
-const quote = 0x22;
 
 /** In code points, without the memory that an array of them takes. */
 function countCharacters(text: string): number {
