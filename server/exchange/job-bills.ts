@@ -29,7 +29,7 @@ interface JobBillsPorts {
 }
 
 /** A provider's response about a job. */
-interface JobReply {
+interface JobResponse {
   tail: Pick<Tail, 'bytes' | 'head' | 'totalBytes'>;
   contentType: string;
 }
@@ -65,8 +65,8 @@ export class JobBills {
   }
 
   /** Books the usage in a response about a job, if it is the first one that shows how the job ended. */
-  book(job: Job, reply: JobReply, request: RequestRecord | null): void {
-    const told = this.#read(job, reply);
+  book(job: Job, response: JobResponse, request: RequestRecord | null): void {
+    const told = this.#read(job, response);
     const settled = told && this.#ports.jobs.settle(job);
     this.#write(settled ? { job: settled, told } : null, request);
   }
@@ -96,7 +96,7 @@ export class JobBills {
     this.release(job);
   }
 
-  #read({ kind, owed, providerId, model }: Job, { tail, contentType }: JobReply): Told | null {
+  #read({ kind, owed, providerId, model }: Job, { tail, contentType }: JobResponse): Told | null {
     const format = this.#ports.usageOf(kind);
     if (!format) return null;
     const answer = { tail: tail.bytes, head: tail.head, bytes: tail.totalBytes, contentType };

@@ -76,10 +76,10 @@ export class JobPoller {
     const { transport, snapshot, bills } = this.#ports;
     this.#asked.set(job.id, this.#now());
     try {
-      const reply = await askAboutJob(transport, snapshot(), job);
-      if (reply?.status !== 200) return;
+      const response = await askAboutJob(transport, snapshot(), job);
+      if (response?.status !== 200) return;
       const tail = new Tail();
-      tail.push(reply.body);
+      tail.push(response.body);
       bills.book(job, { tail, contentType: 'application/json' }, null);
     } catch {
       // Polled again later.

@@ -78,8 +78,8 @@ function findOwner(names: readonly string[], group: CompiledGroup, jobs: JobStor
 }
 
 /**
- * Throws if the key is restricted to certain models or has a hard dollar budget: passthrough requests use models and cost
- * money that Sluice does not see.
+ * Throws GatewayError if the key is restricted to certain models or has a hard dollar budget, unless the group permits
+ * unpriced requests: passthrough requests use models and cost money that Sluice does not see.
  */
 function checkMoney(group: CompiledGroup, key: CompiledKey): void {
   if (!mayUseAnyModel(group, key)) {

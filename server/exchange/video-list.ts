@@ -64,11 +64,11 @@ function readLimit(text: string | null): number {
 
 async function fetchVideo(transport: Transport, snapshot: Snapshot, job: Job): Promise<{ id: string } | null> {
   try {
-    const reply = await askAboutJob(transport, snapshot, job);
-    if (reply === null) return null;
-    if (reply.status === 404) return null;
-    const video: unknown = JSON.parse(reply.body.toString('utf8'));
-    if (reply.status === 200 && typeof video === 'object' && video !== null && 'id' in video)
+    const response = await askAboutJob(transport, snapshot, job);
+    if (response === null) return null;
+    if (response.status === 404) return null;
+    const video: unknown = JSON.parse(response.body.toString('utf8'));
+    if (response.status === 200 && typeof video === 'object' && video !== null && 'id' in video)
       return { ...video, id: job.id };
   } catch (error) {
     throw new GatewayError(

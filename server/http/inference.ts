@@ -161,7 +161,7 @@ class InferenceCall {
     this.#held = held;
     const received = this.#receive(match, held);
     const body = received instanceof Promise ? await received : received;
-    this.#took(body, held);
+    this.#noteBody(body, held);
     const plan = this.#plan(match, { group, key }, body);
     if (group.capture) this.#startCapture();
     const { presented } = this.#trace;
@@ -227,7 +227,7 @@ class InferenceCall {
     return receiveBody(this.#request, this.#response, options);
   }
 
-  #took(body: RequestBody, account: HeldBytes): void {
+  #noteBody(body: RequestBody, account: HeldBytes): void {
     this.#body = body;
     this.#bodyBytes = account.bytes;
     this.#trace.bytesIn = body.size;

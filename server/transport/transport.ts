@@ -9,10 +9,10 @@ import type { Dispatcher } from 'undici';
 import { AwakeTimer } from '../awake-clock.ts';
 import type { Timeouts } from '../contract/policy.ts';
 import type { Authorities } from './authorities.ts';
+import { createConnectionPools, type PoolEntry } from './connection-pools.ts';
 import { type DecidedBy, type ProxySettings, whoDecides } from './proxy-choice.ts';
 import type { ProxyChain } from './system-proxy.ts';
 import { TransportError, toTransportError } from './transport-error.ts';
-import { createWays, type Way } from './ways.ts';
 
 interface TransportOptions {
   proxies?: ProxySettings;
@@ -79,25 +79,25 @@ export interface Transport {
 
 export function createTransport(options: TransportOptions = {}): Transport {
   const proxies = options.proxies ?? {};
-  const ways = createWays(proxies, options.authorities ?? nodesOwn);
+  const pools = createConnectionPools(proxies, options.authorities ?? nodesOwn);
   return {
     send(request, handler) {
       const exchange = new UndiciCall(handler, request.timeouts);
       try {
-        const way = ways.wayFor(request);
-        if (way instanceof Promise) void dispatchLater(way, request, exchange);
-        else dispatch(way, request, exchange);
+        const entry = pools.poolFor(request);
+        if (entry instanceof Promise) void dispatchWhenOpen(entry, request, exchange);
+        else dispatch(entry, request, exchange);
       } catch (error) {
         queueMicrotask(() => exchange.fail(error));
       }
       return exchange;
     },
     async chainTo(origin, choice) {
-      const chain = await ways.chainOf({ origin, proxy: choice });
+      const chain = await pools.chainOf({ origin, proxy: choice });
       return { ...chain, by: whoDecides(choice, origin, proxies) };
     },
-    leaveConnections: ways.leaveAll,
-    close: ways.close,
+    leaveConnections: pools.retireAll,
+    close: pools.close,
   };
 }
 
@@ -108,16 +108,20 @@ const nodesOwn: Authorities = {
   view: async () => ({ files: [], system: null, problem: null }),
 };
 
-async function dispatchLater(way: Promise<Way>, request: OutgoingRequest, exchange: UndiciCall): Promise<void> {
+async function dispatchWhenOpen(
+  entry: Promise<PoolEntry>,
+  request: OutgoingRequest,
+  exchange: UndiciCall,
+): Promise<void> {
   try {
-    const found = await way;
+    const found = await entry;
     if (!exchange.isDone) dispatch(found, request, exchange);
   } catch (error) {
     exchange.fail(error);
   }
 }
 
-function dispatch({ pool, pathPrefix, headers }: Way, request: OutgoingRequest, exchange: UndiciCall): void {
+function dispatch({ pool, pathPrefix, headers }: PoolEntry, request: OutgoingRequest, exchange: UndiciCall): void {
   pool.dispatch(
     {
       path: pathPrefix + request.path,
@@ -138,7 +142,7 @@ const restAfterMs = 2;
 /** Shorter reads are not timed. */
 const timedFromBytes = 4 * 1024;
 
-const handOn = (exchange: UndiciCall) => exchange.handOn();
+const flushPieces = (exchange: UndiciCall) => exchange.flushPieces();
 
 /** One upstream request: undici's handler on one side, `ResponseHandler` on the other. */
 class UndiciCall implements Dispatcher.DispatchHandler, UpstreamCall {
@@ -212,15 +216,15 @@ class UndiciCall implements Dispatcher.DispatchHandler, UpstreamCall {
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
     if (this.#done) return;
     this.#pieces.push(chunk);
-    if (this.#pieces.length === 1) process.nextTick(handOn, this);
+    if (this.#pieces.length === 1) process.nextTick(flushPieces, this);
   }
 
   onResponseEnd(): void {
-    this.handOn();
+    this.flushPieces();
     if (this.#finish()) this.#handler.onEnd();
   }
 
-  handOn(): void {
+  flushPieces(): void {
     const pieces = this.#pieces;
     const [first] = pieces;
     if (this.#done || !first) return;
@@ -251,7 +255,7 @@ class UndiciCall implements Dispatcher.DispatchHandler, UpstreamCall {
   }
 
   fail(error: unknown): void {
-    if (!this.#abortReason) this.handOn();
+    if (!this.#abortReason) this.flushPieces();
     if (!this.#finish()) return;
     this.#handler.onError(this.#abortReason ?? toTransportError(error, this.#phase()));
   }

@@ -92,10 +92,10 @@ export function readJson(body: Buffer, wire: Wire, isFramed: boolean): Verdict {
  */
 export function mayGoOn(beginning: Buffer, wire: Wire): boolean {
   if (!wire.whole.marks.some((mark) => beginning.includes(mark))) return false;
-  const looked = beginning.subarray(0, 16 * beginningBytes);
-  const peek = peekJson(looked, noNames);
-  if (peek.ok || looked[peek.offset] === quote) return true;
-  return peek.offset > looked.length - longestToken;
+  const searched = beginning.subarray(0, 16 * beginningBytes);
+  const peek = peekJson(searched, noNames);
+  if (peek.ok || searched[peek.offset] === quote) return true;
+  return peek.offset > searched.length - longestToken;
 }
 
 const noNames = new JsonNames([]);

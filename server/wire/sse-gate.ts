@@ -63,9 +63,9 @@ export class SseGate implements EventGate {
    */
   #withoutMark(bytes: Buffer, before: Buffer): Buffer {
     const start = before.length === 0 ? bytes : Buffer.concat([before, bytes]);
-    const looked = start.subarray(0, byteOrderMark.length);
-    const mayBeMark = byteOrderMark.subarray(0, looked.length).equals(looked);
-    const isLong = looked.length === byteOrderMark.length;
+    const beginning = start.subarray(0, byteOrderMark.length);
+    const mayBeMark = byteOrderMark.subarray(0, beginning.length).equals(beginning);
+    const isLong = beginning.length === byteOrderMark.length;
     this.#mark = mayBeMark && !isLong ? Buffer.from(start) : null;
     if (!mayBeMark) return start;
     return isLong ? start.subarray(byteOrderMark.length) : start.subarray(start.length);

@@ -5,7 +5,7 @@
 import { pattern } from '../../bounded-pattern.ts';
 import type { ResponseHeaders } from '../../transport/transport.ts';
 
-interface ReplyHead {
+interface FileResponse {
   status: number;
   headers: ResponseHeaders;
 }
@@ -35,9 +35,9 @@ export class Download {
   }
 
   /** Called before any bytes are passed on. False if the rest could not be requested, or the file is too short for that. */
-  begins(reply: ReplyHead, minBytes: number): boolean {
-    const part = partOf(reply);
-    const validator = strongValidator(reply.headers);
+  begins(response: FileResponse, minBytes: number): boolean {
+    const part = partOf(response);
+    const validator = strongValidator(response.headers);
     if (!part || validator === null || part.last - part.first < minBytes) return false;
     this.#part = part;
     this.#validator = validator;
@@ -51,7 +51,7 @@ export class Download {
   }
 
   /** Whether a response is exactly the part that the client lacks. */
-  continues({ status, headers }: ReplyHead): boolean {
+  continues({ status, headers }: FileResponse): boolean {
     const rest = this.#rest();
     const part = status === 206 ? partOf({ status, headers }) : null;
     if (!rest || !part) return false;
@@ -71,7 +71,7 @@ export class Download {
 }
 
 /** Null unless the response states its range, its length agrees with it, and its bytes are not encoded. */
-function partOf({ status, headers }: ReplyHead): FilePart | null {
+function partOf({ status, headers }: FileResponse): FilePart | null {
   const encoding = headers['content-encoding'];
   const bytes = Number(headers['content-length'] ?? Number.NaN);
   if (!(bytes > 0) || (encoding !== undefined && encoding !== 'identity')) return null;

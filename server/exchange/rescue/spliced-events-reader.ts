@@ -111,7 +111,7 @@ export class SplicedEventsReader implements ResponseReader {
     if (framing.saysNothing(bytes)) return null;
     const event = framing.readEvent(bytes);
     if (!event) this.#dropEvent();
-    return event && event.data !== '' ? this.#take(event, bytes) : null;
+    return event && event.data !== '' ? this.#takeEvent(event, bytes) : null;
   }
 
   #dropEvent(): void {
@@ -119,7 +119,7 @@ export class SplicedEventsReader implements ResponseReader {
     this.#steps.push({ kind: 'dropped' });
   }
 
-  #take(event: StreamEvent, bytes: Buffer): Buffer | null {
+  #takeEvent(event: StreamEvent, bytes: Buffer): Buffer | null {
     const { format, splice } = this.#options;
     const saying = format.sayingOf(event);
     if (saying.kind === 'error') {

@@ -17,8 +17,8 @@ export function responseStreamOfWhole(answer: Json): string | null {
 }
 
 /** Includes a usage chunk, which is removed again if the client did not ask for it. */
-function chatEvents({ choices: _, usage, ...reply }: Json, choices: readonly Json[]): string {
-  const head = { ...reply, object: reply.object === 'text_completion' ? reply.object : 'chat.completion.chunk' };
+function chatEvents({ choices: _, usage, ...shared }: Json, choices: readonly Json[]): string {
+  const head = { ...shared, object: shared.object === 'text_completion' ? shared.object : 'chat.completion.chunk' };
   const chunks: Json[] = [{ ...head, choices: choices.map(contentOf) }];
   const endings = choices.filter(({ message }) => isObject(message)).map(endOf);
   if (endings.length > 0) chunks.push({ ...head, choices: endings });

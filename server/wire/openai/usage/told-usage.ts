@@ -9,7 +9,7 @@ import { membersOfBeginning, membersOfEnd } from './find-members.ts';
 import { duration, toUsage } from './usage-shapes.ts';
 
 /** The kept part of a response: all of a short one, the beginning and the end of a long one. */
-interface KeptReply {
+interface KeptResponse {
   tail: Buffer;
   /** The beginning, if `tail` is not the whole response. */
   head: Buffer;
@@ -29,13 +29,13 @@ interface Told {
 
 const nothing: Told = { usage: null, status: null, images: null };
 
-export function readTold(capability: Capability, reply: KeptReply): Told {
-  if (reply.isStream) return fromStream(capability, reply.tail);
-  if (reply.document) return fromDocument(capability, reply.document);
+export function readTold(capability: Capability, response: KeptResponse): Told {
+  if (response.isStream) return fromStream(capability, response.tail);
+  if (response.document) return fromDocument(capability, response.document);
   const isDocument =
-    reply.isWhole && /^\s*\{/.test(reply.tail.toString('latin1', 0, 64).replace('\u00ef\u00bb\u00bf', ''));
-  if (!isDocument) return fromEnds(capability, reply);
-  const document = parse(reply.tail.toString('utf8').trim());
+    response.isWhole && /^\s*\{/.test(response.tail.toString('latin1', 0, 64).replace('\u00ef\u00bb\u00bf', ''));
+  if (!isDocument) return fromEnds(capability, response);
+  const document = parse(response.tail.toString('utf8').trim());
   return isObject(document) ? fromDocument(capability, document) : nothing;
 }
 
@@ -62,7 +62,7 @@ function ofLength(value: unknown): Usage | null {
 }
 
 /** Searches the end first, where nearly all services report usage. */
-function fromEnds(capability: Capability, { tail, head }: KeptReply): Told {
+function fromEnds(capability: Capability, { tail, head }: KeptResponse): Told {
   const status = capability === 'responses' ? scalarIn(head, 'status', 'beginning') : null;
   const usage = usageIn(tail, membersOfEnd(tail, 'usage'), 1) ?? usageIn(head, membersOfBeginning(head, 'usage'), 1);
   const length = lengthNames[capability];

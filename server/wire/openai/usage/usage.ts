@@ -13,8 +13,8 @@ import {
   type UsageFormat,
   type UsageHints,
 } from '../../wire.ts';
+import { estimateAnswer } from './estimate-answer.ts';
 import { estimatePrompt } from './estimate-prompt.ts';
-import { estimateReply } from './estimate-reply.ts';
 import { likelyUsage } from './likely-usage.ts';
 import { readTold } from './told-usage.ts';
 import { worstUsage } from './worst-usage.ts';
@@ -36,7 +36,7 @@ export function openaiUsage(operation: Capability, request: RequestFormat, isEdi
 function textEstimates(operation: Capability): TextEstimates | null {
   const isOnlyPrompt = operation === 'embeddings';
   const isText = isOnlyPrompt || operation === 'chat' || operation === 'completions' || operation === 'responses';
-  return isText ? { ofPrompt: estimatePrompt, ofAnswer: estimateReply, isOnlyPrompt } : null;
+  return isText ? { ofPrompt: estimatePrompt, ofAnswer: estimateAnswer, isOnlyPrompt } : null;
 }
 
 /** Earlier responses, files, web search results: what a request only refers to. No model's context window is larger. */

@@ -18,7 +18,7 @@ interface Destination {
 }
 
 /** A connection pool for one kind of request, and what a plain HTTP proxy needs with each request. */
-export interface Way {
+export interface PoolEntry {
   pool: Pool;
   usedAtMs: number;
   /** Prepended to the path for a proxy that expects absolute URLs. */
@@ -26,16 +26,16 @@ export interface Way {
   headers: Record<string, string>;
 }
 
-interface Ways {
+interface ConnectionPools {
   /** Synchronous unless the operating system has to be asked for the proxy. Throws or rejects with a TransportError. */
-  wayFor(to: Destination): Way | Promise<Way>;
+  poolFor(to: Destination): PoolEntry | Promise<PoolEntry>;
   /** The proxies in the order in which they are tried. */
   chainOf(to: Pick<Destination, 'origin' | 'proxy'>): ProxyChain | Promise<ProxyChain>;
   /**
    * Makes the next request open a new connection with the current proxies and certificates. Running requests continue,
    * except on connections whose local address is gone: those break now rather than time out.
    */
-  leaveAll(): void;
+  retireAll(): void;
   /** Aborts running requests. */
   close(): Promise<void>;
 }
@@ -43,12 +43,12 @@ interface Ways {
 /** Long enough for a user to read an answer; a shorter time would cost a TLS handshake for nearly every turn. */
 const idleSocketMs = 60_000;
 /** Idle pools are closed when another one is opened: their provider may be gone or have a new address. */
-const idleWayMs = 600_000;
+const idlePoolMs = 600_000;
 
-export function createWays(proxies: ProxySettings, authorities: Authorities): Ways {
-  const ways = new Map<string, Way>();
+export function createConnectionPools(proxies: ProxySettings, authorities: Authorities): ConnectionPools {
+  const pools = new Map<string, PoolEntry>();
   /** No longer used, but requests still run on them. */
-  const left = new Set<Pool>();
+  const retired = new Set<Pool>();
   const sockets = new Set<Socket>();
   const system = createSystemProxies(proxies.askSystem ?? (async () => 'DIRECT'));
   const opened = (socket: Socket) => {
@@ -56,14 +56,14 @@ export function createWays(proxies: ProxySettings, authorities: Authorities): Wa
     socket.once('close', () => sockets.delete(socket));
   };
 
-  const leave = (name: string, { pool }: Way) => {
-    ways.delete(name);
-    left.add(pool);
-    void pool.close().finally(() => left.delete(pool));
+  const retire = (name: string, { pool }: PoolEntry) => {
+    pools.delete(name);
+    retired.add(pool);
+    void pool.close().finally(() => retired.delete(pool));
   };
 
-  const leaveIdle = (nowMs: number) => {
-    for (const [name, way] of ways) if (nowMs - way.usedAtMs > idleWayMs) leave(name, way);
+  const retireIdle = (nowMs: number) => {
+    for (const [name, entry] of pools) if (nowMs - entry.usedAtMs > idlePoolMs) retire(name, entry);
   };
 
   const chainOf = ({ origin, proxy }: Pick<Destination, 'origin' | 'proxy'>) =>
@@ -73,34 +73,34 @@ export function createWays(proxies: ProxySettings, authorities: Authorities): Wa
 
   const open = (to: Destination, chain: ProxyChain) => {
     const name = nameOf(to);
-    leaveIdle(Date.now());
-    const way = ways.get(name) ?? openWay(to, chain, { secureContext: authorities.secureContext, opened });
-    ways.set(name, way);
-    way.usedAtMs = Date.now();
-    return way;
+    retireIdle(Date.now());
+    const entry = pools.get(name) ?? openPool(to, chain, { secureContext: authorities.secureContext, opened });
+    pools.set(name, entry);
+    entry.usedAtMs = Date.now();
+    return entry;
   };
 
   return {
-    wayFor(to) {
-      const way = ways.get(nameOf(to));
-      if (!way) {
+    poolFor(to) {
+      const entry = pools.get(nameOf(to));
+      if (!entry) {
         const chain = chainOf(to);
         return chain instanceof Promise ? chain.then((found) => open(to, found)) : open(to, chain);
       }
-      way.usedAtMs = Date.now();
-      return way;
+      entry.usedAtMs = Date.now();
+      return entry;
     },
     chainOf,
-    leaveAll() {
+    retireAll() {
       system.forget();
       authorities.forget();
-      for (const [name, way] of ways) leave(name, way);
+      for (const [name, entry] of pools) retire(name, entry);
       const addresses = machineAddresses();
-      for (const socket of sockets) tryConnection(socket, addresses);
+      for (const socket of sockets) checkConnection(socket, addresses);
     },
     async close() {
-      await Promise.all([...left, ...[...ways.values()].map(({ pool }) => pool)].map((pool) => pool.destroy()));
-      ways.clear();
+      await Promise.all([...retired, ...[...pools.values()].map(({ pool }) => pool)].map((pool) => pool.destroy()));
+      pools.clear();
     },
   };
 }
@@ -111,7 +111,7 @@ function nameOf({ origin, proxy, timeouts }: Destination): string {
 
 type Connecting = Pick<Parameters<typeof createConnector>[0], 'secureContext' | 'opened'>;
 
-function openWay(to: Destination, { hops, unusable }: ProxyChain, connecting: Connecting): Way {
+function openPool(to: Destination, { hops, unusable }: ProxyChain, connecting: Connecting): PoolEntry {
   const isPlain = to.origin.startsWith('http:');
   // Requests to a plain HTTP proxy depend on the proxy, so there is no second choice.
   const proxies = isPlain ? hops.slice(0, 1) : hops;
@@ -123,11 +123,11 @@ function openWay(to: Destination, { hops, unusable }: ProxyChain, connecting: Co
     allowH2: false,
     pipelining: 1,
   });
-  const way = { pool, usedAtMs: 0 };
+  const entry = { pool, usedAtMs: 0 };
   const proxy = proxies[0] ?? null;
-  if (!proxy || !isPlain) return { ...way, pathPrefix: '', headers: {} };
+  if (!proxy || !isPlain) return { ...entry, pathPrefix: '', headers: {} };
   const authorization = proxyAuthorization(proxy);
-  return { ...way, pathPrefix: to.origin, headers: authorization ? { 'proxy-authorization': authorization } : {} };
+  return { ...entry, pathPrefix: to.origin, headers: authorization ? { 'proxy-authorization': authorization } : {} };
 }
 
 function unusableProxy(unusable: readonly string[]): TransportError {
@@ -144,7 +144,7 @@ const probeMs = 1_000;
  * Called after a network change. Breaks connections whose local address is gone. For all others TCP keep-alive is
  * enabled, so that the system detects a dead one within about ten seconds.
  */
-function tryConnection(socket: Socket, addresses: ReadonlySet<string>): void {
+function checkConnection(socket: Socket, addresses: ReadonlySet<string>): void {
   const { localAddress, remoteAddress } = socket;
   if (remoteAddress !== undefined && isOnThisMachine(remoteAddress)) return;
   const from = localAddress?.replace(/^::ffff:/, '');

@@ -8,7 +8,7 @@ import { estimateTokens } from '../../estimate-tokens.ts';
 import type { KeptAnswer } from '../../wire.ts';
 
 /** Null if the response is neither JSON nor an event stream, or its work has only begun. An answer without text has 0. */
-export function estimateReply({ tail, bytes, contentType }: Omit<KeptAnswer, 'head'>): number | null {
+export function estimateAnswer({ tail, bytes, contentType }: Omit<KeptAnswer, 'head'>): number | null {
   if (eventStreamType.test(contentType)) return estimateStream(tail, bytes);
   return jsonType.test(contentType) && !isBinary(tail) ? estimateJson(tail, bytes) : null;
 }
@@ -69,18 +69,18 @@ function textOfCall(call: unknown): string {
 
 function estimateJson(tail: Buffer, bytes: number): number | null {
   const text = tail.toString('utf8');
-  const reply = bytes <= tail.length ? parse(text) : null;
-  if (isObject(reply)) return isOnlyBegun(reply) ? null : estimateTokens(textOfReply(reply));
+  const answer = bytes <= tail.length ? parse(text) : null;
+  if (isObject(answer)) return isOnlyBegun(answer) ? null : estimateTokens(textOfAnswer(answer));
   return scaled(estimateTokens(unescaped(text)), bytes, tail.length);
 }
 
 /** A background response: its usage is unknown until it is fetched again. */
 const isOnlyBegun = ({ status }: Fields) => status === 'queued' || status === 'in_progress';
 
-function textOfReply(reply: Fields): string {
-  if (Array.isArray(reply.choices)) return reply.choices.map(textOfChoice).join('');
-  if (Array.isArray(reply.output)) return reply.output.map(textOfItem).join('');
-  return textOf(reply.text);
+function textOfAnswer(answer: Fields): string {
+  if (Array.isArray(answer.choices)) return answer.choices.map(textOfChoice).join('');
+  if (Array.isArray(answer.output)) return answer.output.map(textOfItem).join('');
+  return textOf(answer.text);
 }
 
 /** An output item of a response: a message with parts, a call, reasoning. */
