@@ -22,7 +22,7 @@ interface ClientResponseOptions {
   framing: Framing;
   /** 0: no comments. */
   keepAliveMs: number;
-  /** A client that reads nothing of the waiting data for so long is disconnected. */
+  /** A client that reads none of the waiting data for this long is disconnected. */
   unreadMs: number;
   /** Adds headers that name the provider and the number of attempts. */
   showsAttempts: boolean;

@@ -17,7 +17,7 @@ export const sseFraming: Framing = {
   readBeginning,
   saysNothing,
   kindOfRest,
-  /** With a field or a comment. */
+  /** Events begin with a field or a comment. */
   beginsLikeAnEvent: (bytes) => fieldOrComment.test(bytes.toString('latin1', 0, 64)),
   keepAlive: Buffer.from(': keep-alive\n\n'),
 };

@@ -57,8 +57,9 @@ export class EventsReader implements ResponseReader {
   #hasContent = false;
   /** Bytes pass on to the client. */
   #isPassing = false;
-  /** The latest event has content, or one in the same chunk had. */
+  /** The latest event has content. */
   #isContent = false;
+  /** An event of the current chunk had content or showed that the model is working. */
   #hasSaid = false;
   #error: ErrorEvent | undefined;
   #droppedEvents = 0;

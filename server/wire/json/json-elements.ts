@@ -25,7 +25,7 @@ export function* beginningOfList(list: Buffer, maxBytes: number): Generator<Byte
   }
 }
 
-/** The offset of its closing quote. */
+/** Offset of its closing quote. */
 function endOfString(list: Buffer, from: number, limit: number): number {
   let at = from;
   while (at < limit && list[at] !== quote) at += list[at] === backslash ? 2 : 1;

@@ -42,7 +42,7 @@ function optionEdits(body: Buffer, options: JsonField): JsonEdit[] {
   if (options.end - options.start > maxOptionsBytes) return [];
   const value = body.subarray(options.start, options.end);
   const inner = peekJson(value, optionNames);
-  if (!inner.ok) return []; // Not an object: the upstream's to refuse.
+  if (!inner.ok) return []; // Not an object; the upstream will reject it.
   const choice = inner.fields.get('include_usage');
   if (choice === undefined) return [insertion(options.start + inner.end, includeUsage, inner.empty)];
   if (!isNull(value, choice)) return [];

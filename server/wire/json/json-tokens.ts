@@ -89,7 +89,7 @@ function isDigit(byte = 0): boolean {
 export function skipSpace(body: Buffer, start: number): number {
   for (let at = start; ; at++) {
     const byte = body[at];
-    if (byte === undefined || byte > space) return at; // Nearly always, so asked first.
+    if (byte === undefined || byte > space) return at; // The usual case.
     if (byte !== space && byte !== lineFeed && byte !== carriageReturn && byte !== tab) return at;
     if (at - start === maxBlanks) throw new JsonFault(start, `more than ${maxBlanks} blanks`);
   }

@@ -1,4 +1,4 @@
-/** How to continue broken streams of OpenAI's API. */
+/** Continues broken streams of OpenAI's API. */
 import type { RescueFormat } from '../../stream-text.ts';
 import { ChatSplice } from './chat-splice.ts';
 import { type ChatSoFar, ChatText } from './chat-text.ts';

@@ -22,7 +22,7 @@ const unread = new Set([
   'url',
   'detail',
 ]);
-/** Of chat, completions, responses and embeddings. */
+/** Prompt fields of chat, completions, responses and embeddings. */
 const prompts = ['messages', 'prompt', 'input', 'instructions', 'suffix'] as const;
 const schemas = ['tools', 'functions', 'response_format', 'text'] as const;
 
