@@ -4,7 +4,7 @@
  * key that created the job. The job's row stores what is still owed, and it is deleted in the same transaction that
  * writes the usage.
  */
-import type { AttemptRecord, RequestRecord, Reserved } from '../contract/ledger.ts';
+import type { RequestRecord, Reserved } from '../contract/ledger.ts';
 import type { Job } from '../jobs/job.ts';
 import type { JobStore } from '../jobs/job-store.ts';
 import type { BookedJob } from '../ledger/rows.ts';
@@ -33,8 +33,6 @@ interface JobResponse {
   tail: Pick<Tail, 'bytes' | 'head' | 'totalBytes'>;
   contentType: string;
 }
-
-type Told = Pick<AttemptRecord, 'usage' | 'usageCertainty' | 'costUsd'>;
 
 const ongoing = new Set<string | null>(['queued', 'in_progress']);
 const ended = new Set<string | null>(['completed', 'failed', 'incomplete', 'cancelled']);
@@ -66,44 +64,44 @@ export class JobBills {
 
   /** Books the usage in a response about a job, if it is the first one that shows how the job ended. */
   book(job: Job, response: JobResponse, request: RequestRecord | null): void {
-    const told = this.#read(job, response);
-    const settled = told && this.#ports.jobs.settle(job);
-    this.#write(settled ? { job: settled, told } : null, request);
+    const accounting = this.#read(job, response);
+    const settled = accounting && this.#ports.jobs.settle(job);
+    this.#write(settled ? { job: settled, accounting } : null, request);
   }
 
   /** The client deleted the job, so that its usage will never be reported: the reserved amount is booked. */
   bookDeleted(job: Job, request: RequestRecord): void {
     const { usage, costUsd } = job.owed ?? { usage: {}, costUsd: null };
     const isKnown = Object.keys(usage).length > 0;
-    this.#write(isKnown ? { job, told: { usage, usageCertainty: 'estimated', costUsd } } : null, request);
+    this.#write(isKnown ? { job, accounting: { usage, usageCertainty: 'estimated', costUsd } } : null, request);
     this.release(job);
   }
 
   /** Adds the usage to a request of the key that created the job; otherwise writes a row of its own. */
-  #write(booked: { job: Job; told: Told } | null, request: RequestRecord | null): void {
+  #write(booked: { job: Job; accounting: Accounting } | null, request: RequestRecord | null): void {
     const { finished } = this.#ports;
     if (booked === null) {
       if (request) finished(request);
       return;
     }
-    const { job, told } = booked;
+    const { job, accounting } = booked;
     const books = { kind: job.kind, groupId: job.groupId, id: job.id };
-    if (request && request.keyId === job.keyId) finished(withUsage(request, told), books);
+    if (request && request.keyId === job.keyId) finished(withUsage(request, accounting), books);
     else {
       if (request) finished(request);
-      finished({ ...ownRecord(job), ...told }, books);
+      finished({ ...ownRecord(job), ...accounting }, books);
     }
     this.release(job);
   }
 
-  #read({ kind, owed, providerId, model }: Job, { tail, contentType }: JobResponse): Told | null {
+  #read({ kind, owed, providerId, model }: Job, { tail, contentType }: JobResponse): Accounting | null {
     const format = this.#ports.usageOf(kind);
     if (!format) return null;
     const answer = { tail: tail.bytes, head: tail.head, bytes: tail.totalBytes, contentType };
     const most = { inputTokens: mostInputTokens, outputTokens: answer.bytes + mostHiddenTokens, seconds: 0 };
     const { usage, certainty, status } = format.read(answer, { most });
     if (ongoing.has(status) || (usage === null && !ended.has(status))) return null;
-    const priced = (counted: Told['usage']) =>
+    const priced = (counted: Accounting['usage']) =>
       model === null ? null : this.#ports.prices.cost(providerId, model, counted);
     if (usage !== null) return { usage, usageCertainty: certainty, costUsd: priced(usage) };
     if (status === 'failed') return { usage: null, usageCertainty: 'none', costUsd: 0 };
@@ -123,14 +121,14 @@ const nameOf = ({ kind, groupId, id }: Job) => `${kind} ${groupId} ${id}`;
 const ownerOf = ({ keyId, groupId }: Job): JobOwner => ({ keyId, groupId });
 
 /** The last attempt holds the usage, since a job is only asked about at its owner. */
-function withUsage(record: RequestRecord, told: Accounting): RequestRecord {
+function withUsage(record: RequestRecord, accounting: Accounting): RequestRecord {
   const last = record.attempts.at(-1);
-  const attempts = last ? record.attempts.with(-1, { ...last, ...told }) : [];
-  return { ...record, ...told, attempts };
+  const attempts = last ? record.attempts.with(-1, { ...last, ...accounting }) : [];
+  return { ...record, ...accounting, attempts };
 }
 
 /** For usage that Sluice learnt from its own polling or from a request of another key. */
-function ownRecord({ keyId, groupId, providerId, credentialId, model }: Job): Omit<RequestRecord, keyof Told> {
+function ownRecord({ keyId, groupId, providerId, credentialId, model }: Job): Omit<RequestRecord, keyof Accounting> {
   return {
     id: createRequestId(),
     startedAt: Date.now(),

@@ -29,15 +29,15 @@ export function readErrorBody(body: Buffer): unknown {
   return body.length <= readBytes ? readLong(body, topNames) : undefined;
 }
 
-/** The members in `names`, each shortened by `readTold`. */
+/** The members in `names`, each shortened by `readMember`. */
 function readLong(body: Buffer, names: JsonNames): Record<string, unknown> | undefined {
   const peek = peekJson(body, names);
   if (!peek.ok) return undefined;
-  return Object.fromEntries([...peek.fields].map(([name, field]) => [name, readTold(body, name, field)]));
+  return Object.fromEntries([...peek.fields].map(([name, field]) => [name, readMember(body, name, field)]));
 }
 
 /** The value of a member, without parts that are long to parse. */
-export function readTold(body: Buffer, name: string, field: JsonField): unknown {
+export function readMember(body: Buffer, name: string, field: JsonField): unknown {
   if (field.end - field.start <= parsedBytes) return parseField(body, field);
   if (body[field.start] === quote) return beginningOf(body, field.start);
   if (body[field.start] !== openingBrace) return undefined;

@@ -382,7 +382,7 @@ export const worstCases: Record<string, WorstCase> = {
       'exchange/tail.ts',
       'wire/openai/usage/estimate-answer.ts',
       'wire/openai/usage/find-members.ts',
-      'wire/openai/usage/told-usage.ts',
+      'wire/openai/usage/reported-usage.ts',
     ],
     inputs: {
       'usage again and again': ['', '"usage":{', ''],

@@ -16,7 +16,7 @@ import {
 import { estimateAnswer } from './estimate-answer.ts';
 import { estimatePrompt } from './estimate-prompt.ts';
 import { likelyUsage } from './likely-usage.ts';
-import { readTold } from './told-usage.ts';
+import { readReportedUsage } from './reported-usage.ts';
 import { worstUsage } from './worst-usage.ts';
 
 /** `isEdit`: the request starts from existing images. */
@@ -98,11 +98,11 @@ export function extractUsage(
 ): ExtractedUsage {
   const isStream = /event-stream/i.test(contentType);
   const kept = { tail, head, isWhole: bytes <= tail.length, isStream, document };
-  const told = isStream || /json/i.test(contentType) ? readTold(capability, kept) : null;
-  const status = told?.status ?? null;
-  const fromRequest = alsoFromRequest(capability, hints, told?.images ?? null);
-  if (!told?.usage) return { ...expected(capability, hints, fromRequest), status };
-  const { usage, isMended } = plausibleUsage(told.usage, hints.most ?? unbounded);
+  const reported = isStream || /json/i.test(contentType) ? readReportedUsage(capability, kept) : null;
+  const status = reported?.status ?? null;
+  const fromRequest = alsoFromRequest(capability, hints, reported?.images ?? null);
+  if (!reported?.usage) return { ...expected(capability, hints, fromRequest), status };
+  const { usage, isMended } = plausibleUsage(reported.usage, hints.most ?? unbounded);
   if (isMended && Object.keys(usage).length === 0) return { ...expected(capability, hints, fromRequest), status };
   // Each image of a stream reports its own usage, and only the last one is in the tail.
   const isPartial = capability === 'images' && (hints.images ?? 1) > 1 && isStream;

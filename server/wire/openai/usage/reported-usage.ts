@@ -19,7 +19,7 @@ interface KeptResponse {
   document: Record<string, unknown> | undefined;
 }
 
-interface Told {
+interface ReportedUsage {
   usage: Usage | null;
   /** Of a response object; null if it has none. */
   status: string | null;
@@ -27,9 +27,9 @@ interface Told {
   images: number | null;
 }
 
-const nothing: Told = { usage: null, status: null, images: null };
+const nothing: ReportedUsage = { usage: null, status: null, images: null };
 
-export function readTold(capability: Capability, response: KeptResponse): Told {
+export function readReportedUsage(capability: Capability, response: KeptResponse): ReportedUsage {
   if (response.isStream) return fromStream(capability, response.tail);
   if (response.document) return fromDocument(capability, response.document);
   const isDocument =
@@ -46,7 +46,7 @@ const lengthNames: Partial<Record<Capability, 'duration' | 'seconds'>> = {
   videos: 'seconds',
 };
 
-function fromDocument(capability: Capability, document: Record<string, unknown>): Told {
+function fromDocument(capability: Capability, document: Record<string, unknown>): ReportedUsage {
   const length = lengthNames[capability];
   const { usage, status, data } = document;
   return {
@@ -62,19 +62,19 @@ function ofLength(value: unknown): Usage | null {
 }
 
 /** Searches the end first, where nearly all services report usage. */
-function fromEnds(capability: Capability, { tail, head }: KeptResponse): Told {
+function fromEnds(capability: Capability, { tail, head }: KeptResponse): ReportedUsage {
   const status = capability === 'responses' ? scalarIn(head, 'status', 'beginning') : null;
   const usage = usageIn(tail, membersOfEnd(tail, 'usage'), 1) ?? usageIn(head, membersOfBeginning(head, 'usage'), 1);
   const length = lengthNames[capability];
   if (usage !== null || !length) return { usage, status, images: null };
-  const told = scalarIn(head, length, 'beginning') ?? scalarIn(tail, length, 'end');
-  return { usage: ofLength(told), status, images: null };
+  const reported = scalarIn(head, length, 'beginning') ?? scalarIn(tail, length, 'end');
+  return { usage: ofLength(reported), status, images: null };
 }
 
 function usageIn(bytes: Buffer, members: ReturnType<typeof membersOfEnd>, level: number): Usage | null {
   for (const member of members.reverse()) {
-    const isTold = member.level === level && member.end !== null;
-    const usage = isTold ? toUsage(parse(bytes.toString('utf8', member.start, member.end ?? 0))) : null;
+    const isComplete = member.level === level && member.end !== null;
+    const usage = isComplete ? toUsage(parse(bytes.toString('utf8', member.start, member.end ?? 0))) : null;
     if (usage !== null) return usage;
   }
   return null;
@@ -94,22 +94,22 @@ const mostFaults = 8;
 const usageKey = '"usage"';
 
 /** The last event that reports usage. */
-function fromStream(capability: Capability, tail: Buffer): Told {
+function fromStream(capability: Capability, tail: Buffer): ReportedUsage {
   let faults = 0;
   let at = tail.lastIndexOf(usageKey);
   while (at !== -1 && faults < mostFaults) {
     const start = startOfLine(tail, at);
     const line = tail.subarray(start, endOfLine(tail, at));
-    const told = fromLine(capability, line, start === 0);
-    if (told === null) faults += 1;
-    else if (told.usage !== null) return told;
+    const reported = fromLine(capability, line, start === 0);
+    if (reported === null) faults += 1;
+    else if (reported.usage !== null) return reported;
     at = start === 0 ? -1 : tail.lastIndexOf(usageKey, start - 1);
   }
   return nothing;
 }
 
 /** Null if the line is not an event. The first line may be cut. */
-function fromLine(capability: Capability, line: Buffer, mayBeCut: boolean): Told | null {
+function fromLine(capability: Capability, line: Buffer, mayBeCut: boolean): ReportedUsage | null {
   const isEvent = line.toString('latin1', 0, eventMark.length) === eventMark;
   if (!isEvent) {
     const level = capability === 'responses' ? 2 : 1;
@@ -127,8 +127,8 @@ const eventMark = 'data:';
 
 /** At the top level; Groq's in `x_groq`, Moonshot's in the last choice. */
 function usageOfEvent({ usage, x_groq: groq, choices }: Record<string, unknown>): Usage | null {
-  const told = toUsage(usage) ?? (isObject(groq) ? toUsage(groq.usage) : null);
-  if (told !== null || !Array.isArray(choices)) return told;
+  const reported = toUsage(usage) ?? (isObject(groq) ? toUsage(groq.usage) : null);
+  if (reported !== null || !Array.isArray(choices)) return reported;
   const last: unknown = choices.at(-1);
   return isObject(last) ? toUsage(last.usage) : null;
 }
