@@ -1,6 +1,6 @@
 /**
- * The data plane: one request of an API from its key to the last byte of its answer, station by station. Decides nothing
- * by itself: guards, routes, plan and attempts do.
+ * Handles one API request from key to the last byte of its response. Only sequences the steps; the decisions are made by
+ * guards, routes, plan and attempts.
  */
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -43,7 +43,7 @@ import { sendError, toGatewayError } from './send-error.ts';
 import { sendJson } from './send-json.ts';
 
 export interface InferencePorts extends AttemptsPorts {
-  /** The current one; a request takes it once. */
+  /** The current snapshot; read once per request. */
   snapshot(): Snapshot;
   registry: Registry;
   admission: Admission;
@@ -51,18 +51,18 @@ export interface InferencePorts extends AttemptsPorts {
   limiter: Limiter;
   bills: JobBills;
   summarizeUsage(question: UsageQuestion): Promise<UsageView[]>;
-  /** Where uploads are spooled. */
+  /** Folder for spooled uploads. */
   uploadFolder: string;
   started(request: RequestStarted, reserved: Reserved | null): void;
   finished(record: RequestRecord): void;
-  /** Keeps headers and bodies, for groups that want it. */
+  /** Stores headers and bodies, for groups that enable it. */
   capture(id: string, exchange: CapturedExchange<Buffer>): void;
   prices: PriceTable;
-  /** Told of what is Sluice's own fault. */
+  /** Called for internal errors. */
   faulted(error: unknown): void;
 }
 
-/** Handles a request whose URL is an API's, or nobody's. */
+/** Handles a request whose URL belongs to an API, or to none. */
 export function handleInference(
   ports: InferencePorts,
   request: IncomingMessage,
@@ -72,7 +72,7 @@ export function handleInference(
   new InferenceCall(ports, request, response, located).run().catch(ports.faulted);
 }
 
-/** Whose request it is. */
+/** The caller's group and key. */
 interface Member {
   group: CompiledGroup;
   key: CompiledKey;
@@ -87,17 +87,17 @@ class InferenceCall {
   readonly #trace: RequestTrace;
   #body: RequestBody | undefined;
   #place: Place | undefined;
-  /** The memory that it takes up. */
+  /** The memory account of this request. */
   #held: HeldBytes | undefined;
-  /** What of it is the body's. */
+  /** The body's share of it. */
   #bodyBytes = 0;
   #attempts: UpstreamAttempts | undefined;
-  /** Null if its group does not want headers and bodies kept. */
+  /** Null if the group does not capture headers and bodies. */
   #capture: Capture | null = null;
   #clientGone = false;
   #isOver = false;
   #reserved: Reserved | null = null;
-  /** Counts where nobody knows what the request cost, and a hard budget has to hold it. */
+  /** Booked if the usage is unknown and a hard budget applies. */
   #standIn: Usage | null = null;
 
   constructor(ports: InferencePorts, request: IncomingMessage, response: ServerResponse, located: Located) {
@@ -111,7 +111,7 @@ class InferenceCall {
     response.on('close', () => this.#closed());
   }
 
-  /** The answer has left for its client, or the client is gone. */
+  /** The response has been sent, or the client is gone. */
   #closed(): void {
     if (!this.#response.writableFinished) {
       this.#clientGone = true;
@@ -120,13 +120,13 @@ class InferenceCall {
     if (this.#isOver) this.#release();
   }
 
-  /** Others may have what this request took up. */
+  /** Releases this request's place and memory. */
   #release(): void {
     this.#place?.leave();
     this.#held?.release();
   }
 
-  /** As if the client had left, but that it can be told. */
+  /** The upload failed: stops the attempts as if the client had left, but the client still gets an error. */
   bodyBroke(): void {
     this.#attempts?.clientLeft();
   }
@@ -161,7 +161,7 @@ class InferenceCall {
     this.#held = held;
     const received = this.#receive(match, held);
     const body = received instanceof Promise ? await received : received;
-    this.#took(body, held);
+    this.#noteBody(body, held);
     const plan = this.#plan(match, { group, key }, body);
     if (group.capture) this.#startCapture();
     const { presented } = this.#trace;
@@ -227,14 +227,14 @@ class InferenceCall {
     return receiveBody(this.#request, this.#response, options);
   }
 
-  #took(body: RequestBody, account: HeldBytes): void {
+  #noteBody(body: RequestBody, account: HeldBytes): void {
     this.#body = body;
     this.#bodyBytes = account.bytes;
     this.#trace.bytesIn = body.size;
     this.#trace.stream = body.fields.stream;
   }
 
-  /** From here on the request counts: it is held to the limits and noted as under way. */
+  /** From here on the request counts: checks limits and reports it as started. */
   #plan(match: RouteMatch, { group, key }: Member, body: RequestBody): CallPlan {
     const fields = match.model === null ? body.fields : { ...body.fields, model: match.model };
     this.#trace.model = fields.model;
@@ -296,7 +296,7 @@ class InferenceCall {
     }
     if (!(thrown instanceof GatewayError)) this.#ports.faulted(thrown);
     const error = toGatewayError(thrown);
-    // Refused before its key was looked at: whose it is decides whether it has a row.
+    // If it was refused before authentication, the key decides whether the ledger gets a row.
     this.#trace.key ??= validKey(this.#snapshot, this.#trace.presented[0], this.#trace.startedAt);
     const { api, path, isKnown } = this.#located;
     if (this.#trace.path === '') this.#trace.unserved(`${isKnown ? api.base : ''}${path}`);
@@ -304,7 +304,7 @@ class InferenceCall {
     this.#trace.refused(error);
   }
 
-  /** With what a job used, where the request made one that goes on, or was about one that has ended. */
+  /** Books the request, together with the usage of a background job that it created or found ended. */
   #book(record: RequestRecord): void {
     const { bills, finished } = this.#ports;
     const { job, madeJob, deletedJob, answering } = this.#trace;
@@ -321,7 +321,7 @@ class InferenceCall {
     const { loopWatch } = this.#ports;
     loopWatch.begin(this.#trace);
     const body = this.#body;
-    // A streamed one has come by now.
+    // A streamed body is complete by now.
     if (body) this.#trace.bytesIn = body.size;
     const { prices } = this.#ports;
     const unheard = this.#reserved?.usage ?? null;
@@ -330,7 +330,7 @@ class InferenceCall {
     if (this.#capture) this.#ports.capture(this.#trace.id, this.#capture.exchange(body));
     body?.dispose();
     loopWatch.end();
-    // A client may take its time to read the answer; the body is not to wait for that.
+    // The client may take a while to read the response; the body must not stay in memory for that.
     this.#body = undefined;
     this.#attempts = undefined;
     this.#held?.add(-this.#bodyBytes);
