@@ -1,8 +1,8 @@
 /**
- * A set whose members come and go with every request. A `Set` would keep them: V8 makes it a new table again and again, and
- * one old table that has survived a collection keeps all later ones, with what they held, until a full collection
- * (`OrderedHashTable::Rehash` leaves a pointer to the next table). Measured with 5,000 requests a second: 8 MB kept at each
- * collection of young objects, and twice the time for it.
+ * A set whose members change with every request. `Set` would leak: V8 rehashes it again and again, and one old table that
+ * survived a collection keeps all later ones, with their contents, until a full collection (`OrderedHashTable::Rehash`
+ * leaves a pointer to the next table). Measured at 5,000 requests a second: 8 MB kept at each young-generation
+ * collection, which then takes twice as long.
  */
 export class Slots<T> {
   readonly #members: (T | undefined)[] = [];
@@ -12,7 +12,7 @@ export class Slots<T> {
     return this.#free.length === this.#members.length;
   }
 
-  /** Returns its place, to be given to `delete` once. */
+  /** Returns the slot to pass to `delete`, once. */
   add(member: T): number {
     const place = this.#free.pop() ?? this.#members.length;
     this.#members[place] = member;

@@ -1,6 +1,6 @@
 /**
- * What each attempt of a request used and cost: read off the end of its reply, estimated where that says nothing. Runs once,
- * when the request is over.
+ * Usage and cost of each attempt of a request: read from the end of its response, or estimated if that reports none. Runs
+ * once, at the end of the request.
  */
 import type { AttemptRecord, Usage } from '../contract/ledger.ts';
 import { isUnpricedAttempt } from '../ledger/usage-cells.ts';
@@ -16,13 +16,13 @@ const ofUnknownCost: Accounting = { ...free, costUsd: null };
 
 interface AccountingPorts {
   prices: PriceTable;
-  /** Stands for what an attempt used of which nobody knows what it cost; null where that may stay unknown. */
+  /** Booked for an attempt whose usage is unknown; null if it may stay unknown. */
   reserved: Usage | null;
-  /** Stands for what a job uses of which nobody will ever hear; null where no limit holds for the request. */
+  /** Booked for a background response whose usage will never be known; null if no limit applies. */
   unheard: Usage | null;
 }
 
-/** Notes with each attempt what it used and cost, and returns the sum. */
+/** Records each attempt's usage and cost, and returns the sum. */
 export function accountFor(
   trace: RequestTrace,
   body: RequestBody | undefined,
@@ -43,7 +43,7 @@ export function accountFor(
   return addUp(attempts.map(({ record }) => record));
 }
 
-/** Null for what makes nothing that is paid for, or nothing whose usage its answer tells. */
+/** Null if the call costs nothing, or its response never reports usage. */
 function callAccounting(trace: RequestTrace, body: RequestBody): CallAccounting | null {
   const { route } = trace;
   if (!route || route.isFree || route.wire.operation === 'passthrough') return null;
@@ -51,13 +51,13 @@ function callAccounting(trace: RequestTrace, body: RequestBody): CallAccounting 
   return isMaking ? new CallAccounting(route.wire.usage, body, trace) : null;
 }
 
-/** What a batch, a fine-tuning or a run of an assistant costs is not known here. */
+/** The cost of a batch, a fine-tuning job or an assistant's run is unknown here. */
 function withoutUsage(route: RequestTrace['route'], record: AttemptRecord): Accounting {
   const mayCost = route?.wire.operation === 'passthrough' && !route.isFree && endingOf(record) !== 'failed';
   return mayCost ? ofUnknownCost : free;
 }
 
-/** Whether what the answer has made is a response in the background, which tells its usage when it has ended. */
+/** Whether the response created a background job, which reports its usage when it has ended. */
 export function goesOn(trace: RequestTrace, attempt: AttemptTrace, body: RequestBody | undefined): boolean {
   const { record, responseStatus } = attempt;
   if (trace.madeJob?.kind !== 'response' || attempt !== trace.answering) return false;
@@ -65,7 +65,7 @@ export function goesOn(trace: RequestTrace, attempt: AttemptTrace, body: Request
   return responseStatus === null && record.usageCertainty !== 'reported' && isBackground(trace, body);
 }
 
-/** Its client left before it was told what the response in the background is called: it goes on, and nobody can ask for it. */
+/** The client left before it learnt the id of its background response: that continues, and nobody can fetch it. */
 function goesOnUnheard(
   { route, madeJob }: RequestTrace,
   { record }: AttemptTrace,
@@ -81,7 +81,7 @@ function isBackground({ route }: Pick<RequestTrace, 'route'>, body: RequestBody 
 
 interface Pricing {
   prices: PriceTable;
-  /** In place of one of the attempt's own. */
+  /** Overrides the attempt's own model. */
   model: string | null;
 }
 
@@ -90,7 +90,7 @@ function costOf(record: AttemptRecord, usage: Usage, { prices, model }: Pricing)
   return name === null ? null : prices.cost(record.provider, name, usage);
 }
 
-/** By the price of its own target; without one it stays unknown. */
+/** Priced for the attempt's own target; unknown if that has no price. */
 function standIn(record: AttemptRecord, reserved: Usage, pricing: Pricing): void {
   const costUsd = costOf(record, reserved, pricing);
   if (costUsd === null) return;
@@ -99,14 +99,14 @@ function standIn(record: AttemptRecord, reserved: Usage, pricing: Pricing): void
   record.costUsd = costUsd;
 }
 
-/** How an attempt ended, as far as it matters for its cost. */
+/** How an attempt ended, as far as it affects cost. */
 type Ending =
-  /** The upstream answered, with an end or without. */
+  /** The upstream answered, completely or in part. */
   | 'whole'
   | 'broken'
-  /** It was asked, and stopped before it answered. */
+  /** The attempt was aborted before the upstream answered. */
   | 'stopped'
-  /** It never got the request, or refused it, or did not answer. */
+  /** The upstream was not reached, refused the request, or did not answer. */
   | 'failed';
 
 function endingOf({ failure, error, status, connectMs }: AttemptRecord): Ending {
@@ -149,7 +149,7 @@ class CallAccounting {
     if (ending === 'failed' && told.certainty !== 'reported') return free;
     const { usage, certainty } = this.#completed(told, { answer, ending, format });
     const isPart = ending === 'broken' && certainty === 'reported';
-    // A remix names no model; that of its video is known.
+    // A remix names no model; the model of its video is known.
     const model = record.model ?? this.#trace.model;
     return {
       usage,

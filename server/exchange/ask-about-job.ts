@@ -1,22 +1,22 @@
 import type { Job } from '../jobs/job.ts';
 import { isPathSegment } from '../providers/path-segment.ts';
 import type { Snapshot } from '../routing/snapshot.ts';
-import { type GatheredReply, readReply } from '../transport/read-reply.ts';
+import { type CollectedResponse, readResponse } from '../transport/read-response.ts';
 import type { Transport } from '../transport/transport.ts';
 
 const pathOf = { video: '/videos/', character: '/videos/characters/', response: '/responses/', object: null } as const;
 
 /**
- * Asks the provider that owns a job how it is, with the credential that made it. Null where that provider cannot be asked
- * now. Rejects with a TransportError.
+ * Fetches the current state of a job from the provider that owns it, with the credential that created it. Returns null if
+ * that provider or credential cannot be used now. Rejects with a TransportError.
  */
-export function askAboutJob(transport: Transport, snapshot: Snapshot, job: Job): Promise<GatheredReply> | null {
+export function askAboutJob(transport: Transport, snapshot: Snapshot, job: Job): Promise<CollectedResponse> | null {
   const provider = snapshot.providers.get(job.providerId);
   const folder = pathOf[job.kind];
   if (!provider || provider.unusable || !folder || !isPathSegment(job.upstreamId ?? job.id)) return null;
   const credential = provider.credentials.find((one) => one.id === job.credentialId) ?? provider.credentials[0];
   const { endpoint } = provider;
-  return readReply(transport, {
+  return readResponse(transport, {
     origin: endpoint.origin,
     method: 'GET',
     path: provider.dialect.address(endpoint, folder + encodeURIComponent(job.upstreamId ?? job.id), '', null),

@@ -1,4 +1,4 @@
-/** What an attempt that failed comes to: for the loop, for its record and for the client. Pure. */
+/** Translates the reason of a failed attempt into what the attempt loop, the record and the client need. Pure. */
 import { pattern } from '../bounded-pattern.ts';
 import type { GatewayError } from '../contract/errors.ts';
 import type { FailureClass } from '../contract/ledger.ts';
@@ -20,18 +20,18 @@ import type { FailureReason } from './readers/response-reader.ts';
 
 export interface AttemptFailure {
   failure: Failure;
-  /** For the record. */
+  /** Written to the record. */
   message: string;
   lastWord: LastWord;
 }
 
 interface FailedCall {
   target: Target;
-  /** Some of the response is with the client. */
+  /** Part of the response has reached the client. */
   hasBegun: boolean;
-  /** The target can be asked to go on from what the client has. */
+  /** The target can be asked to continue from the text that the client already has. */
   mayContinue: boolean;
-  /** For what an upstream says, which may repeat what it was sent. */
+  /** Redacts secrets from upstream text, which may echo the request. */
   redacted(text: string): string;
 }
 
@@ -70,13 +70,13 @@ function refusal(
 const maxCodeLength = 100;
 const isStatus = pattern(/^\d+$/);
 
-/** What an upstream calls its error; null where that is nothing, or merely the status once more. */
+/** The upstream's error code; null if it is empty or merely repeats the status. */
 function namedCode(error: UpstreamError | null): string | null {
   const code = error?.code ?? '';
   return code === '' || code.length > maxCodeLength || isStatus.test(code) ? null : code;
 }
 
-/** `what` follows "Provider … ", for a person. */
+/** `what` completes the sentence "Provider … ". */
 function damage(failure: Failure, target: Target, what: string): AttemptFailure {
   const error = damageOf(target, what);
   return { failure, message: error.message, lastWord: { kind: 'error', error } };
@@ -90,18 +90,18 @@ function transportFailure(target: Target, error: TransportError): AttemptFailure
   };
 }
 
-/** The client has its beginning, and `error` is what it is told if nobody brings the rest. */
+/** The client has received the beginning; `error` is what it is told if no other attempt delivers the rest. */
 export function breakAfterContent(error: GatewayError): AttemptFailure {
   const retryable = error.code !== 'upstream_timeout';
   return { failure: brokenFailure(retryable), message: error.message, lastWord: { kind: 'error', error } };
 }
 
-/** Of an error that the client has as the last word of its stream. */
+/** Classifies an error that the client received as the last event of its stream. */
 export function failureInStream(errorCode: string | null, errors: ErrorFormat): FailureClass {
   return errorCode !== null && errors.isRequestsOwn(errorCode) ? 'rejected' : 'stream-broken';
 }
 
-/** `continues`: it can be asked to go on from what the client has. */
+/** `continues`: the target can be asked to continue from the text that the client already has. */
 function divergence(target: Target, continues: boolean): AttemptFailure {
   return damage(
     { ...differingFailure, continues },

@@ -4,16 +4,16 @@ import { notedText, redactText } from './redact-credential.ts';
 
 const maxNotedLength = 500;
 
-/** What is noted of an attempt from its sending to its end: its times, and why it failed. Never a secret. */
+/** Records an attempt from sending to end: its times and why it failed. Contains no secrets. */
 export class AttemptNotes {
   readonly #record: AttemptRecord;
   readonly #secrets: readonly string[];
   readonly #startedMs = awakeMs();
-  /** Since the attempt began. */
+  /** Relative to the attempt's beginning. */
   lastPieceMs = 0;
   #longestGapMs = 0;
 
-  /** `secrets`: of the client and of the attempt. */
+  /** `secrets`: those of the client and of the attempt. */
   constructor(record: AttemptRecord, secrets: readonly string[]) {
     this.#record = record;
     this.#secrets = secrets;
@@ -44,7 +44,7 @@ export class AttemptNotes {
     this.#record.droppedEvents++;
   }
 
-  /** `failure` is null where it is nobody's fault. */
+  /** `failure` is null if nobody is at fault. */
   failed(failure: FailureClass | null, why?: string): void {
     this.#record.failure = failure;
     if (why !== undefined) this.#record.error = notedText(why, this.#secrets, maxNotedLength);
@@ -55,7 +55,7 @@ export class AttemptNotes {
     if (this.#record.firstContentMs !== null) this.#record.longestGapMs = this.#longestGapMs;
   }
 
-  /** For what an upstream says, which may repeat what it was sent. */
+  /** Redacts secrets from upstream text, which may echo the request. */
   redacted(text: string): string {
     return redactText(text, this.#secrets);
   }

@@ -7,20 +7,20 @@ import type { ResponseReader } from './readers/response-reader.ts';
 interface TimersOptions {
   timeouts: AttemptTimeouts;
   attempt: TimedAttempt;
-  /** Of the attempt: milliseconds since it began, without those asleep. */
+  /** Milliseconds since the attempt began, without time asleep. */
   notes: { elapsedMs(): number };
-  /** Whether the client does not read, so that nothing can come. */
+  /** Whether the client has stopped reading, so that no progress is possible. */
   client: { readonly isHeldUp: boolean };
 }
 
 interface TimedAttempt {
-  /** What was waited for did not come in time. */
+  /** The awaited bytes did not arrive in time. */
   late(error: TransportError): void;
-  /** All was said, and the upstream keeps the connection open. */
+  /** The response is complete, but the upstream keeps the connection open. */
   finished(): void;
 }
 
-/** What one attempt waits for once its request is sent: the first content, then more of it, and the end. */
+/** The timeouts of one attempt after its request was sent: first content, further progress, and the end. */
 export class AttemptTimers {
   readonly #options: TimersOptions;
   #content: AwakeTimer | undefined;
@@ -28,7 +28,7 @@ export class AttemptTimers {
   #progress: ProgressWatch | undefined;
   #drain: NodeJS.Timeout | undefined;
   #end: NodeJS.Timeout | undefined;
-  /** How long nothing may come before it has ended; 0: it has not said all. */
+  /** Silence after which the response counts as ended; 0: it is not complete yet. */
   #lingersMs = 0;
 
   constructor(options: TimersOptions) {
@@ -45,18 +45,18 @@ export class AttemptTimers {
     this.#content = this.#within(firstContentMs, `no content within ${firstContentMs} ms`);
   }
 
-  /** It came, or none is to be waited for. */
+  /** The content has arrived, or none is expected. */
   stopAwaitingContent(): void {
     this.#content?.clear();
     this.#content = undefined;
   }
 
-  /** The status says already that the attempt has failed, so nobody waits long for the reason. */
+  /** The status already marks the attempt as failed, so the wait for the error body is short. */
   awaitError(): void {
     this.#error = this.#within(errorMs, `no end of its error within ${errorMs} ms`);
   }
 
-  /** Something of use came, at `atMs` of the attempt. */
+  /** Useful bytes arrived `atMs` after the attempt began. */
   progressed(atMs: number): void {
     this.#progress ??= this.#watchProgress();
     this.#progress.lastMs = atMs;
@@ -66,10 +66,13 @@ export class AttemptTimers {
     this.#drain = setTimeout(over, drainMs);
   }
 
-  /** To be told of each piece that is with the client. Some upstreams stay open after the last, and clients would wait. */
+  /**
+   * Called for each piece sent to the client. Ends the response if the upstream keeps the connection open after the last
+   * piece.
+   */
   expectEnd(reader: ResponseReader, piece: Buffer): void {
     const lingersMs = lingering(reader);
-    // Where more may follow it is a silence that is waited for, and comments do not break it.
+    // While more may follow, the timer measures silence; comments do not reset it.
     if (lingersMs === this.#lingersMs && (lingersMs !== patientMs || isComment(piece))) return;
     clearTimeout(this.#end);
     this.#lingersMs = lingersMs;
@@ -88,7 +91,7 @@ export class AttemptTimers {
     return new AwakeTimer(() => this.#options.attempt.late(new TransportError('timeout', 'body', otherwise)), limitMs);
   }
 
-  /** Signs of life alone keep it for as long as the first content may take, if that is longer than a silence may be. */
+  /** While there are only signs of life, the limit is the larger of the first-content and the silence timeout. */
   #watchProgress(): ProgressWatch {
     const { client, timeouts, notes, attempt } = this.#options;
     const limitMs = timeouts.progressMs;
@@ -103,7 +106,7 @@ export class AttemptTimers {
 
 const errorMs = 5_000;
 const lingerMs = 1_000;
-/** After a chat's last choice has ended, for its usage, verdicts of filters and `[DONE]`. */
+/** After a chat's last choice has ended, for its usage, content-filter results and `[DONE]`. */
 const patientMs = 5_000;
 
 function lingering(reader: ResponseReader): number {

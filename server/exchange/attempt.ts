@@ -1,7 +1,7 @@
 /**
- * One call to one target, from its sending to the end of its response. Reads the response through a reader and is the only
- * one who acts on the reader's steps: timers, the claim to be the answer, the client's response, and notes for the record.
- * Until the first byte passes, the client knows nothing of this attempt and another can take its place.
+ * One call to one target, from sending to the end of its response. Reads the response through a reader and is the only
+ * one to act on the reader's steps: timers, claiming the answer, the client's response, and the record. Until the first
+ * byte passes, the client sees nothing of this attempt, and another can replace it.
  */
 import type { FailureClass } from '../contract/ledger.ts';
 import type { Labelled, LoopWatch } from '../loop-watch.ts';
@@ -27,14 +27,14 @@ import type { AnswerTranslation } from './translation/answer-translation.ts';
 interface AttemptOptions {
   client: ClientResponse;
   trace: AttemptTrace;
-  /** What the work is done for. */
+  /** The request that the work belongs to. */
   request: Labelled;
   loopWatch: LoopWatch;
   target: Target;
-  /** Of the client and of the attempt; nothing that is noted of the response may hold them. */
+  /** Secrets of the client and of the attempt; nothing recorded of the response may contain them. */
   secrets: readonly string[];
   asked: Asked;
-  /** The memory that the request and its answer take up. */
+  /** The memory account of the request and its response. */
   held: HeldBytes;
   needs: StreamNeeds;
   /** Null where the client speaks the upstream's API, so that bytes pass as they are. */
@@ -42,20 +42,20 @@ interface AttemptOptions {
   /** The client asked for the usage at the end of a chat stream itself. */
   wantsUsage(): boolean;
   timeouts: AttemptTimeouts;
-  /** How many attempts there were with this one. */
+  /** Number of attempts so far, including this one. */
   number: number;
-  /** May this attempt be the answer? Once said, no other may. */
+  /** Claims the answer for this attempt. Once true, it is false for all others. */
   claim(): boolean;
-  /** See the response from where it is the client's. */
+  /** Observers of the response, from its first byte to the client on. */
   observers(): readonly ResponseObserver[];
 }
 
-/** As the loop hears it, but for redirects, which may be followed. */
+/** The result for the attempt loop, or a redirect, which may be followed. */
 export type CallResult = AttemptResult | { kind: 'redirected'; location: string };
 
 export class Attempt implements ResponseHandler {
   readonly result: Promise<CallResult>;
-  /** Some of the response is with the client. */
+  /** Part of the response has reached the client. */
   hasBegun = false;
   status = 0;
   readonly #options: AttemptOptions;
@@ -70,7 +70,7 @@ export class Attempt implements ResponseHandler {
   #observers: readonly ResponseObserver[] = [];
   #redirectedTo: string | undefined;
   #bytes = 0;
-  /** Of what was kept of it. */
+  /** Part of the memory account that the response uses. */
   #heldBytes = 0;
 
   constructor(options: AttemptOptions) {
@@ -83,14 +83,14 @@ export class Attempt implements ResponseHandler {
     });
   }
 
-  /** To be called right after sending. */
+  /** Called directly after sending. */
   attach(call: UpstreamCall): void {
     this.#call = call;
   }
 
   /**
-   * The client hung up. The upstream is stopped at once, or read on for at most `drainMs`, so that its usage is known.
-   * After the terminal event that is no fault.
+   * The client disconnected. Aborts the upstream at once, or reads on for at most `drainMs` to learn the usage. Not a
+   * failure after the terminal event.
    */
   clientLeft(drainMs: number): void {
     if (this.#isOver) return;
@@ -99,7 +99,7 @@ export class Attempt implements ResponseHandler {
     else this.#leave('client-gone');
   }
 
-  /** Another attempt is the answer. */
+  /** Another attempt became the answer. */
   giveUp(): void {
     if (!this.#isOver) this.#leave(null, 'given up: another target answered first');
   }
@@ -152,14 +152,14 @@ export class Attempt implements ResponseHandler {
     else this.late(error);
   }
 
-  /** What was to come did not, or not in time. */
+  /** The awaited bytes did not arrive, or not in time. */
   late(error: TransportError): void {
     if (this.#isOver) return;
     if (this.#reader) this.#act(this.#reader.fail(error));
     else this.#fail({ kind: 'transport', error });
   }
 
-  /** The response is over, or has said all. */
+  /** The response is complete. */
   finished(): void {
     if (this.#isOver || !this.#reader) return;
     const steps = this.#reader.end();
@@ -167,7 +167,7 @@ export class Attempt implements ResponseHandler {
     else this.#act(steps);
   }
 
-  /** While the client does not read. */
+  /** Called while the client does not read. */
   pause(): void {
     this.#call?.pause();
     this.#decoder?.pause();
@@ -198,7 +198,7 @@ export class Attempt implements ResponseHandler {
     this.#timers.expectEnd(reader, chunk);
   }
 
-  /** Where memory is short, a long answer passes unlooked at rather than be kept. */
+  /** If memory is short, a long response passes unexamined instead of being held. */
   #countHeld(reader: ResponseReader, bytes: number): void {
     const { held } = this.#options;
     if (this.#isOver || bytes === this.#heldBytes) return;
@@ -274,7 +274,7 @@ export class Attempt implements ResponseHandler {
     if (this.hasBegun) return true;
     const { client, asked, needs, claim, observers, trace } = this.#options;
     if (client.hasBegun && !needs.download && !isEventStream(this.#headers, framingOf(asked.route))) {
-      // The comments that kept the client waiting have promised a stream.
+      // The keep-alive comments have already committed the response to being a stream.
       this.#fail({ kind: 'damage', what: 'answered a request for a stream with something else' });
       return false;
     }
@@ -368,7 +368,7 @@ export class Attempt implements ResponseHandler {
         redacted: (text) => this.#notes.redacted(text),
       }),
     );
-    // Two models seldom say the same: that is no fault of this one.
+    // Different models rarely produce the same text: not a fault of this one.
     if (reason.kind === 'divergence') this.#notes.failed(null);
   }
 
@@ -394,9 +394,9 @@ export class Attempt implements ResponseHandler {
     }
     this.#reader = chosen.reader;
     if (chosen.kind === 'stream') {
-      // One that has begun may still think for minutes.
+      // After it has begun, the model may still reason for minutes.
       client.keepAlive(true);
-      // Of speech, and of a stream under another name, only the response tells that it is one.
+      // Some responses only now turn out to be streams: speech, or one with the wrong content type.
       if (!this.#timers.isAwaitingContent) this.#timers.awaitContent();
     } else this.#timers.stopAwaitingContent();
     if (chosen.kind === 'error') this.#timers.awaitError();
@@ -411,7 +411,7 @@ export class Attempt implements ResponseHandler {
     this.#headers = { ...this.#headers, 'content-encoding': undefined };
   }
 
-  /** Null where the upstream names none. */
+  /** Null if the upstream names none. */
   #lastErrorCode(end: Buffer): string | null {
     const code = this.#options.asked.route.wire.errors.codeIn(end.toString('utf8'));
     return code === null ? null : this.#notes.redacted(code);
@@ -425,7 +425,7 @@ export class Attempt implements ResponseHandler {
   #over(result: CallResult): void {
     this.#isOver = true;
     this.#timers.stop();
-    // Of an answer, the client has yet to read it.
+    // The client has yet to read an answer, which therefore still uses its memory.
     if (result.kind !== 'answered') this.#options.held.add(-this.#heldBytes);
     this.#decoder?.dispose();
     this.#notes.over();
@@ -434,5 +434,5 @@ export class Attempt implements ResponseHandler {
   }
 }
 
-/** Longer than any answer but a film. */
+/** Longer than any response except a video. */
 const maxResponseBytes = 256 * 1024 * 1024;

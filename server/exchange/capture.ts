@@ -1,6 +1,7 @@
 /**
- * One exchange, for a group that wants it kept: the beginning of the reply as it passes, and of the request's own body if
- * it is held in memory anyway; headers and bodies without what is secret in them. Knows neither where that is kept nor for how long.
+ * Captures one exchange for a group that enables it: the beginning of the response as it passes, and the request body if
+ * it is held in memory anyway. Secrets are redacted from headers and bodies. Does not know where or how long captures are
+ * stored.
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { CapturedExchange, HeaderList } from '../contract/ledger.ts';
@@ -15,13 +16,13 @@ export class Capture implements ResponseObserver {
   readonly #requestHeaders: HeaderList;
   #secrets: readonly string[];
   #responseHeaders: HeaderList | null = null;
-  /** Null where the reply is not kept. */
+  /** Null if the response is not captured. */
   #chunks: Buffer[] | null = [];
   #bytes = 0;
 
   /**
-   * @param headers of the client's request
-   * @param presented the key that it was sent with
+   * @param headers headers of the client's request
+   * @param presented the keys that the client sent
    */
   constructor(maxBytes: number, headers: IncomingHttpHeaders, presented: readonly string[]) {
     this.#maxBytes = maxBytes;
@@ -30,8 +31,8 @@ export class Capture implements ResponseObserver {
   }
 
   /**
-   * To be called before each sending: what an attempt before it left behind never reached the client. `secrets` are those
-   * of the client and of this attempt.
+   * Called before each sending, since what an earlier attempt captured never reached the client. `secrets` are those of
+   * the client and of this attempt.
    */
   restart(secrets: readonly string[]): void {
     this.#secrets = secrets;
@@ -42,7 +43,7 @@ export class Capture implements ResponseObserver {
 
   begin(_status: number, _contentType: string, headers: ResponseHeaders): void {
     this.#responseHeaders = redactHeaders(headers, this.#secrets);
-    // In what is compressed no secret would be found.
+    // Secrets could not be found in compressed data.
     if (!isPlain(headers)) this.#chunks = null;
   }
 
@@ -54,7 +55,7 @@ export class Capture implements ResponseObserver {
 
   exchange(body: RequestBody | undefined): CapturedExchange<Buffer> {
     return {
-      // A copy: the body's own memory is given back when the request is over.
+      // A copy: the body's own memory is released when the request ends.
       request: body?.captured ? Buffer.from(this.#kept(body.captured)) : null,
       response: this.#chunks && this.#kept(Buffer.concat(this.#chunks)),
       requestHeaders: this.#requestHeaders,

@@ -18,31 +18,33 @@ import { maxHeldBytes, WholeReader } from './readers/whole-reader.ts';
 import type { Download } from './rescue/download.ts';
 import { SplicedEventsReader } from './rescue/spliced-events-reader.ts';
 
-/** What has to be known of a request to read a stream for it. */
+/** What a reader of streams needs to know of the request. */
 export interface StreamNeeds {
-  /** Asked for, or in words that Pydantic, and so vLLM, takes for a yes (`"stream": "true"`). */
+  /**
+   * The client asked for a stream, possibly with a value that Pydantic, and so vLLM, reads as true (`"stream": "true"`).
+   */
   isStreamFit: boolean;
-  /** How many answers a stream brings beside one another. */
+  /** How many choices or images a stream carries in parallel. */
   answers: number;
-  /** Usage was asked for by Sluice alone and has to be taken out again. */
+  /** Only Sluice asked for usage, so it has to be removed again. */
   stripUsage: boolean;
-  /** Keeps what the client has of a stream of text; null where no other target is to go on with it. */
+  /** Collects what the client has of a text stream; null if no other target may continue it. */
   text: StreamText | null;
-  /** The client has the beginning of an answer, and this attempt is for the rest. */
+  /** Set if the client has the beginning of an answer and this attempt is for the rest. */
   rest: WantedRest | null;
-  /** Null where the rest of a file that breaks off is not to be asked for. */
+  /** Null if the rest of a broken download cannot be requested. */
   download: Download | null;
 }
 
 export interface WantedRest {
   soFar: TextSoFar;
-  /** The target is asked to go on from what the client has, rather than for the whole. */
+  /** The target is asked to continue from what the client has rather than for the whole answer. */
   isContinuation: boolean;
-  /** Told what the target calls its answer, before any of it is sent on. */
+  /** Called with the target's id of the answer before any of it is sent on. */
   foundAs(upstreamId: string): void;
 }
 
-/** Only one text can be put together from two streams: no further choices, and no other route's events. */
+/** Only a single text can be assembled from two streams: one choice, and only on some routes. */
 export function mayBeRescued({ targets }: CallPlan, { group, match, body }: OutgoingCall): boolean {
   const { rescue, retries } = group.policy;
   if (rescue === 'off' || !body.fields.stream || (targets.length === 1 && retries === 0)) return false;
@@ -51,17 +53,17 @@ export function mayBeRescued({ targets }: CallPlan, { group, match, body }: Outg
   );
 }
 
-/** Only a file can be asked for from a place in it on. */
+/** Only the rest of a file can be requested by its offset. */
 export function mayBeResumed({ group, match }: OutgoingCall, { method }: IncomingMessage): boolean {
   return match.route.content && match.passed === null && method === 'GET' && group.policy.rescue === 'resume';
 }
 
 type Chosen =
   | { kind: 'stream' | 'error' | 'other'; reader: ResponseReader }
-  /** The response is of no use. */
+  /** The response is unusable. */
   | { kind: 'none'; reason: FailureReason };
 
-/** Who reads the body of a response whose status and headers are here. */
+/** Chooses the reader for the body of a response with this status and these headers. */
 export function chooseReader(asked: Asked, head: ResponseHead, needs: StreamNeeds): Chosen {
   const { download } = needs;
   if (head.status >= 400) return { kind: 'error', reader: new ErrorReader(asked, head) };
@@ -89,18 +91,18 @@ function eventsReader({ rescue }: Wire, streamed: Streamed, needs: StreamNeeds):
   return new SplicedEventsReader({ ...streamed, text, splice });
 }
 
-/** A status that says that nothing follows it, or that it is elsewhere and not where. */
+/** Whether no body follows, or the response redirects without saying where. */
 function isBare({ method }: Asked, { status }: ResponseHead): boolean {
   if (status === 204 || status === 205) return method !== 'DELETE';
   return status >= 300 && (status !== 304 || method === 'POST');
 }
 
-/** Speech is asked for as a stream in a way of its own, and what is asked for by GET in the query. */
+/** A speech stream is requested by another field, and one by GET in the query. */
 function mayStream({ route, method }: Asked, { isStreamFit }: StreamNeeds): boolean {
   return isStreamFit || route.stream?.isToldByResponse === true || method === 'GET';
 }
 
-/** `what` follows "Provider … ". */
+/** `what` completes the sentence "Provider … ". */
 function useless(what: string, failure?: Failure): Chosen {
   return { kind: 'none', reason: { kind: 'damage', what, ...(failure && { failure }) } };
 }

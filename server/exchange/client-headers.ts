@@ -2,7 +2,7 @@ import { pattern } from '../bounded-pattern.ts';
 import type { ResponseHeaders } from '../transport/transport.ts';
 import type { Framing } from '../wire/framing.ts';
 
-/** What of an upstream's headers the client gets; all else (cookies, hop-by-hop, server details) stays here. */
+/** Upstream response headers that the client gets. All others (cookies, hop-by-hop headers, server details) are dropped. */
 const passed = new Set([
   'content-type',
   'content-length',
@@ -22,7 +22,7 @@ const passed = new Set([
   'request-id',
 ]);
 
-/** Providers tell their rate limits under many names. */
+/** Rate-limit headers, as named by OpenAI, Anthropic, Mistral and others. */
 const passedPrefix = pattern(/^(?:(?:x-|anthropic-)?ratelimit(?:bysize)?(?:-|$)|x-rate-limit-|openai-)/);
 
 export function isEventStream(headers: ResponseHeaders, framing: Framing): boolean {
@@ -30,12 +30,11 @@ export function isEventStream(headers: ResponseHeaders, framing: Framing): boole
   return typeof type === 'string' && framing.isStream(type);
 }
 
-/** What an upstream tells of its own limits would contradict those that Sluice holds the client to. */
+/** The upstream's rate limits would contradict those that Sluice enforces for the key. */
 const rateLimitPrefix = pattern(/^(?:x-)?ratelimit(?:-|$)/);
 
 /**
- * The upstream's `x-request-id` goes to the client, who may need it for the provider's support; ours stands in for it where
- * there is none.
+ * Passes on the upstream's `x-request-id`, which the provider's support may ask for; adds Sluice's own if there is none.
  */
 export function replyHeaders(
   upstream: ResponseHeaders,
@@ -49,7 +48,7 @@ export function replyHeaders(
     if (value !== undefined && (passed.has(name) || passedPrefix.test(name))) headers[name] = value;
   }
   if (isEventStream(upstream, framing)) {
-    // An event may be added or taken out, and nothing between may keep or collect them.
+    // Events may be added or removed, and no proxy may transform or buffer the stream.
     delete headers['content-length'];
     headers['cache-control'] ??= 'no-cache';
     headers['x-accel-buffering'] = 'no';

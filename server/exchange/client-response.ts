@@ -1,6 +1,6 @@
 /**
- * The answer on its way to the client, for the whole request: it outlives the attempts that bring it. Owns the response's
- * head, back-pressure, comments that keep the connection alive, and how it ends; knows nothing of upstreams' events.
+ * The client's response, across all attempts of the request. Owns the response head, back-pressure, keep-alive comments,
+ * and the end; knows nothing of upstream events.
  */
 
 import type { ServerResponse } from 'node:http';
@@ -18,19 +18,19 @@ import { tellsOwnLimits } from './hold-to-limits.ts';
 interface ClientResponseOptions {
   response: ServerResponse;
   requestId: string;
-  /** Of a stream in answer to the request. */
+  /** Of a stream in response to the request. */
   framing: Framing;
   /** 0: no comments. */
   keepAliveMs: number;
-  /** A client that takes nothing of what waits for it for so long is cut off. */
+  /** A client that reads none of the waiting data for this long is disconnected. */
   unreadMs: number;
-  /** Tells who answered and after how many attempts. */
+  /** Adds headers that name the provider and the number of attempts. */
   showsAttempts: boolean;
 }
 
 type Pausable = Pick<UpstreamCall, 'pause' | 'resume'>;
 
-/** Whose answer it is, and how many attempts it took. */
+/** Who answered, and after how many attempts. */
 interface Answerer {
   provider: string;
   attempts: number;
@@ -39,7 +39,7 @@ interface Answerer {
 }
 
 export class ClientResponse {
-  /** Half an event is with the client: nothing can be put in. */
+  /** The client has part of an event, so nothing can be inserted. */
   insideEvent = false;
   readonly #options: ClientResponseOptions;
   #outcome: RequestOutcome = 'error';
@@ -48,12 +48,12 @@ export class ClientResponse {
   #bytesOut = 0;
   #contentType = '';
   #isGone = false;
-  /** What waits for the client to read on. */
+  /** The upstream call that is paused until the client reads on. */
   #paused: Pausable | null = null;
   #keepAlive: NodeJS.Timeout | undefined;
   #mayOpenStream = false;
   #lastWriteMs = 0;
-  /** Null: never has anything waited for it. */
+  /** Null: no data has waited so far. */
   #unreadSinceMs: number | null = null;
 
   constructor(options: ClientResponseOptions) {
@@ -64,7 +64,7 @@ export class ClientResponse {
     return this.#options.response.headersSent;
   }
 
-  /** It does not read on. */
+  /** The client does not read. */
   get isHeldUp(): boolean {
     return this.#paused !== null;
   }
@@ -81,8 +81,8 @@ export class ClientResponse {
   }
 
   /**
-   * From now on a silence is filled with comments. `mayOpen`: even before anybody has answered, so that what follows has
-   * to be a stream.
+   * Starts sending comments during silence. `mayOpen`: even before any upstream has answered, which commits the response
+   * to being a stream.
    */
   keepAlive(mayOpen: boolean): void {
     const { keepAliveMs, framing } = this.#options;
@@ -92,7 +92,7 @@ export class ClientResponse {
     this.#keepAlive = setTimeout(() => this.#comment(keepAliveMs), keepAliveMs);
   }
 
-  /** Nothing more comes from here: Sluice may answer in its own words. */
+  /** Stops the comments; Sluice may now send a response of its own. */
   stop(): void {
     clearTimeout(this.#keepAlive);
     this.#keepAlive = undefined;
@@ -127,7 +127,7 @@ export class ClientResponse {
     this.#paused = from;
   }
 
-  /** `outcome` is how it went for the client, unless that has left. */
+  /** `outcome` is the result for the client, unless it has left. */
   end(outcome: RequestOutcome, errorCode: string | null, last?: Buffer): void {
     this.#note(outcome, errorCode);
     if (this.#isGone) return;
@@ -137,28 +137,28 @@ export class ClientResponse {
     if (response.writableLength > 0) this.#awaitReader();
   }
 
-  /** An error of an upstream, as it came. */
+  /** Relays an upstream's error unchanged. */
   relay({ status, headers, body, errorCode, provider }: HeldAnswer, attempts: number): void {
-    // SDKs retry every 429 unless told that it cannot help.
+    // SDKs retry every 429 unless told not to.
     const isHopeless = status === 429 && exhausted.test(body.toString('latin1', 0, 4096));
     const passing = isHopeless ? { 'x-should-retry': 'false', ...headers } : headers;
     this.begin(status, passing, { provider, attempts });
     this.end('error', errorCode, body);
   }
 
-  /** Nobody answered, and the client was promised a stream: it ends with this event. */
+  /** No upstream answered, and the client expects a stream: ends it with this event. */
   fail(errorCode: string | null, event: Buffer): void {
     this.end('error', errorCode, event);
   }
 
-  /** The answer breaks off: with this event, or where none can be put in with a connection that breaks (null). */
+  /** Breaks off the response: with this event, or by closing the connection if none can be inserted (null). */
   breakOff(error: GatewayError, event: string | null): void {
     this.#note('stream-broken', error.kind.code ?? error.code);
     if (event === null) this.#options.response.destroy();
     else this.end('stream-broken', null, Buffer.from(event));
   }
 
-  /** The client has left; what is still read of an upstream goes nowhere. */
+  /** The client has left; further data is discarded. */
   left(): void {
     this.#note('client-gone', null);
     this.#isGone = true;
@@ -180,7 +180,7 @@ export class ClientResponse {
     waiting?.resume();
   }
 
-  /** The socket's own clock: it begins anew with whatever the client takes, be it a part of one write. */
+  /** Uses the socket's timeout, which restarts with everything that the client reads, even part of a write. */
   #awaitReader(): void {
     const { response, unreadMs } = this.#options;
     if (this.#unreadSinceMs === null) response.on('timeout', () => this.#readerIsLate());
@@ -190,7 +190,7 @@ export class ClientResponse {
 
   #readerIsLate(): void {
     const { response, unreadMs } = this.#options;
-    // That clock goes on while the machine sleeps.
+    // That timeout continues while the machine sleeps.
     const hasSlept = awakeMs() - (this.#unreadSinceMs ?? 0) < unreadMs / 2;
     if (hasSlept) this.#awaitReader();
     else response.destroy();

@@ -1,7 +1,7 @@
 /**
- * Where the bytes of a video really are: a provider that keeps them in object storage answers with a redirect, often to a
- * URL that is signed by itself. It is followed, without any credential of the provider or the client. On all other routes a redirect is an
- * error, since following it would hand a request, and its answer, to somebody else.
+ * Redirects of video downloads. A provider that keeps videos in object storage answers with a redirect, often to a
+ * presigned URL. Sluice follows it without any credential of the provider or the client. On all other routes a redirect
+ * is an error, since following it would disclose the request, and its response, to a third party.
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { OutgoingRequest } from '../transport/transport.ts';
@@ -9,12 +9,12 @@ import type { CallResult } from './attempt.ts';
 
 const maxHops = 3;
 
-/** What storage needs to know of the client: which bytes it wants. */
+/** Request headers that storage needs: mainly which bytes the client wants. */
 const passed = ['accept', 'range', 'if-range', 'if-none-match', 'if-modified-since', 'user-agent'];
 
 /**
- * Follows `result` for as long as it is a redirect that may be followed. `asked` is the request that it answered,
- * `send` makes another.
+ * Follows `result` while it is a redirect that may be followed. `asked` is the request that it answers; `send` makes the
+ * next one.
  */
 export async function followContent(
   result: CallResult,
@@ -38,7 +38,9 @@ export async function followContent(
   return latest;
 }
 
-/** Only https, or the provider's own origin: nothing else on this machine or in its network may be reached this way. */
+/**
+ * Allows only https or the provider's own origin, so that no other service on this machine or its network can be reached.
+ */
 export function contentLocation(location: string, from: URL, providerOrigin: string): URL | null {
   if (!URL.canParse(location, from.href)) return null;
   const url = new URL(location, from);
@@ -46,7 +48,7 @@ export function contentLocation(location: string, from: URL, providerOrigin: str
   return url.protocol === 'https:' || url.origin === providerOrigin ? url : null;
 }
 
-/** A redirect's target as it may be told: what signs it stays here. */
+/** A redirect target without its signature, for messages and logs. */
 export function withoutSignature(location: string): string {
   return location
     .replace(/[?#].*$/s, '')

@@ -1,4 +1,4 @@
-/** What is noted of one request while it runs, and the one record that comes of it. */
+/** Collects what is recorded of a request while it runs, and turns it into one request record. */
 
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
@@ -19,7 +19,7 @@ export function createRequestId(): string {
   return `req_${id.slice(0, 8)}${id.slice(9, 13)}${id.slice(14, 18)}${id.slice(19, 23)}${id.slice(24)}`;
 }
 
-/** Of what is noted; a client can send a name of any length. */
+/** Maximum recorded length; clients can send names of any length. */
 const maxModelLength = 256;
 const maxClientLength = 200;
 const maxPathLength = 200;
@@ -27,27 +27,27 @@ const maxPathLength = 200;
 /** How a request ended for its client. */
 export interface ResponseOutcome {
   outcome: RequestOutcome;
-  /** What the client was answered; null if it left before. */
+  /** The status sent to the client; null if it left before. */
   status: number | null;
-  /** What the client saw; Sluice's own name where that is null. */
+  /** The error code that the client received; null for Sluice's own name of the error. */
   errorCode: string | null;
   bytesOut: number;
   /** Content type. */
   responseType: string;
 }
 
-/** One attempt while it runs, with what its usage is read from. */
+/** One attempt while it runs, with the data from which its usage is read. */
 export interface AttemptTrace {
   record: AttemptRecord;
   /** How its reply tells what it used, where that is another way than the client's API has; else null. */
   usage: UsageFormat | null;
   /** The end of its reply. */
   tail: Tail;
-  /** Content type of its reply. */
+  /** Content type of its response. */
   responseType: string;
-  /** The whole reply, where it was parsed on its way. */
+  /** The whole response, if it was parsed on its way. */
   document: Record<string, unknown> | undefined;
-  /** The `status` of a response object; null where it has none. */
+  /** The `status` of a response object; null if it has none. */
   responseStatus: string | null;
 }
 
@@ -55,21 +55,21 @@ export class RequestTrace {
   readonly id = createRequestId();
   readonly startedAt = Date.now();
   readonly attempts: AttemptTrace[] = [];
-  /** The attempt that the client has its answer from, or the beginning of one; else the latest. */
+  /** The attempt whose response the client received, in part or in full; otherwise the latest one. */
   answering: AttemptTrace | undefined;
   key: CompiledKey | null = null;
-  /** As in the route table: `/v1/videos/{id}/content`; of what is in none, as it was called. */
+  /** As in the route table: `/v1/videos/{id}/content`; the path as called if no route matches. */
   path = '';
   route: Route | null = null;
   model: string | null = null;
   stream = false;
   bytesIn = 0;
-  /** The job that its answer is about, that the answer has made, or that was deleted before it told what it used. */
+  /** The job that the request is about, that it created, or that was deleted before it reported its usage. */
   job: Job | null = null;
   madeJob: Job | null = null;
   deletedJob: Job | null = null;
   reply: ResponseOutcome = { outcome: 'error', status: null, errorCode: null, bytesOut: 0, responseType: '' };
-  /** The key that the client sent, good or not. What is noted does not hold it. */
+  /** The keys that the client sent, valid or not; redacted from everything recorded. */
   readonly presented: readonly string[];
   readonly #method: string;
   readonly #startedMs = awakeMs();
@@ -86,12 +86,12 @@ export class RequestTrace {
     this.path = passed ? notedText(label, this.presented, maxPathLength) : label;
   }
 
-  /** Refused before it was found in the route table, or because it is not there. */
+  /** Records the path of a request that was refused before routing, or that matches no route. */
   unserved(path: string): void {
     this.path = notedText(path, this.presented, maxPathLength);
   }
 
-  /** For whoever notices that the work for it takes long. */
+  /** Identifies the request to the event loop watch. */
   get workLabel(): string {
     return `${this.id}\n${this.key?.id ?? ''}\n${this.#method} ${this.path}`;
   }
@@ -110,7 +110,7 @@ export class RequestTrace {
     };
   }
 
-  /** Notes a new attempt; the time before the first is the queue's. */
+  /** Records a new attempt; the time before the first one is queue time. */
   attempt(target: Target, credentialId: string | null, cause: AttemptCause): AttemptTrace {
     this.#queueMs ??= awakeMs() - this.#startedMs;
     const record: AttemptRecord = {
@@ -180,7 +180,7 @@ export class RequestTrace {
     };
   }
 
-  /** The model of the request stands in several places of its record. */
+  /** Redacts the model name once, since it appears in several places of the record. */
   #notedModel(model: string | null): string | null {
     if (this.#latestModel.model !== model) this.#latestModel = { model, noted: this.#noted(model, maxModelLength) };
     return this.#latestModel.noted;

@@ -1,27 +1,26 @@
 /**
- * Finds known secrets in what somebody else wrote: as they are, escaped (`\u0041` as in JSON, `%41` as in an address,
- * `&#65;` as in HTML, one within the other up to three deep), and in base64 wherever they begin in it. Its cost grows with
- * the length of the text.
+ * Finds known secrets in untrusted text: verbatim, escaped (`\u0041` in JSON, `%41` in URLs, `&#65;` in HTML, nested up
+ * to three deep), and base64-encoded at any offset. Runs in linear time.
  */
 import type { ByteRange } from '../wire/json/json-scan.ts';
 import { escapeLength, noEscape, readEscape, writeCharacter } from './read-escape.ts';
 
-/** Shorter ones (`none`, `ollama`) are no secrets, and stand in many a text by chance. */
+/** Shorter values (`none`, `ollama`) are placeholders, and occur in texts by chance. */
 const minSecretLength = 8;
-/** How deep escapes within escapes are undone. */
+/** Maximum nesting of escapes. */
 const maxDepth = 3;
 const isAscii = /^[\x20-\x7e]*$/;
 /** ASCII without `%`, `&` and the backslash. */
 const isUnescaped = /^[ -$'-[\]-~]*$/;
 
-/** A way to read some bytes. */
+/** A text with some of its escapes decoded. */
 interface Reading {
   bytes: Buffer;
-  /** Where each of them begins in the text, and where the text ends. Null: they are the text. */
+  /** Offset in the original text of each byte, plus the original's end. Null: the bytes are the original text. */
   starts: Uint32Array | null;
 }
 
-/** Where one of the secrets stands, in order and without overlaps. */
+/** Positions of the secrets in `text`, in order and without overlaps. */
 export function findSecrets(text: Buffer, secrets: readonly string[]): ByteRange[] {
   const forms = secrets.filter(isSecret).flatMap(formsOf);
   const found: ByteRange[] = [];
@@ -33,15 +32,15 @@ export function findSecrets(text: Buffer, secrets: readonly string[]): ByteRange
   return merge(found);
 }
 
-/** Whether one of the secrets stands in a header, an address or a name. */
+/** Whether a header, URL or name contains one of the secrets. */
 export function containsSecret(text: string, secrets: readonly string[]): boolean {
   return mayHoldSecret(text, secrets) && findSecrets(Buffer.from(text), secrets).length > 0;
 }
 
-/** Cheap enough to be asked of each header: a no is certain. */
+/** Quick check for each header; false is reliable, true needs `findSecrets`. */
 export function mayHoldSecret(text: string, secrets: readonly string[]): boolean {
   for (const secret of secrets) {
-    // In base64 a secret is longer than it is.
+    // The base64 form is longer than the secret itself.
     if (!isSecret(secret) || secret.length > text.length) continue;
     if (text.includes(secret) || !isUnescaped.test(text) || longestRun(text) >= secret.length) return true;
   }
@@ -62,7 +61,7 @@ function longestRun(text: string): number {
 /** In either alphabet of base64. */
 function isBase64(code: number): boolean {
   const isLetter = (code | 0x20) >= 0x61 && (code | 0x20) <= 0x7a;
-  // Digits with `/` before them, `+`, `-`, `_`.
+  // `/` and the digits, `+`, `-`, `_`.
   return isLetter || (code >= 0x2f && code <= 0x39) || code === 0x2b || code === 0x2d || code === 0x5f;
 }
 
@@ -70,13 +69,13 @@ function isSecret(secret: string): boolean {
   return secret.length >= minSecretLength;
 }
 
-/** A secret from a header is a string of bytes, which may be those of UTF-8 or of latin1. */
+/** A secret from a header is a byte string, which may be UTF-8 or latin1. */
 function formsOf(secret: string): Buffer[] {
   const readings = isAscii.test(secret) ? [Buffer.from(secret)] : [Buffer.from(secret), Buffer.from(secret, 'latin1')];
   return readings.flatMap((bytes) => [bytes, ...base64Forms(bytes)]);
 }
 
-/** What is the same in base64 of all texts that hold the secret: it may begin at any of three places of a group. */
+/** The part of the base64 encoding that does not depend on the surrounding text, for each of the three alignments. */
 function base64Forms(secret: Buffer): Buffer[] {
   const forms = [0, 1, 2].map((shift) => {
     const text = Buffer.concat([Buffer.alloc(shift), secret]).toString('base64');
@@ -95,10 +94,10 @@ function findForm({ bytes, starts }: Reading, form: Buffer, found: ByteRange[]):
   }
 }
 
-/** The text with its escapes undone once; null if there are none. */
+/** Decodes one level of escapes; null if there are none. */
 function undoEscapes({ bytes, starts }: Reading): Reading | null {
   if (!bytes.includes('\\') && !bytes.includes('%') && !bytes.includes('&#')) return null;
-  // What an escape stands for is never longer than itself.
+  // A decoded escape is never longer than its source.
   const plain = Buffer.allocUnsafe(bytes.length);
   const plainStarts = new Uint32Array(bytes.length + 1);
   let length = 0;

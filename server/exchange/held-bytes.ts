@@ -1,7 +1,7 @@
-/** The memory that one request and its answer take up, among what all of them together may. */
+/** The memory that one request and its response use, as part of a limit shared by all requests. */
 export interface HeldBytes {
-  /** More than all of them may take up is taken up. */
+  /** All requests together exceed the limit. */
   readonly isTooMuch: boolean;
-  /** Less than nothing gives it back. */
+  /** A negative number releases memory. */
   add(bytes: number): void;
 }

@@ -25,9 +25,8 @@ export interface LimitedCall {
 }
 
 /**
- * Holds a request to the limits of its key and group, and sets the headers that tell how much is left; the upstream's do
- * not stand beside them. Throws a GatewayError if a limit is reached. A request without limits passes for nothing, and
- * reserves nothing.
+ * Checks a request against the limits of its key and group and sets the rate-limit headers, which replace the upstream's.
+ * Throws a GatewayError if a limit is reached. Reserves nothing, and returns null, for a request without limits.
  */
 export function holdToLimits(ports: LimitPorts, response: ServerResponse, call: LimitedCall): Reserved | null {
   const parties = partiesOf(call);
@@ -43,7 +42,7 @@ export function holdToLimits(ports: LimitPorts, response: ServerResponse, call: 
   return most;
 }
 
-/** Whether the route makes something that is paid for. */
+/** Whether a call of the route can cost money. */
 export function isPaid({ method, model, job, isFree }: Route): boolean {
   return method === 'POST' && !isFree && (model !== 'none' || job?.behaviour === 'creates-from');
 }
@@ -57,7 +56,7 @@ export function hasHardDollarBudget({ key, group }: Pick<LimitedCall, 'key' | 'g
   return partiesOf({ key, group }).some((party) => hasHardBudget(party, 'usd'));
 }
 
-/** Whose budget has to hold, if there is one; null if none has to. */
+/** The key or group with a hard budget; null if there is none. */
 export function hardBudgetOf(call: Pick<LimitedCall, 'key' | 'group'>): Limited | null {
   return partiesOf(call).find((party) => hasHardBudget(party)) ?? null;
 }
@@ -70,14 +69,14 @@ function hasHardBudget({ limits }: Limited, unit?: 'usd'): boolean {
   return limits.budgets.some((budget) => budget.hard && (unit === undefined || budget.unit === unit));
 }
 
-/** By the price of the target that is asked first. */
+/** Priced for the target that is asked first. */
 function likelyReserved(prices: PriceTable, { route, body, plan }: LimitedCall): Reserved {
   const usage = route.wire.usage.likely(body);
   const [target] = plan.targets;
   return { usage, costUsd: target ? costOf(prices, target, plan, usage) : null };
 }
 
-/** Of all targets, since each of them may be the one that answers. */
+/** The maximum over all targets, since any of them may answer. */
 function mostReserved(prices: PriceTable, { route, body, plan }: LimitedCall): Reserved {
   const most: Reserved = { usage: {}, costUsd: null };
   for (const target of plan.targets) {
@@ -107,7 +106,7 @@ export function costOf(prices: PriceTable, target: Target, { model }: CallPlan, 
   return name === null ? null : prices.cost(target.provider.id, name, usage);
 }
 
-/** What a reservation holds of limits. */
+/** The amounts that a reservation takes from limits. */
 export function amountsOf({ usage, costUsd }: Reserved): Amounts {
   return { tokens: tokensOf(usage), usd: costUsd ?? 0 };
 }
@@ -116,7 +115,7 @@ function tokensOf({ inputTokens = 0, outputTokens = 0 }: Usage): number {
   return inputTokens + outputTokens;
 }
 
-/** Whether the client is told of limits that are Sluice's. */
+/** Whether the client received rate-limit headers of Sluice. */
 export function tellsOwnLimits(response: ServerResponse): boolean {
   return response.hasHeader('x-ratelimit-limit-requests') || response.hasHeader('x-ratelimit-limit-tokens');
 }

@@ -1,9 +1,10 @@
 /**
- * Responses in the background go on after the request that made them, and tell their usage to whoever asks for them later.
- * Until then what their request had reserved stays reserved; then they are booked once, to the key that made them. That a
- * job is still to be booked stands in its row, and is deleted in the same transaction as its usage is written.
+ * Bills background responses. They continue after the request that created them and report their usage to a later
+ * request. Until then the amount reserved by the creating request stays reserved; then the usage is booked once, to the
+ * key that created the job. The job's row stores what is still owed, and it is deleted in the same transaction that
+ * writes the usage.
  */
-import type { AttemptRecord, RequestRecord, Reserved } from '../contract/ledger.ts';
+import type { RequestRecord, Reserved } from '../contract/ledger.ts';
 import type { Job } from '../jobs/job.ts';
 import type { JobStore } from '../jobs/job-store.ts';
 import type { BookedJob } from '../ledger/rows.ts';
@@ -15,25 +16,23 @@ import { createRequestId } from './exchange-trace.ts';
 import { amountsOf } from './hold-to-limits.ts';
 import type { Tail } from './tail.ts';
 
-/** For so long a job holds what was reserved for it, and is asked for how it is. */
+/** How long a job keeps its reservation and is polled. */
 export const jobLifeMs = 24 * 3_600_000;
 
 interface JobBillsPorts {
   jobs: JobStore;
   limiter: Limiter;
   prices: PriceTable;
-  /** How what made jobs of that kind tells its usage. */
+  /** How the response that creates a job of this kind reports its usage. */
   usageOf(kind: Job['kind']): UsageFormat | null;
   finished(record: RequestRecord, books?: BookedJob): void;
 }
 
-/** What a provider answered about a job. */
-interface JobReply {
+/** A provider's response about a job. */
+interface JobResponse {
   tail: Pick<Tail, 'bytes' | 'head' | 'totalBytes'>;
   contentType: string;
 }
-
-type Told = Pick<AttemptRecord, 'usage' | 'usageCertainty' | 'costUsd'>;
 
 const ongoing = new Set<string | null>(['queued', 'in_progress']);
 const ended = new Set<string | null>(['completed', 'failed', 'incomplete', 'cancelled']);
@@ -47,14 +46,14 @@ export class JobBills {
     this.#ports = ports;
   }
 
-  /** To be called before the request that made it has `finished`. */
+  /** Call it before passing the record of the creating request to `finished`. */
   owe(job: Job, reserved: Reserved | null): void {
     const owing = { ...job, owed: reserved ?? { usage: {}, costUsd: null } };
     this.#ports.jobs.remember(owing, { durable: true });
     this.hold(owing);
   }
 
-  /** Also after a start, of those that an earlier run left. */
+  /** Restores the reservation; also used at startup for jobs of an earlier run. */
   hold(job: Job): void {
     if (job.owed) this.#ports.limiter.hold(nameOf(job), ownerOf(job), amountsOf(job.owed));
   }
@@ -63,46 +62,46 @@ export class JobBills {
     this.#ports.limiter.release(nameOf(job), ownerOf(job));
   }
 
-  /** Books what a reply about a job tells, if it is the first that tells how the job ended. */
-  book(job: Job, reply: JobReply, request: RequestRecord | null): void {
-    const told = this.#read(job, reply);
-    const settled = told && this.#ports.jobs.settle(job);
-    this.#write(settled ? { job: settled, told } : null, request);
+  /** Books the usage in a response about a job, if it is the first one that shows how the job ended. */
+  book(job: Job, response: JobResponse, request: RequestRecord | null): void {
+    const accounting = this.#read(job, response);
+    const settled = accounting && this.#ports.jobs.settle(job);
+    this.#write(settled ? { job: settled, accounting } : null, request);
   }
 
-  /** Its client had it deleted, so it will tell nothing: it counts as much as was reserved. */
+  /** The client deleted the job, so that its usage will never be reported: the reserved amount is booked. */
   bookDeleted(job: Job, request: RequestRecord): void {
     const { usage, costUsd } = job.owed ?? { usage: {}, costUsd: null };
     const isKnown = Object.keys(usage).length > 0;
-    this.#write(isKnown ? { job, told: { usage, usageCertainty: 'estimated', costUsd } } : null, request);
+    this.#write(isKnown ? { job, accounting: { usage, usageCertainty: 'estimated', costUsd } } : null, request);
     this.release(job);
   }
 
-  /** A request of the key that made the job bears its usage; else the job has a row of its own. */
-  #write(booked: { job: Job; told: Told } | null, request: RequestRecord | null): void {
+  /** Adds the usage to a request of the key that created the job; otherwise writes a row of its own. */
+  #write(booked: { job: Job; accounting: Accounting } | null, request: RequestRecord | null): void {
     const { finished } = this.#ports;
     if (booked === null) {
       if (request) finished(request);
       return;
     }
-    const { job, told } = booked;
+    const { job, accounting } = booked;
     const books = { kind: job.kind, groupId: job.groupId, id: job.id };
-    if (request && request.keyId === job.keyId) finished(withUsage(request, told), books);
+    if (request && request.keyId === job.keyId) finished(withUsage(request, accounting), books);
     else {
       if (request) finished(request);
-      finished({ ...ownRecord(job), ...told }, books);
+      finished({ ...ownRecord(job), ...accounting }, books);
     }
     this.release(job);
   }
 
-  #read({ kind, owed, providerId, model }: Job, { tail, contentType }: JobReply): Told | null {
+  #read({ kind, owed, providerId, model }: Job, { tail, contentType }: JobResponse): Accounting | null {
     const format = this.#ports.usageOf(kind);
     if (!format) return null;
     const answer = { tail: tail.bytes, head: tail.head, bytes: tail.totalBytes, contentType };
     const most = { inputTokens: mostInputTokens, outputTokens: answer.bytes + mostHiddenTokens, seconds: 0 };
     const { usage, certainty, status } = format.read(answer, { most });
     if (ongoing.has(status) || (usage === null && !ended.has(status))) return null;
-    const priced = (counted: Told['usage']) =>
+    const priced = (counted: Accounting['usage']) =>
       model === null ? null : this.#ports.prices.cost(providerId, model, counted);
     if (usage !== null) return { usage, usageCertainty: certainty, costUsd: priced(usage) };
     if (status === 'failed') return { usage: null, usageCertainty: 'none', costUsd: 0 };
@@ -113,23 +112,23 @@ export class JobBills {
   }
 }
 
-/** Bodies of requests, and what they refer to. */
+/** Upper bound for request bodies and what they refer to. */
 const mostInputTokens = 100_000_000;
-/** Reasoning that is not told. */
+/** Upper bound for reasoning that is not reported. */
 const mostHiddenTokens = 1_000_000;
 
 const nameOf = ({ kind, groupId, id }: Job) => `${kind} ${groupId} ${id}`;
 const ownerOf = ({ keyId, groupId }: Job): JobOwner => ({ keyId, groupId });
 
-/** The attempt that told it is the last: nobody else is asked about a job. */
-function withUsage(record: RequestRecord, told: Accounting): RequestRecord {
+/** The last attempt holds the usage, since a job is only asked about at its owner. */
+function withUsage(record: RequestRecord, accounting: Accounting): RequestRecord {
   const last = record.attempts.at(-1);
-  const attempts = last ? record.attempts.with(-1, { ...last, ...told }) : [];
-  return { ...record, ...told, attempts };
+  const attempts = last ? record.attempts.with(-1, { ...last, ...accounting }) : [];
+  return { ...record, ...accounting, attempts };
 }
 
-/** Of what Sluice learnt by asking itself, or by the request of another key. */
-function ownRecord({ keyId, groupId, providerId, credentialId, model }: Job): Omit<RequestRecord, keyof Told> {
+/** For usage that Sluice learnt from its own polling or from a request of another key. */
+function ownRecord({ keyId, groupId, providerId, credentialId, model }: Job): Omit<RequestRecord, keyof Accounting> {
   return {
     id: createRequestId(),
     startedAt: Date.now(),

@@ -1,4 +1,4 @@
-/** Asks now and then for responses in the background that nobody has asked for since they ended, so that they are booked. */
+/** Polls background responses that no client has fetched since they ended, so that they are billed. */
 
 import type { Job } from '../jobs/job.ts';
 import type { JobStore } from '../jobs/job-store.ts';
@@ -17,7 +17,7 @@ interface JobPollerPorts {
 }
 
 const tickMs = 60_000;
-/** The older a job, the longer between two looks at it. */
+/** Upper bound of the polling interval, which grows with the job's age. */
 const longestPauseMs = 15 * 60_000;
 const concurrency = 8;
 
@@ -25,7 +25,7 @@ export class JobPoller {
   readonly #ports: JobPollerPorts;
   readonly #now: () => number;
   readonly #timer = setInterval(() => void this.look(), tickMs).unref();
-  /** When each was asked for last, by id. */
+  /** Time of the latest poll, by job id. */
   #asked = new Map<string, number>();
   #isLooking = false;
 
@@ -53,7 +53,7 @@ export class JobPoller {
     clearInterval(this.#timer);
   }
 
-  /** None while the database cannot be read. */
+  /** Empty if the database cannot be read. */
   #owing(): Job[] {
     try {
       return this.#ports.jobs.owing();
@@ -76,13 +76,13 @@ export class JobPoller {
     const { transport, snapshot, bills } = this.#ports;
     this.#asked.set(job.id, this.#now());
     try {
-      const reply = await askAboutJob(transport, snapshot(), job);
-      if (reply?.status !== 200) return;
+      const response = await askAboutJob(transport, snapshot(), job);
+      if (response?.status !== 200) return;
       const tail = new Tail();
-      tail.push(reply.body);
+      tail.push(response.body);
       bills.book(job, { tail, contentType: 'application/json' }, null);
     } catch {
-      // Asked again later.
+      // Polled again later.
     }
   }
 }

@@ -14,34 +14,36 @@ interface JobContext {
   match: RouteMatch;
   /** False if the client asked for the response not to be stored. */
   store: boolean;
-  /** The client asked for a chat completion to be stored, which nobody does unasked. */
+  /** The client asked for a chat completion to be stored; by default it is not. */
   storesChat: boolean;
   owner: Omit<Job, 'kind' | 'id' | 'createdAt'>;
   made(job: Job): void;
-  /** With what it still owed. */
+  /** Called with the job as it was, including what it owed. */
   deleted(job: Job): void;
 }
 
-/** A reply in JSON up to this size is looked at as a whole; it has many ids, of which the one on top counts. */
+/**
+ * JSON responses up to this size are parsed as a whole: they contain many ids, and only the one at the top level counts.
+ */
 const wholeBytes = 256 * 1024;
-/** So far a stream, or a reply too large to be looked at, is searched: the id stands near the beginning. */
+/** How much of a stream or a larger response is searched; the id stands near the beginning. */
 const searchedBytes = 64 * 1024;
-/** What came is looked at with each of its first pieces, then only when it has become twice as long. */
+/** The response is searched after each of its first pieces, then each time its length has doubled. */
 const eagerLooks = 16;
 const idName = new JsonNames(['id']);
 
 /**
- * For routes that make, or end, a job: remembers who owns it as soon as its id passes by, before the client can ask for
- * it. Null for all other routes.
+ * For routes that create or delete a job: records its owner as soon as the id passes, before the client can use it. Null
+ * for all other routes.
  */
 export function jobWatcher(jobs: JobStore, context: JobContext): ResponseObserver | null {
   const { route, id } = context.match;
   const { job } = route;
   const keep = (kind: JobKind, newId: string): Job | null => {
-    // Later calls put it into their path.
+    // Later requests put the id into their path.
     if (!isPathSegment(newId)) return null;
     const made = { ...context.owner, kind, id: newId, createdAt: Date.now() };
-    // A video costs money, so it is on disk before the client hears of it.
+    // A video costs money, so it is stored durably before the client learns its id.
     jobs.remember(made, { durable: kind === 'video' });
     return made;
   };
@@ -73,7 +75,7 @@ function isSuccess(status: number): boolean {
 
 class NewJobWatch implements ResponseObserver {
   readonly #framing: Framing;
-  /** Member of an event that the id is in; null: on top. */
+  /** The member of an event that contains the id; null: the top level. */
   readonly #within: string | null;
   readonly #found: (id: string) => void;
   #isWatching = false;

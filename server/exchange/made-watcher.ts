@@ -12,7 +12,10 @@ interface MadeContext {
   owner: Omit<Job, 'kind' | 'id' | 'createdAt'>;
 }
 
-/** Watches an answer for what it has made or deleted, so that its owner is known from then on. Null where it does neither. */
+/**
+ * Watches a response for an object that it created or deleted, and updates the object's owner. Null if the route does
+ * neither.
+ */
 export function madeWatcher(
   method: string,
   { match, body }: OutgoingCall,

@@ -9,21 +9,21 @@ import type { ResponseObserver } from './response-observer.ts';
 
 interface ObjectContext {
   method: string;
-  /** All that the request's path and body name. */
+  /** All ids in the request's path and body. */
   named: readonly string[];
-  /** The one thing that the path names, and no other with it; null where it names several or none. */
+  /** The only id in the path; null if there are several or none. */
   onlyId: string | null;
   owner: Omit<Job, 'kind' | 'id' | 'createdAt'>;
 }
 
-/** An answer that tells of a new object is never longer; whatever is, is a list or a file. */
+/** Maximum length of a response that describes one new object; anything longer is a list or a file. */
 const maxBytes = 256 * 1024;
-/** What came is looked at with each of its first pieces, then when it has become twice as long, and when it is all here. */
+/** The response is searched after each of its first pieces, then each time its length has doubled, and at its end. */
 const eagerLooks = 16;
-/** `file` is what becomes of an upload: it stands in the upload that it was made by. */
+/** `file` holds the file that a completed upload became. */
 const names = new JsonNames(['id', 'file']);
 
-/** For what is passed on: remembers who owns what an answer says is new, before its client can ask for it. */
+/** For passthrough requests: records the owner of each new object before the client learns its id. */
 export function objectWatcher(jobs: JobStore, context: ObjectContext): ResponseObserver | null {
   const { method, onlyId, owner } = context;
   if (method === 'POST' || method === 'PUT') return new ObjectWatch(jobs, context);
@@ -43,12 +43,12 @@ function isSuccess(status: number): boolean {
 class ObjectWatch implements ResponseObserver {
   readonly #jobs: JobStore;
   readonly #context: ObjectContext;
-  /** Null where nothing is looked for. */
+  /** Null if nothing is searched for. */
   #chunks: Buffer[] | null = null;
   #bytes = 0;
   #looks = 0;
   #lookedBytes = 0;
-  /** NaN where it is not told. */
+  /** NaN if there is no `content-length`. */
   #length = Number.NaN;
 
   constructor(jobs: JobStore, context: ObjectContext) {
@@ -84,7 +84,7 @@ class ObjectWatch implements ResponseObserver {
     if (file) this.#remember(idOf(readField(json, file)));
   }
 
-  /** What was there before, whoever made it, is no news. */
+  /** Ids that the request named, or that have an owner, are not new. */
   #remember(id: unknown): void {
     const { named, owner } = this.#context;
     if (typeof id !== 'string' || id.length > maxIdLength || !isPathSegment(id) || named.includes(id)) return;

@@ -5,14 +5,14 @@ import type { CompiledProvider } from '../routing/snapshot.ts';
 import { isCredentialName } from '../wire/client-credentials.ts';
 import { containsSecret } from './find-secrets.ts';
 
-/** Counts how often a request has passed through a Sluice, so that a circle of gateways ends. */
+/** Counts the Sluice instances that a request has passed through, to break loops of gateways. */
 const hopHeader = 'x-sluice-hops';
 const maxHops = 4;
 
 /**
- * Headers of the client that never reach an upstream, besides its credentials: those of its connection, what names an
- * account (that is the credential's to say), what would tell where the client sits, and what says of a request that it is
- * another than it was admitted as.
+ * Client headers that never reach an upstream, besides credentials: those of the connection, those that select an account
+ * (the credential determines it), those that reveal the client's location, and those that override the method or path
+ * that was admitted.
  */
 const dropped = new Set([
   'connection',
@@ -26,7 +26,7 @@ const dropped = new Set([
   'expect',
   'host',
   'content-length',
-  // Sluice has read the body, so it is not compressed whatever this says.
+  // Sluice has decoded the body already.
   'content-encoding',
   'accept-encoding',
   'origin',
@@ -45,7 +45,10 @@ const dropped = new Set([
 
 const droppedPrefix = /^(?:x-forwarded-|x-real-ip|x-sluice-|sec-|cf-)/;
 
-/** What of a client's headers may go out: those that concern the request itself and carry nothing of `presented`. */
+/**
+ * The client's headers that may be forwarded: those that concern the request itself and contain none of the keys in
+ * `presented`.
+ */
 export function passableHeaders(client: IncomingHttpHeaders, presented: readonly string[]): Record<string, string> {
   const headers: Record<string, string> = {};
   const connectionNames = namedByConnection(client.connection);
@@ -55,13 +58,13 @@ export function passableHeaders(client: IncomingHttpHeaders, presented: readonly
     if (connectionNames?.has(name) || isCredentialName(name) || containsSecret(value, presented)) continue;
     headers[name] = value;
   }
-  // Usage is read from the reply's bytes and those go to the client as they are, so they must not be compressed.
+  // Usage is read from the bytes that the client gets unchanged, so they must not be compressed.
   headers['accept-encoding'] = 'identity';
   headers[hopHeader] = String(hopsOf(client) + 1);
   return headers;
 }
 
-/** What is sent with an attempt: what may pass of the client's headers, then the provider's, then the credential. */
+/** The headers of an attempt: the client's passable ones, overridden by the provider's, then by the credential's. */
 export function outgoingHeaders(
   passable: Readonly<Record<string, string>>,
   provider: CompiledProvider,
@@ -70,7 +73,7 @@ export function outgoingHeaders(
   return { ...passable, ...provider.headers, ...credential?.headers };
 }
 
-/** Headers that are for the next hop alone. Nearly every client just says `keep-alive`, which names none. */
+/** Headers listed in `Connection`. Null for the usual `keep-alive`, which lists none. */
 function namedByConnection(connection: string | undefined): Set<string> | null {
   if (!connection || connection === 'keep-alive') return null;
   return new Set(connection.split(',').map((name) => name.trim().toLowerCase()));

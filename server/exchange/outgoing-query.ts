@@ -5,8 +5,8 @@ import type { Route } from '../wire/route.ts';
 import { containsSecret } from './find-secrets.ts';
 
 /**
- * A client's query as it may go out: without parameters that carry a credential, else byte for byte. `query` and the result
- * have their `?`, or are empty.
+ * The client's query without parameters that carry a credential, otherwise byte for byte. `query` and the result include
+ * the `?`, or are empty.
  */
 export function outgoingQuery(query: string, presented: readonly string[]): string {
   if (query === '') return query;
@@ -16,7 +16,10 @@ export function outgoingQuery(query: string, presented: readonly string[]): stri
   return passed.length === 0 ? '' : `?${passed.join('&')}`;
 }
 
-/** Of a request with a body the body says what decides. Some upstreams would take it from the query instead. */
+/**
+ * Throws a GatewayError if the query of a request with a body contains a deciding field: an upstream might take it from
+ * the query instead of the body.
+ */
 export function checkQuery(query: string, { body }: Route): void {
   if (query === '' || body === 'none' || body === 'passed') return;
   for (const parameter of query.slice(1).split('&')) {
@@ -38,7 +41,7 @@ function nameOf(parameter: string): string {
   return sign === -1 ? parameter : parameter.slice(0, sign);
 }
 
-/** A stray `%` is left as it is. */
+/** Keeps a stray `%`. */
 function decoded(name: string): string {
   try {
     return decodeURIComponent(name.replaceAll('+', ' '));

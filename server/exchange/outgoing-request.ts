@@ -10,30 +10,30 @@ import type { HeldBytes } from './held-bytes.ts';
 import { outgoingHeaders } from './outgoing-headers.ts';
 import type { RequestBody, Sendable } from './request-body.ts';
 
-/** What is asked, whoever is asked. */
+/** The request, independent of its target. */
 export interface OutgoingCall {
   match: RouteMatch;
   group: CompiledGroup;
   body: RequestBody;
-  /** The memory that it takes up. */
+  /** The memory account of the request. */
   held: HeldBytes;
-  /** What of the client's headers may go out. */
+  /** The client's headers that may be forwarded. */
   headers: Readonly<Record<string, string>>;
-  /** Below the API's base, percent-encoded as the client sent it. */
+  /** Relative to the API's base, percent-encoded as the client sent it. */
   path: string;
-  /** What of the client's query may go out. */
+  /** The client's query that may be forwarded. */
   query: string;
 }
 
 interface Addressee {
   target: Target;
   credential: UpstreamCredential | null;
-  /** The body as this target is to have it. */
+  /** The body for this target. */
   sendable: Sendable;
   timeouts: Timeouts;
 }
 
-/** What is sent to one target with one credential. */
+/** The request to one target with one credential. */
 export function outgoingRequest(
   client: IncomingMessage,
   call: OutgoingCall,
@@ -57,7 +57,7 @@ export function outgoingRequest(
   };
 }
 
-/** With the name that the target knows the model by, where it stands there. */
+/** Inserts the target's name for the model, if the path contains it. */
 function pathFor({ model }: Target, { match, path }: OutgoingCall): string {
   return match.route.modelIn === 'path' && model !== null ? withSegment(path, match.openSegment, model) : path;
 }
@@ -65,8 +65,8 @@ function pathFor({ model }: Target, { match, path }: OutgoingCall): string {
 const jsonType = pattern(/^application\/(?:[\w.+-]+\+)?json[ \t]*(?:;[ \t]*charset="?utf-8"?)?$/i);
 
 /**
- * JSON that came under another name (`curl -d` sends a form's) goes on under its own; so does what is declared to be in
- * another charset than the UTF-8 it was read as: aiohttp decodes by the declared charset, and would read other fields in the
+ * JSON that was sent under another content type (`curl -d` sends a form's) is forwarded as JSON; so is one with a charset
+ * other than UTF-8, as which it was read: aiohttp decodes by the declared charset, and might read other fields from the
  * same bytes.
  */
 function describeBody(headers: Record<string, string>, body: RequestBody, length: number | null): void {
@@ -75,7 +75,7 @@ function describeBody(headers: Record<string, string>, body: RequestBody, length
   if (body.contentType === 'application/json' && !isNamedJson) headers['content-type'] = 'application/json';
 }
 
-/** Nobody here has read it, so it may be compressed; the length of one in chunks is told by its end. */
+/** The body was not parsed, so it may be compressed; a chunked one has no length. */
 function describePassedBody(headers: Record<string, string>, client: IncomingMessage, length: number | null): void {
   if (length) headers['content-length'] = String(length);
   const encoding = client.headers['content-encoding'];

@@ -1,4 +1,4 @@
-/** Who is asked for a path that Sluice does not serve itself: the owner of what it names, else the group's provider for such. */
+/** Plans a passthrough request: the owner of an object that it names, otherwise the group's passthrough provider. */
 import { GatewayError } from '../contract/errors.ts';
 import type { Job } from '../jobs/job.ts';
 import type { JobStore } from '../jobs/job-store.ts';
@@ -13,7 +13,7 @@ import { type CallPlan, ownedBy, ownerOf } from './plan.ts';
 interface PassedInput {
   route: Route;
   passed: Passed;
-  /** What the body names. */
+  /** Ids in the body. */
   namedIds: readonly string[];
   group: CompiledGroup;
   key: CompiledKey;
@@ -21,19 +21,33 @@ interface PassedInput {
   jobs: JobStore;
 }
 
-/** Throws GatewayError where nobody may be asked. */
-export function planPassthrough(input: PassedInput): CallPlan {
-  const { passed, group, key, snapshot, jobs, route } = input;
+/**
+ * The group's passthrough provider. Checks what can be checked before the body is read, so that a refused request need not
+ * send one. Throws GatewayError if no provider may be asked.
+ */
+export function checkPassthrough({
+  passed,
+  group,
+  key,
+  route,
+}: Omit<PassedInput, 'namedIds' | 'snapshot' | 'jobs'>): CompiledProvider {
   const provider = providerOf(group, passed.unserved);
   if (!passed.names.every(isPathSegment)) throw new GatewayError('unknown_url', passed.unserved.message);
   if (!route.isFree) checkMoney(group, key);
+  return provider;
+}
+
+/** Throws a GatewayError where nobody may be asked. */
+export function planPassthrough(input: PassedInput): CallPlan {
+  const { passed, group, snapshot, jobs } = input;
+  const provider = checkPassthrough(input);
   const owner = findOwner([...passed.names, ...input.namedIds], group, jobs);
   if (owner) return { ...ownedBy(owner), model: null, targets: [ownerOf(snapshot, owner, null)] };
   if (provider.unusable) {
     const message = `Provider "${provider.id}" cannot be asked now: ${provider.unusable}.`;
     throw new GatewayError('no_healthy_provider', message);
   }
-  // Of several accounts always the same, so that lists show what was made before.
+  // Always the same account, so that lists show what was created before.
   const credentialId = provider.credentials[0]?.id ?? null;
   return { model: null, targets: [{ provider, model: null, priority: 0, weight: 1 }], credentialId };
 }
@@ -47,7 +61,10 @@ function providerOf({ id, passthrough }: CompiledGroup, { code, message }: Passe
   );
 }
 
-/** The first that is known decides: whoever keeps it can do something with the others too. Throws where one is another group's. */
+/**
+ * The first known id decides, since its owner is the only provider that can know the others as well. Throws if one
+ * belongs to another group.
+ */
 function findOwner(names: readonly string[], group: CompiledGroup, jobs: JobStore): Job | null {
   let owner: Job | null = null;
   for (const name of names) {
@@ -60,7 +77,10 @@ function findOwner(names: readonly string[], group: CompiledGroup, jobs: JobStor
   return owner;
 }
 
-/** What is made there uses models that nobody here reads the names of, at a price that nobody here learns. */
+/**
+ * Throws GatewayError if the key is restricted to certain models or has a hard dollar budget, unless the group permits
+ * unpriced requests: passthrough requests use models and cost money that Sluice does not see.
+ */
 function checkMoney(group: CompiledGroup, key: CompiledKey): void {
   if (!mayUseAnyModel(group, key)) {
     const limited = group.allowsAllModels ? `key "${key.name}"` : `group "${group.id}"`;

@@ -1,4 +1,4 @@
-/** Station 3: what a request asks for → who can be asked. Jobs go back to the account that owns them. */
+/** Determines which targets can serve a request. Requests about a job go to the account that owns it. */
 import { GatewayError } from '../contract/errors.ts';
 import type { Job } from '../jobs/job.ts';
 import type { JobStore } from '../jobs/job-store.ts';
@@ -12,11 +12,11 @@ export interface CallPlan {
   /** The client's name for the model; null if none was named. */
   model: string | null;
   targets: readonly Target[];
-  /** Set where only this credential will do. */
+  /** The only credential that may be used; null for any. */
   credentialId: string | null;
-  /** What the provider calls the job that the request names, where that is another name than the client's. */
+  /** The provider's id of the job, if it differs from the client's. */
   upstreamId?: string;
-  /** The one that the request is about. */
+  /** The job that the request is about. */
   job?: Job;
 }
 
@@ -24,7 +24,7 @@ interface PlanInput {
   match: RouteMatch;
   /** The job that the path or the body names. */
   jobId: string | null;
-  /** The conversation that a response is to be a part of. */
+  /** The conversation that the response is added to. */
   conversationId: string | null;
   fields: RequestFields;
   group: CompiledGroup;
@@ -55,7 +55,7 @@ function resolve({ match, fields, group, key }: PlanInput): Resolved {
   return { model, targets: withAddress(targets, model) };
 }
 
-/** `.` and `..` are no model, and of what stands in a path a model is one segment. */
+/** Excludes models that cannot be part of a path: `.`, `..`, and names with several segments. */
 function withAddress(targets: readonly Target[], model: string | null): readonly Target[] {
   if (targets.every(hasAddress)) return targets;
   const left = targets.filter(hasAddress);
@@ -80,7 +80,7 @@ function planForJob(input: PlanInput, kind: keyof typeof jobNames, id: string): 
 
 const jobNames = { video: 'Video', character: 'Character', response: 'Response' } as const;
 
-/** A conversation goes on where its earlier responses are stored. */
+/** A conversation continues where its earlier responses are stored. */
 function planAfterResponse(input: PlanInput, previousId: string): CallPlan {
   const targets = namedTargets(input);
   const job = input.jobs.find('response', previousId, input.group.id);
@@ -96,7 +96,9 @@ function planAfterResponse(input: PlanInput, previousId: string): CallPlan {
   return planAtOwner(input, targets, job, 'previous response');
 }
 
-/** A conversation that was made through Sluice is at its owner alone; of one that was not, nobody knows where it is. */
+/**
+ * A conversation created through Sluice exists only at its owner. Returns null for any other, whose provider is unknown.
+ */
 function planInConversation(input: PlanInput, id: string): CallPlan | null {
   const job = isPathSegment(id) ? input.jobs.findAny(id, input.group.id) : undefined;
   if (job === undefined) return null;
@@ -106,7 +108,7 @@ function planInConversation(input: PlanInput, id: string): CallPlan | null {
   });
 }
 
-/** Null where the owner may choose the model itself. */
+/** Null if the owner may choose the model itself. */
 function namedTargets(input: PlanInput): readonly Target[] | null {
   return isModelOpen(input) ? null : resolve(input).targets;
 }
@@ -121,7 +123,7 @@ function planAtOwner(input: PlanInput, targets: readonly Target[] | null, job: J
   }
   const target = targets?.find((candidate) => candidate.provider.id === job.providerId);
   const { model } = input.fields;
-  // An alias that leads elsewhere means nothing to the owner.
+  // An alias of another target has no meaning to the owner.
   const ownModel = !targets || targets.some((candidate) => candidate.model === model) ? model : job.model;
   return { ...ownedBy(job), model, targets: [target ?? ownerOf(input.snapshot, job, ownModel)] };
 }

@@ -4,8 +4,8 @@ import { costOf, hasHardDollarBudget, isPaid, type LimitedCall, worstUsageAt } f
 import type { CallPlan } from './plan.ts';
 
 /**
- * The plan without the targets whose price is not known, where a hard budget in dollars has to hold: what they cost would
- * not count. Throws a GatewayError if no target is left. A group may allow them.
+ * The plan without targets of unknown price, if a hard dollar budget applies and the group does not permit them: their
+ * cost would not count. Throws a GatewayError if no target is left.
  */
 export function pricedTargets(prices: PriceTable, call: Omit<LimitedCall, 'requestId'>): CallPlan {
   const { group, route, body, plan } = call;

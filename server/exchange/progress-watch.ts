@@ -1,18 +1,18 @@
-/** What a watch asks of its attempt. Milliseconds on a clock that does not count sleep. */
+/** What a watch needs from its attempt. Times are in milliseconds on a clock that stops during sleep. */
 interface Watched {
   limitMs: number;
   nowMs(): number;
-  /** The client does not read, so that nothing can come. */
+  /** The client has stopped reading, so that no progress is possible. */
   isHeldUp(): boolean;
   expired(): void;
 }
 
 /**
- * Runs out where nothing of use has come for so long, whatever signs of life there were: comments, empty events, or a byte
- * now and then keep a connection from being silent. What comes is a note of the time and costs no timer.
+ * Expires if no useful bytes arrive within the limit. Comments, empty events or single bytes keep a connection from being
+ * silent, but are no progress. Each arrival only stores the time and starts no timer.
  */
 export class ProgressWatch {
-  /** When the latest came. */
+  /** Time of the latest progress. */
   lastMs: number;
   readonly #watched: Watched;
   #timer: NodeJS.Timeout;

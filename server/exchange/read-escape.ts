@@ -1,6 +1,6 @@
 /**
- * Escapes by which a character is written in JSON and programs (`\u0041`, `\x41`, `\/`), in addresses (`%41`) and in HTML
- * (`&#65;`, `&#x41;`). Made for a loop over many bytes: an escape is told as one number, so that none costs an object.
+ * Reads character escapes of JSON and programming languages (`\u0041`, `\x41`, `\/`), URLs (`%41`) and HTML (`&#65;`,
+ * `&#x41;`). An escape is encoded as a number, so that a loop over many bytes allocates no objects.
  */
 
 export const noEscape = 0;
@@ -12,14 +12,14 @@ const hash = 0x23;
 const semicolon = 0x3b;
 const lowerU = 0x75;
 const lowerX = 0x78;
-/** What a backslash may stand before without a meaning of its own: `"`, `'`, `/`, `\`. */
+/** Characters that a backslash merely quotes: `"`, `'`, `/`, `\`. */
 const escapable: ReadonlySet<number | undefined> = new Set([0x22, 0x27, 0x2f, backslash]);
 const maxEntityDigits = 6;
-/** Of the number that tells an escape: its length, whether it means a byte, the code. */
+/** An encoded escape combines its length, whether it denotes a byte, and the code. */
 const lengthUnit = 0x20000;
 const byteMark = 0x10000;
 
-/** The escape that begins at `at`, for `escapeLength` and `writeCharacter`; `noEscape` if none does. */
+/** The escape that begins at `at`, for `escapeLength` and `writeCharacter`; `noEscape` if there is none. */
 export function readEscape(bytes: Buffer, at: number): number {
   const byte = bytes[at];
   if (byte === percent) return tell(3, readHex(bytes, at + 1, 2), byteMark);
@@ -35,7 +35,7 @@ export function escapeLength(told: number): number {
   return Math.floor(told / lengthUnit);
 }
 
-/** Writes what the escape stands for in UTF-8, and returns where that ends. */
+/** Writes the escaped character in UTF-8 and returns the offset after it. */
 export function writeCharacter(to: Buffer, at: number, told: number): number {
   const code = told % byteMark;
   if (code < 0x80 || told % lengthUnit >= byteMark) {
@@ -49,7 +49,7 @@ function tell(length: number, code: number, mark = 0): number {
   return code < 0 ? noEscape : length * lengthUnit + mark + code;
 }
 
-/** -1 if it is no hexadecimal number of so many digits. */
+/** -1 unless all of the digits are hexadecimal. */
 function readHex(bytes: Buffer, at: number, digits: number): number {
   let value = 0;
   for (let index = at; index < at + digits; index++) {
@@ -70,7 +70,7 @@ function readEntity(bytes: Buffer, at: number): number {
     if (digit === -1 || (!isHex && digit > 9) || index - start === maxEntityDigits) return noEscape;
     value = value * (isHex ? 16 : 10) + digit;
   }
-  // A secret has no character beyond the first plane.
+  // Secrets contain no character outside the Basic Multilingual Plane.
   return index === start || value >= byteMark ? noEscape : tell(index + 1 - at, value);
 }
 

@@ -1,19 +1,18 @@
 /**
- * Secrets of a request, its client's key and the provider's credential, may come back from an upstream or stand where they
- * do not belong: in a message, a code, a header, a body. The client gets such a reply as it is; what Sluice notes of it, or
- * says about it, does not hold them.
+ * Redacts the client's key and the provider's credential from what Sluice records or says about a response. An upstream
+ * may echo them in a message, a code, a header or a body. The client receives the response itself unchanged.
  */
 import { redactSecretShapes } from '../contract/secret-shape.ts';
 import type { UpstreamCredential } from '../providers/upstream.ts';
 import { findSecrets, mayHoldSecret } from './find-secrets.ts';
 
 const mark = '[redacted]';
-/** So much more than is kept is looked at: a secret may be cut by the end, and escapes make it many times as long. */
+/** How much is searched beyond the kept part: a secret may be cut at its end, and escapes make it many times longer. */
 export const overlapBytes = 8 * 1024;
-/** Of a name or message that somebody else wrote, so much is searched for secrets by their shape; less is kept. */
+/** How much of an untrusted name or message is searched for secrets by their shape; less is kept. */
 const maxShapedLength = 1_024;
 
-/** The client's key, and the values of the credential's headers, which are the secret, or `Bearer` and the secret. */
+/** The client's keys, and the values of the credential's headers: the secret itself, or `Bearer` and the secret. */
 export function secretsOf(presented: readonly string[], credential: UpstreamCredential | null): readonly string[] {
   if (!credential) return presented;
   return [...presented, ...Object.values(credential.headers).map((value) => value.replace(/^Bearer /, ''))];
@@ -26,7 +25,7 @@ export function redactText(text: string, secrets: readonly string[]): string {
   return redacted === bytes ? text : redacted.toString();
 }
 
-/** The first `keptBytes`, or the same bytes if that is all and there is nothing to take out. */
+/** The first `keptBytes` without secrets; the same buffer if nothing has to be removed. */
 export function redactBytes(bytes: Buffer, secrets: readonly string[], keptBytes = bytes.length): Buffer {
   const pieces: Buffer[] = [];
   let at = 0;
@@ -39,7 +38,7 @@ export function redactBytes(bytes: Buffer, secrets: readonly string[], keptBytes
   return Buffer.concat([...pieces, bytes.subarray(at, Math.max(at, keptBytes))]);
 }
 
-/** What somebody else named or wrote, as it may stand in log and ledger: without secrets, and no longer than `maxLength`. */
+/** Untrusted text for log and ledger: without secrets and at most `maxLength` characters. */
 export function notedText(text: string, secrets: readonly string[], maxLength: number): string {
   const known =
     text.length <= maxShapedLength

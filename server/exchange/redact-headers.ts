@@ -1,16 +1,16 @@
-/** Headers as they may be kept and shown: what opens something is taken out, whatever header it stands in. */
+/** Redacts credentials from headers that are stored or shown, whichever header contains them. */
 import type { HeaderList } from '../contract/ledger.ts';
 import { isCredentialName } from '../wire/client-credentials.ts';
 import { redactText } from './redact-credential.ts';
 
 const mark = '[redacted]';
 const maxValueLength = 2_000;
-/** More than is kept, since what is taken out makes it shorter. */
+/** More than is kept, since redaction shortens the value. */
 const maxSearchedLength = 4_000;
-/** Schemes with what follows them, keys as services make them, signed tokens. */
+/** Schemes with their credentials, keys in the usual form of services, signed tokens. */
 const secretValue = /\b(?:Bearer|Basic)\s+[^\s,;]+|\b[sp]k-[\w-]{8,}|\beyJ[\w.-]{20,}/gi;
 const userInfo = /(?<=:\/\/)[^/\s@]+(?=@)/g;
-/** An address can be signed, or bear its key, in its query. */
+/** The query of a URL may contain a signature or key. */
 const query = /(?<=:\/\/[^\s?]*\?)[^\s,>"]+/g;
 
 export function redactHeaders(

@@ -2,21 +2,21 @@ import type { Readable } from 'node:stream';
 import type { GatewayError } from '../contract/errors.ts';
 import type { MeasuredRequest } from '../wire/wire.ts';
 
-/** A body that can be sent: `open` may be called once per attempt. A Readable that is not wanted must be destroyed. */
+/** A body that can be sent; `open` is called at most once per attempt. A Readable that is not used must be destroyed. */
 export interface Sendable {
-  /** In bytes; null where only its end tells. */
+  /** In bytes; null if unknown before the end. */
   length: number | null;
   open(): Buffer | Readable;
-  /** All of it in memory, to be changed further; not there for uploads. */
+  /** The whole body in memory, for further changes; absent for uploads. */
   bytes?(): Promise<Buffer>;
 }
 
-/** As one target is to have it. `usageAsked`: Sluice asks for the usage at the end of the stream, the client did not. */
+/** The body for one target. `usageAsked`: Sluice asks for usage at the end of the stream, the client did not. */
 export interface PreparedBody extends Sendable {
   usageAsked: boolean;
 }
 
-/** Fields of a body that decide about the request. */
+/** Body fields that routing depends on. */
 export interface RequestFields {
   model: string | null;
   stream: boolean;
@@ -24,21 +24,21 @@ export interface RequestFields {
   store: boolean;
 }
 
-/** A request's body, looked at as far as routing needs, and what is sent of it to a target. */
+/** A request body, read as far as routing needs. */
 export interface RequestBody extends MeasuredRequest {
   fields: RequestFields;
   contentType: string;
-  /** May be kept where its group captures bodies. Uploads are not. */
+  /** The body to store if the group captures bodies; null for uploads. */
   captured: Buffer | null;
-  /** Ids that it names, as far as it was looked at; of a body that is passed on as it is. */
+  /** Ids in the read part of a passthrough body. */
   readonly namedIds?: readonly string[];
-  /** It can be sent but once. */
+  /** It can be sent only once. */
   readonly isOnce?: true;
-  /** Why the rest of a streamed body will not come. */
+  /** Why the rest of a streamed body will not arrive. */
   readonly fault?: GatewayError | null;
   /**
-   * What is sent to a target that knows the model as `model` (null: as the client named it), and the previous response
-   * as `previousResponseId`, where that is another name than the client's. A promise where the disk has to be asked.
+   * The body for a target. `model` is the target's name for the model (null: keep the client's), and `previousResponseId`
+   * the target's id of the previous response, if it differs from the client's. Returns a promise if the body is on disk.
    */
   sendable(model: string | null, askUsage: boolean, previousResponseId?: string): PreparedBody | Promise<PreparedBody>;
   dispose(): void;

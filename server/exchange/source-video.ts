@@ -1,4 +1,4 @@
-/** Which finished video a request is to be made from, where its body names one: `{"video": {"id": …}}`, or the same in a form. */
+/** Finds the finished video that a request starts from: `{"video": {"id": …}}` in JSON, or the same in a form. */
 import { GatewayError } from '../contract/errors.ts';
 import { isObject } from '../contract/is-object.ts';
 import { JsonNames } from '../wire/json/json-names.ts';
@@ -7,10 +7,10 @@ import type { RequestView } from '../wire/wire.ts';
 
 const idName = new JsonNames(['id']);
 const openingBrace = 0x7b;
-/** Of the object that names a video: it has an id. */
+/** Maximum size of the object that names a video. */
 const maxBytes = 4096;
 
-/** Null where it names none, or brings the video along. */
+/** Null if the body names none, or contains the video itself. */
 export function sourceVideoOf(body: RequestView): string | null {
   const raw = body.raw('video');
   if (raw?.bytes[0] === openingBrace) refuseAmbiguous(raw.bytes);
@@ -24,7 +24,7 @@ function idOf(video: unknown): string | null {
   return typeof id === 'string' && id !== '' ? id : null;
 }
 
-/** The owner that Sluice looks up has to be that of the video which the upstream will find there. */
+/** Rejects objects that parsers read differently: the video that Sluice looks up must be the one that the upstream uses. */
 function refuseAmbiguous(video: Buffer): void {
   const peek = video.length <= maxBytes ? peekJson(video, idName) : null;
   if (peek?.ok && !peek.ambiguous.has('id')) return;

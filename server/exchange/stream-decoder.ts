@@ -1,6 +1,6 @@
 /**
- * Opens an event stream that an upstream compressed although it was asked not to, piece by piece as it comes, so that its
- * events can be told apart. Damage is told as such, and nothing of the damaged piece comes out.
+ * Decompresses an event stream piece by piece, for upstreams that compress although asked not to. Reports damaged data as
+ * an error and emits nothing of the damaged piece.
  */
 import { constants, createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import type { ResponseHeaders } from '../transport/transport.ts';
@@ -22,7 +22,7 @@ const decoders = {
   br: () => createBrotliDecompress({ flush: BROTLI_OPERATION_FLUSH }),
 };
 
-/** Whether a reply with these headers is an event stream that `StreamDecoder` can open. */
+/** Whether a response with these headers is an event stream that `StreamDecoder` can decompress. */
 export function isPackedStream(headers: ResponseHeaders, framing: Framing): boolean {
   return isEventStream(headers, framing) && encodingOf(headers) !== null;
 }
@@ -30,7 +30,7 @@ export function isPackedStream(headers: ResponseHeaders, framing: Framing): bool
 export class StreamDecoder {
   readonly #decoder: ReturnType<(typeof decoders)[Encoding]>;
 
-  /** Only for headers that `isPackedStream` takes. */
+  /** `headers` must satisfy `isPackedStream`. */
   constructor(headers: ResponseHeaders, to: DecodedStream) {
     this.#decoder = decoders[encodingOf(headers) ?? 'gzip']();
     this.#decoder.on('data', (chunk: Buffer) => to.data(chunk));
@@ -44,7 +44,7 @@ export class StreamDecoder {
     this.#decoder.write(chunk);
   }
 
-  /** What little came may be a thousand times as much when it is opened. */
+  /** A few compressed bytes may expand a thousandfold. */
   pause(): void {
     this.#decoder.pause();
   }

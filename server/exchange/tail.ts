@@ -1,23 +1,26 @@
 const tailBytes = 8 * 1024;
-/** So much room that the tail is moved to the front once in many events, and not so much that hundreds of streams feel it. */
+/** Enough that the tail is rarely moved to the front, and little enough for hundreds of streams. */
 const bufferBytes = tailBytes + 2 * 1024;
 
-/** So much of the beginning is kept too: Jina's embeddings tell their usage before the vectors, and a response its status. */
+/**
+ * How much of the beginning is kept: Jina's embeddings report usage before the vectors, and a response object its status.
+ */
 const headBytes = 4 * 1024;
 const empty = Buffer.alloc(0);
 
 /**
- * The last bytes of a reply, where its usage stands, and the first ones. A reply of one chunk costs nothing, nor does a chunk that is long
- * enough by itself; short ones are copied together, so that none of them is kept alive and no upstream can fill the memory.
+ * Keeps the first and the last bytes of a response, where usage is reported. A response of one chunk, or a sufficiently
+ * long last chunk, is kept by reference. Short chunks are copied, so that they do not keep the connection's buffers alive
+ * and memory stays bounded.
  */
 export class Tail {
-  /** All there is to know, if it came as one chunk or the last one was long. */
+  /** The only buffer needed, if the response came as one chunk or the last chunk was long. */
   #chunk: Buffer | undefined;
   #buffer: Buffer | undefined;
   #length = 0;
   #head: Buffer | undefined;
   #headLength = 0;
-  /** Of all that was pushed. */
+  /** Of everything pushed. */
   totalBytes = 0;
 
   push(chunk: Buffer): void {
@@ -34,19 +37,19 @@ export class Tail {
     this.#append(chunk);
   }
 
-  /** At least the last 8 kB, or all there was; at most 16 kB. */
+  /** At least the last 8 kB, or everything if it is shorter; at most 16 kB. */
   get bytes(): Buffer {
     if (this.#chunk) return this.#chunk.subarray(-2 * tailBytes);
     return this.#buffer?.subarray(0, this.#length) ?? Buffer.alloc(0);
   }
 
-  /** At most 4 kB; empty where `bytes` is all there was. */
+  /** At most 4 kB; empty if `bytes` holds the whole response. */
   get head(): Buffer {
     if (this.totalBytes <= this.bytes.length) return empty;
     return this.#head?.subarray(0, this.#headLength) ?? this.#chunk?.subarray(0, headBytes) ?? empty;
   }
 
-  /** Of a reply of more than one chunk, as far as there is room. */
+  /** For responses of more than one chunk, as far as there is room. */
   #keepHead(chunk: Buffer): void {
     if (!this.#head) {
       this.#head = Buffer.allocUnsafe(headBytes);

@@ -1,6 +1,6 @@
 /**
- * Stations 4 to 6 of one request: makes its attempts and brings the answer of one of them, or of none, to the client. The
- * loop decides which attempts there are; this knows what an attempt is.
+ * Runs the attempts of one request and brings the response of one of them, or an error, to the client. `AttemptPlan`
+ * decides which attempts are made; this class makes them.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { awakeMs } from '../awake-clock.ts';
@@ -54,7 +54,7 @@ interface AttemptsOptions {
   response: ServerResponse;
   settings: Settings;
   trace: RequestTrace;
-  /** Null if its group does not want headers and bodies kept. */
+  /** Null if the group does not capture headers and bodies. */
   capture: Capture | null;
 }
 
@@ -67,7 +67,7 @@ interface Reading {
 
 /** What is still read of an upstream when its client has left, where the group wants exact usage. */
 const drainMs = 60_000;
-/** A player that pauses a film, or a program that a debugger has stopped, reads on after minutes. */
+/** A player that pauses a video, or a program stopped in a debugger, may read on after minutes. */
 const unreadMs = 10 * 60_000;
 
 export class UpstreamAttempts {
@@ -75,17 +75,17 @@ export class UpstreamAttempts {
   readonly #options: AttemptsOptions;
   readonly #callPlan: CallPlan;
   readonly #call: OutgoingCall;
-  /** All that were made; those that have ended take no notice of what is told to them. */
+  /** All attempts; those that have ended ignore calls. */
   readonly #attempts: Attempt[] = [];
   #gone: PromiseWithResolvers<void> | undefined;
-  /** Null where no other target is to go on with a stream that breaks. */
+  /** Null if no other target may continue a broken stream. */
   readonly #text: StreamText | null;
-  /** Null where a file that breaks off is not gone on with. */
+  /** Null if a broken download cannot be resumed. */
   readonly #download: Download | null;
   #answer: Attempt | undefined;
-  /** The client has the beginning of an answer, and nobody is bringing the rest yet. */
+  /** The client has the beginning of an answer, and no attempt is delivering the rest yet. */
   #isBroken = false;
-  /** Those that answered otherwise than the broken stream, and can be asked to go on from there. */
+  /** Targets whose text differed from the broken stream, and that can be asked to continue it. */
   readonly #continuing = new Set<Target>();
   #hasLeft = false;
   /** For the latest target that does not serve the client's API. */
@@ -108,7 +108,10 @@ export class UpstreamAttempts {
     this.#download = mayBeResumed(call, options.request) ? new Download() : null;
   }
 
-  /** Resolves when the client has its answer, or has left. Throws GatewayError where nothing was sent and Sluice has to say why. */
+  /**
+   * Resolves when the client has its response or has left. Throws GatewayError if nothing was sent and Sluice has to
+   * state the reason.
+   */
   async run(): Promise<void> {
     const { match, body } = this.#call;
     const { stream } = match.route;
@@ -141,7 +144,7 @@ export class UpstreamAttempts {
     return this.#call.match.passed ? onlyTarget : this.#options.ports.picker;
   }
 
-  /** What is passed on may have changed something, and its body comes but once: only reading can be tried again. */
+  /** Passthrough requests may have side effects, and their body can be read only once: only GET and HEAD are retried. */
   #policy(): Policy {
     const { group, match, body } = this.#call;
     const isOnce = match.passed !== null && (!match.route.content || body.isOnce === true);
@@ -151,21 +154,21 @@ export class UpstreamAttempts {
   clientLeft(): void {
     this.#hasLeft = true;
     const { group, match } = this.#call;
-    // What is passed on tells no usage that would be worth it.
+    // Passthrough responses report no usage.
     const mayDrain = group.policy.onClientGone === 'drain' && match.passed === null;
     for (const attempt of this.#attempts) attempt.clientLeft(mayDrain ? drainMs : 0);
     this.client.left();
     this.#gone?.resolve();
   }
 
-  /** Made where an attempt has to wait before it begins, which few do. */
+  /** Created lazily, for attempts that wait before they begin. */
   #whenGone(): Promise<void> {
     this.#gone ??= Promise.withResolvers<void>();
     if (this.#hasLeft) this.#gone.resolve();
     return this.#gone.promise;
   }
 
-  /** Where somebody else can be asked, nobody is waited for as long as the client would wait itself. */
+  /** While another target is left, the time limits are shorter than those of the client. */
   #timeoutsOf({ provider }: Target, plan: AttemptPlan): AttemptTimeouts {
     const { group, match, body } = this.#call;
     const limits = group.timeouts.get(provider.id) ?? compileTimeouts(provider.ownTimeouts);
@@ -267,7 +270,7 @@ export class UpstreamAttempts {
     } else if (result.kind === 'failed' && result.failure.continues) this.#continuing.add(target);
   }
 
-  /** The body for a target that is asked for the rest alone. */
+  /** The body for a target that is asked to continue an answer. */
   async #continued<T extends Sendable>(target: Target, sendable: T): Promise<T> {
     const { prefill } = target.provider;
     if (!prefill) return sendable;
@@ -335,7 +338,7 @@ export class UpstreamAttempts {
     };
   }
 
-  /** Whoever asks for it by either name reaches the one that has the whole of it. */
+  /** Both ids of the response lead to the upstream that has the whole of it. */
   #rememberResponse(next: NextAttempt, id: string, upstreamId: string): void {
     if (!this.#call.body.fields.store || !isPathSegment(id) || !isPathSegment(upstreamId)) return;
     const job = { ...this.#owner(next), kind: 'response', createdAt: Date.now() } as const;
@@ -355,7 +358,7 @@ export class UpstreamAttempts {
     };
   }
 
-  /** The first that has something to say is the answer. */
+  /** The first attempt with content is the answer. */
   #claim(attempt: Attempt, trace: AttemptTrace, { target, credential }: NextAttempt): boolean {
     if (this.#answer) return false;
     if (attempt.status < 400) this.#picker.answers(target, credential?.id ?? null);
@@ -365,10 +368,10 @@ export class UpstreamAttempts {
     return true;
   }
 
-  /** One watches for the id of a new job, one keeps the reply's beginning where the group wants that. */
+  /** Observes the response: one for the id of a new job, one for the capture. */
   #observers(next: NextAttempt): ResponseObserver[] {
     const { ports, capture, request, trace } = this.#options;
-    // The rest of a response bears the id of the first, which is none to whoever brings it.
+    // The rest of a response has the id of the first one, which its upstream does not know.
     if (this.#isBroken) return capture ? [capture] : [];
     capture?.restart(secretsOf(trace.presented, next.credential));
     const context = { jobs: ports.jobs, trace, owner: this.#owner(next) };
@@ -376,7 +379,7 @@ export class UpstreamAttempts {
     return [watch, capture].filter((observer) => observer !== null);
   }
 
-  /** Nobody answered. Where comments have promised a stream, it is told in the stream's own form. */
+  /** No attempt succeeded. If comments have already opened a stream, the error takes the form of a stream event. */
   #tell(word: LastWord): void {
     const { response, settings, trace } = this.#options;
     const { stream } = this.#call.match.route;

@@ -9,11 +9,11 @@ interface VideoListRequest {
   ports: { jobs: JobStore; transport: Transport };
   group: CompiledGroup;
   snapshot: Snapshot;
-  /** With its `?`. */
+  /** Includes the `?`. */
   query: string;
 }
 
-/** As OpenAI lists videos. */
+/** OpenAI's list of videos. */
 interface VideoList {
   object: 'list';
   data: { id: string }[];
@@ -22,12 +22,12 @@ interface VideoList {
   has_more: boolean;
 }
 
-/** How many videos are asked for at the same time. */
+/** How many videos are fetched at the same time. */
 const concurrency = 8;
 
 /**
- * `GET /v1/videos`. The upstream would list its whole account; a group sees only its own videos. So the page comes from
- * the job store, which also spans providers, and each video is asked for anew. One that its provider has forgotten is
+ * `GET /v1/videos`. The upstream would list its whole account, but a group may see only its own videos. So the page comes
+ * from the job store, which spans providers, and each video is fetched again. A video that its provider no longer has is
  * left out.
  */
 export async function listVideos({ ports, group, snapshot, query }: VideoListRequest): Promise<VideoList> {
@@ -49,7 +49,7 @@ export async function listVideos({ ports, group, snapshot, query }: VideoListReq
   return {
     object: 'list',
     data: videos,
-    // Of the page as it was read, so that a page of which nothing is left does not end the list.
+    // Taken from the page before filtering, so that an empty page does not end the list.
     first_id: jobs[0]?.id ?? null,
     last_id: jobs.at(-1)?.id ?? null,
     has_more: hasMore,
@@ -64,11 +64,11 @@ function readLimit(text: string | null): number {
 
 async function fetchVideo(transport: Transport, snapshot: Snapshot, job: Job): Promise<{ id: string } | null> {
   try {
-    const reply = await askAboutJob(transport, snapshot, job);
-    if (reply === null) return null;
-    if (reply.status === 404) return null;
-    const video: unknown = JSON.parse(reply.body.toString('utf8'));
-    if (reply.status === 200 && typeof video === 'object' && video !== null && 'id' in video)
+    const response = await askAboutJob(transport, snapshot, job);
+    if (response === null) return null;
+    if (response.status === 404) return null;
+    const video: unknown = JSON.parse(response.body.toString('utf8'));
+    if (response.status === 200 && typeof video === 'object' && video !== null && 'id' in video)
       return { ...video, id: job.id };
   } catch (error) {
     throw new GatewayError(

@@ -1,6 +1,6 @@
 /**
- * The data plane: one request of an API from its key to the last byte of its answer, station by station. Decides nothing
- * by itself: guards, routes, plan and attempts do.
+ * Handles one API request from key to the last byte of its response. Only sequences the steps; the decisions are made by
+ * guards, routes, plan and attempts.
  */
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -19,7 +19,7 @@ import { checkHops, passableHeaders } from '../exchange/outgoing-headers.ts';
 import { checkQuery, outgoingQuery } from '../exchange/outgoing-query.ts';
 import type { OutgoingCall } from '../exchange/outgoing-request.ts';
 import { type CallPlan, planCall } from '../exchange/plan.ts';
-import { planPassthrough } from '../exchange/plan-passthrough.ts';
+import { checkPassthrough, planPassthrough } from '../exchange/plan-passthrough.ts';
 import { pricedTargets } from '../exchange/priced-targets.ts';
 import type { RequestBody, RequestFields } from '../exchange/request-body.ts';
 import { sourceVideoOf } from '../exchange/source-video.ts';
@@ -44,7 +44,7 @@ import { sendError, toGatewayError } from './send-error.ts';
 import { sendJson } from './send-json.ts';
 
 export interface InferencePorts extends AttemptsPorts {
-  /** The current one; a request takes it once. */
+  /** The current snapshot; read once per request. */
   snapshot(): Snapshot;
   registry: Registry;
   admission: Admission;
@@ -52,18 +52,18 @@ export interface InferencePorts extends AttemptsPorts {
   limiter: Limiter;
   bills: JobBills;
   summarizeUsage(question: UsageQuestion): Promise<UsageView[]>;
-  /** Where uploads are spooled. */
+  /** Folder for spooled uploads. */
   uploadFolder: string;
   started(request: RequestStarted, reserved: Reserved | null): void;
   finished(record: RequestRecord): void;
-  /** Keeps headers and bodies, for groups that want it. */
+  /** Stores headers and bodies, for groups that enable it. */
   capture(id: string, exchange: CapturedExchange<Buffer>): void;
   prices: PriceTable;
-  /** Told of what is Sluice's own fault. */
+  /** Called for internal errors. */
   faulted(error: unknown): void;
 }
 
-/** Handles a request whose URL is an API's, or nobody's. */
+/** Handles a request whose URL belongs to an API, or to none. */
 export function handleInference(
   ports: InferencePorts,
   request: IncomingMessage,
@@ -73,7 +73,7 @@ export function handleInference(
   new InferenceCall(ports, request, response, located).run().catch(ports.faulted);
 }
 
-/** Whose request it is. */
+/** The caller's group and key. */
 interface Member {
   group: CompiledGroup;
   key: CompiledKey;
@@ -88,17 +88,17 @@ class InferenceCall {
   readonly #trace: RequestTrace;
   #body: RequestBody | undefined;
   #place: Place | undefined;
-  /** The memory that it takes up. */
+  /** The memory account of this request. */
   #held: HeldBytes | undefined;
-  /** What of it is the body's. */
+  /** The body's share of it. */
   #bodyBytes = 0;
   #attempts: UpstreamAttempts | undefined;
-  /** Null if its group does not want headers and bodies kept. */
+  /** Null if the group does not capture headers and bodies. */
   #capture: Capture | null = null;
   #clientGone = false;
   #isOver = false;
   #reserved: Reserved | null = null;
-  /** Counts where nobody knows what the request cost, and a hard budget has to hold it. */
+  /** Booked if the usage is unknown and a hard budget applies. */
   #standIn: Usage | null = null;
 
   constructor(ports: InferencePorts, request: IncomingMessage, response: ServerResponse, located: Located) {
@@ -112,7 +112,7 @@ class InferenceCall {
     response.on('close', () => this.#closed());
   }
 
-  /** The answer has left for its client, or the client is gone. */
+  /** The response has been sent, or the client is gone. */
   #closed(): void {
     if (!this.#response.writableFinished) {
       this.#clientGone = true;
@@ -121,13 +121,13 @@ class InferenceCall {
     if (this.#isOver) this.#release();
   }
 
-  /** Others may have what this request took up. */
+  /** Releases this request's place and memory. */
   #release(): void {
     this.#place?.leave();
     this.#held?.release();
   }
 
-  /** As if the client had left, but that it can be told. */
+  /** The upload failed: stops the attempts as if the client had left, but the client still gets an error. */
   bodyBroke(): void {
     this.#attempts?.clientLeft();
   }
@@ -152,6 +152,7 @@ class InferenceCall {
     const match = this.#ports.registry.find(method, this.#located);
     this.#trace.take(match);
     const { group, key } = this.#admitKey();
+    if (match.passed) checkPassthrough({ passed: match.passed, route: match.route, group, key });
     this.#ports.loopWatch.start();
     const place = this.#ports.admission.enter(key, this.#response);
     this.#place = place instanceof Promise ? await place : place;
@@ -161,7 +162,7 @@ class InferenceCall {
     this.#held = held;
     const received = this.#receive(match, held);
     const body = received instanceof Promise ? await received : received;
-    this.#took(body, held);
+    this.#noteBody(body, held);
     const plan = this.#plan(match, { group, key }, body);
     const count = tokenCount(this.#response, match.route, body);
     if (count) return this.#tell(count);
@@ -233,14 +234,14 @@ class InferenceCall {
     return receiveBody(this.#request, this.#response, options);
   }
 
-  #took(body: RequestBody, account: HeldBytes): void {
+  #noteBody(body: RequestBody, account: HeldBytes): void {
     this.#body = body;
     this.#bodyBytes = account.bytes;
     this.#trace.bytesIn = body.size;
     this.#trace.stream = body.fields.stream;
   }
 
-  /** From here on the request counts: it is held to the limits and noted as under way. */
+  /** From here on the request counts: checks limits and reports it as started. */
   #plan(match: RouteMatch, { group, key }: Member, body: RequestBody): CallPlan {
     const fields = match.model === null ? body.fields : { ...body.fields, model: match.model };
     this.#trace.model = fields.model;
@@ -302,7 +303,7 @@ class InferenceCall {
     }
     if (!(thrown instanceof GatewayError)) this.#ports.faulted(thrown);
     const error = toGatewayError(thrown);
-    // Refused before its key was looked at: whose it is decides whether it has a row.
+    // If it was refused before authentication, the key decides whether the ledger gets a row.
     this.#trace.key ??= validKey(this.#snapshot, this.#trace.presented[0], this.#trace.startedAt);
     const { api, path, isKnown } = this.#located;
     if (this.#trace.path === '') this.#trace.unserved(`${isKnown ? api.base : ''}${path}`);
@@ -310,7 +311,7 @@ class InferenceCall {
     this.#trace.refused(error, api.statusOf(error));
   }
 
-  /** With what a job used, where the request made one that goes on, or was about one that has ended. */
+  /** Books the request, together with the usage of a background job that it created or found ended. */
   #book(record: RequestRecord): void {
     const { bills, finished } = this.#ports;
     const { job, madeJob, deletedJob, answering } = this.#trace;
@@ -327,7 +328,7 @@ class InferenceCall {
     const { loopWatch } = this.#ports;
     loopWatch.begin(this.#trace);
     const body = this.#body;
-    // A streamed one has come by now.
+    // A streamed body is complete by now.
     if (body) this.#trace.bytesIn = body.size;
     const { prices } = this.#ports;
     const unheard = this.#reserved?.usage ?? null;
@@ -336,7 +337,7 @@ class InferenceCall {
     if (this.#capture) this.#ports.capture(this.#trace.id, this.#capture.exchange(body));
     body?.dispose();
     loopWatch.end();
-    // A client may take its time to read the answer; the body is not to wait for that.
+    // The client may take a while to read the response; the body must not stay in memory for that.
     this.#body = undefined;
     this.#attempts = undefined;
     this.#held?.add(-this.#bodyBytes);

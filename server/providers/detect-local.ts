@@ -1,6 +1,6 @@
 /** Finds model servers on their default ports on this machine, by harmless GET requests to loopback. */
 import type { DetectedServer, Preset } from '../contract/preset.ts';
-import { type GatheredReply, readReply } from '../transport/read-reply.ts';
+import { type CollectedResponse, readResponse } from '../transport/read-response.ts';
 import type { Transport } from '../transport/transport.ts';
 import { TransportError } from '../transport/transport-error.ts';
 import { parseModelList } from './parse-model-list.ts';
@@ -55,7 +55,7 @@ async function detectAt(port: number, usual: string[], transport: Transport): Pr
 interface Answering {
   origin: string;
   usual: string[];
-  reply: GatheredReply;
+  reply: CollectedResponse;
   models: ReadonlyMap<string, ModelInfo> | null;
   transport: Transport;
 }
@@ -78,7 +78,7 @@ async function isOllama(origin: string, transport: Transport): Promise<boolean> 
   return reply?.status === 200 && isJson(reply) && reply.body.includes('"version"');
 }
 
-function isJson({ headers }: GatheredReply): boolean {
+function isJson({ headers }: CollectedResponse): boolean {
   return /^application\/([\w.+-]+\+)?json\b/i.test(String(headers['content-type'] ?? ''));
 }
 
@@ -89,9 +89,9 @@ function presetOf(id: string): Preset {
 }
 
 /** Null without a response in time. */
-async function get(origin: string, path: string, transport: Transport): Promise<GatheredReply | null> {
+async function get(origin: string, path: string, transport: Transport): Promise<CollectedResponse | null> {
   try {
-    return await readReply(transport, {
+    return await readResponse(transport, {
       origin,
       method: 'GET',
       path,

@@ -1,5 +1,5 @@
 import type { ProbeFinding } from '../contract/probe.ts';
-import { readReply } from '../transport/read-reply.ts';
+import { readResponse } from '../transport/read-response.ts';
 import type { Transport } from '../transport/transport.ts';
 import { TransportError } from '../transport/transport-error.ts';
 import { parseModelList } from './parse-model-list.ts';
@@ -10,7 +10,7 @@ type ListResult = { models: ReadonlyMap<string, ModelInfo> } | { finding: ProbeF
 /** Asks a provider for its models; returns a finding, as a probe would, if that fails. */
 export async function listModels(upstream: Upstream, transport: Transport): Promise<ListResult> {
   try {
-    const { status, body } = await readReply(transport, modelListRequest(upstream));
+    const { status, body } = await readResponse(transport, modelListRequest(upstream));
     if (status !== 200) return { finding: { code: 'answered', status } };
     const models = parseModelList(body, upstream.id);
     return models ? { models } : { finding: { code: 'not-a-list' } };

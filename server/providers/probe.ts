@@ -4,7 +4,7 @@
  */
 import { isIP } from 'node:net';
 import type { ProbeRemedy, ProbeReport, ProbeStepName } from '../contract/probe.ts';
-import { readReply } from '../transport/read-reply.ts';
+import { readResponse } from '../transport/read-response.ts';
 import type { Transport } from '../transport/transport.ts';
 import { TransportError } from '../transport/transport-error.ts';
 import { type Answer, judgeAnswer } from './judge-answer.ts';
@@ -47,7 +47,7 @@ type PlainAnswer = Omit<Answer, 'betterBaseUrl' | 'isOpenToAll'>;
 
 async function ask(provider: Upstream, transport: Transport): Promise<PlainAnswer | TransportError> {
   try {
-    const { status, headers, body } = await readReply(transport, modelListRequest(provider));
+    const { status, headers, body } = await readResponse(transport, modelListRequest(provider));
     const models = status === 200 ? parseModelList(body, provider.id) : null;
     return { status, headers, isHtml: looksLikeHtml(body), models };
   } catch (error) {

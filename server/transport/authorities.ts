@@ -1,6 +1,6 @@
 /**
- * Whose certificates are trusted: Node's own list, that of the operating system, and files that a person names. Owns
- * reading them: when the first encrypted connection is made, not at the start, and again after `forget`.
+ * Trusted certificate authorities: Node's built-in list, the operating system's, and configured files. Reads them for the
+ * first encrypted connection rather than at startup, and again after `forget`.
  */
 import { X509Certificate } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
@@ -9,7 +9,7 @@ import { Worker } from 'node:worker_threads';
 import { describeFileProblem } from '../files/file-problem.ts';
 
 interface AuthoritySettings {
-  /** The operating system's own list counts too. */
+  /** Include the operating system's list. */
   system: boolean;
   /** PEM files. */
   files: readonly string[];
@@ -17,25 +17,25 @@ interface AuthoritySettings {
 
 interface AuthorityFile {
   path: string;
-  /** How many it holds. */
+  /** Number of certificates in the file. */
   certificates: number;
-  /** Why it is not used; null if it is. */
+  /** Why the file is not used; null if it is. */
   problem: string | null;
 }
 
 interface AuthoritiesView {
   files: AuthorityFile[];
-  /** Of the operating system's list; null if it is not used, `problem` says why it cannot be. */
+  /** Number of certificates in the operating system's list; null if it is not used. `problem` says why it cannot be. */
   system: number | null;
   problem: string | null;
 }
 
 export interface Authorities {
-  /** Null: what Node trusts by itself is all. */
+  /** Null: only Node's built-in list applies. */
   secureContext(): Promise<SecureContext | null>;
-  /** They are read anew for the next connection. */
+  /** Makes the next connection read them again. */
   forget(): void;
-  /** Changes when one of the files does. */
+  /** Changes when one of the files changes. */
   fingerprint(): string;
   view(): Promise<AuthoritiesView>;
 }
@@ -89,13 +89,13 @@ export function createAuthorities(settings: () => AuthoritySettings): Authoritie
 
 const certificatePem = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
 
-/** A file that is gone must not keep Sluice from serving; whoever needs it is told by TLS, with the issuer's name. */
+/** A missing file must not stop Sluice; connections that need it fail with a TLS error that names the issuer. */
 function readAuthorityFile(path: string): { pem: string[]; view: AuthorityFile } {
   try {
     const pem = readFileSync(path, 'utf8');
     const certificates = pem.match(certificatePem) ?? [];
     if (certificates.length === 0) return unused(path, 'it holds no certificate in PEM form');
-    // Throws where it is none: OpenSSL would pass over it without a word.
+    // Throws if it is invalid: OpenSSL would ignore it silently.
     for (const each of certificates) new X509Certificate(each);
     return { pem: certificates, view: { path, certificates: certificates.length, problem: null } };
   } catch (error) {
@@ -115,7 +115,7 @@ function timeOf(path: string): number {
   }
 }
 
-/** Reading it takes from tenths of a second to seconds, which nothing else should wait for: a thread of its own does it. */
+/** Runs in a worker thread, since reading takes between tenths of a second and seconds. */
 const readInThread = `
   const { parentPort } = require('node:worker_threads');
   parentPort.postMessage(require('node:tls').getCACertificates('system'));`;

@@ -1,7 +1,7 @@
 /**
- * Opens the connections of one pool: to an upstream, to a proxy, or through a proxy's tunnel, all within one limit.
- * undici's own connectors do not say which hop failed nor who issued a certificate that is not trusted, and give the
- * proxy a limit of their own.
+ * Opens the connections of one pool: to an upstream, to a proxy, or through a proxy's tunnel, under a single timeout.
+ * undici's own connectors report neither which hop failed nor the issuer of an untrusted certificate, and apply a
+ * separate timeout to the proxy.
  */
 import net, { type Socket } from 'node:net';
 import tls, { type SecureContext, type TLSSocket } from 'node:tls';
@@ -11,16 +11,16 @@ import { TransportError, toTransportError } from './transport-error.ts';
 import { openTunnel } from './tunnel.ts';
 
 interface ConnectorOptions {
-  /** For everything until a request can be sent. */
+  /** Covers everything until a request can be sent. */
   connectMs: number;
-  /** Asked when a connection is to be encrypted. Null: Node's own authorities. */
+  /** Called for encrypted connections. Null: Node's built-in authorities. */
   secureContext(): Promise<SecureContext | null>;
   /**
-   * The pool's connections go to this proxy (`http` upstreams) or through it (`https` upstreams); null: straight there. Of
-   * several the next is tried where the proxy before cannot be reached.
+   * Proxies to connect to (`http` upstreams) or through (`https` upstreams); null: a direct connection. If one cannot be
+   * reached, the next is tried.
    */
   proxies: readonly (URL | null)[];
-  /** Told of each connection that is begun. */
+  /** Called for each new connection. */
   opened(socket: Socket): void;
 }
 
@@ -61,7 +61,7 @@ async function connectInTurn(
   throw failure;
 }
 
-/** One connection while it is being made. */
+/** One connection while it is being established. */
 class ConnectAttempt {
   readonly #options: ConnectorOptions;
   readonly #sessions: Map<string, Buffer>;
@@ -119,21 +119,21 @@ class ConnectAttempt {
     const session = this.#sessions.get(host);
     const socket = tls.connect({
       socket: plain,
-      // Checked against the certificate even where an address cannot be sent as a server name.
+      // Used to verify the certificate even if an IP address cannot be sent as server name.
       host,
       ...(net.isIP(host) === 0 && { servername: host }),
       ALPNProtocols: ['http/1.1'],
       ...(secureContext && { secureContext }),
       ...(session && { session }),
     });
-    // From here on its errors are told by the socket around it.
+    // From here on, the TLS socket reports its errors.
     plain.on('error', () => {});
-    // At the error itself the certificate is gone.
+    // The certificate is no longer available when the error is handled.
     let issuer: string | undefined;
     socket.prependOnceListener('secure', () => {
       issuer = issuerOf(socket);
     });
-    // A resumed session is not checked for its name again; Node tells none before that check was passed.
+    // The name is not verified again when a session is resumed; Node emits sessions only after that verification.
     socket.on('session', (ticket) => this.#sessions.set(host, ticket));
     try {
       await this.#opened(socket, 'secureConnect');
@@ -176,7 +176,7 @@ function tlsError(error: unknown, host: string, issuer: string | undefined): Tra
   );
 }
 
-/** OpenSSL's messages hold its own file names and line ends; what it means is beside them. Node's advise a switch of Node's. */
+/** Prefers OpenSSL's `reason` to its message of several lines, and removes Node's advice to set a command-line flag. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return 'reason' in error && typeof error.reason === 'string' && error.message.includes('\n')

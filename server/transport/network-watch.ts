@@ -1,20 +1,20 @@
 /**
- * Notices that the machine slept or is in another network, where nobody tells: kept connections lead nowhere then. Node
- * has no event for either, so it is looked at, which costs a tenth of a millisecond every ten seconds.
+ * Detects that the machine slept or changed networks, after which kept connections are dead. Node has no event for
+ * either, so it polls, which costs a tenth of a millisecond every ten seconds.
  */
 import { networkInterfaces } from 'node:os';
 
 interface NetworkWatchPorts {
   changed(): void;
-  /** What makes out the surroundings; another value is a change. */
+  /** Identifies the network; a different value is a change. */
   look(): string;
 }
 
 const lookEveryMs = 10_000;
-/** A tick that comes so much later by the clock was slept through. */
+/** A timer that is late by this much means that the machine slept. */
 const sleptMs = 10_000;
 
-/** Returns what ends it. */
+/** Returns a function that stops it. */
 export function watchNetwork({ changed, look }: NetworkWatchPorts): () => void {
   let last = look();
   let lastAtMs = Date.now();
@@ -29,7 +29,7 @@ export function watchNetwork({ changed, look }: NetworkWatchPorts): () => void {
   return () => clearInterval(timer);
 }
 
-/** All addresses that this machine has now. */
+/** All addresses of this machine. */
 export function machineAddresses(): Set<string> {
   const all = Object.values(networkInterfaces()).flatMap((list) => list ?? []);
   return new Set(all.map(({ address }) => address));

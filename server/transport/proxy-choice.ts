@@ -1,18 +1,18 @@
 import { isIP } from 'node:net';
 import type { AskSystem } from './system-proxy.ts';
 
-/** Proxies as the environment names them; read by the program's entry, never here. */
+/** Proxy settings from the environment, which only the program's entry reads. */
 export interface ProxySettings {
   httpProxy?: string | undefined;
   httpsProxy?: string | undefined;
   noProxy?: string | undefined;
-  /** Where the operating system can be asked; the environment goes before it. */
+  /** Present if the operating system can be asked; the environment takes precedence. */
   askSystem?: AskSystem | undefined;
 }
 
 /**
- * The proxy that a request to `origin` goes through, or null. `choice` is `system`, `direct` or a proxy's URL. A proxy of
- * the system is no way to this machine itself, whatever NO_PROXY forgot to say; one that was chosen by hand is.
+ * The proxy for requests to `origin`, or null. `choice` is `system`, `direct` or a proxy's URL. Requests to this machine
+ * never use the system's proxy, even if NO_PROXY omits it, but do use an explicit one.
  */
 export function chooseProxy(choice: string, origin: string, settings: ProxySettings): URL | null {
   if (choice === 'direct') return null;
@@ -20,11 +20,11 @@ export function chooseProxy(choice: string, origin: string, settings: ProxySetti
   const target = new URL(origin);
   const proxy = target.protocol === 'https:' ? settings.httpsProxy : settings.httpProxy;
   if (!proxy || isLoopback(target.hostname) || isExempt(target, settings.noProxy ?? '')) return null;
-  // curl and others take `proxy.example:3128`, so people write it.
+  // curl and others accept `proxy.example:3128`, so people write it.
   return new URL(proxy.includes('://') ? proxy : `http://${proxy}`);
 }
 
-/** Whether only the operating system knows: it can be asked, and neither provider nor environment say anything else. */
+/** Whether the operating system has to be asked: it can be, and neither provider nor environment specify a proxy. */
 export function isForSystem(choice: string, origin: string, settings: ProxySettings): boolean {
   if (choice !== 'system' || !settings.askSystem || chooseProxy(choice, origin, settings)) return false;
   const target = new URL(origin);
@@ -33,7 +33,7 @@ export function isForSystem(choice: string, origin: string, settings: ProxySetti
 
 export type DecidedBy = 'provider' | 'environment' | 'system' | 'nobody';
 
-/** Who says how `origin` is reached. */
+/** Which setting determines the connection to `origin`. */
 export function whoDecides(choice: string, origin: string, settings: ProxySettings): DecidedBy {
   if (choice !== 'system') return 'provider';
   if (isForSystem(choice, origin, settings)) return 'system';
@@ -44,7 +44,10 @@ function isLoopback(hostname: string): boolean {
   return /^(localhost|.*\.localhost|127(\.\d+){3}|\[::1\])$/.test(hostname);
 }
 
-/** NO_PROXY as curl reads it: names with all that is below them, addresses, each with a port if one is meant; `*` is all. */
+/**
+ * Parses NO_PROXY as curl does: names including their subdomains, and addresses, each with an optional port; `*` matches
+ * all.
+ */
 function isExempt(target: URL, noProxy: string): boolean {
   const host = plainHost(target.hostname);
   const port = target.port || (target.protocol === 'https:' ? '443' : '80');

@@ -1,16 +1,16 @@
 /**
- * The proxies that the operating system names for an address, by its settings or by its PAC script, which only it can
- * run. Owns asking and remembering; an answer holds until it is forgotten, since it may differ from network to network.
+ * The operating system's proxies for a URL, from its settings or its PAC script, which only the system can run. Caches
+ * answers until they are forgotten, since they may depend on the network.
  */
 
-/** Ways to an address in the order in which they are to be tried; null is the direct one. */
+/** Proxies for a URL in the order in which they are tried; null is a direct connection. */
 export interface ProxyChain {
   hops: readonly (URL | null)[];
-  /** What was named besides and cannot be used, such as `SOCKS proxy.example:1080`. */
+  /** Named by the system but not supported, such as `SOCKS proxy.example:1080`. */
   unusable: readonly string[];
 }
 
-/** Answers as a PAC script does, such as `PROXY proxy.example:8080; DIRECT`. */
+/** Answers in PAC format, such as `PROXY proxy.example:8080; DIRECT`. */
 export type AskSystem = (url: string) => Promise<string>;
 
 interface SystemProxies {
@@ -24,7 +24,7 @@ export function createSystemProxies(ask: AskSystem): SystemProxies {
     chainTo(origin) {
       let chain = chains.get(origin);
       if (!chain) {
-        // A system that cannot say has none.
+        // If the system cannot answer, there is no proxy.
         chain = ask(`${origin}/`).then(parsePacAnswer, () => parsePacAnswer('DIRECT'));
         chains.set(origin, chain);
       }

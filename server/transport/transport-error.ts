@@ -1,12 +1,12 @@
 import { errors } from 'undici';
 
-/** Where a call to an upstream was when it failed. */
+/** The phase in which a call to an upstream failed. */
 export type TransportPhase = 'connect' | 'headers' | 'body';
 
-/** What failed: `refused` covers all that kept a connection from standing, but for names, certificates and time. */
+/** `refused` covers all connection failures except names, certificates and timeouts. */
 export type TransportFault = 'dns' | 'refused' | 'tls' | 'proxy' | 'reset' | 'timeout' | 'malformed' | 'aborted';
 
-/** A call to an upstream that brought no complete HTTP reply. `message` is for a person and holds no secrets. */
+/** A call to an upstream that produced no complete HTTP response. `message` is for people and contains no secrets. */
 export class TransportError extends Error {
   override readonly name = 'TransportError';
   readonly fault: TransportFault;
@@ -37,13 +37,13 @@ const faultByCode: Record<string, [TransportFault, TransportPhase | null]> = {
   UND_ERR_INVALID_ARG: ['malformed', null],
 };
 
-/** Names what undici or the socket reported. */
+/** Translates an error of undici or of the socket. */
 export function toTransportError(error: unknown, phase: TransportPhase): TransportError {
   if (error instanceof TransportError) return error;
   const cause = firstCause(error);
   const code = cause.code ?? '';
   const known = faultByCode[code];
-  // Nobody answers any more on a connection that stood: not the upstream's silence but the way to it.
+  // An established connection got no acknowledgement: the network failed, not the upstream.
   if (code === 'ETIMEDOUT' && phase !== 'connect') return new TransportError('reset', phase, cause.message, error);
   if (known) return new TransportError(known[0], known[1] ?? phase, cause.message || code, error);
   if (error instanceof errors.HTTPParserError) return new TransportError('malformed', phase, cause.message, error);
@@ -55,7 +55,7 @@ interface CodedError {
   code?: string | undefined;
 }
 
-/** Happy Eyeballs wraps one error per address in an AggregateError; the first says enough. */
+/** Happy Eyeballs wraps one error per address in an AggregateError; the first is sufficient. */
 function firstCause(error: unknown): CodedError {
   if (error instanceof AggregateError && error.errors.length > 0) return firstCause(error.errors[0]);
   if (error instanceof Error) return { message: error.message, code: 'code' in error ? String(error.code) : undefined };

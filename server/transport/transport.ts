@@ -1,33 +1,33 @@
 /**
- * The only way out: HTTP to upstream providers over pooled connections. Owns sockets, timeouts by phase, proxies and
- * certificate authorities. Knows nothing of providers, models or what is in a body.
+ * The only outgoing path: HTTP to upstream providers over pooled connections. Owns sockets, timeouts by phase, proxies
+ * and certificate authorities. Knows nothing of providers, models or body contents.
  *
- * Callbacks rather than promises and streams: `dispatch` with a handler costs a quarter of `fetch`.
+ * Uses callbacks rather than promises and streams: `dispatch` with a handler costs a quarter of `fetch`.
  */
 import type { Readable } from 'node:stream';
 import type { Dispatcher } from 'undici';
 import { AwakeTimer } from '../awake-clock.ts';
 import type { Timeouts } from '../contract/policy.ts';
 import type { Authorities } from './authorities.ts';
+import { createConnectionPools, type PoolEntry } from './connection-pools.ts';
 import { type DecidedBy, type ProxySettings, whoDecides } from './proxy-choice.ts';
 import type { ProxyChain } from './system-proxy.ts';
 import { TransportError, toTransportError } from './transport-error.ts';
-import { createWays, type Way } from './ways.ts';
 
 interface TransportOptions {
   proxies?: ProxySettings;
-  /** Absent: Node's own list and no other. */
+  /** Absent: only Node's built-in list. */
   authorities?: Authorities;
 }
 
-/** What content is, only the reply's reader knows. */
+/** Without `firstContentMs`, since only the response's reader recognises content. */
 type PhaseLimits = Omit<Timeouts, 'firstContentMs'>;
 
 export interface OutgoingRequest {
   /** `https://api.openai.com` */
   origin: string;
   method: string;
-  /** With its query. */
+  /** Includes the query. */
   path: string;
   headers: Record<string, string>;
   body: Buffer | Readable | null;
@@ -38,37 +38,40 @@ export interface OutgoingRequest {
 
 export type ResponseHeaders = Readonly<Record<string, string | string[] | undefined>>;
 
-/** What a reply's reader is told; exactly one of `onEnd` and `onError` comes last. */
+/** Receives a response; the last call is exactly one of `onEnd` and `onError`. */
 export interface ResponseHandler {
-  /** The connection stands and the request is being sent. */
+  /** The connection is established and the request is being sent. */
   onSending?(): void;
-  /** The request's last byte is out. */
+  /** The request's last byte has been sent. */
   onSent?(): void;
   onHeaders(status: number, headers: ResponseHeaders): void;
-  /** All that one read of the connection brought. */
+  /** Everything that one read of the connection returned. */
   onData(chunk: Buffer): void;
   onEnd(): void;
   onError(error: TransportError): void;
 }
 
-/** Held by whoever reads the reply: back-pressure and giving up. */
+/** Held by the reader of the response, for back-pressure and to abort. */
 export interface UpstreamCall {
   pause(): void;
   resume(): void;
-  /** Closes the connection to the upstream at once; `onError` follows with fault `aborted`; does nothing once the reply has ended. */
+  /**
+   * Closes the upstream connection at once; `onError` follows with fault `aborted`. Does nothing once the response has
+   * ended.
+   */
   abort(): void;
 }
 
-/** The proxies on the way, and who says so. */
+/** The proxies in use, and where that setting comes from. */
 type DecidedProxyChain = ProxyChain & { by: DecidedBy };
 
 export interface Transport {
   send(request: OutgoingRequest, handler: ResponseHandler): UpstreamCall;
-  /** The proxies that requests to `origin` go through, as they are tried. `choice` as in `OutgoingRequest.proxy`. */
+  /** The proxies for requests to `origin`, in the order in which they are tried. `choice` as in `OutgoingRequest.proxy`. */
   chainTo(origin: string, choice: string): Promise<DecidedProxyChain>;
   /**
-   * For a machine that slept, has another network, or whose proxies or certificates changed: the next request opens a new
-   * connection by what holds then; those that run go on where they can.
+   * Called after sleep or when the network, proxies or certificates changed: the next request opens a new connection with
+   * the current settings. Running requests continue if they can.
    */
   leaveConnections(): void;
   close(): Promise<void>;
@@ -76,25 +79,25 @@ export interface Transport {
 
 export function createTransport(options: TransportOptions = {}): Transport {
   const proxies = options.proxies ?? {};
-  const ways = createWays(proxies, options.authorities ?? nodesOwn);
+  const pools = createConnectionPools(proxies, options.authorities ?? nodesOwn);
   return {
     send(request, handler) {
       const exchange = new UndiciCall(handler, request.timeouts);
       try {
-        const way = ways.wayFor(request);
-        if (way instanceof Promise) void dispatchLater(way, request, exchange);
-        else dispatch(way, request, exchange);
+        const entry = pools.poolFor(request);
+        if (entry instanceof Promise) void dispatchWhenOpen(entry, request, exchange);
+        else dispatch(entry, request, exchange);
       } catch (error) {
         queueMicrotask(() => exchange.fail(error));
       }
       return exchange;
     },
     async chainTo(origin, choice) {
-      const chain = await ways.chainOf({ origin, proxy: choice });
+      const chain = await pools.chainOf({ origin, proxy: choice });
       return { ...chain, by: whoDecides(choice, origin, proxies) };
     },
-    leaveConnections: ways.leaveAll,
-    close: ways.close,
+    leaveConnections: pools.retireAll,
+    close: pools.close,
   };
 }
 
@@ -105,23 +108,27 @@ const nodesOwn: Authorities = {
   view: async () => ({ files: [], system: null, problem: null }),
 };
 
-async function dispatchLater(way: Promise<Way>, request: OutgoingRequest, exchange: UndiciCall): Promise<void> {
+async function dispatchWhenOpen(
+  entry: Promise<PoolEntry>,
+  request: OutgoingRequest,
+  exchange: UndiciCall,
+): Promise<void> {
   try {
-    const found = await way;
+    const found = await entry;
     if (!exchange.isDone) dispatch(found, request, exchange);
   } catch (error) {
     exchange.fail(error);
   }
 }
 
-function dispatch({ pool, pathPrefix, headers }: Way, request: OutgoingRequest, exchange: UndiciCall): void {
+function dispatch({ pool, pathPrefix, headers }: PoolEntry, request: OutgoingRequest, exchange: UndiciCall): void {
   pool.dispatch(
     {
       path: pathPrefix + request.path,
       method: request.method,
       headers: pathPrefix ? { ...request.headers, ...headers } : request.headers,
       body: request.body,
-      // undici's own clock is only good to about a second: `UndiciCall` has one of its own.
+      // undici's timers have a resolution of about a second, so `UndiciCall` uses its own.
       headersTimeout: 0,
       bodyTimeout: 0,
     },
@@ -129,29 +136,29 @@ function dispatch({ pool, pathPrefix, headers }: Way, request: OutgoingRequest, 
   );
 }
 
-/** What a read of 64 kB takes where it holds nothing unusual is far less. */
+/** Processing a 64 kB read normally takes far less. */
 const restAfterMs = 2;
 
-/** Nothing shorter takes so long. */
+/** Shorter reads are not timed. */
 const timedFromBytes = 4 * 1024;
 
-const handOn = (exchange: UndiciCall) => exchange.handOn();
+const flushPieces = (exchange: UndiciCall) => exchange.flushPieces();
 
-/** One request at the upstream: undici's handler on one side, `ResponseHandler` on the other. */
+/** One upstream request: undici's handler on one side, `ResponseHandler` on the other. */
 class UndiciCall implements Dispatcher.DispatchHandler, UpstreamCall {
   #handler: ResponseHandler;
   #controller: Dispatcher.DispatchController | undefined;
   #abortReason: TransportError | undefined;
   #headersSeen = false;
   #done = false;
-  /** Of a chunked reply undici hands on each chunk, and one read may bring hundreds: they go on together. */
+  /** undici reports each chunk of a chunked response, and one read may contain hundreds; they are passed on together. */
   #pieces: Buffer[] = [];
-  /** By its reader. */
+  /** Paused by the reader. */
   #isHeld = false;
-  /** Until the next turn of the loop. */
+  /** Paused until the next turn of the event loop. */
   #isResting = false;
   readonly #timeouts: PhaseLimits;
-  /** Runs out when the upstream has been silent too long: for its headers, then for each piece of its reply. */
+  /** Limits the upstream's silence: before the headers, then between pieces of the response. */
   #silenceTimer: AwakeTimer | undefined;
   #totalTimer: AwakeTimer | undefined;
 
@@ -185,7 +192,7 @@ class UndiciCall implements Dispatcher.DispatchHandler, UpstreamCall {
     this.#handler.onSending?.();
   }
 
-  /** A long upload is no silence of the upstream's. */
+  /** A long upload does not count as silence of the upstream. */
   onBodySent(): void {
     this.#silenceTimer?.refresh();
   }
@@ -209,15 +216,15 @@ class UndiciCall implements Dispatcher.DispatchHandler, UpstreamCall {
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
     if (this.#done) return;
     this.#pieces.push(chunk);
-    if (this.#pieces.length === 1) process.nextTick(handOn, this);
+    if (this.#pieces.length === 1) process.nextTick(flushPieces, this);
   }
 
   onResponseEnd(): void {
-    this.handOn();
+    this.flushPieces();
     if (this.#finish()) this.#handler.onEnd();
   }
 
-  handOn(): void {
+  flushPieces(): void {
     const pieces = this.#pieces;
     const [first] = pieces;
     if (this.#done || !first) return;
@@ -229,7 +236,10 @@ class UndiciCall implements Dispatcher.DispatchHandler, UpstreamCall {
     if (startedMs !== null && performance.now() - startedMs > restAfterMs) this.#rest();
   }
 
-  /** One turn of the loop reads a connection up to thirty times: where each read takes long, others come in between. */
+  /**
+   * Node may read a connection up to thirty times in one turn of the event loop; pausing a slow one lets others run in
+   * between.
+   */
   #rest(): void {
     if (this.#done || this.#isResting) return;
     this.#isResting = true;
@@ -245,14 +255,14 @@ class UndiciCall implements Dispatcher.DispatchHandler, UpstreamCall {
   }
 
   fail(error: unknown): void {
-    if (!this.#abortReason) this.handOn();
+    if (!this.#abortReason) this.flushPieces();
     if (!this.#finish()) return;
     this.#handler.onError(this.#abortReason ?? toTransportError(error, this.#phase()));
   }
 
   pause(): void {
     if (this.#done) return;
-    // While the reader is slow, the upstream is not to blame for the silence.
+    // Silence while the reader is slow is not the upstream's fault.
     this.#silenceTimer?.clear();
     this.#isHeld = true;
     this.#controller?.pause();
@@ -266,7 +276,7 @@ class UndiciCall implements Dispatcher.DispatchHandler, UpstreamCall {
   }
 
   abort(): void {
-    // Most replies have ended by then, and an error costs more than all else here.
+    // Usually the response has ended already; creating the error is the expensive part.
     if (this.#done) return;
     this.#giveUp(new TransportError('aborted', this.#phase(), 'the request was given up'));
   }
@@ -287,7 +297,7 @@ class UndiciCall implements Dispatcher.DispatchHandler, UpstreamCall {
   #giveUp(reason: TransportError): void {
     if (this.#done || this.#abortReason) return;
     this.#abortReason = reason;
-    // Before the connection stands there is nothing to abort yet: tell the reader now, and the socket when it comes.
+    // Before the connection is established there is nothing to abort: report now, and abort once it exists.
     if (this.#controller) this.#controller.abort(reason);
     if (!this.#done) this.fail(reason);
   }

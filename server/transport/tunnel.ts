@@ -4,7 +4,10 @@ import { TransportError } from './transport-error.ts';
 const maxHeadBytes = 16 * 1024;
 const headEnd = '\r\n\r\n';
 
-/** Asks the proxy at the other end of `socket` for a tunnel to `authority` (`host:port`). Rejects if it refuses. */
+/**
+ * Opens a tunnel to `authority` (`host:port`) through the proxy at the other end of `socket`. Rejects if the proxy
+ * refuses.
+ */
 export async function openTunnel(socket: Socket, authority: string, proxy: URL): Promise<void> {
   const authorization = proxyAuthorization(proxy);
   const lines = [`CONNECT ${authority} HTTP/1.1`, `host: ${authority}`];
@@ -17,7 +20,7 @@ export async function openTunnel(socket: Socket, authority: string, proxy: URL):
   throw new TransportError('proxy', 'connect', refusal(status));
 }
 
-/** What a proxy's URL says of name and password, as a header; null if nothing. */
+/** The `proxy-authorization` header for a proxy's URL; null if it contains no credentials. */
 export function proxyAuthorization(proxy: URL): string | null {
   if (!proxy.username) return null;
   const pair = `${decodeURIComponent(proxy.username)}:${decodeURIComponent(proxy.password)}`;
@@ -42,7 +45,7 @@ function readHead(socket: Socket): Promise<string> {
     const read = (chunk: Buffer) => {
       head = Buffer.concat([head, chunk]);
       const end = head.indexOf(headEnd);
-      // Nothing follows before our side has spoken.
+      // The peer sends nothing before this side does.
       if (end !== -1) settle(head.toString('latin1', 0, end));
       else if (head.length > maxHeadBytes) settle(new Error('its answer is too long'));
     };

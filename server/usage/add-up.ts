@@ -1,21 +1,21 @@
-/** What the attempts of a request used and cost together. Pure. */
+/** Sums usage and cost over the attempts of a request. Pure. */
 
 import type { AttemptRecord, Usage, UsageCertainty } from '../contract/ledger.ts';
 
-/** A part of a request's usage and cost, or all of it. */
+/** Usage and cost of a request or of a part of it. */
 export type Accounting = Pick<AttemptRecord, 'usage' | 'usageCertainty' | 'costUsd'>;
 
-/** Where nobody was asked. */
+/** For a request without attempts. */
 const nothing: Accounting = { usage: null, usageCertainty: 'none', costUsd: 0 };
 
-/** The sum is as certain as its least certain part. Its cost is that of the parts whose cost is known; unknown without any. */
+/** The sum is as certain as its least certain part. Its cost is the sum of the known costs; unknown if there are none. */
 export function addUp(parts: readonly Accounting[]): Accounting {
   const [only = nothing, ...others] = parts;
   if (others.length === 0) return { usage: only.usage, usageCertainty: only.usageCertainty, costUsd: only.costUsd };
   return { usage: usageOf(parts), usageCertainty: certaintyOf(parts), costUsd: costOf(parts) };
 }
 
-/** What failed costs nothing, which does not make the cost of the others known. */
+/** A failed attempt costs nothing, but that alone does not make the total known. */
 function costOf(parts: readonly Accounting[]): number | null {
   const known = parts.reduce((sum, { costUsd }) => sum + (costUsd ?? 0), 0);
   return known === 0 && parts.some(({ costUsd }) => costUsd === null) ? null : known;
@@ -38,7 +38,7 @@ function sumOf(one: Usage, other: Usage): Usage {
   return sum;
 }
 
-/** A part of which nothing is known, though it may have cost something, makes the whole a part. */
+/** A part of unknown usage that may have cost something makes the sum `partial`. */
 function certaintyOf(parts: readonly Accounting[]): UsageCertainty {
   const known = parts.filter(({ usage }) => usage !== null).map(({ usageCertainty }) => usageCertainty);
   if (known.length === 0) return 'none';

@@ -1,25 +1,25 @@
 /**
- * What a usage costs, from `prices.json` and the user's overrides. Pure; it must not know where a usage comes from. A
- * price or quantity that is missing makes the cost unknown (null): never 0, and never half of it.
+ * Calculates the cost of usage from `prices.json` and the user's overrides. Pure; does not know where the usage comes
+ * from. If a price or quantity is missing, the cost is unknown (null), never 0 or partial.
  */
 import type { Usage } from '../contract/ledger.ts';
 import table from './prices.json' with { type: 'json' };
 
-/** Each as told in `prices.json`, under `unit`. */
+/** In the units given in `prices.json`, under `unit`. */
 type Prices = Readonly<Record<string, number>>;
 
 export interface PriceTable {
-  /** US dollars; null if it cannot be told. `usage` is null where nothing is known of it. */
+  /** US dollars; null if unknown. `usage` is null if nothing is known of it. */
   cost(provider: string, model: string, usage: Usage | null): number | null;
-  /** The most tokens that one answer has; null where that is not known. */
+  /** The output limit of a model in tokens; null if unknown. */
   maxOutput(provider: string, model: string): number | null;
 }
 
 const builtIn: Readonly<Record<string, Prices>> = Object.assign({}, ...table.services.map(({ models }) => models));
 
 /**
- * `overrides` by model name, `provider/model` or `preset/model`; an override takes the place of the whole entry.
- * `presetOf` tells which preset a provider was made from.
+ * `overrides` by model name, `provider/model` or `preset/model`; an override replaces the whole entry. `presetOf` returns
+ * the preset that a provider was made from.
  */
 export function createPriceTable(
   overrides: Readonly<Record<string, Prices>> = {},
@@ -31,7 +31,7 @@ export function createPriceTable(
     let prices = found.get(key);
     if (prices === undefined) {
       prices = findPrices(overrides, [provider, presetOf(provider) ?? provider], model);
-      // A client chooses the names, so they must not fill the memory.
+      // Clients choose the names, so the cache is bounded.
       if (found.size >= 1_000) found.clear();
       found.set(key, prices);
     }
@@ -46,7 +46,7 @@ export function createPriceTable(
   };
 }
 
-/** The exact name first; then without the maker before it (`openai/gpt-4o`), then also without a date behind it. */
+/** Tries the exact name, then without the vendor prefix (`openai/gpt-4o`), then also without a date suffix. */
 function findPrices(
   overrides: Readonly<Record<string, Prices>>,
   owners: readonly string[],
@@ -63,7 +63,7 @@ function findPrices(
   return null;
 }
 
-/** A gateway such as OpenRouter writes Anthropic's versions with a point: `anthropic/claude-opus-4.8`. */
+/** OpenRouter and other gateways write Anthropic's versions with a dot: `anthropic/claude-opus-4.8`. */
 function namesOf(model: string): string[] {
   const bare = model.slice(model.lastIndexOf('/') + 1);
   const undated = bare.replace(/([-@](\d{8}|\d{4}-\d{2}-\d{2})|-latest)$/, '');
@@ -79,7 +79,7 @@ function costOf(prices: Prices, usage: Usage | null): number | null {
   return metered === null ? null : metered + prices.request;
 }
 
-/** By the first meter that has both a price and a quantity. */
+/** Uses the first meter that has both a price and a quantity. */
 function meteredCost(prices: Prices, usage: Usage): number | null {
   if (usage.inputTokens !== undefined || usage.outputTokens !== undefined) {
     const cost = tokenCost(prices, usage);
@@ -120,12 +120,12 @@ function tierOf(prices: Prices, usage: Usage): Prices {
 }
 
 interface Part {
-  /** Undefined: not known, though it has a price. */
+  /** Undefined: unknown, although it has a price. */
   tokens: number | undefined;
   price: number | undefined;
 }
 
-/** Services count cached, audio and picture tokens within the input; each is priced apart and the rest is text. */
+/** Services include cached, audio and image tokens in the input; each has its own price, and the rest is text. */
 function inputParts(prices: Prices, usage: Usage): Part[] {
   const { inputTokens } = usage;
   if (inputTokens === undefined) return [{ tokens: undefined, price: prices.input }];
@@ -142,11 +142,11 @@ function inputParts(prices: Prices, usage: Usage): Part[] {
   ];
 }
 
-/** Where a model puts out one kind only, tokens that are not told apart are of that kind. */
+/** For a model with a single kind of output, tokens without a breakdown are of that kind. */
 function outputParts(prices: Prices, usage: Usage): Part[] {
   const restPrice = prices.output ?? prices.imageOutput ?? prices.audioOutput;
   const { outputTokens } = usage;
-  // An embedding puts out no tokens, and none are priced.
+  // Embeddings have no output tokens and no price for them.
   if (outputTokens === undefined) return restPrice === undefined ? [] : [{ tokens: undefined, price: restPrice }];
   const audio = usage.audioOutputTokens ?? 0;
   const image = usage.imageOutputTokens ?? 0;

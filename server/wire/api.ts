@@ -1,68 +1,71 @@
 /**
- * What clients of one API share, whatever they ask for: its paths, where they put their key, and how they are told of an
- * error. Pure, like the wires that its routes name. `registry.ts` finds the API of a request.
+ * What clients of one API share across its operations: paths, where they put the key, and the format of errors. Pure,
+ * like the wires of its routes. `registry.ts` finds the API of a request.
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { GatewayError } from '../contract/errors.ts';
 import type { Route } from './route.ts';
 
-/** Where in an API a URL leads. */
+/** A URL's place within an API. */
 export interface Place {
-  /** As the API's routes name it, percent-encoded. */
+  /** As in the API's routes, percent-encoded. */
   path: string;
-  /** With its `?`, or empty. */
+  /** Includes the `?`, or is empty. */
   query: string;
-  /** Named in the URL beside the path, decoded; null where it is not. */
+  /** The model that the URL names outside the path, decoded; null if it names none. */
   model: string | null;
 }
 
-/** What is told of a model. */
+/** A model in a list of models. */
 export interface ListedModel {
   id: string;
-  /** In seconds since 1970; 0 where nobody knows. */
+  /** In seconds since 1970; 0 if unknown. */
   created: number;
-  /** Its provider, or who it says it is of. */
+  /** Its provider, or the owner that the provider states. */
   ownedBy: string;
 }
 
 export interface ModelsFormat {
-  /** The model that a path asks for, decoded; empty for the list of them, null for a path that asks for neither. */
+  /** The id of the requested model, decoded; empty for the list of all, null if the path is neither. */
   askedIn(path: string): string | null;
   writeList(models: readonly ListedModel[]): object;
   writeOne(model: ListedModel): object;
 }
-/** A path that the API's own service may know although no route is for it. */
+/** A path that has no route but may exist at the API's own service. */
 export type PassedPath =
   | {
       route: Route;
-      /** As `route.path`: each id is `{id}`. */
+      /** As `route.path`, with each id written as `{id}`. */
       label: string;
-      /** Its segments but for the first, decoded: some of them are ids. */
+      /** The path's segments after the first, decoded; some of them are ids. */
       names: readonly string[];
-      /** Its id; null where it has several or none. */
+      /** The only id in the path; null if there are several or none. */
       onlyId: string | null;
     }
-  /** It is not to be reached through Sluice, and why. */
+  /** Why the path cannot be reached through Sluice. */
   | { refusal: string };
 
 export interface Api {
   readonly name: string;
-  /** What stands before its routes' paths where they are shown: `/v1`. */
+  /** Prefix of the routes' paths in logs and errors: `/v1`. */
   readonly base: string;
   readonly routes: readonly Route[];
-  /** The models that there are, which Sluice itself tells; null where nobody can ask for them. */
+  /** Format of the list of models, which Sluice answers itself; null if the API has none. */
   readonly models: ModelsFormat | null;
-  /** Where a key learns of its limits and what it has used, in a form of Sluice's own; null where nowhere. */
+  /** Path for a key's limits and usage, in Sluice's own format; null if there is none. */
   readonly usagePath: string | null;
-  /** What of the service Sluice does not know goes to a provider of the same API as it is. Absent: nothing does. */
+  /** Finds paths that are passed through to a provider of the same API. Absent: none are. */
   readonly passedPath?: (method: string, path: string) => PassedPath | null;
-  /** Where its clients ask whether anybody is there, whoever they are; null where they do not. */
+  /** Where clients ask whether the server is there, with or without a key; null: nowhere. */
   readonly helloPath: string | null;
-  /** Null for a path that is none of its. `query` with its `?`, or empty. Two APIs may share a path: then headers tell. */
+  /**
+   * Null if the path does not belong to the API. `query` includes the `?`, or is empty. Two APIs may share a path; then the
+   * headers decide.
+   */
   locate(path: string, query: string, headers: IncomingHttpHeaders): Place | null;
   /** What a client that called `path`, which is no path of this API, probably meant; null where nobody can tell. */
   betterPath(path: string): string | null;
-  /** All that may be the client's key, the one that counts first. `query` with its `?`, or empty. */
+  /** All keys that the request presents; the first one counts. `query` includes the `?`, or is empty. */
   readKeys(headers: IncomingHttpHeaders, query: string): readonly string[];
   /** An error of Sluice's own as the body of a response. */
   writeError(error: GatewayError): string;

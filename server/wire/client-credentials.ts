@@ -1,22 +1,22 @@
 /**
- * Where clients put keys: the one place that Sluice reads a key from, and all that may carry one for somebody else. Nothing
- * of it goes to an upstream, which gets the provider's credential alone.
+ * Where clients put keys. The only place that reads a client's key, and that decides which headers and parameters carry
+ * credentials. None of them reaches an upstream, which gets only the provider's credential.
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import { isSecretHeader } from '../contract/secret-header.ts';
 
-/** Names that `isSecretHeader` does not know; some relays take their key, or the provider's, by them. */
+/** Names that `isSecretHeader` does not cover; some relays read their own or the provider's key from them. */
 const moreNames = /authori[sz]ation|(?:^|[-_.])(?:auth|sig|jwt|bearer|passwd|pwd|passphrase)$/i;
-/** Of the other names those that end like a key's and say which page, which part or which attempt is meant. */
+/** Exceptions: names that end like a key's but select a page, a partition or an attempt. */
 const openNames =
   /(?:idempotency|cache|affinity|partition|sort)[-_]?key$|(?:page|next|continuation|cursor)[-_]?token$/i;
-/** Asked for each header of each request. */
+/** Cache, since this is checked for each header of each request. */
 const judged = new Map<string, boolean>();
 const maxJudged = 1_000;
-/** Of a longer one the end is looked at. */
+/** Of a longer name only the end is examined. */
 const maxNameLength = 100;
 
-/** The secret of `Authorization: Bearer …`; a secret may hold spaces itself. */
+/** The secret of `Authorization: Bearer …`, which may contain spaces; null if there is none. */
 export function bearerSecret(authorization: string | undefined): string | null {
   if (!authorization) return null;
   const space = authorization.indexOf(' ');
@@ -24,12 +24,12 @@ export function bearerSecret(authorization: string | undefined): string | null {
   return trimSecret(authorization.slice(space + 1)) || null;
 }
 
-/** The headers in which clients of OpenAI, Azure, Anthropic and Google put a key. */
+/** The headers in which clients of Azure, Anthropic and Google put a key; OpenAI's use `Authorization`. */
 const keyHeaders = ['api-key', 'x-api-key', 'x-goog-api-key'];
 
 /**
- * The keys that a request presents, whether they are good or not, wherever the clients of any API put them: the first one
- * counts, and none of them goes anywhere. `query` has its `?`, or is empty.
+ * All keys that a request presents, valid or not, in any API's way. The first one counts; none is forwarded. `query`
+ * includes the `?`, or is empty.
  */
 export function presentedKeys(headers: IncomingHttpHeaders, query: string): readonly string[] {
   const bearer = bearerSecret(headers.authorization);
@@ -38,7 +38,7 @@ export function presentedKeys(headers: IncomingHttpHeaders, query: string): read
     const value = headers[name];
     if (typeof value === 'string') addKey(keys, value);
   }
-  // Of several the first: each is looked for in all that is noted.
+  // Only the first `key` parameter counts: each presented key is searched for in everything recorded.
   if (query.includes('key=')) addKey(keys, new URLSearchParams(query).get('key') ?? '');
   return keys;
 }
@@ -48,7 +48,7 @@ function addKey(keys: string[], value: string): void {
   if (key !== '' && !keys.includes(key)) keys.push(key);
 }
 
-/** Whether a header or query parameter of that name usually carries a credential. */
+/** Whether a header or query parameter of this name usually carries a credential. */
 export function isCredentialName(name: string): boolean {
   if (name.length > maxNameLength) return judge(name.slice(-maxNameLength));
   let isCredential = judged.get(name);
@@ -63,7 +63,7 @@ function judge(name: string): boolean {
   return (isSecretHeader(name) || moreNames.test(name)) && !openNames.test(name);
 }
 
-/** Without the spaces at its ends: a header cannot carry them. Only those of ASCII: others may be half a letter there. */
+/** Removes surrounding whitespace, which headers cannot carry. ASCII only: other bytes may be part of a character. */
 export function trimSecret(secret: string): string {
   let start = 0;
   let end = secret.length;

@@ -4,7 +4,7 @@ import { JsonNames } from './json/json-names.ts';
 import { fieldValue, peekJson } from './json/json-peek.ts';
 import type { RequestView } from './wire.ts';
 
-/** How much of a conversation is looked at, and of its instructions; its beginning stays what it is while it grows. */
+/** How much of a conversation and of its instructions is examined; the beginning stays the same as it grows. */
 const maxBytes = 256 * 1024;
 const roleName = new JsonNames(['role']);
 const openingBracket = 0x5b;
@@ -12,8 +12,8 @@ const openingBrace = 0x7b;
 const quote = 0x22;
 
 /**
- * What stays the same from turn to turn of a conversation: the client's own name for it, else how it begins. Null for a
- * request that is no part of one.
+ * A value that stays the same for all turns of a conversation: the client's own identifier, otherwise its beginning. Null
+ * for a request that belongs to none.
  */
 export function conversationOf(body: RequestView): string | null {
   const own = body.field('prompt_cache_key');
@@ -25,7 +25,7 @@ export function conversationOf(body: RequestView): string | null {
   return createHash('sha256').update(instructions).update('\n').update(opening).digest('hex');
 }
 
-/** Up to the first message of the user; where there is none, the first message. Null for what is no list of any. */
+/** Everything up to the first user message; without one, the first message. Null if it is not a list with any. */
 function openingOf(messages: Buffer): Buffer | null {
   if (messages[0] !== openingBracket) return null;
   let first: number | undefined;

@@ -1,6 +1,6 @@
 /**
- * The fields of a request that decide whether it is admitted, who is asked, and what it may cost. They must mean the same to
- * Sluice and to the upstream, whatever parser that one has.
+ * The request fields that determine admission, routing and cost. Sluice and the upstream must read them alike, whatever
+ * parser the upstream uses.
  */
 const decidingFields: ReadonlySet<string> = new Set([
   'model',
@@ -18,12 +18,12 @@ const decidingFields: ReadonlySet<string> = new Set([
   'quality',
 ]);
 
-/** No parser makes one of ours of a longer name. */
+/** No parser maps a longer name to one of these. */
 const maxNameLength = 200;
 
 /**
- * The deciding field that some parser may take `name` for: frameworks ignore case, take `model[]` for a list of `model`,
- * or undo escapes that others leave. Null if there is none.
+ * The deciding field that some parser may read `name` as: frameworks ignore case, treat `model[]` as a list of `model`,
+ * or decode escapes that others leave alone. Null if there is none.
  */
 export function decidingField(name: string): string | null {
   if (decidingFields.has(name)) return name;
@@ -32,7 +32,7 @@ export function decidingField(name: string): string | null {
   const plain = (bracket > 0 ? name.slice(0, bracket) : name)
     .replace(/%([0-9a-f]{2})/gi, (_escape, digits: string) => String.fromCharCode(Number.parseInt(digits, 16)))
     .replace(/[\\"'\s\0]/g, '')
-    // Through upper case, since some letters beyond ASCII have one of ASCII: `ſ` is a small `S`.
+    // Through upper case, since some non-ASCII letters map to ASCII ones: `ſ` becomes `S`.
     .toUpperCase()
     .toLowerCase();
   return decidingFields.has(plain) ? plain : null;

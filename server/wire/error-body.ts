@@ -1,16 +1,16 @@
 /**
- * What an upstream's error says, read once. FastAPI's validation errors (422) repeat what they were sent, so an error may be
- * a megabyte long: of a long one only the members are parsed that tell what is wrong.
+ * Parses an upstream's error body. FastAPI's validation errors (422) echo their input, so an error may be a megabyte
+ * long: of a long one only the relevant members are parsed.
  */
 
 import { JsonNames } from './json/json-names.ts';
 import { fieldValue, type JsonField, peekJson } from './json/json-peek.ts';
 
-/** Up to this JSON is parsed as a whole. */
+/** JSON up to this size is parsed as a whole. */
 const parsedBytes = 64 * 1024;
-/** Up to this it is gone through. What is longer has its status to tell of it. */
+/** JSON up to this size is scanned; a longer error is classified by its status alone. */
 const readBytes = 256 * 1024;
-/** Of a longer text so much is read. */
+/** Of a longer string, only this much is read. */
 const textBytes = 2048;
 const quote = 0x22;
 const openingBrace = 0x7b;
@@ -20,21 +20,24 @@ const tellingNames = new JsonNames(telling);
 const topNames = new JsonNames(['error', 'response', 'object', 'detail', ...telling]);
 const errorName = new JsonNames(['error']);
 
-/** A value for `errorIn`, which is all of the body where that is short; undefined where it is too long, or no JSON. */
+/**
+ * The input for `errorIn`: the whole body if it is short, otherwise its relevant members. Undefined if it is too long or
+ * not JSON.
+ */
 export function readErrorBody(body: Buffer): unknown {
   if (body.length <= parsedBytes) return parse(body);
   return body.length <= readBytes ? readLong(body, topNames) : undefined;
 }
 
-/** Of the members of those names what `errorIn` looks at. */
+/** The members in `names`, each shortened by `readMember`. */
 function readLong(body: Buffer, names: JsonNames): Record<string, unknown> | undefined {
   const peek = peekJson(body, names);
   if (!peek.ok) return undefined;
-  return Object.fromEntries([...peek.fields].map(([name, field]) => [name, readTold(body, name, field)]));
+  return Object.fromEntries([...peek.fields].map(([name, field]) => [name, readMember(body, name, field)]));
 }
 
-/** What a member says, but for what would be long to parse. */
-export function readTold(body: Buffer, name: string, field: JsonField): unknown {
+/** The value of a member, without parts that are long to parse. */
+export function readMember(body: Buffer, name: string, field: JsonField): unknown {
   if (field.end - field.start <= parsedBytes) return parseField(body, field);
   if (body[field.start] === quote) return beginningOf(body, field.start);
   if (body[field.start] !== openingBrace) return undefined;
@@ -44,7 +47,7 @@ export function readTold(body: Buffer, name: string, field: JsonField): unknown 
   return name === 'response' ? readLong(value, errorName) : undefined;
 }
 
-/** Of a string what stands before its first escape beyond the middle, so that none is cut. */
+/** The string's beginning, cut before an escape in its second half, so that no escape is split. */
 function beginningOf(body: Buffer, start: number): string {
   const text = body.toString('utf8', start + 1, start + textBytes);
   const cut = text.indexOf('\\', textBytes / 2);

@@ -1,11 +1,11 @@
 /**
- * About how many tokens a text has, for where an upstream did not say. Pure, and without a vocabulary: a real one is
- * megabytes, differs from model to model, and would be loaded for a number that is marked as estimated anyway.
+ * Estimates the number of tokens in a text when an upstream does not report it. Pure, and without a vocabulary: a real
+ * one is megabytes in size, differs between models, and would be loaded for a number that is marked as estimated anyway.
  *
- * The text is cut as byte-pair tokenizers cut it before they look anything up (words with the space before them, humps of
- * camelCase, runs of digits, punctuation and white space, single characters of other scripts), and each piece counts what such
- * pieces cost on average. The weights are a least-squares fit to `o200k_base` over 800 pieces of prose, code and JSON
- * in ten languages. On texts that were not fitted to it is within 6 % for English, Chinese, code and JSON and within 12 % for
+ * The text is split as byte-pair tokenizers split it before the lookup (words with the preceding space, parts of
+ * camelCase, runs of digits, punctuation and whitespace, single characters of other scripts), and each piece counts the
+ * average cost of its kind. The weights are a least-squares fit to `o200k_base` over 800 samples of prose, code and JSON
+ * in ten languages. On other texts the error is within 6 % for English, Chinese, code and JSON and within 12 % for
  * German, Russian and Japanese (`test/server/usage/estimate-tokens.test.ts`). Older vocabularies need more for other
  * scripts: `cl100k_base` counts 1.4 to 1.8 times as many tokens for Chinese, Japanese and Russian.
  */
@@ -13,7 +13,7 @@
 const longestRead = 32 * 1024;
 const samples = 8;
 
-/** Of a text beyond 32 k characters, eight pieces spread over it stand for the whole. At most 0.3 ms of CPU. */
+/** Texts beyond 32 k characters are extrapolated from eight samples. Takes at most 0.3 ms of CPU. */
 export function estimateTokens(text: string): number {
   if (text.length <= longestRead) return Math.ceil(weigh(text, 0, text.length));
   const length = longestRead / samples;
@@ -29,7 +29,7 @@ export function estimateTokens(text: string): number {
 const weights = {
   word: 0.976,
   wordBeyond8: 0.71,
-  /** A word that no space precedes: after punctuation, or a hump of camelCase. */
+  /** A word without a preceding space: after punctuation, or a part of camelCase. */
   inner: 1.121,
   innerBeyond6: 0.133,
   threeDigits: 1.648,
@@ -91,11 +91,11 @@ function weightOfRun(kind: number, length: number, isBeforeDigit: boolean): numb
   if (kind === digit) return Math.ceil(length / 3) * weights.threeDigits;
   if (kind === line) return weights.lines;
   if (kind === mark) return weights.punctuation;
-  // One space belongs to the word that follows, but not to a number.
+  // A single space belongs to the following word, but not to a number.
   return length > 1 || isBeforeDigit ? weights.spaces : 0;
 }
 
-/** A capital after a small letter begins another word. */
+/** A capital after a lowercase letter starts another word. */
 function endOfWord(text: string, start: number, end: number): number {
   let last = kinds[text.charCodeAt(start)];
   let at = start + 1;

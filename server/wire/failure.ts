@@ -1,14 +1,14 @@
 import type { FailureClass } from '../contract/ledger.ts';
 
-/** What kind of failure an upstream's answer, or its silence, is. */
+/** What kind of failure an upstream's response, or its silence, is. */
 export interface Failure {
   class: FailureClass;
-  /** Whether the same target with the same credential may do better a moment later. */
+  /** Whether the same target with the same credential may soon succeed. */
   retryable: boolean;
-  /** What the upstream asked to be given before it is asked again; null if it said nothing. */
+  /** The delay that the upstream asked for; null if it did not. */
   retryAfterMs: number | null;
-  /** Of `too-large`: how many tokens the model takes, where the upstream says so. */
+  /** For `too-large`: the model's context size, if the upstream states it. */
   contextTokens?: number;
-  /** Of a rescue: the target said something else, but can be asked to go on from what the client has. */
+  /** For a rescue: the target's text differed, but it can be asked to continue the client's text. */
   continues?: boolean;
 }

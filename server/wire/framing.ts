@@ -1,61 +1,62 @@
-/** How the events of a stream are told apart on the wire: server-sent events, or whatever else an API sends. */
+/** How the events of a stream are separated on the wire: server-sent events, or an API's own format. */
 import type { StreamEvent } from './sse-event.ts';
 
 /**
- * Sees each event with what ends it and returns what is to be sent in its place: the same buffer, another, or null for
- * nothing. Of an event too large to be held it sees the beginning (`whole` false), which is sent whatever it returns.
+ * Called with each event, including its terminator. Returns what is sent instead: the same buffer, another, or null for
+ * nothing. Of an event that is too large to be held it gets the beginning (`whole` false), which is sent whatever it
+ * returns.
  */
 export type EventFilter = (event: Buffer, whole: boolean) => Buffer | null;
 
 /** An event that the filter need not see. */
 interface KnownEvent {
-  /** Offset after what ends it. */
+  /** Offset after the terminator. */
   end: number;
-  /** What of it is not sent; empty where all is. */
+  /** The range that is not sent; empty if everything is. */
   cutStart: number;
   cutEnd: number;
 }
 
 export interface GateOptions {
   filter: EventFilter;
-  /** Asked of each event before the filter. */
+  /** Called for each event before the filter. */
   known?: { find(chunk: Buffer, from: number): KnownEvent | null };
   maxHeldBytes?: number;
 }
 
-/** Lets the bytes of one stream through, whole events only. */
+/** Passes the bytes of one stream, whole events only. */
 export interface EventGate {
   push(chunk: Buffer): void;
-  /** Part of an event has been sent, so nothing may be put in before its end. */
+  /** Part of an event has been sent, so nothing may be inserted before its end. */
   readonly insideEvent: boolean;
-  /** What follows the last event's end and has not been sent. */
+  /** Returns and forgets the unsent bytes after the last complete event. */
   takeRest(): Buffer;
 }
 
 /**
- * What a stream leaves after the end of its last event. `event`: one that merely lacks its end. `piece`: the beginning of
- * one that no client could read.
+ * The data after the last terminator of a stream. `event`: a complete event that only lacks its terminator. `piece`: the
+ * beginning of one, which no client could parse.
  */
 export type RestKind = 'event' | 'piece' | 'nothing';
 
 export interface Framing {
-  /** What such a stream is called where Sluice has to name it. */
+  /** The content type of such streams, for responses that Sluice creates. */
   readonly contentType: string;
-  /** Whether a response of that content type is such a stream. */
+  /** Whether a response with this content type is such a stream. */
   isStream(contentType: string): boolean;
   openGate(write: (bytes: Buffer) => void, options: GateOptions): EventGate;
   /**
-   * Null for one whose data no client could parse; `data` is empty only of one that has none, which no client is to get.
-   * `event`: a whole one, with what ends it or without.
+   * Null for an event whose data no client could parse. `data` is empty only if the event has none; such events are not
+   * sent to clients. `event`: complete, with or without its terminator.
    */
   readEvent(event: Buffer): StreamEvent | null;
-  /** What can be told by the beginning of an event that is too large to be held. */
+  /** What the beginning reveals about an event that is too large to be held. */
   readBeginning(bytes: Buffer): StreamEvent;
-  /** No more than that a connection lives. */
+  /** Whether the event only keeps the connection alive. */
   saysNothing(event: Buffer): boolean;
   kindOfRest(rest: Buffer, event: StreamEvent | null): RestKind;
-  /** Whether bytes that should be a stream of events begin as one; no where an answer that is whole may begin so too. */
+  /** Whether bytes of an expected stream begin like an event; false if a whole answer may begin the same way. */
   beginsLikeAnEvent(bytes: Buffer): boolean;
-  /** What may be put in between two events to keep a connection alive; null where there is nothing of that kind. */
+  /** What may be inserted between two events to keep a connection alive; null if the format has nothing of the kind. */
   readonly keepAlive: Buffer | null;
 }

@@ -1,2 +1,2 @@
-/** Of an HTTP message, by lower-case name. */
+/** Header fields of an HTTP message, by lowercase name. */
 export type HeaderFields = Readonly<Record<string, string | string[] | undefined>>;

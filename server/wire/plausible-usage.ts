@@ -1,10 +1,10 @@
 /**
- * Whether a usage that was told can be true. A count that is negative, or larger than request and reply can stand for, is
- * none: left in, one of them would spoil the sums of its key and month for good. Pure.
+ * Checks whether reported usage can be true. A count that is negative, or impossibly large for the request and its
+ * response, is dropped: a single one would spoil the totals of its key and month for good. Pure.
  */
 import type { Usage } from '../contract/ledger.ts';
 
-/** The most that a request and its reply can stand for. */
+/** The most that a request and its response can amount to. */
 export interface MostUsage {
   inputTokens: number;
   outputTokens: number;
@@ -22,7 +22,7 @@ const partsOfOutput = ['reasoningTokens', 'audioOutputTokens', 'imageOutputToken
 
 interface Plausible {
   usage: Usage;
-  /** Some of what was told was left out, or rounded up. */
+  /** A reported value was dropped or rounded up. */
   isMended: boolean;
 }
 
@@ -45,7 +45,7 @@ interface Side {
   most: number;
 }
 
-/** Parts are part of the total; without one they have to be plausible by themselves. */
+/** Parts are bounded by the total; without a total, by `most`. */
 function keepTokens(usage: Usage, told: Usage, { total, parts, most }: Side): void {
   const sum = told[total];
   if (sum !== undefined) {

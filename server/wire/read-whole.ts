@@ -1,6 +1,7 @@
 /**
- * Whether a whole answer is what its status says. What is complete by its framing and begins and ends as JSON is the
- * answer, whatever it says; only what is no answer of its wire at all is not (`docs/responses.md`).
+ * Decides whether a whole response with a success status is an answer. A response that is complete by its framing, and
+ * begins and ends as JSON, is an answer whatever it says; only what cannot be an answer of its wire is rejected
+ * (`docs/responses.md`).
  */
 import { pattern } from '../bounded-pattern.ts';
 import { isObject } from '../contract/is-object.ts';
@@ -9,24 +10,24 @@ import { JsonNames } from './json/json-names.ts';
 import { peekJson } from './json/json-peek.ts';
 import type { Verdict, Wire } from './wire.ts';
 
-/** What a response is to be, by what was asked for, and what it says it is. */
+/** What determines how a response is read: the request and the response's headers. */
 interface ResponseKind {
   wire: Wire;
   headers: HeaderFields;
-  /** A transcript was asked for as text or subtitles. */
+  /** The client asked for a transcript as text or subtitles. */
   isTextAsked: boolean;
 }
 
-/** What a response is read as. Only of sound, films and text that was asked for does it matter what it is called. */
+/** How a response is read. The content type matters only for audio, video and requested text. */
 export type ResponseFormat = 'json' | 'text' | 'media';
 
-/** Up to this an answer is parsed. */
+/** Longer answers are not parsed. */
 const parsedBytes = 16 * 1024;
-/** Of a longer one so much of the beginning is looked at. */
+/** How much of the beginning of a longer answer is examined. */
 const beginningBytes = 4 * 1024;
-/** A long error is parsed up to this. */
+/** Longer errors are not parsed. */
 const maxErrorBytes = 1024 * 1024;
-/** An answer that ends with its connection is gone through up to this. */
+/** Longer answers without a stated length are not scanned. */
 const maxUnframedBytes = 2 * 1024 * 1024;
 
 export function saysJson(headers: HeaderFields): boolean {
@@ -41,8 +42,8 @@ export function formatOf({ wire, headers, isTextAsked }: ResponseKind): Response
 }
 
 /**
- * A page of a portal or proxy, which no API answers with, or text in place of sound. Where text is asked for its
- * beginning tells, for whisper.cpp calls all text HTML.
+ * An HTML page of a portal or proxy, or text in place of audio. Requested text is judged by its beginning instead, since
+ * whisper.cpp labels all text as HTML.
  */
 export function isProse({ wire, headers, isTextAsked }: ResponseKind): boolean {
   const type = headers['content-type'];
@@ -50,26 +51,28 @@ export function isProse({ wire, headers, isTextAsked }: ResponseKind): boolean {
   return (wire.whole.kind === 'media' ? anyText : htmlType).test(type);
 }
 
-/** How whisperX-api-server tells text and subtitles (whisperx-api-server#4), as whatever FastAPI is given as a string. */
+/**
+ * whisperX-api-server returns text and subtitles as a JSON string (whisperx-api-server#4), FastAPI's default for strings.
+ */
 export function isJsonString(body: Buffer): boolean {
   const first = firstNoBlank(body);
   const last = lastNoBlank(body);
   return last > first && body[first] === quote && body[last] === quote;
 }
 
-/** Of text that was asked for. A transcript of silence may well be empty. */
+/** Judges requested text. A transcript of silence may be empty. */
 export function readText(body: Buffer): Verdict {
   return pageBeginning.test(body.toString('latin1', 0, 64)) ? page : answer;
 }
 
-/** Of sound and films. */
+/** Judges audio and video. */
 export function readMedia(body: Buffer): Verdict {
   return body.length === 0 ? empty : answer;
 }
 
 /**
- * Of JSON, decompressed. `isFramed`: its length, or its last chunk, says that it is complete; else it ended with its
- * connection, which a cut does as well.
+ * Judges decompressed JSON. `isFramed`: its length or last chunk shows that it is complete; otherwise it ended with the
+ * connection, as a broken one does too.
  */
 export function readJson(body: Buffer, wire: Wire, isFramed: boolean): Verdict {
   const first = body[firstNoBlank(body)];
@@ -84,15 +87,15 @@ export function readJson(body: Buffer, wire: Wire, isFramed: boolean): Verdict {
 }
 
 /**
- * Whether the first megabyte of JSON that goes on may be the beginning of an answer: it bears a mark of its wire's
- * answers, and its first document is not over.
+ * Whether the first megabyte of unfinished JSON may be the beginning of an answer: it contains one of the wire's marks,
+ * and its document has not ended.
  */
 export function mayGoOn(beginning: Buffer, wire: Wire): boolean {
   if (!wire.whole.marks.some((mark) => beginning.includes(mark))) return false;
-  const looked = beginning.subarray(0, 16 * beginningBytes);
-  const peek = peekJson(looked, noNames);
-  if (peek.ok || looked[peek.offset] === quote) return true;
-  return peek.offset > looked.length - longestToken;
+  const searched = beginning.subarray(0, 16 * beginningBytes);
+  const peek = peekJson(searched, noNames);
+  if (peek.ok || searched[peek.offset] === quote) return true;
+  return peek.offset > searched.length - longestToken;
 }
 
 const noNames = new JsonNames([]);
@@ -111,7 +114,7 @@ const openBrace = 0x7b;
 const closeBrace = 0x7d;
 const openBracket = 0x5b;
 const quote = 0x22;
-/** What may be cut at the end: a word or a number. Of a string that is, the offset is its beginning. */
+/** The longest number or literal that may be cut at the end. For a cut string, the offset is that of its beginning. */
 const longestToken = 64;
 
 function firstNoBlank(body: Buffer): number {
@@ -126,7 +129,7 @@ function lastNoBlank(body: Buffer): number {
   return at;
 }
 
-/** Undefined where it is no JSON. */
+/** Undefined if it is not JSON. */
 function parse(body: Buffer): unknown {
   try {
     return JSON.parse(body.toString('utf8', firstNoBlank(body)));
@@ -138,7 +141,7 @@ function parse(body: Buffer): unknown {
 function readParsed(body: Buffer, wire: Wire): Verdict {
   const value = parse(body);
   if (value === undefined) return damaged;
-  // Google tells an error as a list of one.
+  // Google sends an error as a list of one element.
   const top = Array.isArray(value) ? value[0] : value;
   if (!isObject(top) || Object.keys(top).length === 0) return meaningless;
   const verdict = wire.whole.judge(top);

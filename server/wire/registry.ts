@@ -13,32 +13,32 @@ export const servedApis: readonly [Api, ...Api[]] = [openai, anthropic];
 
 export interface Located extends Place {
   api: Api;
-  /** False for a path that is no API's; it is answered as the first one's would be. */
+  /** False if the path belongs to no API. */
   isKnown: boolean;
 }
 
-/** What is known of a path that no route is for, and that one provider may know. */
+/** A passthrough path, which has no route of its own. */
 export interface Passed {
-  /** Segments of the path, decoded, of which some are ids. */
+  /** Segments of the path, decoded, some of which are ids. */
   names: readonly string[];
-  /** The one thing that the path names; null where it names several or none. */
+  /** The only id in the path; null if there are several or none. */
   onlyId: string | null;
-  /** What is said where there is no such provider. */
+  /** The error if the group has no passthrough provider. */
   unserved: { code: ErrorCode; message: string };
 }
 
 export interface RouteMatch {
   api: Api;
   route: Route;
-  /** As it is shown: `/v1/videos/{id}/content`. */
+  /** For logs and errors: `/v1/videos/{id}/content`. */
   label: string;
   /** The path's `:id`, decoded. */
   id: string | null;
   /** The model that the URL names, decoded. */
   model: string | null;
-  /** Of the path's one open segment, if it has one. */
+  /** Index of the path's variable segment, or -1. */
   openSegment: number;
-  /** Null where the route is one of the API's. */
+  /** Null unless it is a passthrough path. */
   passed: Passed | null;
 }
 
@@ -48,12 +48,12 @@ interface ListedRoute {
   openSegment: number;
 }
 
-/** Of one path, by method. */
+/** The routes of one path, by method. */
 type Methods = Map<string, ListedRoute>;
 
 interface RouteTable {
   plain: Map<string, Methods>;
-  /** Paths with a segment that is open, as the segments around it. */
+  /** Paths with a variable segment, split into segments. */
   open: { segments: string[]; openSegment: number; methods: Methods }[];
 }
 
@@ -65,7 +65,7 @@ export class Registry {
   /** By the name of their wire. */
   readonly #conversationRoutes = new Map<string, Route>();
 
-  /** What no API knows is refused in the words of the first. */
+  /** Paths of no API are refused in the format of the first. */
   constructor(apis: readonly [Api, ...Api[]]) {
     this.#apis = apis;
     this.#asked = apis.toReversed();
@@ -136,7 +136,7 @@ export class Registry {
 
 const maxShownLength = 200;
 
-/** `allowed`: the methods that routes of the same path have; null where there are none. */
+/** `allowed`: the methods of routes with the same path; null if there are none. */
 function whyUnserved(
   method: string,
   { api, path, isKnown }: Located,
@@ -154,7 +154,7 @@ function whyUnserved(
 
 interface Named {
   method: string;
-  /** What stands in the open segment. */
+  /** Value of the variable segment. */
   open: string | null;
   model: string | null;
 }

@@ -1,6 +1,6 @@
-/** The segments of a path, which are told apart before `%2F` is decoded. */
+/** Segments of a path, which are split before `%2F` is decoded. */
 
-/** A stray `%` is the client's own and stays. */
+/** Keeps a stray `%`. */
 export function decodeSegment(segment: string): string {
   try {
     return decodeURIComponent(segment);
@@ -9,7 +9,7 @@ export function decodeSegment(segment: string): string {
   }
 }
 
-/** A path in which the segment at `index` is `value`. */
+/** Replaces the segment at `index` with `value`, encoded. */
 export function withSegment(path: string, index: number, value: string): string {
   return path.split('/').with(index, encodeURIComponent(value)).join('/');
 }

@@ -1,43 +1,43 @@
 import { pattern } from '../bounded-pattern.ts';
 
-/** One event of a stream, parsed once for all who look at it. */
+/** One event of a stream, parsed once for all its consumers. */
 export interface StreamEvent {
-  /** Of its `event` line; empty where it has none. */
+  /** From its `event` line; empty if it has none. */
   name: string;
-  /** Its data lines, joined; empty where it has none. */
+  /** Its data lines, joined; empty if it has none. */
   data: string;
-  /** What they say in JSON; undefined where there are none, and of `[DONE]`. */
+  /** The parsed data; undefined if there is none, and for `[DONE]`. */
   value: unknown;
 }
 
-// `message` is what an event is called that has no name.
+// `message` is the default name.
 const nameLine = pattern(/^event: ?(?!message\s*$)([a-z_.]+)/);
 const leadingType = pattern(/^data: ?\{\s*"type"\s*:\s*"([a-z_.]+)"/m);
 const leadingId = pattern(/"response"\s*:\s*\{\s*"id"\s*:\s*"([^"\\]+)"/);
 const headBytes = 400;
 
 /**
- * Null for an event whose data no client could parse, `data:` with nothing after it among them. One of comments and other
- * fields alone is sound, and has no data.
- * @param text a whole one, with its blank line or without
+ * Null for an event whose data no client could parse, including an empty `data:`. An event of comments and other fields
+ * alone is valid, and has no data.
+ * @param text a complete event, with or without its blank line
  */
 export function readEvent(text: string): StreamEvent | null {
   const at = text.startsWith('data:') ? 0 : text.indexOf('\ndata:') + 1;
   if (!text.startsWith('data:', at)) return readLines(text);
-  // What nearly all are: one line of data, after one for their name or none.
+  // The usual case: one line of data, perhaps after an `event` line.
   const data = text.slice(at + 'data:'.length).trim();
   if (data.includes('\n') || data.includes('\r')) return readLines(text);
   return readData(at === 0 ? '' : nameIn(linesOf(text.slice(0, at))), data);
 }
 
-/** What can be told by the beginning of an event that is too large to be held. */
+/** What the beginning reveals about an event that is too large to be held. */
 export function readBeginning(bytes: Buffer): StreamEvent {
   const head = bytes.toString('latin1', 0, headBytes);
   const [type, id] = [leadingType, leadingId].map((pattern) => pattern.exec(head)?.[1]);
   return { name: nameIn(linesOf(head)), data: '', value: { type, response: { id } } };
 }
 
-/** However they end. No regular expression: an event may be long. */
+/** Lines with any terminator. No regular expression, since an event may be long. */
 export function linesOf(text: string): string[] {
   const plain = text.includes('\r') ? text.replaceAll('\r\n', '\n').replaceAll('\r', '\n') : text;
   return plain.split('\n');
@@ -47,7 +47,10 @@ const lineFeed = 0x0a;
 const carriageReturn = 0x0d;
 const colon = 0x3a;
 
-/** Comments and empty lines alone: no more than that a connection lives. Makes no string, for there may be very many. */
+/**
+ * Whether the event has only comments and empty lines, which keep a connection alive. Allocates no string, since such
+ * events may be frequent.
+ */
 export function saysNothing(event: Buffer): boolean {
   for (let at = 0; at < event.length; at++) {
     const byte = event[at];
@@ -73,7 +76,7 @@ function readData(name: string, data: string): StreamEvent | null {
 
 const ends: Record<string, string> = { '{': '}', '[': ']', '"': '"' };
 
-/** Most of what is no JSON shows here: an exception costs more than all else that is done with an event. */
+/** Detects most invalid JSON: an exception would cost more than all other work on the event. */
 function endsAsItBegins(data: string): boolean {
   const first = data[0] ?? '';
   const last = ends[first];

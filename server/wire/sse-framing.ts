@@ -17,12 +17,12 @@ export const sseFraming: Framing = {
   readBeginning,
   saysNothing,
   kindOfRest,
-  /** With a field or a comment. */
+  /** Events begin with a field or a comment. */
   beginsLikeAnEvent: (bytes) => fieldOrComment.test(bytes.toString('latin1', 0, 64)),
   keepAlive: Buffer.from(': keep-alive\n\n'),
 };
 
-/** What a stream in answer to a request of that route would be; also where none is to come. */
+/** The framing of streams of this route; server-sent events if it has none. */
 export function framingOf({ stream }: Route): Framing {
   return stream?.framing ?? sseFraming;
 }

@@ -1,10 +1,10 @@
 /**
- * Lets the bytes of a server-sent event stream through unchanged, but only whole events: of an event that has begun and
- * not ended, what came is held back until its blank line. So an upstream that breaks off never leaves half an event
- * with the client, and an error event or a comment can be put in at any moment. An event of more than `maxHeldBytes`
- * (an image; 64 KiB unless told) is let through as it comes. A byte order mark at the beginning is left out.
+ * Passes the bytes of a server-sent event stream unchanged, but only whole events: an incomplete event is held until its
+ * blank line. So an upstream that breaks off never leaves the client with half an event, and an error event or a comment
+ * can be inserted at any time. An event of more than `maxHeldBytes` (an image; default 64 KiB) passes as it arrives. A
+ * byte order mark at the beginning is dropped.
  *
- * Line ends may be LF or CRLF, or CR throughout, and the cuts between chunks anywhere.
+ * Lines may end in LF, CRLF, or CR throughout, and chunks may be cut anywhere.
  */
 
 import type { EventFilter, EventGate, GateOptions } from './framing.ts';
@@ -22,13 +22,13 @@ export class SseGate implements EventGate {
   readonly #maxHeldBytes: number;
   #held: Buffer[] = [];
   #heldBytes = 0;
-  /** The current line is empty so far (a CR at its end not counted). */
+  /** The current line is empty so far, except for a CR at its end. */
   #atLineStart = true;
   #insideLargeEvent = false;
-  /** CR only for a stream whose first event ended without any LF. Undefined until that is known. */
+  /** CR only for a stream whose first event ended without any LF; undefined until that is known. */
   #lineEnd: typeof LF | typeof CR | undefined;
   #endsInCr = false;
-  /** The first bytes of the stream as long as they may be a byte order mark; null once that is known. */
+  /** The first bytes of the stream while they may be a byte order mark; null once that is decided. */
   #mark: Buffer | null = Buffer.alloc(0);
 
   constructor(write: (bytes: Buffer) => void, { filter, known, maxHeldBytes = usualMaxHeldBytes }: GateOptions) {
@@ -38,7 +38,7 @@ export class SseGate implements EventGate {
     this.#maxHeldBytes = maxHeldBytes;
   }
 
-  /** Part of an event has been sent, so nothing may be put in before its end. */
+  /** Part of an event has been sent, so nothing may be inserted before its end. */
   get insideEvent(): boolean {
     return this.#insideLargeEvent;
   }
@@ -50,19 +50,22 @@ export class SseGate implements EventGate {
     if (from < chunk.length) this.#hold(from === 0 ? chunk : chunk.subarray(from));
   }
 
-  /** What follows the last blank line and has not been sent, for whoever knows what a stream's end without one means. */
+  /** Returns and forgets the unsent bytes after the last blank line; the caller decides what they mean. */
   takeRest(): Buffer {
     const rest = Buffer.concat(this.#mark ? [this.#mark] : this.#held);
     this.#forgetHeld();
     return rest;
   }
 
-  /** What clients would have to leave out, and the Python SDK takes for a part of the first field's name. */
+  /**
+   * Drops the byte order mark, which clients would have to ignore, and which the Python SDK takes for part of the first
+   * field's name.
+   */
   #withoutMark(bytes: Buffer, before: Buffer): Buffer {
     const start = before.length === 0 ? bytes : Buffer.concat([before, bytes]);
-    const looked = start.subarray(0, byteOrderMark.length);
-    const mayBeMark = byteOrderMark.subarray(0, looked.length).equals(looked);
-    const isLong = looked.length === byteOrderMark.length;
+    const beginning = start.subarray(0, byteOrderMark.length);
+    const mayBeMark = byteOrderMark.subarray(0, beginning.length).equals(beginning);
+    const isLong = beginning.length === byteOrderMark.length;
     this.#mark = mayBeMark && !isLong ? Buffer.from(start) : null;
     if (!mayBeMark) return start;
     return isLong ? start.subarray(byteOrderMark.length) : start.subarray(start.length);
@@ -83,12 +86,12 @@ export class SseGate implements EventGate {
     this.#forgetHeld();
   }
 
-  /** Shows the filter event by event, but not the empty lines between them. Returns where the last one ends. */
+  /** Passes each event to the filter, without the empty lines between them. Returns the end of the last one. */
   #pushEvents(chunk: Buffer): number {
     const edited = new EditedChunk(chunk);
     let from = 0;
     for (;;) {
-      // They say nothing, and there may be very many: they pass without being asked for.
+      // Empty lines have no meaning but may be numerous, so they skip the filter.
       if (this.#isBetweenEvents) from = afterEmptyLines(chunk, from, this.#lineEnd ?? LF);
       const known = this.#isBetweenEvents ? this.#known?.find(chunk, from) : null;
       const end = known ? known.end : this.#endOfEvent(chunk, from);
@@ -116,7 +119,7 @@ export class SseGate implements EventGate {
     this.#eventEnded();
   }
 
-  /** An event that came in more than one chunk. */
+  /** For an event that arrived in more than one chunk. */
   #filterHeld(part: Buffer): Buffer | null {
     const event = Buffer.concat([...this.#held, part]);
     const known = this.#known?.find(event, 0);
@@ -156,7 +159,7 @@ export class SseGate implements EventGate {
   }
 }
 
-/** What is left of a chunk goes out in one piece, for a write costs more than a copy. */
+/** Assembles the rest of an edited chunk into one buffer, since a write costs more than a copy. */
 class EditedChunk {
   readonly chunk: Buffer;
   readonly #pieces: Buffer[] = [];
@@ -166,14 +169,14 @@ class EditedChunk {
     this.chunk = chunk;
   }
 
-  /** In order. */
+  /** Calls must be in order. */
   replace(start: number, end: number, by: Buffer | null): void {
     if (this.#keptFrom < start) this.#pieces.push(this.chunk.subarray(this.#keptFrom, start));
     if (by) this.#pieces.push(by);
     this.#keptFrom = end;
   }
 
-  /** Null for nothing. */
+  /** Null if nothing is left. */
   upTo(end: number): Buffer | null {
     this.replace(end, end, null);
     const [first] = this.#pieces;
@@ -186,12 +189,12 @@ function isAtLineStart(part: Buffer, before: boolean, lineEnd: number): boolean 
   return end === 0 ? before : part[end - 1] === lineEnd;
 }
 
-/** Where the line ends that `at` closes, its CR before an LF not counted. */
+/** End of the line that the terminator at `at` closes, without the CR of a CRLF. */
 function contentEnd(chunk: Buffer, at: number): number {
   return chunk[at] === LF && at > 0 && chunk[at - 1] === CR ? at - 1 : at;
 }
 
-/** Past lines that are empty, from the beginning of one. */
+/** Skips empty lines; `from` must be the start of a line. */
 function afterEmptyLines(chunk: Buffer, from: number, lineEnd: number): number {
   let at = from;
   for (;;) {

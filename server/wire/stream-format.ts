@@ -1,29 +1,29 @@
-/** What has to be known of one wire's streams. Pure: bytes and values in, bytes and values out. */
+/** One wire's stream format. Pure: bytes and values in, bytes and values out. */
 import type { ErrorBody } from '../contract/errors.ts';
 import type { Framing } from './framing.ts';
 import type { StreamEvent } from './sse-event.ts';
 import type { UpstreamError } from './upstream-error.ts';
 
-/** What one event says to a client: something of the answer, an error, a sign that the model is at work, or nothing. */
+/** What one event means to a client: content, an error, a sign that the model is working, or nothing. */
 export type Saying = { kind: 'nothing' | 'alive' | 'content' } | { kind: 'error'; error: UpstreamError };
 
-/** `failed`: the upstream itself has told the client of an error, so nothing is to be added. */
+/** `failed`: the upstream itself has sent the client an error, so nothing is added. */
 export type StreamEnd = 'complete' | 'failed';
 
-/** Whether the upstream ended the stream in good order. `cut`: the connection broke, or an event is only half there. */
+/** Whether the upstream closed the stream properly. `cut`: the connection broke, or the last event is incomplete. */
 export type StreamClose = 'ended' | 'cut';
 
-/** Follows one stream. */
+/** Tracks the progress of one stream. */
 export interface StreamWatch {
-  /** To be told of each event that the client gets, but for those that are like one before it in all but their text. */
+  /** Called with each event that the client gets, except for those that match the shape of an earlier one. */
   note(event: StreamEvent): void;
-  /** The number of such an event. */
+  /** Called with the sequence number of an event that matched a shape. */
   counted(sequenceNumber: number): void;
-  /** Nothing is missing, or nothing more is to come, but for the end itself. */
+  /** Nothing more is expected, except for the end of the stream. */
   readonly isComplete: boolean;
-  /** It is complete as far as can be seen, but its last word has not come: usage may follow, or after all a text. */
+  /** The answer seems complete, but the terminal event is missing: usage or even text may follow. */
   readonly mayGoOn: boolean;
-  /** How the stream has ended; null while more is due. */
+  /** How the stream ended; null if it is incomplete. */
   ending(close: StreamClose): StreamEnd | null;
   /** The event that makes the API's SDKs raise `error`. */
   errorEvent(error: ErrorBody): string;
@@ -31,18 +31,21 @@ export interface StreamWatch {
 
 export interface StreamFormat {
   readonly framing: Framing;
-  /** `alive`: its model is at work, though it says nothing. Comments and pings may come from whatever stands between. */
+  /** `alive`: the model is working. Comments and pings do not count, since a proxy may have sent them. */
   sayingOf(event: StreamEvent): Saying;
-  /** `answers`: how many answers the stream brings beside one another, or how many pictures. */
+  /** `answers`: how many choices or images the stream carries in parallel. */
   watch(answers: number): StreamWatch;
-  /** An error that came in place of the answer, as the body of a response in JSON. */
+  /** An error that arrived instead of the answer, as a JSON response body. */
   writeError(error: ErrorBody): string;
-  /** A whole answer as the stream that a client waits for; null where it cannot be told as one. */
+  /** Converts a whole answer into the stream that the client expects; null if that is not possible. */
   ofWhole(whole: Record<string, unknown>): string | null;
-  /** Takes usage out again that Sluice alone asked for; null for an event that goes altogether. Absent: it is always there. */
+  /**
+   * Removes usage that only Sluice asked for; null if nothing is left of the event. Absent: usage is always part of the
+   * stream.
+   */
   withoutUsage?(event: Buffer): Buffer | null;
-  /** A silence before any upstream has answered may be filled with comments, so that what follows has to be a stream. */
+  /** Comments may be sent before any upstream has answered, which commits the response to being a stream. */
   readonly mayBeginEarly: boolean;
-  /** Only the response tells that it is a stream: the request says so in a way of its own. */
+  /** Only the response shows whether it is a stream; the request has no common field for it. */
   readonly isToldByResponse: boolean;
 }

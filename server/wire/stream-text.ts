@@ -1,68 +1,68 @@
-/** What has to be known of one wire to go on, from another target, with a stream of text that broke. Pure. */
+/** What a wire has to provide so that another target can continue a broken stream of text. Pure. */
 import type { ErrorBody } from '../contract/errors.ts';
 import { readEvent, type StreamEvent } from './sse-event.ts';
 
-/** What a client has of such a stream. */
+/** What a client has of a broken stream. */
 export interface TextSoFar {
   text: string;
-  /** Nothing is missing but the end. */
+  /** Only the end of the stream is missing. */
   isFinished: boolean;
-  /** What the client calls the answer, where it can be asked for later. */
+  /** The client's id of the answer, if it can be fetched later. */
   storedId?: string;
 }
 
-/** Keeps what a client has of a stream of text. */
+/** Collects what a client has of a text stream. */
 export interface StreamText {
-  /** An event that the client gets; null for one that was too large to be held. Returns what it adds to the text. */
+  /** Adds an event that the client gets; null for one that was too large to be held. Returns the text that it adds. */
   take(event: StreamEvent | null): string;
-  /** Of an event that is like one before it in all but its text: that, as it stands between two quotes. */
+  /** Adds the text of an event that matched a shape: the bytes between its quotes, still escaped. */
   append(bytes: Buffer, start: number, end: number): void;
-  /** The number of such an event. */
+  /** Called with the sequence number of such an event. */
   counted(sequenceNumber: number): void;
-  /** Null where it cannot be gone on with. */
+  /** Null if the stream cannot be continued. */
   read(): TextSoFar | null;
-  /** What ends a stream whose text is finished; null where more has to come than that. */
+  /** The end of a stream whose text is finished; null if more than that is missing. */
   readonly lastEvent: Buffer | null;
-  /** What tells the client that there is no more. */
+  /** The event that tells the client of the error. */
   errorEvent(error: ErrorBody): string;
 }
 
-/** Turns the events of the second stream into what the first would have gone on with. Knows what the client has. */
+/** Rewrites the events of a second stream as a continuation of the first one, based on what the client has. */
 export interface Splice {
-  /** What the upstream calls this answer, where it can be asked for later. */
+  /** The upstream's id of the answer, if it can be fetched later. */
   readonly upstreamId: string | null;
-  /** It says something else than what the client has. */
+  /** The text contradicts what the client has. */
   readonly isDifferent: boolean;
-  /** The answer is whole. */
+  /** The answer is complete. */
   readonly isFinished: boolean;
-  /** The data of an event that is sound and no error; null where nothing of it is to be sent. */
+  /** `data` of a valid event that is not an error. Returns what to send, or null for nothing. */
   take(data: string): Buffer | null;
 }
 
 export interface SpliceOptions {
-  /** The upstream was asked to go on from the client's text, rather than for the whole. */
+  /** The upstream was asked to continue the client's text rather than for the whole answer. */
   isContinuation: boolean;
-  /** Usage was asked for by Sluice alone. */
+  /** Only Sluice asked for usage. */
   stripUsage: boolean;
 }
 
-/** What a service wants of a request that ends with the beginning of its answer. */
+/** What a service requires of a request whose last message is the beginning of the answer. */
 export interface BegunMessage {
-  /** Members of that message. */
+  /** Additional members of that message. */
   message: Record<string, unknown>;
-  /** Members of the request. */
+  /** Additional members of the request. */
   request: Record<string, unknown>;
 }
 
-/** Methods rather than members, so that a wire may have a text so far of its own. */
+/** Declared as methods, so that a wire may use a subtype of `TextSoFar`. */
 export interface RescueFormat<SoFar extends TextSoFar = TextSoFar> {
   openText(): StreamText;
   openSplice(soFar: SoFar, options: SpliceOptions): Splice;
-  /** A request for the rest of an answer that begins with `text`; null where it cannot be made. */
+  /** A request for the rest of an answer that begins with `text`; null if there can be none. */
   continuedBody(body: Buffer, text: string, begun: BegunMessage): Promise<Buffer | null>;
 }
 
-/** Whole server-sent events, as Sluice itself writes them. */
+/** Adds whole server-sent events written by Sluice itself. */
 export function takeAll(text: StreamText, bytes: Buffer): void {
   for (const event of bytes.toString('utf8').split('\n\n')) text.take(readEvent(event));
 }

@@ -1,4 +1,6 @@
-/** What an upstream's error says, whatever shape it has: OpenAI's, Anthropic's, Google's, Mistral's, or that of a stream's event. */
+/**
+ * The content of an upstream's error in any known form: OpenAI's, Anthropic's, Google's, Mistral's, or a stream event's.
+ */
 import { pattern } from '../bounded-pattern.ts';
 import { isObject } from '../contract/is-object.ts';
 
@@ -7,11 +9,11 @@ export interface UpstreamError {
   type: string;
   code: string;
   param: string | null;
-  /** What Google calls `retryDelay`. */
+  /** Google's `retryDelay`. */
   retryAfterMs: number | null;
 }
 
-/** Of what a reply or an event says in JSON; null where it holds no error. */
+/** The error in the JSON of a response or event; null if there is none. */
 export function errorIn(value: unknown): UpstreamError | null {
   const top = Array.isArray(value) ? value[0] : value;
   if (!isObject(top)) return null;

@@ -1,6 +1,6 @@
 /**
- * What each API says on the wire, one `Wire` an API and operation. Pure: bytes and values in, bytes and values out; no
- * socket, no clock, no configuration. A wire is registered by the routes that name it, and those by their `Api`.
+ * An API's format on the wire: one `Wire` for each API and operation. Pure: bytes and values in, bytes and values out; no
+ * socket, clock or configuration. Routes name their wire, and each `Api` lists its routes.
  */
 import type { Operation } from '../contract/capability.ts';
 import type { Usage, UsageCertainty } from '../contract/ledger.ts';
@@ -14,175 +14,175 @@ import type { UpstreamError } from './upstream-error.ts';
 export interface Wire {
   /** Such as `openai-chat`. */
   readonly name: string;
-  /** What a caller wants of it. */
+  /** The operation that it performs. */
   readonly operation: Operation;
   readonly request: RequestFormat;
-  /** Of answers that come as a whole. */
+  /** For answers that arrive as a whole. */
   readonly whole: WholeFormat;
   readonly errors: ErrorFormat;
   readonly usage: UsageFormat;
-  /** Of answers that come as a stream; null where the API has none. */
+  /** For streamed answers; null if the API has none. */
   readonly stream: StreamFormat | null;
-  /** Of streams that another target can go on with; null where none are. */
+  /** For streams that another target can continue; null if none can. */
   readonly rescue: RescueFormat | null;
 }
 
-/** A request's body, as far as its top-level fields are concerned. */
+/** The top-level fields of a request body. */
 export interface RequestView {
-  /** Undefined if it is not there, cannot be read, or is too long to be parsed at once. */
+  /** Undefined if the field is missing, malformed, or too long to parse. */
   field(name: string): unknown;
-  /** The same as it was sent, however long; null where it is not there, or `null`, and of a form. */
+  /** The field as it was sent, of any length; null if it is missing or `null`, and for forms. */
   raw(name: string): RawField | null;
 }
 
-/** A text of a JSON body that is longer takes too long to be decoded at once, and is known by its bytes alone. */
+/** Longer texts of a JSON body take too long to decode at once; only their size in bytes is used. */
 export const maxTextBytes = 1024 * 1024;
 
-/** A value of a JSON body in its own bytes. */
+/** The original bytes of a value in a JSON body. */
 export interface RawField {
   bytes: Buffer;
-  /** Of a list, how many there are in it. */
+  /** Number of elements, if it is a list. */
   items: number;
 }
 
 export interface RequestFormat {
-  /** How many answers, or pictures, are asked for: at least one. */
+  /** The number of answers or images requested: at least one. */
   answersAsked(body: RequestView): number;
-  /** How many answers may have to be paid for: of more than are sent the best may be chosen. */
+  /** The number of answers that may be billed, which `best_of` makes larger than what is sent. */
   answersPaid(body: RequestView): number;
-  /** The answer is to be plain text rather than JSON. */
+  /** The answer is plain text rather than JSON. */
   isTextAsked(body: RequestView): boolean;
-  /** The answer is one text and nothing else, so that another upstream could go on with it. */
+  /** The answer is a single text and nothing else, so that another upstream could continue it. */
   isOneText(body: RequestView): boolean;
-  /** The work goes on when the response to it has ended, and its answer is asked for later. */
+  /** The work continues after the response to this request, and the result is fetched later. */
   isBackground(body: RequestView): boolean;
-  /** A server may take the request for one for a stream. */
+  /** An upstream may interpret the request as one for a stream. */
   mayMeanStream(body: RequestView): boolean;
-  /** The client itself asked for the usage at the end of its stream. */
+  /** The client itself asked for usage at the end of its stream. */
   wantsUsage(body: RequestView): boolean;
-  /** What stays the same from turn to turn of a conversation; null for a request that is no part of one. */
+  /** A value that is the same for all turns of a conversation; null for a request that belongs to none. */
   conversationOf(body: RequestView): string | null;
-  /** The target can be asked to go on from the beginning of an answer, where its service takes one. */
+  /** A target can be asked to continue the beginning of an answer, if its service supports that. */
   readonly takesBeginning: boolean;
 }
 
 export interface WholeFormat {
   readonly kind: 'json' | 'media';
-  /** Members of which at least one stands in the first megabyte of every answer. */
+  /** Members, with their quotes, of which each answer has at least one in its first megabyte. */
   readonly marks: readonly string[];
-  /** No answer is ever longer than what is held of it: what goes on has no end. Else it passes as it comes. */
+  /** Answers never exceed `maxHeldBytes`, so a longer one is endless. If false, a longer answer passes as it arrives. */
   readonly isNeverLonger: boolean;
-  /** Bytes that are held, until the end has come. */
+  /** How much of an answer is held until it is complete. */
   readonly maxHeldBytes: number;
-  /** Mostly numbers, which take long to be gone through. */
+  /** The answer consists mainly of numbers, which are slow to scan. */
   readonly isNumbers: boolean;
-  /** Whether an object in JSON, complete and with a member at least, is an answer. */
+  /** Judges a complete JSON object with at least one member. */
   judge(answer: Record<string, unknown>): Verdict;
 }
 
-/** What a whole answer is. */
+/** The judgement of a whole response. */
 export type Verdict =
-  /** `document`: the whole of it, where it was parsed. */
+  /** `document`: the parsed answer, if available. */
   | { kind: 'answer'; document?: Record<string, unknown> }
-  /** `what` follows "Provider … ". */
+  /** `what` completes the sentence "Provider … ". */
   | { kind: 'damaged'; what: string }
-  /** An error in place of an answer; the status that it should have had. */
+  /** An error in place of an answer, with the status that it should have had. */
   | { kind: 'error'; status: number; error: UpstreamError | null }
-  /** An answer that tells of a failure of the service, which another service may do better. */
+  /** An answer that reports a failure of the service; another service may succeed. */
   | { kind: 'failed-answer'; error: UpstreamError };
 
 export interface FailedAnswer {
-  /** From 400 on. */
+  /** 400 or above. */
   status: number;
   headers: HeaderFields;
-  /** Null where it says none that is known. */
+  /** Null if the body contains no known form of error. */
   error: UpstreamError | null;
-  /** The request names a job, so that 404 and 409 are about that job. */
+  /** The request names a job, so 404 and 409 refer to it. */
   isAboutJob: boolean;
 }
 
 export interface ErrorFormat {
   classify(answer: FailedAnswer): Failure;
-  /** The status that an error in a 200, or in a stream's event, should have had. */
+  /** The status that an error should have had if it arrived with status 200 or in a stream. */
   statusOf(error: UpstreamError): number;
-  /** The code of an error says that the request itself is at fault. */
+  /** Whether the error code blames the request itself. */
   isRequestsOwn(code: string): boolean;
-  /** The code of the error that the end of a stream tells of; null where it names none. */
+  /** The code of the error at the end of a stream; null if it names none. */
   codeIn(end: string): string | null;
 }
 
-/** A request's body, and how long it is. */
+/** A request body and its size. */
 export interface MeasuredRequest extends RequestView {
   /** In bytes. */
   readonly size: number;
-  /** The whole of it; null for a form. */
+  /** The whole body; null for a form. */
   readonly captured: Buffer | null;
 }
 
-/** What is known of the model that may answer; null where it is not. */
+/** Known limits of the model; null if unknown. */
 export interface ModelBounds {
   /** The most tokens of one answer. */
   outputTokens: number | null;
-  /** Of prompt and answer together. */
+  /** Prompt and answer together. */
   contextTokens: number | null;
 }
 
-/** What is kept of an answer, decoded of any compression. */
+/** The kept part of an answer, decompressed. */
 export interface KeptAnswer {
-  /** Its end; all of a short one. */
+  /** Its end; the whole answer if it is short. */
   tail: Buffer;
-  /** Its beginning; empty where `tail` is all of it. */
+  /** Its beginning; empty if `tail` is the whole answer. */
   head: Buffer;
-  /** Length of all of it. */
+  /** Length of the whole answer. */
   bytes: number;
   contentType: string;
-  /** The whole of it, where it was parsed already. */
+  /** The whole answer, if it was parsed already. */
   document?: Record<string, unknown> | undefined;
 }
 
-/** What only the request says of what its answer uses, for answers that tell no usage. */
+/** What the request reveals about its usage, for answers that report none. */
 export interface UsageHints {
-  /** What is more than this was not used, whatever the answer says. */
+  /** Reported usage above this is wrong. */
   most?: MostUsage | undefined;
-  /** Length of the text that is to be spoken. */
+  /** Length of the text to be spoken. */
   inputCharacters?: number;
-  /** Length of the video that is asked for. */
+  /** Length of the requested video. */
   seconds?: number;
-  /** Pictures that are asked for. */
+  /** Number of requested images. */
   images?: number;
 }
 
 export interface ExtractedUsage {
   usage: Usage | null;
   /**
-   * `reported` is what the upstream said, `estimated` what the request lets one expect or what was left of a report that
-   * cannot be true, `partial` a part of what was used.
+   * `reported`: by the upstream. `estimated`: from the request, or what remained of an implausible report. `partial`:
+   * part of the usage.
    */
   certainty: UsageCertainty;
-  /** The `status` of a response object; null where the answer tells none. */
+  /** The `status` of a response object; null if the answer has none. */
   status: string | null;
 }
 
-/** What a request uses, and what an answer has used. */
+/** Predicts and reads usage. */
 export interface UsageFormat {
-  /** Before it is sent, and rough: held against limits by the minute and soft budgets while it runs. */
+  /** A rough prediction: reserved against per-minute limits and soft budgets while the request runs. */
   likely(body: MeasuredRequest): Usage;
   /**
-   * The most that it can be, as far as that has a bound: held against hard budgets while it runs, so that no number of
-   * requests at once passes such a budget by more than one of them costs.
+   * The most that the request can use, as far as it is bounded. Reserved against hard budgets while it runs, so that
+   * parallel requests can exceed a budget by at most the cost of one of them.
    */
   worst(body: MeasuredRequest, model: ModelBounds): Usage;
   hints(body: MeasuredRequest, answerBytes: number): UsageHints;
-  /** To be asked once of the answer to a request that makes something, and not when a job is looked at again. */
+  /** Called once for the answer that created something, and not when a job is fetched again. */
   read(answer: KeptAnswer, hints: UsageHints): ExtractedUsage;
-  /** Estimates, where text goes both ways; else null. */
+  /** Estimates for text in both directions; null for anything else. */
   readonly text: TextEstimates | null;
 }
 
 export interface TextEstimates {
-  /** Tokens of the prompt in a request's body, which is JSON; null if it cannot be read or has none. */
+  /** Prompt tokens of a JSON request body; null if it cannot be parsed or has no prompt. */
   ofPrompt(json: Buffer): number | null;
-  /** Null where it cannot be read, or the work has only been begun. */
+  /** Null if the answer cannot be parsed, or its work has only begun. */
   ofAnswer(answer: KeptAnswer): number | null;
   /** The answer is vectors rather than tokens. */
   readonly isOnlyPrompt: boolean;

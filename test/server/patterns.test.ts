@@ -33,7 +33,7 @@ const bounded: Record<string, string> = {
   'wire/openai/usage/worst-usage.ts': 'at most 16 characters',
   'wire/openai/usage/usage.ts': 'a content type, or 40 bytes',
   'usage/price-table.ts': 'names of models, which are bounded',
-  'wire/openai/usage/told-usage.ts': 'at most 64 bytes',
+  'wire/openai/usage/reported-usage.ts': 'at most 64 bytes',
 };
 
 /** Four times the length takes four times as long; sixteen times where each place is looked at from each other. */

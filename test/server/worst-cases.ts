@@ -37,8 +37,8 @@ import { ChatText } from '../../server/wire/openai/rescue/chat-text.ts';
 import { continuedBody } from '../../server/wire/openai/rescue/continued-body.ts';
 import { ResponseSplice } from '../../server/wire/openai/rescue/response-splice.ts';
 import { ResponseText } from '../../server/wire/openai/rescue/response-text.ts';
+import { estimateAnswer } from '../../server/wire/openai/usage/estimate-answer.ts';
 import { estimatePrompt } from '../../server/wire/openai/usage/estimate-prompt.ts';
-import { estimateReply } from '../../server/wire/openai/usage/estimate-reply.ts';
 import { readableBytes } from '../../server/wire/openai/usage/readable-bytes.ts';
 import { extractUsage } from '../../server/wire/openai/usage/usage.ts';
 import { mayGoOn, readJson } from '../../server/wire/read-whole.ts';
@@ -385,9 +385,9 @@ export const worstCases: Record<string, WorstCase> = {
     atOnceBytes: 256 * kilobyte,
     files: [
       'exchange/tail.ts',
-      'wire/openai/usage/estimate-reply.ts',
+      'wire/openai/usage/estimate-answer.ts',
       'wire/openai/usage/find-members.ts',
-      'wire/openai/usage/told-usage.ts',
+      'wire/openai/usage/reported-usage.ts',
     ],
     inputs: {
       'usage again and again': ['', '"usage":{', ''],
@@ -404,7 +404,7 @@ export const worstCases: Record<string, WorstCase> = {
         inPieces(bytes, 1_000, (piece) => tail.push(piece));
         const answer = { tail: tail.bytes, head: tail.head, bytes: tail.totalBytes, contentType: type };
         extractUsage('transcription', answer, {});
-        estimateReply(answer);
+        estimateAnswer(answer);
       }
     },
   },
@@ -528,7 +528,7 @@ export const lookAtNone = [
   'providers/probe.ts',
   'routing/any-key.ts',
   'routing/key-secret.ts',
-  'transport/read-reply.ts',
+  'transport/read-response.ts',
   'transport/transport.ts',
   'transport/tunnel.ts',
   'wire/framing.ts',

@@ -1,7 +1,7 @@
 import { GatewayError } from '../../contract/errors.ts';
 import { TransportError } from '../../transport/transport-error.ts';
 
-/** What a client is told of a reply that breaks after its beginning. */
+/** The error for a response that breaks after it has begun. */
 export function brokenBy(error: TransportError): GatewayError {
   return error.fault === 'timeout'
     ? new GatewayError('upstream_timeout', `The provider fell silent in the middle of its reply (${error.message}).`, {
@@ -14,7 +14,7 @@ export function brokenBy(error: TransportError): GatewayError {
       );
 }
 
-/** Of a stream: after so many that no client could read it is no stream any more. */
+/** A stream with more events that clients could not parse is treated as broken. */
 export const mostDroppedEvents = 1_000;
 
 export function unreadableEvents(): TransportError {
@@ -22,8 +22,8 @@ export function unreadableEvents(): TransportError {
 }
 
 /**
- * The longest event that a stream may bring. A picture of 3840 × 2160 is one of up to 44 MiB (8.3 million pixels of four
- * bytes, packed to nothing less, in base64), so that no smaller bound would do (openai-node#2433 took one of 8 MiB back).
+ * The longest event of a stream. An image of 3840 × 2160 needs up to 44 MiB (8.3 million pixels of four bytes,
+ * uncompressed, in base64), so no smaller bound would do (openai-node#2433 reverted one of 8 MiB).
  */
 export const maxStreamedEventBytes = 64 * 1024 * 1024;
 

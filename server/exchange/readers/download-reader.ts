@@ -3,7 +3,7 @@ import type { Download } from '../rescue/download.ts';
 import { brokenBy } from './broken-off.ts';
 import { brokenTransport, type ResponseReader, type Steps } from './response-reader.ts';
 
-/** A file, or the rest of one, that passes as it comes; what is left where it breaks off may be had from another attempt. */
+/** Passes a file, or the rest of one, as it arrives. If it breaks off, another attempt may fetch the rest. */
 export class DownloadReader implements ResponseReader {
   readonly #download: Download;
   #hasBegun = false;

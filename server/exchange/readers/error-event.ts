@@ -4,14 +4,14 @@ import type { UpstreamError } from '../../wire/upstream-error.ts';
 import type { ErrorFormat } from '../../wire/wire.ts';
 import type { FailureReason } from './response-reader.ts';
 
-/** An event of a stream that tells of an error. */
+/** An error event of a stream. */
 export interface ErrorEvent {
   error: UpstreamError;
-  /** As it came, with its blank line. */
+  /** The original bytes, with the blank line. */
   bytes: Buffer;
 }
 
-/** The stream that it stands in. */
+/** The stream that contains the event. */
 export interface Streamed {
   format: StreamFormat;
   errors: ErrorFormat;
@@ -21,7 +21,10 @@ export interface Streamed {
 
 type Refusal = Extract<FailureReason, { kind: 'answer' }>;
 
-/** Told, if nobody does better, as the HTTP error that it should have been, or where the client has a stream as it came. */
+/**
+ * Holds the error for the case that no other target succeeds: as the HTTP error that it stands for, or unchanged if the
+ * client already has a stream.
+ */
 export function refusalOf({ error, bytes }: ErrorEvent, { format, errors, headers }: Streamed): Refusal {
   const status = errors.statusOf(error);
   const message = error.message || 'The provider told of an error and did not say which.';

@@ -13,10 +13,10 @@ import {
   type Steps,
 } from './response-reader.ts';
 
-/** Longer than any error of a service; what is not over by then is no error but a fault. */
+/** No service sends longer errors; a longer body is treated as damaged. */
 const maxBytes = 1024 * 1024;
 
-/** A response with a status from 400 on: held whole, since another target may do better. */
+/** Reads a response with status 400 or above. It is held as a whole, since another target may succeed. */
 export class ErrorReader implements ResponseReader {
   readonly #asked: Asked;
   readonly #head: ResponseHead;
@@ -45,7 +45,7 @@ export class ErrorReader implements ResponseReader {
     return [failWith({ kind: 'answer', failure, answer: { status, headers: told, body, error } })];
   }
 
-  /** Without its end it cannot be relayed, but what came of it may say why. */
+  /** An incomplete error cannot be relayed, but its beginning may contain the reason. */
   fail(): Steps {
     const error = errorIn(readErrorBody(Buffer.concat(this.#chunks)));
     return [damagedBy(`answered with status ${this.#head.status} and did not end its answer`, this.#classify(error))];
@@ -57,13 +57,13 @@ export class ErrorReader implements ResponseReader {
   }
 }
 
-/** Google tells an error as a list of one, in which SDKs find nothing. */
+/** Google sends an error as a list of one element, in which SDKs find nothing. */
 function unwrapped(value: unknown): Buffer | null {
   const [only, ...others]: unknown[] = Array.isArray(value) ? value : [];
   return isObject(only) && only.error && others.length === 0 ? Buffer.from(JSON.stringify(only)) : null;
 }
 
-/** SDKs look for the wait in the headers alone. */
+/** SDKs read the delay from headers only. */
 function waitHeader({ retryAfterMs }: Failure, headers: ResponseHeaders): Record<string, string> {
   const isTold = headers['retry-after'] !== undefined || headers['retry-after-ms'] !== undefined;
   return retryAfterMs === null || isTold ? {} : { 'retry-after': String(Math.ceil(retryAfterMs / 1000)) };

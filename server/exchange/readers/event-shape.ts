@@ -1,15 +1,15 @@
 /**
- * The events of a stream differ from one another in few places: what the model says, a counter, a padding. A shape is an
- * event that was looked into, with those places left open. Whatever has the same bytes around them and sound JSON in them
- * is what that event was: it parses, it is no error and no end, and its text stands where that one's stood.
+ * Shapes of stream events. The events of a stream differ in few places: the text, a counter, padding. A shape is a parsed
+ * event with those places left open. An event with the same bytes around them and valid JSON in them is equivalent to the
+ * parsed one: it parses, is neither an error nor an end, and has its text in the same place.
  */
 import { endOfDigits, endOfString } from '../../wire/json/json-ends.ts';
 
-/** Members that decide nothing but what is said: strings, whose inside is the first group, and what counts the events. */
+/** Members that affect nothing but the content: strings, whose inside is the first group, and the sequence number. */
 const openPlaces =
   /"(?:content|text|delta|reasoning|reasoning_content|arguments|obfuscation)"\s*:\s*"((?:[^"\\]|\\.)*)"|"sequence_number"\s*:\s*(\d+)(?=\s*[,}])/g;
 
-/** What is longer is seldom followed by its like. */
+/** Longer events rarely repeat. */
 const maxShapeBytes = 4096;
 
 interface Place {
@@ -18,33 +18,33 @@ interface Place {
   kind: 'text' | 'string' | 'number';
 }
 
-/** Bytes that stay the same, and what comes after them; null at the event's end. */
+/** Constant bytes and the place after them; null at the end of the event. */
 interface Part {
   fixed: Buffer;
   place: Place['kind'] | null;
-  /** Where in `fixed` begins what is not to be sent, or -1. */
+  /** Offset in `fixed` of the bytes that are not sent, or -1. */
   cutAt: number;
 }
 
-/** What was found out about an event by looking into it. */
+/** A parsed event. */
 export interface SeenEvent {
-  /** With its blank line. */
+  /** Includes the blank line. */
   bytes: Buffer;
-  /** What is sent in its place: the same, or what is left when one piece was taken out. */
+  /** What is sent instead: the same bytes, or the rest after one piece was removed. */
   passing: Buffer;
-  /** What it adds to the text that is kept; null where none is. */
+  /** The text that it adds; null if text is not kept. */
   text: string | null;
 }
 
 export class EventShape {
-  /** Of the latest match: its end, where its text is, and what of it is not to be sent; empty where there is none. */
+  /** The latest match: its end, the position of its text, and the range that is not sent; empty ranges if there is none. */
   end = 0;
   textStart = 0;
   textEnd = 0;
   cutStart = 0;
   cutEnd = 0;
   sequenceNumber: number | null = null;
-  /** Not all of its texts are empty. */
+  /** At least one text is not empty. */
   saysSomething = false;
   readonly #hasStrings: boolean;
   readonly #parts: readonly Part[];
@@ -56,7 +56,9 @@ export class EventShape {
     this.#hasStrings = parts.some(({ place }) => place === 'text' || place === 'string');
   }
 
-  /** Of an event that is sound and no error. Null where nothing is open, or it cannot be told which place is the text's. */
+  /**
+   * The shape of a valid event that is not an error. Null if it has no open place, or the place of its text is ambiguous.
+   */
   static of(event: SeenEvent): EventShape | null {
     const { bytes } = event;
     if (bytes.length > maxShapeBytes) return null;
@@ -96,7 +98,7 @@ export class EventShape {
   }
 }
 
-/** -1 where something else stands there. */
+/** -1 if the place contains something else. */
 function endOfPlace(bytes: Buffer, start: number, place: Part['place']): number {
   if (place === null) return start;
   return place === 'number' ? endOfDigits(bytes, start) : endOfString(bytes, start);
@@ -108,7 +110,7 @@ function placeOf({ 0: all, 1: inside, 2: digits = '', index }: RegExpExecArray):
   return { start: end - digits.length, end, kind: 'number' };
 }
 
-/** What was taken out, empty where nothing was; null if it was not one piece. */
+/** The removed piece, empty if nothing was removed; null if it was more than one piece. */
 function cutOf({ bytes, passing }: SeenEvent): { start: number; end: number } | null {
   if (passing === bytes) return { start: 0, end: 0 };
   const start = bytes.findIndex((byte, index) => byte !== passing[index]);
@@ -116,7 +118,7 @@ function cutOf({ bytes, passing }: SeenEvent): { start: number; end: number } | 
   return start !== -1 && bytes.subarray(end).equals(passing.subarray(start)) ? { start, end } : null;
 }
 
-/** False where the place cannot be told: another says the same, or nothing, as the text does. */
+/** False if the place of the text is ambiguous: another place has the same text, or the text is empty. */
 function findText(places: readonly Place[], { bytes, text }: SeenEvent): boolean {
   if (text === null) return true;
   const saysIt = ({ start, end, kind }: Place) =>
@@ -127,7 +129,7 @@ function findText(places: readonly Place[], { bytes, text }: SeenEvent): boolean
   return first !== undefined && others.length === 0;
 }
 
-/** Copies, so that no chunk of a connection is kept alive. */
+/** Copies, so that the connection's buffers are not kept alive. */
 function partsOf(bytes: Buffer, places: readonly Place[], cut: { start: number; end: number }): Part[] {
   const all = [...places, { start: bytes.length, end: bytes.length, kind: null }];
   return all.map(({ start: end, kind }, index) => {

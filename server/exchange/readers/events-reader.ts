@@ -1,7 +1,7 @@
 /**
- * An event stream on its way to the client. Nothing goes out before the first event that says something: until then an
- * error, an end or a silence is a failure like any other. From there on the bytes pass as they come; only whole events,
- * without those that no client could read, and with an end that can be told from a break.
+ * Reads an event stream. Nothing is sent before the first event with content: until then an error, an end or a silence is
+ * an ordinary failure. After that the bytes pass as they arrive, but only as whole events, without events that no client
+ * could parse, and with an end that is distinguishable from a break.
  */
 import type { GatewayError } from '../../contract/errors.ts';
 import { endlessFailure } from '../../routing/classify-failure.ts';
@@ -31,19 +31,19 @@ import {
 } from './response-reader.ts';
 
 interface EventsOptions extends Streamed {
-  /** How many answers the stream brings beside one another. */
+  /** How many choices or images the stream carries in parallel. */
   answers: number;
-  /** Usage was asked for by Sluice alone and has to be taken out again. */
+  /** Sluice alone asked for usage, so it has to be removed again. */
   stripUsage: boolean;
-  /** Keeps what the client has, so that another target can go on with it; null where none is to. */
+  /** Collects what the client has, so that another target can continue; null if none may. */
   text: StreamText | null;
 }
 
-/** Where a stream is to be gone on with, its events are held up to this: those of a response repeat its instructions and tools. */
+/** Limit for held events of a stream that can be rescued: events of the Responses API repeat its instructions and tools. */
 export const maxTextEventBytes = 512 * 1024;
-/** What may come before the first content; more is passed on, whatever it is. */
+/** Limit for what precedes the first content; beyond it everything passes. */
 const maxBytesBeforeContent = 256 * 1024;
-/** Where memory is short, no first event is kept beyond this. */
+/** Limit for a first event while memory is short. */
 const spareBytes = 1024 * 1024;
 
 export class EventsReader implements ResponseReader {
@@ -52,22 +52,23 @@ export class EventsReader implements ResponseReader {
   readonly #gate: EventGate;
   readonly #watch: StreamWatch;
   readonly #known: KnownEvents;
-  /** What the bytes at hand have come to so far. */
+  /** Steps for the bytes being read. */
   #steps: Step[] = [];
   #hasContent = false;
-  /** The client gets what comes. */
+  /** Bytes pass on to the client. */
   #isPassing = false;
-  /** The latest event says something; so did one of those that came with it. */
+  /** The latest event has content. */
   #isContent = false;
+  /** An event of the current chunk had content or showed that the model is working. */
   #hasSaid = false;
   #error: ErrorEvent | undefined;
   #droppedEvents = 0;
   #isOver = false;
   #held: Buffer[] = [];
   #heldBytes = 0;
-  /** So far, of an event that is too large for the gate. */
+  /** Bytes so far of an event that is too large for the gate. */
   #eventBytes = 0;
-  /** What is held as events, to be kept if they become the client's. */
+  /** The held bytes as events, added to the text if they are sent to the client. */
   #heldEvents: (StreamEvent | null)[] = [];
 
   constructor(options: EventsOptions) {
@@ -165,12 +166,12 @@ export class EventsReader implements ResponseReader {
     if (this.#framing.saysNothing(bytes)) return bytes;
     const event = this.#framing.readEvent(bytes);
     if (!event) this.#dropEvent();
-    // Official SDKs parse the data of an event that has none, and fail: openai-python#2722, openai-go#556, and those in
-    // JavaScript where it has a name (anthropic-sdk-typescript#861).
+    // Official SDKs fail when they parse the data of an event without any: openai-python#2722, openai-go#556, and the
+    // JavaScript ones if it has a name (anthropic-sdk-typescript#861).
     if (event?.data === '') return null;
     const passing = event && this.#look(bytes, event);
     if (!event || !passing) return null;
-    // At once, so that those like it in the same chunk are known already.
+    // Immediately, so that similar events in the same chunk match their shape.
     if (this.#hasContent) this.#begin();
     const text = this.#keep(event);
     if (this.#isContent && this.#isPassing) this.#known.learn({ bytes, passing, text });
@@ -182,7 +183,7 @@ export class EventsReader implements ResponseReader {
     this.#steps.push(dropped);
   }
 
-  /** An event too large to be looked into is a picture or a whole response. If it is the first, it is held to its end. */
+  /** An event that is too large to parse is an image or a whole response. If it is the first one, it is held to its end. */
   #passBeginning(bytes: Buffer): Buffer {
     if (!this.#hasContent && !this.#framing.beginsLikeAnEvent(bytes)) {
       this.#finish(damagedBy('sent something that is no stream of events'));
@@ -194,7 +195,7 @@ export class EventsReader implements ResponseReader {
     return bytes;
   }
 
-  /** What of it is to be sent. */
+  /** Returns the part that is sent. */
   #look(bytes: Buffer, event: StreamEvent): Buffer | null {
     if (!this.#error) this.#listen(event, bytes);
     if (this.#error) return null;
@@ -208,7 +209,7 @@ export class EventsReader implements ResponseReader {
     this.#isContent = saying.kind === 'content';
     if (this.#isContent) this.#saysContent();
     else if (saying.kind === 'alive' && this.#hasContent) this.#hasSaid = true;
-    // An error after content is passed on, unless another target may go on in its place.
+    // An error after content passes on, unless another target may continue the stream.
     const isHeard = !this.#hasContent || this.#options.text !== null;
     if (saying.kind !== 'error' || !isHeard) return;
     this.#error = { error: saying.error, bytes: Buffer.from(bytes) };
@@ -228,7 +229,7 @@ export class EventsReader implements ResponseReader {
     this.#steps.push(alive);
   }
 
-  /** Returns what the event adds to the text; null where none is kept. */
+  /** Returns the text that the event adds; null if text is not kept. */
   #keep(event: StreamEvent | null): string | null {
     const { text } = this.#options;
     if (text && this.#isPassing) return text.take(event);
@@ -261,7 +262,7 @@ export class EventsReader implements ResponseReader {
     this.#steps.push({ kind: 'pass', bytes });
   }
 
-  /** In one write, as it would have come, unless it is long. */
+  /** In one write, as it would have arrived, unless it is long. */
   #release(): void {
     const pieces = this.#held;
     const isJoined = pieces.length > 1 && this.#heldBytes <= maxBytesBeforeContent;
@@ -270,7 +271,7 @@ export class EventsReader implements ResponseReader {
     for (const bytes of isJoined ? [Buffer.concat(pieces)] : pieces) this.#pass(bytes);
   }
 
-  /** What follows the last blank line is sent only where the stream has ended well: it may be a mere piece of an event. */
+  /** Data after the last blank line is sent only if the stream ended properly, since it may be a partial event. */
   #takeRest(): StreamClose {
     const rest = this.#gate.takeRest();
     if (rest.length === 0) return 'ended';
@@ -286,14 +287,14 @@ export class EventsReader implements ResponseReader {
     return close;
   }
 
-  /** A stream that says something in its very last event, which has no end of its own. */
+  /** A stream whose only content is in its last event, which lacks a blank line. */
   #takeOnlyContent(last: Buffer, close: StreamClose): void {
     this.#held.push(last);
     if (this.#ending(close)) this.#begin();
     if (this.#isPassing) this.#release();
   }
 
-  /** After content it is passed on as it came, where nobody else can go on, or nobody should: the request is at fault. */
+  /** After content, the error passes unchanged if no other target can continue, or if the request is at fault. */
   #failWith(error: ErrorEvent): void {
     const refusal = refusalOf(error, this.#options);
     if (!this.#isPassing || (refusal.failure.class !== 'rejected' && this.#options.text?.read())) {
@@ -312,7 +313,7 @@ export class EventsReader implements ResponseReader {
 
   #broken(error: GatewayError): Step {
     const soFar = this.#gate.insideEvent ? null : (this.#options.text?.read() ?? null);
-    // Nothing is missing but the end itself.
+    // Only the end itself is missing.
     const lastEvent = soFar?.isFinished ? this.#options.text?.lastEvent : null;
     if (lastEvent) return { kind: 'complete', bytes: lastEvent };
     if (soFar) return { kind: 'hand-over', error };
@@ -320,7 +321,7 @@ export class EventsReader implements ResponseReader {
     return { kind: 'break', error, event };
   }
 
-  /** An event of which only the beginning has been sent is no end yet. */
+  /** A partly sent event is not an end. */
   #ending(close: StreamClose): StreamEnd | null {
     return this.#gate.insideEvent ? null : this.#watch.ending(close);
   }

@@ -2,17 +2,17 @@ import type { StreamWatch } from '../../wire/stream-format.ts';
 import type { StreamText } from '../../wire/stream-text.ts';
 import { EventShape, type SeenEvent } from './event-shape.ts';
 
-/** Several answers beside one another have a shape each. */
+/** Each of several parallel choices has a shape of its own. */
 const maxShapes = 4;
-/** To learn one costs as much as to look into five events: of a stream whose events have little in common it is left be. */
+/** Learning a shape costs as much as parsing five events, so it stops on a stream whose events have little in common. */
 const freeLessons = 16;
 const matchesPerLesson = 16;
 
-/** The shapes of one stream's events: what is of one of them need not be looked into. */
+/** The shapes of one stream's events. Events that match a shape need not be parsed. */
 export class KnownEvents {
   readonly #text: StreamText | null;
   readonly #watch: StreamWatch;
-  /** One of them said something; to be reset by whoever has seen it. */
+  /** A matched event had content; reset by the caller. */
   hasSaid = false;
   #shapes: EventShape[] = [];
   #lessons = 0;
@@ -34,7 +34,7 @@ export class KnownEvents {
     this.#shapes = [];
   }
 
-  /** The shape of the event that begins at `from`, with its places, if it is known. What it says is noted. */
+  /** The known shape that matches the event at `from`, with its offsets, or null. Adds the event's text to what is kept. */
   find(chunk: Buffer, from: number): EventShape | null {
     for (const shape of this.#shapes) {
       if (!shape.match(chunk, from)) continue;

@@ -2,7 +2,7 @@ import type { TransportError } from '../../transport/transport-error.ts';
 import { brokenBy } from './broken-off.ts';
 import { brokenTransport, type ResponseReader, type Steps } from './response-reader.ts';
 
-/** An answer that nobody here knows the form of: it passes as it comes, and where it breaks off, so does the client's connection. */
+/** Passes a response of unknown format as it arrives. If it breaks off, the client's connection is broken too. */
 export class PassReader implements ResponseReader {
   #hasBegun = false;
 

@@ -1,6 +1,6 @@
 /**
- * A reader is given the bytes of one upstream response and answers with steps: what the bytes mean for the attempt. It
- * holds no attempt, no socket and no timer, and calls nobody; `attempt.ts` alone acts on its steps.
+ * A reader takes the bytes of one upstream response and returns steps: what the bytes mean for the attempt. It has no
+ * attempt, socket or timer, and calls nobody; only `attempt.ts` acts on its steps.
  */
 import type { GatewayError } from '../../contract/errors.ts';
 import type { UpstreamAnswer } from '../../routing/attempt-result.ts';
@@ -9,13 +9,13 @@ import type { TransportError } from '../../transport/transport-error.ts';
 import type { Failure } from '../../wire/failure.ts';
 import type { Route } from '../../wire/route.ts';
 
-/** What a response answers, as far as its reader has to know. */
+/** What a reader has to know of the request. */
 export interface Asked {
   route: Route;
   /** Of the client's request. */
   method: string;
   isStreamAsked: boolean;
-  /** A transcript was asked for as text or subtitles. */
+  /** The client asked for a transcript as text or subtitles. */
   isTextAsked: boolean;
   /** The answer is to be read, so that it has to come without compression. */
   isTranslated: boolean;
@@ -31,61 +31,63 @@ export interface ResponseHead {
 
 /** Why an attempt failed. */
 export type FailureReason =
-  /** `event`: the error as it stood in the stream, with its blank line, where it came in one. */
+  /** `event`: for an error in a stream, the original bytes with the blank line. */
   | { kind: 'answer'; failure: Failure; answer: UpstreamAnswer; event?: Buffer }
-  /** `what` follows "Provider … ", for a person. */
+  /** `what` completes the sentence "Provider … ". */
   | { kind: 'damage'; what: string; failure?: Failure }
   | { kind: 'transport'; error: TransportError }
-  /** It says something else than what the client has of the stream that broke. */
+  /** It contradicts what the client has of the broken stream. */
   | { kind: 'divergence' };
 
-/** One thing that a reader found. `fail`, `hand-over`, `break`, `complete` and `reread` are the last of their reader. */
+/** Something that a reader found. `fail`, `hand-over`, `break`, `complete` and `reread` are a reader's last step. */
 export type Step =
-  /** Nothing of the answer is here yet: it has to come within `firstContentMs`. */
+  /** There is no content yet; it has to arrive within `firstContentMs`. */
   | { kind: 'wait' }
-  /** The first of the answer is here. */
+  /** The first content arrived. */
   | { kind: 'content' }
-  /** More of use came; more has to follow. */
+  /** More useful bytes arrived, and more must follow. */
   | { kind: 'alive' }
   /** An event that no client could parse was left out. */
   | { kind: 'dropped' }
-  /** Headers for the client that differ from the upstream's. Before any `pass`. */
+  /** Headers for the client that differ from the upstream's. Precedes any `pass`. */
   | { kind: 'headers'; headers: ResponseHeaders }
-  /** Bytes for the client. The first of them make this attempt the answer. */
+  /** Bytes for the client. The first ones make this attempt the answer. */
   | { kind: 'pass'; bytes: Buffer }
-  /** It is something else than its headers say: to be read again from these bytes. `isWhole`: nothing follows them. */
+  /** The response is not what its headers say: read it again from these bytes. `isWhole`: nothing follows them. */
   | { kind: 'reread'; headers: ResponseHeaders; bytes: Buffer; isWhole: boolean }
   /**
-   * The client has the whole answer with these bytes. `document`: what they say, where they were parsed. `hasFailed`: its
-   * own last word is an error, which the client has.
+   * These bytes complete the client's response. `document`: their parsed content, if available. `hasFailed`: the response
+   * itself ended with an error, which the client has received.
    */
   | { kind: 'complete'; bytes?: Buffer; document?: Record<string, unknown> | undefined; hasFailed?: true }
-  /** The attempt is of no use, or of no more. */
+  /** The attempt failed, and the client has nothing of it. */
   | { kind: 'fail'; reason: FailureReason }
-  /** The client has the beginning; another attempt may bring the rest. Else it is told of this error. */
+  /** The client has the beginning; another attempt may deliver the rest. Otherwise the client gets this error. */
   | { kind: 'hand-over'; error: GatewayError }
-  /** The client has the beginning and nobody can go on: this event tells it so, or a connection that breaks (null). */
+  /**
+   * The client has the beginning and no attempt can continue: ends with this event, or by breaking the connection (null).
+   */
   | { kind: 'break'; error: GatewayError; event: string | null };
 
 export type Steps = readonly Step[];
 
-/** Of one response. Exactly one of `end` and `fail` comes last. */
+/** Reads one response. The last call is exactly one of `end` and `fail`. */
 export interface ResponseReader {
   read(chunk: Buffer): Steps;
-  /** A promise where the body has to be decompressed first. */
+  /** A promise if the body has to be decompressed first. */
   end(): Steps | Promise<Steps>;
   fail(error: TransportError): Steps;
-  /** The client has all there was to have, although the upstream has not ended yet. */
+  /** The client has the complete response, although the upstream has not ended it yet. */
   isComplete?(): boolean;
-  /** It is complete as far as can be seen, but more may follow. */
+  /** The response seems complete, but more may follow. */
   mayGoOn?(): boolean;
-  /** Bytes in memory, of a whole answer from a length on that counts. */
+  /** Bytes held in memory; 0 for short responses. */
   readonly heldBytes?: number;
-  /** Memory is short: what is held passes, if it is long. */
+  /** Memory is short: passes on what is held, if it is long. */
   letPass?(): Steps;
-  /** Half an event is with the client: nothing can be put in. */
+  /** The client has part of an event, so nothing can be inserted. */
   readonly isInsideEvent?: boolean;
-  /** What the upstream calls the answer that it brings the rest of, where it can be asked for later. */
+  /** The upstream's id of the response that it continues, if that can be fetched later. */
   readonly responseId?: string | null;
 }
 

@@ -1,6 +1,6 @@
 /**
- * A response that is no stream, held until all of it is there, so that one that is cut, stalls or is damaged can be had from
- * another target. One that is too long for that passes as it comes, from the moment that is known.
+ * Reads a response that is not a stream. It is held until complete, so that another target can replace one that is cut,
+ * stalls or is damaged. A response that is too long for that passes as it arrives, as soon as that is known.
  */
 import { promisify } from 'node:util';
 import { brotliDecompress, gunzip, inflate } from 'node:zlib';
@@ -36,18 +36,18 @@ import {
   type Steps,
 } from './response-reader.ts';
 
-/** What is longer passes as it comes, if there are answers of that length. */
+/** Longer responses pass as they arrive, if the route has answers of that length. */
 export const maxHeldBytes = 8 * 1024 * 1024;
-/** No other JSON is ever as long as this: such a reply has no end. */
+/** No JSON response is longer; one that is counts as endless. */
 const maxWrittenBytes = 32 * 1024 * 1024;
-/** From here on JSON has to look like an answer of its route. */
+/** From this size on, JSON has to look like an answer of its route. */
 const plausibleBytes = 1024 * 1024;
-/** So much at least has to come while more of use is waited for, or the end. */
+/** The minimum amount that counts as progress. */
 const progressBytes = 256 * 1024;
-/** Short ones are not counted among what lies in memory. */
+/** Shorter responses do not count towards the memory limit. */
 const countedFromBytes = 64 * 1024;
 const joinedAtOnceBytes = 1024 * 1024;
-/** What would take longer to be told in events is told as it is. */
+/** Longer responses are not converted into events. */
 const maxConvertedBytes = 256 * 1024;
 
 const decoders: Record<Encoding, (bytes: Buffer, options: { maxOutputLength: number }) => Promise<Buffer>> = {
@@ -62,14 +62,14 @@ export class WholeReader implements ResponseReader {
   #headers: ResponseHeaders;
   readonly #encoding: Encoding | null;
   #format: ResponseFormat;
-  /** What is longer may pass as it comes. */
+  /** Whether a longer response may pass as it arrives. */
   readonly #mayPassOn: boolean;
   #maxBytes: number;
-  /** From how many bytes on it has to look like an answer that may go on. */
+  /** Size from which the response has to look like an answer that may continue. */
   #plausibleFrom = plausibleBytes;
   #hasContent = false;
   #isPassing = false;
-  /** More than so many bytes are progress. */
+  /** Size that the response must exceed to count as progress. */
   #progressFrom = 0;
   #held: Buffer[] = [];
   #bytes = 0;
@@ -126,7 +126,7 @@ export class WholeReader implements ResponseReader {
     return [this.#isPassing ? { kind: 'break', error: brokenBy(error), event: null } : brokenTransport(error)];
   }
 
-  /** Asked until there is content. DeepSeek sends blank lines while a request waits for its turn. False: nothing more is to be read. */
+  /** Called until there is content. DeepSeek sends blank lines while a request is queued. False: stop reading. */
   #beginsWell(chunk: Buffer, steps: Step[]): boolean {
     const start = this.#format === 'media' ? 0 : chunk.findIndex(isNoBlank);
     this.#hasContent = start !== -1;
@@ -137,7 +137,7 @@ export class WholeReader implements ResponseReader {
     return this.#format !== 'json' || this.#beginsAsJson(chunk, start, steps);
   }
 
-  /** Else it is damaged, or taken for the stream that it is, whatever it is called. */
+  /** Otherwise the response is damaged, or is an event stream under another content type. */
   #beginsAsJson(chunk: Buffer, start: number, steps: Step[]): boolean {
     const { isStreamAsked, isTextAsked, route } = this.#asked;
     const framing = framingOf(route);
@@ -151,20 +151,20 @@ export class WholeReader implements ResponseReader {
     return isGood;
   }
 
-  /** An error in place of sound is held, to be judged. */
+  /** An error in place of audio is held and judged. */
   #lookForError(chunk: Buffer): void {
     if (!errorOnTop.test(chunk.toString('latin1', 0, 64))) return;
     this.#format = 'json';
     this.#maxBytes = maxHeldBytes;
   }
 
-  /** Not told by the only piece of a short one. */
+  /** Not reported for a short response of one piece. */
   #progressed(steps: Step[]): void {
     this.#progressFrom = this.#bytes + progressBytes;
     if (this.#maxBytes > 0) steps.push(alive);
   }
 
-  /** Asked once and early, so that rubbish is soon known for what it is. */
+  /** Checked once and early, so that an endless response of nonsense fails soon. */
   #isPlausible(): boolean {
     this.#plausibleFrom = Number.POSITIVE_INFINITY;
     const isReadable = this.#format === 'json' && this.#encoding === null && !this.#asked.isTextAsked;
@@ -178,7 +178,7 @@ export class WholeReader implements ResponseReader {
     this.#held = [];
   }
 
-  /** What is JSON under another name would be a mere text to SDKs. */
+  /** SDKs would treat JSON under another content type as plain text. */
   #callJson(steps: Step[]): void {
     if (saysJson(this.#headers)) return;
     const headers = { 'content-type': 'application/json' };
@@ -186,7 +186,10 @@ export class WholeReader implements ResponseReader {
     steps.push({ kind: 'headers', headers });
   }
 
-  /** So long that others have their turn meanwhile, or compressed unasked: the client gets the bytes as they came. */
+  /**
+   * For a long response, which is joined in steps that yield to other requests, or a compressed one: the client gets the
+   * bytes unchanged.
+   */
   async #settleLong(): Promise<Steps> {
     const body = await joinBytes(this.#held);
     if (this.#encoding === null || body.length === 0) return this.#settle(body, body);
@@ -220,7 +223,7 @@ export class WholeReader implements ResponseReader {
     return readJson(plain, route.wire, isFramed || this.#encoding !== null);
   }
 
-  /** Where a stream was asked for the client gets the same as one; null where there is no need or no way. */
+  /** The response as events, if the client asked for a stream; null if it did not or that is not possible. */
   #asStream(whole: Buffer): Step | null {
     const { isStreamAsked, route } = this.#asked;
     const isShort = whole.length <= maxConvertedBytes;
@@ -232,7 +235,7 @@ export class WholeReader implements ResponseReader {
     return { kind: 'reread', headers, bytes: Buffer.from(events), isWhole: true };
   }
 
-  /** Relayed, if nobody does better, with the status that it should have had. */
+  /** If no other target succeeds, the error is relayed with the status that it should have had. */
   #refused(body: Buffer, { status, error }: { status: number; error: UpstreamError | null }): Step {
     const headers = this.#headers;
     const failure = this.#asked.route.wire.errors.classify({
@@ -255,13 +258,14 @@ const empty = Buffer.alloc(0);
 const isNoBlank = (byte: number) => byte > 0x20;
 
 const quote = 0x22;
-/** Of an object, a list or a byte order mark. */
+/** First byte of an object, a list or a byte order mark. */
 const jsonBeginnings = new Set<number | undefined>([0x7b, 0x5b, 0xef]);
 const errorOnTop = pattern(/^\s*\{\s*"error"\s*:/);
 
 function maxBytesOfMedia({ headers }: ResponseHead): number {
   const length = headers['content-length'];
   if (typeof length === 'string') return Number(length) <= maxHeldBytes ? maxHeldBytes : 0;
-  // Sound that is made while it is heard must not wait for its end; but what is packed may be damaged where nobody sees it.
+  // Audio generated during playback must not wait for its end; compressed data is held, since damage would not be
+  // noticed.
   return headers['content-encoding'] === undefined ? 0 : maxHeldBytes;
 }

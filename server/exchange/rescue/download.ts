@@ -1,16 +1,16 @@
 /**
- * A long file on its way to the client: what is needed to ask for the rest of it where it breaks off, and to know that what
- * comes then is the rest of the same file (RFC 9110, sections 13.1.5 and 14). Owns no reply; outlives the attempts.
+ * A long file on its way to the client: how to request the rest if it breaks off, and how to verify that a response is
+ * the rest of the same file (RFC 9110, sections 13.1.5 and 14). Spans all attempts of the request.
  */
 import { pattern } from '../../bounded-pattern.ts';
 import type { ResponseHeaders } from '../../transport/transport.ts';
 
-interface ReplyHead {
+interface FileResponse {
   status: number;
   headers: ResponseHeaders;
 }
 
-/** The part of a file that a reply brings; both ends are of it. */
+/** The range of a file that a response contains, both ends included. */
 interface FilePart {
   first: number;
   last: number;
@@ -19,7 +19,7 @@ interface FilePart {
 
 export class Download {
   #part: FilePart | null = null;
-  /** What the provider calls this version of the file. */
+  /** The strong validator of this version of the file (RFC 9110, section 8.8). */
   #validator = '';
   #takenBytes = 0;
 
@@ -28,30 +28,30 @@ export class Download {
     return this.#takenBytes > 0;
   }
 
-  /** The client has the end too. */
+  /** The client has the whole file. */
   get isWhole(): boolean {
     const rest = this.#rest();
     return rest !== undefined && rest.first > rest.last;
   }
 
-  /** Of a reply of which nothing has been passed on. False: the rest of it could not be asked for, or is too short to be. */
-  begins(reply: ReplyHead, minBytes: number): boolean {
-    const part = partOf(reply);
-    const validator = strongValidator(reply.headers);
+  /** Called before any bytes are passed on. False if the rest could not be requested, or the file is too short for that. */
+  begins(response: FileResponse, minBytes: number): boolean {
+    const part = partOf(response);
+    const validator = strongValidator(response.headers);
     if (!part || validator === null || part.last - part.first < minBytes) return false;
     this.#part = part;
     this.#validator = validator;
     return true;
   }
 
-  /** What is to be sent for the rest; undefined where that is the whole. */
+  /** Headers that request the rest; undefined if nothing has been passed on yet. */
   restHeaders(): Record<'range' | 'if-range', string> | undefined {
     const rest = this.#rest();
     return rest && { range: `bytes=${rest.first}-${rest.last}`, 'if-range': this.#validator };
   }
 
-  /** Whether a reply is exactly what the client lacks. */
-  continues({ status, headers }: ReplyHead): boolean {
+  /** Whether a response is exactly the part that the client lacks. */
+  continues({ status, headers }: FileResponse): boolean {
     const rest = this.#rest();
     const part = status === 206 ? partOf({ status, headers }) : null;
     if (!rest || !part) return false;
@@ -70,8 +70,8 @@ export class Download {
   }
 }
 
-/** Null unless its place is told, its length agrees with that, and its bytes are those of the file. */
-function partOf({ status, headers }: ReplyHead): FilePart | null {
+/** Null unless the response states its range, its length agrees with it, and its bytes are not encoded. */
+function partOf({ status, headers }: FileResponse): FilePart | null {
   const encoding = headers['content-encoding'];
   const bytes = Number(headers['content-length'] ?? Number.NaN);
   if (!(bytes > 0) || (encoding !== undefined && encoding !== 'identity')) return null;
@@ -86,7 +86,7 @@ function partOf({ status, headers }: ReplyHead): FilePart | null {
 
 const contentRange = pattern(/^bytes (\d{1,15})-(\d{1,15})\/(\d{1,15})$/);
 
-/** One that is the same only for the same bytes: a date is where the reply was made at least a second later. */
+/** The ETag if it is strong; otherwise Last-Modified if it is at least a second older than the response. */
 function strongValidator({ etag, date, 'last-modified': modified }: ResponseHeaders): string | null {
   if (typeof etag === 'string') return etag.startsWith('"') ? etag : null;
   if (typeof modified !== 'string' || typeof date !== 'string') return null;

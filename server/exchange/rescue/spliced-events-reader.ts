@@ -1,7 +1,8 @@
 /**
- * The rest of an answer whose first stream broke, from another one. As long as this one says what the client has already,
- * nothing goes out; where it goes beyond, that does, under the names of the first, so that the client sees one stream. One
- * that says something else is of no use, unless it was asked to go on from there. Off the fast path: each event is parsed.
+ * Continues a broken stream with the response of another attempt. Nothing is sent while it repeats what the client
+ * already has; what goes beyond that is sent under the ids of the first stream, so that the client sees one stream. A
+ * response that contradicts it fails, unless the target was asked to continue from the text. Each event is parsed; speed
+ * does not matter here.
  */
 import type { GatewayError } from '../../contract/errors.ts';
 import type { TransportError } from '../../transport/transport-error.ts';
@@ -21,7 +22,7 @@ import {
 } from '../readers/response-reader.ts';
 
 interface SpliceOptions extends Streamed {
-  /** What the client has; grows with what is sent on. */
+  /** What the client has; grows with what is sent. */
   text: StreamText;
   splice: Splice;
 }
@@ -72,7 +73,7 @@ export class SplicedEventsReader implements ResponseReader {
     return this.#options.splice.isFinished;
   }
 
-  /** What its upstream says at the end is not kept apart. */
+  /** What follows the end of the text is not distinguished. */
   mayGoOn(): boolean {
     return true;
   }
@@ -110,7 +111,7 @@ export class SplicedEventsReader implements ResponseReader {
     if (framing.saysNothing(bytes)) return null;
     const event = framing.readEvent(bytes);
     if (!event) this.#dropEvent();
-    return event && event.data !== '' ? this.#take(event, bytes) : null;
+    return event && event.data !== '' ? this.#takeEvent(event, bytes) : null;
   }
 
   #dropEvent(): void {
@@ -118,7 +119,7 @@ export class SplicedEventsReader implements ResponseReader {
     this.#steps.push({ kind: 'dropped' });
   }
 
-  #take(event: StreamEvent, bytes: Buffer): Buffer | null {
+  #takeEvent(event: StreamEvent, bytes: Buffer): Buffer | null {
     const { format, splice } = this.#options;
     const saying = format.sayingOf(event);
     if (saying.kind === 'error') {
@@ -136,14 +137,14 @@ export class SplicedEventsReader implements ResponseReader {
     return this.#isPassing ? this.#broken(endedEarly()) : failWith({ kind: 'divergence' });
   }
 
-  /** Its error names a response that the client knows nothing of, so its event is never passed on. */
+  /** Its error names a response that the client does not know, so the event itself is never passed on. */
   #refused(error: ErrorEvent): Step {
     if (this.#isPassing && !this.#options.text.read()) return this.#broken(endedEarly());
     const { event: _, ...reason } = refusalOf(error, this.#options);
     return failWith(reason);
   }
 
-  /** What came since, such as the call of a tool, may be nothing that can be gone on with once more. */
+  /** Later events, such as a tool call, may make it impossible to continue once more. */
   #broken(error: GatewayError): Step {
     const { text } = this.#options;
     if (text.read()) return { kind: 'hand-over', error };

@@ -8,6 +8,8 @@ interface Sender {
   bytes: number;
   /** Consecutive checks that found it slow. */
   slow: number;
+  /** Among `senders`; null: no longer watched. */
+  place: number | null;
 }
 
 const lookEveryMs = 10_000;
@@ -19,9 +21,15 @@ let timer: NodeJS.Timeout | undefined;
 
 /** Watches a request's body; one that is too slow fails with `request_timeout`. Returns how to stop. */
 export function watchSender(request: IncomingMessage): () => void {
-  const place = senders.add({ request, bytes: request.socket.bytesRead, slow: 0 });
+  const sender: Sender = { request, bytes: request.socket.bytesRead, slow: 0, place: null };
+  sender.place = senders.add(sender);
   timer ??= setInterval(look, lookEveryMs).unref();
-  return () => senders.delete(place);
+  return () => forget(sender);
+}
+
+function forget(sender: Sender): void {
+  if (sender.place !== null) senders.delete(sender.place);
+  sender.place = null;
 }
 
 function look(): void {
@@ -37,7 +45,8 @@ function lookAt(sender: Sender): void {
   // Ignored while Sluice itself does not read, such as waiting for the disk.
   const isSlow = sender.bytes - bytes < leastBytes && !request.isPaused();
   sender.slow = isSlow ? sender.slow + 1 : 0;
-  if (sender.slow !== patience) return;
+  if (sender.slow < patience) return;
+  forget(sender);
   request.emit('error', tooSlow());
 }
 

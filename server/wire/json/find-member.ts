@@ -1,6 +1,6 @@
 import type { BoundedPattern } from '../../bounded-pattern.ts';
 
-/** What is looked at after a key. */
+/** How much after a key is examined. */
 const valueLength = 300;
 
 interface FoundMember {
@@ -11,8 +11,8 @@ interface FoundMember {
 }
 
 /**
- * The first member of that name, at or after `from`, with such a value, in what may be a mere piece of JSON. `value` is
- * matched with what follows the key.
+ * The first member named `name` at or after `from` whose value matches, in what may be a fragment of JSON. `value` is
+ * matched against the text after the key.
  */
 export function findMember(text: string, name: string, value: BoundedPattern, from = 0): FoundMember | null {
   const key = `"${name}"`;

@@ -1,9 +1,9 @@
 import { nextTurn } from '../../loop-turns.ts';
 
-/** Up to this a copy takes no longer than a few milliseconds. */
+/** Copying this much takes at most a few milliseconds. */
 const atOnceBytes = 4 * 1024 * 1024;
 
-/** The pieces in one, copied in slices where they are long: between them others have their turn. */
+/** Concatenates the pieces. Long ones are copied in slices, with a turn of the event loop between them. */
 export async function joinBytes(pieces: readonly Buffer[], copied?: (piece: Buffer) => void): Promise<Buffer> {
   const size = pieces.reduce((sum, { length }) => sum + length, 0);
   const whole = Buffer.allocUnsafe(size);

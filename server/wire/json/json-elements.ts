@@ -7,7 +7,7 @@ const backslash = 0x5c;
 const openers = new Set<number | undefined>([0x5b, 0x7b]);
 const closers = new Set<number | undefined>([0x5d, 0x7d]);
 
-/** Where the elements of a list stand that are over within its first bytes. `list`: sound JSON from `[` to `]`. */
+/** Ranges of the list elements that end within the first `maxBytes`. `list`: valid JSON from `[` to `]`. */
 export function* beginningOfList(list: Buffer, maxBytes: number): Generator<ByteRange, void, undefined> {
   const limit = Math.min(list.length, maxBytes);
   let depth = 0;
@@ -25,7 +25,7 @@ export function* beginningOfList(list: Buffer, maxBytes: number): Generator<Byte
   }
 }
 
-/** The offset of its closing quote. */
+/** Offset of its closing quote. */
 function endOfString(list: Buffer, from: number, limit: number): number {
   let at = from;
   while (at < limit && list[at] !== quote) at += list[at] === backslash ? 2 : 1;

@@ -1,4 +1,4 @@
-/** Where a string or a number of JSON ends, by what `JSON.parse` takes and nothing else. */
+/** Finds the end of a JSON string or number, as strictly as `JSON.parse`. */
 
 const quote = 0x22;
 const zero = 0x30;
@@ -9,7 +9,9 @@ const letterU = 0x75;
 const escapable = new Set<number | undefined>(Buffer.from('"\\/bfnrt'));
 const hexDigits = new Set<number | undefined>(Buffer.from('0123456789abcdefABCDEF'));
 
-/** Of the string whose inside begins at `from`, the offset of its closing quote; -1 if it has none, or is none. */
+/**
+ * Offset of the closing quote of the string whose content begins at `from`; -1 if there is none or the string is invalid.
+ */
 export function endOfString(bytes: Buffer, from: number): number {
   for (let at = from; at < bytes.length; at++) {
     const byte = bytes[at] ?? 0;
@@ -24,7 +26,7 @@ export function endOfString(bytes: Buffer, from: number): number {
   return -1;
 }
 
-/** Of the whole number that begins at `from`, the offset after its last digit; -1 if it is none. */
+/** Offset after the whole number that begins at `from`; -1 if there is none. */
 export function endOfDigits(bytes: Buffer, from: number): number {
   let at = from;
   while (isDigit(bytes[at])) at++;

@@ -1,29 +1,28 @@
 /**
- * Names of top-level keys that are looked for, and how a key of a document spells one of them. Servers read keys in more
- * ways than one: Go's `encoding/json` takes any case and folds `ſ` to s and the Kelvin sign to k, others take escapes that
- * JSON does not know.
+ * Names of top-level keys to look for, and how a key may spell one of them. Parsers differ: Go's `encoding/json` ignores
+ * case and folds `ſ` to s and the Kelvin sign to k; others accept escapes that JSON does not define.
  */
 
 const backslash = 0x5c;
 const underscore = 0x5f;
-/** Of the longest spelling of one character: `\u006d`. */
+/** Length of the longest spelling of one character: `\u006d`. */
 const escapedLength = 6;
 
 interface Spelling {
   name: string;
-  /** By `JSON.parse` it is the name. */
+  /** `JSON.parse` reads it as the name. */
   isSame: boolean;
-  /** Letter by letter, so that no parser takes it for anything else. */
+  /** Spelled letter by letter, so that all parsers agree. */
   isPlain: boolean;
 }
 
 export class JsonNames {
-  /** Each as it is found, plain. */
+  /** Plain spellings, by length. */
   readonly #byLength: Spelling[][] = [];
   readonly #byName = new Map<string, Spelling>();
   readonly #maxKeyBytes: number;
 
-  /** In small ASCII letters and underscores, or with other signs where no more than their plain spelling is to be found. */
+  /** `names` consist of lowercase ASCII letters and underscores; of others only the plain spelling is found. */
   constructor(names: readonly string[]) {
     for (const name of names) {
       const spelling = { name, isSame: true, isPlain: true };
@@ -35,7 +34,7 @@ export class JsonNames {
     this.#maxKeyBytes = Math.max(0, ...names.map((name) => name.length)) * escapedLength;
   }
 
-  /** How the key between two quotes spells one of the names; undefined if it is another key. */
+  /** How the key between `start` and `end` spells one of the names; undefined if it is another key. */
   find(body: Buffer, start: number, end: number): Spelling | undefined {
     if (end - start > this.#maxKeyBytes) return undefined;
     const alike = this.#byLength[end - start];
@@ -52,13 +51,13 @@ export class JsonNames {
   #findSpelled(key: string): Spelling | undefined {
     const { text, isSound } = decode(key);
     const exact = this.#byName.get(text);
-    // Both directions, so that signs which only fold to a letter become that letter.
+    // Both directions, so that characters that only fold to a letter become that letter.
     const found = exact ?? this.#byName.get(text.toUpperCase().toLowerCase());
     return found && { name: found.name, isSame: exact !== undefined && isSound, isPlain: false };
   }
 }
 
-/** Bad escapes are read as lenient parsers read them, `\l` as l; then it is not sound. */
+/** Reads invalid escapes as lenient parsers do, `\l` as l; the result is then not sound. */
 function decode(key: string): { text: string; isSound: boolean } {
   let text = '';
   let isSound = true;
@@ -88,7 +87,7 @@ function compare(body: Buffer, start: number, name: string): 'same' | 'other cas
   return isSame ? 'same' : 'other case';
 }
 
-/** Escapes, or what is no ASCII. */
+/** Escapes or non-ASCII bytes. */
 function hasOddity(body: Buffer, start: number, end: number): boolean {
   for (let at = start; at < end; at++) {
     const byte = body[at] ?? 0;

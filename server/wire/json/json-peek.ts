@@ -1,6 +1,6 @@
 /**
- * Finds a few top-level values of a JSON body without parsing the body: the byte ranges let `json-splice.ts` change one
- * value and leave every other byte as the client sent it. Knows JSON, not what the fields mean.
+ * Finds top-level values of a JSON body without parsing it. With their byte ranges, `json-splice.ts` can change a value
+ * and leave every other byte as the client sent it. Knows JSON, not what the fields mean.
  */
 
 import { nextTurn } from '../../loop-turns.ts';
@@ -8,11 +8,11 @@ import type { JsonNames } from './json-names.ts';
 import { type ByteRange, JsonScan, type MemberListener } from './json-scan.ts';
 import { JsonFault } from './json-tokens.ts';
 
-/** Where one top-level value stands; of a key that is repeated the last, as `JSON.parse` takes it. */
+/** Range of one top-level value; for a repeated key the last one, as in `JSON.parse`. */
 export interface JsonField extends ByteRange {
-  /** Offset of the quote that opens the key. */
+  /** Offset of the key's opening quote. */
   keyStart: number;
-  /** Direct elements or members of a list or object; 0 of anything else. */
+  /** Number of direct elements or members of a list or object; 0 for other values. */
   items: number;
 }
 
@@ -20,31 +20,34 @@ export type JsonPeek =
   | {
       ok: true;
       fields: Map<string, JsonField>;
-      /** Names that servers may read in more than one way: written twice, or not letter by letter. */
+      /** Names that parsers may read differently: written twice, or not letter by letter. */
       ambiguous: ReadonlySet<string>;
       /** Offset of the document's closing brace. */
       end: number;
       /** Whether the document is `{}`. */
       empty: boolean;
-      /** How many there are at any depth. */
+      /** Number of values at any depth. */
       values: number;
     }
   | { ok: false; offset: number; reason: string };
 
-/** Up to this nobody notices that it is gone through at once. */
+/** Bodies up to this size are scanned in one go without noticeable delay. */
 const atOnceBytes = 256 * 1024;
-/** What of a longer one is gone through before others have their turn: some milliseconds at worst. */
+/** Slice of a longer body between two turns of the event loop: a few milliseconds at worst. */
 const sliceBytes = 128 * 1024;
 
 /**
- * Looks up names of top-level keys in a JSON object given as UTF-8, with or without a byte order mark. Anything that is not
- * one whole JSON object is `ok: false`, with the offset of the byte at fault.
+ * Looks up top-level keys in a JSON object given as UTF-8, with or without a byte order mark. Anything but one complete
+ * JSON object gives `ok: false`, with the offset of the fault.
  */
 export function peekJson(body: Buffer, names: JsonNames): JsonPeek {
   return new JsonLook(body, names).all();
 }
 
-/** The same, in slices where it is long, with a promise: between the slices other requests have their turn. */
+/**
+ * As `peekJson`, but scans long bodies in slices and returns a promise for them, so that other requests can run in
+ * between.
+ */
 export function peekLongJson(body: Buffer, names: JsonNames): JsonPeek | Promise<JsonPeek> {
   return body.length <= atOnceBytes ? peekJson(body, names) : peekInSlices(body, names);
 }
@@ -58,7 +61,7 @@ async function peekInSlices(body: Buffer, names: JsonNames): Promise<JsonPeek> {
   }
 }
 
-/** The value of a field that was found. Throws a SyntaxError if a string in it is malformed. */
+/** Parses the value of a found field. Throws a SyntaxError if a string in it is malformed. */
 export function fieldValue(body: Buffer, field: ByteRange): unknown {
   return JSON.parse(body.toString('utf8', field.start, field.end));
 }
@@ -83,7 +86,7 @@ class JsonLook implements MemberListener {
     return peek;
   }
 
-  /** Null while there is more to go through than `bytes`. */
+  /** Null if `bytes` were not enough to reach the end. */
   goOn(bytes: number): JsonPeek | null {
     try {
       this.#scan ??= new JsonScan(this.#body, this);

@@ -1,10 +1,10 @@
 /**
- * Goes through a JSON object once and tells of its top-level members. Checks the grammar, makes no strings and copies
- * nothing, so a long text costs next to nothing. Can be interrupted anywhere but within a number or a run of blanks, whose
- * lengths are bounded instead: whoever has a long document goes through it in slices.
+ * Scans a JSON object once and reports its top-level members. Checks the grammar without making strings or copies, so
+ * long text is cheap. Can pause anywhere except within a number or a run of whitespace, whose length is bounded instead,
+ * so that callers can scan long documents in slices.
  *
- * Inside strings it only looks for the closing quote: a bad escape or a raw control character in there is left for the
- * upstream to refuse.
+ * Inside strings it only looks for the closing quote: an invalid escape or a raw control character is left to the
+ * upstream to reject.
  */
 import {
   hasByteOrderMark,
@@ -22,9 +22,9 @@ export interface ByteRange {
   end: number;
 }
 
-/** Told of each top-level member: where its key, with its quotes, and its value stand. */
+/** Receives the ranges of each top-level member's key, with its quotes, and value. */
 export interface MemberListener {
-  /** `items`: direct elements or members of a list or object, 0 of anything else. */
+  /** `items`: number of direct elements or members of a list or object, 0 for other values. */
   member(key: ByteRange, value: ByteRange, items: number): void;
 }
 
@@ -35,15 +35,15 @@ const openArray = 0x5b;
 const backslash = 0x5c;
 const openObject = 0x7b;
 const closeObject = 0x7d;
-/** Both closing brackets stand two places after their opening one in ASCII. */
+/** In ASCII, each closing bracket is two code points after its opening one. */
 const openToClose = 2;
 
-/** No real body comes near it, and what reads the document after us may be recursive. */
+/** Far above real bodies; the upstream's parser may be recursive. */
 const maxDepth = 10_000;
-/** Strings shorter than this are walked byte by byte; past it a native search for the quote is cheaper. */
+/** Shorter strings are scanned byte by byte; beyond it a native search for the quote is faster. */
 const probeBytes = 16;
 
-/** What the next byte belongs to; numbers, since they are compared for each token. */
+/** What the scanner expects next; numbers, since they are compared for each token. */
 const aValue = 0;
 const aKey = 1;
 const aDelimiter = 2;
@@ -51,11 +51,11 @@ const restOfValue = 3;
 const restOfKey = 4;
 
 export class JsonScan {
-  /** Of the document's closing brace, once it is over. */
+  /** Offset of the document's closing brace, or -1 before it is reached. */
   end = -1;
   /** Whether the document is `{}`. */
   readonly isEmpty: boolean;
-  /** All values so far, at any depth: what `JSON.parse` would have to make. */
+  /** Number of values so far, at any depth: what `JSON.parse` would create. */
   values = 0;
   readonly #body: Buffer;
   readonly #listener: MemberListener;
@@ -65,11 +65,11 @@ export class JsonScan {
   #key: ByteRange = { start: 0, end: 0 };
   #valueStart = 0;
   #items = 0;
-  /** Of the string that is being gone through. */
+  /** Start of the string being scanned. */
   #stringStart = 0;
   #nextQuote = -1;
 
-  /** `body`: UTF-8, with or without a byte order mark. Throws a JsonFault if no object begins there. */
+  /** `body`: UTF-8, with or without a byte order mark. Throws a JsonFault if it does not begin with an object. */
   constructor(body: Buffer, listener: MemberListener) {
     this.#body = body;
     this.#listener = listener;
@@ -80,7 +80,7 @@ export class JsonScan {
     this.#expected = this.isEmpty ? aDelimiter : aKey;
   }
 
-  /** Goes on for about so many bytes. True once the document is over; throws a JsonFault where it is none. */
+  /** Scans about `bytes` more. True at the end of the document; throws a JsonFault if it is malformed. */
   advance(bytes: number): boolean {
     const until = this.#at + bytes < this.#body.length ? this.#at + bytes : Number.POSITIVE_INFINITY;
     let at = this.#at;
@@ -109,7 +109,7 @@ export class JsonScan {
 
   #open(at: number, byte: number): number {
     const closers = this.#closers;
-    // The document itself is one more than what is counted.
+    // The document itself is not counted.
     if (closers.length > maxDepth) throw new JsonFault(at, `nested deeper than ${maxDepth}`);
     closers.push(byte + openToClose);
     const next = skipSpace(this.#body, at + 1);
@@ -122,7 +122,7 @@ export class JsonScan {
     return next;
   }
 
-  /** A comma, or a closing bracket. */
+  /** Handles a comma or closing bracket. */
   #passDelimiter(at: number): number {
     const closers = this.#closers;
     const closer = closers[closers.length - 1];
@@ -152,7 +152,7 @@ export class JsonScan {
     return this.#passString(at + 1, until, restOfKey);
   }
 
-  /** From inside a string to what follows it, or as far as is to be gone; `rest` is what it is the rest of. */
+  /** Scans from inside a string to its end, or until `until`; `rest` is the state in which to continue. */
   #passString(from: number, until: number, rest: number): number {
     const body = this.#body;
     const stop = Math.min(from + probeBytes, body.length);
@@ -202,7 +202,7 @@ export class JsonScan {
   }
 }
 
-/** Byte by byte to about `end`, never into the middle of an escape. */
+/** Scans byte by byte to about `end`, never stopping inside an escape. */
 function passEscapes(body: Buffer, from: number, end: number): number {
   let at = from;
   while (at < end) at += body[at] === backslash ? 2 : 1;

@@ -1,12 +1,12 @@
 /**
- * Changes single values of a JSON body in its bytes, so that everything else (numbers, escapes, spacing, key order,
- * fields nobody here knows) reaches the upstream as the client wrote it. Works on what `json-peek.ts` found.
+ * Changes single values of a JSON body in place, so that everything else (numbers, escapes, spacing, key order, unknown
+ * fields) reaches the upstream as the client wrote it. Works on the results of `json-peek.ts`.
  */
 import { JsonNames } from './json-names.ts';
 import { type JsonField, type JsonPeek, peekJson } from './json-peek.ts';
 import type { ByteRange } from './json-scan.ts';
 
-/** Bytes `start` to `end` become `text`. */
+/** Replaces bytes `start` to `end` with `text`. */
 export interface JsonEdit {
   start: number;
   end: number;
@@ -16,17 +16,17 @@ export interface JsonEdit {
 /** Asks the upstream to report usage at the end of a stream. */
 const includeUsage = '"include_usage":true';
 const optionNames = new JsonNames(['include_usage']);
-/** Longer than any that is meant. */
+/** Far longer than any real `stream_options`. */
 const maxOptionsBytes = 64 * 1024;
 
-/** The value of a field replaced; to be applied together with other edits of the same body. */
+/** Replaces the value of a field; may be combined with other edits of the same body. */
 export function fieldEdit({ start, end }: ByteRange, value: string): JsonEdit {
   return { start, end, text: JSON.stringify(value) };
 }
 
 /**
- * What makes the body say `stream_options.include_usage: true`, one edit or none: none where the client has decided that
- * itself. `peek` must have looked for `stream_options`.
+ * Edits that set `stream_options.include_usage: true`: one, or none if the client has set it itself. `peek` must include
+ * `stream_options`.
  */
 export function usageEdits(body: Buffer, peek: JsonPeek): JsonEdit[] {
   if (!peek.ok) return [];
@@ -42,14 +42,14 @@ function optionEdits(body: Buffer, options: JsonField): JsonEdit[] {
   if (options.end - options.start > maxOptionsBytes) return [];
   const value = body.subarray(options.start, options.end);
   const inner = peekJson(value, optionNames);
-  if (!inner.ok) return []; // Not an object: the upstream's to refuse.
+  if (!inner.ok) return []; // Not an object; the upstream will reject it.
   const choice = inner.fields.get('include_usage');
   if (choice === undefined) return [insertion(options.start + inner.end, includeUsage, inner.empty)];
   if (!isNull(value, choice)) return [];
   return [{ start: options.start + choice.start, end: options.start + choice.end, text: 'true' }];
 }
 
-/** A member put right before the closing brace at `brace`. */
+/** Inserts a member before the closing brace at `brace`. */
 function insertion(brace: number, member: string, isFirst: boolean): JsonEdit {
   return { start: brace, end: brace, text: isFirst ? member : `,${member}` };
 }
@@ -58,7 +58,7 @@ function isNull(body: Buffer, { start, end }: JsonField): boolean {
   return end - start === 4 && body.toString('latin1', start, end) === 'null';
 }
 
-/** The body with all the edits made, in pieces; they must not overlap, and their order does not matter. */
+/** The edited body in pieces. Edits must not overlap; their order does not matter. */
 export function piecesOf(body: Buffer, edits: readonly JsonEdit[]): Buffer[] {
   const pieces: Buffer[] = [];
   let at = 0;

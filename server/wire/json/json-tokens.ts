@@ -1,4 +1,4 @@
-/** The tokens of JSON that are gone through in one step: numbers, words, blanks, and what stands before a closing quote. */
+/** JSON tokens that are scanned in one step: numbers, literals, whitespace, and backslashes before a closing quote. */
 
 export class JsonFault extends Error {
   readonly offset: number;
@@ -23,31 +23,31 @@ const lowerE = 0x65;
 
 const literals = ['true', 'false', 'null'];
 
-/** No number and no run of blanks of a real body is as long. */
+/** Limit of a number or whitespace run; real bodies have none as long. */
 const maxNumberBytes = 64 * 1024;
 const maxBlanks = 1024 * 1024;
-/** A string that holds a longer run of backslashes is walked from its beginning, in pieces of this length. */
+/** A string with a longer run of backslashes is scanned from its beginning, in pieces of this length. */
 export const maxBackslashes = 64 * 1024;
 
-/** Whether more backslashes than are to be counted stand before `closing`. */
+/** Whether `closing` follows more backslashes than `maxBackslashes`. */
 export function hasLongRun(body: Buffer, from: number, closing: number): boolean {
   const first = closing - maxBackslashes;
   return first >= from && body[closing - 1] === backslash && countBackslashes(body, first, closing) === maxBackslashes;
 }
 
-/** Whether an odd number of backslashes stands before `closing`; `from` is known to be outside an escape. */
+/** Whether an odd number of backslashes precedes `closing`; `from` must be outside of an escape. */
 export function isEscaped(body: Buffer, from: number, closing: number): boolean {
   return body[closing - 1] === backslash && countBackslashes(body, from, closing) % 2 === 1;
 }
 
-/** Right before `end`, and not before `from`. */
+/** Directly before `end`, and not before `from`. */
 function countBackslashes(body: Buffer, from: number, end: number): number {
   let at = end;
   while (at > from && body[at - 1] === backslash) at--;
   return end - at;
 }
 
-/** From a number's or a word's first byte to the offset after its last. */
+/** Offset after the number or literal that begins at `start`. */
 export function skipScalar(body: Buffer, start: number): number {
   const byte = body[start];
   if (byte === minus || isDigit(byte)) return skipNumber(body, start);
@@ -89,7 +89,7 @@ function isDigit(byte = 0): boolean {
 export function skipSpace(body: Buffer, start: number): number {
   for (let at = start; ; at++) {
     const byte = body[at];
-    if (byte === undefined || byte > space) return at; // Nearly always, so asked first.
+    if (byte === undefined || byte > space) return at; // The usual case.
     if (byte !== space && byte !== lineFeed && byte !== carriageReturn && byte !== tab) return at;
     if (at - start === maxBlanks) throw new JsonFault(start, `more than ${maxBlanks} blanks`);
   }

@@ -1,6 +1,6 @@
 import { isObject } from '../../contract/is-object.ts';
 
-/** Null for what is no JSON, or JSON that is no object. */
+/** Null if `json` is not valid or not an object. */
 export function parseObject(json: string): Record<string, unknown> | null {
   try {
     const value: unknown = JSON.parse(json);

@@ -30,7 +30,7 @@ export const openai: Api = {
   requestIdHeader: 'x-request-id',
 };
 
-/** `/models`, and `/models/…` with any id: it may hold slashes, encoded or not. */
+/** `/models`, and `/models/…` with any id, which may contain slashes, encoded or not. */
 function askedIn(path: string): string | null {
   if (path === '/models') return '';
   return path.startsWith('/models/') ? decodeSegment(path.slice('/models/'.length)) : null;
@@ -42,7 +42,7 @@ function writeModel({ id, created, ownedBy }: ListedModel) {
 
 const paths = new Set(openaiRoutes.map(({ path }) => path));
 
-/** A base URL that was given with `/v1` twice is meant once. */
+/** A base URL that ends in `/v1` twice counts as one. */
 function locateOpenai(path: string, query: string): Place | null {
   if (path !== '/v1' && !path.startsWith('/v1/')) return null;
   return { path: withoutVersion(path), query, model: null };
@@ -58,15 +58,15 @@ function withoutSlash(path: string): string {
   return path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path;
 }
 
-/** A deployment's name may hold slashes: SDKs put it into the path as it is. */
+/** A deployment's name may contain slashes: SDKs put it into the path unencoded. */
 const deployment = pattern(
   /^\/openai\/deployments\/(.+?)(\/(?:chat\/completions|completions|embeddings|responses|images\/[a-z]+|audio\/[a-z]+))\/?$/,
 );
 
 /**
- * Azure's clients call `/openai/deployments/{model}/…`, `/openai/…` and `/openai/v1/…`. Their `api-version` says which
- * edition of Azure's API they speak; the one that an upstream is asked by is its provider's. Source: Azure OpenAI REST API
- * reference, and `AzureOpenAI` of the official SDKs.
+ * Azure's clients call `/openai/deployments/{model}/…`, `/openai/…` and `/openai/v1/…`. Their `api-version` selects a
+ * version of Azure's API; the upstream gets its provider's own. Source: Azure OpenAI REST API reference, and
+ * `AzureOpenAI` of the official SDKs.
  */
 function locateAzure(path: string, query: string): Place | null {
   if (!path.startsWith('/openai/')) return null;
@@ -90,7 +90,7 @@ function withoutApiVersion(query: string): string {
   return left.length === 0 ? '' : `?${left.join('&')}`;
 }
 
-/** The base URL lacks its `/v1`, or has something before it. */
+/** For a base URL that lacks `/v1` or has a prefix before it. */
 function betterPath(path: string): string | null {
   const version = path.lastIndexOf('/v1/');
   const rest = withoutSlash(version === -1 ? path : path.slice(version + '/v1'.length));

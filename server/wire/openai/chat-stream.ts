@@ -8,7 +8,7 @@ import { chatStreamOfWhole } from './stream-of-whole.ts';
 import { withoutUsage } from './usage-stripper.ts';
 import { writeError } from './write-error.ts';
 
-/** Streams of chats and of legacy completions. */
+/** Streams of chat and legacy completions. */
 export const chatStream: StreamFormat = {
   framing: sseFraming,
   sayingOf: ({ value }) => {
@@ -27,13 +27,16 @@ const nothing: Saying = { kind: 'nothing' };
 const content: Saying = { kind: 'content' };
 
 /**
- * Chat chunks carry no type. `[DONE]` ends them; an error chunk is an end too. Some upstreams leave `[DONE]` out: then
- * each choice must have its `finish_reason` and the stream its orderly end.
+ * Chat chunks have no type. `[DONE]` ends them, as does an error chunk. If an upstream omits `[DONE]`, each choice needs
+ * its `finish_reason` and the stream its proper end.
  */
 class ChatWatch implements StreamWatch {
   readonly #choices: number;
   readonly #finished = new Set<unknown>();
-  /** Of these it was said last, and by itself. Some upstreams name a reason with each piece of a text or thought. */
+  /**
+   * Choices whose last chunk held nothing but a `finish_reason`; an upstream may send a reason with each piece of text or
+   * reasoning.
+   */
   readonly #closed = new Set<unknown>();
   #ending: StreamEnd | null = null;
 
@@ -80,7 +83,7 @@ function isAnswering(chunk: Record<string, unknown>): boolean {
   return choicesOf(chunk).some((choice) => choice?.finish_reason || saysSomething(choice));
 }
 
-/** One answer of a chat chunk, as far as is known. */
+/** The known members of a choice in a chat chunk. */
 interface Choice {
   index?: unknown;
   text?: unknown;
@@ -88,19 +91,19 @@ interface Choice {
   finish_reason?: unknown;
 }
 
-/** More than anybody asks for beside one another. */
+/** Limit of parallel choices; clients never ask for more. */
 export const mostChoices = 256;
 
 function choicesOf({ choices }: Record<string, unknown>): readonly (Choice | null)[] {
   return Array.isArray(choices) ? choices.slice(0, mostChoices) : [];
 }
 
-/** Of one choice of a chat stream: more than how it ends. */
+/** Whether a choice contains more than its end. */
 function saysSomething(choice: Choice | null): boolean {
   return Boolean(choice?.text) || hasMore(choice?.delta);
 }
 
-/** Any member of a delta counts but for the role, and for what is empty. */
+/** Any non-empty member of a delta counts, except for the role. */
 function hasMore(delta: unknown): boolean {
   if (typeof delta !== 'object' || delta === null) return false;
   return Object.entries(delta).some(([name, value]) => name !== 'role' && !isEmpty(value));

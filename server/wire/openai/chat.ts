@@ -27,7 +27,7 @@ export const chat: Wire = {
 
 const completionsRequest: RequestFormat = { ...jsonRequest, answersAsked, answersPaid, isOneText };
 
-/** `POST /v1/completions`, the legacy one. */
+/** `POST /v1/completions` (legacy). */
 export const completions: Wire = {
   name: 'openai-completions',
   operation: 'completions',
@@ -39,18 +39,18 @@ export const completions: Wire = {
   rescue: chatRescue,
 };
 
-/** For each prompt. */
+/** `n` answers for each prompt. */
 function answersAsked(body: RequestView): number {
   return countOf(body.field('n')) * countPrompts(body.raw('prompt'));
 }
 
-/** The best of `best_of` are sent. */
+/** With `best_of`, more answers are generated than sent. */
 function answersPaid(body: RequestView): number {
   const perPrompt = Math.max(paidCountOf(body.field('n')), paidCountOf(body.field('best_of')));
   return perPrompt * countPrompts(body.raw('prompt'));
 }
 
-/** Several texts or several lists of tokens; one list of tokens is one prompt. */
+/** Several texts or several token lists; one token list is one prompt. */
 function countPrompts(prompt: RawField | null): number {
   const isList = prompt !== null && prompt.bytes[0] === openingBracket;
   return isList && !beginsWithNumber(prompt.bytes) ? Math.max(1, prompt.items) : 1;
@@ -64,7 +64,7 @@ function beginsWithNumber(list: Buffer): boolean {
 const openingBracket = 0x5b;
 const space = 0x20;
 
-/** Not with what each token weighs, the prompt before it, or what comes after it. */
+/** Not with log probabilities, an echoed prompt, or a suffix. */
 function isOneText(body: RequestView): boolean {
   return answersAsked(body) === 1 && !isAnySet(body, 'logprobs', 'echo', 'suffix');
 }

@@ -1,7 +1,7 @@
 import type { Saying } from '../stream-format.ts';
 import { errorIn, type UpstreamError } from '../upstream-error.ts';
 
-/** The error that an event tells of; null for one that tells of none. */
+/** The error in an event, or null. */
 export function errorSaid(value: Record<string, unknown>): Saying | null {
   if (!value.error && value.type !== 'error' && value.type !== 'response.failed') return null;
   return { kind: 'error', error: errorIn(value) ?? unnamed };

@@ -1,4 +1,4 @@
-/** What most of OpenAI's wires have in common. */
+/** Format definitions shared by OpenAI's wires. */
 import { pattern } from '../../bounded-pattern.ts';
 import { isObject } from '../../contract/is-object.ts';
 import { conversationOf } from '../conversation-id.ts';
@@ -20,7 +20,7 @@ export const jsonRequest: RequestFormat = {
   takesBeginning: false,
 };
 
-/** `marks` with their quotes. No JSON but pictures and vectors comes near 32 MiB. */
+/** `marks` include their quotes. No JSON except for images and embeddings comes near 32 MiB. */
 export function jsonAnswer(marks: readonly string[], more: Partial<WholeFormat> = {}): WholeFormat {
   return {
     kind: 'json',
@@ -33,10 +33,10 @@ export function jsonAnswer(marks: readonly string[], more: Partial<WholeFormat> 
   };
 }
 
-/** Many vectors or pictures, of which the pieces are of use one by one: too many to be held. */
+/** Lists of embeddings or images, which may be too long to be held and are usable element by element. */
 export const longList: Partial<WholeFormat> = { isNeverLonger: false, maxHeldBytes: 8 * mebibyte };
 
-/** Sound and films. */
+/** Audio and video. */
 export const mediaAnswer: WholeFormat = {
   kind: 'media',
   marks: [],
@@ -46,21 +46,21 @@ export const mediaAnswer: WholeFormat = {
   judge: (top) => judge(top, []),
 };
 
-/** A number that is given as one or, in a form, as text. */
+/** A number, or its text in a form; at least 1. */
 export function countOf(value: unknown): number {
   const count = Number(value);
   return Number.isInteger(count) && count > 0 ? count : 1;
 }
 
-/** OpenAI takes up to 128. What asks for more is refused or gets fewer, and is neither reserved nor charged beyond. */
+/** OpenAI's maximum for `n` is 128. A larger number is refused or reduced, so no more is reserved or billed. */
 const mostPaidAnswers = 128;
 
-/** The same, as far as it may have to be paid for. */
+/** As `countOf`, up to the number that may be billed. */
 export function paidCountOf(value: unknown): number {
   return Math.min(countOf(value), mostPaidAnswers);
 }
 
-/** What is too long to be read is there, whatever it says. */
+/** A field that is too long to be parsed counts as set. */
 export function isAnySet(body: RequestView, ...names: string[]): boolean {
   return names.some((name) => body.raw(name) !== null && !nothing.has(body.field(name)));
 }
@@ -69,7 +69,7 @@ const nothing = new Set<unknown>([false, 0, '']);
 
 const yes = pattern(/^(?:true|1|yes|on)$/i);
 
-/** Some servers take other words for a yes than `true`. */
+/** Lenient parsers also accept other words for `true`. */
 function mayMeanStream(body: RequestView): boolean {
   const stream = body.field('stream');
   return stream === true || stream === 1 || (typeof stream === 'string' && yes.test(stream));
@@ -84,19 +84,22 @@ function judge(top: Record<string, unknown>, marks: readonly string[]): Verdict 
   const error = errorIn(top);
   if (isBareError(top, marks)) return { kind: 'error', status: error ? statusOfError(error) : 502, error };
   if (error && top.object === 'response' && isServicesOwn(error)) return { kind: 'failed-answer', error };
-  // OpenRouter tells so of a choice whose provider failed (openrouter.ai/docs, "Errors").
+  // OpenRouter reports a failed provider in the choice (openrouter.ai/docs, "Errors").
   const [choice] = Array.isArray(top.choices) ? top.choices : [];
   const choiceError = isObject(choice) && choice.error ? errorIn(choice) : null;
   return choiceError ? { kind: 'error', status: statusOfError(choiceError), error: choiceError } : answer;
 }
 
-/** An error in place of an answer. Beside an answer, or in an object such as a video that failed, it is a part of that. */
+/**
+ * An error in place of an answer. An error next to an answer, or in an object such as a failed video, is part of that
+ * answer.
+ */
 function isBareError(top: Record<string, unknown>, marks: readonly string[]): boolean {
   const hasMark = marks.some((mark) => mark.slice(1, -1) in top);
   if (top.error) return !hasMark && (typeof top.object !== 'string' || top.object === 'error');
-  // vLLM has told its errors flat (`object: "error"`); FastAPI, under many local servers, tells them by `detail` alone.
+  // vLLM used to send flat errors (`object: "error"`); FastAPI, the basis of many local servers, sends only `detail`.
   if (top.object === 'error' || ('detail' in top && Object.keys(top).length === 1)) return true;
-  // Cloudflare's envelope, and what gateways in front of services say of themselves.
+  // Cloudflare's envelope, and errors of API gateways.
   const soundsSo = top.success === false || top.status === 'error' || ('message' in top && 'code' in top);
   return soundsSo && !hasMark && !('id' in top) && !('object' in top);
 }

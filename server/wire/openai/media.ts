@@ -1,4 +1,4 @@
-/** Pictures, sound and films. */
+/** Wires for images, audio and videos. */
 import { pattern } from '../../bounded-pattern.ts';
 import type { RequestFormat, RequestView, Wire } from '../wire.ts';
 import { countOf, jsonAnswer, jsonRequest, longList, mediaAnswer, paidCountOf } from './formats.ts';
@@ -33,7 +33,7 @@ export const imageEdits: Wire = {
 
 const jsonFormat = pattern(/json/i);
 
-/** Text or subtitles, of which servers know many kinds, rather than JSON. */
+/** Whether the format is text or subtitles, of which servers have many kinds, rather than JSON. */
 function isTextAsked(body: RequestView): boolean {
   const format = body.field('response_format');
   return typeof format === 'string' && format !== '' && !jsonFormat.test(format);
@@ -73,7 +73,7 @@ export const speech: Wire = {
   rescue: null,
 };
 
-/** `/v1/videos`, but for their content. */
+/** `/v1/videos`, except for video content. */
 export const videos: Wire = {
   name: 'openai-videos',
   operation: 'videos',

@@ -1,6 +1,6 @@
 /**
- * The rest of OpenAI's API, which Sluice does not serve itself: files, batches, vector stores, assistants, and whatever
- * comes next. Knows of it only how paths are built: https://platform.openai.com/docs/api-reference.
+ * The part of OpenAI's API that Sluice does not serve itself: files, batches, vector stores, assistants, and future
+ * additions. Knows only how its paths are built: https://platform.openai.com/docs/api-reference.
  */
 import { pattern } from '../../bounded-pattern.ts';
 import type { PassedPath } from '../api.ts';
@@ -10,7 +10,7 @@ import type { UsageFormat, Wire } from '../wire.ts';
 import { jsonRequest, mediaAnswer } from './formats.ts';
 import { openaiErrors } from './read-error.ts';
 
-/** What is passed on tells nothing of what it costs. */
+/** Passthrough responses contain no usage that Sluice could price. */
 const untold: UsageFormat = {
   likely: () => ({}),
   worst: () => ({}),
@@ -32,25 +32,25 @@ const passthrough: Wire = {
 
 const methods: readonly Method[] = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
-/** How OpenAI names what it keeps: an id has digits, capitals or hyphens. */
+/** OpenAI's name for a resource or action; an id contains digits, capitals or hyphens instead. */
 const plainName = pattern(/^[a-z]{1,40}(?:_[a-z]{1,40}){0,4}$/);
 const mostSegments = 16;
 
-/** What belongs to an organisation rather than to one of its projects, and takes an admin key. */
+/** Resources of an organisation rather than a project, which require an admin key. */
 const adminRoots = new Set(['organization', 'projects']);
 
-/** By label: what only stores, changes or stops something, and sets no model to work. */
+/** Routes, by label, that only store, change or stop something and run no model. */
 const storing = pattern(
   /^\/(?:(?:files|assistants)(?:\/\{id\})?|chat\/completions\/\{id\}|uploads(?:\/\{id\}(?:\/parts|\/complete)?)?|(?:conversations|skills|threads)(?:\/\{id\}(?:\/(?:items|versions|messages)(?:\/\{id\})?)?)?|.{1,500}\/cancel)$/,
 );
 
-/** `path` below `/v1`, percent-encoded. Null for what is no path of OpenAI's API. */
+/** `path` below `/v1`, percent-encoded. Null if it is not a path of OpenAI's API. */
 export function passedPath(method: string, path: string): PassedPath | null {
   const known = methods.find((each) => each === method);
   const [, ...segments] = path.split('/');
   if (!known || segments.length > mostSegments || segments.includes('')) return null;
   const [root = '', ...rest] = segments;
-  // What stands below a deployment is for its model, which nobody here would have looked at.
+  // A path below a deployment names a model, which passthrough would not check.
   if (!plainName.test(root) || root === 'deployments') return null;
   if (adminRoots.has(root)) return { refusal: adminRefusal };
   const ids = rest.filter((segment) => !plainName.test(segment));

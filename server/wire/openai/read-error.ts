@@ -1,6 +1,6 @@
 /**
- * What kind of failure an error is by its status and by what it says: the one place that decides it (`docs/responses.md`).
- * Pure; must not know which targets there are or what is done about it.
+ * Classifies errors by status and content; the only place that does (`docs/responses.md`). Pure; knows neither the
+ * targets nor what happens next.
  */
 import { type BoundedPattern, pattern } from '../../bounded-pattern.ts';
 import type { FailureClass } from '../../contract/ledger.ts';
@@ -27,19 +27,22 @@ const contextWords = pattern(
 const statedContext = pattern(
   /(?:maximum context length is|context (?:window|length|size) of|n_ctx(?:_train)?\W{1,20}) ?(\d{3,9})/i,
 );
-/** Google and xAI refuse a key with 400. */
+/** Google and xAI reject a key with status 400. */
 const keyWords = pattern(
   /\b(?:incorrect|invalid|expired) api[ -]?key|\bapi[ -]?key (?:is )?(?:not valid|invalid|expired|not found)/i,
 );
 const policyCode = pattern(/content_policy|content_filter|moderation|safety|policy_violation|flagged/i);
-/** What OpenAI says of a prompt or a file, alone (`ResponseError.code`) or with a status: nobody else would take that either. */
+/**
+ * OpenAI's codes for an unacceptable prompt or file, with or without a status (`ResponseError.code`): no other target
+ * would accept it either.
+ */
 const requestCode = pattern(
   /^(?:\w{1,40}_policy(?:_violation)?|invalid_prompt|data_residency_mismatch|(?:invalid|empty|unsupported)_(?:\w{1,40}_)?(?:image|audio|file|media)(?:_\w{1,40})?|(?:image|audio|video|file)_(?:\w{1,40}_)?(?:too_(?:large|small|long|short)|parse_error|not_found)|failed_to_download_\w{1,40})$/i,
 );
 const policyWords = pattern(/flagged|moderation|content policy/i);
 const modelWords = pattern(/\bmodel\b|deployment/i);
 
-/** Of a status from 400 on. */
+/** Classifies a response with status 400 or above. */
 export function classifyAnswer(answer: FailedAnswer): Failure {
   const error = answer.error && withoutRest(answer.error);
   const found = classOf(answer, error);
@@ -50,7 +53,7 @@ export function classifyAnswer(answer: FailedAnswer): Failure {
   return { class: found, retryable, retryAfterMs, ...(stated !== undefined && { contextTokens: Number(stated) }) };
 }
 
-/** What kind of error it is stands at the beginning; services may repeat what they were sent after it. */
+/** Keeps the beginning, which says what kind of error it is; services may echo the request after it. */
 function withoutRest({ message, type, code, ...error }: UpstreamError): UpstreamError {
   const [said, kind, name] = [message, type, code].map((text) => text.slice(0, maxReadLength));
   return { ...error, message: said ?? '', type: kind ?? '', code: name ?? '' };
@@ -66,13 +69,13 @@ function classOf({ status, isAboutJob }: FailedAnswer, error: UpstreamError | nu
   if (status === 429) return error?.retryAfterMs === null && quotaWords.test(error.message) ? 'quota' : 'rate-limit';
   if (status === 408 || status === 425 || status === 499 || (status === 409 && !isAboutJob)) return 'transient';
   if (status === 501 || status === 405) return 'model-unavailable';
-  // A circle of gateways, which grows with each who tries again.
+  // A loop of gateways, which each further attempt would extend.
   if (status === 508) return 'rejected';
   if (status >= 500) return contextWords.test(error?.message ?? '') ? 'too-large' : 'transient';
   return classOfRefusal(status, isAboutJob, error);
 }
 
-/** The statuses from 400 to 499 that are left: mostly the request itself, sometimes the account or the model. */
+/** The remaining statuses from 400 to 499: usually the fault of the request, sometimes of the account or the model. */
 function classOfRefusal(status: number, isAboutJob: boolean, error: UpstreamError | null): FailureClass {
   const { message = '', type = '', code = '' } = error ?? {};
   if (policyCode.test(code) || policyCode.test(type)) return 'rejected';
@@ -82,28 +85,28 @@ function classOfRefusal(status: number, isAboutJob: boolean, error: UpstreamErro
   if (status === 403) return policyWords.test(message) ? 'rejected' : 'credential';
   if (status === 404 && !isAboutJob) return isAboutModel(error) ? 'model-unavailable' : 'rejected';
   if (status === 413 && rateCode.test(code)) return 'model-unavailable';
-  // Of a proxy before the service: another's may take more.
+  // From a proxy in front of the service; another target's may accept more.
   if (status === 413 && !error) return 'transient';
   if ((status === 400 || status === 413 || status === 422) && contextWords.test(message)) return 'too-large';
   return 'rejected';
 }
 
-/** A 404 that names something else of the request, such as a file, is about that. */
+/** A 404 that names another parameter, such as a file, is about that. */
 function isAboutModel(error: UpstreamError | null): boolean {
   return !error || error.param === null || error.param === 'model' || modelWords.test(error.message);
 }
 
-/** Of a reply that is an error although its status says 200, or of a stream's event: the status it should have had. */
+/** The status that an error should have had if it arrived with status 200 or in a stream. */
 export function statusOfError(error: UpstreamError): number {
   const number = Number(error.code);
   if (Number.isInteger(number) && number >= 400 && number <= 599) return number;
   if (isRequestsOwn(error.code || error.type)) return 400;
   const status = statusSaid(error.code) ?? statusSaid(error.type) ?? 502;
-  // Of an unknown code the type tells whose fault it is, whatever words the code is made of.
+  // The type of an error with an unknown code tells whether the request is at fault.
   return status >= 500 && error.type === 'invalid_request_error' && !servicesCode.test(error.code) ? 400 : status;
 }
 
-/** The code of an error says that the request itself is at fault. */
+/** Whether the error code blames the request itself. */
 export function isRequestsOwn(code: string): boolean {
   return requestCode.test(code) || policyCode.test(code);
 }
@@ -129,7 +132,7 @@ const statusBySaying: readonly (readonly [BoundedPattern, number])[] = [
   [pattern(/server_error|internal|api_error/i), 500],
 ];
 
-/** `retry-after-ms`, else `retry-after` in seconds or as a date; null if neither says anything. */
+/** `retry-after-ms`, otherwise `retry-after` in seconds or as a date; null if neither is usable. In milliseconds. */
 export function toldWait(headers: HeaderFields, nowMs = Date.now()): number | null {
   const milliseconds = Number(headers['retry-after-ms'] ?? Number.NaN);
   if (milliseconds >= 0) return milliseconds;
@@ -143,7 +146,7 @@ export function toldWait(headers: HeaderFields, nowMs = Date.now()): number | nu
 
 const shortText = pattern(/^\s*:\s*"([^"\\]{1,100})"/);
 
-/** The code of the error that the end of a stream tells of. */
+/** The code of the error at the end of a stream. */
 export function errorCodeIn(text: string): string | null {
   const from = text.indexOf('"error"');
   return from === -1 ? null : (findMember(text, 'code', shortText, from)?.value ?? null);

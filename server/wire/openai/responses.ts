@@ -8,18 +8,18 @@ import { openaiUsage } from './usage/usage.ts';
 const request: RequestFormat = {
   ...jsonRequest,
   isBackground: (body) => Boolean(body.field('background')),
-  // In the background it goes on by itself; a conversation would get a second answer as well.
+  // A background response continues by itself; a conversation would get a second answer.
   isOneText: (body) => !isAnySet(body, 'background', 'conversation'),
 };
 
-/** `POST /v1/responses`, and what is asked of a stored one. */
+/** `POST /v1/responses`, and requests about a stored response. */
 export const responses: Wire = {
   name: 'openai-responses',
   operation: 'responses',
   request,
   errors: openaiErrors,
   usage: openaiUsage('responses', request),
-  // The instructions that a response repeats may be long, and so may the pictures that it has drawn.
+  // A response may repeat long instructions and contain large images.
   whole: jsonAnswer(['"response"', '"output"', '"data"'], { isNeverLonger: false }),
   stream: responseStream,
   rescue: responseRescue,

@@ -1,4 +1,4 @@
-/** OpenAI's API, path by path. */
+/** The routes of OpenAI's API. */
 import { plainRoute, type Route } from '../route.ts';
 import type { Wire } from '../wire.ts';
 import { chat, completions } from './chat.ts';

@@ -1,24 +1,24 @@
 /**
- * Some upstreams know no streams and answer a request for one with a whole reply, in which the SDKs would find not a single
- * event and no error. This makes the events of it that the client waits for. Pure.
+ * Converts a whole response into the events of a stream, for an upstream that ignores `stream: true`. Without it, SDKs
+ * would report a stream with neither events nor an error. Pure.
  */
 import { isObject } from '../../contract/is-object.ts';
 
 type Json = Record<string, unknown>;
 
-/** Of a chat or a legacy completion; null where it is neither. */
+/** For a chat or legacy completion; null for anything else. */
 export function chatStreamOfWhole(answer: Json): string | null {
   return Array.isArray(answer.choices) ? chatEvents(answer, answer.choices.filter(isObject)) : null;
 }
 
-/** Of a response; null where it is none. */
+/** For a response object; null for anything else. */
 export function responseStreamOfWhole(answer: Json): string | null {
   return Array.isArray(answer.output) ? responseEvents(answer, answer.output) : null;
 }
 
-/** With a chunk for the usage: it is taken out again where the client does not want it. */
-function chatEvents({ choices: _, usage, ...reply }: Json, choices: readonly Json[]): string {
-  const head = { ...reply, object: reply.object === 'text_completion' ? reply.object : 'chat.completion.chunk' };
+/** Includes a usage chunk, which is removed again if the client did not ask for it. */
+function chatEvents({ choices: _, usage, ...shared }: Json, choices: readonly Json[]): string {
+  const head = { ...shared, object: shared.object === 'text_completion' ? shared.object : 'chat.completion.chunk' };
   const chunks: Json[] = [{ ...head, choices: choices.map(contentOf) }];
   const endings = choices.filter(({ message }) => isObject(message)).map(endOf);
   if (endings.length > 0) chunks.push({ ...head, choices: endings });
@@ -26,7 +26,7 @@ function chatEvents({ choices: _, usage, ...reply }: Json, choices: readonly Jso
   return `${chunks.map((chunk) => `data: ${JSON.stringify(chunk)}\n\n`).join('')}data: [DONE]\n\n`;
 }
 
-/** A choice of the legacy completions has its text in the same place in a stream. */
+/** In a legacy completion, text has the same place with and without streaming. */
 function contentOf({ message, ...choice }: Json): Json {
   if (!isObject(message)) return choice;
   const { tool_calls: calls, ...delta } = message;

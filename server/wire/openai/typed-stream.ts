@@ -8,12 +8,12 @@ import { responseStreamOfWhole } from './stream-of-whole.ts';
 import { writeError } from './write-error.ts';
 
 interface TypedKind {
-  /** What the last event of an answer is called. */
+  /** Types of the final event. */
   endTypes: readonly string[];
   isResponse: boolean;
 }
 
-/** Streams whose events have a `type`, other than those of chats. */
+/** Streams of typed events, unlike chat streams. */
 function typedStream(kind: TypedKind, more: Partial<StreamFormat> = {}): StreamFormat {
   return {
     framing: sseFraming,
@@ -36,13 +36,13 @@ export const imageStream = typedStream({
   isResponse: false,
 });
 export const transcriptStream = typedStream({ endTypes: ['transcript.text.done'], isResponse: false });
-/** Asked for by `stream_format`, and answered with sound where the upstream knows no such streams. */
+/** Requested by `stream_format`; an upstream that does not know such streams sends audio. */
 export const speechStream = typedStream(
   { endTypes: ['speech.audio.done'], isResponse: false },
   { isToldByResponse: true },
 );
 
-/** Of a response or picture that is under way, and of nothing else. */
+/** Events that only announce or report progress. */
 const announcements = new Set([
   'response.created',
   'response.queued',
@@ -66,7 +66,7 @@ function sayingOf({ value }: StreamEvent, { isResponse }: TypedKind): Saying {
   return announcements.has(type) ? nothing : content;
 }
 
-/** The nested form, as OpenAI sends it: the flat one of its specification is no error to the Python SDK. */
+/** The nested form, as OpenAI sends it: the Python SDK does not treat the flat form of the specification as an error. */
 export function responseErrorEvents(error: ErrorBody, id = 'resp_unknown', sequenceNumber = 0): string {
   const failed = {
     type: 'response.failed',
@@ -128,7 +128,7 @@ class TypedWatch implements StreamWatch {
     return !this.isComplete;
   }
 
-  /** Some make fewer pictures than they were asked for. */
+  /** Upstreams may make fewer images than requested. */
   ending(close: StreamClose): StreamEnd | null {
     const isFinished = this.isComplete || (close === 'ended' && this.#finished > 0);
     return this.#ending ?? (isFinished ? 'complete' : null);

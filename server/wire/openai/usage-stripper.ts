@@ -1,7 +1,7 @@
 /**
- * Sluice asks chat upstreams for usage where the client did not; this takes the answer out of the stream again, so that
- * the client's bytes are as if nobody had asked: the extra chunk (`"choices":[]` with usage) goes, and so does the
- * `"usage":null` that all other chunks then carry. Events that hold no raw `"usage"` are not looked into.
+ * Removes usage from a chat stream if Sluice asked for it and the client did not, so that the client's bytes are the same
+ * as without: drops the extra chunk (`"choices":[]` with usage) and the `"usage":null` that all other chunks then carry.
+ * Events without the raw text `"usage"` are not examined.
  */
 import { pattern } from '../../bounded-pattern.ts';
 import { JsonNames } from '../json/json-names.ts';
@@ -35,7 +35,7 @@ export function withoutUsage(event: Buffer): Buffer | null {
   return noChoices ? null : event;
 }
 
-/** No search and no parse: at full speed this is most of what a stream costs. */
+/** Avoids searching and parsing, which would be most of the cost of a stream at full speed. */
 function shortened(event: Buffer, at: number): Buffer {
   const rest = Buffer.allocUnsafe(at + keptOfUsualEnd.length);
   event.copy(rest, 0, 0, at);
@@ -43,13 +43,13 @@ function shortened(event: Buffer, at: number): Buffer {
   return rest;
 }
 
-/** Of a plain `data:` event with one line; anything else is left alone. */
+/** For a `data:` event of one line; anything else is left unchanged. */
 function payloadStart(event: Buffer): number {
   const match = dataField.exec(event.toString('latin1', 0, 200));
   return match ? match.index + match[0].length : -1;
 }
 
-/** Cuts a member out together with the comma that belonged to it. */
+/** Removes a member together with its comma. */
 function without(event: Buffer, from: number, to: number): Buffer {
   const before = skipSpaceBack(event, from);
   if (event[before - 1] === comma) return Buffer.concat([event.subarray(0, before - 1), event.subarray(to)]);

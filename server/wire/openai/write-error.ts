@@ -1,6 +1,6 @@
 import type { ErrorBody } from '../../contract/errors.ts';
 
-/** An error as the body of a response. */
+/** An error as a response body. */
 export function writeError(error: ErrorBody): string {
   return JSON.stringify({ error });
 }

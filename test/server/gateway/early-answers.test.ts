@@ -13,6 +13,7 @@ beforeAll(async () => {
   gateway = await startGateway({
     config: {
       providers: [mainProvider('http://127.0.0.1:9/v1')],
+      groups: [{ id: 'default', passthrough: null }],
       settings: { limits: { jsonBodyBytes: 5_000, multipartBodyBytes: 300_000 } },
     },
   });
@@ -99,7 +100,7 @@ describe('an answer comes at once, while the body is still being sent,', () => {
   test('and a connection whose rest never comes is closed', async () => {
     const request = http.request(`${gateway.baseUrl}/nope`, {
       method: 'POST',
-      headers: { 'content-length': 1_000 },
+      headers: { authorization: `Bearer ${testKey}`, 'content-length': 1_000 },
       agent: false,
     });
     request.on('error', () => {});

@@ -5,7 +5,7 @@ import os from 'node:os';
 import { Readable } from 'node:stream';
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, describe, expect, test, vi } from 'vitest';
-import { readReply } from '../../../server/transport/read-reply.ts';
+import { readResponse } from '../../../server/transport/read-response.ts';
 import { createTransport } from '../../../server/transport/transport.ts';
 import { closedPort } from '../../support/ports.ts';
 import { failureOf, type ListeningSocketServer, listen, listenRaw, observe, requestTo } from './harness.ts';
@@ -422,17 +422,17 @@ describe('pause', () => {
   });
 });
 
-describe('readReply', () => {
+describe('readResponse', () => {
   test('gathers a reply', async () => {
     const upstream = await serve((_request, response) => response.end('{"data":[]}'));
-    const reply = await readReply(transport, requestTo(upstream.origin));
+    const reply = await readResponse(transport, requestTo(upstream.origin));
     expect(reply.body.toString()).toBe('{"data":[]}');
   });
 
   test('gives up on a reply that is too long, and closes its connection', async () => {
     const upstream = await serve((_request, response) => response.write('x'.repeat(1000)));
     const connected = upstream.nextSocket();
-    const reply = readReply(transport, requestTo(upstream.origin), 999);
+    const reply = readResponse(transport, requestTo(upstream.origin), 999);
     const closed = connected.then((socket) => new Promise((resolve) => socket.once('close', resolve)));
     await expect(reply).rejects.toMatchObject({ fault: 'malformed', phase: 'body' });
     await closed;

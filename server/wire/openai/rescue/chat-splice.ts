@@ -8,7 +8,7 @@ interface ChatSpliceOptions extends SpliceOptions {
   soFar: ChatSoFar;
 }
 
-/** Chunks of a second answer to a chat, or of a legacy completion, as the first stream would have sent them. */
+/** Rewrites the chunks of a second chat or legacy completion as a continuation of the first stream. */
 export class ChatSplice implements Splice {
   readonly upstreamId = null;
   isFinished = false;

@@ -1,4 +1,4 @@
-/** What a client has of an answer to a chat, or of a legacy completion, so that another target can go on with it. */
+/** What a client has of a chat or legacy completion, so that another target can continue it. */
 import type { ErrorBody } from '../../../contract/errors.ts';
 import { isObject } from '../../../contract/is-object.ts';
 import type { StreamEvent } from '../../sse-event.ts';
@@ -9,11 +9,11 @@ export const doneEvent = Buffer.from('data: [DONE]\n\n');
 
 export interface ChatSoFar {
   text: string;
-  /** Of the stream's first chunk; what follows has to bear them too. */
+  /** From the first chunk; later chunks must repeat them. */
   id: unknown;
   created: unknown;
   model: unknown;
-  /** Its `finish_reason` has come: nothing but the end is missing. */
+  /** Its `finish_reason` has arrived: only the end of the stream is missing. */
   isFinished: boolean;
 }
 
@@ -23,7 +23,7 @@ export class ChatText {
   #first: Pick<ChatSoFar, 'id' | 'created' | 'model'> | undefined;
   #isFinished = false;
   readonly #text = new TextBytes();
-  /** Nothing but the text of one answer: no call of a tool, no sound, no second choice. */
+  /** Nothing but the text of one choice: no tool call, audio or second choice. */
   #isPlain = true;
 
   take(event: StreamEvent | null): string {
@@ -44,7 +44,7 @@ export class ChatText {
 
   counted(): void {}
 
-  /** Null where it cannot be gone on with. */
+  /** Null if the stream cannot be continued. */
   read(): ChatSoFar | null {
     const text = this.#text.read();
     if (!this.#isPlain || !this.#first || text === null) return null;
@@ -57,7 +57,7 @@ export class ChatText {
 }
 
 export interface ChatChunk {
-  /** As parsed; what is sent on is made of it. */
+  /** The parsed chunk, from which the sent one is made. */
   value: Record<string, unknown>;
   id: unknown;
   created: unknown;
@@ -65,7 +65,7 @@ export interface ChatChunk {
   choices: readonly { text: string; isFinished: boolean; isPlain: boolean }[];
 }
 
-/** Null for what is no chunk of a chat or completion. */
+/** Null for anything but a chat or completion chunk. */
 export function readChunk(value: unknown): ChatChunk | null {
   if (!isObject(value) || value.error) return null;
   const { choices } = value;
@@ -73,7 +73,7 @@ export function readChunk(value: unknown): ChatChunk | null {
   return { value, id: value.id, created: value.created, model: value.model, choices: choices.map(readChoice) };
 }
 
-/** Members that go well with a text that is put together from two streams. */
+/** Members that are harmless in a text assembled from two streams. */
 const plainMembers = new Set(['role', 'content', 'refusal', 'reasoning', 'reasoning_content', 'reasoning_details']);
 
 function readChoice(choice: unknown): ChatChunk['choices'][number] {

@@ -6,7 +6,7 @@ import type { BegunMessage } from '../../stream-text.ts';
 
 const messagesName = new JsonNames(['messages']);
 
-/** A chat request that asks for the rest of an answer that begins with `text`; null if its messages cannot be found. */
+/** A chat request for the rest of an answer that begins with `text`; null if its messages cannot be found. */
 export async function continuedBody(
   body: Buffer,
   text: string,

@@ -1,4 +1,4 @@
-/** How answers of OpenAI's API are gone on with. */
+/** Continues broken streams of OpenAI's API. */
 import type { RescueFormat } from '../../stream-text.ts';
 import { ChatSplice } from './chat-splice.ts';
 import { type ChatSoFar, ChatText } from './chat-text.ts';
@@ -6,7 +6,7 @@ import { continuedBody } from './continued-body.ts';
 import { ResponseSplice } from './response-splice.ts';
 import { type ResponseSoFar, ResponseText } from './response-text.ts';
 
-/** Of chats and legacy completions. */
+/** For chat and legacy completions. */
 export const chatRescue: RescueFormat<ChatSoFar> = {
   openText: () => new ChatText(),
   openSplice: (soFar, options) => new ChatSplice({ soFar, ...options }),

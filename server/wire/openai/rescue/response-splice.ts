@@ -1,7 +1,7 @@
 /**
- * Events of a second response as the first stream would have gone on: under its ids, counted on from its number, and
- * without what the client has. Its items stand at other places of the output than the first's: reasoning that came before
- * the message is left out, and what follows it moves.
+ * Rewrites the events of a second response as a continuation of the first stream: with its ids and sequence numbers, and
+ * without what the client already has. Output indexes may differ: reasoning before the second message is dropped, and
+ * later items move up.
  */
 import { isObject } from '../../../contract/is-object.ts';
 import { parseObject } from '../../json/parse-object.ts';
@@ -10,7 +10,7 @@ import type { OutputItem, ResponseSoFar } from './response-text.ts';
 import { TextMatch } from './text-match.ts';
 
 type Event = Record<string, unknown>;
-/** Where an item goes in the first's output; `message`: it is the one that the client has begun to read. */
+/** An item's index in the first response's output; `message`: the item that the client has begun to read. */
 type Place = number | 'left out' | 'message';
 
 export class ResponseSplice implements Splice {
@@ -18,7 +18,7 @@ export class ResponseSplice implements Splice {
   isFinished = false;
   readonly #soFar: ResponseSoFar;
   readonly #match: TextMatch;
-  /** By the second's index. */
+  /** Keyed by the second response's index. */
   readonly #places = new Map<unknown, Place>();
   #hasMessage = false;
   #hasOddity = false;

@@ -1,6 +1,6 @@
 /**
- * What a client has of the stream of a response, so that another target can go on with it: one message of text, with
- * nothing before it but reasoning.
+ * What a client has of a streamed response, so that another target can continue it: one text message, preceded by nothing
+ * but reasoning.
  */
 import type { ErrorBody } from '../../../contract/errors.ts';
 import { isObject } from '../../../contract/is-object.ts';
@@ -13,26 +13,26 @@ export type OutputItem = Record<string, unknown>;
 
 export interface ResponseSoFar {
   text: string;
-  /** Only what ends the stream tells its usage. */
+  /** Always false: only the final event reports usage, so a finished text still lacks it. */
   isFinished: false;
   storedId: string;
-  /** As it was announced. */
+  /** As in `response.created`. */
   response: Record<string, unknown> & { id: string };
-  /** Reasoning that has come to its end. */
+  /** Completed reasoning items. */
   before: readonly OutputItem[];
-  /** Reasoning that was announced and has said nothing. */
+  /** A reasoning item that was added but has no content yet. */
   open: { item: OutputItem; index: number } | null;
   message: MessageSoFar | null;
-  /** The first that nothing of the output has yet. */
+  /** The first unused output index. */
   nextIndex: number;
-  /** Null for an upstream that does not count its events. */
+  /** Null if the upstream sends no sequence numbers. */
   nextSequenceNumber: number | null;
 }
 
 interface MessageSoFar {
   item: OutputItem;
   index: number;
-  /** Types of its events that the client has got; of a delta only those of the text. */
+  /** Types of the text item's events that the client has received. */
   events: ReadonlySet<string>;
 }
 
@@ -87,7 +87,7 @@ export class ResponseText {
     return responseErrorEvents(error, this.#response?.id, (this.#sequenceNumber ?? -1) + 1);
   }
 
-  /** False for what cannot be gone on with. */
+  /** False if the event is one that another target could not continue. */
   #isGoneOnWith(event: Record<string, unknown>): boolean {
     const { type, response, output_index: index, item } = event;
     if (isObject(response) && typeof response.id === 'string') this.#response ??= { ...response, id: response.id };

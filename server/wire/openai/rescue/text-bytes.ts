@@ -1,19 +1,19 @@
-/** Some 128,000 tokens: models say no more in one answer. */
+/** About 128,000 tokens, the output limit of today's largest models. */
 const maxBytes = 512 * 1024;
 const smallestBlockBytes = 1024;
 const largestBlockBytes = 64 * 1024;
 const noBlock = Buffer.alloc(0);
 
-/** A text put together of pieces of the insides of JSON strings, which are decoded only if it is asked for. */
+/** A text collected as pieces of escaped JSON string content, and decoded only when it is read. */
 export class TextBytes {
-  /** None is copied into a larger one: what that leaves behind, the system does not get back. */
+  /** Blocks are not merged into larger ones, since the system does not get freed buffers back. */
   #blocks: Buffer[] = [];
-  /** The last of them, and how much of it is used. */
+  /** The last block, and how much of it is used. */
   #block = noBlock;
   #used = 0;
   #length = 0;
 
-  /** The bytes of `from` between `start` and `end`. False once it is too long to be held. */
+  /** Appends the bytes of `from` between `start` and `end`. False once the text is too long to be held. */
   append(from: Buffer, start: number, end: number): boolean {
     this.#length += end - start;
     if (this.#length > maxBytes) {
@@ -35,7 +35,7 @@ export class TextBytes {
     return this.append(inside, 0, inside.length);
   }
 
-  /** Null where it was too long. */
+  /** Null if it was too long. */
   read(): string | null {
     if (this.#length > maxBytes) return null;
     return String(JSON.parse(`"${Buffer.concat(this.#blocks, this.#length).toString('utf8')}"`));

@@ -1,21 +1,21 @@
-/** Compares a text that comes in pieces with one that a client has the beginning of, each piece once. Pure. */
+/** Compares a text that arrives in pieces with the beginning that a client already has; each character once. Pure. */
 export class TextMatch {
   readonly #wanted: string;
   readonly #goesOnAnyway: boolean;
-  /** So much of the wanted text has come. */
+  /** How many characters have matched. */
   #same = 0;
-  /** It says what the client does not have, or is over and the same. */
+  /** The text goes beyond the wanted one, or ended equal to it. */
   isBeyond = false;
-  /** It says something else. */
+  /** The text contradicts the wanted one. */
   isDifferent = false;
 
-  /** `goesOnAnyway`: a text that differs is the rest alone, as it was asked for. */
+  /** `goesOnAnyway`: a text that differs is the requested continuation. */
   constructor(wanted: string, goesOnAnyway: boolean) {
     this.#wanted = wanted;
     this.#goesOnAnyway = goesOnAnyway;
   }
 
-  /** What of the next piece the client lacks; null while it lacks nothing. `isLast`: no more text follows. */
+  /** The part of the next piece that the client lacks; null while it lacks nothing. `isLast`: no more text follows. */
   take(text: string, isLast: boolean): string | null {
     if (this.isBeyond) return text;
     const left = this.#wanted.length - this.#same;
@@ -30,7 +30,7 @@ export class TextMatch {
       this.#same += text.length;
       return null;
     }
-    // Some repeat what they were given before they go on, most do not.
+    // Some models repeat the given beginning before they continue; most do not.
     this.isBeyond = this.#goesOnAnyway;
     this.isDifferent = !this.isBeyond;
     return this.isBeyond ? this.#wanted.slice(0, this.#same) + text : null;

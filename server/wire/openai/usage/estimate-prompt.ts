@@ -1,6 +1,6 @@
 /**
- * About how many tokens a request's prompt has, from its body. Pure. Text and tools are counted; a picture counts as a
- * square one of 1024 pixels does at OpenAI, a recording or a document as nothing, for its length is not known.
+ * Estimates the number of prompt tokens from a request body. Pure. Counts text and tools; an image counts as a square one
+ * of 1024 pixels at OpenAI, a recording or document as nothing, since its length is unknown.
  */
 import { isObject } from '../../../contract/is-object.ts';
 import { estimateTokens } from '../../estimate-tokens.ts';
@@ -9,7 +9,7 @@ const tokensPerMessage = 4;
 const tokensOfPicture = 765;
 const tokensOfSmallPicture = 85;
 
-/** Members whose text is not read by a model. */
+/** Members that models do not read as text. */
 const unread = new Set([
   'type',
   'role',
@@ -22,13 +22,13 @@ const unread = new Set([
   'url',
   'detail',
 ]);
-/** Of chat, completions, responses and embeddings. */
+/** Prompt fields of chat, completions, responses and embeddings. */
 const prompts = ['messages', 'prompt', 'input', 'instructions', 'suffix'] as const;
 const schemas = ['tools', 'functions', 'response_format', 'text'] as const;
 
 /**
- * `json`: the request's body, one JSON object in UTF-8. Null if it cannot be read or has nothing of a prompt; a long one is
- * not parsed but estimated by its length, and what stands in a few places of it.
+ * `json`: the request body, one JSON object in UTF-8. Null if it cannot be parsed or contains no prompt. A long body is
+ * not parsed but estimated by its length and samples of its text.
  */
 export function estimatePrompt(json: Buffer): number | null {
   const { text, textBytes, pictures } = withoutPayloads(json);
@@ -46,7 +46,7 @@ export function estimatePrompt(json: Buffer): number | null {
 
 type Fields = Record<string, unknown>;
 
-/** Not recursive without end: what nests deeper than any prompt does is left out. */
+/** Bounded in depth; anything nested deeper than a prompt can be is ignored. */
 function tokensOf(value: unknown, depth = 0): number {
   if (typeof value === 'string') return estimateTokens(value);
   if (depth > 12) return 0;
@@ -60,7 +60,7 @@ function tokensOf(value: unknown, depth = 0): number {
   return tokens;
 }
 
-/** A prompt may be given as tokens. */
+/** A prompt may be given as a list of tokens. */
 function tokensOfList(list: unknown[], depth: number): number {
   if (typeof list[0] === 'number') return list.length;
   return list.reduce<number>((sum, item) => sum + tokensOf(item, depth + 1), 0);
@@ -71,17 +71,17 @@ function tokensOfImage(part: Fields): number {
   return detail === 'low' ? tokensOfSmallPicture : tokensOfPicture;
 }
 
-/** Up to this a prompt is parsed: some ten milliseconds at worst. */
+/** Longer prompts are not parsed; this takes about ten milliseconds at worst. */
 const parsedBytes = 128 * 1024;
 const payloadMark = Buffer.from(';base64,');
-/** What stands before it names what it is: `data:image/png;base64,`. */
+/** Precedes the data of an image: `data:image/png;base64,`. */
 const pictureMark = 'data:image/';
 const longestName = 40;
-/** More than any prompt has; what is beyond counts as text. */
+/** More than any prompt has; the rest counts as text. */
 const mostPayloads = 10_000;
 const quote = 0x22;
 
-/** Without what stands in data URLs, which may be megabytes and would only be parsed to be left out. */
+/** Removes the content of data URLs, which may be megabytes long and would only be parsed to be ignored. */
 function withoutPayloads(json: Buffer): { text: Buffer[]; textBytes: number; pictures: number } {
   const text: Buffer[] = [];
   let pictures = 0;
@@ -101,7 +101,7 @@ function withoutPayloads(json: Buffer): { text: Buffer[]; textBytes: number; pic
 const samples = 8;
 const sampleBytes = 4096;
 
-/** Samples spread over the text stand for the whole. */
+/** Extrapolates from samples spread over the text. */
 function tokensByLength(text: readonly Buffer[], textBytes: number): number {
   const stride = textBytes / samples;
   let passed = 0;

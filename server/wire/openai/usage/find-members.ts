@@ -1,13 +1,13 @@
 /**
- * Where members of a name stand in a piece of JSON, and how deep: one pass over its bytes, without parsing them, for
- * replies of which only the beginning and the end are kept. Pure.
+ * Finds members by name in a fragment of JSON, with their depth, in one pass and without parsing: for responses of which
+ * only the beginning and the end are kept. Pure.
  */
 
 export interface Member {
-  /** 1: a member of the document itself. */
+  /** 1: a member of the top-level object. */
   level: number;
   start: number;
-  /** One past its value, if that is an object that ends within the piece; else null. */
+  /** Offset after its value, if that is an object that ends within the fragment; otherwise null. */
   end: number | null;
 }
 
@@ -19,15 +19,15 @@ const quote = 0x22;
 const backslash = 0x5c;
 const colon = 0x3a;
 
-/** In the beginning of a document. */
+/** For the beginning of a document. */
 export function membersOfBeginning(bytes: Buffer, name: string): Member[] {
   const start = bytes.indexOf(openBrace);
   return start === -1 ? [] : walk(bytes, name, start).members;
 }
 
 /**
- * In the end of a document that is complete, wherever it was cut. The first place that can only be a key shows what is
- * inside of a string and what is not: in JSON, a quote inside of a string has a backslash before it.
+ * For the end of a complete document, cut anywhere. The first match that can only be a key shows what is inside of
+ * strings: in JSON, a quote inside of a string follows a backslash.
  */
 export function membersOfEnd(bytes: Buffer, name: string): Member[] {
   const key = `"${name}"`;
@@ -41,14 +41,14 @@ export function membersOfEnd(bytes: Buffer, name: string): Member[] {
 
 interface Walk {
   members: Member[];
-  /** At the end, beside that at the beginning. */
+  /** Depth at the end, relative to the beginning. */
   depth: number;
 }
 
 function walk(bytes: Buffer, name: string, from: number): Walk {
   const key = `"${name}"`;
   const members: Member[] = [];
-  /** Those whose value has begun. */
+  /** Members whose value has begun. */
   const open: Member[] = [];
   let depth = 0;
   for (let at = from; at < bytes.length; at += 1) {
@@ -72,7 +72,7 @@ function walk(bytes: Buffer, name: string, from: number): Walk {
   return { members, depth };
 }
 
-/** One past its closing quote, or past the last byte. */
+/** Offset after its closing quote, or after the last byte. */
 function endOfString(bytes: Buffer, start: number): number {
   for (let at = start + 1; at < bytes.length; at += 1) {
     if (bytes[at] === backslash) at += 1;
@@ -81,7 +81,7 @@ function endOfString(bytes: Buffer, start: number): number {
   return bytes.length;
 }
 
-/** -1 if the string before it is no key. */
+/** -1 if the string before it is not a key. */
 function startOfValue(bytes: Buffer, afterKey: number): number {
   const at = skipSpace(bytes, afterKey);
   return bytes[at] === colon ? skipSpace(bytes, at + 1) : -1;

@@ -1,17 +1,17 @@
-/** What a request will probably use, as far as it can be told before it is sent. */
+/** Estimates what a request will use before it is sent. */
 import type { Capability } from '../../../contract/capability.ts';
 import type { Usage } from '../../../contract/ledger.ts';
 import type { MeasuredRequest, RequestView } from '../../wire.ts';
 
-/** English text has about four bytes to a token. */
+/** English text averages about four bytes per token. */
 const bytesPerToken = 4;
-/** Images within JSON are large and cost few tokens. */
+/** Images inside JSON are large but cost few tokens. */
 const mostInputTokens = 32_000;
-/** Clients like to allow far more than they get. */
+/** Clients often allow far more than they get. */
 const mostOutputTokens = 4_096;
 const unstatedOutputTokens = 512;
 
-/** `answers`: as many as may have to be paid for. */
+/** `answers`: the number that may be billed. */
 export function likelyUsage(operation: Capability, body: MeasuredRequest, answers: number): Usage {
   switch (operation) {
     case 'chat':
@@ -46,7 +46,7 @@ function requestedSeconds(value: unknown): number {
 
 const limitFields = ['max_completion_tokens', 'max_output_tokens', 'max_tokens'] as const;
 
-/** The most tokens that a request allows for an answer: the largest of the fields, since services differ in which they heed. */
+/** The output limit that a request sets: the largest of its fields, since services differ in which one they obey. */
 export function statedOutputTokens(body: RequestView): number | null {
   let most: number | null = null;
   for (const name of limitFields) {

@@ -3,12 +3,12 @@
 const mark = Buffer.from(';base64,');
 const quote = 0x22;
 const beginning = 'data:image';
-/** The longest name of a type of picture, and how the beginning may be escaped. */
+/** Length of the longest media type of an image, with its beginning possibly escaped. */
 const typeBytes = 32;
-/** What calls itself a picture and is as large as this counts as text: a model might read it. */
+/** A data URL of this many bytes counts as one token of text, since a text-only model might read it as text. */
 const pictureBytesPerToken = 16;
 
-/** Bytes that a model may read as text, and pictures within them. `json` is null where the body is a form. */
+/** Bytes that a model may read as text, and the number of images among them. `json` is null if the body is a form. */
 export function readableBytes(json: Buffer | null): { textBytes: number; pictures: number } {
   if (!json) return { textBytes: 0, pictures: 0 };
   let textBytes = json.length;

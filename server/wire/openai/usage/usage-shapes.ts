@@ -1,14 +1,14 @@
 /**
- * The `usage` objects of upstreams, each shape mapped to the one Sluice counts in. Where services count differently
- * (Anthropic leaves cached tokens out of the input) it is evened out here. What is no number is left out; whether
- * a number can be true is asked later (`plausible-usage.ts`).
+ * Maps the `usage` objects of upstreams to Sluice's own, and normalises differences in counting (Anthropic excludes
+ * cached tokens from the input). Values that are not numbers are dropped; `plausible-usage.ts` checks whether the numbers
+ * can be true.
  */
 import { isObject } from '../../../contract/is-object.ts';
 import type { Usage } from '../../../contract/ledger.ts';
 
 type Fields = Record<string, unknown>;
 
-/** Null if the object is of no known shape or has no number that counts. */
+/** Null if the object has an unknown shape or no usable number. */
 export function toUsage(value: unknown): Usage | null {
   if (!isObject(value)) return null;
   const usage = dropUnknown(ofShape(value));
@@ -42,7 +42,7 @@ function ofChat(fields: Fields): Counts {
   };
 }
 
-/** Responses, images, transcriptions and speech events; transcriptions say `input_token_details`, in the singular. */
+/** Responses, images, transcriptions and speech events; transcriptions use the singular `input_token_details`. */
 function ofResponses(fields: Fields): Counts {
   const input = details(fields, 'input_tokens_details', 'input_token_details');
   const output = details(fields, 'output_tokens_details', 'output_token_details');
@@ -59,7 +59,7 @@ function ofResponses(fields: Fields): Counts {
   };
 }
 
-/** Anthropic counts what came from or went to the cache apart from `input_tokens`. */
+/** Anthropic reports cache reads and writes separately from `input_tokens`. */
 function ofAnthropic(fields: Fields): Counts {
   const fresh = count(fields.input_tokens);
   const read = count(fields.cache_read_input_tokens);
@@ -83,7 +83,7 @@ function details(fields: Fields, ...names: string[]): Fields {
 
 const count = (value: unknown) => (typeof value === 'number' ? value : undefined);
 
-/** Seconds as a number, or as a string as videos and older transcriptions have them; may be a fraction. */
+/** Seconds, possibly fractional: a number, or a string as in videos and older transcriptions. */
 export function duration(value: unknown): number | undefined {
   const seconds = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
   return typeof seconds === 'number' && !Number.isNaN(seconds) ? seconds : undefined;
@@ -99,7 +99,7 @@ function dropUnknown(counts: Counts): Usage {
   return usage;
 }
 
-/** All that replies tell by themselves; characters and images are counted from the request. */
+/** Everything that responses report; characters and images are counted from the request. */
 const reportedQuantities = [
   'inputTokens',
   'outputTokens',

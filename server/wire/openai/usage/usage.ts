@@ -1,4 +1,4 @@
-/** What requests to OpenAI's API use, by what they ask for. */
+/** Usage of requests to OpenAI's API, by operation. */
 import type { Capability } from '../../../contract/capability.ts';
 import type { Usage } from '../../../contract/ledger.ts';
 import { type MostUsage, plausibleUsage, unbounded } from '../../plausible-usage.ts';
@@ -13,13 +13,13 @@ import {
   type UsageFormat,
   type UsageHints,
 } from '../../wire.ts';
+import { estimateAnswer } from './estimate-answer.ts';
 import { estimatePrompt } from './estimate-prompt.ts';
-import { estimateReply } from './estimate-reply.ts';
 import { likelyUsage } from './likely-usage.ts';
-import { readTold } from './told-usage.ts';
+import { readReportedUsage } from './reported-usage.ts';
 import { worstUsage } from './worst-usage.ts';
 
-/** `isEdit`: of pictures, there are some to begin with. */
+/** `isEdit`: the request starts from existing images. */
 export function openaiUsage(operation: Capability, request: RequestFormat, isEdit = false): UsageFormat {
   return {
     likely: (body) => likelyUsage(operation, body, request.answersPaid(body)),
@@ -36,17 +36,17 @@ export function openaiUsage(operation: Capability, request: RequestFormat, isEdi
 function textEstimates(operation: Capability): TextEstimates | null {
   const isOnlyPrompt = operation === 'embeddings';
   const isText = isOnlyPrompt || operation === 'chat' || operation === 'completions' || operation === 'responses';
-  return isText ? { ofPrompt: estimatePrompt, ofAnswer: estimateReply, isOnlyPrompt } : null;
+  return isText ? { ofPrompt: estimatePrompt, ofAnswer: estimateAnswer, isOnlyPrompt } : null;
 }
 
-/** Earlier responses, files, pages that were searched: what a request only refers to. No model's window is larger. */
+/** Earlier responses, files, web search results: what a request only refers to. No model's context window is larger. */
 const mostReferredTokens = 10_000_000;
-/** Reasoning that is not told. */
+/** Reasoning that is not reported. */
 const mostHiddenTokens = 1_000_000;
 const mostFilmSeconds = 3_600;
-/** Half of what the thriftiest codec for speech needs. */
+/** Half of what the most efficient speech codec needs. */
 const leastAudioBytesPerSecond = 64;
-/** So long a recording may be, however short its file. */
+/** Allowed for any recording, however small its file. */
 const usualAudioSeconds = 3_600;
 
 function mostUsage(operation: Capability, { size }: MeasuredRequest, outputTokens: number): MostUsage {
@@ -70,7 +70,7 @@ function ofRequest(operation: Capability, body: RequestView): UsageHints {
   }
 }
 
-/** What is too long to be read counts by its bytes. */
+/** Text that is too long to be parsed counts by its bytes. */
 function ofSpeech(body: RequestView): UsageHints {
   const input = body.field('input');
   if (typeof input === 'string') return { inputCharacters: countCharacters(input) };
@@ -78,7 +78,7 @@ function ofSpeech(body: RequestView): UsageHints {
   return length > maxTextBytes ? { inputCharacters: length } : {};
 }
 
-/** As people count them; a list of them would be many times as long. */
+/** In code points, without the memory that an array of them takes. */
 function countCharacters(text: string): number {
   let count = 0;
   for (const _ of text) count++;
@@ -90,7 +90,7 @@ function quantity(name: 'seconds' | 'images', value: unknown, most: number): Usa
   return number > 0 && Number.isFinite(number) ? { [name]: Math.min(number, most) } : {};
 }
 
-/** What an answer used, as it says itself, or as the request lets one expect. */
+/** The usage that the response reports, or an estimate from the request. */
 export function extractUsage(
   capability: Capability,
   { tail, head, bytes, contentType, document }: KeptAnswer,
@@ -98,13 +98,13 @@ export function extractUsage(
 ): ExtractedUsage {
   const isStream = /event-stream/i.test(contentType);
   const kept = { tail, head, isWhole: bytes <= tail.length, isStream, document };
-  const told = isStream || /json/i.test(contentType) ? readTold(capability, kept) : null;
-  const status = told?.status ?? null;
-  const fromRequest = alsoFromRequest(capability, hints, told?.images ?? null);
-  if (!told?.usage) return { ...expected(capability, hints, fromRequest), status };
-  const { usage, isMended } = plausibleUsage(told.usage, hints.most ?? unbounded);
+  const reported = isStream || /json/i.test(contentType) ? readReportedUsage(capability, kept) : null;
+  const status = reported?.status ?? null;
+  const fromRequest = alsoFromRequest(capability, hints, reported?.images ?? null);
+  if (!reported?.usage) return { ...expected(capability, hints, fromRequest), status };
+  const { usage, isMended } = plausibleUsage(reported.usage, hints.most ?? unbounded);
   if (isMended && Object.keys(usage).length === 0) return { ...expected(capability, hints, fromRequest), status };
-  // Each picture of a stream has an event with a usage of its own, and only the last of them is in the tail.
+  // Each image of a stream reports its own usage, and only the last one is in the tail.
   const isPartial = capability === 'images' && (hints.images ?? 1) > 1 && isStream;
   const certainty = isMended ? 'estimated' : isPartial ? 'partial' : 'reported';
   return { usage: { ...usage, ...fromRequest }, certainty, status };
@@ -121,8 +121,8 @@ function expected(capability: Capability, hints: UsageHints, fromRequest: Usage)
 }
 
 /**
- * Services that price by the character or the picture say neither, even where they report tokens. Where more
- * pictures were asked for than any service makes, those in the reply count.
+ * Quantities that services bill by but do not report: characters and images. If a request asks for more images than any
+ * service makes, those in the response count.
  */
 function alsoFromRequest(capability: Capability, hints: UsageHints, images: number | null): Usage {
   if (capability === 'speech' && isCount(hints.inputCharacters)) return { characters: hints.inputCharacters };

@@ -1,7 +1,7 @@
 /**
- * The most that a request can use, as far as that has a bound: held against hard budgets while it runs, so that no number
- * of requests at once passes such a budget by more than one of them costs. Where nothing tells how much it may be, a
- * figure stands that is seldom reached.
+ * The most that a request can use, as far as it is bounded. Reserved against hard budgets while the request runs, so that
+ * parallel requests can exceed a budget by at most the cost of one of them. Where there is no bound, uses a figure that
+ * is rarely reached.
  */
 import type { Capability } from '../../../contract/capability.ts';
 import type { Usage } from '../../../contract/ledger.ts';
@@ -9,30 +9,30 @@ import type { MeasuredRequest, ModelBounds } from '../../wire.ts';
 import { statedOutputTokens } from './likely-usage.ts';
 import { readableBytes } from './readable-bytes.ts';
 
-/** As many as the largest of today's models put out. */
+/** The output limit of today's largest models. */
 const unknownOutputTokens = 128_000;
-/** Of an earlier response, a conversation or pictures that a request only refers to. */
+/** For an earlier response, a conversation or images that the request only refers to. */
 const referredTokens = 128_000;
 const tokensPerPicture = 5_000;
-/** Pictures that are sent to be changed, and what is said of them. */
+/** For the source images of an edit and their prompt. */
 const tokensPerEdit = 40_000;
-/** Speech at 16 kbit/s, which is little for it. */
+/** Audio at 16 kbit/s, a low rate for speech. */
 const audioBytesPerSecond = 2_000;
-/** A short recording may be packed much tighter, and Groq bills ten seconds of each at least. */
+/** Short recordings may be compressed further, and Groq bills at least ten seconds for each. */
 const leastAudioSeconds = 60;
 const heardTokensPerSecond = 20;
 const writtenTokensPerSecond = 10;
-/** Spoken at a quarter of the usual speed. */
+/** Speech at a quarter of the usual speed. */
 const spokenTokensPerCharacter = 6;
-/** Longer than any service makes them unless it is asked to. */
+/** Longer than any service's default. */
 const unstatedVideoSeconds = 20;
 
-/** What is asked for. */
+/** What the request asks for. */
 interface Asked {
   operation: Capability;
-  /** Answers that may have to be paid for. */
+  /** Answers that may be billed. */
   answers: number;
-  /** Of pictures: there are some to begin with. */
+  /** For images: the request starts from existing ones. */
   isEdit: boolean;
 }
 
@@ -56,7 +56,7 @@ export function worstUsage({ operation, answers, isEdit }: Asked, body: Measured
   }
 }
 
-/** No token is shorter than a byte. */
+/** A token is at least one byte long. */
 function promptTokens(body: MeasuredRequest, { contextTokens }: ModelBounds): number {
   const { textBytes, pictures } = readableBytes(body.captured);
   const refers = body.field('previous_response_id') != null || body.field('conversation') != null;
@@ -69,17 +69,17 @@ function outputTokens(body: MeasuredRequest, { outputTokens: known, contextToken
   return Math.min(statedOutputTokens(body) ?? unknownOutputTokens, most, mostOutputTokens);
 }
 
-/** No answer is longer, whatever a request allows. */
+/** Larger limits in a request are ignored. */
 const mostOutputTokens = 10_000_000;
 
-/** In tokens and by the piece, since services charge by the one or the other. */
+/** In tokens and by the image, since services bill one or the other. */
 function ofImages(body: MeasuredRequest, images: number, isEdit: boolean): Usage {
   const tokens = Math.ceil(images * tokensOfImage(body));
   return { inputTokens: isEdit ? tokensPerEdit : body.size, outputTokens: tokens, imageOutputTokens: tokens, images };
 }
 
 const squarePixels = 1_024 * 1_024;
-/** What OpenAI charges for a square picture of 1,024 pixels. */
+/** OpenAI's token counts for a square image of 1,024 pixels. */
 const tokensByQuality = new Map<unknown, number>([
   ['low', 272],
   ['medium', 1_056],

@@ -1,30 +1,30 @@
 import type { OutgoingRequest, ResponseHeaders, Transport } from './transport.ts';
 import { TransportError } from './transport-error.ts';
 
-export interface GatheredReply {
+export interface CollectedResponse {
   status: number;
   headers: ResponseHeaders;
   body: Buffer;
 }
 
 /**
- * Sends a request and gathers its reply: for model lists, tests of a provider and other small things off the request path.
- * Rejects with a TransportError; also past `maxBytes`, so that no upstream can fill the memory.
+ * Sends a request and collects its response, for small calls outside the request path: model lists, provider checks.
+ * Rejects with a TransportError, also if the response exceeds `maxBytes`.
  */
-export function readReply(
+export function readResponse(
   transport: Transport,
   request: OutgoingRequest,
   maxBytes = 4 * 1024 * 1024,
-): Promise<GatheredReply> {
+): Promise<CollectedResponse> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let size = 0;
     let status = 0;
     let headers: ResponseHeaders = {};
     const exchange = transport.send(request, {
-      onHeaders(replyStatus, replyHeaders) {
-        status = replyStatus;
-        headers = replyHeaders;
+      onHeaders(responseStatus, responseHeaders) {
+        status = responseStatus;
+        headers = responseHeaders;
       },
       onData(chunk) {
         size += chunk.length;

@@ -1,6 +1,6 @@
 /**
- * What a reply says of its own usage, at the places where its API says it, and nowhere else: clients may have words of
- * their own repeated in a reply, such as `metadata`. Pure.
+ * Reads the usage that a response reports, only where its API reports it: a response may also echo client data, such as
+ * `metadata`. Pure.
  */
 import type { Capability } from '../../../contract/capability.ts';
 import { isObject } from '../../../contract/is-object.ts';
@@ -8,45 +8,45 @@ import type { Usage } from '../../../contract/ledger.ts';
 import { membersOfBeginning, membersOfEnd } from './find-members.ts';
 import { duration, toUsage } from './usage-shapes.ts';
 
-/** What is kept of a reply: all of a short one, the beginning and the end of a long one. */
-interface KeptReply {
+/** The kept part of a response: all of a short one, the beginning and the end of a long one. */
+interface KeptResponse {
   tail: Buffer;
-  /** Of one that `tail` is not all of. */
+  /** The beginning, if `tail` is not the whole response. */
   head: Buffer;
   isWhole: boolean;
   isStream: boolean;
-  /** The whole of it, where it was parsed already. */
+  /** The whole response, if it was parsed already. */
   document: Record<string, unknown> | undefined;
 }
 
-interface Told {
+interface ReportedUsage {
   usage: Usage | null;
-  /** Of a response object; null where it has none. */
+  /** Of a response object; null if it has none. */
   status: string | null;
-  /** Pictures that stand in the reply; null where they cannot be counted. */
+  /** Number of images in the response; null if they cannot be counted. */
   images: number | null;
 }
 
-const nothing: Told = { usage: null, status: null, images: null };
+const nothing: ReportedUsage = { usage: null, status: null, images: null };
 
-export function readTold(capability: Capability, reply: KeptReply): Told {
-  if (reply.isStream) return fromStream(capability, reply.tail);
-  if (reply.document) return fromDocument(capability, reply.document);
+export function readReportedUsage(capability: Capability, response: KeptResponse): ReportedUsage {
+  if (response.isStream) return fromStream(capability, response.tail);
+  if (response.document) return fromDocument(capability, response.document);
   const isDocument =
-    reply.isWhole && /^\s*\{/.test(reply.tail.toString('latin1', 0, 64).replace('\u00ef\u00bb\u00bf', ''));
-  if (!isDocument) return fromEnds(capability, reply);
-  const document = parse(reply.tail.toString('utf8').trim());
+    response.isWhole && /^\s*\{/.test(response.tail.toString('latin1', 0, 64).replace('\u00ef\u00bb\u00bf', ''));
+  if (!isDocument) return fromEnds(capability, response);
+  const document = parse(response.tail.toString('utf8').trim());
   return isObject(document) ? fromDocument(capability, document) : nothing;
 }
 
-/** Of services that tell no `usage`, the member of the reply that is the length of what was heard or made. */
+/** For transcriptions and videos without `usage`: the member that holds the duration of the media. */
 const lengthNames: Partial<Record<Capability, 'duration' | 'seconds'>> = {
   transcription: 'duration',
   translation: 'duration',
   videos: 'seconds',
 };
 
-function fromDocument(capability: Capability, document: Record<string, unknown>): Told {
+function fromDocument(capability: Capability, document: Record<string, unknown>): ReportedUsage {
   const length = lengthNames[capability];
   const { usage, status, data } = document;
   return {
@@ -61,20 +61,20 @@ function ofLength(value: unknown): Usage | null {
   return seconds === undefined ? null : { seconds };
 }
 
-/** The end first, where nearly all services tell it. */
-function fromEnds(capability: Capability, { tail, head }: KeptReply): Told {
+/** Searches the end first, where nearly all services report usage. */
+function fromEnds(capability: Capability, { tail, head }: KeptResponse): ReportedUsage {
   const status = capability === 'responses' ? scalarIn(head, 'status', 'beginning') : null;
   const usage = usageIn(tail, membersOfEnd(tail, 'usage'), 1) ?? usageIn(head, membersOfBeginning(head, 'usage'), 1);
   const length = lengthNames[capability];
   if (usage !== null || !length) return { usage, status, images: null };
-  const told = scalarIn(head, length, 'beginning') ?? scalarIn(tail, length, 'end');
-  return { usage: ofLength(told), status, images: null };
+  const reported = scalarIn(head, length, 'beginning') ?? scalarIn(tail, length, 'end');
+  return { usage: ofLength(reported), status, images: null };
 }
 
 function usageIn(bytes: Buffer, members: ReturnType<typeof membersOfEnd>, level: number): Usage | null {
   for (const member of members.reverse()) {
-    const isTold = member.level === level && member.end !== null;
-    const usage = isTold ? toUsage(parse(bytes.toString('utf8', member.start, member.end ?? 0))) : null;
+    const isComplete = member.level === level && member.end !== null;
+    const usage = isComplete ? toUsage(parse(bytes.toString('utf8', member.start, member.end ?? 0))) : null;
     if (usage !== null) return usage;
   }
   return null;
@@ -89,27 +89,27 @@ function scalarIn(bytes: Buffer, name: string, end: 'beginning' | 'end'): string
   return found?.[1] ?? found?.[2] ?? null;
 }
 
-/** Of rubbish, so many lines are tried. */
+/** Limit of unparsable lines. */
 const mostFaults = 8;
 const usageKey = '"usage"';
 
-/** The last event that tells of a usage. */
-function fromStream(capability: Capability, tail: Buffer): Told {
+/** The last event that reports usage. */
+function fromStream(capability: Capability, tail: Buffer): ReportedUsage {
   let faults = 0;
   let at = tail.lastIndexOf(usageKey);
   while (at !== -1 && faults < mostFaults) {
     const start = startOfLine(tail, at);
     const line = tail.subarray(start, endOfLine(tail, at));
-    const told = fromLine(capability, line, start === 0);
-    if (told === null) faults += 1;
-    else if (told.usage !== null) return told;
+    const reported = fromLine(capability, line, start === 0);
+    if (reported === null) faults += 1;
+    else if (reported.usage !== null) return reported;
     at = start === 0 ? -1 : tail.lastIndexOf(usageKey, start - 1);
   }
   return nothing;
 }
 
-/** Null where it is no event. The first line may be the end of one. */
-function fromLine(capability: Capability, line: Buffer, mayBeCut: boolean): Told | null {
+/** Null if the line is not an event. The first line may be cut. */
+function fromLine(capability: Capability, line: Buffer, mayBeCut: boolean): ReportedUsage | null {
   const isEvent = line.toString('latin1', 0, eventMark.length) === eventMark;
   if (!isEvent) {
     const level = capability === 'responses' ? 2 : 1;
@@ -125,10 +125,10 @@ function fromLine(capability: Capability, line: Buffer, mayBeCut: boolean): Told
 
 const eventMark = 'data:';
 
-/** At the top; Groq's in a member of its own, Moonshot's with the last choice. */
+/** At the top level; Groq's in `x_groq`, Moonshot's in the last choice. */
 function usageOfEvent({ usage, x_groq: groq, choices }: Record<string, unknown>): Usage | null {
-  const told = toUsage(usage) ?? (isObject(groq) ? toUsage(groq.usage) : null);
-  if (told !== null || !Array.isArray(choices)) return told;
+  const reported = toUsage(usage) ?? (isObject(groq) ? toUsage(groq.usage) : null);
+  if (reported !== null || !Array.isArray(choices)) return reported;
   const last: unknown = choices.at(-1);
   return isObject(last) ? toUsage(last.usage) : null;
 }

@@ -1,4 +1,4 @@
-/** Connections that are kept open, by where they lead and how. Knows nothing of the requests that run on them. */
+/** Pools of kept-alive connections by destination and proxy. Knows nothing of the requests that use them. */
 import { isIP, type Socket } from 'node:net';
 import { Pool } from 'undici';
 import type { Authorities } from './authorities.ts';
@@ -9,7 +9,7 @@ import { createSystemProxies, type ProxyChain } from './system-proxy.ts';
 import { TransportError } from './transport-error.ts';
 import { proxyAuthorization } from './tunnel.ts';
 
-/** What of a request decides on its way. */
+/** The properties of a request that select its pool. */
 interface Destination {
   origin: string;
   /** `system`, `direct` or a proxy's URL. */
@@ -17,38 +17,38 @@ interface Destination {
   timeouts: { connectMs: number };
 }
 
-/** Where requests of one kind go: connections kept open, and what a plain HTTP proxy needs with each request. */
-export interface Way {
+/** A connection pool for one kind of request, and what a plain HTTP proxy needs with each request. */
+export interface PoolEntry {
   pool: Pool;
   usedAtMs: number;
-  /** Set before the path where a proxy is asked for the whole URL. */
+  /** Prepended to the path for a proxy that expects absolute URLs. */
   pathPrefix: string;
   headers: Record<string, string>;
 }
 
-interface Ways {
-  /** At once, but where the operating system has to be asked for the proxy. Throws or rejects with a TransportError. */
-  wayFor(to: Destination): Way | Promise<Way>;
-  /** The proxies on the way, in the order in which they are tried. */
+interface ConnectionPools {
+  /** Synchronous unless the operating system has to be asked for the proxy. Throws or rejects with a TransportError. */
+  poolFor(to: Destination): PoolEntry | Promise<PoolEntry>;
+  /** The proxies in the order in which they are tried. */
   chainOf(to: Pick<Destination, 'origin' | 'proxy'>): ProxyChain | Promise<ProxyChain>;
   /**
-   * The next request opens a new connection, by what proxies and certificates are then. Those that run go on, unless they
-   * cannot: where the address that a connection was made from is gone it breaks now and not at its limit.
+   * Makes the next request open a new connection with the current proxies and certificates. Running requests continue,
+   * except on connections whose local address is gone: those break now rather than time out.
    */
-  leaveAll(): void;
-  /** Cuts off what still runs. */
+  retireAll(): void;
+  /** Aborts running requests. */
   close(): Promise<void>;
 }
 
-/** People think between two questions: a short-lived idle socket would cost a TLS handshake nearly every turn. */
+/** Long enough for a user to read an answer; a shorter time would cost a TLS handshake for nearly every turn. */
 const idleSocketMs = 60_000;
-/** After that a way is forgotten when another is opened: its provider may be gone, or have another address now. */
-const idleWayMs = 600_000;
+/** Idle pools are closed when another one is opened: their provider may be gone or have a new address. */
+const idlePoolMs = 600_000;
 
-export function createWays(proxies: ProxySettings, authorities: Authorities): Ways {
-  const ways = new Map<string, Way>();
+export function createConnectionPools(proxies: ProxySettings, authorities: Authorities): ConnectionPools {
+  const pools = new Map<string, PoolEntry>();
   /** No longer used, but requests still run on them. */
-  const left = new Set<Pool>();
+  const retired = new Set<Pool>();
   const sockets = new Set<Socket>();
   const system = createSystemProxies(proxies.askSystem ?? (async () => 'DIRECT'));
   const opened = (socket: Socket) => {
@@ -56,14 +56,14 @@ export function createWays(proxies: ProxySettings, authorities: Authorities): Wa
     socket.once('close', () => sockets.delete(socket));
   };
 
-  const leave = (name: string, { pool }: Way) => {
-    ways.delete(name);
-    left.add(pool);
-    void pool.close().finally(() => left.delete(pool));
+  const retire = (name: string, { pool }: PoolEntry) => {
+    pools.delete(name);
+    retired.add(pool);
+    void pool.close().finally(() => retired.delete(pool));
   };
 
-  const leaveIdle = (nowMs: number) => {
-    for (const [name, way] of ways) if (nowMs - way.usedAtMs > idleWayMs) leave(name, way);
+  const retireIdle = (nowMs: number) => {
+    for (const [name, entry] of pools) if (nowMs - entry.usedAtMs > idlePoolMs) retire(name, entry);
   };
 
   const chainOf = ({ origin, proxy }: Pick<Destination, 'origin' | 'proxy'>) =>
@@ -73,34 +73,34 @@ export function createWays(proxies: ProxySettings, authorities: Authorities): Wa
 
   const open = (to: Destination, chain: ProxyChain) => {
     const name = nameOf(to);
-    leaveIdle(Date.now());
-    const way = ways.get(name) ?? openWay(to, chain, { secureContext: authorities.secureContext, opened });
-    ways.set(name, way);
-    way.usedAtMs = Date.now();
-    return way;
+    retireIdle(Date.now());
+    const entry = pools.get(name) ?? openPool(to, chain, { secureContext: authorities.secureContext, opened });
+    pools.set(name, entry);
+    entry.usedAtMs = Date.now();
+    return entry;
   };
 
   return {
-    wayFor(to) {
-      const way = ways.get(nameOf(to));
-      if (!way) {
+    poolFor(to) {
+      const entry = pools.get(nameOf(to));
+      if (!entry) {
         const chain = chainOf(to);
         return chain instanceof Promise ? chain.then((found) => open(to, found)) : open(to, chain);
       }
-      way.usedAtMs = Date.now();
-      return way;
+      entry.usedAtMs = Date.now();
+      return entry;
     },
     chainOf,
-    leaveAll() {
+    retireAll() {
       system.forget();
       authorities.forget();
-      for (const [name, way] of ways) leave(name, way);
+      for (const [name, entry] of pools) retire(name, entry);
       const addresses = machineAddresses();
-      for (const socket of sockets) tryConnection(socket, addresses);
+      for (const socket of sockets) checkConnection(socket, addresses);
     },
     async close() {
-      await Promise.all([...left, ...[...ways.values()].map(({ pool }) => pool)].map((pool) => pool.destroy()));
-      ways.clear();
+      await Promise.all([...retired, ...[...pools.values()].map(({ pool }) => pool)].map((pool) => pool.destroy()));
+      pools.clear();
     },
   };
 }
@@ -111,23 +111,23 @@ function nameOf({ origin, proxy, timeouts }: Destination): string {
 
 type Connecting = Pick<Parameters<typeof createConnector>[0], 'secureContext' | 'opened'>;
 
-function openWay(to: Destination, { hops, unusable }: ProxyChain, connecting: Connecting): Way {
+function openPool(to: Destination, { hops, unusable }: ProxyChain, connecting: Connecting): PoolEntry {
   const isPlain = to.origin.startsWith('http:');
-  // What a plain proxy is sent depends on it, so for these the first one is all.
+  // Requests to a plain HTTP proxy depend on the proxy, so there is no second choice.
   const proxies = isPlain ? hops.slice(0, 1) : hops;
   if (proxies.length === 0) throw unusableProxy(unusable);
   const pool = new Pool(to.origin, {
     connect: createConnector({ ...connecting, connectMs: to.timeouts.connectMs, proxies }),
     keepAliveTimeout: idleSocketMs,
-    // HTTP/1.1 only: an aborted request must cost its own connection and no other's.
+    // HTTP/1.1 only: aborting a request must not affect any other on the same connection.
     allowH2: false,
     pipelining: 1,
   });
-  const way = { pool, usedAtMs: 0 };
+  const entry = { pool, usedAtMs: 0 };
   const proxy = proxies[0] ?? null;
-  if (!proxy || !isPlain) return { ...way, pathPrefix: '', headers: {} };
+  if (!proxy || !isPlain) return { ...entry, pathPrefix: '', headers: {} };
   const authorization = proxyAuthorization(proxy);
-  return { ...way, pathPrefix: to.origin, headers: authorization ? { 'proxy-authorization': authorization } : {} };
+  return { ...entry, pathPrefix: to.origin, headers: authorization ? { 'proxy-authorization': authorization } : {} };
 }
 
 function unusableProxy(unusable: readonly string[]): TransportError {
@@ -141,10 +141,10 @@ function unusableProxy(unusable: readonly string[]): TransportError {
 const probeMs = 1_000;
 
 /**
- * After a change of the network. What was made from an address that is gone is broken off; all else is asked for a sign of
- * life by the system itself, which takes some ten seconds to give up one that leads nowhere.
+ * Called after a network change. Breaks connections whose local address is gone. For all others TCP keep-alive is
+ * enabled, so that the system detects a dead one within about ten seconds.
  */
-function tryConnection(socket: Socket, addresses: ReadonlySet<string>): void {
+function checkConnection(socket: Socket, addresses: ReadonlySet<string>): void {
   const { localAddress, remoteAddress } = socket;
   if (remoteAddress !== undefined && isOnThisMachine(remoteAddress)) return;
   const from = localAddress?.replace(/^::ffff:/, '');

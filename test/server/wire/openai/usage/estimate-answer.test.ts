@@ -1,17 +1,17 @@
 import { expect, test } from 'vitest';
 import { estimateTokens } from '../../../../../server/wire/estimate-tokens.ts';
-import { estimateReply } from '../../../../../server/wire/openai/usage/estimate-reply.ts';
+import { estimateAnswer } from '../../../../../server/wire/openai/usage/estimate-answer.ts';
 
 const words = 'Over thirty winters the keeper had learned to tell the weather by the sound of the gulls. '.repeat(8);
 const tokens = estimateTokens(words);
 
 const stream = (text: string, bytes?: number) => {
   const tail = Buffer.from(text);
-  return estimateReply({ tail, bytes: bytes ?? tail.length, contentType: 'text/event-stream; charset=utf-8' });
+  return estimateAnswer({ tail, bytes: bytes ?? tail.length, contentType: 'text/event-stream; charset=utf-8' });
 };
 const json = (value: unknown) => {
   const tail = Buffer.from(JSON.stringify(value));
-  return estimateReply({ tail, bytes: tail.length, contentType: 'application/json' });
+  return estimateAnswer({ tail, bytes: tail.length, contentType: 'application/json' });
 };
 const chunk = (delta: object) => `data: ${JSON.stringify({ id: 'c', choices: [{ index: 0, delta }] })}\n\n`;
 const chunks = (text: string) =>
@@ -70,17 +70,17 @@ test('a piece of a reply in JSON is read as text, escapes as what they stand for
     (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
   const tail = Buffer.from(escaped.slice(0, 2_000));
-  const estimate = estimateReply({ tail, bytes: escaped.length, contentType: 'application/json' }) ?? 0;
+  const estimate = estimateAnswer({ tail, bytes: escaped.length, contentType: 'application/json' }) ?? 0;
   expect(Math.abs(estimate / estimateTokens(chinese) - 1)).toBeLessThan(0.1);
 });
 
 test('sound, pictures and what was compressed are not read', () => {
-  expect(estimateReply({ tail: Buffer.from('ID3'), bytes: 3, contentType: 'audio/mpeg' })).toBeNull();
+  expect(estimateAnswer({ tail: Buffer.from('ID3'), bytes: 3, contentType: 'audio/mpeg' })).toBeNull();
   const gzip = Buffer.from([0x1f, 0x8b, 0x08, 0x00, 0x00]);
-  expect(estimateReply({ tail: gzip, bytes: 5, contentType: 'application/json' })).toBeNull();
+  expect(estimateAnswer({ tail: gzip, bytes: 5, contentType: 'application/json' })).toBeNull();
 });
 
 test('nobody says more than a quarter of a million tokens', () => {
   const tail = Buffer.from('a'.repeat(10_000));
-  expect(estimateReply({ tail, bytes: 256 * 1024 * 1024, contentType: 'application/json' })).toBe(262_144);
+  expect(estimateAnswer({ tail, bytes: 256 * 1024 * 1024, contentType: 'application/json' })).toBe(262_144);
 });

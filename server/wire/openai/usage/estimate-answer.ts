@@ -1,14 +1,14 @@
 /**
- * About how many tokens the text of a reply has, from the end of its bytes. Pure. Of a reply that is longer than its kept
- * end, the end stands for the whole: what surrounds the text in JSON is much the same from beginning to end.
+ * Estimates the number of tokens in a response's text from its kept end. Pure. The end of a longer response is
+ * extrapolated to the whole, since the ratio of text to JSON is roughly constant.
  */
 import { pattern } from '../../../bounded-pattern.ts';
 import { isObject } from '../../../contract/is-object.ts';
 import { estimateTokens } from '../../estimate-tokens.ts';
 import type { KeptAnswer } from '../../wire.ts';
 
-/** Null if it is neither JSON nor an event stream, or if the work has only been begun. An answer without any text has 0. */
-export function estimateReply({ tail, bytes, contentType }: Omit<KeptAnswer, 'head'>): number | null {
+/** Null if the response is neither JSON nor an event stream, or its work has only begun. An answer without text has 0. */
+export function estimateAnswer({ tail, bytes, contentType }: Omit<KeptAnswer, 'head'>): number | null {
   if (eventStreamType.test(contentType)) return estimateStream(tail, bytes);
   return jsonType.test(contentType) && !isBinary(tail) ? estimateJson(tail, bytes) : null;
 }
@@ -18,7 +18,7 @@ const jsonType = pattern(/json/i);
 
 function estimateStream(tail: Buffer, bytes: number): number {
   const lines = tail.toString('utf8').replaceAll('\r\n', '\n').replaceAll('\r', '\n').split('\n');
-  // The first line of a tail that was cut is a piece of one.
+  // The first line of a cut tail is incomplete.
   const whole = bytes > tail.length ? lines.slice(1) : lines;
   let read = 0;
   let text = '';
@@ -32,10 +32,10 @@ function estimateStream(tail: Buffer, bytes: number): number {
   return scaled(estimateTokens(text), bytes, Math.min(read, tail.length));
 }
 
-/** An exception for each costs more than all else. */
+/** Limit of unparsable lines: each costs an exception. */
 const mostUnread = 100;
 
-/** Null for what is no JSON. */
+/** Null if it is not JSON. */
 function readEvent(data: string): Fields | null {
   if (data === '[DONE]') return {};
   const event = data.startsWith('{') && data.endsWith('}') ? parse(data) : null;
@@ -43,7 +43,7 @@ function readEvent(data: string): Fields | null {
 }
 
 function textOfEvent(event: Fields): string {
-  // Typed events tell every text twice: piece by piece, and whole at its end.
+  // Typed events contain every text twice: as deltas, and whole at its end.
   if (typeof event.delta === 'string') return String(event.type).includes('audio') ? '' : event.delta;
   return Array.isArray(event.choices) ? event.choices.map(textOfChoice).join('') : '';
 }
@@ -56,7 +56,7 @@ function textOfChoice(choice: unknown): string {
 
 function textOfMessage(message: Fields): string {
   const { content, reasoning_content, reasoning, refusal, tool_calls } = message;
-  // Some services tell the same reasoning under both names.
+  // The same reasoning may stand under both names.
   const thought = textOf(reasoning_content) || textOf(reasoning);
   return `${thought}${textOf(content)}${textOf(refusal)}${Array.isArray(tool_calls) ? tool_calls.map(textOfCall).join('') : ''}`;
 }
@@ -69,21 +69,21 @@ function textOfCall(call: unknown): string {
 
 function estimateJson(tail: Buffer, bytes: number): number | null {
   const text = tail.toString('utf8');
-  const reply = bytes <= tail.length ? parse(text) : null;
-  if (isObject(reply)) return isOnlyBegun(reply) ? null : estimateTokens(textOfReply(reply));
+  const answer = bytes <= tail.length ? parse(text) : null;
+  if (isObject(answer)) return isOnlyBegun(answer) ? null : estimateTokens(textOfAnswer(answer));
   return scaled(estimateTokens(unescaped(text)), bytes, tail.length);
 }
 
-/** A response that is made in the background: what it uses is not known before it is asked for again. */
+/** A background response: its usage is unknown until it is fetched again. */
 const isOnlyBegun = ({ status }: Fields) => status === 'queued' || status === 'in_progress';
 
-function textOfReply(reply: Fields): string {
-  if (Array.isArray(reply.choices)) return reply.choices.map(textOfChoice).join('');
-  if (Array.isArray(reply.output)) return reply.output.map(textOfItem).join('');
-  return textOf(reply.text);
+function textOfAnswer(answer: Fields): string {
+  if (Array.isArray(answer.choices)) return answer.choices.map(textOfChoice).join('');
+  if (Array.isArray(answer.output)) return answer.output.map(textOfItem).join('');
+  return textOf(answer.text);
 }
 
-/** An item of a response: a message with parts, a call, reasoning. */
+/** An output item of a response: a message with parts, a call, reasoning. */
 function textOfItem(item: unknown): string {
   if (!isObject(item)) return '';
   const parts = [item.content, item.summary].flatMap((list) => (Array.isArray(list) ? list : []));
@@ -91,7 +91,7 @@ function textOfItem(item: unknown): string {
   return `${textOf(item.name)}${textOf(item.arguments)}${told}`;
 }
 
-/** Of a piece of JSON: escapes as the characters they stand for, since a line break or a Chinese sign is no six letters. */
+/** Decodes the escapes in a piece of JSON, since `\n` or `\u4e2d` is one character and not two or six. */
 function unescaped(json: string): string {
   const parts: string[] = [];
   let from = 0;
@@ -107,13 +107,13 @@ function unescaped(json: string): string {
   return parts.join('');
 }
 
-/** No model says more in one answer: what is longer holds pictures, sound, or rubbish. */
+/** No model generates more in one answer; anything longer contains images, audio or damaged data. */
 const mostTokens = 262_144;
 
 const scaled = (tokens: number, whole: number, part: number) =>
   part === 0 || whole <= part ? tokens : Math.min(mostTokens, Math.round((tokens * whole) / part));
 
-/** A body that was compressed against our wish cannot be read. */
+/** A body that was compressed although not asked to be cannot be read. */
 const isBinary = (bytes: Buffer) => bytes.subarray(0, 64).some((byte) => byte < 0x09);
 
 type Fields = Record<string, unknown>;
