@@ -1,6 +1,6 @@
 import Anthropic from '@anthropic-ai/sdk';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { mainProvider, startGateway, type TestGateway, testKey } from '../../support/gateway.ts';
+import { hashOf, mainProvider, startGateway, type TestGateway, testKey } from '../../support/gateway.ts';
 import { chunk, completion, dataLine, sendStream, streamOf, strictChat } from '../../support/strict-chat.ts';
 import { eventStream, json, type ScriptedUpstream, startUpstream, writePieces } from '../../support/upstream.ts';
 
@@ -22,6 +22,16 @@ beforeEach(async () => {
   gateway = await startGateway({
     config: {
       groups: [{ id: 'default', policy }],
+      keys: [
+        { id: 'k1', group: 'default', hash: hashOf(testKey) },
+        { id: 'slow', group: 'default', hash: hashOf('slow'), limits: { requestsPerMinute: 1 } },
+        {
+          id: 'poor',
+          group: 'default',
+          hash: hashOf('poor'),
+          limits: { budgets: [{ unit: 'tokens', amount: 1, per: 'day' }] },
+        },
+      ],
       providers: [
         mainProvider(first.baseUrl, { models: ['gpt-x', 'gpt-one'] }),
         mainProvider(second.baseUrl, { id: 'second', models: ['gpt-x'] }),
@@ -129,6 +139,18 @@ describe('an error of Sluice itself', () => {
     expect((await response.json()).error.message).toContain('messages[0].role');
     expect(first.seen.filter(({ body }) => body.includes('robot'))).toEqual([]);
     expect(await recordOf(response)).toMatchObject({ outcome: 'error', status: 400, errorCode: 'invalid_value' });
+  });
+
+  test('tells of limits and budgets as Anthropic does', async () => {
+    first.answer((_request, response) => json(response, completion({ content: 'Hello' })));
+    const of = (apiKey: string) => new Anthropic({ baseURL: gateway.origin, apiKey, maxRetries: 0 });
+    await of('slow').messages.create(hello);
+    const thrown = await raised(of('slow').messages.create(hello));
+    expect([thrown.status, thrown.type]).toEqual([429, 'rate_limit_error']);
+    expect(Number(thrown.headers?.get('retry-after'))).toBeGreaterThan(0);
+    await of('poor').messages.create(hello);
+    const spent = await raised(of('poor').messages.create(hello));
+    expect([spent.status, spent.type, spent.headers?.get('x-should-retry')]).toEqual([402, 'billing_error', 'false']);
   });
 
   test('says that a provider’s credential is at fault, and not the client’s key', async () => {
