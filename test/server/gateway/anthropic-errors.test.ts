@@ -21,9 +21,13 @@ beforeEach(async () => {
   const policy = { retries: 0, fallbacks: 1 };
   gateway = await startGateway({
     config: {
-      groups: [{ id: 'default', policy }],
+      groups: [
+        { id: 'default', policy },
+        { id: 'hasty', policy: { ...policy, hedgeAfterMs: 20 } },
+      ],
       keys: [
         { id: 'k1', group: 'default', hash: hashOf(testKey) },
+        { id: 'k2', group: 'hasty', hash: hashOf('hasty') },
         { id: 'slow', group: 'default', hash: hashOf('slow'), limits: { requestsPerMinute: 1 } },
         {
           id: 'poor',
@@ -199,6 +203,19 @@ describe('another provider is asked', () => {
     answers('From the second');
     expect((await client.messages.stream(both).finalMessage()).content).toMatchObject([{ text: 'From the second' }]);
   });
+});
+
+test('another provider is asked beside one that is silent, and the first to say something is the answer', async () => {
+  const stopped = new Promise<void>((resolve) => {
+    first.answer((_request, response) => {
+      response.once('close', resolve);
+    });
+  });
+  second.answer(strictChat((_body, response) => sendStream(response, streamOf([{ content: 'From the second' }]))));
+  const hasty = new Anthropic({ baseURL: gateway.origin, apiKey: 'hasty', maxRetries: 0 });
+  const message = await hasty.messages.stream({ ...hello, model: 'gpt-x' }).finalMessage();
+  expect(message.content).toMatchObject([{ text: 'From the second' }]);
+  await stopped;
 });
 
 describe('a stream that breaks', () => {
