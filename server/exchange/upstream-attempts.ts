@@ -21,6 +21,7 @@ import type { Picker } from '../routing/picker.ts';
 import { type RunningAttempt, runAttempts } from '../routing/run-attempts.ts';
 import type { Target } from '../routing/snapshot.ts';
 import type { OutgoingRequest, Transport } from '../transport/transport.ts';
+import type { PriceTable } from '../usage/price-table.ts';
 import type { Registry } from '../wire/registry.ts';
 import { framingOf } from '../wire/sse-framing.ts';
 import type { StreamText } from '../wire/stream-text.ts';
@@ -46,6 +47,7 @@ export interface AttemptsPorts {
   picker: Picker;
   loopWatch: LoopWatch;
   registry: Registry;
+  prices: Pick<PriceTable, 'maxOutput'>;
 }
 
 interface AttemptsOptions {
@@ -240,7 +242,7 @@ export class UpstreamAttempts {
 
   /** A GatewayError where the target cannot be asked that. */
   #translated(passage: Passage, { target, credential }: NextAttempt): TranslatedCall | GatewayError {
-    const { request, trace } = this.#options;
+    const { ports, request, trace } = this.#options;
     try {
       const wanted = { requestId: trace.id, refusesLosses: request.headers['x-sluice-lossy'] === 'refuse' };
       const isKnown = this.#translation?.route === passage.route;
@@ -248,7 +250,8 @@ export class UpstreamAttempts {
         isKnown && this.#translation ? this.#translation : new RequestTranslation(this.#call, passage, wanted);
       this.#translation = translation;
       const model = this.#callPlan.model ?? '';
-      return translation.forTarget({ target, credentialId: credential?.id ?? null, model });
+      const maxOutputTokens = ports.prices.maxOutput(target.provider.id, target.model ?? model) ?? undefined;
+      return translation.forTarget({ target, credentialId: credential?.id ?? null, model, maxOutputTokens });
     } catch (thrown) {
       if (thrown instanceof GatewayError) return thrown;
       throw thrown;

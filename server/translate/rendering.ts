@@ -13,6 +13,8 @@ export interface Target {
   model: string;
   /** Whose seals the model opens. */
   origin: Origin;
+  /** The most tokens that one answer may be asked to have; left out where nobody knows. */
+  maxOutputTokens?: number | undefined;
   /** The provider refuses to be asked for the usage at the end of a stream. */
   refusesStreamUsage?: boolean;
   /** All reasoning is left out of the history, after the provider has refused it once. */

@@ -17,6 +17,19 @@ const contextTokens = 128_000;
 /** Editors and agents that write code. */
 export const codingGuides: readonly ClientGuide[] = [
   {
+    id: 'claude-code',
+    name: 'Claude Code',
+    kind: 'coding',
+    userAgent: /^claude-cli\//,
+    steps: [
+      {
+        say: (texts) => texts.runInTerminal,
+        snippet: ({ baseUrl, key, model }) =>
+          `export ANTHROPIC_BASE_URL=${withoutVersion(baseUrl)} ANTHROPIC_AUTH_TOKEN=${key}\nexport ANTHROPIC_MODEL=${model} ANTHROPIC_DEFAULT_HAIKU_MODEL=${model}\nclaude`,
+      },
+    ],
+  },
+  {
     id: 'codex',
     name: 'Codex CLI',
     kind: 'coding',
@@ -157,4 +170,9 @@ function copilotModels({ baseUrl, key, model }: Connection): string {
 
 function pretty(value: object): string {
   return JSON.stringify(value, null, 2);
+}
+
+/** Clients of Anthropic's API add `/v1` themselves. */
+function withoutVersion(baseUrl: string): string {
+  return baseUrl.endsWith('/v1') ? baseUrl.slice(0, -'/v1'.length) : baseUrl;
 }

@@ -28,6 +28,8 @@ interface Addressee {
   credentialId: string | null;
   /** The client's name for the model. */
   model: string;
+  /** Undefined where nobody knows. */
+  maxOutputTokens: number | undefined;
 }
 
 interface Wanted {
@@ -64,12 +66,13 @@ export class RequestTranslation {
   }
 
   /** @throws GatewayError `invalid_value` for what this target cannot be asked */
-  forTarget({ target, credentialId, model }: Addressee): TranslatedCall {
+  forTarget({ target, credentialId, model, maxOutputTokens }: Addressee): TranslatedCall {
     const { provider } = target;
     const origin = { provider: provider.id, model: target.model ?? model, account: credentialId ?? '' };
     const request = this.#translator.request(this.#asked, {
       model: origin.model,
       origin,
+      maxOutputTokens,
       refusesStreamUsage: !provider.askUsage,
     });
     const refusal = this.#wanted.refusesLosses ? refusalOf(request.losses) : null;

@@ -1,3 +1,4 @@
+import { gzipSync } from 'node:zlib';
 import Anthropic from '@anthropic-ai/sdk';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { mainProvider, startGateway, type TestGateway, testKey } from '../../support/gateway.ts';
@@ -226,6 +227,16 @@ test('a whole answer becomes the stream that was asked for', async () => {
   upstream.answer(strictChat((_body, response) => json(response, completion({ content: 'Hello' }))));
   const message = await client.messages.stream(hello).finalMessage();
   expect(message).toMatchObject({ content: [{ text: 'Hello' }], usage: { input_tokens: 21, output_tokens: 9 } });
+});
+
+test('an answer that comes compressed unasked is read all the same', async () => {
+  upstream.answer((_request, response) => {
+    response.writeHead(200, { 'content-type': 'application/json', 'content-encoding': 'gzip' });
+    response.end(gzipSync(JSON.stringify(completion({ content: 'Hello' }))));
+  });
+  const { data, response } = await client.messages.create(hello).withResponse();
+  expect(data.content).toMatchObject([{ text: 'Hello' }]);
+  expect(response.headers.has('content-encoding')).toBe(false);
 });
 
 test('a client that leaves stops the provider', async () => {

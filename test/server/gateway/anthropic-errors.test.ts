@@ -1,6 +1,6 @@
 import Anthropic from '@anthropic-ai/sdk';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { mainProvider, startGateway, type TestGateway, testKey } from '../../support/gateway.ts';
+import { hashOf, mainProvider, startGateway, type TestGateway, testKey } from '../../support/gateway.ts';
 import { chunk, completion, dataLine, sendStream, streamOf, strictChat } from '../../support/strict-chat.ts';
 import { eventStream, json, type ScriptedUpstream, startUpstream, writePieces } from '../../support/upstream.ts';
 
@@ -21,7 +21,21 @@ beforeEach(async () => {
   const policy = { retries: 0, fallbacks: 1 };
   gateway = await startGateway({
     config: {
-      groups: [{ id: 'default', policy }],
+      groups: [
+        { id: 'default', policy },
+        { id: 'hasty', policy: { ...policy, hedgeAfterMs: 20 } },
+      ],
+      keys: [
+        { id: 'k1', group: 'default', hash: hashOf(testKey) },
+        { id: 'k2', group: 'hasty', hash: hashOf('hasty') },
+        { id: 'slow', group: 'default', hash: hashOf('slow'), limits: { requestsPerMinute: 1 } },
+        {
+          id: 'poor',
+          group: 'default',
+          hash: hashOf('poor'),
+          limits: { budgets: [{ unit: 'tokens', amount: 1, per: 'day' }] },
+        },
+      ],
       providers: [
         mainProvider(first.baseUrl, { models: ['gpt-x', 'gpt-one'] }),
         mainProvider(second.baseUrl, { id: 'second', models: ['gpt-x'] }),
@@ -131,6 +145,18 @@ describe('an error of Sluice itself', () => {
     expect(await recordOf(response)).toMatchObject({ outcome: 'error', status: 400, errorCode: 'invalid_value' });
   });
 
+  test('tells of limits and budgets as Anthropic does', async () => {
+    first.answer((_request, response) => json(response, completion({ content: 'Hello' })));
+    const of = (apiKey: string) => new Anthropic({ baseURL: gateway.origin, apiKey, maxRetries: 0 });
+    await of('slow').messages.create(hello);
+    const thrown = await raised(of('slow').messages.create(hello));
+    expect([thrown.status, thrown.type]).toEqual([429, 'rate_limit_error']);
+    expect(Number(thrown.headers?.get('retry-after'))).toBeGreaterThan(0);
+    await of('poor').messages.create(hello);
+    const spent = await raised(of('poor').messages.create(hello));
+    expect([spent.status, spent.type, spent.headers?.get('x-should-retry')]).toEqual([402, 'billing_error', 'false']);
+  });
+
   test('says that a provider’s credential is at fault, and not the client’s key', async () => {
     refuse(401, { message: 'Incorrect API key', code: 'invalid_api_key' });
     const thrown = await raised(client.messages.create(hello));
@@ -177,6 +203,19 @@ describe('another provider is asked', () => {
     answers('From the second');
     expect((await client.messages.stream(both).finalMessage()).content).toMatchObject([{ text: 'From the second' }]);
   });
+});
+
+test('another provider is asked beside one that is silent, and the first to say something is the answer', async () => {
+  const stopped = new Promise<void>((resolve) => {
+    first.answer((_request, response) => {
+      response.once('close', resolve);
+    });
+  });
+  second.answer(strictChat((_body, response) => sendStream(response, streamOf([{ content: 'From the second' }]))));
+  const hasty = new Anthropic({ baseURL: gateway.origin, apiKey: 'hasty', maxRetries: 0 });
+  const message = await hasty.messages.stream({ ...hello, model: 'gpt-x' }).finalMessage();
+  expect(message.content).toMatchObject([{ text: 'From the second' }]);
+  await stopped;
 });
 
 describe('a stream that breaks', () => {

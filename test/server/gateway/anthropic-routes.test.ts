@@ -12,7 +12,7 @@ beforeAll(async () => {
   upstream = await startUpstream();
   gateway = await startGateway({
     config: {
-      settings: { keepAliveCommentMs: 20 },
+      settings: { keepAliveCommentMs: 20, prices: { 'llama-3.3': { maxOutput: 50 } } },
       providers: [
         mainProvider(upstream.baseUrl, { models: ['gpt-x'] }),
         {
@@ -35,6 +35,12 @@ afterAll(async () => {
 });
 
 const hello = { model: 'gpt-x', max_tokens: 100, messages: [{ role: 'user' as const, content: 'Hi' }] };
+const ask = () =>
+  fetch(`${gateway.origin}/v1/messages`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'x-api-key': testKey },
+    body: JSON.stringify({ ...hello, stream: true }),
+  });
 const answer = () => upstream.answer(strictChat((_body, response) => json(response, completion({ content: 'Hello' }))));
 
 test('an alias in the name of a Claude leads to any model, and is what the answer names', async () => {
@@ -43,6 +49,14 @@ test('an alias in the name of a Claude leads to any model, and is what the answe
   expect(message.model).toBe('claude-sonnet-4-5');
   const seen = upstream.seen.at(-1);
   expect(seen && bodyOf(seen).model).toBe('llama-3.3');
+});
+
+test('no longer an answer is asked for than the model is known to give', async () => {
+  answer();
+  const { response } = await client.messages.create({ ...hello, model: 'claude-sonnet-4-5' }).withResponse();
+  const seen = upstream.seen.at(-1);
+  expect(seen && bodyOf(seen).max_tokens).toBe(50);
+  expect(response.headers.get('x-sluice-emulated')).toContain('max_tokens');
 });
 
 test('a deployment of Azure is asked at its own address', async () => {
@@ -115,6 +129,22 @@ test('a base URL that was given with /v1 is meant once', async () => {
   expect((await doubled.messages.create(hello)).content).toMatchObject([{ text: 'Hello' }]);
 });
 
+test('an error after pings is told in the stream that they have begun', async () => {
+  let isBegun = () => {};
+  const begun = new Promise<void>((resolve) => {
+    isBegun = resolve;
+  });
+  upstream.answer(async (_request, response) => {
+    await begun;
+    json(response, { error: { message: 'Oops', type: 'invalid_request_error' } }, 400);
+  });
+  const response = await ask();
+  isBegun();
+  expect(await response.text()).toMatch(
+    /^(?:event: ping\ndata: \{"type":"ping"\}\n\n)+event: error\ndata: \{"type":"error","error":\{"type":"invalid_request_error","message":"Oops"\}\}\n\n$/,
+  );
+});
+
 test('a silence is filled with pings, before the answer and within it', async () => {
   let goOn = () => {};
   upstream.answer(async (_request, response) => {
@@ -128,11 +158,7 @@ test('a silence is filled with pings, before the answer and within it', async ()
     });
     response.end(ending('stop'));
   });
-  const response = await fetch(`${gateway.origin}/v1/messages`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', 'x-api-key': testKey },
-    body: JSON.stringify({ ...hello, stream: true }),
-  });
+  const response = await ask();
   const seen: string[] = [];
   let text = '';
   for await (const piece of response.body ?? []) {

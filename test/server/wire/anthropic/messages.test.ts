@@ -1,0 +1,118 @@
+import { describe, expect, test } from 'vitest';
+import { EventsReader } from '../../../../server/exchange/readers/events-reader.ts';
+import { JsonBody } from '../../../../server/http/body/json-body.ts';
+import { messages } from '../../../../server/wire/anthropic/messages.ts';
+import { messagesStream } from '../../../../server/wire/anthropic/messages-stream.ts';
+import { promptTokensOf } from '../../../../server/wire/anthropic/prompt-tokens.ts';
+import { errorIn } from '../../../../server/wire/upstream-error.ts';
+
+const { errors, usage, whole, request } = messages;
+const bodyOf = (body: object) => new JsonBody(Buffer.from(JSON.stringify(body)));
+const asked = { model: 'm', max_tokens: 500, messages: [{ role: 'user', content: 'Hi' }] };
+const unknown = { outputTokens: null, contextTokens: null };
+const event = (value: { type: string }) => `event: ${value.type}\ndata: ${JSON.stringify(value)}\n\n`;
+const kept = (text: string, contentType: string) => ({
+  tail: Buffer.from(text),
+  head: Buffer.alloc(0),
+  bytes: text.length,
+  contentType,
+});
+
+describe('a request', () => {
+  test('may use what it allows, within what the model takes', () => {
+    const body = bodyOf(asked);
+    expect(usage.worst(body, unknown)).toEqual({ inputTokens: body.size, outputTokens: 500 });
+    expect(usage.worst(body, { outputTokens: 100, contextTokens: 20 })).toEqual({ inputTokens: 20, outputTokens: 20 });
+    expect(usage.likely(body)).toEqual({ inputTokens: Math.ceil(body.size / 4), outputTokens: 500 });
+    expect(usage.likely(bodyOf({ ...asked, max_tokens: 64_000 })).outputTokens).toBe(4096);
+  });
+
+  test('has few tokens for what a picture is long, and all of them for a text that is called data', () => {
+    const withData = (data: string) => Buffer.from(JSON.stringify({ source: { type: 'base64', data } }));
+    expect(promptTokensOf(withData('A'.repeat(800_000)))).toBeLessThan(110_000);
+    const text = withData('some words '.repeat(80_000));
+    expect(promptTokensOf(text)).toBe(text.length);
+    const short = withData('AAAA');
+    expect(promptTokensOf(short)).toBe(short.length);
+  });
+
+  test('belongs to the same conversation from turn to turn', () => {
+    const more = [...asked.messages, { role: 'assistant', content: 'Hello' }, { role: 'user', content: 'And?' }];
+    const first = request.conversationOf(bodyOf(asked));
+    expect(first).not.toBeNull();
+    expect(request.conversationOf(bodyOf({ ...asked, messages: more }))).toBe(first);
+  });
+});
+
+describe('usage', () => {
+  test('counts what was read from a cache, or written to one, as input', () => {
+    const told = { input_tokens: 5, cache_read_input_tokens: 100, cache_creation_input_tokens: 20, output_tokens: 7 };
+    const text = JSON.stringify({ type: 'message', content: [], usage: told });
+    expect(usage.read(kept(text, 'application/json'), {})).toEqual({
+      usage: { inputTokens: 125, outputTokens: 7, cachedInputTokens: 100, cacheWriteTokens: 20 },
+      certainty: 'reported',
+      status: null,
+    });
+  });
+
+  test('of a stream is what its last events say, key by key', () => {
+    const start = { type: 'message_start', message: { usage: { input_tokens: 9, output_tokens: 1 } } };
+    const text = event(start) + event({ type: 'message_delta', usage: { output_tokens: 30 } } as { type: string });
+    const read = usage.read(kept(text, 'text/event-stream'), {});
+    expect([read.usage, read.certainty]).toEqual([{ inputTokens: 9, outputTokens: 30 }, 'reported']);
+    expect(usage.read(kept(event({ type: 'ping' }), 'text/event-stream'), {}).usage).toBeNull();
+  });
+});
+
+describe('an error', () => {
+  const error = (type: string, message = 'x') => errorIn({ type: 'error', error: { type, message } });
+
+  test.each([
+    [400, error('invalid_request_error'), 'rejected', false],
+    [400, error('invalid_request_error', 'prompt is too long: 9001 tokens > 8192 maximum'), 'too-large', false],
+    [401, error('authentication_error'), 'credential', false],
+    [402, error('billing_error'), 'quota', false],
+    [404, error('not_found_error'), 'model-unavailable', false],
+    [429, error('rate_limit_error'), 'rate-limit', true],
+    [529, error('overloaded_error'), 'transient', true],
+    [500, null, 'transient', true],
+    [418, null, 'rejected', false],
+  ])('of status %i is known for what it is', (status, said, found, mayPass) => {
+    const failure = errors.classify({ status, headers: { 'retry-after': '3' }, error: said, isAboutJob: false });
+    expect(failure).toEqual({ class: found, mayPass, retryAfterMs: 3000 });
+  });
+
+  test('in the place of an answer has the status that it should have had', () => {
+    const top = { type: 'error', error: { type: 'overloaded_error', message: 'x' } };
+    expect(whole.judge(top)).toMatchObject({ kind: 'error', status: 529 });
+    expect(whole.judge({ type: 'message', content: [] })).toEqual({ kind: 'answer' });
+  });
+
+  test('at the end of a stream is named by its type', () => {
+    const end = event({ type: 'error', error: { type: 'overloaded_error', message: 'x' } } as { type: string });
+    expect([errors.codeIn(end), errors.codeIn('')]).toEqual(['overloaded_error', null]);
+  });
+});
+
+describe('a stream', () => {
+  const reader = () =>
+    new EventsReader({ format: messagesStream, errors, answers: 1, stripUsage: false, text: null, headers: {} });
+  const begun = event({ type: 'message_start' }) + event({ type: 'content_block_start' });
+
+  test('is complete with message_stop alone', () => {
+    const complete = reader();
+    complete.read(Buffer.from(begun + event({ type: 'message_stop' })));
+    expect(complete.end()).toEqual([{ kind: 'complete' }]);
+    const cut = reader();
+    cut.read(Buffer.from(begun));
+    expect(cut.end()).toMatchObject([{ kind: 'break', event: expect.stringMatching(/^event: error\ndata: /) }]);
+  });
+
+  test('that begins with an error is an error', () => {
+    const failed = reader();
+    const error = { type: 'error', error: { type: 'rate_limit_error', message: 'Slow' } } as { type: string };
+    expect(failed.read(Buffer.from(event({ type: 'ping' }) + event(error)))).toMatchObject([
+      { kind: 'fail', reason: { kind: 'answer', failure: { class: 'rate-limit' }, answer: { status: 429 } } },
+    ]);
+  });
+});
