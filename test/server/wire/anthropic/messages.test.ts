@@ -77,9 +77,9 @@ describe('an error', () => {
     [529, error('overloaded_error'), 'transient', true],
     [500, null, 'transient', true],
     [418, null, 'rejected', false],
-  ])('of status %i is known for what it is', (status, said, found, mayPass) => {
+  ])('of status %i is known for what it is', (status, said, found, retryable) => {
     const failure = errors.classify({ status, headers: { 'retry-after': '3' }, error: said, isAboutJob: false });
-    expect(failure).toEqual({ class: found, mayPass, retryAfterMs: 3000 });
+    expect(failure).toEqual({ class: found, retryable, retryAfterMs: 3000 });
   });
 
   test('in the place of an answer has the status that it should have had', () => {
