@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import net from 'node:net';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type FaultUpstream, startFaultUpstream } from '../support/fault-upstream.ts';
 import { mainProvider } from '../support/gateway.ts';
 import { receive } from '../support/judge-answer.ts';
@@ -20,6 +20,7 @@ let gateway: WatchedGateway;
 /** Milliseconds that the engine's clock is put forward by each case, so that no failure keeps the next from being asked. */
 const forwardMs = 25_000;
 let aheadMs = 0;
+const realNow = performance.now.bind(performance);
 
 beforeAll(async () => {
   upstream = net.createServer((socket) => {
@@ -51,11 +52,11 @@ beforeAll(async () => {
       groups: [{ id: 'default', policy }],
     },
   });
-  const now = performance.now.bind(performance);
-  vi.spyOn(performance, 'now').mockImplementation(() => now() + aheadMs);
+  // By hand: a spy would keep every call, some 40 MB of them.
+  performance.now = () => realNow() + aheadMs;
 });
 afterAll(async () => {
-  vi.restoreAllMocks();
+  performance.now = realNow;
   await gateway?.stop();
   await healthy?.stop();
   upstream?.close();
