@@ -34,7 +34,10 @@ function exchange({ method, body, headers, signal }: Request, url: string): Prom
   });
 }
 
-/** Nobody unpacks what comes by an own scheme, and some providers compress although they were asked not to. */
+/**
+ * Chromium does not decompress responses of a custom scheme,
+ * and a server may compress although it was asked for `identity` (RFC 9110, 12.5.3).
+ */
 function unpacked(reply: IncomingMessage): Readable {
   const opener = openers[reply.headers['content-encoding'] ?? ''];
   // What fails here breaks off the stream that the page reads.

@@ -10,37 +10,36 @@ import type { Route } from '../wire/route.ts';
 import { hardBudgetOf } from './hold-to-limits.ts';
 import { type CallPlan, ownedBy, ownerOf } from './plan.ts';
 
-interface PassedInput {
+interface CheckedRequest {
   route: Route;
   passed: Passed;
-  /** Ids in the body. */
-  namedIds: readonly string[];
   group: CompiledGroup;
   key: CompiledKey;
+}
+
+interface PassedInput {
+  passed: Passed;
+  /** Ids named in the body. */
+  namedIds: readonly string[];
+  group: CompiledGroup;
   snapshot: Snapshot;
   jobs: JobStore;
 }
 
 /**
- * The group's passthrough provider. Checks what can be checked before the body is read, so that a refused request need not
- * send one. Throws GatewayError if no provider may be asked.
+ * Checks what can be checked before the body is read, so that a refused request need not send one. Throws GatewayError if no
+ * provider may be asked.
  */
-export function checkPassthrough({
-  passed,
-  group,
-  key,
-  route,
-}: Omit<PassedInput, 'namedIds' | 'snapshot' | 'jobs'>): CompiledProvider {
-  const provider = providerOf(group, passed.unserved);
+export function checkPassthrough({ passed, group, key, route }: CheckedRequest): void {
+  providerOf(group, passed.unserved);
   if (!passed.names.every(isPathSegment)) throw new GatewayError('unknown_url', passed.unserved.message);
   if (!route.isFree) checkMoney(group, key);
-  return provider;
 }
 
-/** Throws a GatewayError where nobody may be asked. */
+/** To be called after `checkPassthrough`. Throws a GatewayError where nobody may be asked. */
 export function planPassthrough(input: PassedInput): CallPlan {
   const { passed, group, snapshot, jobs } = input;
-  const provider = checkPassthrough(input);
+  const provider = providerOf(group, passed.unserved);
   const owner = findOwner([...passed.names, ...input.namedIds], group, jobs);
   if (owner) return { ...ownedBy(owner), model: null, targets: [ownerOf(snapshot, owner, null)] };
   if (provider.unusable) {

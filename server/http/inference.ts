@@ -260,10 +260,10 @@ class InferenceCall {
   }
 
   #planned(match: RouteMatch, { group, key }: Member, body: RequestBody, fields: RequestFields): CallPlan {
-    const { route, passed } = match;
+    const { passed } = match;
     const { jobs } = this.#ports;
     const snapshot = this.#snapshot;
-    if (passed) return planPassthrough({ route, passed, namedIds: body.namedIds ?? [], group, key, snapshot, jobs });
+    if (passed) return planPassthrough({ passed, namedIds: body.namedIds ?? [], group, snapshot, jobs });
     const conversationId = conversationNamedIn(match, body);
     return planCall({ match, jobId: jobNamedIn(match, body), conversationId, fields, group, key, snapshot, jobs });
   }

@@ -20,3 +20,15 @@ export function countOf(value: unknown): number {
 export function promptTokens({ input, cacheRead, cacheWrite }: TokenUsage): number {
   return input + cacheRead + cacheWrite;
 }
+
+/** OpenAI counts cached tokens within the input, and reasoning within the output; here each token counts once. */
+export function countedOnce(
+  totals: { input: unknown; output: unknown },
+  parts: Omit<TokenUsage, 'input' | 'output'>,
+): TokenUsage {
+  return {
+    ...parts,
+    input: Math.max(0, countOf(totals.input) - parts.cacheRead - parts.cacheWrite),
+    output: Math.max(0, countOf(totals.output) - parts.reasoning),
+  };
+}

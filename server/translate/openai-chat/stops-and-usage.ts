@@ -2,7 +2,7 @@
 import { isObject } from '../../contract/is-object.ts';
 import { entryOf } from '../../wire/table-entry.ts';
 import type { StopReason, TokenUsage } from '../neutral-answer.ts';
-import { countOf, promptTokens } from '../token-usage.ts';
+import { countedOnce, countOf, promptTokens } from '../token-usage.ts';
 
 type Json = Record<string, unknown>;
 
@@ -42,14 +42,8 @@ export function parseChatUsage(usage: Json): TokenUsage {
   const cacheRead = countOf(prompt.cached_tokens ?? usage.prompt_cache_hit_tokens);
   const cacheWrite = countOf(prompt.cache_write_tokens);
   const reasoning = countOf(completion.reasoning_tokens);
-  return {
-    input: Math.max(0, countOf(usage.prompt_tokens) - cacheRead - cacheWrite),
-    cacheRead,
-    cacheWrite,
-    cacheWriteOneHour: 0,
-    output: Math.max(0, countOf(usage.completion_tokens) - reasoning),
-    reasoning,
-  };
+  const parts = { cacheRead, cacheWrite, cacheWriteOneHour: 0, reasoning };
+  return countedOnce({ input: usage.prompt_tokens, output: usage.completion_tokens }, parts);
 }
 
 export function renderChatUsage(usage: TokenUsage): Json {

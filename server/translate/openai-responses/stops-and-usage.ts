@@ -1,7 +1,7 @@
 /** Why a response ended and what it has used, both ways. */
 import { isObject } from '../../contract/is-object.ts';
 import type { Stop, StopReason, TokenUsage } from '../neutral-answer.ts';
-import { countOf, promptTokens } from '../token-usage.ts';
+import { countedOnce, countOf, promptTokens } from '../token-usage.ts';
 
 type Json = Record<string, unknown>;
 
@@ -31,14 +31,8 @@ export function parseResponseUsage(usage: Json): TokenUsage {
   const cacheRead = countOf(input.cached_tokens);
   const cacheWrite = countOf(input.cache_write_tokens);
   const reasoning = countOf(output.reasoning_tokens);
-  return {
-    input: Math.max(0, countOf(usage.input_tokens) - cacheRead - cacheWrite),
-    cacheRead,
-    cacheWrite,
-    cacheWriteOneHour: 0,
-    output: Math.max(0, countOf(usage.output_tokens) - reasoning),
-    reasoning,
-  };
+  const parts = { cacheRead, cacheWrite, cacheWriteOneHour: 0, reasoning };
+  return countedOnce({ input: usage.input_tokens, output: usage.output_tokens }, parts);
 }
 
 export function renderResponseUsage(usage: TokenUsage): Json {

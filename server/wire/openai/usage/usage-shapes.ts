@@ -29,26 +29,21 @@ type Counts = { [Name in keyof Usage]: number | undefined };
 function ofChat(fields: Fields): Counts {
   const input = details(fields, 'prompt_tokens_details');
   const output = details(fields, 'completion_tokens_details');
-  return {
-    inputTokens: count(fields.prompt_tokens),
-    outputTokens: count(fields.completion_tokens),
-    cachedInputTokens: count(input.cached_tokens),
-    cacheWriteTokens: count(input.cache_write_tokens),
-    reasoningTokens: count(output.reasoning_tokens),
-    audioInputTokens: count(input.audio_tokens),
-    audioOutputTokens: count(output.audio_tokens),
-    imageInputTokens: count(input.image_tokens),
-    imageOutputTokens: count(output.image_tokens),
-  };
+  const totals = { inputTokens: count(fields.prompt_tokens), outputTokens: count(fields.completion_tokens) };
+  return { ...totals, ...partsOf(input, output) };
 }
 
 /** Responses, images, transcriptions and speech events; transcriptions use the singular `input_token_details`. */
 function ofResponses(fields: Fields): Counts {
   const input = details(fields, 'input_tokens_details', 'input_token_details');
   const output = details(fields, 'output_tokens_details', 'output_token_details');
+  const totals = { inputTokens: count(fields.input_tokens), outputTokens: count(fields.output_tokens) };
+  return { ...totals, ...partsOf(input, output) };
+}
+
+/** What both shapes tell in their details, by the same names. */
+function partsOf(input: Fields, output: Fields): Counts {
   return {
-    inputTokens: count(fields.input_tokens),
-    outputTokens: count(fields.output_tokens),
     cachedInputTokens: count(input.cached_tokens),
     cacheWriteTokens: count(input.cache_write_tokens),
     reasoningTokens: count(output.reasoning_tokens),
