@@ -530,6 +530,7 @@ export const lookAtNone = [
   'routing/key-secret.ts',
   'transport/read-response.ts',
   'transport/transport.ts',
+  'transport/undici-call.ts',
   'transport/tunnel.ts',
   'wire/framing.ts',
   'wire/stream-format.ts',
