@@ -217,8 +217,7 @@ export class UpstreamAttempts {
         translation: translated ? translated.answer() : null,
       });
       sent(attempt);
-      attempt.attach(this.#options.ports.transport.send(request, attempt));
-      return attempt.result;
+      return attempt.send(this.#options.ports.transport, request);
     };
     const call = translated ? translated.call : this.#call;
     const request = outgoingRequest(client, call, { target, credential, sendable, timeouts });
