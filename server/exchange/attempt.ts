@@ -247,13 +247,13 @@ export class Attempt {
     if (reason.kind === 'divergence') this.#notes.failed(null);
   }
 
-  #failed({ failure, message, lastWord }: AttemptFailure): void {
+  #failed({ failure, message, failureResponse }: AttemptFailure): void {
     this.#notes.failed(failure.class, message);
     const { translation } = this.#options;
     this.#over({
       kind: this.hasBegun ? 'broken' : 'failed',
       failure,
-      lastWord: translation ? translation.lastWord(lastWord) : lastWord,
+      failureResponse: translation ? translation.failureResponse(failureResponse) : failureResponse,
     });
   }
 

@@ -25,7 +25,7 @@ const maxClientLength = 200;
 const maxPathLength = 200;
 
 /** How a request ended for its client. */
-export interface ResponseOutcome {
+export interface ResponseSummary {
   outcome: RequestOutcome;
   /** The status sent to the client; null if it left before. */
   status: number | null;
@@ -68,7 +68,7 @@ export class RequestTrace {
   job: Job | null = null;
   madeJob: Job | null = null;
   deletedJob: Job | null = null;
-  reply: ResponseOutcome = { outcome: 'error', status: null, errorCode: null, bytesOut: 0, responseType: '' };
+  response: ResponseSummary = { outcome: 'error', status: null, errorCode: null, bytesOut: 0, responseType: '' };
   /** The keys that the client sent, valid or not; redacted from everything recorded. */
   readonly presented: readonly string[];
   readonly #method: string;
@@ -149,7 +149,7 @@ export class RequestTrace {
   /** `status`: what its client was told. */
   refused(error: GatewayError, status: number): void {
     const { code } = error.kind;
-    this.reply = { ...this.reply, outcome: 'error', status, errorCode: code ?? error.code };
+    this.response = { ...this.response, outcome: 'error', status, errorCode: code ?? error.code };
   }
 
   record(
@@ -158,7 +158,7 @@ export class RequestTrace {
   ): RequestRecord {
     const last = this.answering?.record;
     const { headers } = request;
-    const { outcome, status, errorCode, bytesOut } = this.reply;
+    const { outcome, status, errorCode, bytesOut } = this.response;
     return {
       ...this.started,
       outcome,

@@ -288,17 +288,17 @@ class InferenceCall {
       if (call.body.fault) throw call.body.fault;
     } finally {
       attempts.client.stop();
-      this.#trace.reply = attempts.client.reply;
+      this.#trace.response = attempts.client.summary;
     }
   }
 
   #answered(): void {
-    this.#trace.reply = { ...this.#trace.reply, outcome: 'ok', status: this.#response.statusCode };
+    this.#trace.response = { ...this.#trace.response, outcome: 'ok', status: this.#response.statusCode };
   }
 
   #refuse(thrown: unknown): void {
     if (thrown instanceof ClientGone || this.#clientGone) {
-      this.#trace.reply = { ...this.#trace.reply, outcome: 'client-gone' };
+      this.#trace.response = { ...this.#trace.response, outcome: 'client-gone' };
       return;
     }
     if (!(thrown instanceof GatewayError)) this.#ports.faulted(thrown);

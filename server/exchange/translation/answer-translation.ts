@@ -1,6 +1,6 @@
 /** One upstream's answer on its way to a client of another API: whole, event by event, or an error. */
 import type { ErrorBody } from '../../contract/errors.ts';
-import type { LastWord } from '../../routing/attempt-result.ts';
+import type { FailureResponse } from '../../routing/attempt-result.ts';
 import { lossHeaders } from '../../translate/tell-losses.ts';
 import type { TranslatedEvents } from '../../translate/translated-events.ts';
 import type { TranslatedRequest } from '../../translate/translated-request.ts';
@@ -92,7 +92,7 @@ export class AnswerTranslation {
   }
 
   /** What is told of a failure if nobody does better. */
-  lastWord(word: LastWord): LastWord {
+  failureResponse(word: FailureResponse): FailureResponse {
     if (word.kind === 'error') return word;
     const { translator, api, requestId } = this.#options;
     const { status, body, error } = translator.error(word.answer.status, word.answer.body);

@@ -14,12 +14,12 @@ import type { OutgoingCall } from '../outgoing-request.ts';
 import type { PreparedBody } from '../request-body.ts';
 import { AnswerTranslation } from './answer-translation.ts';
 
-/** A request as one target is to have it. */
-export interface TranslatedCall {
+/** What one target is sent, and how its answer is read. */
+export interface PreparedRequest {
   call: OutgoingCall;
   sendable: PreparedBody;
-  /** Of one attempt's answer. */
-  answer(): AnswerTranslation;
+  /** Null where the client speaks the upstream's API, so that bytes pass as they are. */
+  translation: AnswerTranslation | null;
 }
 
 /** Who is asked, and under whose name the model knows its own reasoning again. */
@@ -66,7 +66,7 @@ export class RequestTranslation {
   }
 
   /** @throws GatewayError `invalid_value` for what this target cannot be asked */
-  forTarget({ target, credentialId, model, maxOutputTokens }: Addressee): TranslatedCall {
+  forTarget({ target, credentialId, model, maxOutputTokens }: Addressee): PreparedRequest {
     const { provider } = target;
     const origin = { provider: provider.id, model: target.model ?? model, account: credentialId ?? '' };
     const request = this.#translator.request(this.#asked, {
@@ -82,7 +82,7 @@ export class RequestTranslation {
     return {
       call: this.#upstreamCall,
       sendable: { length: body.length, open: () => body, usageAsked: false },
-      answer: () => this.#answer(request),
+      translation: this.#answer(request),
     };
   }
 

@@ -2,7 +2,7 @@
 import { type ErrorBody, GatewayError } from '../contract/errors.ts';
 import type { FailureClass } from '../contract/ledger.ts';
 import type { TransportError } from '../transport/transport-error.ts';
-import type { FailedAttempt, LastWord } from './attempt-result.ts';
+import type { FailedAttempt, FailureResponse } from './attempt-result.ts';
 import type { Target } from './snapshot.ts';
 
 /**
@@ -27,19 +27,19 @@ export function moreUseful(earlier: FailedAttempt | null, later: FailedAttempt):
   return earlier && rank(earlier) < rank(later) ? earlier : later;
 }
 
-function rank({ kind, failure, lastWord }: FailedAttempt): number {
+function rank({ kind, failure, failureResponse }: FailedAttempt): number {
   if (kind === 'broken') return -1;
-  const isOnlyOurs = failure.class === 'transient' && lastWord.kind === 'error';
+  const isOnlyOurs = failure.class === 'transient' && failureResponse.kind === 'error';
   return isOnlyOurs ? byUsefulness.length : byUsefulness.indexOf(failure.class);
 }
 
 /** Null if the upstream named no code. */
-export function errorCodeOf(word: LastWord): string | null {
+export function errorCodeOf(word: FailureResponse): string | null {
   return word.kind === 'error' ? (word.error.kind.code ?? word.error.code) : word.answer.errorCode;
 }
 
 /** The error as an OpenAI error object, for use within a stream. */
-export function errorBodyOf(word: LastWord): ErrorBody {
+export function errorBodyOf(word: FailureResponse): ErrorBody {
   if (word.kind === 'error') return word.error.toBody().error;
   const { status, error: said } = word.answer;
   const message = said?.message || `The provider answered with status ${status}.`;
