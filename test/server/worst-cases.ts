@@ -512,6 +512,7 @@ export const lookAtNone = [
   'exchange/exchange-trace.ts',
   'exchange/incoming-response.ts',
   'exchange/readers/download-reader.ts',
+  'exchange/readers/held-beginning.ts',
   'exchange/readers/pass-reader.ts',
   'exchange/readers/response-reader.ts',
   'exchange/response-observer.ts',
