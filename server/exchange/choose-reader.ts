@@ -23,7 +23,8 @@ import { SplicedEventsReader } from './rescue/spliced-events-reader.ts';
 /** What a reader of streams needs to know of the request. */
 export interface StreamNeeds {
   /**
-   * The client asked for a stream, possibly with a value that Pydantic, and so vLLM, reads as true (`"stream": "true"`).
+   * The client asked for a stream, possibly with a value that Pydantic, and so vLLM, reads as true: `"stream": "true"`
+   * (docs.pydantic.dev, "Booleans").
    */
   isStreamFit: boolean;
   /** How many choices or images a stream carries in parallel. */
