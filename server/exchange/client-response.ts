@@ -34,7 +34,7 @@ type Pausable = Pick<UpstreamCall, 'pause' | 'resume'>;
 interface Answerer {
   provider: string;
   attempts: number;
-  /** What else of Sluice's own is told with it. */
+  /** Further headers of Sluice's own. */
   headers?: Readonly<Record<string, string>>;
 }
 

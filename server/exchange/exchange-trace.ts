@@ -39,9 +39,9 @@ export interface ResponseSummary {
 /** One attempt while it runs, with the data from which its usage is read. */
 export interface AttemptTrace {
   record: AttemptRecord;
-  /** How its reply tells what it used, where that is another way than the client's API has; else null. */
+  /** How the response reports usage, if its API is not the client's; else null. */
   usage: UsageFormat | null;
-  /** The end of its reply. */
+  /** The first and last bytes of its response. */
   tail: Tail;
   /** Content type of its response. */
   responseType: string;
@@ -146,7 +146,7 @@ export class RequestTrace {
     return attempt;
   }
 
-  /** `status`: what its client was told. */
+  /** `status`: the one that the client received. */
   refused(error: GatewayError, status: number): void {
     const { code } = error.kind;
     this.response = { ...this.response, outcome: 'error', status, errorCode: code ?? error.code };

@@ -167,7 +167,7 @@ function conversationNamedIn({ route }: RouteMatch, body: RequestBody): string |
   return typeof id === 'string' ? id : null;
 }
 
-/** Settings that were exchanged by mistake: no provider is to be told the key as the name of a model. */
+/** Guards against a client whose settings for key and model are swapped, so that no provider receives the key. */
 function checkModelName(model: string, presented: readonly string[]): void {
   if (!containsSecret(model, presented)) return;
   throw new GatewayError('invalid_value', "The field 'model' holds the key. Put the name of a model there.", {

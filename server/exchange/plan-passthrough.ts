@@ -38,7 +38,7 @@ export function checkPassthrough({ passed, group, key, route }: CheckedRequest):
   if (!route.isFree) checkMoney(group, key);
 }
 
-/** To be called after `checkPassthrough`. Throws a GatewayError where nobody may be asked. */
+/** To be called after `checkPassthrough`. Throws GatewayError if no provider may be asked. */
 export function planPassthrough(input: PassedInput): CallPlan {
   const { passed, group, snapshot, jobs } = input;
   const provider = providerOf(group, passed.unserved);

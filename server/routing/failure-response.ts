@@ -6,7 +6,7 @@ import type { FailedAttempt, FailureResponse } from './attempt-result.ts';
 import type { Target } from './snapshot.ts';
 
 /**
- * Most useful first: errors of the request itself, then those that tell when to retry. Misconfigured and unreachable
+ * Most useful first: errors of the request itself, then those that say when to retry. Misconfigured and unreachable
  * targets concern the client least.
  */
 const byUsefulness: readonly FailureClass[] = [
@@ -34,14 +34,14 @@ function rank({ kind, failure, failureResponse }: FailedAttempt): number {
 }
 
 /** Null if the upstream named no code. */
-export function errorCodeOf(word: FailureResponse): string | null {
-  return word.kind === 'error' ? (word.error.kind.code ?? word.error.code) : word.answer.errorCode;
+export function errorCodeOf(failed: FailureResponse): string | null {
+  return failed.kind === 'error' ? (failed.error.kind.code ?? failed.error.code) : failed.answer.errorCode;
 }
 
 /** The error as an OpenAI error object, for use within a stream. */
-export function errorBodyOf(word: FailureResponse): ErrorBody {
-  if (word.kind === 'error') return word.error.toBody().error;
-  const { status, error: said } = word.answer;
+export function errorBodyOf(failed: FailureResponse): ErrorBody {
+  if (failed.kind === 'error') return failed.error.toBody().error;
+  const { status, error: said } = failed.answer;
   const message = said?.message || `The provider answered with status ${status}.`;
   return { message, type: said?.type || 'server_error', param: said?.param ?? null, code: said?.code || null };
 }

@@ -1,6 +1,6 @@
 /**
- * A request whose client speaks another API than some of its targets. Parsed once, and written anew for each target that is
- * asked; what comes of those goes through an `AnswerTranslation` of its own.
+ * Translates a request whose client speaks another API than its targets. The request is parsed once and rendered for each
+ * target that is asked; the target's answer is translated back by an `AnswerTranslation`.
  */
 import { pattern } from '../../bounded-pattern.ts';
 import type { Target } from '../../routing/snapshot.ts';
@@ -22,19 +22,19 @@ export interface PreparedRequest {
   translation: AnswerTranslation | null;
 }
 
-/** Who is asked, and under whose name the model knows its own reasoning again. */
+/** The target of one attempt. Reasoning that a model returned is only valid for the same provider, model and account. */
 interface Addressee {
   target: Target;
   credentialId: string | null;
   /** The client's name for the model. */
   model: string;
-  /** Undefined where nobody knows. */
+  /** The most that the model can write; undefined if unknown. */
   maxOutputTokens: number | undefined;
 }
 
 interface Wanted {
   requestId: string;
-  /** Nothing may be dropped or emulated. */
+  /** The client refuses translations that drop or emulate anything. */
   refusesLosses: boolean;
 }
 
@@ -45,7 +45,7 @@ export class RequestTranslation {
   readonly #asked: AskedConversation;
   readonly #upstreamCall: OutgoingCall;
 
-  /** @throws GatewayError `malformed_json` or `invalid_value` where the body is no request of the client's API */
+  /** @throws GatewayError `malformed_json` or `invalid_value` if the body is not a request of the client's API */
   constructor(call: OutgoingCall, { route, translator }: Passage, wanted: Wanted) {
     this.#call = call;
     this.#wanted = wanted;
@@ -60,12 +60,12 @@ export class RequestTranslation {
     };
   }
 
-  /** Of the upstream's API. */
+  /** The route of the upstream's API. */
   get route(): Route {
     return this.#upstreamCall.match.route;
   }
 
-  /** @throws GatewayError `invalid_value` for what this target cannot be asked */
+  /** @throws GatewayError `invalid_value` if the request cannot be translated for this target */
   forTarget({ target, credentialId, model, maxOutputTokens }: Addressee): PreparedRequest {
     const { provider } = target;
     const origin = { provider: provider.id, model: target.model ?? model, account: credentialId ?? '' };
@@ -99,14 +99,14 @@ export class RequestTranslation {
   }
 }
 
-/** How a target is reached that does not serve the client's wire. */
+/** How to ask a target that does not serve the client's wire. */
 export interface Passage {
-  /** Of the upstream's API. */
+  /** The route of the upstream's API. */
   route: Route;
   translator: Translator;
 }
 
-/** Null where the target takes the request as it is, or it is none that can be translated. */
+/** Null if the target takes the request as it is, or the request cannot be translated. */
 export function passageTo({ provider }: Target, { wire }: Route, registry: Registry): Passage | null {
   const { dialect } = provider;
   if (!isWireName(wire.name) || dialect.serves(wire.name)) return null;
@@ -116,7 +116,7 @@ export function passageTo({ provider }: Target, { wire }: Route, registry: Regis
   return route && translator && { route, translator };
 }
 
-/** Which version of its own API the client speaks is no concern of another's. */
+/** Headers of the client's API, such as its version, which mean nothing to another API. */
 const foreignHeader = pattern(/^(?:anthropic-|x-claude-|x-app$)/);
 
 function upstreamHeaders(headers: Readonly<Record<string, string>>, isStream: boolean): Record<string, string> {
