@@ -18,9 +18,9 @@ import { JobPoller } from './exchange/job-poller.ts';
 import { type ControlSide, openControlSide } from './gateway-control.ts';
 import type { GatewayPorts } from './gateway-ports.ts';
 import { Admission } from './http/admission.ts';
+import type { ApiPorts } from './http/api-request.ts';
 import { createListener } from './http/app.ts';
 import { ByteBudget } from './http/byte-budget.ts';
-import type { InferencePorts } from './http/inference.ts';
 import { type ListeningServer, listen } from './http/server.ts';
 import { createJobStore } from './jobs/job-store.ts';
 import { createLedger } from './ledger/ledger.ts';
@@ -31,8 +31,8 @@ import { HealthBook } from './routing/health/health-book.ts';
 import { HealthPicker } from './routing/health/health-picker.ts';
 import type { Snapshot, Target } from './routing/snapshot.ts';
 import { createAuthorities } from './transport/authorities.ts';
+import { createTransport } from './transport/create-transport.ts';
 import { machineAddresses, watchNetwork } from './transport/network-watch.ts';
-import { createTransport } from './transport/transport.ts';
 import { createPriceTable, type PriceTable } from './usage/price-table.ts';
 import { version } from './version.ts';
 import { Registry, servedApis } from './wire/registry.ts';
@@ -78,15 +78,15 @@ export async function createGateway(ports: GatewayPorts): Promise<Gateway> {
   });
   const { live, control } = side;
   const loopWatch = new LoopWatch({ logPath: ports.logPath ?? null, stoodStill: side.control.stoodStill });
-  const inference: InferencePorts = { ...inferencePorts(ports, base, side), loopWatch };
+  const api: ApiPorts = { ...apiPorts(ports, base, side), loopWatch };
   const listener = createListener({
     snapshot: () => live.snapshot,
     control: side.routes.router,
     windowFolder: ports.windowFolder,
     health: () => ({ instance: instanceId }),
-    inference,
+    api,
   });
-  const { bills, jobs, transport } = inference;
+  const { bills, jobs, transport } = api;
   const poller = new JobPoller({ jobs, bills, transport, snapshot: () => live.snapshot });
   const network = followNetwork(base, live);
   const stopClock = startAwakeClock();
@@ -209,11 +209,11 @@ function tellReplacement(database: Database, log: GatewayPorts['log']): void {
   database.onReplaced(tell);
 }
 
-function inferencePorts(
+function apiPorts(
   { log, logRequest, uploadFolder, apis = servedApis }: GatewayPorts,
   base: Foundations,
   { live, control, limiter }: ControlSide,
-): Omit<InferencePorts, 'loopWatch'> {
+): Omit<ApiPorts, 'loopWatch'> {
   const { transport, jobs, ledger, picker, prices } = base;
   const finished = (record: RequestRecord, books?: BookedJob) => {
     ledger.finished(record, books);

@@ -65,7 +65,7 @@ export function goesOn(trace: RequestTrace, attempt: AttemptTrace, body: Request
   return responseStatus === null && record.usageCertainty !== 'reported' && isBackground(trace, body);
 }
 
-/** The client left before it learnt the id of its background response: that continues, and nobody can fetch it. */
+/** The client left before it received the id of its background response, which continues but cannot be fetched. */
 function goesOnUnheard(
   { route, madeJob }: RequestTrace,
   { record }: AttemptTrace,
@@ -122,7 +122,7 @@ type Estimated = Omit<ExtractedUsage, 'status'>;
 interface EndedAnswer {
   answer: KeptAnswer;
   ending: Ending;
-  /** Of the upstream's API. */
+  /** The upstream's way of reporting usage. */
   format: UsageFormat;
 }
 
@@ -158,19 +158,20 @@ class CallAccounting {
     };
   }
 
-  /** What was not told, or cannot be true, is estimated. */
+  /** Estimates what was not reported, or cannot be true. */
   #completed(told: ExtractedUsage, ended: EndedAnswer): Estimated {
     if (told.usage === null) return this.#estimate(ended);
     if (told.certainty !== 'estimated') return told;
     return { usage: { ...this.#estimate(ended).usage, ...told.usage }, certainty: 'estimated' };
   }
 
-  /** Only of what is text on both sides. */
+  /** Only if both the request and the answer are text. */
   #estimate({ answer, ending, format }: EndedAnswer): Estimated {
     const none: Estimated = { usage: null, certainty: 'none' };
     const { text } = this.#format;
     if (text === null || format.text === null) return none;
-    // What was stopped before it answered has used its prompt; had it no stream, it may have been at work for long.
+    // An attempt that was stopped before the upstream answered has used its prompt. Unless it was for a stream, the upstream
+    // may already have produced output, of unknown length.
     const isSilent = ending === 'stopped';
     const output = isSilent && this.#trace.stream ? 0 : isSilent ? undefined : format.text.ofAnswer(answer);
     if (output === null) return none;

@@ -1,16 +1,17 @@
 /** Translates the reason of a failed attempt into what the attempt loop, the record and the client need. Pure. */
 import { pattern } from '../bounded-pattern.ts';
 import type { GatewayError } from '../contract/errors.ts';
-import type { FailureClass } from '../contract/ledger.ts';
-import type { LastWord } from '../routing/attempt-result.ts';
+import type { AttemptRecord, FailureClass } from '../contract/ledger.ts';
+import type { FailedAttempt, FailureResponse } from '../routing/attempt-result.ts';
 import {
   afterContent,
   brokenFailure,
   classifyTransport,
   damagedFailure,
   differingFailure,
+  redirectFailure,
 } from '../routing/classify-failure.ts';
-import { damageOf, errorOfAccount, errorOfTransport } from '../routing/last-word.ts';
+import { damageOf, errorOfAccount, errorOfRedirect, errorOfTransport } from '../routing/failure-response.ts';
 import type { Target } from '../routing/snapshot.ts';
 import type { TransportError } from '../transport/transport-error.ts';
 import type { Failure } from '../wire/failure.ts';
@@ -22,7 +23,7 @@ export interface AttemptFailure {
   failure: Failure;
   /** Written to the record. */
   message: string;
-  lastWord: LastWord;
+  failureResponse: FailureResponse;
 }
 
 interface FailedCall {
@@ -56,14 +57,14 @@ function refusal(
   const said = answer.error?.message;
   const message = said ? `status ${answer.status}: ${said}` : `status ${answer.status}`;
   const account = hasBegun ? null : errorOfAccount(target, failure.class, answer.status);
-  if (account) return { failure, message, lastWord: { kind: 'error', error: account } };
+  if (account) return { failure, message, failureResponse: { kind: 'error', error: account } };
   const code = namedCode(answer.error);
   const errorCode = code === null ? null : redacted(code);
   const held = { ...answer, provider: target.provider.id, errorCode, ...(event && { event }) };
   return {
     failure: hasBegun ? afterContent(failure) : failure,
     message,
-    lastWord: { kind: 'answer', answer: held },
+    failureResponse: { kind: 'answer', answer: held },
   };
 }
 
@@ -79,21 +80,21 @@ function namedCode(error: UpstreamError | null): string | null {
 /** `what` completes the sentence "Provider … ". */
 function damage(failure: Failure, target: Target, what: string): AttemptFailure {
   const error = damageOf(target, what);
-  return { failure, message: error.message, lastWord: { kind: 'error', error } };
+  return { failure, message: error.message, failureResponse: { kind: 'error', error } };
 }
 
 function transportFailure(target: Target, error: TransportError): AttemptFailure {
   return {
     failure: classifyTransport(error),
     message: error.message,
-    lastWord: { kind: 'error', error: errorOfTransport(target, error) },
+    failureResponse: { kind: 'error', error: errorOfTransport(target, error) },
   };
 }
 
 /** The client has received the beginning; `error` is what it is told if no other attempt delivers the rest. */
 export function breakAfterContent(error: GatewayError): AttemptFailure {
   const retryable = error.code !== 'upstream_timeout';
-  return { failure: brokenFailure(retryable), message: error.message, lastWord: { kind: 'error', error } };
+  return { failure: brokenFailure(retryable), message: error.message, failureResponse: { kind: 'error', error } };
 }
 
 /** Classifies an error that the client received as the last event of its stream. */
@@ -108,4 +109,20 @@ function divergence(target: Target, continues: boolean): AttemptFailure {
     target,
     'answered otherwise than the client had been answered so far',
   );
+}
+
+/** Other targets would be sent the same request, so none is asked. */
+export function untranslatable(error: GatewayError, record: AttemptRecord): FailedAttempt {
+  record.failure = 'rejected';
+  record.error = error.message;
+  const failure = { class: 'rejected', retryable: false, retryAfterMs: null } as const;
+  return { kind: 'failed', failure, failureResponse: { kind: 'error', error } };
+}
+
+/** A redirect that is not followed. `location` contains no secrets. */
+export function refusedRedirect(target: Target, location: string, record: AttemptRecord): FailedAttempt {
+  const error = errorOfRedirect(target, location);
+  record.failure = redirectFailure.class;
+  record.error = error.message;
+  return { kind: 'failed', failure: redirectFailure, failureResponse: { kind: 'error', error } };
 }

@@ -44,7 +44,7 @@ export class AttemptNotes {
     this.#record.droppedEvents++;
   }
 
-  /** `failure` is null if nobody is at fault. */
+  /** `failure` is null if neither side is at fault. */
   failed(failure: FailureClass | null, why?: string): void {
     this.#record.failure = failure;
     if (why !== undefined) this.#record.error = notedText(why, this.#secrets, maxNotedLength);

@@ -1,14 +1,12 @@
 import { AwakeTimer } from '../awake-clock.ts';
 import type { AttemptTimeouts } from '../routing/compile-timeouts.ts';
 import { TransportError } from '../transport/transport-error.ts';
+import type { AttemptNotes } from './attempt-notes.ts';
 import { ProgressWatch } from './progress-watch.ts';
 import type { ResponseReader } from './readers/response-reader.ts';
 
 interface TimersOptions {
   timeouts: AttemptTimeouts;
-  attempt: TimedAttempt;
-  /** Milliseconds since the attempt began, without time asleep. */
-  notes: { elapsedMs(): number };
   /** Whether the client has stopped reading, so that no progress is possible. */
   client: { readonly isHeldUp: boolean };
 }
@@ -23,6 +21,8 @@ interface TimedAttempt {
 /** The timeouts of one attempt after its request was sent: first content, further progress, and the end. */
 export class AttemptTimers {
   readonly #options: TimersOptions;
+  readonly #notes: AttemptNotes;
+  readonly #attempt: TimedAttempt;
   #content: AwakeTimer | undefined;
   #error: AwakeTimer | undefined;
   #progress: ProgressWatch | undefined;
@@ -31,8 +31,10 @@ export class AttemptTimers {
   /** Silence after which the response counts as ended; 0: it is not complete yet. */
   #lingersMs = 0;
 
-  constructor(options: TimersOptions) {
+  constructor(options: TimersOptions, notes: AttemptNotes, attempt: TimedAttempt) {
     this.#options = options;
+    this.#notes = notes;
+    this.#attempt = attempt;
   }
 
   get isAwaitingContent(): boolean {
@@ -76,7 +78,7 @@ export class AttemptTimers {
     if (lingersMs === this.#lingersMs && (lingersMs !== patientMs || isComment(piece))) return;
     clearTimeout(this.#end);
     this.#lingersMs = lingersMs;
-    if (lingersMs > 0) this.#end = setTimeout(() => this.#options.attempt.finished(), lingersMs);
+    if (lingersMs > 0) this.#end = setTimeout(() => this.#attempt.finished(), lingersMs);
   }
 
   stop(): void {
@@ -88,18 +90,18 @@ export class AttemptTimers {
   }
 
   #within(limitMs: number, otherwise: string): AwakeTimer {
-    return new AwakeTimer(() => this.#options.attempt.late(new TransportError('timeout', 'body', otherwise)), limitMs);
+    return new AwakeTimer(() => this.#attempt.late(new TransportError('timeout', 'body', otherwise)), limitMs);
   }
 
   /** While there are only signs of life, the limit is the larger of the first-content and the silence timeout. */
   #watchProgress(): ProgressWatch {
-    const { client, timeouts, notes, attempt } = this.#options;
+    const { client, timeouts } = this.#options;
     const limitMs = timeouts.progressMs;
     return new ProgressWatch({
       limitMs,
-      nowMs: () => notes.elapsedMs(),
+      nowMs: () => this.#notes.elapsedMs(),
       isHeldUp: () => client.isHeldUp,
-      expired: () => attempt.late(new TransportError('timeout', 'body', `nothing of use within ${limitMs} ms`)),
+      expired: () => this.#attempt.late(new TransportError('timeout', 'body', `nothing of use within ${limitMs} ms`)),
     });
   }
 }

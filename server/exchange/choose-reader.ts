@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { differingFailure } from '../routing/classify-failure.ts';
 import type { Failure } from '../wire/failure.ts';
 import { isProse } from '../wire/read-whole.ts';
+import type { Route } from '../wire/route.ts';
 import { framingOf } from '../wire/sse-framing.ts';
 import type { StreamText, TextSoFar } from '../wire/stream-text.ts';
 import type { Wire } from '../wire/wire.ts';
@@ -15,13 +16,15 @@ import { EventsReader } from './readers/events-reader.ts';
 import { PassReader } from './readers/pass-reader.ts';
 import type { Asked, FailureReason, ResponseHead, ResponseReader } from './readers/response-reader.ts';
 import { maxHeldBytes, WholeReader } from './readers/whole-reader.ts';
+import type { RequestBody } from './request-body.ts';
 import type { Download } from './rescue/download.ts';
 import { SplicedEventsReader } from './rescue/spliced-events-reader.ts';
 
 /** What a reader of streams needs to know of the request. */
 export interface StreamNeeds {
   /**
-   * The client asked for a stream, possibly with a value that Pydantic, and so vLLM, reads as true (`"stream": "true"`).
+   * The client asked for a stream, possibly with a value that Pydantic, and so vLLM, reads as true: `"stream": "true"`
+   * (docs.pydantic.dev, "Booleans").
    */
   isStreamFit: boolean;
   /** How many choices or images a stream carries in parallel. */
@@ -42,6 +45,19 @@ export interface WantedRest {
   isContinuation: boolean;
   /** Called with the target's id of the answer before any of it is sent on. */
   foundAs(upstreamId: string): void;
+}
+
+/** `route`: of the upstream's API, which `isTranslated` says is another than the client's. */
+export function askedOf(body: RequestBody, route: Route, method: string = route.method, isTranslated = false): Asked {
+  const { request } = route.wire;
+  return {
+    route,
+    method,
+    isStreamAsked: body.fields.stream && route.stream !== null,
+    isTextAsked: request.isTextAsked(body),
+    isTranslated,
+    isKept: route.job !== null && (body.fields.store || request.isBackground(body)),
+  };
 }
 
 /** Only a single text can be assembled from two streams: one choice, and only on some routes. */

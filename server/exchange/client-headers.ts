@@ -36,15 +36,15 @@ const rateLimitPrefix = pattern(/^(?:x-)?ratelimit(?:-|$)/);
 /**
  * Passes on the upstream's `x-request-id`, which the provider's support may ask for; adds Sluice's own if there is none.
  */
-export function replyHeaders(
+export function clientHeaders(
   upstream: ResponseHeaders,
   requestId: string,
-  { framing, tellsOwnLimits = false }: { framing: Framing; tellsOwnLimits?: boolean },
+  { framing, hasOwnLimits = false }: { framing: Framing; hasOwnLimits?: boolean },
 ): Record<string, string | string[]> {
   const headers: Record<string, string | string[]> = { 'x-request-id': requestId, 'x-sluice-request-id': requestId };
   for (const name in upstream) {
     const value = upstream[name];
-    if (tellsOwnLimits && rateLimitPrefix.test(name)) continue;
+    if (hasOwnLimits && rateLimitPrefix.test(name)) continue;
     if (value !== undefined && (passed.has(name) || passedPrefix.test(name))) headers[name] = value;
   }
   if (isEventStream(upstream, framing)) {

@@ -11,9 +11,9 @@ import type { RequestOutcome } from '../contract/ledger.ts';
 import type { HeldAnswer } from '../routing/attempt-result.ts';
 import type { ResponseHeaders, UpstreamCall } from '../transport/transport.ts';
 import type { Framing } from '../wire/framing.ts';
-import { replyHeaders } from './client-headers.ts';
-import type { ResponseOutcome } from './exchange-trace.ts';
-import { tellsOwnLimits } from './hold-to-limits.ts';
+import { clientHeaders } from './client-headers.ts';
+import type { ResponseSummary } from './exchange-trace.ts';
+import { hasLimitHeaders } from './hold-to-limits.ts';
 
 interface ClientResponseOptions {
   response: ServerResponse;
@@ -34,7 +34,7 @@ type Pausable = Pick<UpstreamCall, 'pause' | 'resume'>;
 interface Answerer {
   provider: string;
   attempts: number;
-  /** What else of Sluice's own is told with it. */
+  /** Further headers of Sluice's own. */
   headers?: Readonly<Record<string, string>>;
 }
 
@@ -69,7 +69,7 @@ export class ClientResponse {
     return this.#paused !== null;
   }
 
-  get reply(): ResponseOutcome {
+  get summary(): ResponseSummary {
     const { response } = this.#options;
     return {
       outcome: this.#outcome,
@@ -98,13 +98,19 @@ export class ClientResponse {
     this.#keepAlive = undefined;
   }
 
+  /** To be called before Sluice sends an error of its own. */
+  showAttempts(attempts: number): void {
+    const { response, showsAttempts } = this.#options;
+    if (showsAttempts) response.setHeader('x-sluice-attempts', attempts);
+  }
+
   /** Sends the head, unless a comment did so before. */
   begin(status: number, headers: ResponseHeaders, answerer: Answerer | null): void {
     const { response, requestId, framing, showsAttempts } = this.#options;
     if (response.headersSent || this.#isGone) return;
     const type = headers['content-type'];
     this.#contentType = typeof type === 'string' ? type : '';
-    const passing = replyHeaders(headers, requestId, { framing, tellsOwnLimits: tellsOwnLimits(response) });
+    const passing = clientHeaders(headers, requestId, { framing, hasOwnLimits: hasLimitHeaders(response) });
     if (showsAttempts && answerer) {
       passing['x-sluice-provider'] = answerer.provider;
       passing['x-sluice-attempts'] = String(answerer.attempts);
@@ -140,15 +146,10 @@ export class ClientResponse {
   /** Relays an upstream's error unchanged. */
   relay({ status, headers, body, errorCode, provider }: HeldAnswer, attempts: number): void {
     // SDKs retry every 429 unless told not to.
-    const isHopeless = status === 429 && exhausted.test(body.toString('latin1', 0, 4096));
-    const passing = isHopeless ? { 'x-should-retry': 'false', ...headers } : headers;
+    const isExhausted = status === 429 && exhausted.test(body.toString('latin1', 0, 4096));
+    const passing = isExhausted ? { 'x-should-retry': 'false', ...headers } : headers;
     this.begin(status, passing, { provider, attempts });
     this.end('error', errorCode, body);
-  }
-
-  /** No upstream answered, and the client expects a stream: ends it with this event. */
-  fail(errorCode: string | null, event: Buffer): void {
-    this.end('error', errorCode, event);
   }
 
   /** Breaks off the response: with this event, or by closing the connection if none can be inserted (null). */

@@ -5,8 +5,8 @@ import type { Route } from '../wire/route.ts';
 import type { RequestBody } from './request-body.ts';
 
 /**
- * The answer of a route that counts tokens, which a header marks as estimated; null for every other route.
- * @throws GatewayError `malformed_json` or `invalid_value` where the body is no request of its API
+ * The answer of a route that counts tokens; null for every other route. Sets a header that marks the numbers as estimated.
+ * @throws GatewayError `malformed_json` or `invalid_value` if the body is not a request of the route's API
  */
 export function tokenCount(
   response: ServerResponse,

@@ -25,7 +25,7 @@ const maxClientLength = 200;
 const maxPathLength = 200;
 
 /** How a request ended for its client. */
-export interface ResponseOutcome {
+export interface ResponseSummary {
   outcome: RequestOutcome;
   /** The status sent to the client; null if it left before. */
   status: number | null;
@@ -39,9 +39,9 @@ export interface ResponseOutcome {
 /** One attempt while it runs, with the data from which its usage is read. */
 export interface AttemptTrace {
   record: AttemptRecord;
-  /** How its reply tells what it used, where that is another way than the client's API has; else null. */
+  /** How the response reports usage, if its API is not the client's; else null. */
   usage: UsageFormat | null;
-  /** The end of its reply. */
+  /** The first and last bytes of its response. */
   tail: Tail;
   /** Content type of its response. */
   responseType: string;
@@ -68,7 +68,7 @@ export class RequestTrace {
   job: Job | null = null;
   madeJob: Job | null = null;
   deletedJob: Job | null = null;
-  reply: ResponseOutcome = { outcome: 'error', status: null, errorCode: null, bytesOut: 0, responseType: '' };
+  response: ResponseSummary = { outcome: 'error', status: null, errorCode: null, bytesOut: 0, responseType: '' };
   /** The keys that the client sent, valid or not; redacted from everything recorded. */
   readonly presented: readonly string[];
   readonly #method: string;
@@ -146,10 +146,10 @@ export class RequestTrace {
     return attempt;
   }
 
-  /** `status`: what its client was told. */
+  /** `status`: the one that the client received. */
   refused(error: GatewayError, status: number): void {
     const { code } = error.kind;
-    this.reply = { ...this.reply, outcome: 'error', status, errorCode: code ?? error.code };
+    this.response = { ...this.response, outcome: 'error', status, errorCode: code ?? error.code };
   }
 
   record(
@@ -158,7 +158,7 @@ export class RequestTrace {
   ): RequestRecord {
     const last = this.answering?.record;
     const { headers } = request;
-    const { outcome, status, errorCode, bytesOut } = this.reply;
+    const { outcome, status, errorCode, bytesOut } = this.response;
     return {
       ...this.started,
       outcome,

@@ -32,13 +32,13 @@ export function holdToLimits(ports: LimitPorts, response: ServerResponse, call: 
   const parties = partiesOf(call);
   if (parties.length === 0) return null;
   if (!isPaid(call.route)) {
-    tell(response, ports.limiter.admit(call.requestId, parties, free));
+    setHeaders(response, ports.limiter.admit(call.requestId, parties, free));
     return { usage: {}, costUsd: 0 };
   }
   const likely = likelyReserved(ports.prices, call);
   const most = parties.some((party) => hasHardBudget(party)) ? mostReserved(ports.prices, call) : likely;
   const estimate = { likely: amountsOf(likely), most: amountsOf(most) };
-  tell(response, ports.limiter.admit(call.requestId, parties, estimate));
+  setHeaders(response, ports.limiter.admit(call.requestId, parties, estimate));
   return most;
 }
 
@@ -47,7 +47,7 @@ export function isPaid({ method, model, job, isFree }: Route): boolean {
   return method === 'POST' && !isFree && (model !== 'none' || job?.behaviour === 'creates-from');
 }
 
-function tell(response: ServerResponse, headers: Record<string, string>): void {
+function setHeaders(response: ServerResponse, headers: Record<string, string>): void {
   for (const name in headers) response.setHeader(name, headers[name] ?? '');
 }
 
@@ -115,7 +115,7 @@ function tokensOf({ inputTokens = 0, outputTokens = 0 }: Usage): number {
   return inputTokens + outputTokens;
 }
 
-/** Whether the client received rate-limit headers of Sluice. */
-export function tellsOwnLimits(response: ServerResponse): boolean {
+/** Whether the response has rate-limit headers of Sluice's own. */
+export function hasLimitHeaders(response: ServerResponse): boolean {
   return response.hasHeader('x-ratelimit-limit-requests') || response.hasHeader('x-ratelimit-limit-tokens');
 }

@@ -66,8 +66,8 @@ const jsonType = pattern(/^application\/(?:[\w.+-]+\+)?json[ \t]*(?:;[ \t]*chars
 
 /**
  * JSON that was sent under another content type (`curl -d` sends a form's) is forwarded as JSON; so is one with a charset
- * other than UTF-8, as which it was read: aiohttp decodes by the declared charset, and might read other fields from the
- * same bytes.
+ * other than UTF-8, as which it was read: aiohttp decodes by the declared charset (`BaseRequest.text`), and might read
+ * other fields from the same bytes.
  */
 function describeBody(headers: Record<string, string>, body: RequestBody, length: number | null): void {
   if (length !== null) headers['content-length'] = String(length);

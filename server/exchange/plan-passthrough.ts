@@ -1,5 +1,6 @@
 /** Plans a passthrough request: the owner of an object that it names, otherwise the group's passthrough provider. */
 import { GatewayError } from '../contract/errors.ts';
+import type { Policy } from '../contract/policy.ts';
 import type { Job } from '../jobs/job.ts';
 import type { JobStore } from '../jobs/job-store.ts';
 import { isPathSegment } from '../providers/path-segment.ts';
@@ -8,6 +9,7 @@ import type { CompiledGroup, CompiledKey, CompiledProvider, Snapshot } from '../
 import type { Passed } from '../wire/registry.ts';
 import type { Route } from '../wire/route.ts';
 import { hardBudgetOf } from './hold-to-limits.ts';
+import type { OutgoingCall } from './outgoing-request.ts';
 import { type CallPlan, ownedBy, ownerOf } from './plan.ts';
 
 interface CheckedRequest {
@@ -36,7 +38,7 @@ export function checkPassthrough({ passed, group, key, route }: CheckedRequest):
   if (!route.isFree) checkMoney(group, key);
 }
 
-/** To be called after `checkPassthrough`. Throws a GatewayError where nobody may be asked. */
+/** To be called after `checkPassthrough`. Throws GatewayError if no provider may be asked. */
 export function planPassthrough(input: PassedInput): CallPlan {
   const { passed, group, snapshot, jobs } = input;
   const provider = providerOf(group, passed.unserved);
@@ -49,6 +51,12 @@ export function planPassthrough(input: PassedInput): CallPlan {
   // Always the same account, so that lists show what was created before.
   const credentialId = provider.credentials[0]?.id ?? null;
   return { model: null, targets: [{ provider, model: null, priority: 0, weight: 1 }], credentialId };
+}
+
+/** Passthrough requests may have side effects, and their body can be read only once: only GET and HEAD are retried. */
+export function policyOf({ group, match, body }: OutgoingCall): Policy {
+  const isOnce = match.passed !== null && (!match.route.content || body.isOnce === true);
+  return isOnce ? { ...group.policy, retries: 0, fallbacks: 0 } : group.policy;
 }
 
 function providerOf({ id, passthrough }: CompiledGroup, { code, message }: Passed['unserved']): CompiledProvider {

@@ -3,7 +3,8 @@ const tailBytes = 8 * 1024;
 const bufferBytes = tailBytes + 2 * 1024;
 
 /**
- * How much of the beginning is kept: Jina's embeddings report usage before the vectors, and a response object its status.
+ * How much of the beginning is kept: a response object has its status there, and usage may precede the vectors of embeddings,
+ * since the members of a JSON object have no order.
  */
 const headBytes = 4 * 1024;
 const empty = Buffer.alloc(0);

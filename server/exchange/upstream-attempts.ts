@@ -5,49 +5,42 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { awakeMs } from '../awake-clock.ts';
 import { GatewayError } from '../contract/errors.ts';
-import type { Policy } from '../contract/policy.ts';
 import type { Settings } from '../contract/settings.ts';
-import type { Job } from '../jobs/job.ts';
 import type { JobStore } from '../jobs/job-store.ts';
 import type { LoopWatch } from '../loop-watch.ts';
-import { isPathSegment } from '../providers/path-segment.ts';
 import { AttemptPlan, type NextAttempt } from '../routing/attempt-plan.ts';
-import type { AttemptResult, LastWord } from '../routing/attempt-result.ts';
-import { redirectFailure } from '../routing/classify-failure.ts';
+import type { AttemptResult } from '../routing/attempt-result.ts';
 import { type AttemptTimeouts, compileTimeouts } from '../routing/compile-timeouts.ts';
-import { errorBodyOf, errorCodeOf, errorOfRedirect } from '../routing/last-word.ts';
 import { onlyTarget } from '../routing/only-target.ts';
 import type { Picker } from '../routing/picker.ts';
 import { type RunningAttempt, runAttempts } from '../routing/run-attempts.ts';
 import type { Target } from '../routing/snapshot.ts';
 import type { OutgoingRequest, Transport } from '../transport/transport.ts';
-import type { PriceTable } from '../usage/price-table.ts';
-import type { Registry } from '../wire/registry.ts';
 import { framingOf } from '../wire/sse-framing.ts';
 import type { StreamText } from '../wire/stream-text.ts';
 import { Attempt } from './attempt.ts';
+import { refusedRedirect, untranslatable } from './attempt-failures.ts';
 import type { Capture } from './capture.ts';
-import { mayBeRescued, mayBeResumed, type WantedRest } from './choose-reader.ts';
+import { askedOf, mayBeRescued, mayBeResumed, type WantedRest } from './choose-reader.ts';
 import { ClientResponse } from './client-response.ts';
 import { followContent, withoutSignature } from './content-redirect.ts';
 import type { AttemptTrace, RequestTrace } from './exchange-trace.ts';
-import { madeWatcher } from './made-watcher.ts';
+import { madeWatcher, type Owner, ownerAt, rememberCompleted } from './made-objects.ts';
 import { type OutgoingCall, outgoingRequest } from './outgoing-request.ts';
 import type { CallPlan } from './plan.ts';
-import { notedText, redactText, secretsOf } from './redact-credential.ts';
-import type { PreparedBody, Sendable } from './request-body.ts';
+import { policyOf } from './plan-passthrough.ts';
+import { type PreparationPorts, RequestPreparation } from './prepare-request.ts';
+import { redactText, secretsOf } from './redact-credential.ts';
 import { Download } from './rescue/download.ts';
 import type { ResponseObserver } from './response-observer.ts';
-import type { AnswerTranslation } from './translation/answer-translation.ts';
-import { type Passage, passageTo, RequestTranslation, type TranslatedCall } from './translation/request-translation.ts';
+import { tellFailure } from './tell-failure.ts';
+import type { PreparedRequest } from './translation/request-translation.ts';
 
-export interface AttemptsPorts {
+export interface AttemptsPorts extends PreparationPorts {
   transport: Transport;
   jobs: JobStore;
   picker: Picker;
   loopWatch: LoopWatch;
-  registry: Registry;
-  prices: Pick<PriceTable, 'maxOutput'>;
 }
 
 interface AttemptsOptions {
@@ -60,13 +53,6 @@ interface AttemptsOptions {
   capture: Capture | null;
 }
 
-/** How one attempt's answer is read. */
-interface Reading {
-  /** Usage was asked for by Sluice alone. */
-  stripUsage: boolean;
-  translation: AnswerTranslation | null;
-}
-
 /** What is still read of an upstream when its client has left, where the group wants exact usage. */
 const drainMs = 60_000;
 /** A player that pauses a video, or a program stopped in a debugger, may read on after minutes. */
@@ -77,6 +63,7 @@ export class UpstreamAttempts {
   readonly #options: AttemptsOptions;
   readonly #callPlan: CallPlan;
   readonly #call: OutgoingCall;
+  readonly #preparation: RequestPreparation;
   /** All attempts; those that have ended ignore calls. */
   readonly #attempts: Attempt[] = [];
   #gone: PromiseWithResolvers<void> | undefined;
@@ -90,14 +77,13 @@ export class UpstreamAttempts {
   /** Targets whose text differed from the broken stream, and that can be asked to continue it. */
   readonly #continuing = new Set<Target>();
   #hasLeft = false;
-  /** For the latest target that does not serve the client's API. */
-  #translation: RequestTranslation | undefined;
 
   constructor(options: AttemptsOptions, callPlan: CallPlan, call: OutgoingCall) {
     const { response, settings, trace } = options;
     this.#options = options;
     this.#callPlan = callPlan;
     this.#call = call;
+    this.#preparation = new RequestPreparation(options, callPlan, call);
     this.client = new ClientResponse({
       response,
       requestId: trace.id,
@@ -117,7 +103,7 @@ export class UpstreamAttempts {
   async run(): Promise<void> {
     const { match, body } = this.#call;
     const { stream } = match.route;
-    const policy = this.#policy();
+    const policy = policyOf(this.#call);
     if (body.fields.stream && stream) this.client.keepAlive(stream.mayBeginEarly);
     const request = {
       policy,
@@ -139,18 +125,18 @@ export class UpstreamAttempts {
       start: (next) => this.#start(next, this.#timeoutsOf(next.target, plan)),
       gone: () => this.#whenGone(),
     });
-    if (outcome.kind === 'unanswered') this.#tell(outcome.lastWord);
+    if (outcome.kind !== 'unanswered') return;
+    tellFailure(outcome.failureResponse, {
+      client: this.client,
+      stream,
+      isBroken: this.#isBroken,
+      text: this.#text,
+      attempts: this.#options.trace.attempts.length,
+    });
   }
 
   get #picker(): Picker {
     return this.#call.match.passed ? onlyTarget : this.#options.ports.picker;
-  }
-
-  /** Passthrough requests may have side effects, and their body can be read only once: only GET and HEAD are retried. */
-  #policy(): Policy {
-    const { group, match, body } = this.#call;
-    const isOnce = match.passed !== null && (!match.route.content || body.isOnce === true);
-    return isOnce ? { ...group.policy, retries: 0, fallbacks: 0 } : group.policy;
   }
 
   clientLeft(): void {
@@ -198,72 +184,35 @@ export class UpstreamAttempts {
     sent: (attempt: Attempt) => void,
   ): Promise<AttemptResult> {
     const { target, credential } = next;
-    const { request: client } = this.#options;
-    const { match } = this.#call;
-    const passage = passageTo(target, match.route, this.#options.ports.registry);
-    const translated = passage && this.#translated(passage, next);
-    if (translated instanceof GatewayError) return untranslatable(translated, trace);
+    const { presented } = this.#options.trace;
     // Nothing is waited for that is here: each promise costs a request as much as a look-up of its model.
-    const prepared = translated ? translated.sendable : this.#sendableFor(target);
-    const usual = prepared instanceof Promise ? await prepared : prepared;
-    const sendable = this.#continuing.has(target) ? await this.#continued(target, usual) : usual;
+    const preparing = this.#preparation.for(next);
+    const usual = preparing instanceof Promise ? await preparing : preparing;
+    if (usual instanceof GatewayError) return untranslatable(usual, trace.record);
+    const prepared = this.#continuing.has(target)
+      ? await this.#preparation.continued(usual, target, this.#text?.read() ?? null)
+      : usual;
     if (this.#hasLeft || this.#answer) {
       trace.record.failure = 'client-gone';
       return { kind: 'given-up' };
     }
     const send = (request: OutgoingRequest) => {
-      const attempt = this.#open(next, timeouts, trace, {
-        stripUsage: sendable.usageAsked,
-        translation: translated ? translated.answer() : null,
-      });
+      const attempt = this.#open(next, timeouts, trace, prepared);
       sent(attempt);
-      attempt.attach(this.#options.ports.transport.send(request, attempt));
-      return attempt.result;
+      return attempt.send(this.#options.ports.transport, request);
     };
-    const call = translated ? translated.call : this.#call;
-    const request = outgoingRequest(client, call, { target, credential, sendable, timeouts });
+    const { call, sendable } = prepared;
+    const request = outgoingRequest(this.#options.request, call, { target, credential, sendable, timeouts });
     const rest = this.#download?.restHeaders();
     if (rest) Object.assign(request.headers, rest);
     let result = await send(request);
-    if (match.route.content) {
-      result = await followContent(result, request, { ...this.#call.headers, ...rest }, send);
+    if (call.match.route.content) result = await followContent(result, request, { ...call.headers, ...rest }, send);
+    if (result.kind === 'redirected') {
+      const location = redactText(withoutSignature(result.location), secretsOf(presented, credential));
+      return refusedRedirect(target, location, trace.record);
     }
-    if (result.kind === 'redirected') return this.#redirected(next, trace, result.location);
     this.#learn(target, result);
     return result;
-  }
-
-  #sendableFor(target: Target): PreparedBody | Promise<PreparedBody> {
-    const { match, body } = this.#call;
-    const askUsage = target.provider.askUsage && match.route.stream?.withoutUsage !== undefined;
-    const previousId = match.id === null ? this.#callPlan.upstreamId : undefined;
-    return body.sendable(match.route.modelIn === 'body' ? target.model : null, askUsage, previousId);
-  }
-
-  /** A GatewayError where the target cannot be asked that. */
-  #translated(passage: Passage, { target, credential }: NextAttempt): TranslatedCall | GatewayError {
-    const { ports, request, trace } = this.#options;
-    try {
-      const wanted = { requestId: trace.id, refusesLosses: request.headers['x-sluice-lossy'] === 'refuse' };
-      const isKnown = this.#translation?.route === passage.route;
-      const translation =
-        isKnown && this.#translation ? this.#translation : new RequestTranslation(this.#call, passage, wanted);
-      this.#translation = translation;
-      const model = this.#callPlan.model ?? '';
-      const maxOutputTokens = ports.prices.maxOutput(target.provider.id, target.model ?? model) ?? undefined;
-      return translation.forTarget({ target, credentialId: credential?.id ?? null, model, maxOutputTokens });
-    } catch (thrown) {
-      if (thrown instanceof GatewayError) return thrown;
-      throw thrown;
-    }
-  }
-
-  #redirected({ target, credential }: NextAttempt, { record }: AttemptTrace, location: string): AttemptResult {
-    const secrets = secretsOf(this.#options.trace.presented, credential);
-    const error = errorOfRedirect(target, redactText(withoutSignature(location), secrets));
-    record.failure = redirectFailure.class;
-    record.error = error.message;
-    return { kind: 'failed', failure: redirectFailure, lastWord: { kind: 'error', error } };
   }
 
   #learn(target: Target, result: AttemptResult): void {
@@ -273,22 +222,11 @@ export class UpstreamAttempts {
     } else if (result.kind === 'failed' && result.failure.continues) this.#continuing.add(target);
   }
 
-  /** The body for a target that is asked to continue an answer. */
-  async #continued<T extends Sendable>(target: Target, sendable: T): Promise<T> {
-    const { prefill } = target.provider;
-    if (!prefill) return sendable;
-    const { rescue } = this.#call.match.route.wire;
-    const soFar = this.#text?.read();
-    if (!rescue || !soFar || !sendable.bytes) return sendable;
-    const body = await rescue.continuedBody(await sendable.bytes(), soFar.text, prefill);
-    return body ? { ...sendable, length: body.length, open: () => body } : sendable;
-  }
-
   #open(
     next: NextAttempt,
     timeouts: AttemptTimeouts,
     trace: AttemptTrace,
-    { stripUsage, translation }: Reading,
+    { sendable, translation }: PreparedRequest,
   ): Attempt {
     const { match, body, held } = this.#call;
     const route = translation ? translation.upstream : match.route;
@@ -302,20 +240,13 @@ export class UpstreamAttempts {
       target: next.target,
       secrets: secretsOf(this.#options.trace.presented, next.credential),
       held,
-      asked: {
-        route,
-        method: this.#options.request.method ?? route.method,
-        isStreamAsked: body.fields.stream && route.stream !== null,
-        isTextAsked: route.wire.request.isTextAsked(body),
-        isTranslated: translation !== null,
-        isKept: route.job !== null && (body.fields.store || route.wire.request.isBackground(body)),
-      },
+      asked: askedOf(body, route, this.#options.request.method, translation !== null),
       translation,
       wantsUsage: () => translation !== null || route.wire.request.wantsUsage(body),
       needs: {
         isStreamFit,
         answers: isStreamFit ? route.wire.request.answersAsked(body) : 1,
-        stripUsage,
+        stripUsage: sendable.usageAsked,
         text: this.#text,
         rest: this.#rest(next),
         download: this.#download,
@@ -336,28 +267,9 @@ export class UpstreamAttempts {
       soFar,
       isContinuation: this.#continuing.has(next.target),
       foundAs: (upstreamId) => {
-        if (soFar.storedId !== undefined) this.#rememberResponse(next, soFar.storedId, upstreamId);
+        if (soFar.storedId === undefined || !this.#call.body.fields.store) return;
+        rememberCompleted(this.#options.ports.jobs, this.#owner(next), soFar.storedId, upstreamId);
       },
-    };
-  }
-
-  /** Both ids of the response lead to the upstream that has the whole of it. */
-  #rememberResponse(next: NextAttempt, id: string, upstreamId: string): void {
-    if (!this.#call.body.fields.store || !isPathSegment(id) || !isPathSegment(upstreamId)) return;
-    const job = { ...this.#owner(next), kind: 'response', createdAt: Date.now() } as const;
-    this.#options.ports.jobs.remember({ ...job, id: upstreamId });
-    this.#options.ports.jobs.remember({ ...job, id, upstreamId });
-  }
-
-  #owner({ target, credential }: NextAttempt): Omit<Job, 'kind' | 'id' | 'createdAt'> {
-    const { trace } = this.#options;
-    const model = target.model ?? trace.model;
-    return {
-      groupId: this.#call.group.id,
-      keyId: trace.key?.id ?? '',
-      providerId: target.provider.id,
-      credentialId: credential?.id ?? null,
-      model: model !== null && notedText(model, trace.presented, model.length) === model ? model : null,
     };
   }
 
@@ -371,6 +283,10 @@ export class UpstreamAttempts {
     return true;
   }
 
+  #owner(next: NextAttempt): Owner {
+    return ownerAt(next, this.#call.group, this.#options.trace);
+  }
+
   /** Observes the response: one for the id of a new job, one for the capture. */
   #observers(next: NextAttempt): ResponseObserver[] {
     const { ports, capture, request, trace } = this.#options;
@@ -381,30 +297,4 @@ export class UpstreamAttempts {
     const watch = madeWatcher(request.method ?? 'GET', this.#call, context);
     return [watch, capture].filter((observer) => observer !== null);
   }
-
-  /** No attempt succeeded. If comments have already opened a stream, the error takes the form of a stream event. */
-  #tell(word: LastWord): void {
-    const { response, settings, trace } = this.#options;
-    const { stream } = this.#call.match.route;
-    const attempts = trace.attempts.length;
-    const ownEvent = this.#isBroken && word.kind === 'answer' ? word.answer.event : undefined;
-    if (ownEvent) this.client.fail(errorCodeOf(word), ownEvent);
-    else if (this.#isBroken && word.kind === 'error') {
-      this.client.breakOff(word.error, this.#text?.errorEvent(word.error.toBody().error) ?? null);
-    } else if (this.client.hasBegun && stream) {
-      this.client.fail(errorCodeOf(word), Buffer.from(stream.watch(1).errorEvent(errorBodyOf(word))));
-    } else if (word.kind === 'answer') this.client.relay(word.answer, attempts);
-    else {
-      if (settings.replyHeaders) response.setHeader('x-sluice-attempts', attempts);
-      throw word.error;
-    }
-  }
-}
-
-/** Whoever else is asked would be asked for the same. */
-function untranslatable(error: GatewayError, { record }: AttemptTrace): AttemptResult {
-  record.failure = 'rejected';
-  record.error = error.message;
-  const failure = { class: 'rejected', retryable: false, retryAfterMs: null } as const;
-  return { kind: 'failed', failure, lastWord: { kind: 'error', error } };
 }

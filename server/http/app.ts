@@ -14,13 +14,13 @@ import { pageHeaders } from '../contract/page-headers.ts';
 import { createRequestId } from '../exchange/exchange-trace.ts';
 import type { Snapshot } from '../routing/snapshot.ts';
 import { servedApis } from '../wire/registry.ts';
+import { type ApiPorts, handleApiRequest } from './api-request.ts';
 import { allowOrigin, answerPreflight, isPreflight } from './cors.ts';
 import { checkHost, checkOrigin } from './guards.ts';
-import { handleInference, type InferencePorts } from './inference.ts';
 import { sendError, toGatewayError } from './send-error.ts';
 
 interface AppPorts {
-  inference: InferencePorts;
+  api: ApiPorts;
   snapshot(): Snapshot;
   /** `/control`, with its own guards. */
   control: Router | null;
@@ -35,8 +35,8 @@ export function createListener(ports: AppPorts): RequestListener {
   const app = createApp(ports);
   return (request, response) => {
     if (!request.url?.startsWith('/')) takeAbsoluteUrl(request);
-    const located = ports.inference.registry.locate(request.url ?? '/', request.headers);
-    if (located.isKnown && !isPreflight(request)) handleInference(ports.inference, request, response, located);
+    const located = ports.api.registry.locate(request.url ?? '/', request.headers);
+    if (located.isKnown && !isPreflight(request)) handleApiRequest(ports.api, request, response, located);
     else app(request, response);
   };
 }
@@ -56,7 +56,7 @@ function createApp(ports: AppPorts): express.Express {
   app.disable('etag');
   app.use(giveRequestId);
   app.use(guardHost(ports.snapshot));
-  const { registry } = ports.inference;
+  const { registry } = ports.api;
   app.use((request, response, next) => {
     if (!isPreflight(request) || !registry.locate(request.url, request.headers).isKnown) return next();
     admitOrigin(ports.snapshot(), request, response);
@@ -76,10 +76,10 @@ function createApp(ports: AppPorts): express.Express {
     const located = registry.locate(request.originalUrl, request.headers);
     const isOfClient = located.api.readKeys(request.headers, located.query).length > 0;
     // Recorded only with a valid key, so that a browser's request for an icon leaves no row.
-    if (isOfClient) handleInference(ports.inference, request, response, located);
+    if (isOfClient) handleApiRequest(ports.api, request, response, located);
     else registry.find(request.method, located);
   });
-  app.use(errorHandler(ports.inference.faulted));
+  app.use(errorHandler(ports.api.faulted));
   return app;
 }
 

@@ -15,7 +15,7 @@ const byPreset: Readonly<Record<string, Prefill>> = {
   vllm: { message: {}, request: { add_generation_prompt: false, continue_final_message: true } },
 };
 
-/** DeepSeek supports it below `/beta` only. */
+/** DeepSeek supports it below `/beta` only (api-docs.deepseek.com, "Chat Prefix Completion"). */
 const deepSeek: Prefill = { message: { prefix: true }, request: {} };
 
 export function prefillOf({ preset, baseUrl }: Pick<ProviderConfig, 'preset' | 'baseUrl'>): Prefill | null {

@@ -23,7 +23,7 @@ export interface HeldAnswer extends UpstreamAnswer {
 }
 
 /** What the client gets for this failure unless another attempt succeeds: the upstream's answer or an error of Sluice's. */
-export type LastWord = { kind: 'answer'; answer: HeldAnswer } | { kind: 'error'; error: GatewayError };
+export type FailureResponse = { kind: 'answer'; answer: HeldAnswer } | { kind: 'error'; error: GatewayError };
 
 export type AttemptResult =
   /** The client has its answer, or an error event after a broken stream. */
@@ -36,5 +36,5 @@ export interface FailedAttempt {
   /** `failed`: nothing was sent to the client. `broken`: the client has the beginning, and another target may deliver the rest. */
   kind: 'failed' | 'broken';
   failure: Failure;
-  lastWord: LastWord;
+  failureResponse: FailureResponse;
 }

@@ -1,6 +1,6 @@
 /**
  * The port between the attempt loop and what is known about targets from earlier requests (health, latency, prices,
- * conversations): it orders targets and credentials, and is told of each attempt.
+ * conversations): it orders targets and credentials, and hears of each attempt.
  */
 import type { Operation } from '../contract/capability.ts';
 import type { FailureClass } from '../contract/ledger.ts';

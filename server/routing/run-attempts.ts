@@ -6,8 +6,8 @@ import { AwakeTimer } from '../awake-clock.ts';
 import { GatewayError } from '../contract/errors.ts';
 import type { AttemptRecord, FailureClass } from '../contract/ledger.ts';
 import type { AttemptPlan, NextAttempt } from './attempt-plan.ts';
-import type { AttemptResult, FailedAttempt, LastWord } from './attempt-result.ts';
-import { moreUseful } from './last-word.ts';
+import type { AttemptResult, FailedAttempt, FailureResponse } from './attempt-result.ts';
+import { moreUseful } from './failure-response.ts';
 import type { Picker } from './picker.ts';
 
 /** A running attempt. */
@@ -29,7 +29,7 @@ interface AttemptsInput {
 type Outcome =
   | { kind: 'answered' | 'given-up' }
   /** The error to send, instead of an answer or after its beginning. */
-  | { kind: 'unanswered'; lastWord: LastWord };
+  | { kind: 'unanswered'; failureResponse: FailureResponse };
 
 /** Throws GatewayError `no_healthy_provider` if there is no target. */
 export async function runAttempts(input: AttemptsInput): Promise<Outcome> {
@@ -47,7 +47,7 @@ export async function runAttempts(input: AttemptsInput): Promise<Outcome> {
     next = told.kind === 'broken' ? plan.rescue(ended, result.failure) : plan.after(ended, result.failure);
   }
   if (!told) throw new Error('unreachable: the loop ended without a failure');
-  return { kind: 'unanswered', lastWord: told.lastWord };
+  return { kind: 'unanswered', failureResponse: told.failureResponse };
 }
 
 interface Ended {

@@ -30,7 +30,7 @@ export function readResponse(
         size += chunk.length;
         chunks.push(chunk);
         if (size <= maxBytes) return;
-        reject(new TransportError('malformed', 'body', `the reply is longer than ${maxBytes} bytes`));
+        reject(new TransportError('malformed', 'body', `the response is longer than ${maxBytes} bytes`));
         exchange.abort();
       },
       onEnd: () => resolve({ status, headers, body: Buffer.concat(chunks) }),

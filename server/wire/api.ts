@@ -31,6 +31,7 @@ export interface ModelsFormat {
   writeList(models: readonly ListedModel[]): object;
   writeOne(model: ListedModel): object;
 }
+
 /** A path that has no route but may exist at the API's own service. */
 export type PassedPath =
   | {
@@ -56,14 +57,14 @@ export interface Api {
   readonly usagePath: string | null;
   /** Finds paths that are passed through to a provider of the same API. Absent: none are. */
   readonly passedPath?: (method: string, path: string) => PassedPath | null;
-  /** Where clients ask whether the server is there, with or without a key; null: nowhere. */
+  /** Path at which clients check whether the server is up, with or without a key; null if there is none. */
   readonly helloPath: string | null;
   /**
    * Null if the path does not belong to the API. `query` includes the `?`, or is empty. Two APIs may share a path; then the
    * headers decide.
    */
   locate(path: string, query: string, headers: IncomingHttpHeaders): Place | null;
-  /** What a client that called `path`, which is no path of this API, probably meant; null where nobody can tell. */
+  /** What a client that called `path`, which is no path of this API, probably meant; null if unclear. */
   betterPath(path: string): string | null;
   /** All keys that the request presents; the first one counts. `query` includes the `?`, or is empty. */
   readKeys(headers: IncomingHttpHeaders, query: string): readonly string[];
@@ -71,10 +72,10 @@ export interface Api {
   writeError(error: GatewayError): string;
   /** The status of that response. */
   statusOf(error: GatewayError): number;
-  /** Content type of such a body. */
+  /** Content type of an error's body. */
   readonly errorType: string;
-  /** The header in which its SDKs look for the id of a request. */
+  /** The response header from which the API's SDKs read the request id. */
   readonly requestIdHeader: string;
-  /** What its SDKs look at besides an error's body. */
+  /** Response headers that the API's SDKs evaluate, besides the body of an error. */
   errorHeaders(error: GatewayError): Readonly<Record<string, string>>;
 }

@@ -1,4 +1,4 @@
-/** How many tokens a request had and how many the model takes, out of an error's message. */
+/** Reads from an error's message how many tokens a request had and how many the model accepts. */
 import { pattern } from '../bounded-pattern.ts';
 
 interface Overflow {
@@ -19,7 +19,7 @@ const tokensFirst = pattern(
 );
 const sum = pattern(/(\d{1,9}) \+ (\d{1,9}) > (\d{1,9})/);
 
-/** Null where it is another error, or tells no numbers. */
+/** Null if it is another error, or contains no numbers. */
 export function overflowIn({ message, code }: { message: string; code: string | null }): Overflow | null {
   const added = sum.exec(message);
   if (added) return { tokens: Number(added[1]) + Number(added[2]), limit: Number(added[3]) };

@@ -1,6 +1,6 @@
 /**
- * Parses an upstream's error body. FastAPI's validation errors (422) echo their input, so an error may be a megabyte
- * long: of a long one only the relevant members are parsed.
+ * Parses an upstream's error body. Pydantic's validation errors, as FastAPI and vLLM send them, echo their input, so
+ * an error may have megabytes (vllm#49239): of a long one only the relevant members are parsed.
  */
 
 import { JsonNames } from './json/json-names.ts';

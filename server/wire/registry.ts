@@ -1,4 +1,4 @@
-/** The APIs that clients may speak, and which route of which of them a request is for. */
+/** The APIs that clients can speak. Finds the API and the route of a request. */
 import type { IncomingHttpHeaders } from 'node:http';
 import { type ErrorCode, GatewayError } from '../contract/errors.ts';
 import { anthropic } from './anthropic/api.ts';
@@ -8,7 +8,10 @@ import type { Route } from './route.ts';
 import { decodeSegment } from './segments.ts';
 import type { UsageFormat } from './wire.ts';
 
-/** What Sluice serves; what is none's is answered as the first one's. One that takes some of another's paths stands after it. */
+/**
+ * The APIs that Sluice serves. Paths of no API are answered in the format of the first one. Later ones are asked first
+ * whether a path is theirs, so an API that claims some paths of another one comes after it.
+ */
 export const servedApis: readonly [Api, ...Api[]] = [openai, anthropic];
 
 export interface Located extends Place {
@@ -59,10 +62,10 @@ interface RouteTable {
 
 export class Registry {
   readonly #apis: readonly [Api, ...Api[]];
-  /** As they are asked whether a path is theirs. */
+  /** In the order in which they are asked whether a path is theirs. */
   readonly #asked: readonly Api[];
   readonly #tables = new Map<Api, RouteTable>();
-  /** By the name of their wire. */
+  /** By the wire's name. */
   readonly #conversationRoutes = new Map<string, Route>();
 
   /** Paths of no API are refused in the format of the first. */
@@ -77,12 +80,12 @@ export class Registry {
     }
   }
 
-  /** Of all APIs: where clients ask whether anybody is there. */
+  /** The paths of all APIs at which clients check whether the server is up. */
   get helloPaths(): readonly string[] {
     return this.#apis.map(({ helloPath }) => helloPath).filter((path) => path !== null);
   }
 
-  /** Of the request with that URL. */
+  /** Finds the API to which a URL belongs. */
   locate(url: string, headers: IncomingHttpHeaders = {}): Located {
     const mark = url.indexOf('?');
     const path = mark === -1 ? url : url.slice(0, mark);
@@ -108,12 +111,12 @@ export class Registry {
     return { ...found, passed: { names, onlyId, unserved } };
   }
 
-  /** The route by which conversations are had on the wire of that name; null where no API has it. */
+  /** The route for conversations on the wire of this name; null if no API has it. */
   conversationRoute(wireName: string): Route | null {
     return this.#conversationRoutes.get(wireName) ?? null;
   }
 
-  /** How the answer that makes such a job tells its usage; null where no API has jobs of that kind. */
+  /** How the response that creates a job of this kind reports usage; null if no API has such jobs. */
   usageOf(kind: string): UsageFormat | null {
     const routes = this.#apis.flatMap((api) => api.routes);
     const maker = routes.find(({ job }) => job?.kind === kind && job.behaviour === 'creates');

@@ -504,12 +504,15 @@ function sourceOf(body: JsonBody): string | null {
 
 /** These keep, copy or pass on bytes and look at none; or leave it to a library that does it natively or in pieces. */
 export const lookAtNone = [
+  'exchange/answer-delivery.ts',
   'exchange/attempt-failures.ts',
   'exchange/attempt-notes.ts',
   'exchange/attempt-timers.ts',
   'exchange/capture.ts',
   'exchange/exchange-trace.ts',
+  'exchange/incoming-response.ts',
   'exchange/readers/download-reader.ts',
+  'exchange/readers/held-beginning.ts',
   'exchange/readers/pass-reader.ts',
   'exchange/readers/response-reader.ts',
   'exchange/response-observer.ts',
@@ -530,6 +533,7 @@ export const lookAtNone = [
   'routing/key-secret.ts',
   'transport/read-response.ts',
   'transport/transport.ts',
+  'transport/undici-call.ts',
   'transport/tunnel.ts',
   'wire/framing.ts',
   'wire/stream-format.ts',

@@ -1,15 +1,18 @@
 import { GatewayError } from '../../contract/errors.ts';
 import { TransportError } from '../../transport/transport-error.ts';
+import type { StreamWatch } from '../../wire/stream-format.ts';
+import type { StreamText } from '../../wire/stream-text.ts';
+import type { Step } from './response-reader.ts';
 
 /** The error for a response that breaks after it has begun. */
 export function brokenBy(error: TransportError): GatewayError {
   return error.fault === 'timeout'
-    ? new GatewayError('upstream_timeout', `The provider fell silent in the middle of its reply (${error.message}).`, {
+    ? new GatewayError('upstream_timeout', `The provider fell silent in the middle of its answer (${error.message}).`, {
         cause: error,
       })
     : new GatewayError(
         'upstream_stream_broken',
-        `The provider broke off in the middle of its reply (${error.message}).`,
+        `The provider broke off in the middle of its answer (${error.message}).`,
         { cause: error },
       );
 }
@@ -27,6 +30,9 @@ export function unreadableEvents(): TransportError {
  */
 export const maxStreamedEventBytes = 64 * 1024 * 1024;
 
+/** Limit for held events of a stream that can be rescued: events of the Responses API repeat its instructions and tools. */
+export const maxTextEventBytes = 512 * 1024;
+
 export function endlessEvent(): TransportError {
   return new TransportError('malformed', 'body', 'an event without end');
 }
@@ -36,4 +42,19 @@ export function endedEarly(): GatewayError {
     'upstream_stream_broken',
     'The provider ended the stream before it was complete. What came so far is valid; ask again for the whole.',
   );
+}
+
+/** The last step of a stream that broke after it had begun. `text` is null if no other target may continue it. */
+export function brokenStep(
+  error: GatewayError,
+  isInsideEvent: boolean,
+  watch: StreamWatch,
+  text: StreamText | null,
+): Step {
+  if (isInsideEvent) return { kind: 'break', error, event: null };
+  const soFar = text?.read() ?? null;
+  // Only the end itself is missing.
+  if (soFar?.isFinished && text?.lastEvent) return { kind: 'complete', bytes: text.lastEvent };
+  if (soFar) return { kind: 'hand-over', error };
+  return { kind: 'break', error, event: watch.errorEvent(error.toBody().error) };
 }

@@ -12,13 +12,16 @@ import type { StreamClose, StreamEnd, StreamWatch } from '../../wire/stream-form
 import type { StreamText } from '../../wire/stream-text.ts';
 import {
   brokenBy,
+  brokenStep,
   endedEarly,
   endlessEvent,
   maxStreamedEventBytes,
+  maxTextEventBytes,
   mostDroppedEvents,
   unreadableEvents,
 } from './broken-off.ts';
 import { type ErrorEvent, refusalOf, type Streamed } from './error-event.ts';
+import { HeldBeginning, spareBytes } from './held-beginning.ts';
 import { KnownEvents } from './known-events.ts';
 import {
   brokenTransport,
@@ -39,19 +42,13 @@ interface EventsOptions extends Streamed {
   text: StreamText | null;
 }
 
-/** Limit for held events of a stream that can be rescued: events of the Responses API repeat its instructions and tools. */
-export const maxTextEventBytes = 512 * 1024;
-/** Limit for what precedes the first content; beyond it everything passes. */
-const maxBytesBeforeContent = 256 * 1024;
-/** Limit for a first event while memory is short. */
-const spareBytes = 1024 * 1024;
-
 export class EventsReader implements ResponseReader {
   readonly #options: EventsOptions;
   readonly #framing: Framing;
   readonly #gate: EventGate;
   readonly #watch: StreamWatch;
   readonly #known: KnownEvents;
+  readonly #beginning = new HeldBeginning();
   /** Steps for the bytes being read. */
   #steps: Step[] = [];
   #hasContent = false;
@@ -64,12 +61,8 @@ export class EventsReader implements ResponseReader {
   #error: ErrorEvent | undefined;
   #droppedEvents = 0;
   #isOver = false;
-  #held: Buffer[] = [];
-  #heldBytes = 0;
   /** Bytes so far of an event that is too large for the gate. */
   #eventBytes = 0;
-  /** The held bytes as events, added to the text if they are sent to the client. */
-  #heldEvents: (StreamEvent | null)[] = [];
 
   constructor(options: EventsOptions) {
     this.#options = options;
@@ -89,7 +82,7 @@ export class EventsReader implements ResponseReader {
     if (this.#hasSaid || this.#known.hasSaid || this.#gate.insideEvent) this.#progressed();
     if (this.#isOver) return this.#taken();
     if (this.#error) this.#failWith(this.#error);
-    else if (this.#isUnreadable) this.#break(unreadableEvents());
+    else if (this.#droppedEvents >= mostDroppedEvents) this.#break(unreadableEvents());
     else if (this.#eventBytes > maxStreamedEventBytes) this.#endless();
     return this.#taken();
   }
@@ -112,11 +105,11 @@ export class EventsReader implements ResponseReader {
   }
 
   get heldBytes(): number {
-    return this.#heldBytes > maxBytesBeforeContent ? this.#heldBytes : 0;
+    return this.#beginning.isLong ? this.#beginning.bytes : 0;
   }
 
   letPass(): Steps {
-    if (!this.#isOver && !this.#isPassing && this.#heldBytes > spareBytes) {
+    if (!this.#isOver && !this.#isPassing && this.#beginning.bytes > spareBytes) {
       this.#begin();
       this.#release();
     }
@@ -145,10 +138,6 @@ export class EventsReader implements ResponseReader {
     return this.#gate.insideEvent;
   }
 
-  get #isUnreadable(): boolean {
-    return this.#droppedEvents >= mostDroppedEvents;
-  }
-
   #taken(): Steps {
     const steps = this.#steps;
     if (steps.length === 0) return nothingYet;
@@ -162,10 +151,13 @@ export class EventsReader implements ResponseReader {
   }
 
   #passEvent(bytes: Buffer): Buffer | null {
-    if (this.#error || this.#isUnreadable) return null;
+    if (this.#error || this.#droppedEvents >= mostDroppedEvents) return null;
     if (this.#framing.saysNothing(bytes)) return bytes;
     const event = this.#framing.readEvent(bytes);
-    if (!event) this.#dropEvent();
+    if (!event) {
+      this.#droppedEvents++;
+      this.#steps.push(dropped);
+    }
     // Official SDKs fail when they parse the data of an event without any: openai-python#2722, openai-go#556, and the
     // JavaScript ones if it has a name (anthropic-sdk-typescript#861).
     if (event?.data === '') return null;
@@ -176,11 +168,6 @@ export class EventsReader implements ResponseReader {
     const text = this.#keep(event);
     if (this.#isContent && this.#isPassing) this.#known.learn({ bytes, passing, text });
     return passing;
-  }
-
-  #dropEvent(): void {
-    this.#droppedEvents++;
-    this.#steps.push(dropped);
   }
 
   /** An event that is too large to parse is an image or a whole response. If it is the first one, it is held to its end. */
@@ -233,28 +220,26 @@ export class EventsReader implements ResponseReader {
   #keep(event: StreamEvent | null): string | null {
     const { text } = this.#options;
     if (text && this.#isPassing) return text.take(event);
-    if (text) this.#heldEvents.push(event);
+    if (text) this.#beginning.note(event);
     return null;
   }
 
   #begin(): void {
     if (this.#isPassing) return;
     this.#isPassing = true;
-    for (const event of this.#heldEvents) this.#options.text?.take(event);
-    this.#heldEvents = [];
+    if (this.#options.text) this.#beginning.tell(this.#options.text);
   }
 
   #deliver(bytes: Buffer): void {
     if (this.#isOver) return;
     const { insideEvent } = this.#gate;
     this.#eventBytes = insideEvent ? this.#eventBytes + bytes.length : 0;
-    if (this.#isPassing && this.#held.length === 0) {
+    if (this.#isPassing && this.#beginning.bytes === 0) {
       this.#pass(bytes);
       return;
     }
-    this.#held.push(bytes);
-    this.#heldBytes += bytes.length;
-    if (this.#hasContent ? !insideEvent : this.#heldBytes > maxBytesBeforeContent) this.#begin();
+    this.#beginning.push(bytes);
+    if (this.#hasContent ? !insideEvent : this.#beginning.isLong) this.#begin();
     if (this.#isPassing) this.#release();
   }
 
@@ -262,13 +247,8 @@ export class EventsReader implements ResponseReader {
     this.#steps.push({ kind: 'pass', bytes });
   }
 
-  /** In one write, as it would have arrived, unless it is long. */
   #release(): void {
-    const pieces = this.#held;
-    const isJoined = pieces.length > 1 && this.#heldBytes <= maxBytesBeforeContent;
-    this.#held = [];
-    this.#heldBytes = 0;
-    for (const bytes of isJoined ? [Buffer.concat(pieces)] : pieces) this.#pass(bytes);
+    for (const bytes of this.#beginning.takeAll()) this.#pass(bytes);
   }
 
   /** Data after the last blank line is sent only if the stream ended properly, since it may be a partial event. */
@@ -283,15 +263,13 @@ export class EventsReader implements ResponseReader {
     if (!passing) return close;
     if (this.#isPassing) {
       if (this.#ending(close)) this.#pass(passing);
-    } else if (event && this.#hasContent) this.#takeOnlyContent(passing, close);
+    } else if (event && this.#hasContent && this.#ending(close)) {
+      // The only content is in the last event, which lacks a blank line.
+      this.#beginning.push(passing);
+      this.#begin();
+      this.#release();
+    }
     return close;
-  }
-
-  /** A stream whose only content is in its last event, which lacks a blank line. */
-  #takeOnlyContent(last: Buffer, close: StreamClose): void {
-    this.#held.push(last);
-    if (this.#ending(close)) this.#begin();
-    if (this.#isPassing) this.#release();
   }
 
   /** After content, the error passes unchanged if no other target can continue, or if the request is at fault. */
@@ -308,17 +286,7 @@ export class EventsReader implements ResponseReader {
   #close(ending: StreamEnd | null, whyBroken: () => GatewayError): void {
     if (ending === 'complete') this.#finish({ kind: 'complete' });
     else if (ending === 'failed') this.#finish({ kind: 'complete', hasFailed: true });
-    else this.#finish(this.#broken(whyBroken()));
-  }
-
-  #broken(error: GatewayError): Step {
-    const soFar = this.#gate.insideEvent ? null : (this.#options.text?.read() ?? null);
-    // Only the end itself is missing.
-    const lastEvent = soFar?.isFinished ? this.#options.text?.lastEvent : null;
-    if (lastEvent) return { kind: 'complete', bytes: lastEvent };
-    if (soFar) return { kind: 'hand-over', error };
-    const event = this.#gate.insideEvent ? null : this.#watch.errorEvent(error.toBody().error);
-    return { kind: 'break', error, event };
+    else this.#finish(brokenStep(whyBroken(), this.#gate.insideEvent, this.#watch, this.#options.text));
   }
 
   /** A partly sent event is not an end. */

@@ -1,6 +1,6 @@
 /**
  * A reader takes the bytes of one upstream response and returns steps: what the bytes mean for the attempt. It has no
- * attempt, socket or timer, and calls nobody; only `attempt.ts` acts on its steps.
+ * attempt, socket or timer, and calls no one; only `attempt.ts` acts on its steps.
  */
 import type { GatewayError } from '../../contract/errors.ts';
 import type { UpstreamAnswer } from '../../routing/attempt-result.ts';
@@ -17,9 +17,9 @@ export interface Asked {
   isStreamAsked: boolean;
   /** The client asked for a transcript as text or subtitles. */
   isTextAsked: boolean;
-  /** The answer is to be read, so that it has to come without compression. */
+  /** The answer will be translated, so it must not be compressed. */
   isTranslated: boolean;
-  /** The upstream keeps the answer, or works on at it: a second one would be another. */
+  /** The upstream stores the answer or continues to work on it, so asking again would create a second one. */
   isKept: boolean;
 }
 

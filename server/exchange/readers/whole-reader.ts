@@ -126,7 +126,10 @@ export class WholeReader implements ResponseReader {
     return [this.#isPassing ? { kind: 'break', error: brokenBy(error), event: null } : brokenTransport(error)];
   }
 
-  /** Called until there is content. DeepSeek sends blank lines while a request is queued. False: stop reading. */
+  /**
+   * Called until there is content. DeepSeek sends blank lines while a request is queued
+   * (api-docs.deepseek.com/quick_start/rate_limit). False: stop reading.
+   */
   #beginsWell(chunk: Buffer, steps: Step[]): boolean {
     const start = this.#format === 'media' ? 0 : chunk.findIndex(isNoBlank);
     this.#hasContent = start !== -1;

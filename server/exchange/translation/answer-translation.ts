@@ -1,6 +1,6 @@
-/** One upstream's answer on its way to a client of another API: whole, event by event, or an error. */
+/** Translates one upstream's answer for a client of another API: a whole answer, a stream event by event, or an error. */
 import type { ErrorBody } from '../../contract/errors.ts';
-import type { LastWord } from '../../routing/attempt-result.ts';
+import type { FailureResponse } from '../../routing/attempt-result.ts';
 import { lossHeaders } from '../../translate/tell-losses.ts';
 import type { TranslatedEvents } from '../../translate/translated-events.ts';
 import type { TranslatedRequest } from '../../translate/translated-request.ts';
@@ -16,11 +16,11 @@ import { maxStreamedEventBytes } from '../readers/broken-off.ts';
 interface Options {
   request: TranslatedRequest;
   translator: Translator;
-  /** The client's. */
+  /** The client's API. */
   api: Api;
-  /** Of the upstream's API. */
+  /** The route of the upstream's API. */
   upstream: Route;
-  /** The client's, where it waits for one. */
+  /** Format of the client's stream; null if it expects a whole answer. */
   stream: StreamFormat | null;
   requestId: string;
 }
@@ -30,8 +30,8 @@ export class AnswerTranslation {
   readonly #framing: Framing;
   readonly #moment = { createdAt: Math.floor(Date.now() / 1000) };
   #stream: { events: TranslatedEvents; gate: EventGate } | undefined;
-  /** What the bytes at hand have come to. */
-  #told: Buffer[] = [];
+  /** Translated bytes that have not been taken yet. */
+  #translated: Buffer[] = [];
 
   constructor(options: Options) {
     this.#options = options;
@@ -42,7 +42,7 @@ export class AnswerTranslation {
     return this.#options.upstream;
   }
 
-  /** The client's, for an answer of the upstream with these. */
+  /** The client's response headers, derived from the upstream's. */
   headersFor(headers: ResponseHeaders): ResponseHeaders {
     const { api, stream, requestId } = this.#options;
     const type = stream ? stream.framing.contentType : 'application/json';
@@ -50,66 +50,66 @@ export class AnswerTranslation {
     return { ...headers, ...described, [api.requestIdHeader]: requestId };
   }
 
-  /** Of Sluice's own. */
+  /** Headers that tell the client what the translation changed or dropped. */
   get lossHeaders(): Record<string, string> {
     return lossHeaders(this.#options.request.losses);
   }
 
-  /** Some of a stream, for the client; empty where it says nothing yet. Events may be cut anywhere. */
+  /** Translates a piece of a stream, which may begin and end within an event. Returns an empty buffer if nothing can be sent yet. */
   push(bytes: Buffer): Buffer {
     this.#open().gate.push(bytes);
     return this.#taken();
   }
 
-  /** The upstream's stream is complete. */
+  /** Called when the upstream's stream is complete. Returns the end of the client's stream. */
   end(): Buffer {
     const { events, gate } = this.#open();
     const rest = gate.takeRest();
     if (rest.length > 0) this.#translate(rest);
-    this.#told.push(events.end());
-    if (!events.isOver) this.#told.push(events.fail(incomplete));
+    this.#translated.push(events.end());
+    if (!events.isOver) this.#translated.push(events.fail(incomplete));
     return this.#taken();
   }
 
-  /** What the client was told in place of the rest; null where nothing is missing. */
+  /** The error that ended the client's stream; null if the stream is complete. */
   get failure(): string | null {
     return this.#stream?.events.failure?.message ?? null;
   }
 
-  /** A whole answer, decompressed, in whichever form the client waits for it; else why it is of no use. */
+  /** Translates a whole, decompressed answer into the form that the client expects. Returns a reason if it cannot be used. */
   whole(bytes: Buffer): Buffer | string {
     const { request, stream } = this.#options;
-    if (stream) return request.wholeAsEvents(bytes, this.#moment) ?? saysNothing;
+    if (stream) return request.wholeAsEvents(bytes, this.#moment) ?? noContent;
     const whole = request.whole(bytes, this.#moment);
-    if (whole === null) return saysNothing;
+    if (whole === null) return noContent;
     return whole.ok ? whole.body : whole.error.message;
   }
 
-  /** The event by which the client learns that its stream has broken off. */
+  /** The event that reports an error at the end of the client's stream; empty if the stream has ended already. */
   errorEvent(error: ErrorBody): string {
     const { events } = this.#open();
     return events.isOver ? '' : events.fail(error).toString();
   }
 
-  /** What is told of a failure if nobody does better. */
-  lastWord(word: LastWord): LastWord {
-    if (word.kind === 'error') return word;
+  /** The response for the client in case no other attempt succeeds. */
+  failureResponse(failed: FailureResponse): FailureResponse {
+    if (failed.kind === 'error') return failed;
     const { translator, api, requestId } = this.#options;
-    const { status, body, error } = translator.error(word.answer.status, word.answer.body);
+    const { status, body, error } = translator.error(failed.answer.status, failed.answer.body);
     const headers = {
-      ...word.answer.headers,
+      ...failed.answer.headers,
       'content-type': api.errorType,
       'content-length': String(body.length),
       'content-encoding': undefined,
       [api.requestIdHeader]: requestId,
     };
-    const told = {
+    const described = {
       ...error,
       code: error.code ?? '',
       param: null,
-      retryAfterMs: word.answer.error?.retryAfterMs ?? null,
+      retryAfterMs: failed.answer.error?.retryAfterMs ?? null,
     };
-    return { kind: 'answer', answer: { ...word.answer, status, headers, body, error: told } };
+    return { kind: 'answer', answer: { ...failed.answer, status, headers, body, error: described } };
   }
 
   #open(): { events: TranslatedEvents; gate: EventGate } {
@@ -125,21 +125,21 @@ export class AnswerTranslation {
 
   #translate(bytes: Buffer): null {
     const event = this.#framing.saysNothing(bytes) ? null : this.#framing.readEvent(bytes);
-    const told = event && this.#stream?.events.push(event);
-    if (told && told.length > 0) this.#told.push(told);
+    const translated = event && this.#stream?.events.push(event);
+    if (translated && translated.length > 0) this.#translated.push(translated);
     return null;
   }
 
   #taken(): Buffer {
-    const [first = nothing, ...others] = this.#told;
-    const told = others.length > 0 ? Buffer.concat(this.#told) : first;
-    this.#told = [];
-    return told;
+    const [first = nothing, ...others] = this.#translated;
+    const bytes = others.length > 0 ? Buffer.concat(this.#translated) : first;
+    this.#translated = [];
+    return bytes;
   }
 }
 
 const nothing = Buffer.alloc(0);
-const saysNothing = 'It says nothing.';
+const noContent = 'It has no content.';
 
 const incomplete = {
   message: 'The provider ended the stream before it was complete.',

@@ -1,6 +1,6 @@
 /**
- * A request whose client speaks another API than some of its targets. Parsed once, and written anew for each target that is
- * asked; what comes of those goes through an `AnswerTranslation` of its own.
+ * Translates a request whose client speaks another API than its targets. The request is parsed once and rendered for each
+ * target that is asked; the target's answer is translated back by an `AnswerTranslation`.
  */
 import { pattern } from '../../bounded-pattern.ts';
 import type { Target } from '../../routing/snapshot.ts';
@@ -14,27 +14,27 @@ import type { OutgoingCall } from '../outgoing-request.ts';
 import type { PreparedBody } from '../request-body.ts';
 import { AnswerTranslation } from './answer-translation.ts';
 
-/** A request as one target is to have it. */
-export interface TranslatedCall {
+/** What one target is sent, and how its answer is read. */
+export interface PreparedRequest {
   call: OutgoingCall;
   sendable: PreparedBody;
-  /** Of one attempt's answer. */
-  answer(): AnswerTranslation;
+  /** Null where the client speaks the upstream's API, so that bytes pass as they are. */
+  translation: AnswerTranslation | null;
 }
 
-/** Who is asked, and under whose name the model knows its own reasoning again. */
+/** The target of one attempt. Reasoning that a model returned is only valid for the same provider, model and account. */
 interface Addressee {
   target: Target;
   credentialId: string | null;
   /** The client's name for the model. */
   model: string;
-  /** Undefined where nobody knows. */
+  /** The most that the model can write; undefined if unknown. */
   maxOutputTokens: number | undefined;
 }
 
 interface Wanted {
   requestId: string;
-  /** Nothing may be dropped or emulated. */
+  /** The client refuses translations that drop or emulate anything. */
   refusesLosses: boolean;
 }
 
@@ -45,7 +45,7 @@ export class RequestTranslation {
   readonly #asked: AskedConversation;
   readonly #upstreamCall: OutgoingCall;
 
-  /** @throws GatewayError `malformed_json` or `invalid_value` where the body is no request of the client's API */
+  /** @throws GatewayError `malformed_json` or `invalid_value` if the body is not a request of the client's API */
   constructor(call: OutgoingCall, { route, translator }: Passage, wanted: Wanted) {
     this.#call = call;
     this.#wanted = wanted;
@@ -60,13 +60,13 @@ export class RequestTranslation {
     };
   }
 
-  /** Of the upstream's API. */
+  /** The route of the upstream's API. */
   get route(): Route {
     return this.#upstreamCall.match.route;
   }
 
-  /** @throws GatewayError `invalid_value` for what this target cannot be asked */
-  forTarget({ target, credentialId, model, maxOutputTokens }: Addressee): TranslatedCall {
+  /** @throws GatewayError `invalid_value` if the request cannot be translated for this target */
+  forTarget({ target, credentialId, model, maxOutputTokens }: Addressee): PreparedRequest {
     const { provider } = target;
     const origin = { provider: provider.id, model: target.model ?? model, account: credentialId ?? '' };
     const request = this.#translator.request(this.#asked, {
@@ -82,7 +82,7 @@ export class RequestTranslation {
     return {
       call: this.#upstreamCall,
       sendable: { length: body.length, open: () => body, usageAsked: false },
-      answer: () => this.#answer(request),
+      translation: this.#answer(request),
     };
   }
 
@@ -99,14 +99,14 @@ export class RequestTranslation {
   }
 }
 
-/** How a target is reached that does not serve the client's wire. */
+/** How to ask a target that does not serve the client's wire. */
 export interface Passage {
-  /** Of the upstream's API. */
+  /** The route of the upstream's API. */
   route: Route;
   translator: Translator;
 }
 
-/** Null where the target takes the request as it is, or it is none that can be translated. */
+/** Null if the target takes the request as it is, or the request cannot be translated. */
 export function passageTo({ provider }: Target, { wire }: Route, registry: Registry): Passage | null {
   const { dialect } = provider;
   if (!isWireName(wire.name) || dialect.serves(wire.name)) return null;
@@ -116,7 +116,7 @@ export function passageTo({ provider }: Target, { wire }: Route, registry: Regis
   return route && translator && { route, translator };
 }
 
-/** Which version of its own API the client speaks is no concern of another's. */
+/** Headers of the client's API, such as its version, which mean nothing to another API. */
 const foreignHeader = pattern(/^(?:anthropic-|x-claude-|x-app$)/);
 
 function upstreamHeaders(headers: Readonly<Record<string, string>>, isStream: boolean): Record<string, string> {

@@ -22,7 +22,10 @@ export function checkContentType(contentType: string | undefined): void {
   });
 }
 
-/** Refuses forms in other encodings: Django decodes forms by this charset, so `+AG0-odel` in UTF-7 would be `model`. */
+/**
+ * Refuses forms in other encodings: Django decodes forms by this charset (`HttpRequest.encoding`), so `+AG0-odel` in UTF-7 would be
+ * `model`.
+ */
 export function checkFormCharset(contentType: string): void {
   const { values } = headerParameters(contentType);
   const isExtended = [...values.keys()].some((name) => name.startsWith('charset*'));

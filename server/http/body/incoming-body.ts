@@ -86,7 +86,7 @@ export class FormBody implements RequestBody {
   }
 }
 
-/** The video determines the target. Of a repeated field Django takes the last value, Flask the first. */
+/** The video determines the target. Of a repeated field Django's `QueryDict` returns the last value, Werkzeug's `MultiDict` the first. */
 function refuseRepeated(fields: MultipartBody['fields']): void {
   if (!Array.isArray(fields['video[id]']) && !Array.isArray(fields.video)) return;
   throw new GatewayError('invalid_value', "The form names 'video' twice. Send it once.", { param: 'video' });

@@ -150,7 +150,7 @@ const nullBytes = Buffer.from('null');
 
 /**
  * Refuses keys that parsers read differently, since the upstream must see what was admitted. JSON leaves the meaning of
- * duplicate keys open (RFC 8259, section 4); Go's encoding/json also ignores case. See Bishop Fox, "An Exploration of JSON
+ * duplicate keys open (RFC 8259, section 4); Go's encoding/json also ignores case (documented at `Unmarshal`). See Bishop Fox, "An Exploration of JSON
  * Interoperability Vulnerabilities" (2021).
  */
 function refuseAmbiguous(ambiguous: ReadonlySet<string>): void {

@@ -70,7 +70,8 @@ export class DelimiterScan {
     const from = at + this.#needle.length;
     const [first, second] = [this.#byteAt(window, at - 2), this.#byteAt(window, at - 1)];
     const isAfterBreak = first === carriageReturn && second === lineFeed;
-    // Go's mime/multipart accepts bare line feeds; Werkzeug also a first boundary that does not begin a line.
+    // Go's mime/multipart accepts bare line feeds (`Reader.nl`); Werkzeug finds the first boundary anywhere, even within
+    // a line (compared in Kludex/python-multipart#262).
     const isAnyBreak = second === lineFeed || second === carriageReturn || !this.#hasFirst;
     if (!isAnyBreak) return null;
     if (window.length < from + 2) return 'incomplete';

@@ -10,7 +10,7 @@ import { watchSender } from './slow-senders.ts';
 export const streamedBytes = 64 * 1024;
 
 interface StreamedOptions {
-  /** Null: it is told by its end alone. */
+  /** In bytes; null for a chunked body. */
   length: number | null;
   maxBytes: number;
   contentType: string;

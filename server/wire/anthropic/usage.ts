@@ -16,9 +16,9 @@ const mostLikelyInput = 32_000;
 const mostLikelyOutput = 4_096;
 /** As many as the largest of today's models put out. */
 const unknownOutputTokens = 128_000;
-/** What is only referred to, such as a file; no model's window is larger. */
+/** For content that is only referenced, such as a file: no model's context is larger. */
 const mostReferredTokens = 10_000_000;
-/** Thinking that is not told. */
+/** Thinking whose text the response omits. */
 const mostHiddenTokens = 1_000_000;
 
 export const messagesUsage: UsageFormat = {

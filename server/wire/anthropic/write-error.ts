@@ -70,7 +70,7 @@ export function anthropicErrorType({ type, code }: Told): string {
   );
 }
 
-/** The status that Anthropic's API answers such an error with. @param otherStatus for one that has no type of its own */
+/** The HTTP status with which Anthropic's API sends the error. @param otherStatus for an error that has no type there */
 export function anthropicErrorStatus(error: Told, otherStatus = 500): number {
   const type = anthropicErrorType(error);
   return type === 'api_error' && otherStatus >= 500 ? otherStatus : (entryOf(statusOfType, type) ?? 500);

@@ -40,7 +40,7 @@ export function writeGeminiError(error: Told): string {
   return JSON.stringify({ error: { code, message: wordsOf(error), status, ...badKey } });
 }
 
-/** The status that Gemini's API answers such an error with. */
+/** The HTTP status with which Gemini's API sends the error. */
 export function geminiErrorStatus(error: Told): number {
   return statusOf(error)[1];
 }
@@ -49,7 +49,7 @@ function statusOf({ code, type }: Told): [status: string, http: number] {
   return entryOf(ofCode, code) ?? entryOf(ofType, type) ?? ['INTERNAL', 500];
 }
 
-/** By it Google's clients tell a bad key from a bad request. */
+/** Google's clients recognise a rejected key by this reason, since its status is that of a bad request. */
 const keyDetail = {
   '@type': 'type.googleapis.com/google.rpc.ErrorInfo',
   reason: 'API_KEY_INVALID',

@@ -1,6 +1,6 @@
 /**
  * Names of top-level keys to look for, and how a key may spell one of them. Parsers differ: Go's `encoding/json` ignores
- * case and folds `ſ` to s and the Kelvin sign to k; others accept escapes that JSON does not define.
+ * case (documented at `Unmarshal`) and folds `ſ` to s and the Kelvin sign to k; others accept escapes that JSON does not define.
  */
 
 const backslash = 0x5c;

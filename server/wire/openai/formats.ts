@@ -97,9 +97,9 @@ function judge(top: Record<string, unknown>, marks: readonly string[]): Verdict 
 function isBareError(top: Record<string, unknown>, marks: readonly string[]): boolean {
   const hasMark = marks.some((mark) => mark.slice(1, -1) in top);
   if (top.error) return !hasMark && (typeof top.object !== 'string' || top.object === 'error');
-  // vLLM used to send flat errors (`object: "error"`); FastAPI, the basis of many local servers, sends only `detail`.
+  // vLLM sent flat errors (`object: "error"`) up to 0.10.0 (vllm#12886); FastAPI's `HTTPException` sends only `detail`.
   if (top.object === 'error' || ('detail' in top && Object.keys(top).length === 1)) return true;
-  // Cloudflare's envelope, and errors of API gateways.
+  // Cloudflare's envelope (`success`, `errors`, `result`), and flat errors with `message` and `code`.
   const soundsSo = top.success === false || top.status === 'error' || ('message' in top && 'code' in top);
   return soundsSo && !hasMark && !('id' in top) && !('object' in top);
 }

@@ -27,7 +27,7 @@ const contextWords = pattern(
 const statedContext = pattern(
   /(?:maximum context length is|context (?:window|length|size) of|n_ctx(?:_train)?\W{1,20}) ?(\d{3,9})/i,
 );
-/** Google and xAI reject a key with status 400. */
+/** Google (`API_KEY_INVALID`) and xAI (continuedev/continue#10778) reject a key with status 400. */
 const keyWords = pattern(
   /\b(?:incorrect|invalid|expired) api[ -]?key|\bapi[ -]?key (?:is )?(?:not valid|invalid|expired|not found)/i,
 );

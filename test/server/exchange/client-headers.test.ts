@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isEventStream, replyHeaders } from '../../../server/exchange/client-headers.ts';
+import { clientHeaders, isEventStream } from '../../../server/exchange/client-headers.ts';
 import { sseFraming } from '../../../server/wire/sse-framing.ts';
 
 const sse = { framing: sseFraming };
@@ -17,7 +17,7 @@ test('only headers on the list pass', () => {
     location: 'https://x',
     'x-ratelimited': '1',
   };
-  expect(replyHeaders(upstream, 'req_1', sse)).toEqual({
+  expect(clientHeaders(upstream, 'req_1', sse)).toEqual({
     'content-type': 'application/json',
     'content-length': '2',
     'x-ratelimit-reset-tokens': '6m0s',
@@ -35,14 +35,14 @@ test.each([
   'x-ratelimitbysize-limit-tokens',
   'x-rate-limit-reset',
   'anthropic-ratelimit-tokens-remaining',
-])('the rate limit %s passes', (name) => expect(replyHeaders({ [name]: '1' }, 'req_1', sse)[name]).toBe('1'));
+])('the rate limit %s passes', (name) => expect(clientHeaders({ [name]: '1' }, 'req_1', sse)[name]).toBe('1'));
 
 test.each(['x-ratelimited', 'ratelimited', 'anthropic-organization-id'])('%s does not pass', (name) => {
-  expect(replyHeaders({ [name]: '1' }, 'req_1', sse)).not.toHaveProperty(name);
+  expect(clientHeaders({ [name]: '1' }, 'req_1', sse)).not.toHaveProperty(name);
 });
 
 test('the upstream’s request id passes beside ours', () => {
-  expect(replyHeaders({ 'x-request-id': 'req_up' }, 'req_1', sse)).toEqual({
+  expect(clientHeaders({ 'x-request-id': 'req_up' }, 'req_1', sse)).toEqual({
     'x-request-id': 'req_up',
     'x-sluice-request-id': 'req_1',
   });
@@ -50,9 +50,12 @@ test('the upstream’s request id passes beside ours', () => {
 
 test('a stream has no length and is neither kept nor collected on the way', () => {
   const headers = { 'content-type': 'text/event-stream', 'content-length': '9', 'cache-control': 'no-store' };
-  expect(replyHeaders(headers, 'req_1', sse)).toMatchObject({ 'x-accel-buffering': 'no', 'cache-control': 'no-store' });
-  expect(replyHeaders(headers, 'req_1', sse)).not.toHaveProperty('content-length');
-  expect(replyHeaders({ 'content-type': 'text/event-stream; charset=utf-8' }, '', sse)['cache-control']).toBe(
+  expect(clientHeaders(headers, 'req_1', sse)).toMatchObject({
+    'x-accel-buffering': 'no',
+    'cache-control': 'no-store',
+  });
+  expect(clientHeaders(headers, 'req_1', sse)).not.toHaveProperty('content-length');
+  expect(clientHeaders({ 'content-type': 'text/event-stream; charset=utf-8' }, '', sse)['cache-control']).toBe(
     'no-cache',
   );
   expect(isEventStream({ 'content-type': 'application/json' }, sseFraming)).toBe(false);

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
 import { detectLocal } from '../../../server/providers/detect-local.ts';
-import { createTransport } from '../../../server/transport/transport.ts';
+import { createTransport } from '../../../server/transport/create-transport.ts';
 import { closedPort } from '../../support/ports.ts';
 import { json, type Script, startUpstream } from '../../support/upstream.ts';
 import { listenRaw } from '../transport/harness.ts';

@@ -5,7 +5,8 @@ import pino from 'pino';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { createDiscovery, type Discovery } from '../../../server/providers/discovery.ts';
 import type { Upstream } from '../../../server/providers/upstream.ts';
-import { createTransport, type Transport } from '../../../server/transport/transport.ts';
+import { createTransport } from '../../../server/transport/create-transport.ts';
+import type { Transport } from '../../../server/transport/transport.ts';
 import { compiledProvider } from '../../support/providers.ts';
 import { json, type ScriptedUpstream, startUpstream } from '../../support/upstream.ts';
 

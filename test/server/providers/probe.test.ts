@@ -3,7 +3,7 @@ import https from 'node:https';
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
 import type { ProbeReport } from '../../../server/contract/probe.ts';
 import { probeProvider } from '../../../server/providers/probe.ts';
-import { createTransport } from '../../../server/transport/transport.ts';
+import { createTransport } from '../../../server/transport/create-transport.ts';
 import { closedPort } from '../../support/ports.ts';
 import { compiledProvider } from '../../support/providers.ts';
 import { json, type ScriptedUpstream, startUpstream } from '../../support/upstream.ts';

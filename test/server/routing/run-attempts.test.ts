@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { GatewayError } from '../../../server/contract/errors.ts';
 import { type Policy, policySchema } from '../../../server/contract/policy.ts';
 import { AttemptPlan, type NextAttempt } from '../../../server/routing/attempt-plan.ts';
-import type { AttemptResult, LastWord } from '../../../server/routing/attempt-result.ts';
+import type { AttemptResult, FailureResponse } from '../../../server/routing/attempt-result.ts';
 import type { Picker } from '../../../server/routing/picker.ts';
 import { runAttempts } from '../../../server/routing/run-attempts.ts';
 import type { Target } from '../../../server/routing/snapshot.ts';
@@ -100,15 +100,17 @@ function toResult(step: Step, number: number): AttemptResult {
     retryAfterMs: null,
     ...(step === 'breaks' ? {} : step),
   } as const;
-  return { kind: step === 'breaks' ? 'broken' : 'failed', failure, lastWord: word(failure.class, number) };
+  return { kind: step === 'breaks' ? 'broken' : 'failed', failure, failureResponse: word(failure.class, number) };
 }
 
-function word(failure: string, number: number): LastWord {
+function word(failure: string, number: number): FailureResponse {
   return { kind: 'error', error: new GatewayError('upstream_unreachable', `${failure} ${number}`) };
 }
 
 const told = (outcome: Awaited<ReturnType<typeof run>>['outcome']) =>
-  outcome.kind === 'unanswered' && outcome.lastWord.kind === 'error' ? outcome.lastWord.error.message : outcome.kind;
+  outcome.kind === 'unanswered' && outcome.failureResponse.kind === 'error'
+    ? outcome.failureResponse.error.message
+    : outcome.kind;
 
 const transient = {};
 const silent = { class: 'silent', retryable: false } as const;

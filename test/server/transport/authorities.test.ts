@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import tls from 'node:tls';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createAuthorities } from '../../../server/transport/authorities.ts';
-import { createTransport } from '../../../server/transport/transport.ts';
+import { createTransport } from '../../../server/transport/create-transport.ts';
 import {
   failureOf,
   type ListeningSocketServer,

@@ -2,9 +2,9 @@ import http from 'node:http';
 import https from 'node:https';
 import net from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { createTransport } from '../../../server/transport/create-transport.ts';
 import type { ProxySettings } from '../../../server/transport/proxy-choice.ts';
 import { chooseProxy } from '../../../server/transport/proxy-choice.ts';
-import { createTransport } from '../../../server/transport/transport.ts';
 import { closedPort } from '../../support/ports.ts';
 import {
   failureOf,

@@ -1,7 +1,8 @@
 import http from 'node:http';
 import https from 'node:https';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { createTransport, type Transport } from '../../../server/transport/transport.ts';
+import { createTransport } from '../../../server/transport/create-transport.ts';
+import type { Transport } from '../../../server/transport/transport.ts';
 import {
   failureOf,
   type ListeningSocketServer,

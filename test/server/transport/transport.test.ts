@@ -5,8 +5,8 @@ import os from 'node:os';
 import { Readable } from 'node:stream';
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, describe, expect, test, vi } from 'vitest';
+import { createTransport } from '../../../server/transport/create-transport.ts';
 import { readResponse } from '../../../server/transport/read-response.ts';
-import { createTransport } from '../../../server/transport/transport.ts';
 import { closedPort } from '../../support/ports.ts';
 import { failureOf, type ListeningSocketServer, listen, listenRaw, observe, requestTo } from './harness.ts';
 
@@ -253,7 +253,7 @@ describe('a failure after the connection stands', () => {
     });
     const timeouts = { ...limits, totalMs: 150 };
     const { error } = await observe(transport, requestTo(upstream.origin, { timeouts })).outcome;
-    expect(error).toMatchObject({ fault: 'timeout', phase: 'body', message: 'no complete reply within 150 ms' });
+    expect(error).toMatchObject({ fault: 'timeout', phase: 'body', message: 'no complete answer within 150 ms' });
   });
 
   test('is a `timeout` of the whole where there are no headers either', async () => {

@@ -125,7 +125,7 @@ function fromLine(capability: Capability, line: Buffer, mayBeCut: boolean): Repo
 
 const eventMark = 'data:';
 
-/** At the top level; Groq's in `x_groq`, Moonshot's in the last choice. */
+/** At the top level; Groq's in `x_groq` (Portkey-AI/gateway#1072), Moonshot's in the last choice (earendil-works/pi#2017). */
 function usageOfEvent({ usage, x_groq: groq, choices }: Record<string, unknown>): Usage | null {
   const reported = toUsage(usage) ?? (isObject(groq) ? toUsage(groq.usage) : null);
   if (reported !== null || !Array.isArray(choices)) return reported;

@@ -41,7 +41,7 @@ function ofResponses(fields: Fields): Counts {
   return { ...totals, ...partsOf(input, output) };
 }
 
-/** What both shapes tell in their details, by the same names. */
+/** Details that both shapes report under the same names. */
 function partsOf(input: Fields, output: Fields): Counts {
   return {
     cachedInputTokens: count(input.cached_tokens),

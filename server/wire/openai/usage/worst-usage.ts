@@ -18,7 +18,7 @@ const tokensPerPicture = 5_000;
 const tokensPerEdit = 40_000;
 /** Audio at 16 kbit/s, a low rate for speech. */
 const audioBytesPerSecond = 2_000;
-/** Short recordings may be compressed further, and Groq bills at least ten seconds for each. */
+/** Short recordings may be compressed further, and may be billed with a minimum length. */
 const leastAudioSeconds = 60;
 const heardTokensPerSecond = 20;
 const writtenTokensPerSecond = 10;

@@ -69,5 +69,5 @@ test('a whole answer is a message, or why it is of no use', () => {
   const hello = completion({ content: 'Hello' });
   expect(JSON.parse(whole(hello).toString())).toMatchObject({ type: 'message', content: [{ text: 'Hello' }] });
   expect(whole(hello, true).toString()).toMatch(/^event: message_start\n.*event: message_stop\n/s);
-  expect(whole({ object: 'list' })).toBe('It says nothing.');
+  expect(whole({ object: 'list' })).toBe('It has no content.');
 });

@@ -9,7 +9,7 @@ import { buffer } from 'node:stream/consumers';
 import { finished } from 'node:stream/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { SpoolReader } from '../../../../server/http/body/spool-reader.ts';
-import { createTransport } from '../../../../server/transport/transport.ts';
+import { createTransport } from '../../../../server/transport/create-transport.ts';
 import { listen, observe, requestTo, selfSignedCertificate, trusting } from '../../transport/harness.ts';
 
 const bytes = randomBytes(20_000_000);

@@ -2,11 +2,11 @@
 import { type ErrorBody, GatewayError } from '../contract/errors.ts';
 import type { FailureClass } from '../contract/ledger.ts';
 import type { TransportError } from '../transport/transport-error.ts';
-import type { FailedAttempt, LastWord } from './attempt-result.ts';
+import type { FailedAttempt, FailureResponse } from './attempt-result.ts';
 import type { Target } from './snapshot.ts';
 
 /**
- * Most useful first: errors of the request itself, then those that tell when to retry. Misconfigured and unreachable
+ * Most useful first: errors of the request itself, then those that say when to retry. Misconfigured and unreachable
  * targets concern the client least.
  */
 const byUsefulness: readonly FailureClass[] = [
@@ -27,21 +27,21 @@ export function moreUseful(earlier: FailedAttempt | null, later: FailedAttempt):
   return earlier && rank(earlier) < rank(later) ? earlier : later;
 }
 
-function rank({ kind, failure, lastWord }: FailedAttempt): number {
+function rank({ kind, failure, failureResponse }: FailedAttempt): number {
   if (kind === 'broken') return -1;
-  const isOnlyOurs = failure.class === 'transient' && lastWord.kind === 'error';
+  const isOnlyOurs = failure.class === 'transient' && failureResponse.kind === 'error';
   return isOnlyOurs ? byUsefulness.length : byUsefulness.indexOf(failure.class);
 }
 
 /** Null if the upstream named no code. */
-export function errorCodeOf(word: LastWord): string | null {
-  return word.kind === 'error' ? (word.error.kind.code ?? word.error.code) : word.answer.errorCode;
+export function errorCodeOf(failed: FailureResponse): string | null {
+  return failed.kind === 'error' ? (failed.error.kind.code ?? failed.error.code) : failed.answer.errorCode;
 }
 
 /** The error as an OpenAI error object, for use within a stream. */
-export function errorBodyOf(word: LastWord): ErrorBody {
-  if (word.kind === 'error') return word.error.toBody().error;
-  const { status, error: said } = word.answer;
+export function errorBodyOf(failed: FailureResponse): ErrorBody {
+  if (failed.kind === 'error') return failed.error.toBody().error;
+  const { status, error: said } = failed.answer;
   const message = said?.message || `The provider answered with status ${status}.`;
   return { message, type: said?.type || 'server_error', param: said?.param ?? null, code: said?.code || null };
 }

@@ -1,36 +1,22 @@
 /**
- * Handles one API request from key to the last byte of its response. Only sequences the steps; the decisions are made by
- * guards, routes, plan and attempts.
+ * Handles one API request: checks who sends it, gives it a place among those that run, and reads its body. Then answers it
+ * itself, or hands it to an exchange.
  */
-
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { GatewayError } from '../contract/errors.ts';
-import { isObject } from '../contract/is-object.ts';
-import type { CapturedExchange, RequestRecord, RequestStarted, Reserved, Usage } from '../contract/ledger.ts';
 import type { UsageView } from '../contract/request-views.ts';
-import { accountFor, goesOn } from '../exchange/accounting.ts';
-import { Capture } from '../exchange/capture.ts';
 import { tokenCount } from '../exchange/count-tokens.ts';
+import { Exchange, type ExchangePorts, type Member } from '../exchange/exchange.ts';
 import { RequestTrace } from '../exchange/exchange-trace.ts';
-import { containsSecret } from '../exchange/find-secrets.ts';
-import { hasHardDollarBudget, holdToLimits } from '../exchange/hold-to-limits.ts';
-import type { JobBills } from '../exchange/job-bills.ts';
 import { checkHops, passableHeaders } from '../exchange/outgoing-headers.ts';
 import { checkQuery, outgoingQuery } from '../exchange/outgoing-query.ts';
-import type { OutgoingCall } from '../exchange/outgoing-request.ts';
-import { type CallPlan, planCall } from '../exchange/plan.ts';
-import { checkPassthrough, planPassthrough } from '../exchange/plan-passthrough.ts';
-import { pricedTargets } from '../exchange/priced-targets.ts';
-import type { RequestBody, RequestFields } from '../exchange/request-body.ts';
-import { sourceVideoOf } from '../exchange/source-video.ts';
-import { type AttemptsPorts, UpstreamAttempts } from '../exchange/upstream-attempts.ts';
+import { checkPassthrough } from '../exchange/plan-passthrough.ts';
+import type { RequestBody } from '../exchange/request-body.ts';
 import { listVideos } from '../exchange/video-list.ts';
 import type { UsageQuestion } from '../ledger/usage-summary.ts';
-import type { Limiter } from '../limits/limiter.ts';
-import type { CompiledGroup, CompiledKey, Snapshot } from '../routing/snapshot.ts';
-import type { PriceTable } from '../usage/price-table.ts';
+import type { CompiledGroup, Snapshot } from '../routing/snapshot.ts';
 import type { ModelsFormat } from '../wire/api.ts';
-import type { Located, Registry, RouteMatch } from '../wire/registry.ts';
+import type { Located, RouteMatch } from '../wire/registry.ts';
 import { withSegment } from '../wire/segments.ts';
 import type { Admission, Place } from './admission.ts';
 import { ClientGone } from './body/read-body.ts';
@@ -43,65 +29,46 @@ import { sendOwnUsage } from './own-usage.ts';
 import { sendError, toGatewayError } from './send-error.ts';
 import { sendJson } from './send-json.ts';
 
-export interface InferencePorts extends AttemptsPorts {
+export interface ApiPorts extends ExchangePorts {
   /** The current snapshot; read once per request. */
   snapshot(): Snapshot;
-  registry: Registry;
   admission: Admission;
   bytes: ByteBudget;
-  limiter: Limiter;
-  bills: JobBills;
   summarizeUsage(question: UsageQuestion): Promise<UsageView[]>;
   /** Folder for spooled uploads. */
   uploadFolder: string;
-  started(request: RequestStarted, reserved: Reserved | null): void;
-  finished(record: RequestRecord): void;
-  /** Stores headers and bodies, for groups that enable it. */
-  capture(id: string, exchange: CapturedExchange<Buffer>): void;
-  prices: PriceTable;
   /** Called for internal errors. */
   faulted(error: unknown): void;
 }
 
 /** Handles a request whose URL belongs to an API, or to none. */
-export function handleInference(
-  ports: InferencePorts,
+export function handleApiRequest(
+  ports: ApiPorts,
   request: IncomingMessage,
   response: ServerResponse,
   located: Located,
 ): void {
-  new InferenceCall(ports, request, response, located).run().catch(ports.faulted);
+  new ApiRequest(ports, request, response, located).run().catch(ports.faulted);
 }
 
-/** The caller's group and key. */
-interface Member {
-  group: CompiledGroup;
-  key: CompiledKey;
-}
-
-class InferenceCall {
-  readonly #ports: InferencePorts;
+class ApiRequest {
+  readonly #ports: ApiPorts;
   readonly #request: IncomingMessage;
   readonly #response: ServerResponse;
   readonly #located: Located;
   readonly #snapshot: Snapshot;
   readonly #trace: RequestTrace;
+  readonly #exchange: Exchange;
   #body: RequestBody | undefined;
   #place: Place | undefined;
   /** The memory account of this request. */
   #held: HeldBytes | undefined;
   /** The body's share of it. */
   #bodyBytes = 0;
-  #attempts: UpstreamAttempts | undefined;
-  /** Null if the group does not capture headers and bodies. */
-  #capture: Capture | null = null;
   #clientGone = false;
   #isOver = false;
-  #reserved: Reserved | null = null;
-  /** Booked if the usage is unknown and a hard budget applies. */
-  #standIn: Usage | null = null;
 
-  constructor(ports: InferencePorts, request: IncomingMessage, response: ServerResponse, located: Located) {
+  constructor(ports: ApiPorts, request: IncomingMessage, response: ServerResponse, located: Located) {
     this.#ports = ports;
     this.#request = request;
     this.#response = response;
@@ -109,6 +76,7 @@ class InferenceCall {
     this.#snapshot = ports.snapshot();
     const presented = located.api.readKeys(request.headers, located.query);
     this.#trace = new RequestTrace(request.method ?? 'GET', presented);
+    this.#exchange = new Exchange(ports, { request, response, snapshot: this.#snapshot, trace: this.#trace });
     response.on('close', () => this.#closed());
   }
 
@@ -116,7 +84,7 @@ class InferenceCall {
   #closed(): void {
     if (!this.#response.writableFinished) {
       this.#clientGone = true;
-      this.#attempts?.clientLeft();
+      this.#exchange.clientLeft();
     }
     if (this.#isOver) this.#release();
   }
@@ -125,11 +93,6 @@ class InferenceCall {
   #release(): void {
     this.#place?.leave();
     this.#held?.release();
-  }
-
-  /** The upload failed: stops the attempts as if the client had left, but the client still gets an error. */
-  bodyBroke(): void {
-    this.#attempts?.clientLeft();
   }
 
   async run(): Promise<void> {
@@ -163,12 +126,11 @@ class InferenceCall {
     const received = this.#receive(match, held);
     const body = received instanceof Promise ? await received : received;
     this.#noteBody(body, held);
-    const plan = this.#plan(match, { group, key }, body);
+    const plan = this.#exchange.plan(match, { group, key }, body);
     const count = tokenCount(this.#response, match.route, body);
     if (count) return this.#tell(count);
-    if (group.capture) this.#startCapture();
     const { presented } = this.#trace;
-    await this.#ask(plan, {
+    await this.#exchange.run(plan, {
       match,
       group,
       body,
@@ -177,11 +139,6 @@ class InferenceCall {
       path: match.id !== null && plan.upstreamId ? withSegment(path, match.openSegment, plan.upstreamId) : path,
       query: outgoingQuery(query, presented),
     });
-  }
-
-  #startCapture(): void {
-    const { maxBytes } = this.#snapshot.settings.capture;
-    this.#capture = new Capture(maxBytes, this.#request.headers, this.#trace.presented);
   }
 
   #checkSender(): void {
@@ -230,7 +187,7 @@ class InferenceCall {
   #receive(match: RouteMatch, account: HeldBytes): RequestBody | Promise<RequestBody> {
     const { limits } = this.#snapshot.settings;
     const { uploadFolder: folder, loopWatch } = this.#ports;
-    const options = { match, limits, folder, account, loopWatch, trace: this.#trace, exchange: this };
+    const options = { match, limits, folder, account, loopWatch, trace: this.#trace, exchange: this.#exchange };
     return receiveBody(this.#request, this.#response, options);
   }
 
@@ -241,64 +198,13 @@ class InferenceCall {
     this.#trace.stream = body.fields.stream;
   }
 
-  /** From here on the request counts: checks limits and reports it as started. */
-  #plan(match: RouteMatch, { group, key }: Member, body: RequestBody): CallPlan {
-    const fields = match.model === null ? body.fields : { ...body.fields, model: match.model };
-    this.#trace.model = fields.model;
-    if (fields.model !== null) checkModelName(fields.model, this.#trace.presented);
-    const planned = this.#planned(match, { group, key }, body, fields);
-    this.#trace.model = planned.model;
-    this.#trace.job = planned.job ?? null;
-    const call = { requestId: this.#trace.id, route: match.route, key, group, body, plan: planned };
-    const plan = pricedTargets(this.#ports.prices, call);
-    const reserved = holdToLimits(this.#ports, this.#response, { ...call, plan });
-    this.#reserved = reserved;
-    if (reserved && hasHardDollarBudget(call)) this.#standIn = reserved.usage;
-    this.#ports.started(this.#trace.started, reserved);
-    this.#ports.loopWatch.end();
-    return plan;
-  }
-
-  #planned(match: RouteMatch, { group, key }: Member, body: RequestBody, fields: RequestFields): CallPlan {
-    const { passed } = match;
-    const { jobs } = this.#ports;
-    const snapshot = this.#snapshot;
-    if (passed) return planPassthrough({ passed, namedIds: body.namedIds ?? [], group, snapshot, jobs });
-    const conversationId = conversationNamedIn(match, body);
-    return planCall({ match, jobId: jobNamedIn(match, body), conversationId, fields, group, key, snapshot, jobs });
-  }
-
-  async #ask(plan: CallPlan, call: OutgoingCall): Promise<void> {
-    const { settings } = this.#snapshot;
-    const attempts = new UpstreamAttempts(
-      {
-        ports: this.#ports,
-        request: this.#request,
-        response: this.#response,
-        settings,
-        trace: this.#trace,
-        capture: this.#capture,
-      },
-      plan,
-      call,
-    );
-    this.#attempts = attempts;
-    try {
-      await attempts.run();
-      if (call.body.fault) throw call.body.fault;
-    } finally {
-      attempts.client.stop();
-      this.#trace.reply = attempts.client.reply;
-    }
-  }
-
   #answered(): void {
-    this.#trace.reply = { ...this.#trace.reply, outcome: 'ok', status: this.#response.statusCode };
+    this.#trace.response = { ...this.#trace.response, outcome: 'ok', status: this.#response.statusCode };
   }
 
   #refuse(thrown: unknown): void {
     if (thrown instanceof ClientGone || this.#clientGone) {
-      this.#trace.reply = { ...this.#trace.reply, outcome: 'client-gone' };
+      this.#trace.response = { ...this.#trace.response, outcome: 'client-gone' };
       return;
     }
     if (!(thrown instanceof GatewayError)) this.#ports.faulted(thrown);
@@ -311,56 +217,19 @@ class InferenceCall {
     this.#trace.refused(error, api.statusOf(error));
   }
 
-  /** Books the request, together with the usage of a background job that it created or found ended. */
-  #book(record: RequestRecord): void {
-    const { bills, finished } = this.#ports;
-    const { job, madeJob, deletedJob, answering } = this.#trace;
-    if (answering && madeJob && record.usage === null && goesOn(this.#trace, answering, this.#body)) {
-      bills.owe(madeJob, this.#reserved);
-    }
-    if (deletedJob) bills.bookDeleted(deletedJob, record);
-    else if (job?.owed && answering && record.outcome === 'ok') {
-      bills.book(job, { tail: answering.tail, contentType: answering.responseType }, record);
-    } else finished(record);
-  }
-
   #finish(): void {
     const { loopWatch } = this.#ports;
     loopWatch.begin(this.#trace);
     const body = this.#body;
     // A streamed body is complete by now.
     if (body) this.#trace.bytesIn = body.size;
-    const { prices } = this.#ports;
-    const unheard = this.#reserved?.usage ?? null;
-    const accounting = accountFor(this.#trace, body, { prices, reserved: this.#standIn, unheard });
-    this.#book(this.#trace.record(this.#request, accounting));
-    if (this.#capture) this.#ports.capture(this.#trace.id, this.#capture.exchange(body));
+    this.#exchange.record(body);
     body?.dispose();
     loopWatch.end();
     // The client may take a while to read the response; the body must not stay in memory for that.
     this.#body = undefined;
-    this.#attempts = undefined;
     this.#held?.add(-this.#bodyBytes);
     this.#isOver = true;
     if (this.#response.closed) this.#release();
   }
-}
-
-function jobNamedIn({ route, id }: RouteMatch, body: RequestBody): string | null {
-  return id === null && route.job?.behaviour === 'creates-from' ? sourceVideoOf(body) : id;
-}
-
-function conversationNamedIn({ route }: RouteMatch, body: RequestBody): string | null {
-  if (route.job?.kind !== 'response' || route.job.behaviour !== 'creates') return null;
-  const named = body.field('conversation');
-  const id = isObject(named) ? named.id : named;
-  return typeof id === 'string' ? id : null;
-}
-
-/** Settings that were exchanged by mistake: no provider is to be told the key as the name of a model. */
-function checkModelName(model: string, presented: readonly string[]): void {
-  if (!containsSecret(model, presented)) return;
-  throw new GatewayError('invalid_value', "The field 'model' holds the key. Put the name of a model there.", {
-    param: 'model',
-  });
 }

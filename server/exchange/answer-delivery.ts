@@ -1,0 +1,120 @@
+import type { FailureClass } from '../contract/ledger.ts';
+import type { Target } from '../routing/snapshot.ts';
+import type { ResponseHeaders } from '../transport/transport.ts';
+import { failureInStream } from './attempt-failures.ts';
+import type { AttemptNotes } from './attempt-notes.ts';
+import type { ClientResponse } from './client-response.ts';
+import type { AttemptTrace } from './exchange-trace.ts';
+import type { IncomingResponse } from './incoming-response.ts';
+import type { Asked, Step } from './readers/response-reader.ts';
+import type { ResponseObserver } from './response-observer.ts';
+import type { AnswerTranslation } from './translation/answer-translation.ts';
+
+type Complete = Extract<Step, { kind: 'complete' }>;
+
+export interface DeliveryOptions {
+  client: ClientResponse;
+  trace: AttemptTrace;
+  target: Target;
+  asked: Asked;
+  /** Null where the client speaks the upstream's API, so that bytes pass as they are. */
+  translation: AnswerTranslation | null;
+  /** Number of attempts so far, including this one. */
+  number: number;
+  /** Observers of the response, from its first byte to the client on. */
+  observers(): readonly ResponseObserver[];
+}
+
+/** Sends the answer of one attempt to the client, translated if the client speaks another API. */
+export class AnswerDelivery {
+  /** Part of the response has reached the client. */
+  hasBegun = false;
+  readonly #options: DeliveryOptions;
+  readonly #notes: AttemptNotes;
+  /** Paused while the client does not read. */
+  readonly #source: IncomingResponse;
+  #observers: readonly ResponseObserver[] = [];
+
+  constructor(options: DeliveryOptions, notes: AttemptNotes, source: IncomingResponse) {
+    this.#options = options;
+    this.#notes = notes;
+    this.#source = source;
+  }
+
+  /** Sends the response head. */
+  begin(status: number, headers: ResponseHeaders): void {
+    const { observers, trace } = this.#options;
+    this.hasBegun = true;
+    this.#observers = observers();
+    for (const observer of this.#observers) observer.begin(status, trace.responseType, headers);
+    this.#sendHead(status, headers);
+  }
+
+  /** Bytes of the upstream's response, to be sent once the head has been. */
+  pass(bytes: Buffer): void {
+    const { translation } = this.#options;
+    if (!translation) this.#send(bytes);
+    else {
+      const translated = translation.push(bytes);
+      if (translated.length > 0) this.#send(translated);
+    }
+  }
+
+  /** A complete answer of which nothing has been sent yet, as the client gets it; a string says why it cannot be used. */
+  whole(step: Complete): Complete | string {
+    const { translation } = this.#options;
+    if (!translation) return step;
+    const translated = translation.whole(step.bytes ?? Buffer.alloc(0));
+    return typeof translated === 'string' ? translated : { ...step, bytes: translated };
+  }
+
+  /**
+   * Ends a stream that has been sent so far. A complete one may still have failed in translation, for instance if the
+   * arguments of a tool call were cut off; then the client has been sent an error event.
+   */
+  endStream(step: Complete): FailureClass | null {
+    const { translation, client } = this.#options;
+    if (!translation) return this.end(step);
+    const bytes = translation.end();
+    if (step.hasFailed || translation.failure === null) return this.end({ ...step, bytes });
+    this.#notes.failed('stream-broken', translation.failure);
+    client.end('stream-broken', 'upstream_malformed', bytes);
+    return 'stream-broken';
+  }
+
+  /** Returns the failure that the answer itself reports; null if it reports none. */
+  end({ bytes, document, hasFailed }: Complete): FailureClass | null {
+    const { client, trace, asked } = this.#options;
+    trace.document = document;
+    if (bytes) for (const observer of this.#observers) observer.take(bytes);
+    const code = hasFailed ? this.#lastErrorCode(trace.tail.bytes) : null;
+    const failure = hasFailed ? failureInStream(code, asked.route.wire.errors) : null;
+    if (failure) this.#notes.failed(failure);
+    client.end(hasFailed ? 'error' : 'ok', code, bytes);
+    return failure;
+  }
+
+  breakOff({ error, event }: Extract<Step, { kind: 'break' }>): void {
+    const { client, translation } = this.#options;
+    this.#notes.failed('stream-broken', error.message);
+    client.breakOff(error, translation ? translation.errorEvent(error.toBody().error) : event);
+  }
+
+  #sendHead(status: number, headers: ResponseHeaders): void {
+    const { client, target, number, translation } = this.#options;
+    const answerer = { provider: target.provider.id, attempts: number };
+    if (!translation) client.begin(status, headers, answerer);
+    else client.begin(status, translation.headersFor(headers), { ...answerer, headers: translation.lossHeaders });
+  }
+
+  #send(bytes: Buffer): void {
+    for (const observer of this.#observers) observer.take(bytes);
+    this.#options.client.write(bytes, this.#source);
+  }
+
+  /** Null if the upstream names none. */
+  #lastErrorCode(end: Buffer): string | null {
+    const code = this.#options.asked.route.wire.errors.codeIn(end.toString('utf8'));
+    return code === null ? null : this.#notes.redacted(code);
+  }
+}

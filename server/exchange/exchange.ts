@@ -1,0 +1,176 @@
+/** One request from its plan to its record: which targets may answer it, its limits, its attempts, and what it cost. */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { GatewayError } from '../contract/errors.ts';
+import { isObject } from '../contract/is-object.ts';
+import type { CapturedExchange, RequestRecord, RequestStarted, Reserved, Usage } from '../contract/ledger.ts';
+import type { Limiter } from '../limits/limiter.ts';
+import type { CompiledGroup, CompiledKey, Snapshot } from '../routing/snapshot.ts';
+import type { PriceTable } from '../usage/price-table.ts';
+import type { RouteMatch } from '../wire/registry.ts';
+import { accountFor, goesOn } from './accounting.ts';
+import { Capture } from './capture.ts';
+import type { RequestTrace } from './exchange-trace.ts';
+import { containsSecret } from './find-secrets.ts';
+import { hasHardDollarBudget, holdToLimits } from './hold-to-limits.ts';
+import type { JobBills } from './job-bills.ts';
+import type { OutgoingCall } from './outgoing-request.ts';
+import { type CallPlan, planCall } from './plan.ts';
+import { planPassthrough } from './plan-passthrough.ts';
+import { pricedTargets } from './priced-targets.ts';
+import type { RequestBody, RequestFields } from './request-body.ts';
+import { sourceVideoOf } from './source-video.ts';
+import { type AttemptsPorts, UpstreamAttempts } from './upstream-attempts.ts';
+
+export interface ExchangePorts extends AttemptsPorts {
+  limiter: Limiter;
+  bills: JobBills;
+  prices: PriceTable;
+  started(request: RequestStarted, reserved: Reserved | null): void;
+  finished(record: RequestRecord): void;
+  /** Stores headers and bodies, for groups that enable it. */
+  capture(id: string, exchange: CapturedExchange<Buffer>): void;
+}
+
+interface ExchangeOptions {
+  request: IncomingMessage;
+  response: ServerResponse;
+  snapshot: Snapshot;
+  trace: RequestTrace;
+}
+
+/** The caller's group and key. */
+export interface Member {
+  group: CompiledGroup;
+  key: CompiledKey;
+}
+
+export class Exchange {
+  readonly #ports: ExchangePorts;
+  readonly #options: ExchangeOptions;
+  readonly #trace: RequestTrace;
+  #attempts: UpstreamAttempts | undefined;
+  /** Null if the group does not capture headers and bodies. */
+  #capture: Capture | null = null;
+  #reserved: Reserved | null = null;
+  /** Booked if the usage is unknown and a hard budget applies. */
+  #standIn: Usage | null = null;
+
+  constructor(ports: ExchangePorts, options: ExchangeOptions) {
+    this.#ports = ports;
+    this.#options = options;
+    this.#trace = options.trace;
+  }
+
+  clientLeft(): void {
+    this.#attempts?.clientLeft();
+  }
+
+  /** The upload failed: stops the attempts as if the client had left, but the client still gets an error. */
+  bodyBroke(): void {
+    this.#attempts?.clientLeft();
+  }
+
+  /** From here on the request counts: checks limits and reports it as started. */
+  plan(match: RouteMatch, member: Member, body: RequestBody): CallPlan {
+    const fields = match.model === null ? body.fields : { ...body.fields, model: match.model };
+    this.#trace.model = fields.model;
+    if (fields.model !== null) checkModelName(fields.model, this.#trace.presented);
+    const planned = this.#planned(match, member, body, fields);
+    this.#trace.model = planned.model;
+    this.#trace.job = planned.job ?? null;
+    const call = { requestId: this.#trace.id, route: match.route, ...member, body, plan: planned };
+    const plan = pricedTargets(this.#ports.prices, call);
+    const reserved = holdToLimits(this.#ports, this.#options.response, { ...call, plan });
+    this.#reserved = reserved;
+    if (reserved && hasHardDollarBudget(call)) this.#standIn = reserved.usage;
+    this.#ports.started(this.#trace.started, reserved);
+    this.#ports.loopWatch.end();
+    return plan;
+  }
+
+  #planned(match: RouteMatch, { group, key }: Member, body: RequestBody, fields: RequestFields): CallPlan {
+    const { passed } = match;
+    const { jobs } = this.#ports;
+    const snapshot = this.#options.snapshot;
+    if (passed) return planPassthrough({ passed, namedIds: body.namedIds ?? [], group, snapshot, jobs });
+    const conversationId = conversationNamedIn(match, body);
+    return planCall({ match, jobId: jobNamedIn(match, body), conversationId, fields, group, key, snapshot, jobs });
+  }
+
+  /**
+   * Resolves when the client has its response or has left. Throws GatewayError if nothing was sent and Sluice has to state
+   * the reason.
+   */
+  async run(plan: CallPlan, call: OutgoingCall): Promise<void> {
+    const { settings } = this.#options.snapshot;
+    if (call.group.capture) this.#startCapture();
+    const attempts = new UpstreamAttempts(
+      {
+        ports: this.#ports,
+        request: this.#options.request,
+        response: this.#options.response,
+        settings,
+        trace: this.#trace,
+        capture: this.#capture,
+      },
+      plan,
+      call,
+    );
+    this.#attempts = attempts;
+    try {
+      await attempts.run();
+      if (call.body.fault) throw call.body.fault;
+    } finally {
+      attempts.client.stop();
+      this.#trace.response = attempts.client.summary;
+    }
+  }
+
+  #startCapture(): void {
+    const { request, snapshot } = this.#options;
+    this.#capture = new Capture(snapshot.settings.capture.maxBytes, request.headers, this.#trace.presented);
+  }
+
+  /** Records the request once it has ended, whether or not it was planned. */
+  record(body: RequestBody | undefined): void {
+    const { prices, capture } = this.#ports;
+    const unheard = this.#reserved?.usage ?? null;
+    const accounting = accountFor(this.#trace, body, { prices, reserved: this.#standIn, unheard });
+    this.#book(this.#trace.record(this.#options.request, accounting), body);
+    if (this.#capture) capture(this.#trace.id, this.#capture.exchange(body));
+    // The client may take a while to read the response; the body must not stay in memory for that.
+    this.#attempts = undefined;
+  }
+
+  /** Books the request, together with the usage of a background job that it created or found ended. */
+  #book(record: RequestRecord, body: RequestBody | undefined): void {
+    const { bills, finished } = this.#ports;
+    const { job, madeJob, deletedJob, answering } = this.#trace;
+    if (answering && madeJob && record.usage === null && goesOn(this.#trace, answering, body)) {
+      bills.owe(madeJob, this.#reserved);
+    }
+    if (deletedJob) bills.bookDeleted(deletedJob, record);
+    else if (job?.owed && answering && record.outcome === 'ok') {
+      bills.book(job, { tail: answering.tail, contentType: answering.responseType }, record);
+    } else finished(record);
+  }
+}
+
+function jobNamedIn({ route, id }: RouteMatch, body: RequestBody): string | null {
+  return id === null && route.job?.behaviour === 'creates-from' ? sourceVideoOf(body) : id;
+}
+
+function conversationNamedIn({ route }: RouteMatch, body: RequestBody): string | null {
+  if (route.job?.kind !== 'response' || route.job.behaviour !== 'creates') return null;
+  const named = body.field('conversation');
+  const id = isObject(named) ? named.id : named;
+  return typeof id === 'string' ? id : null;
+}
+
+/** Guards against a client whose settings for key and model are swapped, so that no provider receives the key. */
+function checkModelName(model: string, presented: readonly string[]): void {
+  if (!containsSecret(model, presented)) return;
+  throw new GatewayError('invalid_value', "The field 'model' holds the key. Put the name of a model there.", {
+    param: 'model',
+  });
+}

@@ -1,0 +1,128 @@
+import type { Labelled, LoopWatch } from '../loop-watch.ts';
+import type {
+  OutgoingRequest,
+  ResponseHandler,
+  ResponseHeaders,
+  Transport,
+  UpstreamCall,
+} from '../transport/transport.ts';
+import type { TransportError } from '../transport/transport-error.ts';
+import type { AttemptNotes } from './attempt-notes.ts';
+import type { Asked } from './readers/response-reader.ts';
+import { isPackedStream, StreamDecoder } from './stream-decoder.ts';
+
+export interface IncomingOptions {
+  /** The request that the work belongs to. */
+  request: Labelled;
+  loopWatch: LoopWatch;
+  asked: Asked;
+}
+
+/** What becomes of the response. Exactly one of `finished`, `late` and `redirected` is the last call. */
+interface Receiver {
+  /** The request's last byte has been sent. */
+  sent(): void;
+  answered(status: number, headers: ResponseHeaders): void;
+  take(chunk: Buffer): void;
+  finished(): void;
+  /** The response will not arrive, or not in full. */
+  late(error: TransportError): void;
+  /** The body of a redirect is not read. */
+  redirected(location: string): void;
+}
+
+/** One upstream response as the transport delivers it: decompresses event streams, and recognises redirects. */
+export class IncomingResponse implements ResponseHandler {
+  readonly #options: IncomingOptions;
+  readonly #notes: AttemptNotes;
+  readonly #receiver: Receiver;
+  #call: UpstreamCall | undefined;
+  #decoder: StreamDecoder | undefined;
+  #redirectedTo: string | undefined;
+  #isOver = false;
+
+  constructor(options: IncomingOptions, notes: AttemptNotes, receiver: Receiver) {
+    this.#options = options;
+    this.#notes = notes;
+    this.#receiver = receiver;
+  }
+
+  request(transport: Transport, request: OutgoingRequest): void {
+    this.#call = transport.send(request, this);
+  }
+
+  /** Closes the upstream connection if the response has not ended; the receiver hears nothing more. */
+  stop(): void {
+    this.#isOver = true;
+    this.#decoder?.dispose();
+    this.#call?.abort();
+  }
+
+  onSending(): void {
+    this.#notes.sending();
+  }
+
+  onSent(): void {
+    if (!this.#isOver) this.#receiver.sent();
+  }
+
+  onHeaders(status: number, headers: ResponseHeaders): void {
+    this.#notes.answered(status, headers['x-request-id']);
+    const location = status >= 300 && status < 400 ? headers.location : undefined;
+    if (typeof location === 'string') {
+      this.#redirectedTo = location;
+      this.#call?.abort();
+      return;
+    }
+    const { stream } = this.#options.asked.route;
+    if (!stream || status >= 400 || !isPackedStream(headers, stream.framing)) this.#receiver.answered(status, headers);
+    else {
+      this.#decoder = this.#decoderFor(headers);
+      this.#receiver.answered(status, { ...headers, 'content-encoding': undefined });
+    }
+  }
+
+  onData(chunk: Buffer): void {
+    if (this.#isOver) return;
+    const { loopWatch, request } = this.#options;
+    this.#notes.pieceCame();
+    loopWatch.begin(request);
+    if (this.#decoder) this.#decoder.push(chunk);
+    else this.#receiver.take(chunk);
+    loopWatch.end();
+  }
+
+  onEnd(): void {
+    if (this.#isOver) return;
+    const { loopWatch, request } = this.#options;
+    loopWatch.begin(request);
+    if (this.#decoder) this.#decoder.end();
+    else this.#receiver.finished();
+    loopWatch.end();
+  }
+
+  onError(error: TransportError): void {
+    if (this.#isOver) return;
+    if (this.#redirectedTo !== undefined) this.#receiver.redirected(this.#redirectedTo);
+    else this.#receiver.late(error);
+  }
+
+  /** Called while the client does not read. */
+  pause(): void {
+    this.#call?.pause();
+    this.#decoder?.pause();
+  }
+
+  resume(): void {
+    this.#decoder?.resume();
+    this.#call?.resume();
+  }
+
+  #decoderFor(headers: ResponseHeaders): StreamDecoder {
+    return new StreamDecoder(headers, {
+      data: (chunk) => this.#receiver.take(chunk),
+      end: () => this.#receiver.finished(),
+      error: (error) => this.onError(error),
+    });
+  }
+}

@@ -1,0 +1,75 @@
+/** Objects that a request creates or deletes at its provider, and who owns them: later requests must reach the same account. */
+import type { Job } from '../jobs/job.ts';
+import type { JobStore } from '../jobs/job-store.ts';
+import { isPathSegment } from '../providers/path-segment.ts';
+import type { UpstreamCredential } from '../providers/upstream.ts';
+import type { CompiledGroup, Target } from '../routing/snapshot.ts';
+import type { RequestTrace } from './exchange-trace.ts';
+import { jobWatcher } from './job-watcher.ts';
+import { objectWatcher } from './object-watcher.ts';
+import type { OutgoingCall } from './outgoing-request.ts';
+import { notedText } from './redact-credential.ts';
+import type { ResponseObserver } from './response-observer.ts';
+
+export type Owner = Omit<Job, 'kind' | 'id' | 'createdAt'>;
+
+interface Addressee {
+  target: Target;
+  credential: UpstreamCredential | null;
+}
+
+interface MadeContext {
+  jobs: JobStore;
+  trace: RequestTrace;
+  owner: Owner;
+}
+
+/** The owner of what the addressee creates. */
+export function ownerAt({ target, credential }: Addressee, group: CompiledGroup, trace: RequestTrace): Owner {
+  const model = target.model ?? trace.model;
+  return {
+    groupId: group.id,
+    keyId: trace.key?.id ?? '',
+    providerId: target.provider.id,
+    credentialId: credential?.id ?? null,
+    model: model !== null && notedText(model, trace.presented, model.length) === model ? model : null,
+  };
+}
+
+/**
+ * Watches a response for an object that it created or deleted, and updates the object's owner. Null if the route does
+ * neither.
+ */
+export function madeWatcher(
+  method: string,
+  { match, body }: OutgoingCall,
+  { jobs, trace, owner }: MadeContext,
+): ResponseObserver | null {
+  if (match.passed) {
+    const { names, onlyId } = match.passed;
+    return objectWatcher(jobs, { method, named: [...names, ...(body.namedIds ?? [])], onlyId, owner });
+  }
+  return jobWatcher(jobs, {
+    match,
+    store: body.fields.store,
+    storesChat: match.route.wire.operation === 'chat' && body.field('store') === true,
+    owner,
+    made: (job) => {
+      trace.madeJob = job;
+    },
+    deleted: (job) => {
+      trace.deletedJob = job;
+    },
+  });
+}
+
+/**
+ * Remembers a response that another upstream completed. Both ids lead there: `id`, which the client has from the first
+ * upstream, and `upstreamId`, under which the second one stores the whole response.
+ */
+export function rememberCompleted(jobs: JobStore, owner: Owner, id: string, upstreamId: string): void {
+  if (!isPathSegment(id) || !isPathSegment(upstreamId)) return;
+  const job = { ...owner, kind: 'response', createdAt: Date.now() } as const;
+  jobs.remember({ ...job, id: upstreamId });
+  jobs.remember({ ...job, id, upstreamId });
+}

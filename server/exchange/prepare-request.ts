@@ -1,0 +1,90 @@
+import type { IncomingMessage } from 'node:http';
+import { GatewayError } from '../contract/errors.ts';
+import type { NextAttempt } from '../routing/attempt-plan.ts';
+import type { Target } from '../routing/snapshot.ts';
+import type { PriceTable } from '../usage/price-table.ts';
+import type { Registry } from '../wire/registry.ts';
+import type { TextSoFar } from '../wire/stream-text.ts';
+import type { RequestTrace } from './exchange-trace.ts';
+import type { OutgoingCall } from './outgoing-request.ts';
+import type { CallPlan } from './plan.ts';
+import type { PreparedBody } from './request-body.ts';
+import {
+  type Passage,
+  type PreparedRequest,
+  passageTo,
+  RequestTranslation,
+} from './translation/request-translation.ts';
+
+export interface PreparationPorts {
+  registry: Registry;
+  prices: Pick<PriceTable, 'maxOutput'>;
+}
+
+interface PreparationOptions {
+  ports: PreparationPorts;
+  request: IncomingMessage;
+  trace: RequestTrace;
+}
+
+/** Prepares the request for each target: with its own name of the model, translated into its API, or as a continuation. */
+export class RequestPreparation {
+  readonly #options: PreparationOptions;
+  readonly #plan: CallPlan;
+  readonly #call: OutgoingCall;
+  /** For the latest target that does not serve the client's API. */
+  #translation: RequestTranslation | undefined;
+
+  constructor(options: PreparationOptions, plan: CallPlan, call: OutgoingCall) {
+    this.#options = options;
+    this.#plan = plan;
+    this.#call = call;
+  }
+
+  /**
+   * Returns a GatewayError if the request cannot be translated for the target, and a promise only if the body is on disk:
+   * each promise costs a request as much as a look-up of its model.
+   */
+  for(next: NextAttempt): PreparedRequest | GatewayError | Promise<PreparedRequest> {
+    const call = this.#call;
+    const passage = passageTo(next.target, call.match.route, this.#options.ports.registry);
+    if (passage) return this.#translated(passage, next);
+    const sendable = this.#sendableFor(next.target);
+    return sendable instanceof Promise
+      ? sendable.then((opened) => ({ call, sendable: opened, translation: null }))
+      : { call, sendable, translation: null };
+  }
+
+  /** The body for a target that is asked to continue an answer of which the client has `soFar`. */
+  async continued(prepared: PreparedRequest, target: Target, soFar: TextSoFar | null): Promise<PreparedRequest> {
+    const { prefill } = target.provider;
+    const { rescue } = this.#call.match.route.wire;
+    const { sendable } = prepared;
+    if (!prefill || !rescue || !soFar || !sendable.bytes) return prepared;
+    const body = await rescue.continuedBody(await sendable.bytes(), soFar.text, prefill);
+    return body ? { ...prepared, sendable: { ...sendable, length: body.length, open: () => body } } : prepared;
+  }
+
+  #sendableFor({ provider, model }: Target): PreparedBody | Promise<PreparedBody> {
+    const { match, body } = this.#call;
+    const askUsage = provider.askUsage && match.route.stream?.withoutUsage !== undefined;
+    const previousId = match.id === null ? this.#plan.upstreamId : undefined;
+    return body.sendable(match.route.modelIn === 'body' ? model : null, askUsage, previousId);
+  }
+
+  #translated(passage: Passage, { target, credential }: NextAttempt): PreparedRequest | GatewayError {
+    const { ports, request, trace } = this.#options;
+    try {
+      const wanted = { requestId: trace.id, refusesLosses: request.headers['x-sluice-lossy'] === 'refuse' };
+      if (this.#translation?.route !== passage.route) {
+        this.#translation = new RequestTranslation(this.#call, passage, wanted);
+      }
+      const model = this.#plan.model ?? '';
+      const maxOutputTokens = ports.prices.maxOutput(target.provider.id, target.model ?? model) ?? undefined;
+      return this.#translation.forTarget({ target, credentialId: credential?.id ?? null, model, maxOutputTokens });
+    } catch (thrown) {
+      if (thrown instanceof GatewayError) return thrown;
+      throw thrown;
+    }
+  }
+}

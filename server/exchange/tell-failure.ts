@@ -1,0 +1,38 @@
+import type { FailureResponse } from '../routing/attempt-result.ts';
+import { errorBodyOf, errorCodeOf } from '../routing/failure-response.ts';
+import type { StreamFormat } from '../wire/stream-format.ts';
+import type { StreamText } from '../wire/stream-text.ts';
+import type { ClientResponse } from './client-response.ts';
+
+/** The state of the client's response when all attempts have failed. */
+interface FailedExchange {
+  client: ClientResponse;
+  /** Of the client's API; null if its route has no streams. */
+  stream: StreamFormat | null;
+  /** The client has the beginning of an answer. */
+  isBroken: boolean;
+  /** Null if no other target could have continued the answer. */
+  text: StreamText | null;
+  attempts: number;
+}
+
+/**
+ * Tells the client of the failure. If a stream has begun, or comments have opened one, the error takes the form of an
+ * event. Throws the GatewayError if nothing was sent and Sluice has to state the reason.
+ */
+export function tellFailure(
+  failed: FailureResponse,
+  { client, stream, isBroken, text, attempts }: FailedExchange,
+): void {
+  const upstreamEvent = isBroken && failed.kind === 'answer' ? failed.answer.event : undefined;
+  if (upstreamEvent) client.end('error', errorCodeOf(failed), upstreamEvent);
+  else if (isBroken && failed.kind === 'error') {
+    client.breakOff(failed.error, text?.errorEvent(failed.error.toBody().error) ?? null);
+  } else if (client.hasBegun && stream) {
+    client.end('error', errorCodeOf(failed), Buffer.from(stream.watch(1).errorEvent(errorBodyOf(failed))));
+  } else if (failed.kind === 'answer') client.relay(failed.answer, attempts);
+  else {
+    client.showAttempts(attempts);
+    throw failed.error;
+  }
+}

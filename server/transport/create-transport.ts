@@ -1,0 +1,66 @@
+import type { Authorities } from './authorities.ts';
+import { createConnectionPools, type PoolEntry } from './connection-pools.ts';
+import { type ProxySettings, whoDecides } from './proxy-choice.ts';
+import type { OutgoingRequest, Transport } from './transport.ts';
+import { UndiciCall } from './undici-call.ts';
+
+interface TransportOptions {
+  proxies?: ProxySettings;
+  /** Absent: only Node's built-in list. */
+  authorities?: Authorities;
+}
+
+export function createTransport(options: TransportOptions = {}): Transport {
+  const proxies = options.proxies ?? {};
+  const pools = createConnectionPools(proxies, options.authorities ?? nodesOwn);
+  return {
+    send(request, handler) {
+      const call = new UndiciCall(handler, request.timeouts);
+      try {
+        const entry = pools.poolFor(request);
+        if (entry instanceof Promise) void dispatchWhenOpen(entry, request, call);
+        else dispatch(entry, request, call);
+      } catch (error) {
+        queueMicrotask(() => call.fail(error));
+      }
+      return call;
+    },
+    async chainTo(origin, choice) {
+      const chain = await pools.chainOf({ origin, proxy: choice });
+      return { ...chain, by: whoDecides(choice, origin, proxies) };
+    },
+    leaveConnections: pools.retireAll,
+    close: pools.close,
+  };
+}
+
+const nodesOwn: Authorities = {
+  secureContext: async () => null,
+  forget() {},
+  fingerprint: () => '',
+  view: async () => ({ files: [], system: null, problem: null }),
+};
+
+async function dispatchWhenOpen(entry: Promise<PoolEntry>, request: OutgoingRequest, call: UndiciCall): Promise<void> {
+  try {
+    const found = await entry;
+    if (!call.isDone) dispatch(found, request, call);
+  } catch (error) {
+    call.fail(error);
+  }
+}
+
+function dispatch({ pool, pathPrefix, headers }: PoolEntry, request: OutgoingRequest, call: UndiciCall): void {
+  pool.dispatch(
+    {
+      path: pathPrefix + request.path,
+      method: request.method,
+      headers: pathPrefix ? { ...request.headers, ...headers } : request.headers,
+      body: request.body,
+      // undici's timers have a resolution of about a second, so `UndiciCall` uses its own.
+      headersTimeout: 0,
+      bodyTimeout: 0,
+    },
+    call,
+  );
+}
