@@ -200,7 +200,7 @@ export class UpstreamAttempts {
     const { target, credential } = next;
     const { request: client } = this.#options;
     const { match } = this.#call;
-    const passage = passageTo(target, match.route, this.#options.ports.registry);
+    const passage = passageTo(target, this.#call, this.#options.ports.registry);
     const translated = passage && this.#translated(passage, next);
     if (translated instanceof GatewayError) return untranslatable(translated, trace);
     // Nothing is waited for that is here: each promise costs a request as much as a look-up of its model.
@@ -293,7 +293,7 @@ export class UpstreamAttempts {
     const { match, body, held } = this.#call;
     const route = translation ? translation.upstream : match.route;
     if (translation) trace.usage = route.wire.usage;
-    const isStreamFit = route.wire.request.mayMeanStream(body);
+    const isStreamFit = body.fields.stream || route.wire.request.mayMeanStream(body);
     const attempt: Attempt = new Attempt({
       client: this.client,
       trace,

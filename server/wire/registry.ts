@@ -3,13 +3,14 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { type ErrorCode, GatewayError } from '../contract/errors.ts';
 import { anthropic } from './anthropic/api.ts';
 import type { Api, Place } from './api.ts';
+import { gemini } from './gemini/api.ts';
 import { openai } from './openai/api.ts';
 import type { Route } from './route.ts';
 import { decodeSegment } from './segments.ts';
 import type { UsageFormat } from './wire.ts';
 
 /** What Sluice serves; what is none's is answered as the first one's. One that takes some of another's paths stands after it. */
-export const servedApis: readonly [Api, ...Api[]] = [openai, anthropic];
+export const servedApis: readonly [Api, ...Api[]] = [openai, anthropic, gemini];
 
 export interface Located extends Place {
   api: Api;
@@ -108,9 +109,10 @@ export class Registry {
     return { ...found, passed: { names, onlyId, unserved } };
   }
 
-  /** The route by which conversations are had on the wire of that name; null where no API has it. */
-  conversationRoute(wireName: string): Route | null {
-    return this.#conversationRoutes.get(wireName) ?? null;
+  /** The route by which conversations are had on the wire of that name, with a stream or without; null where no API has it. */
+  conversationRoute(wireName: string, isStream: boolean): Route | null {
+    const route = this.#conversationRoutes.get(wireName) ?? null;
+    return isStream ? route : (route?.unstreamed ?? route);
   }
 
   /** How the answer that makes such a job tells its usage; null where no API has jobs of that kind. */
@@ -163,7 +165,7 @@ function choose(api: Api, methods: Methods, { method, open, model }: Named): Rou
   const found = methods.get(method === 'HEAD' ? 'GET' : method);
   if (!found) return { allowed: [...methods.keys()] };
   const namesModel = found.route.modelIn === 'path';
-  return { api, ...found, id: namesModel ? null : open, model: namesModel ? open : model, passed: null };
+  return { api, ...found, id: namesModel ? null : open, model: namesModel ? (open ?? model) : model, passed: null };
 }
 
 function isAlike(segments: readonly string[], open: RouteTable['open'][number]): boolean {

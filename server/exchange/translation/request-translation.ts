@@ -50,7 +50,9 @@ export class RequestTranslation {
     this.#call = call;
     this.#wanted = wanted;
     this.#translator = translator;
-    this.#asked = translator.read(call.body.captured ?? Buffer.alloc(0));
+    const { match, body } = call;
+    const named = match.model === null ? undefined : { model: match.model, stream: body.fields.stream };
+    this.#asked = translator.read(body.captured ?? Buffer.alloc(0), named);
     this.#upstreamCall = {
       ...call,
       match: { ...call.match, route },
@@ -107,17 +109,18 @@ export interface Passage {
 }
 
 /** Null where the target takes the request as it is, or it is none that can be translated. */
-export function passageTo({ provider }: Target, { wire }: Route, registry: Registry): Passage | null {
+export function passageTo({ provider }: Target, { match, body }: OutgoingCall, registry: Registry): Passage | null {
   const { dialect } = provider;
+  const { wire } = match.route;
   if (!isWireName(wire.name) || dialect.serves(wire.name)) return null;
   const upstream = dialect.conversationWire;
-  const route = registry.conversationRoute(upstream);
+  const route = registry.conversationRoute(upstream, body.fields.stream);
   const translator = isWireName(upstream) ? translatorFor(wire.name, upstream) : null;
   return route && translator && { route, translator };
 }
 
 /** Which version of its own API the client speaks is no concern of another's. */
-const foreignHeader = pattern(/^(?:anthropic-|x-claude-|x-app$)/);
+const foreignHeader = pattern(/^(?:anthropic-|x-claude-|x-app$|x-goog-)/);
 
 function upstreamHeaders(headers: Readonly<Record<string, string>>, isStream: boolean): Record<string, string> {
   const passing: Record<string, string> = {};

@@ -34,6 +34,9 @@ export const looked = [
   'quality',
   'response_format',
   'prompt_cache_key',
+  'contents',
+  'systemInstruction',
+  'generationConfig',
 ] as const;
 
 export type FieldName = (typeof looked)[number];

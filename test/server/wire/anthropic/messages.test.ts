@@ -3,7 +3,7 @@ import { EventsReader } from '../../../../server/exchange/readers/events-reader.
 import { JsonBody } from '../../../../server/http/body/json-body.ts';
 import { messages } from '../../../../server/wire/anthropic/messages.ts';
 import { messagesStream } from '../../../../server/wire/anthropic/messages-stream.ts';
-import { promptTokensOf } from '../../../../server/wire/anthropic/prompt-tokens.ts';
+import { promptTokensOf } from '../../../../server/wire/prompt-tokens.ts';
 import { errorIn } from '../../../../server/wire/upstream-error.ts';
 
 const { errors, usage, whole, request } = messages;
