@@ -10,7 +10,7 @@ import type { Api } from '../../wire/api.ts';
 import type { EventGate, Framing } from '../../wire/framing.ts';
 import type { Route } from '../../wire/route.ts';
 import { framingOf } from '../../wire/sse-framing.ts';
-import type { StreamFormat } from '../../wire/stream-format.ts';
+import type { Repacking, StreamFormat } from '../../wire/stream-format.ts';
 import { maxStreamedEventBytes } from '../readers/broken-off.ts';
 
 interface Options {
@@ -30,12 +30,15 @@ export class AnswerTranslation {
   readonly #framing: Framing;
   readonly #moment = { createdAt: Math.floor(Date.now() / 1000) };
   #stream: { events: TranslatedEvents; gate: EventGate } | undefined;
+  /** Null where the client's stream is one of server-sent events. */
+  readonly #repacking: Repacking | null;
   /** What the bytes at hand have come to. */
   #told: Buffer[] = [];
 
   constructor(options: Options) {
     this.#options = options;
     this.#framing = framingOf(options.upstream);
+    this.#repacking = options.stream?.repack?.() ?? null;
   }
 
   get upstream(): Route {
@@ -58,7 +61,8 @@ export class AnswerTranslation {
   /** Some of a stream, for the client; empty where it says nothing yet. Events may be cut anywhere. */
   push(bytes: Buffer): Buffer {
     this.#open().gate.push(bytes);
-    return this.#taken();
+    const told = this.#taken();
+    return this.#repacking ? this.#repacking.push(told) : told;
   }
 
   /** The upstream's stream is complete. */
@@ -68,7 +72,7 @@ export class AnswerTranslation {
     if (rest.length > 0) this.#translate(rest);
     this.#told.push(events.end());
     if (!events.isOver) this.#told.push(events.fail(incomplete));
-    return this.#taken();
+    return this.#ended(this.#taken());
   }
 
   /** What the client was told in place of the rest; null where nothing is missing. */
@@ -79,7 +83,10 @@ export class AnswerTranslation {
   /** A whole answer, decompressed, in whichever form the client waits for it; else why it is of no use. */
   whole(bytes: Buffer): Buffer | string {
     const { request, stream } = this.#options;
-    if (stream) return request.wholeAsEvents(bytes, this.#moment) ?? saysNothing;
+    if (stream) {
+      const events = request.wholeAsEvents(bytes, this.#moment);
+      return events ? this.#ended(events) : saysNothing;
+    }
     const whole = request.whole(bytes, this.#moment);
     if (whole === null) return saysNothing;
     return whole.ok ? whole.body : whole.error.message;
@@ -88,7 +95,7 @@ export class AnswerTranslation {
   /** The event by which the client learns that its stream has broken off. */
   errorEvent(error: ErrorBody): string {
     const { events } = this.#open();
-    return events.isOver ? '' : events.fail(error).toString();
+    return events.isOver ? '' : this.#ended(events.fail(error)).toString();
   }
 
   /** What is told of a failure if nobody does better. */
@@ -110,6 +117,11 @@ export class AnswerTranslation {
       retryAfterMs: word.answer.error?.retryAfterMs ?? null,
     };
     return { kind: 'answer', answer: { ...word.answer, status, headers, body, error: told } };
+  }
+
+  /** With `events`, the last ones. */
+  #ended(events: Buffer): Buffer {
+    return this.#repacking ? Buffer.concat([this.#repacking.push(events), this.#repacking.end()]) : events;
   }
 
   #open(): { events: TranslatedEvents; gate: EventGate } {

@@ -2,9 +2,9 @@
 import type { ErrorBody } from '../../contract/errors.ts';
 import { isObject } from '../../contract/is-object.ts';
 import { jsonArrayFraming } from '../json-array-framing.ts';
-import type { StreamEvent } from '../sse-event.ts';
+import { linesOf, type StreamEvent } from '../sse-event.ts';
 import { sseFraming } from '../sse-framing.ts';
-import type { Saying, StreamClose, StreamEnd, StreamFormat, StreamWatch } from '../stream-format.ts';
+import type { Repacking, Saying, StreamClose, StreamEnd, StreamFormat, StreamWatch } from '../stream-format.ts';
 import { errorIn } from '../upstream-error.ts';
 import { writeGeminiError } from './write-error.ts';
 
@@ -25,7 +25,29 @@ export const generateArrayStream: StreamFormat = {
   framing: jsonArrayFraming,
   watch: () => new GenerateWatch(asElement),
   ofWhole: (whole) => `[${JSON.stringify(whole)}]`,
+  repack: () => new ArrayRepacking(),
 };
+
+/** Of events as Sluice renders them: a line of data each. */
+class ArrayRepacking implements Repacking {
+  #isEmpty = true;
+
+  push(events: Buffer): Buffer {
+    const elements = linesOf(events.toString()).filter((line) => line.startsWith('data:'));
+    const written = elements.map((line) => this.#separator() + line.slice('data:'.length).trim());
+    return Buffer.from(written.join(''));
+  }
+
+  end(): Buffer {
+    return Buffer.from(this.#isEmpty ? '[]' : ']');
+  }
+
+  #separator(): string {
+    const separator = this.#isEmpty ? '[' : ',\r\n';
+    this.#isEmpty = false;
+    return separator;
+  }
+}
 
 function asElement(error: string, isFirst: boolean): string {
   return `${isFirst ? '[' : ',\r\n'}${error}]`;

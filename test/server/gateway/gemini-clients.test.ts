@@ -1,8 +1,8 @@
 import { GoogleGenAI } from '@google/genai';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { mainProvider, startGateway, type TestGateway, testKey } from '../../support/gateway.ts';
-import { bodyOf, completion, sendStream, streamOf, strictChat } from '../../support/strict-chat.ts';
-import { json, type ScriptedUpstream, startUpstream } from '../../support/upstream.ts';
+import { bodyOf, chunk, completion, sendStream, streamOf, strictChat, toolCall } from '../../support/strict-chat.ts';
+import { eventStream, json, type ScriptedUpstream, startUpstream } from '../../support/upstream.ts';
 
 let upstream: ScriptedUpstream;
 let gateway: TestGateway;
@@ -75,4 +75,48 @@ test('a stream comes through the SDK piece by piece', async () => {
   });
   const [seen] = upstream.seen;
   expect(seen && bodyOf(seen)).toMatchObject({ stream: true, stream_options: { include_usage: true } });
+});
+
+const post = (verb: string, body: object, query = '') =>
+  fetch(`${gateway.origin}/v1beta/models/gpt-x:${verb}${query}`, {
+    method: 'POST',
+    headers: { 'x-goog-api-key': testKey, 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  });
+const hello = { contents: [{ role: 'user', parts: [{ text: 'Hi' }] }] };
+
+test('a stream is an array that grows, where no events are asked for', async () => {
+  upstream.answer(
+    strictChat((_body, response) => sendStream(response, streamOf([{ content: 'Hel' }, { content: 'lo' }]))),
+  );
+  const response = await post('streamGenerateContent', hello);
+  expect(response.headers.get('content-type')).toBe('application/json; charset=UTF-8');
+  const chunks = JSON.parse(await response.text());
+  expect(chunks).toMatchObject([
+    { candidates: [{ content: { parts: [{ text: 'Hel' }] } }] },
+    { candidates: [{ content: { parts: [{ text: 'lo' }] } }] },
+    { candidates: [{ finishReason: 'STOP' }] },
+  ]);
+});
+
+test('an array that breaks off ends with the error', async () => {
+  upstream.answer(
+    strictChat((_body, response) => {
+      eventStream(response);
+      response.write(chunk({ content: 'Hel' }), () => response.destroy());
+    }),
+  );
+  const chunks = JSON.parse(await (await post('streamGenerateContent', hello)).text());
+  expect(chunks).toMatchObject([
+    { candidates: [{ content: { parts: [{ text: 'Hel' }] } }] },
+    { error: { code: 503, status: 'UNAVAILABLE' } },
+  ]);
+});
+
+test('a whole answer becomes the stream that was asked for, in either form', async () => {
+  upstream.answer(strictChat((_body, response) => json(response, completion({ content: 'Hello' }))));
+  const array = JSON.parse(await (await post('streamGenerateContent', hello)).text());
+  expect(array).toMatchObject([{ candidates: [{ content: { parts: [{ text: 'Hello' }] } }] }, {}]);
+  const events = await (await post('streamGenerateContent', hello, '?alt=sse')).text();
+  expect(events).toMatch(/^data: \{"candidates":.*"Hello".*\r\n\r\ndata: \{.*"finishReason":"STOP".*\r\n\r\n$/);
 });
