@@ -23,6 +23,8 @@ export interface Dialect {
   serves(wire: string): boolean;
   /** The name of the wire on which they are asked what clients of other APIs say. */
   conversationWire: string;
+  /** Headers that its services require, for requests whose client has not sent them. Lower-case names. */
+  defaultHeaders: Readonly<Record<string, string>>;
   /** The headers that carry a credential. */
   authorize(secret: string): Record<string, string>;
 }

@@ -47,6 +47,7 @@ export function modelListRequest(upstream: Upstream): OutgoingRequest {
     headers: {
       accept: 'application/json',
       'accept-encoding': 'identity',
+      ...upstream.dialect.defaultHeaders,
       ...upstream.headers,
       ...upstream.credentials[0]?.headers,
     },

@@ -25,6 +25,7 @@ export const azure: Dialect = {
   },
   serves: (wire) => wire.startsWith('openai-'),
   conversationWire: 'openai-chat',
+  defaultHeaders: {},
   authorize: (secret) => ({ 'api-key': secret }),
 };
 

@@ -7,5 +7,6 @@ export const openai: Dialect = {
   address: (endpoint, path, query) => endpoint.basePath + path + query,
   serves: (wire) => wire.startsWith('openai-'),
   conversationWire: 'openai-chat',
+  defaultHeaders: {},
   authorize: (secret) => ({ authorization: `Bearer ${secret}` }),
 };
