@@ -34,6 +34,7 @@ export const looked = [
   'quality',
   'response_format',
   'prompt_cache_key',
+  'metadata',
 ] as const;
 
 export type FieldName = (typeof looked)[number];
