@@ -1,8 +1,18 @@
-import type { Dialect } from '../dialect.ts';
+import { isObject } from '../../contract/is-object.ts';
+import type { Dialect, ModelPages } from '../dialect.ts';
 
 /** Anthropic's own keys; those of users' accounts, which go into the other header, begin with `sk-ant-oat`. */
 const ownKey = 'sk-ant-';
 const accountToken = 'sk-ant-oat';
+
+/** Anthropic, "List models": at most 1,000 a page. */
+const modelPages: ModelPages = {
+  first: '?limit=1000',
+  after: (page) =>
+    isObject(page) && page.has_more === true && typeof page.last_id === 'string'
+      ? `?limit=1000&after_id=${encodeURIComponent(page.last_id)}`
+      : null,
+};
 
 /**
  * Anthropic's API, and services that offer it beside their own (DeepSeek, Z.ai, Moonshot, MiniMax, Ollama, vLLM). Base URLs
@@ -18,6 +28,7 @@ export const anthropic: Dialect = {
   serves: (wire) => wire.startsWith('anthropic-'),
   conversationWire: 'anthropic-messages',
   defaultHeaders: { 'anthropic-version': '2023-06-01' },
+  modelPages,
   authorize,
 };
 

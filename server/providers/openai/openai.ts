@@ -1,4 +1,4 @@
-import type { Dialect } from '../dialect.ts';
+import { type Dialect, onePage } from '../dialect.ts';
 
 /** OpenAI and compatible services. */
 export const openai: Dialect = {
@@ -8,5 +8,6 @@ export const openai: Dialect = {
   serves: (wire) => wire.startsWith('openai-'),
   conversationWire: 'openai-chat',
   defaultHeaders: {},
+  modelPages: onePage,
   authorize: (secret) => ({ authorization: `Bearer ${secret}` }),
 };
