@@ -59,7 +59,7 @@ export const credentialSchema = z.strictObject({
 const headerName = z.string().regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/, 'not a header name');
 const headerValue = z.string().regex(/^[\t\x20-\x7e\x80-\xff]*$/, 'not a header value');
 
-export const dialectSchema = z.enum(['openai', 'azure']);
+export const dialectSchema = z.enum(['openai', 'azure', 'anthropic']);
 
 /** The size of a model's context window in tokens, output included. */
 export const contextTokensSchema = z.number().int().positive().max(1_000_000_000);
@@ -228,5 +228,5 @@ function whyNoPassthrough(id: string, providers: readonly ProviderConfig[]): str
   const provider = providers.find((each) => each.id === id);
   if (!provider) return `there is no provider "${id}"`;
   if (passesThrough[provider.dialect]) return null;
-  return `provider "${id}" speaks the dialect "${provider.dialect}", which has no such paths: name one that speaks OpenAI's API`;
+  return `provider "${id}" speaks the dialect "${provider.dialect}", which has no such paths: name another`;
 }

@@ -9,20 +9,21 @@ const entrySchema = z.union([
     .object({
       id: nameSchema.optional().catch(undefined),
       name: nameSchema.optional().catch(undefined),
-      created: z.int().nonnegative().catch(0),
+      created: z.int().nonnegative().optional().catch(undefined),
+      created_at: z.iso.datetime({ offset: true }).optional().catch(undefined),
       owned_by: nameSchema.nullable().catch(null),
-      // In turn: OpenRouter and Together, Groq, Mistral, vLLM.
+      // In turn: OpenRouter and Together, Groq, Mistral, vLLM, Anthropic.
       context_length: tokensSchema,
       context_window: tokensSchema,
       max_context_length: tokensSchema,
       max_model_len: tokensSchema,
+      max_input_tokens: tokensSchema,
     })
-    .transform(({ id, name, created, owned_by, ...sizes }) => ({
+    .transform(({ id, name, created, created_at, owned_by, ...sizes }) => ({
       id: id ?? name,
-      created,
+      created: created ?? (created_at === undefined ? 0 : Math.max(0, Math.floor(Date.parse(created_at) / 1000))),
       owned_by,
-      contextTokens:
-        sizes.context_length ?? sizes.context_window ?? sizes.max_context_length ?? sizes.max_model_len ?? undefined,
+      contextTokens: Object.values(sizes).find((size) => size !== undefined),
     })),
 ]);
 const listSchema = z.union([
@@ -35,7 +36,7 @@ const listSchema = z.union([
 const mostModels = 5_000;
 
 /**
- * Parses a model list: `{"data":[{"id":…}]}` (OpenAI), `{"models":[{"name":…}]}` (Ollama, Gemini), or a bare array
+ * Parses a model list: `{"data":[{"id":…}]}` (OpenAI, Anthropic), `{"models":[{"name":…}]}` (Ollama, Gemini), or a bare array
  * (Together). Entries without a usable name are skipped; null if the body is not a list.
  */
 export function parseModelList(body: Buffer, ownedBy: string): Map<string, ModelInfo> | null {
@@ -57,7 +58,8 @@ function plainName(id: string): string {
   return id.startsWith('models/') && id.length > 'models/'.length ? id.slice('models/'.length) : id;
 }
 
-function parseJson(body: Buffer): unknown {
+/** Undefined for what is no JSON. */
+export function parseJson(body: Buffer): unknown {
   try {
     return JSON.parse(body.toString('utf8'));
   } catch {

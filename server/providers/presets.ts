@@ -110,12 +110,11 @@ export const presets: readonly Preset[] = [
   }),
   service({
     id: 'anthropic',
-    name: 'Anthropic (OpenAI-compatible)',
-    baseUrl: 'https://api.anthropic.com/v1',
+    name: 'Anthropic',
+    dialect: 'anthropic',
+    baseUrl: 'https://api.anthropic.com',
     environment: ['ANTHROPIC_API_KEY'],
-    keyPage: 'https://console.anthropic.com/settings/keys',
-    models: ['*'],
-    hint: 'Chat completions only; Anthropic intends this endpoint for trying its models. It has no model list, so use Anthropic’s model names.',
+    keyPage: 'https://platform.claude.com/settings/keys',
   }),
   service({
     id: 'gemini',

@@ -66,6 +66,9 @@ async function findBetterBase(answer: PlainAnswer, provider: Upstream, transport
   const isRight = !answer.isHtml && (answer.models !== null || [401, 402, 403, 429].includes(answer.status));
   if (isRight || /\/v\d/.test(endpoint.basePath)) return null;
   const basePath = `${endpoint.basePath}/v1`;
+  const { address } = provider.dialect;
+  // Anthropic's dialect adds it by itself.
+  if (address({ ...endpoint, basePath }, '', '', null) === address(endpoint, '', '', null)) return null;
   const second = await ask({ ...provider, endpoint: { ...endpoint, basePath } }, transport);
   if (second instanceof TransportError || second.isHtml) return null;
   return second.models || second.status === 401 ? endpoint.origin + basePath : null;

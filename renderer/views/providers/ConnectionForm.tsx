@@ -116,6 +116,7 @@ function AddressFields({ form, lockOf }: ConnectionFieldsProps) {
             data={[
               { value: 'openai', label: 'OpenAI' },
               { value: 'azure', label: 'Azure OpenAI' },
+              { value: 'anthropic', label: 'Anthropic' },
             ]}
             {...form.getInputProps('dialect')}
           />

@@ -37,6 +37,7 @@ export const looked = [
   'contents',
   'systemInstruction',
   'generationConfig',
+  'metadata',
 ] as const;
 
 export type FieldName = (typeof looked)[number];
