@@ -34,6 +34,8 @@ export const looked = [
   'quality',
   'response_format',
   'prompt_cache_key',
+  'tools',
+  'reasoning_effort',
 ] as const;
 
 export type FieldName = (typeof looked)[number];
