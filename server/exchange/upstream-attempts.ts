@@ -39,7 +39,8 @@ import type { PreparedBody, Sendable } from './request-body.ts';
 import { Download } from './rescue/download.ts';
 import type { ResponseObserver } from './response-observer.ts';
 import type { AnswerTranslation } from './translation/answer-translation.ts';
-import { type Passage, passageTo, RequestTranslation, type TranslatedCall } from './translation/request-translation.ts';
+import { type Passage, passageTo } from './translation/passage.ts';
+import { RequestTranslation, type TranslatedCall } from './translation/request-translation.ts';
 
 export interface AttemptsPorts {
   transport: Transport;
@@ -199,8 +200,8 @@ export class UpstreamAttempts {
   ): Promise<AttemptResult> {
     const { target, credential } = next;
     const { request: client } = this.#options;
-    const { match } = this.#call;
-    const passage = passageTo(target, this.#call, this.#options.ports.registry);
+    const { match, body } = this.#call;
+    const passage = passageTo(target, { route: match.route, body, isStream: body.fields.stream }, this.#options.ports.registry);
     const translated = passage && this.#translated(passage, next);
     if (translated instanceof GatewayError) return untranslatable(translated, trace);
     // Nothing is waited for that is here: each promise costs a request as much as a look-up of its model.

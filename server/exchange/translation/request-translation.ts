@@ -6,13 +6,12 @@ import { pattern } from '../../bounded-pattern.ts';
 import type { Target } from '../../routing/snapshot.ts';
 import { refusalOf } from '../../translate/tell-losses.ts';
 import type { TranslatedRequest } from '../../translate/translated-request.ts';
-import { type AskedConversation, type Translator, translatorFor } from '../../translate/translator.ts';
-import { isWireName } from '../../translate/wire-translations.ts';
-import type { Registry } from '../../wire/registry.ts';
+import type { AskedConversation, Translator } from '../../translate/translator.ts';
 import type { Route } from '../../wire/route.ts';
 import type { OutgoingCall } from '../outgoing-request.ts';
 import type { PreparedBody } from '../request-body.ts';
 import { AnswerTranslation } from './answer-translation.ts';
+import type { Passage } from './passage.ts';
 
 /** A request as one target is to have it. */
 export interface TranslatedCall {
@@ -99,24 +98,6 @@ export class RequestTranslation {
       requestId: this.#wanted.requestId,
     });
   }
-}
-
-/** How a target is reached that does not serve the client's wire. */
-export interface Passage {
-  /** Of the upstream's API. */
-  route: Route;
-  translator: Translator;
-}
-
-/** Null where the target takes the request as it is, or it is none that can be translated. */
-export function passageTo({ provider }: Target, { match, body }: OutgoingCall, registry: Registry): Passage | null {
-  const { dialect } = provider;
-  const { wire } = match.route;
-  if (!isWireName(wire.name) || dialect.serves(wire.name)) return null;
-  const upstream = dialect.conversationWire;
-  const route = registry.conversationRoute(upstream, body.fields.stream);
-  const translator = isWireName(upstream) ? translatorFor(wire.name, upstream) : null;
-  return route && translator && { route, translator };
 }
 
 /** Which version of its own API the client speaks is no concern of another's. */
