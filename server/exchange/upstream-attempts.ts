@@ -201,7 +201,11 @@ export class UpstreamAttempts {
     const { target, credential } = next;
     const { request: client } = this.#options;
     const { match, body } = this.#call;
-    const passage = passageTo(target, { route: match.route, body, isStream: body.fields.stream }, this.#options.ports.registry);
+    const passage = passageTo(
+      target,
+      { route: match.route, body, isStream: body.fields.stream },
+      this.#options.ports.registry,
+    );
     const translated = passage && this.#translated(passage, next);
     if (translated instanceof GatewayError) return untranslatable(translated, trace);
     // Nothing is waited for that is here: each promise costs a request as much as a look-up of its model.

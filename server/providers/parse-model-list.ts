@@ -3,6 +3,8 @@ import type { ModelInfo } from './upstream.ts';
 
 const nameSchema = z.string().min(1).max(256);
 const tokensSchema = z.int().positive().optional().catch(undefined);
+/** What Sluice can ask Gemini's models for; others make films, or are talked to over a WebSocket. */
+const servedVerbs = new Set(['generateContent', 'embedContent', 'batchEmbedContents']);
 const entrySchema = z.union([
   nameSchema.transform((id) => ({ id, created: 0, owned_by: null, contextTokens: undefined })),
   z
@@ -12,15 +14,17 @@ const entrySchema = z.union([
       created: z.int().nonnegative().optional().catch(undefined),
       created_at: z.iso.datetime({ offset: true }).optional().catch(undefined),
       owned_by: nameSchema.nullable().catch(null),
-      // In turn: OpenRouter and Together, Groq, Mistral, vLLM, Anthropic.
+      supportedGenerationMethods: z.array(z.string()).optional().catch(undefined),
+      // In turn: OpenRouter and Together, Groq, Mistral, vLLM, Anthropic, Gemini.
       context_length: tokensSchema,
       context_window: tokensSchema,
       max_context_length: tokensSchema,
       max_model_len: tokensSchema,
       max_input_tokens: tokensSchema,
+      inputTokenLimit: tokensSchema,
     })
-    .transform(({ id, name, created, created_at, owned_by, ...sizes }) => ({
-      id: id ?? name,
+    .transform(({ id, name, created, created_at, owned_by, supportedGenerationMethods: verbs, ...sizes }) => ({
+      id: verbs && !verbs.some((verb) => servedVerbs.has(verb)) ? undefined : (id ?? name),
       created: created ?? (created_at === undefined ? 0 : Math.max(0, Math.floor(Date.parse(created_at) / 1000))),
       owned_by,
       contextTokens: Object.values(sizes).find((size) => size !== undefined),

@@ -117,6 +117,7 @@ function AddressFields({ form, lockOf }: ConnectionFieldsProps) {
               { value: 'openai', label: 'OpenAI' },
               { value: 'azure', label: 'Azure OpenAI' },
               { value: 'anthropic', label: 'Anthropic' },
+              { value: 'gemini', label: 'Google Gemini' },
             ]}
             {...form.getInputProps('dialect')}
           />

@@ -147,7 +147,7 @@ test('tools are called over three turns, and their results come back to the prov
   while (reply.functionCalls) {
     asked.push(...reply.functionCalls.map(({ args }) => args));
     const results = reply.functionCalls.map(({ id, name }) => ({
-      functionResponse: { id: id ?? "", name: name ?? "", response: { output: `weather of ${id}` } },
+      functionResponse: { id: id ?? '', name: name ?? '', response: { output: `weather of ${id}` } },
     }));
     reply = await chat.sendMessage({ message: results });
   }
