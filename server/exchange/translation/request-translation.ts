@@ -100,8 +100,8 @@ export class RequestTranslation {
   }
 }
 
-/** Which version of its own API the client speaks is no concern of another's. */
-const foreignHeader = pattern(/^(?:anthropic-|x-claude-|x-app$|x-goog-)/);
+/** Which version of its own API the client speaks, and as whose, is no concern of another's. */
+const foreignHeader = pattern(/^(?:anthropic-|x-claude-|x-app$|x-goog-|x-gemini-)/);
 
 function upstreamHeaders(headers: Readonly<Record<string, string>>, isStream: boolean): Record<string, string> {
   const passing: Record<string, string> = {};
