@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { CommandInputMap } from '../contract/commands.ts';
-import { dialectSchema } from '../contract/config.ts';
+import { type ConversationApi, conversationApiSchema, dialectSchema } from '../contract/config.ts';
 import type { ProbeReport } from '../contract/probe.ts';
 import type { ProviderView } from '../contract/provider-views.ts';
 import { CliError, exitCodes } from './exit-codes.ts';
@@ -16,6 +16,7 @@ interface AddOptions extends CredentialOptions {
   models?: string[];
   header?: Record<string, string>;
   proxy?: string;
+  serves?: string[];
   apiVersion?: string;
   context?: string;
 }
@@ -51,6 +52,11 @@ function addAdd(provider: Command, { on }: Verbs): void {
     .option('--models <names>', 'its models; "*" means any other name too (default: discovered)', collectList)
     .option('--header <header>', '"Name: value", sent with every request; may be repeated; no secrets', collectHeader)
     .option('--proxy <url>', 'system (default), direct, or the URL of a proxy')
+    .option(
+      '--serves <apis>',
+      'chat, responses, or "chat,responses" (default: what is known of the service)',
+      collectList,
+    )
     .option('--api-version <version>', 'the api-version of Azure')
     .option('--context <tokens>', 'the context window of its models, unless its model list has it');
   addCredentialOptions(add);
@@ -204,8 +210,14 @@ async function credentialFor(
   return given;
 }
 
+function servedApi(name: string): ConversationApi {
+  const known = conversationApiSchema.options.find((each) => each === name);
+  if (!known) throw new CliError(`"${name}" is none of ${conversationApiSchema.options.join(', ')}.`, exitCodes.usage);
+  return known;
+}
+
 function changesOf(preset: string | undefined, options: AddOptions): CommandInputMap['provider.add']['provider'] {
-  const { url, name, dialect, models, header, proxy, apiVersion, context } = options;
+  const { url, name, dialect, models, header, proxy, serves, apiVersion, context } = options;
   return {
     ...(preset && { preset }),
     ...(url && { baseUrl: url }),
@@ -214,6 +226,7 @@ function changesOf(preset: string | undefined, options: AddOptions): CommandInpu
     ...(models && { models }),
     ...(header && { headers: header }),
     ...(proxy && { proxy }),
+    ...(serves && { serves: serves.map(servedApi) }),
     ...(apiVersion && { apiVersion }),
     ...(context && { contextTokens: Number(context) }),
   };

@@ -16,6 +16,7 @@ import {
   keySchema,
   limitsSchema,
   providerSchema,
+  servesSchema,
 } from './config.ts';
 import type { ErrorBody } from './errors.ts';
 import type { CredentialView, ProviderView } from './provider-views.ts';
@@ -53,6 +54,7 @@ const providerChangesSchema = z
     apiVersion: z.string().max(64).nullable(),
     contextTokens: contextTokensSchema.nullable(),
     askUsage: z.boolean(),
+    serves: servesSchema.nullable(),
   })
   .partial();
 

@@ -59,10 +59,16 @@ export const credentialSchema = z.strictObject({
 const headerName = z.string().regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/, 'not a header name');
 const headerValue = z.string().regex(/^[\t\x20-\x7e\x80-\xff]*$/, 'not a header value');
 
-export const dialectSchema = z.enum(['openai', 'azure']);
+export const dialectSchema = z.enum(['openai', 'azure', 'anthropic', 'gemini']);
+
+/** OpenAI's two APIs for conversations: `POST /chat/completions` and `POST /responses`. */
+export const conversationApiSchema = z.enum(['chat', 'responses']);
 
 /** The size of a model's context window in tokens, output included. */
 export const contextTokensSchema = z.number().int().positive().max(1_000_000_000);
+
+/** The first is the one in which it is asked what comes in another API's words. */
+export const servesSchema = z.array(conversationApiSchema).min(1).max(2);
 
 export const providerSchema = z.strictObject({
   id: idSchema,
@@ -91,6 +97,11 @@ export const providerSchema = z.strictObject({
    * that refuse `stream_options`.
    */
   askUsage: z.boolean().default(true),
+  /**
+   * Which of OpenAI's conversation APIs the service has; requests of the other are translated. Absent: what is known of the
+   * preset's address, else both are sent as they come.
+   */
+  serves: servesSchema.optional(),
 });
 
 const aliasTargetSchema = z.strictObject({
@@ -192,6 +203,7 @@ export type GroupConfig = z.infer<typeof groupSchema>;
 export type KeyConfig = z.infer<typeof keySchema>;
 export type Limits = z.infer<typeof limitsSchema>;
 export type Budget = z.infer<typeof budgetSchema>;
+export type ConversationApi = z.infer<typeof conversationApiSchema>;
 export type DialectId = z.infer<typeof dialectSchema>;
 
 function findDuplicateNames({ providers, aliases, groups, keys }: Config, issue: ReportIssue): void {
@@ -228,5 +240,5 @@ function whyNoPassthrough(id: string, providers: readonly ProviderConfig[]): str
   const provider = providers.find((each) => each.id === id);
   if (!provider) return `there is no provider "${id}"`;
   if (passesThrough[provider.dialect]) return null;
-  return `provider "${id}" speaks the dialect "${provider.dialect}", which has no such paths: name one that speaks OpenAI's API`;
+  return `provider "${id}" speaks the dialect "${provider.dialect}", which has no such paths: name another`;
 }

@@ -3,5 +3,8 @@
 /** The group that the first key belongs to; it needs no setting for its only provider to get it. */
 export const defaultGroupId = 'default';
 
-/** Whether providers of a dialect know such paths of OpenAI's API. Each dialect has to be in here. */
-export const passesThrough = { openai: true, azure: true } satisfies Record<string, boolean>;
+/** Whether providers of a dialect have such paths. Each dialect has to be in here. */
+export const passesThrough = { openai: true, azure: true, anthropic: true, gemini: true } satisfies Record<
+  string,
+  boolean
+>;

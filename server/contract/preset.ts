@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { dialectSchema, idSchema } from './config.ts';
+import { dialectSchema, idSchema, servesSchema } from './config.ts';
 
 /** A known service or local server, from which a provider can be added. */
 export const presetSchema = z.strictObject({
@@ -19,6 +19,8 @@ export const presetSchema = z.strictObject({
   models: z.union([z.literal('discover'), z.array(z.string().min(1).max(256))]),
   /** False where the service refuses `stream_options`. */
   askUsage: z.boolean(),
+  /** As in a provider's configuration; null where it depends on the version, or the documentation does not say. */
+  serves: servesSchema.nullable(),
   /** A local server's default ports. */
   ports: z.array(z.int().min(1).max(65_535)),
   /** Anything else a person has to know. */

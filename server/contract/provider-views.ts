@@ -1,6 +1,6 @@
 /** Views of providers: configuration and running state. They contain no secrets. */
 
-import type { DialectId, ProviderConfig } from './config.ts';
+import type { ConversationApi, DialectId, ProviderConfig } from './config.ts';
 import type { FailureClass } from './ledger.ts';
 import type { ProbeFinding } from './probe.ts';
 
@@ -57,6 +57,8 @@ export interface ProviderView {
   /** As configured. */
   contextTokens: number | null;
   askUsage: boolean;
+  /** As configured. */
+  serves: ConversationApi[] | null;
   /** Why it gets no requests, for a person; null if it does. */
   unusable: string | null;
   /** Kept across configuration changes, lost at a restart. */

@@ -108,6 +108,7 @@ function viewProvider(config: ProviderConfig, state: EngineState): ProviderView 
     apiVersion: config.apiVersion ?? null,
     contextTokens: config.contextTokens ?? null,
     askUsage: config.askUsage,
+    serves: config.serves ?? null,
     unusable: compiled.unusable,
     health: state.health.provider(compiled),
     modelNames: [...compiled.models.keys()],

@@ -67,7 +67,7 @@ export class IncomingResponse implements ResponseHandler {
   }
 
   onHeaders(status: number, headers: ResponseHeaders): void {
-    this.#notes.answered(status, headers['x-request-id']);
+    this.#notes.answered(status, headers['x-request-id'] ?? headers['request-id']);
     const location = status >= 300 && status < 400 ? headers.location : undefined;
     if (typeof location === 'string') {
       this.#redirectedTo = location;

@@ -64,13 +64,13 @@ export function passableHeaders(client: IncomingHttpHeaders, presented: readonly
   return headers;
 }
 
-/** The headers of an attempt: the client's passable ones, overridden by the provider's, then by the credential's. */
+/** The headers of an attempt: the dialect's, overridden by the client's passable ones, the provider's, then the credential's. */
 export function outgoingHeaders(
   passable: Readonly<Record<string, string>>,
   provider: CompiledProvider,
   credential: UpstreamCredential | null,
 ): Record<string, string> {
-  return { ...passable, ...provider.headers, ...credential?.headers };
+  return { ...provider.dialect.defaultHeaders, ...passable, ...provider.headers, ...credential?.headers };
 }
 
 /** Headers listed in `Connection`. Null for the usual `keep-alive`, which lists none. */

@@ -57,9 +57,10 @@ export function outgoingRequest(
   };
 }
 
-/** Inserts the target's name for the model, if the path contains it. */
+/** Inserts the target's name for the model, if a segment of the path is that. */
 function pathFor({ model }: Target, { match, path }: OutgoingCall): string {
-  return match.route.modelIn === 'path' && model !== null ? withSegment(path, match.openSegment, model) : path;
+  const isSegment = match.route.modelIn === 'path' && match.openSegment !== -1;
+  return isSegment && model !== null ? withSegment(path, match.openSegment, model) : path;
 }
 
 const jsonType = pattern(/^application\/(?:[\w.+-]+\+)?json[ \t]*(?:;[ \t]*charset="?utf-8"?)?$/i);

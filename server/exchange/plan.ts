@@ -5,6 +5,7 @@ import type { JobStore } from '../jobs/job-store.ts';
 import { isPathSegment } from '../providers/path-segment.ts';
 import { mayUseAnyModel, type Resolved, resolveDefault, resolveRoute } from '../routing/resolve.ts';
 import type { CompiledGroup, CompiledKey, Snapshot, Target } from '../routing/snapshot.ts';
+import { isWireName } from '../translate/wire-translations.ts';
 import type { RouteMatch } from '../wire/registry.ts';
 import type { RequestFields } from './request-body.ts';
 
@@ -52,7 +53,17 @@ function resolve({ match, fields, group, key }: PlanInput): Resolved {
     fields.model === null
       ? resolveDefault(group, key, match.route.wire.operation)
       : resolveRoute(group, key, fields.model);
-  return { model, targets: withAddress(targets, model) };
+  return { model, targets: withAddress(thatServe(targets, match), model) };
+}
+
+/** Excludes providers whose API has no such operation. Conversations are had with all of them: they are translated. */
+function thatServe(targets: readonly Target[], { route, label }: RouteMatch): readonly Target[] {
+  const { name } = route.wire;
+  const left = targets.filter(({ provider: { dialect } }) => dialect.serves(name) || isWireName(name));
+  const [none] = targets;
+  if (left.length > 0 || !none) return left;
+  const message = `Provider "${none.provider.id}" cannot serve ${label}: its API (${none.provider.dialect.id}) has nothing like it.`;
+  throw new GatewayError('model_not_found', message, { param: 'model' });
 }
 
 /** Excludes models that cannot be part of a path: `.`, `..`, and names with several segments. */

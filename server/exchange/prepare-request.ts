@@ -9,12 +9,8 @@ import type { RequestTrace } from './exchange-trace.ts';
 import type { OutgoingCall } from './outgoing-request.ts';
 import type { CallPlan } from './plan.ts';
 import type { PreparedBody } from './request-body.ts';
-import {
-  type Passage,
-  type PreparedRequest,
-  passageTo,
-  RequestTranslation,
-} from './translation/request-translation.ts';
+import { type Passage, passageTo } from './translation/passage.ts';
+import { type PreparedRequest, RequestTranslation } from './translation/request-translation.ts';
 
 export interface PreparationPorts {
   registry: Registry;
@@ -47,7 +43,9 @@ export class RequestPreparation {
    */
   for(next: NextAttempt): PreparedRequest | GatewayError | Promise<PreparedRequest> {
     const call = this.#call;
-    const passage = passageTo(next.target, call.match.route, this.#options.ports.registry);
+    const { body, match } = call;
+    const asked = { route: match.route, body, isStream: body.fields.stream };
+    const passage = passageTo(next.target, asked, this.#options.ports.registry);
     if (passage) return this.#translated(passage, next);
     const sendable = this.#sendableFor(next.target);
     return sendable instanceof Promise

@@ -231,7 +231,7 @@ export class UpstreamAttempts {
     const { match, body, held } = this.#call;
     const route = translation ? translation.upstream : match.route;
     if (translation) trace.usage = route.wire.usage;
-    const isStreamFit = route.wire.request.mayMeanStream(body);
+    const isStreamFit = body.fields.stream || route.wire.request.mayMeanStream(body);
     const attempt: Attempt = new Attempt({
       client: this.client,
       trace,

@@ -10,6 +10,17 @@ export interface Endpoint {
   apiVersion: string | undefined;
 }
 
+/** How a list of models is asked for that has several pages. */
+export interface ModelPages {
+  /** The query of the first page, with its `?`; empty for a list without pages. */
+  readonly first: string;
+  /** The query of the page after `page`, which is parsed JSON; null after the last. */
+  after(page: unknown): string | null;
+}
+
+/** For lists without pages. */
+export const onePage: ModelPages = { first: '', after: () => null };
+
 export interface Dialect {
   id: DialectId;
   /** Whether `address` may put the model into the path; the model must then be a valid path segment. */
@@ -23,6 +34,9 @@ export interface Dialect {
   serves(wire: string): boolean;
   /** The name of the wire on which they are asked what clients of other APIs say. */
   conversationWire: string;
+  /** Headers that its services require, for requests whose client has not sent them. Lower-case names. */
+  defaultHeaders: Readonly<Record<string, string>>;
+  modelPages: ModelPages;
   /** The headers that carry a credential. */
   authorize(secret: string): Record<string, string>;
 }

@@ -2,18 +2,30 @@ import type { ProbeFinding } from '../contract/probe.ts';
 import { readResponse } from '../transport/read-response.ts';
 import type { Transport } from '../transport/transport.ts';
 import { TransportError } from '../transport/transport-error.ts';
-import { parseModelList } from './parse-model-list.ts';
+import { parseJson, parseModelList } from './parse-model-list.ts';
 import { type ModelInfo, modelListRequest, type Upstream } from './upstream.ts';
 
-type ListResult = { models: ReadonlyMap<string, ModelInfo> } | { finding: ProbeFinding };
+type Models = ReadonlyMap<string, ModelInfo>;
+type ListResult = { models: Models } | { finding: ProbeFinding };
 
-/** Asks a provider for its models; returns a finding, as a probe would, if that fails. */
+/** A server whose pages never end is asked no further. */
+const mostPages = 20;
+
+/** Asks a provider for its models, page by page; returns a finding, as a probe would, if that fails. */
 export async function listModels(upstream: Upstream, transport: Transport): Promise<ListResult> {
+  const { first, after } = upstream.dialect.modelPages;
+  const models = new Map<string, ModelInfo>();
   try {
-    const { status, body } = await readResponse(transport, modelListRequest(upstream));
-    if (status !== 200) return { finding: { code: 'answered', status } };
-    const models = parseModelList(body, upstream.id);
-    return models ? { models } : { finding: { code: 'not-a-list' } };
+    let query: string | null = first;
+    for (let page = 0; query !== null && page < mostPages; page++) {
+      const { status, body } = await readResponse(transport, modelListRequest(upstream, query));
+      if (status !== 200) return { finding: { code: 'answered', status } };
+      const listed = parseModelList(body, upstream.id);
+      if (!listed) return { finding: { code: 'not-a-list' } };
+      for (const [name, info] of listed) models.set(name, info);
+      query = after(parseJson(body));
+    }
+    return { models };
   } catch (error) {
     if (error instanceof TransportError) return { finding: { code: 'way-failed', detail: error.message } };
     throw error;

@@ -3,26 +3,31 @@ import type { ModelInfo } from './upstream.ts';
 
 const nameSchema = z.string().min(1).max(256);
 const tokensSchema = z.int().positive().optional().catch(undefined);
+/** What Sluice can ask Gemini's models for; others make films, or are talked to over a WebSocket. */
+const servedVerbs = new Set(['generateContent', 'embedContent', 'batchEmbedContents']);
 const entrySchema = z.union([
   nameSchema.transform((id) => ({ id, created: 0, owned_by: null, contextTokens: undefined })),
   z
     .object({
       id: nameSchema.optional().catch(undefined),
       name: nameSchema.optional().catch(undefined),
-      created: z.int().nonnegative().catch(0),
+      created: z.int().nonnegative().optional().catch(undefined),
+      created_at: z.iso.datetime({ offset: true }).optional().catch(undefined),
       owned_by: nameSchema.nullable().catch(null),
-      // In turn: OpenRouter and Together, Groq, Mistral, vLLM.
+      supportedGenerationMethods: z.array(z.string()).optional().catch(undefined),
+      // In turn: OpenRouter and Together, Groq, Mistral, vLLM, Anthropic, Gemini.
       context_length: tokensSchema,
       context_window: tokensSchema,
       max_context_length: tokensSchema,
       max_model_len: tokensSchema,
+      max_input_tokens: tokensSchema,
+      inputTokenLimit: tokensSchema,
     })
-    .transform(({ id, name, created, owned_by, ...sizes }) => ({
-      id: id ?? name,
-      created,
+    .transform(({ id, name, created, created_at, owned_by, supportedGenerationMethods: verbs, ...sizes }) => ({
+      id: verbs && !verbs.some((verb) => servedVerbs.has(verb)) ? undefined : (id ?? name),
+      created: created ?? (created_at === undefined ? 0 : Math.max(0, Math.floor(Date.parse(created_at) / 1000))),
       owned_by,
-      contextTokens:
-        sizes.context_length ?? sizes.context_window ?? sizes.max_context_length ?? sizes.max_model_len ?? undefined,
+      contextTokens: Object.values(sizes).find((size) => size !== undefined),
     })),
 ]);
 const listSchema = z.union([
@@ -35,7 +40,7 @@ const listSchema = z.union([
 const mostModels = 5_000;
 
 /**
- * Parses a model list: `{"data":[{"id":…}]}` (OpenAI), `{"models":[{"name":…}]}` (Ollama, Gemini), or a bare array
+ * Parses a model list: `{"data":[{"id":…}]}` (OpenAI, Anthropic), `{"models":[{"name":…}]}` (Ollama, Gemini), or a bare array
  * (Together). Entries without a usable name are skipped; null if the body is not a list.
  */
 export function parseModelList(body: Buffer, ownedBy: string): Map<string, ModelInfo> | null {
@@ -57,7 +62,8 @@ function plainName(id: string): string {
   return id.startsWith('models/') && id.length > 'models/'.length ? id.slice('models/'.length) : id;
 }
 
-function parseJson(body: Buffer): unknown {
+/** Undefined for what is no JSON. */
+export function parseJson(body: Buffer): unknown {
   try {
     return JSON.parse(body.toString('utf8'));
   } catch {

@@ -14,7 +14,7 @@ function localServer(preset: Particulars & { ports: [number] }): Preset {
   return { ...common, isLocal: true, needsCredential: false, environment: [], keyPage: null, ...preset };
 }
 
-const common = { dialect: 'openai', models: 'discover', askUsage: true, hint: null } as const;
+const common = { dialect: 'openai', models: 'discover', askUsage: true, serves: null, hint: null } as const;
 
 export const presets: readonly Preset[] = [
   service({
@@ -23,6 +23,7 @@ export const presets: readonly Preset[] = [
     baseUrl: 'https://api.openai.com/v1',
     environment: ['OPENAI_API_KEY'],
     keyPage: 'https://platform.openai.com/api-keys',
+    serves: ['chat', 'responses'],
   }),
   service({
     id: 'azure',
@@ -33,6 +34,7 @@ export const presets: readonly Preset[] = [
     keyPage: 'https://ai.azure.com',
     models: ['*'],
     hint: 'Use the names of your deployments as model names; Azure lists models that could be deployed, not your deployments. For resources without the v1 API, end the base URL with /openai and set the API version.',
+    serves: ['chat', 'responses'],
   }),
   service({
     id: 'openrouter',
@@ -40,6 +42,7 @@ export const presets: readonly Preset[] = [
     baseUrl: 'https://openrouter.ai/api/v1',
     environment: ['OPENROUTER_API_KEY'],
     keyPage: 'https://openrouter.ai/settings/keys',
+    serves: ['chat', 'responses'],
   }),
   service({
     id: 'groq',
@@ -47,6 +50,7 @@ export const presets: readonly Preset[] = [
     baseUrl: 'https://api.groq.com/openai/v1',
     environment: ['GROQ_API_KEY'],
     keyPage: 'https://console.groq.com/keys',
+    serves: ['chat', 'responses'],
   }),
   service({
     id: 'together',
@@ -54,6 +58,7 @@ export const presets: readonly Preset[] = [
     baseUrl: 'https://api.together.ai/v1',
     environment: ['TOGETHER_API_KEY'],
     keyPage: 'https://api.together.ai/settings/api-keys',
+    serves: ['chat'],
   }),
   service({
     id: 'fireworks',
@@ -61,6 +66,7 @@ export const presets: readonly Preset[] = [
     baseUrl: 'https://api.fireworks.ai/inference/v1',
     environment: ['FIREWORKS_API_KEY'],
     keyPage: 'https://fireworks.ai/account/api-keys',
+    serves: ['chat', 'responses'],
   }),
   service({
     id: 'mistral',
@@ -70,6 +76,7 @@ export const presets: readonly Preset[] = [
     keyPage: 'https://console.mistral.ai/api-keys',
     // Refuses `stream_options.include_usage` with 422 "Extra inputs are not permitted", and sends usage unasked.
     askUsage: false,
+    serves: ['chat'],
   }),
   service({
     id: 'deepseek',
@@ -84,6 +91,7 @@ export const presets: readonly Preset[] = [
     baseUrl: 'https://api.x.ai/v1',
     environment: ['XAI_API_KEY'],
     keyPage: 'https://console.x.ai',
+    serves: ['chat', 'responses'],
   }),
   service({
     id: 'cerebras',
@@ -91,6 +99,7 @@ export const presets: readonly Preset[] = [
     baseUrl: 'https://api.cerebras.ai/v1',
     environment: ['CEREBRAS_API_KEY'],
     keyPage: 'https://cloud.cerebras.ai',
+    serves: ['chat'],
   }),
   service({
     id: 'nvidia',
@@ -98,6 +107,7 @@ export const presets: readonly Preset[] = [
     baseUrl: 'https://integrate.api.nvidia.com/v1',
     environment: ['NVIDIA_API_KEY'],
     keyPage: 'https://build.nvidia.com',
+    serves: ['chat'],
   }),
   service({
     id: 'perplexity',
@@ -107,20 +117,21 @@ export const presets: readonly Preset[] = [
     keyPage: 'https://www.perplexity.ai/settings/api',
     models: ['sonar', 'sonar-pro', 'sonar-reasoning-pro', 'sonar-deep-research', '*'],
     hint: 'This address serves chat completions without a model list. For the Responses API use https://api.perplexity.ai/v1.',
+    serves: ['chat'],
   }),
   service({
     id: 'anthropic',
-    name: 'Anthropic (OpenAI-compatible)',
-    baseUrl: 'https://api.anthropic.com/v1',
+    name: 'Anthropic',
+    dialect: 'anthropic',
+    baseUrl: 'https://api.anthropic.com',
     environment: ['ANTHROPIC_API_KEY'],
-    keyPage: 'https://console.anthropic.com/settings/keys',
-    models: ['*'],
-    hint: 'Chat completions only; Anthropic intends this endpoint for trying its models. It has no model list, so use Anthropic’s model names.',
+    keyPage: 'https://platform.claude.com/settings/keys',
   }),
   service({
     id: 'gemini',
-    name: 'Google Gemini (OpenAI-compatible)',
-    baseUrl: 'https://generativelanguage.googleapis.com/v1beta/openai',
+    name: 'Google Gemini',
+    dialect: 'gemini',
+    baseUrl: 'https://generativelanguage.googleapis.com/v1beta',
     environment: ['GEMINI_API_KEY', 'GOOGLE_API_KEY'],
     keyPage: 'https://aistudio.google.com/apikey',
   }),

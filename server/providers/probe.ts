@@ -49,11 +49,16 @@ async function ask(provider: Upstream, transport: Transport): Promise<PlainAnswe
   try {
     const { status, headers, body } = await readResponse(transport, modelListRequest(provider));
     const models = status === 200 ? parseModelList(body, provider.id) : null;
-    return { status, headers, isHtml: looksLikeHtml(body), models };
+    return { status: plainStatus(status, body), headers, isHtml: looksLikeHtml(body), models };
   } catch (error) {
     if (error instanceof TransportError) return error;
     throw error;
   }
+}
+
+/** Google answers a wrong key with 400, `"reason": "API_KEY_INVALID"`. */
+function plainStatus(status: number, body: Buffer): number {
+  return status === 400 && body.includes('API_KEY_INVALID') ? 401 : status;
 }
 
 function looksLikeHtml(body: Buffer): boolean {
@@ -65,6 +70,8 @@ async function findBetterBase(answer: PlainAnswer, provider: Upstream, transport
   const { endpoint } = provider;
   const isRight = !answer.isHtml && (answer.models !== null || [401, 402, 403, 429].includes(answer.status));
   if (isRight || /\/v\d/.test(endpoint.basePath)) return null;
+  // The dialects of Anthropic and Gemini add it by themselves.
+  if (/\/v\d\w*$/.test(provider.dialect.address(endpoint, '', '', null))) return null;
   const basePath = `${endpoint.basePath}/v1`;
   const second = await ask({ ...provider, endpoint: { ...endpoint, basePath } }, transport);
   if (second instanceof TransportError || second.isHtml) return null;

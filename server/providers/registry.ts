@@ -1,7 +1,9 @@
 import type { DialectId } from '../contract/config.ts';
+import { anthropic } from './anthropic/anthropic.ts';
 import { azure } from './azure/azure.ts';
 import type { Dialect } from './dialect.ts';
+import { gemini } from './gemini/gemini.ts';
 import { openai } from './openai/openai.ts';
 
 /** All dialects. */
-export const dialects: Record<DialectId, Dialect> = { openai, azure };
+export const dialects: Record<DialectId, Dialect> = { openai, azure, anthropic, gemini };

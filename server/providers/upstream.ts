@@ -37,16 +37,17 @@ export interface ModelInfo {
 /** Timeout for a model list, independent of the configured timeouts. */
 const listMs = 15_000;
 
-/** `GET /models` below the base URL, with the first credential. */
-export function modelListRequest(upstream: Upstream): OutgoingRequest {
+/** `GET /models` below the base URL, with the first credential. `query`: of its page; the first one by default. */
+export function modelListRequest(upstream: Upstream, query = upstream.dialect.modelPages.first): OutgoingRequest {
   const { connectMs } = upstream.timeouts;
   return {
     origin: upstream.endpoint.origin,
     method: 'GET',
-    path: upstream.dialect.address(upstream.endpoint, '/models', '', null),
+    path: upstream.dialect.address(upstream.endpoint, '/models', query, null),
     headers: {
       accept: 'application/json',
       'accept-encoding': 'identity',
+      ...upstream.dialect.defaultHeaders,
       ...upstream.headers,
       ...upstream.credentials[0]?.headers,
     },

@@ -4,6 +4,7 @@ import type { Config, KeyConfig, ProviderConfig } from '../contract/config.ts';
 import { defaultTimeouts } from '../contract/policy.ts';
 import { prefillOf } from '../providers/prefill.ts';
 import { dialects } from '../providers/registry.ts';
+import { servedWires } from '../providers/served-wires.ts';
 import type { ModelInfo, UpstreamCredential } from '../providers/upstream.ts';
 import { credentialSecretName, keySecretName } from '../secrets/secret-store.ts';
 import { trimSecret } from '../wire/client-credentials.ts';
@@ -72,6 +73,7 @@ function compileProvider(provider: ProviderConfig, input: CompileInput): Compile
     prefill: prefillOf(provider),
     proxy: provider.proxy,
     askUsage: provider.askUsage,
+    servedWires: servedWires(provider),
     contextTokens: provider.contextTokens ?? null,
     discoversModels: !listed,
     models: listed

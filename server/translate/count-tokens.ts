@@ -8,11 +8,14 @@ import { wireTranslations } from './wire-translations.ts';
 
 /**
  * About how many tokens a request would have, and rather too many than too few. The body has no limit of its answer: none
- * is asked for.
+ * is asked for. Gemini's names no model, and may have the request in a member of its own.
  * @throws GatewayError `malformed_json`, or `invalid_value` that names the field
  */
 export function countTokens(wire: WireName, body: Buffer): number {
   const value = parseJson(body.toString());
   if (!isObject(value)) throw new GatewayError('malformed_json', 'The body is no JSON object.');
-  return estimateInputTokens(wireTranslations[wire].parseRequest({ max_tokens: 1, ...value }, new Losses()));
+  const nested = value.generateContentRequest ?? value.generate_content_request;
+  const request = isObject(nested) ? nested : value;
+  const asked = { max_tokens: 1, model: '', ...request };
+  return estimateInputTokens(wireTranslations[wire].parseRequest(asked, new Losses()));
 }

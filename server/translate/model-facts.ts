@@ -3,7 +3,9 @@
  *
  * Sources: Anthropic, "What's new in Claude Opus 5.5", "… Sonnet 5.5", "Claude Haiku 5.5 migration guide", "Migrating to
  * Claude 4.5" (temperature or top_p, not both), "Mid-conversation system messages", "Structured outputs"; Google,
- * "Thinking", "Function calling", "Thought signatures"; DeepSeek, "Thinking mode"; Moonshot, "Kimi thinking models".
+ * "Thinking", "Function calling", "Thought signatures"; DeepSeek, "Thinking mode"; Moonshot, "Kimi thinking models";
+ * OpenAI, "Models", on GPT-6 and on those with "Responses API only" (the error is "This model is only supported in
+ * v1/responses", as in HeyPuter/puter#1303 and egoist/chatwise-releases#1122); Gitlawb/openclaude#1957 on functions of GPT-5.6.
  */
 
 type Effort = 'low' | 'medium' | 'high' | 'xhigh' | 'max';
@@ -156,6 +158,11 @@ export interface OpenaiFacts {
   efforts: readonly string[];
   /** OpenAI, "Using GPT-5": reasoning models refuse temperature and top_p. */
   takesSampling: boolean;
+  /**
+   * What of a model that has the Responses API as well can be had by `POST /v1/chat/completions`: everything, nothing, or
+   * functions not at all, or not together with a `reasoning_effort`.
+   */
+  chat: 'all' | 'functions-without-effort' | 'no-functions' | 'nothing';
 }
 
 const otherChat: OpenaiFacts = {
@@ -164,9 +171,16 @@ const otherChat: OpenaiFacts = {
   isOpenai: false,
   efforts: [],
   takesSampling: true,
+  chat: 'all',
 };
 const openaiChat: OpenaiFacts = { ...otherChat, isOpenai: true };
 const openaiThinking: OpenaiFacts = { ...openaiChat, efforts: ['low', 'medium', 'high'], takesSampling: false };
+const responsesOnly: OpenaiFacts = { ...openaiThinking, efforts: ['low', 'medium', 'high', 'xhigh'], chat: 'nothing' };
+const gpt6: OpenaiFacts = {
+  ...openaiThinking,
+  efforts: ['low', 'medium', 'high', 'xhigh'],
+  chat: 'no-functions',
+};
 const thinkingChat: OpenaiFacts = { ...otherChat, needsReasoningBack: true };
 const mistral: OpenaiFacts = { ...otherChat, callIds: 'mistral' };
 
@@ -180,11 +194,30 @@ const openaiFamilies: Record<string, OpenaiFacts> = {
   'gpt-5': { ...openaiThinking, efforts: ['minimal', 'low', 'medium', 'high'] },
   'gpt-5-1': { ...openaiThinking, efforts: ['none', 'low', 'medium', 'high'] },
   'gpt-5-4': { ...openaiThinking, efforts: ['none', 'low', 'medium', 'high', 'xhigh'] },
+  'gpt-5-6': {
+    ...openaiThinking,
+    efforts: ['none', 'low', 'medium', 'high', 'xhigh'],
+    chat: 'functions-without-effort',
+  },
+  'gpt-5-pro': { ...responsesOnly, efforts: ['high'] },
+  'gpt-5-2-pro': responsesOnly,
+  'gpt-5-4-pro': responsesOnly,
+  'gpt-5-codex': responsesOnly,
+  'gpt-5-1-codex': responsesOnly,
+  'gpt-5-2-codex': responsesOnly,
+  'gpt-5-3-codex': responsesOnly,
+  'gpt-6': gpt6,
+  'gpt-6-1': gpt6,
+  'codex-mini': responsesOnly,
   'gpt-oss': { ...otherChat, efforts: ['low', 'medium', 'high'] },
   chatgpt: openaiChat,
   o1: openaiThinking,
+  'o1-pro': { ...responsesOnly, efforts: ['low', 'medium', 'high'] },
   o3: openaiThinking,
+  'o3-pro': { ...responsesOnly, efforts: ['low', 'medium', 'high'] },
+  'o3-deep-research': { ...responsesOnly, efforts: ['medium'] },
   o4: openaiThinking,
+  'o4-mini-deep-research': { ...responsesOnly, efforts: ['medium'] },
   'deepseek-v4': thinkingChat,
   'deepseek-reasoner': thinkingChat,
   kimi: thinkingChat,

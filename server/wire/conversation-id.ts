@@ -18,10 +18,11 @@ const quote = 0x22;
 export function conversationOf(body: RequestView): string | null {
   const own = body.field('prompt_cache_key');
   if (typeof own === 'string' && own !== '') return own;
-  const said = (body.raw('messages') ?? body.raw('input'))?.bytes;
+  const said = (body.raw('messages') ?? body.raw('input') ?? body.raw('contents'))?.bytes;
   const opening = said?.[0] === quote ? said.subarray(0, maxBytes) : said && openingOf(said);
   if (!opening) return null;
-  const instructions = body.raw('instructions')?.bytes.subarray(0, maxBytes) ?? '';
+  const told = body.raw('instructions') ?? body.raw('systemInstruction');
+  const instructions = told?.bytes.subarray(0, maxBytes) ?? '';
   return createHash('sha256').update(instructions).update('\n').update(opening).digest('hex');
 }
 

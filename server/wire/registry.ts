@@ -3,6 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { type ErrorCode, GatewayError } from '../contract/errors.ts';
 import { anthropic } from './anthropic/api.ts';
 import type { Api, Place } from './api.ts';
+import { gemini } from './gemini/api.ts';
 import { openai } from './openai/api.ts';
 import type { Route } from './route.ts';
 import { decodeSegment } from './segments.ts';
@@ -12,7 +13,7 @@ import type { UsageFormat } from './wire.ts';
  * The APIs that Sluice serves. Paths of no API are answered in the format of the first one. Later ones are asked first
  * whether a path is theirs, so an API that claims some paths of another one comes after it.
  */
-export const servedApis: readonly [Api, ...Api[]] = [openai, anthropic];
+export const servedApis: readonly [Api, ...Api[]] = [openai, anthropic, gemini];
 
 export interface Located extends Place {
   api: Api;
@@ -111,9 +112,10 @@ export class Registry {
     return { ...found, passed: { names, onlyId, unserved } };
   }
 
-  /** The route for conversations on the wire of this name; null if no API has it. */
-  conversationRoute(wireName: string): Route | null {
-    return this.#conversationRoutes.get(wireName) ?? null;
+  /** The route for conversations on the wire of this name, streamed or not; null if no API has it. */
+  conversationRoute(wireName: string, isStream: boolean): Route | null {
+    const route = this.#conversationRoutes.get(wireName) ?? null;
+    return isStream ? route : (route?.unstreamed ?? route);
   }
 
   /** How the response that creates a job of this kind reports usage; null if no API has such jobs. */
@@ -166,7 +168,7 @@ function choose(api: Api, methods: Methods, { method, open, model }: Named): Rou
   const found = methods.get(method === 'HEAD' ? 'GET' : method);
   if (!found) return { allowed: [...methods.keys()] };
   const namesModel = found.route.modelIn === 'path';
-  return { api, ...found, id: namesModel ? null : open, model: namesModel ? open : model, passed: null };
+  return { api, ...found, id: namesModel ? null : open, model: namesModel ? (open ?? model) : model, passed: null };
 }
 
 function isAlike(segments: readonly string[], open: RouteTable['open'][number]): boolean {

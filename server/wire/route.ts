@@ -16,15 +16,22 @@ type JobBehaviour = 'creates' | 'uses' | 'creates-from' | 'deletes' | 'lists';
 
 export interface Route {
   readonly method: Method;
-  /** Relative to the API's base; `:id` or `:model` stands for one percent-encoded segment. */
+  /**
+   * Relative to the API's base; `:id` or `:model` stands for one percent-encoded segment, `{model}` for the model that the
+   * API's `locate` has found in the URL. May end in the query that belongs to it.
+   */
   readonly path: string;
   readonly wire: Wire;
   readonly body: BodyKind;
   /** `optional`: a request without a model goes to the group's default for the operation, or to its only provider. */
   readonly model: 'required' | 'optional' | 'none';
   readonly modelIn: 'body' | 'path';
+  /** `path`: each response is a stream if the route has a format of streams, whatever the body says. */
+  readonly streamIn: 'body' | 'path';
   /** The wire's stream format, if responses of this route may be streams. */
   readonly stream: StreamFormat | null;
+  /** The route for the same without a stream; null if it is this one. */
+  readonly unstreamed: Route | null;
   /** Calls of this route cost nothing, such as counting tokens. */
   readonly isFree: boolean;
   /** Writes the answer of a route that counts tokens, which Sluice estimates itself; null if the route asks an upstream. */
@@ -39,7 +46,9 @@ export const plainRoute = {
   body: 'json',
   model: 'none',
   modelIn: 'body',
+  streamIn: 'body',
   stream: null,
+  unstreamed: null,
   isFree: false,
   writeTokenCount: null,
   job: null,

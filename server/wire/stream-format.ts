@@ -29,6 +29,14 @@ export interface StreamWatch {
   errorEvent(error: ErrorBody): string;
 }
 
+/** Writes one stream of server-sent events in another form. */
+export interface Repacking {
+  /** @param events whole ones */
+  push(events: Buffer): Buffer;
+  /** What ends the stream. */
+  end(): Buffer;
+}
+
 export interface StreamFormat {
   readonly framing: Framing;
   /** `alive`: the model is working. Comments and pings do not count, since a proxy may have sent them. */
@@ -44,6 +52,8 @@ export interface StreamFormat {
    * stream.
    */
   withoutUsage?(event: Buffer): Buffer | null;
+  /** For a stream that is translated, which is rendered as server-sent events. Absent: it is one of those. */
+  repack?(): Repacking;
   /** Comments may be sent before any upstream has answered, which commits the response to being a stream. */
   readonly mayBeginEarly: boolean;
   /** Only the response shows whether it is a stream; the request has no common field for it. */

@@ -28,10 +28,15 @@ function toError(error: Record<string, unknown>): UpstreamError {
   return {
     message: text(error.message),
     type: text(error.type ?? error.status),
-    code: text(error.code),
+    code: text(error.code ?? detailedCode(error.details)),
     param: typeof error.param === 'string' ? error.param : null,
     retryAfterMs: retryDelay(error.details),
   };
+}
+
+/** Anthropic's, such as `enforced_spend_limit_reached`. */
+function detailedCode(details: unknown): unknown {
+  return isObject(details) ? details.error_code : undefined;
 }
 
 const nothing: UpstreamError = { message: '', type: '', code: '', param: null, retryAfterMs: null };

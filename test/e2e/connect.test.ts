@@ -82,8 +82,9 @@ describe('the connect screen', () => {
       const steps = page.getByRole('region', { name: `Steps for ${name}` });
       await steps.waitFor();
       const text = (await steps.textContent()) ?? '';
-      // Clients of Anthropic's API add the `/v1` themselves.
-      const address = name === 'Claude Code' ? `${gateway.origin} ` : gateway.baseUrl;
+      // Clients of the APIs of Anthropic and Google add the version themselves.
+      const addsVersion = name === 'Claude Code' || name === 'Gemini CLI';
+      const address = addsVersion ? `${gateway.origin} ` : gateway.baseUrl;
       expect.soft(text, name).toContain(address);
       expect.soft(text).toMatch(/YOUR_KEY/);
     }

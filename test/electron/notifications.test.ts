@@ -43,6 +43,7 @@ const provider: ProviderView = {
     apiVersion: null,
     contextTokens: null,
     askUsage: true,
+    serves: null,
   },
   timeouts: { connectMs: 1, firstByteMs: 1, idleMs: 1 },
   health: wellProvider,

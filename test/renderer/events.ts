@@ -74,6 +74,7 @@ export function provider(id: string): ProviderView {
     apiVersion: null,
     contextTokens: null,
     askUsage: true,
+    serves: null,
     unusable: null,
     health: wellProvider,
     modelNames: [],

@@ -386,7 +386,7 @@ export const worstCases: Record<string, WorstCase> = {
     files: [
       'exchange/tail.ts',
       'wire/openai/usage/estimate-answer.ts',
-      'wire/openai/usage/find-members.ts',
+      'wire/json/find-members.ts',
       'wire/openai/usage/reported-usage.ts',
     ],
     inputs: {

@@ -45,6 +45,23 @@ export const codingGuides: readonly ClientGuide[] = [
     ],
   },
   {
+    id: 'gemini-cli',
+    name: 'Gemini CLI',
+    kind: 'coding',
+    userAgent: /^GeminiCLI/,
+    steps: [
+      {
+        say: (texts) => texts.putInto('~/.gemini/settings.json'),
+        snippet: () => '{ "security": { "auth": { "selectedType": "gemini-api-key" } } }',
+      },
+      {
+        say: (texts) => texts.runInTerminal,
+        snippet: ({ baseUrl, key, model }) =>
+          `export GOOGLE_GEMINI_BASE_URL=${withoutVersion(baseUrl)} GEMINI_API_KEY=${key}\ngemini -m ${model}`,
+      },
+    ],
+  },
+  {
     id: 'cursor',
     name: 'Cursor',
     kind: 'coding',

@@ -7,7 +7,7 @@ import { FieldPart } from '../../components/FieldPart.tsx';
 import { IconAct } from '../../components/IconAct.tsx';
 import { Lockable } from '../../components/Lockable.tsx';
 import { useMessages } from '../../messages/use-messages.ts';
-import { type ConnectionValues, phases } from './connection-values.ts';
+import { type ConnectionValues, phases, servesOptions } from './connection-values.ts';
 import classes from './Providers.module.css';
 
 type ConnectionFormState = UseFormReturnType<ConnectionValues>;
@@ -47,6 +47,14 @@ export function AdvancedFields({ form, lockOf }: ConnectionFieldsProps) {
       </Lockable>
       <Lockable lock={lockOf('headers')}>
         <HeaderFields form={form} />
+      </Lockable>
+      <Lockable lock={lockOf('serves')}>
+        <NativeSelect
+          label={names.serves}
+          description={names.servesHint}
+          data={servesOptions.map((value) => ({ value, label: names.servesChoices[value] }))}
+          {...form.getInputProps('serves')}
+        />
       </Lockable>
       <Lockable lock={lockOf('askUsage')}>
         <Switch

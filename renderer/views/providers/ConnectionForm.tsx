@@ -116,6 +116,8 @@ function AddressFields({ form, lockOf }: ConnectionFieldsProps) {
             data={[
               { value: 'openai', label: 'OpenAI' },
               { value: 'azure', label: 'Azure OpenAI' },
+              { value: 'anthropic', label: 'Anthropic' },
+              { value: 'gemini', label: 'Google Gemini' },
             ]}
             {...form.getInputProps('dialect')}
           />

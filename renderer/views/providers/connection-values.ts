@@ -1,10 +1,24 @@
 import type { ProviderChanges } from '../../../server/contract/commands.ts';
-import type { DialectId } from '../../../server/contract/config.ts';
+import type { ConversationApi, DialectId } from '../../../server/contract/config.ts';
 import type { ProviderView } from '../../../server/contract/provider-views.ts';
 
 /** The limits of a provider that a person can set, in the order of a request's phases. */
 export const phases = ['connectMs', 'firstByteMs', 'firstContentMs', 'idleMs', 'totalMs'] as const;
 type Phase = (typeof phases)[number];
+
+/** The first is the one in which it is asked what comes in another API's words. */
+const servesChoices: Record<Exclude<ServesChoice, 'known'>, ConversationApi[]> = {
+  chat: ['chat'],
+  both: ['chat', 'responses'],
+  responses: ['responses'],
+};
+export const servesOptions = ['known', 'chat', 'both', 'responses'] as const;
+type ServesChoice = (typeof servesOptions)[number];
+
+function servesChoiceOf(serves: readonly ConversationApi[] | null): ServesChoice {
+  if (serves === null) return 'known';
+  return serves.length > 1 ? 'both' : (serves[0] ?? 'known');
+}
 
 /** What the form of a provider's connection holds. */
 export interface ConnectionValues {
@@ -22,6 +36,8 @@ export interface ConnectionValues {
   proxy: 'system' | 'direct' | 'url';
   proxyUrl: string;
   askUsage: boolean;
+  /** Which conversation APIs it has; `known`: what Sluice knows of its address. */
+  serves: ServesChoice;
 }
 
 export function valuesOf(provider: ProviderView): ConnectionValues {
@@ -46,6 +62,7 @@ export function valuesOf(provider: ProviderView): ConnectionValues {
     proxy: isNamed ? proxy : 'url',
     proxyUrl: isNamed ? '' : proxy,
     askUsage: provider.askUsage,
+    serves: servesChoiceOf(provider.serves),
   };
 }
 
@@ -66,5 +83,6 @@ export function changesOf(values: ConnectionValues): ProviderChanges {
     timeouts: Object.fromEntries(limits),
     proxy: values.proxy === 'url' ? values.proxyUrl.trim() : values.proxy,
     askUsage: values.askUsage,
+    serves: values.serves === 'known' ? null : servesChoices[values.serves],
   };
 }

@@ -10,7 +10,7 @@ import type { Api } from '../../wire/api.ts';
 import type { EventGate, Framing } from '../../wire/framing.ts';
 import type { Route } from '../../wire/route.ts';
 import { framingOf } from '../../wire/sse-framing.ts';
-import type { StreamFormat } from '../../wire/stream-format.ts';
+import type { Repacking, StreamFormat } from '../../wire/stream-format.ts';
 import { maxStreamedEventBytes } from '../readers/broken-off.ts';
 
 interface Options {
@@ -32,10 +32,13 @@ export class AnswerTranslation {
   #stream: { events: TranslatedEvents; gate: EventGate } | undefined;
   /** Translated bytes that have not been taken yet. */
   #translated: Buffer[] = [];
+  /** Null where the client's stream is one of server-sent events. */
+  readonly #repacking: Repacking | null;
 
   constructor(options: Options) {
     this.#options = options;
     this.#framing = framingOf(options.upstream);
+    this.#repacking = options.stream?.repack?.() ?? null;
   }
 
   get upstream(): Route {
@@ -58,7 +61,8 @@ export class AnswerTranslation {
   /** Translates a piece of a stream, which may begin and end within an event. Returns an empty buffer if nothing can be sent yet. */
   push(bytes: Buffer): Buffer {
     this.#open().gate.push(bytes);
-    return this.#taken();
+    const told = this.#taken();
+    return this.#repacking ? this.#repacking.push(told) : told;
   }
 
   /** Called when the upstream's stream is complete. Returns the end of the client's stream. */
@@ -68,7 +72,7 @@ export class AnswerTranslation {
     if (rest.length > 0) this.#translate(rest);
     this.#translated.push(events.end());
     if (!events.isOver) this.#translated.push(events.fail(incomplete));
-    return this.#taken();
+    return this.#ended(this.#taken());
   }
 
   /** The error that ended the client's stream; null if the stream is complete. */
@@ -79,7 +83,10 @@ export class AnswerTranslation {
   /** Translates a whole, decompressed answer into the form that the client expects. Returns a reason if it cannot be used. */
   whole(bytes: Buffer): Buffer | string {
     const { request, stream } = this.#options;
-    if (stream) return request.wholeAsEvents(bytes, this.#moment) ?? noContent;
+    if (stream) {
+      const events = request.wholeAsEvents(bytes, this.#moment);
+      return events ? this.#ended(events) : noContent;
+    }
     const whole = request.whole(bytes, this.#moment);
     if (whole === null) return noContent;
     return whole.ok ? whole.body : whole.error.message;
@@ -88,7 +95,7 @@ export class AnswerTranslation {
   /** The event that reports an error at the end of the client's stream; empty if the stream has ended already. */
   errorEvent(error: ErrorBody): string {
     const { events } = this.#open();
-    return events.isOver ? '' : events.fail(error).toString();
+    return events.isOver ? '' : this.#ended(events.fail(error)).toString();
   }
 
   /** The response for the client in case no other attempt succeeds. */
@@ -110,6 +117,11 @@ export class AnswerTranslation {
       retryAfterMs: failed.answer.error?.retryAfterMs ?? null,
     };
     return { kind: 'answer', answer: { ...failed.answer, status, headers, body, error: described } };
+  }
+
+  /** With `events`, the last ones. */
+  #ended(events: Buffer): Buffer {
+    return this.#repacking ? Buffer.concat([this.#repacking.push(events), this.#repacking.end()]) : events;
   }
 
   #open(): { events: TranslatedEvents; gate: EventGate } {

@@ -6,13 +6,12 @@ import { pattern } from '../../bounded-pattern.ts';
 import type { Target } from '../../routing/snapshot.ts';
 import { refusalOf } from '../../translate/tell-losses.ts';
 import type { TranslatedRequest } from '../../translate/translated-request.ts';
-import { type AskedConversation, type Translator, translatorFor } from '../../translate/translator.ts';
-import { isWireName } from '../../translate/wire-translations.ts';
-import type { Registry } from '../../wire/registry.ts';
+import type { AskedConversation, Translator } from '../../translate/translator.ts';
 import type { Route } from '../../wire/route.ts';
 import type { OutgoingCall } from '../outgoing-request.ts';
 import type { PreparedBody } from '../request-body.ts';
 import { AnswerTranslation } from './answer-translation.ts';
+import type { Passage } from './passage.ts';
 
 /** What one target is sent, and how its answer is read. */
 export interface PreparedRequest {
@@ -50,7 +49,9 @@ export class RequestTranslation {
     this.#call = call;
     this.#wanted = wanted;
     this.#translator = translator;
-    this.#asked = translator.read(call.body.captured ?? Buffer.alloc(0));
+    const { match, body } = call;
+    const named = match.model === null ? undefined : { model: match.model, stream: body.fields.stream };
+    this.#asked = translator.read(body.captured ?? Buffer.alloc(0), named);
     this.#upstreamCall = {
       ...call,
       match: { ...call.match, route },
@@ -99,25 +100,8 @@ export class RequestTranslation {
   }
 }
 
-/** How to ask a target that does not serve the client's wire. */
-export interface Passage {
-  /** The route of the upstream's API. */
-  route: Route;
-  translator: Translator;
-}
-
-/** Null if the target takes the request as it is, or the request cannot be translated. */
-export function passageTo({ provider }: Target, { wire }: Route, registry: Registry): Passage | null {
-  const { dialect } = provider;
-  if (!isWireName(wire.name) || dialect.serves(wire.name)) return null;
-  const upstream = dialect.conversationWire;
-  const route = registry.conversationRoute(upstream);
-  const translator = isWireName(upstream) ? translatorFor(wire.name, upstream) : null;
-  return route && translator && { route, translator };
-}
-
-/** Headers of the client's API, such as its version, which mean nothing to another API. */
-const foreignHeader = pattern(/^(?:anthropic-|x-claude-|x-app$)/);
+/** Headers of a client's API, such as its version, which mean nothing to another API. */
+const foreignHeader = pattern(/^(?:anthropic-|x-claude-|x-app$|x-goog-|x-gemini-)/);
 
 function upstreamHeaders(headers: Readonly<Record<string, string>>, isStream: boolean): Record<string, string> {
   const passing: Record<string, string> = {};

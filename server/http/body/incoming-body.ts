@@ -34,6 +34,12 @@ export const looked = [
   'quality',
   'response_format',
   'prompt_cache_key',
+  'contents',
+  'systemInstruction',
+  'generationConfig',
+  'metadata',
+  'tools',
+  'reasoning_effort',
 ] as const;
 
 export type FieldName = (typeof looked)[number];

@@ -21,10 +21,14 @@ const pieceByPieceBytes = 1024 * 1024;
 
 const quote = 0x22;
 
-/** A promise for a long body. Throws or rejects with a GatewayError if the body is not a JSON object, or ambiguous. */
-export function readJsonBody(bytes: Buffer): JsonBody | Promise<JsonBody> {
+/**
+ * A promise for a long body. Throws or rejects with a GatewayError if the body is not a JSON object, or ambiguous.
+ * `isStream`: what the path says of it; null if the body says it.
+ */
+export function readJsonBody(bytes: Buffer, isStream: boolean | null): JsonBody | Promise<JsonBody> {
   const peek = peekLongJson(bytes, names);
-  return peek instanceof Promise ? peek.then((found) => new JsonBody(bytes, found)) : new JsonBody(bytes, peek);
+  if (peek instanceof Promise) return peek.then((found) => new JsonBody(bytes, found, isStream));
+  return new JsonBody(bytes, peek, isStream);
 }
 
 export class JsonBody implements RequestBody {
@@ -35,7 +39,7 @@ export class JsonBody implements RequestBody {
   readonly #readers = new Set<BodyReader>();
   readonly #peek: Extract<JsonPeek, { ok: true }>;
 
-  constructor(bytes: Buffer, peek: JsonPeek = peekJson(bytes, names)) {
+  constructor(bytes: Buffer, peek: JsonPeek = peekJson(bytes, names), isStream: boolean | null = null) {
     if (!peek.ok) {
       throw new GatewayError(
         'malformed_json',
@@ -48,7 +52,7 @@ export class JsonBody implements RequestBody {
     this.#peek = peek;
     this.fields = {
       model: this.#name('model'),
-      stream: this.#read(peek.fields.get('stream')) === true,
+      stream: isStream ?? this.#read(peek.fields.get('stream')) === true,
       previousResponseId: this.#name('previous_response_id'),
       store: this.#read(peek.fields.get('store')) !== false,
     };

@@ -86,7 +86,8 @@ async function receiveJson(
   if (bytes.length === 0 && match.route.model === 'none') return emptyBody;
   loopWatch.begin(trace);
   try {
-    const body = readJsonBody(bytes);
+    const { streamIn, stream } = match.route;
+    const body = readJsonBody(bytes, streamIn === 'path' ? stream !== null : null);
     return body instanceof Promise ? await body : body;
   } catch (error) {
     if (bytes.length > sharedBytes) releaseBody(bytes);

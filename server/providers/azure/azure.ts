@@ -1,4 +1,4 @@
-import type { Dialect, Endpoint } from '../dialect.ts';
+import { type Dialect, type Endpoint, onePage } from '../dialect.ts';
 
 /** The routes that Azure's classic API has below a deployment; all others name the model in the body. */
 const deploymentRoute = /^\/(chat\/completions|completions|embeddings|images\/|audio\/)/;
@@ -25,6 +25,8 @@ export const azure: Dialect = {
   },
   serves: (wire) => wire.startsWith('openai-'),
   conversationWire: 'openai-chat',
+  defaultHeaders: {},
+  modelPages: onePage,
   authorize: (secret) => ({ 'api-key': secret }),
 };
 

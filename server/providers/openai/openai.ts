@@ -1,4 +1,4 @@
-import type { Dialect } from '../dialect.ts';
+import { type Dialect, onePage } from '../dialect.ts';
 
 /** OpenAI and compatible services. */
 export const openai: Dialect = {
@@ -7,5 +7,7 @@ export const openai: Dialect = {
   address: (endpoint, path, query) => endpoint.basePath + path + query,
   serves: (wire) => wire.startsWith('openai-'),
   conversationWire: 'openai-chat',
+  defaultHeaders: {},
+  modelPages: onePage,
   authorize: (secret) => ({ authorization: `Bearer ${secret}` }),
 };

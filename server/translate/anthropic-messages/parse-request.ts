@@ -3,10 +3,9 @@
  * 2023-06-01 and 2026-10-21, and `resources/messages/messages.ts` of its TypeScript SDK.
  */
 
-import { isObject } from '../../contract/is-object.ts';
+import { sessionOf } from '../../wire/anthropic/session.ts';
 import { addSystem } from '../add-system.ts';
 import { Fields } from '../fields.ts';
-import { parseJson } from '../json-text.ts';
 import { invalid, type Losses } from '../losses.ts';
 import type { AnswerFormat, Conversation, ReasoningRequest, TextPart, Tool, ToolChoice, Turn } from '../neutral.ts';
 import { parseBlocks } from './parse-blocks.ts';
@@ -38,6 +37,7 @@ export function parseMessagesRequest(body: unknown, losses: Losses): Conversatio
     reasoning: parseReasoning(fields.fields('thinking'), output?.text('effort')),
     stream: fields.boolean('stream') ?? false,
     streamUsage: true,
+    // Of the ids that Claude Code writes into it, that of the session alone goes to another provider.
     cacheKey: sessionOf(fields.object('metadata')?.user_id),
     serviceTier: fields.text('service_tier') === 'standard_only' ? 'default' : undefined,
   };
@@ -124,11 +124,4 @@ function parseReasoning(thinking: Fields | undefined, effort: string | undefined
   if (effort !== undefined) return { effort, isVisible };
   if (type === 'enabled') return { budgetTokens: budget, isVisible };
   return type === undefined ? undefined : { isVisible };
-}
-
-/** Of the ids that Claude Code writes into `user_id` as JSON, that of the session alone goes to another provider. */
-function sessionOf(userId: unknown): string | undefined {
-  if (typeof userId !== 'string' || !userId.startsWith('{')) return undefined;
-  const ids = parseJson(userId);
-  return isObject(ids) && typeof ids.session_id === 'string' ? ids.session_id : undefined;
 }

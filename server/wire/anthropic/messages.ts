@@ -1,8 +1,10 @@
+import { isObject } from '../../contract/is-object.ts';
 import { conversationOf } from '../conversation-id.ts';
 import { errorIn } from '../upstream-error.ts';
-import type { RequestFormat, Verdict, WholeFormat, Wire } from '../wire.ts';
+import type { RequestFormat, RequestView, Verdict, WholeFormat, Wire } from '../wire.ts';
 import { messagesStream } from './messages-stream.ts';
 import { anthropicErrors, statusOfError } from './read-error.ts';
+import { sessionOf } from './session.ts';
 import { messagesUsage } from './usage.ts';
 
 const request: RequestFormat = {
@@ -13,9 +15,15 @@ const request: RequestFormat = {
   isBackground: () => false,
   mayMeanStream: (body) => body.field('stream') === true,
   wantsUsage: () => true,
-  conversationOf,
+  conversationOf: (body) => sessionIn(body) ?? conversationOf(body),
   takesBeginning: false,
 };
+
+/** What its caches and its reasoning hang on stays with one account. */
+function sessionIn(body: RequestView): string | undefined {
+  const metadata = body.field('metadata');
+  return isObject(metadata) ? sessionOf(metadata.user_id) : undefined;
+}
 
 const whole: WholeFormat = {
   kind: 'json',

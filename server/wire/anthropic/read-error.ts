@@ -6,6 +6,7 @@ import { overflowIn } from '../context-overflow.ts';
 import type { Failure } from '../failure.ts';
 import { findMember } from '../json/find-member.ts';
 import { entryOf } from '../table-entry.ts';
+import { toldWait } from '../told-wait.ts';
 import type { UpstreamError } from '../upstream-error.ts';
 import type { ErrorFormat, FailedAnswer } from '../wire.ts';
 import { anthropicErrorStatus } from './write-error.ts';
@@ -35,12 +36,35 @@ const classOfStatus: Record<string, FailureClass> = {
   429: 'rate-limit',
 };
 
-function classify({ status, headers, error }: FailedAnswer): Failure {
-  const byStatus = entryOf(classOfStatus, String(status)) ?? (status >= 500 ? 'transient' : 'rejected');
-  const found = error && overflowIn(error) ? 'too-large' : (entryOf(classOfType, error?.type) ?? byStatus);
+/**
+ * An account without credit, or at the limit that its owner has set, is told of with 400 `invalid_request_error`: "Your credit
+ * balance is too low to access the Anthropic API", "You have reached your specified API usage limits"
+ * (anthropics/claude-code#5300); an enforced limit with 429 and this code.
+ */
+const accountWords = pattern(/credit balance is too low|specified (?:API|workspace API) usage limits/i);
+/** `model: claude-opus-6` */
+const modelWord = pattern(/\bmodels?\b/i);
+const spendLimitCode = 'enforced_spend_limit_reached';
+
+/** Errors may echo the request after their first words. */
+const maxReadLength = 1024;
+
+function classify({ status, headers, error, isAboutJob }: FailedAnswer): Failure {
+  const said = error && { ...error, message: error.message.slice(0, maxReadLength) };
+  const overflow = said && overflowIn(said);
+  const found = overflow ? 'too-large' : classOf(status, said, isAboutJob);
   const retryable = (found === 'transient' || found === 'rate-limit') && headers['x-should-retry'] !== 'false';
-  const seconds = Number(headers['retry-after'] ?? Number.NaN);
-  return { class: found, retryable, retryAfterMs: seconds >= 0 ? seconds * 1000 : null };
+  const failure: Failure = { class: found, retryable, retryAfterMs: toldWait(headers) };
+  return overflow ? { ...failure, contextTokens: overflow.limit } : failure;
+}
+
+function classOf(status: number, error: UpstreamError | null, isAboutJob: boolean): FailureClass {
+  if (error && (error.code === spendLimitCode || accountWords.test(error.message))) return 'quota';
+  // What is missing may be a file, or the object that the path names.
+  if (status === 404 && (isAboutJob || (error && !modelWord.test(error.message)))) return 'rejected';
+  if (status === 409 && isAboutJob) return 'rejected';
+  const byStatus = entryOf(classOfStatus, String(status)) ?? (status >= 500 ? 'transient' : 'rejected');
+  return entryOf(classOfType, error?.type) ?? byStatus;
 }
 
 /** Of an error in a 200, or in a stream's event. */

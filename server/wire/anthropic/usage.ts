@@ -3,10 +3,10 @@ import { isObject } from '../../contract/is-object.ts';
 import type { Usage } from '../../contract/ledger.ts';
 import { estimateTokens } from '../estimate-tokens.ts';
 import { plausibleUsage, unbounded } from '../plausible-usage.ts';
+import { promptTokensOf } from '../prompt-tokens.ts';
 import { linesOf } from '../sse-event.ts';
 import { sseFraming } from '../sse-framing.ts';
 import type { ExtractedUsage, KeptAnswer, MeasuredRequest, ModelBounds, UsageFormat, UsageHints } from '../wire.ts';
-import { promptTokensOf } from './prompt-tokens.ts';
 
 /** English text has about four bytes to a token. */
 const bytesPerToken = 4;

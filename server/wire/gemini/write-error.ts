@@ -2,7 +2,11 @@ import type { ErrorBody } from '../../contract/errors.ts';
 import { overflowIn } from '../context-overflow.ts';
 import { entryOf } from '../table-entry.ts';
 
-type Told = Pick<ErrorBody, 'message' | 'type' | 'code'>;
+interface Told extends Pick<ErrorBody, 'message' | 'type' | 'code'> {
+  /** What OpenAI's API would answer with; it says what is wrong with a request that is at fault. */
+  status?: number;
+  retryAfterSeconds?: number | null;
+}
 
 /** `google.rpc.Code` and HTTP status of an error that OpenAI's API, or Sluice, has a code for. Source: Google, "Troubleshooting". */
 const ofCode: Record<string, [status: string, http: number]> = {
@@ -23,6 +27,14 @@ const ofCode: Record<string, [status: string, http: number]> = {
   no_healthy_provider: ['UNAVAILABLE', 503],
   server_overloaded: ['UNAVAILABLE', 503],
   shutting_down: ['UNAVAILABLE', 503],
+  storage_unavailable: ['UNAVAILABLE', 503],
+  upstream_unreachable: ['UNAVAILABLE', 503],
+  upstream_malformed: ['UNAVAILABLE', 503],
+  upstream_stream_broken: ['UNAVAILABLE', 503],
+  // Google's clients ask again after every 5xx, which cannot help here.
+  provider_credential_refused: ['FAILED_PRECONDITION', 400],
+  provider_quota_exhausted: ['FAILED_PRECONDITION', 400],
+  upstream_redirected: ['FAILED_PRECONDITION', 400],
 };
 
 const ofType: Record<string, [status: string, http: number]> = {
@@ -36,8 +48,8 @@ const ofType: Record<string, [status: string, http: number]> = {
 /** An error as the body of a response, and as the data of an event. */
 export function writeGeminiError(error: Told): string {
   const [status, code] = statusOf(error);
-  const badKey = error.code === 'invalid_api_key' ? { details: [keyDetail] } : {};
-  return JSON.stringify({ error: { code, message: wordsOf(error), status, ...badKey } });
+  const details = detailsOf(error);
+  return JSON.stringify({ error: { code, message: wordsOf(error), status, ...(details.length > 0 && { details }) } });
 }
 
 /** The HTTP status with which Gemini's API sends the error. */
@@ -45,9 +57,25 @@ export function geminiErrorStatus(error: Told): number {
   return statusOf(error)[1];
 }
 
-function statusOf({ code, type }: Told): [status: string, http: number] {
-  return entryOf(ofCode, code) ?? entryOf(ofType, type) ?? ['INTERNAL', 500];
+function statusOf({ code, type, status }: Told): [status: string, http: number] {
+  const known = entryOf(ofCode, code) ?? entryOf(ofType, type) ?? ['INTERNAL', 500];
+  return known[0] === 'INVALID_ARGUMENT' && code !== 'invalid_api_key' && status !== undefined
+    ? [known[0], status]
+    : known;
 }
+
+function detailsOf({ code, retryAfterSeconds }: Told): object[] {
+  if (code === 'invalid_api_key') return [keyDetail];
+  if (code === 'insufficient_quota') return [quotaDetail];
+  if (retryAfterSeconds === undefined || retryAfterSeconds === null) return [];
+  return [{ '@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay: `${retryAfterSeconds}s` }];
+}
+
+/** gemini-cli recognises an exhausted quota by this detail, and does not retry it as it would a rate limit. */
+const quotaDetail = {
+  '@type': 'type.googleapis.com/google.rpc.QuotaFailure',
+  violations: [{ quotaId: 'BudgetPerDay' }],
+};
 
 /** Google's clients recognise a rejected key by this reason, since its status is that of a bad request. */
 const keyDetail = {

@@ -5,8 +5,8 @@
 import { type BoundedPattern, pattern } from '../../bounded-pattern.ts';
 import type { FailureClass } from '../../contract/ledger.ts';
 import type { Failure } from '../failure.ts';
-import type { HeaderFields } from '../headers.ts';
 import { findMember } from '../json/find-member.ts';
+import { toldWait } from '../told-wait.ts';
 import type { UpstreamError } from '../upstream-error.ts';
 import type { ErrorFormat, FailedAnswer } from '../wire.ts';
 
@@ -131,18 +131,6 @@ const statusBySaying: readonly (readonly [BoundedPattern, number])[] = [
   [pattern(/context_length|content_policy|content_filter|moderation|policy_violation|invalid_/i), 400],
   [pattern(/server_error|internal|api_error/i), 500],
 ];
-
-/** `retry-after-ms`, otherwise `retry-after` in seconds or as a date; null if neither is usable. In milliseconds. */
-export function toldWait(headers: HeaderFields, nowMs = Date.now()): number | null {
-  const milliseconds = Number(headers['retry-after-ms'] ?? Number.NaN);
-  if (milliseconds >= 0) return milliseconds;
-  const told = headers['retry-after'];
-  if (typeof told !== 'string' || told.trim() === '') return null;
-  const seconds = Number(told);
-  if (seconds >= 0) return seconds * 1000;
-  const moment = Date.parse(told);
-  return Number.isNaN(moment) ? null : Math.max(0, moment - nowMs);
-}
 
 const shortText = pattern(/^\s*:\s*"([^"\\]{1,100})"/);
 

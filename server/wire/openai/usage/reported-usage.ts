@@ -5,7 +5,7 @@
 import type { Capability } from '../../../contract/capability.ts';
 import { isObject } from '../../../contract/is-object.ts';
 import type { Usage } from '../../../contract/ledger.ts';
-import { membersOfBeginning, membersOfEnd } from './find-members.ts';
+import { membersOfBeginning, membersOfEnd } from '../../json/find-members.ts';
 import { duration, toUsage } from './usage-shapes.ts';
 
 /** The kept part of a response: all of a short one, the beginning and the end of a long one. */

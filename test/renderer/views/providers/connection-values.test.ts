@@ -20,6 +20,7 @@ const provider: ProviderView = {
   apiVersion: '2025-01-01',
   contextTokens: null,
   askUsage: false,
+  serves: ['chat'],
   unusable: null,
   health: wellProvider,
   modelNames: ['gpt-x'],
@@ -29,8 +30,8 @@ const provider: ProviderView = {
 
 describe('the form of a connection', () => {
   it('gives back what it was made of', () => {
-    const { name, dialect, baseUrl, headers, models, timeouts, proxy, apiVersion, askUsage } = provider;
-    const same = { name, dialect, baseUrl, headers, models, timeouts, proxy, apiVersion, askUsage };
+    const { name, dialect, baseUrl, headers, models, timeouts, proxy, apiVersion, askUsage, serves } = provider;
+    const same = { name, dialect, baseUrl, headers, models, timeouts, proxy, apiVersion, askUsage, serves };
     expect(changesOf(valuesOf(provider))).toEqual(same);
   });
 

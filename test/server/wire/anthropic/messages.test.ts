@@ -3,7 +3,7 @@ import { EventsReader } from '../../../../server/exchange/readers/events-reader.
 import { JsonBody } from '../../../../server/http/body/json-body.ts';
 import { messages } from '../../../../server/wire/anthropic/messages.ts';
 import { messagesStream } from '../../../../server/wire/anthropic/messages-stream.ts';
-import { promptTokensOf } from '../../../../server/wire/anthropic/prompt-tokens.ts';
+import { promptTokensOf } from '../../../../server/wire/prompt-tokens.ts';
 import { errorIn } from '../../../../server/wire/upstream-error.ts';
 
 const { errors, usage, whole, request } = messages;
@@ -44,6 +44,21 @@ describe('a request', () => {
   });
 });
 
+test.each(['{"device_id":"d","account_uuid":"a","session_id":"s1"}', `user_${'0'.repeat(64)}_account__session_s1`])(
+  'a session of Claude Code is one conversation, whatever it begins with: %s',
+  (user_id) => {
+    const inSession = (content: string) =>
+      request.conversationOf(bodyOf({ ...asked, metadata: { user_id }, messages: [{ role: 'user', content }] }));
+    expect([inSession('Hi'), inSession('Write a title')]).toEqual(['s1', 's1']);
+  },
+);
+
+test.each(['u-1', '{"a":1}', '{', 'user_x', 'x'.repeat(5000), 7])('a user is no conversation: %j', (user_id) => {
+  const of = (content: string) =>
+    request.conversationOf(bodyOf({ ...asked, metadata: { user_id }, messages: [{ role: 'user', content }] }));
+  expect(of('Hi')).not.toBe(of('Ho'));
+});
+
 describe('usage', () => {
   test('counts what was read from a cache, or written to one, as input', () => {
     const told = { input_tokens: 5, cache_read_input_tokens: 100, cache_creation_input_tokens: 20, output_tokens: 7 };
@@ -72,14 +87,42 @@ describe('an error', () => {
     [400, error('invalid_request_error', 'prompt is too long: 9001 tokens > 8192 maximum'), 'too-large', false],
     [401, error('authentication_error'), 'credential', false],
     [402, error('billing_error'), 'quota', false],
-    [404, error('not_found_error'), 'model-unavailable', false],
+    [404, error('not_found_error', 'model: claude-opus-9'), 'model-unavailable', false],
+    [404, error('not_found_error', 'File not found: file_1'), 'rejected', false],
+    [404, null, 'model-unavailable', false],
+    [
+      400,
+      error('invalid_request_error', 'Your credit balance is too low to access the Anthropic API.'),
+      'quota',
+      false,
+    ],
+    [400, error('invalid_request_error', 'You have reached your specified API usage limits.'), 'quota', false],
     [429, error('rate_limit_error'), 'rate-limit', true],
     [529, error('overloaded_error'), 'transient', true],
     [500, null, 'transient', true],
     [418, null, 'rejected', false],
   ])('of status %i is known for what it is', (status, said, found, retryable) => {
     const failure = errors.classify({ status, headers: { 'retry-after': '3' }, error: said, isAboutJob: false });
-    expect(failure).toEqual({ class: found, retryable, retryAfterMs: 3000 });
+    expect(failure).toMatchObject({ class: found, retryable, retryAfterMs: 3000 });
+  });
+
+  test('of a prompt that is too long tells how much the model takes', () => {
+    const said = error('invalid_request_error', 'prompt is too long: 9001 tokens > 8192 maximum');
+    const failure = errors.classify({ status: 400, headers: {}, error: said, isAboutJob: false });
+    expect(failure.contextTokens).toBe(8192);
+  });
+
+  test('of a limit that the owner of the account enforces is not asked again', () => {
+    const details = { error_code: 'enforced_spend_limit_reached' };
+    const said = errorIn({ type: 'error', error: { type: 'rate_limit_error', message: 'x', details } });
+    const failure = errors.classify({ status: 429, headers: {}, error: said, isAboutJob: false });
+    expect(failure).toEqual({ class: 'quota', retryable: false, retryAfterMs: null });
+  });
+
+  test('about an object that the path names is nobody else’s', () => {
+    const said = error('not_found_error', 'model');
+    expect(errors.classify({ status: 404, headers: {}, error: said, isAboutJob: true }).class).toBe('rejected');
+    expect(errors.classify({ status: 409, headers: {}, error: null, isAboutJob: true }).class).toBe('rejected');
   });
 
   test('in the place of an answer has the status that it should have had', () => {

@@ -41,7 +41,7 @@ function translation(): AnswerTranslation {
 export const worstMessages: Record<string, WorstCase> = {
   'a request of Anthropic’s API': {
     atOnceBytes: 256 * kilobyte,
-    files: ['translate/count-tokens.ts', 'wire/anthropic/prompt-tokens.ts'],
+    files: ['translate/count-tokens.ts', 'wire/prompt-tokens.ts'],
     inputs: {
       'texts of nothing': [head, '{"type":"text","text":"a"},', '{"type":"text","text":"b"}]}]}'],
       'files of nothing': [head, '{"data":"A"},', '{"type":"text","text":"b"}]}]}'],

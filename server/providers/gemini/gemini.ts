@@ -1,0 +1,42 @@
+import { isObject } from '../../contract/is-object.ts';
+import type { Dialect, ModelPages } from '../dialect.ts';
+
+const versionAtEnd = /\/v\d\w*$/;
+
+/** Google, "models.list": at most 1,000 a page. */
+const modelPages: ModelPages = {
+  first: '?pageSize=1000',
+  after: (page) =>
+    isObject(page) && typeof page.nextPageToken === 'string' && page.nextPageToken !== ''
+      ? `?pageSize=1000&pageToken=${encodeURIComponent(page.nextPageToken)}`
+      : null,
+};
+
+/**
+ * Google's Gemini API (AI Studio). Base URLs are with `/v1beta`, or without, as Google's SDKs take them. The model is part of
+ * the path; what it says of the answer's form, `?alt=sse`, may be followed by the client's query.
+ */
+export const gemini: Dialect = {
+  id: 'gemini',
+  // It is encoded, and a tuned one has a slash.
+  putsModelInPath: false,
+  address({ basePath }, path, query, model) {
+    const base = versionAtEnd.test(basePath) ? basePath : `${basePath}/v1beta`;
+    const rest = path.includes('?') ? query.replace('?', '&') : query;
+    return base + path.replace('models/{model}', () => resourceOf(model ?? '')) + rest;
+  },
+  serves: (wire) => wire.startsWith('gemini-'),
+  conversationWire: 'gemini-generate',
+  defaultHeaders: {},
+  modelPages,
+  authorize: (secret) => ({ 'x-goog-api-key': secret }),
+};
+
+const tuned = 'tunedModels/';
+
+/** As it stands in the path: `models/gemini-2.5-pro`, `tunedModels/my-own`. */
+function resourceOf(model: string): string {
+  return model.startsWith(tuned)
+    ? tuned + encodeURIComponent(model.slice(tuned.length))
+    : `models/${encodeURIComponent(model.replace(/^models\//, ''))}`;
+}

@@ -1,0 +1,146 @@
+/** The streams of `:streamGenerateContent`: each event is a whole answer with the next parts. */
+import type { ErrorBody } from '../../contract/errors.ts';
+import { isObject } from '../../contract/is-object.ts';
+import { jsonArrayFraming } from '../json-array-framing.ts';
+import { linesOf, type StreamEvent } from '../sse-event.ts';
+import { sseFraming } from '../sse-framing.ts';
+import type { Repacking, Saying, StreamClose, StreamEnd, StreamFormat, StreamWatch } from '../stream-format.ts';
+import { errorIn } from '../upstream-error.ts';
+import { writeGeminiError } from './write-error.ts';
+
+/** With `?alt=sse`. A comment is an event of its own: glued to another it hides that from `@google/genai`. */
+export const generateStream: StreamFormat = {
+  framing: sseFraming,
+  sayingOf,
+  watch: () => new GenerateWatch((error) => `data: ${error}\r\n\r\n`),
+  writeError: writeGeminiError,
+  ofWhole: (whole) => `data: ${JSON.stringify(whole)}\r\n\r\n`,
+  mayBeginEarly: true,
+  isToldByResponse: false,
+};
+
+/** Without it: one JSON array that grows. */
+export const generateArrayStream: StreamFormat = {
+  ...generateStream,
+  framing: jsonArrayFraming,
+  watch: () => new GenerateWatch(asElement),
+  ofWhole: (whole) => `[${JSON.stringify(whole)}]`,
+  repack: () => new ArrayRepacking(),
+};
+
+/** Of events as Sluice renders them: a line of data each. */
+class ArrayRepacking implements Repacking {
+  #isEmpty = true;
+
+  push(events: Buffer): Buffer {
+    const elements = linesOf(events.toString()).filter((line) => line.startsWith('data:'));
+    const written = elements.map((line) => this.#separator() + line.slice('data:'.length).trim());
+    return Buffer.from(written.join(''));
+  }
+
+  end(): Buffer {
+    return Buffer.from(this.#isEmpty ? '[]' : ']');
+  }
+
+  #separator(): string {
+    const separator = this.#isEmpty ? '[' : ',\r\n';
+    this.#isEmpty = false;
+    return separator;
+  }
+}
+
+function asElement(error: string, isFirst: boolean): string {
+  return `${isFirst ? '[' : ',\r\n'}${error}]`;
+}
+
+const content: Saying = { kind: 'content' };
+const nothing: Saying = { kind: 'nothing' };
+
+function sayingOf({ value }: StreamEvent): Saying {
+  if (!isObject(value)) return errorSaid(value);
+  if (value.error) return errorSaid(value);
+  if (blockedIn(value)) return content;
+  return candidatesOf(value).some((candidate) => candidate.finishReason || hasParts(candidate)) ? content : nothing;
+}
+
+function errorSaid(value: unknown): Saying {
+  const error = errorIn(value);
+  return error ? { kind: 'error', error } : nothing;
+}
+
+type Json = Record<string, unknown>;
+
+function blockedIn({ promptFeedback }: Json): boolean {
+  return isObject(promptFeedback) && Boolean(promptFeedback.blockReason);
+}
+
+function candidatesOf({ candidates }: Json): Json[] {
+  return Array.isArray(candidates) ? candidates.slice(0, mostCandidates).filter(isObject) : [];
+}
+
+/** Google's limit for `candidateCount` is 8. */
+const mostCandidates = 32;
+
+function partsOf({ content: said }: Json): unknown[] {
+  return isObject(said) && Array.isArray(said.parts) ? said.parts : [];
+}
+
+/** More than a text of nothing. */
+function hasParts(candidate: Json): boolean {
+  return partsOf(candidate).some((part) => isObject(part) && Object.values(part).some(Boolean));
+}
+
+/**
+ * The connection's end ends the stream. It is complete if a reason for that was given, or if there were only thoughts, with
+ * their count: those have no reason (CLIProxyAPI#5226). Older models give the reason STOP in each event, so that more may
+ * follow one (one-api#1477).
+ */
+class GenerateWatch implements StreamWatch {
+  readonly #errorEvent: (error: string, isFirst: boolean) => string;
+  #hasBegun = false;
+  #hasReason = false;
+  #hasFailed = false;
+  #onlyThought: boolean | null = null;
+  #hasCounted = false;
+
+  constructor(errorEvent: (error: string, isFirst: boolean) => string) {
+    this.#errorEvent = errorEvent;
+  }
+
+  note({ value }: StreamEvent): void {
+    this.#hasBegun = true;
+    if (!isObject(value) || value.error) {
+      this.#hasFailed ||= errorIn(value) !== null;
+      return;
+    }
+    this.#hasReason ||= blockedIn(value);
+    for (const candidate of candidatesOf(value)) {
+      this.#hasReason ||= Boolean(candidate.finishReason);
+      for (const part of partsOf(candidate)) {
+        this.#onlyThought = isObject(part) && part.thought === true && this.#onlyThought !== false;
+      }
+    }
+    const { usageMetadata } = value;
+    this.#hasCounted ||= isObject(usageMetadata) && Boolean(usageMetadata.thoughtsTokenCount);
+  }
+
+  counted(): void {}
+
+  get isComplete(): boolean {
+    return this.#hasFailed || this.#hasReason;
+  }
+
+  get mayGoOn(): boolean {
+    return !this.#hasFailed;
+  }
+
+  ending(close: StreamClose): StreamEnd | null {
+    if (this.#hasFailed) return 'failed';
+    const isDone = this.#hasReason || (this.#onlyThought === true && this.#hasCounted);
+    return isDone && close === 'ended' ? 'complete' : null;
+  }
+
+  errorEvent(error: ErrorBody): string {
+    return this.#errorEvent(writeGeminiError(error), !this.#hasBegun);
+  }
+}

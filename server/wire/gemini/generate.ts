@@ -1,0 +1,51 @@
+import { conversationOf } from '../conversation-id.ts';
+import { errorIn } from '../upstream-error.ts';
+import type { RequestFormat, Verdict, WholeFormat, Wire } from '../wire.ts';
+import { generateStream } from './generate-stream.ts';
+import { geminiErrors } from './read-error.ts';
+import { geminiUsage } from './usage.ts';
+
+export const geminiRequest: RequestFormat = {
+  answersAsked: () => 1,
+  answersPaid: () => 1,
+  isTextAsked: () => false,
+  isOneText: () => false,
+  isBackground: () => false,
+  mayMeanStream: () => false,
+  wantsUsage: () => true,
+  conversationOf,
+  takesBeginning: false,
+};
+
+/** `members`: those of which each answer has at least one. */
+export function geminiAnswer(members: readonly string[], more: Partial<WholeFormat> = {}): WholeFormat {
+  return {
+    kind: 'json',
+    marks: members.map((name) => `"${name}"`),
+    isNeverLonger: true,
+    maxHeldBytes: 32 * 1024 * 1024,
+    isNumbers: false,
+    judge: (answer) => judge(answer, members),
+    ...more,
+  };
+}
+
+function judge(answer: Record<string, unknown>, members: readonly string[]): Verdict {
+  const error = members.some((name) => name in answer) ? null : errorIn(answer);
+  return error ? { kind: 'error', status: geminiErrors.statusOf(error), error } : { kind: 'answer' };
+}
+
+/**
+ * `:generateContent` and `:streamGenerateContent`. A prompt that is blocked for its content is an answer without
+ * candidates.
+ */
+export const generateContent: Wire = {
+  name: 'gemini-generate',
+  operation: 'chat',
+  request: geminiRequest,
+  whole: geminiAnswer(['candidates', 'promptFeedback', 'usageMetadata']),
+  errors: geminiErrors,
+  usage: geminiUsage,
+  stream: generateStream,
+  rescue: null,
+};

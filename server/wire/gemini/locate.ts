@@ -1,0 +1,68 @@
+/** Which URLs are Gemini's. Source: Google, "Gemini API reference"; and `@google/genai`, which writes models as they are. */
+import type { IncomingHttpHeaders } from 'node:http';
+import { pattern } from '../../bounded-pattern.ts';
+import type { Place } from '../api.ts';
+import { decodeSegment } from '../segments.ts';
+
+/** The verbs that end the path of a model. */
+const verbs = new Set([
+  'generateContent',
+  'streamGenerateContent',
+  'countTokens',
+  'embedContent',
+  'batchEmbedContents',
+]);
+
+/** A model's name may have slashes and colons of its own, so that only the last colon begins the verb. */
+const modelPath = pattern(/^\/(?:models|(tunedModels))\/(.+)(?::|%3[aA])(\w{1,40})$/);
+
+/**
+ * `/v1beta`, `/v1alpha`, and `/v1` where the path cannot be OpenAI's. The query parameter `alt` becomes part of the path,
+ * since it selects the form of the answer as the verb does.
+ */
+export function locateGemini(path: string, query: string, headers: IncomingHttpHeaders): Place | null {
+  const below = belowVersion(path);
+  if (below === null) return null;
+  const place = placeOfModel(below, query);
+  if (place || !path.startsWith('/v1/')) return place ?? { path: withoutSlash(below), query, model: null };
+  const isList = below === '/models' || below.startsWith('/models/');
+  return isList && headers['x-goog-api-client'] !== undefined
+    ? { path: withoutSlash(below), query, model: null }
+    : null;
+}
+
+/** Null where the path has none of the API's versions, or is below Google's own imitation of OpenAI's API. */
+function belowVersion(path: string): string | null {
+  if (path.startsWith('/v1/models')) return path.slice('/v1'.length);
+  if (path.startsWith('/v1beta/')) return path.startsWith('/v1beta/openai/') ? null : path.slice('/v1beta'.length);
+  return path.startsWith('/v1alpha/') ? path.slice('/v1alpha'.length) : null;
+}
+
+function placeOfModel(path: string, query: string): Place | null {
+  const [, tuned, model, verb] = modelPath.exec(path) ?? [];
+  if (model === undefined || verb === undefined || !verbs.has(verb)) return null;
+  const name = decodeSegment(model);
+  const isEvents = verb === 'streamGenerateContent' && altOf(query) === 'sse';
+  return {
+    path: `/models/{model}:${verb}${isEvents ? '?alt=sse' : ''}`,
+    query: withoutAlt(query),
+    model: tuned === undefined ? name : `tunedModels/${name}`,
+  };
+}
+
+function altOf(query: string): string | null {
+  return query.includes('alt=') ? new URLSearchParams(query).get('alt') : null;
+}
+
+function withoutAlt(query: string): string {
+  if (!query.includes('alt=')) return query;
+  const left = query
+    .slice(1)
+    .split('&')
+    .filter((parameter) => !parameter.startsWith('alt='));
+  return left.length === 0 ? '' : `?${left.join('&')}`;
+}
+
+function withoutSlash(path: string): string {
+  return path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path;
+}

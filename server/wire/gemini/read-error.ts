@@ -1,0 +1,97 @@
+/** What kind of failure an error of Gemini's API is. Source: Google, "Troubleshooting guide" and `google.rpc.Code`. */
+import { pattern } from '../../bounded-pattern.ts';
+import type { FailureClass } from '../../contract/ledger.ts';
+import { overflowIn } from '../context-overflow.ts';
+import type { Failure } from '../failure.ts';
+import { findMember } from '../json/find-member.ts';
+import { entryOf } from '../table-entry.ts';
+import type { UpstreamError } from '../upstream-error.ts';
+import type { ErrorFormat, FailedAnswer } from '../wire.ts';
+
+const classOfType: Record<string, FailureClass> = {
+  INVALID_ARGUMENT: 'rejected',
+  OUT_OF_RANGE: 'rejected',
+  UNAUTHENTICATED: 'credential',
+  PERMISSION_DENIED: 'credential',
+  NOT_FOUND: 'model-unavailable',
+  UNIMPLEMENTED: 'model-unavailable',
+  RESOURCE_EXHAUSTED: 'rate-limit',
+  ABORTED: 'transient',
+  CANCELLED: 'transient',
+  INTERNAL: 'transient',
+  UNKNOWN: 'transient',
+  UNAVAILABLE: 'transient',
+  DEADLINE_EXCEEDED: 'transient',
+};
+
+const classOfStatus: Record<string, FailureClass> = {
+  401: 'credential',
+  403: 'credential',
+  404: 'model-unavailable',
+  408: 'transient',
+  409: 'transient',
+  413: 'too-large',
+  429: 'rate-limit',
+  499: 'transient',
+};
+
+/** A key that is not valid is an INVALID_ARGUMENT. */
+const keyWords = pattern(/^API key (?:not valid|expired|not found)/);
+/** "User location is not supported for the API use.", and a free tier that needs billing. */
+const billingWords = pattern(/billing|free tier|prepa(?:id|yment)/i);
+
+function classify({ status, headers, error }: FailedAnswer): Failure {
+  const found = classOf(status, error);
+  const seconds = Number(headers['retry-after'] ?? Number.NaN);
+  const told = seconds >= 0 ? seconds * 1000 : null;
+  const retryable = found === 'transient' || found === 'rate-limit';
+  return { class: found, retryable, retryAfterMs: error?.retryAfterMs ?? told };
+}
+
+function classOf(status: number, error: UpstreamError | null): FailureClass {
+  const { type = '', message = '' } = error ?? {};
+  if (error && overflowIn(error)) return 'too-large';
+  if (keyWords.test(message)) return 'credential';
+  // Credit that was paid in advance is used up.
+  if (status === 402) return 'quota';
+  if (type === 'FAILED_PRECONDITION') return billingWords.test(message) ? 'quota' : 'model-unavailable';
+  const byStatus = entryOf(classOfStatus, String(status)) ?? (status >= 500 ? 'transient' : 'rejected');
+  return entryOf(classOfType, type) ?? byStatus;
+}
+
+const statusOfType: Record<string, number> = {
+  INVALID_ARGUMENT: 400,
+  FAILED_PRECONDITION: 400,
+  OUT_OF_RANGE: 400,
+  UNAUTHENTICATED: 401,
+  PERMISSION_DENIED: 403,
+  NOT_FOUND: 404,
+  ABORTED: 409,
+  RESOURCE_EXHAUSTED: 429,
+  CANCELLED: 499,
+  INTERNAL: 500,
+  UNIMPLEMENTED: 501,
+  UNAVAILABLE: 503,
+  DEADLINE_EXCEEDED: 504,
+};
+
+/** Of an error in a 200, or in a stream's event: its `code` is that status. */
+function statusOf({ code, type }: UpstreamError): number {
+  const number = Number(code);
+  return Number.isInteger(number) && number >= 400 && number <= 599 ? number : (entryOf(statusOfType, type) ?? 502);
+}
+
+const shortText = pattern(/^\s*:\s*"([^"\\]{1,100})"/);
+
+/** The status is an error's name. */
+function codeIn(end: string): string | null {
+  const from = end.lastIndexOf('"error"');
+  return from === -1 ? null : (findMember(end, 'status', shortText, from)?.value ?? null);
+}
+
+export const geminiErrors: ErrorFormat = {
+  classify,
+  statusOf,
+  isRequestsOwn: (code) => code === 'INVALID_ARGUMENT',
+  codeIn,
+};

@@ -1,0 +1,25 @@
+/** Gemini's API, verb by verb. The model stands in the URL, and so does whether the answer is a stream. */
+import { plainRoute, type Route } from '../route.ts';
+import { embedContents } from './embed.ts';
+import { generateContent } from './generate.ts';
+import { generateArrayStream, generateStream } from './generate-stream.ts';
+
+const post = { ...plainRoute, method: 'POST', model: 'required', modelIn: 'path', streamIn: 'path' } as const;
+
+const generate = { ...post, path: '/models/{model}:generateContent', wire: generateContent } as const;
+const stream = { ...generate, path: '/models/{model}:streamGenerateContent' } as const;
+
+export const geminiRoutes: readonly Route[] = [
+  generate,
+  { ...stream, stream: generateArrayStream },
+  { ...stream, path: `${stream.path}?alt=sse`, stream: generateStream, unstreamed: generate },
+  {
+    ...post,
+    path: '/models/{model}:countTokens',
+    wire: generateContent,
+    isFree: true,
+    writeTokenCount: (tokens) => ({ totalTokens: tokens }),
+  },
+  { ...post, path: '/models/{model}:embedContent', wire: embedContents },
+  { ...post, path: '/models/{model}:batchEmbedContents', wire: embedContents },
+];

@@ -1,0 +1,97 @@
+/** What requests of Gemini's API use. */
+import { isObject } from '../../contract/is-object.ts';
+import type { Usage } from '../../contract/ledger.ts';
+import { estimateTokens } from '../estimate-tokens.ts';
+import { membersOfEnd } from '../json/find-members.ts';
+import { parseObject } from '../json/parse-object.ts';
+import { plausibleUsage, unbounded } from '../plausible-usage.ts';
+import { promptTokensOf } from '../prompt-tokens.ts';
+import type { ExtractedUsage, KeptAnswer, MeasuredRequest, ModelBounds, UsageFormat, UsageHints } from '../wire.ts';
+
+/** English text has about four bytes to a token. */
+const bytesPerToken = 4;
+/** Images within JSON are large and cost few tokens. */
+const mostLikelyInput = 32_000;
+const mostLikelyOutput = 4_096;
+/** What `maxOutputTokens` is, of the largest models. */
+const unknownOutputTokens = 65_536;
+/** What is only referred to, such as a film; no model's window is larger. */
+const mostReferredTokens = 10_000_000;
+/** Thoughts that are not told. */
+const mostHiddenTokens = 1_000_000;
+
+export const geminiUsage: UsageFormat = {
+  likely: (body) => ({
+    inputTokens: Math.min(Math.ceil(body.size / bytesPerToken), mostLikelyInput),
+    outputTokens: Math.min(allowedTokens(body) ?? mostLikelyOutput, mostLikelyOutput),
+  }),
+  worst,
+  hints: ({ size }, answerBytes) => ({
+    most: { ...unbounded, inputTokens: size + mostReferredTokens, outputTokens: answerBytes + mostHiddenTokens },
+  }),
+  read,
+  text: { ofPrompt, ofAnswer, isOnlyPrompt: false },
+};
+
+function allowedTokens(body: MeasuredRequest): number | null {
+  const config = body.field('generationConfig');
+  const most = isObject(config) ? (config.maxOutputTokens ?? config.max_output_tokens) : undefined;
+  return typeof most === 'number' && most > 0 ? Math.ceil(most) : null;
+}
+
+function worst(body: MeasuredRequest, { outputTokens, contextTokens }: ModelBounds): Usage {
+  const window = contextTokens ?? Number.POSITIVE_INFINITY;
+  const input = body.captured ? promptTokensOf(body.captured) : body.size;
+  const output = allowedTokens(body) ?? unknownOutputTokens;
+  return { inputTokens: Math.min(input, window), outputTokens: Math.min(output, outputTokens ?? output, window) };
+}
+
+/** Of a stream the last event with it counts, which sums up the earlier ones. */
+function read({ tail, document }: KeptAnswer, hints: UsageHints): ExtractedUsage {
+  const told = toUsage(document ? document.usageMetadata : lastMetadata(tail));
+  if (!told) return { usage: null, certainty: 'none', status: null };
+  const { usage, isMended } = plausibleUsage(told, hints.most ?? unbounded);
+  return { usage, certainty: isMended ? 'estimated' : 'reported', status: null };
+}
+
+function lastMetadata(tail: Buffer): unknown {
+  const last = membersOfEnd(tail, 'usageMetadata').findLast(({ end }) => end !== null);
+  return last?.end ? parseObject(tail.toString('utf8', last.start, last.end)) : null;
+}
+
+/** `promptTokenCount` includes what came from a cache, but not what tools added; `candidatesTokenCount` has no thoughts. */
+function toUsage(metadata: unknown): Usage | null {
+  if (!isObject(metadata)) return null;
+  const cached = countOf(metadata.cachedContentTokenCount);
+  const thoughts = countOf(metadata.thoughtsTokenCount);
+  const sounds = countOfSound(metadata.promptTokensDetails);
+  const told = countOfSound(metadata.candidatesTokensDetails);
+  return {
+    inputTokens: countOf(metadata.promptTokenCount) + countOf(metadata.toolUsePromptTokenCount),
+    outputTokens: countOf(metadata.candidatesTokenCount) + thoughts,
+    ...(cached > 0 && { cachedInputTokens: cached }),
+    ...(thoughts > 0 && { reasoningTokens: thoughts }),
+    ...(sounds > 0 && { audioInputTokens: sounds }),
+    ...(told > 0 && { audioOutputTokens: told }),
+  };
+}
+
+function countOfSound(details: unknown): number {
+  const sound = Array.isArray(details) ? details.find((each) => isObject(each) && each.modality === 'AUDIO') : null;
+  return isObject(sound) ? countOf(sound.tokenCount) : 0;
+}
+
+/** Protobuf's JSON may write a number as a text. */
+function countOf(value: unknown): number {
+  const count = Number(value ?? 0);
+  return Number.isFinite(count) ? count : 0;
+}
+
+function ofPrompt(json: Buffer): number {
+  return Math.ceil(promptTokensOf(json) / bytesPerToken);
+}
+
+function ofAnswer({ tail, bytes }: KeptAnswer): number {
+  const shown = Math.max(1, tail.length);
+  return Math.ceil((estimateTokens(tail.toString()) * bytes) / shown);
+}
