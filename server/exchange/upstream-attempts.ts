@@ -244,7 +244,8 @@ export class UpstreamAttempts {
   #translated(passage: Passage, { target, credential }: NextAttempt): TranslatedCall | GatewayError {
     const { ports, request, trace } = this.#options;
     try {
-      const wanted = { requestId: trace.id, refusesLosses: request.headers['x-sluice-lossy'] === 'refuse' };
+      const losses = lossesWanted(request.headers['x-sluice-lossy']) ?? this.#call.group.policy.losses;
+      const wanted = { requestId: trace.id, refusesLosses: losses === 'refuse' };
       const isKnown = this.#translation?.route === passage.route;
       const translation =
         isKnown && this.#translation ? this.#translation : new RequestTranslation(this.#call, passage, wanted);
@@ -292,7 +293,10 @@ export class UpstreamAttempts {
   ): Attempt {
     const { match, body, held } = this.#call;
     const route = translation ? translation.upstream : match.route;
-    if (translation) trace.usage = route.wire.usage;
+    if (translation) {
+      trace.usage = route.wire.usage;
+      trace.translation = translation;
+    }
     const isStreamFit = route.wire.request.mayMeanStream(body);
     const attempt: Attempt = new Attempt({
       client: this.client,
@@ -401,10 +405,14 @@ export class UpstreamAttempts {
   }
 }
 
-/** Whoever else is asked would be asked for the same. */
+/** Another target may speak the client's API, or one that has an equal for it. */
 function untranslatable(error: GatewayError, { record }: AttemptTrace): AttemptResult {
   record.failure = 'rejected';
   record.error = error.message;
-  const failure = { class: 'rejected', retryable: false, retryAfterMs: null } as const;
+  const failure = { class: 'rejected', retryable: false, retryAfterMs: null, isOnlyHere: true } as const;
   return { kind: 'failed', failure, lastWord: { kind: 'error', error } };
+}
+
+function lossesWanted(header: string | string[] | undefined): Policy['losses'] | null {
+  return header === 'refuse' || header === 'tell' ? header : null;
 }

@@ -1,8 +1,9 @@
 /** What all renderers of requests share: the conversation with its calls in order, and where losses are told. */
+import type { LossCode } from '../contract/loss-codes.ts';
 import type { CallIdRule } from './call-ids.ts';
 import { opensFor } from './carried-reasoning.ts';
 import { type FieldName, fieldNameOf } from './field-names.ts';
-import { type LossCode, type Losses, refuse } from './losses.ts';
+import { type Losses, refuse } from './losses.ts';
 import type { Conversation, Origin, Seal, Tool, Turn } from './neutral.ts';
 import { settleCalls } from './settle-calls.ts';
 import { type NameRule, ToolNames } from './tool-names.ts';

@@ -1,6 +1,7 @@
 /** One upstream's answer on its way to a client of another API: whole, event by event, or an error. */
 import type { ErrorBody } from '../../contract/errors.ts';
 import type { LastWord } from '../../routing/attempt-result.ts';
+import type { Loss } from '../../translate/losses.ts';
 import { lossHeaders } from '../../translate/tell-losses.ts';
 import type { TranslatedEvents } from '../../translate/translated-events.ts';
 import type { TranslatedRequest } from '../../translate/translated-request.ts';
@@ -30,6 +31,7 @@ export class AnswerTranslation {
   readonly #framing: Framing;
   readonly #moment = { createdAt: Math.floor(Date.now() / 1000) };
   #stream: { events: TranslatedEvents; gate: EventGate } | undefined;
+  #wholeLosses: readonly Loss[] = [];
   /** What the bytes at hand have come to. */
   #told: Buffer[] = [];
 
@@ -52,7 +54,14 @@ export class AnswerTranslation {
 
   /** Of Sluice's own. */
   get lossHeaders(): Record<string, string> {
-    return lossHeaders(this.#options.request.losses);
+    return lossHeaders(this.losses);
+  }
+
+  /** Of the request, and of as much of the answer as has come. */
+  get losses(): readonly Loss[] {
+    const ofAnswer = this.#stream?.events.losses ?? this.#wholeLosses;
+    const { losses } = this.#options.request;
+    return ofAnswer.length === 0 ? losses : [...losses, ...ofAnswer];
   }
 
   /** Some of a stream, for the client; empty where it says nothing yet. Events may be cut anywhere. */
@@ -79,10 +88,12 @@ export class AnswerTranslation {
   /** A whole answer, decompressed, in whichever form the client waits for it; else why it is of no use. */
   whole(bytes: Buffer): Buffer | string {
     const { request, stream } = this.#options;
-    if (stream) return request.wholeAsEvents(bytes, this.#moment) ?? saysNothing;
+    if (stream) return request.wholeAsEvents(bytes, this.#moment, this.#open().events) ?? saysNothing;
     const whole = request.whole(bytes, this.#moment);
     if (whole === null) return saysNothing;
-    return whole.ok ? whole.body : whole.error.message;
+    if (!whole.ok) return whole.error.message;
+    this.#wholeLosses = whole.losses;
+    return whole.body;
   }
 
   /** The event by which the client learns that its stream has broken off. */
