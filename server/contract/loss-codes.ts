@@ -27,7 +27,7 @@ export const lossCodes = {
   renamed: 'a name or id that the API refuses, replaced',
   'schema-keyword': 'keywords of a schema that the API refuses, told in its description',
   sealed: 'reasoning in an envelope, which comes back with the conversation',
-} as const;
+};
 
 export type LossCode = keyof typeof lossCodes;
 

@@ -251,6 +251,8 @@ describe.each([
     });
     expect((await run('log')).stdout).toContain('demo-embedding');
     expect((await run('log')).stdout).not.toContain('Refused');
+    const one = await run(`log ${JSON.parse(log.stdout).id}`);
+    expect(one.stdout).toMatch(/^outcome: +ok 200\n(?:.*\n)*ATTEMPT.*\nfirst +demo/m);
     const csv = (await run('log --export csv --since 1d')).stdout.split('\r\n');
     expect(csv).toEqual([expect.stringMatching(/^id,started_at,key,/), expect.stringContaining(',laptop,'), '']);
     expect(JSON.parse((await run('log --export jsonl')).stdout)).toMatchObject({ keyId: 'laptop' });
