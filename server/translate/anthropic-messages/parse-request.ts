@@ -109,8 +109,14 @@ function parseChoice(choice: Fields): ToolChoice {
 }
 
 function parseFormat(format: Fields | undefined): AnswerFormat | undefined {
-  if (format?.text('type') !== 'json_schema') return undefined;
-  return { kind: 'schema', name: 'answer', schema: format.object('schema') ?? {}, strict: true };
+  if (format === undefined) return undefined;
+  if (format.text('type') !== 'json_schema') {
+    format.losses.dropped(format.at, 'unknown-field');
+    return undefined;
+  }
+  const schema = format.object('schema') ?? {};
+  format.dropRest();
+  return { kind: 'schema', name: 'answer', schema, strict: true };
 }
 
 function parseReasoning(thinking: Fields | undefined, effort: string | undefined): ReasoningRequest | undefined {
