@@ -224,11 +224,15 @@ const bodyOf: Record<WireName, (items: Json[], mark: () => string) => Json> = {
   'anthropic-messages': (messages, mark) => ({
     model: 'm',
     max_tokens: 100,
-    system: [{ type: 'text', text: mark() }],
+    system: all(claudeBlocks.slice(0, 2), mark),
     messages,
   }),
   'openai-responses': (input, mark) => ({ model: 'm', instructions: mark(), input }),
-  'gemini-generate': (contents, mark) => ({ model: 'm', systemInstruction: { parts: [{ text: mark() }] }, contents }),
+  'gemini-generate': (contents, mark) => ({
+    model: 'm',
+    systemInstruction: { parts: [{ text: mark() }, ...all(geminiMedia.slice(0, 1), mark)] },
+    contents,
+  }),
 };
 
 const models: Record<WireName, string> = {
