@@ -4,6 +4,7 @@
  */
 import { pattern } from '../../bounded-pattern.ts';
 import type { Target } from '../../routing/snapshot.ts';
+import { upstreamWireOf } from '../../routing/upstream-wire.ts';
 import { refusalOf } from '../../translate/tell-losses.ts';
 import type { TranslatedRequest } from '../../translate/translated-request.ts';
 import { type AskedConversation, type Translator, translatorFor } from '../../translate/translator.ts';
@@ -107,12 +108,11 @@ export interface Passage {
 }
 
 /** Null where the target takes the request as it is, or it is none that can be translated. */
-export function passageTo({ provider }: Target, { wire }: Route, registry: Registry): Passage | null {
-  const { dialect } = provider;
-  if (!isWireName(wire.name) || dialect.serves(wire.name)) return null;
-  const upstream = dialect.conversationWire;
+export function passageTo(target: Target, { wire }: Route, registry: Registry): Passage | null {
+  const upstream = isWireName(wire.name) ? upstreamWireOf(target, wire.name) : null;
+  if (upstream === null || upstream === wire.name || !isWireName(wire.name)) return null;
   const route = registry.conversationRoute(upstream);
-  const translator = isWireName(upstream) ? translatorFor(wire.name, upstream) : null;
+  const translator = translatorFor(wire.name, upstream);
   return route && translator && { route, translator };
 }
 

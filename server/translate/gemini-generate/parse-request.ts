@@ -1,7 +1,7 @@
 /** A request of `:generateContent` → a conversation. Source: Google, "Gemini API reference", v1beta. */
 import { addSystem } from '../add-system.ts';
 import { Fields } from '../fields.ts';
-import { invalid, type Losses } from '../losses.ts';
+import { invalid, type Losses, refuse } from '../losses.ts';
 import type { AnswerFormat, Conversation, Part, ReasoningRequest, Tool, ToolChoice } from '../neutral.ts';
 import { inCamelCase } from './camel-case.ts';
 import { parseContents, parsePart } from './parse-contents.ts';
@@ -40,7 +40,9 @@ export function parseGenerateRequest(body: unknown, losses: Losses): Conversatio
   };
   dropMedia(config);
   config.dropRest();
-  fields.drop('no-equal', 'safetySettings', 'cachedContent', 'labels');
+  // It holds the beginning of the conversation.
+  if (fields.any('cachedContent') !== undefined) refuse('cachedContent', 'foreign-file');
+  fields.drop('no-equal', 'safetySettings', 'labels');
   fields.dropRest();
   return conversation;
 }

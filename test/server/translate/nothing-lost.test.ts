@@ -303,6 +303,14 @@ describe('what only the provider of its API can read', () => {
     expect(() => sent(way, { model: 'm', input })).toThrow(/'input\[0\]' cannot be translated/);
   });
 
+  test('cached content of Gemini is refused: it holds the beginning of the conversation', () => {
+    const way: Way = { from: 'gemini-generate', to: 'openai-chat', model: models['openai-chat'] };
+    const contents = [{ role: 'user', parts: [{ text: 'Go on' }] }];
+    expect(() => sent(way, { model: 'm', contents, cachedContent: 'cachedContents/1' })).toThrow(
+      /'cachedContent' cannot/,
+    );
+  });
+
   test('a spoken answer that only OpenAI has is refused, unless it was written too', () => {
     const way: Way = { from: 'openai-chat', to: 'anthropic-messages', model: models['anthropic-messages'] };
     const spoken = (content: string | null) => ({
