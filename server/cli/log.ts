@@ -5,6 +5,7 @@ import type { RequestView } from '../contract/request-views.ts';
 import { type ExportFormat, exportRequests } from '../ledger/export.ts';
 import type { RequestFilter } from '../ledger/queries.ts';
 import type { Control } from './control.ts';
+import { describeRequest } from './describe-request.ts';
 import { parsePast } from './moment.ts';
 import { localTime, type Output, table } from './output.ts';
 import { describeRefusal, recentRefusals } from './refusals.ts';
@@ -25,13 +26,19 @@ const head = ['time', 'status', 'ms', 'route', 'model', 'provider', 'key', 'toke
 export function addLogVerb(program: Command, { on }: Verbs): void {
   const log = program
     .command('log')
-    .description('show the latest requests; with --json, one on each line')
+    .description('show the latest requests; with --json, one on each line; with an id, all that is known of one')
+    .argument('[id]', 'the id of a request, as in its x-sluice-request-id')
     .option('--limit <number>', 'the number of requests', parseLimit, 20)
     .option('--follow', 'keep printing new requests')
     .addOption(new Option('--export <format>', 'export all requests with all fields').choices(['csv', 'jsonl']))
     .option('--since <when>', 'beginning of an export: a date, or a time span such as 30d', parsePast)
     .option('--until <when>', 'end of an export, exclusive', parsePast);
-  on<LogOptions>(log, async ({ control, output, terminal }, _, { follow, limit, export: format, since, until }) => {
+  on<LogOptions>(log, async ({ control, output, terminal }, [id], { follow, limit, export: format, since, until }) => {
+    if (id !== undefined) {
+      const { request } = await control.query({ type: 'request', id });
+      output.show(request, describeRequest(request));
+      return;
+    }
     if (format) {
       const times = { ...(since !== undefined && { sinceMs: since }), ...(until !== undefined && { untilMs: until }) };
       for await (const piece of exportAll(control, format, times)) terminal.stdout.write(piece);

@@ -1,5 +1,7 @@
-import type { Command } from 'commander';
-import type { RouteCandidate, RouteView } from '../contract/access-views.ts';
+import { type Command, Option } from 'commander';
+import type { RouteCandidate, RouteView, WireWay } from '../contract/access-views.ts';
+import { type ConversationWire, conversationWires } from '../contract/conversation-wires.ts';
+import type { LossNote } from '../contract/loss-codes.ts';
 import { table } from './output.ts';
 import type { Verbs } from './verb.ts';
 
@@ -26,11 +28,12 @@ export function addRouteVerbs(program: Command, { on }: Verbs): void {
     .command('explain')
     .description('show the providers that a request would go to, in order, and why others are left out')
     .requiredOption('--model <name>', 'the model name that a client sends')
+    .addOption(new Option('--api <wire>', 'only for clients of this API').choices(conversationWires))
     .option('--key <id>')
     .option('--group <id>');
-  on<WhoseOptions & { model: string }>(explain, async ({ control, output }, _, options) => {
+  on<WhoseOptions & { model: string; api?: ConversationWire }>(explain, async ({ control, output }, _, options) => {
     const view = await control.query({ type: 'route', model: options.model, ...whose(options) });
-    output.show(view, describe(view));
+    output.show(view, [describe(view), ...describeWires(view, options.api)].join('\n'));
   });
 }
 
@@ -62,4 +65,31 @@ function takenTable(taken: readonly RouteCandidate[]): string {
     place === null ? reason : `${reason}; ${place}`,
   ]);
   return table(['provider', 'model', 'priority', 'weight', 'why'], rows, '');
+}
+
+/** How clients of each API are served, or of one. */
+function describeWires({ candidates }: RouteView, only: ConversationWire | undefined): string[] {
+  const lines = candidates
+    .filter(({ isTaken }) => isTaken)
+    .flatMap(({ provider, model, wires }) => {
+      const asked = wires.filter(({ client }) => only === undefined || client === only);
+      return asked.length === 0 ? [] : [`  ${provider} ${model ?? ''}`.trimEnd(), ...asked.flatMap(describeWay)];
+    });
+  if (lines.length === 0) return [];
+  const end =
+    'What the messages of a request lose depends on them; x-sluice-dropped and x-sluice-emulated of its response tell.';
+  return ['', 'By the API of the client:', ...lines, ...(lines.some((line) => line.includes('->')) ? [end] : [])];
+}
+
+function describeWay({ client, upstream, dropped, emulated }: WireWay): string[] {
+  if (client === upstream) return [`    ${client}: as it is`];
+  return [
+    `    ${client} -> ${upstream}: translated`,
+    ...(dropped.length > 0 ? [`      left out: ${fieldsOf(dropped)}`] : []),
+    ...(emulated.length > 0 ? [`      in another way: ${fieldsOf(emulated)}`] : []),
+  ];
+}
+
+function fieldsOf(notes: readonly LossNote[]): string {
+  return notes.map(({ field }) => field).join(', ');
 }

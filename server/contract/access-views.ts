@@ -1,8 +1,11 @@
 /** Views of keys, groups, aliases and models, and of how a request is routed. They contain no secrets. */
+
 import type { Capability } from './capability.ts';
 import type { AliasConfig, GroupConfig, Limits } from './config.ts';
+import type { ConversationWire } from './conversation-wires.ts';
 import type { ErrorCode } from './errors.ts';
 import type { LimitMeter } from './limits.ts';
+import type { LossNote } from './loss-codes.ts';
 import type { Policy } from './policy.ts';
 import type { CooldownView } from './provider-views.ts';
 import type { RouteReason } from './route-reason.ts';
@@ -81,6 +84,16 @@ export interface RouteRefusal {
   message: string;
 }
 
+/** From the API of a client to that of a target. */
+export interface WireWay {
+  client: ConversationWire;
+  /** The client's own: bytes pass as they are. */
+  upstream: ConversationWire;
+  /** What a translation leaves out of a request that has it, and what it brings about in another way; of fields alone. */
+  dropped: LossNote[];
+  emulated: LossNote[];
+}
+
 export interface RouteCandidate {
   provider: string;
   name: string;
@@ -100,6 +113,8 @@ export interface RouteCandidate {
   /** Lower is asked first; equal ones are ordered at random by weight. Null if it is not taken. */
   priority: number | null;
   weight: number | null;
+  /** How it is asked, by the API of the client; empty if it is not taken. */
+  wires: WireWay[];
   /** Why it is taken or left out; `reason` is the English text. */
   why: RouteReason;
   reason: string;

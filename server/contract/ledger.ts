@@ -1,5 +1,6 @@
 /** The ledger's records. Durations are in milliseconds (fractions allowed), times in Unix milliseconds. */
 import type { Operation } from './capability.ts';
+import type { LossNote } from './loss-codes.ts';
 
 /** How reliable a usage is. */
 export type UsageCertainty = 'reported' | 'partial' | 'estimated' | 'none';
@@ -121,6 +122,10 @@ export interface RequestRecord extends RequestStarted {
   client: string | null;
   /** The client's own retry count (`x-stainless-retry-count`, sent by OpenAI's SDKs). */
   clientRetries: number;
+  /** What the translation for the target that answered left out; empty where nothing was translated. */
+  dropped: readonly LossNote[];
+  /** What it brought about by other means. */
+  emulated: readonly LossNote[];
 }
 
 /** One entry for each header value, secrets removed. */

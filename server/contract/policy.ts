@@ -64,6 +64,11 @@ export const policySchema = z.strictObject({
   hedgeAfterMs: z.number().int().min(0).max(86_400_000).default(0),
   /** When the client disconnects: cancel the upstream request, or read its response to the end for the exact usage. */
   onClientGone: z.enum(['stop', 'drain']).default('stop'),
+  /**
+   * What of a request cannot be translated for a target as it is: dropped or emulated, and told, or refused with 400. A
+   * request's own `x-sluice-lossy` overrides it.
+   */
+  losses: z.enum(['tell', 'refuse']).default('tell'),
 });
 
 export type Policy = z.infer<typeof policySchema>;

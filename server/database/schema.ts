@@ -96,6 +96,10 @@ export const ledgerMigrations: readonly string[] = [
   -- Whether an id that a path names is another group's.
   CREATE INDEX jobs_by_id ON jobs (id);
   `,
+  `
+  -- What a translation dropped and emulated, as JSON; null for requests that were not translated.
+  ALTER TABLE requests ADD COLUMN losses TEXT;
+  `,
 ];
 
 /** `budgets.sqlite`: see ledger/budget-sums.ts. */

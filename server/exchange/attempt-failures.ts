@@ -115,7 +115,7 @@ function divergence(target: Target, continues: boolean): AttemptFailure {
 export function untranslatable(error: GatewayError, record: AttemptRecord): FailedAttempt {
   record.failure = 'rejected';
   record.error = error.message;
-  const failure = { class: 'rejected', retryable: false, retryAfterMs: null } as const;
+  const failure = { class: 'rejected', retryable: false, retryAfterMs: null, isOnlyHere: true } as const;
   return { kind: 'failed', failure, failureResponse: { kind: 'error', error } };
 }
 

@@ -5,8 +5,11 @@ import type { IncomingMessage } from 'node:http';
 import { awakeMs } from '../awake-clock.ts';
 import type { GatewayError } from '../contract/errors.ts';
 import type { AttemptCause, AttemptRecord, RequestOutcome, RequestRecord, RequestStarted } from '../contract/ledger.ts';
+import type { LossNote } from '../contract/loss-codes.ts';
 import type { Job } from '../jobs/job.ts';
 import type { CompiledKey, Target } from '../routing/snapshot.ts';
+import type { Loss } from '../translate/losses.ts';
+import { noteLosses } from '../translate/tell-losses.ts';
 import type { RouteMatch } from '../wire/registry.ts';
 import type { Route } from '../wire/route.ts';
 import type { UsageFormat } from '../wire/wire.ts';
@@ -23,6 +26,9 @@ export function createRequestId(): string {
 const maxModelLength = 256;
 const maxClientLength = 200;
 const maxPathLength = 200;
+const maxFieldLength = 120;
+
+const noLosses: readonly LossNote[] = [];
 
 /** How a request ended for its client. */
 export interface ResponseSummary {
@@ -41,6 +47,8 @@ export interface AttemptTrace {
   record: AttemptRecord;
   /** How the response reports usage, if its API is not the client's; else null. */
   usage: UsageFormat | null;
+  /** What its translation left out or changed; null where bytes pass as they are. */
+  translation: { readonly losses: readonly Loss[] } | null;
   /** The first and last bytes of its response. */
   tail: Tail;
   /** Content type of its response. */
@@ -136,6 +144,7 @@ export class RequestTrace {
     const attempt: AttemptTrace = {
       record,
       usage: null,
+      translation: null,
       tail: new Tail(),
       responseType: '',
       document: undefined,
@@ -177,7 +186,19 @@ export class RequestTrace {
       ...accounting,
       client: this.#noted(headers['user-agent'], maxClientLength),
       clientRetries: Number(headers['x-stainless-retry-count']) || 0,
+      dropped: this.#notedLosses('dropped'),
+      emulated: this.#notedLosses('emulated'),
     };
+  }
+
+  /** Fields that no API knows have names that the client made up. */
+  #notedLosses(fate: 'dropped' | 'emulated'): readonly LossNote[] {
+    const translation = this.answering?.translation;
+    if (!translation) return noLosses;
+    return noteLosses(translation.losses, fate).map((note) => ({
+      ...note,
+      field: notedText(note.field, this.presented, maxFieldLength),
+    }));
   }
 
   /** Redacts the model name once, since it appears in several places of the record. */

@@ -154,5 +154,7 @@ function ownRecord({ keyId, groupId, providerId, credentialId, model }: Job): Om
     attempts: [],
     client: 'Sluice',
     clientRetries: 0,
+    dropped: [],
+    emulated: [],
   };
 }

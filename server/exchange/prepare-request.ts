@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { GatewayError } from '../contract/errors.ts';
+import type { Policy } from '../contract/policy.ts';
 import type { NextAttempt } from '../routing/attempt-plan.ts';
 import type { Target } from '../routing/snapshot.ts';
 import type { PriceTable } from '../usage/price-table.ts';
@@ -73,7 +74,8 @@ export class RequestPreparation {
   #translated(passage: Passage, { target, credential }: NextAttempt): PreparedRequest | GatewayError {
     const { ports, request, trace } = this.#options;
     try {
-      const wanted = { requestId: trace.id, refusesLosses: request.headers['x-sluice-lossy'] === 'refuse' };
+      const losses = lossesWanted(request.headers['x-sluice-lossy']) ?? this.#call.group.policy.losses;
+      const wanted = { requestId: trace.id, refusesLosses: losses === 'refuse' };
       if (this.#translation?.route !== passage.route) {
         this.#translation = new RequestTranslation(this.#call, passage, wanted);
       }
@@ -85,4 +87,9 @@ export class RequestPreparation {
       throw thrown;
     }
   }
+}
+
+/** What the request's header `x-sluice-lossy` says; null if it is absent or unknown, so that the group's policy applies. */
+function lossesWanted(header: string | string[] | undefined): Policy['losses'] | null {
+  return header === 'refuse' || header === 'tell' ? header : null;
 }

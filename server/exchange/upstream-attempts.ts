@@ -230,7 +230,10 @@ export class UpstreamAttempts {
   ): Attempt {
     const { match, body, held } = this.#call;
     const route = translation ? translation.upstream : match.route;
-    if (translation) trace.usage = route.wire.usage;
+    if (translation) {
+      trace.usage = route.wire.usage;
+      trace.translation = translation;
+    }
     const isStreamFit = body.fields.stream || route.wire.request.mayMeanStream(body);
     const attempt: Attempt = new Attempt({
       client: this.client,

@@ -1,4 +1,5 @@
 /** Exports the ledger as CSV or JSON lines, page by page, in constant memory. */
+import type { LossNote } from '../contract/loss-codes.ts';
 import type { RequestView } from '../contract/request-views.ts';
 import type { LedgerQueries, RequestFilter } from './queries.ts';
 
@@ -63,7 +64,14 @@ const columns: Record<string, (row: RequestView) => Value> = {
   cost_usd: (row) => row.costUsd,
   client: (row) => row.client,
   client_retries: (row) => row.clientRetries,
+  dropped: (row) => inWords(row.dropped),
+  emulated: (row) => inWords(row.emulated),
 };
+
+/** `top_k (no-equal), tools[] (provider-tool, 3 times)`; empty where nothing was lost. */
+export function inWords(notes: readonly LossNote[]): string {
+  return notes.map(({ code, field, times }) => `${field} (${code}${times > 1 ? `, ${times} times` : ''})`).join(', ');
+}
 
 const csvLine = (row: RequestView) =>
   `${Object.values(columns)

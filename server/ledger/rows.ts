@@ -18,7 +18,7 @@ const startedColumns = 'id, started_at, key_id, group_id, route, method, capabil
 const finishedColumns =
   'outcome, status, error_code, model_served, provider, credential, queue_ms, connect_ms, first_byte_ms, total_ms, ' +
   'bytes_in, bytes_out, upstream_request_id, attempts, usage, usage_certainty, cost_usd, client, client_retries, ' +
-  'first_content_ms, longest_gap_ms';
+  'first_content_ms, longest_gap_ms, losses';
 
 const marks = (columns: string) => columns.replaceAll(/\w+/g, '?');
 
@@ -96,7 +96,12 @@ export function finishedValues(row: RequestRecord): SqlValue[] {
     row.clientRetries,
     only?.firstContentMs ?? null,
     only?.longestGapMs ?? null,
+    lossesOf(row),
   ];
+}
+
+function lossesOf({ dropped, emulated }: RequestRecord): string | null {
+  return dropped.length + emulated.length === 0 ? null : JSON.stringify({ dropped, emulated });
 }
 
 /** A single successful attempt only repeats the row's columns; omitting it halves the size of most rows. */
@@ -135,6 +140,10 @@ function plainAttempt(row: Row): AttemptRecord[] {
   ];
 }
 
+type KeptLosses = Pick<RequestRecord, 'dropped' | 'emulated'>;
+
+const noLosses: KeptLosses = { dropped: [], emulated: [] };
+
 /** While a request runs, its usage columns hold the reservation, which is not shown. */
 export function toLedgerRow(row: Row): RequestView {
   const hasEnded = row.outcome !== null;
@@ -167,5 +176,6 @@ export function toLedgerRow(row: Row): RequestView {
     costUsd: hasEnded ? number(row.cost_usd) : null,
     client: text(row.client),
     clientRetries: number(row.client_retries) ?? 0,
+    ...json<KeptLosses>(row.losses, noLosses),
   };
 }

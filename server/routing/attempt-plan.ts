@@ -94,7 +94,8 @@ export class AttemptPlan {
   /** The attempt after `failed`; null if there is none. */
   after(failed: NextAttempt, failure: Failure): NextAttempt | null {
     this.note(failed, failure);
-    if (failure.class === 'rejected' || failure.class === 'client-gone') return null;
+    const isHopeless = failure.class === 'rejected' && failure.isOnlyHere !== true;
+    if (isHopeless || failure.class === 'client-gone') return null;
     return this.#retrySame(failed, failure) ?? this.further('fallback') ?? this.#retryAny('retry');
   }
 

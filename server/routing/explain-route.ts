@@ -5,6 +5,7 @@ import type { AliasConfig } from '../contract/config.ts';
 import { GatewayError } from '../contract/errors.ts';
 import { describeRouteReason, type RouteReason } from '../contract/route-reason.ts';
 import { anyKeyOf } from './any-key.ts';
+import { explainWires } from './explain-wires.ts';
 import type { ExplainedTarget } from './health/explain-order.ts';
 import { nearestModel, resolveRoute } from './resolve.ts';
 import type { CompiledGroup, CompiledKey, CompiledProvider, Snapshot, Target } from './snapshot.ts';
@@ -45,6 +46,7 @@ export function explainRoute(question: RouteQuestion): ExplainedRoute {
       firstByteMs: null,
       priceUsd: null,
       place: null,
+      wires: [],
       why,
       reason: describeRouteReason(why),
     });
@@ -83,6 +85,7 @@ function takenCandidate(question: RouteQuestion, { target, ...explained }: Expla
     model,
     priority,
     weight,
+    wires: explainWires(target, question.model),
     why,
     reason: describeRouteReason(why),
   };

@@ -29,6 +29,7 @@ export function moreUseful(earlier: FailedAttempt | null, later: FailedAttempt):
 
 function rank({ kind, failure, failureResponse }: FailedAttempt): number {
   if (kind === 'broken') return -1;
+  if (failure.isOnlyHere) return byUsefulness.indexOf('model-unavailable');
   const isOnlyOurs = failure.class === 'transient' && failureResponse.kind === 'error';
   return isOnlyOurs ? byUsefulness.length : byUsefulness.indexOf(failure.class);
 }

@@ -12,6 +12,7 @@ export function addSystem(
   const media: MediaPart[] = [];
   for (const part of parts) {
     if (part.type === 'text') texts.push(part);
+    else if (part.type === 'refusal') texts.push({ ...part, type: 'text' });
     else if (part.type === 'media') {
       losses.emulated(part.at, 'moved-media');
       media.push(part);

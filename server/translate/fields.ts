@@ -2,8 +2,10 @@
  * Reads an object of a client's request: each field by its type, with the path of what is wrong in the error. `null` counts
  * as absent, as all four APIs have it. What nobody has read in the end is told as a loss.
  */
+
 import { isObject } from '../contract/is-object.ts';
-import { invalid, type LossCode, type Losses } from './losses.ts';
+import type { LossCode } from '../contract/loss-codes.ts';
+import { invalid, type Losses } from './losses.ts';
 
 export class Fields {
   /** Where the object stands; empty for the request itself. */

@@ -27,3 +27,8 @@ export function fileNameOf({ name, source }: MediaPart): string {
   const mediaType = source.type === 'base64' ? source.mediaType : '';
   return mediaType === 'text/plain' ? 'document.txt' : 'document.pdf';
 }
+
+/** A document of plain text, below its title. */
+export function textOfDocument({ name }: MediaPart, text: string): string {
+  return name === undefined ? text : `${name}\n\n${text}`;
+}

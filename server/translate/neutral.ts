@@ -6,7 +6,9 @@
  * parts is kept, and nothing depends on time or chance, so that the same history renders to the same bytes each turn.
  */
 
-export type WireName = 'openai-chat' | 'openai-responses' | 'anthropic-messages' | 'gemini-generate';
+import type { ConversationWire } from '../contract/conversation-wires.ts';
+
+export type WireName = ConversationWire;
 
 export interface Conversation {
   /** The client's. */

@@ -1,9 +1,10 @@
 /** What all renderers of requests share: the conversation with its calls in order, and where losses are told. */
+import type { LossCode } from '../contract/loss-codes.ts';
 import type { CallIdRule } from './call-ids.ts';
 import { opensFor } from './carried-reasoning.ts';
 import { type FieldName, fieldNameOf } from './field-names.ts';
-import { type LossCode, type Losses, refuse } from './losses.ts';
-import type { Conversation, Origin, Seal, Tool, Turn } from './neutral.ts';
+import { type Losses, refuse } from './losses.ts';
+import type { Conversation, MediaPart, Origin, Seal, Tool, Turn } from './neutral.ts';
 import { settleCalls } from './settle-calls.ts';
 import { type NameRule, ToolNames } from './tool-names.ts';
 
@@ -55,6 +56,11 @@ export class Rendering {
 
   emulate(field: FieldName, code: LossCode): void {
     this.losses.emulated(this.nameOf(field), code);
+  }
+
+  /** For APIs without OpenAI's `detail` of an image. */
+  dropDetail({ detail, at }: MediaPart): void {
+    if (detail !== undefined && detail !== 'auto') this.losses.dropped(`${at}.detail`, 'no-equal');
   }
 
   refuse(field: FieldName, code: LossCode): never {

@@ -1,6 +1,7 @@
-/** How losses are told to the client: in two headers of the response, or, where it will not have any, as a refusal. */
+/** How losses are told: to the client in two headers, or as a refusal if it accepts none; and in the request's record. */
 import { GatewayError } from '../contract/errors.ts';
-import { type Fate, type Loss, lossCodes } from './losses.ts';
+import { type LossNote, lossCodes } from '../contract/loss-codes.ts';
+import type { Fate, Loss } from './losses.ts';
 
 /** Of each header's value; what is beyond is counted. */
 const maxLength = 1024;
@@ -22,6 +23,35 @@ function listOf(losses: readonly Loss[], fate: Fate): string {
     const longer = text === '' ? field : `${text}, ${field}`;
     if (longer.length > maxLength) return `${text === '' ? '' : `${text}, `}+${fields.length - index}`;
     text = longer;
+  }
+  return text;
+}
+
+/** Places beyond these, in one request, are left out of its record. */
+const maxNotes = 32;
+
+/** For the record of a request: those of one fate, which a long history repeats turn by turn, told once a place. */
+export function noteLosses(losses: readonly Loss[], fate: Fate): LossNote[] {
+  const notes = new Map<string, LossNote>();
+  for (const loss of losses) {
+    if (loss.fate !== fate) continue;
+    const field = withoutIndices(loss.field);
+    const known = notes.get(`${loss.code} ${field}`);
+    if (known) known.times++;
+    else if (notes.size < maxNotes) notes.set(`${loss.code} ${field}`, { code: loss.code, field, times: 1 });
+  }
+  return [...notes.values()];
+}
+
+/** `messages[4].content[1]` as `messages[].content[]`. */
+function withoutIndices(field: string): string {
+  let text = '';
+  let isInIndex = false;
+  for (const character of inAscii(field)) {
+    if (character === '[') isInIndex = true;
+    else if (isInIndex && (character < '0' || character > '9')) isInIndex = false;
+    else if (isInIndex) continue;
+    text += character;
   }
   return text;
 }

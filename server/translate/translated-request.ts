@@ -56,10 +56,9 @@ export class TranslatedRequest {
   }
 
   /** The upstream's whole answer for a client that waits for a stream (nyroway/nyro#182). */
-  wholeAsEvents(body: Buffer, moment: Moment): Buffer | null {
+  wholeAsEvents(body: Buffer, moment: Moment, events = this.events(moment)): Buffer | null {
     const answer = this.#parse(body);
     if (answer === null) return null;
-    const events = this.events(moment);
     return Buffer.concat(answerEvents(answer).map((event) => events.tell(event)));
   }
 

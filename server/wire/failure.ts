@@ -11,4 +11,6 @@ export interface Failure {
   contextTokens?: number;
   /** For a rescue: the target's text differed, but it can be asked to continue the client's text. */
   continues?: boolean;
+  /** For `rejected`: only this target cannot be asked that. Nothing was sent, and another one may take the request. */
+  isOnlyHere?: boolean;
 }

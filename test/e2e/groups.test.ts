@@ -140,12 +140,13 @@ describe('a group', () => {
     await page.getByLabel('To the first byte').fill('30');
     await page.getByLabel('Ask a second one after').fill('1.5');
     await page.getByRole('switch', { name: 'Read answers to the end when a client leaves' }).press('Space');
+    await page.getByRole('switch', { name: 'Refuse what cannot be translated without loss' }).press('Space');
     expect(await accessibilityFaults(page)).toEqual([]);
     await page.getByRole('button', { name: 'Save' }).click();
     const policyOf = async () => (await gateway.gateway.query({ type: 'groups' }))[0]?.policy;
     await expect.poll(policyOf).toMatchObject({
       ...{ strategy: 'sticky', retries: 1, fallbacks: 3, budgetMs: 120_000, rescue: 'resume' },
-      ...{ hedgeAfterMs: 1_500, onClientGone: 'drain', timeouts: { firstByteMs: 30_000 } },
+      ...{ hedgeAfterMs: 1_500, onClientGone: 'drain', losses: 'refuse', timeouts: { firstByteMs: 30_000 } },
     });
     await page.getByLabel('To the first byte').fill('');
     await page.getByLabel('Retries').fill('');

@@ -54,7 +54,19 @@ describe('the names', () => {
     const items = route.getByRole('listitem');
     await expect
       .poll(() => items.allTextContents())
-      .toEqual(['alpha gpt-ait serves this model', 'beta gpt-ait serves this model', 'offit is switched off']);
+      .toEqual([
+        expect.stringMatching(/^alpha gpt-ait serves this modelas they are: Chat Completions, Responses/),
+        expect.stringMatching(/^beta gpt-ait serves this model/),
+        'offit is switched off',
+      ]);
+    const translated = items.first().getByText('translated: Anthropic Messages → Chat Completions');
+    await translated.focus();
+    await page.keyboard.press('Enter');
+    await items
+      .first()
+      .getByText(/^Left out of a request that has them: .*top_k/)
+      .waitFor();
+    expect(await accessibilityFaults(page)).toEqual([]);
     await page.getByLabel('For whom').selectOption('Narrow');
     await route.getByText('Refused at once').waitFor();
     await route.getByText('(model_not_found)').waitFor();

@@ -115,6 +115,26 @@ it('shows a failed request in full, and leads to its mend and back', async () =>
   expect(complaints).toEqual([]);
 });
 
+it('tells in plain words what the translation of a request left out', async () => {
+  const { page, gateway, complaints } = await open({ screen });
+  const response = await fetch(`${gateway.origin}/v1/messages`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'x-api-key': gateway.client.apiKey ?? '' },
+    body: JSON.stringify({ model: 'demo-chat', max_tokens: 50, top_k: 5, messages }),
+  });
+  expect(response.headers.get('x-sluice-dropped')).toBe('top_k;why=no-equal');
+  await page.getByRole('link', { name: 'POST /v1/messages' }).click();
+  const detail = page.getByRole('dialog', { name: 'Request' });
+  await detail.getByRole('heading', { name: 'Translation' }).waitFor();
+  await detail
+    .getByRole('listitem')
+    .filter({ hasText: 'top_k' })
+    .getByText('the upstream API has nothing like it')
+    .waitFor();
+  expect(await accessibilityFaults(page)).toEqual([]);
+  expect(complaints).toEqual([]);
+});
+
 it('shows headers and bodies where the group keeps them, and says why there are none where it does not', async () => {
   const { page, gateway, complaints } = await open({ screen });
   await gateway.client.chat.completions.create({ model: 'demo-chat', messages });

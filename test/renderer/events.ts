@@ -118,5 +118,7 @@ export function finished(id: string): RequestRecord {
     costUsd: null,
     client: null,
     clientRetries: 0,
+    dropped: [],
+    emulated: [],
   };
 }

@@ -1,3 +1,5 @@
+import { lossCodes } from '../../../server/contract/loss-codes.ts';
+
 /** How many requests without a valid key, why, and when and from what program the last one came. */
 interface Refused {
   requests: number;
@@ -109,6 +111,13 @@ export const requests = {
   usedNothing: 'Cost nothing.',
   cost: 'Cost',
   costUnknown: 'not known',
+  losses: {
+    title: 'Translation',
+    dropped: 'Left out: the API of the provider has no place for it, and the answer means the same without it.',
+    emulated: 'Brought about in another way:',
+    times: (count: string) => `${count} times`,
+    reasons: lossCodes,
+  },
   attempts: 'Attempts',
   noAttempts: 'No provider was asked.',
   noAnswer: 'no answer',

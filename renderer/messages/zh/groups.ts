@@ -61,6 +61,9 @@ export const groups: typeof english.groups = {
     hedgeHint: '仍无回答时。费用更高；先回答者胜出。',
     never: '从不',
     timeoutsHint: '提供方自己的设置优先。',
+    refuseLosses: '拒绝无法无损转换的请求',
+    refuseLossesHint:
+      '提供方与客户端使用不同的接口时，有些字段会被略去或以其他方式实现，响应与账本会说明是哪些。开启后，这样的请求会以 400 拒绝。',
     drain: '客户端离开后读完回答',
     drainHint: '这样可准确得知用量，但要付费。否则立即停止提供方。',
   },

@@ -99,6 +99,12 @@ function MoreFields({ policy, onChange }: PolicyPartProps) {
       </SimpleGrid>
       <TimeoutFields policy={policy} onChange={onChange} />
       <Switch
+        label={names.refuseLosses}
+        description={names.refuseLossesHint}
+        checked={policy.losses === 'refuse'}
+        onChange={(event) => onChange({ losses: event.currentTarget.checked ? 'refuse' : 'tell' })}
+      />
+      <Switch
         label={names.drain}
         description={names.drainHint}
         checked={policy.onClientGone === 'drain'}

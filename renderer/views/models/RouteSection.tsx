@@ -14,6 +14,7 @@ import { useProviderName } from '../providers/use-provider-name.ts';
 import { type Asker, askedAs } from './asker.ts';
 import { describeReason, describeRefusal } from './describe-reason.ts';
 import classes from './Models.module.css';
+import { Wires } from './Wires.tsx';
 
 interface RouteSectionProps {
   asker: Asker | null;
@@ -136,6 +137,7 @@ function Candidate({ candidate, isShared, strategy }: CandidateProps) {
         <span className={classes.reason}>{describeReason(why, provider, messages)}</span>
         {health && <CooldownNote health={health} className={classes.leftAlone} />}
         {isTaken && <Measure candidate={candidate} strategy={strategy} />}
+        {isTaken && <Wires ways={candidate.wires} />}
         {credentials.map((credential) => (
           <CooldownNote
             key={credential.id}

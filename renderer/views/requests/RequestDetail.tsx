@@ -11,6 +11,7 @@ import { useProviderName } from '../providers/use-provider-name.ts';
 import { Attempts } from './Attempts.tsx';
 import { Captured } from './Captured.tsx';
 import { curlOf } from './curl.ts';
+import { Losses } from './Losses.tsx';
 import { mendOf, whyFailed } from './mend.ts';
 import classes from './RequestDetail.module.css';
 import { Outcome } from './RequestRow.tsx';
@@ -50,6 +51,11 @@ export function RequestDetail({ request, capture }: { request: RequestView; capt
       <Part title={names.usage}>
         <UsageFacts request={request} />
       </Part>
+      {request.dropped.length + request.emulated.length > 0 && (
+        <Part title={names.losses.title}>
+          <Losses request={request} />
+        </Part>
+      )}
       <Part title={names.attempts}>
         <Attempts attempts={request.attempts} />
       </Part>

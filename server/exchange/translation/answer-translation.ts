@@ -1,6 +1,7 @@
 /** Translates one upstream's answer for a client of another API: a whole answer, a stream event by event, or an error. */
 import type { ErrorBody } from '../../contract/errors.ts';
 import type { FailureResponse } from '../../routing/attempt-result.ts';
+import type { Loss } from '../../translate/losses.ts';
 import { lossHeaders } from '../../translate/tell-losses.ts';
 import type { TranslatedEvents } from '../../translate/translated-events.ts';
 import type { TranslatedRequest } from '../../translate/translated-request.ts';
@@ -30,6 +31,7 @@ export class AnswerTranslation {
   readonly #framing: Framing;
   readonly #moment = { createdAt: Math.floor(Date.now() / 1000) };
   #stream: { events: TranslatedEvents; gate: EventGate } | undefined;
+  #wholeLosses: readonly Loss[] = [];
   /** Translated bytes that have not been taken yet. */
   #translated: Buffer[] = [];
   /** Null where the client's stream is one of server-sent events. */
@@ -55,7 +57,14 @@ export class AnswerTranslation {
 
   /** Headers that tell the client what the translation changed or dropped. */
   get lossHeaders(): Record<string, string> {
-    return lossHeaders(this.#options.request.losses);
+    return lossHeaders(this.losses);
+  }
+
+  /** Of the request, and of as much of the answer as has come. */
+  get losses(): readonly Loss[] {
+    const ofAnswer = this.#stream?.events.losses ?? this.#wholeLosses;
+    const { losses } = this.#options.request;
+    return ofAnswer.length === 0 ? losses : [...losses, ...ofAnswer];
   }
 
   /** Translates a piece of a stream, which may begin and end within an event. Returns an empty buffer if nothing can be sent yet. */
@@ -84,12 +93,14 @@ export class AnswerTranslation {
   whole(bytes: Buffer): Buffer | string {
     const { request, stream } = this.#options;
     if (stream) {
-      const events = request.wholeAsEvents(bytes, this.#moment);
+      const events = request.wholeAsEvents(bytes, this.#moment, this.#open().events);
       return events ? this.#ended(events) : noContent;
     }
     const whole = request.whole(bytes, this.#moment);
     if (whole === null) return noContent;
-    return whole.ok ? whole.body : whole.error.message;
+    if (!whole.ok) return whole.error.message;
+    this.#wholeLosses = whole.losses;
+    return whole.body;
   }
 
   /** The event that reports an error at the end of the client's stream; empty if the stream has ended already. */

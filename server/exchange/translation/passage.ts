@@ -1,16 +1,15 @@
-/** Chooses the upstream wire of a request by what its target serves. */
+/** How a request reaches a target that does not serve the client's wire. */
 import type { Target } from '../../routing/snapshot.ts';
-import { openaiFacts } from '../../translate/model-facts.ts';
-import type { WireName } from '../../translate/neutral.ts';
+import { upstreamWireOf } from '../../routing/upstream-wire.ts';
 import { type Translator, translatorFor } from '../../translate/translator.ts';
 import { isWireName } from '../../translate/wire-translations.ts';
 import type { Registry } from '../../wire/registry.ts';
 import type { Route } from '../../wire/route.ts';
 import type { RequestView } from '../../wire/wire.ts';
 
-/** How a target is reached that does not serve the client's wire. */
+/** How to ask a target that does not serve the client's wire. */
 export interface Passage {
-  /** Of the upstream's API. */
+  /** The route of the upstream's API. */
   route: Route;
   translator: Translator;
 }
@@ -21,35 +20,18 @@ interface Asked {
   isStream: boolean;
 }
 
-/** Null where the target takes the request as it is, or it is none that can be translated. */
+/** Null if the target takes the request as it is, or the request cannot be translated. */
 export function passageTo(target: Target, { route, body, isStream }: Asked, registry: Registry): Passage | null {
   const client = route.wire.name;
-  if (!isWireName(client)) return null;
-  const upstream = upstreamWire(target, client, body);
-  if (upstream === client || !isWireName(upstream) || !beginsAnswer(route)) return null;
+  if (!isWireName(client) || !beginsAnswer(route)) return null;
+  const upstream = upstreamWireOf(target, client, body);
+  if (upstream === client || upstream === null) return null;
   const upstreamRoute = registry.conversationRoute(upstream, isStream);
   const translator = translatorFor(client, upstream);
   return upstreamRoute && translator && { route: upstreamRoute, translator };
 }
 
-/** Unlike those that fetch, cancel or delete one. */
+/** Other routes fetch, cancel or delete an answer. */
 function beginsAnswer({ method, stream, streamIn }: Route): boolean {
   return method === 'POST' && (stream !== null || streamIn === 'path');
-}
-
-/** The client's own wire where the target serves it, else the one on which its provider is asked for conversations. */
-function upstreamWire({ provider, model }: Target, client: WireName, body: RequestView): string {
-  const { dialect, servedWires } = provider;
-  const isServed = dialect.serves(client) && (servedWires === null || servedWires.includes(client));
-  const wire = isServed ? client : (servedWires?.[0] ?? dialect.conversationWire);
-  const isChosen = wire === 'openai-chat' && model !== null && servedWires?.includes('openai-responses') === true;
-  return isChosen && needsResponses(model, client, body) ? 'openai-responses' : wire;
-}
-
-/** OpenAI refuses it in a chat. */
-function needsResponses(model: string, client: WireName, body: RequestView): boolean {
-  const { chat } = openaiFacts(model);
-  if (chat === 'all' || chat === 'nothing') return chat === 'nothing';
-  if (!body.raw('tools')?.items) return false;
-  return chat === 'no-functions' || client !== 'openai-chat' || (body.field('reasoning_effort') ?? 'none') !== 'none';
 }

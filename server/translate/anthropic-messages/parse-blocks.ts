@@ -1,4 +1,5 @@
 /** Content blocks of Anthropic's API → parts of a turn. */
+import { isObject } from '../../contract/is-object.ts';
 import { unwrapSeal } from '../carried-reasoning.ts';
 import type { Fields } from '../fields.ts';
 import { writeJson } from '../json-text.ts';
@@ -49,8 +50,13 @@ function parseKnown(type: string, block: Fields, at: string): Part[] {
     }
     case 'tool_result':
       return [parseResult(block)];
+    case 'tool_reference':
+      block.losses.emulated(at, 'as-text');
+      return [{ type: 'text', text: `Tool: ${block.requiredText('tool_name')}`, at }];
+    case 'compaction':
+      return parseCompaction(block);
     default:
-      return [{ type: 'foreign', name: type, at }];
+      return type.endsWith('_tool_result') ? parseServerResult(type, block) : [{ type: 'foreign', name: type, at }];
   }
 }
 
@@ -62,7 +68,7 @@ function parseResult(block: Fields): ResultPart {
   const callId = block.requiredText('tool_use_id');
   const parts = parseBlocks(block, 'content').flatMap((part): ResultPart['parts'] => {
     if (part.type === 'text' || part.type === 'media') return [part];
-    block.losses.dropped(part.at, 'provider-item');
+    block.losses.dropped(part.at, part.type === 'foreign' ? 'provider-item' : 'no-equal');
     return [];
   });
   return { type: 'result', callId, parts, isError: block.boolean('is_error') ?? false, at: block.at };
@@ -71,11 +77,50 @@ function parseResult(block: Fields): ResultPart {
 /** The text of a found page, with where it is from. */
 function parseSearchResult(block: Fields): Part[] {
   const head = [block.text('title'), block.text('source')].filter((line) => line !== undefined).join('\n');
-  const texts = parseBlocks(block, 'content').filter((part) => part.type === 'text');
-  const text = [head, ...texts.map((part) => part.text)].join('\n\n');
+  const found = parseBlocks(block, 'content');
+  const text = [head, ...found.flatMap((part) => (part.type === 'text' ? [part.text] : []))].join('\n\n');
   block.losses.emulated(block.at, 'as-text');
   block.ignore('citations');
-  return [{ type: 'text', text, at: block.at }];
+  return [{ type: 'text', text, at: block.at }, ...found.filter((part) => part.type !== 'text')];
+}
+
+/** What stands for all that was said before it. */
+function parseCompaction(block: Fields): Part[] {
+  const { at } = block;
+  const summary = block.text('content');
+  if (summary === undefined) return [{ type: 'foreign', name: 'compaction', at }];
+  block.ignore('encrypted_content');
+  block.losses.emulated(at, 'as-text');
+  return [{ type: 'text', text: `Summary of the conversation so far:\n${summary}`, at }];
+}
+
+/** Of a tool that Anthropic runs. No other API has its call, but what it has brought is part of the conversation. */
+function parseServerResult(type: string, block: Fields): Part[] {
+  const { at } = block;
+  const name = type.slice(0, -'_tool_result'.length);
+  block.losses.emulated(at, 'as-text');
+  block.ignore('tool_use_id', 'is_error', 'caller');
+  return [{ type: 'text', text: `Result of ${name}:`, at }, ...parseFound(block)];
+}
+
+function parseFound(block: Fields): Part[] {
+  const content = block.any('content');
+  const at = block.path('content');
+  if (isObject(content)) {
+    const page = isObject(content.content) ? block.fields('content')?.fields('content') : undefined;
+    if (page?.text('type') !== 'document') return [{ type: 'text', text: writeJson(readable(content)), at }];
+    const url = typeof content.url === 'string' ? [{ type: 'text' as const, text: content.url, at }] : [];
+    return [...url, ...parseDocument(page)];
+  }
+  const isOfBlocks = !Array.isArray(content) || content.every((each) => isObject(each) && each.type === 'text');
+  if (isOfBlocks) return parseBlocks(block, 'content');
+  return [{ type: 'text', text: writeJson(content.map(readable)), at }];
+}
+
+/** Without what only Anthropic can read. */
+function readable(value: unknown): unknown {
+  if (!isObject(value)) return value;
+  return Object.fromEntries(Object.entries(value).filter(([name]) => !name.startsWith('encrypted_')));
 }
 
 function parseDocument(block: Fields): Part[] {

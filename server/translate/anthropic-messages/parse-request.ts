@@ -15,14 +15,13 @@ export function parseMessagesRequest(body: unknown, losses: Losses): Conversatio
   const fields = new Fields(body, '', losses);
   const messages = fields.items('messages');
   if (messages.length === 0) invalid('messages', 'expected at least one message');
-  const instructions = parseSystem(fields);
+  const opening = parseSystem(fields);
   const choice = fields.fields('tool_choice');
   const output = fields.fields('output_config');
   const conversation: Conversation = {
     wire: 'anthropic-messages',
     model: fields.requiredText('model'),
-    instructions,
-    turns: parseMessages(messages, instructions),
+    ...parseMessages(messages, opening),
     tools: fields.items('tools').flatMap(parseTool),
     toolChoice: choice && parseChoice(choice),
     parallelToolCalls: choice?.boolean('disable_parallel_tool_use') === true ? false : undefined,
@@ -50,9 +49,13 @@ export function parseMessagesRequest(body: unknown, losses: Losses): Conversatio
   return conversation;
 }
 
+interface Said {
+  instructions: TextPart[];
+  turns: Turn[];
+}
+
 /** What the system says before all others counts to `system`. */
-function parseMessages(messages: readonly Fields[], instructions: TextPart[]): Turn[] {
-  const turns: Turn[] = [];
+function parseMessages(messages: readonly Fields[], { instructions, turns }: Said): Said {
   for (const message of messages) {
     const role = message.requiredText('role');
     const parts = parseBlocks(message, 'content');
@@ -61,16 +64,17 @@ function parseMessages(messages: readonly Fields[], instructions: TextPart[]): T
     else if (role === 'system') addSystem({ instructions, turns }, parts, message.losses);
     else invalid(message.path('role'), 'it is no role');
   }
-  return turns;
+  return { instructions, turns };
 }
 
 const billingHeader = 'x-anthropic-billing-header:';
 
 /** Claude Code's first block is for Anthropic's own service; before version 2.1.181 it changed each turn. */
-function parseSystem(fields: Fields): TextPart[] {
-  const texts: TextPart[] = [];
-  addSystem({ instructions: texts, turns: [] }, parseBlocks(fields, 'system'), fields.losses);
-  return texts[0]?.text.startsWith(billingHeader) ? texts.slice(1) : texts;
+function parseSystem(fields: Fields): Said {
+  const said: Said = { instructions: [], turns: [] };
+  addSystem(said, parseBlocks(fields, 'system'), fields.losses);
+  if (said.instructions[0]?.text.startsWith(billingHeader)) said.instructions.shift();
+  return said;
 }
 
 /** Its own tools, which have a `type`, are run by Anthropic or known to Claude alone. */
@@ -109,8 +113,14 @@ function parseChoice(choice: Fields): ToolChoice {
 }
 
 function parseFormat(format: Fields | undefined): AnswerFormat | undefined {
-  if (format?.text('type') !== 'json_schema') return undefined;
-  return { kind: 'schema', name: 'answer', schema: format.object('schema') ?? {}, strict: true };
+  if (format === undefined) return undefined;
+  if (format.text('type') !== 'json_schema') {
+    format.losses.dropped(format.at, 'unknown-field');
+    return undefined;
+  }
+  const schema = format.object('schema') ?? {};
+  format.dropRest();
+  return { kind: 'schema', name: 'answer', schema, strict: true };
 }
 
 function parseReasoning(thinking: Fields | undefined, effort: string | undefined): ReasoningRequest | undefined {

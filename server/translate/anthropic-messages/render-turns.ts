@@ -83,13 +83,13 @@ function renderParts(rendering: Rendering, parts: readonly Part[]): Json[] {
         // Nothing is said by it, so nothing is lost.
         return part.text.trim() === '' ? [] : [{ type: 'text', text: part.text }];
       case 'media':
-        return [renderMedia(part)];
+        return [renderMedia(rendering, part)];
       case 'thinking':
         return renderThinking(rendering, part);
       case 'call':
         return [renderCall(rendering, part)];
       case 'result':
-        return [renderResult(part)];
+        return [renderResult(rendering, part)];
       default:
         rendering.losses.dropped(part.at, 'provider-item');
         return [];
@@ -104,7 +104,9 @@ function renderThinking(rendering: Rendering, { text, seal, at }: ThinkingPart):
     return [];
   }
   if (seal.kind === 'redacted') return [{ type: 'redacted_thinking', data: seal.data }];
-  return seal.kind === 'signature' ? [{ type: 'thinking', thinking: text, signature: seal.data }] : [];
+  if (seal.kind === 'signature') return [{ type: 'thinking', thinking: text, signature: seal.data }];
+  rendering.losses.dropped(at, 'foreign-reasoning');
+  return [];
 }
 
 function renderCall({ names, losses }: Rendering, call: CallPart): Json {
@@ -119,9 +121,9 @@ function inputOf({ kind, arguments: given }: CallPart): unknown {
   return isObject(parseJson(given)) ? new RawJson(given) : { arguments: given };
 }
 
-function renderResult({ callId, parts, isError }: ResultPart): Json {
+function renderResult(rendering: Rendering, { callId, parts, isError }: ResultPart): Json {
   const content = parts.flatMap((part): Json[] => {
-    if (part.type === 'media') return [renderMedia(part)];
+    if (part.type === 'media') return [renderMedia(rendering, part)];
     return part.text === '' ? [] : [{ type: 'text', text: part.text }];
   });
   return { type: 'tool_result', tool_use_id: callId, content, is_error: isError ? true : undefined };
@@ -129,7 +131,9 @@ function renderResult({ callId, parts, isError }: ResultPart): Json {
 
 const imageTypes = ['image/jpeg', 'image/png', 'image/gif', 'image/webp'];
 
-function renderMedia({ kind, source, name, at }: MediaPart): Json {
+function renderMedia(rendering: Rendering, part: MediaPart): Json {
+  const { kind, source, name, at } = part;
+  rendering.dropDetail(part);
   if (source.type === 'file') return refuse(at, 'foreign-file');
   if (source.type === 'text') {
     return { type: 'document', source: { type: 'text', media_type: 'text/plain', data: source.text }, title: name };

@@ -83,11 +83,20 @@ function parseData(part: Fields): Part[] {
   if (response) return [parseResponse(response, at)];
   const media = parseMedia(part);
   if (media) return [media];
-  const [name] = foreignNames.filter((each) => part.any(each) !== undefined);
-  return name === undefined ? [] : [{ type: 'foreign', name, at }];
+  return parseServerTool(part);
 }
 
-const foreignNames = ['executableCode', 'codeExecutionResult', 'toolCall', 'toolResponse'];
+/** Tools that Google runs: no other API has their calls, but code and results are part of the conversation. */
+function parseServerTool(part: Fields): Part[] {
+  const { at } = part;
+  const code = part.object('executableCode');
+  const result = part.object('codeExecutionResult') ?? part.object('toolResponse');
+  if (code === undefined && result === undefined)
+    return part.any('toolCall') === undefined ? [] : [{ type: 'foreign', name: 'toolCall', at }];
+  part.losses.emulated(at, 'as-text');
+  const text = code === undefined ? `Result of the tool:\n${writeJson(result)}` : `\`\`\`\n${code.code}\n\`\`\``;
+  return [{ type: 'text', text, at }];
+}
 
 function parseCall(call: Fields, at: string): CallPart {
   const id = call.text('id') ?? '';
@@ -101,13 +110,14 @@ function parseCall(call: Fields, at: string): CallPart {
 function parseResponse(response: Fields, at: string): ResultPart {
   const { output, error, ...rest } = response.object('response') ?? {};
   const isAlone = Object.keys(rest).length === 0;
-  const said =
-    isAlone && output !== undefined ? output : isAlone && error !== undefined ? error : response.object('response');
+  const isOnlyOne = isAlone && (output === undefined || error === undefined);
+  const said = (isOnlyOne ? (output ?? error) : undefined) ?? response.object('response');
   const text = typeof said === 'string' ? said : writeJson(said ?? {});
-  const media = response
-    .items('parts')
-    .map(parseMedia)
-    .filter((part) => part !== undefined);
+  const others = response.items('parts').flatMap((part) => {
+    const media = parseMedia(part);
+    part.dropRest();
+    return media ?? [];
+  });
   const callId = `${response.text('id') ?? ''}${separator}${response.requiredText('name')}`;
   response.drop('no-equal', 'willContinue', 'scheduling');
   response.dropRest();
@@ -115,7 +125,7 @@ function parseResponse(response: Fields, at: string): ResultPart {
   return {
     type: 'result',
     callId,
-    parts: [...texts, ...media],
+    parts: [...texts, ...others],
     isError: isAlone && error !== undefined && output === undefined,
     at,
   };

@@ -1,7 +1,8 @@
 /** A request of `:generateContent` → a conversation. Source: Google, "Gemini API reference", v1beta. */
+import { addSystem } from '../add-system.ts';
 import { Fields } from '../fields.ts';
-import { invalid, type Losses } from '../losses.ts';
-import type { AnswerFormat, Conversation, ReasoningRequest, TextPart, Tool, ToolChoice } from '../neutral.ts';
+import { invalid, type Losses, refuse } from '../losses.ts';
+import type { AnswerFormat, Conversation, Part, ReasoningRequest, Tool, ToolChoice } from '../neutral.ts';
 import { inCamelCase } from './camel-case.ts';
 import { parseContents, parsePart } from './parse-contents.ts';
 
@@ -15,8 +16,7 @@ export function parseGenerateRequest(body: unknown, losses: Losses): Conversatio
   const conversation: Conversation = {
     wire: 'gemini-generate',
     model: fields.requiredText('model'),
-    instructions: parseInstruction(fields),
-    turns: parseContents(fields),
+    ...parseConversation(fields),
     tools: fields.items('tools').flatMap(parseTools),
     toolChoice: parseChoice(fields.fields('toolConfig')),
     maxOutputTokens: config.number('maxOutputTokens'),
@@ -40,7 +40,9 @@ export function parseGenerateRequest(body: unknown, losses: Losses): Conversatio
   };
   dropMedia(config);
   config.dropRest();
-  fields.drop('no-equal', 'safetySettings', 'cachedContent', 'labels');
+  // It holds the beginning of the conversation.
+  if (fields.any('cachedContent') !== undefined) refuse('cachedContent', 'foreign-file');
+  fields.drop('no-equal', 'safetySettings', 'labels');
   fields.dropRest();
   return conversation;
 }
@@ -52,15 +54,21 @@ function dropMedia(config: Fields): void {
   config.drop('media', 'speechConfig', 'imageConfig', 'mediaResolution');
 }
 
+function parseConversation(fields: Fields): Pick<Conversation, 'instructions' | 'turns'> {
+  const said: Pick<Conversation, 'instructions' | 'turns'> = { instructions: [], turns: [] };
+  addSystem(said, parseInstruction(fields), fields.losses);
+  return { instructions: said.instructions, turns: [...said.turns, ...parseContents(fields)] };
+}
+
 /** A content, or, as the SDKs allow, a text. */
-function parseInstruction(fields: Fields): TextPart[] {
+function parseInstruction(fields: Fields): Part[] {
   const instruction = fields.any('systemInstruction');
   if (typeof instruction === 'string') return [{ type: 'text', text: instruction, at: 'systemInstruction' }];
   const content = fields.fields('systemInstruction');
   content?.ignore('role');
   const parts = content?.items('parts').flatMap(parsePart) ?? [];
   content?.dropRest();
-  return parts.filter((part) => part.type === 'text');
+  return parts;
 }
 
 function parseTools(entry: Fields): Tool[] {

@@ -7,6 +7,7 @@ import { entryOf } from '../../wire/table-entry.ts';
 import { append } from '../append.ts';
 import { parseJson, RawJson } from '../json-text.ts';
 import { refuse } from '../losses.ts';
+import { textOfDocument } from '../media.ts';
 import type { GeminiFacts } from '../model-facts.ts';
 import type { CallPart, MediaPart, Part, ResultPart, Turn } from '../neutral.ts';
 import type { Rendering } from '../rendering.ts';
@@ -103,7 +104,7 @@ class ContentWriter {
 
   #others(part: Exclude<Part, CallPart>, role: Turn['role']): Json[] {
     if (part.type === 'text' || part.type === 'refusal') return this.#text(part.text, part.at, role);
-    if (part.type === 'media') return [renderMedia(part)];
+    if (part.type === 'media') return [renderMedia(this.#rendering, part)];
     if (part.type === 'result') return this.#result(part);
     if (part.type === 'foreign') this.#rendering.losses.dropped(part.at, 'provider-item');
     return [];
@@ -118,7 +119,7 @@ class ContentWriter {
 
   #result({ callId, parts, isError }: ResultPart): Json[] {
     const text = parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n');
-    const media = parts.filter((part) => part.type === 'media').map(renderMedia);
+    const media = parts.filter((part) => part.type === 'media').map((part) => renderMedia(this.#rendering, part));
     const response = isError ? { error: text } : { output: text };
     const name = this.#names.get(callId) ?? callId;
     const isInside = this.#facts.resultMedia === 'inside' && media.length > 0;
@@ -134,9 +135,11 @@ function argsOf({ kind, arguments: given }: CallPart): unknown {
 }
 
 /** Google, "File input methods": a URL that anybody may read is fetched by the service. */
-function renderMedia({ kind, source, name, at }: MediaPart): Json {
+function renderMedia(rendering: Rendering, part: MediaPart): Json {
+  const { kind, source, at } = part;
+  rendering.dropDetail(part);
   if (source.type === 'file') return refuse(at, 'foreign-file');
-  if (source.type === 'text') return { text: name === undefined ? source.text : `${name}\n\n${source.text}` };
+  if (source.type === 'text') return { text: textOfDocument(part, source.text) };
   if (source.type === 'base64') return { inlineData: { mimeType: source.mediaType, data: source.data } };
   const mimeType = source.mediaType ?? typeOfName(source.url) ?? (kind === 'image' ? 'image/jpeg' : 'application/pdf');
   return { fileData: { mimeType, fileUri: source.url } };

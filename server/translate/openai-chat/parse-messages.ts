@@ -3,7 +3,7 @@ import { addSystem } from '../add-system.ts';
 import { unwrapSeal } from '../carried-reasoning.ts';
 import type { Fields } from '../fields.ts';
 import { writeJson } from '../json-text.ts';
-import { invalid } from '../losses.ts';
+import { invalid, refuse } from '../losses.ts';
 import { kindOfMediaType, sourceOfUrl } from '../media.ts';
 import type { CallPart, Conversation, MediaPart, Part, ResultPart, TextPart, ThinkingPart, Turn } from '../neutral.ts';
 
@@ -51,13 +51,16 @@ function parseResult(message: Fields, oldCallId: string): ResultPart {
 function parseAssistant(message: Fields): Part[] {
   const refusal = message.text('refusal');
   const at = message.at;
-  return [
+  const parts: Part[] = [
     ...parseThinking(message),
     ...parseContent(message),
     ...(refusal === undefined ? [] : [{ type: 'refusal' as const, text: refusal, at: message.path('refusal') }]),
     ...message.items('tool_calls').map(parseCall),
     ...parseOldCall(message.fields('function_call'), at),
   ];
+  // All that was said, and only OpenAI has it.
+  if (parts.length === 0 && message.any('audio') !== undefined) refuse(message.path('audio'), 'foreign-file');
+  return parts;
 }
 
 /**
@@ -127,13 +130,17 @@ function parseContent(message: Fields): (TextPart | MediaPart | Extract<Part, { 
   const at = message.path('content');
   if (content === undefined) return [];
   if (typeof content === 'string') return content === '' ? [] : [{ type: 'text', text: content, at }];
-  return message.items('content').map(parsePart);
+  return message.items('content').map((part) => {
+    const parsed = parsePart(part);
+    part.dropRest();
+    return parsed;
+  });
 }
 
 function parsePart(part: Fields): TextPart | MediaPart | Extract<Part, { type: 'refusal' }> {
   const type = part.text('type') ?? 'text';
   const at = part.at;
-  part.drop('no-equal', 'prompt_cache_breakpoint');
+  part.drop('no-equal', 'cache_control', 'prompt_cache_breakpoint');
   if (type === 'text') return { type, text: part.requiredText('text'), at };
   if (type === 'refusal') return { type, text: part.requiredText('refusal'), at };
   if (type === 'image_url') return parseImage(part);

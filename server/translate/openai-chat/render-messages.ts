@@ -4,7 +4,7 @@ import { entryOf } from '../../wire/table-entry.ts';
 import { append } from '../append.ts';
 import { writeJson } from '../json-text.ts';
 import { refuse } from '../losses.ts';
-import { fileNameOf, urlOfSource } from '../media.ts';
+import { fileNameOf, textOfDocument, urlOfSource } from '../media.ts';
 import type { OpenaiFacts } from '../model-facts.ts';
 import type { CallPart, MediaPart, Part, ResultPart, Turn } from '../neutral.ts';
 import type { Rendering } from '../rendering.ts';
@@ -33,7 +33,8 @@ function renderTurn(rendering: Rendering, { role, parts }: Turn, facts: OpenaiFa
 
 function renderAssistant(rendering: Rendering, parts: readonly Part[], facts: OpenaiFacts): Json[] {
   const calls = parts.filter((part) => part.type === 'call');
-  const refusal = parts.find((part) => part.type === 'refusal')?.text;
+  const refusals = parts.flatMap((part) => (part.type === 'refusal' ? [part.text] : []));
+  const refusal = refusals.length === 0 ? undefined : refusals.join('\n\n');
   const content = joinTexts(parts);
   const thinking = renderThinking(rendering, parts, facts.needsReasoningBack && calls.length > 0);
   for (const { type, at } of parts) if (type === 'foreign') rendering.losses.dropped(at, 'provider-item');
@@ -91,7 +92,7 @@ function renderContent(rendering: Rendering, parts: readonly Part[]): Json[] {
 
 function renderMedia(part: MediaPart): Json {
   const { kind, source, detail, at } = part;
-  if (source.type === 'text') return { type: 'text', text: source.text };
+  if (source.type === 'text') return { type: 'text', text: textOfDocument(part, source.text) };
   if (source.type === 'file') return refuse(at, 'foreign-file');
   if (kind === 'image') return { type: 'image_url', image_url: { url: urlOfSource(source), detail } };
   if (source.type === 'url') return refuse(at, 'media');

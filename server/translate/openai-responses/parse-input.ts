@@ -17,6 +17,7 @@ import type {
   ThinkingPart,
   Turn,
 } from '../neutral.ts';
+import { parseProviderItem, parseScreenshot } from './provider-items.ts';
 
 export function parseInput(request: Fields): Pick<Conversation, 'instructions' | 'turns'> {
   const input = request.any('input') ?? invalid('input', 'it is missing');
@@ -39,7 +40,7 @@ function takeItem(item: Fields, instructions: TextPart[], turns: Turn[]): void {
   else if (type.endsWith('_output') && item.text('call_id') !== undefined) add(turns, 'user', parseResult(item));
   else if (type.endsWith('_call') && item.text('call_id') !== undefined) add(turns, 'assistant', parseCall(item, type));
   else {
-    add(turns, 'assistant', { type: 'foreign', name: type, at: item.at });
+    add(turns, 'assistant', parseProviderItem(item, type));
     return;
   }
   item.ignore('id', 'status', 'phase');
@@ -131,6 +132,8 @@ function parseResult(item: Fields): ResultPart {
 
 /** A string, content, or, of a tool that is OpenAI's own, an object. */
 function parseOutput(item: Fields): ResultPart['parts'] {
+  const screenshot = parseScreenshot(item);
+  if (screenshot) return [screenshot];
   const output = item.any('output') ?? item.any('tools') ?? '';
   const at = item.path('output');
   if (typeof output === 'string') return output === '' ? [] : [{ type: 'text', text: output, at }];

@@ -1,7 +1,7 @@
 /** Turns → the items of a Responses request. */
 import { writeJson } from '../json-text.ts';
 import { refuse } from '../losses.ts';
-import { fileNameOf, urlOfSource } from '../media.ts';
+import { fileNameOf, textOfDocument, urlOfSource } from '../media.ts';
 import type { OpenaiFacts } from '../model-facts.ts';
 import type { CallPart, MediaPart, Part, ResultPart, ThinkingPart, Turn } from '../neutral.ts';
 import type { Rendering } from '../rendering.ts';
@@ -100,7 +100,7 @@ function renderContent(rendering: Rendering, parts: readonly Part[]): Json[] {
 
 function renderMedia(part: MediaPart): Json {
   const { kind, source, detail, at } = part;
-  if (source.type === 'text') return { type: 'input_text', text: source.text };
+  if (source.type === 'text') return { type: 'input_text', text: textOfDocument(part, source.text) };
   if (source.type === 'file') return refuse(at, 'foreign-file');
   if (kind === 'image') return { type: 'input_image', image_url: urlOfSource(source), detail };
   if (kind !== 'document') return refuse(at, 'media');

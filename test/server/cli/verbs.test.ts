@@ -207,6 +207,10 @@ describe.each([
     expect(await names('--group team')).toEqual(['gpt-x']);
     const route = (await ask('route explain --group default --model fast')) as { candidates: { model: string }[] };
     expect(route.candidates.slice(0, 2).map(({ model }) => model)).toEqual(['gpt-x', 'llama3:8b']);
+    const asClaudeCode = await run('route explain --model fast --api anthropic-messages');
+    expect(asClaudeCode.stdout).toMatch(
+      /main gpt-x\n {4}anthropic-messages -> openai-chat: translated\n {6}left out: .*top_k/,
+    );
     const refused = await run('route explain --group team --model gpt-secret');
     expect(refused.stdout).toContain('is refused (model_not_found)');
     await ask('alias remove fast');
@@ -251,6 +255,8 @@ describe.each([
     });
     expect((await run('log')).stdout).toContain('demo-embedding');
     expect((await run('log')).stdout).not.toContain('Refused');
+    const one = await run(`log ${JSON.parse(log.stdout).id}`);
+    expect(one.stdout).toMatch(/^outcome: +ok 200\n(?:.*\n)*ATTEMPT.*\nfirst +demo/m);
     const csv = (await run('log --export csv --since 1d')).stdout.split('\r\n');
     expect(csv).toEqual([expect.stringMatching(/^id,started_at,key,/), expect.stringContaining(',laptop,'), '']);
     expect(JSON.parse((await run('log --export jsonl')).stdout)).toMatchObject({ keyId: 'laptop' });

@@ -114,6 +114,8 @@ describe('chat completions', () => {
       usage: { inputTokens: 19, outputTokens: 10, cachedInputTokens: 3, reasoningTokens: 4 },
       attempts: [{ provider: 'main', credential: 'c1', model, status: 200, upstreamRequestId: 'req_of_upstream' }],
       clientRetries: 0,
+      dropped: [],
+      emulated: [],
     });
     expect(record.client).toMatch(/^OpenAI\/JS /);
     expect(record.totalMs).toBeGreaterThanOrEqual(record.firstByteMs ?? Number.NaN);

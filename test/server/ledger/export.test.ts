@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import type { LossNote } from '../../../server/contract/loss-codes.ts';
 import { type Database, openDatabase } from '../../../server/database/database.ts';
 import { csvField, type ExportFormat, exportRequests } from '../../../server/ledger/export.ts';
 import { createLedger, type Ledger } from '../../../server/ledger/ledger.ts';
@@ -38,6 +39,17 @@ test('CSV has a line of names and a line for each request, ended as RFC 4180 has
     cost_usd: '',
   });
   expect(row).toMatchObject({ output_tokens: '', stream: 'false', first_byte_ms: '12.25' });
+});
+
+test('CSV names what a translation lost, and how often', async () => {
+  const dropped: LossNote[] = [
+    { code: 'no-equal', field: 'top_k', times: 1 },
+    { code: 'provider-tool', field: 'tools[]', times: 3 },
+  ];
+  ledger.finished(finishedRow('req_1', { dropped }));
+  const [names = '', row = ''] = (await exported('csv')).split('\r\n');
+  expect(names).toMatch(/,client_retries,dropped,emulated$/);
+  expect(row).toMatch(/,0,"top_k \(no-equal\), tools\[\] \(provider-tool, 3 times\)",$/);
 });
 
 test.each([

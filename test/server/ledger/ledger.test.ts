@@ -74,11 +74,20 @@ test('a row is read back as it was given', async () => {
     clientRetries: 2,
     keyId: null,
     capability: null,
+    dropped: [{ code: 'no-equal', field: 'top_k', times: 1 }],
+    emulated: [{ code: 'moved-media', field: 'messages[].content[]', times: 60 }],
   });
   ledger.finished(row);
   const { seq, ...read } = (await ledger.getRequest('req_1')) ?? { seq: 0 };
   expect(read).toEqual(row);
   expect(seq).toBe(1);
+});
+
+test('nothing is stored of losses where there were none', async () => {
+  ledger.finished(finishedRow('req_1'));
+  ledger.flush();
+  expect(database.prepare('SELECT losses FROM requests').get()).toEqual({ losses: null });
+  expect(await ledger.getRequest('req_1')).toMatchObject({ dropped: [], emulated: [] });
 });
 
 test('a full batch does not wait for its time', async () => {

@@ -65,6 +65,8 @@ export function finishedRow(id: string, more: Partial<RequestRecord> = {}): Requ
     ...accounting,
     client: 'OpenAI/JS 7.55.0',
     clientRetries: 0,
+    dropped: [],
+    emulated: [],
     ...more,
   };
 }

@@ -112,6 +112,8 @@ function finishedRecord(id: string, used: Amounts, more: Partial<RequestRecord>)
     costUsd: used.usd,
     client: null,
     clientRetries: 0,
+    dropped: [],
+    emulated: [],
     ...more,
   };
 }

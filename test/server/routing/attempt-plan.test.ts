@@ -1,8 +1,12 @@
 import { describe, expect, test } from 'vitest';
+import { GatewayError } from '../../../server/contract/errors.ts';
 import { type Policy, policySchema } from '../../../server/contract/policy.ts';
 import { AttemptPlan } from '../../../server/routing/attempt-plan.ts';
+import type { FailedAttempt } from '../../../server/routing/attempt-result.ts';
+import { moreUseful } from '../../../server/routing/failure-response.ts';
 import type { Picker } from '../../../server/routing/picker.ts';
 import type { Target } from '../../../server/routing/snapshot.ts';
+import type { Failure } from '../../../server/wire/failure.ts';
 import { plainPicker } from '../../support/plain-picker.ts';
 import { snapshotOf } from '../../support/providers.ts';
 
@@ -17,6 +21,17 @@ const targets: Target[] = [...providers.values()].map((provider, priority) => ({
 }));
 const silent = { class: 'silent', retryable: false, retryAfterMs: null } as const;
 const patienceMs = 60_000;
+const rejected = { class: 'rejected', retryable: false, retryAfterMs: null } as const;
+
+function planOf(): AttemptPlan {
+  const policy = policySchema.parse({});
+  const request = { policy, capability: 'chat' as const, conversation: () => null };
+  return new AttemptPlan({
+    ...{ targets, policy, picker: plainPicker, request, credentialId: null },
+    now: () => 0,
+    random: () => 0,
+  });
+}
 
 /** Whether another was left at the beginning of each attempt, where all are silent for as long as they may. */
 function othersLeft(given: Partial<Policy> = {}, more: Partial<Picker> = {}): boolean[] {
@@ -55,5 +70,33 @@ describe('another target is left', () => {
   test('only if it is in good health', () => {
     const mayBeAsked = ({ provider }: Target) => provider.id === 'one';
     expect(othersLeft({}, { mayBeAsked })[0]).toBe(false);
+  });
+});
+
+describe('a request that is refused', () => {
+  test('goes to nobody else, if the fault is its own', () => {
+    const plan = planOf();
+    const first = plan.first();
+    expect(first && plan.after(first, rejected)).toBeNull();
+  });
+
+  test('goes to the next target, if only this one cannot be asked it', () => {
+    const plan = planOf();
+    const asked: string[] = [];
+    for (let next = plan.first(); next; next = plan.after(next, { ...rejected, isOnlyHere: true }))
+      asked.push(next.target.provider.id);
+    expect(asked).toEqual(['one', 'two', 'three']);
+  });
+
+  test('there is told only if no other target has failed in a way that may pass', () => {
+    const failed = (failure: Failure): FailedAttempt => ({
+      kind: 'failed',
+      failure,
+      failureResponse: { kind: 'error', error: new GatewayError('invalid_value', failure.class) },
+    });
+    const here = failed({ ...rejected, isOnlyHere: true });
+    const busy = failed({ class: 'rate-limit', retryable: true, retryAfterMs: 1_000 });
+    expect([moreUseful(here, busy), moreUseful(busy, here)]).toEqual([busy, busy]);
+    expect(moreUseful(failed(silent), here)).toBe(here);
   });
 });

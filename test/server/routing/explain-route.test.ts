@@ -7,7 +7,7 @@ import { HealthBook } from '../../../server/routing/health/health-book.ts';
 
 const baseUrl = 'https://api.example.com/v1';
 
-function explain(input: Partial<ConfigInput>, model: string, secret?: string) {
+function explainWhole(input: Partial<ConfigInput>, model: string, secret?: string) {
   const config = configSchema.parse({ version: 1, groups: [{ id: 'g' }], ...input });
   const keySecrets = secret === undefined ? [] : [['key/k', secret] as const];
   const snapshot = compileSnapshot({
@@ -23,10 +23,14 @@ function explain(input: Partial<ConfigInput>, model: string, secret?: string) {
   const key = secret === undefined ? null : ([...snapshot.keys.values()][0] ?? null);
   const health = new HealthBook({ nowMs: () => 1 });
   const order = { health, typicalPrice: () => null, strategy: group.policy.strategy, wallMs: 1 };
-  const { candidates, refusal } = explainRoute({
+  return explainRoute({
     ...{ snapshot, group, key, aliases: config.aliases, model },
     explainOrder: (targets) => explainOrder(targets, order),
   });
+}
+
+function explain(input: Partial<ConfigInput>, model: string, secret?: string) {
+  const { candidates, refusal } = explainWhole(input, model, secret);
   return {
     refusal: refusal?.code ?? null,
     lines: candidates.map(({ provider, isTaken, model: name, reason }) => [provider, isTaken ? name : null, reason]),
@@ -92,5 +96,27 @@ describe('an explained route', () => {
       lines: [['main', null, 'it is switched off']],
     });
     expect(explain({ providers: [] }, 'm')).toEqual({ refusal: 'model_not_found', lines: [] });
+  });
+});
+
+describe('for each API of clients', () => {
+  const providers = [{ id: 'main', baseUrl, models: ['m'] }];
+  const ways = explainWhole({ providers }, 'm').candidates[0]?.wires ?? [];
+
+  test('it is told whether they are asked as they are or through a translation', () => {
+    const told = ways.map(({ client, upstream }) => [client, upstream]);
+    expect(told).toContainEqual(['openai-chat', 'openai-chat']);
+    expect(told).toContainEqual(['anthropic-messages', 'openai-chat']);
+  });
+
+  test('it is told what of its fields a request would lose, and nothing where nothing is translated', () => {
+    const way = (client: string) => ways.find((each) => each.client === client);
+    expect(way('anthropic-messages')?.dropped).toContainEqual({ code: 'no-equal', field: 'top_k', times: 1 });
+    expect(way('openai-chat')).toMatchObject({ dropped: [], emulated: [] });
+  });
+
+  test('nothing is told of providers that are left out', () => {
+    const groups = [{ id: 'g', providers: ['none'] }];
+    expect(explainWhole({ providers, groups }, 'm').candidates).toMatchObject([{ isTaken: false, wires: [] }]);
   });
 });

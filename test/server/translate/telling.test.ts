@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { withoutThinking } from '../../../server/translate/anthropic-messages/without-thinking.ts';
 import type { Loss } from '../../../server/translate/losses.ts';
-import { lossHeaders, refusalOf } from '../../../server/translate/tell-losses.ts';
+import { lossHeaders, noteLosses, refusalOf } from '../../../server/translate/tell-losses.ts';
 
 const dropped = (field: string): Loss => ({ fate: 'dropped', field, code: 'no-equal' });
 
@@ -33,6 +33,23 @@ describe('losses', () => {
 
   test.each(['a\r\nb', 'ü', 'a,b;c', 'x'.repeat(5000)])('keep what no header may hold out of it: %j', (field) => {
     expect(lossHeaders([dropped(field)])['x-sluice-dropped']).toMatch(/^[\x21-\x7e]{1,220}$/);
+  });
+
+  test('are noted once a place, with how often, for the record', () => {
+    const marks = [0, 1, 2].map((turn) => dropped(`messages[${turn}].content[${turn + 9}].cache_control`));
+    expect(
+      noteLosses([dropped('top_k'), ...marks, { fate: 'emulated', field: 'x', code: 'in-prompt' }], 'dropped'),
+    ).toEqual([
+      { code: 'no-equal', field: 'top_k', times: 1 },
+      { code: 'no-equal', field: 'messages[].content[].cache_control', times: 3 },
+    ]);
+  });
+
+  test('are noted within a bound, whatever the client calls its fields', () => {
+    const many = Array.from({ length: 5_000 }, (_, index) => dropped(`field-${index}\n${'x'.repeat(1_000)}`));
+    const notes = noteLosses(many, 'dropped');
+    expect(notes).toHaveLength(32);
+    for (const { field } of notes) expect(field).toMatch(/^[\x21-\x7e]{1,200}$/);
   });
 
   test('are a refusal for a client that takes none', () => {

@@ -1,0 +1,53 @@
+/** One request of the ledger in full, for a terminal. */
+import type { AttemptRecord } from '../contract/ledger.ts';
+import { type LossNote, lossCodes } from '../contract/loss-codes.ts';
+import type { RequestView } from '../contract/request-views.ts';
+import { localTime, table } from './output.ts';
+
+export function describeRequest(request: RequestView): string {
+  const { modelAsked, modelServed, errorCode, totalMs } = request;
+  const facts: [name: string, value: string | null][] = [
+    ['request', `${request.id}  ${request.method} ${request.route}`],
+    ['time', `${localTime(request.startedAt)}${totalMs === null ? '' : `, ${Math.round(totalMs)} ms`}`],
+    ['outcome', [request.outcome ?? 'running', request.status, errorCode].filter((each) => each !== null).join(' ')],
+    [
+      'model',
+      modelServed === null || modelServed === modelAsked ? modelAsked : `${modelAsked ?? '-'} -> ${modelServed}`,
+    ],
+    ['key, group', [request.keyId, request.groupId].filter((each) => each !== null).join(', ')],
+    ['client', request.client],
+  ];
+  const known = facts.filter(([, value]) => value !== null && value !== '');
+  return [
+    ...known.map(([name, value]) => `${`${name}:`.padEnd(12)}${value}`),
+    '',
+    table(
+      ['attempt', 'provider', 'model', 'status', 'ms', 'failure'],
+      request.attempts.map(attemptRow),
+      'No provider was asked.',
+    ),
+    ...notesOf('Left out by the translation', request.dropped),
+    ...notesOf('Brought about in another way', request.emulated),
+  ].join('\n');
+}
+
+function attemptRow(attempt: AttemptRecord): string[] {
+  const { cause, provider, model, status, totalMs, failure, error } = attempt;
+  const why = [failure, error].filter((each) => each !== null).join(': ');
+  return [
+    cause,
+    provider,
+    model ?? '-',
+    String(status ?? '-'),
+    totalMs === null ? '-' : String(Math.round(totalMs)),
+    why,
+  ];
+}
+
+function notesOf(title: string, notes: readonly LossNote[]): string[] {
+  if (notes.length === 0) return [];
+  const lines = notes.map(
+    ({ field, code, times }) => `  ${field}${times > 1 ? ` (${times} times)` : ''}: ${lossCodes[code]}`,
+  );
+  return ['', `${title}:`, ...lines];
+}

@@ -1,0 +1,33 @@
+/** Which wire a target is asked on. */
+import type { ConversationWire } from '../contract/conversation-wires.ts';
+import { openaiFacts } from '../translate/model-facts.ts';
+import { isWireName } from '../translate/wire-translations.ts';
+import type { RequestView } from '../wire/wire.ts';
+import type { Target } from './snapshot.ts';
+
+/**
+ * The client's own wire if the target serves it, so that bytes pass unchanged; otherwise the one on which its provider is asked
+ * for conversations. Null if the target cannot be asked by such a client.
+ *
+ * @param body null if the question is asked without a request, as `route explain` does
+ */
+export function upstreamWireOf(
+  { provider, model }: Target,
+  client: ConversationWire,
+  body: RequestView | null,
+): ConversationWire | null {
+  const { dialect, servedWires } = provider;
+  const isServed = dialect.serves(client) && (servedWires === null || servedWires.includes(client));
+  const wire = isServed ? client : (servedWires?.[0] ?? dialect.conversationWire);
+  if (!isWireName(wire)) return null;
+  const isChoice = wire === 'openai-chat' && model !== null && servedWires?.includes('openai-responses') === true;
+  return isChoice && needsResponses(model, client, body) ? 'openai-responses' : wire;
+}
+
+/** OpenAI refuses such requests on its chat route. */
+function needsResponses(model: string, client: ConversationWire, body: RequestView | null): boolean {
+  const { chat } = openaiFacts(model);
+  if (chat === 'all' || chat === 'nothing') return chat === 'nothing';
+  if (!body?.raw('tools')?.items) return false;
+  return chat === 'no-functions' || client !== 'openai-chat' || (body.field('reasoning_effort') ?? 'none') !== 'none';
+}

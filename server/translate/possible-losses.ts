@@ -1,0 +1,26 @@
+/** What a translation between two APIs would lose, told without a request. */
+import { GatewayError } from '../contract/errors.ts';
+import type { LossNote } from '../contract/loss-codes.ts';
+import type { WireName } from './neutral.ts';
+import { specimens } from './specimens.ts';
+import { noteLosses } from './tell-losses.ts';
+import { translatorFor } from './translator.ts';
+
+export interface PossibleLosses {
+  dropped: LossNote[];
+  emulated: LossNote[];
+}
+
+/** Of the fields of a request, for a model as its provider names it. What its messages would lose depends on them. */
+export function possibleLosses(client: WireName, upstream: WireName, model: string): PossibleLosses {
+  const translator = translatorFor(client, upstream);
+  if (!translator) return { dropped: [], emulated: [] };
+  try {
+    const asked = translator.read(Buffer.from(JSON.stringify(specimens[client])), { model, stream: false });
+    const { losses } = translator.request(asked, { model, origin: { provider: '', model, account: '' } });
+    return { dropped: noteLosses(losses, 'dropped'), emulated: noteLosses(losses, 'emulated') };
+  } catch (error) {
+    if (error instanceof GatewayError) return { dropped: [], emulated: [] };
+    throw error;
+  }
+}

@@ -1,0 +1,19 @@
+import { expect, test } from 'vitest';
+import { describeRequest } from '../../../server/cli/describe-request.ts';
+import { finishedRow } from '../ledger/records.ts';
+
+test('one request is told with its attempts, and what its translation lost in plain words', () => {
+  const row = finishedRow('req_1', {
+    dropped: [{ code: 'no-equal', field: 'top_k', times: 1 }],
+    emulated: [{ code: 'moved-media', field: 'messages[].content[]', times: 3 }],
+  });
+  const text = describeRequest({ ...row, seq: 1 });
+  expect(text).toMatch(/^model: +fast -> gpt-x$/m);
+  expect(text).toMatch(/^first +main +gpt-x +200 +20$/m);
+  expect(text).toContain('Left out by the translation:\n  top_k: the upstream API has nothing like it');
+  expect(text).toContain('  messages[].content[] (3 times): media of a tool result, moved into a message');
+});
+
+test('a request without losses says nothing of a translation', () => {
+  expect(describeRequest({ ...finishedRow('req_1'), seq: 1 })).not.toMatch(/translation|another way/);
+});
