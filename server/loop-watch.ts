@@ -12,9 +12,9 @@ interface LoopWatchOptions {
   stoodStill(standstill: Omit<StandstillView, 'count'>): void;
 }
 
-/** Identifies a request in three lines: its id, its key's id, its route. */
 export interface Labelled {
-  readonly workLabel: string;
+  /** Identifies a request in three lines: its id, its key's id, its route. In Latin-1. */
+  readonly workLabel: Uint8Array;
 }
 
 /** Passed to the thread as text, so that it also exists in a bundled program. */
@@ -101,7 +101,10 @@ export class LoopWatch {
   begin(work: Labelled): void {
     if (this.#latest !== work) {
       this.#latest = work;
-      this.#cells[2] = this.#label.write(work.workLabel, 'latin1');
+      const { workLabel } = work;
+      const length = Math.min(workLabel.length, labelBytes);
+      this.#label.set(length < workLabel.length ? workLabel.subarray(0, length) : workLabel);
+      this.#cells[2] = length;
     }
     this.#cells[1] = 1;
   }

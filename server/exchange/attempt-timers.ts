@@ -27,7 +27,7 @@ export class AttemptTimers {
   #error: AwakeTimer | undefined;
   #progress: ProgressWatch | undefined;
   #drain: NodeJS.Timeout | undefined;
-  #end: NodeJS.Timeout | undefined;
+  #end: AwakeTimer | undefined;
   /** Silence after which the response counts as ended; 0: it is not complete yet. */
   #lingersMs = 0;
 
@@ -76,9 +76,9 @@ export class AttemptTimers {
     const lingersMs = lingering(reader);
     // While more may follow, the timer measures silence; comments do not reset it.
     if (lingersMs === this.#lingersMs && (lingersMs !== patientMs || isComment(piece))) return;
-    clearTimeout(this.#end);
+    this.#end?.clear();
     this.#lingersMs = lingersMs;
-    if (lingersMs > 0) this.#end = setTimeout(() => this.#attempt.finished(), lingersMs);
+    if (lingersMs > 0) this.#end = new AwakeTimer(() => this.#attempt.finished(), lingersMs);
   }
 
   stop(): void {
@@ -86,7 +86,7 @@ export class AttemptTimers {
     this.#error?.clear();
     this.#progress?.clear();
     clearTimeout(this.#drain);
-    clearTimeout(this.#end);
+    this.#end?.clear();
   }
 
   #within(limitMs: number, otherwise: string): AwakeTimer {

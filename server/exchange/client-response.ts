@@ -4,7 +4,7 @@
  */
 
 import type { ServerResponse } from 'node:http';
-import { awakeMs } from '../awake-clock.ts';
+import { AwakeTimer, awakeMs } from '../awake-clock.ts';
 import { pattern } from '../bounded-pattern.ts';
 import type { GatewayError } from '../contract/errors.ts';
 import type { RequestOutcome } from '../contract/ledger.ts';
@@ -50,7 +50,7 @@ export class ClientResponse {
   #isGone = false;
   /** The upstream call that is paused until the client reads on. */
   #paused: Pausable | null = null;
-  #keepAlive: NodeJS.Timeout | undefined;
+  #keepAlive: AwakeTimer | undefined;
   #mayOpenStream = false;
   #lastWriteMs = 0;
   /** Null: no data has waited so far. */
@@ -89,12 +89,12 @@ export class ClientResponse {
     this.#mayOpenStream = mayOpen;
     if (keepAliveMs === 0 || !framing.keepAlive || this.#keepAlive) return;
     this.#lastWriteMs = performance.now();
-    this.#keepAlive = setTimeout(() => this.#comment(keepAliveMs), keepAliveMs);
+    this.#keepAlive = new AwakeTimer(() => this.#comment(keepAliveMs), keepAliveMs);
   }
 
   /** Stops the comments; Sluice may now send a response of its own. */
   stop(): void {
-    clearTimeout(this.#keepAlive);
+    this.#keepAlive?.clear();
     this.#keepAlive = undefined;
   }
 
@@ -139,7 +139,7 @@ export class ClientResponse {
     if (this.#isGone) return;
     this.#bytesOut += last?.length ?? 0;
     const { response } = this.#options;
-    response.end(last);
+    endWith(response, last);
     if (response.writableLength > 0) this.#awaitReader();
   }
 
@@ -206,8 +206,20 @@ export class ClientResponse {
       if (!response.headersSent) this.begin(200, { 'content-type': framing.contentType }, null);
       this.write(framing.keepAlive, undefined);
     }
-    this.#keepAlive = setTimeout(() => this.#comment(everyMs), isDue ? everyMs : dueMs);
+    this.#keepAlive = new AwakeTimer(() => this.#comment(everyMs), isDue ? everyMs : dueMs);
   }
+}
+
+/** Beyond this, making text of the bytes costs more than it saves. */
+const maxTextBytes = 8 * 1024;
+
+/**
+ * Node sends a head and a text in one plain write, but gathers a head and bytes with `writev`, which costs 5 of the 115 µs of
+ * a short answer. Latin-1 is the text whose characters are the bytes.
+ */
+function endWith(response: ServerResponse, last: Buffer | undefined): void {
+  if (last && last.length <= maxTextBytes) response.end(last.toString('latin1'), 'latin1');
+  else response.end(last);
 }
 
 const exhausted = pattern(/"(?:insufficient_quota|credit_balance_exhausted)"/);

@@ -82,6 +82,7 @@ export class RequestTrace {
   readonly #method: string;
   readonly #startedMs = awakeMs();
   #queueMs: number | null = null;
+  #label: Buffer | undefined;
   #latestModel: { model: string | null; noted: string | null } = { model: null, noted: null };
 
   constructor(method: string, presented: readonly string[]) {
@@ -99,9 +100,13 @@ export class RequestTrace {
     this.path = notedText(path, this.presented, maxPathLength);
   }
 
-  /** Identifies the request to the event loop watch. */
-  get workLabel(): string {
-    return `${this.id}\n${this.key?.id ?? ''}\n${this.#method} ${this.path}`;
+  /**
+   * Identifies the request to the event loop watch. Kept from its first use, when key and route are known: with many streams
+   * at once it is wanted for each event.
+   */
+  get workLabel(): Uint8Array {
+    this.#label ??= Buffer.from(`${this.id}\n${this.key?.id ?? ''}\n${this.#method} ${this.path}`, 'latin1');
+    return this.#label;
   }
 
   get started(): RequestStarted {

@@ -1,3 +1,5 @@
+import { AwakeTimer } from '../awake-clock.ts';
+
 /** What a watch needs from its attempt. Times are in milliseconds on a clock that stops during sleep. */
 interface Watched {
   limitMs: number;
@@ -15,7 +17,7 @@ export class ProgressWatch {
   /** Time of the latest progress. */
   lastMs: number;
   readonly #watched: Watched;
-  #timer: NodeJS.Timeout;
+  #timer: AwakeTimer;
 
   constructor(watched: Watched) {
     this.#watched = watched;
@@ -24,11 +26,11 @@ export class ProgressWatch {
   }
 
   clear(): void {
-    clearTimeout(this.#timer);
+    this.#timer.clear();
   }
 
-  #lookIn(waitMs: number): NodeJS.Timeout {
-    return setTimeout(() => this.#look(), waitMs);
+  #lookIn(waitMs: number): AwakeTimer {
+    return new AwakeTimer(() => this.#look(), waitMs);
   }
 
   #look(): void {

@@ -21,7 +21,7 @@ interface WaitingRowsOptions {
 const maxPending = 10_000;
 /** Captured bodies are large, so fewer are kept. */
 const maxPendingCaptures = 200;
-/** A batch of this size is written at once, so that a write blocks the event loop for about 2 ms at most. */
+/** This many ended requests are written at once, so that a write blocks the event loop for about 2 ms at most. */
 const fullBatch = 256;
 const retryMs = 1_000;
 
@@ -30,6 +30,8 @@ export class WaitingRows {
   #rows: (BegunRow | EndedRow)[] = [];
   #captures: Capture[] = [];
   #timer: NodeJS.Timeout | null = null;
+  /** Of those rows. */
+  #ended = 0;
   #dropped = 0;
   #lastError: string | null = null;
   /** Whether the previous run's unfinished requests were marked, which precedes the first write. */
@@ -41,7 +43,7 @@ export class WaitingRows {
 
   add(row: BegunRow | EndedRow): void {
     this.#rows.push(row);
-    if (this.#rows.length === fullBatch && this.#lastError === null) setImmediate(this.flush);
+    if (isFinished(row) && ++this.#ended === fullBatch && this.#lastError === null) setImmediate(this.#flushEnded);
     this.#arm(this.#options.flushMs);
   }
 
@@ -53,17 +55,27 @@ export class WaitingRows {
   /** Writes pending rows. Never throws; rows that cannot be written stay pending. */
   readonly flush = (): void => {
     this.#disarm();
+    this.#write('all');
+  };
+
+  /**
+   * A full batch leaves what has only begun to the timer: under load nearly all of it ends before, and is one row to insert
+   * rather than one to insert and to update. At 8,000 requests a second every fourth was written twice.
+   */
+  readonly #flushEnded = (): void => this.#write('ended');
+
+  #write(which: 'all' | 'ended'): void {
     if (this.#isMarked && this.#rows.length === 0 && this.#captures.length === 0) return;
     try {
       if (!this.#isMarked) this.#markInterrupted();
-      this.#options.writer.write(this.#rows, this.#captures);
-      this.#rows = [];
+      this.#rows = this.#options.writer.write(this.#rows, this.#captures, which);
+      this.#ended = 0;
       this.#captures = [];
       this.#lastError = null;
     } catch (error) {
       this.#keepForLater(error);
     }
-  };
+  }
 
   get health(): Omit<LedgerHealthView, 'replaced' | 'budgetsError'> {
     return {

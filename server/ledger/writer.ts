@@ -21,8 +21,10 @@ export interface Capture extends CapturedExchange<Uint8Array> {
 }
 
 export interface LedgerWriter {
-  /** Writes everything, or throws and writes nothing. */
-  write(requests: readonly (BegunRow | EndedRow)[], captures: readonly Capture[]): void;
+  /**
+   * Writes all of it, or throws and writes nothing. Of `ended` requests only: returns the rows of those that have only begun.
+   */
+  write(requests: readonly (BegunRow | EndedRow)[], captures: readonly Capture[], which: 'all' | 'ended'): BegunRow[];
   /** Marks requests that an earlier run left unfinished. Returns their number. */
   markInterrupted(): number;
 }
@@ -49,11 +51,16 @@ export function createLedgerWriter(database: Database, days: Pick<UsageDays, 'is
   database.onReplaced(() => running.clear());
 
   return {
-    write(rows, captures) {
+    write(rows, captures, which) {
+      const left: BegunRow[] = [];
       const begun = new Map<string, number>();
       database.transaction(() => {
         const sums = new UsageSums();
         for (const row of latestById(rows)) {
+          if (which === 'ended' && !isFinished(row)) {
+            left.push(row);
+            continue;
+          }
           const seq = writeRequest(row, running.get(row.id));
           if (isFinished(row)) {
             sums.add(row);
@@ -67,6 +74,7 @@ export function createLedgerWriter(database: Database, days: Pick<UsageDays, 'is
       // Only after the commit.
       for (const row of rows) if (isFinished(row)) running.delete(row.id);
       for (const [id, seq] of begun) running.set(id, seq);
+      return left;
     },
     markInterrupted: () => database.transaction(() => markInterrupted(database, addSums)),
   };
