@@ -9,6 +9,7 @@ import type { Policy } from '../contract/policy.ts';
 import type { Settings } from '../contract/settings.ts';
 import type { Job } from '../jobs/job.ts';
 import type { JobStore } from '../jobs/job-store.ts';
+import type { ResponseStore } from '../kept-responses/response-store.ts';
 import type { LoopWatch } from '../loop-watch.ts';
 import { isPathSegment } from '../providers/path-segment.ts';
 import { AttemptPlan, type NextAttempt } from '../routing/attempt-plan.ts';
@@ -45,6 +46,7 @@ import { RequestTranslation, type TranslatedCall } from './translation/request-t
 export interface AttemptsPorts {
   transport: Transport;
   jobs: JobStore;
+  keptResponses: ResponseStore;
   picker: Picker;
   loopWatch: LoopWatch;
   registry: Registry;
@@ -257,7 +259,11 @@ export class UpstreamAttempts {
   #translated(passage: Passage, { target, credential }: NextAttempt): TranslatedCall | GatewayError {
     const { ports, request, trace } = this.#options;
     try {
-      const wanted = { requestId: trace.id, refusesLosses: request.headers['x-sluice-lossy'] === 'refuse' };
+      const wanted = {
+        requestId: trace.id,
+        refusesLosses: request.headers['x-sluice-lossy'] === 'refuse',
+        keptResponses: ports.keptResponses,
+      };
       const isKnown = this.#translation?.route === passage.route;
       const translation =
         isKnown && this.#translation ? this.#translation : new RequestTranslation(this.#call, passage, wanted);

@@ -15,6 +15,7 @@ import { RequestTrace } from '../exchange/exchange-trace.ts';
 import { containsSecret } from '../exchange/find-secrets.ts';
 import { hasHardDollarBudget, holdToLimits } from '../exchange/hold-to-limits.ts';
 import type { JobBills } from '../exchange/job-bills.ts';
+import { keptAnswer } from '../exchange/kept-answer.ts';
 import { checkHops, passableHeaders } from '../exchange/outgoing-headers.ts';
 import { checkQuery, outgoingQuery } from '../exchange/outgoing-query.ts';
 import type { OutgoingCall } from '../exchange/outgoing-request.ts';
@@ -25,6 +26,7 @@ import type { RequestBody, RequestFields } from '../exchange/request-body.ts';
 import { sourceVideoOf } from '../exchange/source-video.ts';
 import { type AttemptsPorts, UpstreamAttempts } from '../exchange/upstream-attempts.ts';
 import { listVideos } from '../exchange/video-list.ts';
+import { isKeptId, type KeptResponse } from '../kept-responses/kept-response.ts';
 import type { UsageQuestion } from '../ledger/usage-summary.ts';
 import type { Limiter } from '../limits/limiter.ts';
 import type { CompiledGroup, CompiledKey, Snapshot } from '../routing/snapshot.ts';
@@ -33,6 +35,7 @@ import type { ModelsFormat } from '../wire/api.ts';
 import type { Located, Registry, RouteMatch } from '../wire/registry.ts';
 import { withSegment } from '../wire/segments.ts';
 import type { Admission, Place } from './admission.ts';
+import { continueFrom } from './body/continued-body.ts';
 import { ClientGone } from './body/read-body.ts';
 import { receiveBody } from './body/receive-body.ts';
 import type { ByteBudget, HeldBytes } from './byte-budget.ts';
@@ -161,7 +164,13 @@ class InferenceCall {
     const held = this.#ports.bytes.open(key, this.#response);
     this.#held = held;
     const received = this.#receive(match, held);
-    const body = received instanceof Promise ? await received : received;
+    const sent = received instanceof Promise ? await received : received;
+    const { keptResponses } = this.#ports;
+    const kept = keptAnswer(keptResponses, { match, groupId: group.id, query });
+    if (kept) return this.#tell(kept);
+    const previousId = sent.fields.previousResponseId;
+    const before = previousId !== null && isKeptId(previousId) ? keptResponses.find(previousId, group.id) : undefined;
+    const body = before ? await this.#continued(before, sent, held) : sent;
     this.#noteBody(body, held);
     const plan = this.#plan(match, { group, key }, body);
     const count = tokenCount(this.#response, match.route, body);
@@ -232,6 +241,12 @@ class InferenceCall {
     const { uploadFolder: folder, loopWatch } = this.#ports;
     const options = { match, limits, folder, account, loopWatch, trace: this.#trace, exchange: this };
     return receiveBody(this.#request, this.#response, options);
+  }
+
+  async #continued(before: KeptResponse, sent: RequestBody, held: HeldBytes): Promise<RequestBody> {
+    const body = await continueFrom(before, sent);
+    held.add(body.size - sent.size);
+    return body;
   }
 
   #noteBody(body: RequestBody, account: HeldBytes): void {

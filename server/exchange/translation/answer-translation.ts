@@ -1,9 +1,11 @@
 /** One upstream's answer on its way to a client of another API: whole, event by event, or an error. */
 import type { ErrorBody } from '../../contract/errors.ts';
 import type { LastWord } from '../../routing/attempt-result.ts';
+import type { ResponseIdentity } from '../../translate/answer-context.ts';
+import { writeJson } from '../../translate/json-text.ts';
 import { lossHeaders } from '../../translate/tell-losses.ts';
 import type { TranslatedEvents } from '../../translate/translated-events.ts';
-import type { TranslatedRequest } from '../../translate/translated-request.ts';
+import type { Moment, TranslatedRequest } from '../../translate/translated-request.ts';
 import type { Translator } from '../../translate/translator.ts';
 import type { ResponseHeaders } from '../../transport/transport.ts';
 import type { Api } from '../../wire/api.ts';
@@ -13,7 +15,7 @@ import { framingOf } from '../../wire/sse-framing.ts';
 import type { StreamFormat } from '../../wire/stream-format.ts';
 import { maxStreamedEventBytes } from '../readers/broken-off.ts';
 
-interface Options {
+export interface AnswerOptions {
   request: TranslatedRequest;
   translator: Translator;
   /** The client's. */
@@ -23,19 +25,25 @@ interface Options {
   /** The client's, where it waits for one. */
   stream: StreamFormat | null;
   requestId: string;
+  /** For a Responses client. */
+  identity?: ResponseIdentity;
+  /** Keeps the response, as JSON; absent where it is not to be kept. */
+  keep?(response: string): void;
 }
 
 export class AnswerTranslation {
-  readonly #options: Options;
+  readonly #options: AnswerOptions;
   readonly #framing: Framing;
-  readonly #moment = { createdAt: Math.floor(Date.now() / 1000) };
+  readonly #moment: Moment;
   #stream: { events: TranslatedEvents; gate: EventGate } | undefined;
+  #isKept = false;
   /** What the bytes at hand have come to. */
   #told: Buffer[] = [];
 
-  constructor(options: Options) {
+  constructor(options: AnswerOptions) {
     this.#options = options;
     this.#framing = framingOf(options.upstream);
+    this.#moment = { createdAt: Math.floor(Date.now() / 1000), identity: options.identity };
   }
 
   get upstream(): Route {
@@ -67,6 +75,7 @@ export class AnswerTranslation {
     const rest = gate.takeRest();
     if (rest.length > 0) this.#translate(rest);
     this.#told.push(events.end());
+    this.#keepWhole(events);
     if (!events.isOver) this.#told.push(events.fail(incomplete));
     return this.#taken();
   }
@@ -79,10 +88,25 @@ export class AnswerTranslation {
   /** A whole answer, decompressed, in whichever form the client waits for it; else why it is of no use. */
   whole(bytes: Buffer): Buffer | string {
     const { request, stream } = this.#options;
-    if (stream) return request.wholeAsEvents(bytes, this.#moment) ?? saysNothing;
+    if (stream) {
+      const events = request.events(this.#moment);
+      const told = request.wholeAsEvents(bytes, this.#moment, events);
+      this.#keepWhole(events);
+      return told ?? saysNothing;
+    }
     const whole = request.whole(bytes, this.#moment);
     if (whole === null) return saysNothing;
-    return whole.ok ? whole.body : whole.error.message;
+    if (!whole.ok) return whole.error.message;
+    this.#options.keep?.(whole.body.toString());
+    return whole.body;
+  }
+
+  /** Before its last event goes out, so that the client can go on from it at once. */
+  #keepWhole({ whole }: TranslatedEvents): void {
+    const { keep } = this.#options;
+    if (!whole || !keep || this.#isKept) return;
+    this.#isKept = true;
+    keep(writeJson(whole));
   }
 
   /** The event by which the client learns that its stream has broken off. */
@@ -127,6 +151,7 @@ export class AnswerTranslation {
     const event = this.#framing.saysNothing(bytes) ? null : this.#framing.readEvent(bytes);
     const told = event && this.#stream?.events.push(event);
     if (told && told.length > 0) this.#told.push(told);
+    if (this.#stream?.events.isOver) this.#keepWhole(this.#stream.events);
     return null;
   }
 

@@ -3,14 +3,17 @@
  * asked; what comes of those goes through an `AnswerTranslation` of its own.
  */
 import { pattern } from '../../bounded-pattern.ts';
+import { newKeptId } from '../../kept-responses/kept-response.ts';
+import type { ResponseStore } from '../../kept-responses/response-store.ts';
 import type { Target } from '../../routing/snapshot.ts';
 import { refusalOf } from '../../translate/tell-losses.ts';
 import type { TranslatedRequest } from '../../translate/translated-request.ts';
 import type { AskedConversation, Translator } from '../../translate/translator.ts';
 import type { Route } from '../../wire/route.ts';
+import { withReferredItems } from '../kept-history.ts';
 import type { OutgoingCall } from '../outgoing-request.ts';
 import type { PreparedBody } from '../request-body.ts';
-import { AnswerTranslation } from './answer-translation.ts';
+import { type AnswerOptions, AnswerTranslation } from './answer-translation.ts';
 import type { Passage } from './passage.ts';
 
 /** A request as one target is to have it. */
@@ -35,6 +38,7 @@ interface Wanted {
   requestId: string;
   /** Nothing may be dropped or emulated. */
   refusesLosses: boolean;
+  keptResponses: ResponseStore;
 }
 
 export class RequestTranslation {
@@ -43,13 +47,17 @@ export class RequestTranslation {
   readonly #translator: Translator;
   readonly #asked: AskedConversation;
   readonly #upstreamCall: OutgoingCall;
+  readonly #isResponse: boolean;
 
   /** @throws GatewayError `malformed_json` or `invalid_value` where the body is no request of the client's API */
   constructor(call: OutgoingCall, { route, translator }: Passage, wanted: Wanted) {
     this.#call = call;
     this.#wanted = wanted;
     this.#translator = translator;
-    this.#asked = translator.read(call.body.captured ?? Buffer.alloc(0));
+    const body = call.body.captured ?? Buffer.alloc(0);
+    this.#isResponse = call.match.route.job?.kind === 'response';
+    const { keptResponses } = wanted;
+    this.#asked = translator.read(this.#isResponse ? withReferredItems(body, keptResponses, call.group.id) : body);
     this.#upstreamCall = {
       ...call,
       match: { ...call.match, route },
@@ -94,7 +102,19 @@ export class RequestTranslation {
       upstream: this.route,
       stream: body.fields.stream ? match.route.stream : null,
       requestId: this.#wanted.requestId,
+      ...(this.#isResponse && this.#response()),
     });
+  }
+
+  /** How the response is known to the client, and where it is kept. */
+  #response(): Pick<AnswerOptions, 'identity' | 'keep'> {
+    const { keptResponses } = this.#wanted;
+    const { body, group } = this.#call;
+    const input = body.raw('input')?.bytes.toString() ?? '[]';
+    const isKept = body.fields.store && keptResponses.mayKeep({ response: '', input });
+    const identity = { id: newKeptId(), isKept, previousId: body.continuesId ?? null };
+    const keep = (response: string) => keptResponses.keep({ id: identity.id, groupId: group.id, response, input });
+    return isKept ? { identity, keep } : { identity };
   }
 }
 
