@@ -23,6 +23,8 @@ import { createListener } from './http/app.ts';
 import { ByteBudget } from './http/byte-budget.ts';
 import { type ListeningServer, listen } from './http/server.ts';
 import { createJobStore } from './jobs/job-store.ts';
+import { keptResponseMigrations } from './kept-responses/kept-response-rows.ts';
+import { SqliteResponseStore } from './kept-responses/response-store.ts';
 import { createLedger } from './ledger/ledger.ts';
 import type { BookedJob } from './ledger/rows.ts';
 import { LoopWatch } from './loop-watch.ts';
@@ -160,7 +162,8 @@ function openFoundations({ config, dataDir, log, proxies }: GatewayPorts) {
   const fileOf = (name: string) => (dataDir === null ? ':memory:' : join(dataDir, name));
   const database = openDatabase(fileOf('ledger.sqlite'));
   const budgetDatabase = openDatabase(fileOf('budgets.sqlite'), budgetMigrations);
-  for (const each of [database, budgetDatabase]) tellReplacement(each, log);
+  const responseDatabase = openDatabase(fileOf('responses.sqlite'), keptResponseMigrations);
+  for (const each of [database, budgetDatabase, responseDatabase]) tellReplacement(each, log);
   const sweepClock = createSweepClock(database);
   const ledger = createLedger({
     database,
@@ -173,6 +176,12 @@ function openFoundations({ config, dataDir, log, proxies }: GatewayPorts) {
     },
   });
   const jobs = createJobStore({ database, log, sweepClock, retentionDays: () => settings().jobs.retentionDays });
+  const keptResponses = new SqliteResponseStore({
+    database: responseDatabase,
+    log,
+    sweepClock,
+    settings: () => settings().keptResponses,
+  });
   const health = new HealthBook({ nowMs: () => performance.now() });
   let prices = pricesOf(config.current.config);
   config.onChange((now) => {
@@ -189,6 +198,7 @@ function openFoundations({ config, dataDir, log, proxies }: GatewayPorts) {
     authorities,
     ledger,
     jobs,
+    keptResponses,
     health,
     prices: currentPrices,
     typicalPrice,
@@ -196,8 +206,10 @@ function openFoundations({ config, dataDir, log, proxies }: GatewayPorts) {
     async close() {
       await transport.close();
       jobs.close();
+      keptResponses.close();
       ledger.close();
       budgetDatabase.close();
+      responseDatabase.close();
       database.close();
     },
   };
@@ -214,7 +226,7 @@ function apiPorts(
   base: Foundations,
   { live, control, limiter }: ControlSide,
 ): Omit<ApiPorts, 'loopWatch'> {
-  const { transport, jobs, ledger, picker, prices } = base;
+  const { transport, jobs, keptResponses, ledger, picker, prices } = base;
   const finished = (record: RequestRecord, books?: BookedJob) => {
     ledger.finished(record, books);
     limiter.finished(record);
@@ -231,6 +243,7 @@ function apiPorts(
     limiter,
     summarizeUsage: (question) => ledger.summarizeUsage(question),
     jobs,
+    keptResponses,
     picker,
     uploadFolder,
     started(request, reserved) {

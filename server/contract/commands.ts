@@ -92,7 +92,7 @@ const keyChangesSchema = z
   .partial();
 
 /**
- * `limits`, `admission`, `ledger`, `capture` and `jobs` are merged with the present values; everything else is replaced.
+ * `limits`, `admission`, `ledger`, `capture`, `jobs` and `keptResponses` are merged with the present values; everything else is replaced.
  * Validated together with the configuration.
  */
 export type SettingsChanges = Partial<z.input<typeof settingsSchema>>;

@@ -60,6 +60,19 @@ export const settingsSchema = z.strictObject({
     .prefault({}),
   /** How long the owner of a video or a stored response is remembered after its last use. */
   jobs: z.strictObject({ retentionDays: z.number().int().positive().default(30) }).prefault({}),
+  /** Responses that no provider stores, because Sluice has made them by translation. */
+  keptResponses: z
+    .strictObject({
+      /** How long they can be continued and retrieved. 0: none are kept. */
+      retentionHours: z.number().min(0).max(720).default(24),
+      /** Of each group; the oldest give way. One response takes at most an eighth. */
+      bytesPerGroup: z
+        .number()
+        .int()
+        .positive()
+        .default(64 * 1024 * 1024),
+    })
+    .prefault({}),
   /** PEM files with additional certificate authorities. */
   extraCaFiles: z.array(z.string().min(1)).default([]),
   /** Also trust the operating system's certificate authorities. */

@@ -21,5 +21,6 @@ function merge(settings: Settings, changes: SettingsChanges): object {
     ledger: { ...settings.ledger, ...changes.ledger },
     capture: { ...settings.capture, ...changes.capture },
     jobs: { ...settings.jobs, ...changes.jobs },
+    keptResponses: { ...settings.keptResponses, ...changes.keptResponses },
   };
 }

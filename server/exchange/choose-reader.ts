@@ -56,7 +56,7 @@ export function askedOf(body: RequestBody, route: Route, method: string = route.
     isStreamAsked: body.fields.stream && route.stream !== null,
     isTextAsked: request.isTextAsked(body),
     isTranslated,
-    isKept: route.job !== null && (body.fields.store || request.isBackground(body)),
+    isKept: !isTranslated && route.job !== null && (body.fields.store || request.isBackground(body)),
   };
 }
 

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { GatewayError } from '../contract/errors.ts';
 import type { Policy } from '../contract/policy.ts';
+import type { ResponseStore } from '../kept-responses/response-store.ts';
 import type { NextAttempt } from '../routing/attempt-plan.ts';
 import type { Target } from '../routing/snapshot.ts';
 import type { PriceTable } from '../usage/price-table.ts';
@@ -15,6 +16,7 @@ import { type PreparedRequest, RequestTranslation } from './translation/request-
 
 export interface PreparationPorts {
   registry: Registry;
+  keptResponses: ResponseStore;
   prices: Pick<PriceTable, 'maxOutput'>;
 }
 
@@ -44,14 +46,22 @@ export class RequestPreparation {
    */
   for(next: NextAttempt): PreparedRequest | GatewayError | Promise<PreparedRequest> {
     const call = this.#call;
-    const { body, match } = call;
-    const asked = { route: match.route, body, isStream: body.fields.stream };
-    const passage = passageTo(next.target, asked, this.#options.ports.registry);
+    const passage = this.#passageTo(next.target);
     if (passage) return this.#translated(passage, next);
     const sendable = this.#sendableFor(next.target);
     return sendable instanceof Promise
       ? sendable.then((opened) => ({ call, sendable: opened, translation: null }))
       : { call, sendable, translation: null };
+  }
+
+  /** Whether all targets take the request as it is. */
+  get isIdentity(): boolean {
+    return this.#plan.targets.every((target) => this.#passageTo(target) === null);
+  }
+
+  #passageTo(target: Target): Passage | null {
+    const { body, match } = this.#call;
+    return passageTo(target, { route: match.route, body, isStream: body.fields.stream }, this.#options.ports.registry);
   }
 
   /** The body for a target that is asked to continue an answer of which the client has `soFar`. */
@@ -75,7 +85,8 @@ export class RequestPreparation {
     const { ports, request, trace } = this.#options;
     try {
       const losses = lossesWanted(request.headers['x-sluice-lossy']) ?? this.#call.group.policy.losses;
-      const wanted = { requestId: trace.id, refusesLosses: losses === 'refuse' };
+      const { keptResponses } = ports;
+      const wanted = { requestId: trace.id, refusesLosses: losses === 'refuse', keptResponses };
       if (this.#translation?.route !== passage.route) {
         this.#translation = new RequestTranslation(this.#call, passage, wanted);
       }

@@ -32,6 +32,8 @@ export interface RequestBody extends MeasuredRequest {
   captured: Buffer | null;
   /** Ids in the read part of a passthrough body. */
   readonly namedIds?: readonly string[];
+  /** The kept response that it goes on from, whose conversation it holds. */
+  readonly continuesId?: string;
   /** It can be sent only once. */
   readonly isOnce?: true;
   /** Why the rest of a streamed body will not arrive. */

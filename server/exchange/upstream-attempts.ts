@@ -92,7 +92,9 @@ export class UpstreamAttempts {
       unreadMs,
       showsAttempts: settings.replyHeaders,
     });
-    this.#text = mayBeRescued(callPlan, call) ? (call.match.route.wire.rescue?.openText() ?? null) : null;
+    // A translated stream is not continued.
+    const isRescued = mayBeRescued(callPlan, call) && this.#preparation.isIdentity;
+    this.#text = isRescued ? (call.match.route.wire.rescue?.openText() ?? null) : null;
     this.#download = mayBeResumed(call, options.request) ? new Download() : null;
   }
 
@@ -257,7 +259,7 @@ export class UpstreamAttempts {
       timeouts,
       number: this.#options.trace.attempts.length,
       claim: () => this.#claim(attempt, trace, next),
-      observers: () => this.#observers(next),
+      observers: () => this.#observers(next, translation !== null),
     });
     this.#attempts.push(attempt);
     return attempt;
@@ -291,13 +293,14 @@ export class UpstreamAttempts {
   }
 
   /** Observes the response: one for the id of a new job, one for the capture. */
-  #observers(next: NextAttempt): ResponseObserver[] {
+  #observers(next: NextAttempt, isTranslated: boolean): ResponseObserver[] {
     const { ports, capture, request, trace } = this.#options;
     // The rest of a response has the id of the first one, which its upstream does not know.
     if (this.#isBroken) return capture ? [capture] : [];
     capture?.restart(secretsOf(trace.presented, next.credential));
     const context = { jobs: ports.jobs, trace, owner: this.#owner(next) };
-    const watch = madeWatcher(request.method ?? 'GET', this.#call, context);
+    // Upstreams are asked not to store translated requests.
+    const watch = isTranslated ? null : madeWatcher(request.method ?? 'GET', this.#call, context);
     return [watch, capture].filter((observer) => observer !== null);
   }
 }

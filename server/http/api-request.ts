@@ -8,17 +8,20 @@ import type { UsageView } from '../contract/request-views.ts';
 import { tokenCount } from '../exchange/count-tokens.ts';
 import { Exchange, type ExchangePorts, type Member } from '../exchange/exchange.ts';
 import { RequestTrace } from '../exchange/exchange-trace.ts';
+import { keptAnswer } from '../exchange/kept-answer.ts';
 import { checkHops, passableHeaders } from '../exchange/outgoing-headers.ts';
 import { checkQuery, outgoingQuery } from '../exchange/outgoing-query.ts';
 import { checkPassthrough } from '../exchange/plan-passthrough.ts';
 import type { RequestBody } from '../exchange/request-body.ts';
 import { listVideos } from '../exchange/video-list.ts';
+import { isKeptId, type KeptResponse } from '../kept-responses/kept-response.ts';
 import type { UsageQuestion } from '../ledger/usage-summary.ts';
 import type { CompiledGroup, Snapshot } from '../routing/snapshot.ts';
 import type { ModelsFormat } from '../wire/api.ts';
 import type { Located, RouteMatch } from '../wire/registry.ts';
 import { withSegment } from '../wire/segments.ts';
 import type { Admission, Place } from './admission.ts';
+import { continueFrom } from './body/continued-body.ts';
 import { ClientGone } from './body/read-body.ts';
 import { receiveBody } from './body/receive-body.ts';
 import type { ByteBudget, HeldBytes } from './byte-budget.ts';
@@ -124,7 +127,13 @@ class ApiRequest {
     const held = this.#ports.bytes.open(key, this.#response);
     this.#held = held;
     const received = this.#receive(match, held);
-    const body = received instanceof Promise ? await received : received;
+    const sent = received instanceof Promise ? await received : received;
+    const { keptResponses } = this.#ports;
+    const kept = keptAnswer(keptResponses, { match, groupId: group.id, query });
+    if (kept) return this.#tell(kept);
+    const previousId = sent.fields.previousResponseId;
+    const before = previousId !== null && isKeptId(previousId) ? keptResponses.find(previousId, group.id) : undefined;
+    const body = before ? await this.#continued(before, sent, held) : sent;
     this.#noteBody(body, held);
     const plan = this.#exchange.plan(match, { group, key }, body);
     const count = tokenCount(this.#response, match.route, body);
@@ -189,6 +198,12 @@ class ApiRequest {
     const { uploadFolder: folder, loopWatch } = this.#ports;
     const options = { match, limits, folder, account, loopWatch, trace: this.#trace, exchange: this.#exchange };
     return receiveBody(this.#request, this.#response, options);
+  }
+
+  async #continued(before: KeptResponse, sent: RequestBody, held: HeldBytes): Promise<RequestBody> {
+    const body = await continueFrom(before, sent);
+    held.add(body.size - sent.size);
+    return body;
   }
 
   #noteBody(body: RequestBody, account: HeldBytes): void {

@@ -19,7 +19,17 @@ export interface AnswerContext {
   estimatedInputTokens: number;
   /** Seconds since 1970: the only thing in an answer that its own bytes do not tell. */
   createdAt: number;
+  /** How the answer is known to a Responses client; absent: by the upstream's id, and it is not kept. */
+  identity?: ResponseIdentity | undefined;
   losses: Losses;
+}
+
+export interface ResponseIdentity {
+  id: string;
+  /** It can be continued and retrieved by its id. */
+  isKept: boolean;
+  /** Of the response that it continues. */
+  previousId: string | null;
 }
 
 const idRules: Record<WireName, CallIdRule> = {

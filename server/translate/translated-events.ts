@@ -52,6 +52,11 @@ export class TranslatedEvents {
     return this.#isOver;
   }
 
+  /** The whole answer as one object, once it is complete; null in APIs whose streams do not have it. */
+  get whole(): Record<string, unknown> | null {
+    return this.#renderer.whole ?? null;
+  }
+
   /** What the client was told of in the place of what is missing; null where nothing is. */
   get failure(): AnswerError | null {
     return this.#failure;

@@ -1,5 +1,5 @@
 /** One request in an upstream's words, and what its answer is read with. */
-import type { AnswerContext } from './answer-context.ts';
+import type { AnswerContext, ResponseIdentity } from './answer-context.ts';
 import { answerEvents } from './answer-events.ts';
 import { answerForClient } from './answer-for-client.ts';
 import { estimateInputTokens } from './estimate-input.ts';
@@ -25,6 +25,8 @@ interface Asked {
 export interface Moment {
   /** Seconds since 1970. */
   createdAt: number;
+  /** For a Responses client. */
+  identity?: ResponseIdentity | undefined;
 }
 
 export class TranslatedRequest {
@@ -72,7 +74,7 @@ export class TranslatedRequest {
     return this.#upstream.parseAnswer(parseJson(body.toString()), this.#asked.conversation.turns.length);
   }
 
-  #context({ createdAt }: Moment): AnswerContext {
+  #context({ createdAt, identity }: Moment): AnswerContext {
     const { conversation, target, rendered } = this.#asked;
     const { names, answerTool } = rendered;
     const estimatedInputTokens = estimateInputTokens(conversation);
@@ -83,6 +85,7 @@ export class TranslatedRequest {
       origin: target.origin,
       estimatedInputTokens,
       createdAt,
+      identity,
       losses: new Losses(),
     };
   }

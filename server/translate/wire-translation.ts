@@ -20,6 +20,8 @@ export interface EventRenderer {
   fail(error: AnswerError): string;
   /** Keeps a silent stream alive. */
   readonly ping: string;
+  /** The whole answer, once it is complete, where the API's stream ends with it. */
+  readonly whole?: Record<string, unknown> | null;
 }
 
 export interface WireTranslation {

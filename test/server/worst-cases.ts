@@ -44,6 +44,7 @@ import { extractUsage } from '../../server/wire/openai/usage/usage.ts';
 import { mayGoOn, readJson } from '../../server/wire/read-whole.ts';
 import { errorIn } from '../../server/wire/upstream-error.ts';
 import { findRoute } from '../support/routes.ts';
+import { worstHistories } from './exchange/worst-histories.ts';
 import { worstTranslations } from './translate/worst-translations.ts';
 import { worstMessages } from './wire/anthropic/worst-messages.ts';
 import { type StreamName, streams } from './wire/openai/streams.ts';
@@ -191,6 +192,7 @@ const spoken = (text: string) =>
 const secrets = ['aaaaaaaaaaaaaaaa'];
 
 export const worstCases: Record<string, WorstCase> = {
+  ...worstHistories,
   ...worstTranslations,
   ...worstMessages,
   'a look at JSON': {

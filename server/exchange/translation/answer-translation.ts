@@ -1,10 +1,12 @@
 /** Translates one upstream's answer for a client of another API: a whole answer, a stream event by event, or an error. */
 import type { ErrorBody } from '../../contract/errors.ts';
 import type { FailureResponse } from '../../routing/attempt-result.ts';
+import type { ResponseIdentity } from '../../translate/answer-context.ts';
+import { writeJson } from '../../translate/json-text.ts';
 import type { Loss } from '../../translate/losses.ts';
 import { lossHeaders } from '../../translate/tell-losses.ts';
 import type { TranslatedEvents } from '../../translate/translated-events.ts';
-import type { TranslatedRequest } from '../../translate/translated-request.ts';
+import type { Moment, TranslatedRequest } from '../../translate/translated-request.ts';
 import type { Translator } from '../../translate/translator.ts';
 import type { ResponseHeaders } from '../../transport/transport.ts';
 import type { Api } from '../../wire/api.ts';
@@ -14,7 +16,7 @@ import { framingOf } from '../../wire/sse-framing.ts';
 import type { Repacking, StreamFormat } from '../../wire/stream-format.ts';
 import { maxStreamedEventBytes } from '../readers/broken-off.ts';
 
-interface Options {
+export interface AnswerOptions {
   request: TranslatedRequest;
   translator: Translator;
   /** The client's API. */
@@ -24,23 +26,29 @@ interface Options {
   /** Format of the client's stream; null if it expects a whole answer. */
   stream: StreamFormat | null;
   requestId: string;
+  /** For a Responses client. */
+  identity?: ResponseIdentity;
+  /** Keeps the response, as JSON; absent where it is not to be kept. */
+  keep?(response: string): void;
 }
 
 export class AnswerTranslation {
-  readonly #options: Options;
+  readonly #options: AnswerOptions;
   readonly #framing: Framing;
-  readonly #moment = { createdAt: Math.floor(Date.now() / 1000) };
+  readonly #moment: Moment;
   #stream: { events: TranslatedEvents; gate: EventGate } | undefined;
   #wholeLosses: readonly Loss[] = [];
+  #isKept = false;
   /** Translated bytes that have not been taken yet. */
   #translated: Buffer[] = [];
   /** Null where the client's stream is one of server-sent events. */
   readonly #repacking: Repacking | null;
 
-  constructor(options: Options) {
+  constructor(options: AnswerOptions) {
     this.#options = options;
     this.#framing = framingOf(options.upstream);
     this.#repacking = options.stream?.repack?.() ?? null;
+    this.#moment = { createdAt: Math.floor(Date.now() / 1000), identity: options.identity };
   }
 
   get upstream(): Route {
@@ -80,6 +88,7 @@ export class AnswerTranslation {
     const rest = gate.takeRest();
     if (rest.length > 0) this.#translate(rest);
     this.#translated.push(events.end());
+    this.#keepWhole(events);
     if (!events.isOver) this.#translated.push(events.fail(incomplete));
     return this.#ended(this.#taken());
   }
@@ -93,14 +102,25 @@ export class AnswerTranslation {
   whole(bytes: Buffer): Buffer | string {
     const { request, stream } = this.#options;
     if (stream) {
-      const events = request.wholeAsEvents(bytes, this.#moment, this.#open().events);
-      return events ? this.#ended(events) : noContent;
+      const { events } = this.#open();
+      const translated = request.wholeAsEvents(bytes, this.#moment, events);
+      this.#keepWhole(events);
+      return translated ? this.#ended(translated) : noContent;
     }
     const whole = request.whole(bytes, this.#moment);
     if (whole === null) return noContent;
     if (!whole.ok) return whole.error.message;
     this.#wholeLosses = whole.losses;
+    this.#options.keep?.(whole.body.toString());
     return whole.body;
+  }
+
+  /** Stores the response before its last event is sent, so that the client can continue from it at once. */
+  #keepWhole({ whole }: TranslatedEvents): void {
+    const { keep } = this.#options;
+    if (!whole || !keep || this.#isKept) return;
+    this.#isKept = true;
+    keep(writeJson(whole));
   }
 
   /** The event that reports an error at the end of the client's stream; empty if the stream has ended already. */
@@ -150,6 +170,7 @@ export class AnswerTranslation {
     const event = this.#framing.saysNothing(bytes) ? null : this.#framing.readEvent(bytes);
     const translated = event && this.#stream?.events.push(event);
     if (translated && translated.length > 0) this.#translated.push(translated);
+    if (this.#stream?.events.isOver) this.#keepWhole(this.#stream.events);
     return null;
   }
 

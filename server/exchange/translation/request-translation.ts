@@ -3,14 +3,17 @@
  * target that is asked; the target's answer is translated back by an `AnswerTranslation`.
  */
 import { pattern } from '../../bounded-pattern.ts';
+import { newKeptId } from '../../kept-responses/kept-response.ts';
+import type { ResponseStore } from '../../kept-responses/response-store.ts';
 import type { Target } from '../../routing/snapshot.ts';
 import { refusalOf } from '../../translate/tell-losses.ts';
 import type { TranslatedRequest } from '../../translate/translated-request.ts';
 import type { AskedConversation, Translator } from '../../translate/translator.ts';
 import type { Route } from '../../wire/route.ts';
+import { withReferredItems } from '../kept-history.ts';
 import type { OutgoingCall } from '../outgoing-request.ts';
 import type { PreparedBody } from '../request-body.ts';
-import { AnswerTranslation } from './answer-translation.ts';
+import { type AnswerOptions, AnswerTranslation } from './answer-translation.ts';
 import type { Passage } from './passage.ts';
 
 /** What one target is sent, and how its answer is read. */
@@ -35,6 +38,7 @@ interface Wanted {
   requestId: string;
   /** The client refuses translations that drop or emulate anything. */
   refusesLosses: boolean;
+  keptResponses: ResponseStore;
 }
 
 export class RequestTranslation {
@@ -43,6 +47,7 @@ export class RequestTranslation {
   readonly #translator: Translator;
   readonly #asked: AskedConversation;
   readonly #upstreamCall: OutgoingCall;
+  readonly #isResponse: boolean;
 
   /** @throws GatewayError `malformed_json` or `invalid_value` if the body is not a request of the client's API */
   constructor(call: OutgoingCall, { route, translator }: Passage, wanted: Wanted) {
@@ -50,8 +55,12 @@ export class RequestTranslation {
     this.#wanted = wanted;
     this.#translator = translator;
     const { match, body } = call;
+    const captured = body.captured ?? Buffer.alloc(0);
     const named = match.model === null ? undefined : { model: match.model, stream: body.fields.stream };
-    this.#asked = translator.read(body.captured ?? Buffer.alloc(0), named);
+    this.#isResponse = match.route.job?.kind === 'response';
+    const { keptResponses } = wanted;
+    const referring = this.#isResponse ? withReferredItems(captured, keptResponses, call.group.id) : captured;
+    this.#asked = translator.read(referring, named);
     this.#upstreamCall = {
       ...call,
       match: { ...call.match, route },
@@ -96,7 +105,19 @@ export class RequestTranslation {
       upstream: this.route,
       stream: body.fields.stream ? match.route.stream : null,
       requestId: this.#wanted.requestId,
+      ...(this.#isResponse && this.#response()),
     });
+  }
+
+  /** How the response is known to the client, and where it is kept. */
+  #response(): Pick<AnswerOptions, 'identity' | 'keep'> {
+    const { keptResponses } = this.#wanted;
+    const { body, group } = this.#call;
+    const input = body.raw('input')?.bytes.toString() ?? '[]';
+    const isKept = body.fields.store && keptResponses.mayKeep({ response: '', input });
+    const identity = { id: newKeptId(), isKept, previousId: body.continuesId ?? null };
+    const keep = (response: string) => keptResponses.keep({ id: identity.id, groupId: group.id, response, input });
+    return isKept ? { identity, keep } : { identity };
   }
 }
 

@@ -47,7 +47,7 @@ export function callItem(
 }
 
 /** Clients expect to read the settings of their request in it. */
-export function responseObject(id: string, { conversation, createdAt }: AnswerContext, members: Json): Json {
+export function responseObject(id: string, { conversation, createdAt, identity }: AnswerContext, members: Json): Json {
   const { model, instructions, sampling, maxOutputTokens, parallelToolCalls, metadata, reasoning } = conversation;
   return {
     id: responseId(id),
@@ -62,9 +62,9 @@ export function responseObject(id: string, { conversation, createdAt }: AnswerCo
     model,
     output: [],
     parallel_tool_calls: parallelToolCalls ?? true,
-    previous_response_id: null,
+    previous_response_id: identity?.previousId ?? null,
     reasoning: { effort: reasoning?.effort ?? null, summary: reasoning?.isVisible === true ? 'auto' : null },
-    store: false,
+    store: identity?.isKept ?? false,
     temperature: sampling.temperature ?? 1,
     text: { format: echoFormat(conversation.format) },
     tool_choice: echoChoice(conversation),

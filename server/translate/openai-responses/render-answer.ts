@@ -8,6 +8,7 @@ import { renderResponseUsage, renderStatus } from './stops-and-usage.ts';
 type Json = Record<string, unknown>;
 
 export function renderResponsesAnswer(answer: Answer, context: AnswerContext): Json {
+  const id = context.identity?.id ?? answer.id;
   const output: Json[] = [];
   /** Of the message that is being written; texts that stand together are one message. */
   let content: Json[] | null = null;
@@ -16,18 +17,18 @@ export function renderResponsesAnswer(answer: Answer, context: AnswerContext): J
     if (part.type === 'text' || part.type === 'refusal' || part.type === 'media') {
       if (content === null) {
         content = [];
-        output.push(messageItem(itemId('msg', answer.id, index), content));
+        output.push(messageItem(itemId('msg', id, index), content));
       }
       if (part.type === 'refusal') content.push(refusalPart(part.text));
       else content.push(textPart(part.type === 'text' ? part.text : `![](${urlOfSource(part.source) ?? ''})`));
       continue;
     }
     content = null;
-    if (part.type === 'thinking') output.push(reasoningItem(itemId('rs', answer.id, index), part.text, part.seal));
+    if (part.type === 'thinking') output.push(reasoningItem(itemId('rs', id, index), part.text, part.seal));
     else if (part.type === 'call') {
-      output.push(callItem(itemId(part.kind === 'custom' ? 'ctc' : 'fc', answer.id, index), part, part.arguments));
+      output.push(callItem(itemId(part.kind === 'custom' ? 'ctc' : 'fc', id, index), part, part.arguments));
     }
   }
   const usage = answer.usage && renderResponseUsage(answer.usage);
-  return responseObject(answer.id, context, { ...renderStatus(answer.stop), output, usage });
+  return responseObject(id, context, { ...renderStatus(answer.stop), output, usage });
 }

@@ -33,6 +33,7 @@ export class ResponsesEventRenderer implements EventRenderer {
   #usage: TokenUsage | null = null;
   #stop: Stop = { reason: 'end' };
   #out = '';
+  whole: Json | null = null;
 
   constructor(context: AnswerContext) {
     this.#context = context;
@@ -68,8 +69,8 @@ export class ResponsesEventRenderer implements EventRenderer {
   }
 
   #begin(id: string): void {
-    this.#id = id;
-    const response = responseObject(id, this.#context, {});
+    this.#id = this.#context.identity?.id ?? id;
+    const response = responseObject(this.#id, this.#context, {});
     this.#write('response.created', { response });
     this.#write('response.in_progress', { response });
   }
@@ -174,6 +175,7 @@ export class ResponsesEventRenderer implements EventRenderer {
     const status = renderStatus(this.#stop);
     const usage = this.#usage && renderResponseUsage(this.#usage);
     const response = responseObject(this.#id, this.#context, { ...status, output: this.#output, usage });
+    this.whole = response;
     this.#write(`response.${status.status}`, { response });
   }
 

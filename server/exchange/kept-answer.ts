@@ -1,0 +1,72 @@
+/** Answers requests about a response that Sluice keeps itself, as OpenAI's API would. */
+import { GatewayError } from '../contract/errors.ts';
+import { isKeptId, type KeptResponse } from '../kept-responses/kept-response.ts';
+import type { ResponseStore } from '../kept-responses/response-store.ts';
+import { parseJson } from '../translate/json-text.ts';
+import type { RouteMatch } from '../wire/registry.ts';
+import { itemsOf } from './kept-history.ts';
+
+type Json = Record<string, unknown>;
+
+interface Question {
+  match: RouteMatch;
+  groupId: string;
+  query: string;
+}
+
+/**
+ * The answer to a request about a kept response; null for every other request.
+ * @throws GatewayError `job_not_found` where there is none of that id, or `invalid_value` for what cannot be done with it
+ */
+export function keptAnswer(store: ResponseStore, { match, groupId, query }: Question): object | null {
+  const { route, id } = match;
+  if (route.job?.kind !== 'response' || id === null || !isKeptId(id)) return null;
+  const kept = store.find(id, groupId);
+  if (!kept)
+    throw new GatewayError('job_not_found', `Response with id '${id.slice(0, 200)}' not found.`, { param: 'id' });
+  const parameters = new URLSearchParams(query);
+  if (route.job.behaviour === 'deletes') {
+    store.forget(id, groupId);
+    return { id, object: 'response', deleted: true };
+  }
+  if (route.path.endsWith('/input_items')) return inputItems(kept, parameters);
+  if (route.method !== 'GET') {
+    throw new GatewayError('invalid_value', 'Cannot cancel a synchronous response.', { param: 'id' });
+  }
+  if (parameters.get('stream') === 'true') {
+    throw new GatewayError('invalid_value', 'Only a response in the background can be streamed again.', {
+      param: 'stream',
+    });
+  }
+  return parseJson(kept.response) as object;
+}
+
+const defaultPage = 20;
+const longestPage = 100;
+
+/** Newest first by default, as in OpenAI's API reference, "List input items". */
+function inputItems(kept: KeptResponse, parameters: URLSearchParams): object {
+  const items = itemsOf(parseJson(kept.input)).map((item, index) => withId(item, `msg_${kept.id}_in_${index}`));
+  if (parameters.get('order') !== 'asc') items.reverse();
+  const limit = Number(parameters.get('limit') ?? defaultPage);
+  if (!Number.isInteger(limit) || limit < 1 || limit > longestPage) {
+    throw new GatewayError('invalid_value', `Invalid 'limit': use 1 to ${longestPage}.`, { param: 'limit' });
+  }
+  const after = parameters.get('after');
+  const start = after === null ? 0 : items.findIndex(({ id }) => id === after) + 1;
+  const data = items.slice(start, start + limit);
+  return {
+    object: 'list',
+    data,
+    first_id: data[0]?.id ?? null,
+    last_id: data.at(-1)?.id ?? null,
+    has_more: start + limit < items.length,
+  };
+}
+
+function withId(item: Json, id: string): Json {
+  if (item.role === undefined) return { id, ...item };
+  const type = item.role === 'assistant' ? 'output_text' : 'input_text';
+  const content = typeof item.content === 'string' ? [{ type, text: item.content }] : item.content;
+  return { id, type: 'message', ...item, content };
+}

@@ -1,0 +1,88 @@
+/** Puts what Sluice keeps of a conversation into the `input` of a request that only refers to it. */
+import { GatewayError } from '../contract/errors.ts';
+import { isObject } from '../contract/is-object.ts';
+import { type KeptResponse, responseOfItem } from '../kept-responses/kept-response.ts';
+import type { ResponseStore } from '../kept-responses/response-store.ts';
+import { parseJson, RawJson, writeJson } from '../translate/json-text.ts';
+
+type Json = Record<string, unknown>;
+
+/** The two forms in which a request that goes on from a kept response can be sent. */
+export interface WithHistory {
+  /** With the reasoning of the earlier responses, as Sluice has sealed it: for translation. */
+  sealed: Buffer;
+  /** For a provider that serves Responses itself, and can read none of it. */
+  plain: () => Buffer;
+}
+
+/** The request with all that came before in its `input`; null where it is none. */
+export function withHistory(body: Buffer, kept: KeptResponse): WithHistory | null {
+  const request = parseJson(body.toString());
+  if (!isObject(request)) return null;
+  const { output } = parseJson(kept.response) as Json;
+  const history = [...itemsOf(parseJson(kept.input)), ...itemsOf(output)];
+  const { previous_response_id: _, ...rest } = request;
+  const written = (items: readonly Json[]) =>
+    Buffer.from(writeJson({ ...rest, input: [...items, ...itemsOf(request.input)] }));
+  return {
+    sealed: written(history),
+    plain: () => written(history.filter(({ type }) => type !== 'reasoning').map(({ id: _id, ...item }) => item)),
+  };
+}
+
+const referenceName = Buffer.from('"item_reference"');
+/** One short reference stands for an item of any length, as often as it is written. */
+const maxReferredCharacters = 16 * 1024 * 1024;
+
+/**
+ * With the items of kept responses in the place of what refers to them; what refers to others stays.
+ * @throws GatewayError `too_large`
+ */
+export function withReferredItems(body: Buffer, store: ResponseStore, groupId: string): Buffer {
+  if (!body.includes(referenceName)) return body;
+  const request = parseJson(body.toString());
+  if (!isObject(request) || !Array.isArray(request.input)) return body;
+  const known = new KeptItems(store, groupId);
+  return Buffer.from(writeJson({ ...request, input: request.input.map((item: unknown) => known.inPlaceOf(item)) }));
+}
+
+class KeptItems {
+  readonly #store: ResponseStore;
+  readonly #groupId: string;
+  readonly #responses = new Set<string>();
+  /** By their ids. */
+  readonly #items = new Map<unknown, RawJson>();
+  #characters = 0;
+
+  constructor(store: ResponseStore, groupId: string) {
+    this.#store = store;
+    this.#groupId = groupId;
+  }
+
+  inPlaceOf(item: unknown): unknown {
+    if (!isObject(item) || item.type !== 'item_reference' || typeof item.id !== 'string') return item;
+    this.#load(responseOfItem(item.id));
+    const found = this.#items.get(item.id);
+    if (!found) return item;
+    this.#characters += found.text.length;
+    if (this.#characters > maxReferredCharacters) {
+      throw new GatewayError('too_large', 'The items that the input refers to are too long.', { param: 'input' });
+    }
+    return found;
+  }
+
+  #load(responseId: string | null): void {
+    if (responseId === null || this.#responses.has(responseId)) return;
+    this.#responses.add(responseId);
+    const kept = this.#store.find(responseId, this.#groupId);
+    if (!kept) return;
+    const { output } = parseJson(kept.response) as Json;
+    for (const item of itemsOf(output)) this.#items.set(item.id, new RawJson(writeJson(item)));
+  }
+}
+
+/** Of an `input` or `output`. */
+export function itemsOf(input: unknown): Json[] {
+  if (typeof input === 'string') return [{ type: 'message', role: 'user', content: input }];
+  return Array.isArray(input) ? input.filter(isObject) : [];
+}

@@ -1,0 +1,46 @@
+/** The statements over the table `kept_responses`. */
+import { number, text } from '../database/columns.ts';
+import type { Database, Row } from '../database/database.ts';
+import type { KeptResponse } from './kept-response.ts';
+
+/** `responses.sqlite` */
+export const keptResponseMigrations: readonly string[] = [
+  `
+  CREATE TABLE kept_responses (
+    group_id TEXT NOT NULL, id TEXT NOT NULL, created_at REAL NOT NULL, bytes INTEGER NOT NULL,
+    response TEXT NOT NULL, input TEXT NOT NULL,
+    PRIMARY KEY (group_id, id)
+  );
+  CREATE INDEX kept_responses_by_time ON kept_responses (group_id, created_at, bytes);
+  `,
+];
+
+/** In bytes, at most: as UTF-16. */
+export function sizeOf({ response, input }: Pick<KeptResponse, 'response' | 'input'>): number {
+  return 2 * (response.length + input.length);
+}
+
+export function toKeptResponse(row: Row | undefined): KeptResponse | undefined {
+  if (row === undefined) return undefined;
+  return {
+    id: text(row.id) ?? '',
+    groupId: text(row.group_id) ?? '',
+    createdAt: number(row.created_at) ?? 0,
+    response: text(row.response) ?? '',
+    input: text(row.input) ?? '',
+  };
+}
+
+export function prepareStatements(database: Database) {
+  return {
+    insert: database.prepare('INSERT OR REPLACE INTO kept_responses VALUES (?, ?, ?, ?, ?, ?)'),
+    select: database.prepare('SELECT * FROM kept_responses WHERE group_id = ? AND id = ?'),
+    remove: database.prepare('DELETE FROM kept_responses WHERE group_id = ? AND id = ?'),
+    removeOlder: database.prepare('DELETE FROM kept_responses WHERE created_at < ?'),
+    /** Newest first, so that what is beyond the bounds comes last. */
+    sizes: database.prepare(
+      'SELECT rowid, bytes FROM kept_responses WHERE group_id = ? ORDER BY created_at DESC, rowid DESC',
+    ),
+    removeRow: database.prepare('DELETE FROM kept_responses WHERE rowid = ?'),
+  };
+}
