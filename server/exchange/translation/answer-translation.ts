@@ -33,7 +33,7 @@ export class AnswerTranslation {
   #stream: { events: TranslatedEvents; gate: EventGate } | undefined;
   #wholeLosses: readonly Loss[] = [];
   /** What the bytes at hand have come to. */
-  #told: Buffer[] = [];
+  #told = '';
 
   constructor(options: Options) {
     this.#options = options;
@@ -75,8 +75,8 @@ export class AnswerTranslation {
     const { events, gate } = this.#open();
     const rest = gate.takeRest();
     if (rest.length > 0) this.#translate(rest);
-    this.#told.push(events.end());
-    if (!events.isOver) this.#told.push(events.fail(incomplete));
+    this.#told += events.end().toString();
+    if (!events.isOver) this.#told += events.fail(incomplete).toString();
     return this.#taken();
   }
 
@@ -136,16 +136,14 @@ export class AnswerTranslation {
 
   #translate(bytes: Buffer): null {
     const event = this.#framing.saysNothing(bytes) ? null : this.#framing.readEvent(bytes);
-    const told = event && this.#stream?.events.push(event);
-    if (told && told.length > 0) this.#told.push(told);
+    if (event) this.#told += this.#stream?.events.write(event) ?? '';
     return null;
   }
 
   #taken(): Buffer {
-    const [first = nothing, ...others] = this.#told;
-    const told = others.length > 0 ? Buffer.concat(this.#told) : first;
-    this.#told = [];
-    return told;
+    const told = this.#told;
+    this.#told = '';
+    return told === '' ? nothing : Buffer.from(told);
   }
 }
 
