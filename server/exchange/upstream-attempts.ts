@@ -413,6 +413,6 @@ function untranslatable(error: GatewayError, { record }: AttemptTrace): AttemptR
   return { kind: 'failed', failure, lastWord: { kind: 'error', error } };
 }
 
-function lossesWanted(header: string | string[] | undefined): Policy['losses'] | null {
-  return header === 'refuse' || header === 'tell' ? header : null;
+function lossesWanted(asked: string | string[] | undefined): Policy['losses'] | null {
+  return asked === 'refuse' || asked === 'tell' ? asked : null;
 }
