@@ -89,7 +89,7 @@ const mayImport: Record<string, string[]> = {
   config: ground,
   secrets: ground,
   demo: ground,
-  control: [...ground, ...data, 'demo'],
+  control: [...ground, ...data, 'demo', 'translate', 'wire'],
   wire: ['contract', 'bounded-pattern.ts', 'loop-turns.ts'],
   translate: ['contract', 'bounded-pattern.ts', 'wire'],
   exchange: [...ground, ...data, 'translate', 'wire'],

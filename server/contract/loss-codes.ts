@@ -4,13 +4,13 @@
  */
 export const lossCodes = {
   'unknown-field': 'not part of the API as Sluice knows it',
-  'no-equal': 'the upstream API has nothing like it',
+  'no-equal': 'the API of the provider has nothing like it',
   'model-takes-none': 'the model does not take it',
   'out-of-range': 'changed to the nearest value that the model takes',
   'provider-tool': 'a tool that only the provider of the API runs',
   'provider-item': 'an item that only the provider of the API reads',
   'foreign-file': 'a file that was uploaded to another provider',
-  media: 'the upstream takes no such media',
+  media: 'the provider takes no such media',
   'moved-media': 'media of a tool result, moved into a message after the results',
   'foreign-reasoning': 'reasoning that another provider, model or account has sealed',
   'unsealed-reasoning': 'reasoning without its signature',

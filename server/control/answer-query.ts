@@ -25,6 +25,7 @@ import { listModels, resolveRoute } from '../routing/resolve.ts';
 import type { CompiledGroup, CompiledKey, Snapshot, Target } from '../routing/snapshot.ts';
 import type { ChangeContext } from './change.ts';
 import { findEnvironmentCredentials } from './environment-credentials.ts';
+import { explainWires } from './explain-wires.ts';
 import { findUpstream } from './find-upstream.ts';
 import type { LiveConfig } from './live-config.ts';
 import { parseInput } from './parse-input.ts';
@@ -171,6 +172,7 @@ function viewRoute(ports: QueryPorts, query: QueryMap['route']): RouteView {
     aliases: used.config.aliases,
     model: query.model,
     explainOrder: (targets) => ports.explainOrder(targets, strategy),
+    explainWires,
   });
   const refusal = (key && keyRefusal(key, ports.now())) ?? explained.refusal;
   return { model: query.model, group: group.id, key: key?.id ?? null, strategy, ...explained, refusal };

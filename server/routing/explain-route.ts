@@ -1,11 +1,10 @@
 /** Explains how a model name is routed. The targets come from `resolveRoute` itself; only the reasons are determined here. */
 
-import type { RouteCandidate, RouteView } from '../contract/access-views.ts';
+import type { RouteCandidate, RouteView, WireWay } from '../contract/access-views.ts';
 import type { AliasConfig } from '../contract/config.ts';
 import { GatewayError } from '../contract/errors.ts';
 import { describeRouteReason, type RouteReason } from '../contract/route-reason.ts';
 import { anyKeyOf } from './any-key.ts';
-import { explainWires } from './explain-wires.ts';
 import type { ExplainedTarget } from './health/explain-order.ts';
 import { nearestModel, resolveRoute } from './resolve.ts';
 import type { CompiledGroup, CompiledKey, CompiledProvider, Snapshot, Target } from './snapshot.ts';
@@ -19,6 +18,8 @@ interface RouteQuestion {
   model: string;
   /** The targets in the order in which they would be asked now, with the reasons. */
   explainOrder(targets: readonly Target[]): ExplainedTarget[];
+  /** How clients of each API are served by a target, for a model as they name it. */
+  explainWires(target: Target, model: string): WireWay[];
 }
 
 interface ExplainedRoute {
@@ -85,7 +86,7 @@ function takenCandidate(question: RouteQuestion, { target, ...explained }: Expla
     model,
     priority,
     weight,
-    wires: explainWires(target, question.model),
+    wires: question.explainWires(target, question.model),
     why,
     reason: describeRouteReason(why),
   };

@@ -29,6 +29,6 @@ export function fileNameOf({ name, source }: MediaPart): string {
 }
 
 /** A document of plain text, below its title. */
-export function textOfDocument({ name }: MediaPart, text: string): string {
-  return name === undefined ? text : `${name}\n\n${text}`;
+export function textOfDocument({ name }: MediaPart, said: string): string {
+  return name === undefined ? said : `${name}\n\n${said}`;
 }

@@ -5,6 +5,7 @@ import type { Fate, Loss } from './losses.ts';
 
 /** Of each header's value; what is beyond is counted. */
 const maxLength = 1024;
+const maxFieldLength = 200;
 
 /** Headers with the fields that are dropped and emulated, such as `top_k, tools[3].cache_control, +2`. */
 export function lossHeaders(losses: readonly Loss[]): Record<string, string> {
@@ -17,11 +18,11 @@ export function lossHeaders(losses: readonly Loss[]): Record<string, string> {
 }
 
 function listOf(losses: readonly Loss[], fate: Fate): string {
-  const fields = losses.filter((loss) => loss.fate === fate).map(({ field, code }) => `${inAscii(field)};why=${code}`);
+  const told = losses.filter((loss) => loss.fate === fate);
   let text = '';
-  for (const [index, field] of fields.entries()) {
-    const longer = text === '' ? field : `${text}, ${field}`;
-    if (longer.length > maxLength) return `${text === '' ? '' : `${text}, `}+${fields.length - index}`;
+  for (const [index, { field, code }] of told.entries()) {
+    const longer = `${text === '' ? '' : `${text}, `}${inAscii(field)};why=${code}`;
+    if (longer.length > maxLength) return `${text === '' ? '' : `${text}, `}+${told.length - index}`;
     text = longer;
   }
   return text;
@@ -33,12 +34,12 @@ const maxNotes = 32;
 /** For the record of a request: those of one fate, which a long history repeats turn by turn, told once a place. */
 export function noteLosses(losses: readonly Loss[], fate: Fate): LossNote[] {
   const notes = new Map<string, LossNote>();
-  for (const loss of losses) {
-    if (loss.fate !== fate) continue;
-    const field = withoutIndices(loss.field);
-    const known = notes.get(`${loss.code} ${field}`);
+  for (const { fate: became, field, code } of losses) {
+    if (became !== fate) continue;
+    const place = withoutIndices(field.slice(0, maxFieldLength));
+    const known = notes.get(`${code} ${place}`);
     if (known) known.times++;
-    else if (notes.size < maxNotes) notes.set(`${loss.code} ${field}`, { code: loss.code, field, times: 1 });
+    else if (notes.size < maxNotes) notes.set(`${code} ${place}`, { code, field: inAscii(place), times: 1 });
   }
   return [...notes.values()];
 }
@@ -46,20 +47,21 @@ export function noteLosses(losses: readonly Loss[], fate: Fate): LossNote[] {
 /** `messages[4].content[1]` as `messages[].content[]`. */
 function withoutIndices(field: string): string {
   let text = '';
-  let isInIndex = false;
-  for (const character of inAscii(field)) {
-    if (character === '[') isInIndex = true;
-    else if (isInIndex && (character < '0' || character > '9')) isInIndex = false;
-    else if (isInIndex) continue;
-    text += character;
+  let from = 0;
+  for (let open = field.indexOf('['); open !== -1; open = field.indexOf('[', from)) {
+    text += field.slice(from, open + 1);
+    from = open + 1;
+    while (isDigit(field.charCodeAt(from))) from++;
   }
-  return text;
+  return text + field.slice(from);
 }
+
+const isDigit = (code: number) => code >= 0x30 && code <= 0x39;
 
 /** A field that nobody knows has the client's own name, which a header may not take. */
 function inAscii(field: string): string {
   let text = '';
-  for (const character of field.slice(0, 200))
+  for (const character of field.slice(0, maxFieldLength))
     text += character > ' ' && character <= '~' && !',;'.includes(character) ? character : '?';
   return text;
 }

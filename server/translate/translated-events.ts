@@ -23,12 +23,17 @@ export class TranslatedEvents {
 
   /** What an event of the upstream says, for the client; empty where it says nothing yet. */
   push(event: StreamEvent): Buffer {
+    return Buffer.from(this.write(event));
+  }
+
+  /** As `push`, for who joins many: bytes are cheaper made once of a long text than often of short ones. */
+  write(event: StreamEvent): string {
     return this.#tellAll(this.#parser.push(event));
   }
 
   /** The upstream's connection has ended in good order. Whether the answer has, `isOver` tells after it. */
   end(): Buffer {
-    return this.#tellAll(this.#parser.end());
+    return Buffer.from(this.#tellAll(this.#parser.end()));
   }
 
   /** The client's own error event, in the place of all that is missing. */
@@ -39,7 +44,7 @@ export class TranslatedEvents {
   }
 
   tell(event: AnswerEvent): Buffer {
-    return this.#tellAll([event]);
+    return Buffer.from(this.#tellAll([event]));
   }
 
   /** For a client whose stream is silent. */
@@ -67,7 +72,7 @@ export class TranslatedEvents {
     return this.#context.losses.list;
   }
 
-  #tellAll(events: readonly AnswerEvent[]): Buffer {
+  #tellAll(events: readonly AnswerEvent[]): string {
     let text = '';
     for (const each of events) {
       for (const event of this.#view.push(each)) {
@@ -76,8 +81,6 @@ export class TranslatedEvents {
         if (event.type === 'error') this.#failure = event.error;
       }
     }
-    return text === '' ? nothing : Buffer.from(text);
+    return text;
   }
 }
-
-const nothing = Buffer.alloc(0);

@@ -113,7 +113,7 @@ export const requests = {
   costUnknown: 'not known',
   losses: {
     title: 'Translation',
-    dropped: 'Left out: the API of the provider has no place for it, and the answer means the same without it.',
+    dropped: 'Left out: the other API has no place for it, and the answer means the same without it.',
     emulated: 'Brought about in another way:',
     times: (count: string) => `${count} times`,
     reasons: lossCodes,

@@ -95,7 +95,7 @@ export const requests: typeof english.requests = {
   costUnknown: '未知',
   losses: {
     title: '转换',
-    dropped: '已略去：提供方的接口中没有它的位置，没有它，回答的含义不变。',
+    dropped: '已略去：另一方的接口中没有它的位置，没有它，回答的含义不变。',
     emulated: '以其他方式实现：',
     times: (count) => `${count} 次`,
     reasons: {

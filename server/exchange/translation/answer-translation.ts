@@ -39,8 +39,8 @@ export class AnswerTranslation {
   #stream: { events: TranslatedEvents; gate: EventGate } | undefined;
   #wholeLosses: readonly Loss[] = [];
   #isKept = false;
-  /** Translated bytes that have not been taken yet. */
-  #translated: Buffer[] = [];
+  /** Translated text that has not been taken yet. */
+  #translated = '';
   /** Null where the client's stream is one of server-sent events. */
   readonly #repacking: Repacking | null;
 
@@ -87,9 +87,9 @@ export class AnswerTranslation {
     const { events, gate } = this.#open();
     const rest = gate.takeRest();
     if (rest.length > 0) this.#translate(rest);
-    this.#translated.push(events.end());
+    this.#translated += events.end().toString();
     this.#keepWhole(events);
-    if (!events.isOver) this.#translated.push(events.fail(incomplete));
+    if (!events.isOver) this.#translated += events.fail(incomplete).toString();
     return this.#ended(this.#taken());
   }
 
@@ -168,17 +168,15 @@ export class AnswerTranslation {
 
   #translate(bytes: Buffer): null {
     const event = this.#framing.saysNothing(bytes) ? null : this.#framing.readEvent(bytes);
-    const translated = event && this.#stream?.events.push(event);
-    if (translated && translated.length > 0) this.#translated.push(translated);
+    if (event) this.#translated += this.#stream?.events.write(event) ?? '';
     if (this.#stream?.events.isOver) this.#keepWhole(this.#stream.events);
     return null;
   }
 
   #taken(): Buffer {
-    const [first = nothing, ...others] = this.#translated;
-    const bytes = others.length > 0 ? Buffer.concat(this.#translated) : first;
-    this.#translated = [];
-    return bytes;
+    const translated = this.#translated;
+    this.#translated = '';
+    return translated === '' ? nothing : Buffer.from(translated);
   }
 }
 

@@ -1,7 +1,7 @@
 /** How a request reaches a target that does not serve the client's wire. */
 import type { Target } from '../../routing/snapshot.ts';
-import { upstreamWireOf } from '../../routing/upstream-wire.ts';
 import { type Translator, translatorFor } from '../../translate/translator.ts';
+import { upstreamWireOf } from '../../translate/upstream-wire.ts';
 import { isWireName } from '../../translate/wire-translations.ts';
 import type { Registry } from '../../wire/registry.ts';
 import type { Route } from '../../wire/route.ts';

@@ -17,6 +17,9 @@ import { renderStop, renderUsage } from './stops-and-usage.ts';
 type Json = Record<string, unknown>;
 type OpenBlock = 'text' | 'thinking' | 'call';
 
+const emptyText: Json = { type: 'text', text: '' };
+const emptyThought: Json = { type: 'thinking', thinking: '', signature: '' };
+
 export class MessagesEventRenderer implements EventRenderer {
   readonly #context: AnswerContext;
   #index = -1;
@@ -58,18 +61,18 @@ export class MessagesEventRenderer implements EventRenderer {
 
   #takeContent(event: AnswerEvent): void {
     if (event.type === 'text' || event.type === 'refusal') {
-      this.#enter('text', { type: 'text', text: '' });
-      this.#delta({ type: 'text_delta', text: event.text });
+      this.#enter('text', emptyText);
+      this.#delta('"text_delta","text"', event.text);
     } else if (event.type === 'thinking') {
-      this.#enter('thinking', { type: 'thinking', thinking: '', signature: '' });
-      this.#delta({ type: 'thinking_delta', thinking: event.text });
+      this.#enter('thinking', emptyThought);
+      this.#delta('"thinking_delta","thinking"', event.text);
     } else if (event.type === 'seal') this.#seal(event.seal);
     else if (event.type === 'call') this.#beginCall(event);
-    else if (event.type === 'arguments') this.#delta({ type: 'input_json_delta', partial_json: event.text });
+    else if (event.type === 'arguments') this.#delta('"input_json_delta","partial_json"', event.text);
     else if (event.type === 'call-end') this.#close();
     else if (event.type === 'media') {
-      this.#enter('text', { type: 'text', text: '' });
-      this.#delta({ type: 'text_delta', text: `![](${urlOfSource(event.part.source) ?? ''})` });
+      this.#enter('text', emptyText);
+      this.#delta('"text_delta","text"', `![](${urlOfSource(event.part.source) ?? ''})`);
     }
   }
 
@@ -109,14 +112,16 @@ export class MessagesEventRenderer implements EventRenderer {
       this.#close();
       this.#enter('thinking', { type: 'redacted_thinking', data: wrapSeal(seal) });
     } else {
-      this.#enter('thinking', { type: 'thinking', thinking: '', signature: '' });
-      this.#delta({ type: 'signature_delta', signature: wrapSeal(seal) });
+      this.#enter('thinking', emptyThought);
+      this.#delta('"signature_delta","signature"', wrapSeal(seal));
     }
     this.#close();
   }
 
-  #delta(delta: Json): void {
-    this.#write('content_block_delta', { index: this.#index, delta });
+  /** Nearly all events of a stream are these, so that only what differs is made into JSON. */
+  #delta(member: string, value: string): void {
+    const data = `{"type":"content_block_delta","index":${this.#index},"delta":{"type":${member}:${JSON.stringify(value)}}}`;
+    this.#out += `event: content_block_delta\ndata: ${data}\n\n`;
   }
 
   #close(): void {

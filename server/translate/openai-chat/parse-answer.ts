@@ -3,7 +3,7 @@ import { isObject } from '../../contract/is-object.ts';
 import { idOfPlace } from '../call-ids.ts';
 import { writeJson } from '../json-text.ts';
 import { sourceOfUrl } from '../media.ts';
-import type { CallPart } from '../neutral.ts';
+import type { CallPart, MediaPart } from '../neutral.ts';
 import type { Answer, AnswerPart } from '../neutral-answer.ts';
 import { parseChatUsage, parseFinishReason } from './stops-and-usage.ts';
 
@@ -38,8 +38,8 @@ function textPart(type: 'text' | 'thinking' | 'refusal', text: unknown): AnswerP
 export const plainSeal = { kind: 'plain' as const, data: '' };
 
 /** OpenRouter's `images`, of models that draw. */
-function picturesOf(images: unknown): AnswerPart[] {
-  return (Array.isArray(images) ? images : []).filter(isObject).flatMap((image): AnswerPart[] => {
+export function picturesOf(images: unknown): MediaPart[] {
+  return (Array.isArray(images) ? images : []).filter(isObject).flatMap((image): MediaPart[] => {
     const url = isObject(image.image_url) ? image.image_url.url : undefined;
     if (typeof url !== 'string') return [];
     return [{ type: 'media', kind: 'image', source: sourceOfUrl(url), at: '' }];

@@ -6,7 +6,7 @@ import { idOfPlace } from '../call-ids.ts';
 import type { AnswerEvent, StopReason } from '../neutral-answer.ts';
 import { neutralError } from '../neutral-error.ts';
 import type { EventParser } from '../wire-translation.ts';
-import { argumentsOf, plainSeal, thoughtSignatureOf } from './parse-answer.ts';
+import { argumentsOf, picturesOf, plainSeal, thoughtSignatureOf } from './parse-answer.ts';
 import { parseChatUsage, parseFinishReason } from './stops-and-usage.ts';
 
 type Json = Record<string, unknown>;
@@ -75,6 +75,7 @@ export class ChatEventParser implements EventParser {
     }
     if (isText(delta.content)) this.#say(events, { type: 'text', text: delta.content });
     if (isText(delta.refusal)) this.#say(events, { type: 'refusal', text: delta.refusal });
+    for (const part of picturesOf(delta.images)) this.#say(events, { type: 'media', part });
     const calls = Array.isArray(delta.tool_calls) ? delta.tool_calls.filter(isObject) : [];
     for (const call of calls) this.#takeCall(call, events);
     if (isObject(delta.function_call)) this.#takeCall({ index: 0, function: delta.function_call }, events);

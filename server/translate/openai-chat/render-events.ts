@@ -28,7 +28,7 @@ export class ChatEventRenderer implements EventRenderer {
       case 'start':
         return this.#begin(event.id);
       case 'text':
-        return this.#delta({ content: event.text });
+        return this.#text(event.text);
       case 'refusal':
         return this.#delta({ refusal: event.text });
       case 'media':
@@ -91,6 +91,13 @@ export class ChatEventRenderer implements EventRenderer {
   #argue(index: number, text: string): string {
     const inside = this.#kinds[index] === 'custom' ? { custom: { input: text } } : { function: { arguments: text } };
     return this.#delta({ tool_calls: [{ index, ...inside }] });
+  }
+
+  /** Nearly all chunks of a stream are these, so that only what differs is made into JSON. */
+  #text(text: string): string {
+    return this.#chunk(
+      `[{"index":0,"delta":{"content":${JSON.stringify(text)}},"logprobs":null,"finish_reason":null}]`,
+    );
   }
 
   #delta(delta: Json): string {

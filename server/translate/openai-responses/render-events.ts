@@ -84,13 +84,8 @@ export class ResponsesEventRenderer implements EventRenderer {
       this.#write('response.content_part.added', { ...this.#place(), content_index: 0, part });
     }
     this.#add(text);
-    const type = kind === 'text' ? 'response.output_text.delta' : 'response.refusal.delta';
-    this.#write(type, {
-      ...this.#place(),
-      content_index: 0,
-      delta: text,
-      ...(kind === 'text' ? { logprobs: [] } : {}),
-    });
+    if (kind === 'text') this.#delta('response.output_text.delta', ',"content_index":0', text, ',"logprobs":[]');
+    else this.#delta('response.refusal.delta', ',"content_index":0', text);
   }
 
   #think(text: string): void {
@@ -103,7 +98,7 @@ export class ResponsesEventRenderer implements EventRenderer {
       });
     }
     this.#add(text);
-    this.#write('response.reasoning_summary_text.delta', { ...this.#place(), summary_index: 0, delta: text });
+    this.#delta('response.reasoning_summary_text.delta', ',"summary_index":0', text);
   }
 
   #openThought(): void {
@@ -126,7 +121,7 @@ export class ResponsesEventRenderer implements EventRenderer {
   #argue(delta: string): void {
     if (this.#open?.kind !== 'call') return;
     this.#add(delta);
-    this.#write(`${argumentsType(this.#open.call)}.delta`, { ...this.#place(), delta });
+    this.#delta(`${argumentsType(this.#open.call)}.delta`, '', delta);
   }
 
   #openItem(open: Open, item: Json): void {
@@ -190,6 +185,13 @@ export class ResponsesEventRenderer implements EventRenderer {
 
   #place(): Json {
     return { item_id: this.#open?.id ?? responseId(this.#id), output_index: this.#output.length };
+  }
+
+  /** Nearly all events of a stream are these, so that only what differs is made into JSON. */
+  #delta(type: string, within: string, text: string, rest = ''): void {
+    const place = `"item_id":${JSON.stringify(this.#open?.id ?? responseId(this.#id))},"output_index":${this.#output.length}`;
+    const data = `{"type":"${type}","sequence_number":${this.#sequenceNumber++},${place}${within},"delta":${JSON.stringify(text)}${rest}}`;
+    this.#out += `event: ${type}\ndata: ${data}\n\n`;
   }
 
   #write(type: string, members: Json): void {

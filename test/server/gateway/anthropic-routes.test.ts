@@ -85,7 +85,7 @@ test('what a provider of chats does not take is told, or refused where the clien
   expect(record).toMatchObject({ outcome: 'error', status: 400, attempts: [{ failure: 'rejected' }] });
 });
 
-test('tokens are counted here, rather too many than too few, and the count is marked', async () => {
+test('Trap 49: tokens are counted here, where no upstream can (otari#124), rather too many than too few, and the count is marked', async () => {
   const count = upstream.seen.length;
   const { max_tokens: _, ...body } = hello;
   const text = 'The quick brown fox jumps over the lazy dog. '.repeat(100);
@@ -100,7 +100,7 @@ test('tokens are counted here, rather too many than too few, and the count is ma
   expect(record).toMatchObject({ route: '/v1/messages/count_tokens', outcome: 'ok', usage: null });
 });
 
-test('tokens are counted for nobody with a bad key, an unknown model or a bad body', async () => {
+test('Trap 51 (litellm#38902): tokens are counted for nobody with a bad key, an unknown model or a bad body', async () => {
   const stranger = new Anthropic({ baseURL: gateway.origin, apiKey: 'wrong', maxRetries: 0 });
   await expect(stranger.messages.countTokens(hello)).rejects.toMatchObject({ status: 401 });
   const messages = [{ role: 'robot' as 'user', content: 'Hi' }];

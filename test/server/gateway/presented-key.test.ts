@@ -199,15 +199,18 @@ describe('a key', () => {
     ['the query, escaped', { path: `/chat/completions?a=1&key=${key.replaceAll('s', '%73')}` }],
     ['a header beside an authorization that bears none', { headers: { authorization: 'Bearer ', 'api-key': key } }],
   ];
-  test.each(places)('is read from %s, and goes no further', async (_place, { path = '/chat/completions', headers }) => {
-    const asked = { path, headers: { authorization: 'Basic none', 'x-echo': `it is ${key}`, ...headers } };
-    const { status, id } = await ask(asked);
-    expect(status).toBe(200);
-    expect(await gateway.record(id)).toMatchObject({ keyId: 'k1', outcome: 'ok' });
-    const seen = upstream.seen.at(-1);
-    expect(seen?.headers).toMatchObject({ authorization: `Bearer ${credential}`, 'x-api-key': 'of-the-provider' });
-    expect(`${seen?.url} ${JSON.stringify(seen?.headers)}`).not.toMatch(`${key}|%73k`);
-  });
+  test.each(places)(
+    'is read from %s, and goes no further (Trap 48: qwen-code#4323)',
+    async (_place, { path = '/chat/completions', headers }) => {
+      const asked = { path, headers: { authorization: 'Basic none', 'x-echo': `it is ${key}`, ...headers } };
+      const { status, id } = await ask(asked);
+      expect(status).toBe(200);
+      expect(await gateway.record(id)).toMatchObject({ keyId: 'k1', outcome: 'ok' });
+      const seen = upstream.seen.at(-1);
+      expect(seen?.headers).toMatchObject({ authorization: `Bearer ${credential}`, 'x-api-key': 'of-the-provider' });
+      expect(`${seen?.url} ${JSON.stringify(seen?.headers)}`).not.toMatch(`${key}|%73k`);
+    },
+  );
 
   test('is the one of the authorization where two are presented, and neither goes further', async () => {
     const other = key.replace('0123', '9999');

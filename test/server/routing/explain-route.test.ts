@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { type ConfigInput, configSchema } from '../../../server/contract/config.ts';
+import { explainWires } from '../../../server/control/explain-wires.ts';
 import { compileSnapshot } from '../../../server/routing/compile.ts';
 import { explainRoute } from '../../../server/routing/explain-route.ts';
 import { explainOrder } from '../../../server/routing/health/explain-order.ts';
@@ -26,6 +27,7 @@ function explainWhole(input: Partial<ConfigInput>, model: string, secret?: strin
   return explainRoute({
     ...{ snapshot, group, key, aliases: config.aliases, model },
     explainOrder: (targets) => explainOrder(targets, order),
+    explainWires,
   });
 }
 

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { WireName } from '../../../server/translate/neutral.ts';
 import { complaintsOf } from './strict-upstreams.ts';
-import { type Json, lossesOf, sent, type Way } from './translating.ts';
+import { type Json, lossesOf, sent, streamed, streamOf, translate, type Way } from './translating.ts';
 
 /** Makes a piece of a request, each content of which bears a mark of its own. */
 type Piece = (mark: () => string) => Json[];
@@ -281,6 +281,18 @@ describe.each(ways)('from %s', (_name, way) => {
       { numRuns: 100, seed: 11 },
     );
   });
+});
+
+test('a picture that a model draws in a stream arrives', () => {
+  const way: Way = { from: 'anthropic-messages', to: 'openai-chat', model: 'google/gemini-3-pro-image' };
+  const request = translate(way, { model: 'm', max_tokens: 9, messages: [{ role: 'user', content: 'Draw' }] });
+  const images = [{ type: 'image_url', image_url: { url: 'data:image/png;base64,AAAA' } }];
+  const events = [
+    { id: 'c', choices: [{ index: 0, delta: { content: '', images } }] },
+    { id: 'c', choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] },
+    '[DONE]',
+  ];
+  expect(streamed(request, [streamOf(events, false)])).toContain('![](data:image/png;base64,AAAA)');
 });
 
 test('how closely a picture is to be looked at is told, where the upstream has no such choice', () => {

@@ -52,6 +52,24 @@ describe('losses', () => {
     for (const { field } of notes) expect(field).toMatch(/^[\x21-\x7e]{1,200}$/);
   });
 
+  test('of a history without end are read no further in the headers than these have room', () => {
+    let reads = 0;
+    const loss = (index: number): Loss => ({
+      fate: 'dropped',
+      code: 'no-equal',
+      get field() {
+        reads++;
+        return `messages[${index}].content[0].cache_control`;
+      },
+    });
+    const many = Array.from({ length: 10_000 }, (_, index) => loss(index));
+    expect(lossHeaders(many)['x-sluice-dropped']).toMatch(/, \+\d+$/);
+    expect(reads).toBeLessThan(100);
+    expect(noteLosses(many, 'dropped')).toEqual([
+      { code: 'no-equal', field: 'messages[].content[].cache_control', times: 10_000 },
+    ]);
+  });
+
   test('are a refusal for a client that takes none', () => {
     expect(refusalOf([dropped('top_k')])).toMatchObject({ code: 'invalid_value', param: 'top_k' });
     expect(refusalOf([{ fate: 'carried', field: 'x', code: 'renamed' }])).toBeNull();

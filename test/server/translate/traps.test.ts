@@ -7,6 +7,7 @@ import { writeGeminiError } from '../../../server/wire/gemini/write-error.ts';
 import { errorIn } from '../../../server/wire/upstream-error.ts';
 import {
   dataOf,
+  everySplit,
   type Json,
   lossesOf,
   moment,
@@ -54,6 +55,18 @@ describe('ids and names', () => {
     expect(messages[3]?.content[0]?.id).toBe(messages[4]?.content[0]?.tool_use_id);
   });
 
+  test('Trap 2: a call of a server’s tool is no call of the client’s, and its id is none of theirs (claude-code-hub#470)', () => {
+    const searched = [
+      { type: 'server_tool_use', id: 'srvtoolu_1', name: 'web_search', input: { query: 'x' } },
+      { type: 'web_search_tool_result', tool_use_id: 'srvtoolu_1', content: [{ type: 'web_search_result', url: 'a' }] },
+      toolUse('toolu_1'),
+    ];
+    const asked = claude({ role: 'assistant', content: searched }, { role: 'user', content: [toolResult('toolu_1')] });
+    const { messages } = sent(claudeToChat, asked) as { messages: { tool_calls?: Json[]; content: string }[] };
+    expect(messages[1]?.tool_calls).toMatchObject([{ id: 'toolu_1' }]);
+    expect(messages[1]?.content).toContain('"url":"a"');
+  });
+
   test('Trap 3: an id of more than 64 characters is refused by OpenAI (9router#393)', () => {
     const id = `toolu_${'x'.repeat(80)}`;
     const asked = claude({ role: 'assistant', content: [toolUse(id)] }, { role: 'user', content: [toolResult(id)] });
@@ -77,6 +90,13 @@ describe('ids and names', () => {
     const message = { tool_calls: [{ id: 'a', function: { name: sentName, arguments: '{}' } }] };
     const answer = request.whole(Buffer.from(JSON.stringify({ choices: [{ message }] })), moment);
     expect(answer?.ok && JSON.parse(answer.body.toString()).content[0].name).toBe(name);
+  });
+
+  test('Trap 5: a tool that a result refers to is named whole, however long its name (claude-code#21492)', () => {
+    const name = `mcp__${'n'.repeat(120)}`;
+    const result = toolResult('a', [{ type: 'tool_reference', tool_name: name }]);
+    const asked = claude({ role: 'assistant', content: [toolUse('a')] }, { role: 'user', content: [result] });
+    expect(sent(claudeToChat, asked).messages).toMatchObject([{}, {}, { role: 'tool', content: `Tool: ${name}` }]);
   });
 
   test('Traps 6 to 8: $schema, const and a property called like a keyword fail in Gemini’s own schemas (CLIProxyAPI#1189)', () => {
@@ -128,6 +148,14 @@ describe('order and content', () => {
       {},
       { role: 'user' },
     ]);
+  });
+
+  test('Trap 14: an empty result of a tool is no empty text (hermes-agent#55092)', () => {
+    const [called, result] = loop('a');
+    const { messages } = sent(chatToClaude, chat(called, { ...result, content: '' })) as {
+      messages: { content: Json[] }[];
+    };
+    expect(messages[2]?.content).toEqual([{ type: 'tool_result', tool_use_id: 'a', content: [] }]);
   });
 
   test('Trap 15: a system message among the others is neither lost nor moved (claude-code#77698)', () => {
@@ -235,6 +263,28 @@ describe('thinking', () => {
     expect(translator.request(asked, { ...target, withoutReasoning: true }).body.toString()).not.toContain('Ev==');
   });
 
+  const geminiTurn = (parts: Json[]) => {
+    const answer = { candidates: [{ content: { role: 'model', parts }, finishReason: 'STOP' }] };
+    const whole = translate(chatToGemini, chat()).whole(Buffer.from(JSON.stringify(answer)), moment);
+    return (whole?.ok ? JSON.parse(whole.body.toString()).choices[0].message : {}) as Json & { tool_calls?: Json[] };
+  };
+
+  test('Trap 29: a signature of Gemini 3 comes back with its call at the second turn (securo#884)', () => {
+    const message = geminiTurn([{ functionCall: { name: 'read', args: {} }, thoughtSignature: 'c2ln' }]);
+    const result = { role: 'tool', tool_call_id: message.tool_calls?.[0]?.id, content: 'A' };
+    const { contents } = sent(chatToGemini, chat(message, result)) as { contents: { parts: Json[] }[] };
+    expect(contents[1]?.parts).toEqual([{ functionCall: { name: 'read', args: {} }, thoughtSignature: 'c2ln' }]);
+  });
+
+  test('Trap 31: a signature that stands beside a text comes back too, whatever its key is called (adk-python#5712)', () => {
+    const message = geminiTurn([
+      { text: 'Hm.', thought: true },
+      { text: 'I look.', thoughtSignature: 'c2ln' },
+    ]);
+    const { contents } = sent(chatToGemini, chat(message, user)) as { contents: { parts: Json[] }[] };
+    expect(contents[1]?.parts).toEqual([{ text: 'I look.', thoughtSignature: 'c2ln' }]);
+  });
+
   test('Trap 30: a signature of another provider is no thoughtSignature (pi#654)', () => {
     const [called, result] = loop('a');
     const signed = {
@@ -301,6 +351,13 @@ describe('streams', () => {
     ]);
   });
 
+  test('Trap 38: a piece of bytes is no event: it is all the same where they are cut (litellm#30224)', () => {
+    const stream = streamOf([chunk({ content: 'Grüße' }), chunk({}, 'stop'), '[DONE]'], false);
+    const request = translate(claudeToChat, claude());
+    const whole = streamed(request, [stream]);
+    for (const pieces of everySplit(stream)) expect(streamed(request, pieces)).toBe(whole);
+  });
+
   test('Trap 39: a Gemini that ends without a reason has not ended (freellmapi#1288)', () => {
     const told = streamed(translate(chatToGemini, chat()), [streamOf([piece([{ text: 'So' }])], false)]);
     expect(told).toContain('So');
@@ -311,6 +368,15 @@ describe('streams', () => {
     const usageMetadata = { promptTokenCount: 5, thoughtsTokenCount: 9 };
     const stream = streamOf([piece([{ text: 'Hm.', thought: true }]), { usageMetadata }], false);
     expect(streamed(translate(chatToGemini, chat()), [stream])).toContain('[DONE]');
+  });
+
+  test('Trap 41: an older Gemini says STOP in each chunk, and goes on (one-api#1477)', () => {
+    const stop = { finishReason: 'STOP' };
+    const stream = streamOf([piece([{ text: 'So ' }], stop), piece([{ text: 'it is.' }], stop)], false);
+    const told = dataOf(streamed(translate(chatToGemini, chat()), [stream])) as Json[];
+    const said = told.flatMap(({ choices }) => (choices as { delta: Json }[] | undefined) ?? []);
+    expect(said.map(({ delta }) => delta.content ?? '').join('')).toBe('So it is.');
+    expect(told.at(-1)).toBe('[DONE]');
   });
 
   test('Trap 42: an error that comes first is an error, and no empty answer (gemini-balance#347)', () => {

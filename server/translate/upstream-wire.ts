@@ -1,9 +1,19 @@
 /** Which wire a target is asked on. */
 import type { ConversationWire } from '../contract/conversation-wires.ts';
-import { openaiFacts } from '../translate/model-facts.ts';
-import { isWireName } from '../translate/wire-translations.ts';
 import type { RequestView } from '../wire/wire.ts';
-import type { Target } from './snapshot.ts';
+import { openaiFacts } from './model-facts.ts';
+import { isWireName } from './wire-translations.ts';
+
+/** What matters here of a target. */
+interface AskedTarget {
+  /** The upstream model; null if it is the client's. */
+  model: string | null;
+  provider: {
+    dialect: { serves(wire: string): boolean; conversationWire: string };
+    /** The conversation wires that the provider serves, preferred first; null if unknown. */
+    servedWires: readonly string[] | null;
+  };
+}
 
 /**
  * The client's own wire if the target serves it, so that bytes pass unchanged; otherwise the one on which its provider is asked
@@ -12,7 +22,7 @@ import type { Target } from './snapshot.ts';
  * @param body null if the question is asked without a request, as `route explain` does
  */
 export function upstreamWireOf(
-  { provider, model }: Target,
+  { provider, model }: AskedTarget,
   client: ConversationWire,
   body: RequestView | null,
 ): ConversationWire | null {
