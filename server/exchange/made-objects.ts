@@ -11,7 +11,7 @@ import type { OutgoingCall } from './outgoing-request.ts';
 import { notedText } from './redact-credential.ts';
 import type { ResponseObserver } from './response-observer.ts';
 
-export type Owner = Omit<Job, 'kind' | 'id' | 'createdAt'>;
+type Owner = Omit<Job, 'kind' | 'id' | 'createdAt'>;
 
 interface Addressee {
   target: Target;
@@ -21,11 +21,10 @@ interface Addressee {
 interface MadeContext {
   jobs: JobStore;
   trace: RequestTrace;
-  owner: Owner;
+  addressee: Addressee;
 }
 
-/** The owner of what the addressee creates. */
-export function ownerAt({ target, credential }: Addressee, group: CompiledGroup, trace: RequestTrace): Owner {
+function ownerOf({ trace, addressee: { target, credential } }: MadeContext, group: CompiledGroup): Owner {
   const model = target.model ?? trace.model;
   return {
     groupId: group.id,
@@ -42,9 +41,13 @@ export function ownerAt({ target, credential }: Addressee, group: CompiledGroup,
  */
 export function madeWatcher(
   method: string,
-  { match, body }: OutgoingCall,
-  { jobs, trace, owner }: MadeContext,
+  { match, body, group }: OutgoingCall,
+  context: MadeContext,
 ): ResponseObserver | null {
+  const storesChat = match.route.wire.operation === 'chat' && body.field('store') === true;
+  if (!match.passed && !match.route.job && !storesChat) return null;
+  const { jobs, trace } = context;
+  const owner = ownerOf(context, group);
   if (match.passed) {
     const { names, onlyId } = match.passed;
     return objectWatcher(jobs, { method, named: [...names, ...(body.namedIds ?? [])], onlyId, owner });
@@ -52,7 +55,7 @@ export function madeWatcher(
   return jobWatcher(jobs, {
     match,
     store: body.fields.store,
-    storesChat: match.route.wire.operation === 'chat' && body.field('store') === true,
+    storesChat,
     owner,
     made: (job) => {
       trace.madeJob = job;
@@ -67,9 +70,10 @@ export function madeWatcher(
  * Remembers a response that another upstream completed. Both ids lead there: `id`, which the client has from the first
  * upstream, and `upstreamId`, under which the second one stores the whole response.
  */
-export function rememberCompleted(jobs: JobStore, owner: Owner, id: string, upstreamId: string): void {
+export function rememberCompleted({ group }: OutgoingCall, context: MadeContext, id: string, upstreamId: string): void {
   if (!isPathSegment(id) || !isPathSegment(upstreamId)) return;
-  const job = { ...owner, kind: 'response', createdAt: Date.now() } as const;
+  const { jobs } = context;
+  const job = { ...ownerOf(context, group), kind: 'response', createdAt: Date.now() } as const;
   jobs.remember({ ...job, id: upstreamId });
   jobs.remember({ ...job, id, upstreamId });
 }

@@ -25,7 +25,7 @@ import { askedOf, mayBeRescued, mayBeResumed, type WantedRest } from './choose-r
 import { ClientResponse } from './client-response.ts';
 import { followContent, withoutSignature } from './content-redirect.ts';
 import type { AttemptTrace, RequestTrace } from './exchange-trace.ts';
-import { madeWatcher, type Owner, ownerAt, rememberCompleted } from './made-objects.ts';
+import { madeWatcher, rememberCompleted } from './made-objects.ts';
 import { type OutgoingCall, outgoingRequest } from './outgoing-request.ts';
 import type { CallPlan } from './plan.ts';
 import { policyOf } from './plan-passthrough.ts';
@@ -268,12 +268,13 @@ export class UpstreamAttempts {
   #rest(next: NextAttempt): WantedRest | null {
     const soFar = this.#isBroken ? this.#text?.read() : null;
     if (!soFar) return null;
+    const { ports, trace } = this.#options;
     return {
       soFar,
       isContinuation: this.#continuing.has(next.target),
       foundAs: (upstreamId) => {
         if (soFar.storedId === undefined || !this.#call.body.fields.store) return;
-        rememberCompleted(this.#options.ports.jobs, this.#owner(next), soFar.storedId, upstreamId);
+        rememberCompleted(this.#call, { jobs: ports.jobs, trace, addressee: next }, soFar.storedId, upstreamId);
       },
     };
   }
@@ -286,10 +287,6 @@ export class UpstreamAttempts {
     this.#options.trace.answering = trace;
     for (const other of this.#attempts) if (other !== attempt) other.giveUp();
     return true;
-  }
-
-  #owner(next: NextAttempt): Owner {
-    return ownerAt(next, this.#call.group, this.#options.trace);
   }
 
   /** Observes the response: one for the id of a new job, one for the capture. */

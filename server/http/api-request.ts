@@ -10,7 +10,7 @@ import { Exchange, type ExchangePorts, type Member } from '../exchange/exchange.
 import { RequestTrace } from '../exchange/exchange-trace.ts';
 import { keptAnswer } from '../exchange/kept-answer.ts';
 import { checkHops, passableHeaders } from '../exchange/outgoing-headers.ts';
-import { checkQuery, outgoingQuery } from '../exchange/outgoing-query.ts';
+import { checkQuery, outgoingQuery } from '../exchange/outgoing-request.ts';
 import { checkPassthrough } from '../exchange/plan-passthrough.ts';
 import type { RequestBody } from '../exchange/request-body.ts';
 import { listVideos } from '../exchange/video-list.ts';

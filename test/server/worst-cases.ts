@@ -8,7 +8,7 @@ import { GatewayError } from '../../server/contract/errors.ts';
 import { findSecrets } from '../../server/exchange/find-secrets.ts';
 import { jobWatcher } from '../../server/exchange/job-watcher.ts';
 import { objectWatcher } from '../../server/exchange/object-watcher.ts';
-import { outgoingQuery } from '../../server/exchange/outgoing-query.ts';
+import { outgoingQuery } from '../../server/exchange/outgoing-request.ts';
 import { ErrorReader } from '../../server/exchange/readers/error-reader.ts';
 import { EventsReader } from '../../server/exchange/readers/events-reader.ts';
 import type { Asked, ResponseReader } from '../../server/exchange/readers/response-reader.ts';

@@ -2,9 +2,14 @@
  * Prints, as JSON, the files of `server/` in which a function runs while one plain chat passes, from its socket to its
  * row in the ledger. Run as a process of its own: what counts the calls would count those of everything beside it.
  */
+
+import { mkdtempSync, rmSync } from 'node:fs';
 import { Session } from 'node:inspector/promises';
-import { relative } from 'node:path';
+import { tmpdir } from 'node:os';
+import { join, relative } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { fileURLToPath } from 'node:url';
+import { eventually } from '../support/eventually.ts';
 import { mainProvider, startGateway } from '../support/gateway.ts';
 import { json, startUpstream } from '../support/upstream.ts';
 
@@ -17,7 +22,11 @@ const answer = {
 };
 
 const upstream = await startUpstream((_request, response) => json(response, answer));
-const gateway = await startGateway({ config: { providers: [mainProvider(upstream.baseUrl)] } });
+const folder = mkdtempSync(join(tmpdir(), 'sluice-stations-'));
+const gateway = await startGateway({ config: { providers: [mainProvider(upstream.baseUrl)] }, folder });
+// Read beside the engine, whose own queries would be counted as files that the chat passes.
+const ledger = new DatabaseSync(join(folder, 'ledger.sqlite'), { readOnly: true });
+const outcome = ledger.prepare('SELECT outcome FROM requests WHERE id = ?');
 
 async function ask(): Promise<void> {
   const response = await gateway.fetch('/chat/completions', {
@@ -26,7 +35,7 @@ async function ask(): Promise<void> {
     body: JSON.stringify({ model: 'gpt-x', messages: [{ role: 'user', content: 'Hi' }] }),
   });
   await response.text();
-  await gateway.record(response.headers.get('x-sluice-request-id') ?? '');
+  await eventually(() => outcome.get(response.headers.get('x-sluice-request-id') ?? '')?.outcome ?? null);
 }
 
 // What happens once, such as opening a connection, is no part of a request's way.
@@ -47,5 +56,7 @@ const passed = result
   .filter((path) => path.startsWith('server/'))
   .sort();
 console.log(JSON.stringify(passed));
+ledger.close();
 await gateway.stop();
 await upstream.stop();
+rmSync(folder, { recursive: true });
