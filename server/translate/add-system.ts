@@ -1,8 +1,8 @@
-/** Where what a system message says goes: before the conversation, or in its place among the turns. */
+/** Places the text of a system message: before the conversation, or as a turn where it stood. */
 import type { Losses } from './losses.ts';
 import type { Conversation, MediaPart, Part, TextPart } from './neutral.ts';
 
-/** Other APIs have text alone in it: media stand in a turn of the user right after. */
+/** System messages of other APIs hold only text, so media become a user turn directly after it. */
 export function addSystem(
   { instructions, turns }: Pick<Conversation, 'instructions' | 'turns'>,
   parts: readonly Part[],

@@ -1,4 +1,4 @@
-/** What is known when an answer comes that was asked for in another API's words. */
+/** What an answer's translation has to know of its request. */
 import { isObject } from '../contract/is-object.ts';
 import { type CallIdRule, CallIds } from './call-ids.ts';
 import { parseJson } from './json-text.ts';
@@ -7,17 +7,17 @@ import type { Conversation, Origin, Seal, WireName } from './neutral.ts';
 import type { AnswerError, Stop } from './neutral-answer.ts';
 import type { ToolNames } from './tool-names.ts';
 
-/** Everything that an answer's translation needs to know of its request. */
+/** What an answer's translation has to know of its request. */
 export interface AnswerContext {
   conversation: Conversation;
   names: ToolNames;
-  /** Who seals what comes. */
+  /** The provider, model and account that produced the answer; recorded with each seal. */
   origin: Origin;
-  /** The tool whose arguments are the answer. */
+  /** The tool whose arguments are the answer; absent if there is none. */
   answerTool?: string | undefined;
-  /** Tokens of the request, about; for clients that are told before the upstream tells. */
+  /** Estimated prompt tokens, for clients that expect them before the upstream reports any. */
   estimatedInputTokens: number;
-  /** Seconds since 1970: the only thing in an answer that its own bytes do not tell. */
+  /** Seconds since 1970: the only input of a translation that is not in the bytes. */
   createdAt: number;
   /** How the answer is known to a Responses client; absent: by the upstream's id, and it is not kept. */
   identity?: ResponseIdentity | undefined;
@@ -39,7 +39,7 @@ const idRules: Record<WireName, CallIdRule> = {
   'gemini-generate': 'any',
 };
 
-/** Ids for the calls of an answer that no call of the conversation has, within the rules of the client's API. */
+/** Assigns ids to the answer's calls: unused in the conversation, and valid in the client's API. */
 export function answerCallIds({ turns, wire }: Conversation): CallIds {
   const used = turns.flatMap(({ parts }) => parts.filter((part) => part.type === 'call').map(({ id }) => id));
   return new CallIds(idRules[wire], used);
@@ -49,12 +49,12 @@ export function sealedBy(origin: Origin, seal: Seal): Seal {
   return { ...seal, origin };
 }
 
-/** Calls of the other two have a member for the seal; here it stands in a thought before the call. */
+/** Whether calls of the API have no field for a seal, which is then put into a thought before the call. */
 export function hasNoSealedCalls(wire: WireName): boolean {
   return wire === 'anthropic-messages' || wire === 'openai-responses';
 }
 
-/** APIs whose clients are given arguments as an object, or parse them without asking whether they are whole. */
+/** Whether the API's clients receive arguments as an object, or parse them without checking that they are complete. */
 export function wantsWholeArguments(wire: WireName): boolean {
   return wire === 'anthropic-messages' || wire === 'gemini-generate';
 }
@@ -74,7 +74,7 @@ export const malformedCall: AnswerError = {
   code: 'upstream_malformed',
 };
 
-/** Gemini has no reason for calls, and OpenAI says `stop` after a forced one. */
+/** Gemini has no stop reason for tool calls, and OpenAI reports `stop` after a forced one. */
 export function settledStop(stop: Stop, hasCalls: boolean): Stop {
   if (stop.reason === 'end' && hasCalls) return { ...stop, reason: 'tool' };
   return stop.reason === 'tool' && !hasCalls ? { ...stop, reason: 'end' } : stop;

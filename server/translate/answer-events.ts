@@ -1,4 +1,4 @@
-/** A whole answer as the events of a stream. */
+/** Turns a whole answer into the events of a stream. */
 import type { Answer, AnswerEvent, AnswerPart } from './neutral-answer.ts';
 
 export function answerEvents({ id, parts, stop, usage, error }: Answer): AnswerEvent[] {
@@ -12,7 +12,7 @@ export function answerEvents({ id, parts, stop, usage, error }: Answer): AnswerE
   ];
 }
 
-/** `index`: which of the answer's calls it is, if it is one. */
+/** `index`: the position among the answer's calls, if the part is a call. */
 export function answerPartEvents(part: AnswerPart, index: number): AnswerEvent[] {
   switch (part.type) {
     case 'text':

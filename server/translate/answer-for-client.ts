@@ -1,4 +1,4 @@
-/** A whole answer of an upstream as its client knows its own tools: their names, kinds and the ids of their calls. */
+/** Maps the tools in a whole answer back to the client's: their names, kinds and call ids. */
 import {
   type AnswerContext,
   answerCallIds,
@@ -14,7 +14,7 @@ import { customInput, isCutInput } from './custom-input.ts';
 import type { CallPart, Seal } from './neutral.ts';
 import type { Answer, AnswerError, AnswerPart } from './neutral-answer.ts';
 
-/** An error where there is no answer that the client could use. */
+/** An error if there is no answer that the client could use. */
 type AnswerResult = { ok: true; answer: Answer } | { ok: false; error: AnswerError };
 
 export function answerForClient(answer: Answer, context: AnswerContext): AnswerResult {
@@ -54,7 +54,7 @@ function callForClient(call: CallPart, id: string, { names, origin }: AnswerCont
   };
 }
 
-/** To the thought that it follows, or as one that shows nothing. */
+/** Adds the seal to the thought before it, or as a thought without text. */
 function addSeal(parts: AnswerPart[], seal: Seal): void {
   const before = parts.at(-1);
   if (before?.type === 'thinking' && before.seal === undefined) parts[parts.length - 1] = { ...before, seal };

@@ -1,4 +1,4 @@
-/** `list.push(...more)` for lists from strangers: as arguments very many of them would not fit on the stack. */
+/** `list.push(...more)` for lists from untrusted sources, which as arguments might exceed the stack. */
 export function append<Item>(list: Item[], more: readonly Item[]): void {
   for (const item of more) list.push(item);
 }

@@ -1,31 +1,33 @@
 /**
- * Ids of tool calls within the rules of each API. A pure function of the ids that stand before one in the conversation, so
- * that the same history has the same ids each turn.
+ * Ids of tool calls within the rules of each API. An id depends only on the ids before it in the conversation, so the
+ * same history gets the same ids in each turn.
  */
 import { hash } from 'node:crypto';
 
 /**
- * OpenAI takes up to 64 characters. Anthropic's API reference: `^[a-zA-Z0-9_-]+$`, to which 64 are no harm. Mistral, API
- * reference: exactly nine letters or digits. Gemini takes any id, or none.
+ * OpenAI accepts up to 64 characters. Anthropic: `^[a-zA-Z0-9_-]+$` (API reference), limited to 64 here as well.
+ * Mistral: exactly nine letters or digits (API reference). Gemini accepts any id, or none.
  */
 export type CallIdRule = 'openai' | 'anthropic' | 'mistral' | 'any';
 
 const maxLength = 64;
 
-/** Gives each call of a conversation an id of its own. */
+/** Gives each call of a conversation a unique id. */
 export class CallIds {
   readonly #rule: CallIdRule;
   readonly #used: Set<string>;
-  /** How often an id has been derived from one, so that a history of nothing else takes no longer. */
+  /** How often each id has been used as a source, so that a history of identical ids does not take quadratic time. */
   readonly #occurrences = new Map<string, number>();
 
-  /** @param used ids that the conversation has already */
+  /** @param used ids that the conversation contains already */
   constructor(rule: CallIdRule, used: Iterable<string> = []) {
     this.#rule = rule;
     this.#used = new Set(used);
   }
 
-  /** The id itself where the rule allows it and no call before has it. Kimi's `functions.bash:0` comes in each turn. */
+  /**
+   * Keeps an id that the rule allows and no earlier call has. Kimi repeats ids such as `functions.bash:0` in each turn.
+   */
   assign(id: string): string {
     let occurrence = this.#occurrences.get(id) ?? 0;
     let assigned = id;
@@ -37,12 +39,12 @@ export class CallIds {
   }
 }
 
-/** An id for a call that its model has given none. */
+/** An id for a call to which the model gave none. */
 export function idOfPlace(turn: number, call: number, name: string): string {
   return derive('openai', `${turn} ${call} ${name}`, 0);
 }
 
-/** 22 letters and digits: as good as 128 bits. */
+/** 22 letters and digits carry as much as 128 bits. */
 function derive(rule: CallIdRule, id: string, occurrence: number): string {
   const digest = hash('sha256', `${occurrence} ${id}`, 'base64url').slice(0, 22);
   const text = digest.replaceAll('-', 'a').replaceAll('_', 'b');

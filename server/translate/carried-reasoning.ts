@@ -1,27 +1,29 @@
 /**
- * Carries what a provider wants back unread (a signature, encrypted reasoning) through a client of another API, in the
- * field that this client echoes anyway. The envelope names who sealed it, for nobody else can read it: Anthropic binds a
- * signature to its model, newer ones to the account; OpenAI to the organisation.
+ * Carries opaque data that a provider expects back (a signature, encrypted reasoning) through a client of another API,
+ * in a field that this client returns anyway. The envelope names the origin, since only that can read the content:
+ * Anthropic binds a signature to its model, newer ones also to the account, and OpenAI to the organisation.
  *
  * The envelope is base64, as Google's clients expect of a `thoughtSignature`.
  */
 import type { Origin, Seal, SealKind } from './neutral.ts';
 
 const mark = 'sl1';
-/** How each envelope begins: `sl1` and a zero byte, as far as they alone decide it. */
+/** The constant beginning of each envelope: `sl1` and a zero byte, as far as they determine its base64. */
 const beginning = Buffer.from(`${mark}\0`).toString('base64').slice(0, 5);
 const severalMark = 'slN';
 const severalBeginning = Buffer.from(severalMark).toString('base64');
 const kinds = ['signature', 'redacted', 'encrypted', 'thought-signature', 'plain'] as const;
 
-/** What a client is given. */
+/** The envelope that a client receives. */
 export function wrapSeal({ kind, data, itemId, text, origin }: Seal): string {
   const { provider = '', model = '', account = '' } = origin ?? {};
   const members = [mark, provider, model, account, kind, itemId ?? '', text ?? '', data];
   return Buffer.from(members.join('\0')).toString('base64');
 }
 
-/** What a client sent back: with its origin from an envelope, or bare, as the provider of the client's own API made it. */
+/**
+ * Reads what a client sent back: an envelope with its origin, or a bare value from a provider of the client's own API.
+ */
 export function unwrapSeal(text: string, bareKind: SealKind): Seal {
   const bare = { kind: bareKind, data: text };
   if (!text.startsWith(beginning)) return bare;
@@ -35,7 +37,7 @@ export function unwrapSeal(text: string, bareKind: SealKind): Seal {
   return seal;
 }
 
-/** One text for several, for a client with one field: base64 of them, with blanks between. */
+/** Joins several envelopes for a client with a single field: base64, separated by blanks. */
 export function wrapSeals(seals: readonly Seal[]): string {
   const [only] = seals;
   if (seals.length === 1 && only) return wrapSeal(only);
@@ -48,7 +50,9 @@ export function unwrapSeals(text: string, bareKind: SealKind): Seal[] {
   return seals.map((seal) => unwrapSeal(seal, bareKind));
 }
 
-/** Whether `reader` can open it. A bare one comes from a provider of the client's own API, which the reader is not. */
+/**
+ * Whether `reader` can use the seal. A bare one comes from a provider of the client's own API, which `reader` is not.
+ */
 export function opensFor(seal: Seal | undefined, reader: Origin): seal is Seal {
   const origin = seal?.origin;
   if (origin === undefined) return false;

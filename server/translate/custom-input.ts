@@ -1,33 +1,36 @@
 /**
- * The input of a custom tool that was offered as a function: out of `{"input": "…"}` the text alone, as it comes. What does
- * not begin so is told as a whole at its end.
+ * Extracts the input of a custom tool that was offered as a function: the text in `{"input": "…"}`, as it arrives.
+ * Arguments that begin otherwise are passed as a whole at their end.
  */
 import { isObject } from '../contract/is-object.ts';
 import { entryOf } from '../wire/table-entry.ts';
 import { parseJson } from './json-text.ts';
 
-/** The one text of a whole call. */
+/** The text of a complete call. */
 export function customInput(given: string): string {
   const value = parseJson(given);
   return isObject(value) && typeof value.input === 'string' ? value.input : given;
 }
 
-/** It began as JSON and broke off, so that its text is only a part. Models also write the text without any JSON. */
+/**
+ * Whether the arguments began as JSON and broke off, so that the text is incomplete. Models also write text without any
+ * JSON.
+ */
 export function isCutInput(given: string): boolean {
   return given.trimStart().startsWith('{') && !isObject(parseJson(given));
 }
 
-/** Of the blanks before the text; whoever writes more is told in the end. */
+/** Whitespace allowed before the text; beyond it the arguments are passed at their end. */
 const maxBeginning = 200;
 
 const escapes: Record<string, string> = { b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' };
 
 export class CustomInputReader {
   #state: 'before' | 'inside' | 'after' | 'other' = 'before';
-  /** What cannot be told yet: the beginning, an escape that is not whole, one half of a surrogate pair. */
+  /** Bytes that cannot be passed on yet: the beginning, an incomplete escape, or half of a surrogate pair. */
   #held = '';
 
-  /** The next of the text. */
+  /** Returns the next piece of the text. */
   push(fragment: string): string {
     if (this.#state === 'other' || this.#state === 'after') return '';
     const text = this.#held + fragment;
@@ -42,7 +45,7 @@ export class CustomInputReader {
     return '';
   }
 
-  /** Nothing of it has been told. */
+  /** Nothing of the text has been returned yet. */
   get isUntold(): boolean {
     return this.#state === 'before' || this.#state === 'other';
   }
@@ -65,7 +68,7 @@ export class CustomInputReader {
     return this.#withoutHalf(read);
   }
 
-  /** Alone it would be written as a replacement character. */
+  /** Holds back an unpaired surrogate, which would be encoded as a replacement character. */
   #withoutHalf(text: string): string {
     const last = text.charCodeAt(text.length - 1);
     if (this.#state === 'after' || !(last >= 0xd800 && last < 0xdc00)) return text;
@@ -74,7 +77,7 @@ export class CustomInputReader {
   }
 }
 
-/** @param code what stands after the backslash */
+/** @param code the characters after the backslash */
 function unescaped(code: string): string {
   if (code.startsWith('u')) return String.fromCharCode(Number.parseInt(code.slice(1), 16));
   return entryOf(escapes, code) ?? code;
@@ -82,7 +85,7 @@ function unescaped(code: string): string {
 
 const opening = ['{', '"input"', ':', '"'];
 
-/** Where the text begins after `{"input":"`; `unknown` where too little has come to tell. */
+/** Where the text begins after `{"input":"`; `unknown` if too little has arrived to decide. */
 function startOfText(text: string): number | 'unknown' | 'other' {
   let at = 0;
   for (const token of opening) {

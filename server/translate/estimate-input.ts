@@ -1,15 +1,15 @@
 /**
- * How many tokens a conversation has, about and rather too many than too few: for an answer's first event, which has to
- * tell of them before the upstream does, and for `count_tokens` of an upstream that cannot count.
+ * Estimates how many tokens a conversation has, rather too many than too few: for an answer's first event, which
+ * reports them before the upstream does, and for `count_tokens` of an upstream that cannot count.
  */
 import { writeJson } from './json-text.ts';
 import type { Conversation, Part } from './neutral.ts';
 
-/** Code has some 3 bytes a token, other text 4; tokenizers differ by a third. */
+/** Code has about 3 bytes a token, other text 4; tokenizers differ by a third. */
 const bytesPerToken = 3;
-/** Of the largest picture that Anthropic does not scale down; other services bill less. */
+/** Of the largest image that Anthropic does not scale down; other services charge less. */
 const tokensPerImage = 1600;
-/** A page has some 3,000 tokens with its picture, and some 40 kB. */
+/** A page has about 3,000 tokens, including its image, and about 40 kB. */
 const tokensPerDocumentByte = 3000 / 40_000;
 const tokensPerTurn = 5;
 const tokensPerTool = 20;

@@ -1,6 +1,6 @@
 /**
- * The events of an upstream's answer as its client knows its own tools, one block at a time: a call that begins before
- * another has ended waits, for there are clients that know one open block alone.
+ * Maps the tools in an upstream's stream back to the client's, one block at a time: a call that begins before another
+ * has ended is delayed, since some clients support only one open block.
  */
 import {
   type AnswerContext,
@@ -18,10 +18,10 @@ import { CustomInputReader, customInput, isCutInput } from './custom-input.ts';
 import type { AnswerError, AnswerEvent, CallEvent, Stop } from './neutral-answer.ts';
 
 interface OpenCall {
-  /** As the client knows it; null for the tool whose arguments are the answer. */
+  /** The call as the client knows it; null for the tool whose arguments are the answer. */
   call: CallEvent | null;
   name: string;
-  /** Of a custom tool that was offered as a function. */
+  /** Set for a custom tool that was offered as a function. */
   input: CustomInputReader | null;
   arguments: string;
 }
@@ -29,10 +29,10 @@ interface OpenCall {
 export class EventsForClient {
   readonly #context: AnswerContext;
   readonly #ids: CallIds;
-  /** The call whose arguments go out as they come. */
+  /** The call whose arguments are passed on as they arrive. */
   #open: OpenCall | null = null;
   #openIndex = -1;
-  /** What came meanwhile for other blocks, block by block; those before `#next` have had their turn. */
+  /** Events that arrived meanwhile for other blocks, by block; those before `#next` have been passed on. */
   #waiting: AnswerEvent[][] = [];
   #waitingCalls = new Map<number, AnswerEvent[]>();
   #next = 0;
@@ -117,7 +117,7 @@ export class EventsForClient {
     open.arguments += text;
   }
 
-  /** What has waited, until a call in it waits for its own end. */
+  /** Passes on delayed events, up to a call whose end has not arrived. */
   #goOn(): void {
     while (this.#open === null && !this.#isOver) {
       const block = this.#waiting[this.#next];

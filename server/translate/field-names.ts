@@ -1,4 +1,4 @@
-/** What each client API calls the fields of a conversation: losses are told in the client's own words. */
+/** The names of a conversation's fields in each client API, so that losses are reported in the client's terms. */
 import type { WireName } from './neutral.ts';
 
 export type FieldName =

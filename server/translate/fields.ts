@@ -1,6 +1,6 @@
 /**
- * Reads an object of a client's request: each field by its type, with the path of what is wrong in the error. `null` counts
- * as absent, as all four APIs have it. What nobody has read in the end is told as a loss.
+ * Reads an object of a client's request: each field by its type, with the path of an invalid one in the error. `null`
+ * counts as absent, as in all four APIs. Fields that are never read are reported as losses.
  */
 
 import { isObject } from '../contract/is-object.ts';
@@ -8,13 +8,13 @@ import type { LossCode } from '../contract/loss-codes.ts';
 import { invalid, type Losses } from './losses.ts';
 
 export class Fields {
-  /** Where the object stands; empty for the request itself. */
+  /** Path of the object; empty for the request itself. */
   readonly at: string;
   readonly losses: Losses;
   readonly #value: Record<string, unknown>;
   readonly #read = new Set<string>();
 
-  /** @throws GatewayError `invalid_value` if `value` is no object */
+  /** @throws GatewayError `invalid_value` if `value` is not an object */
   constructor(value: unknown, at: string, losses: Losses) {
     if (!isObject(value)) invalid(at || 'body', 'expected an object');
     this.#value = value;
@@ -26,7 +26,7 @@ export class Fields {
     return this.at === '' ? name : `${this.at}.${name}`;
   }
 
-  /** Undefined where it is absent or `null`. */
+  /** Undefined if it is absent or `null`. */
   any(name: string): unknown {
     this.#read.add(name);
     return this.#value[name] ?? undefined;
@@ -60,7 +60,7 @@ export class Fields {
     return value;
   }
 
-  /** The fields of an object below this one. */
+  /** The fields of a nested object. */
   fields(name: string): Fields | undefined {
     const value = this.object(name);
     return value && new Fields(value, this.path(name), this.losses);
@@ -72,7 +72,7 @@ export class Fields {
     return value;
   }
 
-  /** The objects of a list, each with its own path. Empty where it is absent. */
+  /** The objects of a list, each with its own path. Empty if it is absent. */
   items(name: string): Fields[] {
     const path = this.path(name);
     return (this.list(name) ?? []).map((item, index) => new Fields(item, `${path}[${index}]`, this.losses));
@@ -85,17 +85,17 @@ export class Fields {
     });
   }
 
-  /** These are dropped, told with `code`, where they are there. */
+  /** Drops the fields that are present, and reports them with `code`. */
   drop(code: LossCode, ...names: string[]): void {
     for (const name of names) if (this.any(name) !== undefined) this.losses.dropped(this.path(name), code);
   }
 
-  /** These mean nothing to any other upstream, so that nothing is lost with them. */
+  /** Fields that mean nothing to any other upstream, so that nothing is lost. */
   ignore(...names: string[]): void {
     for (const name of names) this.#read.add(name);
   }
 
-  /** Tells what has not been read. */
+  /** Reports the fields that have not been read. */
   dropRest(): void {
     for (const name of Object.keys(this.#value)) {
       if (!this.#read.has(name) && this.#value[name] !== null) this.losses.dropped(this.path(name), 'unknown-field');

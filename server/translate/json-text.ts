@@ -1,22 +1,22 @@
-/** JSON in and out, such that numbers in a tool's arguments stay as they were written, however long. */
+/** Reads and writes JSON such that numbers in a tool's arguments keep all their digits. */
 import { GatewayError } from '../contract/errors.ts';
 
-/** JSON text that stands in what is written as it is. */
+/** JSON text that is written unchanged. */
 export class RawJson {
   readonly text: string;
 
-  /** @param text has to be sound JSON */
+  /** @param text valid JSON */
   constructor(text: string) {
     this.text = text;
   }
 }
 
-/** What is nested more deeply is refused; no request or schema that a person or program means is. */
+/** Deeper nesting is refused; no legitimate request or schema has it. */
 const maxDepth = 500;
 
 /**
- * Like `JSON.stringify`, with `RawJson` as it is. Members that are undefined are left out.
- * @throws GatewayError `invalid_value` for what is nested too deeply
+ * Like `JSON.stringify`, but writes `RawJson` unchanged. Members that are undefined are omitted.
+ * @throws GatewayError `invalid_value` for nesting beyond the limit
  */
 export function writeJson(value: unknown, depth = 0): string {
   if (typeof value === 'string') return JSON.stringify(value);
@@ -41,14 +41,14 @@ function writeMembers(members: readonly [string, unknown][], depth: number): str
   return `{${text}}`;
 }
 
-/** Nearly all names are those of the APIs, which need no escapes. */
+/** Nearly all names are the APIs' own, which need no escapes. */
 function inQuotes(name: string): string {
   return plainName.test(name) ? `${name}"` : JSON.stringify(name).slice(1);
 }
 
 const plainName = /^\w{1,40}$/;
 
-/** Undefined for what is no JSON. */
+/** Undefined if the text is not JSON. */
 export function parseJson(text: string): unknown {
   try {
     const value: unknown = hasLongNumber(text) ? JSON.parse(text, keepNumber) : JSON.parse(text);
@@ -58,7 +58,7 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** A number of more digits than a double holds; a reviver costs too much where there is none. */
+/** Finds numbers with more digits than a double holds; a reviver is too slow to use without need. */
 const longNumber = /[:,[\s]-?\d{16}/;
 
 function hasLongNumber(text: string): boolean {

@@ -1,4 +1,4 @@
-/** A whole answer of Anthropic's API → an answer. */
+/** Parses a whole answer of Anthropic's API. */
 import { isObject } from '../../contract/is-object.ts';
 import { writeJson } from '../json-text.ts';
 import type { Answer, AnswerPart } from '../neutral-answer.ts';
@@ -6,7 +6,7 @@ import { parseStop, parseUsage } from './stops-and-usage.ts';
 
 type Json = Record<string, unknown>;
 
-/** Null for what is no message. */
+/** Null if the body is not a message. */
 export function parseMessagesAnswer(body: unknown): Answer | null {
   if (!isObject(body) || !Array.isArray(body.content)) return null;
   return {

@@ -6,7 +6,7 @@ import { writeJson } from '../json-text.ts';
 import { invalid } from '../losses.ts';
 import type { MediaSource, Part, ResultPart } from '../neutral.ts';
 
-/** A string is one text. Empty where the field is absent. */
+/** A string counts as one text. Empty if the field is absent. */
 export function parseBlocks(fields: Fields, name: string): Part[] {
   const content = fields.any(name);
   if (typeof content === 'string')
@@ -19,7 +19,7 @@ function parseBlock(block: Fields): Part[] {
   const at = block.at;
   block.drop('no-equal', 'cache_control');
   const parts = parseKnown(type, block, at);
-  // What is inside of a block that only Anthropic knows is lost with it.
+  // A block that only Anthropic knows is lost with everything in it.
   if (parts.every((part) => part.type !== 'foreign')) block.dropRest();
   return parts;
 }
@@ -74,7 +74,7 @@ function parseResult(block: Fields): ResultPart {
   return { type: 'result', callId, parts, isError: block.boolean('is_error') ?? false, at: block.at };
 }
 
-/** The text of a found page, with where it is from. */
+/** The text of a search result, with its source. */
 function parseSearchResult(block: Fields): Part[] {
   const head = [block.text('title'), block.text('source')].filter((line) => line !== undefined).join('\n');
   const found = parseBlocks(block, 'content');

@@ -1,4 +1,4 @@
-/** The stream of Anthropic's API → events of an answer. Source: API reference, "Streaming messages". */
+/** Parses a stream of Anthropic's API. Source: API reference, "Streaming messages". */
 import { isObject } from '../../contract/is-object.ts';
 import type { StreamEvent } from '../../wire/sse-event.ts';
 import { errorIn } from '../../wire/upstream-error.ts';
@@ -10,10 +10,10 @@ import { parseStop, parseUsage } from './stops-and-usage.ts';
 
 type Json = Record<string, unknown>;
 
-/** Of a block that is open. */
+/** A content block that has begun and not ended. */
 interface Block {
   kind: 'text' | 'thinking' | 'call' | 'foreign';
-  /** The input that stood in its start, until deltas come (earendil-works/pi#2593). */
+  /** The input in the block's first event; replaced by deltas, if any follow (earendil-works/pi#2593). */
   input: string;
 }
 
@@ -37,12 +37,12 @@ export class MessagesEventParser implements EventParser {
     return [];
   }
 
-  /** Without `message_stop` it is cut off. */
+  /** A stream without `message_stop` was cut off. */
   end(): AnswerEvent[] {
     return [];
   }
 
-  /** A second one comes from proxies that ask again; what has been told of an answer cannot be taken back. */
+  /** Proxies that retry may send a second start; what the client already has cannot be taken back. */
   #start(message: Json): AnswerEvent[] {
     if (this.#hasBegun) return this.#hasContent ? [{ type: 'error', error: begunAgain }] : [];
     this.#hasBegun = true;
@@ -100,7 +100,7 @@ export class MessagesEventParser implements EventParser {
     return delta.stop_reason ? [{ type: 'stop', stop: parseStop(delta) }, ...usage] : usage;
   }
 
-  /** Each tells what has changed, and `null` or nothing what has not. */
+  /** Each report contains only what has changed; `null` or absent values are unchanged. */
   #addUsage(usage: unknown): AnswerEvent[] {
     if (!isObject(usage)) return [];
     for (const [name, count] of Object.entries(usage)) if (count !== null) this.#usage[name] = count;

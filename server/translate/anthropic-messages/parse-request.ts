@@ -1,6 +1,6 @@
 /**
- * A request of `POST /v1/messages` → a conversation. Source: Anthropic's API reference, "Create a Message", of the versions
- * 2023-06-01 and 2026-10-21, and `resources/messages/messages.ts` of its TypeScript SDK.
+ * Parses a request of `POST /v1/messages`. Source: Anthropic's API reference, "Create a Message", versions 2023-06-01
+ * and 2026-10-21, and `resources/messages/messages.ts` of its TypeScript SDK.
  */
 
 import { sessionOf } from '../../wire/anthropic/session.ts';
@@ -10,7 +10,7 @@ import { invalid, type Losses } from '../losses.ts';
 import type { AnswerFormat, Conversation, ReasoningRequest, TextPart, Tool, ToolChoice, Turn } from '../neutral.ts';
 import { parseBlocks } from './parse-blocks.ts';
 
-/** @throws GatewayError `invalid_value` naming the field that is wrong */
+/** @throws GatewayError `invalid_value` that names the invalid field */
 export function parseMessagesRequest(body: unknown, losses: Losses): Conversation {
   const fields = new Fields(body, '', losses);
   const messages = fields.items('messages');
@@ -43,7 +43,7 @@ export function parseMessagesRequest(body: unknown, losses: Losses): Conversatio
   for (const each of [choice, output]) each?.dropRest();
   fields.drop('no-equal', 'cache_control', 'context_management', 'inference_geo', 'speed', 'diagnostics');
   fields.drop('provider-tool', 'mcp_servers', 'container', 'fallbacks');
-  // Vertex and Bedrock have it in the body.
+  // Vertex and Bedrock expect the version in the body.
   fields.ignore('anthropic_version', 'anthropic_beta');
   fields.dropRest();
   return conversation;
@@ -77,7 +77,7 @@ function parseSystem(fields: Fields): Said {
   return said;
 }
 
-/** Its own tools, which have a `type`, are run by Anthropic or known to Claude alone. */
+/** Anthropic's own tools have a `type`; they run at Anthropic or are known only to Claude. */
 function parseTool(fields: Fields): Tool[] {
   const type = fields.text('type');
   if (type !== undefined && type !== 'custom') {

@@ -1,4 +1,4 @@
-/** An answer → a whole answer of Anthropic's API. */
+/** Renders a whole answer of Anthropic's API. */
 import type { AnswerContext } from '../answer-context.ts';
 import { wrapSeal } from '../carried-reasoning.ts';
 import { RawJson } from '../json-text.ts';
@@ -22,7 +22,7 @@ export function renderMessagesAnswer(answer: Answer, context: AnswerContext): Js
   };
 }
 
-/** Anthropic's clients expect `msg_`. */
+/** Anthropic's clients expect ids that begin with `msg_`. */
 export function messageId(id: string): string {
   return id.startsWith('msg_') ? id : `msg_${id}`;
 }
@@ -38,7 +38,7 @@ function renderPart(part: AnswerPart): Json[] {
     case 'call':
       return [{ type: 'tool_use', id: part.id, name: part.name, input: new RawJson(part.arguments) }];
     case 'media':
-      // The API has no pictures in answers; as Markdown the client at least shows where it is.
+      // Answers of this API contain no images; as Markdown, the client can at least show the link.
       return [{ type: 'text', text: `![](${urlOfSource(part.source) ?? ''})` }];
     case 'foreign':
       return [];

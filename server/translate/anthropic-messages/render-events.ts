@@ -1,6 +1,6 @@
 /**
- * Events of an answer → the stream of Anthropic's API, such that its strictest readers take it: each event has its name,
- * blocks are dense and one is open at a time, `message_delta` has the whole usage, and nothing ends a stream that broke.
+ * Renders a stream of Anthropic's API as its strictest clients expect it: each event is named, block indexes have no
+ * gaps, only one block is open at a time, `message_delta` has the complete usage, and a broken stream has no end event.
  */
 
 import { writeAnthropicError } from '../../wire/anthropic/write-error.ts';
@@ -46,7 +46,9 @@ export class MessagesEventRenderer implements EventRenderer {
 
   readonly ping = 'event: ping\ndata: {"type":"ping"}\n\n';
 
-  /** The start waits for the first that says something, so that it can tell what the upstream tells early of usage. */
+  /**
+   * The first event is delayed until there is content, so that it can include usage that the upstream reports early.
+   */
   #take(event: AnswerEvent): void {
     if (event.type === 'start') this.#id = event.id;
     else if (event.type === 'usage') this.#usage = event.usage;
@@ -93,7 +95,7 @@ export class MessagesEventRenderer implements EventRenderer {
     this.#write('message_start', { message });
   }
 
-  /** A text goes on in the block that is open for it. */
+  /** Text continues the block that is open for it; anything else opens a new one. */
   #enter(kind: OpenBlock, block: Json): void {
     if (this.#open === kind) return;
     this.#close();

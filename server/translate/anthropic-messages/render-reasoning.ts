@@ -1,4 +1,4 @@
-/** How a Claude is to think, and how long it may answer with that. */
+/** How a Claude model should think, and how long its answer may be including that. */
 import type { ClaudeFacts } from '../model-facts.ts';
 import { budgetOf, effortOf, isOff, nearestEffort } from '../reasoning-effort.ts';
 import type { Rendering } from '../rendering.ts';
@@ -9,11 +9,11 @@ interface Reasoning {
   maxTokens: number;
 }
 
-/** Anthropic's API reference: the smallest `budget_tokens`. */
+/** The smallest `budget_tokens`, according to Anthropic's API reference. */
 const leastBudget = 1024;
 
 interface Circumstances {
-  /** The model has to call a tool, which Claude 4.5 and 4.6 take only if they do not think. */
+  /** The model has to call a tool, which Claude 4.5 and 4.6 accept only without thinking. */
   isForced: boolean;
   isInUnthinkingLoop: boolean;
 }
@@ -29,7 +29,7 @@ export function renderReasoning(rendering: Rendering, facts: ClaudeFacts, circum
   if (isOff(reasoning) || mustNotThink) return leastThinking(facts, maxTokens);
 
   const effort = reasoning && effortOf(reasoning);
-  // The client's users see thoughts unless it says otherwise; the newest models show none by default.
+  // Clients show thoughts unless told otherwise, and the newest models return none by default.
   const display = reasoning?.isVisible === false ? {} : { display: 'summarized' };
   if (facts.thinking.includes('adaptive')) {
     const taken = effort === undefined ? undefined : nearestEffort(effort, facts.efforts);
@@ -48,7 +48,7 @@ export function renderReasoning(rendering: Rendering, facts: ClaudeFacts, circum
   return withBudget({ budget, maxTokens, limit: facts.maxOutputTokens, isStated: maxOutputTokens !== undefined });
 }
 
-/** As little as the model can; absent where it does not think by itself. */
+/** The least thinking that the model supports; absent if it does not think by default. */
 function leastThinking({ thinking, efforts, thinksByDefault }: ClaudeFacts, maxTokens: number): Reasoning {
   const type = (['disabled', 'between_tools'] as const).find((each) => thinking.includes(each));
   if (type !== undefined) return { thinking: { type }, maxTokens };
@@ -58,13 +58,13 @@ function leastThinking({ thinking, efforts, thinksByDefault }: ClaudeFacts, maxT
 interface Budget {
   budget: number;
   maxTokens: number;
-  /** What the model can write at most, thinking included. */
+  /** The most tokens that the model can write, including thinking. */
   limit: number;
-  /** The client said how long the answer may be, which is beside the thinking. */
+  /** The client limited the answer, and does not count thinking towards that limit. */
   isStated: boolean;
 }
 
-/** Anthropic counts thinking into `max_tokens`, which has to be greater than the budget. */
+/** Anthropic counts thinking towards `max_tokens`, which must be greater than the budget. */
 function withBudget({ budget, maxTokens, limit, isStated }: Budget): Reasoning {
   const wanted = Math.max(leastBudget, budget);
   const total = isStated && wanted >= maxTokens ? Math.min(limit, maxTokens + wanted) : maxTokens;

@@ -1,4 +1,4 @@
-/** A conversation → a request of `POST /v1/messages`, version 2023-06-01. */
+/** Renders a request of `POST /v1/messages`, version 2023-06-01. */
 import { writeJson } from '../json-text.ts';
 import type { Losses } from '../losses.ts';
 import { type ClaudeFacts, claudeFacts } from '../model-facts.ts';
@@ -10,11 +10,11 @@ import { isInUnthinkingLoop, renderTurns } from './render-turns.ts';
 
 type Json = Record<string, unknown>;
 
-/** Anthropic's API reference: names of tools. */
+/** Names of tools, according to Anthropic's API reference. */
 const nameRule = { maxLength: 128, others: '_-', beginsWithLetter: false };
 const answerToolName = 'answer_in_format';
 
-/** @throws GatewayError `invalid_value` for what cannot be said to the model */
+/** @throws GatewayError `invalid_value` if the model cannot be asked this */
 export function renderMessagesRequest(conversation: Conversation, target: Target, losses: Losses): RenderedRequest {
   const facts = claudeFacts(target.model);
   const rendering = new Rendering(conversation, target, { ids: 'anthropic', names: nameRule, losses });
@@ -40,7 +40,7 @@ export function renderMessagesRequest(conversation: Conversation, target: Target
     stop_sequences: renderStops(rendering),
     thinking: reasoning.thinking,
     output_config: outputConfig(reasoning.effort, format.schema),
-    // Clients of other APIs are used to caches that need no asking: without it each turn is billed in full.
+    // Clients of other APIs rely on automatic caching; without a breakpoint each turn is billed in full.
     cache_control: facts.automaticCache ? { type: 'ephemeral' } : undefined,
     metadata: conversation.user === undefined ? undefined : { user_id: conversation.user },
     service_tier: conversation.serviceTier === 'default' ? 'standard_only' : undefined,
@@ -72,13 +72,13 @@ function renderTool(rendering: Rendering, tool: Tool, { structuredOutput }: Clau
 }
 
 interface Format {
-  /** For `output_config.format`. */
+  /** For `output_config.format`; absent if it is not used. */
   schema?: Json;
   tool?: Json;
   prompts: string[];
 }
 
-/** By the API where the model can, else by a tool that the model has to call, or by asking for it. */
+/** Uses the API's own output format if the model supports it, otherwise a forced tool or an instruction. */
 function renderFormat(rendering: Rendering, facts: ClaudeFacts): Format {
   const { format, toolChoice } = rendering.conversation;
   if (format === undefined) return { prompts: [] };
@@ -126,7 +126,7 @@ function renderChoice(rendering: Rendering, facts: ClaudeFacts, isAnswerTool: bo
   return { value, isForced: forced !== null, offered, prompts: [] };
 }
 
-/** In words, for a model that takes no forced choice; null where none is asked for. */
+/** An instruction for models that accept no forced choice; null if none is needed. */
 function forcedPrompt({ names }: Rendering, choice: ToolChoice | undefined): string | null {
   if (choice?.mode === 'named') return `Answer by calling the tool ${names.outward(choice)}.`;
   const isRequired = choice?.mode === 'required' || (choice?.mode === 'subset' && choice.isRequired);
@@ -141,7 +141,7 @@ function choiceValue({ names }: Rendering, choice: ToolChoice | undefined, singl
   return { type: isRequired ? 'any' : 'auto', ...single };
 }
 
-/** Newer models refuse all sampling but the default; those from 4.1 on take temperature or top_p, and not both. */
+/** Newer models accept only the default sampling; models from 4.1 on accept temperature or top_p, but not both. */
 function renderSampling(rendering: Rendering, { sampling: taken }: ClaudeFacts, isThinking: boolean): Json {
   const { temperature, topP, topK } = rendering.conversation.sampling;
   if (taken === 'none' || isThinking) {

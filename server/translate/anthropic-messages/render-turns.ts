@@ -1,6 +1,6 @@
 /**
- * Turns → the messages of Anthropic's API, within its rules: the first is the user's, roles take turns, results open the
- * message after their calls, no text is empty, and the last is not the assistant's on models that take no prefill.
+ * Renders turns as messages within the rules of Anthropic's API: the first is the user's, roles alternate, results
+ * begin the message after their calls, no text is empty, and the last is not the assistant's on models without prefill.
  */
 
 import { isObject } from '../../contract/is-object.ts';
@@ -38,8 +38,8 @@ export function renderTurns(rendering: Rendering, facts: ClaudeFacts): Message[]
 }
 
 /**
- * The results of a turn without its thinking are to be answered. With `thinking.type` `enabled` such a turn is refused:
- * "Expected `thinking`, but found `tool_use`".
+ * Whether the last message has results for a turn whose thinking is missing. With `thinking.type` `enabled` such a
+ * request is refused: "Expected `thinking`, but found `tool_use`".
  */
 export function isInUnthinkingLoop(messages: readonly Message[]): boolean {
   const [called, results] = messages.slice(-2);
@@ -47,13 +47,16 @@ export function isInUnthinkingLoop(messages: readonly Message[]): boolean {
   return called.content[0]?.type !== 'thinking' && called.content[0]?.type !== 'redacted_thinking';
 }
 
-/** Anthropic, "Mid-conversation system messages": after the user, and last or before the assistant; never two in a row. */
+/**
+ * Anthropic, "Mid-conversation system messages": allowed after the user's turn, as the last one or before the
+ * assistant's, and never two in a row.
+ */
 function mayBeSystem(turns: readonly Turn[], index: number): boolean {
   const next = turns[index + 1];
   return turns[index - 1]?.role === 'user' && (next === undefined || next.role === 'assistant');
 }
 
-/** In its place: at the top it would change the beginning that caches and signatures hang on. */
+/** Left in its place: moved to the top it would change the prefix on which caches and signatures depend. */
 function asReminder({ losses }: Rendering, { parts }: Turn): Json[] {
   return parts.flatMap((part) => {
     if (part.type !== 'text' || part.text.trim() === '') return [];
@@ -62,7 +65,7 @@ function asReminder({ losses }: Rendering, { parts }: Turn): Json[] {
   });
 }
 
-/** Models from 4.6 on refuse to go on with an answer; older ones refuse blanks at its end. */
+/** Models from 4.6 on do not continue an answer; older ones refuse trailing whitespace in it. */
 function endWithUser(rendering: Rendering, messages: Message[], { prefill }: ClaudeFacts): Message[] {
   const last = messages.at(-1);
   if (last?.role !== 'assistant') return messages;
@@ -80,7 +83,7 @@ function renderParts(rendering: Rendering, parts: readonly Part[]): Json[] {
     switch (part.type) {
       case 'text':
       case 'refusal':
-        // Nothing is said by it, so nothing is lost.
+        // Empty text, so nothing is lost.
         return part.text.trim() === '' ? [] : [{ type: 'text', text: part.text }];
       case 'media':
         return [renderMedia(rendering, part)];
@@ -97,7 +100,7 @@ function renderParts(rendering: Rendering, parts: readonly Part[]): Json[] {
   });
 }
 
-/** With its signature, unchanged, or not at all: a block without one is refused. */
+/** Sent unchanged with its signature, or not at all: a block without one is refused. */
 function renderThinking(rendering: Rendering, { text, seal, at }: ThinkingPart): Json[] {
   if (!rendering.opens(seal)) {
     rendering.losses.dropped(at, seal === undefined ? 'unsealed-reasoning' : 'foreign-reasoning');
@@ -114,7 +117,7 @@ function renderCall({ names, losses }: Rendering, call: CallPart): Json {
   return { type: 'tool_use', id: call.id, name: names.outward(call), input: inputOf(call) };
 }
 
-/** What is no JSON object stands in one: the model wrote it, and its next turn hangs on it. */
+/** Input that is not a JSON object is wrapped in one: the model wrote it, and its next turn depends on it. */
 function inputOf({ kind, arguments: given }: CallPart): unknown {
   if (kind === 'custom') return { input: given };
   if (given.trim() === '') return {};

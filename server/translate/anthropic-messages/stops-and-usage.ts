@@ -1,4 +1,4 @@
-/** Why an answer of Anthropic's API stopped and what it has used, both ways. */
+/** Stop reasons and usage of Anthropic's API, in both directions. */
 import { isObject } from '../../contract/is-object.ts';
 import { entryOf } from '../../wire/table-entry.ts';
 import type { Stop, StopReason, TokenUsage } from '../neutral-answer.ts';
@@ -16,7 +16,7 @@ const reasons: Record<string, StopReason> = {
   model_context_window_exceeded: 'window',
 };
 
-/** An unknown reason is taken for the end. */
+/** An unknown reason counts as a normal end. */
 export function parseStop({ stop_reason, stop_sequence, stop_details }: Json): Stop {
   const reason = entryOf(reasons, stop_reason) ?? 'end';
   const detail = isObject(stop_details) ? stop_details.explanation : undefined;
@@ -42,7 +42,7 @@ export function renderStop({ reason, sequence }: Stop): { stop_reason: string; s
   return { stop_reason: names[reason], stop_sequence: sequence ?? null };
 }
 
-/** `input_tokens` are beside the cached ones; `output_tokens` include thinking. */
+/** `input_tokens` exclude cached tokens; `output_tokens` include thinking. */
 export function parseUsage(usage: Json): TokenUsage {
   const creation = isObject(usage.cache_creation) ? usage.cache_creation : {};
   const details = isObject(usage.output_tokens_details) ? usage.output_tokens_details : {};

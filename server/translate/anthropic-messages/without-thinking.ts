@@ -1,12 +1,12 @@
 /**
- * Anthropic's own body without its reasoning, for the one time that it is asked again after "Invalid `signature` in
- * `thinking` block": no thinking block may be left, for they are refused one by one, and `enabled` would ask for those of
- * earlier calls. Adaptive thinking stays on, since it does without.
+ * Removes the reasoning from a body of Anthropic's own API, to ask once more after "Invalid `signature` in `thinking`
+ * block". No thinking block may remain, since each would be refused in turn, and `enabled` would require those of
+ * earlier calls. Adaptive thinking stays on, since it requires none.
  */
 import { isObject } from '../../contract/is-object.ts';
 import { parseJson, writeJson } from '../json-text.ts';
 
-/** Null where there is nothing to leave out, so that asking again would be no use. */
+/** Null if there is no reasoning to remove, so that asking again would not help. */
 export function withoutThinking(body: Buffer): Buffer | null {
   const request = parseJson(body.toString());
   if (!isObject(request) || !Array.isArray(request.messages)) return null;
@@ -28,7 +28,7 @@ function isThinking(block: unknown): boolean {
   return isObject(block) && (block.type === 'thinking' || block.type === 'redacted_thinking');
 }
 
-/** A message of thoughts alone is gone with them. */
+/** False for a message that consists only of thoughts, which is removed as a whole. */
 function saysSomething(message: unknown): boolean {
   return !isObject(message) || !Array.isArray(message.content) || message.content.length > 0;
 }

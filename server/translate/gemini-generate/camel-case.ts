@@ -1,11 +1,11 @@
-/** Google's APIs take `generation_config` for `generationConfig`: protobuf's JSON knows both. */
+/** Google's APIs accept `generation_config` for `generationConfig`, since protobuf's JSON format allows both. */
 import { isObject } from '../../contract/is-object.ts';
 
-/** What is below these is not Google's, and stays as it is. */
+/** The contents of these fields are not Google's and stay unchanged. */
 const foreign = new Set(
   'args response parameters parametersJsonSchema responseSchema responseJsonSchema labels'.split(' '),
 );
-/** Nothing of the API is nested more deeply. */
+/** Nothing in the API is nested more deeply. */
 const maxDepth = 20;
 
 export function inCamelCase(value: unknown, depth = 0): unknown {

@@ -1,4 +1,4 @@
-/** A whole answer of Gemini's API → an answer. */
+/** Parses a whole answer of Gemini's API. */
 import { isObject } from '../../contract/is-object.ts';
 import { errorIn } from '../../wire/upstream-error.ts';
 import { idOfPlace } from '../call-ids.ts';
@@ -10,7 +10,7 @@ import { parseFinish, parseUsageMetadata } from './stops-and-usage.ts';
 
 type Json = Record<string, unknown>;
 
-/** Null for what is no answer. A prompt that was blocked has no candidates. */
+/** Null if the body is not an answer. The answer to a blocked prompt has no candidates. */
 export function parseGenerateAnswer(body: unknown, turns: number): Answer | null {
   if (!isObject(body)) return null;
   const feedback = isObject(body.promptFeedback) ? body.promptFeedback : null;
@@ -38,7 +38,7 @@ export function partsOf({ content }: Json): Json[] {
   return isObject(content) && Array.isArray(content.parts) ? content.parts.filter(isObject) : [];
 }
 
-/** Where a part stands, for the id of a call that has none. */
+/** The position of a part, from which a call without an id gets one. */
 interface Place {
   turns: number;
   index: number;

@@ -1,4 +1,4 @@
-/** The contents of a Gemini request → turns. */
+/** Parses the contents of a Gemini request into turns. */
 import { unwrapSeals } from '../carried-reasoning.ts';
 import type { Fields } from '../fields.ts';
 import { writeJson } from '../json-text.ts';
@@ -21,7 +21,7 @@ export function parseContents(request: Fields): Turn[] {
   });
 }
 
-/** Clients leave ids out: then a response belongs to the first call of its function that has none yet. */
+/** Clients omit ids: a response then belongs to the first call of its function that has none yet. */
 class CallsByName {
   #count = 0;
   readonly #waiting = new Map<string, { ids: string[]; next: number }>();
@@ -42,7 +42,7 @@ class CallsByName {
   }
 }
 
-/** Until its call is found a response bears both its id, which may be empty, and its name. */
+/** Until its call is found, a response is identified by its id, which may be empty, and its name. */
 const separator = '\0';
 
 function splitCallId(callId: string): [id: string, name: string] {
@@ -58,7 +58,7 @@ export function parsePart(part: Fields): Part[] {
   return signature === undefined || signature === signatureStandIn ? parts : withSignature(parts, signature, part.at);
 }
 
-/** A seal of Gemini's own belongs to the call; those that Sluice has put there are thoughts that led to it. */
+/** A signature of Gemini's own belongs to the call; those that Sluice put there are thoughts before the call. */
 function withSignature(parts: Part[], signature: string, at: string): Part[] {
   const seals = unwrapSeals(signature, 'thought-signature');
   const [only] = seals;
@@ -106,7 +106,7 @@ function parseCall(call: Fields, at: string): CallPart {
   return part;
 }
 
-/** Google's convention: `output` or `error`; else all of it is the result. */
+/** By Google's convention `output` or `error`; otherwise the whole object is the result. */
 function parseResponse(response: Fields, at: string): ResultPart {
   const { output, error, ...rest } = response.object('response') ?? {};
   const isAlone = Object.keys(rest).length === 0;

@@ -1,4 +1,4 @@
-/** The stream of Gemini's API → events of an answer: each event is a whole answer with the next parts. */
+/** Parses a stream of Gemini's API: each event is an answer with the next parts. */
 import { isObject } from '../../contract/is-object.ts';
 import type { StreamEvent } from '../../wire/sse-event.ts';
 import { errorIn } from '../../wire/upstream-error.ts';
@@ -16,7 +16,7 @@ export class GenerateEventParser implements EventParser {
   #hasBegun = false;
   #index = 0;
   #stop: Stop | null = null;
-  /** It has said something, and nothing but thoughts. */
+  /** True after thoughts alone, false after other content, null before any. */
   #onlyThought: boolean | null = null;
   #hasCounted = false;
 
@@ -32,8 +32,8 @@ export class GenerateEventParser implements EventParser {
   }
 
   /**
-   * Its connection's end is its only end: older models say STOP in each event. Without any reason it is cut off, unless it
-   * has thoughts alone, which have none, and their count.
+   * The stream ends only with its connection: older models send STOP in each event. A stream without any finish reason
+   * was cut off, unless it consists of thoughts and their count, which have none.
    */
   end(): AnswerEvent[] {
     const stop = this.#stop ?? (this.#onlyThought === true && this.#hasCounted ? ({ reason: 'end' } as const) : null);

@@ -7,8 +7,8 @@ import { inCamelCase } from './camel-case.ts';
 import { parseContents, parsePart } from './parse-contents.ts';
 
 /**
- * @param body with `model` and `stream`, which stand in the URL
- * @throws GatewayError `invalid_value` naming the field that is wrong
+ * @param body with `model` and `stream` added from the URL
+ * @throws GatewayError `invalid_value` that names the invalid field
  */
 export function parseGenerateRequest(body: unknown, losses: Losses): Conversation {
   const fields = new Fields(inCamelCase(body), '', losses);
@@ -47,7 +47,7 @@ export function parseGenerateRequest(body: unknown, losses: Losses): Conversatio
   return conversation;
 }
 
-/** Of answers in sound or pictures nothing crosses; text is what all speak. */
+/** Audio and images in answers are not translated; all APIs support text. */
 function dropMedia(config: Fields): void {
   const modalities = config.texts('responseModalities') ?? [];
   if (modalities.some((modality) => modality.toUpperCase() !== 'TEXT')) config.drop('media', 'responseModalities');
@@ -96,7 +96,7 @@ function parseTools(entry: Fields): Tool[] {
 
 const maxSchemaDepth = 100;
 
-/** Google's own schemas write `STRING` where JSON Schema has `string`, and `nullable` beside it. */
+/** Google's own schemas write `STRING` for JSON Schema's `string`, and have `nullable`. */
 function lowerTypes(schema: Record<string, unknown> | undefined, depth = 0): Record<string, unknown> | undefined {
   if (schema === undefined || depth > maxSchemaDepth) return schema;
   const lowered = Object.entries(schema).map(([keyword, value]) => {
@@ -155,6 +155,6 @@ function parseReasoning(thinking: Fields | undefined): ReasoningRequest | undefi
   const isVisible = thinking.boolean('includeThoughts') ?? false;
   thinking.dropRest();
   if (level !== undefined) return { effort: level.toLowerCase(), isVisible };
-  // -1 leaves it to the model.
+  // -1 leaves the budget to the model.
   return { budgetTokens: budget === -1 ? undefined : budget, isVisible };
 }

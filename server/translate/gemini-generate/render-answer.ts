@@ -1,4 +1,4 @@
-/** An answer → a whole answer of Gemini's API. */
+/** Renders a whole answer of Gemini's API. */
 import type { AnswerContext } from '../answer-context.ts';
 import { wrapSeals } from '../carried-reasoning.ts';
 import { RawJson } from '../json-text.ts';
@@ -36,7 +36,7 @@ export function renderGenerateAnswer(answer: Answer, context: AnswerContext): Js
   };
 }
 
-/** Clients send back what stands beside a call or a text, and leave thoughts out. */
+/** Clients return the signature of a call or a text, but no thoughts. */
 export function signatureOf(seals: readonly Seal[]): Json {
   return seals.length === 0 ? {} : { thoughtSignature: wrapSeals(seals) };
 }

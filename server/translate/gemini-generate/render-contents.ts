@@ -1,6 +1,6 @@
 /**
- * Turns → the contents of a Gemini request, within its rules: roles take turns, the first and the last are the user's, all
- * responses of a turn of calls stand in one content, and no part is empty.
+ * Renders turns as the contents of a Gemini request, within its rules: roles alternate, the first and the last are the
+ * user's, all responses to one turn of calls are in one content, and no part is empty.
  */
 import { isObject } from '../../contract/is-object.ts';
 import { entryOf } from '../../wire/table-entry.ts';
@@ -23,7 +23,7 @@ interface Content {
 export function renderContents(rendering: Rendering, facts: GeminiFacts): Content[] {
   const { instructions } = rendering.conversation;
   const contents: Content[] = [];
-  /** Names of the calls, which their responses have to bear. */
+  /** Function names by call id, since responses must name their function. */
   const names = new Map<string, string>();
   const writer = new ContentWriter(rendering, facts, names);
   const leading = facts.takesSystemInstruction ? [] : instructions.filter(({ text }) => text.trim() !== '');
@@ -60,7 +60,7 @@ class ContentWriter {
 
   write({ role, parts }: Turn): Json[] {
     const written: Json[] = [];
-    /** Of a thought, for the part that it led to. */
+    /** The signature of a thought, for the part that follows it. */
     let signature: string | undefined;
     let isFirstCall = true;
     for (const part of parts) {
@@ -86,13 +86,13 @@ class ContentWriter {
 
   #signatureOf({ seal, at }: Extract<Part, { type: 'thinking' }>): string | undefined {
     if (this.#rendering.opens(seal) && seal.kind === 'thought-signature') return seal.data;
-    // A thought of Gemini's own that had no signature is no loss: the model is not given its summaries back.
+    // A thought of Gemini's own without a signature is no loss: the model does not get its summaries back.
     if (!this.#rendering.opens(seal))
       this.#rendering.losses.dropped(at, seal ? 'foreign-reasoning' : 'unsealed-reasoning');
     return undefined;
   }
 
-  /** The first call of a turn has to bear a signature on models that ask for them. */
+  /** On models that require signatures, the first call of a turn must have one. */
   #call(call: CallPart, { signature, isFirstCall }: { signature: string | undefined; isFirstCall: boolean }): Json {
     const name = this.#rendering.names.outward(call);
     this.#names.set(call.id, name);

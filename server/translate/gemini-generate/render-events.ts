@@ -1,4 +1,4 @@
-/** Events of an answer → the stream of Gemini's API. Its clients know no fragments of a call: each is told when it is whole. */
+/** Renders a stream of Gemini's API. Its clients expect whole calls, so each is sent once it is complete. */
 import { writeGeminiError } from '../../wire/gemini/write-error.ts';
 import type { AnswerContext } from '../answer-context.ts';
 import { writeJson } from '../json-text.ts';
@@ -16,7 +16,7 @@ export class GenerateEventRenderer implements EventRenderer {
   #call: CallEvent | null = null;
   #arguments = '';
   #thought = '';
-  /** For the next part that is no thought. */
+  /** Seals for the next part that is not a thought. */
   #seals: Seal[] = [];
   #usage: TokenUsage | null = null;
   #stop: Stop = { reason: 'end' };
@@ -70,7 +70,7 @@ export class GenerateEventRenderer implements EventRenderer {
     return `data: ${writeGeminiError(error)}\r\n\r\n`;
   }
 
-  /** In an event of its own: glued to another it hides that from Google's SDK. */
+  /** An event of its own: Google's SDK would miss an event to which a comment is attached. */
   readonly ping = ': ping\n\n';
 
   #say(part: Json): string {

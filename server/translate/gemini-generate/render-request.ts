@@ -1,4 +1,4 @@
-/** A conversation → a request of `:generateContent`. The URL names the model, and whether it is a stream. */
+/** Renders a request of `:generateContent`. The URL contains the model and whether the answer is streamed. */
 
 import { entryOf } from '../../wire/table-entry.ts';
 import type { Losses } from '../losses.ts';
@@ -14,7 +14,7 @@ type Json = Record<string, unknown>;
 const nameRule = { maxLength: 64, others: '_.:-', beginsWithLetter: true };
 const mostStops = 5;
 
-/** @throws GatewayError `invalid_value` for what cannot be said to the model */
+/** @throws GatewayError `invalid_value` if the model cannot be asked this */
 export function renderGenerateRequest(conversation: Conversation, target: Target, losses: Losses): RenderedRequest {
   const facts = geminiFacts(target.model);
   const rendering = new Rendering(conversation, target, { ids: 'any', names: nameRule, losses });

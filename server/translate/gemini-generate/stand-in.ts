@@ -1,2 +1,4 @@
-/** Google, "Thought signatures": stands for one that is not at hand. gemini-cli sends it by itself. */
+/**
+ * Google, "Thought signatures": accepted in place of a signature that is not available. gemini-cli sends it as well.
+ */
 export const signatureStandIn = 'skip_thought_signature_validator';

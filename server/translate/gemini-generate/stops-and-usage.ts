@@ -1,4 +1,4 @@
-/** Why a candidate of Gemini's API finished and what it has used, both ways. */
+/** Finish reasons and usage of Gemini's API, in both directions. */
 
 import { entryOf } from '../../wire/table-entry.ts';
 import type { StopReason, TokenUsage } from '../neutral-answer.ts';
@@ -23,7 +23,7 @@ const reasons: Record<string, StopReason> = {
   TOO_MANY_TOOL_CALLS: 'malformed',
 };
 
-/** An unknown reason is taken for the end. */
+/** An unknown reason counts as a normal end. */
 export function parseFinish(reason: unknown): StopReason {
   return entryOf(reasons, reason) ?? 'end';
 }
@@ -43,7 +43,7 @@ export function renderFinish(reason: StopReason): string {
   return names[reason];
 }
 
-/** `promptTokenCount` includes the cached ones, `candidatesTokenCount` no thoughts. */
+/** `promptTokenCount` includes cached tokens; `candidatesTokenCount` excludes thoughts. */
 export function parseUsageMetadata(usage: Json): TokenUsage {
   const cacheRead = countOf(usage.cachedContentTokenCount);
   return {
