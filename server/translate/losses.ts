@@ -1,13 +1,14 @@
 /**
- * What happens to the parts of a request that another API has no equal for. All of it is told; nothing is lost in
- * silence.
+ * Records what happens to the parts of a request that have no equivalent in another API. Every loss is reported;
+ * nothing is dropped silently.
  */
 import { GatewayError } from '../contract/errors.ts';
 import { type LossCode, lossCodes } from '../contract/loss-codes.ts';
 
 /**
- * `carried`: goes through whole, in another form. `emulated`: the upstream is brought to do about the same by other means.
- * `dropped`: left out; the answer means the same without it. `refused`: the answer would mean something else without it.
+ * `carried`: passed on completely, in another form. `emulated`: the upstream achieves about the same by other means.
+ * `dropped`: left out, without which the answer means the same. `refused`: without it, the answer would mean something
+ * else.
  */
 export type Fate = 'carried' | 'emulated' | 'dropped' | 'refused';
 
@@ -44,14 +45,14 @@ export class Losses {
   }
 }
 
-/** Throws: the answer would mean something else without the field. */
+/** Throws: without the field, the answer would mean something else. */
 export function refuse(field: string, code: LossCode): never {
   throw new GatewayError('invalid_value', `'${field}' cannot be translated for this model: ${lossCodes[code]}.`, {
     param: field,
   });
 }
 
-/** Throws: the request is not one of the client's API. */
+/** Throws: the request is not valid in the client's API. */
 export function invalid(field: string, reason: string): never {
   throw new GatewayError('invalid_value', `Invalid '${field}': ${reason}.`, { param: field });
 }

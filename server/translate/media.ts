@@ -1,7 +1,7 @@
-/** Media of a conversation: data URLs, and what kind a media type is. */
+/** Media of a conversation: data URLs, and the kind of each media type. */
 import type { MediaPart, MediaSource } from './neutral.ts';
 
-/** A source that is a data URL in base64 is taken apart; any other URL stays one. */
+/** Splits a base64 data URL into its parts; any other URL is kept. */
 export function sourceOfUrl(url: string): MediaSource {
   if (!url.startsWith('data:')) return { type: 'url', url };
   const comma = url.indexOf(',');
@@ -10,7 +10,7 @@ export function sourceOfUrl(url: string): MediaSource {
   return { type: 'base64', mediaType: head.slice(0, head.indexOf(';')), data: url.slice(comma + 1) };
 }
 
-/** Null for a source that is no URL and no data. */
+/** Null for a source that is neither a URL nor data. */
 export function urlOfSource(source: MediaSource): string | null {
   if (source.type === 'url') return source.url;
   return source.type === 'base64' ? `data:${source.mediaType};base64,${source.data}` : null;
@@ -21,7 +21,7 @@ export function kindOfMediaType(mediaType: string): MediaPart['kind'] {
   return kind === 'image' || kind === 'audio' || kind === 'video' ? kind : 'document';
 }
 
-/** The name that a document has to have where its client gave none. */
+/** A document needs a name; this one is used if the client gave none. */
 export function fileNameOf({ name, source }: MediaPart): string {
   if (name !== undefined) return name;
   const mediaType = source.type === 'base64' ? source.mediaType : '';

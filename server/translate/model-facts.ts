@@ -1,5 +1,5 @@
 /**
- * What each family of models takes: the only place that knows models by their names. As of 2026-11-22.
+ * What each family of models accepts: the only place that knows models by their names. As of 2026-11-22.
  *
  * Sources: Anthropic, "What's new in Claude Opus 5.5", "… Sonnet 5.5", "Claude Haiku 5.5 migration guide", "Migrating to
  * Claude 4.5" (temperature or top_p, not both), "Mid-conversation system messages", "Structured outputs"; Google,
@@ -13,23 +13,23 @@ type ClaudeThinking = 'adaptive' | 'enabled' | 'disabled' | 'between_tools';
 
 export interface ClaudeFacts {
   maxOutputTokens: number;
-  /** The values of `thinking.type` that are taken. */
+  /** Accepted values of `thinking.type`. */
   thinking: readonly ClaudeThinking[];
-  /** It thinks where `thinking` is absent. */
+  /** The model thinks if `thinking` is absent. */
   thinksByDefault: boolean;
   /** `one`: temperature or top_p. */
   sampling: 'all' | 'one' | 'none';
-  /** Whether `tool_choice` may be `any` or `tool`; `unthinking`: if thinking is off. */
+  /** Whether `tool_choice` may be `any` or `tool`; `unthinking`: only without thinking. */
   forcedTool: 'yes' | 'unthinking' | 'no';
-  /** The values of `output_config.effort`. */
+  /** Accepted values of `output_config.effort`. */
   efforts: readonly Effort[];
-  /** `output_config.format`, and `strict` tools. */
+  /** Supports `output_config.format` and `strict` tools. */
   structuredOutput: boolean;
-  /** `role: "system"` inside `messages`. */
+  /** Accepts `role: "system"` within `messages`. */
   systemTurns: boolean;
   /** The last message may be the assistant's. */
   prefill: boolean;
-  /** A top-level `cache_control` puts a breakpoint at the end of each turn. */
+  /** A top-level `cache_control` sets a breakpoint at the end of each turn. */
   automaticCache: boolean;
 }
 
@@ -92,7 +92,7 @@ const claudeFamilies: Record<string, ClaudeFacts> = {
   'claude-3': claude3,
 };
 
-/** Of other makers' models behind Anthropic's API, such as those of DeepSeek, Z.ai and MiniMax. */
+/** Models of other vendors behind Anthropic's API, such as those of DeepSeek, Z.ai and MiniMax. */
 const otherBehindAnthropic: ClaudeFacts = {
   ...claude4,
   maxOutputTokens: 32_000,
@@ -100,19 +100,19 @@ const otherBehindAnthropic: ClaudeFacts = {
   automaticCache: false,
 };
 
-/** An unknown Claude is taken for the newest, which takes least. */
+/** An unknown Claude is treated as the newest, which accepts the least. */
 export function claudeFacts(model: string): ClaudeFacts {
   const name = plainName(model);
   return familyOf(claudeFamilies, name) ?? (name.startsWith('claude') ? newest : otherBehindAnthropic);
 }
 
 export interface GeminiFacts {
-  /** `thinkingLevel` where there are levels, else `thinkingBudget`. */
+  /** Accepted values of `thinkingLevel`; if empty, the model uses `thinkingBudget`. */
   levels: readonly string[];
   leastBudget: number;
   mostBudget: number;
   thinks: boolean;
-  /** Where the media of a tool's result go: into `functionResponse.parts`, or beside it. */
+  /** Where media of a tool's result go: within `functionResponse.parts`, or beside it. */
   resultMedia: 'inside' | 'beside';
   /** Calls of the current turn need their thought signature. */
   needsSignatures: boolean;
@@ -141,20 +141,20 @@ const geminiFamilies: Record<string, GeminiFacts> = {
   gemma: { ...gemini2, takesSystemInstruction: false },
 };
 
-/** An unknown Gemini is taken for one of the third generation. */
+/** An unknown Gemini is treated as one of the third generation. */
 export function geminiFacts(model: string): GeminiFacts {
   return familyOf(geminiFamilies, plainName(model)) ?? gemini3;
 }
 
-/** Of OpenAI's two APIs, whoever serves them. */
+/** Models behind OpenAI's two APIs, at any provider. */
 export interface OpenaiFacts {
-  /** Turns with calls have to come back with their `reasoning_content`; Groq refuses it. */
+  /** Turns with calls must be sent back with their `reasoning_content`; Groq refuses it. */
   needsReasoningBack: boolean;
-  /** What ids of calls look like. */
+  /** Format of call ids. */
   callIds: 'openai' | 'mistral';
-  /** OpenAI's own parameters are known: `max_completion_tokens`, `prompt_cache_key`, `allowed_tools`, custom tools. */
+  /** Supports OpenAI's own parameters: `max_completion_tokens`, `prompt_cache_key`, `allowed_tools`, custom tools. */
   isOpenai: boolean;
-  /** The values of `reasoning_effort`; none where the parameter itself is refused. */
+  /** Accepted values of `reasoning_effort`; empty if the parameter itself is refused. */
   efforts: readonly string[];
   /** OpenAI, "Using GPT-5": reasoning models refuse temperature and top_p. */
   takesSampling: boolean;
@@ -233,14 +233,20 @@ export function openaiFacts(model: string): OpenaiFacts {
   return familyOf(openaiFamilies, plainName(model)) ?? otherChat;
 }
 
-/** `us.anthropic.claude-opus-4-5-20251101-v1:0`, `anthropic/claude-opus-4.5`, `models/gemini-2.5-pro` → the plain name. */
+/**
+ * Strips vendor prefixes and suffixes: `us.anthropic.claude-opus-4-5-20251101-v1:0`, `anthropic/claude-opus-4.5`,
+ * `models/gemini-2.5-pro`.
+ */
 function plainName(model: string): string {
   const afterSlash = model.slice(model.lastIndexOf('/') + 1).toLowerCase();
   const vendor = afterSlash.indexOf('anthropic.');
   return (vendor === -1 ? afterSlash : afterSlash.slice(vendor + 'anthropic.'.length)).replaceAll('.', '-');
 }
 
-/** The longest name that `model` begins with. `claude-opus-4` is not the family of `claude-opus-4-9`, but `gpt` is of `gpt-9`. */
+/**
+ * The longest family name with which `model` begins. `claude-opus-4` is not the family of `claude-opus-4-9`, but `gpt`
+ * is that of `gpt-9`.
+ */
 function familyOf<Facts>(families: Record<string, Facts>, model: string): Facts | undefined {
   let found = '';
   for (const name of Object.keys(families)) {
@@ -255,7 +261,7 @@ function endsInDigit(name: string): boolean {
   return last >= '0' && last <= '9';
 }
 
-/** One or two digits, which name another model; eight are a date. */
+/** One or two digits name another model; eight are a date. */
 function isVersion(rest: string): boolean {
   const digits = rest.startsWith('-') ? rest.slice(1) : rest;
   const length = [...digits.slice(0, 3)].findIndex((character) => character < '0' || character > '9');

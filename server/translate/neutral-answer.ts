@@ -1,13 +1,13 @@
-/** An answer as no single API writes it: whole, and as the events of a stream. */
+/** An answer in a form that is independent of any API: whole, and as the events of a stream. */
 import type { CallPart, ForeignPart, MediaPart, RefusalPart, Seal, TextPart, ThinkingPart } from './neutral.ts';
 
 export interface Answer {
-  /** As the upstream named it; may be empty. */
+  /** The upstream's id; may be empty. */
   id: string;
   parts: AnswerPart[];
   stop: Stop;
   usage: TokenUsage | null;
-  /** It failed, and says so in the shape of an answer. */
+  /** Set if the answer itself reports a failure. */
   error?: AnswerError | undefined;
 }
 
@@ -15,26 +15,26 @@ export type AnswerPart = TextPart | RefusalPart | MediaPart | ThinkingPart | Cal
 
 export interface Stop {
   reason: StopReason;
-  /** The stop sequence that was met, where the upstream tells it. */
+  /** The stop sequence that was met, if the upstream reports it. */
   sequence?: string | undefined;
-  /** Why it was filtered, in the upstream's words. */
+  /** Why the answer was filtered, in the upstream's words. */
   detail?: string | undefined;
 }
 
 /**
- * `length`: the limit of the request; `window`: that of the model. `pause`: a tool that the provider runs takes long, and
- * the client is to ask on. `malformed`: the model called a tool in a way that its provider could not read.
+ * `length`: the request's limit; `window`: the model's. `pause`: a tool that the provider runs takes long, and the
+ * client should continue with another request. `malformed`: the provider could not parse the model's tool call.
  */
 export type StopReason = 'end' | 'sequence' | 'tool' | 'length' | 'window' | 'pause' | 'filter' | 'malformed';
 
-/** Tokens in buckets that do not overlap: their sum is what was processed. */
+/** Tokens in categories that do not overlap: their sum is what was processed. */
 export interface TokenUsage {
-  /** Read from no cache and written to none. */
+  /** Neither read from a cache nor written to one. */
   input: number;
   cacheRead: number;
-  /** Written to a cache, whatever its lifetime. */
+  /** Written to a cache, with any lifetime. */
   cacheWrite: number;
-  /** How many of `cacheWrite` live for an hour. */
+  /** The part of `cacheWrite` that lives for an hour. */
   cacheWriteOneHour: number;
   /** Visible to the client. */
   output: number;
@@ -42,12 +42,13 @@ export interface TokenUsage {
 }
 
 /**
- * In this order: `start`, then content, then `stop` and `usage` in either order, then `end`; `error` ends a stream at any
- * place. `call-end` may be missing. A `thinking` block ends with its `seal`, or with anything that is no thinking.
+ * Order of events: `start`, then content, then `stop` and `usage` in either order, then `end`; `error` may end a stream
+ * anywhere. `call-end` may be missing. A `thinking` block ends with its `seal`, or with the first event that is not
+ * thinking.
  */
 export interface CallEvent {
   type: 'call';
-  /** Tells the calls of an answer apart. */
+  /** Distinguishes the calls of an answer. */
   index: number;
   id: string;
   name: string;
@@ -66,15 +67,15 @@ export type AnswerEvent =
   | { type: 'media'; part: MediaPart }
   | { type: 'foreign'; name: string }
   | { type: 'stop'; stop: Stop }
-  /** All that is known up to now: the last one counts. */
+  /** The usage known so far: the last report counts. */
   | { type: 'usage'; usage: TokenUsage }
   | { type: 'error'; error: AnswerError }
   | { type: 'end' };
 
-/** An error in an answer's place, or in its middle. */
+/** An error in place of an answer, or in the middle of one. */
 export interface AnswerError {
   message: string;
-  /** In OpenAI's words, as `ErrorBody` has them. */
+  /** OpenAI's names, as in `ErrorBody`. */
   type: string;
   code: string | null;
 }

@@ -1,4 +1,7 @@
-/** An upstream's error in OpenAI's words, whatever its API: what the other APIs' errors are written from. */
+/**
+ * Expresses an upstream's error in OpenAI's terms, whatever its API. The errors of all other APIs are derived from
+ * these.
+ */
 import { pattern } from '../bounded-pattern.ts';
 import type { ErrorBody } from '../contract/errors.ts';
 import { overflowIn } from '../wire/context-overflow.ts';
@@ -14,7 +17,7 @@ const overloaded: Words = { type: 'server_error', code: 'server_overloaded' };
 const timedOut: Words = { type: 'server_error', code: 'upstream_timeout' };
 const internal: Words = { type: 'server_error', code: null };
 
-/** Anthropic, "Errors"; Google, "Troubleshooting guide" and `google.rpc.Code`. */
+/** Sources: Anthropic, "Errors"; Google, "Troubleshooting guide" and `google.rpc.Code`. */
 const words: Record<string, Words> = {
   authentication_error: { type: invalid, code: 'invalid_api_key' },
   UNAUTHENTICATED: { type: invalid, code: 'invalid_api_key' },
@@ -36,10 +39,10 @@ const words: Record<string, Words> = {
   INTERNAL: internal,
 };
 
-/** Google has no status of its own for it. */
+/** Google has no separate status for a rejected key. */
 const wrongKey = pattern(/^API key (?:not valid|expired)/);
 
-/** Where an error says no more than its status. */
+/** For errors with nothing but a status. */
 const wordsOfStatus: Record<number, Words> = {
   404: { type: invalid, code: 'model_not_found' },
   413: { type: invalid, code: 'request_too_large' },
@@ -48,8 +51,8 @@ const wordsOfStatus: Record<number, Words> = {
 };
 
 /**
- * Of an upstream of any API; null where it said nothing that can be read.
- * @param status what it answered with; left out for an error within a stream
+ * The error of an upstream of any API; null if its body could not be read.
+ * @param status the HTTP status; omitted for an error within a stream
  */
 export function neutralError(error: UpstreamError | null, status?: number): AnswerError {
   const { message, type, code } = error ?? { message: '', type: '', code: '' };
@@ -67,7 +70,7 @@ function toldBy(type: string, code: string, status = 500): Words {
   return known ?? { type: isTold ? type : status < 500 ? invalid : 'server_error', code: code || null };
 }
 
-/** In the words by which OpenAI's clients know a context that is too long. */
+/** Uses the code by which OpenAI's clients recognise a context that is too long. */
 export function openaiErrorBody({ message, type, code }: AnswerError): ErrorBody {
   const overflow = overflowIn({ message, code });
   const said = overflow
@@ -88,7 +91,7 @@ const statuses: Record<string, number> = {
   upstream_timeout: 504,
 };
 
-/** @param upstreamStatus counts where the code tells none */
+/** @param upstreamStatus used if the code implies none */
 export function renderOpenaiError(error: AnswerError, upstreamStatus: number): { status: number; body: string } {
   const status =
     entryOf(statuses, error.code) ?? (upstreamStatus >= 400 && upstreamStatus < 600 ? upstreamStatus : 500);

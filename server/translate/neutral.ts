@@ -1,9 +1,9 @@
 /**
- * A conversation as no single API writes it: what every client wire is parsed into and every upstream wire is rendered
- * from. It holds what two or more APIs can say; what only one knows is told as a loss by the parser that meets it.
+ * A conversation in a form that is independent of any API: every client wire is parsed into it, and every upstream wire
+ * is rendered from it. It contains what at least two APIs can express; the parser reports anything else as a loss.
  *
- * Invariants that parsers establish: absent and `null` are the same, texts are as the client wrote them, the order of
- * parts is kept, and nothing depends on time or chance, so that the same history renders to the same bytes each turn.
+ * Invariants that parsers establish: absent and `null` are the same, texts are unchanged, the order of parts is kept,
+ * and nothing depends on time or chance, so that the same history renders to the same bytes in each turn.
  */
 
 import type { ConversationWire } from '../contract/conversation-wires.ts';
@@ -11,18 +11,18 @@ import type { ConversationWire } from '../contract/conversation-wires.ts';
 export type WireName = ConversationWire;
 
 export interface Conversation {
-  /** The client's. */
+  /** The client's wire. */
   wire: WireName;
-  /** As the client named it. */
+  /** The client's name for the model. */
   model: string;
-  /** What stands before the first turn: system and developer messages, `instructions`, `systemInstruction`. */
+  /** Everything before the first turn: system and developer messages, `instructions`, `systemInstruction`. */
   instructions: TextPart[];
   turns: Turn[];
   tools: Tool[];
   toolChoice?: ToolChoice | undefined;
-  /** False: at most one call a turn. */
+  /** False: at most one call per turn. */
   parallelToolCalls?: boolean | undefined;
-  /** Tokens, thinking included. */
+  /** In tokens, including thinking. */
   maxOutputTokens?: number | undefined;
   sampling: Sampling;
   stopSequences: string[];
@@ -30,11 +30,11 @@ export interface Conversation {
   reasoning?: ReasoningRequest | undefined;
   verbosity?: string | undefined;
   stream: boolean;
-  /** Whether a chat client wants a chunk with the usage. */
+  /** Whether a chat client asked for a chunk with the usage. */
   streamUsage: boolean;
-  /** Who uses the client, in the client's own notation. */
+  /** The client's end user, as the client identifies them. */
   user?: string | undefined;
-  /** Requests with the same key begin alike. */
+  /** Requests with the same key have a common prefix. */
   cacheKey?: string | undefined;
   serviceTier?: string | undefined;
   metadata?: Record<string, unknown> | undefined;
@@ -47,7 +47,7 @@ export interface Sampling {
   seed?: number | undefined;
   presencePenalty?: number | undefined;
   frequencyPenalty?: number | undefined;
-  /** How many answers are asked for beside one another. */
+  /** Number of alternative answers requested. */
   answers?: number | undefined;
   logprobs?: boolean | undefined;
   topLogprobs?: number | undefined;
@@ -67,16 +67,16 @@ export type AnswerFormat =
 export type JsonSchema = Record<string, unknown>;
 
 export interface ReasoningRequest {
-  /** `none` switches it off: none, minimal, low, medium, high, xhigh, max. */
+  /** none, minimal, low, medium, high, xhigh or max; `none` disables reasoning. */
   effort?: string | undefined;
-  /** Tokens; 0 switches it off. An API has either an effort or a budget. */
+  /** In tokens; 0 disables reasoning. A request has either an effort or a budget. */
   budgetTokens?: number | undefined;
-  /** Whether the client shows thoughts. Undefined: as its API does by default. */
+  /** Whether the client shows thoughts. Undefined: the default of its API. */
   isVisible?: boolean | undefined;
 }
 
 export interface Turn {
-  /** `system` is a system message between the others. Tool results stand in `user` turns. */
+  /** `system` is a system message between the others. Tool results are in `user` turns. */
   role: 'user' | 'assistant' | 'system';
   parts: Part[];
 }
@@ -84,7 +84,7 @@ export interface Turn {
 export type Part = TextPart | RefusalPart | MediaPart | ThinkingPart | CallPart | ResultPart | ForeignPart;
 
 interface Placed {
-  /** Where it stands in the client's request, such as `messages[4].content[1]`; empty where Sluice has added it. */
+  /** Path in the client's request, such as `messages[4].content[1]`; empty for parts that Sluice added. */
   at: string;
 }
 
@@ -116,33 +116,33 @@ export type MediaSource =
 
 export interface ThinkingPart extends Placed {
   type: 'thinking';
-  /** Empty where the provider shows none of it. */
+  /** Empty if the provider reveals none of it. */
   text: string;
   seal?: Seal | undefined;
 }
 
-/** What a provider wants back unread: a signature, or the reasoning itself, encrypted. */
+/** Opaque data that a provider expects back: a signature, or the reasoning itself, encrypted. */
 export interface Seal {
   kind: SealKind;
   data: string;
-  /** Undefined: it came bare, so that only the provider of the client's own API can have made it. */
+  /** Undefined: it came without an envelope, so it is from a provider of the client's own API. */
   origin?: Origin | undefined;
-  /** Of an OpenAI reasoning item. */
+  /** Id of an OpenAI reasoning item. */
   itemId?: string | undefined;
-  /** The thought itself, for a client that sends seals back without it. */
+  /** The thought itself, for a client that returns seals without it. */
   text?: string | undefined;
 }
 
-/** `plain`: there is nothing to give back but the text itself. */
+/** `plain`: there is nothing to return but the text itself. */
 export type SealKind = 'signature' | 'redacted' | 'encrypted' | 'thought-signature' | 'plain';
 
-/** Seals open only where they were made. */
+/** Where a seal was made; it is valid only there. */
 export interface Origin {
   /** The provider's id in the configuration. */
   provider: string;
-  /** The model as the provider knows it. */
+  /** The provider's name for the model. */
   model: string;
-  /** Stands for the credential without telling it. */
+  /** Identifies the credential without revealing it. */
   account: string;
 }
 
@@ -150,9 +150,9 @@ export interface CallPart extends Placed {
   type: 'call';
   id: string;
   name: string;
-  /** Of a Responses tool that stands in a namespace. */
+  /** Namespace of a Responses tool. */
   namespace?: string | undefined;
-  /** JSON text as the model wrote it for `function`, free text for `custom`. */
+  /** For `function` the JSON text as the model wrote it, for `custom` free text. */
   arguments: string;
   kind: 'function' | 'custom';
   /** Gemini puts its thought signatures beside the calls. */
@@ -166,10 +166,10 @@ export interface ResultPart extends Placed {
   isError: boolean;
 }
 
-/** Something that only the client's API knows, such as the items of a tool that its provider runs. */
+/** A part that only the client's API knows, such as the items of a tool that its provider runs. */
 export interface ForeignPart extends Placed {
   type: 'foreign';
-  /** What its API calls it. */
+  /** Its name in the client's API. */
   name: string;
 }
 
@@ -178,10 +178,10 @@ export interface Tool extends Placed {
   name: string;
   namespace?: string | undefined;
   description?: string | undefined;
-  /** Undefined: it takes nothing. Of a custom tool always undefined. */
+  /** Undefined: the tool takes no input. Always undefined for a custom tool. */
   schema?: JsonSchema | undefined;
   strict?: boolean | undefined;
-  /** Of a custom tool, the grammar of its input in OpenAI's notation. */
+  /** For a custom tool, the grammar of its input in OpenAI's notation. */
   format?: Record<string, unknown> | undefined;
 }
 

@@ -1,9 +1,9 @@
-/** What OpenAI's models take in both of its APIs. */
+/** Limits of OpenAI's models that apply to both of its APIs. */
 import type { OpenaiFacts } from './model-facts.ts';
 import { effortOf, isOff, nearestEffort } from './reasoning-effort.ts';
 import type { Rendering } from './rendering.ts';
 
-/** Models that do not reason refuse the parameter: undefined for them. */
+/** Undefined for models that do not reason, which refuse the parameter. */
 export function effortFor(rendering: Rendering, { efforts }: OpenaiFacts): string | undefined {
   const { reasoning } = rendering.conversation;
   const effort = reasoning && effortOf(reasoning);

@@ -8,26 +8,26 @@ import type { Conversation, MediaPart, Origin, Seal, Tool, Turn } from './neutra
 import { settleCalls } from './settle-calls.ts';
 import { type NameRule, ToolNames } from './tool-names.ts';
 
-/** Which model a conversation is rendered for. */
+/** The model for which a conversation is rendered. */
 export interface Target {
-  /** As the provider knows it. */
+  /** The provider's name for the model. */
   model: string;
-  /** Whose seals the model opens. */
+  /** The model's seals are valid for this origin. */
   origin: Origin;
-  /** The most tokens that one answer may be asked to have; left out where nobody knows. */
+  /** The most tokens that an answer may have; omitted if unknown. */
   maxOutputTokens?: number | undefined;
-  /** The provider refuses to be asked for the usage at the end of a stream. */
+  /** The provider refuses requests for usage at the end of a stream. */
   refusesStreamUsage?: boolean;
-  /** All reasoning is left out of the history, after the provider has refused it once. */
+  /** Leaves all reasoning out of the history, after the provider has refused it once. */
   withoutReasoning?: boolean;
 }
 
-/** A request for an upstream, and what is needed to read its answer. */
+/** A request for an upstream, with what is needed to read its answer. */
 export interface RenderedRequest {
   /** For `writeJson`. */
   body: Record<string, unknown>;
   names: ToolNames;
-  /** The tool whose arguments are the answer, where a format is brought about by one. */
+  /** The tool whose arguments are the answer, if an output format is emulated by one. */
   answerTool?: string | undefined;
 }
 
@@ -49,7 +49,7 @@ export class Rendering {
     }
   }
 
-  /** Tells that a field is dropped, unless the client has not sent it. */
+  /** Reports that a field is dropped, unless the client did not send it. */
   drop(field: FieldName, value: unknown, code: LossCode): void {
     if (value !== undefined) this.losses.dropped(this.nameOf(field), code);
   }
@@ -71,12 +71,12 @@ export class Rendering {
     return fieldNameOf(this.conversation.wire, field);
   }
 
-  /** Whether the target can read what it is given back. */
+  /** Whether the target can use the seal. */
   opens(seal: Seal | undefined): seal is Seal {
     return this.target.withoutReasoning !== true && opensFor(seal, this.target.origin);
   }
 
-  /** A custom tool as a function with one text, for an API without such tools. */
+  /** A custom tool as a function with one text, for an API without custom tools. */
   asFunction(tool: Tool): Tool {
     if (tool.kind === 'function') return tool;
     this.losses.emulated(tool.at, 'as-function');

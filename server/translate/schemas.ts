@@ -1,17 +1,20 @@
-/** JSON Schemas as each provider takes them. Keywords are known by where they stand: a property may be called `const`. */
+/**
+ * Adapts JSON Schemas to each provider. Keywords are recognised by their position, since a property may be called
+ * `const`.
+ */
 import { isObject } from '../contract/is-object.ts';
 import { writeJson } from './json-text.ts';
 import { invalid, type Losses } from './losses.ts';
 import type { JsonSchema } from './neutral.ts';
 
-/** What is nested more deeply is refused; a service would refuse it too. */
+/** Deeper nesting is refused; services refuse it as well. */
 const maxDepth = 100;
-/** Under these stand schemas by name. */
+/** Keywords whose value contains schemas by name. */
 const byName = ['properties', '$defs', 'definitions', 'patternProperties', 'dependentSchemas'];
-/** Under these stands a schema, or a list of them. */
+/** Keywords whose value is a schema, or a list of schemas. */
 const inside = ['items', 'anyOf', 'oneOf', 'allOf', 'additionalProperties', 'not', 'prefixItems', 'if', 'then', 'else'];
 
-/** Anthropic wants an object at the top of a tool's schema, and no choice between schemas there. */
+/** Anthropic requires an object at the top of a tool's schema, without a choice between schemas there. */
 export function objectSchema(schema: JsonSchema | undefined): JsonSchema {
   if (schema === undefined) return { type: 'object', properties: {} };
   const choice = ['anyOf', 'oneOf', 'allOf'].find((keyword) => Array.isArray(schema[keyword]));
@@ -19,7 +22,10 @@ export function objectSchema(schema: JsonSchema | undefined): JsonSchema {
   return schema.type === 'object' ? schema : { ...schema, type: 'object' };
 }
 
-/** One object that holds what any of the choices holds. Only what all of them require is required. */
+/**
+ * Merges the alternatives into one object with the properties of all. Only properties that every alternative requires
+ * are required.
+ */
 function mergedChoice(schema: JsonSchema, choice: string): JsonSchema {
   const { [choice]: alternatives, ...rest } = schema;
   const objects = (Array.isArray(alternatives) ? alternatives : []).filter(isObject);
@@ -42,8 +48,8 @@ const strictKeywords = new Set(
 const strictFormats = new Set('date-time date time duration email hostname uri ipv4 ipv6 uuid'.split(' '));
 
 /**
- * Anthropic, "Structured outputs": objects are closed, and a few keywords are known; the others are told in the description,
- * where the model reads them. Source of the rules: `lib/transform-json-schema` of the TypeScript SDK.
+ * Anthropic, "Structured outputs": objects are closed and only a few keywords are supported; the others are moved into
+ * the description, which the model reads. Source of the rules: `lib/transform-json-schema` of the TypeScript SDK.
  */
 export function strictSchema(schema: JsonSchema, at: string, losses: Losses): JsonSchema {
   return strictly(schema, 0, () => losses.emulated(at, 'schema-keyword'));
@@ -72,7 +78,7 @@ function isStrict(keyword: string, value: unknown): boolean {
   return strictKeywords.has(keyword);
 }
 
-/** `value` of a keyword, with each schema in it mapped. */
+/** The value of a keyword, with each schema in it mapped. */
 function mapInside(keyword: string, value: unknown, map: (schema: JsonSchema) => JsonSchema): unknown {
   if (byName.includes(keyword) && isObject(value)) {
     return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, isObject(each) ? map(each) : each]));

@@ -1,7 +1,7 @@
 /**
- * Puts each tool call and its result together as all four APIs want them: every call has one result, the results of a turn
- * stand together right after it, in the order of the calls, and no result stands alone. Clients that were interrupted send
- * histories that are otherwise.
+ * Matches tool calls with their results as all four APIs require: each call has one result, the results of a turn
+ * follow it directly, in the order of the calls, and there is no result without a call. Clients that were interrupted
+ * send histories that violate this.
  */
 import { type CallIdRule, CallIds } from './call-ids.ts';
 import type { Losses } from './losses.ts';
@@ -9,7 +9,7 @@ import type { CallPart, Part, ResultPart, TextPart, Turn } from './neutral.ts';
 
 const cancelled = 'The tool call was cancelled: there is no result.';
 
-/** A call of the turn that is being put together, with its result as soon as it is met. */
+/** A call of the turn in progress, with its result once that is found. */
 interface OpenCall {
   call: CallPart;
   result: ResultPart | null;
@@ -25,8 +25,8 @@ export function settleCalls(turns: readonly Turn[], rule: CallIdRule, losses: Lo
 }
 
 /**
- * Results and media are the user's, calls and thoughts the assistant's: the APIs refuse them in the other's turn. Google's has
- * pictures of the model's own.
+ * Results and media belong to the user, calls and thoughts to the assistant: the APIs refuse them in the other's turn,
+ * except that Gemini's models return images.
  */
 function inTheirRoles(turn: Turn, losses: Losses): Turn[] {
   const { role, parts } = turn;
@@ -54,7 +54,7 @@ class Settling {
   readonly #losses: Losses;
   readonly #settled: Turn[] = [];
   #open: OpenCall[] = [];
-  /** By the id that the client has given them; `answered` of each have their result. */
+  /** By the client's id; the first `answered` calls of each entry have their result. */
   #byId = new Map<string, { calls: OpenCall[]; answered: number }>();
   #isAnswered = false;
   /** Where the results of the open calls belong. */
@@ -65,7 +65,7 @@ class Settling {
     this.#losses = losses;
   }
 
-  /** Neighbouring turns of the assistant become one: Anthropic and Google want the roles to take turns. */
+  /** Joins adjacent turns of the assistant, since Anthropic and Google require alternating roles. */
   takeAssistant(parts: readonly Part[]): void {
     let turn = this.#settled.at(-1);
     if (turn?.role !== 'assistant' || this.#isAnswered) {
@@ -96,7 +96,7 @@ class Settling {
     return open.call;
   }
 
-  /** Empty where the result has found its call; else what stands in its place. */
+  /** Empty if the result was matched with its call; otherwise the parts that replace it. */
   #takeResult(result: ResultPart): Part[] {
     const sameId = this.#byId.get(result.callId);
     const open = sameId?.calls[sameId.answered];

@@ -3,11 +3,11 @@ import { GatewayError } from '../contract/errors.ts';
 import { type LossNote, lossCodes } from '../contract/loss-codes.ts';
 import type { Fate, Loss } from './losses.ts';
 
-/** Of each header's value; what is beyond is counted. */
+/** Maximum length of each header's value; further fields are only counted. */
 const maxLength = 1024;
 const maxFieldLength = 200;
 
-/** Headers with the fields that are dropped and emulated, such as `top_k, tools[3].cache_control, +2`. */
+/** Headers that list dropped and emulated fields, such as `top_k, tools[3].cache_control, +2`. */
 export function lossHeaders(losses: readonly Loss[]): Record<string, string> {
   const headers: Record<string, string> = {};
   for (const fate of ['dropped', 'emulated'] as const) {
@@ -66,7 +66,7 @@ function inAscii(field: string): string {
   return text;
 }
 
-/** For a client that asks for all or nothing; null where nothing is lost. */
+/** The error for a client that accepts no losses; null if there are none. */
 export function refusalOf(losses: readonly Loss[]): GatewayError | null {
   const loss = losses.find(({ fate }) => fate === 'dropped' || fate === 'emulated');
   if (!loss) return null;

@@ -1,4 +1,4 @@
-/** Counts of tokens, as they come from strangers. */
+/** Token counts as reported by upstreams. */
 import type { TokenUsage } from './neutral-answer.ts';
 
 export const noUsage: TokenUsage = {
@@ -10,18 +10,18 @@ export const noUsage: TokenUsage = {
   reasoning: 0,
 };
 
-/** 0 for what is no count. Google writes long ones as strings. */
+/** 0 if the value is not a count. Google writes long counts as strings. */
 export function countOf(value: unknown): number {
   const count = typeof value === 'string' ? Number(value) : value;
   return typeof count === 'number' && Number.isFinite(count) && count > 0 ? Math.round(count) : 0;
 }
 
-/** All that the model has read. */
+/** All tokens that the model has read. */
 export function promptTokens({ input, cacheRead, cacheWrite }: TokenUsage): number {
   return input + cacheRead + cacheWrite;
 }
 
-/** OpenAI counts cached tokens within the input, and reasoning within the output; here each token counts once. */
+/** OpenAI counts cached tokens within the input, and reasoning within the output; here each token is counted once. */
 export function countedOnce(
   totals: { input: unknown; output: unknown },
   parts: Omit<TokenUsage, 'input' | 'output'>,

@@ -1,16 +1,16 @@
-/** The names of tools as an upstream takes them, and back. */
+/** Converts names of tools to those that an upstream accepts, and back. */
 import { hash as hashOf } from 'node:crypto';
 import type { CallPart, Conversation, Tool } from './neutral.ts';
 
 export interface NameRule {
   maxLength: number;
-  /** Characters beside letters and digits. */
+  /** Allowed characters besides letters and digits. */
   others: string;
-  /** The first one is a letter or `_`. */
+  /** The first character must be a letter or `_`. */
   beginsWithLetter: boolean;
 }
 
-/** What a client calls the tool that an upstream has called. */
+/** The client's tool that an upstream has called. */
 interface CalledTool {
   name: string;
   namespace?: string | undefined;
@@ -29,7 +29,7 @@ export class ToolNames {
     for (const tool of tools) this.#inward.set(this.outward(tool), calledTool(tool));
   }
 
-  /** The same name for the same tool in definitions, choice and history. */
+  /** A tool has the same name in definitions, choice and history. */
   outward({ name, namespace }: { name: string; namespace?: string | undefined }): string {
     const full = namespace === undefined ? name : `${namespace}__${name}`;
     let sent = this.#outward.get(full);
@@ -50,7 +50,7 @@ function calledTool({ name, namespace, kind }: Tool): CalledTool {
   return { name, namespace, kind };
 }
 
-/** A name that has to be changed ends in a hash of what it was, so that no two become one. */
+/** A changed name ends in a hash of the original, so that no two names become one. */
 function within(rule: NameRule, name: string): string {
   const characters = Array.from(name, (character) => (isTaken(rule, character) ? character : '_'));
   if (rule.beginsWithLetter && !isTaken({ ...rule, others: '_' }, characters[0] ?? '')) characters.unshift('_');

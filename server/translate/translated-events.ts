@@ -1,4 +1,4 @@
-/** One stream on its way from an upstream to a client of another API. */
+/** Translates one stream from an upstream for a client of another API. */
 import type { StreamEvent } from '../wire/sse-event.ts';
 import type { AnswerContext } from './answer-context.ts';
 import { EventsForClient } from './events-for-client.ts';
@@ -21,7 +21,7 @@ export class TranslatedEvents {
     this.#context = context;
   }
 
-  /** What an event of the upstream says, for the client; empty where it says nothing yet. */
+  /** Translates one event; returns an empty buffer if nothing can be sent yet. */
   push(event: StreamEvent): Buffer {
     return Buffer.from(this.write(event));
   }
@@ -31,12 +31,12 @@ export class TranslatedEvents {
     return this.#tellAll(this.#parser.push(event));
   }
 
-  /** The upstream's connection has ended in good order. Whether the answer has, `isOver` tells after it. */
+  /** Called when the upstream's connection has ended regularly; `isOver` then says whether the answer was complete. */
   end(): Buffer {
     return Buffer.from(this.#tellAll(this.#parser.end()));
   }
 
-  /** The client's own error event, in the place of all that is missing. */
+  /** Ends the client's stream with an error event in place of what is missing. */
   fail(error: AnswerError): Buffer {
     this.#isOver = true;
     this.#failure = error;
@@ -47,12 +47,12 @@ export class TranslatedEvents {
     return Buffer.from(this.#tellAll([event]));
   }
 
-  /** For a client whose stream is silent. */
+  /** Sent while the stream is silent. */
   get ping(): Buffer {
     return Buffer.from(this.#renderer.ping);
   }
 
-  /** The answer is complete, or has failed: nothing more is to come. */
+  /** The answer is complete or has failed; nothing follows. */
   get isOver(): boolean {
     return this.#isOver;
   }
@@ -67,7 +67,7 @@ export class TranslatedEvents {
     return this.#failure;
   }
 
-  /** What of the answer the client's API has no place for, as far as it has come. */
+  /** Parts of the answer so far that the client's API cannot express. */
   get losses(): readonly Loss[] {
     return this.#context.losses.list;
   }

@@ -11,7 +11,7 @@ import type { RenderedRequest, Target } from './rendering.ts';
 import { TranslatedEvents } from './translated-events.ts';
 import type { WireTranslation } from './wire-translation.ts';
 
-/** `losses`: what of the answer the client's API has no place for. */
+/** `losses`: parts of the answer that the client's API cannot express. */
 export type WholeAnswer = { ok: true; body: Buffer; losses: readonly Loss[] } | { ok: false; error: AnswerError };
 
 interface Asked {
@@ -21,7 +21,7 @@ interface Asked {
   losses: readonly Loss[];
 }
 
-/** What an answer's translation is told that no bytes tell. */
+/** Inputs of an answer's translation that are not in its bytes. */
 export interface Moment {
   /** Seconds since 1970. */
   createdAt: number;
@@ -30,9 +30,9 @@ export interface Moment {
 }
 
 export class TranslatedRequest {
-  /** For the upstream. */
+  /** The body for the upstream. */
   readonly body: Buffer;
-  /** Of the request; each in the client's notation. */
+  /** Losses of the request, in the client's notation. */
   readonly losses: readonly Loss[];
   readonly #asked: Asked;
   readonly #client: WireTranslation;
@@ -46,7 +46,7 @@ export class TranslatedRequest {
     this.#upstream = upstream;
   }
 
-  /** The upstream's whole answer for a client that waits for one. Null for what is no answer of its API. */
+  /** Translates a whole answer for a client that expects one. Null if it is not an answer of the upstream's API. */
   whole(body: Buffer, moment: Moment): WholeAnswer | null {
     const answer = this.#parse(body);
     if (answer === null) return null;

@@ -1,10 +1,10 @@
 /**
- * Translates between two wires through the neutral conversation. Pure: no clock, no chance, no configuration. Nothing of it
- * runs where client and upstream speak the same wire.
+ * Translates between two wires through the neutral conversation. Pure: depends on no clock, random numbers or
+ * configuration. Does not run if client and upstream speak the same wire.
  *
  *     const translator = translatorFor('anthropic-messages', 'openai-chat');
- *     const asked = translator.read(body);                 // once a request
- *     const request = translator.request(asked, target);   // once an attempt: its body, what got lost
+ *     const asked = translator.read(body);                 // once per request
+ *     const request = translator.request(asked, target);   // once per attempt: body and losses
  *     request.whole(upstreamBody, moment)                  // or
  *     request.events(moment).push(event)                   // for each event of the upstream's stream
  */
@@ -25,7 +25,7 @@ import { wireTranslations } from './wire-translations.ts';
 /** A client's request, parsed. */
 export interface AskedConversation {
   conversation: Conversation;
-  /** What no other API could take, whichever the upstream is. */
+  /** Losses that occur with any upstream API. */
   losses: readonly Loss[];
 }
 
@@ -34,7 +34,7 @@ export interface NamedInUrl {
   stream: boolean;
 }
 
-/** Null where the two are the same: then bytes pass as they are. */
+/** Null if both are the same: then bytes pass unchanged. */
 export function translatorFor(client: WireName, upstream: WireName): Translator | null {
   return client === upstream ? null : new Translator(wireTranslations[client], wireTranslations[upstream]);
 }
@@ -49,7 +49,7 @@ export class Translator {
   }
 
   /**
-   * @param fromUrl what Gemini's API has in the URL; the other APIs have it in the body
+   * @param fromUrl fields that Gemini's API has in the URL and the other APIs in the body
    * @throws GatewayError `malformed_json`, or `invalid_value` that names the field
    */
   read(body: Buffer, fromUrl?: NamedInUrl): AskedConversation {
@@ -63,7 +63,7 @@ export class Translator {
     return { conversation, losses: losses.list };
   }
 
-  /** @throws GatewayError `invalid_value` that names the field which the upstream cannot do without */
+  /** @throws GatewayError `invalid_value` that names a field without which the upstream cannot be asked */
   request({ conversation, losses: known }: AskedConversation, target: Target): TranslatedRequest {
     const losses = new Losses();
     const rendered = this.#upstream.renderRequest(conversation, target, losses);
@@ -71,7 +71,7 @@ export class Translator {
     return new TranslatedRequest([this.#client, this.#upstream], { conversation, target, rendered, losses: told });
   }
 
-  /** An upstream's error, as the client's API would tell it. */
+  /** An upstream's error in the format of the client's API. */
   error(status: number, body: Buffer): TranslatedError {
     const error = neutralError(errorIn(readErrorBody(body)), status);
     const rendered = this.#client.renderError(error, status);

@@ -1,4 +1,6 @@
-/** What each wire that can be translated offers: both directions of requests, whole answers, streams and errors. */
+/**
+ * The interface of a wire that can be translated: requests, whole answers, streams and errors, each in both directions.
+ */
 import type { StreamEvent } from '../wire/sse-event.ts';
 import type { AnswerContext } from './answer-context.ts';
 import type { Losses } from './losses.ts';
@@ -6,17 +8,17 @@ import type { Conversation } from './neutral.ts';
 import type { Answer, AnswerError, AnswerEvent } from './neutral-answer.ts';
 import type { RenderedRequest, Target } from './rendering.ts';
 
-/** Follows one stream of an upstream. */
+/** Parses one stream of an upstream. */
 export interface EventParser {
   push(event: StreamEvent): AnswerEvent[];
-  /** The stream has ended in good order as far as its connection goes: what it has not said can be told from that. */
+  /** Called when the connection has ended regularly. Decides from what has arrived whether the answer is complete. */
   end(): AnswerEvent[];
 }
 
-/** Writes one stream for a client. */
+/** Renders one stream for a client. */
 export interface EventRenderer {
   push(event: AnswerEvent): string;
-  /** What makes the API's clients raise the error, at this place of the stream. */
+  /** The event by which the API's clients recognise the error, for this position in the stream. */
   fail(error: AnswerError): string;
   /** Keeps a silent stream alive. */
   readonly ping: string;
@@ -25,14 +27,16 @@ export interface EventRenderer {
 }
 
 export interface WireTranslation {
-  /** @throws GatewayError `invalid_value` */
+  /** @throws GatewayError `invalid_value` that names the invalid field */
   parseRequest(body: unknown, losses: Losses): Conversation;
-  /** @throws GatewayError `invalid_value` */
+  /** @throws GatewayError `invalid_value` if the upstream's API cannot express the conversation */
   renderRequest(conversation: Conversation, target: Target, losses: Losses): RenderedRequest;
-  /** Null for what is no answer. `turns`: how many the conversation has, for ids that the upstream does not give. */
+  /**
+   * Null if the body is not an answer. `turns`: length of the conversation, for ids that the upstream does not give.
+   */
   parseAnswer(body: unknown, turns: number): Answer | null;
   renderAnswer(answer: Answer, context: AnswerContext): Record<string, unknown>;
-  /** An error in place of an answer. @param upstreamStatus what the upstream answered with */
+  /** An error in place of an answer. @param upstreamStatus the status of the upstream's response */
   renderError(error: AnswerError, upstreamStatus: number): { status: number; body: string };
   eventParser(turns: number): EventParser;
   eventRenderer(context: AnswerContext): EventRenderer;

@@ -6,7 +6,7 @@ import { openaiChat } from './openai-chat/translation.ts';
 import { openaiResponses } from './openai-responses/translation.ts';
 import type { WireTranslation } from './wire-translation.ts';
 
-/** Whether requests of the wire of that name can be translated. */
+/** Whether requests of the wire with this name can be translated. */
 export function isWireName(name: string): name is WireName {
   return Object.hasOwn(wireTranslations, name);
 }

@@ -1,4 +1,4 @@
-/** A whole chat completion → an answer. */
+/** Parses a whole chat completion. */
 import { isObject } from '../../contract/is-object.ts';
 import { idOfPlace } from '../call-ids.ts';
 import { writeJson } from '../json-text.ts';
@@ -9,7 +9,7 @@ import { parseChatUsage, parseFinishReason } from './stops-and-usage.ts';
 
 type Json = Record<string, unknown>;
 
-/** Null for what is no chat completion. Of several choices the first counts: no more are asked for. */
+/** Null if the body is not a chat completion. Of several choices the first counts, since only one is requested. */
 export function parseChatAnswer(body: unknown, turns: number): Answer | null {
   if (!isObject(body) || !Array.isArray(body.choices)) return null;
   const choice: Json = body.choices.find(isObject) ?? {};
@@ -29,7 +29,7 @@ export function parseChatAnswer(body: unknown, turns: number): Answer | null {
   };
 }
 
-/** Reasoning comes without a seal; its envelope tells whose it is when the client sends it back. */
+/** Reasoning arrives without a seal; its envelope identifies the origin when the client sends it back. */
 function textPart(type: 'text' | 'thinking' | 'refusal', text: unknown): AnswerPart[] {
   if (typeof text !== 'string' || text === '') return [];
   return type === 'thinking' ? [{ type, text, seal: plainSeal, at: '' }] : [{ type, text, at: '' }];
@@ -63,13 +63,13 @@ function toCall(call: Json, index: number, turns: number): CallPart {
   return { type: 'call', id, name, arguments: given, kind: isCustom ? 'custom' : 'function', seal, at: '' };
 }
 
-/** Ollama's older versions send an object. */
+/** Older versions of Ollama send an object. */
 export function argumentsOf(given: unknown): string {
   if (typeof given === 'string') return given;
   return isObject(given) ? writeJson(given) : '';
 }
 
-/** Google's OpenAI endpoint has it beside the call. */
+/** Google's OpenAI-compatible endpoint puts it beside the call. */
 export function thoughtSignatureOf(call: Json): CallPart['seal'] {
   const extra = isObject(call.extra_content) ? call.extra_content : {};
   const google = isObject(extra.google) ? extra.google : {};

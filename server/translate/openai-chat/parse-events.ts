@@ -1,4 +1,4 @@
-/** The stream of a chat completion → events of an answer. */
+/** Parses the stream of a chat completion. */
 import { isObject } from '../../contract/is-object.ts';
 import type { StreamEvent } from '../../wire/sse-event.ts';
 import { errorIn } from '../../wire/upstream-error.ts';
@@ -11,19 +11,19 @@ import { parseChatUsage, parseFinishReason } from './stops-and-usage.ts';
 
 type Json = Record<string, unknown>;
 
-/** A call as far as its fragments have told. */
+/** A call, as far as its fragments have arrived. */
 interface Call {
   index: number;
   id: string;
-  /** Its name has come, and with it its event. */
+  /** Its name has arrived, so its event has been emitted. */
   isTold: boolean;
-  /** What came before the name. */
+  /** Arguments that arrived before the name. */
   held: string;
 }
 
 export class ChatEventParser implements EventParser {
   readonly #turns: number;
-  /** By the index that the upstream gives them. */
+  /** By the upstream's index. */
   readonly #calls = new Map<unknown, Call>();
   #count = 0;
   #hasBegun = false;
@@ -53,7 +53,7 @@ export class ChatEventParser implements EventParser {
     return events;
   }
 
-  /** As on the way without translation, `[DONE]` may be missing: what has its `finish_reason` is complete. */
+  /** As without translation, `[DONE]` may be missing: an answer with a `finish_reason` is complete. */
   end(): AnswerEvent[] {
     return this.#stop === null ? [] : this.#finish();
   }
@@ -61,7 +61,7 @@ export class ChatEventParser implements EventParser {
   #finish(): AnswerEvent[] {
     if (this.#isOver || !this.#hasBegun) return [];
     this.#isOver = true;
-    // A reason that never came is told nowhere in the stream; `[DONE]` says that it is complete.
+    // The stream reports no finish reason; `[DONE]` marks it as complete.
     const stop: AnswerEvent[] = this.#stop === null ? [{ type: 'stop', stop: { reason: 'end' } }] : [];
     return [...stop, { type: 'end' }];
   }
@@ -117,7 +117,7 @@ export class ChatEventParser implements EventParser {
     if (call.isTold && text !== '') events.push({ type: 'arguments', index: call.index, text });
   }
 
-  /** Without an index, or with the same for all as Gemini's endpoint had it, another id begins another call. */
+  /** Without an index, or if all have the same one, as on Gemini's endpoint, a new id begins a new call. */
   #callOf({ index, id }: Json): Call {
     const given = typeof id === 'string' ? id : '';
     const known = this.#calls.get(index);
@@ -131,7 +131,7 @@ export class ChatEventParser implements EventParser {
   }
 }
 
-/** Groq has it elsewhere; all but OpenAI may send it with the last choice. */
+/** Groq reports usage elsewhere; others than OpenAI may send it with the last choice. */
 function usageOf(chunk: Json): Json | null {
   if (isObject(chunk.usage)) return chunk.usage;
   return isObject(chunk.x_groq) && isObject(chunk.x_groq.usage) ? chunk.x_groq.usage : null;

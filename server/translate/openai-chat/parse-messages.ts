@@ -1,4 +1,4 @@
-/** The messages of a chat request → instructions and turns. */
+/** Parses the messages of a chat request into instructions and turns. */
 import { addSystem } from '../add-system.ts';
 import { unwrapSeal } from '../carried-reasoning.ts';
 import type { Fields } from '../fields.ts';
@@ -12,7 +12,7 @@ export function parseMessages(request: Fields): Pick<Conversation, 'instructions
   if (messages.length === 0) invalid('messages', 'expected at least one message');
   const instructions: TextPart[] = [];
   const turns: Turn[] = [];
-  /** The call that a message of the old role `function` answers. */
+  /** The call that a message of the deprecated role `function` answers. */
   let oldCallId = '';
   for (const message of messages) {
     const role = message.requiredText('role');
@@ -31,7 +31,7 @@ export function parseMessages(request: Fields): Pick<Conversation, 'instructions
   return { instructions, turns };
 }
 
-/** The results of one turn of calls stand in one turn. */
+/** The results of one turn's calls form one turn. */
 function addResult(turns: Turn[], result: ResultPart): void {
   const before = turns.at(-1);
   if (before?.role === 'user' && before.parts.at(-1)?.type === 'result') before.parts.push(result);
@@ -64,8 +64,8 @@ function parseAssistant(message: Fields): Part[] {
 }
 
 /**
- * `reasoning_details` (OpenRouter's) hold what Sluice has told a client of sealed reasoning, and `reasoning_content` or
- * `reasoning` the same as text.
+ * `reasoning_details` (OpenRouter's notation) contain the seals that Sluice sent to the client, and `reasoning_content`
+ * or `reasoning` the same as text.
  */
 function parseThinking(message: Fields): ThinkingPart[] {
   const text = message.text('reasoning_content') ?? message.text('reasoning');
@@ -111,20 +111,20 @@ function parseCall(call: Fields): CallPart {
   };
 }
 
-/** In Ollama's own API, and with clients written for it, the arguments are an object. */
+/** In Ollama's own API, and in clients written for it, the arguments are an object. */
 function textOf(fields: Fields, name: string): string {
   const value = fields.any(name) ?? '';
   return typeof value === 'string' ? value : writeJson(value);
 }
 
-/** The predecessor of `tool_calls`, which has no id. */
+/** `function_call`, the predecessor of `tool_calls`, has no id. */
 function parseOldCall(call: Fields | undefined, at: string): CallPart[] {
   if (!call) return [];
   const name = call.requiredText('name');
   return [{ type: 'call', id: `call_${at}`, name, arguments: textOf(call, 'arguments'), kind: 'function', at }];
 }
 
-/** A string, or parts. Empty where there is none. */
+/** A string, or a list of parts. Empty if there is none. */
 function parseContent(message: Fields): (TextPart | MediaPart | Extract<Part, { type: 'refusal' }>)[] {
   const content = message.any('content');
   const at = message.path('content');

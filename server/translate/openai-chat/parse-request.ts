@@ -1,10 +1,12 @@
-/** A request of `POST /v1/chat/completions` → a conversation. Source: OpenAI's API reference, "Create chat completion". */
+/** Parses a request of `POST /v1/chat/completions`. Source: OpenAI's API reference, "Create chat completion". */
 import { Fields } from '../fields.ts';
 import { invalid, type Losses, refuse } from '../losses.ts';
 import type { AnswerFormat, Conversation, Sampling, Tool, ToolChoice } from '../neutral.ts';
 import { parseMessages } from './parse-messages.ts';
 
-/** @throws GatewayError `invalid_value` naming the field that is wrong or that no other API can do without */
+/**
+ * @throws GatewayError `invalid_value` that names the field, if it is invalid or cannot be expressed in any other API
+ */
 export function parseChatRequest(body: unknown, losses: Losses): Conversation {
   const fields = new Fields(body, '', losses);
   const conversation: Conversation = {
@@ -35,7 +37,7 @@ export function parseChatRequest(body: unknown, losses: Losses): Conversation {
   return conversation;
 }
 
-/** An answer in sound is what the client cannot do without. */
+/** A client that asks for audio cannot use an answer without it. */
 function refuseSound(fields: Fields): void {
   if (fields.texts('modalities')?.includes('audio')) refuse('modalities', 'media');
   fields.drop('media', 'audio');
@@ -76,7 +78,7 @@ function parseCustom(fields: Fields): Tool {
   return tool;
 }
 
-/** Chat has the grammar one level deeper than Responses: `{type, grammar: {syntax, definition}}`. */
+/** Chat nests the grammar one level deeper than Responses: `{type, grammar: {syntax, definition}}`. */
 function flatFormat(format: Record<string, unknown> | undefined): Record<string, unknown> | undefined {
   if (format === undefined) return undefined;
   const { grammar, ...rest } = format;

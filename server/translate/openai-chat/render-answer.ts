@@ -1,4 +1,4 @@
-/** An answer → a whole chat completion. */
+/** Renders a whole chat completion. */
 import type { AnswerContext } from '../answer-context.ts';
 import { wrapSeal } from '../carried-reasoning.ts';
 import { urlOfSource } from '../media.ts';
@@ -26,7 +26,7 @@ export function renderChatAnswer(answer: Answer, context: AnswerContext): Json {
   };
 }
 
-/** OpenAI's clients expect `chatcmpl-`. */
+/** OpenAI's clients expect ids that begin with `chatcmpl-`. */
 export function completionId(id: string): string {
   return id.startsWith('chatcmpl-') ? id : `chatcmpl-${id}`;
 }
@@ -48,7 +48,7 @@ function renderMessage(parts: readonly AnswerPart[]): Json {
   };
 }
 
-/** Pictures as Markdown: the API has none in answers. */
+/** Images are rendered as Markdown, since the API has none in answers. */
 export function visibleText(part: AnswerPart): string {
   if (part.type === 'text') return part.text;
   return part.type === 'media' ? `![](${urlOfSource(part.source) ?? ''})` : '';

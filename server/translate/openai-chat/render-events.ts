@@ -1,4 +1,4 @@
-/** Events of an answer → the stream of a chat completion. */
+/** Renders the stream of a chat completion. */
 import { chatErrorEvent } from '../../wire/openai/chat-stream.ts';
 import type { AnswerContext } from '../answer-context.ts';
 import type { AnswerError, AnswerEvent, TokenUsage } from '../neutral-answer.ts';
@@ -11,9 +11,9 @@ type Json = Record<string, unknown>;
 
 export class ChatEventRenderer implements EventRenderer {
   readonly #context: AnswerContext;
-  /** What is the same in each chunk, as the beginning of its JSON. */
+  /** The beginning of each chunk's JSON, which is always the same. */
   #head = '';
-  /** Of the block of thoughts that is being told, for its detail. */
+  /** Text of the current thought, for its detail. */
   #thought = '';
   #hasThought = false;
   #usage: TokenUsage | null = null;

@@ -1,4 +1,4 @@
-/** Turns → the messages of a chat request. */
+/** Renders turns as the messages of a chat request. */
 
 import { entryOf } from '../../wire/table-entry.ts';
 import { append } from '../append.ts';
@@ -11,7 +11,7 @@ import type { Rendering } from '../rendering.ts';
 
 type Json = Record<string, unknown>;
 
-/** One system message at the beginning, as plain text: chat templates such as Qwen's take no other. */
+/** Renders one system message at the beginning, as plain text: chat templates such as Qwen's accept no other. */
 export function renderMessages(rendering: Rendering, facts: OpenaiFacts): Json[] {
   const { instructions } = rendering.conversation;
   const system = instructions.map(({ text }) => text).join('\n\n');
@@ -45,7 +45,7 @@ function renderAssistant(rendering: Rendering, parts: readonly Part[], facts: Op
   return [message];
 }
 
-/** DeepSeek and Kimi want it back with calls; Groq refuses the field. */
+/** DeepSeek and Kimi require reasoning to be returned with calls; Groq refuses the field. */
 function renderThinking({ losses }: Rendering, parts: readonly Part[], isWanted: boolean): string | undefined {
   const thinking = parts.filter((part) => part.type === 'thinking');
   if (isWanted && thinking.length > 0) return thinking.map(({ text }) => text).join('\n\n');
@@ -63,7 +63,7 @@ function renderCall(rendering: Rendering, call: CallPart): Json {
   return rendered;
 }
 
-/** First all results, then, in one message of the user, the media that a `tool` message cannot hold. */
+/** All results first, followed by one user message with the media that a `tool` message cannot contain. */
 function renderResults(rendering: Rendering, results: readonly ResultPart[]): Json[] {
   const messages: Json[] = [];
   const moved: Json[] = [];
@@ -112,13 +112,13 @@ const soundFormats: Record<string, string> = {
   'audio/mpeg': 'mp3',
 };
 
-/** One text alone as a string, which every service reads. */
+/** A single text is sent as a string, which every service accepts. */
 function plainest(content: readonly Json[]): unknown {
   const [only] = content;
   return content.length === 1 && only?.type === 'text' ? only.text : content;
 }
 
-/** Texts that stand together are one text, which citations had divided. */
+/** Joins adjacent texts, which citations had divided. */
 function joinTexts(parts: readonly Part[]): string {
   let text = '';
   let before: Part | undefined;

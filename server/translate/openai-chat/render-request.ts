@@ -1,4 +1,4 @@
-/** A conversation → a request of `POST /v1/chat/completions`, of OpenAI or of a provider that serves its API alone. */
+/** Renders a request of `POST /v1/chat/completions`, for OpenAI or a provider that serves only this API. */
 import type { Losses } from '../losses.ts';
 import { type OpenaiFacts, openaiFacts } from '../model-facts.ts';
 import type { AnswerFormat, Conversation, Tool, ToolChoice } from '../neutral.ts';
@@ -8,11 +8,11 @@ import { renderMessages } from './render-messages.ts';
 
 type Json = Record<string, unknown>;
 
-/** OpenAI's API reference, "Create chat completion": names of functions; `stop` takes up to four. */
+/** OpenAI's API reference, "Create chat completion": names of functions; `stop` accepts up to four. */
 const nameRule = { maxLength: 64, others: '_-', beginsWithLetter: false };
 const mostStops = 4;
 
-/** @throws GatewayError `invalid_value` for what cannot be said in a chat */
+/** @throws GatewayError `invalid_value` if a chat cannot express the conversation */
 export function renderChatRequest(conversation: Conversation, target: Target, losses: Losses): RenderedRequest {
   const facts = openaiFacts(target.model);
   const rendering = new Rendering(conversation, target, { ids: facts.callIds, names: nameRule, losses });
@@ -92,7 +92,7 @@ function renderFormat(format: AnswerFormat | undefined): Json | undefined {
 
 const tiers = ['auto', 'default', 'flex', 'priority'];
 
-/** What only OpenAI's own service knows is refused by some others, such as Mistral's. */
+/** Some other services, such as Mistral's, refuse parameters that only OpenAI has. */
 function renderHints(rendering: Rendering, { isOpenai }: OpenaiFacts): Json {
   const { user, cacheKey, serviceTier, metadata, verbosity } = rendering.conversation;
   rendering.drop('metadata', metadata, 'no-equal');

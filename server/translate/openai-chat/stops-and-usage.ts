@@ -1,4 +1,4 @@
-/** Why a choice of a chat stopped and what the chat has used, both ways. */
+/** Finish reasons and usage of chat completions, in both directions. */
 import { isObject } from '../../contract/is-object.ts';
 import { entryOf } from '../../wire/table-entry.ts';
 import type { StopReason, TokenUsage } from '../neutral-answer.ts';
@@ -14,7 +14,7 @@ const reasons: Record<string, StopReason> = {
   content_filter: 'filter',
 };
 
-/** An unknown reason is taken for the end. */
+/** An unknown reason counts as a normal end. */
 export function parseFinishReason(reason: unknown): StopReason {
   return entryOf(reasons, reason) ?? 'end';
 }
@@ -34,11 +34,11 @@ export function renderFinishReason(reason: StopReason): string {
   return names[reason];
 }
 
-/** `prompt_tokens` include the cached ones, `completion_tokens` the reasoning. */
+/** `prompt_tokens` include cached tokens, `completion_tokens` the reasoning. */
 export function parseChatUsage(usage: Json): TokenUsage {
   const prompt = isObject(usage.prompt_tokens_details) ? usage.prompt_tokens_details : {};
   const completion = isObject(usage.completion_tokens_details) ? usage.completion_tokens_details : {};
-  // DeepSeek tells it beside the details.
+  // DeepSeek reports it beside the details.
   const cacheRead = countOf(prompt.cached_tokens ?? usage.prompt_cache_hit_tokens);
   const cacheWrite = countOf(prompt.cache_write_tokens);
   const reasoning = countOf(completion.reasoning_tokens);

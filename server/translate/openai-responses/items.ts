@@ -1,16 +1,16 @@
-/** The items of a response, and the response around them. */
+/** The items of a response, and the response object that contains them. */
 import type { AnswerContext } from '../answer-context.ts';
 import { wrapSeal } from '../carried-reasoning.ts';
 import type { AnswerFormat, CallPart, Conversation, Seal, Tool } from '../neutral.ts';
 
 type Json = Record<string, unknown>;
 
-/** OpenAI's clients expect `resp_`. */
+/** OpenAI's clients expect ids that begin with `resp_`. */
 export function responseId(id: string): string {
   return id.startsWith('resp_') ? id : `resp_${id}`;
 }
 
-/** Ids of items begin with what they are, and end with where they stand. */
+/** An item's id begins with its kind and ends with its position. */
 export function itemId(kind: 'msg' | 'rs' | 'fc' | 'ctc', id: string, index: number): string {
   return `${kind}_${responseId(id).slice('resp_'.length)}_${index}`;
 }

@@ -1,4 +1,4 @@
-/** A whole response → an answer. */
+/** Parses a whole response. */
 import { isObject } from '../../contract/is-object.ts';
 import { errorIn } from '../../wire/upstream-error.ts';
 import type { Seal } from '../neutral.ts';
@@ -8,7 +8,7 @@ import { parseResponseStop, parseResponseUsage } from './stops-and-usage.ts';
 
 type Json = Record<string, unknown>;
 
-/** Null for what is no response. */
+/** Null if the body is not a response. */
 export function parseResponsesAnswer(body: unknown): Answer | null {
   if (!isObject(body) || !Array.isArray(body.output)) return null;
   const answer: Answer = {
@@ -45,7 +45,7 @@ function thoughtOf(item: Json): string {
   return [...listOf(item.summary), ...listOf(item.content)].map(({ text }) => textOf(text)).join('\n\n');
 }
 
-/** What the item has to come back with. */
+/** The data with which the item has to be sent back. */
 export function sealOf(item: Json): Seal {
   const data = textOf(item.encrypted_content);
   return { kind: data === '' ? 'plain' : 'encrypted', data, itemId: textOf(item.id) || undefined };

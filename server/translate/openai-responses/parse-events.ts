@@ -1,4 +1,4 @@
-/** The stream of a response → events of an answer. Source: OpenAI's API reference, "Streaming events". */
+/** Parses the stream of a response. Source: OpenAI's API reference, "Streaming events". */
 import { isObject } from '../../contract/is-object.ts';
 import type { StreamEvent } from '../../wire/sse-event.ts';
 import { errorIn } from '../../wire/upstream-error.ts';
@@ -11,14 +11,14 @@ import { parseResponseStop, parseResponseUsage } from './stops-and-usage.ts';
 type Json = Record<string, unknown>;
 
 const ends = ['response.completed', 'response.incomplete'];
-/** Items that are told by their deltas, or whole at their end. */
+/** Items whose content arrives in deltas, or as a whole at their end. */
 const toldItems = ['message', 'reasoning', 'function_call', 'custom_tool_call'];
 
 export class ResponsesEventParser implements EventParser {
   #hasBegun = false;
-  /** Items of which a delta has come, by `output_index`. */
+  /** Items with at least one delta, by `output_index`. */
   readonly #withDeltas = new Set<unknown>();
-  /** The reasoning item of which something has been told. */
+  /** The reasoning item whose thoughts are being emitted. */
   #thinkingIndex: unknown;
 
   push({ name, value }: StreamEvent): AnswerEvent[] {
@@ -31,7 +31,7 @@ export class ResponsesEventParser implements EventParser {
     return [...begun, ...this.#take(type, value)];
   }
 
-  /** Without its terminal event it is cut off. */
+  /** A stream without its terminal event was cut off. */
   end(): AnswerEvent[] {
     return [];
   }
@@ -70,12 +70,12 @@ export class ResponsesEventParser implements EventParser {
     ];
   }
 
-  /** Parts of a summary are paragraphs. */
+  /** Parts of a summary are separated like paragraphs. */
   #nextThought(index: unknown): AnswerEvent[] {
     return this.#thinkingIndex === index && index !== undefined ? [{ type: 'thinking', text: '\n\n' }] : [];
   }
 
-  /** What has been told by no delta is told now. */
+  /** Emits the content of an item for which no deltas arrived. */
   #endItem(index: unknown, item: Json): AnswerEvent[] {
     const hasDeltas = this.#withDeltas.has(index);
     if (item.type === 'reasoning') {

@@ -1,4 +1,4 @@
-/** The items of a Responses request → instructions and turns. */
+/** Parses the items of a Responses request into instructions and turns. */
 import { addSystem } from '../add-system.ts';
 import { unwrapSeal } from '../carried-reasoning.ts';
 import type { Fields } from '../fields.ts';
@@ -57,7 +57,7 @@ function takeMessage(item: Fields, instructions: TextPart[], turns: Turn[]): voi
   else invalid(item.path('role'), `'${role.slice(0, 40)}' is no role`);
 }
 
-/** Items of the assistant that follow one another are one turn, and so are the results of its calls. */
+/** Consecutive items of the assistant form one turn, and so do the results of its calls. */
 function add(turns: Turn[], role: 'user' | 'assistant', part: Part): void {
   const before = turns.at(-1);
   const isSame = before?.role === role && (role === 'assistant' || before.parts.at(-1)?.type === 'result');
@@ -98,7 +98,7 @@ function sourceOf(part: Fields, names: readonly string[]): MediaSource {
   return sourceOfUrl(url ?? invalid(part.path(names[0] ?? ''), 'it is missing'));
 }
 
-/** The text of open models, the summary of OpenAI's own. */
+/** Open models return the text of their reasoning, OpenAI's own a summary. */
 function parseReasoning(item: Fields): ThinkingPart {
   const texts = [...item.items('summary'), ...item.items('content')].map((part) => part.text('text') ?? '');
   const encrypted = item.text('encrypted_content');
@@ -106,7 +106,7 @@ function parseReasoning(item: Fields): ThinkingPart {
   return { type: 'thinking', text: texts.join('\n\n'), seal, at: item.at };
 }
 
-/** OpenAI's own tools that its client runs, such as a shell, have their input in a member of their own. */
+/** OpenAI's own tools that the client runs, such as a shell, have their input in a member of their own. */
 const inputNames = ['arguments', 'action', 'operation'];
 
 function parseCall(item: Fields, type: string): CallPart {
@@ -130,7 +130,7 @@ function parseResult(item: Fields): ResultPart {
   return { type: 'result', callId, parts: parseOutput(item), isError: false, at: item.at };
 }
 
-/** A string, content, or, of a tool that is OpenAI's own, an object. */
+/** A string, a list of content parts or, for a tool of OpenAI's own, an object. */
 function parseOutput(item: Fields): ResultPart['parts'] {
   const screenshot = parseScreenshot(item);
   if (screenshot) return [screenshot];

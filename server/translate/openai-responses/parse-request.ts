@@ -1,4 +1,4 @@
-/** A request of `POST /v1/responses` → a conversation. Source: OpenAI's API reference, "Create a model response". */
+/** Parses a request of `POST /v1/responses`. Source: OpenAI's API reference, "Create a model response". */
 import { GatewayError } from '../../contract/errors.ts';
 import { Fields } from '../fields.ts';
 import { invalid, type Losses, refuse } from '../losses.ts';
@@ -6,8 +6,8 @@ import type { AnswerFormat, Conversation, ReasoningRequest, Tool, ToolChoice } f
 import { parseInput } from './parse-input.ts';
 
 /**
- * A request that goes on from a stored response has to come with all items of the conversation in `input`.
- * @throws GatewayError `invalid_value` naming the field, or `previous_response_not_found`
+ * A request that continues a stored response must contain all items of the conversation in `input`.
+ * @throws GatewayError `invalid_value` that names the field, or `previous_response_not_found`
  */
 export function parseResponsesRequest(body: unknown, losses: Losses): Conversation {
   const fields = new Fields(body, '', losses);
@@ -50,7 +50,7 @@ export function parseResponsesRequest(body: unknown, losses: Losses): Conversati
   return conversation;
 }
 
-/** What hangs on something that OpenAI keeps. */
+/** Refuses fields that depend on something stored at OpenAI. */
 function refuseState(fields: Fields): void {
   const previous = fields.text('previous_response_id');
   if (previous !== undefined) {

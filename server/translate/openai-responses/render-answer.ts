@@ -1,4 +1,4 @@
-/** An answer → a whole response. */
+/** Renders a whole response. */
 import type { AnswerContext } from '../answer-context.ts';
 import { urlOfSource } from '../media.ts';
 import type { Answer } from '../neutral-answer.ts';
@@ -10,7 +10,7 @@ type Json = Record<string, unknown>;
 export function renderResponsesAnswer(answer: Answer, context: AnswerContext): Json {
   const id = context.identity?.id ?? answer.id;
   const output: Json[] = [];
-  /** Of the message that is being written; texts that stand together are one message. */
+  /** Content of the current message; adjacent texts form one message. */
   let content: Json[] | null = null;
   for (const part of answer.parts) {
     const index = output.length;

@@ -1,4 +1,4 @@
-/** Events of an answer → the stream of a response, item after item; its last event holds the whole response. */
+/** Renders the stream of a response, item by item; its last event contains the whole response. */
 import type { AnswerContext } from '../answer-context.ts';
 import { urlOfSource } from '../media.ts';
 import type { Seal } from '../neutral.ts';
@@ -19,7 +19,7 @@ import { renderResponseUsage, renderStatus } from './stops-and-usage.ts';
 
 type Json = Record<string, unknown>;
 
-/** The item that is open. */
+/** The item that has begun and not ended. */
 type Open =
   | { kind: 'text' | 'refusal' | 'thinking'; id: string; text: string }
   | { kind: 'call'; id: string; text: string; call: CallEvent };
@@ -174,7 +174,7 @@ export class ResponsesEventRenderer implements EventRenderer {
     this.#write(`response.${status.status}`, { response });
   }
 
-  /** OpenAI's SDKs raise the first of the two, in its nested form; Codex reads the code in the second. */
+  /** OpenAI's SDKs raise the first of the two, with its nested error; Codex reads the code in the second. */
   #fail(error: AnswerError): void {
     const body = openaiErrorBody(error);
     this.#write('error', { error: body });

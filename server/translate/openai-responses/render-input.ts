@@ -1,4 +1,4 @@
-/** Turns → the items of a Responses request. */
+/** Renders turns as the items of a Responses request. */
 import { writeJson } from '../json-text.ts';
 import { refuse } from '../losses.ts';
 import { fileNameOf, textOfDocument, urlOfSource } from '../media.ts';
@@ -33,7 +33,7 @@ interface Way {
 
 function renderAssistant(rendering: Rendering, { parts }: Turn, way: Way): Json[] {
   const items: Json[] = [];
-  /** Of the message that is being written; texts that stand together are one. */
+  /** Content of the current message; adjacent texts form one. */
   let content: Json[] | null = null;
   for (const [index, part] of parts.entries()) {
     if (part.type === 'text' || part.type === 'refusal') {
@@ -55,7 +55,7 @@ function renderAssistant(rendering: Rendering, { parts }: Turn, way: Way): Json[
   return items;
 }
 
-/** OpenAI refuses a reasoning item without the item that it led to. */
+/** OpenAI refuses a reasoning item without the item that followed it. */
 function renderThinking(rendering: Rendering, { seal, text, at }: ThinkingPart, next: Part | undefined): Json[] {
   const isFollowed = next?.type === 'text' || next?.type === 'call' || next?.type === 'thinking';
   if (!rendering.opens(seal) || seal.kind !== 'encrypted' || !isFollowed) {

@@ -1,4 +1,4 @@
-/** A conversation → a request of `POST /v1/responses`, which keeps nothing at the upstream. */
+/** Renders a request of `POST /v1/responses` that stores nothing at the upstream. */
 import type { Losses } from '../losses.ts';
 import { type OpenaiFacts, openaiFacts } from '../model-facts.ts';
 import type { AnswerFormat, Conversation, Tool, ToolChoice } from '../neutral.ts';
@@ -13,7 +13,7 @@ const nameRule = { maxLength: 64, others: '_-', beginsWithLetter: false };
 const leastOutputTokens = 16;
 const tiers = ['auto', 'default', 'flex', 'priority'];
 
-/** @throws GatewayError `invalid_value` for what cannot be said in a response */
+/** @throws GatewayError `invalid_value` if a response cannot express the conversation */
 export function renderResponsesRequest(conversation: Conversation, target: Target, losses: Losses): RenderedRequest {
   const facts = openaiFacts(target.model);
   const rendering = new Rendering(conversation, target, { ids: 'openai', names: nameRule, losses });
@@ -69,7 +69,7 @@ function renderTools(rendering: Rendering, { isOpenai }: OpenaiFacts): Json {
   };
 }
 
-/** `strict` is said, since Responses takes its absence for true. */
+/** Sets `strict` explicitly, since Responses treats its absence as true. */
 function renderTool(rendering: Rendering, tool: Tool, takesCustom: boolean): Json {
   const name = rendering.names.outward(tool);
   if (tool.kind === 'custom' && takesCustom) {

@@ -1,4 +1,4 @@
-/** Why a response ended and what it has used, both ways. */
+/** The end and the usage of responses, in both directions. */
 import { isObject } from '../../contract/is-object.ts';
 import type { Stop, StopReason, TokenUsage } from '../neutral-answer.ts';
 import { countedOnce, countOf, promptTokens } from '../token-usage.ts';
@@ -24,7 +24,7 @@ export function renderStatus({ reason }: Stop): { status: string; incomplete_det
     : { status: 'incomplete', incomplete_details: { reason: incomplete } };
 }
 
-/** `input_tokens` include the cached ones, `output_tokens` the reasoning. */
+/** `input_tokens` include cached tokens, `output_tokens` the reasoning. */
 export function parseResponseUsage(usage: Json): TokenUsage {
   const input = isObject(usage.input_tokens_details) ? usage.input_tokens_details : {};
   const output = isObject(usage.output_tokens_details) ? usage.output_tokens_details : {};
