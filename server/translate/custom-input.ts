@@ -46,7 +46,7 @@ export class CustomInputReader {
   }
 
   /** Nothing of the text has been returned yet. */
-  get isUntold(): boolean {
+  get hasReturnedNothing(): boolean {
     return this.#state === 'before' || this.#state === 'other';
   }
 

@@ -111,8 +111,8 @@ export class EventsForClient {
     if (open === null || text === '') return;
     if (open.call === null) this.#pass({ type: 'text', text });
     else {
-      const told = open.input ? open.input.push(text) : text;
-      if (told !== '') this.#pass({ type: 'arguments', index: open.call.index, text: told });
+      const passing = open.input ? open.input.push(text) : text;
+      if (passing !== '') this.#pass({ type: 'arguments', index: open.call.index, text: passing });
     }
     open.arguments += text;
   }
@@ -141,7 +141,7 @@ export class EventsForClient {
 
   #closeInput({ index }: CallEvent, { input, name, arguments: given }: OpenCall): void {
     if (isCutInput(given)) this.#fail(brokenArguments(name));
-    else if (input?.isUntold) this.#pass({ type: 'arguments', index, text: customInput(given) });
+    else if (input?.hasReturnedNothing) this.#pass({ type: 'arguments', index, text: customInput(given) });
   }
 
   #isBroken(given: string): boolean {

@@ -21,27 +21,27 @@ export interface Loss {
 
 /** Collects the losses of one translation, each once. */
 export class Losses {
-  readonly #told = new Map<string, Loss>();
+  readonly #reported = new Map<string, Loss>();
 
   carried(field: string, code: LossCode): void {
-    this.#tell({ fate: 'carried', field, code });
+    this.#report({ fate: 'carried', field, code });
   }
 
   emulated(field: string, code: LossCode): void {
-    this.#tell({ fate: 'emulated', field, code });
+    this.#report({ fate: 'emulated', field, code });
   }
 
   dropped(field: string, code: LossCode): void {
-    this.#tell({ fate: 'dropped', field, code });
+    this.#report({ fate: 'dropped', field, code });
   }
 
-  #tell(loss: Loss): void {
+  #report(loss: Loss): void {
     const key = `${loss.fate} ${loss.code} ${loss.field}`;
-    if (!this.#told.has(key)) this.#told.set(key, loss);
+    if (!this.#reported.has(key)) this.#reported.set(key, loss);
   }
 
   get list(): Loss[] {
-    return [...this.#told.values()];
+    return [...this.#reported.values()];
   }
 }
 

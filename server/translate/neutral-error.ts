@@ -56,18 +56,18 @@ const wordsOfStatus: Record<number, Words> = {
  */
 export function neutralError(error: UpstreamError | null, status?: number): AnswerError {
   const { message, type, code } = error ?? { message: '', type: '', code: '' };
-  const told = entryOf(words, type) ?? toldBy(type, code, status);
+  const named = entryOf(words, type) ?? wordsBy(type, code, status);
   if (wrongKey.test(message) && type === 'INVALID_ARGUMENT') return { message, type: invalid, code: 'invalid_api_key' };
   const said = message || 'The upstream failed and did not say why.';
   if (overflowIn({ message, code })) return { message: said, type: invalid, code: 'context_length_exceeded' };
-  return { message: said, ...told };
+  return { message: said, ...named };
 }
 
-function toldBy(type: string, code: string, status = 500): Words {
+function wordsBy(type: string, code: string, status = 500): Words {
   const isVague = code === '' || code === String(status);
   const known = isVague ? wordsOfStatus[status] : undefined;
-  const isTold = type !== '' && (status >= 500 || type !== 'server_error');
-  return known ?? { type: isTold ? type : status < 500 ? invalid : 'server_error', code: code || null };
+  const hasType = type !== '' && (status >= 500 || type !== 'server_error');
+  return known ?? { type: hasType ? type : status < 500 ? invalid : 'server_error', code: code || null };
 }
 
 /** Uses the code by which OpenAI's clients recognise a context that is too long. */

@@ -55,21 +55,21 @@ export function strictSchema(schema: JsonSchema, at: string, losses: Losses): Js
   return strictly(schema, 0, () => losses.emulated(at, 'schema-keyword'));
 }
 
-function strictly(schema: JsonSchema, depth: number, tell: () => void): JsonSchema {
+function strictly(schema: JsonSchema, depth: number, report: () => void): JsonSchema {
   if (depth > maxDepth) invalid('schema', `it is nested more than ${maxDepth} levels deep`);
   const strict: JsonSchema = {};
-  const told: string[] = [];
+  const moved: string[] = [];
   for (const [keyword, value] of Object.entries(schema)) {
     const name = keyword === 'oneOf' ? 'anyOf' : keyword;
     if (keyword === '$schema') continue;
-    if (isStrict(name, value)) strict[name] = mapInside(keyword, value, (each) => strictly(each, depth + 1, tell));
-    else told.push(`${keyword}: ${writeJson(value)}`);
+    if (isStrict(name, value)) strict[name] = mapInside(keyword, value, (each) => strictly(each, depth + 1, report));
+    else moved.push(`${keyword}: ${writeJson(value)}`);
   }
   if (strict.type === 'object' || isObject(strict.properties)) strict.additionalProperties = false;
-  if (told.length === 0) return strict;
-  tell();
+  if (moved.length === 0) return strict;
+  report();
   const description = typeof strict.description === 'string' ? `${strict.description}\n\n` : '';
-  return { ...strict, description: `${description}{${told.join(', ')}}` };
+  return { ...strict, description: `${description}{${moved.join(', ')}}` };
 }
 
 function isStrict(keyword: string, value: unknown): boolean {

@@ -67,8 +67,8 @@ export class Translator {
   request({ conversation, losses: known }: AskedConversation, target: Target): TranslatedRequest {
     const losses = new Losses();
     const rendered = this.#upstream.renderRequest(conversation, target, losses);
-    const told = [...known, ...losses.list];
-    return new TranslatedRequest([this.#client, this.#upstream], { conversation, target, rendered, losses: told });
+    const all = [...known, ...losses.list];
+    return new TranslatedRequest([this.#client, this.#upstream], { conversation, target, rendered, losses: all });
   }
 
   /** An upstream's error in the format of the client's API. */

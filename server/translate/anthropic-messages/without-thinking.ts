@@ -21,7 +21,7 @@ export function withoutThinking(body: Buffer): Buffer | null {
   if (!isLeftOut) return null;
   const { thinking, ...rest } = request;
   const kept = isObject(thinking) && thinking.type === 'enabled' ? {} : { thinking };
-  return Buffer.from(writeJson({ ...rest, ...kept, messages: messages.filter(saysSomething) }));
+  return Buffer.from(writeJson({ ...rest, ...kept, messages: messages.filter(hasContent) }));
 }
 
 function isThinking(block: unknown): boolean {
@@ -29,6 +29,6 @@ function isThinking(block: unknown): boolean {
 }
 
 /** False for a message that consists only of thoughts, which is removed as a whole. */
-function saysSomething(message: unknown): boolean {
+function hasContent(message: unknown): boolean {
   return !isObject(message) || !Array.isArray(message.content) || message.content.length > 0;
 }

@@ -16,7 +16,7 @@ interface Call {
   index: number;
   id: string;
   /** Its name has arrived, so its event has been emitted. */
-  isTold: boolean;
+  isAnnounced: boolean;
   /** Arguments that arrived before the name. */
   held: string;
 }
@@ -105,16 +105,16 @@ export class ChatEventParser implements EventParser {
     const call = this.#callOf(fragment);
     const isCustom = isObject(fragment.custom);
     const given = argumentsOf(isCustom ? called.input : called.arguments);
-    if (!call.isTold && isText(called.name)) {
-      call.isTold = true;
+    if (!call.isAnnounced && isText(called.name)) {
+      call.isAnnounced = true;
       const id = call.id || idOfPlace(this.#turns, call.index, called.name);
       const kind = isCustom ? 'custom' : 'function';
       const seal = thoughtSignatureOf(fragment);
       events.push({ type: 'call', index: call.index, id, name: called.name, kind, seal });
     }
     const text = call.held + given;
-    call.held = call.isTold ? '' : text;
-    if (call.isTold && text !== '') events.push({ type: 'arguments', index: call.index, text });
+    call.held = call.isAnnounced ? '' : text;
+    if (call.isAnnounced && text !== '') events.push({ type: 'arguments', index: call.index, text });
   }
 
   /** Without an index, or if all have the same one, as on Gemini's endpoint, a new id begins a new call. */
@@ -125,7 +125,7 @@ export class ChatEventParser implements EventParser {
       known.id ||= given;
       return known;
     }
-    const call = { index: this.#count++, id: given, isTold: false, held: '' };
+    const call = { index: this.#count++, id: given, isAnnounced: false, held: '' };
     this.#calls.set(index, call);
     return call;
   }

@@ -12,7 +12,7 @@ type Json = Record<string, unknown>;
 
 const ends = ['response.completed', 'response.incomplete'];
 /** Items whose content arrives in deltas, or as a whole at their end. */
-const toldItems = ['message', 'reasoning', 'function_call', 'custom_tool_call'];
+const contentItems = ['message', 'reasoning', 'function_call', 'custom_tool_call'];
 
 export class ResponsesEventParser implements EventParser {
   #hasBegun = false;
@@ -87,7 +87,7 @@ export class ResponsesEventParser implements EventParser {
     if (item.type === 'message') {
       return hasDeltas ? [] : textsOf(item.content, 'text').map((text) => ({ type: 'text', text }));
     }
-    if (!toldItems.includes(String(item.type))) return [{ type: 'foreign', name: String(item.type) }];
+    if (!contentItems.includes(String(item.type))) return [{ type: 'foreign', name: String(item.type) }];
     const given = String((item.type === 'custom_tool_call' ? item.input : item.arguments) ?? '');
     const call = Number(index);
     const whole: AnswerEvent[] = hasDeltas || given === '' ? [] : [{ type: 'arguments', index: call, text: given }];

@@ -143,8 +143,8 @@ export class ResponsesEventRenderer implements EventRenderer {
   }
 
   #endCall({ id, text, call }: Extract<Open, { kind: 'call' }>): Json {
-    const told = call.kind === 'custom' ? { input: text } : { arguments: text, name: call.name };
-    this.#write(`${argumentsType(call)}.done`, { ...this.#place(), ...told });
+    const members = call.kind === 'custom' ? { input: text } : { arguments: text, name: call.name };
+    this.#write(`${argumentsType(call)}.done`, { ...this.#place(), ...members });
     return callItem(id, call, text);
   }
 
@@ -158,9 +158,9 @@ export class ResponsesEventRenderer implements EventRenderer {
       return reasoningItem(id, text, seal);
     }
     const part = kind === 'text' ? textPart(text) : refusalPart(text);
-    const told = kind === 'text' ? { text, logprobs: [] } : { refusal: text };
+    const members = kind === 'text' ? { text, logprobs: [] } : { refusal: text };
     const type = kind === 'text' ? 'response.output_text.done' : 'response.refusal.done';
-    this.#write(type, { ...place, content_index: 0, ...told });
+    this.#write(type, { ...place, content_index: 0, ...members });
     this.#write('response.content_part.done', { ...place, content_index: 0, part });
     return messageItem(id, [part]);
   }

@@ -30,7 +30,7 @@ describe('the input of a custom tool', () => {
   test('that stands after something else is told in the end', () => {
     const reader = new CustomInputReader();
     expect(reader.push('{"why":"x","input":"y"}')).toBe('');
-    expect(reader.isUntold).toBe(true);
+    expect(reader.hasReturnedNothing).toBe(true);
     expect(customInput('{"why":"x","input":"y"}')).toBe('y');
   });
 
