@@ -53,7 +53,7 @@ interface AttemptsOptions {
   capture: Capture | null;
 }
 
-/** What is still read of an upstream when its client has left, where the group wants exact usage. */
+/** How long a response is read on after its client has left, in groups that want exact usage. */
 const drainMs = 60_000;
 /** A player that pauses a video, or a program stopped in a debugger, may read on after minutes. */
 const unreadMs = 10 * 60_000;

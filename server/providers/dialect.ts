@@ -30,9 +30,9 @@ export interface Dialect {
    * upstream model, or null.
    */
   address(endpoint: Endpoint, path: string, query: string, model: string | null): string;
-  /** Whether its providers take requests on the wire of that name (`server/wire`) as they are. */
+  /** Whether its providers accept requests on the wire of this name (`server/wire`) as they are. */
   serves(wire: string): boolean;
-  /** The name of the wire on which they are asked what clients of other APIs say. */
+  /** The name of the wire into which requests of other APIs are translated. */
   conversationWire: string;
   /** Headers that its services require, for requests whose client has not sent them. Lower-case names. */
   defaultHeaders: Readonly<Record<string, string>>;

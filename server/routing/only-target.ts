@@ -3,8 +3,8 @@ import type { Picker } from './picker.ts';
 const noCredential: readonly null[] = [null];
 
 /**
- * For what one provider alone can answer, and about which it says nothing of its models: neither looks at health nor reports
- * to it. A key that may not read files is good for chat all the same.
+ * For requests that only one provider can answer and that say nothing about its models: ignores health and reports
+ * none. A key that may not read files may still be good for chat.
  */
 export const onlyTarget: Picker = {
   order: (targets) => targets,

@@ -63,7 +63,7 @@ function ask(input: AttemptsInput, next: NextAttempt): Promise<Ended> {
   return hedgeAfterMs === 0 ? first.ended : askBeside(input, first, hedgeAfterMs);
 }
 
-/** Another target too, where the first is silent for so long. */
+/** Asks another target in parallel once the first has been silent for this long. */
 async function askBeside(input: AttemptsInput, first: Begun, hedgeAfterMs: number): Promise<Ended> {
   if (!(await isSlow(first, hedgeAfterMs))) return first.ended;
   const further = input.plan.further('hedge');

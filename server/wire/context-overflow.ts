@@ -2,7 +2,7 @@
 import { pattern } from '../bounded-pattern.ts';
 
 interface Overflow {
-  /** What was sent, or would be used with the answer. */
+  /** Tokens sent, or used together with the answer. */
   tokens: number;
   limit: number;
 }

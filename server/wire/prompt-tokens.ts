@@ -2,13 +2,13 @@ const mark = Buffer.from('"data"');
 const quote = 0x22;
 const backslash = 0x5c;
 const colon = 0x3a;
-/** What is shorter counts as text. */
+/** Shorter strings count as text. */
 const leastFileBytes = 1024;
 const tokensPerPicture = 5_000;
-/** A page of a document has some 3,000 tokens and 40 kB. */
+/** A page of a document has about 3,000 tokens and 40 kB. */
 const fileBytesPerToken = 8;
 
-/** The most tokens that a request can have: none is shorter than a byte, but for pictures and documents within it. */
+/** The most tokens that a request can have: at least one byte per token, except within images and documents. */
 export function promptTokensOf(json: Buffer): number {
   let tokens = json.length;
   for (let at = json.indexOf(mark); at !== -1; at = json.indexOf(mark, at + mark.length)) {
@@ -19,14 +19,14 @@ export function promptTokensOf(json: Buffer): number {
   return Math.ceil(tokens);
 }
 
-/** After the colon and the quote; -1 where another value stands there. */
+/** Offset after the colon and the quote; -1 if the value is not a string. */
 function startOfText(json: Buffer, from: number): number {
   let at = from;
   while ((json[at] ?? quote) <= 0x20 || json[at] === colon) at++;
   return json[at] === quote ? at + 1 : -1;
 }
 
-/** 0 for what no picture is written as: a model might read it as text. */
+/** 0 if it is not base64: a model might read it as text. */
 function base64Length(json: Buffer, start: number): number {
   const found = json.indexOf(quote, start);
   const end = found === -1 ? json.length : found;

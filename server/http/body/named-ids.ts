@@ -1,7 +1,9 @@
 import { JsonNames } from '../../wire/json/json-names.ts';
 import { fieldValue, peekJson } from '../../wire/json/json-peek.ts';
 
-/** Top-level fields by which OpenAI's API refers to what was made before: https://platform.openai.com/docs/api-reference. */
+/**
+ * Top-level fields in which OpenAI's API refers to existing objects: https://platform.openai.com/docs/api-reference.
+ */
 const names = new JsonNames([
   'file_id',
   'file_ids',
@@ -15,7 +17,7 @@ const names = new JsonNames([
 /** Each is looked up. */
 const mostIds = 32;
 
-/** The ids that a request's JSON names at its top level; none where it is not one JSON object. */
+/** The ids in these fields of a request's JSON; empty if it is not a JSON object. */
 export function namedIds(json: Buffer): readonly string[] {
   const peek = peekJson(json, names);
   if (!peek.ok) return [];

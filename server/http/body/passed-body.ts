@@ -1,4 +1,4 @@
-/** Bodies of what goes to a provider as it is: a short one in JSON is looked at for ids, all others are never held. */
+/** Bodies of passthrough requests: short JSON is searched for ids; anything else is forwarded without being held. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { pattern } from '../../bounded-pattern.ts';
 import type { Settings } from '../../contract/settings.ts';
@@ -9,7 +9,7 @@ import { type BodyAccount, readBody, tooLarge } from './read-body.ts';
 import { StreamedBody, streamedBytes } from './streamed-body.ts';
 
 export interface BodyUser {
-  /** The rest of a streamed body will not come; `RequestBody.fault` says why. */
+  /** The rest of a streamed body will not arrive; `RequestBody.fault` says why. */
   bodyBroke(): void;
 }
 
@@ -20,7 +20,7 @@ interface PassedOptions {
 }
 
 const jsonType = pattern(/^application\/json\b/i);
-/** Up to here JSON is held and looked at. */
+/** JSON up to this size is held and searched. */
 const lookedBytes = 64 * 1024;
 
 export async function receivePassedBody(

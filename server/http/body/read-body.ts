@@ -53,7 +53,7 @@ interface Gathering {
   discard(): void;
 }
 
-/** Resolves with all of the body; gives its memory back where it does not come to its end. */
+/** Resolves with the whole body; frees its memory if it ends early. */
 function readInto(body: Gathering, request: IncomingMessage, maxBytes: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     let isOver = false;

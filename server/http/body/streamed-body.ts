@@ -6,7 +6,7 @@ import { emptyBody } from './incoming-body.ts';
 import { sendContinue, tooLarge } from './read-body.ts';
 import { watchSender } from './slow-senders.ts';
 
-/** What of a streamed body may lie here until the upstream takes it. */
+/** How much of a streamed body is buffered until the upstream takes it. */
 export const streamedBytes = 64 * 1024;
 
 interface StreamedOptions {
@@ -17,13 +17,13 @@ interface StreamedOptions {
   exchange: { bodyBroke(): void };
 }
 
-/** A body that is read from the client as the upstream takes it, once. */
+/** A body that is read from the client while the upstream takes it; it can be sent only once. */
 export class StreamedBody implements RequestBody {
   readonly fields = emptyBody.fields;
   readonly captured = null;
   readonly isOnce = true;
   readonly contentType: string;
-  /** Why the rest will not come; null while it does, and where the client has left. */
+  /** Why the rest will not arrive; null if it may still arrive, or the client has left. */
   fault: GatewayError | null = null;
   readonly #length: number | null;
   readonly #stream: ClientStream;
@@ -41,7 +41,7 @@ export class StreamedBody implements RequestBody {
     });
   }
 
-  /** So far. */
+  /** Bytes so far. */
   get size(): number {
     return this.#stream.size;
   }
@@ -65,12 +65,12 @@ export class StreamedBody implements RequestBody {
 
 interface StreamPorts {
   maxBytes: number;
-  /** Somebody wants the first byte. */
+  /** Called when the first byte is requested. */
   begin(): void;
   failed(error: GatewayError): void;
 }
 
-/** Apart from the request itself, so that an upstream that hangs up does not close the client's connection. */
+/** A stream of its own, so that an upstream that hangs up does not close the client's connection. */
 class ClientStream extends Readable {
   size = 0;
   readonly #request: IncomingMessage;
@@ -88,7 +88,7 @@ class ClientStream extends Readable {
     this.#request.resume();
   }
 
-  /** What the client still sends is read and thrown away, so that it comes to read its answer. */
+  /** Reads and discards what the client still sends, so that the client goes on to read its response. */
   override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
     this.#stopWatch?.();
     this.#request.off('data', this.#take);

@@ -6,7 +6,7 @@ import { decodeSegment } from '../segments.ts';
 import { anthropicRoutes } from './routes.ts';
 import { anthropicErrorStatus, anthropicErrorType, writeAnthropicError } from './write-error.ts';
 
-/** Anthropic's API. Its clients are given Sluice's address without `/v1`. */
+/** Anthropic's API. Its clients use a base URL without `/v1`. */
 export const anthropic: Api = {
   name: 'anthropic',
   base: '/v1',
@@ -24,7 +24,7 @@ export const anthropic: Api = {
   requestIdHeader: 'request-id',
 };
 
-/** Paths that both APIs have are Anthropic's where the header says so that its SDKs send with each request. */
+/** Paths that both APIs have belong to Anthropic's if the request has the version header that its SDKs always send. */
 function locate(path: string, query: string, headers: IncomingHttpHeaders): Place | null {
   if (!path.startsWith('/v1/')) return null;
   const below = withoutVersion(path);
@@ -35,7 +35,7 @@ function locate(path: string, query: string, headers: IncomingHttpHeaders): Plac
     : null;
 }
 
-/** A base URL that was given with `/v1` has it twice, since these SDKs add it. */
+/** If the base URL ends in `/v1`, the path has it twice, since these SDKs add it. */
 function withoutVersion(path: string): string {
   let rest = path.slice('/v1'.length);
   while (rest.startsWith('/v1/')) rest = rest.slice('/v1'.length);
@@ -47,7 +47,7 @@ function askedIn(path: string): string | null {
   return path.startsWith('/models/') ? decodeSegment(path.slice('/models/'.length)) : null;
 }
 
-/** All of them on one page. */
+/** Lists all models on one page. */
 function writeList(models: readonly ListedModel[]) {
   const data = models.map(writeOne);
   return { data, first_id: data[0]?.id ?? null, last_id: data.at(-1)?.id ?? null, has_more: false };
@@ -57,12 +57,12 @@ function writeOne({ id, created }: ListedModel) {
   return { type: 'model', id, display_name: id, created_at: new Date(created * 1000).toISOString() };
 }
 
-/** OpenAI's API has no code for a request without a key. */
+/** OpenAI's API has no error code for a missing key; Anthropic's treats it like an invalid one. */
 function wordsOf({ message, kind, code }: GatewayError) {
   return { message, type: kind.type, code: code === 'missing_key' ? 'invalid_api_key' : kind.code };
 }
 
-/** Of a request that is at fault each status says what is wrong with it. */
+/** An `invalid_request_error` keeps its status, which says more than the type; all other types imply a status. */
 function statusOf(error: GatewayError): number {
   const words = wordsOf(error);
   const { status } = error.kind;

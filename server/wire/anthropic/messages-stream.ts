@@ -7,7 +7,7 @@ import type { Saying, StreamEnd, StreamFormat, StreamWatch } from '../stream-for
 import { errorIn } from '../upstream-error.ts';
 import { writeAnthropicError } from './write-error.ts';
 
-/** Clients look for `ping` events where those of other APIs are content with comments. */
+/** Clients expect `ping` events, where those of other APIs need only comments. */
 const framing: Framing = { ...sseFraming, keepAlive: Buffer.from('event: ping\ndata: {"type":"ping"}\n\n') };
 
 export const messagesStream: StreamFormat = {
@@ -34,7 +34,7 @@ function typeOf(value: unknown): unknown {
   return isObject(value) ? value.type : undefined;
 }
 
-/** `message_stop` or `error` ends it; whatever else its connection does is a break. */
+/** Ends with `message_stop` or `error`; any other end of the connection is a break. */
 class MessagesWatch implements StreamWatch {
   #ending: StreamEnd | null = null;
 

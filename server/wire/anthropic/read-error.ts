@@ -1,4 +1,4 @@
-/** What kind of failure an error of Anthropic's API is. Source: Anthropic, "Errors". */
+/** Classifies errors of Anthropic's API. Source: Anthropic, "Errors". */
 
 import { pattern } from '../../bounded-pattern.ts';
 import type { FailureClass } from '../../contract/ledger.ts';
@@ -67,14 +67,14 @@ function classOf(status: number, error: UpstreamError | null, isAboutJob: boolea
   return entryOf(classOfType, error?.type) ?? byStatus;
 }
 
-/** Of an error in a 200, or in a stream's event. */
+/** For an error in a response with status 200, or in an event of a stream. */
 export function statusOfError(error: UpstreamError): number {
   return anthropicErrorStatus({ ...error, code: null }, 502);
 }
 
 const shortText = pattern(/^\s*:\s*"([^"\\]{1,100})"/);
 
-/** An error's `type` is its name. */
+/** An error's `type` serves as its code. */
 function codeIn(end: string): string | null {
   const from = end.lastIndexOf('"error":');
   return from === -1 ? null : (findMember(end, 'type', shortText, from)?.value ?? null);

@@ -1,4 +1,4 @@
-/** Anthropic's API, path by path. */
+/** The routes of Anthropic's API. */
 import { plainRoute, type Route } from '../route.ts';
 import { messages } from './messages.ts';
 

@@ -1,4 +1,4 @@
-/** What requests of `POST /v1/messages` use. */
+/** Usage of requests of `POST /v1/messages`. */
 import { isObject } from '../../contract/is-object.ts';
 import type { Usage } from '../../contract/ledger.ts';
 import { estimateTokens } from '../estimate-tokens.ts';
@@ -8,13 +8,13 @@ import { linesOf } from '../sse-event.ts';
 import { sseFraming } from '../sse-framing.ts';
 import type { ExtractedUsage, KeptAnswer, MeasuredRequest, ModelBounds, UsageFormat, UsageHints } from '../wire.ts';
 
-/** English text has about four bytes to a token. */
+/** English text has about four bytes per token. */
 const bytesPerToken = 4;
 /** Images within JSON are large and cost few tokens. */
 const mostLikelyInput = 32_000;
-/** Clients allow far more than they get: Claude Code 32,000. */
+/** Clients allow far more output than they get: Claude Code 32,000 tokens. */
 const mostLikelyOutput = 4_096;
-/** As many as the largest of today's models put out. */
+/** As many as any current model can write. */
 const unknownOutputTokens = 128_000;
 /** For content that is only referenced, such as a file: no model's context is larger. */
 const mostReferredTokens = 10_000_000;
@@ -46,7 +46,7 @@ function worst(body: MeasuredRequest, { outputTokens, contextTokens }: ModelBoun
   return { inputTokens: Math.min(input, window), outputTokens: Math.min(output, outputTokens ?? output, window) };
 }
 
-/** In a stream it stands in `message_start` and, summed up, in `message_delta`. */
+/** Streams report usage in `message_start` and, cumulatively, in `message_delta`. */
 function read({ tail, head, contentType, document }: KeptAnswer, hints: UsageHints): ExtractedUsage {
   const isStream = sseFraming.isStream(contentType);
   const told = isStream ? usageOfEvents(head, tail) : toUsage(usageIn(document ?? parse(tail.toString())));
@@ -72,7 +72,7 @@ function usageIn(value: unknown): Fields | null {
   return isObject(value) && isObject(value.usage) ? value.usage : null;
 }
 
-/** Anthropic leaves what is read from a cache, or written to one, out of the input. */
+/** Anthropic excludes tokens that are read from a cache, or written to one, from the input. */
 function toUsage(fields: Fields | null): Usage | null {
   if (!fields) return null;
   const read = countOf(fields.cache_read_input_tokens);

@@ -2,7 +2,7 @@ import type { ErrorBody } from '../../contract/errors.ts';
 import { overflowIn } from '../context-overflow.ts';
 import { entryOf } from '../table-entry.ts';
 
-/** What Anthropic's API calls an error that OpenAI's API, or Sluice, has a code for. Source: Anthropic, "Errors". */
+/** Anthropic's error types for the error codes of OpenAI and Sluice. Source: Anthropic, "Errors". */
 const typeOfCode: Record<string, string> = {
   invalid_api_key: 'authentication_error',
   key_disabled: 'authentication_error',
@@ -56,7 +56,7 @@ const statusOfType: Record<string, number> = {
 
 type Told = Pick<ErrorBody, 'message' | 'type' | 'code'>;
 
-/** An error as the body of a response, and as the data of an `error` event. */
+/** The error as a response body, and as the data of an `error` event. */
 export function writeAnthropicError(error: Told): string {
   const type = anthropicErrorType(error);
   return JSON.stringify({ type: 'error', error: { type, message: wordsOf(error) } });
@@ -76,7 +76,7 @@ export function anthropicErrorStatus(error: Told, otherStatus = 500): number {
   return type === 'api_error' && otherStatus >= 500 ? otherStatus : (entryOf(statusOfType, type) ?? 500);
 }
 
-/** Claude Code compacts a conversation when it reads these words with both numbers. */
+/** Claude Code compacts a conversation when it finds this wording with both numbers. */
 function wordsOf(error: Told): string {
   const overflow = overflowIn(error);
   return overflow ? `prompt is too long: ${overflow.tokens} tokens > ${overflow.limit} maximum` : error.message;

@@ -8,7 +8,7 @@ interface Told extends Pick<ErrorBody, 'message' | 'type' | 'code'> {
   retryAfterSeconds?: number | null;
 }
 
-/** `google.rpc.Code` and HTTP status of an error that OpenAI's API, or Sluice, has a code for. Source: Google, "Troubleshooting". */
+/** `google.rpc.Code` and HTTP status for the error codes of OpenAI and Sluice. Source: Google, "Troubleshooting". */
 const ofCode: Record<string, [status: string, http: number]> = {
   invalid_api_key: ['INVALID_ARGUMENT', 400],
   key_disabled: ['PERMISSION_DENIED', 403],
@@ -45,7 +45,7 @@ const ofType: Record<string, [status: string, http: number]> = {
   insufficient_quota: ['RESOURCE_EXHAUSTED', 429],
 };
 
-/** An error as the body of a response, and as the data of an event. */
+/** The error as a response body, and as the data of an event. */
 export function writeGeminiError(error: Told): string {
   const [status, code] = statusOf(error);
   const details = detailsOf(error);
@@ -84,7 +84,7 @@ const keyDetail = {
   domain: 'googleapis.com',
 };
 
-/** gemini-cli compacts a conversation when it reads these words with both numbers. */
+/** gemini-cli compacts a conversation when it finds this wording with both numbers. */
 function wordsOf(error: Told): string {
   const overflow = overflowIn(error);
   if (!overflow) return error.message;
