@@ -295,7 +295,7 @@ export class UpstreamAttempts {
     // The rest of a response has the id of the first one, which its upstream does not know.
     if (this.#isBroken) return capture ? [capture] : [];
     capture?.restart(secretsOf(trace.presented, next.credential));
-    const context = { jobs: ports.jobs, trace, owner: this.#owner(next) };
+    const context = { jobs: ports.jobs, trace, addressee: next };
     // Upstreams are asked not to store translated requests.
     const watch = isTranslated ? null : madeWatcher(request.method ?? 'GET', this.#call, context);
     return [watch, capture].filter((observer) => observer !== null);

@@ -37,7 +37,7 @@ function readLong(body: Buffer, names: JsonNames): Record<string, unknown> | und
 }
 
 /** The value of a member, without parts that are long to parse. */
-export function readMember(body: Buffer, name: string, field: JsonField): unknown {
+function readMember(body: Buffer, name: string, field: JsonField): unknown {
   if (field.end - field.start <= parsedBytes) return parseField(body, field);
   if (body[field.start] === quote) return beginningOf(body, field.start);
   if (body[field.start] !== openingBrace) return undefined;
