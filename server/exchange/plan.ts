@@ -56,10 +56,14 @@ function resolve({ match, fields, group, key }: PlanInput): Resolved {
   return { model, targets: withAddress(thatServe(targets, match), model) };
 }
 
-/** Excludes providers whose API has no such operation. Conversations are had with all of them: they are translated. */
+/**
+ * Excludes providers whose API has no such operation. Conversations are had with all of them, since they are translated, and
+ * Sluice itself estimates their tokens.
+ */
 function thatServe(targets: readonly Target[], { route, label }: RouteMatch): readonly Target[] {
   const { name } = route.wire;
-  const left = targets.filter(({ provider: { dialect } }) => dialect.serves(name) || isWireName(name));
+  const isForAll = isWireName(name) && (route.stream !== null || route.writeTokenCount !== null);
+  const left = isForAll ? targets : targets.filter(({ provider: { dialect } }) => dialect.serves(name));
   const [none] = targets;
   if (left.length > 0 || !none) return left;
   const message = `Provider "${none.provider.id}" cannot serve ${label}: its API (${none.provider.dialect.id}) has nothing like it.`;

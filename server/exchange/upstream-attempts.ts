@@ -30,6 +30,7 @@ import type { Capture } from './capture.ts';
 import { mayBeRescued, mayBeResumed, type WantedRest } from './choose-reader.ts';
 import { ClientResponse } from './client-response.ts';
 import { followContent, withoutSignature } from './content-redirect.ts';
+import { mayBeEstimated, tokenCount } from './count-tokens.ts';
 import type { AttemptTrace, RequestTrace } from './exchange-trace.ts';
 import { madeWatcher } from './made-watcher.ts';
 import { type OutgoingCall, outgoingRequest } from './outgoing-request.ts';
@@ -144,7 +145,9 @@ export class UpstreamAttempts {
   }
 
   get #picker(): Picker {
-    return this.#call.match.passed ? onlyTarget : this.#options.ports.picker;
+    const { passed, route } = this.#call.match;
+    // That a service counts no tokens says nothing of its models.
+    return passed || route.writeTokenCount ? onlyTarget : this.#options.ports.picker;
   }
 
   /** Passthrough requests may have side effects, and their body can be read only once: only GET and HEAD are retried. */
@@ -392,8 +395,10 @@ export class UpstreamAttempts {
     const { response, settings, trace } = this.#options;
     const { stream } = this.#call.match.route;
     const attempts = trace.attempts.length;
+    const count = mayBeEstimated(word) ? tokenCount(response, this.#call.match.route, this.#call.body) : null;
     const ownEvent = this.#isBroken && word.kind === 'answer' ? word.answer.event : undefined;
-    if (ownEvent) this.client.fail(errorCodeOf(word), ownEvent);
+    if (count) this.client.tell(count);
+    else if (ownEvent) this.client.fail(errorCodeOf(word), ownEvent);
     else if (this.#isBroken && word.kind === 'error') {
       this.client.breakOff(word.error, this.#text?.errorEvent(word.error.toBody().error) ?? null);
     } else if (this.client.hasBegun && stream) {

@@ -10,7 +10,7 @@ import type { CapturedExchange, RequestRecord, RequestStarted, Reserved, Usage }
 import type { UsageView } from '../contract/request-views.ts';
 import { accountFor, goesOn } from '../exchange/accounting.ts';
 import { Capture } from '../exchange/capture.ts';
-import { tokenCount } from '../exchange/count-tokens.ts';
+import { countingPlan, tokenCount } from '../exchange/count-tokens.ts';
 import { RequestTrace } from '../exchange/exchange-trace.ts';
 import { containsSecret } from '../exchange/find-secrets.ts';
 import { hasHardDollarBudget, holdToLimits } from '../exchange/hold-to-limits.ts';
@@ -164,11 +164,12 @@ class InferenceCall {
     const body = received instanceof Promise ? await received : received;
     this.#noteBody(body, held);
     const plan = this.#plan(match, { group, key }, body);
-    const count = tokenCount(this.#response, match.route, body);
+    const counting = countingPlan(plan, match.route);
+    const count = counting ? null : tokenCount(this.#response, match.route, body);
     if (count) return this.#tell(count);
     if (group.capture) this.#startCapture();
     const { presented } = this.#trace;
-    await this.#ask(plan, {
+    await this.#ask(counting ?? plan, {
       match,
       group,
       body,
@@ -263,7 +264,8 @@ class InferenceCall {
     const { passed } = match;
     const { jobs } = this.#ports;
     const snapshot = this.#snapshot;
-    if (passed) return planPassthrough({ passed, namedIds: body.namedIds ?? [], group, snapshot, jobs });
+    if (passed)
+      return planPassthrough({ route: match.route, passed, namedIds: body.namedIds ?? [], group, snapshot, jobs });
     const conversationId = conversationNamedIn(match, body);
     return planCall({ match, jobId: jobNamedIn(match, body), conversationId, fields, group, key, snapshot, jobs });
   }

@@ -34,7 +34,7 @@ export interface Route {
   readonly unstreamed: Route | null;
   /** Calls of this route cost nothing, such as counting tokens. */
   readonly isFree: boolean;
-  /** Sluice itself answers, with about how many tokens the body has; null on all routes that ask an upstream. */
+  /** How the number of tokens is told that a body has, where no upstream of the API counts them; null on all other routes. */
   readonly writeTokenCount: ((tokens: number) => object) | null;
   readonly job: { kind: 'video' | 'character' | 'response'; behaviour: JobBehaviour } | null;
   /** The response may redirect to storage; Sluice follows without credentials. */
