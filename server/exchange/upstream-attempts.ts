@@ -108,8 +108,20 @@ export class UpstreamAttempts {
       unreadMs,
       showsAttempts: settings.replyHeaders,
     });
-    this.#text = mayBeRescued(callPlan, call) ? (call.match.route.wire.rescue?.openText() ?? null) : null;
+    this.#text = this.#mayBeRescued() ? (call.match.route.wire.rescue?.openText() ?? null) : null;
     this.#download = mayBeResumed(call, options.request) ? new Download() : null;
+  }
+
+  /** A stream in another API's words is no rest of the client's. */
+  #mayBeRescued(): boolean {
+    const { targets } = this.#callPlan;
+    return mayBeRescued(this.#callPlan, this.#call) && targets.every((target) => this.#passageTo(target) === null);
+  }
+
+  /** Null where the target takes the request as it is. */
+  #passageTo(target: Target): Passage | null {
+    const { match, body } = this.#call;
+    return passageTo(target, { route: match.route, body, isStream: body.fields.stream }, this.#options.ports.registry);
   }
 
   /**
@@ -203,12 +215,8 @@ export class UpstreamAttempts {
   ): Promise<AttemptResult> {
     const { target, credential } = next;
     const { request: client } = this.#options;
-    const { match, body } = this.#call;
-    const passage = passageTo(
-      target,
-      { route: match.route, body, isStream: body.fields.stream },
-      this.#options.ports.registry,
-    );
+    const { match } = this.#call;
+    const passage = this.#passageTo(target);
     const translated = passage && this.#translated(passage, next);
     if (translated instanceof GatewayError) return untranslatable(translated, trace);
     // Nothing is waited for that is here: each promise costs a request as much as a look-up of its model.
@@ -316,7 +324,8 @@ export class UpstreamAttempts {
         isStreamAsked: body.fields.stream && route.stream !== null,
         isTextAsked: route.wire.request.isTextAsked(body),
         isTranslated: translation !== null,
-        isKept: route.job !== null && (body.fields.store || route.wire.request.isBackground(body)),
+        isKept:
+          translation === null && route.job !== null && (body.fields.store || route.wire.request.isBackground(body)),
       },
       translation,
       wantsUsage: () => translation !== null || route.wire.request.wantsUsage(body),
@@ -331,7 +340,7 @@ export class UpstreamAttempts {
       timeouts,
       number: this.#options.trace.attempts.length,
       claim: () => this.#claim(attempt, trace, next),
-      observers: () => this.#observers(next),
+      observers: () => this.#observers(next, translation),
     });
     this.#attempts.push(attempt);
     return attempt;
@@ -380,13 +389,14 @@ export class UpstreamAttempts {
   }
 
   /** Observes the response: one for the id of a new job, one for the capture. */
-  #observers(next: NextAttempt): ResponseObserver[] {
+  #observers(next: NextAttempt, translation: AnswerTranslation | null): ResponseObserver[] {
     const { ports, capture, request, trace } = this.#options;
     // The rest of a response has the id of the first one, which its upstream does not know.
     if (this.#isBroken) return capture ? [capture] : [];
     capture?.restart(secretsOf(trace.presented, next.credential));
     const context = { jobs: ports.jobs, trace, owner: this.#owner(next) };
-    const watch = madeWatcher(request.method ?? 'GET', this.#call, context);
+    // A translated request is asked to be stored nowhere.
+    const watch = translation ? null : madeWatcher(request.method ?? 'GET', this.#call, context);
     return [watch, capture].filter((observer) => observer !== null);
   }
 
