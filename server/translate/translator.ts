@@ -63,6 +63,12 @@ export class Translator {
     return { conversation, losses: losses.list };
   }
 
+  /** The same, for whichever targets are asked. */
+  open(body: Buffer, fromUrl?: NamedInUrl): (target: Target) => TranslatedRequest {
+    const asked = this.read(body, fromUrl);
+    return (target) => this.request(asked, target);
+  }
+
   /** @throws GatewayError `invalid_value` that names the field which the upstream cannot do without */
   request({ conversation, losses: known }: AskedConversation, target: Target): TranslatedRequest {
     const losses = new Losses();

@@ -65,6 +65,8 @@ export class Registry {
   readonly #tables = new Map<Api, RouteTable>();
   /** By the name of their wire. */
   readonly #conversationRoutes = new Map<string, Route>();
+  /** The same; of several, the one for the most texts. */
+  readonly #embeddingsRoutes = new Map<string, Route>();
 
   /** Paths of no API are refused in the format of the first. */
   constructor(apis: readonly [Api, ...Api[]]) {
@@ -74,6 +76,7 @@ export class Registry {
       this.#tables.set(api, tableOf(api));
       for (const route of api.routes) {
         if (route.stream && route.method === 'POST') this.#conversationRoutes.set(route.wire.name, route);
+        if (route.wire.operation === 'embeddings') this.#embeddingsRoutes.set(route.wire.name, route);
       }
     }
   }
@@ -113,6 +116,11 @@ export class Registry {
   conversationRoute(wireName: string, isStream: boolean): Route | null {
     const route = this.#conversationRoutes.get(wireName) ?? null;
     return isStream ? route : (route?.unstreamed ?? route);
+  }
+
+  /** The route by which embeddings are had on the wire of that name; null where no API has it. */
+  embeddingsRoute(wireName: string): Route | null {
+    return this.#embeddingsRoutes.get(wireName) ?? null;
   }
 
   /** How the answer that makes such a job tells its usage; null where no API has jobs of that kind. */

@@ -1,9 +1,10 @@
 /** One upstream's answer on its way to a client of another API: whole, event by event, or an error. */
 import type { ErrorBody } from '../../contract/errors.ts';
 import type { LastWord } from '../../routing/attempt-result.ts';
+import type { TranslatedEmbeddings } from '../../translate/embeddings/embeddings-translator.ts';
 import { lossHeaders } from '../../translate/tell-losses.ts';
 import type { TranslatedEvents } from '../../translate/translated-events.ts';
-import type { TranslatedRequest } from '../../translate/translated-request.ts';
+import { TranslatedRequest } from '../../translate/translated-request.ts';
 import type { Translator } from '../../translate/translator.ts';
 import type { ResponseHeaders } from '../../transport/transport.ts';
 import type { Api } from '../../wire/api.ts';
@@ -14,8 +15,8 @@ import type { Repacking, StreamFormat } from '../../wire/stream-format.ts';
 import { maxStreamedEventBytes } from '../readers/broken-off.ts';
 
 interface Options {
-  request: TranslatedRequest;
-  translator: Translator;
+  request: TranslatedRequest | TranslatedEmbeddings;
+  translator: Pick<Translator, 'error'>;
   /** The client's. */
   api: Api;
   /** Of the upstream's API. */
@@ -83,7 +84,7 @@ export class AnswerTranslation {
   /** A whole answer, decompressed, in whichever form the client waits for it; else why it is of no use. */
   whole(bytes: Buffer): Buffer | string {
     const { request, stream } = this.#options;
-    if (stream) {
+    if (stream && request instanceof TranslatedRequest) {
       const events = request.wholeAsEvents(bytes, this.#moment);
       return events ? this.#ended(events) : saysNothing;
     }
@@ -125,8 +126,10 @@ export class AnswerTranslation {
   }
 
   #open(): { events: TranslatedEvents; gate: EventGate } {
+    const { request } = this.#options;
+    if (!(request instanceof TranslatedRequest)) throw new Error('unreachable: embeddings are not streamed');
     this.#stream ??= {
-      events: this.#options.request.events(this.#moment),
+      events: request.events(this.#moment),
       gate: this.#framing.openGate(() => {}, {
         filter: (event) => this.#translate(event),
         maxHeldBytes: maxStreamedEventBytes,

@@ -1,5 +1,11 @@
 /** Chooses the upstream wire of a request by what its target serves. */
 import type { Target } from '../../routing/snapshot.ts';
+import {
+  type EmbeddingsTranslator,
+  type EmbeddingsWireName,
+  embeddingsTranslatorFor,
+  isEmbeddingsWireName,
+} from '../../translate/embeddings/embeddings-translator.ts';
 import { openaiFacts } from '../../translate/model-facts.ts';
 import type { WireName } from '../../translate/neutral.ts';
 import { type Translator, translatorFor } from '../../translate/translator.ts';
@@ -12,7 +18,7 @@ import type { RequestView } from '../../wire/wire.ts';
 export interface Passage {
   /** Of the upstream's API. */
   route: Route;
-  translator: Translator;
+  translator: Translator | EmbeddingsTranslator;
 }
 
 interface Asked {
@@ -24,12 +30,29 @@ interface Asked {
 /** Null where the target takes the request as it is, or it is none that can be translated. */
 export function passageTo(target: Target, { route, body, isStream }: Asked, registry: Registry): Passage | null {
   const client = route.wire.name;
+  if (isEmbeddingsWireName(client)) return embeddingsPassage(target, client, registry);
   if (!isWireName(client)) return null;
   const upstream = upstreamWire(target, client, body);
   if (upstream === client || !isWireName(upstream) || !beginsAnswer(route)) return null;
   const upstreamRoute = registry.conversationRoute(upstream, isStream);
   const translator = translatorFor(client, upstream);
   return upstreamRoute && translator && { route: upstreamRoute, translator };
+}
+
+function embeddingsPassage({ provider }: Target, client: EmbeddingsWireName, registry: Registry): Passage | null {
+  const { embeddingsWire } = provider.dialect;
+  if (embeddingsWire === null || !isEmbeddingsWireName(embeddingsWire)) return null;
+  const route = registry.embeddingsRoute(embeddingsWire);
+  const translator = embeddingsTranslatorFor(client, embeddingsWire);
+  return route && translator && { route, translator };
+}
+
+/** Whether a target's provider can be asked what comes on the route, as it is or translated. Tokens Sluice counts itself. */
+export function isServedBy({ provider: { dialect } }: Target, route: Route): boolean {
+  const { name } = route.wire;
+  if (dialect.serves(name)) return true;
+  if (isEmbeddingsWireName(name)) return dialect.embeddingsWire !== null;
+  return isWireName(name) && (beginsAnswer(route) || route.writeTokenCount !== null);
 }
 
 /** Unlike those that fetch, cancel or delete one. */

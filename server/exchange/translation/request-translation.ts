@@ -4,9 +4,10 @@
  */
 import { pattern } from '../../bounded-pattern.ts';
 import type { Target } from '../../routing/snapshot.ts';
+import type { TranslatedEmbeddings } from '../../translate/embeddings/embeddings-translator.ts';
+import type { Target as TranslationTarget } from '../../translate/rendering.ts';
 import { refusalOf } from '../../translate/tell-losses.ts';
 import type { TranslatedRequest } from '../../translate/translated-request.ts';
-import type { AskedConversation, Translator } from '../../translate/translator.ts';
 import type { Route } from '../../wire/route.ts';
 import type { OutgoingCall } from '../outgoing-request.ts';
 import type { PreparedBody } from '../request-body.ts';
@@ -40,8 +41,8 @@ interface Wanted {
 export class RequestTranslation {
   readonly #call: OutgoingCall;
   readonly #wanted: Wanted;
-  readonly #translator: Translator;
-  readonly #asked: AskedConversation;
+  readonly #translator: Passage['translator'];
+  readonly #requestFor: (target: TranslationTarget) => TranslatedRequest | TranslatedEmbeddings;
   readonly #upstreamCall: OutgoingCall;
 
   /** @throws GatewayError `malformed_json` or `invalid_value` where the body is no request of the client's API */
@@ -51,7 +52,7 @@ export class RequestTranslation {
     this.#translator = translator;
     const { match, body } = call;
     const named = match.model === null ? undefined : { model: match.model, stream: body.fields.stream };
-    this.#asked = translator.read(body.captured ?? Buffer.alloc(0), named);
+    this.#requestFor = translator.open(body.captured ?? Buffer.alloc(0), named);
     this.#upstreamCall = {
       ...call,
       match: { ...call.match, route },
@@ -70,7 +71,7 @@ export class RequestTranslation {
   forTarget({ target, credentialId, model, maxOutputTokens }: Addressee): TranslatedCall {
     const { provider } = target;
     const origin = { provider: provider.id, model: target.model ?? model, account: credentialId ?? '' };
-    const request = this.#translator.request(this.#asked, {
+    const request = this.#requestFor({
       model: origin.model,
       origin,
       maxOutputTokens,
@@ -87,7 +88,7 @@ export class RequestTranslation {
     };
   }
 
-  #answer(request: TranslatedRequest): AnswerTranslation {
+  #answer(request: TranslatedRequest | TranslatedEmbeddings): AnswerTranslation {
     const { match, body } = this.#call;
     return new AnswerTranslation({
       request,
