@@ -46,6 +46,7 @@ import { errorIn } from '../../server/wire/upstream-error.ts';
 import { findRoute } from '../support/routes.ts';
 import { worstTranslations } from './translate/worst-translations.ts';
 import { worstMessages } from './wire/anthropic/worst-messages.ts';
+import { worstGemini } from './wire/gemini/worst-gemini.ts';
 import { type StreamName, streams } from './wire/openai/streams.ts';
 
 export interface WorstCase {
@@ -193,6 +194,7 @@ const secrets = ['aaaaaaaaaaaaaaaa'];
 export const worstCases: Record<string, WorstCase> = {
   ...worstTranslations,
   ...worstMessages,
+  ...worstGemini,
   'a look at JSON': {
     atOnceBytes: 256 * kilobyte,
     files: ['json-peek', 'json-scan', 'json-tokens', 'json-names'].map((name) => `wire/json/${name}.ts`),
