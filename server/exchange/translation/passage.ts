@@ -1,4 +1,5 @@
 /** Chooses the upstream wire of a request by what its target serves. */
+import { dialects } from '../../providers/registry.ts';
 import type { Target } from '../../routing/snapshot.ts';
 import {
   type EmbeddingsTranslator,
@@ -13,6 +14,8 @@ import { isWireName } from '../../translate/wire-translations.ts';
 import type { Registry } from '../../wire/registry.ts';
 import type { Route } from '../../wire/route.ts';
 import type { RequestView } from '../../wire/wire.ts';
+
+const allDialects = Object.values(dialects);
 
 /** How a target is reached that does not serve the client's wire. */
 export interface Passage {
@@ -50,7 +53,8 @@ function embeddingsPassage({ provider }: Target, client: EmbeddingsWireName, reg
 /** Whether a target's provider can be asked what comes on the route, as it is or translated. Tokens Sluice counts itself. */
 export function isServedBy({ provider: { dialect } }: Target, route: Route): boolean {
   const { name } = route.wire;
-  if (dialect.serves(name)) return true;
+  // What no dialect knows goes as it is.
+  if (dialect.serves(name) || !allDialects.some((each) => each.serves(name))) return true;
   if (isEmbeddingsWireName(name)) return dialect.embeddingsWire !== null;
   return isWireName(name) && (beginsAnswer(route) || route.writeTokenCount !== null);
 }
