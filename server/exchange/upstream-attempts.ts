@@ -121,7 +121,8 @@ export class UpstreamAttempts {
   /** Null where the target takes the request as it is. */
   #passageTo(target: Target): Passage | null {
     const { match, body } = this.#call;
-    return passageTo(target, { route: match.route, body, isStream: body.fields.stream }, this.#options.ports.registry);
+    const asked = { route: match.route, body, isStream: body.fields.stream, model: this.#callPlan.model };
+    return passageTo(target, asked, this.#options.ports.registry);
   }
 
   /**

@@ -28,12 +28,15 @@ interface Asked {
   route: Route;
   body: RequestView;
   isStream: boolean;
+  /** The client's name for the model; null if it named none. */
+  model: string | null;
 }
 
 /** Null where the target takes the request as it is, or it is none that can be translated. */
-export function passageTo(target: Target, { route, body, isStream }: Asked, registry: Registry): Passage | null {
+export function passageTo(target: Target, asked: Asked, registry: Registry): Passage | null {
+  const { route, body, isStream } = asked;
   const client = route.wire.name;
-  if (isEmbeddingsWireName(client)) return embeddingsPassage(target, client, registry);
+  if (isEmbeddingsWireName(client)) return embeddingsPassage(target, { ...asked, client }, registry);
   if (!isWireName(client)) return null;
   const upstream = upstreamWire(target, client, body);
   if (upstream === client || !isWireName(upstream) || !beginsAnswer(route)) return null;
@@ -42,11 +45,18 @@ export function passageTo(target: Target, { route, body, isStream }: Asked, regi
   return upstreamRoute && translator && { route: upstreamRoute, translator };
 }
 
-function embeddingsPassage({ provider }: Target, client: EmbeddingsWireName, registry: Registry): Passage | null {
+function embeddingsPassage(
+  { provider, model }: Target,
+  asked: Asked & { client: EmbeddingsWireName },
+  registry: Registry,
+): Passage | null {
   const { embeddingsWire } = provider.dialect;
+  const { client, route: clientRoute } = asked;
+  // Each text in the body has the model's name too, which has to be that of the URL.
+  const isRenamed = clientRoute.modelIn === 'path' && model !== null && model !== asked.model;
   if (embeddingsWire === null || !isEmbeddingsWireName(embeddingsWire)) return null;
   const route = registry.embeddingsRoute(embeddingsWire);
-  const translator = embeddingsTranslatorFor(client, embeddingsWire);
+  const translator = embeddingsTranslatorFor(client, embeddingsWire, isRenamed);
   return route && translator && { route, translator };
 }
 

@@ -27,12 +27,13 @@ export function isEmbeddingsWireName(name: string): name is EmbeddingsWireName {
   return Object.hasOwn(wires, name);
 }
 
-/** Null where the two are the same: then bytes pass as they are. */
+/** Null where the two are the same, and the model keeps its name: then bytes pass as they are. */
 export function embeddingsTranslatorFor(
   client: EmbeddingsWireName,
   upstream: EmbeddingsWireName,
+  isRenamed: boolean,
 ): EmbeddingsTranslator | null {
-  return client === upstream ? null : new EmbeddingsTranslator(client, upstream);
+  return client === upstream && !isRenamed ? null : new EmbeddingsTranslator(client, upstream);
 }
 
 export class EmbeddingsTranslator {

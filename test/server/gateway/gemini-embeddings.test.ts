@@ -21,6 +21,7 @@ beforeAll(async () => {
         mainProvider(google.origin, { id: 'google', dialect: 'gemini', models: ['gemini-embedding-2'] }),
         mainProvider(openai.origin, { id: 'claude', dialect: 'anthropic', models: ['claude-x'] }),
       ],
+      aliases: [{ name: 'vectors', targets: [{ provider: 'google', model: 'gemini-embedding-2' }] }],
     },
     secrets: { 'provider/google/c1': geminiKey, 'provider/claude/c1': 'claude-secret' },
   });
@@ -115,6 +116,23 @@ describe('Google’s SDK gets the embeddings of a provider that knows OpenAI’s
     openai.answer((_request, response) => json(response, { data: [], usage: {} }));
     const response = await post('embedContent', { content: { parts: [{ text: 'one' }] } });
     expect([response.status, (await response.json()).error.status]).toEqual([503, 'UNAVAILABLE']);
+  });
+});
+
+test('an alias of a Gemini model is named so wherever the request names it', async () => {
+  google.answer(strictGemini((_call, response) => json(response, { embeddings: [{ values: vectors[0] }] })));
+  const { embeddings } = await client.models.embedContent({
+    model: 'vectors',
+    contents: 'one',
+    config: { taskType: 'RETRIEVAL_QUERY' },
+  });
+  expect(embeddings?.map(({ values }) => values)).toEqual([vectors[0]]);
+  const [seen] = google.seen;
+  expect(seen?.url).toBe('/v1beta/models/gemini-embedding-2:batchEmbedContents');
+  expect(seen && bodyOf(seen)).toEqual({
+    requests: [
+      { model: 'models/gemini-embedding-2', content: { parts: [{ text: 'one' }] }, taskType: 'RETRIEVAL_QUERY' },
+    ],
   });
 });
 

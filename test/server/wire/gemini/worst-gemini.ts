@@ -70,7 +70,7 @@ export const worstGemini: Record<string, WorstCase> = {
     run: (bytes) => {
       try {
         new JsonBody(bytes);
-        const request = embeddingsTranslatorFor('gemini-embeddings', 'openai-embeddings');
+        const request = embeddingsTranslatorFor('gemini-embeddings', 'openai-embeddings', false);
         request?.open(bytes, { model: 'm', stream: false })({ model: 'm' });
       } catch (error) {
         if (!(error instanceof GatewayError)) throw error;
