@@ -143,6 +143,13 @@ export class ClientResponse {
     if (response.writableLength > 0) this.#awaitReader();
   }
 
+  /** Sends an answer of Sluice's own, as JSON. */
+  tell(answer: object): void {
+    const body = Buffer.from(JSON.stringify(answer));
+    this.begin(200, { 'content-type': 'application/json', 'content-length': String(body.length) }, null);
+    this.end('ok', null, body);
+  }
+
   /** Relays an upstream's error unchanged. */
   relay({ status, headers, body, errorCode, provider }: HeldAnswer, attempts: number): void {
     // SDKs retry every 429 unless told not to.

@@ -1,8 +1,22 @@
+/** How many tokens a request has: the provider is asked where it speaks the client's API, and Sluice estimates it elsewhere. */
 import type { ServerResponse } from 'node:http';
+import { pattern } from '../bounded-pattern.ts';
+import type { FailureResponse } from '../routing/attempt-result.ts';
 import { countTokens } from '../translate/count-tokens.ts';
 import { isWireName } from '../translate/wire-translations.ts';
 import type { Route } from '../wire/route.ts';
+import type { OutgoingCall } from './outgoing-request.ts';
+import type { CallPlan } from './plan.ts';
 import type { RequestBody } from './request-body.ts';
+
+/**
+ * The plan with the first target that can count tokens; null if none can, and for routes that do not count. No other target
+ * is asked after it, because it would count for a different model.
+ */
+export function countingPlan(plan: CallPlan, { wire, writeTokenCount }: Route): CallPlan | null {
+  const counting = writeTokenCount && plan.targets.find(({ provider }) => provider.dialect.serves(wire.name));
+  return counting ? { ...plan, targets: [counting] } : null;
+}
 
 /**
  * The answer of a route that counts tokens; null for every other route. Sets a header that marks the numbers as estimated.
@@ -18,3 +32,28 @@ export function tokenCount(
   response.setHeader('x-sluice-estimated', Object.keys(count).join(', '));
   return count;
 }
+
+const modelWord = pattern(/\bmodels?\b/i);
+
+/** The estimate that the client gets if the provider has not counted; null if the failure tells it more. */
+export function estimateInstead(
+  failed: FailureResponse,
+  response: ServerResponse,
+  { match, body }: OutgoingCall,
+): object | null {
+  return mayBeEstimated(failed) ? tokenCount(response, match.route, body) : null;
+}
+
+/**
+ * Whether an estimate helps the client more than the provider's failure to count. Invalid requests, unknown models and refused
+ * credentials remain errors (BerriAI/litellm#38902). Services that have only Anthropic's Messages answer 404 or 405 on this path.
+ */
+function mayBeEstimated(failed: FailureResponse): boolean {
+  if (failed.kind === 'error') return failed.error.kind.status >= 500 && !accountCodes.has(failed.error.code);
+  const { status, error } = failed.answer;
+  if (status === 404) return !error || !modelWord.test(error.message.slice(0, maxReadLength));
+  return status === 405 || status === 429 || status >= 500;
+}
+
+const maxReadLength = 1024;
+const accountCodes = new Set(['provider_credential_refused', 'provider_quota_exhausted']);

@@ -92,7 +92,8 @@ export class Exchange {
     const { passed } = match;
     const { jobs } = this.#ports;
     const snapshot = this.#options.snapshot;
-    if (passed) return planPassthrough({ passed, namedIds: body.namedIds ?? [], group, snapshot, jobs });
+    if (passed)
+      return planPassthrough({ route: match.route, passed, namedIds: body.namedIds ?? [], group, snapshot, jobs });
     const conversationId = conversationNamedIn(match, body);
     return planCall({ match, jobId: jobNamedIn(match, body), conversationId, fields, group, key, snapshot, jobs });
   }

@@ -20,6 +20,7 @@ interface CheckedRequest {
 }
 
 interface PassedInput {
+  route: Route;
   passed: Passed;
   /** Ids named in the body. */
   namedIds: readonly string[];
@@ -33,7 +34,7 @@ interface PassedInput {
  * provider may be asked.
  */
 export function checkPassthrough({ passed, group, key, route }: CheckedRequest): void {
-  providerOf(group, passed.unserved);
+  providerOf(group, passed.unserved, route);
   if (!passed.names.every(isPathSegment)) throw new GatewayError('unknown_url', passed.unserved.message);
   if (!route.isFree) checkMoney(group, key);
 }
@@ -41,7 +42,7 @@ export function checkPassthrough({ passed, group, key, route }: CheckedRequest):
 /** To be called after `checkPassthrough`. Throws GatewayError if no provider may be asked. */
 export function planPassthrough(input: PassedInput): CallPlan {
   const { passed, group, snapshot, jobs } = input;
-  const provider = providerOf(group, passed.unserved);
+  const provider = providerOf(group, passed.unserved, input.route);
   const owner = findOwner([...passed.names, ...input.namedIds], group, jobs);
   if (owner) return { ...ownedBy(owner), model: null, targets: [ownerOf(snapshot, owner, null)] };
   if (provider.unusable) {
@@ -59,11 +60,19 @@ export function policyOf({ group, match, body }: OutgoingCall): Policy {
   return isOnce ? { ...group.policy, retries: 0, fallbacks: 0 } : group.policy;
 }
 
-function providerOf({ id, passthrough }: CompiledGroup, { code, message }: Passed['unserved']): CompiledProvider {
-  if (passthrough.provider) return passthrough.provider;
+function providerOf(
+  { id, passthrough }: CompiledGroup,
+  { code, message }: Passed['unserved'],
+  { wire }: Route,
+): CompiledProvider {
+  const { provider } = passthrough;
+  if (provider?.dialect.serves(wire.name)) return provider;
+  const why = provider
+    ? `provider "${provider.id}", to which "passthrough" of the group is set, has another API`
+    : passthrough.why;
   throw new GatewayError(
     code,
-    `${message} Sluice does not serve this itself, and hands it to no provider: ${passthrough.why}. ` +
+    `${message} Sluice does not serve this itself, and hands it to no provider: ${why}. ` +
       `Set it to the id of a provider (window, "Groups"; or \`sluice group put ${id} --passthrough PROVIDER\`).`,
   );
 }

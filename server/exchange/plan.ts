@@ -5,9 +5,9 @@ import type { JobStore } from '../jobs/job-store.ts';
 import { isPathSegment } from '../providers/path-segment.ts';
 import { mayUseAnyModel, type Resolved, resolveDefault, resolveRoute } from '../routing/resolve.ts';
 import type { CompiledGroup, CompiledKey, Snapshot, Target } from '../routing/snapshot.ts';
-import { isWireName } from '../translate/wire-translations.ts';
 import type { RouteMatch } from '../wire/registry.ts';
 import type { RequestFields } from './request-body.ts';
+import { isServedBy } from './translation/passage.ts';
 
 export interface CallPlan {
   /** The client's name for the model; null if none was named. */
@@ -56,10 +56,14 @@ function resolve({ match, fields, group, key }: PlanInput): Resolved {
   return { model, targets: withAddress(thatServe(targets, match), model) };
 }
 
-/** Excludes providers whose API has no such operation. Conversations are had with all of them: they are translated. */
+/**
+ * Excludes providers whose API has no such operation. Conversations are had with all of them, since they are translated, and
+ * Sluice itself estimates their tokens.
+ */
 function thatServe(targets: readonly Target[], { route, label }: RouteMatch): readonly Target[] {
-  const { name } = route.wire;
-  const left = targets.filter(({ provider: { dialect } }) => dialect.serves(name) || isWireName(name));
+  const left = targets.every((target) => isServedBy(target, route))
+    ? targets
+    : targets.filter((target) => isServedBy(target, route));
   const [none] = targets;
   if (left.length > 0 || !none) return left;
   const message = `Provider "${none.provider.id}" cannot serve ${label}: its API (${none.provider.dialect.id}) has nothing like it.`;

@@ -61,7 +61,8 @@ export class RequestPreparation {
 
   #passageTo(target: Target): Passage | null {
     const { body, match } = this.#call;
-    return passageTo(target, { route: match.route, body, isStream: body.fields.stream }, this.#options.ports.registry);
+    const asked = { route: match.route, body, isStream: body.fields.stream, model: this.#plan.model };
+    return passageTo(target, asked, this.#options.ports.registry);
   }
 
   /** The body for a target that is asked to continue an answer of which the client has `soFar`. */

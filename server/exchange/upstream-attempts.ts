@@ -10,7 +10,7 @@ import type { JobStore } from '../jobs/job-store.ts';
 import type { LoopWatch } from '../loop-watch.ts';
 import { AttemptPlan, type NextAttempt } from '../routing/attempt-plan.ts';
 import type { AttemptResult } from '../routing/attempt-result.ts';
-import { type AttemptTimeouts, compileTimeouts } from '../routing/compile-timeouts.ts';
+import { type AttemptTimeouts, compileTimeouts, timeoutsOf } from '../routing/compile-timeouts.ts';
 import { onlyTarget } from '../routing/only-target.ts';
 import type { Picker } from '../routing/picker.ts';
 import { type RunningAttempt, runAttempts } from '../routing/run-attempts.ts';
@@ -24,6 +24,7 @@ import type { Capture } from './capture.ts';
 import { askedOf, mayBeRescued, mayBeResumed, type WantedRest } from './choose-reader.ts';
 import { ClientResponse } from './client-response.ts';
 import { followContent, withoutSignature } from './content-redirect.ts';
+import { estimateInstead } from './count-tokens.ts';
 import type { AttemptTrace, RequestTrace } from './exchange-trace.ts';
 import { madeWatcher, rememberCompleted } from './made-objects.ts';
 import { type OutgoingCall, outgoingRequest } from './outgoing-request.ts';
@@ -128,6 +129,8 @@ export class UpstreamAttempts {
       gone: () => this.#whenGone(),
     });
     if (outcome.kind !== 'unanswered') return;
+    const count = estimateInstead(outcome.failureResponse, this.#options.response, this.#call);
+    if (count) return this.client.tell(count);
     tellFailure(outcome.failureResponse, {
       client: this.client,
       stream,
@@ -138,7 +141,9 @@ export class UpstreamAttempts {
   }
 
   get #picker(): Picker {
-    return this.#call.match.passed ? onlyTarget : this.#options.ports.picker;
+    const { passed, route } = this.#call.match;
+    // A service that fails to count tokens may still answer conversations.
+    return passed || route.writeTokenCount ? onlyTarget : this.#options.ports.picker;
   }
 
   clientLeft(): void {
@@ -158,12 +163,10 @@ export class UpstreamAttempts {
     return this.#gone.promise;
   }
 
-  /** While another target is left, the time limits are shorter than those of the client. */
   #timeoutsOf({ provider }: Target, plan: AttemptPlan): AttemptTimeouts {
     const { group, match, body } = this.#call;
     const limits = group.timeouts.get(provider.id) ?? compileTimeouts(provider.ownTimeouts);
-    const early = body.fields.stream && match.route.stream !== null ? limits.stream : limits.whole;
-    return plan.leavesAnother(Math.max(early.firstByteMs, early.firstContentMs)) ? early : limits.last;
+    return timeoutsOf(limits, body.fields.stream && match.route.stream !== null, plan);
   }
 
   #start(next: NextAttempt, timeouts: AttemptTimeouts): RunningAttempt {
@@ -295,9 +298,9 @@ export class UpstreamAttempts {
     // The rest of a response has the id of the first one, which its upstream does not know.
     if (this.#isBroken) return capture ? [capture] : [];
     capture?.restart(secretsOf(trace.presented, next.credential));
-    const context = { jobs: ports.jobs, trace, addressee: next };
+    const made = { jobs: ports.jobs, trace, addressee: next };
     // Upstreams are asked not to store translated requests.
-    const watch = isTranslated ? null : madeWatcher(request.method ?? 'GET', this.#call, context);
+    const watch = isTranslated ? null : madeWatcher(request.method ?? 'GET', this.#call, made);
     return [watch, capture].filter((observer) => observer !== null);
   }
 }

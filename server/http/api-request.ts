@@ -5,7 +5,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { GatewayError } from '../contract/errors.ts';
 import type { UsageView } from '../contract/request-views.ts';
-import { tokenCount } from '../exchange/count-tokens.ts';
+import { countingPlan, tokenCount } from '../exchange/count-tokens.ts';
 import { Exchange, type ExchangePorts, type Member } from '../exchange/exchange.ts';
 import { RequestTrace } from '../exchange/exchange-trace.ts';
 import { keptAnswer } from '../exchange/kept-answer.ts';
@@ -136,10 +136,11 @@ class ApiRequest {
     const body = before ? await this.#continued(before, sent, held) : sent;
     this.#noteBody(body, held);
     const plan = this.#exchange.plan(match, { group, key }, body);
-    const count = tokenCount(this.#response, match.route, body);
+    const counting = countingPlan(plan, match.route);
+    const count = counting ? null : tokenCount(this.#response, match.route, body);
     if (count) return this.#tell(count);
     const { presented } = this.#trace;
-    await this.#exchange.run(plan, {
+    await this.#exchange.run(counting ?? plan, {
       match,
       group,
       body,

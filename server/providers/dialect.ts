@@ -34,6 +34,8 @@ export interface Dialect {
   serves(wire: string): boolean;
   /** The name of the wire into which requests of other APIs are translated. */
   conversationWire: string;
+  /** The name of the wire on which they are asked for embeddings; null where they make none. */
+  embeddingsWire: string | null;
   /** Headers that its services require, for requests whose client has not sent them. Lower-case names. */
   defaultHeaders: Readonly<Record<string, string>>;
   modelPages: ModelPages;

@@ -63,6 +63,12 @@ export class Translator {
     return { conversation, losses: losses.list };
   }
 
+  /** Reads the request once, and returns a function that renders it for each target. */
+  open(body: Buffer, fromUrl?: NamedInUrl): (target: Target) => TranslatedRequest {
+    const asked = this.read(body, fromUrl);
+    return (target) => this.request(asked, target);
+  }
+
   /** @throws GatewayError `invalid_value` that names a field without which the upstream cannot be asked */
   request({ conversation, losses: known }: AskedConversation, target: Target): TranslatedRequest {
     const losses = new Losses();

@@ -68,6 +68,8 @@ export class Registry {
   readonly #tables = new Map<Api, RouteTable>();
   /** By the wire's name. */
   readonly #conversationRoutes = new Map<string, Route>();
+  /** The same; of several, the one for the most texts. */
+  readonly #embeddingsRoutes = new Map<string, Route>();
 
   /** Paths of no API are refused in the format of the first. */
   constructor(apis: readonly [Api, ...Api[]]) {
@@ -77,6 +79,7 @@ export class Registry {
       this.#tables.set(api, tableOf(api));
       for (const route of api.routes) {
         if (route.stream && route.method === 'POST') this.#conversationRoutes.set(route.wire.name, route);
+        if (route.wire.operation === 'embeddings') this.#embeddingsRoutes.set(route.wire.name, route);
       }
     }
   }
@@ -116,6 +119,11 @@ export class Registry {
   conversationRoute(wireName: string, isStream: boolean): Route | null {
     const route = this.#conversationRoutes.get(wireName) ?? null;
     return isStream ? route : (route?.unstreamed ?? route);
+  }
+
+  /** The route for embeddings on the wire of this name; null if no API has it. */
+  embeddingsRoute(wireName: string): Route | null {
+    return this.#embeddingsRoutes.get(wireName) ?? null;
   }
 
   /** How the response that creates a job of this kind reports usage; null if no API has such jobs. */

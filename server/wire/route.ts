@@ -34,7 +34,7 @@ export interface Route {
   readonly unstreamed: Route | null;
   /** Calls of this route cost nothing, such as counting tokens. */
   readonly isFree: boolean;
-  /** Writes the answer of a route that counts tokens, which Sluice estimates itself; null if the route asks an upstream. */
+  /** Writes the answer of a route that counts tokens, for estimates of Sluice; null if the route does not count tokens. */
   readonly writeTokenCount: ((tokens: number) => object) | null;
   readonly job: { kind: 'video' | 'character' | 'response'; behaviour: JobBehaviour } | null;
   /** The response may redirect to storage; Sluice follows without credentials. */

@@ -47,6 +47,7 @@ import { findRoute } from '../support/routes.ts';
 import { worstHistories } from './exchange/worst-histories.ts';
 import { worstTranslations } from './translate/worst-translations.ts';
 import { worstMessages } from './wire/anthropic/worst-messages.ts';
+import { worstGemini } from './wire/gemini/worst-gemini.ts';
 import { type StreamName, streams } from './wire/openai/streams.ts';
 
 export interface WorstCase {
@@ -195,6 +196,7 @@ export const worstCases: Record<string, WorstCase> = {
   ...worstHistories,
   ...worstTranslations,
   ...worstMessages,
+  ...worstGemini,
   'a look at JSON': {
     atOnceBytes: 256 * kilobyte,
     files: ['json-peek', 'json-scan', 'json-tokens', 'json-names'].map((name) => `wire/json/${name}.ts`),

@@ -82,9 +82,9 @@ export class WholeReader implements ResponseReader {
     this.#format = formatOf({ ...asked, wire: asked.route.wire, headers: head.headers });
     const isMedia = this.#format === 'media';
     const { whole } = asked.route.wire;
-    this.#mayPassOn = isMedia || (whole.kind === 'json' && !whole.isNeverLonger);
+    this.#mayPassOn = isMedia || (whole.kind === 'json' && !whole.isNeverLonger && !asked.isTranslated);
     if (isMedia) this.#maxBytes = maxBytesOfMedia(head);
-    else this.#maxBytes = whole.kind === 'media' ? maxWrittenBytes : whole.maxHeldBytes;
+    else this.#maxBytes = whole.kind === 'media' || asked.isTranslated ? maxWrittenBytes : whole.maxHeldBytes;
   }
 
   read(chunk: Buffer): Steps {

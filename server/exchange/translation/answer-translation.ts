@@ -2,11 +2,12 @@
 import type { ErrorBody } from '../../contract/errors.ts';
 import type { FailureResponse } from '../../routing/attempt-result.ts';
 import type { ResponseIdentity } from '../../translate/answer-context.ts';
+import type { TranslatedEmbeddings } from '../../translate/embeddings/embeddings-translator.ts';
 import { writeJson } from '../../translate/json-text.ts';
 import type { Loss } from '../../translate/losses.ts';
 import { lossHeaders } from '../../translate/tell-losses.ts';
 import type { TranslatedEvents } from '../../translate/translated-events.ts';
-import type { Moment, TranslatedRequest } from '../../translate/translated-request.ts';
+import { type Moment, TranslatedRequest } from '../../translate/translated-request.ts';
 import type { Translator } from '../../translate/translator.ts';
 import type { ResponseHeaders } from '../../transport/transport.ts';
 import type { Api } from '../../wire/api.ts';
@@ -17,8 +18,8 @@ import type { Repacking, StreamFormat } from '../../wire/stream-format.ts';
 import { maxStreamedEventBytes } from '../readers/broken-off.ts';
 
 export interface AnswerOptions {
-  request: TranslatedRequest;
-  translator: Translator;
+  request: TranslatedRequest | TranslatedEmbeddings;
+  translator: Pick<Translator, 'error'>;
   /** The client's API. */
   api: Api;
   /** The route of the upstream's API. */
@@ -101,7 +102,7 @@ export class AnswerTranslation {
   /** Translates a whole, decompressed answer into the form that the client expects. Returns a reason if it cannot be used. */
   whole(bytes: Buffer): Buffer | string {
     const { request, stream } = this.#options;
-    if (stream) {
+    if (stream && request instanceof TranslatedRequest) {
       const { events } = this.#open();
       const translated = request.wholeAsEvents(bytes, this.#moment, events);
       this.#keepWhole(events);
@@ -156,8 +157,10 @@ export class AnswerTranslation {
   }
 
   #open(): { events: TranslatedEvents; gate: EventGate } {
+    const { request } = this.#options;
+    if (!(request instanceof TranslatedRequest)) throw new Error('unreachable: embeddings are not streamed');
     this.#stream ??= {
-      events: this.#options.request.events(this.#moment),
+      events: request.events(this.#moment),
       gate: this.#framing.openGate(() => {}, {
         filter: (event) => this.#translate(event),
         maxHeldBytes: maxStreamedEventBytes,

@@ -1,5 +1,12 @@
 /** How a request reaches a target that does not serve the client's wire. */
+import { dialects } from '../../providers/registry.ts';
 import type { Target } from '../../routing/snapshot.ts';
+import {
+  type EmbeddingsTranslator,
+  type EmbeddingsWireName,
+  embeddingsTranslatorFor,
+  isEmbeddingsWireName,
+} from '../../translate/embeddings/embeddings-translator.ts';
 import { type Translator, translatorFor } from '../../translate/translator.ts';
 import { upstreamWireOf } from '../../translate/upstream-wire.ts';
 import { isWireName } from '../../translate/wire-translations.ts';
@@ -7,28 +14,58 @@ import type { Registry } from '../../wire/registry.ts';
 import type { Route } from '../../wire/route.ts';
 import type { RequestView } from '../../wire/wire.ts';
 
+const allDialects = Object.values(dialects);
+
 /** How to ask a target that does not serve the client's wire. */
 export interface Passage {
   /** The route of the upstream's API. */
   route: Route;
-  translator: Translator;
+  translator: Translator | EmbeddingsTranslator;
 }
 
 interface Asked {
   route: Route;
   body: RequestView;
   isStream: boolean;
+  /** The client's name for the model; null if it named none. */
+  model: string | null;
 }
 
 /** Null if the target takes the request as it is, or the request cannot be translated. */
-export function passageTo(target: Target, { route, body, isStream }: Asked, registry: Registry): Passage | null {
+export function passageTo(target: Target, asked: Asked, registry: Registry): Passage | null {
+  const { route, body, isStream } = asked;
   const client = route.wire.name;
+  if (isEmbeddingsWireName(client)) return embeddingsPassage(target, { ...asked, client }, registry);
   if (!isWireName(client) || !beginsAnswer(route)) return null;
   const upstream = upstreamWireOf(target, client, body);
   if (upstream === client || upstream === null) return null;
   const upstreamRoute = registry.conversationRoute(upstream, isStream);
   const translator = translatorFor(client, upstream);
   return upstreamRoute && translator && { route: upstreamRoute, translator };
+}
+
+function embeddingsPassage(
+  { provider, model }: Target,
+  asked: Asked & { client: EmbeddingsWireName },
+  registry: Registry,
+): Passage | null {
+  const { embeddingsWire } = provider.dialect;
+  const { client, route: clientRoute } = asked;
+  // Gemini's bodies repeat the model's name for each text, and it must equal the one in the URL.
+  const isRenamed = clientRoute.modelIn === 'path' && model !== null && model !== asked.model;
+  if (embeddingsWire === null || !isEmbeddingsWireName(embeddingsWire)) return null;
+  const route = registry.embeddingsRoute(embeddingsWire);
+  const translator = embeddingsTranslatorFor(client, embeddingsWire, isRenamed);
+  return route && translator && { route, translator };
+}
+
+/** Whether a target's provider can be asked on the route, directly or through a translation. Sluice counts tokens itself. */
+export function isServedBy({ provider: { dialect } }: Target, route: Route): boolean {
+  const { name } = route.wire;
+  // Wires that no dialect knows are passed on unchanged.
+  if (dialect.serves(name) || !allDialects.some((each) => each.serves(name))) return true;
+  if (isEmbeddingsWireName(name)) return dialect.embeddingsWire !== null;
+  return isWireName(name) && (beginsAnswer(route) || route.writeTokenCount !== null);
 }
 
 /** Other routes fetch, cancel or delete an answer. */

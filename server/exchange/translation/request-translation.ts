@@ -6,9 +6,10 @@ import { pattern } from '../../bounded-pattern.ts';
 import { newKeptId } from '../../kept-responses/kept-response.ts';
 import type { ResponseStore } from '../../kept-responses/response-store.ts';
 import type { Target } from '../../routing/snapshot.ts';
+import type { TranslatedEmbeddings } from '../../translate/embeddings/embeddings-translator.ts';
+import type { Target as TranslationTarget } from '../../translate/rendering.ts';
 import { refusalOf } from '../../translate/tell-losses.ts';
 import type { TranslatedRequest } from '../../translate/translated-request.ts';
-import type { AskedConversation, Translator } from '../../translate/translator.ts';
 import type { Route } from '../../wire/route.ts';
 import { withReferredItems } from '../kept-history.ts';
 import type { OutgoingCall } from '../outgoing-request.ts';
@@ -44,8 +45,8 @@ interface Wanted {
 export class RequestTranslation {
   readonly #call: OutgoingCall;
   readonly #wanted: Wanted;
-  readonly #translator: Translator;
-  readonly #asked: AskedConversation;
+  readonly #translator: Passage['translator'];
+  readonly #requestFor: (target: TranslationTarget) => TranslatedRequest | TranslatedEmbeddings;
   readonly #upstreamCall: OutgoingCall;
   readonly #isResponse: boolean;
 
@@ -60,7 +61,7 @@ export class RequestTranslation {
     this.#isResponse = match.route.job?.kind === 'response';
     const { keptResponses } = wanted;
     const referring = this.#isResponse ? withReferredItems(captured, keptResponses, call.group.id) : captured;
-    this.#asked = translator.read(referring, named);
+    this.#requestFor = translator.open(referring, named);
     this.#upstreamCall = {
       ...call,
       match: { ...call.match, route },
@@ -79,7 +80,7 @@ export class RequestTranslation {
   forTarget({ target, credentialId, model, maxOutputTokens }: Addressee): PreparedRequest {
     const { provider } = target;
     const origin = { provider: provider.id, model: target.model ?? model, account: credentialId ?? '' };
-    const request = this.#translator.request(this.#asked, {
+    const request = this.#requestFor({
       model: origin.model,
       origin,
       maxOutputTokens,
@@ -96,7 +97,7 @@ export class RequestTranslation {
     };
   }
 
-  #answer(request: TranslatedRequest): AnswerTranslation {
+  #answer(request: TranslatedRequest | TranslatedEmbeddings): AnswerTranslation {
     const { match, body } = this.#call;
     return new AnswerTranslation({
       request,

@@ -27,6 +27,7 @@ export const anthropic: Dialect = {
   address: ({ basePath }, path, query) => (basePath.endsWith('/v1') ? basePath : `${basePath}/v1`) + path + query,
   serves: (wire) => wire.startsWith('anthropic-'),
   conversationWire: 'anthropic-messages',
+  embeddingsWire: null,
   defaultHeaders: { 'anthropic-version': '2023-06-01' },
   modelPages,
   authorize,

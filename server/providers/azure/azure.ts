@@ -25,6 +25,7 @@ export const azure: Dialect = {
   },
   serves: (wire) => wire.startsWith('openai-'),
   conversationWire: 'openai-chat',
+  embeddingsWire: 'openai-embeddings',
   defaultHeaders: {},
   modelPages: onePage,
   authorize: (secret) => ({ 'api-key': secret }),

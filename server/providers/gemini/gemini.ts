@@ -27,6 +27,7 @@ export const gemini: Dialect = {
   },
   serves: (wire) => wire.startsWith('gemini-'),
   conversationWire: 'gemini-generate',
+  embeddingsWire: 'gemini-embeddings',
   defaultHeaders: {},
   modelPages,
   authorize: (secret) => ({ 'x-goog-api-key': secret }),

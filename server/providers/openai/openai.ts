@@ -7,6 +7,7 @@ export const openai: Dialect = {
   address: (endpoint, path, query) => endpoint.basePath + path + query,
   serves: (wire) => wire.startsWith('openai-'),
   conversationWire: 'openai-chat',
+  embeddingsWire: 'openai-embeddings',
   defaultHeaders: {},
   modelPages: onePage,
   authorize: (secret) => ({ authorization: `Bearer ${secret}` }),

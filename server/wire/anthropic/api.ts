@@ -3,6 +3,7 @@ import type { GatewayError } from '../../contract/errors.ts';
 import type { Api, ListedModel, Place } from '../api.ts';
 import { presentedKeys } from '../client-credentials.ts';
 import { decodeSegment } from '../segments.ts';
+import { passedPath } from './passthrough.ts';
 import { anthropicRoutes } from './routes.ts';
 import { anthropicErrorStatus, anthropicErrorType, writeAnthropicError } from './write-error.ts';
 
@@ -13,6 +14,7 @@ export const anthropic: Api = {
   routes: anthropicRoutes,
   models: { askedIn, writeList, writeOne },
   usagePath: null,
+  passedPath,
   helloPath: '/api/hello',
   locate,
   betterPath: () => null,
@@ -28,7 +30,7 @@ export const anthropic: Api = {
 function locate(path: string, query: string, headers: IncomingHttpHeaders): Place | null {
   if (!path.startsWith('/v1/')) return null;
   const below = withoutVersion(path);
-  const isShared = below === '/models' || below.startsWith('/models/') || below === '/files';
+  const isShared = ['/models', '/files'].some((root) => below === root || below.startsWith(`${root}/`));
   const isOurs = below === '/messages' || below.startsWith('/messages/');
   return isOurs || (isShared && headers['anthropic-version'] !== undefined)
     ? { path: below, query, model: null }

@@ -39,11 +39,21 @@ function allowedTokens(body: MeasuredRequest): number | null {
   return typeof most === 'number' && most > 0 ? Math.ceil(most) : null;
 }
 
+/** Google makes at most eight. */
+const mostCandidates = 8;
+
+function candidatesOf(body: MeasuredRequest): number {
+  const config = body.field('generationConfig');
+  const count = isObject(config) ? Number(config.candidateCount ?? config.candidate_count ?? 1) : 1;
+  return count >= 1 ? Math.min(Math.ceil(count), mostCandidates) : 1;
+}
+
 function worst(body: MeasuredRequest, { outputTokens, contextTokens }: ModelBounds): Usage {
   const window = contextTokens ?? Number.POSITIVE_INFINITY;
   const input = body.captured ? promptTokensOf(body.captured) : body.size;
   const output = allowedTokens(body) ?? unknownOutputTokens;
-  return { inputTokens: Math.min(input, window), outputTokens: Math.min(output, outputTokens ?? output, window) };
+  const most = Math.min(output, outputTokens ?? output, window);
+  return { inputTokens: Math.min(input, window), outputTokens: most * candidatesOf(body) };
 }
 
 /** Of a stream the last event with it counts, which sums up the earlier ones. */

@@ -6,25 +6,17 @@ import { pattern } from '../../bounded-pattern.ts';
 import type { PassedPath } from '../api.ts';
 import { type Method, plainRoute, type Route } from '../route.ts';
 import { decodeSegment } from '../segments.ts';
-import type { UsageFormat, Wire } from '../wire.ts';
+import { untoldUsage } from '../untold-usage.ts';
+import type { Wire } from '../wire.ts';
 import { jsonRequest, mediaAnswer } from './formats.ts';
 import { openaiErrors } from './read-error.ts';
-
-/** Passthrough responses contain no usage that Sluice could price. */
-const untold: UsageFormat = {
-  likely: () => ({}),
-  worst: () => ({}),
-  hints: () => ({}),
-  read: () => ({ usage: null, certainty: 'none', status: null }),
-  text: null,
-};
 
 const passthrough: Wire = {
   name: 'openai-passthrough',
   operation: 'passthrough',
   request: jsonRequest,
   errors: openaiErrors,
-  usage: untold,
+  usage: untoldUsage,
   whole: mediaAnswer,
   stream: null,
   rescue: null,

@@ -245,3 +245,21 @@ describe('a stream', () => {
     expect(events).toMatch(/^data: \{.*"Hallo".*\}\r\n\r\n$/);
   });
 });
+
+describe('tokens are counted', () => {
+  test('by the provider', async () => {
+    first.answer((_request, response) => json(response, { totalTokens: 31, cachedContentTokenCount: 10 }));
+    const response = await ask('only-first:countTokens');
+    expect(await response.json()).toEqual({ totalTokens: 31, cachedContentTokenCount: 10 });
+    expect(response.headers.has('x-sluice-estimated')).toBe(false);
+    expect(first.seen[0]?.url).toBe('/v1beta/models/only-first:countTokens');
+    expect(await recordOf(response)).toMatchObject({ outcome: 'ok', usage: null, costUsd: 0 });
+  });
+
+  test('here where the provider cannot at the moment', async () => {
+    first.answer((_request, response) => sendGoogleError(response, 503, 'UNAVAILABLE', 'Overloaded'));
+    const response = await ask('only-first:countTokens');
+    expect(response.headers.get('x-sluice-estimated')).toBe('totalTokens');
+    expect((await response.json()).totalTokens).toBeGreaterThan(0);
+  });
+});

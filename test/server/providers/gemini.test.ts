@@ -28,6 +28,13 @@ test.each([
   ['/v1beta/models?pageSize=1000', addressOf('/models', { query: '?pageSize=1000' })],
 ])('its address is %s', (expected, address) => expect(address).toBe(expected));
 
+test('a provider that was made of its imitation of OpenAI’s API is asked as before', () => {
+  const baseUrl = 'https://generativelanguage.googleapis.com/v1beta/openai';
+  const { dialect, endpoint, credentials } = compiledProvider({ preset: 'gemini', baseUrl }, geminiKey);
+  expect(dialect.address(endpoint, '/chat/completions', '', 'x')).toBe('/v1beta/openai/chat/completions');
+  expect(credentials[0]?.headers).toEqual({ authorization: `Bearer ${geminiKey}` });
+});
+
 test('it serves its own API alone', () => {
   const wires = ['gemini-generate', 'gemini-embeddings', 'openai-chat', 'anthropic-messages'];
   expect(wires.map((wire) => gemini.serves(wire))).toEqual([true, true, false, false]);

@@ -27,7 +27,7 @@ async function wireOf({ path, provider, model = 'm', body = {} }: Question): Pro
   const located = registry.locate(path, path === '/v1/messages' ? { 'anthropic-version': '2023-06-01' } : {});
   const { route } = registry.find('POST', located);
   const read = await readJsonBody(Buffer.from(JSON.stringify(body)), null);
-  return passageTo(target, { route, body: read, isStream: false }, registry)?.route.wire.name ?? 'as it is';
+  return passageTo(target, { route, body: read, isStream: false, model }, registry)?.route.wire.name ?? 'as it is';
 }
 
 const chatOnly = { baseUrl: 'https://example.com/v1', serves: ['chat' as const] };

@@ -1,0 +1,107 @@
+/** Translates requests for embeddings between two wires, as `translator.ts` does conversations. Pure. */
+import { GatewayError } from '../../contract/errors.ts';
+import { isObject } from '../../contract/is-object.ts';
+import { readErrorBody } from '../../wire/error-body.ts';
+import { errorIn } from '../../wire/upstream-error.ts';
+import { parseJson, writeJson } from '../json-text.ts';
+import { type Loss, Losses } from '../losses.ts';
+import { neutralError } from '../neutral-error.ts';
+import type { WholeAnswer } from '../translated-request.ts';
+import type { NamedInUrl, TranslatedError } from '../translator.ts';
+import { wireTranslations } from '../wire-translations.ts';
+import { geminiEmbeddings } from './gemini-embeddings.ts';
+import type { EmbeddingsRequest, EmbeddingsWire } from './neutral.ts';
+import { openaiEmbeddings } from './openai-embeddings.ts';
+
+const wires = { 'openai-embeddings': openaiEmbeddings, 'gemini-embeddings': geminiEmbeddings };
+/** In whose words errors are told. */
+const conversations = {
+  'openai-embeddings': wireTranslations['openai-chat'],
+  'gemini-embeddings': wireTranslations['gemini-generate'],
+};
+
+export type EmbeddingsWireName = keyof typeof wires;
+
+/** Whether requests of the wire of that name are for embeddings, and can be translated. */
+export function isEmbeddingsWireName(name: string): name is EmbeddingsWireName {
+  return Object.hasOwn(wires, name);
+}
+
+/** Null where the two are the same, and the model keeps its name: then bytes pass as they are. */
+export function embeddingsTranslatorFor(
+  client: EmbeddingsWireName,
+  upstream: EmbeddingsWireName,
+  isRenamed: boolean,
+): EmbeddingsTranslator | null {
+  return client === upstream && !isRenamed ? null : new EmbeddingsTranslator(client, upstream);
+}
+
+export class EmbeddingsTranslator {
+  readonly #clientName: EmbeddingsWireName;
+  readonly #client: EmbeddingsWire;
+  readonly #upstream: EmbeddingsWire;
+
+  constructor(client: EmbeddingsWireName, upstream: EmbeddingsWireName) {
+    this.#clientName = client;
+    this.#client = wires[client];
+    this.#upstream = wires[upstream];
+  }
+
+  /**
+   * A client's request, for whichever targets are asked.
+   * @param fromUrl what Gemini's API has in the URL; the other APIs have it in the body
+   * @throws GatewayError `malformed_json`, or `invalid_value` that names the field
+   */
+  open(body: Buffer, fromUrl?: NamedInUrl): (target: { model: string }) => TranslatedEmbeddings {
+    const value = parseJson(body.toString());
+    if (value === undefined) throw new GatewayError('malformed_json', 'The body is not valid JSON.');
+    const losses = new Losses();
+    const named = fromUrl && isObject(value) ? { ...value, model: fromUrl.model } : value;
+    const request = this.#client.parseRequest(named, losses);
+    return ({ model }) => {
+      const more = new Losses();
+      const rendered = this.#upstream.renderRequest(request, model, more);
+      const told = [...losses.list, ...more.list];
+      return new TranslatedEmbeddings([this.#client, this.#upstream], { request, rendered, losses: told });
+    };
+  }
+
+  /** An upstream's error, as the client's API would tell it. */
+  error(status: number, body: Buffer): TranslatedError {
+    const error = neutralError(errorIn(readErrorBody(body)), status);
+    const rendered = conversations[this.#clientName].renderError(error, status);
+    return { status: rendered.status, body: Buffer.from(rendered.body), error };
+  }
+}
+
+interface Asked {
+  request: EmbeddingsRequest;
+  rendered: Record<string, unknown>;
+  losses: readonly Loss[];
+}
+
+export class TranslatedEmbeddings {
+  /** For the upstream. */
+  readonly body: Buffer;
+  readonly losses: readonly Loss[];
+  readonly #request: EmbeddingsRequest;
+  readonly #client: EmbeddingsWire;
+  readonly #upstream: EmbeddingsWire;
+
+  constructor([client, upstream]: [EmbeddingsWire, EmbeddingsWire], { request, rendered, losses }: Asked) {
+    this.body = Buffer.from(writeJson(rendered));
+    this.losses = losses;
+    this.#request = request;
+    this.#client = client;
+    this.#upstream = upstream;
+  }
+
+  /** Null for what is no answer of the upstream's API, or has not a vector for each text. */
+  whole(body: Buffer): WholeAnswer | null {
+    const answer = this.#upstream.parseAnswer(parseJson(body.toString()));
+    if (answer === null || answer.vectors.length !== this.#request.texts.length) return null;
+    const rendered = this.#client.renderAnswer(answer, this.#request);
+    // Plain numbers, of which there are many.
+    return { ok: true, body: Buffer.from(JSON.stringify(rendered)), losses: [] };
+  }
+}

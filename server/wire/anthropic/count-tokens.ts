@@ -1,0 +1,10 @@
+import type { Wire } from '../wire.ts';
+import { messages } from './messages.ts';
+
+/** `POST /v1/messages/count_tokens`: the same request, less what limits its answer. */
+export const countTokens: Wire = {
+  ...messages,
+  whole: { ...messages.whole, marks: ['"input_tokens"'] },
+  stream: null,
+  rescue: null,
+};

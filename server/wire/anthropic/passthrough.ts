@@ -1,0 +1,44 @@
+/**
+ * The part of Anthropic's API that Sluice does not serve itself: message batches and files. Source: Anthropic's API reference,
+ * "Message Batches" and "Files".
+ */
+import type { PassedPath } from '../api.ts';
+import { type Method, plainRoute } from '../route.ts';
+import { decodeSegment } from '../segments.ts';
+import { untoldUsage } from '../untold-usage.ts';
+import type { Wire } from '../wire.ts';
+import { messages } from './messages.ts';
+
+const passthrough: Wire = {
+  ...messages,
+  name: 'anthropic-passthrough',
+  operation: 'passthrough',
+  usage: untoldUsage,
+  stream: null,
+};
+
+/** Batches alone run a model. */
+const batches = '/messages/batches';
+const labels = [batches, `${batches}/{id}`, `${batches}/{id}/cancel`, `${batches}/{id}/results`];
+const paths = [...labels, '/files', '/files/{id}', '/files/{id}/content'].map((label) => label.split('/'));
+const methods: readonly Method[] = ['GET', 'HEAD', 'POST', 'DELETE'];
+
+/** `path` below `/v1`, percent-encoded. Null if it is none of these. */
+export function passedPath(method: string, path: string): PassedPath | null {
+  const known = methods.find((each) => each === method);
+  const segments = path.split('/');
+  const found = paths.find((each) => isAlike(each, segments));
+  if (!known || !found) return null;
+  const label = found.join('/');
+  const id = segments[found.indexOf('{id}')];
+  const isReading = known === 'GET' || known === 'HEAD';
+  const isFree = label !== batches || isReading;
+  const route = { ...plainRoute, method: known, path: label, wire: passthrough, body: 'passed', isFree } as const;
+  const names = segments.slice(2).map(decodeSegment);
+  return { route: { ...route, content: isReading }, label, names, onlyId: id === undefined ? null : decodeSegment(id) };
+}
+
+function isAlike(label: readonly string[], segments: readonly string[]): boolean {
+  if (label.length !== segments.length) return false;
+  return label.every((part, index) => part === segments[index] || (part === '{id}' && segments[index] !== ''));
+}
