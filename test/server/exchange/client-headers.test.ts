@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { clientHeaders, isEventStream } from '../../../server/exchange/client-headers.ts';
 import { sseFraming } from '../../../server/wire/sse-framing.ts';
 
-const sse = { framing: sseFraming };
+const sse = { framing: sseFraming, host: '127.0.0.1:4810' };
 
 test('only headers on the list pass', () => {
   const upstream = {
