@@ -107,7 +107,7 @@ describe('peekJson', () => {
   });
 
   test('follows escapes where a string that has quotes is searched again', () => {
-    for (let filler = 500; filler < 540; filler++) {
+    for (let filler = 30; filler < 60; filler++) {
       for (let slashes = 0; slashes < 4; slashes++) {
         const quoted = `${'x'.repeat(filler)}${'\\'.repeat(slashes)}"`;
         const content = `${'x'.repeat(60)}"${quoted}${quoted}{"model":"inner"}`;
