@@ -68,6 +68,6 @@ test.each([256, 8 * 1024, 8 * 1024 + 256])(
     reply.begin(200, { 'content-type': 'application/octet-stream' }, null);
     reply.end('ok', null, bytes);
     expect(Buffer.from(await (await answer).arrayBuffer()).equals(bytes)).toBe(true);
-    expect(reply.reply.bytesOut).toBe(size);
+    expect(reply.summary.bytesOut).toBe(size);
   },
 );
