@@ -12,6 +12,7 @@ import {
   type Ready,
   runCli,
   runJson,
+  runVerb,
   type Serving,
   serve,
   spawnCli,
@@ -37,7 +38,9 @@ describe.each([
     folder = temporaryFolder();
     serving = isRunning ? await serve(folder) : undefined;
   });
-  const run = (line: string, options?: CliOptions) => runCli([...line.split(' '), '--data-dir', folder], options);
+  const run = (line: string, options?: CliOptions) => runVerb([...line.split(' '), '--data-dir', folder], options);
+  const runProgram = (line: string, options?: CliOptions) =>
+    runCli([...line.split(' '), '--data-dir', folder], options);
   const ask = (line: string, options?: CliOptions) => runJson([...line.split(' '), '--data-dir', folder], options);
   /** The one that is running, else one started now. */
   const running = async () => {
@@ -68,7 +71,7 @@ describe.each([
   });
 
   test('a key made for a person is alone on stdout, and is not kept if they wish so', async () => {
-    const made = await run('key create once --no-keep');
+    const made = await runProgram('key create once --no-keep');
     expect(made.stdout).toMatch(/^sk-sluice-\w+\n$/);
     expect(made.stderr).toContain('the only time');
     // Where secrets are is said where Sluice starts, and by doctor.
@@ -270,7 +273,7 @@ describe.each([
     if (!isRunning) writeConfig(folder, await closedPort());
     await addProvider();
     const proxy = { env: { HTTPS_PROXY: 'http://user:planted-secret@proxy.example:3128', no_proxy: 'localhost' } };
-    const good = await run('doctor --json', proxy);
+    const good = await runProgram('doctor --json', proxy);
     expect(good.code, good.stdout).toBe(0);
     expect(good.stdout).not.toContain('planted-secret');
     const { findings } = JSON.parse(good.stdout) as { findings: { name: string; message: string }[] };
@@ -285,7 +288,7 @@ describe.each([
     ]);
     expect(findings[4]?.message).toContain('proxy.example:3128');
     await upstream.stop();
-    const bad = await run('doctor', { env: { NODE_EXTRA_CA_CERTS: '/no/such.pem' } });
+    const bad = await runProgram('doctor', { env: { NODE_EXTRA_CA_CERTS: '/no/such.pem' } });
     expect(bad.code).toBe(1);
     expect(bad.stdout).toMatch(/FAILED {2}ca: .*\/no\/such\.pem/);
     expect(bad.stdout).toMatch(/FAILED {2}provider main: /);
@@ -293,7 +296,7 @@ describe.each([
   });
 
   test('what is refused ends with 1 and says why, as JSON if asked', async () => {
-    const { code, stdout, stderr } = await run('key revoke no-such-key --json');
+    const { code, stdout, stderr } = await runProgram('key revoke no-such-key --json');
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     expect(JSON.parse(stderr.trim().split('\n').at(-1) ?? '')).toMatchObject({
       error: { code: 'not_found', message: expect.stringContaining('no-such-key') },
@@ -440,7 +443,7 @@ test.each([
   [['provider', 'add', '--header', 'nonsense'], 'Name: value'],
   [['nonsense'], 'unknown command'],
 ])('%j ends with 2 and says what is wrong', async (parameters, message) => {
-  const { code, stdout, stderr } = await runCli(parameters, { env: { SLUICE_DATA_DIR: temporaryFolder() } });
+  const { code, stdout, stderr } = await runVerb(parameters, { env: { SLUICE_DATA_DIR: temporaryFolder() } });
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
   expect(stderr).toContain(message);
 });
