@@ -36,7 +36,12 @@ export interface NamedInUrl {
 
 /** Null if both are the same: then bytes pass unchanged. */
 export function translatorFor(client: WireName, upstream: WireName): Translator | null {
-  return client === upstream ? null : new Translator(wireTranslations[client], wireTranslations[upstream]);
+  return client === upstream ? null : translatorBetween(client, upstream);
+}
+
+/** Also for the same two, where the body is not what its wire would have. */
+export function translatorBetween(client: WireName, upstream: WireName): Translator {
+  return new Translator(wireTranslations[client], wireTranslations[upstream]);
 }
 
 export class Translator {
