@@ -8,8 +8,8 @@ import { readResponse } from '../transport/read-response.ts';
 import type { Transport } from '../transport/transport.ts';
 import { TransportError } from '../transport/transport-error.ts';
 import { type Answer, judgeAnswer } from './judge-answer.ts';
-import { parseModelList } from './parse-model-list.ts';
 import { lacksResponses } from './lacks-responses.ts';
+import { parseModelList } from './parse-model-list.ts';
 import { ProbeSteps } from './probe-steps.ts';
 import { modelListRequest, type Upstream } from './upstream.ts';
 

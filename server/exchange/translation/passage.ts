@@ -14,7 +14,7 @@ import { upstreamWireOf } from '../../translate/upstream-wire.ts';
 import { isWireName } from '../../translate/wire-translations.ts';
 import type { Registry } from '../../wire/registry.ts';
 import type { Route } from '../../wire/route.ts';
-import type { RequestView } from '../../wire/wire.ts';
+import type { MeasuredRequest } from '../../wire/wire.ts';
 
 const allDialects = Object.values(dialects);
 
@@ -27,7 +27,7 @@ export interface Passage {
 
 interface Asked {
   route: Route;
-  body: RequestView;
+  body: MeasuredRequest;
   isStream: boolean;
   /** The client's name for the model; null if it named none. */
   model: string | null;
@@ -46,7 +46,7 @@ export function passageTo(target: Target, asked: Asked, registry: Registry): Pas
 }
 
 /** Cursor posts bodies of the Responses API to the chat path (router-for-me/CLIProxyAPI#658). */
-function isMisplaced(client: ConversationWire, body: RequestView): boolean {
+function isMisplaced(client: ConversationWire, body: MeasuredRequest): boolean {
   return client === 'openai-chat' && body.raw('messages') === null && body.raw('input') !== null;
 }
 
