@@ -22,6 +22,7 @@ import type { ApiPorts } from './http/api-request.ts';
 import { createListener } from './http/app.ts';
 import { ByteBudget } from './http/byte-budget.ts';
 import { type ListeningServer, listen } from './http/server.ts';
+import { createSessionDoor } from './http/session-door.ts';
 import { createJobStore } from './jobs/job-store.ts';
 import { keptResponseMigrations } from './kept-responses/kept-response-rows.ts';
 import { SqliteResponseStore } from './kept-responses/response-store.ts';
@@ -88,6 +89,7 @@ export async function createGateway(ports: GatewayPorts): Promise<Gateway> {
     health: () => ({ instance: instanceId }),
     api,
   });
+  const webSockets = createSessionDoor(api);
   const { bills, jobs, transport } = api;
   const poller = new JobPoller({ jobs, bills, transport, snapshot: () => live.snapshot });
   const network = followNetwork(base, live);
@@ -113,7 +115,7 @@ export async function createGateway(ports: GatewayPorts): Promise<Gateway> {
     networkChanged: network.changed,
     async start() {
       const { host, port } = { ...ports.config.current.config.settings, ...ports.listen };
-      server = await listen(listener, { host, port });
+      server = await listen(listener, { host, port, webSockets });
       ownAddresses.add(`127.0.0.1:${server.port}`);
       side.addressChanged();
       return { host, port: server.port };

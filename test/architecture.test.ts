@@ -113,6 +113,7 @@ const singleImporters: Record<string, RegExp> = {
   multer: /^server\/http\/body\/multipart\.ts$/,
   keytar: /^server\/secrets\/keychain\.ts$/,
   undici: /^server\/transport\//,
+  ws: /^server\/exchange\/realtime\//,
   'node:sqlite': /^server\/database\/database\.ts$/,
   conf: /^server\/config\/conf-persistence\.ts$/,
   'electron-updater': /^electron\/main\.ts$/,

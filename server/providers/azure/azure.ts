@@ -18,10 +18,12 @@ export const azure: Dialect = {
   address(endpoint, path, query, model) {
     if (endpoint.basePath.endsWith('/v1')) return endpoint.basePath + path + withVersion(query, endpoint.apiVersion);
     const { base, deployment } = classicBase(endpoint);
+    const version = endpoint.apiVersion ?? defaultApiVersion;
+    if (path === '/realtime') return base + path + withVersion(asDeployment(query, deployment), version);
     if (newerRoute.test(path)) return `${base}/v1${path}${query}`;
     const name = deployment ?? (model === null ? null : encodeURIComponent(model));
     const prefix = name !== null && deploymentRoute.test(path) ? `/deployments/${name}` : '';
-    return base + prefix + path + withVersion(query, endpoint.apiVersion ?? defaultApiVersion);
+    return base + prefix + path + withVersion(query, version);
   },
   serves: (wire) => wire.startsWith('openai-'),
   conversationWire: 'openai-chat',
@@ -35,6 +37,13 @@ export const azure: Dialect = {
 function classicBase({ basePath }: Endpoint): { base: string; deployment: string | null } {
   const parts = /^(.*?\/openai)(?:\/deployments(?:\/([^/]+))?)?$/.exec(basePath);
   return { base: parts?.[1] ?? `${basePath}/openai`, deployment: parts?.[2] ?? null };
+}
+
+/** The classic API names the model of a realtime session in the query, as `deployment`. */
+function asDeployment(query: string, deployment: string | null): string {
+  return query.replace(/([?&])model=([^&]*)/, (_whole, mark: string, model: string) => {
+    return `${mark}deployment=${deployment === null ? model : encodeURIComponent(deployment)}`;
+  });
 }
 
 function withVersion(query: string, version: string | undefined): string {

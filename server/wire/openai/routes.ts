@@ -4,6 +4,8 @@ import type { Wire } from '../wire.ts';
 import { chat, completions } from './chat.ts';
 import { embeddings, moderations } from './embeddings.ts';
 import { imageEdits, images, speech, transcription, translation, videoContent, videos } from './media.ts';
+import { realtime } from './realtime.ts';
+import { realtimeSession } from './realtime-events.ts';
 import { responses } from './responses.ts';
 
 type Details = Partial<Omit<Route, 'method' | 'path' | 'wire' | 'stream'>>;
@@ -54,6 +56,7 @@ export const openaiRoutes: readonly Route[] = [
   streaming('/audio/transcriptions', transcription, { body: 'multipart', model: 'required' }),
   streaming('/audio/translations', translation, { body: 'multipart', model: 'required' }),
   streaming('/audio/speech', speech, { model: 'required' }),
+  get('/realtime', realtime, { model: 'optional', session: realtimeSession }),
   post('/videos', videos, { body: 'json-or-multipart', model: 'optional', ...video('creates') }),
   get('/videos', videos, video('lists')),
   post('/videos/edits', videos, { body: 'json-or-multipart', model: 'optional', ...video('creates-from') }),
