@@ -19,9 +19,9 @@ export const azure: Dialect = {
     if (endpoint.basePath.endsWith('/v1')) return endpoint.basePath + path + withVersion(query, endpoint.apiVersion);
     const { base, deployment } = classicBase(endpoint);
     const version = endpoint.apiVersion ?? defaultApiVersion;
-    if (path === '/realtime') return base + path + withVersion(asDeployment(query, deployment), version);
     if (newerRoute.test(path)) return `${base}/v1${path}${query}`;
     const name = deployment ?? (model === null ? null : encodeURIComponent(model));
+    if (path === '/realtime') return base + path + withVersion(asDeployment(query, name), version);
     const prefix = name !== null && deploymentRoute.test(path) ? `/deployments/${name}` : '';
     return base + prefix + path + withVersion(query, version);
   },
@@ -39,11 +39,12 @@ function classicBase({ basePath }: Endpoint): { base: string; deployment: string
   return { base: parts?.[1] ?? `${basePath}/openai`, deployment: parts?.[2] ?? null };
 }
 
-/** The classic API names the model of a realtime session in the query, as `deployment`. */
+/** The classic API names the model of a realtime session as `deployment`. */
 function asDeployment(query: string, deployment: string | null): string {
-  return query.replace(/([?&])model=([^&]*)/, (_whole, mark: string, model: string) => {
-    return `${mark}deployment=${deployment === null ? model : encodeURIComponent(deployment)}`;
-  });
+  const others = query.slice(1).split('&');
+  const parameters = others.filter((parameter) => parameter !== '' && !parameter.startsWith('model='));
+  if (deployment !== null) parameters.unshift(`deployment=${deployment}`);
+  return parameters.length === 0 ? '' : `?${parameters.join('&')}`;
 }
 
 function withVersion(query: string, version: string | undefined): string {
