@@ -34,7 +34,8 @@ async function start(): Promise<{ upstream: RealtimeUpstream; gateway: TestGatew
   return { upstream, gateway: await gatewayOf({ providers: [mainProvider(upstream.baseUrl)], keys }) };
 }
 
-const refusal = (code: string) => JSON.stringify({ error: { message: `It is ${code}.`, type: 'x', code, param: null } });
+const refusal = (code: string) =>
+  JSON.stringify({ error: { message: `It is ${code}.`, type: 'x', code, param: null } });
 
 describe('the key of a realtime session', () => {
   const path = '/v1/realtime?model=gpt-realtime';
@@ -126,7 +127,11 @@ describe('the handshake of a realtime session', () => {
 
   test('passes the client’s own headers on, but those of the connection', async () => {
     const { upstream, gateway } = await start();
-    const headers = { authorization: `Bearer ${testKey}`, 'OpenAI-Beta': 'realtime=v1', 'openai-organization': 'org-x' };
+    const headers = {
+      authorization: `Bearer ${testKey}`,
+      'OpenAI-Beta': 'realtime=v1',
+      'openai-organization': 'org-x',
+    };
     const client = await connectRealtime(gateway, { headers });
     const seen = upstream.handshakes[0]?.headers;
     expect(seen?.['openai-beta']).toBe('realtime=v1');
