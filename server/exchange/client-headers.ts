@@ -43,6 +43,12 @@ export function isEventStream(headers: ResponseHeaders, framing: Framing): boole
 const rateLimitPrefix = pattern(/^(?:x-)?ratelimit(?:-|$)/);
 
 /**
+ * Where something that was made can be found, such as a realtime call: a path, which the client calls here. An address would
+ * lead it, with its key, to the provider.
+ */
+const pathHere = pattern(/^\/(?:[^/\\]|$)/);
+
+/**
  * Passes on the upstream's `x-request-id`, which the provider's support may ask for; adds Sluice's own if there is none.
  */
 export function clientHeaders(
@@ -57,6 +63,8 @@ export function clientHeaders(
     if (value !== undefined && (passed.has(name) || passedPrefix.test(name))) headers[name] = value;
   }
   if (headers[uploadUrl] !== undefined) headers[uploadUrl] = atHost(host, String(headers[uploadUrl]));
+  const { location } = upstream;
+  if (typeof location === 'string' && pathHere.test(location)) headers.location = location;
   if (isEventStream(upstream, framing)) {
     // Events may be added or removed, and no proxy may transform or buffer the stream.
     delete headers['content-length'];

@@ -1,5 +1,6 @@
 /** Which requests ask for a WebSocket (RFC 6455, 4.1), and what those are told that cannot have one. */
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import { pattern } from '../bounded-pattern.ts';
 import { GatewayError } from '../contract/errors.ts';
 import type { Located, Registry } from '../wire/registry.ts';
 
@@ -31,7 +32,7 @@ export function onlyOverWebSocket(label: string): GatewayError {
   });
 }
 
-const keyShape = /^[+/0-9A-Za-z]{22}==$/;
+const keyShape = pattern(/^[+/0-9A-Za-z]{22}==$/);
 
 /** Throws GatewayError `malformed_http` for a handshake that no WebSocket server takes. */
 export function checkHandshake(headers: IncomingHttpHeaders): void {

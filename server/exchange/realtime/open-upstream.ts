@@ -31,7 +31,7 @@ const maxBodyBytes = 1024 * 1024;
 /** Rejects with a TransportError. Closes the connection unless the answer is an open socket. */
 export async function openUpstream(connection: Socket, handshake: Handshake): Promise<HandshakeAnswer> {
   const { origin, path, headers, answerMs } = handshake;
-  const socket = new WebSocket(origin.replace(/^http/, 'ws') + path, [], {
+  const socket = new WebSocket(origin.replace('http', 'ws') + path, [], {
     ...upstreamOptions,
     headers,
     createConnection: () => connection,

@@ -10,9 +10,9 @@ import { openaiErrors } from './read-error.ts';
 /** A short turn of speech in both directions. */
 const likelyInputTokens = 1_000;
 const likelyOutputTokens = 300;
-/** The context window and the longest response of `gpt-realtime`, for models of which nothing is known. */
-const usualContextTokens = 32_000;
-const usualOutputTokens = 4_096;
+/** The largest context window and the longest response of OpenAI's realtime models (`gpt-realtime-2`, November 2026). */
+const usualContextTokens = 128_000;
+const usualOutputTokens = 32_000;
 
 /** Of one response within a session; what a session uses besides its responses is not known before. */
 const responseUsage: UsageFormat = {

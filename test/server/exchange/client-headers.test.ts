@@ -61,3 +61,13 @@ test('a stream has no length and is neither kept nor collected on the way', () =
   expect(isEventStream({ 'content-type': 'application/json' }, sseFraming)).toBe(false);
   expect(isEventStream({ 'content-type': 'Text/Event-Stream;charset=utf-8' }, sseFraming)).toBe(true);
 });
+
+test.each(['https://api.example/v1/realtime/calls/rtc_1', '//api.example/x', '/\\api.example'])(
+  'a location elsewhere does not pass: %s',
+  (location) => expect(replyHeaders({ location }, 'req_1', sse)).not.toHaveProperty('location'),
+);
+
+test('the path of what was made passes', () => {
+  const location = '/v1/realtime/calls/rtc_1';
+  expect(replyHeaders({ location }, 'req_1', sse)).toHaveProperty('location', location);
+});

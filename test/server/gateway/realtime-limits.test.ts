@@ -245,7 +245,7 @@ describe('a limit', () => {
     session.socket.terminate();
     const [row] = await rowsOf(started, '#response', 1);
     expect(row).toMatchObject({ outcome: 'error', usageCertainty: 'estimated' });
-    expect(row?.costUsd).toBeCloseTo((32_000 * 32 + 4_096 * 64) / 1e6, 9);
+    expect(row?.costUsd).toBeCloseTo((128_000 * 32 + 4_096 * 64) / 1e6, 9);
   });
 
   test('in dollars needs a price', async () => {
