@@ -3,21 +3,23 @@
  * then a relay between client and upstream. Only sequences the steps.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { WebSocket } from 'ws';
 import { GatewayError } from '../contract/errors.ts';
 import { checkModelName } from '../exchange/check-model-name.ts';
 import { clientHeaders } from '../exchange/client-headers.ts';
 import { ClientResponse } from '../exchange/client-response.ts';
-import { createRequestId, RequestTrace } from '../exchange/exchange-trace.ts';
+
+import { RequestTrace } from '../exchange/exchange-trace.ts';
 import { hasLimitHeaders } from '../exchange/hold-to-limits.ts';
+
 import { checkHops, passableHeaders } from '../exchange/outgoing-headers.ts';
 import { outgoingQuery } from '../exchange/outgoing-request.ts';
 import { acceptClient } from '../exchange/realtime/accept-client.ts';
 import { type OpenSession, UpstreamSearch } from '../exchange/realtime/connect-upstream.ts';
 import { holdSession, type Member } from '../exchange/realtime/hold-response.ts';
+import { openRelay } from '../exchange/realtime/open-relay.ts';
 import { planSession, queryOf, type SessionPlan } from '../exchange/realtime/plan-session.ts';
 import { SessionBooks } from '../exchange/realtime/session-books.ts';
-import { SessionRelay } from '../exchange/realtime/session-relay.ts';
+import type { SessionRelay } from '../exchange/realtime/session-relay.ts';
 import { secretsOf } from '../exchange/redact-credential.ts';
 import type { FailureResponse } from '../routing/attempt-result.ts';
 import type { Snapshot } from '../routing/snapshot.ts';
@@ -178,7 +180,7 @@ export class SessionCall {
       throw new ClientGone();
     }
     const books = this.#books(session, upstream);
-    const relay = this.#openRelay(format, client, { upstream, books });
+    const relay = openRelay({ format, client, upstream, watch: books });
     this.#relay = relay;
     if (this.#isShutDown) relay.shutDown();
     const end = await relay.ended;
@@ -222,27 +224,6 @@ export class SessionCall {
       model,
     };
     return new SessionBooks(this.#ports, format, owner, () => this.#member(this.#ports.snapshot()));
-  }
-
-  #openRelay(
-    format: SessionFormat,
-    client: WebSocket,
-    { upstream, books }: { upstream: OpenSession; books: SessionBooks },
-  ): SessionRelay {
-    const { notes, next } = upstream;
-    return new SessionRelay({
-      client,
-      upstream: upstream.socket,
-      watch: books,
-      writeError: (error, causedBy) => {
-        return format.writeErrorEvent(error.toBody().error, `event_${createRequestId()}`, causedBy);
-      },
-      brokenOff: () => {
-        const message = `Provider "${next.target.provider.name}" broke off the session.`;
-        return new GatewayError('upstream_stream_broken', message);
-      },
-      redacted: (text) => notes.redacted(text),
-    });
   }
 
   #refuse(thrown: unknown): void {

@@ -2,7 +2,6 @@
  * Finds the upstream of a realtime session: asks the targets one after the other, as `AttemptPlan` decides, until one opens
  * a WebSocket. Once it is open the session stays there, since no other upstream knows the conversation.
  */
-import type { Socket } from 'node:net';
 import type { WebSocket } from 'ws';
 import { awakeMs } from '../../awake-clock.ts';
 import type { Policy } from '../../contract/policy.ts';
@@ -13,9 +12,9 @@ import { type AttemptTimeouts, compileTimeouts } from '../../routing/compile-tim
 import { onlyTarget } from '../../routing/only-target.ts';
 import type { Picker } from '../../routing/picker.ts';
 import { type RunningAttempt, runAttempts } from '../../routing/run-attempts.ts';
-import type { CompiledGroup, Target } from '../../routing/snapshot.ts';
+import type { CompiledGroup } from '../../routing/snapshot.ts';
 import type { ResponseHeaders, Transport } from '../../transport/transport.ts';
-import { TransportError, toTransportError } from '../../transport/transport-error.ts';
+import { toTransportError } from '../../transport/transport-error.ts';
 import { readErrorBody } from '../../wire/error-body.ts';
 import type { Route } from '../../wire/route.ts';
 import { errorIn } from '../../wire/upstream-error.ts';
@@ -26,7 +25,8 @@ import { outgoingHeaders } from '../outgoing-headers.ts';
 import type { CallPlan } from '../plan.ts';
 import type { FailureReason } from '../readers/response-reader.ts';
 import { secretsOf } from '../redact-credential.ts';
-import { type HandshakeAnswer, openUpstream } from './open-upstream.ts';
+import type { HandshakeAnswer } from './open-upstream.ts';
+import { UpstreamHandshake } from './upstream-handshake.ts';
 
 export interface UpstreamPorts {
   transport: Transport;
@@ -63,8 +63,7 @@ export class UpstreamSearch {
   readonly #ports: UpstreamPorts;
   readonly #call: SessionCall;
   readonly #gone = Promise.withResolvers<void>();
-  /** End what is under way. */
-  readonly #aborts = new Set<() => void>();
+  readonly #underWay = new Set<UpstreamHandshake>();
   #hasLeft = false;
   #open: OpenSession | undefined;
 
@@ -77,7 +76,7 @@ export class UpstreamSearch {
   clientLeft(): void {
     this.#hasLeft = true;
     this.#gone.resolve();
-    for (const abort of this.#aborts) abort();
+    for (const handshake of this.#underWay) handshake.abort();
   }
 
   /** Throws GatewayError `no_healthy_provider` if there is no target. */
@@ -132,8 +131,10 @@ export class UpstreamSearch {
 
   async #attempt(next: NextAttempt, trace: AttemptTrace, timeouts: AttemptTimeouts): Promise<AttemptResult> {
     const notes = new AttemptNotes(trace.record, secretsOf(this.#call.trace.presented, next.credential));
+    const handshake = new UpstreamHandshake(this.#ports.transport, () => notes.sending());
+    this.#underWay.add(handshake);
     try {
-      const answer = await this.#shakeHands(next, notes, timeouts);
+      const answer = await handshake.run({ ...this.#addressOf(next), timeouts });
       notes.answered(answer.kind === 'open' ? 101 : answer.status, answer.headers['x-request-id']);
       if (answer.kind === 'refused') return this.#failed(next, notes, this.#reasonOf(answer));
       if (this.#hasLeft || this.#open) {
@@ -149,47 +150,20 @@ export class UpstreamSearch {
         return { kind: 'given-up' };
       }
       return this.#failed(next, notes, { kind: 'transport', error: toTransportError(thrown, 'connect') });
+    } finally {
+      this.#underWay.delete(handshake);
     }
   }
 
-  async #shakeHands(
-    { target, credential }: NextAttempt,
-    notes: AttemptNotes,
-    timeouts: AttemptTimeouts,
-  ): Promise<HandshakeAnswer> {
+  #addressOf({ target, credential }: NextAttempt) {
     const { headers, route, queryFor } = this.#call;
     const { provider, model } = target;
-    const { origin } = provider.endpoint;
-    const connection = await this.#connected(target, timeouts);
-    notes.sending();
-    const abort = () => connection.destroy();
-    this.#aborts.add(abort);
-    try {
-      return await openUpstream(connection, {
-        origin,
-        path: provider.dialect.address(provider.endpoint, route.path, queryFor(model), model),
-        headers: outgoingHeaders(headers, provider, credential),
-        answerMs: timeouts.firstByteMs,
-      });
-    } finally {
-      this.#aborts.delete(abort);
-    }
-  }
-
-  async #connected({ provider }: Target, timeouts: AttemptTimeouts): Promise<Socket> {
-    const { proxy, endpoint } = provider;
-    const left = Promise.withResolvers<never>();
-    const abort = () => left.reject(new TransportError('aborted', 'connect', 'the client left'));
-    this.#aborts.add(abort);
-    const connecting = this.#ports.transport.connect({ origin: endpoint.origin, proxy, timeouts });
-    try {
-      return await Promise.race([connecting, left.promise]);
-    } catch (error) {
-      connecting.then((late) => late.destroy()).catch(() => {});
-      throw error;
-    } finally {
-      this.#aborts.delete(abort);
-    }
+    return {
+      origin: provider.endpoint.origin,
+      path: provider.dialect.address(provider.endpoint, route.path, queryFor(model), model),
+      headers: outgoingHeaders(headers, provider, credential),
+      proxy: provider.proxy,
+    };
   }
 
   #take(session: OpenSession): void {

@@ -20,6 +20,9 @@ export interface BooksPorts extends LimitPorts {
 
 type ResponseDone = Extract<ServerEvent, { kind: 'response-done' }>;
 
+/** OpenAI runs one response in a conversation and a few beside it. */
+const mostRunning = 100;
+
 const nothingUsed: Accounting = { usage: null, usageCertainty: 'none', costUsd: 0 };
 const unknownUse: Accounting = { ...nothingUsed, costUsd: null };
 
@@ -101,10 +104,20 @@ export class SessionBooks implements MessageWatch {
       this.#asked = null;
       row.begun();
       this.#running.set(id, row);
+      if (this.#running.size > mostRunning) this.#forgetOldest();
       return null;
     } catch (thrown) {
       return { error: this.#errorOf(thrown), eventId: null, isFatal: true };
     }
+  }
+
+  /** An upstream that begins without end would fill the memory. */
+  #forgetOldest(): void {
+    const [oldest] = this.#running;
+    if (!oldest) return;
+    const [id, row] = oldest;
+    this.#running.delete(id);
+    this.#finish(row, 'client-gone', this.#standIn(row));
   }
 
   #done({ id, hasFailed, errorCode, used }: ResponseDone): void {

@@ -16,6 +16,7 @@ import {
   shortened,
   silentFarewell,
 } from './close-codes.ts';
+import { SessionSide } from './session-side.ts';
 
 /** What the watch says about a message that must not go on. */
 export interface Refusal {
@@ -52,9 +53,6 @@ interface RelayOptions {
 
 /** A source is paused while more than this waits for its sink, and resumed at a quarter of it. */
 const mostWaitingBytes = 1024 * 1024;
-const pingEveryMs = 30_000;
-/** A program that is stopped in a debugger answers no ping; a machine that is gone never does. */
-const silentMs = 180_000;
 /** How long Sluice waits for its farewells to be answered when it ends. */
 const cutOffMs = 1_000;
 
@@ -66,30 +64,20 @@ interface Farewells {
 /** For an upstream whose client or Sluice is gone. */
 const leaving: Farewell = { code: goingAway, reason: '' };
 
-interface Side {
-  socket: WebSocket;
-  isPaused: boolean;
-  /** By `performance.now()`: when something of it arrived last. */
-  heardMs: number;
-  bytes: number;
-}
-
 export class SessionRelay {
   /** Resolves when both sockets are closed. */
   readonly ended: Promise<RelayEnd>;
   readonly #options: RelayOptions;
-  readonly #client: Side;
-  readonly #upstream: Side;
-  readonly #pings: NodeJS.Timeout;
+  readonly #client: SessionSide;
+  readonly #upstream: SessionSide;
   #cutOff: NodeJS.Timeout | undefined;
   #end: RelayEnd | null = null;
 
   constructor(options: RelayOptions) {
     this.#options = options;
-    this.#client = sideOf(options.client);
-    this.#upstream = sideOf(options.upstream);
+    this.#client = new SessionSide(options.client);
+    this.#upstream = new SessionSide(options.upstream);
     this.ended = this.#run();
-    this.#pings = setInterval(() => this.#ping(), pingEveryMs).unref();
     options.upstream.resume();
   }
 
@@ -110,24 +98,22 @@ export class SessionRelay {
   async #run(): Promise<RelayEnd> {
     const [client, upstream] = [this.#client, this.#upstream];
     const { watch } = this.#options;
-    const closed = Promise.all([closing(client.socket), closing(upstream.socket)]);
+    const closed = Promise.all([client.closed, upstream.closed]);
     this.#forward(client, upstream, (message) => watch.ofClient(message));
     this.#forward(upstream, client, (message) => watch.ofUpstream(message));
     client.socket.once('close', (code, reason) => this.#clientClosed(code, reason));
     upstream.socket.once('close', (code, reason) => this.#upstreamClosed(code, reason));
     await closed;
-    clearInterval(this.#pings);
     clearTimeout(this.#cutOff);
     return this.#end ?? { outcome: 'ok', errorCode: null };
   }
 
-  #forward(from: Side, to: Side, look: (message: Buffer) => Refusal | null): void {
+  #forward(from: SessionSide, to: SessionSide, look: (message: Buffer) => Refusal | null): void {
     const written = () => {
-      if (from.isPaused && to.socket.bufferedAmount <= mostWaitingBytes / 4) release(from);
+      if (from.isHeld && to.socket.bufferedAmount <= mostWaitingBytes / 4) from.release();
     };
     from.socket.on('message', (message, isBinary) => {
       if (!Buffer.isBuffer(message)) return;
-      from.heardMs = performance.now();
       from.bytes += message.length;
       if (this.#end) return;
       const refusal = look(message);
@@ -136,15 +122,8 @@ export class SessionRelay {
         return;
       }
       to.socket.send(message, { binary: isBinary }, written);
-      if (!from.isPaused && to.socket.bufferedAmount > mostWaitingBytes) hold(from);
+      if (!from.isHeld && to.socket.bufferedAmount > mostWaitingBytes) from.hold();
     });
-    for (const sign of ['ping', 'pong'] as const) {
-      from.socket.on(sign, () => {
-        from.heardMs = performance.now();
-      });
-    }
-    // What follows is `close`, which tells all that matters.
-    from.socket.on('error', () => {});
   }
 
   #refuse({ error, eventId, isFatal }: Refusal): void {
@@ -189,41 +168,8 @@ export class SessionRelay {
   #finish(end: RelayEnd, { toClient, toUpstream }: Farewells): void {
     if (this.#end) return;
     this.#end = end;
-    for (const side of [this.#client, this.#upstream]) release(side);
+    for (const side of [this.#client, this.#upstream]) side.release();
     this.#client.socket.close(toClient.code, toClient.reason);
     this.#upstream.socket.close(toUpstream.code, toUpstream.reason);
   }
-
-  #ping(): void {
-    const nowMs = performance.now();
-    for (const side of [this.#client, this.#upstream]) {
-      if (side.socket.readyState !== WebSocket.OPEN) continue;
-      // Nothing is heard of a side that is not read.
-      if (side.isPaused) side.heardMs = nowMs;
-      if (nowMs - side.heardMs > silentMs) side.socket.terminate();
-      else side.socket.ping();
-    }
-  }
-}
-
-function sideOf(socket: WebSocket): Side {
-  return { socket, isPaused: false, heardMs: performance.now(), bytes: 0 };
-}
-
-function hold(side: Side): void {
-  side.isPaused = true;
-  side.socket.pause();
-}
-
-function release(side: Side): void {
-  if (!side.isPaused) return;
-  side.isPaused = false;
-  side.socket.resume();
-}
-
-function closing(socket: WebSocket): Promise<void> {
-  return new Promise((resolve) => {
-    if (socket.readyState === WebSocket.CLOSED) resolve();
-    else socket.once('close', () => resolve());
-  });
 }

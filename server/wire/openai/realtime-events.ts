@@ -1,6 +1,6 @@
 /**
  * The few events of a realtime session that Sluice reads: which tell that a response begins, what it used, and which model
- * transcribes. All others are told apart by a search for these types, and are not parsed: most are pieces of sound.
+ * transcribes. All others are told apart by a search for these types at their ends, and are not parsed: most are pieces of sound.
  * Source: OpenAI, API reference, "Realtime client events" and "Realtime server events".
  */
 import { isObject } from '../../contract/is-object.ts';
@@ -23,6 +23,11 @@ const readTypes = ['response.created', 'response.done', transcribed, ...sessionT
 const serverMarks = readTypes.map((type) => Buffer.from(`"${type}"`));
 /** Sound is never in the events that are read, so none of them is longer; a longer one is left unread. */
 const maxReadBytes = 1024 * 1024;
+/**
+ * How far from its beginning or end the type of an event stands. OpenAI and Azure write it first; servers that sort the
+ * members by name write it last.
+ */
+const edgeBytes = 1024;
 const createMarks = [Buffer.from('"response.create"')];
 
 export const realtimeSession: SessionFormat = {
@@ -51,9 +56,12 @@ export const realtimeSession: SessionFormat = {
   },
 };
 
-/** Null if the message has none of the marks. */
+/** Null if the message has none of the marks where its type stands. */
 function parseIfAny(message: Buffer, marks: readonly Buffer[]): Record<string, unknown> | null {
-  if (message.length > maxReadBytes || !marks.some((mark) => message.includes(mark))) return null;
+  if (message.length > maxReadBytes) return null;
+  const isShort = message.length <= 2 * edgeBytes;
+  const edges = isShort ? [message] : [message.subarray(0, edgeBytes), message.subarray(-edgeBytes)];
+  if (!marks.some((mark) => edges.some((edge) => edge.includes(mark)))) return null;
   return parseObject(message.toString());
 }
 

@@ -5,10 +5,14 @@ const read = (event: unknown) => realtimeSession.readServerEvent(Buffer.from(JSO
 
 describe('an event of the upstream', () => {
   test('is known by its type, wherever that stands', () => {
-    expect(read({ event_id: 'e', response: { id: 'r1' }, type: 'response.created' })).toEqual({
-      kind: 'response-created',
-      id: 'r1',
-    });
+    const output = 'x'.repeat(10_000);
+    for (const event of [
+      { event_id: 'e', response: { id: 'r1', output }, type: 'response.created' },
+      { event_id: 'e', type: 'response.created', response: { id: 'r1', output } },
+      { type: 'response.created', response: { id: 'r1' } },
+    ]) {
+      expect(read(event)).toEqual({ kind: 'response-created', id: 'r1' });
+    }
   });
 
   test.each([
