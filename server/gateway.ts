@@ -30,6 +30,7 @@ import { createLedger } from './ledger/ledger.ts';
 import type { BookedJob } from './ledger/rows.ts';
 import { LoopWatch } from './loop-watch.ts';
 import { reachableOrigin } from './reachable-origin.ts';
+import { createReasoningStore } from './reasoning/reasoning-store.ts';
 import { HealthBook } from './routing/health/health-book.ts';
 import { HealthPicker } from './routing/health/health-picker.ts';
 import type { Snapshot, Target } from './routing/snapshot.ts';
@@ -184,6 +185,7 @@ function openFoundations({ config, dataDir, log, proxies }: GatewayPorts) {
     sweepClock,
     settings: () => settings().keptResponses,
   });
+  const reasoning = createReasoningStore({ database, log });
   const health = new HealthBook({ nowMs: () => performance.now() });
   let prices = pricesOf(config.current.config);
   config.onChange((now) => {
@@ -201,6 +203,7 @@ function openFoundations({ config, dataDir, log, proxies }: GatewayPorts) {
     ledger,
     jobs,
     keptResponses,
+    reasoning,
     health,
     prices: currentPrices,
     typicalPrice,
@@ -209,6 +212,7 @@ function openFoundations({ config, dataDir, log, proxies }: GatewayPorts) {
       await transport.close();
       jobs.close();
       keptResponses.close();
+      reasoning.close();
       ledger.close();
       budgetDatabase.close();
       responseDatabase.close();
@@ -228,7 +232,7 @@ function apiPorts(
   base: Foundations,
   { live, control, limiter }: ControlSide,
 ): Omit<ApiPorts, 'loopWatch'> {
-  const { transport, jobs, keptResponses, ledger, picker, prices } = base;
+  const { transport, jobs, keptResponses, reasoning, ledger, picker, prices } = base;
   const finished = (record: RequestRecord, books?: BookedJob) => {
     ledger.finished(record, books);
     limiter.finished(record);
@@ -246,6 +250,7 @@ function apiPorts(
     summarizeUsage: (question) => ledger.summarizeUsage(question),
     jobs,
     keptResponses,
+    reasoning,
     picker,
     uploadFolder,
     started(request, reserved) {

@@ -3,6 +3,8 @@ import { pattern } from '../bounded-pattern.ts';
 import { GatewayError } from '../contract/errors.ts';
 import type { Timeouts } from '../contract/policy.ts';
 import type { UpstreamCredential } from '../providers/upstream.ts';
+import type { AttemptPlan } from '../routing/attempt-plan.ts';
+import { type AttemptTimeouts, compileTimeouts, timeoutsOf } from '../routing/compile-timeouts.ts';
 import type { CompiledGroup, Target } from '../routing/snapshot.ts';
 import type { OutgoingRequest } from '../transport/transport.ts';
 import { isCredentialName } from '../wire/client-credentials.ts';
@@ -132,4 +134,14 @@ function decoded(name: string): string {
   } catch {
     return name;
   }
+}
+
+/** The limits of an attempt, which are shorter while `plan` has another target to ask. */
+export function timeoutsFor(
+  { group, match, body }: OutgoingCall,
+  { provider }: Target,
+  plan: AttemptPlan,
+): AttemptTimeouts {
+  const limits = group.timeouts.get(provider.id) ?? compileTimeouts(provider.ownTimeouts);
+  return timeoutsOf(limits, body.fields.stream && match.route.stream !== null, plan);
 }

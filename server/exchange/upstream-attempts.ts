@@ -10,7 +10,7 @@ import type { JobStore } from '../jobs/job-store.ts';
 import type { LoopWatch } from '../loop-watch.ts';
 import { AttemptPlan, type NextAttempt } from '../routing/attempt-plan.ts';
 import type { AttemptResult } from '../routing/attempt-result.ts';
-import { type AttemptTimeouts, compileTimeouts, timeoutsOf } from '../routing/compile-timeouts.ts';
+import type { AttemptTimeouts } from '../routing/compile-timeouts.ts';
 import { onlyTarget } from '../routing/only-target.ts';
 import type { Picker } from '../routing/picker.ts';
 import { type RunningAttempt, runAttempts } from '../routing/run-attempts.ts';
@@ -27,7 +27,7 @@ import { followContent, withoutSignature } from './content-redirect.ts';
 import { estimateInstead } from './count-tokens.ts';
 import type { AttemptTrace, RequestTrace } from './exchange-trace.ts';
 import { madeWatcher, rememberCompleted } from './made-objects.ts';
-import { type OutgoingCall, outgoingRequest } from './outgoing-request.ts';
+import { type OutgoingCall, outgoingRequest, timeoutsFor } from './outgoing-request.ts';
 import type { CallPlan } from './plan.ts';
 import { policyOf } from './plan-passthrough.ts';
 import { type PreparationPorts, RequestPreparation } from './prepare-request.ts';
@@ -93,9 +93,7 @@ export class UpstreamAttempts {
       unreadMs,
       showsAttempts: settings.replyHeaders,
     });
-    // A translated stream is not continued.
-    const isRescued = mayBeRescued(callPlan, call) && this.#preparation.isIdentity;
-    this.#text = isRescued ? (call.match.route.wire.rescue?.openText() ?? null) : null;
+    this.#text = mayBeRescued(callPlan, call) ? (call.match.route.wire.rescue?.openText() ?? null) : null;
     this.#download = mayBeResumed(call, options.request) ? new Download() : null;
   }
 
@@ -125,7 +123,7 @@ export class UpstreamAttempts {
     const outcome = await runAttempts({
       plan,
       picker: this.#picker,
-      start: (next) => this.#start(next, this.#timeoutsOf(next.target, plan)),
+      start: (next) => this.#start(next, timeoutsFor(this.#call, next.target, plan)),
       gone: () => this.#whenGone(),
     });
     if (outcome.kind !== 'unanswered') return;
@@ -161,12 +159,6 @@ export class UpstreamAttempts {
     this.#gone ??= Promise.withResolvers<void>();
     if (this.#hasLeft) this.#gone.resolve();
     return this.#gone.promise;
-  }
-
-  #timeoutsOf({ provider }: Target, plan: AttemptPlan): AttemptTimeouts {
-    const { group, match, body } = this.#call;
-    const limits = group.timeouts.get(provider.id) ?? compileTimeouts(provider.ownTimeouts);
-    return timeoutsOf(limits, body.fields.stream && match.route.stream !== null, plan);
   }
 
   #start(next: NextAttempt, timeouts: AttemptTimeouts): RunningAttempt {
@@ -217,7 +209,7 @@ export class UpstreamAttempts {
       return refusedRedirect(target, location, trace.record);
     }
     this.#learn(target, result);
-    return result;
+    return result.kind === 'failed' ? this.#preparation.noted(target, result, prepared) : result;
   }
 
   #learn(target: Target, result: AttemptResult): void {
@@ -227,12 +219,8 @@ export class UpstreamAttempts {
     } else if (result.kind === 'failed' && result.failure.continues) this.#continuing.add(target);
   }
 
-  #open(
-    next: NextAttempt,
-    timeouts: AttemptTimeouts,
-    trace: AttemptTrace,
-    { sendable, translation }: PreparedRequest,
-  ): Attempt {
+  #open(next: NextAttempt, timeouts: AttemptTimeouts, trace: AttemptTrace, prepared: PreparedRequest): Attempt {
+    const { sendable, translation } = prepared;
     const { match, body, held } = this.#call;
     const route = translation ? translation.upstream : match.route;
     if (translation) {
@@ -261,7 +249,7 @@ export class UpstreamAttempts {
       },
       timeouts,
       number: this.#options.trace.attempts.length,
-      claim: () => this.#claim(attempt, trace, next),
+      claim: () => this.#claim(attempt, trace, next, prepared),
       observers: () => this.#observers(next, translation !== null),
     });
     this.#attempts.push(attempt);
@@ -283,8 +271,16 @@ export class UpstreamAttempts {
   }
 
   /** The first attempt with content is the answer. */
-  #claim(attempt: Attempt, trace: AttemptTrace, { target, credential }: NextAttempt): boolean {
+  #claim(
+    attempt: Attempt,
+    trace: AttemptTrace,
+    { target, credential }: NextAttempt,
+    { isWithoutReasoning }: PreparedRequest,
+  ): boolean {
     if (this.#answer) return false;
+    if (isWithoutReasoning && !this.client.hasBegun) {
+      this.#options.response.setHeader('x-sluice-dropped', 'thinking;why=foreign-reasoning');
+    }
     if (attempt.status < 400) this.#picker.answers(target, credential?.id ?? null);
     this.#answer = attempt;
     this.#options.trace.answering = trace;

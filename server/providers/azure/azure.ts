@@ -28,6 +28,7 @@ export const azure: Dialect = {
   serves: (wire) => wire.startsWith('openai-'),
   conversationWire: 'openai-chat',
   embeddingsWire: 'openai-embeddings',
+  bindsReasoning: false,
   defaultHeaders: {},
   modelPages: onePage,
   authorize: (secret) => ({ 'api-key': secret }),

@@ -30,6 +30,8 @@ export const gemini: Dialect = {
   serves: (wire) => wire.startsWith('gemini-'),
   conversationWire: 'gemini-generate',
   embeddingsWire: 'gemini-embeddings',
+  // A `thoughtSignature` is bound to the model alone.
+  bindsReasoning: false,
   defaultHeaders: {},
   modelPages,
   authorize: (secret) => ({ 'x-goog-api-key': secret }),

@@ -1,0 +1,104 @@
+/**
+ * Reasoning that has to go back with its calls, for clients whose API has no place for it: chats come back without what Anthropic
+ * and Google have sealed, unless the client keeps members that it does not know. The ids of calls always come back.
+ */
+
+import type { Conversation, Part, Seal, ThinkingPart, Turn } from './neutral.ts';
+import type { AnswerEvent } from './neutral-answer.ts';
+
+/** One seal of an answer, with its place among the calls. */
+export interface KeptSeal {
+  seal: Seal;
+  /** The thought that it seals; null for the seal of a call. */
+  text: string | null;
+  /** How many calls stand before it, or before the call that it belongs to. */
+  calls: number;
+  /** Whether text stands before it. */
+  isAfterText: boolean;
+}
+
+/** All seals of an answer with calls. */
+export interface KeptReasoning {
+  /** Of its first call, as the client knows it. */
+  callId: string;
+  seals: readonly KeptSeal[];
+}
+
+/** Collects the seals of an answer, whose events are those that the client gets. */
+export class ReasoningCollector {
+  #callId: string | null = null;
+  readonly #seals: KeptSeal[] = [];
+  #thought = '';
+  #calls = 0;
+  #isAfterText = false;
+
+  take(event: AnswerEvent): void {
+    if (event.type === 'thinking') this.#thought += event.text;
+    else if (event.type === 'seal') this.#keep(event.seal, this.#thought);
+    else if (event.type === 'text') this.#isAfterText = true;
+    else if (event.type === 'call') {
+      this.#callId ??= event.id;
+      if (event.seal) this.#keep(event.seal, null);
+      this.#calls++;
+    }
+    if (event.type !== 'thinking') this.#thought = '';
+  }
+
+  /** Null where no call has reasoning to go back with it. */
+  get kept(): KeptReasoning | null {
+    return this.#callId === null || this.#seals.length === 0 ? null : { callId: this.#callId, seals: this.#seals };
+  }
+
+  #keep(seal: Seal, text: string | null): void {
+    this.#seals.push({ seal, text, calls: this.#calls, isAfterText: this.#isAfterText });
+  }
+}
+
+/** The first call of each turn that has come back without the reasoning of its model. */
+export function callsWithoutReasoning({ turns }: Conversation): string[] {
+  return turns.flatMap((turn) => firstCallOf(turn) ?? []);
+}
+
+/** The conversation with what was kept of it, by the first call of a turn. */
+export function withKeptReasoning(
+  conversation: Conversation,
+  kept: ReadonlyMap<string, readonly KeptSeal[]>,
+): Conversation {
+  if (kept.size === 0) return conversation;
+  const turns = conversation.turns.map((turn) => {
+    const seals = kept.get(firstCallOf(turn) ?? '');
+    return seals ? { ...turn, parts: withSeals(turn.parts, seals) } : turn;
+  });
+  return { ...conversation, turns };
+}
+
+function firstCallOf({ role, parts }: Turn): string | undefined {
+  if (role !== 'assistant' || parts.some((part) => (part.type === 'thinking' || part.type === 'call') && part.seal)) {
+    return undefined;
+  }
+  return parts.find((part) => part.type === 'call')?.id;
+}
+
+/** Chats have a turn's text before all of its calls. Thoughts that came back as plain text are among the kept ones. */
+function withSeals(parts: readonly Part[], seals: readonly KeptSeal[]): Part[] {
+  const thoughts = (calls: number, isAfterText: boolean) =>
+    seals.filter((each) => each.text !== null && each.calls === calls && each.isAfterText === isAfterText);
+  const at = parts.find(({ type }) => type === 'call')?.at ?? '';
+  const toPart = ({ seal, text }: KeptSeal): ThinkingPart => ({ type: 'thinking', text: text ?? '', seal, at });
+  const restored: Part[] = thoughts(0, false).map(toPart);
+  let calls = 0;
+  for (const part of parts) {
+    if (part.type === 'thinking') continue;
+    if (part.type !== 'call') {
+      restored.push(part);
+      continue;
+    }
+    for (const isAfterText of [false, true]) {
+      if (calls > 0 || isAfterText) restored.push(...thoughts(calls, isAfterText).map(toPart));
+    }
+    const own = seals.find((each) => each.text === null && each.calls === calls);
+    restored.push(own ? { ...part, seal: own.seal } : part);
+    calls++;
+  }
+  return restored;
+}
