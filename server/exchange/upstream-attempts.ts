@@ -19,7 +19,7 @@ import type { OutgoingRequest, Transport } from '../transport/transport.ts';
 import { framingOf } from '../wire/sse-framing.ts';
 import type { StreamText } from '../wire/stream-text.ts';
 import { Attempt } from './attempt.ts';
-import { refusedRedirect, untranslatable } from './attempt-failures.ts';
+import { otherApi, refusedRedirect, untranslatable } from './attempt-failures.ts';
 import type { Capture } from './capture.ts';
 import { askedOf, mayBeRescued, mayBeResumed, type WantedRest } from './choose-reader.ts';
 import { ClientResponse } from './client-response.ts';
@@ -186,6 +186,7 @@ export class UpstreamAttempts {
     const preparing = this.#preparation.for(next);
     const usual = preparing instanceof Promise ? await preparing : preparing;
     if (usual instanceof GatewayError) return untranslatable(usual, trace.record);
+    if (usual.translation && this.#isBroken) return untranslatable(otherApi(target), trace.record);
     const prepared = this.#continuing.has(target)
       ? await this.#preparation.continued(usual, target, this.#text?.read() ?? null)
       : usual;
@@ -243,8 +244,9 @@ export class UpstreamAttempts {
         isStreamFit,
         answers: isStreamFit ? route.wire.request.answersAsked(body) : 1,
         stripUsage: sendable.usageAsked,
-        text: this.#text,
-        rest: this.#rest(next),
+        // A translated stream is not continued.
+        text: translation ? null : this.#text,
+        rest: translation ? null : this.#rest(next),
         download: this.#download,
       },
       timeouts,
