@@ -3,7 +3,7 @@
  * and Google have sealed, unless the client keeps members that it does not know. The ids of calls always come back.
  */
 
-import type { Conversation, Part, Seal, ThinkingPart, Turn } from './neutral.ts';
+import type { Conversation, Part, Seal, Turn } from './neutral.ts';
 import type { AnswerEvent } from './neutral-answer.ts';
 
 /** One seal of an answer, with its place among the calls. */
@@ -54,9 +54,12 @@ export class ReasoningCollector {
   }
 }
 
-/** The first call of each turn that has come back without the reasoning of its model. */
+/** More are not looked for: no agent has as many turns, and what a model thought so long ago matters little. */
+const mostTurns = 1_000;
+
+/** The first call of each turn that has come back without the reasoning of its model; of the last turns, if there are many. */
 export function callsWithoutReasoning({ turns }: Conversation): string[] {
-  return turns.flatMap((turn) => firstCallOf(turn) ?? []);
+  return turns.flatMap((turn) => firstCallOf(turn) ?? []).slice(-mostTurns);
 }
 
 /** The conversation with what was kept of it, by the first call of a turn. */
@@ -81,24 +84,30 @@ function firstCallOf({ role, parts }: Turn): string | undefined {
 
 /** Chats have a turn's text before all of its calls. Thoughts that came back as plain text are among the kept ones. */
 function withSeals(parts: readonly Part[], seals: readonly KeptSeal[]): Part[] {
-  const thoughts = (calls: number, isAfterText: boolean) =>
-    seals.filter((each) => each.text !== null && each.calls === calls && each.isAfterText === isAfterText);
   const at = parts.find(({ type }) => type === 'call')?.at ?? '';
-  const toPart = ({ seal, text }: KeptSeal): ThinkingPart => ({ type: 'thinking', text: text ?? '', seal, at });
-  const restored: Part[] = thoughts(0, false).map(toPart);
+  const thoughts = Map.groupBy(seals, placeOf);
+  const restored: Part[] = [];
+  const restore = (place: string) => {
+    for (const { seal, text } of thoughts.get(place) ?? [])
+      restored.push({ type: 'thinking', text: text ?? '', seal, at });
+  };
+  restore(beforeText);
   let calls = 0;
   for (const part of parts) {
     if (part.type === 'thinking') continue;
-    if (part.type !== 'call') {
-      restored.push(part);
-      continue;
-    }
-    for (const isAfterText of [false, true]) {
-      if (calls > 0 || isAfterText) restored.push(...thoughts(calls, isAfterText).map(toPart));
-    }
-    const own = seals.find((each) => each.text === null && each.calls === calls);
-    restored.push(own ? { ...part, seal: own.seal } : part);
-    calls++;
+    if (part.type === 'call') {
+      restore(`before ${calls}`);
+      const [own] = thoughts.get(`of ${calls}`) ?? [];
+      restored.push(own ? { ...part, seal: own.seal } : part);
+      calls++;
+    } else restored.push(part);
   }
   return restored;
+}
+
+const beforeText = 'before text';
+
+function placeOf({ text, calls, isAfterText }: KeptSeal): string {
+  if (text === null) return `of ${calls}`;
+  return calls === 0 && !isAfterText ? beforeText : `before ${calls}`;
 }

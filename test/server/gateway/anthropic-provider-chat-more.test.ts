@@ -308,3 +308,27 @@ describe('an error of the provider', () => {
     await expect(ask()).rejects.toMatchObject({ status: 502, error: { code } });
   });
 });
+
+test('a client of the Responses API is answered too, whole and streamed, and brings reasoning back itself', async () => {
+  const turns = [[thought('I look.'), toolUse('toolu_1', 'look', {})], [text('Yes.')]];
+  upstream.answer(
+    strictAnthropic((body, response) => {
+      const isFirst = (body.messages as unknown[]).length === 1;
+      send(response, body, turns[isFirst ? 0 : 1] ?? [], isFirst ? 'tool_use' : 'end_turn');
+    }),
+  );
+  const asked = {
+    model,
+    store: false,
+    include: ['reasoning.encrypted_content' as const],
+    tools: [{ type: 'function' as const, name: 'look', parameters: { type: 'object', properties: {} }, strict: false }],
+  };
+  const question = { role: 'user' as const, content: 'Is it wet?' };
+  const first = await client.responses.create({ ...asked, input: [question] });
+  const result = { type: 'function_call_output' as const, call_id: 'toolu_1', output: 'rain' };
+  const input = [question, ...first.output, result] as OpenAI.Responses.ResponseInput;
+  expect((await client.responses.create({ ...asked, input })).output_text).toBe('Yes.');
+  expect((lastBody().messages as { content: unknown }[])[1]?.content).toEqual(turns[0]);
+  const streamed = await client.responses.stream({ ...asked, input }).finalResponse();
+  expect(streamed.output_text).toBe('Yes.');
+});
