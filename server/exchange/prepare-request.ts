@@ -122,6 +122,6 @@ export class RequestPreparation {
 }
 
 /** What the request's header `x-sluice-lossy` says; null if it is absent or unknown, so that the group's policy applies. */
-function lossesWanted(header: string | string[] | undefined): Policy['losses'] | null {
-  return header === 'refuse' || header === 'tell' ? header : null;
+function lossesWanted(said: string | string[] | undefined): Policy['losses'] | null {
+  return said === 'refuse' || said === 'tell' ? said : null;
 }
