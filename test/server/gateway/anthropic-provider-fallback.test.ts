@@ -243,6 +243,18 @@ describe('a stream that breaks off after its beginning', () => {
     ]);
   });
 
+  test('of GPT is continued for a chat by the next of its API, past Claude', async () => {
+    await start({}, ['gpt', 'claude', 'local']);
+    gpt.answer((_request, response) => {
+      eventStream(response);
+      response.write(chunk({ content: 'Once' }), () => response.destroy());
+    });
+    claude.answer(claudeSays('Once upon a time'));
+    local.answer(chatSays('Once upon a time'));
+    expect((await heardByChat(true)).said).toBe('Once upon a time');
+    expect([claude.seen.length, local.seen.length]).toEqual([0, 1]);
+  });
+
   test('of GPT ends for a client of Anthropic’s API with an error', async () => {
     await start();
     claude.answer(overloaded);
