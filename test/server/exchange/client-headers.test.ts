@@ -64,10 +64,10 @@ test('a stream has no length and is neither kept nor collected on the way', () =
 
 test.each(['https://api.example/v1/realtime/calls/rtc_1', '//api.example/x', '/\\api.example'])(
   'a location elsewhere does not pass: %s',
-  (location) => expect(replyHeaders({ location }, 'req_1', sse)).not.toHaveProperty('location'),
+  (location) => expect(clientHeaders({ location }, 'req_1', sse)).not.toHaveProperty('location'),
 );
 
 test('the path of what was made passes', () => {
   const location = '/v1/realtime/calls/rtc_1';
-  expect(replyHeaders({ location }, 'req_1', sse)).toHaveProperty('location', location);
+  expect(clientHeaders({ location }, 'req_1', sse)).toHaveProperty('location', location);
 });
