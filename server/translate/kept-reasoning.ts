@@ -3,7 +3,9 @@
  * and Google have sealed, unless the client keeps members that it does not know. The ids of calls always come back.
  */
 
-import type { Conversation, Part, Seal, Turn } from './neutral.ts';
+import { hash } from 'node:crypto';
+import { pattern } from '../bounded-pattern.ts';
+import type { CallPart, Conversation, Part, Seal, Turn } from './neutral.ts';
 import type { AnswerEvent } from './neutral-answer.ts';
 
 /** One seal of an answer, with its place among the calls. */
@@ -21,12 +23,15 @@ export interface KeptSeal {
 export interface KeptReasoning {
   /** Of its first call, as the client knows it. */
   callId: string;
+  /** What its calls say, because ids are not unique everywhere: Gemini's are counted within a conversation. */
+  digest: string;
   seals: readonly KeptSeal[];
 }
 
 /** Collects the seals of an answer, whose events are those that the client gets. */
 export class ReasoningCollector {
-  #callId: string | null = null;
+  /** By their index. */
+  readonly #called = new Map<number, { id: string; name: string; arguments: string }>();
   readonly #seals: KeptSeal[] = [];
   #thought = '';
   #calls = 0;
@@ -37,16 +42,21 @@ export class ReasoningCollector {
     else if (event.type === 'seal') this.#keep(event.seal, this.#thought);
     else if (event.type === 'text') this.#isAfterText = true;
     else if (event.type === 'call') {
-      this.#callId ??= event.id;
+      this.#called.set(event.index, { id: event.id, name: event.name, arguments: '' });
       if (event.seal) this.#keep(event.seal, null);
       this.#calls++;
+    } else if (event.type === 'arguments') {
+      const call = this.#called.get(event.index);
+      if (call) call.arguments += event.text;
     }
     if (event.type !== 'thinking') this.#thought = '';
   }
 
   /** Null where no call has reasoning to go back with it. */
   get kept(): KeptReasoning | null {
-    return this.#callId === null || this.#seals.length === 0 ? null : { callId: this.#callId, seals: this.#seals };
+    const calls = [...this.#called.values()];
+    const [first] = calls;
+    return first && this.#seals.length > 0 ? { callId: first.id, digest: digestOf(calls), seals: this.#seals } : null;
   }
 
   #keep(seal: Seal, text: string | null): void {
@@ -59,27 +69,36 @@ const mostTurns = 1_000;
 
 /** The first call of each turn that has come back without the reasoning of its model; of the last turns, if there are many. */
 export function callsWithoutReasoning({ turns }: Conversation): string[] {
-  return turns.flatMap((turn) => firstCallOf(turn) ?? []).slice(-mostTurns);
+  return turns.flatMap((turn) => unsealedCallsOf(turn)[0]?.id ?? []).slice(-mostTurns);
 }
 
 /** The conversation with what was kept of it, by the first call of a turn. */
 export function withKeptReasoning(
   conversation: Conversation,
-  kept: ReadonlyMap<string, readonly KeptSeal[]>,
+  kept: ReadonlyMap<string, Omit<KeptReasoning, 'callId'>>,
 ): Conversation {
   if (kept.size === 0) return conversation;
   const turns = conversation.turns.map((turn) => {
-    const seals = kept.get(firstCallOf(turn) ?? '');
-    return seals ? { ...turn, parts: withSeals(turn.parts, seals) } : turn;
+    const calls = unsealedCallsOf(turn);
+    const found = kept.get(calls[0]?.id ?? '');
+    return found && found.digest === digestOf(calls) ? { ...turn, parts: withSeals(turn.parts, found.seals) } : turn;
   });
   return { ...conversation, turns };
 }
 
-function firstCallOf({ role, parts }: Turn): string | undefined {
+const blank = pattern(/\s/g);
+
+/** Clients may write the arguments with other blanks than the model. */
+function digestOf(calls: readonly Pick<CallPart, 'name' | 'arguments'>[]): string {
+  return hash('sha256', calls.map((call) => `${call.name} ${call.arguments.replaceAll(blank, '')}`).join('\n'));
+}
+
+/** None if the client has brought back the reasoning of the turn itself. */
+function unsealedCallsOf({ role, parts }: Turn): CallPart[] {
   if (role !== 'assistant' || parts.some((part) => (part.type === 'thinking' || part.type === 'call') && part.seal)) {
-    return undefined;
+    return [];
   }
-  return parts.find((part) => part.type === 'call')?.id;
+  return parts.filter((part) => part.type === 'call');
 }
 
 /** Chats have a turn's text before all of its calls. Thoughts that came back as plain text are among the kept ones. */

@@ -23,25 +23,30 @@ export class ClientReasoning {
     const calls = conversation.wire === 'openai-chat' ? callsWithoutReasoning(conversation) : [];
     if (calls.length === 0) return conversation;
     const found = [...this.#store.find(this.#keyId, calls)].flatMap(([callId, text]) => {
-      const seals = read(text);
-      return seals ? [[callId, seals] as const] : [];
+      const kept = read(text);
+      return kept ? [[callId, kept] as const] : [];
     });
     return withKeptReasoning(conversation, new Map(found));
   }
 
-  keep({ callId, seals }: KeptReasoning): void {
-    this.#store.keep(this.#keyId, callId, JSON.stringify(seals));
+  keep({ callId, ...kept }: KeptReasoning): void {
+    this.#store.keep(this.#keyId, callId, JSON.stringify(kept));
   }
 }
 
 /** Null for what this version of Sluice has not written. */
-function read(text: string): KeptSeal[] | null {
+function read(text: string): Omit<KeptReasoning, 'callId'> | null {
   try {
     const value: unknown = JSON.parse(text);
-    return Array.isArray(value) && value.every(isKeptSeal) ? value : null;
+    return isKept(value) ? value : null;
   } catch {
     return null;
   }
+}
+
+function isKept(value: unknown): value is Omit<KeptReasoning, 'callId'> {
+  if (!isObject(value) || typeof value.digest !== 'string') return false;
+  return Array.isArray(value.seals) && value.seals.every(isKeptSeal);
 }
 
 function isKeptSeal(value: unknown): value is KeptSeal {

@@ -31,7 +31,7 @@ function next(ids: readonly string[], content: string | null, more: Json = {}): 
 function sentWith(way: Way, body: Json, kept: KeptReasoning | null): Json {
   const translator = translatorOf(way.from, way.to);
   const read = translator.read(Buffer.from(JSON.stringify(body)));
-  const seals = kept && new Map([[kept.callId, kept.seals]]);
+  const seals = kept && new Map([[kept.callId, kept]]);
   const conversation = withKeptReasoning(read.conversation, seals ?? new Map());
   return JSON.parse(translator.request({ ...read, conversation }, targetOf(way.model)).body.toString());
 }
@@ -83,6 +83,19 @@ describe('the thoughts of Claude', () => {
     const other = { ...claude, model: 'claude-sonnet-5-5' };
     const sent = sentWith(other, next(['toolu_1', 'toolu_2'], 'Let me look.'), kept);
     expect(turnOf(sent)).toEqual(blocks.filter(({ type }) => type !== 'thinking'));
+  });
+
+  test('are left out of another conversation whose call has the same id', () => {
+    const content = [thought('How?'), toolUse('call_1', 'read', { path: 'a.txt' })];
+    const kept = keptOf(translate(claude, asked), { ...answer, content });
+    expect(turnOf(sentWith(claude, next(['call_1'], null), kept))).toEqual([toolUse('call_1', 'read', {})]);
+  });
+
+  test('come back to a call whose arguments the client has written with other blanks', () => {
+    const content = [thought('How?'), toolUse('call_1', 'read', { path: 'a.txt' })];
+    const kept = keptOf(translate(claude, asked), { ...answer, content });
+    const body = JSON.parse(JSON.stringify(next(['call_1'], null)).replace('"{}"', '"{ \\"path\\": \\"a.txt\\" }"'));
+    expect(turnOf(sentWith(claude, body, kept))).toEqual(content);
   });
 
   test.each([
