@@ -42,7 +42,11 @@ export const openaiRoutes: readonly Route[] = [
   streaming('/chat/completions', chat, { model: 'required' }),
   streaming('/completions', completions, { model: 'required' }),
   streaming('/responses', responses, { model: 'optional', ...response('creates') }),
-  post('/responses/input_tokens', responses, { model: 'optional', isFree: true }),
+  post('/responses/input_tokens', responses, {
+    model: 'optional',
+    isFree: true,
+    writeTokenCount: (tokens) => ({ object: 'response.input_tokens', input_tokens: tokens }),
+  }),
   post('/responses/compact', responses, { model: 'optional' }),
   { ...get('/responses/:id', responses, response('uses')), stream: responses.stream },
   remove('/responses/:id', responses, response('deletes')),
