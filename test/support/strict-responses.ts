@@ -41,7 +41,17 @@ function complaintsAbout(request: SeenRequest): string[] {
   if (method !== 'POST' || url !== '/v1/responses') return [`${method} ${url} is not served`];
   const body = bodyOf(request);
   const unknown = Object.keys(body).filter((name) => !knownFields.has(name));
-  return [...unknown.map((name) => `unknown ${name}`), ...complaintsOf('openai-responses', body)];
+  const input = spelledOut(body.input);
+  return [...unknown.map((name) => `unknown ${name}`), ...complaintsOf('openai-responses', { ...body, input })];
+}
+
+/** The input may be one text, and a message may leave out its type. */
+function spelledOut(input: unknown): unknown {
+  if (!Array.isArray(input)) return [];
+  return input.map((item: Json) => {
+    if (item.role === undefined || typeof item.content !== 'string') return item;
+    return { ...item, type: 'message', content: [{ type: 'input_text', text: item.content }] };
+  });
 }
 
 export const responseUsage = {

@@ -1,6 +1,7 @@
 /** What an answer may have, in the notation of each API. */
 import type { WireName } from '../../../../server/translate/neutral.ts';
 import * as anthropic from '../../../support/strict-anthropic.ts';
+import { messageWith, reasoningWith } from '../../../support/strict-responses.ts';
 import type { Json } from '../translating.ts';
 import {
   afterCalls,
@@ -9,7 +10,6 @@ import {
   called,
   each,
   inEach,
-  messageItem,
   resulted,
   type Side,
   textStream,
@@ -28,8 +28,8 @@ export const text: Case = inEach(
   {
     asks: {},
     gets: [userItem({ type: 'input_text', text: 'Hello' })],
-    says: answer.responses([messageItem('Hi.')]),
-    hears: [messageItem('Hi.')],
+    says: answer.responses([messageWith('Hi.')]),
+    hears: [{ role: 'assistant', content: [{ type: 'output_text', text: 'Hi.' }] }],
   },
   {
     asks: {},
@@ -61,12 +61,12 @@ export const stream: Case = each((wire) => ({
 }));
 
 const summary = [{ type: 'summary_text', text: 'Hm.' }];
-const reasoning = { type: 'reasoning', id: 'rs_1', summary, encrypted_content: 'gAbc' };
+const reasoning = reasoningWith('Hm.');
 const signed = { type: 'thinking', thinking: 'Hm.', signature: 'Ev==' };
 const thought = { text: 'Hm.', thought: true };
 export const visible: Case = inEach(
   told(answer.chat({ reasoning_content: 'Hm.', content: 'Hi.' }), { reasoning_content: 'Hm.' }),
-  told(answer.responses([reasoning, messageItem('Hi.')]), { type: 'reasoning', summary }),
+  told(answer.responses([reasoning, messageWith('Hi.')]), { type: 'reasoning', summary }),
   told(answer.messages([signed, anthropic.text('Hi.')]), { type: 'thinking', thinking: 'Hm.' }),
   told(answer.gemini([thought, { text: 'Hi.' }]), thought),
 );
@@ -121,7 +121,7 @@ export const ends = (names: [finish: string, incomplete: string, stop: string, g
   const status = { status: 'incomplete', incomplete_details: { reason: incomplete } };
   return inEach(
     told(answer.chat({ content: 'Hi' }, finish), { finish_reason: finish }),
-    told(answer.responses([messageItem('Hi')], status), status),
+    told(answer.responses([messageWith('Hi')], status), status),
     told(answer.messages([anthropic.text('Hi')], stop), { stop_reason: stop }),
     told(answer.gemini([{ text: 'Hi' }], reason), { finishReason: reason }),
   );

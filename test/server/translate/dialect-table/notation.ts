@@ -3,6 +3,7 @@ import type { WireName } from '../../../../server/translate/neutral.ts';
 import * as anthropic from '../../../support/strict-anthropic.ts';
 import * as chat from '../../../support/strict-chat.ts';
 import * as gemini from '../../../support/strict-gemini.ts';
+import * as responses from '../../../support/strict-responses.ts';
 import { type Json, streamOf } from '../translating.ts';
 
 /** One case of a row, as one API has it: as the client's, as the provider's, or as both. */
@@ -153,31 +154,14 @@ export const answer = {
   messages: anthropic.message,
   gemini: (parts: Json[], finishReason = 'STOP') =>
     gemini.generated(parts, { finishReason, usageMetadata: gemini.usageMetadata }),
-  responses: (output: Json[], more: Json = { status: 'completed' }): Json => ({
-    id: 'resp_1',
-    object: 'response',
-    output,
-    ...more,
-  }),
+  responses: responses.responseWith,
 };
-
-export function messageItem(text: string): Json {
-  return { type: 'message', role: 'assistant', content: [{ type: 'output_text', text, annotations: [] }] };
-}
 
 /** A stream with a text in two pieces. */
 export const textStream: Record<WireName, Buffer> = {
   'openai-chat': Buffer.from(chat.streamOf([{ content: 'Hi ' }, { content: 'you' }])),
-  'openai-responses': streamOf(
-    [
-      { type: 'response.created', response: { id: 'resp_1' } },
-      { type: 'response.output_item.added', output_index: 0, item: { type: 'message', content: [] } },
-      { type: 'response.output_text.delta', output_index: 0, delta: 'Hi ' },
-      { type: 'response.output_text.delta', output_index: 0, delta: 'you' },
-      { type: 'response.output_item.done', output_index: 0, item: messageItem('Hi you') },
-      { type: 'response.completed', response: answer.responses([messageItem('Hi you')]) },
-    ],
-    true,
+  'openai-responses': Buffer.from(
+    responses.streamOfResponse(responses.responseWith([responses.messageWith('Hi you')])),
   ),
   'anthropic-messages': Buffer.from(anthropic.streamOf([{ type: 'text', text: 'Hi you' }])),
   'gemini-generate': streamOf([gemini.generated([{ text: 'Hi ' }]), gemini.answered([{ text: 'you' }])], false),
