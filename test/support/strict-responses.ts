@@ -107,11 +107,28 @@ export function event(type: string, members: Json): string {
 
 function eventsOfItem(item: Json, output_index: number): string[] {
   const place = { output_index, item_id: item.id };
+  const [kind, empty] = emptied(item);
+  const opening = kind === null ? [] : [event(`response.${kind}_part.added`, { ...place, ...indices, part: empty })];
   return [
-    event('response.output_item.added', { output_index, item: { ...item, status: 'in_progress', arguments: '' } }),
-    ...deltasOf(item).map(([type, delta]) => event(type, { ...place, delta })),
+    event('response.output_item.added', { output_index, item: { ...item, status: 'in_progress', ...nothing(item) } }),
+    ...opening,
+    ...deltasOf(item).map(([type, delta]) => event(type, { ...place, ...indices, delta })),
     event('response.output_item.done', { output_index, item }),
   ];
+}
+
+const indices = { content_index: 0, summary_index: 0 };
+
+/** The one part of an item before its text, and what its event is called. */
+function emptied({ type, content, summary }: Json): [kind: string | null, part: Json] {
+  if (type === 'function_call') return [null, {}];
+  const [part] = (type === 'reasoning' ? summary : content) as Json[];
+  return [type === 'reasoning' ? 'reasoning_summary' : 'content', { ...part, text: '' }];
+}
+
+function nothing({ type }: Json): Json {
+  if (type === 'function_call') return { arguments: '' };
+  return type === 'reasoning' ? { summary: [] } : { content: [] };
 }
 
 function deltasOf({ type, content, summary, arguments: given }: Json): [string, string][] {

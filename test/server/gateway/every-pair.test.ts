@@ -1,6 +1,7 @@
 /** The official SDK of each API in front of a provider of each API: an answer, a stream, and a tool with its result. */
 import Anthropic from '@anthropic-ai/sdk';
 import { GoogleGenAI } from '@google/genai';
+import type OpenAI from 'openai';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { mainProvider, startGateway, type TestGateway, testKey } from '../../support/gateway.ts';
 import * as anthropic from '../../support/strict-anthropic.ts';
@@ -102,7 +103,7 @@ interface Client {
   ask(model: string): Promise<string | null | undefined>;
   stream(model: string): Promise<string[]>;
   /** Asks with a tool, and gives its result: the arguments of the call, and what was said in the end. */
-  useTool(model: string): Promise<[given: unknown, said: string | null | undefined]>;
+  useTool(model: string, isStreamed: boolean): Promise<[given: unknown, said: string | null | undefined]>;
 }
 
 let gateway: TestGateway;
@@ -141,8 +142,11 @@ function throughChat(): Client {
         pieces.push(chunk.choices[0]?.delta.content ?? '');
       return pieces;
     },
-    async useTool(model) {
-      const first = await completions.create({ model, messages: [asked], tools });
+    async useTool(model, isStreamed) {
+      const request = { model, messages: [asked], tools };
+      const first = isStreamed
+        ? await completions.stream(request).finalChatCompletion()
+        : await completions.create(request);
       const message = first.choices[0]?.message;
       const call = message?.tool_calls?.[0];
       if (call?.type !== 'function') throw new Error('The tool was not called.');
@@ -166,8 +170,11 @@ function throughResponses(): Client {
         if (event.type === 'response.output_text.delta') pieces.push(event.delta);
       return pieces;
     },
-    async useTool(model) {
-      const first = await client.create({ ...base, model, input: [asked], tools });
+    async useTool(model, isStreamed) {
+      const request = { ...base, model, input: [asked], tools };
+      const first: OpenAI.Responses.Response = isStreamed
+        ? await client.stream(request).finalResponse()
+        : await client.create(request);
       const call = first.output.find((item) => item.type === 'function_call');
       if (!call) throw new Error('The tool was not called.');
       const items = first.output.filter((item) => item.type === 'reasoning' || item.type === 'function_call');
@@ -193,8 +200,9 @@ function throughMessages(): Client {
       await stream.finalMessage();
       return pieces;
     },
-    async useTool(model) {
-      const { content } = await messages.create({ model, max_tokens: 1000, messages: [asked], tools });
+    async useTool(model, isStreamed) {
+      const request = { model, max_tokens: 1000, messages: [asked], tools };
+      const { content } = isStreamed ? await messages.stream(request).finalMessage() : await messages.create(request);
       const call = content.find((block) => block.type === 'tool_use');
       if (!call) throw new Error('The tool was not called.');
       const result = { type: 'tool_result' as const, tool_use_id: call.id, content: weather };
@@ -216,13 +224,17 @@ function throughGemini(): Client {
         pieces.push(chunk.text ?? '');
       return pieces;
     },
-    async useTool(model) {
-      const first = await models.generateContent({ model, contents: [asked], config });
-      const call = first.functionCalls?.[0];
-      const content = first.candidates?.[0]?.content;
-      if (!call || !content) throw new Error('The tool was not called.');
+    async useTool(model, isStreamed) {
+      const request = { model, contents: [asked], config };
+      const parts = [];
+      if (isStreamed) {
+        for await (const { candidates } of await models.generateContentStream(request))
+          parts.push(...(candidates?.[0]?.content?.parts ?? []));
+      } else parts.push(...((await models.generateContent(request)).candidates?.[0]?.content?.parts ?? []));
+      const call = parts.find(({ functionCall }) => functionCall)?.functionCall;
+      if (!call) throw new Error('The tool was not called.');
       const functionResponse = { id: call.id ?? '', name: 'weather', response: { output: weather } };
-      const contents = [asked, content, { role: 'user', parts: [{ functionResponse }] }];
+      const contents = [asked, { role: 'model', parts }, { role: 'user', parts: [{ functionResponse }] }];
       return [call.args, (await models.generateContent({ model, contents, config })).text];
     },
   };
@@ -242,8 +254,11 @@ describe.each(Object.entries(clients))('a client of %s', (_name, open) => {
       expect(pieces.join('')).toBe(greeting);
     });
 
-    test('has its tool called, and told the result, with the thought that led to it', async () => {
-      expect(await open().useTool(model)).toEqual([place, report]);
+    test.each([
+      ['at once', false],
+      ['in a stream', true],
+    ])('has its tool called %s, and told the result, with the thought that led to it', async (_name, isStreamed) => {
+      expect(await open().useTool(model, isStreamed)).toEqual([place, report]);
       expect(upstreams[id]?.seen.map(({ body }) => body.includes(weather))).toEqual([false, true]);
       expect(upstreams[id]?.seen[1]?.body.toString()).toContain(seal);
     });
