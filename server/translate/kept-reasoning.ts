@@ -4,7 +4,6 @@
  */
 
 import { hash } from 'node:crypto';
-import { pattern } from '../bounded-pattern.ts';
 import type { CallPart, Conversation, Part, Seal, Turn } from './neutral.ts';
 import type { AnswerEvent } from './neutral-answer.ts';
 
@@ -86,11 +85,10 @@ export function withKeptReasoning(
   return { ...conversation, turns };
 }
 
-const blank = pattern(/\s/g);
-
 /** Clients may write the arguments with other blanks than the model. */
 function digestOf(calls: readonly Pick<CallPart, 'name' | 'arguments'>[]): string {
-  return hash('sha256', calls.map((call) => `${call.name} ${call.arguments.replaceAll(blank, '')}`).join('\n'));
+  const said = calls.map((call) => `${call.name} ${call.arguments}`.replaceAll(' ', '').replaceAll('\n', ''));
+  return hash('sha256', said.join('\n'));
 }
 
 /** None if the client has brought back the reasoning of the turn itself. */
