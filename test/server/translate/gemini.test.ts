@@ -272,6 +272,17 @@ describe('an answer of a Gemini', () => {
     expect(translate(fromChat, chat).whole(Buffer.from(JSON.stringify(answer)), moment)).toMatchObject({ ok: false });
   });
 
+  test('gets ids for calls that no other conversation has, since what belongs to a call is kept by its id', () => {
+    const request = translate(fromChat, requestOf(fromChat));
+    const idIn = (responseId: string) =>
+      /"id":"(call_\w+)"/.exec(JSON.stringify(answered(request, { ...whole, responseId })))?.[1];
+    expect(idIn('r1')).toBeDefined();
+    expect(idIn('r1')).toBe(idIn('r1'));
+    expect(idIn('r2')).not.toBe(idIn('r1'));
+    const stream = streamed(request, [streamOf([{ ...whole, responseId: 'r1' }], false)]);
+    expect(stream).toContain(idIn('r1'));
+  });
+
   test.each([
     ['a chat client that keeps unknown members', fromChat],
     ['Claude Code', fromClaude],
