@@ -137,7 +137,7 @@ test('the SDK’s stream helper makes the whole completion of it, without usage 
 });
 
 test('tools are called over turns, and their results come back', async () => {
-  answerWith([callWith('call_1', 'weather', { place: 'Bonn' }), callWith('call_2', 'weather', { place: 'Rome' })]);
+  answerWith([callWith('call_3', 'weather', { place: 'Bonn' }), callWith('call_4', 'weather', { place: 'Rome' })]);
   const tool_choice = { type: 'function' as const, function: { name: 'weather' } };
   const asked = { ...hello, tools: [weather], tool_choice, parallel_tool_calls: true };
   const first = await client.chat.completions.create(asked);
@@ -159,10 +159,10 @@ test('tools are called over turns, and their results come back', async () => {
   });
   expect(lastSeen().input).toMatchObject([
     { type: 'message', role: 'user' },
-    { type: 'function_call', call_id: 'call_1', name: 'weather', arguments: '{"place":"Bonn"}' },
-    { type: 'function_call', call_id: 'call_2' },
-    { type: 'function_call_output', call_id: 'call_1', output: 'for call_1' },
-    { type: 'function_call_output', call_id: 'call_2', output: 'for call_2' },
+    { type: 'function_call', call_id: 'call_3', name: 'weather', arguments: '{"place":"Bonn"}' },
+    { type: 'function_call', call_id: 'call_4' },
+    { type: 'function_call_output', call_id: 'call_3', output: 'for call_3' },
+    { type: 'function_call_output', call_id: 'call_4', output: 'for call_4' },
   ]);
 });
 
