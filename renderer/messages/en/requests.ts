@@ -178,6 +178,7 @@ export const requests = {
     loop_detected: 'A base URL leads back to Sluice, so the request went round.',
     shutting_down: 'Sluice was being ended.',
     storage_full: 'The disk is full: what was uploaded could not be kept for the way.',
+    upgrade_required: 'A WebSocket was requested where Sluice answers over HTTP, or the other way round.',
     storage_unavailable: 'The disk could not be used: for an upload, or to read what its hard budget has spent.',
     previous_response_not_found: 'The response that it follows is not known to this group.',
     job_not_found: 'What it asks for is not known to this group.',

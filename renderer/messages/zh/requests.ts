@@ -181,6 +181,7 @@ export const requests: typeof english.requests = {
     loop_detected: '某个 Base URL 指回了 Sluice，请求在循环。',
     shutting_down: 'Sluice 正在退出。',
     storage_full: '磁盘已满：无法暂存上传的内容。',
+    upgrade_required: '此路径只接受 HTTP，却收到 WebSocket 请求；或者相反。',
     storage_unavailable: '磁盘无法使用：无法暂存上传的内容，或无法读取其硬预算已用的数额。',
     previous_response_not_found: '此分组不知道它所接续的响应。',
     job_not_found: '此分组不知道它所请求的内容。',
