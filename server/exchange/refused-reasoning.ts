@@ -17,11 +17,12 @@ interface Refused {
 }
 
 export class RefusedReasoning {
-  readonly #targets = new Set<Target>();
+  /** Created lazily: no request of a well-behaved client needs it. */
+  #targets: Set<Target> | undefined;
 
   /** Whether the target has to be asked without reasoning. */
   isBy(target: Target): boolean {
-    return this.#targets.has(target);
+    return this.#targets?.has(target) ?? false;
   }
 
   /** The body without it, for a target that takes the client's own. */
@@ -33,8 +34,9 @@ export class RefusedReasoning {
   /** The result, which says so once, and only where there is reasoning that may be left out. */
   async noted({ target, result, sent, mayBeAskedAgain }: Refused): Promise<AttemptResult> {
     if (!result.failure.refusesReasoning) return result;
-    const isNew = mayBeAskedAgain && !this.#targets.has(target);
+    const isNew = mayBeAskedAgain && !this.isBy(target);
     if (isNew && (sent === null || (await this.without(sent)) !== sent)) {
+      this.#targets ??= new Set();
       this.#targets.add(target);
       return result;
     }
