@@ -10,7 +10,7 @@ import type { JobStore } from '../jobs/job-store.ts';
 import type { LoopWatch } from '../loop-watch.ts';
 import { AttemptPlan, type NextAttempt } from '../routing/attempt-plan.ts';
 import type { AttemptResult } from '../routing/attempt-result.ts';
-import { type AttemptTimeouts, compileTimeouts, timeoutsOf } from '../routing/compile-timeouts.ts';
+import type { AttemptTimeouts } from '../routing/compile-timeouts.ts';
 import { onlyTarget } from '../routing/only-target.ts';
 import type { Picker } from '../routing/picker.ts';
 import { type RunningAttempt, runAttempts } from '../routing/run-attempts.ts';
@@ -19,21 +19,22 @@ import type { OutgoingRequest, Transport } from '../transport/transport.ts';
 import { framingOf } from '../wire/sse-framing.ts';
 import type { StreamText } from '../wire/stream-text.ts';
 import { Attempt } from './attempt.ts';
-import { refusedRedirect, untranslatable } from './attempt-failures.ts';
+import { refusedCredential, refusedRedirect, untranslatable } from './attempt-failures.ts';
 import type { Capture } from './capture.ts';
 import { askedOf, mayBeRescued, mayBeResumed, type WantedRest } from './choose-reader.ts';
 import { ClientResponse } from './client-response.ts';
-import { followContent, withoutSignature } from './content-redirect.ts';
+import { followContent, shownLocation } from './content-redirect.ts';
 import { estimateInstead } from './count-tokens.ts';
 import type { AttemptTrace, RequestTrace } from './exchange-trace.ts';
 import { madeWatcher, rememberCompleted } from './made-objects.ts';
-import { type OutgoingCall, outgoingRequest } from './outgoing-request.ts';
+import { type OutgoingCall, outgoingRequest, timeoutsOfCall } from './outgoing-request.ts';
 import type { CallPlan } from './plan.ts';
 import { policyOf } from './plan-passthrough.ts';
 import { type PreparationPorts, RequestPreparation } from './prepare-request.ts';
-import { redactText, secretsOf } from './redact-credential.ts';
+import { secretsOf } from './redact-credential.ts';
 import { Download } from './rescue/download.ts';
 import type { ResponseObserver } from './response-observer.ts';
+import { signed } from './sign-request.ts';
 import { tellFailure } from './tell-failure.ts';
 import type { PreparedRequest } from './translation/request-translation.ts';
 
@@ -125,7 +126,7 @@ export class UpstreamAttempts {
     const outcome = await runAttempts({
       plan,
       picker: this.#picker,
-      start: (next) => this.#start(next, this.#timeoutsOf(next.target, plan)),
+      start: (next) => this.#start(next, timeoutsOfCall(this.#call, next.target, plan)),
       gone: () => this.#whenGone(),
     });
     if (outcome.kind !== 'unanswered') return;
@@ -163,12 +164,6 @@ export class UpstreamAttempts {
     return this.#gone.promise;
   }
 
-  #timeoutsOf({ provider }: Target, plan: AttemptPlan): AttemptTimeouts {
-    const { group, match, body } = this.#call;
-    const limits = group.timeouts.get(provider.id) ?? compileTimeouts(provider.ownTimeouts);
-    return timeoutsOf(limits, body.fields.stream && match.route.stream !== null, plan);
-  }
-
   #start(next: NextAttempt, timeouts: AttemptTimeouts): RunningAttempt {
     const trace = this.#options.trace.attempt(next.target, next.credential?.id ?? null, next.cause);
     let attempt: Attempt | undefined;
@@ -189,7 +184,6 @@ export class UpstreamAttempts {
     sent: (attempt: Attempt) => void,
   ): Promise<AttemptResult> {
     const { target, credential } = next;
-    const { presented } = this.#options.trace;
     // Nothing is waited for that is here: each promise costs a request as much as a look-up of its model.
     const preparing = this.#preparation.for(next);
     const usual = preparing instanceof Promise ? await preparing : preparing;
@@ -197,27 +191,35 @@ export class UpstreamAttempts {
     const prepared = this.#continuing.has(target)
       ? await this.#preparation.continued(usual, target, this.#text?.read() ?? null)
       : usual;
-    if (this.#hasLeft || this.#answer) {
-      trace.record.failure = 'client-gone';
-      return { kind: 'given-up' };
-    }
+    if (this.#isTooLate(trace)) return { kind: 'given-up' };
     const send = (request: OutgoingRequest) => {
       const attempt = this.#open(next, timeouts, trace, prepared);
       sent(attempt);
-      return attempt.send(this.#options.ports.transport, request);
+      return attempt.send(transport, request);
     };
     const { call, sendable } = prepared;
     const request = outgoingRequest(this.#options.request, call, { target, credential, sendable, timeouts });
+    const { transport } = this.#options.ports;
+    const refusal = credential?.signing && (await signed(request, credential.signing, transport));
+    if (refusal) return refusedCredential(refusal, trace.record);
+    if (this.#isTooLate(trace)) return { kind: 'given-up' };
     const rest = this.#download?.restHeaders();
     if (rest) Object.assign(request.headers, rest);
     let result = await send(request);
     if (call.match.route.content) result = await followContent(result, request, { ...call.headers, ...rest }, send);
     if (result.kind === 'redirected') {
-      const location = redactText(withoutSignature(result.location), secretsOf(presented, credential));
-      return refusedRedirect(target, location, trace.record);
+      const secrets = secretsOf(this.#options.trace.presented, credential);
+      return refusedRedirect(target, shownLocation(result.location, secrets), trace.record);
     }
     this.#learn(target, result);
     return result;
+  }
+
+  /** The client has left, or has its answer from another attempt. */
+  #isTooLate({ record }: AttemptTrace): boolean {
+    const isSo = this.#hasLeft || this.#answer !== undefined;
+    if (isSo) record.failure = 'client-gone';
+    return isSo;
   }
 
   #learn(target: Target, result: AttemptResult): void {
@@ -231,7 +233,7 @@ export class UpstreamAttempts {
     next: NextAttempt,
     timeouts: AttemptTimeouts,
     trace: AttemptTrace,
-    { sendable, translation }: PreparedRequest,
+    { sendable, translation, hosting }: PreparedRequest,
   ): Attempt {
     const { match, body, held } = this.#call;
     const route = translation ? translation.upstream : match.route;
@@ -248,7 +250,8 @@ export class UpstreamAttempts {
       target: next.target,
       secrets: secretsOf(this.#options.trace.presented, next.credential),
       held,
-      asked: askedOf(body, route, this.#options.request.method, translation !== null),
+      asked: askedOf(body, route, this.#options.request.method, { translation, hosting }),
+      hosting,
       translation,
       wantsUsage: () => translation !== null || route.wire.request.wantsUsage(body),
       needs: {
