@@ -19,10 +19,10 @@ import type { OutgoingRequest, Transport } from '../transport/transport.ts';
 import { framingOf } from '../wire/sse-framing.ts';
 import type { StreamText } from '../wire/stream-text.ts';
 import { Attempt } from './attempt.ts';
-import { refusedCredential, refusedRedirect, untranslatable } from './attempt-failures.ts';
+import { refusedRedirect, untranslatable } from './attempt-failures.ts';
 import type { Capture } from './capture.ts';
 import { askedOf, mayBeRescued, mayBeResumed, type WantedRest } from './choose-reader.ts';
-import { ClientResponse } from './client-response.ts';
+import { ClientResponse, unreadMs } from './client-response.ts';
 import { followContent, shownLocation } from './content-redirect.ts';
 import { estimateInstead } from './count-tokens.ts';
 import type { AttemptTrace, RequestTrace } from './exchange-trace.ts';
@@ -57,8 +57,6 @@ interface AttemptsOptions {
 
 /** How long a response is read on after its client has left, in groups that want exact usage. */
 const drainMs = 60_000;
-/** A player that pauses a video, or a program stopped in a debugger, may read on after minutes. */
-const unreadMs = 10 * 60_000;
 
 export class UpstreamAttempts {
   readonly client: ClientResponse;
@@ -170,11 +168,8 @@ export class UpstreamAttempts {
     const sent = (latest: Attempt) => {
       attempt = latest;
     };
-    return {
-      record: trace.record,
-      result: this.#attempt(next, timeouts, trace, sent),
-      hasBegun: () => attempt?.hasBegun ?? false,
-    };
+    const result = this.#attempt(next, timeouts, trace, sent);
+    return { record: trace.record, result, hasBegun: () => attempt?.hasBegun ?? false };
   }
 
   async #attempt(
@@ -184,6 +179,7 @@ export class UpstreamAttempts {
     sent: (attempt: Attempt) => void,
   ): Promise<AttemptResult> {
     const { target, credential } = next;
+    const { transport } = this.#options.ports;
     // Nothing is waited for that is here: each promise costs a request as much as a look-up of its model.
     const preparing = this.#preparation.for(next);
     const usual = preparing instanceof Promise ? await preparing : preparing;
@@ -199,10 +195,10 @@ export class UpstreamAttempts {
     };
     const { call, sendable } = prepared;
     const request = outgoingRequest(this.#options.request, call, { target, credential, sendable, timeouts });
-    const { transport } = this.#options.ports;
-    const refusal = credential?.signing && (await signed(request, credential.signing, transport));
-    if (refusal) return refusedCredential(refusal, trace.record);
-    if (this.#isTooLate(trace)) return { kind: 'given-up' };
+    if (credential?.signing) {
+      const refused = await signed(request, credential, { transport, record: trace.record });
+      if (refused || this.#isTooLate(trace)) return refused ?? { kind: 'given-up' };
+    }
     const rest = this.#download?.restHeaders();
     if (rest) Object.assign(request.headers, rest);
     let result = await send(request);

@@ -6,7 +6,7 @@ import type { ServerResponse } from 'node:http';
 import { EventStreamCodec } from '@smithy/eventstream-codec';
 import { complaintsOf } from '../server/translate/strict-upstreams.ts';
 import type { Json } from '../server/translate/translating.ts';
-import { bodyOf, message, streamOf } from './strict-anthropic.ts';
+import { bodyOf, inBlocks, message, streamOf } from './strict-anthropic.ts';
 import { json, type Script, type SeenRequest } from './upstream.ts';
 
 export const bedrockKey = 'ABSKQmVkcm9ja0FQSUtleS10ZXN0';
@@ -58,7 +58,7 @@ function complaintAbout(request: SeenRequest, isStream: boolean): string | null 
   if (body.anthropic_version !== 'bedrock-2023-05-31') return 'anthropic_version: Field required';
   if (!((body.anthropic_beta ?? []) as string[]).every((beta) => betas.has(beta))) return 'invalid beta flag';
   if (typeof body.max_tokens !== 'number') return 'max_tokens: Field required';
-  return complaintsOf('anthropic-messages', body)[0] ?? null;
+  return complaintsOf('anthropic-messages', { ...body, messages: inBlocks(body.messages) })[0] ?? null;
 }
 
 export function sendException(response: ServerResponse, status: number, name: string, said: string): void {

@@ -113,7 +113,7 @@ describe('a client of Anthropic’s API', () => {
   test.each([
     [400, 'ValidationException', 'prompt is too long: 210000 tokens > 200000 maximum', 400, 'invalid_request_error'],
     [429, 'ThrottlingException', 'Too many requests', 429, 'rate_limit_error'],
-    [400, 'ValidationException', 'The provided model identifier is invalid.', 404, 'not_found_error'],
+    [400, 'ValidationException', 'The provided model identifier is invalid.', 400, 'not_found_error'],
   ])('is told of %i %s "%s" as %i %s', async (status, name, said, told, type) => {
     upstream.answer((_request, response) => sendException(response, status, name, said));
     const failing = claude.messages.create(asked);
