@@ -22,6 +22,7 @@ import type { ApiPorts } from './http/api-request.ts';
 import { createListener } from './http/app.ts';
 import { ByteBudget } from './http/byte-budget.ts';
 import { type ListeningServer, listen } from './http/server.ts';
+import { createSessionDoor } from './http/session-door.ts';
 import { createJobStore } from './jobs/job-store.ts';
 import { keptResponseMigrations } from './kept-responses/kept-response-rows.ts';
 import { SqliteResponseStore } from './kept-responses/response-store.ts';
@@ -29,6 +30,7 @@ import { createLedger } from './ledger/ledger.ts';
 import type { BookedJob } from './ledger/rows.ts';
 import { LoopWatch } from './loop-watch.ts';
 import { reachableOrigin } from './reachable-origin.ts';
+import { createReasoningStore } from './reasoning/reasoning-store.ts';
 import { HealthBook } from './routing/health/health-book.ts';
 import { HealthPicker } from './routing/health/health-picker.ts';
 import type { Snapshot, Target } from './routing/snapshot.ts';
@@ -88,6 +90,7 @@ export async function createGateway(ports: GatewayPorts): Promise<Gateway> {
     health: () => ({ instance: instanceId }),
     api,
   });
+  const webSockets = createSessionDoor(api);
   const { bills, jobs, transport } = api;
   const poller = new JobPoller({ jobs, bills, transport, snapshot: () => live.snapshot });
   const network = followNetwork(base, live);
@@ -113,7 +116,7 @@ export async function createGateway(ports: GatewayPorts): Promise<Gateway> {
     networkChanged: network.changed,
     async start() {
       const { host, port } = { ...ports.config.current.config.settings, ...ports.listen };
-      server = await listen(listener, { host, port });
+      server = await listen(listener, { host, port, webSockets });
       ownAddresses.add(`127.0.0.1:${server.port}`);
       side.addressChanged();
       return { host, port: server.port };
@@ -182,6 +185,7 @@ function openFoundations({ config, dataDir, log, proxies }: GatewayPorts) {
     sweepClock,
     settings: () => settings().keptResponses,
   });
+  const reasoning = createReasoningStore({ database, log });
   const health = new HealthBook({ nowMs: () => performance.now() });
   let prices = pricesOf(config.current.config);
   config.onChange((now) => {
@@ -199,6 +203,7 @@ function openFoundations({ config, dataDir, log, proxies }: GatewayPorts) {
     ledger,
     jobs,
     keptResponses,
+    reasoning,
     health,
     prices: currentPrices,
     typicalPrice,
@@ -207,6 +212,7 @@ function openFoundations({ config, dataDir, log, proxies }: GatewayPorts) {
       await transport.close();
       jobs.close();
       keptResponses.close();
+      reasoning.close();
       ledger.close();
       budgetDatabase.close();
       responseDatabase.close();
@@ -226,7 +232,7 @@ function apiPorts(
   base: Foundations,
   { live, control, limiter }: ControlSide,
 ): Omit<ApiPorts, 'loopWatch'> {
-  const { transport, jobs, keptResponses, ledger, picker, prices } = base;
+  const { transport, jobs, keptResponses, reasoning, ledger, picker, prices } = base;
   const finished = (record: RequestRecord, books?: BookedJob) => {
     ledger.finished(record, books);
     limiter.finished(record);
@@ -244,6 +250,7 @@ function apiPorts(
     summarizeUsage: (question) => ledger.summarizeUsage(question),
     jobs,
     keptResponses,
+    reasoning,
     picker,
     uploadFolder,
     started(request, reserved) {

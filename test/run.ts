@@ -11,7 +11,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { outcomeVariable, type TestOutcome } from './outcome-reporter.ts';
 import { prepareMachine } from './prepare-machine.ts';
-import { apart, excluding, isSuite, measured, runOf, type Suite, units } from './suites.ts';
+import { apart, excluding, isSuite, measured, ownProcess, runOf, type Suite } from './suites.ts';
 
 interface Outcome extends TestOutcome {
   name: string;
@@ -29,7 +29,7 @@ summarize(named.length > 0 ? runSuites(named) : runAll());
 
 function runAll(): Outcome[] {
   const alone = ['test/architecture.test.ts', ...measured];
-  const shared = units.map((folder) => `${folder}/**`);
+  const own = ownProcess(root);
   return [
     runStep('machine', () => prepareMachine(root)),
     runStep('type check', () =>
@@ -37,9 +37,9 @@ function runAll(): Outcome[] {
     ),
     runStep('lint', () => runTool('biome', 'check', '--error-on-warnings', '.')),
     runTests('architecture and work', alone),
-    runTests('units', ['--no-isolate', ...units]),
     build(),
-    runTests('tests', excluding([...alone, ...shared, ...apart])),
+    runTests('tests that share their workers', ['--no-isolate', ...excluding([...alone, ...own, ...apart])]),
+    runTests('tests in processes of their own', [...own, ...excluding([...alone, ...apart])]),
   ];
 }
 

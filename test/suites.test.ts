@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join, matchesGlob } from 'node:path';
 import { expect, test } from 'vitest';
-import { apart, runOf, suiteNames } from './suites.ts';
+import { apart, ownProcess, runOf, suiteNames } from './suites.ts';
 
 const root = join(import.meta.dirname, '..');
 
@@ -21,4 +21,16 @@ test('each file that npm test leaves out belongs to a suite', () => {
   expect(leftOut).not.toEqual([]);
   const { parameters } = runOf(['gallery', 'fuzz', 'soak'], root);
   expect(leftOut.filter((file) => !parameters.some((part) => file.startsWith(part)))).toEqual([]);
+});
+
+test('what replaces a module, sets the clock or counts what its process holds shares no worker; what does none of it does', () => {
+  const own = ownProcess(root);
+  expect(own).toEqual(
+    expect.arrayContaining([
+      'test/server/gateway/patience.test.ts',
+      'test/server/awake-clock.test.ts',
+      'test/server/gateway/hang-up.test.ts',
+    ]),
+  );
+  expect(own).not.toContain('test/server/gateway/errors.test.ts');
 });

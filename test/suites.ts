@@ -21,20 +21,31 @@ export const apart = [gallery, 'test/fuzz/*', 'test/soak/*'];
 export const measured = ['test/server/patterns.test.ts', 'test/server/worst-case.test.ts'];
 
 /**
- * They hold nothing of the process: no module in another's place, no socket or memory that is counted. So the files of one worker
- * share what they load, which costs more than most of them do.
+ * What a file names that takes something of its process for itself: a module in another's place, its clock, environment or
+ * globals, or a count of what it holds or has done.
  */
-export const units = [
-  'test/renderer',
-  ...['contract', 'control', 'limits', 'routing', 'usage', 'wire'].map((folder) => `test/server/${folder}`),
-];
+const takesProcess = new RegExp(
+  [
+    String.raw`\bvi\.(mock|doMock|useFakeTimers|setSystemTime|spyOn|stubGlobal|stubEnv|resetModules)\(`,
+    String.raw`\bprocess\.(on|once|chdir)\(|\bprocess\.env\.\w+ = |\b(globalThis|performance)\.\w+ = `,
+    String.raw`\b(spoolCounts|memoryInUse|memoryUsage|cpuMsOf|leastWorkOf)\b|/proc/self`,
+  ].join('|'),
+);
+
+/**
+ * The files that need a process of their own. All others share their workers, with what these have loaded: to load the engine,
+ * the official clients or Playwright costs more processor time than most files take themselves.
+ */
+export function ownProcess(root: string): string[] {
+  return filesThatMatch(root, takesProcess);
+}
 
 const suites: Record<Suite, (root: string) => SuiteRun> = {
   gallery: (root) => ({
-    parameters: [gallery, ...filesThatImport(root, /\bappearances\b.*\/window-suite\.ts'/), '-t', appearance],
+    parameters: [gallery, ...filesThatMatch(root, /\bappearances\b.*\/window-suite\.ts'/), '-t', appearance],
     env: { SLUICE_GALLERY: process.env.SLUICE_GALLERY ?? 'pairs' },
   }),
-  sweeps: (root) => ({ parameters: filesThatImport(root, /\/support\/sweep\.ts'/), env: { SLUICE_SWEEP: 'all' } }),
+  sweeps: (root) => ({ parameters: filesThatMatch(root, /\/support\/sweep\.ts'/), env: { SLUICE_SWEEP: 'all' } }),
   fuzz: () => ({ parameters: ['test/fuzz'] }),
   soak: () => ({ parameters: ['test/soak', 'test/e2e/restart.test.ts'], env: { SLUICE_TEST_KILLS: '12' } }),
   coverage: () => ({ parameters: ['--coverage', ...excluding(measured), 'test/server'] }),
@@ -58,8 +69,9 @@ export function excluding(files: readonly string[]): string[] {
   return files.flatMap((file) => ['--exclude', file]);
 }
 
-function filesThatImport(root: string, pattern: RegExp): string[] {
-  return globSync('test/**/*.test.ts', { cwd: root }).filter((file) =>
+function filesThatMatch(root: string, pattern: RegExp): string[] {
+  const files = globSync('test/**/*.test.ts', { cwd: root }).filter((file) =>
     pattern.test(readFileSync(join(root, file), 'utf8')),
   );
+  return files.map((file) => file.replaceAll('\\', '/'));
 }

@@ -184,13 +184,15 @@ function addSwitches(provider: Command, { on }: Verbs): void {
 }
 
 /** One line for each step, without skipped ones. */
-export function describeTest({ provider, ok, steps }: ProbeReport): string {
+export function describeTest({ provider, ok, steps, lacksResponses }: ProbeReport): string {
   const lines = steps
     .filter(({ status }) => status !== 'skipped')
     .map(({ name, status, message, advice }) =>
       [`  ${status === 'ok' ? 'ok    ' : 'FAILED'}  ${name}: ${message}`, advice].filter(Boolean).join('. '),
     );
-  return [`Provider "${provider}" ${ok ? 'answers' : 'does not work'}:`, ...lines].join('\n');
+  const hint = '  It has no Responses API: set "serves": ["chat"], and its clients are translated.';
+  const heading = `Provider "${provider}" ${ok ? 'answers' : 'does not work'}:`;
+  return [heading, ...lines, ...(lacksResponses ? [hint] : [])].join('\n');
 }
 
 async function credentialFor(

@@ -13,6 +13,9 @@ export const capabilities = [
 ] as const;
 export type Capability = (typeof capabilities)[number];
 
-/** What a request is for, as it is recorded: a capability, or `passthrough`, which is all that Sluice hands to one provider as it is. */
-export const operations = [...capabilities, 'passthrough'] as const;
+/**
+ * What a request is for, as it is recorded: a capability; `realtime`, a session over a WebSocket; or `passthrough`, which is
+ * all that Sluice hands to one provider as it is.
+ */
+export const operations = [...capabilities, 'realtime', 'passthrough'] as const;
 export type Operation = (typeof operations)[number];

@@ -29,6 +29,7 @@ export const errorKinds = {
   method_not_allowed: { status: 405, type: invalid, code: 'method_not_allowed' },
   model_not_found: { status: 404, type: invalid, code: 'model_not_found' },
   model_missing: { status: 400, type: invalid, code: null },
+  upgrade_required: { status: 426, type: invalid, code: 'upgrade_required', retryable: false },
   malformed_http: { status: 400, type: invalid, code: null },
   malformed_json: { status: 400, type: invalid, code: null },
   malformed_multipart: { status: 400, type: invalid, code: null },

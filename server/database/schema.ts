@@ -100,6 +100,14 @@ export const ledgerMigrations: readonly string[] = [
   -- What a translation dropped and emulated, as JSON; null for requests that were not translated.
   ALTER TABLE requests ADD COLUMN losses TEXT;
   `,
+  `
+  -- What models have thought before a call of a tool, for clients that cannot carry it: see reasoning/reasoning-store.ts.
+  CREATE TABLE reasoning (
+    key_id TEXT NOT NULL, call_id TEXT NOT NULL, kept_at REAL NOT NULL, reasoning TEXT NOT NULL,
+    PRIMARY KEY (key_id, call_id)
+  );
+  CREATE INDEX reasoning_by_time ON reasoning (kept_at);
+  `,
 ];
 
 /** `budgets.sqlite`: see ledger/budget-sums.ts. */

@@ -1,6 +1,6 @@
 /** Translates the reason of a failed attempt into what the attempt loop, the record and the client need. Pure. */
 import { pattern } from '../bounded-pattern.ts';
-import type { GatewayError } from '../contract/errors.ts';
+import { GatewayError } from '../contract/errors.ts';
 import type { AttemptRecord, FailureClass } from '../contract/ledger.ts';
 import type { FailedAttempt, FailureResponse } from '../routing/attempt-result.ts';
 import {
@@ -111,7 +111,15 @@ function divergence(target: Target, continues: boolean): AttemptFailure {
   );
 }
 
-/** Other targets would be sent the same request, so none is asked. */
+/** For a target that would have to continue a broken answer in another API than the client's. */
+export function otherApi({ provider }: Target): GatewayError {
+  return new GatewayError(
+    'upstream_stream_broken',
+    `Provider "${provider.id}" has another API, in which it cannot continue an answer that has begun.`,
+  );
+}
+
+/** The target cannot be asked; others may take the request. */
 export function untranslatable(error: GatewayError, record: AttemptRecord): FailedAttempt {
   record.failure = 'rejected';
   record.error = error.message;

@@ -22,8 +22,17 @@ const passed = new Set([
   'request-id',
 ]);
 
+/** Where Google wants the content of a file, which would go past Sluice. Source: Google, "Files API". */
+const uploadUrl = 'x-goog-upload-url';
+
+function atHost(host: string, url: string): string {
+  if (!URL.canParse(url)) return url;
+  const { pathname, search } = new URL(url);
+  return `http://${host}${pathname.slice(Math.max(0, pathname.lastIndexOf('/upload/')))}${search}`;
+}
+
 /** Rate-limit headers, as named by OpenAI, Anthropic, Mistral and others. */
-const passedPrefix = pattern(/^(?:(?:x-|anthropic-)?ratelimit(?:bysize)?(?:-|$)|x-rate-limit-|openai-)/);
+const passedPrefix = pattern(/^(?:(?:x-|anthropic-)?ratelimit(?:bysize)?(?:-|$)|x-rate-limit-|openai-|x-goog-upload-)/);
 
 export function isEventStream(headers: ResponseHeaders, framing: Framing): boolean {
   const type = headers['content-type'];
@@ -34,12 +43,18 @@ export function isEventStream(headers: ResponseHeaders, framing: Framing): boole
 const rateLimitPrefix = pattern(/^(?:x-)?ratelimit(?:-|$)/);
 
 /**
+ * Where something that was made can be found, such as a realtime call: a path, which the client calls here. An address would
+ * lead it, with its key, to the provider.
+ */
+const pathHere = pattern(/^\/(?:[^/\\]|$)/);
+
+/**
  * Passes on the upstream's `x-request-id`, which the provider's support may ask for; adds Sluice's own if there is none.
  */
 export function clientHeaders(
   upstream: ResponseHeaders,
   requestId: string,
-  { framing, hasOwnLimits = false }: { framing: Framing; hasOwnLimits?: boolean },
+  { framing, host, hasOwnLimits = false }: { framing: Framing; host: string; hasOwnLimits?: boolean },
 ): Record<string, string | string[]> {
   const headers: Record<string, string | string[]> = { 'x-request-id': requestId, 'x-sluice-request-id': requestId };
   for (const name in upstream) {
@@ -47,6 +62,9 @@ export function clientHeaders(
     if (hasOwnLimits && rateLimitPrefix.test(name)) continue;
     if (value !== undefined && (passed.has(name) || passedPrefix.test(name))) headers[name] = value;
   }
+  if (headers[uploadUrl] !== undefined) headers[uploadUrl] = atHost(host, String(headers[uploadUrl]));
+  const { location } = upstream;
+  if (typeof location === 'string' && pathHere.test(location)) headers.location = location;
   if (isEventStream(upstream, framing)) {
     // Events may be added or removed, and no proxy may transform or buffer the stream.
     delete headers['content-length'];

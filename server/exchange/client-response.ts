@@ -113,7 +113,11 @@ export class ClientResponse {
     if (response.headersSent || this.#isGone) return;
     const type = headers['content-type'];
     this.#contentType = typeof type === 'string' ? type : '';
-    const passing = clientHeaders(headers, requestId, { framing, hasOwnLimits: hasLimitHeaders(response) });
+    const passing = clientHeaders(headers, requestId, {
+      framing,
+      host: response.req.headers.host ?? '',
+      hasOwnLimits: hasLimitHeaders(response),
+    });
     if (showsAttempts && answerer) {
       passing['x-sluice-provider'] = answerer.provider;
       passing['x-sluice-attempts'] = String(answerer.attempts);

@@ -2,6 +2,7 @@
 import type { ServerResponse } from 'node:http';
 import { pattern } from '../bounded-pattern.ts';
 import type { FailureResponse } from '../routing/attempt-result.ts';
+import type { Target } from '../routing/snapshot.ts';
 import { countTokens } from '../translate/count-tokens.ts';
 import { isWireName } from '../translate/wire-translations.ts';
 import type { Route } from '../wire/route.ts';
@@ -14,8 +15,12 @@ import type { RequestBody } from './request-body.ts';
  * is asked after it, because it would count for a different model.
  */
 export function countingPlan(plan: CallPlan, { wire, writeTokenCount }: Route): CallPlan | null {
-  const counting = writeTokenCount && plan.targets.find(({ provider }) => provider.dialect.serves(wire.name));
+  const counting = writeTokenCount && plan.targets.find(({ provider }) => countsFor(provider, wire.name));
   return counting ? { ...plan, targets: [counting] } : null;
+}
+
+function countsFor({ dialect, servedWires }: Target['provider'], wire: string): boolean {
+  return dialect.serves(wire) && (servedWires === null || servedWires.includes(wire));
 }
 
 /**
@@ -29,7 +34,8 @@ export function tokenCount(
 ): object | null {
   if (!writeTokenCount || !body.captured || !isWireName(wire.name)) return null;
   const count = writeTokenCount(countTokens(wire.name, body.captured));
-  response.setHeader('x-sluice-estimated', Object.keys(count).join(', '));
+  const estimated = Object.entries(count).filter(([, value]) => typeof value === 'number');
+  response.setHeader('x-sluice-estimated', estimated.map(([name]) => name).join(', '));
   return count;
 }
 

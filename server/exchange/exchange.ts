@@ -1,6 +1,5 @@
 /** One request from its plan to its record: which targets may answer it, its limits, its attempts, and what it cost. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { GatewayError } from '../contract/errors.ts';
 import { isObject } from '../contract/is-object.ts';
 import type { CapturedExchange, RequestRecord, RequestStarted, Reserved, Usage } from '../contract/ledger.ts';
 import type { Limiter } from '../limits/limiter.ts';
@@ -9,8 +8,8 @@ import type { PriceTable } from '../usage/price-table.ts';
 import type { RouteMatch } from '../wire/registry.ts';
 import { accountFor, goesOn } from './accounting.ts';
 import { Capture } from './capture.ts';
+import { checkModelName } from './check-model-name.ts';
 import type { RequestTrace } from './exchange-trace.ts';
-import { containsSecret } from './find-secrets.ts';
 import { hasHardDollarBudget, holdToLimits } from './hold-to-limits.ts';
 import type { JobBills } from './job-bills.ts';
 import type { OutgoingCall } from './outgoing-request.ts';
@@ -166,12 +165,4 @@ function conversationNamedIn({ route }: RouteMatch, body: RequestBody): string |
   const named = body.field('conversation');
   const id = isObject(named) ? named.id : named;
   return typeof id === 'string' ? id : null;
-}
-
-/** Guards against a client whose settings for key and model are swapped, so that no provider receives the key. */
-function checkModelName(model: string, presented: readonly string[]): void {
-  if (!containsSecret(model, presented)) return;
-  throw new GatewayError('invalid_value', "The field 'model' holds the key. Put the name of a model there.", {
-    param: 'model',
-  });
 }

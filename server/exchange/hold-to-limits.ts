@@ -7,8 +7,8 @@ import type { Limiter } from '../limits/limiter.ts';
 import type { CompiledGroup, CompiledKey, Target } from '../routing/snapshot.ts';
 import type { PriceTable } from '../usage/price-table.ts';
 import type { Route } from '../wire/route.ts';
+import type { MeasuredRequest } from '../wire/wire.ts';
 import type { CallPlan } from './plan.ts';
-import type { RequestBody } from './request-body.ts';
 
 interface LimitPorts {
   limiter: Limiter;
@@ -20,7 +20,7 @@ export interface LimitedCall {
   route: Route;
   key: CompiledKey;
   group: CompiledGroup;
-  body: RequestBody;
+  body: MeasuredRequest;
   plan: CallPlan;
 }
 
@@ -43,8 +43,8 @@ export function holdToLimits(ports: LimitPorts, response: ServerResponse, call: 
 }
 
 /** Whether a call of the route can cost money. */
-export function isPaid({ method, model, job, isFree }: Route): boolean {
-  return method === 'POST' && !isFree && (model !== 'none' || job?.behaviour === 'creates-from');
+export function isPaid({ method, model, job, isFree, session }: Route): boolean {
+  return (method === 'POST' || session !== null) && !isFree && (model !== 'none' || job?.behaviour === 'creates-from');
 }
 
 function setHeaders(response: ServerResponse, headers: Record<string, string>): void {
@@ -61,11 +61,11 @@ export function hardBudgetOf(call: Pick<LimitedCall, 'key' | 'group'>): Limited 
   return partiesOf(call).find((party) => hasHardBudget(party)) ?? null;
 }
 
-function partiesOf({ key, group }: Pick<LimitedCall, 'key' | 'group'>): Limited[] {
+export function partiesOf({ key, group }: Pick<LimitedCall, 'key' | 'group'>): Limited[] {
   return [key.limited, group.limited].filter((limited) => limited !== null);
 }
 
-function hasHardBudget({ limits }: Limited, unit?: 'usd'): boolean {
+export function hasHardBudget({ limits }: Limited, unit?: 'usd'): boolean {
   return limits.budgets.some((budget) => budget.hard && (unit === undefined || budget.unit === unit));
 }
 

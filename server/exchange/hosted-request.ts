@@ -16,7 +16,7 @@ export async function inEnvelope(prepared: PreparedRequest, hosted: HostedModel)
   return {
     ...prepared,
     call: { ...call, path: envelope.path, query: '', headers: envelope.headers },
-    sendable: { length: body.length, open: () => body, usageAsked: sendable.usageAsked },
+    sendable: { length: body.length, open: () => body, bytes: async () => body, usageAsked: sendable.usageAsked },
     hosting: { hosted, unpacker: unpacker ?? null },
   };
 }

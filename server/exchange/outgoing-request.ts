@@ -4,7 +4,7 @@ import { GatewayError } from '../contract/errors.ts';
 import type { Timeouts } from '../contract/policy.ts';
 import type { UpstreamCredential } from '../providers/upstream.ts';
 import type { AttemptPlan } from '../routing/attempt-plan.ts';
-import { compileTimeouts, timeoutsOf } from '../routing/compile-timeouts.ts';
+import { type AttemptTimeouts, compileTimeouts, timeoutsOf } from '../routing/compile-timeouts.ts';
 import type { CompiledGroup, Target } from '../routing/snapshot.ts';
 import type { OutgoingRequest } from '../transport/transport.ts';
 import { isCredentialName } from '../wire/client-credentials.ts';
@@ -62,12 +62,6 @@ export function outgoingRequest(
     timeouts,
     proxy: provider.proxy,
   };
-}
-
-/** The timeouts of one attempt, which depend on what is left of the plan's time. */
-export function timeoutsOfCall({ group, match, body }: OutgoingCall, { provider }: Target, plan: AttemptPlan) {
-  const limits = group.timeouts.get(provider.id) ?? compileTimeouts(provider.ownTimeouts);
-  return timeoutsOf(limits, body.fields.stream && match.route.stream !== null, plan);
 }
 
 /** Inserts the target's name for the model, if a segment of the path is that. */
@@ -140,4 +134,14 @@ function decoded(name: string): string {
   } catch {
     return name;
   }
+}
+
+/** The limits of an attempt, which are shorter while `plan` has another target to ask. */
+export function timeoutsFor(
+  { group, match, body }: OutgoingCall,
+  { provider }: Target,
+  plan: AttemptPlan,
+): AttemptTimeouts {
+  const limits = group.timeouts.get(provider.id) ?? compileTimeouts(provider.ownTimeouts);
+  return timeoutsOf(limits, body.fields.stream && match.route.stream !== null, plan);
 }

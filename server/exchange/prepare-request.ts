@@ -3,7 +3,9 @@ import { GatewayError } from '../contract/errors.ts';
 import type { Policy } from '../contract/policy.ts';
 import type { ResponseStore } from '../kept-responses/response-store.ts';
 import type { HostedModel } from '../providers/dialect.ts';
+import type { ReasoningStore } from '../reasoning/reasoning-store.ts';
 import type { NextAttempt } from '../routing/attempt-plan.ts';
+import type { AttemptResult, FailedAttempt } from '../routing/attempt-result.ts';
 import type { Target } from '../routing/snapshot.ts';
 import type { PriceTable } from '../usage/price-table.ts';
 import type { Registry } from '../wire/registry.ts';
@@ -12,13 +14,16 @@ import type { RequestTrace } from './exchange-trace.ts';
 import { inEnvelope } from './hosted-request.ts';
 import type { OutgoingCall } from './outgoing-request.ts';
 import type { CallPlan } from './plan.ts';
+import { RefusedReasoning } from './refused-reasoning.ts';
 import type { PreparedBody } from './request-body.ts';
+import { ClientReasoning } from './translation/client-reasoning.ts';
 import { type Passage, passageTo } from './translation/passage.ts';
 import { type PreparedRequest, RequestTranslation } from './translation/request-translation.ts';
 
 export interface PreparationPorts {
   registry: Registry;
   keptResponses: ResponseStore;
+  reasoning: ReasoningStore;
   prices: Pick<PriceTable, 'maxOutput'>;
 }
 
@@ -33,6 +38,7 @@ export class RequestPreparation {
   readonly #options: PreparationOptions;
   readonly #plan: CallPlan;
   readonly #call: OutgoingCall;
+  readonly #refusedReasoning = new RefusedReasoning();
   /** For the latest target that does not serve the client's API. */
   #translation: RequestTranslation | undefined;
 
@@ -57,14 +63,16 @@ export class RequestPreparation {
   #unchanged(target: Target): PreparedRequest | Promise<PreparedRequest> {
     const call = this.#call;
     const sendable = this.#sendableFor(target);
+    if (this.#refusedReasoning.isBy(target)) return this.#withoutReasoning(sendable);
     return sendable instanceof Promise
       ? sendable.then((opened) => ({ call, sendable: opened, translation: null, hosting: null }))
       : { call, sendable, translation: null, hosting: null };
   }
 
-  /** Whether all targets take the request as it is. */
-  get isIdentity(): boolean {
-    return this.#plan.targets.every((target) => this.#passageTo(target) === null);
+  /** The result of an attempt; its failure says so if the target is to be asked again without the conversation's reasoning. */
+  noted(target: Target, result: FailedAttempt, { sendable, translation }: PreparedRequest): Promise<AttemptResult> {
+    const mayBeAskedAgain = translation !== null || !this.#refusesLosses;
+    return this.#refusedReasoning.noted({ target, result, sent: translation ? null : sendable, mayBeAskedAgain });
   }
 
   #passageTo(target: Target): Passage | null {
@@ -90,18 +98,30 @@ export class RequestPreparation {
     return body.sendable(match.route.modelIn === 'body' ? model : null, askUsage, previousId);
   }
 
+  async #withoutReasoning(sendable: PreparedBody | Promise<PreparedBody>): Promise<PreparedRequest> {
+    const reduced = await this.#refusedReasoning.without(await sendable);
+    return { call: this.#call, sendable: reduced, translation: null, hosting: null, isWithoutReasoning: true };
+  }
+
+  get #refusesLosses(): boolean {
+    const losses = lossesWanted(this.#options.request.headers['x-sluice-lossy']) ?? this.#call.group.policy.losses;
+    return losses === 'refuse';
+  }
+
   #translated(passage: Passage, { target, credential }: NextAttempt): PreparedRequest | GatewayError {
-    const { ports, request, trace } = this.#options;
+    const { ports, trace } = this.#options;
     try {
-      const losses = lossesWanted(request.headers['x-sluice-lossy']) ?? this.#call.group.policy.losses;
       const { keptResponses } = ports;
-      const wanted = { requestId: trace.id, refusesLosses: losses === 'refuse', keptResponses };
+      const reasoning = new ClientReasoning(ports.reasoning, trace.key?.id ?? '');
+      const wanted = { requestId: trace.id, refusesLosses: this.#refusesLosses, keptResponses, reasoning };
       if (this.#translation?.route !== passage.route) {
         this.#translation = new RequestTranslation(this.#call, passage, wanted);
       }
       const model = this.#plan.model ?? '';
       const maxOutputTokens = ports.prices.maxOutput(target.provider.id, target.model ?? model) ?? undefined;
-      return this.#translation.forTarget({ target, credentialId: credential?.id ?? null, model, maxOutputTokens });
+      const withoutReasoning = this.#refusedReasoning.isBy(target);
+      const addressee = { target, credentialId: credential?.id ?? null, model, maxOutputTokens, withoutReasoning };
+      return this.#translation.forTarget(addressee);
     } catch (thrown) {
       if (thrown instanceof GatewayError) return thrown;
       throw thrown;
@@ -124,6 +144,6 @@ async function enveloped(
 }
 
 /** What the request's header `x-sluice-lossy` says; null if it is absent or unknown, so that the group's policy applies. */
-function lossesWanted(header: string | string[] | undefined): Policy['losses'] | null {
-  return header === 'refuse' || header === 'tell' ? header : null;
+function lossesWanted(said: string | string[] | undefined): Policy['losses'] | null {
+  return said === 'refuse' || said === 'tell' ? said : null;
 }

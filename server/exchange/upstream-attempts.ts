@@ -19,7 +19,7 @@ import type { OutgoingRequest, Transport } from '../transport/transport.ts';
 import { framingOf } from '../wire/sse-framing.ts';
 import type { StreamText } from '../wire/stream-text.ts';
 import { Attempt } from './attempt.ts';
-import { refusedRedirect, untranslatable } from './attempt-failures.ts';
+import { otherApi, refusedRedirect, untranslatable } from './attempt-failures.ts';
 import type { Capture } from './capture.ts';
 import { askedOf, mayBeRescued, mayBeResumed, type WantedRest } from './choose-reader.ts';
 import { ClientResponse, unreadMs } from './client-response.ts';
@@ -27,7 +27,7 @@ import { followContent, shownLocation } from './content-redirect.ts';
 import { estimateInstead } from './count-tokens.ts';
 import type { AttemptTrace, RequestTrace } from './exchange-trace.ts';
 import { madeWatcher, rememberCompleted } from './made-objects.ts';
-import { type OutgoingCall, outgoingRequest, timeoutsOfCall } from './outgoing-request.ts';
+import { type OutgoingCall, outgoingRequest, timeoutsFor } from './outgoing-request.ts';
 import type { CallPlan } from './plan.ts';
 import { policyOf } from './plan-passthrough.ts';
 import { type PreparationPorts, RequestPreparation } from './prepare-request.ts';
@@ -57,6 +57,8 @@ interface AttemptsOptions {
 
 /** How long a response is read on after its client has left, in groups that want exact usage. */
 const drainMs = 60_000;
+
+type Sent = (attempt: Attempt) => void;
 
 export class UpstreamAttempts {
   readonly client: ClientResponse;
@@ -92,9 +94,7 @@ export class UpstreamAttempts {
       unreadMs,
       showsAttempts: settings.replyHeaders,
     });
-    // A translated stream is not continued.
-    const isRescued = mayBeRescued(callPlan, call) && this.#preparation.isIdentity;
-    this.#text = isRescued ? (call.match.route.wire.rescue?.openText() ?? null) : null;
+    this.#text = mayBeRescued(callPlan, call) ? (call.match.route.wire.rescue?.openText() ?? null) : null;
     this.#download = mayBeResumed(call, options.request) ? new Download() : null;
   }
 
@@ -124,7 +124,7 @@ export class UpstreamAttempts {
     const outcome = await runAttempts({
       plan,
       picker: this.#picker,
-      start: (next) => this.#start(next, timeoutsOfCall(this.#call, next.target, plan)),
+      start: (next) => this.#start(next, timeoutsFor(this.#call, next.target, plan)),
       gone: () => this.#whenGone(),
     });
     if (outcome.kind !== 'unanswered') return;
@@ -165,7 +165,7 @@ export class UpstreamAttempts {
   #start(next: NextAttempt, timeouts: AttemptTimeouts): RunningAttempt {
     const trace = this.#options.trace.attempt(next.target, next.credential?.id ?? null, next.cause);
     let attempt: Attempt | undefined;
-    const sent = (latest: Attempt) => {
+    const sent: Sent = (latest) => {
       attempt = latest;
     };
     const result = this.#attempt(next, timeouts, trace, sent);
@@ -176,7 +176,7 @@ export class UpstreamAttempts {
     next: NextAttempt,
     timeouts: AttemptTimeouts,
     trace: AttemptTrace,
-    sent: (attempt: Attempt) => void,
+    sent: Sent,
   ): Promise<AttemptResult> {
     const { target, credential } = next;
     const { transport } = this.#options.ports;
@@ -184,6 +184,7 @@ export class UpstreamAttempts {
     const preparing = this.#preparation.for(next);
     const usual = preparing instanceof Promise ? await preparing : preparing;
     if (usual instanceof GatewayError) return untranslatable(usual, trace.record);
+    if (usual.translation && this.#isBroken) return untranslatable(otherApi(target), trace.record);
     const prepared = this.#continuing.has(target)
       ? await this.#preparation.continued(usual, target, this.#text?.read() ?? null)
       : usual;
@@ -208,7 +209,7 @@ export class UpstreamAttempts {
       return refusedRedirect(target, shownLocation(result.location, secrets), trace.record);
     }
     this.#learn(target, result);
-    return result;
+    return result.kind === 'failed' ? this.#preparation.noted(target, result, prepared) : result;
   }
 
   /** The client has left, or has its answer from another attempt. */
@@ -225,12 +226,8 @@ export class UpstreamAttempts {
     } else if (result.kind === 'failed' && result.failure.continues) this.#continuing.add(target);
   }
 
-  #open(
-    next: NextAttempt,
-    timeouts: AttemptTimeouts,
-    trace: AttemptTrace,
-    { sendable, translation, hosting }: PreparedRequest,
-  ): Attempt {
+  #open(next: NextAttempt, timeouts: AttemptTimeouts, trace: AttemptTrace, prepared: PreparedRequest): Attempt {
+    const { sendable, translation, hosting } = prepared;
     const { match, body, held } = this.#call;
     const route = translation ? translation.upstream : match.route;
     if (translation) {
@@ -254,13 +251,14 @@ export class UpstreamAttempts {
         isStreamFit,
         answers: isStreamFit ? route.wire.request.answersAsked(body) : 1,
         stripUsage: sendable.usageAsked,
-        text: this.#text,
-        rest: this.#rest(next),
+        // A translated stream is not continued.
+        text: translation ? null : this.#text,
+        rest: translation ? null : this.#rest(next),
         download: this.#download,
       },
       timeouts,
       number: this.#options.trace.attempts.length,
-      claim: () => this.#claim(attempt, trace, next),
+      claim: () => this.#claim(attempt, trace, next, prepared),
       observers: () => this.#observers(next, translation !== null),
     });
     this.#attempts.push(attempt);
@@ -282,8 +280,16 @@ export class UpstreamAttempts {
   }
 
   /** The first attempt with content is the answer. */
-  #claim(attempt: Attempt, trace: AttemptTrace, { target, credential }: NextAttempt): boolean {
+  #claim(
+    attempt: Attempt,
+    trace: AttemptTrace,
+    { target, credential }: NextAttempt,
+    { isWithoutReasoning }: PreparedRequest,
+  ): boolean {
     if (this.#answer) return false;
+    if (isWithoutReasoning && !this.client.hasBegun) {
+      this.#options.response.setHeader('x-sluice-dropped', 'thinking;why=foreign-reasoning');
+    }
     if (attempt.status < 400) this.#picker.answers(target, credential?.id ?? null);
     this.#answer = attempt;
     this.#options.trace.answering = trace;

@@ -26,11 +26,12 @@ import { ClientGone } from './body/read-body.ts';
 import { receiveBody } from './body/receive-body.ts';
 import type { ByteBudget, HeldBytes } from './byte-budget.ts';
 import { allowOrigin } from './cors.ts';
-import { authenticate, checkHost, checkOrigin, validKey } from './guards.ts';
+import { authenticate, checkSource, validKey } from './guards.ts';
 import { sendModels } from './models.ts';
 import { sendOwnUsage } from './own-usage.ts';
 import { sendError, toGatewayError } from './send-error.ts';
 import { sendJson } from './send-json.ts';
+import { asksForWebSocket, onlyOverHttp, onlyOverWebSocket } from './web-socket-request.ts';
 
 export interface ApiPorts extends ExchangePorts {
   /** The current snapshot; read once per request. */
@@ -115,8 +116,10 @@ class ApiRequest {
     const model = isKnown && api.models && method !== 'DELETE' ? api.models.askedIn(path) : null;
     if (api.models && model !== null) return this.#tellModels(api.models, model);
     if (isKnown && path === api.usagePath) return this.#tellUsage(method);
+    if (asksForWebSocket(this.#request.headers)) throw onlyOverHttp(this.#ports.registry, this.#located);
     const match = this.#ports.registry.find(method, this.#located);
     this.#trace.take(match);
+    if (match.route.session) throw onlyOverWebSocket(match.label);
     const { group, key } = this.#admitKey();
     if (match.passed) checkPassthrough({ passed: match.passed, route: match.route, group, key });
     this.#ports.loopWatch.start();
@@ -153,9 +156,7 @@ class ApiRequest {
 
   #checkSender(): void {
     const { headers } = this.#request;
-    const { allowedHosts, allowedOrigins } = this.#snapshot.settings;
-    checkHost(headers.host, allowedHosts);
-    checkOrigin(headers.origin, headers.host, allowedOrigins);
+    checkSource(headers, this.#snapshot.settings);
     if (headers.origin !== undefined) allowOrigin(this.#response, headers.origin);
     checkHops(headers);
   }

@@ -1,6 +1,8 @@
 /** Checks of Host, Origin and key. Pure; they throw a GatewayError. */
 import { hash, timingSafeEqual } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
 import { GatewayError } from '../contract/errors.ts';
+import type { Settings } from '../contract/settings.ts';
 import { keyChecksumHolds, keyPrefix } from '../routing/key-secret.ts';
 import type { CompiledKey, Snapshot } from '../routing/snapshot.ts';
 
@@ -32,6 +34,12 @@ export function checkOrigin(
     'origin_refused',
     `Requests from the web page ${origin.slice(0, 100)} are not allowed. To allow them add that origin to settings.allowedOrigins.`,
   );
+}
+
+/** Throws GatewayError for a request that a web page elsewhere may have caused. */
+export function checkSource({ host, origin }: IncomingHttpHeaders, { allowedHosts, allowedOrigins }: Settings): void {
+  checkHost(host, allowedHosts);
+  checkOrigin(origin, host, allowedOrigins);
 }
 
 /**

@@ -7,12 +7,23 @@ import { servedApis } from '../wire/registry.ts';
 import { limitConnections } from './connection-limit.ts';
 import { errorHeaders } from './send-error.ts';
 
+/** Takes over connections that become WebSockets. */
+export interface WebSocketDoor {
+  /** False: the request is answered as if it had not asked for another protocol. */
+  wants(request: IncomingMessage): boolean;
+  /** `head`: what was read of the connection after the request. */
+  open(request: IncomingMessage, socket: Duplex, head: Buffer): void;
+  /** Ends all of them; resolves when they have ended. */
+  close(): Promise<void>;
+}
+
 interface ListenOptions {
   host: string;
   /** 0: any free one. */
   port: number;
   /** Time for all headers of a request; set by tests only. */
   headersTimeoutMs?: number;
+  webSockets?: WebSocketDoor;
 }
 
 export interface ListeningServer {
@@ -34,7 +45,7 @@ const cutOffMs = 1_000;
 
 /** Rejects with the system's error, such as EADDRINUSE. */
 export async function listen(listener: RequestListener, options: ListenOptions): Promise<ListeningServer> {
-  const { host, port, headersTimeoutMs = defaultHeadersTimeoutMs } = options;
+  const { host, port, headersTimeoutMs = defaultHeadersTimeoutMs, webSockets } = options;
   let active = 0;
   let onIdle: (() => void) | undefined;
   const server = http.createServer({
@@ -45,6 +56,7 @@ export async function listen(listener: RequestListener, options: ListenOptions):
     // Node would send an empty 400; the guards send a proper error.
     requireHostHeader: false,
     connectionsCheckingInterval: Math.min(5_000, headersTimeoutMs),
+    shouldUpgradeCallback: (request) => webSockets?.wants(request) ?? false,
   });
   const serve = (request: IncomingMessage, response: ServerResponse) => {
     active++;
@@ -64,6 +76,7 @@ export async function listen(listener: RequestListener, options: ListenOptions):
     };
     if (active > 0) await idleOrLate(whenIdle, limitMs);
   };
+  if (webSockets && 'shouldUpgradeCallback' in server) server.on('upgrade', webSockets.open);
   limitConnections(server);
   server.on('clientError', answerClientError);
   server.on('connect', (_request, socket) => answerRaw(socket, noProxy()));
@@ -78,8 +91,10 @@ export async function listen(listener: RequestListener, options: ListenOptions):
     async stop(drainMs) {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       server.closeIdleConnections();
+      const sessionsEnded = webSockets?.close();
       await idleWithin(drainMs);
       server.closeAllConnections();
+      await sessionsEnded;
       await closed;
       // Aborted requests are notified asynchronously and must still be recorded.
       await idleWithin(cutOffMs);

@@ -33,6 +33,8 @@ export interface Estimate {
   likely: Amounts;
   /** Worst case: counts against hard budgets. */
   most: Amounts;
+  /** Part of a request that runs already, so that it takes no place among those at the same time. */
+  isPart?: true;
 }
 
 /** Requests that cost nothing, such as queries about jobs: budgets do not block them. */
@@ -62,6 +64,8 @@ export class Account {
   readonly #ports: AccountPorts;
   readonly #spending = new Map<Budget['per'], Spending>();
   #running = 0;
+  /** Reservations by parts of running requests. */
+  #parts = 0;
   #reserved = free;
 
   constructor(ports: AccountPorts) {
@@ -89,7 +93,7 @@ export class Account {
   }
 
   reserve({ atMs, estimate }: Reservation): void {
-    this.#running += 1;
+    this.#count(estimate, 1);
     this.requests.add(atMs, 1, atMs);
     this.tokens.add(atMs, estimate.likely.tokens, atMs);
     this.#reserved = {
@@ -101,18 +105,23 @@ export class Account {
   /** Replaces a reservation by the actual usage. Tokens beyond the estimate count from now on. */
   settle({ atMs, estimate }: Reservation, { startedAt, used, isVoid }: Settled): void {
     const steady = this.#ports.clocks.steadyMs();
-    this.#running -= 1;
+    this.#count(estimate, -1);
     if (isVoid) this.requests.add(atMs, -1, steady);
     const more = used.tokens - estimate.likely.tokens;
     this.tokens.add(more > 0 ? steady : atMs, more, steady);
     // Resets rounding errors.
-    this.#reserved = this.#running === 0 ? free : minus(this.#reserved, estimate);
+    this.#reserved = this.#running + this.#parts === 0 ? free : minus(this.#reserved, estimate);
     this.count(startedAt, used);
   }
 
   /** Counts a request that began before there was a limit. */
   count(startedAt: number, used: Spent): void {
     for (const spending of this.#spending.values()) spending.add(startedAt, used);
+  }
+
+  #count({ isPart }: Estimate, change: 1 | -1): void {
+    if (isPart) this.#parts += change;
+    else this.#running += change;
   }
 
   #spendingOf(per: Budget['per']): Spending {

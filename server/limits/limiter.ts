@@ -84,7 +84,11 @@ class CountingLimiter implements Limiter {
     for (const { limited, account } of parties) {
       const unknown = limited.limits.budgets.find(({ hard, per }) => hard && !account.spent(per).isKnown);
       if (unknown && estimate !== free) throw unknownSpending(limited);
-      const exceeded = findExceeded(account, limited.limits, { clocks, isFree: estimate === free });
+      const exceeded = findExceeded(account, limited.limits, {
+        clocks,
+        isFree: estimate === free,
+        isPart: estimate.isPart === true,
+      });
       if (exceeded) throw refusal(limited, exceeded, { headers: this.#headers(limitedBy), nowMs: clocks.wallMs() });
     }
     const reservation = { atMs: clocks.steadyMs(), estimate };

@@ -25,7 +25,7 @@ const placeFreeInMs = 1_000;
 export function findExceeded(
   account: Account,
   limits: Limits,
-  { clocks, isFree }: { clocks: Clocks; isFree: boolean },
+  { clocks, isFree, isPart }: { clocks: Clocks; isFree: boolean; isPart: boolean },
 ): Exceeded | null {
   const waits: { meter: LimitMeter; waitMs: number }[] = [];
   for (const budget of limits.budgets) {
@@ -36,6 +36,7 @@ export function findExceeded(
     waits.push({ meter: budgetMeter(account, budget), waitMs: placeFreeInMs });
   }
   for (const meter of rateMeters(account, limits, clocks)) {
+    if (isPart && meter.kind === 'concurrent') continue;
     if (meter.used >= meter.amount) waits.push({ meter, waitMs: waitOf(account, meter, clocks.steadyMs()) });
   }
   return waits.sort((a, b) => b.waitMs - a.waitMs)[0] ?? null;

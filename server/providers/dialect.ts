@@ -86,6 +86,11 @@ export interface Dialect {
   conversationWire: string;
   /** The name of the wire on which they are asked for embeddings; null where they make none. */
   embeddingsWire: string | null;
+  /**
+   * Whether reasoning in a conversation is only valid for the account that it was made for, so that credentials rotate from one
+   * conversation to the next, and not within one.
+   */
+  bindsReasoning: boolean;
   /** Headers that its services require, for requests whose client has not sent them. Lower-case names. */
   defaultHeaders: Readonly<Record<string, string>>;
   modelPages: ModelPages;

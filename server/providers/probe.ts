@@ -1,6 +1,6 @@
 /**
  * Tests whether a provider can be used, and if not, which step fails and what to do about it. Requests only the model list,
- * which is free and takes the same path as a real call.
+ * which is free and takes the same path as a real call, and finds out whether it has the Responses API.
  */
 import { isIP } from 'node:net';
 import type { ProbeRemedy, ProbeReport, ProbeStepName } from '../contract/probe.ts';
@@ -8,6 +8,7 @@ import { readResponse } from '../transport/read-response.ts';
 import type { Transport } from '../transport/transport.ts';
 import { TransportError } from '../transport/transport-error.ts';
 import { type Answer, judgeAnswer } from './judge-answer.ts';
+import { lacksResponses } from './lacks-responses.ts';
 import { parseModelList } from './parse-model-list.ts';
 import { ProbeSteps } from './probe-steps.ts';
 import { modelListRequest, type Upstream } from './upstream.ts';
@@ -40,7 +41,14 @@ export async function probeProvider(provider: Upstream, options: ProbeOptions): 
       noteModels(steps, outcome.models, options.model);
     }
   }
-  return { provider: provider.id, ...steps.report(), modelCount, elapsedMs: Math.round(performance.now() - startedMs) };
+  const isOpen = modelCount !== null && provider.servedWires === null && provider.dialect.serves('openai-responses');
+  return {
+    provider: provider.id,
+    ...steps.report(),
+    modelCount,
+    lacksResponses: isOpen && (await lacksResponses(provider, transport)),
+    elapsedMs: Math.round(performance.now() - startedMs),
+  };
 }
 
 type PlainAnswer = Omit<Answer, 'betterBaseUrl' | 'isOpenToAll'>;

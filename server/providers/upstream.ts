@@ -21,6 +21,8 @@ export interface Upstream {
   headers: Record<string, string>;
   timeouts: Timeouts;
   proxy: string;
+  /** Which of OpenAI's conversation wires it has, the preferred one first; null if that is unknown. */
+  servedWires: readonly string[] | null;
   /** Whether its models are discovered. */
   discoversModels: boolean;
   /** Why it cannot be used now, for a person; null if it can. */

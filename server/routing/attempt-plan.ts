@@ -58,6 +58,8 @@ interface AskedTarget {
   uses: number;
   /** Whether another attempt may succeed. */
   retryable: boolean;
+  /** It refused the reasoning in the conversation, and was asked again without it. */
+  isReasonless: boolean;
   /** It was in a cooldown already and is asked only because nothing else is left. */
   isLastResort: boolean;
   /** The earliest time for another attempt. */
@@ -91,9 +93,17 @@ export class AttemptPlan {
     return this.#begin(best, [this.#pinned(best) ?? best.provider.credentials[0] ?? null], 'first');
   }
 
-  /** The attempt after `failed`; null if there is none. */
+  /**
+   * The attempt after `failed`; null if there is none. A target that refuses the reasoning in the conversation is asked again
+   * at once, which does not count as a retry.
+   */
   after(failed: NextAttempt, failure: Failure): NextAttempt | null {
     this.note(failed, failure);
+    const asked = this.#asked.get(failed.target);
+    if (failure.refusesReasoning && asked && !asked.isReasonless) {
+      asked.isReasonless = true;
+      return { ...failed, cause: 'retry', waitMs: 0 };
+    }
     const isHopeless = failure.class === 'rejected' && failure.isOnlyHere !== true;
     if (isHopeless || failure.class === 'client-gone') return null;
     return this.#retrySame(failed, failure) ?? this.further('fallback') ?? this.#retryAny('retry');
@@ -232,7 +242,8 @@ export class AttemptPlan {
   #begin(target: Target, credentials: readonly (UpstreamCredential | null)[], cause: AttemptCause): NextAttempt {
     const [credential = null, ...unused] = credentials;
     const isLastResort = !this.#options.picker.mayBeAsked(target);
-    this.#asked.set(target, { target, unused, credential, uses: 1, retryable: false, isLastResort, readyAtMs: 0 });
+    const state = { uses: 1, retryable: false, isReasonless: false, isLastResort, readyAtMs: 0 };
+    this.#asked.set(target, { target, unused, credential, ...state });
     return { target, credential, cause, waitMs: 0 };
   }
 

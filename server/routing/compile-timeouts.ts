@@ -1,6 +1,5 @@
 /** The timeouts of an attempt, from the configuration and from whether another target is left. */
 import { defaultTimeouts, type Timeouts } from '../contract/policy.ts';
-import type { AttemptPlan } from './attempt-plan.ts';
 
 export interface AttemptTimeouts extends Timeouts {
   /** How long an answer that has begun may go without content, while comments and the like keep arriving. */
@@ -32,8 +31,13 @@ export function compileTimeouts(configured: Partial<Timeouts>): TargetTimeouts {
   return { last, stream: within(streamPatienceMs), whole: within(wholePatienceMs) };
 }
 
+interface PlannedTargets {
+  /** Whether another target can still be asked after an attempt that takes `patienceMs`. */
+  leavesAnother(patienceMs: number): boolean;
+}
+
 /** While another target is left, the limits are shorter than those of the client. */
-export function timeoutsOf(limits: TargetTimeouts, isStream: boolean, plan: AttemptPlan): AttemptTimeouts {
+export function timeoutsOf(limits: TargetTimeouts, isStream: boolean, plan: PlannedTargets): AttemptTimeouts {
   const early = isStream ? limits.stream : limits.whole;
   return plan.leavesAnother(Math.max(early.firstByteMs, early.firstContentMs)) ? early : limits.last;
 }

@@ -13,8 +13,6 @@ import type { TargetTimeouts } from './compile-timeouts.ts';
 
 export interface CompiledProvider extends Upstream {
   askUsage: boolean;
-  /** Which of OpenAI's conversation wires it has, the preferred one first; null if that is unknown. */
-  servedWires: readonly string[] | null;
   /** The provider's own timeouts, without the defaults that `timeouts` contains. */
   ownTimeouts: Partial<Timeouts>;
   /** How it can be asked to continue an answer; null if it cannot, or if that is unknown. */

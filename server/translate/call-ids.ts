@@ -39,9 +39,9 @@ export class CallIds {
   }
 }
 
-/** An id for a call to which the model gave none. */
-export function idOfPlace(turn: number, call: number, name: string): string {
-  return derive('openai', `${turn} ${call} ${name}`, 0);
+/** An id for a call to which the model gave none. @param answer distinguishes the answer from those before it */
+export function idOfPlace(answer: string, call: number, name: string): string {
+  return derive('openai', `${answer} ${call} ${name}`, 0);
 }
 
 /** 22 letters and digits carry as much as 128 bits. */

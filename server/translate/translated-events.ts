@@ -2,6 +2,7 @@
 import type { StreamEvent } from '../wire/sse-event.ts';
 import type { AnswerContext } from './answer-context.ts';
 import { EventsForClient } from './events-for-client.ts';
+import { type KeptReasoning, ReasoningCollector } from './kept-reasoning.ts';
 import type { Loss } from './losses.ts';
 import type { AnswerError, AnswerEvent } from './neutral-answer.ts';
 import type { EventParser, EventRenderer } from './wire-translation.ts';
@@ -11,6 +12,7 @@ export class TranslatedEvents {
   readonly #renderer: EventRenderer;
   readonly #view: EventsForClient;
   readonly #context: AnswerContext;
+  readonly #reasoning = new ReasoningCollector();
   #isOver = false;
   #failure: AnswerError | null = null;
 
@@ -67,6 +69,11 @@ export class TranslatedEvents {
     return this.#failure;
   }
 
+  /** Reasoning that has to be sent back with the calls of the answer so far; null if there is none. */
+  get reasoning(): KeptReasoning | null {
+    return this.#reasoning.kept;
+  }
+
   /** Parts of the answer so far that the client's API cannot express. */
   get losses(): readonly Loss[] {
     return this.#context.losses.list;
@@ -76,6 +83,7 @@ export class TranslatedEvents {
     let text = '';
     for (const each of events) {
       for (const event of this.#view.push(each)) {
+        this.#reasoning.take(event);
         text += this.#renderer.push(event);
         this.#isOver ||= event.type === 'end' || event.type === 'error';
         if (event.type === 'error') this.#failure = event.error;

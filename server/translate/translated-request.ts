@@ -4,6 +4,7 @@ import { answerEvents } from './answer-events.ts';
 import { answerForClient } from './answer-for-client.ts';
 import { estimateInputTokens } from './estimate-input.ts';
 import { parseJson, writeJson } from './json-text.ts';
+import { type KeptReasoning, ReasoningCollector } from './kept-reasoning.ts';
 import { type Loss, Losses } from './losses.ts';
 import type { Conversation } from './neutral.ts';
 import type { Answer, AnswerError } from './neutral-answer.ts';
@@ -11,8 +12,16 @@ import type { RenderedRequest, Target } from './rendering.ts';
 import { TranslatedEvents } from './translated-events.ts';
 import type { WireTranslation } from './wire-translation.ts';
 
-/** `losses`: parts of the answer that the client's API cannot express. */
-export type WholeAnswer = { ok: true; body: Buffer; losses: readonly Loss[] } | { ok: false; error: AnswerError };
+export type WholeAnswer =
+  | {
+      ok: true;
+      body: Buffer;
+      /** Parts of the answer that the client's API cannot express. */
+      losses: readonly Loss[];
+      /** Reasoning that has to be sent back with the calls of the answer; null if there is none. */
+      reasoning: KeptReasoning | null;
+    }
+  | { ok: false; error: AnswerError };
 
 interface Asked {
   conversation: Conversation;
@@ -54,7 +63,10 @@ export class TranslatedRequest {
     const result = answerForClient(answer, context);
     if (!result.ok) return result;
     const rendered = this.#client.renderAnswer(result.answer, context);
-    return { ok: true, body: Buffer.from(writeJson(rendered)), losses: context.losses.list };
+    const collector = new ReasoningCollector();
+    for (const event of answerEvents(result.answer)) collector.take(event);
+    const told = Buffer.from(writeJson(rendered));
+    return { ok: true, body: told, losses: context.losses.list, reasoning: collector.kept };
   }
 
   /** The upstream's whole answer for a client that waits for a stream (nyroway/nyro#182). */

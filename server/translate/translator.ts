@@ -34,9 +34,16 @@ export interface NamedInUrl {
   stream: boolean;
 }
 
+type Completion = (conversation: Conversation) => Conversation;
+
 /** Null if both are the same: then bytes pass unchanged. */
 export function translatorFor(client: WireName, upstream: WireName): Translator | null {
-  return client === upstream ? null : new Translator(wireTranslations[client], wireTranslations[upstream]);
+  return client === upstream ? null : translatorBetween(client, upstream);
+}
+
+/** Also for the same two, where the body is not what its wire would have. */
+export function translatorBetween(client: WireName, upstream: WireName): Translator {
+  return new Translator(wireTranslations[client], wireTranslations[upstream]);
 }
 
 export class Translator {
@@ -63,10 +70,15 @@ export class Translator {
     return { conversation, losses: losses.list };
   }
 
-  /** Reads the request once, and returns a function that renders it for each target. */
-  open(body: Buffer, fromUrl?: NamedInUrl): (target: Target) => TranslatedRequest {
+  /**
+   * Reads the request once, and returns a function that renders it for each target.
+   * @param complete adds what the client could not send
+   */
+  open(body: Buffer, fromUrl?: NamedInUrl, complete?: Completion): (target: Target) => TranslatedRequest {
     const asked = this.read(body, fromUrl);
-    return (target) => this.request(asked, target);
+    const { conversation } = asked;
+    const completed = complete ? { ...asked, conversation: complete(conversation) } : asked;
+    return (target) => this.request(completed, target);
   }
 
   /** @throws GatewayError `invalid_value` that names a field without which the upstream cannot be asked */

@@ -1,6 +1,8 @@
 /** Which wire a target is asked on. */
 import type { ConversationWire } from '../contract/conversation-wires.ts';
-import type { RequestView } from '../wire/wire.ts';
+import { JsonNames } from '../wire/json/json-names.ts';
+import { fieldValue, peekJson } from '../wire/json/json-peek.ts';
+import type { MeasuredRequest } from '../wire/wire.ts';
 import { openaiFacts } from './model-facts.ts';
 import { isWireName } from './wire-translations.ts';
 
@@ -28,7 +30,7 @@ interface AskedTarget {
 export function upstreamWireOf(
   { provider, model }: AskedTarget,
   client: ConversationWire,
-  body: RequestView | null,
+  body: MeasuredRequest | null,
 ): ConversationWire | null {
   const { dialect, servedWires } = provider;
   const isServed = dialect.serves(client) && (servedWires === null || servedWires.includes(client));
@@ -40,9 +42,19 @@ export function upstreamWireOf(
 }
 
 /** OpenAI refuses such requests on its chat route. */
-function needsResponses(model: string, client: ConversationWire, body: RequestView | null): boolean {
+function needsResponses(model: string, client: ConversationWire, body: MeasuredRequest | null): boolean {
   const { chat } = openaiFacts(model);
   if (chat === 'all' || chat === 'nothing') return chat === 'nothing';
-  if (!body?.raw('tools')?.items) return false;
-  return chat === 'no-functions' || client !== 'openai-chat' || (body.field('reasoning_effort') ?? 'none') !== 'none';
+  const json = body?.captured ?? Buffer.alloc(0);
+  const peek = peekJson(json, decidingNames);
+  if (!peek.ok || !peek.fields.get('tools')?.items) return false;
+  const effort = peek.fields.get('reasoning_effort');
+  return chat === 'no-functions' || client !== 'openai-chat' || isEffort(effort && fieldValue(json, effort));
+}
+
+/** Looked for only with the few models for which they decide. */
+const decidingNames = new JsonNames(['tools', 'reasoning_effort']);
+
+function isEffort(value: unknown): boolean {
+  return typeof value === 'string' && value !== 'none';
 }

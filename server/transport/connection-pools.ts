@@ -2,7 +2,7 @@
 import { isIP, type Socket } from 'node:net';
 import { Pool } from 'undici';
 import type { Authorities } from './authorities.ts';
-import { createConnector } from './connector.ts';
+import { connect, createConnector } from './connector.ts';
 import { machineAddresses } from './network-watch.ts';
 import { chooseProxy, isForSystem, type ProxySettings } from './proxy-choice.ts';
 import { createSystemProxies, type ProxyChain } from './system-proxy.ts';
@@ -26,9 +26,14 @@ export interface PoolEntry {
   headers: Record<string, string>;
 }
 
-interface ConnectionPools {
+export interface ConnectionPools {
   /** Synchronous unless the operating system has to be asked for the proxy. Throws or rejects with a TransportError. */
   poolFor(to: Destination): PoolEntry | Promise<PoolEntry>;
+  /**
+   * A connection outside the pools, for another protocol than HTTP requests; through a tunnel where there is a proxy. It
+   * belongs to the caller. Rejects with a TransportError.
+   */
+  connect(to: Destination): Promise<Socket>;
   /** The proxies in the order in which they are tried. */
   chainOf(to: Pick<Destination, 'origin' | 'proxy'>): ProxyChain | Promise<ProxyChain>;
   /**
@@ -89,6 +94,13 @@ export function createConnectionPools(proxies: ProxySettings, authorities: Autho
       }
       entry.usedAtMs = Date.now();
       return entry;
+    },
+    async connect(to) {
+      const { hops, unusable } = await chainOf(to);
+      if (hops.length === 0) throw unusableProxy(unusable);
+      const { secureContext } = authorities;
+      const { connectMs } = to.timeouts;
+      return connect({ secureContext, opened, connectMs, proxies: hops, alwaysTunnels: true }, to.origin);
     },
     chainOf,
     retireAll() {

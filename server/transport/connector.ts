@@ -20,6 +20,8 @@ interface ConnectorOptions {
    * reached, the next is tried.
    */
   proxies: readonly (URL | null)[];
+  /** A plain `http` upstream is reached through a proxy's tunnel too. */
+  alwaysTunnels?: true;
   /** Called for each new connection. */
   opened(socket: Socket): void;
 }
@@ -32,6 +34,12 @@ export function createConnector(options: ConnectorOptions): buildConnector.conne
       (error) => callback(error, null),
     );
   };
+}
+
+/** One connection of its own, which belongs to the caller. Rejects with a TransportError. */
+export function connect(options: ConnectorOptions, origin: string): Promise<Socket> {
+  const { hostname, port, protocol } = new URL(origin);
+  return connectInTurn(options, new Map(), { hostname, port, protocol });
 }
 
 /** Rejects with a TransportError. */
@@ -81,11 +89,12 @@ class ConnectAttempt {
     if (!proxy) return this.#connect(target.hostname, target.port, target.protocol);
     this.#hop = 'proxy';
     const socket = await this.#connect(proxy.hostname, proxy.port, proxy.protocol);
+    const isPlain = target.protocol === 'http:';
     // Requests to a plain `http` upstream are sent to the proxy itself.
-    if (target.protocol === 'http:') return socket;
-    await openTunnel(socket, `${target.hostname}:${target.port || '443'}`, proxy);
+    if (isPlain && !this.#options.alwaysTunnels) return socket;
+    await openTunnel(socket, `${target.hostname}:${target.port || (isPlain ? '80' : '443')}`, proxy);
     this.#hop = 'upstream';
-    return this.#encrypt(socket, target.hostname);
+    return isPlain ? socket : this.#encrypt(socket, target.hostname);
   }
 
   expire(): void {

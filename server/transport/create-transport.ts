@@ -25,6 +25,7 @@ export function createTransport(options: TransportOptions = {}): Transport {
       }
       return call;
     },
+    connect: pools.connect,
     async chainTo(origin, choice) {
       const chain = await pools.chainOf({ origin, proxy: choice });
       return { ...chain, by: whoDecides(choice, origin, proxies) };

@@ -4,6 +4,7 @@
  */
 import type { Readable } from 'node:stream';
 import type { Timeouts } from '../contract/policy.ts';
+import type { ConnectionPools } from './connection-pools.ts';
 import type { DecidedBy } from './proxy-choice.ts';
 import type { ProxyChain } from './system-proxy.ts';
 import type { TransportError } from './transport-error.ts';
@@ -53,7 +54,7 @@ export interface UpstreamCall {
 /** The proxies in use, and where that setting comes from. */
 type DecidedProxyChain = ProxyChain & { by: DecidedBy };
 
-export interface Transport {
+export interface Transport extends Pick<ConnectionPools, 'connect'> {
   send(request: OutgoingRequest, handler: ResponseHandler): UpstreamCall;
   /** The proxies for requests to `origin`, in the order in which they are tried. `choice` as in `OutgoingRequest.proxy`. */
   chainTo(origin: string, choice: string): Promise<DecidedProxyChain>;

@@ -38,9 +38,21 @@ export function presentedKeys(headers: IncomingHttpHeaders, query: string): read
     const value = headers[name];
     if (typeof value === 'string') addKey(keys, value);
   }
+  const protocols = headers['sec-websocket-protocol'];
+  if (protocols !== undefined) addProtocolKeys(keys, protocols);
   // Only the first `key` parameter counts: each presented key is searched for in everything recorded.
   if (query.includes('key=')) addKey(keys, new URLSearchParams(query).get('key') ?? '');
   return keys;
+}
+
+const keyProtocol = 'openai-insecure-api-key.';
+
+/** Browsers cannot set headers on a WebSocket, so OpenAI's clients there offer the key as a subprotocol. */
+function addProtocolKeys(keys: string[], protocols: string): void {
+  for (const protocol of protocols.split(',')) {
+    const name = protocol.trim();
+    if (name.startsWith(keyProtocol)) addKey(keys, name.slice(keyProtocol.length));
+  }
 }
 
 function addKey(keys: string[], value: string): void {

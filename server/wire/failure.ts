@@ -9,6 +9,8 @@ export interface Failure {
   retryAfterMs: number | null;
   /** For `too-large`: the model's context size, if the upstream states it. */
   contextTokens?: number;
+  /** The request may succeed without the reasoning in its conversation, which others have made or the client has changed. */
+  refusesReasoning?: boolean;
   /** For a rescue: the target's text differed, but it can be asked to continue the client's text. */
   continues?: boolean;
   /** For `rejected`: only this target cannot be asked that. Nothing was sent, and another one may take the request. */

@@ -115,6 +115,17 @@ export class Registry {
     return { ...found, passed: { names, onlyId, unserved } };
   }
 
+  /** Whether there is a route of that path, by whatever method. */
+  hasPath(located: Located): boolean {
+    return located.isKnown && this.#match('GET', located) !== null;
+  }
+
+  /** Whether a GET there opens a session over a WebSocket. */
+  opensSession(located: Located): boolean {
+    const match = located.isKnown ? this.#match('GET', located) : null;
+    return match !== null && 'route' in match && match.route.session !== null;
+  }
+
   /** The route for conversations on the wire of this name, streamed or not; null if no API has it. */
   conversationRoute(wireName: string, isStream: boolean): Route | null {
     const route = this.#conversationRoutes.get(wireName) ?? null;

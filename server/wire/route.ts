@@ -1,4 +1,5 @@
 /** One path and method that clients may call, and what is known about it before its body is read. */
+import type { SessionFormat } from './session-format.ts';
 import type { StreamFormat } from './stream-format.ts';
 import type { Wire } from './wire.ts';
 
@@ -39,6 +40,8 @@ export interface Route {
   readonly job: { kind: 'video' | 'character' | 'response'; behaviour: JobBehaviour } | null;
   /** The response may redirect to storage; Sluice follows without credentials. */
   readonly content: boolean;
+  /** The request opens a session over a WebSocket; null on all other routes. */
+  readonly session: SessionFormat | null;
 }
 
 /** Defaults of a route. */
@@ -53,4 +56,5 @@ export const plainRoute = {
   writeTokenCount: null,
   job: null,
   content: false,
+  session: null,
 } as const;

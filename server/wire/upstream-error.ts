@@ -43,9 +43,19 @@ const nothing: UpstreamError = { message: '', type: '', code: '', param: null, r
 
 const delayInSeconds = pattern(/^(\d+(?:\.\d+)?)s$/);
 
+/** No `RetryInfo` is to be believed about a quota by the day; what is told is kept for an hour at most. */
+const untilTomorrowMs = 3_600_000;
+
+/** Google's QuotaFailure: `{"@type":"…/google.rpc.QuotaFailure","violations":[{"quotaId":"…PerDayPerProject…"}]}`. */
+function isByDay(detail: unknown): boolean {
+  const violations = isObject(detail) && Array.isArray(detail.violations) ? detail.violations : [];
+  return violations.some((each) => isObject(each) && text(each.quotaId).includes('PerDay'));
+}
+
 /** Google's RetryInfo: `{"@type":"…/google.rpc.RetryInfo","retryDelay":"34.4s"}`. */
 function retryDelay(details: unknown): number | null {
   if (!Array.isArray(details)) return null;
+  if (details.some(isByDay)) return untilTomorrowMs;
   for (const detail of details) {
     const delay = isObject(detail) ? delayInSeconds.exec(text(detail.retryDelay))?.[1] : undefined;
     if (delay !== undefined) return Number(delay) * 1000;

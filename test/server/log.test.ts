@@ -2,6 +2,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, w
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import type { RequestRecord } from '../../server/contract/ledger.ts';
 import { createLog, createRequestLog, openLogFile } from '../../server/log.ts';
 import { finishedRow } from './ledger/records.ts';
 
@@ -58,6 +59,27 @@ test('a request is a line like all others', () => {
   expect(lines[1]).toMatch(/\}\n$/);
   expect(request).toMatchObject({ level: usual.level, msg: usual.msg, id: 'req_1', model: 'a "model"\n', ms: 13 });
   expect(Math.abs(Date.parse(request.time) - Date.parse(usual.time))).toBeLessThan(5_000);
+});
+
+test.each<[string, Partial<RequestRecord>, object]>([
+  ['route', { route: '/v1/embeddings' }, { route: 'POST /v1/embeddings' }],
+  ['method', { method: 'GET' }, { route: 'GET /v1/chat/completions' }],
+  ['key', { keyId: 'k2' }, { key: 'k2' }],
+  ['model', { modelAsked: 'slow' }, { model: 'slow' }],
+  ['provider', { provider: 'other' }, { provider: 'other' }],
+  ['status', { status: 201 }, { status: 201 }],
+  ['outcome', { outcome: 'client-gone' }, { outcome: 'client-gone' }],
+  ['error', { errorCode: 'overloaded' }, { error: 'overloaded' }],
+])('a request that differs from the one before in its %s is logged with its own', (_field, different, told) => {
+  const lines: string[] = [];
+  const requests = createRequestLog({ write: (text: string) => void lines.push(...text.trimEnd().split('\n')) });
+  requests.log(finishedRow('req_1'));
+  requests.log(finishedRow('req_2', different));
+  requests.log(finishedRow('req_3'));
+  requests.flush();
+  const [first, second, third] = lines.map((line) => ({ ...JSON.parse(line), time: null }));
+  expect(second).toEqual({ ...first, id: 'req_2', ...told });
+  expect(third).toEqual({ ...first, id: 'req_3' });
 });
 
 test('what is logged is in the file after a flush, and the file is private', () => {

@@ -32,6 +32,7 @@ import { readErrorBody } from '../../server/wire/error-body.ts';
 import { JsonNames } from '../../server/wire/json/json-names.ts';
 import { peekJson } from '../../server/wire/json/json-peek.ts';
 import { classifyAnswer, errorCodeIn, openaiErrors, statusOfError } from '../../server/wire/openai/read-error.ts';
+import { realtimeSession } from '../../server/wire/openai/realtime-events.ts';
 import { ChatSplice } from '../../server/wire/openai/rescue/chat-splice.ts';
 import { ChatText } from '../../server/wire/openai/rescue/chat-text.ts';
 import { continuedBody } from '../../server/wire/openai/rescue/continued-body.ts';
@@ -299,6 +300,24 @@ export const worstCases: Record<string, WorstCase> = {
       read(bytes, new ErrorReader(asked(chat), { ...head, status: 500 }), 1_000);
     },
   },
+  'an event of a session': {
+    atOnceBytes: 1024 * kilobyte,
+    files: [
+      'wire/openai/realtime-events.ts',
+      'exchange/realtime/session-books.ts',
+      'exchange/realtime/session-relay.ts',
+    ],
+    inputs: {
+      types: ['{"type":"response.done","response":{"output":[', '"response.created",', '1]}}'],
+      'the beginnings of types': ['{"type":"response.done","output":[', '"response.d",', '1]}'],
+      arrays: ['"response.create"', '[', ''],
+      keys: ['{"type":"response.done",', '"usage":{},', '"usage":{}}'],
+    },
+    run: (bytes) => {
+      realtimeSession.readServerEvent(bytes);
+      realtimeSession.readResponseCreate(bytes);
+    },
+  },
   'the code of an error in a stream': {
     atOnceBytes: 16 * kilobyte,
     files: ['exchange/attempt.ts', 'wire/openai/read-error.ts', 'wire/json/find-member.ts'],
@@ -528,6 +547,10 @@ export const lookAtNone = [
   'exchange/readers/held-beginning.ts',
   'exchange/readers/pass-reader.ts',
   'exchange/readers/response-reader.ts',
+  'exchange/realtime/accept-client.ts',
+  'exchange/realtime/close-codes.ts',
+  'exchange/realtime/connect-upstream.ts',
+  'exchange/realtime/open-upstream.ts',
   'exchange/response-observer.ts',
   'exchange/stream-decoder.ts',
   'exchange/video-list.ts',
@@ -540,6 +563,9 @@ export const lookAtNone = [
   'http/body/streamed-body.ts',
   'http/control-event-streams.ts',
   'http/send-error.ts',
+  'http/server.ts',
+  'http/session-door.ts',
+  'http/upgraded-connection.ts',
   'providers/model-cache.ts',
   'providers/probe.ts',
   'routing/any-key.ts',
@@ -549,6 +575,7 @@ export const lookAtNone = [
   'transport/undici-call.ts',
   'transport/tunnel.ts',
   'wire/framing.ts',
+  'wire/session-format.ts',
   'wire/stream-format.ts',
   'wire/wire.ts',
 ];

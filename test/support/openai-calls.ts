@@ -2,7 +2,7 @@
  * A call of each of the thirteen routes that reach a provider, plain and as a stream, with the whole right answer to it,
  * byte for byte. Whoever plays an upstream finds the answer by what it was asked: `answerTo`.
  */
-import { chatUsage, chunk, responseObject, responsesUsage, speechEvents } from '../server/gateway/streams.ts';
+import { fixture } from './fixtures.ts';
 import type { SeenRequest } from './upstream.ts';
 
 export interface WholeAnswer {
@@ -28,17 +28,13 @@ export interface OpenAiCall {
   isPinned: boolean;
 }
 
-const data = (value: unknown) => `data: ${JSON.stringify(value)}\n\n`;
-const typed = (value: { type: string }) => `event: ${value.type}\n${data(value)}`;
-
-const json = (value: unknown): WholeAnswer => ({
-  contentType: 'application/json',
-  bytes: Buffer.from(JSON.stringify(value)),
-});
-const stream = (events: readonly string[]): WholeAnswer => ({
+const json = (name: string): WholeAnswer => ({ contentType: 'application/json', bytes: fixture(name) });
+const stream = (name: string): WholeAnswer => ({
   contentType: 'text/event-stream; charset=utf-8',
-  bytes: Buffer.from(events.join('')),
-  events,
+  bytes: fixture(name),
+  events: fixture(name)
+    .toString()
+    .split(/(?<=\n\n)/),
 });
 const binary = (contentType: string, length: number): WholeAnswer => ({ contentType, bytes: noise(length) });
 
@@ -52,88 +48,9 @@ function noise(length: number): Buffer<ArrayBuffer> {
   return bytes;
 }
 
-const words = ['Every ', 'good ', 'gateway ', 'keeps ', 'its ', 'word \u{1F30D}', '.'];
-const text = words.join('');
-
-const chatChunks = [
-  chunk({ role: 'assistant', content: '', refusal: null }, null, { usage: null }),
-  ...words.map((content) => chunk({ content }, null, { usage: null })),
-  chunk({}, 'stop', { usage: null }),
-  { ...chunk({}), choices: [], usage: chatUsage },
-];
-
-const textChunk = (piece: string, finish_reason: string | null, more: object = {}) => ({
-  id: 'cmpl-1',
-  object: 'text_completion',
-  created: 1_700_000_000,
-  model: 'gpt-x',
-  choices: [{ text: piece, index: 0, logprobs: null, finish_reason }],
-  usage: null,
-  ...more,
-});
-
-const message = (content: object[]) => ({
-  id: 'msg_1',
-  type: 'message',
-  status: content.length > 0 ? 'completed' : 'in_progress',
-  role: 'assistant',
-  content,
-});
-const at = { item_id: 'msg_1', output_index: 0, content_index: 0 };
-const part = (whole: string) => ({ type: 'output_text', text: whole, annotations: [] });
-const finished = responseObject('completed', { output: [message([part(text)])], usage: responsesUsage });
-
-const responseEvents = [
-  { type: 'response.created', response: responseObject('in_progress') },
-  { type: 'response.in_progress', response: responseObject('in_progress') },
-  { type: 'response.output_item.added', output_index: 0, item: message([]) },
-  { type: 'response.content_part.added', ...at, part: part('') },
-  ...words.map((delta) => ({ type: 'response.output_text.delta', ...at, delta, logprobs: [] })),
-  { type: 'response.output_text.done', ...at, text },
-  { type: 'response.content_part.done', ...at, part: part(text) },
-  { type: 'response.output_item.done', output_index: 0, item: message([part(text)]) },
-  { type: 'response.completed', response: finished },
-].map((event, sequence_number) => ({ ...event, sequence_number }));
-
-const picture = noise(600).toString('base64');
-const images = {
-  created: 1_700_000_000,
-  data: [{ b64_json: picture }],
-  usage: { input_tokens: 8, output_tokens: 100 },
-};
-const imageEvents = (verb: string) => [
-  { type: `${verb}.partial_image`, partial_image_index: 0, b64_json: picture.slice(0, 400), created_at: 1 },
-  { type: `${verb}.partial_image`, partial_image_index: 1, b64_json: picture.slice(0, 600), created_at: 1 },
-  { type: `${verb}.completed`, b64_json: picture, created_at: 2, usage: { input_tokens: 8, output_tokens: 100 } },
-];
-
-const transcriptEvents = [
-  ...words.map((delta) => ({ type: 'transcript.text.delta', delta })),
-  {
-    type: 'transcript.text.done',
-    text,
-    usage: { type: 'tokens', input_tokens: 14, output_tokens: 3, total_tokens: 17 },
-  },
-];
-
 /** As `GET /videos/{id}` tells of one. */
 export function video(id: string, more: object = {}) {
-  return {
-    id,
-    object: 'video',
-    model: 'gpt-x',
-    status: 'queued',
-    progress: 0,
-    created_at: 1_700_000_000,
-    completed_at: null,
-    expires_at: null,
-    prompt: 'A cat',
-    size: '720x1280',
-    seconds: '4',
-    remixed_from_video_id: null,
-    error: null,
-    ...more,
-  };
+  return { ...JSON.parse(fixture('openai-videos/queued.json').toString()), id, ...more };
 }
 
 const wav = () => new File([noise(3_000)], 'speech.wav', { type: 'audio/wav' });
@@ -155,115 +72,98 @@ export const calls: readonly OpenAiCall[] = [
     name: 'chat/completions',
     path: '/chat/completions',
     body: (model) => ({ json: { model, messages } }),
-    answer: json({
-      id: 'chatcmpl-1',
-      object: 'chat.completion',
-      created: 1_700_000_000,
-      model: 'gpt-x',
-      choices: [{ index: 0, message: { role: 'assistant', content: text, refusal: null }, finish_reason: 'stop' }],
-      usage: chatUsage,
-    }),
+    answer: json('openai-chat/text.json'),
   },
   {
     ...streamed,
     name: 'chat/completions (stream)',
     path: '/chat/completions',
     body: (model) => ({ json: { model, messages, ...usageAsked } }),
-    answer: stream([...chatChunks.map(data), 'data: [DONE]\n\n']),
+    answer: stream('openai-chat/text.sse'),
   },
   {
     ...plain,
     name: 'completions',
     path: '/completions',
     body: (model) => ({ json: { model, prompt: 'Every' } }),
-    answer: json(textChunk(text, 'stop', { usage: chatUsage })),
+    answer: json('openai-completions/text.json'),
   },
   {
     ...streamed,
     name: 'completions (stream)',
     path: '/completions',
     body: (model) => ({ json: { model, prompt: 'Every', ...usageAsked } }),
-    answer: stream([
-      ...words.map((word) => data(textChunk(word, null))),
-      data(textChunk('', 'stop')),
-      data({ ...textChunk('', null), choices: [], usage: chatUsage }),
-      'data: [DONE]\n\n',
-    ]),
+    answer: stream('openai-completions/text.sse'),
   },
   {
     ...plain,
     name: 'responses',
     path: '/responses',
     body: (model) => ({ json: { model, input: 'Hi' } }),
-    answer: json(finished),
+    answer: json('openai-responses/text.json'),
   },
   {
     ...streamed,
     name: 'responses (stream)',
     path: '/responses',
     body: (model) => ({ json: { model, input: 'Hi', stream: true } }),
-    answer: stream(responseEvents.map(typed)),
+    answer: stream('openai-responses/text.sse'),
   },
   {
     ...plain,
     name: 'embeddings',
     path: '/embeddings',
     body: (model) => ({ json: { model, input: 'Hi' } }),
-    answer: json({
-      object: 'list',
-      data: [{ object: 'embedding', index: 0, embedding: [0.5, -0.25, 0.125] }],
-      model: 'gpt-x',
-      usage: { prompt_tokens: 1, total_tokens: 1 },
-    }),
+    answer: json('openai-embeddings/floats.json'),
   },
   {
     ...plain,
     name: 'images/generations',
     path: '/images/generations',
     body: (model) => ({ json: { model, ...drawing } }),
-    answer: json(images),
+    answer: json('openai-images/generation.json'),
   },
   {
     ...streamed,
     name: 'images/generations (stream)',
     path: '/images/generations',
     body: (model) => ({ json: { model, ...drawing, stream: true, partial_images: 2 } }),
-    answer: stream(imageEvents('image_generation').map(typed)),
+    answer: stream('openai-images/generation-partials.sse'),
   },
   {
     ...plain,
     name: 'images/edits',
     path: '/images/edits',
     body: (model) => ({ form: { model, ...drawing, image: png() } }),
-    answer: json({ ...images, created: 1_700_000_001 }),
+    answer: json('openai-images/edit.json'),
   },
   {
     ...streamed,
     name: 'images/edits (stream)',
     path: '/images/edits',
     body: (model) => ({ form: { model, ...drawing, stream: 'true', image: png() } }),
-    answer: stream(imageEvents('image_edit').map(typed)),
+    answer: stream('openai-images/edit-partials.sse'),
   },
   {
     ...plain,
     name: 'audio/transcriptions',
     path: '/audio/transcriptions',
     body: (model) => ({ form: { model, file: wav() } }),
-    answer: json({ text, usage: { type: 'duration', seconds: 3 } }),
+    answer: json('openai-transcriptions/seconds.json'),
   },
   {
     ...streamed,
     name: 'audio/transcriptions (stream)',
     path: '/audio/transcriptions',
     body: (model) => ({ form: { model, stream: 'true', file: wav() } }),
-    answer: stream(transcriptEvents.map(data)),
+    answer: stream('openai-transcriptions/words.sse'),
   },
   {
     ...plain,
     name: 'audio/translations',
     path: '/audio/translations',
     body: (model) => ({ form: { model, file: wav() } }),
-    answer: json({ text }),
+    answer: json('openai-transcriptions/translation.json'),
   },
   {
     ...post,
@@ -278,21 +178,21 @@ export const calls: readonly OpenAiCall[] = [
     name: 'audio/speech (stream)',
     path: '/audio/speech',
     body: (model) => ({ json: { model, ...speaking, stream_format: 'sse' } }),
-    answer: stream(speechEvents.map(typed)),
+    answer: stream('openai-speech/audio.sse'),
   },
   {
     ...plain,
     name: 'videos',
     path: '/videos',
     body: (model) => ({ form: { model, ...drawing, seconds: '4' } }),
-    answer: json(video('video_made')),
+    answer: json('openai-videos/queued.json'),
   },
   {
     ...pinned,
     name: 'videos/:id',
     kind: 'json',
     path: '/videos/:id',
-    answer: json(video('video_seen', { status: 'completed', progress: 100 })),
+    answer: json('openai-videos/completed.json'),
   },
   {
     ...pinned,
@@ -306,7 +206,7 @@ export const calls: readonly OpenAiCall[] = [
     name: 'videos/:id/remix',
     path: '/videos/:id/remix',
     body: () => ({ json: { prompt: 'Rain' } }),
-    answer: json(video('video_remixed', { remixed_from_video_id: 'video_made' })),
+    answer: json('openai-videos/remixed.json'),
     isPinned: true,
   },
 ];

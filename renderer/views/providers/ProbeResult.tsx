@@ -4,6 +4,8 @@ import { say } from '../../../server/contract/coded.ts';
 import type { ProbeReport, ProbeStep } from '../../../server/contract/probe.ts';
 import { CommandProblem } from '../../components/CommandProblem.tsx';
 import { useLocalization, useMessages } from '../../messages/use-messages.ts';
+import { useCommand } from '../../state/use-command.ts';
+import { useControlState } from '../../state/use-control.ts';
 import type { Answered } from '../../state/use-query.ts';
 import classes from './Providers.module.css';
 import { useCredentialName } from './use-credential-name.ts';
@@ -49,6 +51,25 @@ function Report({ report }: { report: ProbeReport }) {
           <Step key={step.name} step={step} provider={report.provider} />
         ))}
       </ol>
+      {report.lacksResponses && <ChatOnly provider={report.provider} />}
+    </div>
+  );
+}
+
+/** So that clients of Responses, such as Codex, can use it all the same. */
+function ChatOnly({ provider: id }: { provider: string }) {
+  const { test: names } = useMessages().providers;
+  const command = useCommand();
+  const isSet = useControlState((state) => state.views?.providers.find((each) => each.id === id)?.serves != null);
+  if (isSet) return <p>{names.willTranslate}</p>;
+  const translate = () => void command.run({ type: 'provider.update', id, changes: { serves: ['chat'] } });
+  return (
+    <div>
+      <p>{names.lacksResponses}</p>
+      <Button size="compact-xs" variant="default" loading={command.isRunning} onClick={translate}>
+        {names.translate}
+      </Button>
+      {command.problem && <CommandProblem problem={command.problem} />}
     </div>
   );
 }

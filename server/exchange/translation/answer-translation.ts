@@ -4,6 +4,7 @@ import type { FailureResponse } from '../../routing/attempt-result.ts';
 import type { ResponseIdentity } from '../../translate/answer-context.ts';
 import type { TranslatedEmbeddings } from '../../translate/embeddings/embeddings-translator.ts';
 import { writeJson } from '../../translate/json-text.ts';
+import type { KeptReasoning } from '../../translate/kept-reasoning.ts';
 import type { Loss } from '../../translate/losses.ts';
 import { lossHeaders } from '../../translate/tell-losses.ts';
 import type { TranslatedEvents } from '../../translate/translated-events.ts';
@@ -31,6 +32,8 @@ export interface AnswerOptions {
   identity?: ResponseIdentity;
   /** Keeps the response, as JSON; absent where it is not to be kept. */
   keep?(response: string): void;
+  /** Keeps reasoning that has to be sent back with the calls of the answer; absent where clients carry it themselves. */
+  keepReasoning?(reasoning: KeptReasoning): void;
 }
 
 export class AnswerTranslation {
@@ -113,15 +116,17 @@ export class AnswerTranslation {
     if (!whole.ok) return whole.error.message;
     this.#wholeLosses = whole.losses;
     this.#options.keep?.(whole.body.toString());
+    if (whole.reasoning) this.#options.keepReasoning?.(whole.reasoning);
     return whole.body;
   }
 
   /** Stores the response before its last event is sent, so that the client can continue from it at once. */
-  #keepWhole({ whole }: TranslatedEvents): void {
-    const { keep } = this.#options;
-    if (!whole || !keep || this.#isKept) return;
+  #keepWhole({ isOver, whole, reasoning }: TranslatedEvents): void {
+    if (!isOver || this.#isKept) return;
     this.#isKept = true;
-    keep(writeJson(whole));
+    const { keep, keepReasoning } = this.#options;
+    if (whole) keep?.(writeJson(whole));
+    if (reasoning) keepReasoning?.(reasoning);
   }
 
   /** The event that reports an error at the end of the client's stream; empty if the stream has ended already. */

@@ -1,4 +1,6 @@
 /** How a request reaches a target that does not serve the client's wire. */
+
+import type { ConversationWire } from '../../contract/conversation-wires.ts';
 import { dialects } from '../../providers/registry.ts';
 import type { Target } from '../../routing/snapshot.ts';
 import {
@@ -7,12 +9,12 @@ import {
   embeddingsTranslatorFor,
   isEmbeddingsWireName,
 } from '../../translate/embeddings/embeddings-translator.ts';
-import { type Translator, translatorFor } from '../../translate/translator.ts';
+import { type Translator, translatorBetween } from '../../translate/translator.ts';
 import { upstreamWireOf } from '../../translate/upstream-wire.ts';
 import { isWireName } from '../../translate/wire-translations.ts';
 import type { Registry } from '../../wire/registry.ts';
 import type { Route } from '../../wire/route.ts';
-import type { RequestView } from '../../wire/wire.ts';
+import type { MeasuredRequest } from '../../wire/wire.ts';
 
 const allDialects = Object.values(dialects);
 
@@ -25,7 +27,7 @@ export interface Passage {
 
 interface Asked {
   route: Route;
-  body: RequestView;
+  body: MeasuredRequest;
   isStream: boolean;
   /** The client's name for the model; null if it named none. */
   model: string | null;
@@ -38,10 +40,14 @@ export function passageTo(target: Target, asked: Asked, registry: Registry): Pas
   if (isEmbeddingsWireName(client)) return embeddingsPassage(target, { ...asked, client }, registry);
   if (!isWireName(client) || !beginsAnswer(route)) return null;
   const upstream = upstreamWireOf(target, client, body);
-  if (upstream === client || upstream === null) return null;
+  if (upstream === null || (upstream === client && !isMisplaced(client, body))) return null;
   const upstreamRoute = registry.conversationRoute(upstream, isStream);
-  const translator = translatorFor(client, upstream);
-  return upstreamRoute && translator && { route: upstreamRoute, translator };
+  return upstreamRoute && { route: upstreamRoute, translator: translatorBetween(client, upstream) };
+}
+
+/** Cursor posts bodies of the Responses API to the chat path (router-for-me/CLIProxyAPI#658). */
+function isMisplaced(client: ConversationWire, body: MeasuredRequest): boolean {
+  return client === 'openai-chat' && body.raw('messages') === null && body.raw('input') !== null;
 }
 
 function embeddingsPassage(

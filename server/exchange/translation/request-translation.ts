@@ -16,6 +16,7 @@ import { withReferredItems } from '../kept-history.ts';
 import type { OutgoingCall } from '../outgoing-request.ts';
 import type { PreparedBody } from '../request-body.ts';
 import { type AnswerOptions, AnswerTranslation } from './answer-translation.ts';
+import type { ClientReasoning } from './client-reasoning.ts';
 import type { Passage } from './passage.ts';
 
 /** What one target is sent, and how its answer is read. */
@@ -24,6 +25,8 @@ export interface PreparedRequest {
   sendable: PreparedBody;
   /** Null where the client speaks the upstream's API, so that bytes pass as they are. */
   translation: AnswerTranslation | null;
+  /** The client's body without the reasoning that the target refuses. A translation tells this with its other losses. */
+  isWithoutReasoning?: boolean;
   /** Null unless a cloud offers the model. */
   hosting: Hosting | null;
 }
@@ -43,6 +46,8 @@ interface Addressee {
   model: string;
   /** The most that the model can write; undefined if unknown. */
   maxOutputTokens: number | undefined;
+  /** The target has refused the reasoning in the conversation. */
+  withoutReasoning: boolean;
 }
 
 interface Wanted {
@@ -50,6 +55,7 @@ interface Wanted {
   /** The client refuses translations that drop or emulate anything. */
   refusesLosses: boolean;
   keptResponses: ResponseStore;
+  reasoning: ClientReasoning;
 }
 
 export class RequestTranslation {
@@ -69,9 +75,9 @@ export class RequestTranslation {
     const captured = body.captured ?? Buffer.alloc(0);
     const named = match.model === null ? undefined : { model: match.model, stream: body.fields.stream };
     this.#isResponse = match.route.job?.kind === 'response';
-    const { keptResponses } = wanted;
+    const { keptResponses, reasoning } = wanted;
     const referring = this.#isResponse ? withReferredItems(captured, keptResponses, call.group.id) : captured;
-    this.#requestFor = translator.open(referring, named);
+    this.#requestFor = translator.open(referring, named, (conversation) => reasoning.restored(conversation));
     this.#upstreamCall = {
       ...call,
       match: { ...call.match, route },
@@ -87,13 +93,13 @@ export class RequestTranslation {
   }
 
   /** @throws GatewayError `invalid_value` if the request cannot be translated for this target */
-  forTarget({ target, credentialId, model, maxOutputTokens }: Addressee): PreparedRequest {
+  forTarget({ target, credentialId, model, ...more }: Addressee): PreparedRequest {
     const { provider } = target;
     const origin = { provider: provider.id, model: target.model ?? model, account: credentialId ?? '' };
     const request = this.#requestFor({
       model: origin.model,
       origin,
-      maxOutputTokens,
+      ...more,
       refusesStreamUsage: !provider.askUsage,
     });
     const refusal = this.#wanted.refusesLosses ? refusalOf(request.losses) : null;
@@ -118,6 +124,9 @@ export class RequestTranslation {
       stream: body.fields.stream ? match.route.stream : null,
       requestId: this.#wanted.requestId,
       ...(this.#isResponse && this.#response()),
+      ...(match.route.wire.name === 'openai-chat' && {
+        keepReasoning: (reasoning) => this.#wanted.reasoning.keep(reasoning),
+      }),
     });
   }
 

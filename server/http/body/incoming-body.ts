@@ -38,8 +38,6 @@ export const looked = [
   'systemInstruction',
   'generationConfig',
   'metadata',
-  'tools',
-  'reasoning_effort',
 ] as const;
 
 export type FieldName = (typeof looked)[number];

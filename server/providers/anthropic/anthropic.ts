@@ -28,6 +28,7 @@ export const anthropic: Dialect = {
   serves: (wire) => wire.startsWith('anthropic-'),
   conversationWire: 'anthropic-messages',
   embeddingsWire: null,
+  bindsReasoning: true,
   defaultHeaders: { 'anthropic-version': '2023-06-01' },
   modelPages,
   authorize,

@@ -18,14 +18,17 @@ export const azure: Dialect = {
   address(endpoint, path, query, model) {
     if (endpoint.basePath.endsWith('/v1')) return endpoint.basePath + path + withVersion(query, endpoint.apiVersion);
     const { base, deployment } = classicBase(endpoint);
+    const version = endpoint.apiVersion ?? defaultApiVersion;
     if (newerRoute.test(path)) return `${base}/v1${path}${query}`;
     const name = deployment ?? (model === null ? null : encodeURIComponent(model));
+    if (path === '/realtime') return base + path + withVersion(asDeployment(query, name), version);
     const prefix = name !== null && deploymentRoute.test(path) ? `/deployments/${name}` : '';
-    return base + prefix + path + withVersion(query, endpoint.apiVersion ?? defaultApiVersion);
+    return base + prefix + path + withVersion(query, version);
   },
   serves: (wire) => wire.startsWith('openai-'),
   conversationWire: 'openai-chat',
   embeddingsWire: 'openai-embeddings',
+  bindsReasoning: false,
   defaultHeaders: {},
   modelPages: onePage,
   authorize: (secret) => ({ 'api-key': secret }),
@@ -35,6 +38,14 @@ export const azure: Dialect = {
 function classicBase({ basePath }: Endpoint): { base: string; deployment: string | null } {
   const parts = /^(.*?\/openai)(?:\/deployments(?:\/([^/]+))?)?$/.exec(basePath);
   return { base: parts?.[1] ?? `${basePath}/openai`, deployment: parts?.[2] ?? null };
+}
+
+/** The classic API names the model of a realtime session as `deployment`. */
+function asDeployment(query: string, deployment: string | null): string {
+  const others = query.slice(1).split('&');
+  const parameters = others.filter((parameter) => parameter !== '' && !parameter.startsWith('model='));
+  if (deployment !== null) parameters.unshift(`deployment=${deployment}`);
+  return parameters.length === 0 ? '' : `?${parameters.join('&')}`;
 }
 
 function withVersion(query: string, version: string | undefined): string {

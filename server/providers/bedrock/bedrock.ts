@@ -16,6 +16,7 @@ export const bedrock: Dialect = {
   conversationWire: claudeOnBedrock('').wire,
   embeddingsWire: null,
   defaultHeaders: {},
+  bindsReasoning: true,
   modelPages: onePage,
   authorize: (secret) => (readAwsKeys(secret) ? {} : { authorization: `Bearer ${secret}` }),
   signing(secret) {

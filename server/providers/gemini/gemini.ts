@@ -22,12 +22,16 @@ export const gemini: Dialect = {
   putsModelInPath: false,
   address({ basePath }, path, query, model) {
     const base = versionAtEnd.test(basePath) ? basePath : `${basePath}/v1beta`;
+    if (path.startsWith('/upload/'))
+      return base.replace(versionAtEnd, (version) => path.replace('/upload', `/upload${version}`)) + query;
     const rest = path.includes('?') ? query.replace('?', '&') : query;
     return base + path.replace('models/{model}', () => resourceOf(model ?? '')) + rest;
   },
   serves: (wire) => wire.startsWith('gemini-'),
   conversationWire: 'gemini-generate',
   embeddingsWire: 'gemini-embeddings',
+  // A `thoughtSignature` is bound to the model alone.
+  bindsReasoning: false,
   defaultHeaders: {},
   modelPages,
   authorize: (secret) => ({ 'x-goog-api-key': secret }),

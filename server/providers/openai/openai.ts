@@ -8,6 +8,7 @@ export const openai: Dialect = {
   serves: (wire) => wire.startsWith('openai-'),
   conversationWire: 'openai-chat',
   embeddingsWire: 'openai-embeddings',
+  bindsReasoning: false,
   defaultHeaders: {},
   modelPages: onePage,
   authorize: (secret) => ({ authorization: `Bearer ${secret}` }),

@@ -17,6 +17,7 @@ export const vertex: Dialect = {
   conversationWire: 'gemini-generate',
   embeddingsWire: null,
   defaultHeaders: {},
+  bindsReasoning: true,
   modelPages: onePage,
   authorize: plainCredential,
   signing: googleSigning,

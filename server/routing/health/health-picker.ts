@@ -95,12 +95,13 @@ export class HealthPicker implements Picker {
     const { credentials } = provider;
     if (credentials.length < 2) return credentials;
     const { strategy } = request.policy;
-    if (strategy === 'round-robin') {
+    const isBound = strategy === 'sticky' || (strategy === 'round-robin' && provider.dialect.bindsReasoning);
+    const same = isBound ? this.#conversationOf(request) : null;
+    if (same === null && strategy === 'round-robin') {
       const last = this.#lastUsed.get(provider);
       const turn = credentials.findIndex(({ id }) => id === last) + 1;
       return [...credentials.slice(turn), ...credentials.slice(0, turn)];
     }
-    const same = strategy === 'sticky' ? this.#conversationOf(request) : null;
     if (same === null) return credentials;
     const drawn = credentials.map((credential) => ({
       credential,

@@ -102,6 +102,6 @@ export class TranslatedEmbeddings {
     if (answer === null || answer.vectors.length !== this.#request.texts.length) return null;
     const rendered = this.#client.renderAnswer(answer, this.#request);
     // Plain numbers, of which there are many.
-    return { ok: true, body: Buffer.from(JSON.stringify(rendered)), losses: [] };
+    return { ok: true, body: Buffer.from(JSON.stringify(rendered)), losses: [], reasoning: null };
   }
 }

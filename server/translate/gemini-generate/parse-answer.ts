@@ -17,7 +17,9 @@ export function parseGenerateAnswer(body: unknown, turns: number): Answer | null
   const candidate = candidateOf(body);
   if (candidate === null && feedback === null && !body.usageMetadata) return null;
   const parts =
-    candidate === null ? [] : partsOf(candidate).flatMap((part, index) => parsePart(part, { turns, index }));
+    candidate === null
+      ? []
+      : partsOf(candidate).flatMap((part, index) => parsePart(part, { answer: placeOfAnswer(body, turns), index }));
   const blocked = candidate === null && feedback !== null;
   const answer: Answer = {
     id: typeof body.responseId === 'string' ? body.responseId : '',
@@ -40,17 +42,25 @@ export function partsOf({ content }: Json): Json[] {
 
 /** The position of a part, from which a call without an id gets one. */
 interface Place {
-  turns: number;
+  answer: string;
   index: number;
 }
 
-export function parsePart(part: Json, { turns, index }: Place): AnswerPart[] {
+/**
+ * Distinguishes an answer from those of other conversations too: what has to go back with a call is kept by its id, for clients
+ * that do not return it.
+ */
+export function placeOfAnswer({ responseId }: Json, turns: number): string {
+  return typeof responseId === 'string' ? `${turns} ${responseId}` : String(turns);
+}
+
+export function parsePart(part: Json, { answer, index }: Place): AnswerPart[] {
   const signature = typeof part.thoughtSignature === 'string' ? part.thoughtSignature : undefined;
   const seal = signature === undefined ? undefined : { kind: 'thought-signature' as const, data: signature };
   if (isObject(part.functionCall)) {
     const { id, name, args } = part.functionCall;
     const called = String(name ?? '');
-    const given = typeof id === 'string' && id !== '' ? id : idOfPlace(turns, index, called);
+    const given = typeof id === 'string' && id !== '' ? id : idOfPlace(answer, index, called);
     return [
       { type: 'call', id: given, name: called, arguments: writeJson(args ?? {}), kind: 'function', seal, at: '' },
     ];

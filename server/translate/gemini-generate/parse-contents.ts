@@ -11,7 +11,7 @@ export function parseContents(request: Fields): Turn[] {
   const contents = request.items('contents');
   if (contents.length === 0) invalid('contents', 'expected at least one content');
   const calls = new CallsByName();
-  return contents.map((content) => {
+  const turns = contents.map((content): Turn => {
     const role = content.text('role') ?? 'user';
     if (role !== 'user' && role !== 'model' && role !== 'function') invalid(content.path('role'), 'it is no role');
     const parts = content.items('parts').flatMap(parsePart);
@@ -19,6 +19,27 @@ export function parseContents(request: Fields): Turn[] {
     for (const part of parts) calls.settle(part);
     return { role: role === 'model' ? 'assistant' : 'user', parts };
   });
+  dropRepeatedThoughts(turns);
+  return turns;
+}
+
+/**
+ * A signature that Sluice made holds the thoughts before it, for clients such as Gemini CLI that send none back. Those that do,
+ * such as the history of `@google/genai`, would repeat them.
+ */
+function dropRepeatedThoughts(turns: readonly Turn[]): void {
+  let isHeld = false;
+  for (const turn of turns.toReversed()) {
+    if (turn.role !== 'assistant') isHeld = false;
+    else {
+      const kept = turn.parts.toReversed().filter((part) => {
+        if (part.type !== 'thinking') return true;
+        if (part.seal?.text) isHeld = true;
+        return part.seal !== undefined || !isHeld;
+      });
+      turn.parts = kept.reverse();
+    }
+  }
 }
 
 /** Clients omit ids: a response then belongs to the first call of its function that has none yet. */

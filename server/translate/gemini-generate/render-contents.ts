@@ -9,7 +9,7 @@ import { parseJson, RawJson } from '../json-text.ts';
 import { refuse } from '../losses.ts';
 import { textOfDocument } from '../media.ts';
 import type { GeminiFacts } from '../model-facts.ts';
-import type { CallPart, MediaPart, Part, ResultPart, Turn } from '../neutral.ts';
+import type { CallPart, MediaPart, Part, ResultPart, ThinkingPart, Turn } from '../neutral.ts';
 import type { Rendering } from '../rendering.ts';
 import { signatureStandIn } from './stand-in.ts';
 
@@ -63,8 +63,9 @@ class ContentWriter {
     /** The signature of a thought, for the part that follows it. */
     let signature: string | undefined;
     let isFirstCall = true;
+    const isOwnTurn = parts.some((part) => isSealable(part) && this.#rendering.opens(part.seal));
     for (const part of parts) {
-      if (part.type === 'thinking') signature = this.#signatureOf(part) ?? signature;
+      if (part.type === 'thinking') signature = this.#signatureOf(part, isOwnTurn) ?? signature;
       else if (part.type === 'call') {
         written.push(this.#call(part, { signature, isFirstCall }));
         isFirstCall = false;
@@ -84,11 +85,11 @@ class ContentWriter {
     return written;
   }
 
-  #signatureOf({ seal, at }: Extract<Part, { type: 'thinking' }>): string | undefined {
-    if (this.#rendering.opens(seal) && seal.kind === 'thought-signature') return seal.data;
+  #signatureOf({ seal, at }: ThinkingPart, isOwnTurn: boolean): string | undefined {
+    if (this.#rendering.opens(seal)) return seal.kind === 'thought-signature' ? seal.data : undefined;
+    if (seal) this.#rendering.losses.dropped(at, 'foreign-reasoning');
     // A thought of Gemini's own without a signature is no loss: the model does not get its summaries back.
-    if (!this.#rendering.opens(seal))
-      this.#rendering.losses.dropped(at, seal ? 'foreign-reasoning' : 'unsealed-reasoning');
+    else if (!isOwnTurn) this.#rendering.losses.dropped(at, 'unsealed-reasoning');
     return undefined;
   }
 
@@ -126,6 +127,10 @@ class ContentWriter {
     const functionResponse = { name, response, parts: isInside ? media : undefined };
     return [{ functionResponse }, ...(isInside ? [] : media)];
   }
+}
+
+function isSealable(part: Part): part is ThinkingPart | CallPart {
+  return part.type === 'thinking' || part.type === 'call';
 }
 
 function argsOf({ kind, arguments: given }: CallPart): unknown {

@@ -57,7 +57,7 @@ function toCall(call: Json, index: number, turns: number): CallPart {
   const isCustom = isObject(call.custom);
   const called: Json = isObject(call.custom) ? call.custom : isObject(call.function) ? call.function : {};
   const name = String(called.name ?? '');
-  const id = typeof call.id === 'string' && call.id !== '' ? call.id : idOfPlace(turns, index, name);
+  const id = typeof call.id === 'string' && call.id !== '' ? call.id : idOfPlace(String(turns), index, name);
   const given = argumentsOf(isCustom ? called.input : called.arguments);
   const seal = thoughtSignatureOf(call);
   return { type: 'call', id, name, arguments: given, kind: isCustom ? 'custom' : 'function', seal, at: '' };

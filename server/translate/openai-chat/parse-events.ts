@@ -107,7 +107,7 @@ export class ChatEventParser implements EventParser {
     const given = argumentsOf(isCustom ? called.input : called.arguments);
     if (!call.isAnnounced && isText(called.name)) {
       call.isAnnounced = true;
-      const id = call.id || idOfPlace(this.#turns, call.index, called.name);
+      const id = call.id || idOfPlace(String(this.#turns), call.index, called.name);
       const kind = isCustom ? 'custom' : 'function';
       const seal = thoughtSignatureOf(fragment);
       events.push({ type: 'call', index: call.index, id, name: called.name, kind, seal });

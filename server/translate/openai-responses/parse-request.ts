@@ -79,7 +79,8 @@ function parseTool(fields: Fields, namespace?: string): Tool[] {
     name: fields.requiredText('name'),
     namespace,
     description: fields.text('description'),
-    schema: type === 'function' ? fields.object('parameters') : undefined,
+    // Cursor sends Anthropic's tools as well, without a type and with their schema in `input_schema`.
+    schema: type === 'function' ? (fields.object('parameters') ?? fields.object('input_schema')) : undefined,
     strict: type === 'function' ? fields.boolean('strict') : undefined,
     format: type === 'custom' ? fields.object('format') : undefined,
     at,

@@ -42,6 +42,14 @@ const classOfStatus: Record<string, FailureClass> = {
  * (anthropics/claude-code#5300); an enforced limit with 429 and this code.
  */
 const accountWords = pattern(/credit balance is too low|specified (?:API|workspace API) usage limits/i);
+/**
+ * "Invalid `signature` in `thinking` block", "Expected `thinking` or `redacted_thinking`, but found `tool_use`", "`thinking` or
+ * `redacted_thinking` blocks in the latest assistant message cannot be modified", "thinking.signature: Field required"
+ * (tombii/better-ccflare#52, BerriAI/litellm#15601, anomalyco/opencode#25005).
+ */
+const reasoningWords = pattern(
+  /Invalid `signature` in `thinking`|Expected `(?:redacted_)?thinking`|`thinking` or `redacted_thinking` blocks|thinking\.signature: Field required/,
+);
 /** `model: claude-opus-6` */
 const modelWord = pattern(/\bmodels?\b/i);
 const spendLimitCode = 'enforced_spend_limit_reached';
@@ -55,6 +63,7 @@ function classify({ status, headers, error, isAboutJob }: FailedAnswer): Failure
   const found = overflow ? 'too-large' : classOf(status, said, isAboutJob);
   const retryable = (found === 'transient' || found === 'rate-limit') && headers['x-should-retry'] !== 'false';
   const failure: Failure = { class: found, retryable, retryAfterMs: toldWait(headers) };
+  if (status === 400 && said && reasoningWords.test(said.message)) return { ...failure, refusesReasoning: true };
   return overflow ? { ...failure, contextTokens: overflow.limit } : failure;
 }
 

@@ -31,8 +31,11 @@ export function locateGemini(path: string, query: string, headers: IncomingHttpH
     : null;
 }
 
+const uploads = '/upload/v1beta/';
+
 /** Null where the path has none of the API's versions, or is below Google's own imitation of OpenAI's API. */
 function belowVersion(path: string): string | null {
+  if (path.startsWith(uploads)) return `/upload${path.slice(uploads.length - 1)}`;
   if (path.startsWith('/v1/models')) return path.slice('/v1'.length);
   if (path.startsWith('/v1beta/')) return path.startsWith('/v1beta/openai/') ? null : path.slice('/v1beta'.length);
   return path.startsWith('/v1alpha/') ? path.slice('/v1alpha'.length) : null;

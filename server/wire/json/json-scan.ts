@@ -42,6 +42,11 @@ const openToClose = 2;
 const maxDepth = 10_000;
 /** Shorter strings are scanned byte by byte; beyond it a native search for the quote is faster. */
 const probeBytes = 16;
+/**
+ * As many bytes are scanned one by one after an escaped quote, since code and JSON within a string have many. Searching for
+ * each took 1.7 ns a byte of code and 3 of JSON rather than 1.1 and 1.6; text with few quotes takes 0.2.
+ */
+const quotedBytes = 40;
 
 /** What the scanner expects next; numbers, since they are compared for each token. */
 const aValue = 0;
@@ -155,31 +160,22 @@ export class JsonScan {
   /** Scans from inside a string to its end, or until `until`; `rest` is the state in which to continue. */
   #passString(from: number, until: number, rest: number): number {
     const body = this.#body;
-    const stop = Math.min(from + probeBytes, body.length);
     let at = from;
-    while (at < stop) {
-      const byte = body[at];
-      if (byte === quote) return rest === restOfKey ? this.#endKey(at + 1) : this.#endValue(at + 1);
-      at += byte === backslash ? 2 : 1;
+    let stop = Math.min(at + probeBytes, body.length);
+    for (;;) {
+      at = passText(body, at, stop);
+      if (at < stop) return rest === restOfKey ? this.#endKey(at + 1) : this.#endValue(at + 1);
+      if (at >= until) break;
+      if (this.#nextQuote < at) this.#nextQuote = body.indexOf(quote, at);
+      const closing = this.#nextQuote;
+      if (closing === -1) throw new JsonFault(this.#stringStart, 'a string that never ends');
+      if (hasLongRun(body, at, closing)) at = passEscapes(body, at, at + maxBackslashes);
+      else if (isEscaped(body, at, closing)) at = closing + 1;
+      else return rest === restOfKey ? this.#endKey(closing + 1) : this.#endValue(closing + 1);
+      stop = Math.min(at + quotedBytes, body.length);
     }
-    return this.#passLongString(at, until, rest);
-  }
-
-  #passLongString(from: number, until: number, rest: number): number {
-    const body = this.#body;
-    if (from >= until) {
-      this.#expected = rest;
-      return from;
-    }
-    if (this.#nextQuote < from) this.#nextQuote = body.indexOf(quote, from);
-    const closing = this.#nextQuote;
-    if (closing === -1) throw new JsonFault(this.#stringStart, 'a string that never ends');
-    const isLong = hasLongRun(body, from, closing);
-    if (isLong || isEscaped(body, from, closing)) {
-      this.#expected = rest;
-      return isLong ? passEscapes(body, from, from + maxBackslashes) : closing + 1;
-    }
-    return rest === restOfKey ? this.#endKey(closing + 1) : this.#endValue(closing + 1);
+    this.#expected = rest;
+    return at;
   }
 
   #endKey(end: number): number {
@@ -200,6 +196,17 @@ export class JsonScan {
     this.#expected = aDelimiter;
     return skipSpace(this.#body, end);
   }
+}
+
+/** Offset of the quote that ends the string, or where to go on if that is not before `stop`. */
+function passText(body: Buffer, from: number, stop: number): number {
+  let at = from;
+  while (at < stop) {
+    const byte = body[at];
+    if (byte === quote) return at;
+    at += byte === backslash ? 2 : 1;
+  }
+  return at;
 }
 
 /** Scans byte by byte to about `end`, never stopping inside an escape. */

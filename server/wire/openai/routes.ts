@@ -4,6 +4,8 @@ import type { Wire } from '../wire.ts';
 import { chat, completions } from './chat.ts';
 import { embeddings, moderations } from './embeddings.ts';
 import { imageEdits, images, speech, transcription, translation, videoContent, videos } from './media.ts';
+import { realtime } from './realtime.ts';
+import { realtimeSession } from './realtime-events.ts';
 import { responses } from './responses.ts';
 
 type Details = Partial<Omit<Route, 'method' | 'path' | 'wire' | 'stream'>>;
@@ -40,7 +42,11 @@ export const openaiRoutes: readonly Route[] = [
   streaming('/chat/completions', chat, { model: 'required' }),
   streaming('/completions', completions, { model: 'required' }),
   streaming('/responses', responses, { model: 'optional', ...response('creates') }),
-  post('/responses/input_tokens', responses, { model: 'optional', isFree: true }),
+  post('/responses/input_tokens', responses, {
+    model: 'optional',
+    isFree: true,
+    writeTokenCount: (tokens) => ({ object: 'response.input_tokens', input_tokens: tokens }),
+  }),
   post('/responses/compact', responses, { model: 'optional' }),
   { ...get('/responses/:id', responses, response('uses')), stream: responses.stream },
   remove('/responses/:id', responses, response('deletes')),
@@ -54,6 +60,7 @@ export const openaiRoutes: readonly Route[] = [
   streaming('/audio/transcriptions', transcription, { body: 'multipart', model: 'required' }),
   streaming('/audio/translations', translation, { body: 'multipart', model: 'required' }),
   streaming('/audio/speech', speech, { model: 'required' }),
+  get('/realtime', realtime, { model: 'optional', session: realtimeSession }),
   post('/videos', videos, { body: 'json-or-multipart', model: 'optional', ...video('creates') }),
   get('/videos', videos, video('lists')),
   post('/videos/edits', videos, { body: 'json-or-multipart', model: 'optional', ...video('creates-from') }),

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { readPresetLink } from '../../../server/contract/preset-link.ts';
 import { acmePreset } from '../control/team-preset-file.ts';
-import { type CliOptions, runCli, runJson, temporaryFolder } from './run-cli.ts';
+import { type CliOptions, runJson, runVerb, temporaryFolder } from './run-cli.ts';
 
 // Whole programs are started here, many of them; on a busy machine that takes its time.
 vi.setConfig({ testTimeout: 90_000, hookTimeout: 90_000 });
@@ -14,7 +14,7 @@ beforeEach(() => {
 });
 
 const run = (line: string, options?: CliOptions) =>
-  runCli([...line.split(' '), '--data-dir', join(folder, 'data')], options);
+  runVerb([...line.split(' '), '--data-dir', join(folder, 'data')], options);
 const ask = (line: string) => runJson([...line.split(' '), '--data-dir', join(folder, 'data')]);
 
 function put(preset: object): string {

@@ -1,22 +1,9 @@
-import { exec } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { eventually } from '../../support/eventually.ts';
 import { closedPort } from '../../support/ports.ts';
-import { builtProgram } from '../../support/program.ts';
 import { json, type ScriptedUpstream, startUpstream } from '../../support/upstream.ts';
-import {
-  type CliOptions,
-  type Ready,
-  runCli,
-  runJson,
-  type Serving,
-  serve,
-  spawnCli,
-  temporaryFolder,
-} from './run-cli.ts';
+import { type CliOptions, runCli, runJson, runVerb, type Serving, serve, temporaryFolder } from './run-cli.ts';
 
 // Whole programs are started here, many of them; on a busy machine that takes its time.
 vi.setConfig({ testTimeout: 90_000, hookTimeout: 90_000 });
@@ -37,7 +24,9 @@ describe.each([
     folder = temporaryFolder();
     serving = isRunning ? await serve(folder) : undefined;
   });
-  const run = (line: string, options?: CliOptions) => runCli([...line.split(' '), '--data-dir', folder], options);
+  const run = (line: string, options?: CliOptions) => runVerb([...line.split(' '), '--data-dir', folder], options);
+  const runProgram = (line: string, options?: CliOptions) =>
+    runCli([...line.split(' '), '--data-dir', folder], options);
   const ask = (line: string, options?: CliOptions) => runJson([...line.split(' '), '--data-dir', folder], options);
   /** The one that is running, else one started now. */
   const running = async () => {
@@ -68,7 +57,7 @@ describe.each([
   });
 
   test('a key made for a person is alone on stdout, and is not kept if they wish so', async () => {
-    const made = await run('key create once --no-keep');
+    const made = await runProgram('key create once --no-keep');
     expect(made.stdout).toMatch(/^sk-sluice-\w+\n$/);
     expect(made.stderr).toContain('the only time');
     // Where secrets are is said where Sluice starts, and by doctor.
@@ -270,7 +259,7 @@ describe.each([
     if (!isRunning) writeConfig(folder, await closedPort());
     await addProvider();
     const proxy = { env: { HTTPS_PROXY: 'http://user:planted-secret@proxy.example:3128', no_proxy: 'localhost' } };
-    const good = await run('doctor --json', proxy);
+    const good = await runProgram('doctor --json', proxy);
     expect(good.code, good.stdout).toBe(0);
     expect(good.stdout).not.toContain('planted-secret');
     const { findings } = JSON.parse(good.stdout) as { findings: { name: string; message: string }[] };
@@ -285,7 +274,7 @@ describe.each([
     ]);
     expect(findings[4]?.message).toContain('proxy.example:3128');
     await upstream.stop();
-    const bad = await run('doctor', { env: { NODE_EXTRA_CA_CERTS: '/no/such.pem' } });
+    const bad = await runProgram('doctor', { env: { NODE_EXTRA_CA_CERTS: '/no/such.pem' } });
     expect(bad.code).toBe(1);
     expect(bad.stdout).toMatch(/FAILED {2}ca: .*\/no\/such\.pem/);
     expect(bad.stdout).toMatch(/FAILED {2}provider main: /);
@@ -293,7 +282,7 @@ describe.each([
   });
 
   test('what is refused ends with 1 and says why, as JSON if asked', async () => {
-    const { code, stdout, stderr } = await run('key revoke no-such-key --json');
+    const { code, stdout, stderr } = await runProgram('key revoke no-such-key --json');
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     expect(JSON.parse(stderr.trim().split('\n').at(-1) ?? '')).toMatchObject({
       error: { code: 'not_found', message: expect.stringContaining('no-such-key') },
@@ -301,174 +290,9 @@ describe.each([
   });
 });
 
-test('doctor knows the Sluice that has its port, and says on which data folder it runs', async () => {
-  const [folder, other] = [temporaryFolder(), temporaryFolder()];
-  const { ready } = await serve(other);
-  const { port } = new URL(ready.baseUrl);
-  writeConfig(folder, Number(port));
-  const { code, stdout } = await runCli(['doctor', '--data-dir', folder]);
-  const who = process.platform === 'linux' ? `Sluice (process ${ready.pid}, data folder ${other})` : 'Sluice';
-  expect(code).toBe(1);
-  expect(stdout).toContain(`FAILED  port: ${port} is taken by ${who}`);
-});
-
 function writeConfig(folder: string, port: number): void {
   writeFileSync(
     join(folder, 'config.json'),
     JSON.stringify({ version: 1, groups: [{ id: 'default' }], settings: { port } }),
   );
-}
-
-test('log and doctor tell of requests with a wrong key, and --json lists none of them', async () => {
-  const folder = temporaryFolder();
-  const { ready, end } = await serve(folder);
-  const headers = { authorization: 'Bearer sk-of-another-service', 'user-agent': 'Tool/1.2' };
-  for (let times = 0; times < 3; times++) await fetch(`${ready.baseUrl}/models`, { headers });
-  const told =
-    /Refused without a valid key in the last hour: 3 \(invalid_api_key\), the last [-\d]+ [:\d]+ from "Tool\/1\.2"\./;
-  expect((await runCli(['log', '--data-dir', folder])).stdout).toMatch(told);
-  expect((await runCli(['log', '--json', '--data-dir', folder])).stdout).toBe('');
-  expect((await runCli(['doctor', '--data-dir', folder])).stdout).toMatch(told);
-  await end();
-});
-
-test('log --follow prints what was and each request as it ends, and ends with the Sluice it follows', async () => {
-  const folder = temporaryFolder();
-  const { ready, end } = await serve(folder);
-  await listModels(ready);
-  const follower = spawnCli(['log', '--follow', '--json', '--data-dir', folder]);
-  const routes = () =>
-    follower.output.stdout
-      .trim()
-      .split('\n')
-      .map((line) => JSON.parse(line || '{}').route);
-  await eventually(() => follower.output.stdout.endsWith('\n'));
-  expect(routes()).toEqual(['/v1/models']);
-  await listModels(ready, '/models/demo-chat');
-  await eventually(() => routes().length === 2);
-  expect(routes()).toEqual(['/v1/models', '/v1/models/{model}']);
-  await end();
-  expect(await follower.ended).toBe(0);
-});
-
-test('window prints an address that opens the window once, and says so if there is none', async () => {
-  const folder = temporaryFolder();
-  const refused = await runCli(['window', '--data-dir', folder]);
-  expect(refused).toMatchObject({ code: 1, stdout: '' });
-  const serving = await serve(folder);
-  const { url } = (await runJson(['window', '--data-dir', folder])) as { url: string };
-  expect(url).toMatch(new RegExp(`^${serving.ready.baseUrl.replace('/v1', '')}/control/session`));
-  const visit = () => fetch(url, { redirect: 'manual' });
-  expect((await visit()).headers.get('set-cookie')).toContain('HttpOnly');
-  expect((await visit()).status).toBe(403);
-});
-
-test('window --sign-out-everywhere ends the sessions of browsers, whether Sluice runs or not', async () => {
-  const folder = temporaryFolder();
-  const serving = await serve(folder);
-  const signIn = async (url: string) => (await fetch(url, { redirect: 'manual' })).headers.get('set-cookie') ?? '';
-  const [cookie = ''] = (await signIn(serving.ready.windowUrl)).split(';');
-  const isIn = async ({ ready }: Serving) => {
-    const headers = { cookie, 'sec-fetch-site': 'same-origin' };
-    const response = await fetch(`${ready.baseUrl.replace('/v1', '')}/control/events`, { headers });
-    await response.body?.cancel();
-    return response.status === 200;
-  };
-  expect(await isIn(serving)).toBe(true);
-  await serving.end();
-  const again = await serve(folder);
-  expect(await isIn(again)).toBe(true);
-  await again.end();
-  const { stdout } = await runCli(['window', '--sign-out-everywhere', '--data-dir', folder]);
-  expect(stdout).toBe('Signed out: 1 browser.\n');
-  expect(await isIn(await serve(folder))).toBe(false);
-  expect(await runJson(['window', '--sign-out-everywhere', '--data-dir', folder])).toEqual({ ended: 0 });
-});
-
-test('log --follow ends when nobody reads it any more', async () => {
-  const folder = temporaryFolder();
-  const { ready } = await serve(folder);
-  const command = `"${process.execPath}" "${builtProgram}" log --follow --json --data-dir "${folder}" | head -n 1`;
-  let isOver = false;
-  const followed = promisify(exec)(command).finally(() => {
-    isOver = true;
-  });
-  while (!isOver) await listModels(ready);
-  const { stdout, stderr } = await followed;
-  expect(JSON.parse(stdout)).toMatchObject({ route: '/v1/models' });
-  expect(stderr).toBe('');
-});
-
-test('export says why a file cannot be written', async () => {
-  const { code, stderr } = await runCli(['export', '/nowhere/x.json', '--data-dir', temporaryFolder()]);
-  expect(code).toBe(1);
-  expect(stderr).toBe('sluice: /nowhere/x.json cannot be written: there is no such file (ENOENT).\n');
-});
-
-test('log --follow says so if there is nothing to follow', async () => {
-  const { code, stderr } = await runCli(['log', '--follow', '--data-dir', temporaryFolder()]);
-  expect(code).toBe(1);
-  expect(stderr).toContain('No Sluice is running on');
-});
-
-test('doctor and a missing credential name what the environment holds already', async () => {
-  const options = { env: { SLUICE_DATA_DIR: temporaryFolder(), GROQ_API_KEY: 'planted-4711' } };
-  const doctor = await runCli(['doctor'], options);
-  expect(doctor.stdout).toContain('provider add groq --credential-ref env:GROQ_API_KEY');
-  const add = await runCli(['provider', 'add', 'groq'], options);
-  expect(add.code).toBe(2);
-  expect(add.stderr).toContain('--credential-env GROQ_API_KEY');
-  expect(doctor.stdout + add.stderr).not.toContain('planted');
-});
-
-test.each([
-  [['key', 'create', '--expires', 'soon'], 'Use a date'],
-  [['key', 'create', '--expires', '2020-01-01'], 'in the past'],
-  [['alias', 'put', 'fast', '--target', 'nonsense'], 'provider/model'],
-  [['group', 'put', 'team', '--default', 'singing=x'], 'capability=model'],
-  [['group', 'put', 'team', '--default', 'chatx'], 'capability=model'],
-  [['group', 'put', 'team', '--policy', 'strategy=best'], 'strategy=sticky'],
-  [['group', 'put', 'team', '--policy', 'retries'], 'is not name=value'],
-  [['group', 'put', 'team', '--policy', '{"retries":'], 'not JSON'],
-  [['usage', '--by', 'mood'], 'Allowed choices'],
-  [['key', 'create', '--limit', 'requests=0'], 'Use limits such as'],
-  [['key', 'create', '--limit', 'requests=5/day'], 'Use limits such as'],
-  [['group', 'put', 'team', '--unpriced', 'maybe'], 'refuse, allow'],
-  [['group', 'put', 'team', '--limit', 'usd=5'], 'Use limits such as'],
-  [['key', 'limit', 'k1', 'nonsense'], 'Use limits such as'],
-  [['log', '--limit', '0'], 'from 1 to 1000'],
-  [['provider', 'add', '--header', 'nonsense'], 'Name: value'],
-  [['nonsense'], 'unknown command'],
-])('%j ends with 2 and says what is wrong', async (parameters, message) => {
-  const { code, stdout, stderr } = await runCli(parameters, { env: { SLUICE_DATA_DIR: temporaryFolder() } });
-  expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
-  expect(stderr).toContain(message);
-});
-
-test('help is on stdout, ends with 0 and tells why a credential is no argument', async () => {
-  const program = await runCli(['--help']);
-  expect(program.code).toBe(0);
-  for (const verb of [
-    'serve',
-    'key',
-    'provider',
-    'group',
-    'alias',
-    'model',
-    'route',
-    'log',
-    'usage',
-    'export',
-    'import',
-    'doctor',
-  ]) {
-    expect(program.stdout).toMatch(new RegExp(`^  ${verb}\\b`, 'm'));
-  }
-  const add = await runCli(['provider', 'add', '--help']);
-  expect(add.stdout).toContain('never passed as an argument');
-});
-
-async function listModels({ baseUrl, key }: Ready, path = '/models'): Promise<void> {
-  const response = await fetch(baseUrl + path, { headers: { authorization: `Bearer ${key}` } });
-  await response.arrayBuffer();
 }

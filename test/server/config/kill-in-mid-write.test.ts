@@ -6,6 +6,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { configSchema } from '../../../server/contract/config.ts';
 import { prepareDataFolder, removeLeftovers } from '../../../server/data-folder/data-folder.ts';
+import { isSweep } from '../../support/sweep.ts';
 
 let folder: string;
 beforeEach(async () => {
@@ -13,7 +14,8 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
-const kills = 20;
+/** Each hits another moment; a sweep tries many. */
+const kills = isSweep ? 20 : 4;
 
 /** Runs the loop until it has begun a few commits, kills it after a random while, and gives the last mark it began. */
 async function commitAndKill(path: string): Promise<number> {

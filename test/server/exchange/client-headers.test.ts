@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { clientHeaders, isEventStream } from '../../../server/exchange/client-headers.ts';
 import { sseFraming } from '../../../server/wire/sse-framing.ts';
 
-const sse = { framing: sseFraming };
+const sse = { framing: sseFraming, host: '127.0.0.1:4810' };
 
 test('only headers on the list pass', () => {
   const upstream = {
@@ -60,4 +60,14 @@ test('a stream has no length and is neither kept nor collected on the way', () =
   );
   expect(isEventStream({ 'content-type': 'application/json' }, sseFraming)).toBe(false);
   expect(isEventStream({ 'content-type': 'Text/Event-Stream;charset=utf-8' }, sseFraming)).toBe(true);
+});
+
+test.each(['https://api.example/v1/realtime/calls/rtc_1', '//api.example/x', '/\\api.example'])(
+  'a location elsewhere does not pass: %s',
+  (location) => expect(clientHeaders({ location }, 'req_1', sse)).not.toHaveProperty('location'),
+);
+
+test('the path of what was made passes', () => {
+  const location = '/v1/realtime/calls/rtc_1';
+  expect(clientHeaders({ location }, 'req_1', sse)).toHaveProperty('location', location);
 });

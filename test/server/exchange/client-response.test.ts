@@ -6,12 +6,14 @@ import { sseFraming } from '../../../server/wire/sse-framing.ts';
 
 const server = createServer();
 let response: ServerResponse;
+let answer: Promise<Response>;
 
 beforeEach(async () => {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   const arrived = new Promise<ServerResponse>((resolve) => server.once('request', (_request, reply) => resolve(reply)));
-  fetch(`http://127.0.0.1:${port}`).catch(() => {});
+  answer = fetch(`http://127.0.0.1:${port}`);
+  answer.catch(() => {});
   response = await arrived;
   vi.useFakeTimers();
 });
@@ -56,3 +58,16 @@ describe('the comments that keep a client waiting', () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 });
+
+test.each([256, 8 * 1024, 8 * 1024 + 256])(
+  'an answer of %i bytes arrives as it is, whatever bytes it has',
+  async (size) => {
+    vi.useRealTimers();
+    const bytes = Buffer.from(Array.from({ length: size }, (_, index) => index));
+    const reply = waitingReply();
+    reply.begin(200, { 'content-type': 'application/octet-stream' }, null);
+    reply.end('ok', null, bytes);
+    expect(Buffer.from(await (await answer).arrayBuffer()).equals(bytes)).toBe(true);
+    expect(reply.summary.bytesOut).toBe(size);
+  },
+);

@@ -3,7 +3,7 @@ import { json } from '../../support/upstream.ts';
 import { answer, chat, startTwo, streams, type TwoUpstreams, textOf } from './two-upstreams.ts';
 
 // The usual ones, where another target is left, in milliseconds in place of seconds; the last target has all the time there is.
-vi.mock('../../../server/routing/compile-timeouts.ts', () => {
+vi.mock('../../../server/routing/compile-timeouts.ts', async (original) => {
   const last = {
     connectMs: 5_000,
     firstByteMs: 600_000,
@@ -12,6 +12,7 @@ vi.mock('../../../server/routing/compile-timeouts.ts', () => {
     progressMs: 600_000,
   };
   return {
+    ...(await original<object>()),
     compileTimeouts: () => ({
       last,
       stream: { ...last, firstByteMs: 60, firstContentMs: 60 },

@@ -1,5 +1,5 @@
 /**
- * The ledger against the upstream's own books: ten thousand requests of all routes, plain and as streams, with failures,
+ * The ledger against the upstream's own books: thousands of requests of all routes, plain and as streams, with failures,
  * retries, fallbacks, rescues, hedges and clients that leave, through a real gateway. What the upstream told of its usage
  * has to stand in the ledger to the last token, with whom it concerns; what it could not tell, as an estimate.
  */
@@ -23,8 +23,10 @@ import {
   type Tally,
 } from '../../support/metered-upstream.ts';
 import { pick, randomNumbers } from '../../support/random-numbers.ts';
+import { isSweep } from '../../support/sweep.ts';
 
-const requests = 10_000;
+/** In the last thousands nothing comes about that did not before, but for numbers. */
+const requests = isSweep ? 10_000 : 2_500;
 const concurrency = 50;
 const seed = 20_261_120;
 const question = 'What did the keeper of the lighthouse learn, and how long did it take him?';
@@ -261,7 +263,7 @@ test('what could not be told is estimated from the text that went in and out', (
   const estimates = rows
     .filter(isText)
     .flatMap(({ attempts }) => attempts.filter(({ usageCertainty }) => usageCertainty === 'estimated'));
-  expect(estimates.length).toBeGreaterThan(300);
+  expect(estimates.length).toBeGreaterThan(requests * 0.03);
   const prompt = estimateTokens(question);
   for (const { usage } of estimates) {
     expect(usage?.inputTokens).toBeGreaterThanOrEqual(prompt);
@@ -314,5 +316,5 @@ test('all ways for a request to end were among them', () => {
   for (const cause of ['first', 'retry', 'fallback', 'hedge', 'rescue'] as const) expect(causes).toContain(cause);
   const certainties = new Set(rows.map(({ usageCertainty }) => usageCertainty));
   for (const certainty of ['reported', 'estimated', 'none'] as const) expect(certainties).toContain(certainty);
-  expect(rows.filter(({ outcome }) => outcome === 'client-gone').length).toBeGreaterThan(200);
+  expect(rows.filter(({ outcome }) => outcome === 'client-gone').length).toBeGreaterThan(requests * 0.02);
 });

@@ -90,6 +90,14 @@ test('a response comes from a provider that has chats alone', async () => {
   });
 });
 
+test('tokens are estimated where the provider cannot count them', async () => {
+  const { data, response } = await client.responses.inputTokens.count({ ...hello, tools: [weather] }).withResponse();
+  expect(data).toEqual({ object: 'response.input_tokens', input_tokens: expect.any(Number) });
+  expect(data.input_tokens).toBeGreaterThan(20);
+  expect(response.headers.get('x-sluice-estimated')).toBe('input_tokens');
+  expect(upstream.seen).toEqual([]);
+});
+
 test('a stream has all events in order, numbered without a gap', async () => {
   const call = { index: 0, ...toolCall('call_1', 'weather', { place: 'Bonn' }) };
   streamWith(

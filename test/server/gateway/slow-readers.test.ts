@@ -1,4 +1,4 @@
-/** A thousand clients that ask for endless streams and read nothing: what they do not read stays with the upstream. */
+/** A hundred clients that ask for endless streams and read nothing: what they do not read stays with the upstream. */
 import { once } from 'node:events';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import http from 'node:http';
@@ -11,9 +11,15 @@ import { onlyIf } from '../../support/only-if.ts';
 import { checkout, type RunningProgram, readyOf, startProgram } from '../../support/program.ts';
 import { temporaryFolder } from '../ledger/records.ts';
 
-const clients = 1_000;
+/**
+ * The kernel holds up to 10 MB for each. With a thousand of them that was all the memory that Linux gives to TCP on a machine
+ * with 24 GB (`net.ipv4.tcp_mem`), and the connections of all other tests stood still for as long.
+ */
+const clients = 100;
 /** What one may cost: two sockets, the chunks that wait, and what malloc does not give back; of a stream that never ends. */
 const allowedBytesEach = 1_280 * 1024;
+/** What passes through before all is full, some 900 MB, leaves garbage behind that is not collected yet. */
+const allowedBytes = clients * allowedBytesEach + 200 * 1024 * 1024;
 const folder = temporaryFolder();
 const sockets: Socket[] = [];
 let sentBytes = 0;
@@ -103,7 +109,7 @@ test.runIf(onlyIf(process.platform === 'linux', 'memory is read from /proc'))(
     process.stdout.write(
       `${clients} clients that read nothing: ${Math.round(grownBytes / 1024 / clients)} kB each, ${Math.round(sentBytes / 1024 / clients)} kB taken from the upstream for each\n`,
     );
-    expect(grownBytes / clients).toBeLessThan(allowedBytesEach);
+    expect(grownBytes).toBeLessThan(allowedBytes);
     const models = await eventually(async () => {
       const reply = await fetch(`http://127.0.0.1:${port}/v1/models`, {
         headers: { authorization: `Bearer ${testKey}` },

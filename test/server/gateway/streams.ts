@@ -62,7 +62,6 @@ function eventsOf(name: string): { type: string }[] {
 }
 
 export const responsesEvents = eventsOf('openai-responses/message.sse');
-export const speechEvents = eventsOf('openai-speech/audio.sse');
 
 const chat = { path: '/chat/completions', body: { model: 'gpt-x', messages: [{ role: 'user', content: 'Hi' }] } };
 const asked = { ...chat, body: { ...chat.body, stream_options: { include_usage: true } } };

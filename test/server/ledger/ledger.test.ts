@@ -97,6 +97,21 @@ test('a full batch does not wait for its time', async () => {
   expect(countRows()).toBe(256);
 });
 
+test('a full batch leaves a request that runs to its time, and one that ended meanwhile is written once', async () => {
+  ledger.started(startedRow('req_long'));
+  ledger.started(startedRow('req_short'));
+  for (let index = 0; index < 255; index += 1) ledger.finished(finishedRow(`req_${index}`));
+  ledger.finished(finishedRow('req_short'));
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(countRows()).toBe(256);
+  vi.advanceTimersByTime(50);
+  expect(countRows()).toBe(257);
+  expect((await ledger.listRequests({ outcome: 'running' })).requests).toMatchObject([{ id: 'req_long' }]);
+  ledger.finished(finishedRow('req_long'));
+  ledger.flush();
+  expect(countRows()).toBe(257);
+});
+
 test('requests that a crash left running are found as interrupted by the next run', async () => {
   ledger.started(startedRow('req_1'));
   ledger.started(startedRow('req_2'));

@@ -432,3 +432,19 @@ describe('a limit by the minute', () => {
     expect(spend(fake, party, 5)).toBe(2);
   });
 });
+
+test('what is part of a running request takes no place at the same time, but counts otherwise', () => {
+  const fake = fakeLimiter();
+  const party = limited({ concurrent: 1, requestsPerMinute: 3 });
+  const part = { ...exactly(none), isPart: true } as const;
+  fake.limiter.admit('whole', [party], exactly(none));
+  fake.limiter.admit('part 1', [party], part);
+  fake.limiter.admit('part 2', [party], part);
+  expect(() => fake.limiter.admit('part 3', [party], part)).toThrow(GatewayError);
+  fake.finish('part 1', cent);
+  const concurrent = fake.limiter.meters(party).find(({ kind }) => kind === 'concurrent');
+  expect(concurrent?.used).toBe(1);
+  fake.finish('part 2', cent);
+  fake.finish('whole', none);
+  expect(fake.limiter.meters(party).find(({ kind }) => kind === 'concurrent')?.used).toBe(0);
+});

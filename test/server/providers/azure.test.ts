@@ -37,6 +37,14 @@ describe('the classic Azure API', () => {
     expect(address('/openai', path, 'd')).toBe(`/openai${path}?${version}`);
   });
 
+  test.each([
+    ['/openai', 'd 1', '?model=d%201&intent=x', '/openai/realtime?deployment=d%201&intent=x&'],
+    ['/openai/deployments/own', 'other', '?model=other', '/openai/realtime?deployment=own&'],
+    ['/openai', null, '', '/openai/realtime?'],
+  ])('names the model of a realtime session as deployment (%s, %s)', (base, model, query, expected) => {
+    expect(address(base, '/realtime', model, { query })).toBe(`${expected}${version}`);
+  });
+
   test('escapes the name of the deployment', () => {
     expect(address('/openai', '/embeddings', 'a/b ü')).toBe(`/openai/deployments/a%2Fb%20%C3%BC/embeddings?${version}`);
   });

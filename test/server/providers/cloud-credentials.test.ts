@@ -21,6 +21,7 @@ function scriptedTransport(answer: (request: OutgoingRequest) => unknown): Trans
       });
       return { pause() {}, resume() {}, abort() {} };
     },
+    connect: () => Promise.reject(new Error('not asked')),
     chainTo: () => Promise.reject(new Error('not asked')),
     leaveConnections() {},
     close: () => Promise.resolve(),

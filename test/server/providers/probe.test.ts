@@ -221,3 +221,33 @@ describe('the hop that fails is named:', () => {
     expect(failure(await probe(baseUrl, {}, 'gpt-z'))).toContain('models: "gpt-z" is not among its 2 models');
   });
 });
+
+describe('whether a service has the Responses API', () => {
+  const service = (status: number) =>
+    upstream((request, response) => {
+      if (request.url === '/v1/models') json(response, list);
+      else json(response, { error: { message: 'no' } }, status);
+    });
+
+  test.each([
+    [404, true],
+    [405, true],
+    [400, false],
+    [422, false],
+    [401, false],
+    [500, false],
+  ])('is told by the status %i for what is no request', async (status, lacks) => {
+    const { baseUrl, seen } = await service(status);
+    expect((await probe(baseUrl)).lacksResponses).toBe(lacks);
+    const asked = seen.filter(({ method }) => method === 'POST');
+    expect(asked.map(({ url, body }) => [url, body.toString()])).toEqual([['/v1/responses', '[]']]);
+  });
+
+  test('is not asked where it is known, or nothing works', async () => {
+    const known = await service(404);
+    expect((await probe(known.baseUrl, { serves: ['chat', 'responses'] })).lacksResponses).toBe(false);
+    const broken = await upstream((_request, response) => json(response, {}, 500));
+    expect((await probe(broken.baseUrl)).lacksResponses).toBe(false);
+    for (const { seen } of [known, broken]) expect(seen.filter(({ method }) => method === 'POST')).toEqual([]);
+  });
+});

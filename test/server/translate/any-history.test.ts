@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { GatewayError } from '../../../server/contract/errors.ts';
 import type { WireName } from '../../../server/translate/neutral.ts';
+import { tries } from '../../support/sweep.ts';
 import { complaintsOf } from './strict-upstreams.ts';
 import { type Json, lossesOf, sent, type Way } from './translating.ts';
 
@@ -131,7 +132,7 @@ describe.each(ways)('from %s', (_name, way) => {
         expect(complaintsOf(way.to, request)).toEqual([]);
         for (const said of ['漢字', 'AAAA']) expect(countOf(request, said), said).toBe(countOf(body, said));
       }),
-      { numRuns: 200, seed: 7 },
+      { numRuns: tries(1_000), seed: 7 },
     );
   });
 });

@@ -272,6 +272,17 @@ describe('an answer of a Gemini', () => {
     expect(translate(fromChat, chat).whole(Buffer.from(JSON.stringify(answer)), moment)).toMatchObject({ ok: false });
   });
 
+  test('gets ids for calls that no other conversation has, since what belongs to a call is kept by its id', () => {
+    const request = translate(fromChat, requestOf(fromChat));
+    const idIn = (responseId: string) =>
+      /"id":"(call_\w+)"/.exec(JSON.stringify(answered(request, { ...whole, responseId })))?.[1];
+    expect(idIn('r1')).toBeDefined();
+    expect(idIn('r1')).toBe(idIn('r1'));
+    expect(idIn('r2')).not.toBe(idIn('r1'));
+    const stream = streamed(request, [streamOf([{ ...whole, responseId: 'r1' }], false)]);
+    expect(stream).toContain(idIn('r1'));
+  });
+
   test.each([
     ['a chat client that keeps unknown members', fromChat],
     ['Claude Code', fromClaude],
@@ -430,7 +441,11 @@ describe('a client of Gemini', () => {
     expect(told).not.toContain('[DONE]');
   });
 
-  test('gives the reasoning of a Claude back beside the call, where it keeps it', () => {
+  test.each<[string, (parts: Json[]) => Json[][]]>([
+    ['leaves thoughts out', (parts) => [parts.filter((part) => part.thought !== true)]],
+    ['sends thoughts back too', (parts) => [parts]],
+    ['has a content for each part', (parts) => parts.map((part) => [part])],
+  ])('gives the reasoning of a Claude back beside the call, where it %s', (_name, split) => {
     const message = {
       id: 'msg_1',
       content: [
@@ -443,13 +458,14 @@ describe('a client of Gemini', () => {
     const result = read(toClaude, cli).whole(Buffer.from(JSON.stringify(message)), moment);
     if (!result?.ok) throw new Error('There is no answer.');
     const { candidates } = JSON.parse(result.body.toString());
-    const parts = candidates[0].content.parts.filter((part: Json) => part.thought !== true);
+    const said = split(candidates[0].content.parts).map((parts) => ({ role: 'model', parts }));
     const response = {
       role: 'user',
       parts: [{ functionResponse: { id: 'toolu_1', name: 'read', response: { output: 'A' } } }],
     };
-    const next = { ...cli, contents: [...cli.contents, { role: 'model', parts }, response] };
-    expect(JSON.parse(read(toClaude, next).body.toString()).messages.at(-2).content).toEqual([
+    const next = read(toClaude, { ...cli, contents: [...cli.contents, ...said, response] });
+    expect(next.losses).toEqual(read(toClaude, cli).losses);
+    expect(JSON.parse(next.body.toString()).messages.at(-2).content).toEqual([
       { type: 'thinking', thinking: 'Hm.', signature: 'Ev==' },
       { type: 'redacted_thinking', data: 'Rx==' },
       { type: 'tool_use', id: 'toolu_1', name: 'read', input: { n: 3 } },

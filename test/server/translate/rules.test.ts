@@ -36,9 +36,9 @@ describe('an id of a call', () => {
   });
 
   test('of a place is another for each place', () => {
-    expect(new Set([idOfPlace(1, 0, 'x'), idOfPlace(1, 1, 'x'), idOfPlace(2, 0, 'x'), idOfPlace(1, 0, 'y')]).size).toBe(
-      4,
-    );
+    expect(
+      new Set([idOfPlace('1', 0, 'x'), idOfPlace('1', 1, 'x'), idOfPlace('2', 0, 'x'), idOfPlace('1', 0, 'y')]).size,
+    ).toBe(4);
   });
 });
 

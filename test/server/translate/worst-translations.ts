@@ -1,5 +1,7 @@
 /** What clients and upstreams could send to keep the translation of requests and answers busy. */
 import { GatewayError } from '../../../server/contract/errors.ts';
+import { ClientReasoning } from '../../../server/exchange/translation/client-reasoning.ts';
+import type { ReasoningStore } from '../../../server/reasoning/reasoning-store.ts';
 import { withoutThinking } from '../../../server/translate/anthropic-messages/without-thinking.ts';
 import { unwrapSeals } from '../../../server/translate/carried-reasoning.ts';
 import { CustomInputReader, customInput, isCutInput } from '../../../server/translate/custom-input.ts';
@@ -66,7 +68,41 @@ const deep = `${'{"a":['.repeat(1000)}1${']}'.repeat(1000)}`;
 const chunk = (delta: string) => `data: {"choices":[{"delta":${delta}}]}\n\n`;
 const part = (text: string) => `data: {"candidates":[{"content":{"parts":[${text}]}}]}\n\n`;
 
+/** As if a model had thought before each call that there ever was, many times over. */
+const everything: ReasoningStore = {
+  keep() {},
+  find: (_keyId, callIds) => {
+    const seal = { seal: { kind: 'signature', data: 'x' }, text: 'x', calls: 0, isAfterText: false };
+    const kept = JSON.stringify(Array.from({ length: 100 }, (_, calls) => ({ ...seal, calls })));
+    return new Map(callIds.map((id) => [id, kept]));
+  },
+  flush() {},
+  close() {},
+};
+
+function restores(bytes: Buffer): void {
+  const { conversation } = translatorOf('openai-chat', 'anthropic-messages').read(bytes);
+  new ClientReasoning(everything, 'k1').restored(conversation);
+}
+
 export const worstTranslations: Record<string, WorstCase> = {
+  'a chat whose reasoning was kept': {
+    atOnceBytes: 256 * kilobyte,
+    files: ['translate/kept-reasoning.ts', 'exchange/translation/client-reasoning.ts'],
+    inputs: {
+      'turns of one call': [
+        '{"model":"m","messages":[',
+        '{"role":"assistant","tool_calls":[{"id":"a","function":{"name":"x"}}]},',
+        '{"role":"user","content":"x"}]}',
+      ],
+      'calls of one turn': [
+        '{"model":"m","messages":[{"role":"assistant","tool_calls":[',
+        '{"id":"a","function":{"name":"x"}},',
+        '{"id":"b","function":{"name":"x"}}]}]}',
+      ],
+    },
+    run: restores,
+  },
   'a chat that is translated': {
     atOnceBytes: 256 * kilobyte,
     files: ['json-text', 'translator', 'translated-request'].map((name) => `translate/${name}.ts`),

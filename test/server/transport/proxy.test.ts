@@ -146,6 +146,26 @@ describe('a request through a proxy', () => {
     expect((await transport.chainTo('https://api.example', 'system')).hops[0]?.host).toBe(proxy.host);
   });
 
+  test.each([
+    ['http', false, 80],
+    ['https', true, 443],
+  ])('that is for another protocol has a tunnel to %s, too', async (scheme, secure, port) => {
+    const proxy = await startProxy(await startUpstream(secure));
+    const to = { origin: `${scheme}://api.example`, proxy: `http://${proxy.host}`, timeouts: { connectMs: 10_000 } };
+    const socket = await transportWith().connect(to);
+    socket.write('GET /hello HTTP/1.1\r\nhost: api.example\r\nconnection: close\r\n\r\n');
+    const chunks: Buffer[] = [];
+    for await (const chunk of socket) chunks.push(chunk);
+    expect(Buffer.concat(chunks).toString()).toContain('api.example/hello no proxy header');
+    expect(proxy.asked.map(({ line }) => line)).toEqual([`CONNECT api.example:${port}`]);
+  });
+
+  test('for another protocol fails where the system names no proxy that can be used', async () => {
+    const transport = transportWith({ proxies: { askSystem: async () => 'SOCKS 127.0.0.1:1' } });
+    const to = { origin: 'https://api.example', proxy: 'system', timeouts: { connectMs: 10_000 } };
+    await expect(transport.connect(to)).rejects.toMatchObject({ fault: 'proxy' });
+  });
+
   test('keeps the tunnel for the next request', async () => {
     const proxy = await startProxy(await startUpstream(true));
     const transport = transportWith();

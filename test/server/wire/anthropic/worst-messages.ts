@@ -35,6 +35,7 @@ function translation(): AnswerTranslation {
     upstream,
     stream: messagesStream,
     requestId: 'r',
+    keepReasoning: () => {},
   });
 }
 

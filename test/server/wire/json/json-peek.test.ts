@@ -106,6 +106,16 @@ describe('peekJson', () => {
     }
   });
 
+  test('follows escapes where a string that has quotes is searched again', () => {
+    for (let filler = 30; filler < 60; filler++) {
+      for (let slashes = 0; slashes < 4; slashes++) {
+        const quoted = `${'x'.repeat(filler)}${'\\'.repeat(slashes)}"`;
+        const content = `${'x'.repeat(60)}"${quoted}${quoted}{"model":"inner"}`;
+        expect(value(JSON.stringify({ content, model: 'gpt-x' }), 'model')).toBe('gpt-x');
+      }
+    }
+  });
+
   test('says when the object is empty and where it ends', () => {
     expect(peek(' { } ')).toEqual({
       ok: true,

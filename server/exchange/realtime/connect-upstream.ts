@@ -1,0 +1,200 @@
+/**
+ * Finds the upstream of a realtime session: asks the targets one after the other, as `AttemptPlan` decides, until one opens
+ * a WebSocket. Once it is open the session stays there, since no other upstream knows the conversation.
+ */
+import type { WebSocket } from 'ws';
+import { awakeMs } from '../../awake-clock.ts';
+import type { Policy } from '../../contract/policy.ts';
+import { AttemptPlan, type NextAttempt } from '../../routing/attempt-plan.ts';
+import type { AttemptResult, FailureResponse } from '../../routing/attempt-result.ts';
+import { redirectFailure } from '../../routing/classify-failure.ts';
+import { type AttemptTimeouts, compileTimeouts } from '../../routing/compile-timeouts.ts';
+import { onlyTarget } from '../../routing/only-target.ts';
+import type { Picker } from '../../routing/picker.ts';
+import { type RunningAttempt, runAttempts } from '../../routing/run-attempts.ts';
+import type { CompiledGroup } from '../../routing/snapshot.ts';
+import type { ResponseHeaders, Transport } from '../../transport/transport.ts';
+import { toTransportError } from '../../transport/transport-error.ts';
+import { readErrorBody } from '../../wire/error-body.ts';
+import type { Route } from '../../wire/route.ts';
+import { errorIn } from '../../wire/upstream-error.ts';
+import { failureOf } from '../attempt-failures.ts';
+import { AttemptNotes } from '../attempt-notes.ts';
+import type { AttemptTrace, RequestTrace } from '../exchange-trace.ts';
+import { outgoingHeaders } from '../outgoing-headers.ts';
+import type { CallPlan } from '../plan.ts';
+import type { FailureReason } from '../readers/response-reader.ts';
+import { secretsOf } from '../redact-credential.ts';
+import type { HandshakeAnswer } from './open-upstream.ts';
+import { UpstreamHandshake } from './upstream-handshake.ts';
+
+export interface UpstreamPorts {
+  transport: Transport;
+  picker: Picker;
+}
+
+/** What is asked of each target. */
+export interface SessionCall {
+  route: Route;
+  group: CompiledGroup;
+  plan: CallPlan;
+  trace: RequestTrace;
+  /** The client's headers that may be forwarded. */
+  headers: Readonly<Record<string, string>>;
+  /** The query for a target, by the name that it has for the model. */
+  queryFor(model: string | null): string;
+  /** The session belongs to a call that only one provider knows. */
+  isPassed: boolean;
+}
+
+export interface OpenSession {
+  kind: 'open';
+  socket: WebSocket;
+  /** Of the upstream's handshake. */
+  headers: ResponseHeaders;
+  next: NextAttempt;
+  trace: AttemptTrace;
+  notes: AttemptNotes;
+}
+
+type Connected = OpenSession | { kind: 'left' } | { kind: 'unanswered'; failureResponse: FailureResponse };
+
+export class UpstreamSearch {
+  readonly #ports: UpstreamPorts;
+  readonly #call: SessionCall;
+  readonly #gone = Promise.withResolvers<void>();
+  readonly #underWay = new Set<UpstreamHandshake>();
+  #hasLeft = false;
+  #open: OpenSession | undefined;
+
+  constructor(ports: UpstreamPorts, call: SessionCall) {
+    this.#ports = ports;
+    this.#call = call;
+  }
+
+  /** The client has left: ends what is under way. Does nothing to a session that is open. */
+  clientLeft(): void {
+    this.#hasLeft = true;
+    this.#gone.resolve();
+    for (const handshake of this.#underWay) handshake.abort();
+  }
+
+  /** Throws GatewayError `no_healthy_provider` if there is no target. */
+  async run(): Promise<Connected> {
+    const { plan: callPlan, route } = this.#call;
+    const policy = this.#policy();
+    const plan = new AttemptPlan({
+      targets: callPlan.targets,
+      credentialId: callPlan.credentialId,
+      policy,
+      picker: this.#picker,
+      request: { policy, capability: route.wire.operation, conversation: () => null },
+      now: awakeMs,
+      random: Math.random,
+    });
+    const outcome = await runAttempts({
+      plan,
+      picker: this.#picker,
+      start: (next) => this.#start(next, plan),
+      gone: () => this.#gone.promise,
+    });
+    if (outcome.kind === 'unanswered') return outcome;
+    if (this.#open && this.#hasLeft) this.#open.socket.terminate();
+    return this.#open && !this.#hasLeft ? this.#open : { kind: 'left' };
+  }
+
+  get #picker(): Picker {
+    return this.#call.isPassed ? onlyTarget : this.#ports.picker;
+  }
+
+  /** A second session beside the first would be paid twice, so none is hedged. */
+  #policy(): Policy {
+    const { group, isPassed } = this.#call;
+    return { ...group.policy, hedgeAfterMs: 0, ...(isPassed && { retries: 0, fallbacks: 0 }) };
+  }
+
+  #start(next: NextAttempt, plan: AttemptPlan): RunningAttempt {
+    const { trace } = this.#call;
+    const attempt = trace.attempt(next.target, next.credential?.id ?? null, next.cause);
+    const timeouts = this.#timeoutsOf(next, plan);
+    return {
+      record: attempt.record,
+      result: this.#attempt(next, attempt, timeouts),
+      hasBegun: () => this.#open?.trace === attempt,
+    };
+  }
+
+  #timeoutsOf({ target: { provider } }: NextAttempt, plan: AttemptPlan): AttemptTimeouts {
+    const limits = this.#call.group.timeouts.get(provider.id) ?? compileTimeouts(provider.ownTimeouts);
+    return plan.leavesAnother(limits.stream.firstByteMs) ? limits.stream : limits.last;
+  }
+
+  async #attempt(next: NextAttempt, trace: AttemptTrace, timeouts: AttemptTimeouts): Promise<AttemptResult> {
+    const notes = new AttemptNotes(trace.record, secretsOf(this.#call.trace.presented, next.credential));
+    const handshake = new UpstreamHandshake(this.#ports.transport, () => notes.sending());
+    this.#underWay.add(handshake);
+    try {
+      const answer = await handshake.run({ ...this.#addressOf(next), timeouts });
+      notes.answered(answer.kind === 'open' ? 101 : answer.status, answer.headers['x-request-id']);
+      if (answer.kind === 'refused') return this.#failed(next, notes, this.#reasonOf(answer));
+      if (this.#hasLeft || this.#open) {
+        answer.socket.terminate();
+        notes.failed('client-gone');
+        return { kind: 'given-up' };
+      }
+      this.#take({ ...answer, next, trace, notes });
+      return { kind: 'answered', failure: null };
+    } catch (thrown) {
+      if (this.#hasLeft) {
+        notes.failed('client-gone');
+        return { kind: 'given-up' };
+      }
+      return this.#failed(next, notes, { kind: 'transport', error: toTransportError(thrown, 'connect') });
+    } finally {
+      this.#underWay.delete(handshake);
+    }
+  }
+
+  #addressOf({ target, credential }: NextAttempt) {
+    const { headers, route, queryFor } = this.#call;
+    const { provider, model } = target;
+    return {
+      origin: provider.endpoint.origin,
+      path: provider.dialect.address(provider.endpoint, route.path, queryFor(model), model),
+      headers: outgoingHeaders(headers, provider, credential),
+      proxy: provider.proxy,
+    };
+  }
+
+  #take(session: OpenSession): void {
+    const { target, credential } = session.next;
+    this.#open = session;
+    this.#call.trace.answering = session.trace;
+    this.#picker.answers(target, credential?.id ?? null);
+  }
+
+  #reasonOf({ status, headers, body }: HandshakeAnswer & { kind: 'refused' }): FailureReason {
+    // An answer of another kind than a refusal is that of a web server, whose address is not that of the API.
+    if (status < 400) {
+      const what = `answered the handshake of a WebSocket with status ${status}`;
+      return { kind: 'damage', what, failure: redirectFailure };
+    }
+    const error = errorIn(readErrorBody(body));
+    const failure = this.#call.route.wire.errors.classify({ status, headers, error, isAboutJob: false });
+    const told = { ...headers, 'content-length': String(body.length) };
+    return { kind: 'answer', failure, answer: { status, headers: told, body, error } };
+  }
+
+  #failed({ target }: NextAttempt, notes: AttemptNotes, reason: FailureReason): AttemptResult {
+    const redacted = (text: string) => notes.redacted(text);
+    const { failure, message, failureResponse } = failureOf(reason, {
+      target,
+      hasBegun: false,
+      mayContinue: false,
+      redacted,
+    });
+    notes.failed(failure.class, message);
+    notes.over();
+    return { kind: 'failed', failure, failureResponse };
+  }
+}

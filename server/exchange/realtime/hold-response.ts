@@ -1,0 +1,65 @@
+/** Limits of realtime sessions: one request when the session opens, and one part of it for each response. */
+import { GatewayError } from '../../contract/errors.ts';
+import type { Reserved } from '../../contract/ledger.ts';
+import type { Estimate } from '../../limits/account.ts';
+import type { Limiter } from '../../limits/limiter.ts';
+import type { CompiledGroup, CompiledKey, Target } from '../../routing/snapshot.ts';
+import type { PriceTable } from '../../usage/price-table.ts';
+import type { Route } from '../../wire/route.ts';
+import type { MeasuredRequest } from '../../wire/wire.ts';
+import { amountsOf, costOf, hasHardBudget, partiesOf, worstUsageAt } from '../hold-to-limits.ts';
+
+export interface LimitPorts {
+  limiter: Limiter;
+  prices: PriceTable;
+}
+
+/** Whose limits apply. */
+export interface Member {
+  key: CompiledKey;
+  group: CompiledGroup;
+}
+
+/** The response of a session that is about to begin. */
+export interface ResponseCall {
+  /** Of its own row in the ledger. */
+  requestId: string;
+  route: Route;
+  target: Target;
+  /** The client's name for the model; null if it named none. */
+  model: string | null;
+}
+
+/** A session's own request, which uses nothing: its responses do. Not `free`, so that a budget that is spent refuses it. */
+const unused: Estimate = { likely: { usd: 0, tokens: 0 }, most: { usd: 0, tokens: 0 } };
+
+/** The handshake of a session has no body. */
+export const noBody: MeasuredRequest = { size: 0, captured: null, field: () => undefined, raw: () => null };
+
+/** Admits a session; returns the rate-limit headers. Throws a GatewayError if a limit is reached. */
+export function holdSession({ limiter }: LimitPorts, requestId: string, member: Member): Record<string, string> {
+  const parties = partiesOf(member);
+  return parties.length === 0 ? {} : limiter.admit(requestId, parties, unused);
+}
+
+/**
+ * Admits one response of a running session. Throws a GatewayError if a limit is reached. Returns what it reserves; null if
+ * no limits apply.
+ */
+export function holdResponse(ports: LimitPorts, member: Member, call: ResponseCall): Reserved | null {
+  const parties = partiesOf(member);
+  if (parties.length === 0) return null;
+  const { route, target, model } = call;
+  const plan = { model, targets: [target], credentialId: null };
+  const priced = (usage: Reserved['usage']) => ({ usage, costUsd: costOf(ports.prices, target, plan, usage) });
+  const likely = priced(route.wire.usage.likely(noBody));
+  const isHard = parties.some((party) => hasHardBudget(party));
+  const most = isHard ? priced(worstUsageAt(ports.prices, target, { route, body: noBody, plan })) : likely;
+  ports.limiter.admit(call.requestId, parties, { likely: amountsOf(likely), most: amountsOf(most), isPart: true });
+  return most;
+}
+
+/** Whether a session cannot go on: what was refused will be refused again. */
+export function isSpent(error: unknown): boolean {
+  return !(error instanceof GatewayError) || error.retryAfterSeconds === null;
+}

@@ -1,0 +1,31 @@
+import type { WebSocket } from 'ws';
+import { GatewayError } from '../../contract/errors.ts';
+import type { SessionFormat } from '../../wire/session-format.ts';
+import { createRequestId } from '../exchange-trace.ts';
+import type { OpenSession } from './connect-upstream.ts';
+import { type MessageWatch, SessionRelay } from './session-relay.ts';
+
+interface Session {
+  format: SessionFormat;
+  client: WebSocket;
+  upstream: OpenSession;
+  watch: MessageWatch;
+}
+
+/** Begins to carry messages between the two. */
+export function openRelay({ format, client, upstream, watch }: Session): SessionRelay {
+  const { notes, next, socket } = upstream;
+  return new SessionRelay({
+    client,
+    upstream: socket,
+    watch,
+    writeError(error, causedBy) {
+      return format.writeErrorEvent(error.toBody().error, `event_${createRequestId()}`, causedBy);
+    },
+    brokenOff() {
+      const message = `Provider "${next.target.provider.name}" broke off the session.`;
+      return new GatewayError('upstream_stream_broken', message);
+    },
+    redacted: (text) => notes.redacted(text),
+  });
+}

@@ -1,0 +1,90 @@
+/** Plans a realtime session: by the model that its URL names, or at the provider that has its call. */
+import { GatewayError } from '../../contract/errors.ts';
+import type { JobStore } from '../../jobs/job-store.ts';
+import type { Snapshot } from '../../routing/snapshot.ts';
+import type { PriceTable } from '../../usage/price-table.ts';
+import type { RouteMatch } from '../../wire/registry.ts';
+import type { SessionFormat } from '../../wire/session-format.ts';
+import { type CallPlan, planCall } from '../plan.ts';
+import { checkPassthrough, planPassthrough } from '../plan-passthrough.ts';
+import { pricedTargets } from '../priced-targets.ts';
+import { type Member, noBody } from './hold-response.ts';
+
+interface SessionRequest {
+  match: RouteMatch;
+  format: SessionFormat;
+  /** Of the client's URL, with its `?`, or empty. */
+  query: string;
+  member: Member;
+  snapshot: Snapshot;
+}
+
+interface PlanPorts {
+  jobs: JobStore;
+  prices: PriceTable;
+}
+
+export interface SessionPlan {
+  plan: CallPlan;
+  /** It belongs to a call that one provider alone knows. */
+  isPassed: boolean;
+}
+
+/** Throws a GatewayError if nobody can be asked. */
+export function planSession(ports: PlanPorts, request: SessionRequest): SessionPlan {
+  const { match, format, query, member, snapshot } = request;
+  const { jobs } = ports;
+  const parameters = new URLSearchParams(query);
+  const callId = parameters.get(format.callParameter);
+  if (callId !== null) {
+    const message = `Invalid URL (GET ${match.label} with ${format.callParameter}).`;
+    const passed = { names: [callId], onlyId: callId, unserved: { code: 'unknown_url', message } } as const;
+    checkPassthrough({ passed, route: match.route, ...member });
+    return {
+      plan: planPassthrough({ route: match.route, passed, namedIds: [], group: member.group, snapshot, jobs }),
+      isPassed: true,
+    };
+  }
+  const fields = { model: modelIn(parameters, format), stream: true, previousResponseId: null, store: false };
+  const plan = planCall({ match, jobId: null, conversationId: null, fields, ...member, snapshot, jobs });
+  const able = { ...plan, targets: ableTargets(plan, match) };
+  return {
+    plan: pricedTargets(ports.prices, { route: match.route, ...member, body: noBody, plan: able }),
+    isPassed: false,
+  };
+}
+
+/** The client's query for a target with this name for the model, or without one. */
+export function queryOf(query: string, format: SessionFormat, model: string | null): string {
+  const [first = 'model'] = format.modelParameters;
+  const others = query
+    .slice(1)
+    .split('&')
+    .filter((parameter) => parameter !== '' && !format.modelParameters.includes(nameOf(parameter)));
+  const all = model === null ? others : [`${first}=${encodeURIComponent(model)}`, ...others];
+  return all.length === 0 ? '' : `?${all.join('&')}`;
+}
+
+function nameOf(parameter: string): string {
+  return new URLSearchParams(parameter).keys().next().value ?? '';
+}
+
+/** It decides who is asked, so it must be named once, lest the upstream reads another one. */
+function modelIn(parameters: URLSearchParams, { modelParameters }: SessionFormat): string | null {
+  const named = modelParameters.flatMap((name) => parameters.getAll(name));
+  if (named.length > 1) {
+    throw new GatewayError('invalid_value', "The URL names 'model' twice. Send it once.", { param: 'model' });
+  }
+  return named[0] || null;
+}
+
+function ableTargets({ model, targets }: CallPlan, { route, label }: RouteMatch): CallPlan['targets'] {
+  const able = targets.filter(({ provider }) => provider.dialect.serves(route.wire.name));
+  if (able.length > 0) return able;
+  const ids = targets.map(({ provider }) => `"${provider.id}"`).join(', ');
+  const what = model === null ? 'a request without a model' : `"${model.slice(0, 200)}"`;
+  throw new GatewayError(
+    'no_healthy_provider',
+    `No provider of ${what} has ${label}: its API at ${ids} has no such sessions.`,
+  );
+}

@@ -1,0 +1,164 @@
+/**
+ * Books what a realtime session uses. Each response is a purchase of its own, with its own prompt: it is admitted by the
+ * limits when it begins and gets a row in the ledger when it is done, so that budgets hold within a session of an hour, and
+ * a session that is killed loses the account of one response at most. The session's own row has no usage.
+ */
+import { GatewayError } from '../../contract/errors.ts';
+import type { RequestRecord, RequestStarted, Reserved, Usage } from '../../contract/ledger.ts';
+import type { Accounting } from '../../usage/add-up.ts';
+import type { EventUsage, ServerEvent, SessionFormat } from '../../wire/session-format.ts';
+import { hasHardDollarBudget } from '../hold-to-limits.ts';
+import { holdResponse, isSpent, type LimitPorts, type Member } from './hold-response.ts';
+import { accountingOf, ResponseRow, type RowOwner } from './response-row.ts';
+import type { MessageWatch, Refusal, RelayEnd } from './session-relay.ts';
+
+export interface BooksPorts extends LimitPorts {
+  started(request: RequestStarted, reserved: Reserved | null): void;
+  finished(record: RequestRecord): void;
+  faulted(error: unknown): void;
+}
+
+type ResponseDone = Extract<ServerEvent, { kind: 'response-done' }>;
+
+/** OpenAI runs one response in a conversation and a few beside it. */
+const mostRunning = 100;
+
+const nothingUsed: Accounting = { usage: null, usageCertainty: 'none', costUsd: 0 };
+const unknownUse: Accounting = { ...nothingUsed, costUsd: null };
+
+export class SessionBooks implements MessageWatch {
+  readonly #ports: BooksPorts;
+  readonly #format: SessionFormat;
+  readonly #owner: RowOwner;
+  /** The key as it is now; throws a GatewayError if it may not go on. */
+  readonly #member: () => Member;
+  /** By the upstream's id. */
+  readonly #running = new Map<string, ResponseRow>();
+  /** Asked for by the client, not begun yet. */
+  #asked: ResponseRow | null = null;
+  #transcribesWith: string | null = null;
+
+  constructor(ports: BooksPorts, format: SessionFormat, owner: RowOwner, member: () => Member) {
+    this.#ports = ports;
+    this.#format = format;
+    this.#owner = owner;
+    this.#member = member;
+  }
+
+  /** A client's `response.create` that limits refuse does not reach the upstream; the session stays. */
+  ofClient(message: Buffer): Refusal | null {
+    const asked = this.#format.readResponseCreate(message);
+    if (asked === null || this.#asked) return null;
+    try {
+      this.#asked = this.#open();
+      return null;
+    } catch (thrown) {
+      return { error: this.#errorOf(thrown), eventId: asked.eventId || null, isFatal: isSpent(thrown) };
+    }
+  }
+
+  ofUpstream(message: Buffer): Refusal | null {
+    const event = this.#format.readServerEvent(message);
+    switch (event?.kind) {
+      case 'response-created':
+        return this.#begin(event.id);
+      case 'response-done':
+        this.#done(event);
+        return null;
+      case 'transcribed':
+        this.#transcribed(event.used);
+        return null;
+      case 'session':
+        this.#transcribesWith = event.transcribesWith;
+        return null;
+      default:
+        return null;
+    }
+  }
+
+  /** The session is over: what still ran has used something, but nobody tells how much. */
+  end({ outcome }: RelayEnd): void {
+    // What was asked for and never begun costs nothing.
+    if (this.#asked) this.#finish(this.#asked, 'client-gone', nothingUsed);
+    this.#asked = null;
+    const failure = outcome === 'stream-broken' ? 'stream-broken' : 'client-gone';
+    for (const row of this.#running.values()) this.#finish(row, failure, this.#standIn(row));
+    this.#running.clear();
+  }
+
+  /** Throws a GatewayError if a limit is reached or the key is gone. */
+  #open(): ResponseRow {
+    const { route, target, model } = this.#owner;
+    const row = new ResponseRow(this.#owner, 'response');
+    const member = this.#member();
+    const reserved = holdResponse(this.#ports, member, { requestId: row.id, route, target, model });
+    if (hasHardDollarBudget(member)) row.standIn = reserved;
+    this.#ports.started(row.started, reserved);
+    return row;
+  }
+
+  /** A response that nobody asked for begins where the upstream detects the end of speech. Only the session's end stops those. */
+  #begin(id: string): Refusal | null {
+    try {
+      const row = this.#asked ?? this.#open();
+      this.#asked = null;
+      row.begun();
+      this.#running.set(id, row);
+      if (this.#running.size > mostRunning) this.#forgetOldest();
+      return null;
+    } catch (thrown) {
+      return { error: this.#errorOf(thrown), eventId: null, isFatal: true };
+    }
+  }
+
+  /** An upstream that begins without end would fill the memory. */
+  #forgetOldest(): void {
+    const [oldest] = this.#running;
+    if (!oldest) return;
+    const [id, row] = oldest;
+    this.#running.delete(id);
+    this.#finish(row, 'client-gone', this.#standIn(row));
+  }
+
+  #done({ id, hasFailed, errorCode, used }: ResponseDone): void {
+    const row = this.#running.get(id);
+    if (!row) return;
+    this.#running.delete(id);
+    const accounting = used ? this.#priced(used, this.#owner.target.model ?? this.#owner.model) : null;
+    const unknown = hasFailed ? nothingUsed : this.#standIn(row);
+    const failure = hasFailed ? 'transient' : null;
+    this.#ports.finished(row.end({ failure, errorCode, error: errorCode, accounting: accounting ?? unknown }));
+  }
+
+  /** Speech is turned into text by a model of its own, at that model's price. */
+  #transcribed(used: EventUsage | null): void {
+    if (used === null) return;
+    const target = { ...this.#owner.target, model: this.#transcribesWith };
+    const row = new ResponseRow(this.#owner, 'transcription', target);
+    row.begun();
+    const accounting = this.#priced(used, this.#transcribesWith);
+    this.#ports.finished(row.end({ failure: null, errorCode: null, error: null, accounting }));
+  }
+
+  #finish(row: ResponseRow, failure: 'client-gone' | 'stream-broken', accounting: Accounting): void {
+    this.#ports.finished(row.end({ failure, errorCode: null, error: null, accounting }));
+  }
+
+  #priced({ usage, billed }: EventUsage, model: string | null): Accounting {
+    return accountingOf(usage, this.#costOf(billed, model));
+  }
+
+  #costOf(usage: Usage, model: string | null): number | null {
+    return model === null ? null : this.#ports.prices.cost(this.#owner.target.provider.id, model, usage);
+  }
+
+  #standIn({ standIn }: ResponseRow): Accounting {
+    return standIn ? { ...standIn, usageCertainty: 'estimated' } : unknownUse;
+  }
+
+  #errorOf(thrown: unknown): GatewayError {
+    if (thrown instanceof GatewayError) return thrown;
+    this.#ports.faulted(thrown);
+    return new GatewayError('internal', 'Sluice failed to handle this event. Its log says why.', { cause: thrown });
+  }
+}

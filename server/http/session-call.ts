@@ -1,0 +1,252 @@
+/**
+ * Handles one request for a WebSocket from key to farewell: the same guards, place and limits as for a request over HTTP,
+ * then a relay between client and upstream. Only sequences the steps.
+ */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { GatewayError } from '../contract/errors.ts';
+import { checkModelName } from '../exchange/check-model-name.ts';
+import { clientHeaders } from '../exchange/client-headers.ts';
+import { ClientResponse } from '../exchange/client-response.ts';
+
+import { RequestTrace } from '../exchange/exchange-trace.ts';
+import { hasLimitHeaders } from '../exchange/hold-to-limits.ts';
+
+import { checkHops, passableHeaders } from '../exchange/outgoing-headers.ts';
+import { outgoingQuery } from '../exchange/outgoing-request.ts';
+import { acceptClient } from '../exchange/realtime/accept-client.ts';
+import { type OpenSession, UpstreamSearch } from '../exchange/realtime/connect-upstream.ts';
+import { holdSession, type Member } from '../exchange/realtime/hold-response.ts';
+import { openRelay } from '../exchange/realtime/open-relay.ts';
+import { planSession, queryOf, type SessionPlan } from '../exchange/realtime/plan-session.ts';
+import { SessionBooks } from '../exchange/realtime/session-books.ts';
+import type { SessionRelay } from '../exchange/realtime/session-relay.ts';
+import { secretsOf } from '../exchange/redact-credential.ts';
+import type { FailureResponse } from '../routing/attempt-result.ts';
+import type { Snapshot } from '../routing/snapshot.ts';
+import type { Located, RouteMatch } from '../wire/registry.ts';
+import type { SessionFormat } from '../wire/session-format.ts';
+import { framingOf } from '../wire/sse-framing.ts';
+import type { Place } from './admission.ts';
+import type { ApiPorts } from './api-request.ts';
+import { ClientGone } from './body/read-body.ts';
+import { authenticate, checkSource, validKey } from './guards.ts';
+import { sendError, toGatewayError } from './send-error.ts';
+import type { UpgradedConnection } from './upgraded-connection.ts';
+import { checkHandshake } from './web-socket-request.ts';
+
+/** The session's row counts what its responses' rows do not: that it was, and for how long. */
+const noUsage = { usage: null, usageCertainty: 'none', costUsd: 0 } as const;
+
+/** A request that was found to open a session. */
+interface FoundSession {
+  match: RouteMatch;
+  format: SessionFormat;
+  member: Member;
+}
+
+export class SessionCall {
+  readonly #ports: ApiPorts;
+  readonly #connection: UpgradedConnection;
+  readonly #request: IncomingMessage;
+  readonly #response: ServerResponse;
+  readonly #located: Located;
+  readonly #snapshot: Snapshot;
+  readonly #trace: RequestTrace;
+  #place: Place | undefined;
+  #search: UpstreamSearch | undefined;
+  #relay: SessionRelay | undefined;
+  #isClientGone = false;
+  #isShutDown = false;
+
+  constructor(ports: ApiPorts, request: IncomingMessage, connection: UpgradedConnection) {
+    this.#ports = ports;
+    this.#request = request;
+    this.#connection = connection;
+    this.#response = connection.response;
+    this.#located = ports.registry.locate(request.url ?? '/', request.headers);
+    this.#snapshot = ports.snapshot();
+    const presented = this.#located.api.readKeys(request.headers, this.#located.query);
+    this.#trace = new RequestTrace('GET', presented);
+    this.#response.once('close', () => this.#clientLeft());
+  }
+
+  async run(): Promise<void> {
+    try {
+      await this.#serve();
+    } catch (thrown) {
+      this.#refuse(thrown);
+    } finally {
+      this.#finish();
+    }
+  }
+
+  /** Sluice ends. */
+  shutDown(): void {
+    this.#isShutDown = true;
+    this.#relay?.shutDown();
+    this.#search?.clientLeft();
+  }
+
+  #clientLeft(): void {
+    this.#isClientGone = true;
+    this.#search?.clientLeft();
+  }
+
+  async #serve(): Promise<void> {
+    const { headers } = this.#request;
+    checkSource(headers, this.#snapshot.settings);
+    checkHops(headers);
+    const session = this.#find();
+    const place = this.#ports.admission.enter(session.member.key, this.#response);
+    this.#place = place instanceof Promise ? await place : place;
+    const planned = this.#plan(session);
+    const opened = await this.#connect(session, planned);
+    if (opened.kind === 'left') throw this.#isShutDown ? shuttingDown() : new ClientGone();
+    if (opened.kind === 'unanswered') this.#tell(session.match, opened.failureResponse);
+    else await this.#carry(session, opened);
+  }
+
+  #find(): FoundSession {
+    const match = this.#ports.registry.find('GET', this.#located);
+    this.#trace.take(match);
+    const { session: format } = match.route;
+    if (!format) throw new Error('unreachable: only sessions are upgraded');
+    const member = this.#member(this.#snapshot);
+    this.#trace.key = member.key;
+    checkHandshake(this.#request.headers);
+    return { match, format, member };
+  }
+
+  /** The key as that snapshot has it. Throws GatewayError if it may not be used. */
+  #member(snapshot: Snapshot): Member {
+    const key = authenticate(snapshot, this.#trace.presented[0], Date.now());
+    const group = snapshot.group(key.groupId);
+    if (!group) throw new GatewayError('internal', `Key "${key.id}" names a group that is not there.`);
+    return { key, group };
+  }
+
+  #plan({ match, format, member }: FoundSession): SessionPlan {
+    const { query } = this.#located;
+    const { presented, id } = this.#trace;
+    const planned = planSession(this.#ports, { match, format, query, member, snapshot: this.#snapshot });
+    this.#trace.model = planned.plan.model;
+    this.#trace.stream = true;
+    if (planned.plan.model !== null) checkModelName(planned.plan.model, presented);
+    const rates = holdSession(this.#ports, id, member);
+    for (const name in rates) this.#response.setHeader(name, rates[name] ?? '');
+    this.#ports.started(this.#trace.started, null);
+    return planned;
+  }
+
+  #connect({ match, format, member }: FoundSession, { plan, isPassed }: SessionPlan) {
+    const { presented } = this.#trace;
+    const query = outgoingQuery(this.#located.query, presented);
+    this.#search = new UpstreamSearch(this.#ports, {
+      route: match.route,
+      group: member.group,
+      plan,
+      trace: this.#trace,
+      headers: passableHeaders(this.#request.headers, presented),
+      queryFor: (model) => queryOf(query, format, model),
+      isPassed,
+    });
+    if (this.#isClientGone || this.#isShutDown) this.#search.clientLeft();
+    return this.#search.run();
+  }
+
+  /** Nobody opened a session: the client's handshake is answered as a request over HTTP would be. */
+  #tell({ route }: RouteMatch, word: FailureResponse): void {
+    const { settings } = this.#snapshot;
+    if (word.kind === 'error') throw word.error;
+    const client = new ClientResponse({
+      response: this.#response,
+      requestId: this.#trace.id,
+      framing: framingOf(route),
+      keepAliveMs: 0,
+      unreadMs: 0,
+      showsAttempts: settings.replyHeaders,
+    });
+    client.relay(word.answer, this.#trace.attempts.length);
+    this.#trace.response = client.summary;
+  }
+
+  async #carry(session: FoundSession, upstream: OpenSession): Promise<void> {
+    const { format } = session;
+    const headers = this.#acceptedHeaders(session.match, upstream);
+    const acceptance = { protocol: format.protocol, headers };
+    const client = this.#connection.handOver((socket, early) => acceptClient(this.#request, socket, early, acceptance));
+    if (!client) {
+      upstream.socket.terminate();
+      throw new ClientGone();
+    }
+    const books = this.#books(session, upstream);
+    const relay = openRelay({ format, client, upstream, watch: books });
+    this.#relay = relay;
+    if (this.#isShutDown) relay.shutDown();
+    const end = await relay.ended;
+    books.end(end);
+    if (end.outcome === 'stream-broken' || end.outcome === 'client-gone') upstream.notes.failed(end.outcome);
+    upstream.notes.over();
+    const { fromClient, fromUpstream } = relay.bytes;
+    this.#trace.bytesIn = fromClient;
+    this.#trace.response = { ...end, status: 101, bytesOut: fromUpstream, responseType: '' };
+  }
+
+  #acceptedHeaders({ route }: RouteMatch, { headers, next }: OpenSession): Record<string, string> {
+    const tells = {
+      framing: framingOf(route),
+      host: this.#request.headers.host ?? '',
+      hasOwnLimits: hasLimitHeaders(this.#response),
+    };
+    const all = { ...this.#response.getHeaders(), ...clientHeaders(headers, this.#trace.id, tells) };
+    const shown: Record<string, string> = {};
+    for (const [name, value] of Object.entries(all)) {
+      if (value !== undefined && !name.startsWith('content-')) shown[name] = String(value);
+    }
+    if (this.#snapshot.settings.replyHeaders) {
+      shown['x-sluice-provider'] = next.target.provider.id;
+      shown['x-sluice-attempts'] = String(this.#trace.attempts.length);
+    }
+    return shown;
+  }
+
+  #books({ match, format, member }: FoundSession, { next }: OpenSession): SessionBooks {
+    const { presented, model } = this.#trace;
+    const { target, credential } = next;
+    const owner = {
+      request: this.#request,
+      presented,
+      secrets: secretsOf(presented, credential),
+      key: member.key,
+      route: match.route,
+      target,
+      credentialId: credential?.id ?? null,
+      model,
+    };
+    return new SessionBooks(this.#ports, format, owner, () => this.#member(this.#ports.snapshot()));
+  }
+
+  #refuse(thrown: unknown): void {
+    if (thrown instanceof ClientGone || this.#isClientGone) {
+      this.#trace.response = { ...this.#trace.response, outcome: 'client-gone' };
+      return;
+    }
+    if (!(thrown instanceof GatewayError)) this.#ports.faulted(thrown);
+    const error = toGatewayError(thrown);
+    this.#trace.key ??= validKey(this.#snapshot, this.#trace.presented[0], this.#trace.startedAt);
+    const { api, path } = this.#located;
+    if (this.#trace.path === '') this.#trace.unserved(`${api.base}${path}`);
+    sendError(this.#request, this.#response, { error, api, requestId: this.#trace.id });
+    this.#trace.refused(error, api.statusOf(error));
+  }
+
+  #finish(): void {
+    for (const { record } of this.#trace.attempts) record.costUsd = 0;
+    this.#ports.finished(this.#trace.record(this.#request, noUsage));
+    this.#place?.leave();
+  }
+}
+
+function shuttingDown(): GatewayError {
+  return new GatewayError('shutting_down', 'Sluice is shutting down. Try again when it runs.');
+}

@@ -1,0 +1,48 @@
+/** Which requests ask for a WebSocket (RFC 6455, 4.1), and what those are told that cannot have one. */
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import { pattern } from '../bounded-pattern.ts';
+import { GatewayError } from '../contract/errors.ts';
+import type { Located, Registry } from '../wire/registry.ts';
+
+export function asksForWebSocket(headers: IncomingHttpHeaders): boolean {
+  return headers.upgrade?.toLowerCase() === 'websocket';
+}
+
+/** Whether Sluice opens a WebSocket for it. Other upgrades (`h2c` of Java's HttpClient) are answered like plain requests. */
+export function opensSession({ method, url = '/', headers }: IncomingMessage, registry: Registry): boolean {
+  return method === 'GET' && asksForWebSocket(headers) && registry.opensSession(registry.locate(url, headers));
+}
+
+/** For a WebSocket on any other path. After a 426 Codex goes on over HTTP. */
+export function onlyOverHttp(registry: Registry, located: Located): GatewayError {
+  const shown = `${located.api.base}${located.path.slice(0, maxShownLength)}`;
+  const message = `${shown} is not served over a WebSocket.`;
+  if (!registry.hasPath(located)) return new GatewayError('unknown_url', message);
+  return new GatewayError('upgrade_required', `${message} Send a plain HTTP request.`, {
+    headers: { upgrade: 'HTTP/1.1', connection: 'upgrade, close' },
+  });
+}
+
+const maxShownLength = 200;
+
+/** For a plain request on a path that opens a WebSocket. */
+export function onlyOverWebSocket(label: string): GatewayError {
+  return new GatewayError('upgrade_required', `${label} is a WebSocket. Connect to it with "Upgrade: websocket".`, {
+    headers: { upgrade: 'websocket', connection: 'upgrade, close' },
+  });
+}
+
+const keyShape = pattern(/^[+/0-9A-Za-z]{22}==$/);
+
+/** Throws GatewayError `malformed_http` for a handshake that no WebSocket server takes. */
+export function checkHandshake(headers: IncomingHttpHeaders): void {
+  const key = headers['sec-websocket-key'];
+  if (headers['sec-websocket-version'] !== '13') {
+    throw new GatewayError('malformed_http', 'This WebSocket handshake has no "Sec-WebSocket-Version: 13".', {
+      headers: { 'sec-websocket-version': '13' },
+    });
+  }
+  if (key === undefined || !keyShape.test(key)) {
+    throw new GatewayError('malformed_http', 'This WebSocket handshake has no valid Sec-WebSocket-Key.');
+  }
+}

@@ -1,0 +1,32 @@
+/** The part of Gemini's API that Sluice does not serve itself: files. Source: Google, "Files API". */
+import { pattern } from '../../bounded-pattern.ts';
+import type { PassedPath } from '../api.ts';
+import { type Method, plainRoute } from '../route.ts';
+import { decodeSegment } from '../segments.ts';
+import { untoldUsage } from '../untold-usage.ts';
+import type { Wire } from '../wire.ts';
+import { generateContent } from './generate.ts';
+
+const passthrough: Wire = {
+  ...generateContent,
+  name: 'gemini-passthrough',
+  operation: 'passthrough',
+  usage: untoldUsage,
+  stream: null,
+};
+
+const methods: readonly Method[] = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE'];
+const filePath = pattern(/^(?:\/upload)?\/files(?:\/([^/:]{1,200})(:download)?)?$/);
+
+/** `path` below `/v1beta`, percent-encoded; that of `/upload/v1beta/files` is `/upload/files`. Null if it is none of these. */
+export function passedPath(method: string, path: string): PassedPath | null {
+  const known = methods.find((each) => each === method);
+  const found = filePath.exec(path);
+  if (!known || !found) return null;
+  const [, name, verb = ''] = found;
+  const isReading = known === 'GET' || known === 'HEAD';
+  const label = name === undefined ? path : `/files/{id}${verb}`;
+  const route = { ...plainRoute, method: known, path: label, wire: passthrough, body: 'passed', isFree: true } as const;
+  const id = name === undefined ? null : decodeSegment(name);
+  return { route: { ...route, content: isReading }, label, names: id === null ? [] : [id], onlyId: id };
+}

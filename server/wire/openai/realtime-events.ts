@@ -1,0 +1,117 @@
+/**
+ * The few events of a realtime session that Sluice reads: which tell that a response begins, what it used, and which model
+ * transcribes. All others are told apart by a search for these types at their ends, and are not parsed: most are pieces of sound.
+ * Source: OpenAI, API reference, "Realtime client events" and "Realtime server events".
+ */
+import { isObject } from '../../contract/is-object.ts';
+import type { Usage } from '../../contract/ledger.ts';
+import { parseObject } from '../json/parse-object.ts';
+import { plausibleUsage, unbounded } from '../plausible-usage.ts';
+import type { EventUsage, ServerEvent, SessionFormat } from '../session-format.ts';
+import { toUsage } from './usage/usage-shapes.ts';
+
+const transcribed = 'conversation.item.input_audio_transcription.completed';
+/** The last two of sessions before 2025-08. */
+const sessionTypes = [
+  'session.created',
+  'session.updated',
+  'transcription_session.created',
+  'transcription_session.updated',
+];
+const readTypes = ['response.created', 'response.done', transcribed, ...sessionTypes];
+/** With the quotes: in a text they would be escaped. */
+const serverMarks = readTypes.map((type) => Buffer.from(`"${type}"`));
+/** Sound is never in the events that are read, so none of them is longer; a longer one is left unread. */
+const maxReadBytes = 1024 * 1024;
+/**
+ * How far from its beginning or end the type of an event stands. OpenAI and Azure write it first; servers that sort the
+ * members by name write it last.
+ */
+const edgeBytes = 1024;
+const createMarks = [Buffer.from('"response.create"')];
+
+export const realtimeSession: SessionFormat = {
+  protocol: 'realtime',
+  // Azure's classic API names a deployment.
+  modelParameters: ['model', 'deployment'],
+  callParameter: 'call_id',
+  readServerEvent(message) {
+    const event = parseIfAny(message, serverMarks);
+    if (event === null) return null;
+    const { type, response, session } = event;
+    if (type === 'response.created') return { kind: 'response-created', id: idOf(response) };
+    if (type === 'response.done') return responseDone(response);
+    if (type === transcribed) return { kind: 'transcribed', used: usedIn(event) };
+    const isOfSession = typeof type === 'string' && sessionTypes.includes(type);
+    return isOfSession ? { kind: 'session', transcribesWith: transcriptionModel(session) } : null;
+  },
+  readResponseCreate(message) {
+    const event = parseIfAny(message, createMarks);
+    if (event?.type !== 'response.create') return null;
+    return { eventId: typeof event.event_id === 'string' ? event.event_id : '' };
+  },
+  writeErrorEvent({ message, type, param, code }, eventId, causedBy) {
+    const error = { type, code, message, param, event_id: causedBy };
+    return JSON.stringify({ type: 'error', event_id: eventId, error });
+  },
+};
+
+/** Null if the message has none of the marks where its type stands. */
+function parseIfAny(message: Buffer, marks: readonly Buffer[]): Record<string, unknown> | null {
+  if (message.length > maxReadBytes) return null;
+  const isShort = message.length <= 2 * edgeBytes;
+  const edges = isShort ? [message] : [message.subarray(0, edgeBytes), message.subarray(-edgeBytes)];
+  if (!marks.some((mark) => edges.some((edge) => edge.includes(mark)))) return null;
+  return parseObject(message.toString());
+}
+
+function responseDone(response: unknown): ServerEvent {
+  const fields = isObject(response) ? response : {};
+  const details = isObject(fields.status_details) ? fields.status_details : {};
+  const error = isObject(details.error) ? details.error : {};
+  return {
+    kind: 'response-done',
+    id: idOf(response),
+    hasFailed: fields.status === 'failed',
+    errorCode: typeof error.code === 'string' ? error.code : null,
+    used: usedIn(fields),
+  };
+}
+
+function idOf(response: unknown): string {
+  return isObject(response) && typeof response.id === 'string' ? response.id : '';
+}
+
+/** In `session.audio.input.transcription`, before 2025-08 in `session.input_audio_transcription`. */
+function transcriptionModel(session: unknown): string | null {
+  if (!isObject(session)) return null;
+  const audio = isObject(session.audio) && isObject(session.audio.input) ? session.audio.input : {};
+  const transcription = audio.transcription ?? session.input_audio_transcription;
+  return isObject(transcription) && typeof transcription.model === 'string' ? transcription.model : null;
+}
+
+function usedIn({ usage: told }: Record<string, unknown>): EventUsage | null {
+  const counted = toUsage(told);
+  if (counted === null) return null;
+  const { usage } = plausibleUsage(counted, unbounded);
+  if (Object.keys(usage).length === 0) return null;
+  return { usage, billed: withoutCached(usage, told) };
+}
+
+/** Elsewhere sound and pictures are never cached, so the price table takes each kind for the whole of its tokens. */
+function withoutCached(usage: Usage, told: unknown): Usage {
+  const details = isObject(told) && isObject(told.input_token_details) ? told.input_token_details : {};
+  const cached = isObject(details.cached_tokens_details) ? details.cached_tokens_details : {};
+  const billed = { ...usage };
+  for (const [kind, name] of cachedKinds) {
+    const all = usage[kind];
+    const part = cached[name];
+    if (all !== undefined && typeof part === 'number' && part > 0) billed[kind] = Math.max(0, all - part);
+  }
+  return billed;
+}
+
+const cachedKinds = [
+  ['audioInputTokens', 'audio_tokens'],
+  ['imageInputTokens', 'image_tokens'],
+] as const;

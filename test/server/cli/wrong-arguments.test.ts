@@ -1,0 +1,59 @@
+/** What the command line says to arguments that it cannot use, and to those that ask how to use it. */
+import { expect, test, vi } from 'vitest';
+import { runCli, runVerb, temporaryFolder } from './run-cli.ts';
+
+// Whole programs are started here; on a busy machine that takes its time.
+vi.setConfig({ testTimeout: 90_000, hookTimeout: 90_000 });
+
+test('export says why a file cannot be written', async () => {
+  const { code, stderr } = await runCli(['export', '/nowhere/x.json', '--data-dir', temporaryFolder()]);
+  expect(code).toBe(1);
+  expect(stderr).toBe('sluice: /nowhere/x.json cannot be written: there is no such file (ENOENT).\n');
+});
+
+test.each([
+  [['key', 'create', '--expires', 'soon'], 'Use a date'],
+  [['key', 'create', '--expires', '2020-01-01'], 'in the past'],
+  [['alias', 'put', 'fast', '--target', 'nonsense'], 'provider/model'],
+  [['group', 'put', 'team', '--default', 'singing=x'], 'capability=model'],
+  [['group', 'put', 'team', '--default', 'chatx'], 'capability=model'],
+  [['group', 'put', 'team', '--policy', 'strategy=best'], 'strategy=sticky'],
+  [['group', 'put', 'team', '--policy', 'retries'], 'is not name=value'],
+  [['group', 'put', 'team', '--policy', '{"retries":'], 'not JSON'],
+  [['usage', '--by', 'mood'], 'Allowed choices'],
+  [['key', 'create', '--limit', 'requests=0'], 'Use limits such as'],
+  [['key', 'create', '--limit', 'requests=5/day'], 'Use limits such as'],
+  [['group', 'put', 'team', '--unpriced', 'maybe'], 'refuse, allow'],
+  [['group', 'put', 'team', '--limit', 'usd=5'], 'Use limits such as'],
+  [['key', 'limit', 'k1', 'nonsense'], 'Use limits such as'],
+  [['log', '--limit', '0'], 'from 1 to 1000'],
+  [['provider', 'add', '--header', 'nonsense'], 'Name: value'],
+  [['nonsense'], 'unknown command'],
+])('%j ends with 2 and says what is wrong', async (parameters, message) => {
+  const { code, stdout, stderr } = await runVerb(parameters, { env: { SLUICE_DATA_DIR: temporaryFolder() } });
+  expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+  expect(stderr).toContain(message);
+});
+
+test('help is on stdout, ends with 0 and tells why a credential is no argument', async () => {
+  const program = await runCli(['--help']);
+  expect(program.code).toBe(0);
+  for (const verb of [
+    'serve',
+    'key',
+    'provider',
+    'group',
+    'alias',
+    'model',
+    'route',
+    'log',
+    'usage',
+    'export',
+    'import',
+    'doctor',
+  ]) {
+    expect(program.stdout).toMatch(new RegExp(`^  ${verb}\\b`, 'm'));
+  }
+  const add = await runCli(['provider', 'add', '--help']);
+  expect(add.stdout).toContain('never passed as an argument');
+});

@@ -1,0 +1,16 @@
+import { expect, test } from 'vitest';
+import { queryOf } from '../../../../server/exchange/realtime/plan-session.ts';
+import { realtimeSession } from '../../../../server/wire/openai/realtime-events.ts';
+
+test.each([
+  ['', 'm', '?model=m'],
+  ['?model=a', 'm/1 &', '?model=m%2F1%20%26'],
+  ['?a=1&model=x&b=%20', 'm', '?model=m&a=1&b=%20'],
+  ['?deployment=x&a', 'm', '?model=m&a'],
+  ['?m%6fdel=x', 'm', '?model=m'],
+  ['?models=x', 'm', '?model=m&models=x'],
+  ['?model=', null, ''],
+  ['?intent=transcription', null, '?intent=transcription'],
+])('the query %j for model %j is %j', (query, model, expected) => {
+  expect(queryOf(query, realtimeSession, model)).toBe(expected);
+});

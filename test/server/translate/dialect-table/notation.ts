@@ -1,0 +1,168 @@
+/** How each API writes what the table of dialects is about: requests, answers and streams. */
+import type { WireName } from '../../../../server/translate/neutral.ts';
+import * as anthropic from '../../../support/strict-anthropic.ts';
+import * as chat from '../../../support/strict-chat.ts';
+import * as gemini from '../../../support/strict-gemini.ts';
+import * as responses from '../../../support/strict-responses.ts';
+import { type Json, streamOf } from '../translating.ts';
+
+/** One case of a row, as one API has it: as the client's, as the provider's, or as both. */
+export interface Side {
+  /** Fields of a client's request; null if the API has none for it. */
+  asks: Json | null;
+  /** Fragments of what a provider of this API has to get for it; null if the API has nothing like it. */
+  gets: readonly unknown[] | null;
+  /** What such a provider answers: an object, or a stream. */
+  says?: Json | Buffer | Failure;
+  /** Fragments of what a client of this API has to be told. */
+  hears?: readonly unknown[];
+  /** How the client continues after what it was told. */
+  continues?: (answer: Json) => Json;
+}
+
+export interface Failure {
+  status: number;
+  body: Json;
+}
+
+export type Case = Record<WireName, Side>;
+
+type Sides = [chat: Side, responses: Side, messages: Side, gemini: Side];
+
+export function inEach(...[chatSide, responses, messages, geminiSide]: Sides): Case {
+  return {
+    'openai-chat': chatSide,
+    'openai-responses': responses,
+    'anthropic-messages': messages,
+    'gemini-generate': geminiSide,
+  };
+}
+
+export function each(make: (wire: WireName) => Side): Case {
+  return inEach(make('openai-chat'), make('openai-responses'), make('anthropic-messages'), make('gemini-generate'));
+}
+
+/** A field of a request, which providers get as clients write it. */
+export function field(asks: Json): Side {
+  return { asks, gets: [asks] };
+}
+
+/** An API without a field for it. */
+export const none: Side = { asks: null, gets: null };
+
+/** What an answer has, told to clients as providers tell it. */
+export function told(says: Json | Failure, ...hears: unknown[]): Side {
+  return { asks: {}, gets: [], says, hears };
+}
+
+/** Asks for nothing but an answer. */
+export const hello: Record<WireName, Json> = {
+  'openai-chat': { model: 'm', messages: [{ role: 'user', content: 'Hello' }] },
+  'openai-responses': { model: 'm', input: [userItem({ type: 'input_text', text: 'Hello' })] },
+  'anthropic-messages': { model: 'm', max_tokens: 1000, messages: [{ role: 'user', content: 'Hello' }] },
+  'gemini-generate': { model: 'm', contents: [{ role: 'user', parts: [{ text: 'Hello' }] }] },
+};
+
+export function userItem(...content: Json[]): Json {
+  return { type: 'message', role: 'user', content };
+}
+
+/** A user who shows something. */
+export const showing: Record<WireName, (part: Json) => Json> = {
+  'openai-chat': (part) => ({ messages: [{ role: 'user', content: [{ type: 'text', text: 'See:' }, part] }] }),
+  'openai-responses': (part) => ({ input: [userItem({ type: 'input_text', text: 'See:' }, part)] }),
+  'anthropic-messages': (part) => ({ messages: [{ role: 'user', content: [{ type: 'text', text: 'See:' }, part] }] }),
+  'gemini-generate': (part) => ({ contents: [{ role: 'user', parts: [{ text: 'See:' }, part] }] }),
+};
+
+const schema = { type: 'object', properties: { path: { type: 'string' } } };
+const about = { name: 'read', description: 'Reads.' };
+const chatTool = { type: 'function', function: { ...about, parameters: schema } };
+const responsesTool = { type: 'function', ...about, parameters: schema, strict: false };
+const claudeTool = { ...about, input_schema: schema };
+const geminiTool = { functionDeclarations: [{ ...about, parametersJsonSchema: schema }] };
+
+export const tools: Record<WireName, Json> = {
+  'openai-chat': { tools: [chatTool] },
+  'openai-responses': { tools: [responsesTool] },
+  'anthropic-messages': { tools: [claudeTool] },
+  'gemini-generate': { tools: [geminiTool] },
+};
+
+/** As Sluice numbers the calls of a client of Gemini, which have no ids of their own. */
+export const callIds = ['call_0', 'call_1'];
+
+/** A call of the tool, and its result. */
+export const called: Record<WireName, (id: string) => Json> = {
+  'openai-chat': (id) => chat.toolCall(id, 'read', { path: id }),
+  'openai-responses': (id) => ({
+    type: 'function_call',
+    call_id: id,
+    name: 'read',
+    arguments: JSON.stringify({ path: id }),
+  }),
+  'anthropic-messages': (id) => anthropic.toolUse(id, 'read', { path: id }),
+  'gemini-generate': (id) => ({ functionCall: { name: 'read', args: { path: id } } }),
+};
+
+const resultText = 'Done.';
+export const resulted: Record<WireName, (id: string, ...media: Json[]) => Json> = {
+  'openai-chat': (id, ...media) => {
+    const content = media.length === 0 ? resultText : [{ type: 'text', text: resultText }, ...media];
+    return { role: 'tool', tool_call_id: id, content };
+  },
+  'openai-responses': (id, ...media) => {
+    const output = media.length === 0 ? resultText : [{ type: 'input_text', text: resultText }, ...media];
+    return { type: 'function_call_output', call_id: id, output };
+  },
+  'anthropic-messages': (id, ...media) => {
+    return { type: 'tool_result', tool_use_id: id, content: [{ type: 'text', text: resultText }, ...media] };
+  },
+  'gemini-generate': (_id, ...media) => {
+    const parts = media.length === 0 ? {} : { parts: media };
+    return { functionResponse: { name: 'read', response: { output: resultText }, ...parts } };
+  },
+};
+
+/** A conversation with what the assistant did, and what came of it. */
+export const afterCalls: Record<WireName, (calls: Json[], results: Json[]) => Json> = {
+  'openai-chat': (calls, results) => ({
+    messages: [{ role: 'user', content: 'Hello' }, { role: 'assistant', content: null, tool_calls: calls }, ...results],
+  }),
+  'openai-responses': (calls, results) => ({
+    input: [userItem({ type: 'input_text', text: 'Hello' }), ...calls, ...results],
+  }),
+  'anthropic-messages': (calls, results) => ({
+    messages: [
+      { role: 'user', content: 'Hello' },
+      { role: 'assistant', content: calls },
+      { role: 'user', content: results },
+    ],
+  }),
+  'gemini-generate': (calls, results) => ({
+    contents: [
+      { role: 'user', parts: [{ text: 'Hello' }] },
+      { role: 'model', parts: calls },
+      { role: 'user', parts: results },
+    ],
+  }),
+};
+
+/** A whole answer. */
+export const answer = {
+  chat: chat.completion,
+  messages: anthropic.message,
+  gemini: (parts: Json[], finishReason = 'STOP') =>
+    gemini.generated(parts, { finishReason, usageMetadata: gemini.usageMetadata }),
+  responses: responses.responseWith,
+};
+
+/** A stream with a text in two pieces. */
+export const textStream: Record<WireName, Buffer> = {
+  'openai-chat': Buffer.from(chat.streamOf([{ content: 'Hi ' }, { content: 'you' }])),
+  'openai-responses': Buffer.from(
+    responses.streamOfResponse(responses.responseWith([responses.messageWith('Hi you')])),
+  ),
+  'anthropic-messages': Buffer.from(anthropic.streamOf([{ type: 'text', text: 'Hi you' }])),
+  'gemini-generate': streamOf([gemini.generated([{ text: 'Hi ' }]), gemini.answered([{ text: 'you' }])], false),
+};
