@@ -59,7 +59,7 @@ export const credentialSchema = z.strictObject({
 const headerName = z.string().regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/, 'not a header name');
 const headerValue = z.string().regex(/^[\t\x20-\x7e\x80-\xff]*$/, 'not a header value');
 
-export const dialectSchema = z.enum(['openai', 'azure', 'anthropic', 'gemini']);
+export const dialectSchema = z.enum(['openai', 'azure', 'anthropic', 'gemini', 'bedrock', 'vertex']);
 
 /** OpenAI's two APIs for conversations: `POST /chat/completions` and `POST /responses`. */
 export const conversationApiSchema = z.enum(['chat', 'responses']);

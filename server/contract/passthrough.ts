@@ -4,7 +4,11 @@
 export const defaultGroupId = 'default';
 
 /** Whether providers of a dialect have such paths. Each dialect has to be in here. */
-export const passesThrough = { openai: true, azure: true, anthropic: true, gemini: true } satisfies Record<
-  string,
-  boolean
->;
+export const passesThrough = {
+  openai: true,
+  azure: true,
+  anthropic: true,
+  gemini: true,
+  bedrock: false,
+  vertex: false,
+} satisfies Record<string, boolean>;

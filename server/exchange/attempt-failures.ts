@@ -127,6 +127,14 @@ export function untranslatable(error: GatewayError, record: AttemptRecord): Fail
   return { kind: 'failed', failure, failureResponse: { kind: 'error', error } };
 }
 
+/** No token or signature could be had for the credential; another credential or target may do. */
+export function refusedCredential(error: GatewayError, record: AttemptRecord): FailedAttempt {
+  record.failure = 'credential';
+  record.error = error.message;
+  const failure = { class: 'credential', retryable: false, retryAfterMs: null } as const;
+  return { kind: 'failed', failure, failureResponse: { kind: 'error', error } };
+}
+
 /** A redirect that is not followed. `location` contains no secrets. */
 export function refusedRedirect(target: Target, location: string, record: AttemptRecord): FailedAttempt {
   const error = errorOfRedirect(target, location);

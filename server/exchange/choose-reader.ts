@@ -19,6 +19,7 @@ import { maxHeldBytes, WholeReader } from './readers/whole-reader.ts';
 import type { RequestBody } from './request-body.ts';
 import type { Download } from './rescue/download.ts';
 import { SplicedEventsReader } from './rescue/spliced-events-reader.ts';
+import type { PreparedRequest } from './translation/request-translation.ts';
 
 /** What a reader of streams needs to know of the request. */
 export interface StreamNeeds {
@@ -47,15 +48,22 @@ export interface WantedRest {
   foundAs(upstreamId: string): void;
 }
 
-/** `route`: of the upstream's API, which `isTranslated` says is another than the client's. */
-export function askedOf(body: RequestBody, route: Route, method: string = route.method, isTranslated = false): Asked {
+/** `route`: of the upstream's API, which is another than the client's if there is a translation. */
+export function askedOf(
+  body: RequestBody,
+  route: Route,
+  method: string = route.method,
+  { translation, hosting }: Partial<Pick<PreparedRequest, 'translation' | 'hosting'>> = {},
+): Asked {
   const { request } = route.wire;
+  const isTranslated = Boolean(translation);
   return {
     route,
     method,
     isStreamAsked: body.fields.stream && route.stream !== null,
     isTextAsked: request.isTextAsked(body),
     isTranslated,
+    errorBody: hosting?.hosted.errorBody,
     isKept: !isTranslated && route.job !== null && (body.fields.store || request.isBackground(body)),
   };
 }

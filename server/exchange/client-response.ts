@@ -38,6 +38,9 @@ interface Answerer {
   headers?: Readonly<Record<string, string>>;
 }
 
+/** A player that pauses a video, or a program stopped in a debugger, may read on after minutes. */
+export const unreadMs = 10 * 60_000;
+
 export class ClientResponse {
   /** The client has part of an event, so nothing can be inserted. */
   insideEvent = false;

@@ -6,6 +6,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { OutgoingRequest } from '../transport/transport.ts';
 import type { CallResult } from './attempt.ts';
+import { redactText } from './redact-credential.ts';
 
 const maxHops = 3;
 
@@ -46,6 +47,11 @@ export function contentLocation(location: string, from: URL, providerOrigin: str
   const url = new URL(location, from);
   if (url.username || url.password) return null;
   return url.protocol === 'https:' || url.origin === providerOrigin ? url : null;
+}
+
+/** The location of a redirect that is not followed, for people: without signature and secrets. */
+export function shownLocation(location: string, secrets: readonly string[]): string {
+  return redactText(withoutSignature(location), secrets);
 }
 
 /** A redirect target without its signature, for messages and logs. */

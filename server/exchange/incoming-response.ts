@@ -9,13 +9,17 @@ import type {
 import type { TransportError } from '../transport/transport-error.ts';
 import type { AttemptNotes } from './attempt-notes.ts';
 import type { Asked } from './readers/response-reader.ts';
-import { isPackedStream, StreamDecoder } from './stream-decoder.ts';
+import { type DecodedStream, type DecodingStream, isPackedStream, StreamDecoder } from './stream-decoder.ts';
+import type { Hosting } from './translation/request-translation.ts';
+import { UnpackedStream } from './unpacked-stream.ts';
 
 export interface IncomingOptions {
   /** The request that the work belongs to. */
   request: Labelled;
   loopWatch: LoopWatch;
   asked: Asked;
+  /** Null unless a cloud answers in an envelope of its own. */
+  hosting: Hosting | null;
 }
 
 /** What becomes of the response. Exactly one of `finished`, `late` and `redirected` is the last call. */
@@ -37,7 +41,7 @@ export class IncomingResponse implements ResponseHandler {
   readonly #notes: AttemptNotes;
   readonly #receiver: Receiver;
   #call: UpstreamCall | undefined;
-  #decoder: StreamDecoder | undefined;
+  #decoder: DecodingStream | undefined;
   #redirectedTo: string | undefined;
   #isOver = false;
 
@@ -74,8 +78,13 @@ export class IncomingResponse implements ResponseHandler {
       this.#call?.abort();
       return;
     }
-    const { stream } = this.#options.asked.route;
-    if (!stream || status >= 400 || !isPackedStream(headers, stream.framing)) this.#receiver.answered(status, headers);
+    const { hosting, asked } = this.#options;
+    const { stream } = asked.route;
+    if (stream && status < 400 && hosting?.unpacker && isOfType(headers, hosting.hosted.unpacking?.contentType)) {
+      this.#decoder = new UnpackedStream(hosting.unpacker(), this.#decoded());
+      this.#receiver.answered(status, { ...headers, 'content-type': stream.framing.contentType });
+    } else if (!stream || status >= 400 || !isPackedStream(headers, stream.framing))
+      this.#receiver.answered(status, headers);
     else {
       this.#decoder = this.#decoderFor(headers);
       this.#receiver.answered(status, { ...headers, 'content-encoding': undefined });
@@ -119,10 +128,18 @@ export class IncomingResponse implements ResponseHandler {
   }
 
   #decoderFor(headers: ResponseHeaders): StreamDecoder {
-    return new StreamDecoder(headers, {
+    return new StreamDecoder(headers, this.#decoded());
+  }
+
+  #decoded(): DecodedStream {
+    return {
       data: (chunk) => this.#receiver.take(chunk),
       end: () => this.#receiver.finished(),
       error: (error) => this.onError(error),
-    });
+    };
   }
+}
+
+function isOfType({ 'content-type': type }: ResponseHeaders, wanted: string | undefined): boolean {
+  return wanted !== undefined && typeof type === 'string' && type.toLowerCase().startsWith(wanted);
 }

@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { GatewayError } from '../contract/errors.ts';
 import type { Policy } from '../contract/policy.ts';
 import type { ResponseStore } from '../kept-responses/response-store.ts';
+import type { HostedModel } from '../providers/dialect.ts';
 import type { ReasoningStore } from '../reasoning/reasoning-store.ts';
 import type { NextAttempt } from '../routing/attempt-plan.ts';
 import type { AttemptResult, FailedAttempt } from '../routing/attempt-result.ts';
@@ -10,6 +11,7 @@ import type { PriceTable } from '../usage/price-table.ts';
 import type { Registry } from '../wire/registry.ts';
 import type { TextSoFar } from '../wire/stream-text.ts';
 import type { RequestTrace } from './exchange-trace.ts';
+import { inEnvelope } from './hosted-request.ts';
 import type { OutgoingCall } from './outgoing-request.ts';
 import type { CallPlan } from './plan.ts';
 import { RefusedReasoning } from './refused-reasoning.ts';
@@ -47,18 +49,24 @@ export class RequestPreparation {
   }
 
   /**
-   * Returns a GatewayError if the request cannot be translated for the target, and a promise only if the body is on disk:
-   * each promise costs a request as much as a look-up of its model.
+   * Returns a GatewayError if the request cannot be translated for the target, and a promise only if the body is on disk or a
+   * cloud offers the model: each promise costs a request as much as a look-up of its model.
    */
-  for(next: NextAttempt): PreparedRequest | GatewayError | Promise<PreparedRequest> {
-    const call = this.#call;
+  for(next: NextAttempt): PreparedRequest | GatewayError | Promise<PreparedRequest | GatewayError> {
+    const { provider, model } = next.target;
     const passage = this.#passageTo(next.target);
-    if (passage) return this.#translated(passage, next);
-    const sendable = this.#sendableFor(next.target);
-    if (this.#refusedReasoning.isBy(next.target)) return this.#withoutReasoning(sendable);
+    const prepared = passage ? this.#translated(passage, next) : this.#unchanged(next.target);
+    const hosted = provider.dialect.hosted?.(model ?? this.#plan.model ?? '');
+    return hosted ? enveloped(prepared, hosted) : prepared;
+  }
+
+  #unchanged(target: Target): PreparedRequest | Promise<PreparedRequest> {
+    const call = this.#call;
+    const sendable = this.#sendableFor(target);
+    if (this.#refusedReasoning.isBy(target)) return this.#withoutReasoning(sendable);
     return sendable instanceof Promise
-      ? sendable.then((opened) => ({ call, sendable: opened, translation: null }))
-      : { call, sendable, translation: null };
+      ? sendable.then((opened) => ({ call, sendable: opened, translation: null, hosting: null }))
+      : { call, sendable, translation: null, hosting: null };
   }
 
   /** The result of an attempt; its failure says so if the target is to be asked again without the conversation's reasoning. */
@@ -92,7 +100,7 @@ export class RequestPreparation {
 
   async #withoutReasoning(sendable: PreparedBody | Promise<PreparedBody>): Promise<PreparedRequest> {
     const reduced = await this.#refusedReasoning.without(await sendable);
-    return { call: this.#call, sendable: reduced, translation: null, isWithoutReasoning: true };
+    return { call: this.#call, sendable: reduced, translation: null, hosting: null, isWithoutReasoning: true };
   }
 
   get #refusesLosses(): boolean {
@@ -118,6 +126,20 @@ export class RequestPreparation {
       if (thrown instanceof GatewayError) return thrown;
       throw thrown;
     }
+  }
+}
+
+async function enveloped(
+  preparing: PreparedRequest | GatewayError | Promise<PreparedRequest>,
+  hosted: HostedModel,
+): Promise<PreparedRequest | GatewayError> {
+  const prepared = await preparing;
+  if (prepared instanceof GatewayError) return prepared;
+  try {
+    return await inEnvelope(prepared, hosted);
+  } catch (thrown) {
+    if (thrown instanceof GatewayError) return thrown;
+    throw thrown;
   }
 }
 

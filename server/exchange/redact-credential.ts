@@ -15,7 +15,8 @@ const maxShapedLength = 1_024;
 /** The client's keys, and the values of the credential's headers: the secret itself, or `Bearer` and the secret. */
 export function secretsOf(presented: readonly string[], credential: UpstreamCredential | null): readonly string[] {
   if (!credential) return presented;
-  return [...presented, ...Object.values(credential.headers).map((value) => value.replace(/^Bearer /, ''))];
+  const sent = Object.values(credential.headers).map((value) => value.replace(/^Bearer /, ''));
+  return [...presented, ...sent, ...(credential.signing?.secrets ?? [])];
 }
 
 export function redactText(text: string, secrets: readonly string[]): string {

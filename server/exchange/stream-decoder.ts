@@ -9,10 +9,19 @@ import type { Framing } from '../wire/framing.ts';
 import { isEventStream } from './client-headers.ts';
 import { type Encoding, encodingOf } from './encodings.ts';
 
-interface DecodedStream {
+export interface DecodedStream {
   data(chunk: Buffer): void;
   end(): void;
   error(error: TransportError): void;
+}
+
+/** What stands between a connection and the reader of its response. */
+export interface DecodingStream {
+  push(chunk: Buffer): void;
+  end(): void;
+  pause(): void;
+  resume(): void;
+  dispose(): void;
 }
 
 const { Z_SYNC_FLUSH, BROTLI_OPERATION_FLUSH } = constants;
@@ -27,7 +36,7 @@ export function isPackedStream(headers: ResponseHeaders, framing: Framing): bool
   return isEventStream(headers, framing) && encodingOf(headers) !== null;
 }
 
-export class StreamDecoder {
+export class StreamDecoder implements DecodingStream {
   readonly #decoder: ReturnType<(typeof decoders)[Encoding]>;
 
   /** `headers` must satisfy `isPackedStream`. */

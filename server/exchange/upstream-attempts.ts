@@ -22,8 +22,8 @@ import { Attempt } from './attempt.ts';
 import { otherApi, refusedRedirect, untranslatable } from './attempt-failures.ts';
 import type { Capture } from './capture.ts';
 import { askedOf, mayBeRescued, mayBeResumed, type WantedRest } from './choose-reader.ts';
-import { ClientResponse } from './client-response.ts';
-import { followContent, withoutSignature } from './content-redirect.ts';
+import { ClientResponse, unreadMs } from './client-response.ts';
+import { followContent, shownLocation } from './content-redirect.ts';
 import { estimateInstead } from './count-tokens.ts';
 import type { AttemptTrace, RequestTrace } from './exchange-trace.ts';
 import { madeWatcher, rememberCompleted } from './made-objects.ts';
@@ -31,9 +31,10 @@ import { type OutgoingCall, outgoingRequest, timeoutsFor } from './outgoing-requ
 import type { CallPlan } from './plan.ts';
 import { policyOf } from './plan-passthrough.ts';
 import { type PreparationPorts, RequestPreparation } from './prepare-request.ts';
-import { redactText, secretsOf } from './redact-credential.ts';
+import { secretsOf } from './redact-credential.ts';
 import { Download } from './rescue/download.ts';
 import type { ResponseObserver } from './response-observer.ts';
+import { signed } from './sign-request.ts';
 import { tellFailure } from './tell-failure.ts';
 import type { PreparedRequest } from './translation/request-translation.ts';
 
@@ -56,8 +57,8 @@ interface AttemptsOptions {
 
 /** How long a response is read on after its client has left, in groups that want exact usage. */
 const drainMs = 60_000;
-/** A player that pauses a video, or a program stopped in a debugger, may read on after minutes. */
-const unreadMs = 10 * 60_000;
+
+type Sent = (attempt: Attempt) => void;
 
 export class UpstreamAttempts {
   readonly client: ClientResponse;
@@ -164,24 +165,21 @@ export class UpstreamAttempts {
   #start(next: NextAttempt, timeouts: AttemptTimeouts): RunningAttempt {
     const trace = this.#options.trace.attempt(next.target, next.credential?.id ?? null, next.cause);
     let attempt: Attempt | undefined;
-    const sent = (latest: Attempt) => {
+    const sent: Sent = (latest) => {
       attempt = latest;
     };
-    return {
-      record: trace.record,
-      result: this.#attempt(next, timeouts, trace, sent),
-      hasBegun: () => attempt?.hasBegun ?? false,
-    };
+    const result = this.#attempt(next, timeouts, trace, sent);
+    return { record: trace.record, result, hasBegun: () => attempt?.hasBegun ?? false };
   }
 
   async #attempt(
     next: NextAttempt,
     timeouts: AttemptTimeouts,
     trace: AttemptTrace,
-    sent: (attempt: Attempt) => void,
+    sent: Sent,
   ): Promise<AttemptResult> {
     const { target, credential } = next;
-    const { presented } = this.#options.trace;
+    const { transport } = this.#options.ports;
     // Nothing is waited for that is here: each promise costs a request as much as a look-up of its model.
     const preparing = this.#preparation.for(next);
     const usual = preparing instanceof Promise ? await preparing : preparing;
@@ -190,27 +188,35 @@ export class UpstreamAttempts {
     const prepared = this.#continuing.has(target)
       ? await this.#preparation.continued(usual, target, this.#text?.read() ?? null)
       : usual;
-    if (this.#hasLeft || this.#answer) {
-      trace.record.failure = 'client-gone';
-      return { kind: 'given-up' };
-    }
+    if (this.#isTooLate(trace)) return { kind: 'given-up' };
     const send = (request: OutgoingRequest) => {
       const attempt = this.#open(next, timeouts, trace, prepared);
       sent(attempt);
-      return attempt.send(this.#options.ports.transport, request);
+      return attempt.send(transport, request);
     };
     const { call, sendable } = prepared;
     const request = outgoingRequest(this.#options.request, call, { target, credential, sendable, timeouts });
+    if (credential?.signing) {
+      const refused = await signed(request, credential, { transport, record: trace.record });
+      if (refused || this.#isTooLate(trace)) return refused ?? { kind: 'given-up' };
+    }
     const rest = this.#download?.restHeaders();
     if (rest) Object.assign(request.headers, rest);
     let result = await send(request);
     if (call.match.route.content) result = await followContent(result, request, { ...call.headers, ...rest }, send);
     if (result.kind === 'redirected') {
-      const location = redactText(withoutSignature(result.location), secretsOf(presented, credential));
-      return refusedRedirect(target, location, trace.record);
+      const secrets = secretsOf(this.#options.trace.presented, credential);
+      return refusedRedirect(target, shownLocation(result.location, secrets), trace.record);
     }
     this.#learn(target, result);
     return result.kind === 'failed' ? this.#preparation.noted(target, result, prepared) : result;
+  }
+
+  /** The client has left, or has its answer from another attempt. */
+  #isTooLate({ record }: AttemptTrace): boolean {
+    const isSo = this.#hasLeft || this.#answer !== undefined;
+    if (isSo) record.failure = 'client-gone';
+    return isSo;
   }
 
   #learn(target: Target, result: AttemptResult): void {
@@ -221,7 +227,7 @@ export class UpstreamAttempts {
   }
 
   #open(next: NextAttempt, timeouts: AttemptTimeouts, trace: AttemptTrace, prepared: PreparedRequest): Attempt {
-    const { sendable, translation } = prepared;
+    const { sendable, translation, hosting } = prepared;
     const { match, body, held } = this.#call;
     const route = translation ? translation.upstream : match.route;
     if (translation) {
@@ -237,7 +243,8 @@ export class UpstreamAttempts {
       target: next.target,
       secrets: secretsOf(this.#options.trace.presented, next.credential),
       held,
-      asked: askedOf(body, route, this.#options.request.method, translation !== null),
+      asked: askedOf(body, route, this.#options.request.method, { translation, hosting }),
+      hosting,
       translation,
       wantsUsage: () => translation !== null || route.wire.request.wantsUsage(body),
       needs: {

@@ -1,5 +1,6 @@
 /** A dialect determines the address and the credential headers of a call. Pure. One folder each, listed in `registry.ts`. */
 import type { DialectId } from '../contract/config.ts';
+import type { OutgoingRequest, ResponseHeaders, Transport } from '../transport/transport.ts';
 
 /** A provider's address. */
 export interface Endpoint {
@@ -20,6 +21,55 @@ export interface ModelPages {
 
 /** For lists without pages. */
 export const onePage: ModelPages = { first: '', after: () => null };
+
+/** What a cloud wants otherwise than the maker of a model, of a request in the maker's API. */
+export interface Envelope {
+  /** Below the base URL, percent-encoded, with the query that belongs to it. */
+  path: string;
+  /** Lower-case names. */
+  headers: Record<string, string>;
+  /** Top-level fields that are left out of the body. */
+  omitted: readonly string[];
+  /** Top-level fields that the body has besides. */
+  added: Readonly<Record<string, unknown>>;
+}
+
+/** A request in the API of a model's maker. */
+export interface EnvelopedRequest {
+  /** Of the maker's route, with `{model}` where that has the model in its path. */
+  path: string;
+  headers: Readonly<Record<string, string>>;
+  isStream: boolean;
+}
+
+/** Turns the pieces of one stream into server-sent events. */
+export interface StreamUnpacker {
+  /** @throws TransportError `malformed` if the bytes are no such stream */
+  push(bytes: Buffer): Buffer;
+  /** Whether the stream has ended between two events. */
+  readonly isBetweenEvents: boolean;
+}
+
+/** A model that a cloud offers in the API of its maker. */
+export interface HostedModel {
+  /** The name of the wire on which the model is asked. */
+  readonly wire: string;
+  envelope(request: EnvelopedRequest): Envelope;
+  /** The body of an error response in the words of the wire's API; the same buffer if it has them already. */
+  errorBody(status: number, headers: ResponseHeaders, body: Buffer): Buffer;
+  /** Absent if its streams are server-sent events. Loaded on first use, with the packages that it needs. */
+  readonly unpacking?: { contentType: string; load(): Promise<() => StreamUnpacker> };
+}
+
+/** Proves who sends a request with headers that cannot be prepared once and for all: a signature, or a token that expires. */
+export interface Signing {
+  /** What must not appear in log or ledger. */
+  readonly secrets: readonly string[];
+  /** @throws GatewayError `provider_credential_refused` */
+  headersFor(request: SignedRequest, transport: Transport): Promise<Record<string, string>>;
+}
+
+export type SignedRequest = Pick<OutgoingRequest, 'origin' | 'method' | 'path' | 'headers' | 'body' | 'proxy'>;
 
 export interface Dialect {
   id: DialectId;
@@ -46,4 +96,8 @@ export interface Dialect {
   modelPages: ModelPages;
   /** The headers that carry a credential. */
   authorize(secret: string): Record<string, string>;
+  /** Absent, or null for this secret, if the headers of `authorize` suffice. */
+  signing?(secret: string): Signing | null;
+  /** How a model of this name is asked, where a cloud offers those of several makers; then `serves` is false for each wire. */
+  hosted?(model: string): HostedModel;
 }

@@ -128,5 +128,6 @@ function baseUrlOf({ endpoint }: Upstream): string {
 /** Everything that may change a provider's answer. Contains secrets, so it is only compared. */
 function howAsked(upstream: Upstream): string {
   const { dialect, endpoint, headers, credentials, proxy, unusable } = upstream;
-  return JSON.stringify([dialect.id, endpoint, headers, credentials[0]?.headers, proxy, unusable === null]);
+  const [first] = credentials;
+  return JSON.stringify([dialect.id, endpoint, headers, first?.headers, first?.signing, proxy, unusable === null]);
 }

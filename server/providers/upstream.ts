@@ -1,11 +1,13 @@
 import type { Timeouts } from '../contract/policy.ts';
 import type { OutgoingRequest } from '../transport/transport.ts';
-import type { Dialect, Endpoint } from './dialect.ts';
+import type { Dialect, Endpoint, Signing } from './dialect.ts';
 
 export interface UpstreamCredential {
   id: string;
   /** The headers with the secret. */
   headers: Record<string, string>;
+  /** Absent if these headers are all. */
+  signing?: Signing;
 }
 
 /** A configured provider, with everything that a call needs. */

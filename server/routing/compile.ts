@@ -91,7 +91,9 @@ function compileCredentials(provider: ProviderConfig, secrets: ReadonlyMap<strin
     .filter((credential) => credential.enabled)
     .flatMap((credential) => {
       const secret = secrets.get(credentialSecretName(provider.id, credential.id));
-      return secret ? [{ id: credential.id, headers: dialect.authorize(secret) }] : [];
+      if (!secret) return [];
+      const signing = dialect.signing?.(secret);
+      return [{ id: credential.id, headers: dialect.authorize(secret), ...(signing && { signing }) }];
     });
 }
 

@@ -11,7 +11,11 @@ interface AskedTarget {
   /** The upstream model; null if it is the client's. */
   model: string | null;
   provider: {
-    dialect: { serves(wire: string): boolean; conversationWire: string };
+    dialect: {
+      serves(wire: string): boolean;
+      conversationWire: string;
+      hosted?(model: string): { wire: string };
+    };
     /** The conversation wires that the provider serves, preferred first; null if unknown. */
     servedWires: readonly string[] | null;
   };
@@ -30,7 +34,8 @@ export function upstreamWireOf(
 ): ConversationWire | null {
   const { dialect, servedWires } = provider;
   const isServed = dialect.serves(client) && (servedWires === null || servedWires.includes(client));
-  const wire = isServed ? client : (servedWires?.[0] ?? dialect.conversationWire);
+  const usual = dialect.hosted?.(model ?? '').wire ?? dialect.conversationWire;
+  const wire = isServed ? client : (servedWires?.[0] ?? usual);
   if (!isWireName(wire)) return null;
   const isChoice = wire === 'openai-chat' && model !== null && servedWires?.includes('openai-responses') === true;
   return isChoice && needsResponses(model, client, body) ? 'openai-responses' : wire;

@@ -46,6 +46,7 @@ import { mayGoOn, readJson } from '../../server/wire/read-whole.ts';
 import { errorIn } from '../../server/wire/upstream-error.ts';
 import { findRoute } from '../support/routes.ts';
 import { worstHistories } from './exchange/worst-histories.ts';
+import { worstClouds } from './providers/worst-clouds.ts';
 import { worstTranslations } from './translate/worst-translations.ts';
 import { worstMessages } from './wire/anthropic/worst-messages.ts';
 import { worstGemini } from './wire/gemini/worst-gemini.ts';
@@ -198,6 +199,7 @@ export const worstCases: Record<string, WorstCase> = {
   ...worstTranslations,
   ...worstMessages,
   ...worstGemini,
+  ...worstClouds,
   'a look at JSON': {
     atOnceBytes: 256 * kilobyte,
     files: ['json-peek', 'json-scan', 'json-tokens', 'json-names'].map((name) => `wire/json/${name}.ts`),
@@ -527,13 +529,20 @@ function sourceOf(body: JsonBody): string | null {
 
 /** These keep, copy or pass on bytes and look at none; or leave it to a library that does it natively or in pieces. */
 export const lookAtNone = [
+  'providers/dialect.ts',
+  // They read what the person has configured, and what Google's library says.
+  'providers/bedrock/signing.ts',
+  'providers/vertex/google-token.ts',
   'exchange/answer-delivery.ts',
   'exchange/attempt-failures.ts',
   'exchange/attempt-notes.ts',
   'exchange/attempt-timers.ts',
   'exchange/capture.ts',
   'exchange/exchange-trace.ts',
+  // The client's body was read before; `translate/json-text.ts` reads it again.
+  'exchange/hosted-request.ts',
   'exchange/incoming-response.ts',
+  'exchange/prepare-request.ts',
   'exchange/readers/download-reader.ts',
   'exchange/readers/held-beginning.ts',
   'exchange/readers/pass-reader.ts',

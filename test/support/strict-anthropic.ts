@@ -76,7 +76,8 @@ function complaintsAbout(request: SeenRequest, isCount: boolean, key: string): s
   ];
 }
 
-function inBlocks(messages: unknown): Json[] {
+/** Messages whose texts are blocks, too. */
+export function inBlocks(messages: unknown): Json[] {
   return (messages as Json[]).map((message) =>
     typeof message.content === 'string' ? { ...message, content: [{ type: 'text', text: message.content }] } : message,
   );

@@ -118,6 +118,8 @@ function AddressFields({ form, lockOf }: ConnectionFieldsProps) {
               { value: 'azure', label: 'Azure OpenAI' },
               { value: 'anthropic', label: 'Anthropic' },
               { value: 'gemini', label: 'Google Gemini' },
+              { value: 'bedrock', label: 'Amazon Bedrock' },
+              { value: 'vertex', label: 'Google Vertex AI' },
             ]}
             {...form.getInputProps('dialect')}
           />

@@ -36,7 +36,8 @@ export class ErrorReader implements ResponseReader {
 
   end(): Steps {
     const { status, headers } = this.#head;
-    const bytes = Buffer.concat(this.#chunks);
+    const sent = Buffer.concat(this.#chunks);
+    const bytes = this.#asked.errorBody?.(status, headers, sent) ?? sent;
     const value = readErrorBody(bytes);
     const error = errorIn(value);
     const failure = this.#classify(error);

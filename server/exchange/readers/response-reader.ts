@@ -19,9 +19,13 @@ export interface Asked {
   isTextAsked: boolean;
   /** The answer will be translated, so it must not be compressed. */
   isTranslated: boolean;
+  /** Writes the errors of a cloud in the words of the route's API; absent if they are in these. */
+  errorBody?: ErrorRewriting | undefined;
   /** The upstream stores the answer or continues to work on it, so asking again would create a second one. */
   isKept: boolean;
 }
+
+type ErrorRewriting = (status: number, headers: ResponseHeaders, body: Buffer) => Buffer;
 
 /** Status and headers of an upstream response. */
 export interface ResponseHead {

@@ -5,6 +5,7 @@
 import { pattern } from '../../bounded-pattern.ts';
 import { newKeptId } from '../../kept-responses/kept-response.ts';
 import type { ResponseStore } from '../../kept-responses/response-store.ts';
+import type { HostedModel, StreamUnpacker } from '../../providers/dialect.ts';
 import type { Target } from '../../routing/snapshot.ts';
 import type { TranslatedEmbeddings } from '../../translate/embeddings/embeddings-translator.ts';
 import type { Target as TranslationTarget } from '../../translate/rendering.ts';
@@ -26,6 +27,15 @@ export interface PreparedRequest {
   translation: AnswerTranslation | null;
   /** The client's body without the reasoning that the target refuses. A translation tells this with its other losses. */
   isWithoutReasoning?: boolean;
+  /** Null unless a cloud offers the model. */
+  hosting: Hosting | null;
+}
+
+/** How a cloud's answer is read. */
+export interface Hosting {
+  hosted: HostedModel;
+  /** Null if its streams are server-sent events. */
+  unpacker: (() => StreamUnpacker) | null;
 }
 
 /** The target of one attempt. Reasoning that a model returned is only valid for the same provider, model and account. */
@@ -100,6 +110,7 @@ export class RequestTranslation {
       call: this.#upstreamCall,
       sendable: { length: body.length, open: () => body, usageAsked: false },
       translation: this.#answer(request),
+      hosting: null,
     };
   }
 

@@ -1,0 +1,27 @@
+import { type Dialect, onePage } from '../dialect.ts';
+import { claudeOnBedrock } from './claude.ts';
+import { awsSigning, readAwsKeys } from './signing.ts';
+
+/**
+ * Amazon Bedrock. Base URLs are those of its runtime: `https://bedrock-runtime.us-east-1.amazonaws.com`. Claude is asked
+ * through InvokeModel, which takes all of Anthropic's API. A credential is a Bedrock API key, or an access key of AWS, which
+ * signs each request. Source: Amazon Bedrock API reference.
+ */
+export const bedrock: Dialect = {
+  id: 'bedrock',
+  // It is encoded, and the ARN of an inference profile has slashes.
+  putsModelInPath: false,
+  address: ({ basePath }, path, query) => basePath + path + query,
+  serves: () => false,
+  conversationWire: claudeOnBedrock('').wire,
+  embeddingsWire: null,
+  defaultHeaders: {},
+  bindsReasoning: true,
+  modelPages: onePage,
+  authorize: (secret) => (readAwsKeys(secret) ? {} : { authorization: `Bearer ${secret}` }),
+  signing(secret) {
+    const keys = readAwsKeys(secret);
+    return keys && awsSigning(keys);
+  },
+  hosted: claudeOnBedrock,
+};

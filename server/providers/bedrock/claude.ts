@@ -1,0 +1,82 @@
+/** Claude through InvokeModel: Anthropic's API, with the model in the path and streams in AWS's frames. */
+import { isObject } from '../../contract/is-object.ts';
+import type { ResponseHeaders } from '../../transport/transport.ts';
+import type { Envelope, EnvelopedRequest, HostedModel } from '../dialect.ts';
+import { claudeErrorType, plainHeaders, takenBetas, writeClaudeError } from '../hosted-claude.ts';
+import { exceptionType } from './exceptions.ts';
+
+/**
+ * Sources: Amazon Bedrock user guide, "Anthropic Claude Messages API"; for those of 2026, BerriAI/litellm
+ * (`anthropic_beta_headers_config.json`).
+ */
+const betas: ReadonlySet<string> = new Set([
+  'computer-use-2024-10-22',
+  'computer-use-2025-01-24',
+  'computer-use-2025-11-24',
+  'token-efficient-tools-2025-02-19',
+  'output-128k-2025-02-19',
+  'interleaved-thinking-2025-05-14',
+  'dev-full-thinking-2025-05-14',
+  'fine-grained-tool-streaming-2025-05-14',
+  'context-management-2025-06-27',
+  'context-1m-2025-08-07',
+  'tool-search-tool-2025-10-19',
+  'tool-examples-2025-10-29',
+  'effort-2025-11-24',
+  'compact-2026-01-12',
+  'mid-conversation-output-config-2026-07-01',
+  'mid-conversation-tool-changes-2026-07-01',
+  'thinking-binding-controls-2026-08-01',
+  'thinking-display-updates-2026-08-18',
+]);
+
+const frames = 'application/vnd.amazon.eventstream';
+
+export function claudeOnBedrock(model: string): HostedModel {
+  return {
+    wire: 'anthropic-messages',
+    envelope: (request) => envelope(model, request),
+    errorBody,
+    unpacking: {
+      contentType: frames,
+      load: async () => {
+        const { FrameUnpacker } = await import('./frame-unpacker.ts');
+        return () => new FrameUnpacker();
+      },
+    },
+  };
+}
+
+function envelope(model: string, { headers, isStream }: EnvelopedRequest): Envelope {
+  const { taken, omitted } = takenBetas(headers['anthropic-beta'], betas);
+  const version = { anthropic_version: 'bedrock-2023-05-31' };
+  return {
+    path: `/model/${encodeURIComponent(model)}/${isStream ? 'invoke-with-response-stream' : 'invoke'}`,
+    headers: { ...plainHeaders(headers), accept: isStream ? frames : 'application/json' },
+    omitted: ['model', 'stream', ...omitted],
+    added: taken.length === 0 ? version : { ...version, anthropic_beta: taken },
+  };
+}
+
+/** Errors are `{"message":"…"}`, and a header has their name. */
+function errorBody(status: number, headers: ResponseHeaders, body: Buffer): Buffer {
+  const name = headers['x-amzn-errortype'];
+  const message = messageIn(body);
+  if (message === null) return body;
+  const type = (typeof name === 'string' && exceptionType(name, message)) || claudeErrorType(status);
+  return writeClaudeError(type, message);
+}
+
+/** Long ones are none of Bedrock's. */
+const maxErrorBytes = 64 * 1024;
+
+function messageIn(body: Buffer): string | null {
+  if (body.length > maxErrorBytes) return null;
+  try {
+    const said: unknown = JSON.parse(body.toString('utf8'));
+    const message = isObject(said) && !('error' in said) ? (said.message ?? said.Message) : null;
+    return typeof message === 'string' ? message : null;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,34 @@
+/** Bedrock's exceptions in Anthropic's words. Source: Amazon Bedrock API reference, "InvokeModelWithResponseStream", Errors. */
+import { pattern } from '../../bounded-pattern.ts';
+
+const types: Record<string, string> = {
+  validationexception: 'invalid_request_error',
+  accessdeniedexception: 'permission_error',
+  unrecognizedclientexception: 'authentication_error',
+  expiredtokenexception: 'authentication_error',
+  invalidsignatureexception: 'authentication_error',
+  resourcenotfoundexception: 'not_found_error',
+  throttlingexception: 'rate_limit_error',
+  servicequotaexceededexception: 'rate_limit_error',
+  modelnotreadyexception: 'overloaded_error',
+  serviceunavailableexception: 'overloaded_error',
+  modeltimeoutexception: 'timeout_error',
+  internalserverexception: 'api_error',
+  modelerrorexception: 'api_error',
+  modelstreamerrorexception: 'api_error',
+};
+
+/** "The provided model identifier is invalid.", "Invocation of model ID … with on-demand throughput isn’t supported." */
+const unknownModel = pattern(
+  /^(?:The provided model identifier is invalid|Invocation of model ID \S{1,200} with on-demand)/,
+);
+
+/**
+ * Undefined for an unknown one.
+ * @param name `ThrottlingException`, `throttlingException`, or with a namespace behind a colon
+ */
+export function exceptionType(name: string, message: string): string | undefined {
+  const [plain = ''] = name.split(':');
+  const type = types[plain.toLowerCase()];
+  return type === 'invalid_request_error' && unknownModel.test(message) ? 'not_found_error' : type;
+}

@@ -1,0 +1,103 @@
+/**
+ * Turns AWS's event-stream frames into server-sent events of Anthropic's API. Sources: AWS, "Event stream encoding"; Amazon
+ * Bedrock API reference, `ResponseStream`: a `chunk` has `{"bytes":"…"}`, base64 of an event.
+ */
+import { EventStreamCodec } from '@smithy/eventstream-codec';
+import { isObject } from '../../contract/is-object.ts';
+import { TransportError } from '../../transport/transport-error.ts';
+import type { StreamUnpacker } from '../dialect.ts';
+import { writeClaudeError } from '../hosted-claude.ts';
+import { exceptionType } from './exceptions.ts';
+
+const lengthBytes = 4;
+/** Prelude of 12 bytes and checksum of 4. */
+const leastFrameBytes = 16;
+/** AWS's own limit for a payload, with room for headers. */
+const mostFrameBytes = 24 * 1024 * 1024;
+
+const codec = new EventStreamCodec(
+  (bytes) => (typeof bytes === 'string' ? bytes : Buffer.from(bytes).toString('utf8')),
+  (text) => Buffer.from(text, 'utf8'),
+);
+
+export class FrameUnpacker implements StreamUnpacker {
+  #held: Buffer[] = [];
+  #heldBytes = 0;
+
+  push(bytes: Buffer): Buffer {
+    this.#held.push(bytes);
+    this.#heldBytes += bytes.length;
+    let events = '';
+    for (let frame = this.#next(); frame; frame = this.#next()) events += eventOf(frame);
+    return Buffer.from(events);
+  }
+
+  get isBetweenEvents(): boolean {
+    return this.#heldBytes === 0;
+  }
+
+  #next(): Buffer | null {
+    if (this.#heldBytes < lengthBytes) return null;
+    const [first = nothing] = this.#held;
+    // Joined only once a frame is complete, so that a long one in many pieces is copied once.
+    const length = (first.length < lengthBytes ? this.#joined() : first).readUInt32BE(0);
+    if (length < leastFrameBytes || length > mostFrameBytes) throw malformed('a frame of an impossible length');
+    if (this.#heldBytes < length) return null;
+    const all = this.#joined();
+    this.#held = all.length === length ? [] : [all.subarray(length)];
+    this.#heldBytes -= length;
+    return all.subarray(0, length);
+  }
+
+  #joined(): Buffer {
+    const [first = nothing, ...others] = this.#held;
+    if (others.length === 0) return first;
+    const all = Buffer.concat(this.#held);
+    this.#held = [all];
+    return all;
+  }
+}
+
+const nothing = Buffer.alloc(0);
+
+function malformed(what: string, cause?: unknown): TransportError {
+  return new TransportError('malformed', 'body', `its stream has ${what}`, cause);
+}
+
+/** Empty for a frame that says nothing to a client. */
+function eventOf(frame: Buffer): string {
+  const { headers, body } = decode(frame);
+  const text = (name: string) => String(headers[name]?.value ?? '');
+  const payload = objectIn(Buffer.from(body.buffer, body.byteOffset, body.byteLength));
+  if (text(':message-type') === 'event') return typeof payload.bytes === 'string' ? sentEvent(payload.bytes) : '';
+  const name = text(':exception-type') || text(':error-code');
+  const message = String(payload.message ?? payload.Message ?? (text(':error-message') || name));
+  return `event: error\ndata: ${writeClaudeError(exceptionType(name, message) ?? 'api_error', message)}\n\n`;
+}
+
+function decode(frame: Buffer): ReturnType<EventStreamCodec['decode']> {
+  try {
+    return codec.decode(frame);
+  } catch (cause) {
+    throw malformed('a damaged frame', cause);
+  }
+}
+
+function objectIn(json: Buffer): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(json.toString('utf8'));
+    return isObject(value) ? value : {};
+  } catch {
+    return {};
+  }
+}
+
+/** An event's name is its type. */
+function sentEvent(base64: string): string {
+  const bytes = Buffer.from(base64, 'base64');
+  const event = objectIn(bytes);
+  if (typeof event.type !== 'string') throw malformed('an event that is no JSON');
+  // Breaks between members would end the line; within a string, JSON has them escaped.
+  const isOneLine = !bytes.includes('\n') && !bytes.includes('\r');
+  return `event: ${event.type}\ndata: ${isOneLine ? bytes.toString('utf8') : JSON.stringify(event)}\n\n`;
+}

@@ -1,0 +1,85 @@
+/** Access keys of AWS, with which each request is signed (Signature Version 4). */
+import { isObject } from '../../contract/is-object.ts';
+import type { SignedRequest, Signing } from '../dialect.ts';
+
+export interface AwsKeys {
+  accessKeyId: string;
+  secretAccessKey: string;
+  sessionToken?: string;
+}
+
+/** `AKIA…:secret`, or `ASIA…:secret:session token` for temporary ones. */
+const joined = /^((?:AKIA|ASIA)[A-Z0-9]{12,124}):([^:\s]{1,200})(?::(\S{1,8192}))?$/;
+
+/**
+ * The keys in a credential's secret: joined by colons, or as JSON, as `aws configure export-credentials` prints them. Null for
+ * a Bedrock API key.
+ */
+export function readAwsKeys(secret: string): AwsKeys | null {
+  if (secret.startsWith('{')) return keysIn(secret);
+  const [, accessKeyId, secretAccessKey, sessionToken] = joined.exec(secret) ?? [];
+  if (accessKeyId === undefined || secretAccessKey === undefined) return null;
+  return { accessKeyId, secretAccessKey, ...(sessionToken !== undefined && { sessionToken }) };
+}
+
+function keysIn(json: string): AwsKeys | null {
+  try {
+    const said: unknown = JSON.parse(json);
+    if (!isObject(said)) return null;
+    const { AccessKeyId: accessKeyId, SecretAccessKey: secretAccessKey, SessionToken: sessionToken } = said;
+    if (typeof accessKeyId !== 'string' || typeof secretAccessKey !== 'string') return null;
+    const keys = { accessKeyId, secretAccessKey };
+    return typeof sessionToken === 'string' ? { ...keys, sessionToken } : keys;
+  } catch {
+    return null;
+  }
+}
+
+const regionInHost = /^bedrock(?:-runtime)?(?:-fips)?\.([a-z0-9-]+)\.(?:amazonaws|api\.aws)/;
+/** Of addresses that name none, such as a VPC endpoint's alias. */
+const usualRegion = 'us-east-1';
+
+/** @param now in milliseconds since 1970 */
+export function awsSigning(keys: AwsKeys, now: () => number = Date.now): Signing {
+  return {
+    secrets: [keys.secretAccessKey, ...(keys.sessionToken === undefined ? [] : [keys.sessionToken])],
+    async headersFor(request) {
+      // Loaded on first use: most people have no account at AWS.
+      const [{ SignatureV4 }, { Sha256 }] = await Promise.all([
+        import('@smithy/signature-v4'),
+        import('@aws-crypto/sha256-js'),
+      ]);
+      const { hostname } = new URL(request.origin);
+      const region = regionInHost.exec(hostname)?.[1] ?? usualRegion;
+      const signer = new SignatureV4({ service: 'bedrock', region, credentials: keys, sha256: Sha256 });
+      const signed = await signer.sign(toSign(request), { signingDate: new Date(now()) });
+      return newHeaders(signed.headers);
+    },
+  };
+}
+
+/** Only the headers that AWS reads are signed, since proxies may change others. */
+function toSign({ origin, method, path, headers, body }: SignedRequest) {
+  const { protocol, host, hostname, pathname, searchParams } = new URL(origin + path);
+  if (body !== null && !Buffer.isBuffer(body)) throw new Error('unreachable: conversations are sent from memory');
+  const type = headers['content-type'];
+  return {
+    protocol,
+    hostname,
+    method,
+    path: pathname,
+    query: Object.fromEntries(searchParams),
+    headers: { host, ...(type !== undefined && { 'content-type': String(type) }) },
+    ...(body && { body }),
+  };
+}
+
+/** The transport names the host itself. */
+function newHeaders(signed: Record<string, string>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(signed).flatMap(([name, value]) => {
+      const lower = name.toLowerCase();
+      return lower === 'host' || lower === 'content-type' ? [] : [[lower, value]];
+    }),
+  );
+}

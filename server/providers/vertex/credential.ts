@@ -1,0 +1,54 @@
+/** Credentials of Google Cloud: a service account, application-default credentials, a token, or an API key. */
+import { GatewayError } from '../../contract/errors.ts';
+import type { Signing } from '../dialect.ts';
+import { type AccessToken, TokenHolder } from './token-holder.ts';
+
+/** Stands in the place of a secret. Google's library then looks for credentials where `gcloud` puts them. */
+const applicationDefault = 'application-default';
+/** An access token, as `gcloud auth print-access-token` prints it. */
+const tokenBegins = 'ya29.';
+
+/** The headers of credentials that do not expire while Sluice runs; empty for the others. */
+export function plainCredential(secret: string): Record<string, string> {
+  if (needsToken(secret)) return {};
+  return secret.startsWith(tokenBegins) ? { authorization: `Bearer ${secret}` } : { 'x-goog-api-key': secret };
+}
+
+const needsToken = (secret: string) => secret === applicationDefault || secret.trimStart().startsWith('{');
+
+/** One for each secret, so that a changed configuration does not cost a new token. */
+const holders = new Map<string, TokenHolder>();
+/** Far more than anyone has; old ones are forgotten. */
+const mostHolders = 64;
+
+/** Null for credentials whose headers `plainCredential` has. */
+export function googleSigning(secret: string): Signing | null {
+  if (!needsToken(secret)) return null;
+  const holder = holders.get(secret) ?? new TokenHolder();
+  holders.delete(secret);
+  holders.set(secret, holder);
+  for (const oldest of holders.keys()) if (holders.size > mostHolders) holders.delete(oldest);
+  return {
+    secrets: [],
+    async headersFor({ proxy }, transport) {
+      const token = await holder.get(async () => {
+        // Loaded on first use: most people have no account there.
+        const { fetchGoogleToken } = await import('./google-token.ts');
+        return refusedWhenFailing(() =>
+          fetchGoogleToken(secret === applicationDefault ? null : secret, { transport, proxy }),
+        );
+      });
+      return { authorization: `Bearer ${token}` };
+    },
+  };
+}
+
+async function refusedWhenFailing(fetchToken: () => Promise<AccessToken>): Promise<AccessToken> {
+  try {
+    return await fetchToken();
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    const message = `Google gave no access token for the credential: ${why}`;
+    throw new GatewayError('provider_credential_refused', message, { cause });
+  }
+}

@@ -1,0 +1,92 @@
+/** The models of several makers on Vertex AI, each in the API of its maker. */
+import { isObject } from '../../contract/is-object.ts';
+import type { EnvelopedRequest, HostedModel } from '../dialect.ts';
+import { claudeErrorType, plainHeaders, takenBetas, writeClaudeError } from '../hosted-claude.ts';
+
+/** Sources: Claude docs, "Claude on Vertex AI"; for those of 2026, BerriAI/litellm (`anthropic_beta_headers_config.json`). */
+const betas: ReadonlySet<string> = new Set([
+  'computer-use-2025-01-24',
+  'computer-use-2025-11-24',
+  'web-search-2025-03-05',
+  'interleaved-thinking-2025-05-14',
+  'context-management-2025-06-27',
+  'context-1m-2025-08-07',
+  'tool-search-tool-2025-10-19',
+  'compact-2026-01-12',
+  'compact-2026-09-04',
+  'per-turn-control-2026-07-01',
+  'thinking-binding-controls-2026-08-01',
+  'thinking-display-updates-2026-08-18',
+]);
+
+interface Publisher {
+  id: string;
+  /** How the plain names of its models begin. */
+  begin: string;
+  hosted(model: string): HostedModel;
+}
+
+/** The first one publishes what no other one does. */
+const publishers: readonly [Publisher, ...Publisher[]] = [
+  { id: 'google', begin: 'gemini', hosted: gemini },
+  { id: 'anthropic', begin: 'claude', hosted: claude },
+];
+
+/** @param model `claude-opus-4-5@20251101`, `gemini-3-pro`, or with its publisher before it: `anthropic/claude-opus-5-5` */
+export function modelOnVertex(model: string): HostedModel {
+  const named = publishers.find(({ id }) => model.startsWith(`${id}/`));
+  const plain = named ? model.slice(named.id.length + 1) : model;
+  const publisher = named ?? publishers.find(({ begin }) => plain.startsWith(begin)) ?? publishers[0];
+  return publisher.hosted(plain);
+}
+
+function pathOf(publisher: string, model: string): string {
+  return `/publishers/${publisher}/models/${encodeURIComponent(model).replaceAll('%40', '@')}`;
+}
+
+function gemini(model: string): HostedModel {
+  return {
+    wire: 'gemini-generate',
+    envelope: ({ path, headers }) => ({
+      path: path.replace('/models/{model}', () => pathOf('google', model)),
+      headers: { ...headers },
+      omitted: [],
+      added: {},
+    }),
+    errorBody: (_status, _headers, body) => body,
+  };
+}
+
+function claude(model: string): HostedModel {
+  return {
+    wire: 'anthropic-messages',
+    envelope: ({ headers, isStream }: EnvelopedRequest) => {
+      const { taken, omitted } = takenBetas(headers['anthropic-beta'], betas);
+      return {
+        path: `${pathOf('anthropic', model)}:${isStream ? 'streamRawPredict' : 'rawPredict'}`,
+        headers: { ...plainHeaders(headers), ...(taken.length > 0 && { 'anthropic-beta': taken.join(',') }) },
+        // `stream` stays: Anthropic's own SDK sends it here, too.
+        omitted: ['model', ...omitted],
+        added: { anthropic_version: 'vertex-2023-10-16' },
+      };
+    },
+    errorBody: (status, _headers, body) => claudeError(status, body),
+  };
+}
+
+/** Longer errors are not Google's. */
+const maxErrorBytes = 64 * 1024;
+
+/** Google's own errors, such as those of a wrong token: `{"error":{"code":403,"message":"…","status":"PERMISSION_DENIED"}}`. */
+function claudeError(status: number, body: Buffer): Buffer {
+  if (body.length > maxErrorBytes) return body;
+  try {
+    const said: unknown = JSON.parse(body.toString('utf8'));
+    const top: unknown = Array.isArray(said) ? said[0] : said;
+    const error = isObject(top) ? top.error : null;
+    if (!isObject(error) || typeof error.status !== 'string' || typeof error.message !== 'string') return body;
+    return writeClaudeError(claudeErrorType(status), error.message);
+  } catch {
+    return body;
+  }
+}

@@ -1,0 +1,44 @@
+export interface AccessToken {
+  value: string;
+  /** Unix milliseconds. */
+  expiresAt: number;
+}
+
+/** A token this close to its end is not used any more, as a request may be on its way for a while. */
+const unusableMs = 30_000;
+/** From here on a new one is fetched, while requests use the old one. */
+const renewedMs = 5 * 60_000;
+
+/** Keeps an access token. Requests wait for one only if there is none that is valid. */
+export class TokenHolder {
+  readonly #now: () => number;
+  #token: AccessToken | null = null;
+  #fetching: Promise<AccessToken> | null = null;
+
+  /** @param now Unix milliseconds */
+  constructor(now: () => number = Date.now) {
+    this.#now = now;
+  }
+
+  async get(fetchToken: () => Promise<AccessToken>): Promise<string> {
+    const left = (this.#token?.expiresAt ?? 0) - this.#now();
+    if (this.#token && left > renewedMs) return this.#token.value;
+    const fetching = this.#fetch(fetchToken);
+    if (!this.#token || left <= unusableMs) return (await fetching).value;
+    // If it fails, the next request tries again.
+    fetching.catch(() => {});
+    return this.#token.value;
+  }
+
+  #fetch(fetchToken: () => Promise<AccessToken>): Promise<AccessToken> {
+    this.#fetching ??= fetchToken()
+      .then((token) => {
+        this.#token = token;
+        return token;
+      })
+      .finally(() => {
+        this.#fetching = null;
+      });
+    return this.#fetching;
+  }
+}

@@ -1,0 +1,25 @@
+import { type Dialect, onePage } from '../dialect.ts';
+import { googleSigning, plainCredential } from './credential.ts';
+import { modelOnVertex } from './models.ts';
+
+/**
+ * Vertex AI (Google Cloud). Base URLs name project and location:
+ * `https://us-east5-aiplatform.googleapis.com/v1/projects/PROJECT/locations/us-east5`; for the location `global` the host is
+ * `aiplatform.googleapis.com`. A credential is the JSON file of a service account, `application-default`, or an API key.
+ * Source: Google Cloud, "Vertex AI REST API".
+ */
+export const vertex: Dialect = {
+  id: 'vertex',
+  // It is encoded.
+  putsModelInPath: false,
+  address: ({ basePath }, path, query) => basePath + path + query,
+  serves: () => false,
+  conversationWire: 'gemini-generate',
+  embeddingsWire: null,
+  defaultHeaders: {},
+  bindsReasoning: true,
+  modelPages: onePage,
+  authorize: plainCredential,
+  signing: googleSigning,
+  hosted: modelOnVertex,
+};

@@ -1,0 +1,209 @@
+import Anthropic from '@anthropic-ai/sdk';
+import type OpenAI from 'openai';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { mainProvider, startGateway, type TestGateway, testKey } from '../../support/gateway.ts';
+import { bodyOf, text, thought, toolUse } from '../../support/strict-anthropic.ts';
+import {
+  bedrockKey,
+  exceptionFrame,
+  framesOf,
+  send,
+  sendException,
+  sendFrames,
+  strictBedrock,
+} from '../../support/strict-bedrock.ts';
+import { oddCuts, type ScriptedUpstream, sendPieces, startUpstream } from '../../support/upstream.ts';
+
+const model = 'us.anthropic.claude-opus-4-5-20251101-v1:0';
+let upstream: ScriptedUpstream;
+let gateway: TestGateway;
+let chat: OpenAI;
+let claude: Anthropic;
+
+beforeAll(async () => {
+  upstream = await startUpstream();
+  gateway = await startGateway({
+    config: {
+      groups: [{ id: 'default', policy: { retries: 0 } }],
+      providers: [mainProvider(upstream.origin, { dialect: 'bedrock', models: [model, '*'] })],
+    },
+    secrets: { 'provider/main/c1': bedrockKey },
+  });
+  chat = gateway.client;
+  claude = new Anthropic({ baseURL: gateway.origin, apiKey: null, authToken: testKey, maxRetries: 0 });
+});
+afterAll(async () => {
+  await gateway.stop();
+  await upstream.stop();
+});
+beforeEach(() => {
+  upstream.seen.length = 0;
+});
+
+const asked = { model, max_tokens: 99, messages: [{ role: 'user' as const, content: 'Hi' }] };
+const weather = {
+  name: 'weather',
+  input_schema: { type: 'object' as const, properties: { place: { type: 'string' } } },
+};
+
+describe('a client of Anthropic’s API', () => {
+  test('is answered, with what it used', async () => {
+    upstream.answer(strictBedrock((call, response) => send(response, call, [text('Hello there')])));
+    const { data, response } = await claude.messages.create({ ...asked, system: 'Be brief.' }).withResponse();
+    expect(data).toMatchObject({ content: [{ type: 'text', text: 'Hello there' }], stop_reason: 'end_turn' });
+    expect(upstream.seen[0]?.url).toBe('/model/us.anthropic.claude-opus-4-5-20251101-v1%3A0/invoke');
+    expect(upstream.seen[0]?.headers.authorization).toBe(`Bearer ${bedrockKey}`);
+    expect(upstream.seen.map(bodyOf)).toEqual([
+      {
+        max_tokens: 99,
+        messages: [{ role: 'user', content: 'Hi' }],
+        system: 'Be brief.',
+        anthropic_version: 'bedrock-2023-05-31',
+      },
+    ]);
+    const record = await gateway.record(response.headers.get('x-sluice-request-id') ?? '');
+    expect(record).toMatchObject({
+      outcome: 'ok',
+      usage: { inputTokens: 23, outputTokens: 9 },
+      usageCertainty: 'reported',
+    });
+  });
+
+  test('is streamed, with thinking and a tool', async () => {
+    upstream.answer(
+      strictBedrock((call, response) =>
+        send(
+          response,
+          call,
+          [thought('Hm'), text('Hello'), toolUse('toolu_1', 'weather', { place: 'Bonn' })],
+          'tool_use',
+        ),
+      ),
+    );
+    const stream = claude.messages.stream({ ...asked, tools: [weather] });
+    const types = new Set<string>();
+    stream.on('streamEvent', ({ type }) => types.add(type));
+    const { content, stop_reason: reason, usage } = await stream.finalMessage();
+    expect(upstream.seen[0]?.url).toBe(
+      '/model/us.anthropic.claude-opus-4-5-20251101-v1%3A0/invoke-with-response-stream',
+    );
+    expect(content).toMatchObject([
+      { type: 'thinking', thinking: 'Hm', signature: thought('Hm').signature },
+      { type: 'text', text: 'Hello' },
+      { type: 'tool_use', id: 'toolu_1', input: { place: 'Bonn' } },
+    ]);
+    expect([reason, usage.output_tokens]).toEqual(['tool_use', 9]);
+    expect([...types]).toContain('message_stop');
+  });
+
+  test('has its known betas in the body, and neither others nor their fields', async () => {
+    upstream.answer(strictBedrock((call, response) => send(response, call, [text('Hello')])));
+    await gateway.fetch('/messages?beta=true', {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        'anthropic-version': '2023-06-01',
+        'anthropic-beta': 'claude-code-20250219, interleaved-thinking-2025-05-14,mcp-client-2025-11-20',
+      },
+      body: JSON.stringify({ ...asked, mcp_servers: [] }),
+    });
+    expect(upstream.seen.map(bodyOf)).toMatchObject([{ anthropic_beta: ['interleaved-thinking-2025-05-14'] }]);
+  });
+
+  test.each([
+    [400, 'ValidationException', 'prompt is too long: 210000 tokens > 200000 maximum', 400, 'invalid_request_error'],
+    [429, 'ThrottlingException', 'Too many requests', 429, 'rate_limit_error'],
+    [400, 'ValidationException', 'The provided model identifier is invalid.', 400, 'not_found_error'],
+  ])('is told of %i %s "%s" as %i %s', async (status, name, said, told, type) => {
+    upstream.answer((_request, response) => sendException(response, status, name, said));
+    const failing = claude.messages.create(asked);
+    await expect(failing).rejects.toMatchObject({
+      status: told,
+      error: { type: 'error', error: { type, message: said } },
+    });
+  });
+
+  test('is told of an exception within a stream', async () => {
+    const frames = framesOf([text('Hello there')]).slice(0, 4);
+    const exception = exceptionFrame('throttlingException', 'Too many tokens');
+    upstream.answer(strictBedrock((_call, response) => sendFrames(response, [...frames, exception])));
+    const failing = claude.messages.stream(asked).finalMessage();
+    await expect(failing).rejects.toMatchObject({
+      error: { error: { type: 'rate_limit_error', message: 'Too many tokens' } },
+    });
+  });
+
+  test('is told that a stream broke which ends within a frame', async () => {
+    const frames = Buffer.concat(framesOf([text('Hello there')]));
+    upstream.answer(strictBedrock((_call, response) => sendFrames(response, [frames.subarray(0, -30)])));
+    await expect(claude.messages.stream(asked).finalMessage()).rejects.toMatchObject({ error: { type: 'error' } });
+  });
+
+  test('is told that a stream broke whose frame is damaged', async () => {
+    const frames = framesOf([text('Hello there')]);
+    const damaged = Buffer.from(frames[4] ?? expect.unreachable());
+    damaged[40] = (damaged[40] ?? 0) ^ 1;
+    upstream.answer(strictBedrock((_call, response) => sendFrames(response, [...frames.slice(0, 4), damaged])));
+    await expect(claude.messages.stream(asked).finalMessage()).rejects.toMatchObject({ error: { type: 'error' } });
+  });
+
+  test('has an estimate of its tokens, since Bedrock is not asked', async () => {
+    const { input_tokens: tokens } = await claude.messages.countTokens({ model, messages: asked.messages });
+    expect(tokens).toBeGreaterThan(0);
+    expect(upstream.seen).toEqual([]);
+  });
+});
+
+describe('a chat client', () => {
+  test('is answered', async () => {
+    upstream.answer(strictBedrock((call, response) => send(response, call, [text('Hello there')])));
+    const { choices, usage } = await chat.chat.completions.create({
+      model,
+      messages: [{ role: 'system', content: 'Be brief.' }, ...asked.messages],
+    });
+    expect(choices).toMatchObject([{ message: { content: 'Hello there' }, finish_reason: 'stop' }]);
+    expect(usage).toMatchObject({ prompt_tokens: 23, completion_tokens: 9 });
+  });
+
+  test('is streamed, however the frames are cut', async () => {
+    const frames = Buffer.concat(framesOf([text('Hello there')]));
+    upstream.answer(
+      strictBedrock(async (_call, response) => {
+        response.writeHead(200, { 'content-type': 'application/vnd.amazon.eventstream' });
+        await sendPieces(response, frames, oddCuts(frames.length));
+      }),
+    );
+    const stream = await chat.chat.completions.create({ model, messages: asked.messages, stream: true });
+    let told = '';
+    for await (const { choices } of stream) told += choices[0]?.delta.content ?? '';
+    expect(told).toBe('Hello there');
+  });
+
+  test('calls tools over two turns', async () => {
+    upstream.answer(
+      strictBedrock((call, response) => {
+        const isSecond = (call.body.messages as unknown[]).length > 1;
+        if (isSecond) send(response, call, [text('It is wet.')]);
+        else send(response, call, [toolUse('toolu_1', 'weather', { place: 'Bonn' })], 'tool_use');
+      }),
+    );
+    const tools = [{ type: 'function' as const, function: { name: 'weather', parameters: weather.input_schema } }];
+    const messages: OpenAI.ChatCompletionMessageParam[] = [...asked.messages];
+    const first = (await chat.chat.completions.create({ model, messages, tools })).choices[0]?.message;
+    messages.push(first ?? expect.unreachable());
+    messages.push({ role: 'tool', tool_call_id: first?.tool_calls?.[0]?.id ?? '', content: 'wet' });
+    const { choices } = await chat.chat.completions.create({ model, messages, tools });
+    expect(choices).toMatchObject([{ message: { content: 'It is wet.' } }]);
+  });
+
+  test('is told of a refused key as of any provider’s', async () => {
+    upstream.answer((_request, response) => sendException(response, 403, 'AccessDeniedException', 'no access'));
+    const failing = chat.chat.completions.create({ model, messages: asked.messages });
+    await expect(failing).rejects.toMatchObject({ status: 502, code: 'provider_credential_refused' });
+  });
+});
+
+test('the Responses API is served', async () => {
+  upstream.answer(strictBedrock((call, response) => send(response, call, [text('Hello there')])));
+  expect((await chat.responses.create({ model, input: 'Hi' })).output_text).toBe('Hello there');
+});

@@ -1,0 +1,110 @@
+import Anthropic from '@anthropic-ai/sdk';
+import type OpenAI from 'openai';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { mainProvider, startGateway, type TestGateway, testKey } from '../../support/gateway.ts';
+import { bodyOf, message, sendStream, streamOf, text } from '../../support/strict-anthropic.ts';
+import { answered, generated, sendEvents } from '../../support/strict-gemini.ts';
+import { json, type ScriptedUpstream, startUpstream } from '../../support/upstream.ts';
+
+const token = 'ya29.test';
+const claudeModel = 'claude-opus-4-5@20251101';
+const base = '/v1/projects/p1/locations/us-east5';
+let upstream: ScriptedUpstream;
+let gateway: TestGateway;
+let chat: OpenAI;
+let claude: Anthropic;
+
+beforeAll(async () => {
+  upstream = await startUpstream();
+  gateway = await startGateway({
+    config: {
+      groups: [{ id: 'default', policy: { retries: 0 } }],
+      providers: [mainProvider(upstream.origin + base, { dialect: 'vertex', models: ['*'] })],
+    },
+    secrets: { 'provider/main/c1': token },
+  });
+  chat = gateway.client;
+  claude = new Anthropic({ baseURL: gateway.origin, apiKey: null, authToken: testKey, maxRetries: 0 });
+});
+afterAll(async () => {
+  await gateway.stop();
+  await upstream.stop();
+});
+beforeEach(() => {
+  upstream.seen.length = 0;
+});
+
+const messages = [{ role: 'user' as const, content: 'Hi' }];
+
+describe('Claude on Vertex AI', () => {
+  test('answers a client of Anthropic’s API', async () => {
+    upstream.answer((_request, response) => json(response, message([text('Hello')])));
+    const { content } = await claude.messages.create(
+      { model: claudeModel, max_tokens: 9, messages },
+      { headers: { 'anthropic-beta': 'oauth-2025-04-20,context-1m-2025-08-07' } },
+    );
+    expect(content).toMatchObject([{ text: 'Hello' }]);
+    const [seen = expect.unreachable()] = upstream.seen;
+    expect(seen.url).toBe(`${base}/publishers/anthropic/models/claude-opus-4-5@20251101:rawPredict`);
+    expect(seen.headers).toMatchObject({ authorization: `Bearer ${token}`, 'anthropic-beta': 'context-1m-2025-08-07' });
+    expect(seen.headers).not.toHaveProperty('anthropic-version');
+    expect(bodyOf(seen)).toEqual({ max_tokens: 9, messages, anthropic_version: 'vertex-2023-10-16' });
+  });
+
+  test('streams to a chat client', async () => {
+    upstream.answer((_request, response) => sendStream(response, streamOf([text('Hello there')])));
+    const stream = await chat.chat.completions.create({ model: claudeModel, messages, stream: true });
+    let told = '';
+    for await (const { choices } of stream) told += choices[0]?.delta.content ?? '';
+    expect(told).toBe('Hello there');
+    expect(upstream.seen[0]?.url).toMatch(/:streamRawPredict$/);
+    expect(upstream.seen.map(bodyOf)).toMatchObject([{ stream: true, anthropic_version: 'vertex-2023-10-16' }]);
+  });
+
+  test('tells of Google’s errors in Anthropic’s words', async () => {
+    const error = { code: 429, message: 'Quota exceeded', status: 'RESOURCE_EXHAUSTED' };
+    upstream.answer((_request, response) => json(response, { error }, 429));
+    const failing = claude.messages.create({ model: claudeModel, max_tokens: 9, messages });
+    const told = { type: 'error', error: { type: 'rate_limit_error', message: 'Quota exceeded' } };
+    await expect(failing).rejects.toMatchObject({ status: 429, error: told });
+  });
+});
+
+describe('Gemini on Vertex AI', () => {
+  test('answers a chat client', async () => {
+    upstream.answer((_request, response) => json(response, answered([{ text: 'Hello' }])));
+    const { choices } = await chat.chat.completions.create({ model: 'gemini-3-pro', messages });
+    expect(choices[0]?.message.content).toBe('Hello');
+    expect(upstream.seen[0]?.url).toBe(`${base}/publishers/google/models/gemini-3-pro:generateContent`);
+  });
+
+  test('streams to a client of Gemini’s API, bytes as they are', async () => {
+    upstream.answer((_request, response) =>
+      sendEvents(response, [generated([{ text: 'Hel' }]), answered([{ text: 'lo' }])]),
+    );
+    const body = JSON.stringify({ contents: [{ role: 'user', parts: [{ text: 'Hi' }] }] });
+    const answer = await fetch(`${gateway.origin}/v1beta/models/gemini-3-pro:streamGenerateContent?alt=sse`, {
+      method: 'POST',
+      headers: { 'x-goog-api-key': testKey, 'content-type': 'application/json' },
+      body,
+    });
+    expect(await answer.text()).toContain('Hel');
+    const [seen = expect.unreachable()] = upstream.seen;
+    expect(seen.url).toBe(`${base}/publishers/google/models/gemini-3-pro:streamGenerateContent?alt=sse`);
+    expect(seen.body.toString()).toBe(body);
+  });
+});
+
+test('a service account whose file is damaged is a refused credential', async () => {
+  const broken = await startGateway({
+    config: {
+      groups: [{ id: 'default', policy: { retries: 0 } }],
+      providers: [mainProvider(upstream.origin + base, { dialect: 'vertex', models: ['*'] })],
+    },
+    secrets: { 'provider/main/c1': '{"type":"service_account"}' },
+  });
+  const failing = broken.client.chat.completions.create({ model: 'gemini-3-pro', messages });
+  await expect(failing).rejects.toMatchObject({ status: 502, code: 'provider_credential_refused' });
+  expect(upstream.seen).toEqual([]);
+  await broken.stop();
+});

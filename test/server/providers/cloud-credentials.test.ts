@@ -1,0 +1,116 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
+import { bedrock } from '../../../server/providers/bedrock/bedrock.ts';
+import { awsSigning, readAwsKeys } from '../../../server/providers/bedrock/signing.ts';
+import { fetchGoogleToken } from '../../../server/providers/vertex/google-token.ts';
+import { TokenHolder } from '../../../server/providers/vertex/token-holder.ts';
+import type { OutgoingRequest, Transport } from '../../../server/transport/transport.ts';
+
+/** Answers each request by `answer`, and remembers them. */
+function scriptedTransport(answer: (request: OutgoingRequest) => unknown): Transport & { seen: OutgoingRequest[] } {
+  const seen: OutgoingRequest[] = [];
+  return {
+    seen,
+    send(request, handler) {
+      seen.push(request);
+      const body = Buffer.from(JSON.stringify(answer(request)));
+      queueMicrotask(() => {
+        handler.onHeaders(200, { 'content-type': 'application/json' });
+        handler.onData(body);
+        handler.onEnd();
+      });
+      return { pause() {}, resume() {}, abort() {} };
+    },
+    connect: () => Promise.reject(new Error('not asked')),
+    chainTo: () => Promise.reject(new Error('not asked')),
+    leaveConnections() {},
+    close: () => Promise.resolve(),
+  };
+}
+
+describe('an access key of AWS', () => {
+  const id = 'AKIAIOSFODNN7EXAMPLE';
+  const secret = 'wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY';
+
+  test('is told from a Bedrock API key', () => {
+    expect(readAwsKeys('ABSKQmVkcm9ja0FQSUtleQ==')).toBeNull();
+    expect(readAwsKeys(`${id}:${secret}`)).toEqual({ accessKeyId: id, secretAccessKey: secret });
+    const exported = { Version: 1, AccessKeyId: id, SecretAccessKey: secret, SessionToken: 't' };
+    expect(readAwsKeys(JSON.stringify(exported))).toMatchObject({ accessKeyId: id, sessionToken: 't' });
+    expect(bedrock.authorize(`${id}:${secret}`)).toEqual({});
+    expect(bedrock.authorize('ABSK')).toEqual({ authorization: 'Bearer ABSK' });
+  });
+
+  test('signs a request for the region in the address, with the path encoded twice', async () => {
+    const signing = awsSigning({ accessKeyId: id, secretAccessKey: secret, sessionToken: 'st' }, () =>
+      Date.UTC(2026, 10, 22),
+    );
+    const request = {
+      origin: 'https://bedrock-runtime.eu-west-1.amazonaws.com',
+      method: 'POST',
+      path: '/model/anthropic.claude-v2%3A1/invoke',
+      headers: { 'content-type': 'application/json', 'user-agent': 'x' },
+      body: Buffer.from('{}'),
+      proxy: 'direct',
+    };
+    const headers = await signing.headersFor(
+      request,
+      scriptedTransport(() => null),
+    );
+    expect(headers).toMatchObject({ 'x-amz-date': '20261122T000000Z', 'x-amz-security-token': 'st' });
+    expect(headers.authorization).toMatch(
+      /^AWS4-HMAC-SHA256 Credential=AKIAIOSFODNN7EXAMPLE\/20261122\/eu-west-1\/bedrock\/aws4_request, SignedHeaders=content-type;host;x-amz-content-sha256;x-amz-date;x-amz-security-token, Signature=[0-9a-f]{64}$/,
+    );
+    expect(headers).not.toHaveProperty('host');
+    expect(signing.secrets).toEqual([secret, 'st']);
+  });
+});
+
+test('a service account’s token is asked for through Sluice’s transport, signed with its key', async () => {
+  const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+  const file = {
+    type: 'service_account',
+    client_email: 'sluice@p1.iam.gserviceaccount.com',
+    private_key: privateKey.export({ type: 'pkcs8', format: 'pem' }),
+  };
+  const transport = scriptedTransport(() => ({ access_token: 'ya29.new', expires_in: 3600, token_type: 'Bearer' }));
+  const token = await fetchGoogleToken(JSON.stringify(file), { transport, proxy: 'direct' });
+  expect(token.value).toBe('ya29.new');
+  expect(transport.seen).toMatchObject([{ origin: 'https://oauth2.googleapis.com', path: '/token', method: 'POST' }]);
+  expect(String(transport.seen[0]?.body)).toContain('grant_type=urn%3Aietf%3Aparams%3Aoauth%3Agrant-type%3Ajwt-bearer');
+});
+
+describe('an access token', () => {
+  const minute = 60_000;
+  const open = () => {
+    const state = { now: 0, fetched: 0 };
+    const holder = new TokenHolder(() => state.now);
+    const get = () =>
+      holder.get(async () => {
+        state.fetched++;
+        return { value: `t${state.fetched}`, expiresAt: state.now + 60 * minute };
+      });
+    return { state, get };
+  };
+
+  test('is fetched once for requests that come together', async () => {
+    const { state, get } = open();
+    expect(await Promise.all([get(), get()])).toEqual(['t1', 't1']);
+    expect(state.fetched).toBe(1);
+  });
+
+  test('is renewed before it ends, while requests use the old one', async () => {
+    const { state, get } = open();
+    await get();
+    state.now = 56 * minute;
+    expect(await get()).toBe('t1');
+    expect(await get()).toBe('t2');
+  });
+
+  test('is not used after its end', async () => {
+    const { state, get } = open();
+    await get();
+    state.now = 61 * minute;
+    expect(await get()).toBe('t2');
+  });
+});

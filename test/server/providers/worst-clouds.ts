@@ -1,0 +1,46 @@
+/** What upstreams could send to keep the readers of clouds' answers busy. */
+import { claudeOnBedrock } from '../../../server/providers/bedrock/claude.ts';
+import { FrameUnpacker } from '../../../server/providers/bedrock/frame-unpacker.ts';
+
+import { takenBetas } from '../../../server/providers/hosted-claude.ts';
+import { modelOnVertex } from '../../../server/providers/vertex/models.ts';
+import { frame } from '../../support/strict-bedrock.ts';
+import type { WorstCase } from '../worst-cases.ts';
+
+const kilobyte = 1024;
+const smallFrame = frame({ type: 'ping' });
+
+export const worstClouds: Record<string, WorstCase> = {
+  'an error of a cloud': {
+    atOnceBytes: 1024 * kilobyte,
+    files: ['providers/bedrock/claude.ts', 'providers/hosted-claude.ts', 'providers/vertex/models.ts'],
+    inputs: {
+      'a long message': ['{"message":"', 'Invocation of model ID ', '"}'],
+      'many members': ['{"message":"a"', ',"a":1', '}'],
+      lists: ['[', '[', ''],
+      betas: ['', 'mcp-client-', ''],
+    },
+    run: (bytes) => {
+      const headers = { 'x-amzn-errortype': 'ValidationException' };
+      claudeOnBedrock('m').errorBody(400, headers, bytes);
+      modelOnVertex('claude-x').errorBody(400, {}, bytes);
+      takenBetas(bytes.toString('latin1', 0, 16 * kilobyte), new Set());
+    },
+  },
+  'a stream of frames': {
+    atOnceBytes: 64 * kilobyte,
+    files: ['providers/bedrock/frame-unpacker.ts', 'exchange/unpacked-stream.ts'],
+    inputs: { letters: ['\0\0', 'aaaa', ''] },
+    run: (bytes) => {
+      const small = Buffer.concat(
+        Array.from({ length: Math.ceil(bytes.length / smallFrame.length) }, () => smallFrame),
+      );
+      new FrameUnpacker().push(small);
+      const long = new FrameUnpacker();
+      const length = Buffer.alloc(4);
+      length.writeUInt32BE(bytes.length * 2);
+      long.push(length);
+      for (let at = 0; at < bytes.length; at += 64) long.push(bytes.subarray(at, at + 64));
+    },
+  },
+};

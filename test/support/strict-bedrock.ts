@@ -1,0 +1,115 @@
+/**
+ * An upstream that speaks Bedrock's InvokeModel for Claude and refuses what Bedrock refuses. Sources: Amazon Bedrock API
+ * reference, "InvokeModel", "InvokeModelWithResponseStream"; AWS, "Event stream encoding".
+ */
+import type { ServerResponse } from 'node:http';
+import { EventStreamCodec } from '@smithy/eventstream-codec';
+import { complaintsOf } from '../server/translate/strict-upstreams.ts';
+import type { Json } from '../server/translate/translating.ts';
+import { bodyOf, inBlocks, message, streamOf } from './strict-anthropic.ts';
+import { json, type Script, type SeenRequest } from './upstream.ts';
+
+export const bedrockKey = 'ABSKQmVkcm9ja0FQSUtleS10ZXN0';
+
+const fields = new Set([
+  ...['messages', 'max_tokens', 'system', 'stop_sequences', 'temperature', 'top_p', 'top_k', 'thinking', 'metadata'],
+  ...['output_config', 'tools', 'tool_choice', 'cache_control', 'anthropic_version', 'anthropic_beta'],
+]);
+const betas = new Set(['interleaved-thinking-2025-05-14', 'context-1m-2025-08-07']);
+const pathOfCall = /^\/model\/([^/?]+)\/(invoke|invoke-with-response-stream)$/;
+
+export interface BedrockCall {
+  /** Decoded. */
+  model: string;
+  isStream: boolean;
+  body: Json;
+}
+
+/** Answers what is well-formed by `answer`, and all else as Bedrock does. */
+export function strictBedrock(answer: (call: BedrockCall, response: ServerResponse) => void | Promise<void>): Script {
+  return (request, response) => {
+    const [, model, verb] = pathOfCall.exec(request.url) ?? [];
+    if (request.method !== 'POST' || model === undefined)
+      return sendException(response, 404, 'UnknownOperationException', 'no such operation');
+    if (!isProven(request))
+      return sendException(response, 403, 'AccessDeniedException', 'Invalid API Key format: Must start with ABSK');
+    const isStream = verb === 'invoke-with-response-stream';
+    const complaint = complaintAbout(request, isStream);
+    if (complaint) return sendException(response, 400, 'ValidationException', complaint);
+    return answer({ model: decodeURIComponent(model), isStream, body: bodyOf(request) }, response);
+  };
+}
+
+function isProven({ headers }: SeenRequest): boolean {
+  const { authorization = '' } = headers;
+  return authorization === `Bearer ${bedrockKey}` || authorization.startsWith('AWS4-HMAC-SHA256 Credential=AKIA');
+}
+
+function complaintAbout(request: SeenRequest, isStream: boolean): string | null {
+  const { headers } = request;
+  const body = bodyOf(request);
+  const unknown = Object.keys(body).find((name) => !fields.has(name));
+  if (unknown) return `${unknown}: Extra inputs are not permitted`;
+  if (headers['anthropic-version'] ?? headers['anthropic-beta'] ?? headers['x-api-key'])
+    return 'headers of another API';
+  const accepted = isStream ? 'application/vnd.amazon.eventstream' : 'application/json';
+  if (headers.accept !== accepted || headers['content-type'] !== 'application/json') return 'unsupported media type';
+  if (Number(headers['content-length']) !== request.body.length) return 'content-length: another length';
+  if (body.anthropic_version !== 'bedrock-2023-05-31') return 'anthropic_version: Field required';
+  if (!((body.anthropic_beta ?? []) as string[]).every((beta) => betas.has(beta))) return 'invalid beta flag';
+  if (typeof body.max_tokens !== 'number') return 'max_tokens: Field required';
+  return complaintsOf('anthropic-messages', { ...body, messages: inBlocks(body.messages) })[0] ?? null;
+}
+
+export function sendException(response: ServerResponse, status: number, name: string, said: string): void {
+  json(response, { message: said }, status, {
+    'x-amzn-errortype': `${name}:http://internal.amazon.com/coral/`,
+    'x-amzn-requestid': 'aws-1',
+  });
+}
+
+const codec = new EventStreamCodec(
+  (bytes) => (typeof bytes === 'string' ? bytes : Buffer.from(bytes).toString('utf8')),
+  (text) => Buffer.from(text, 'utf8'),
+);
+const string = (value: string) => ({ type: 'string' as const, value });
+
+/** One event of Anthropic's API in a frame. */
+export function frame(event: Json): Buffer {
+  const bytes = Buffer.from(JSON.stringify(event)).toString('base64');
+  const headers = {
+    ':event-type': string('chunk'),
+    ':content-type': string('application/json'),
+    ':message-type': string('event'),
+  };
+  return Buffer.from(codec.encode({ headers, body: Buffer.from(JSON.stringify({ bytes, p: 'abcdef' })) }));
+}
+
+export function exceptionFrame(name: string, said: string): Buffer {
+  const headers = { ':exception-type': string(name), ':message-type': string('exception') };
+  return Buffer.from(codec.encode({ headers, body: Buffer.from(JSON.stringify({ message: said })) }));
+}
+
+/** The frames of a whole answer with these blocks. */
+export function framesOf(blocks: readonly Json[], stopReason = 'end_turn'): Buffer[] {
+  return streamOf(blocks, stopReason)
+    .split('\n\n')
+    .filter((event) => event !== '' && !event.includes('"ping"'))
+    .map((event) => frame(JSON.parse(event.slice(event.indexOf('data: ') + 'data: '.length)) as Json));
+}
+
+export function sendFrames(response: ServerResponse, frames: readonly Buffer[]): void {
+  response.writeHead(200, { 'content-type': 'application/vnd.amazon.eventstream' });
+  response.end(Buffer.concat(frames));
+}
+
+/** In the form that was asked for. */
+export function send(
+  response: ServerResponse,
+  { isStream }: BedrockCall,
+  blocks: readonly Json[],
+  stopReason = 'end_turn',
+): void {
+  if (isStream) sendFrames(response, framesOf(blocks, stopReason));
+  else json(response, message(blocks, stopReason), 200, { 'x-amzn-requestid': 'aws-1' });
+}
