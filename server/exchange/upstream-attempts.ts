@@ -280,17 +280,12 @@ export class UpstreamAttempts {
   }
 
   /** The first attempt with content is the answer. */
-  #claim(
-    attempt: Attempt,
-    trace: AttemptTrace,
-    { target, credential }: NextAttempt,
-    { isWithoutReasoning }: PreparedRequest,
-  ): boolean {
+  #claim(attempt: Attempt, trace: AttemptTrace, next: NextAttempt, prepared: PreparedRequest): boolean {
     if (this.#answer) return false;
-    if (isWithoutReasoning && !this.client.hasBegun) {
+    if (prepared.isWithoutReasoning && !this.client.hasBegun) {
       this.#options.response.setHeader('x-sluice-dropped', 'thinking;why=foreign-reasoning');
     }
-    if (attempt.status < 400) this.#picker.answers(target, credential?.id ?? null);
+    if (attempt.status < 400) this.#picker.answers(next.target, next.credential?.id ?? null);
     this.#answer = attempt;
     this.#options.trace.answering = trace;
     for (const other of this.#attempts) if (other !== attempt) other.giveUp();

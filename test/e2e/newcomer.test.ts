@@ -165,7 +165,10 @@ describe('the end', () => {
 async function runCommand(command: string, upstream: ScriptedUpstream): Promise<void> {
   if (command.includes('--follow')) return;
   const here = command
-    .replace(/^provider add (openai|groq|anthropic)$/, `provider add $1 --url ${upstream.baseUrl} --credential-env EXAMPLE_KEY`)
+    .replace(
+      /^provider add (openai|groq|anthropic)$/,
+      `provider add $1 --url ${upstream.baseUrl} --credential-env EXAMPLE_KEY`,
+    )
     .replace(/https:\S+/, upstream.baseUrl);
   const line = `"${process.execPath}" build/launch.ts ${here}`;
   const said = await run('sh', ['-c', line], { EXAMPLE_KEY: 'planted' });

@@ -59,7 +59,7 @@ describe('what an update changes', () => {
   it('goes into the feed by electron-builder’s own option, where there is a feed', () => {
     const outputFolder = join(folder, 'release');
     const releaseNotes = newestChanges(readFileSync(join(checkout, 'CHANGELOG.md'), 'utf8'));
-    expect(releaseNotes).toContain('### Added');
+    expect(releaseNotes).toContain('### The gateway');
     expect(configFor({ outputFolder, updateUrl: 'https://updates.example' }).releaseInfo).toEqual({ releaseNotes });
     expect(configFor({ outputFolder })).not.toHaveProperty('releaseInfo');
   });
