@@ -3,7 +3,7 @@
  * whether the address still answers as the same instance.
  */
 import { randomUUID } from 'node:crypto';
-import { closeSync, linkSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { closeSync, linkSync, openSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { z } from 'zod';
@@ -69,7 +69,8 @@ export async function acquireInstanceLock(dataDir: string): Promise<InstanceLock
     const found = readInfo(path);
     if (found && (await isAlive(found))) return { holder: found };
     // An unreadable file may just be being written, so it is retried first.
-    if (found || attempt > attempts / 2) removeStale(path, found);
+    if (found && takeOver(path, found, own)) return holdLock(path, own);
+    if (!found && attempt > attempts / 2) removeUnreadable(path);
     else await wait(retryMs);
   }
   throw new GatewayError('internal', `${path} cannot be locked: several processes are starting at once. Try again.`);
@@ -172,15 +173,43 @@ function readInfo(path: string): InstanceInfo | undefined {
   }
 }
 
+/** A process that has not finished its takeover by then has crashed. */
+const takeoverLimitMs = 10_000;
+
 /**
- * Renames the file before checking that it is the stale one: another process may have claimed the folder meanwhile, and
- * removing by name could remove its file.
+ * Replaces the file of a dead process by our own. Only one process at a time may do so, and the file exists throughout, so
+ * that no other can create it meanwhile. False if another process was faster.
  */
-function removeStale(path: string, stale: InstanceInfo | undefined): void {
+function takeOver(path: string, stale: InstanceInfo, own: InstanceInfo): boolean {
+  const guard = `${path}.takeover`;
+  const file = openNew(guard);
+  if (file === undefined) {
+    removeIfOld(guard);
+    return false;
+  }
+  try {
+    closeSync(file);
+    if (readInfo(path)?.instanceId !== stale.instanceId) return false;
+    replaceFile(path, own);
+    return true;
+  } catch (error) {
+    throw notTaken(path, error);
+  } finally {
+    rmSync(guard, { force: true });
+  }
+}
+
+function removeIfOld(guard: string): void {
+  const info = statSync(guard, { throwIfNoEntry: false });
+  if (info && Date.now() - info.mtimeMs > takeoverLimitMs) rmSync(guard, { force: true });
+}
+
+/** Renames the file before checking again that it is unreadable: removing it by name could remove that of another process. */
+function removeUnreadable(path: string): void {
   const moved = `${path}.${randomUUID()}`;
   try {
     renameSync(path, moved);
-    if (readInfo(moved)?.instanceId !== stale?.instanceId) linkSync(moved, path);
+    if (readInfo(moved)) linkSync(moved, path);
   } catch (error) {
     if (isUnwritable(error)) throw new UnwritableFolder(path, error);
     // Another process was faster; the next attempt reads the file again.
