@@ -45,6 +45,8 @@ export interface AttemptsPorts extends PreparationPorts {
   loopWatch: LoopWatch;
 }
 
+type Sent = (attempt: Attempt) => void;
+
 interface AttemptsOptions {
   ports: AttemptsPorts;
   request: IncomingMessage;
@@ -57,8 +59,6 @@ interface AttemptsOptions {
 
 /** How long a response is read on after its client has left, in groups that want exact usage. */
 const drainMs = 60_000;
-
-type Sent = (attempt: Attempt) => void;
 
 export class UpstreamAttempts {
   readonly client: ClientResponse;
@@ -165,10 +165,9 @@ export class UpstreamAttempts {
   #start(next: NextAttempt, timeouts: AttemptTimeouts): RunningAttempt {
     const trace = this.#options.trace.attempt(next.target, next.credential?.id ?? null, next.cause);
     let attempt: Attempt | undefined;
-    const sent: Sent = (latest) => {
+    const result = this.#attempt(next, timeouts, trace, (latest) => {
       attempt = latest;
-    };
-    const result = this.#attempt(next, timeouts, trace, sent);
+    });
     return { record: trace.record, result, hasBegun: () => attempt?.hasBegun ?? false };
   }
 
@@ -214,9 +213,9 @@ export class UpstreamAttempts {
 
   /** The client has left, or has its answer from another attempt. */
   #isTooLate({ record }: AttemptTrace): boolean {
-    const isSo = this.#hasLeft || this.#answer !== undefined;
-    if (isSo) record.failure = 'client-gone';
-    return isSo;
+    if (!this.#hasLeft && !this.#answer) return false;
+    record.failure = 'client-gone';
+    return true;
   }
 
   #learn(target: Target, result: AttemptResult): void {
