@@ -38,6 +38,8 @@ interface Answerer {
   headers?: Readonly<Record<string, string>>;
 }
 
+/** How long a response is read on after its client has left, in groups that want exact usage. */
+export const drainMs = 60_000;
 /** A player that pauses a video, or a program stopped in a debugger, may read on after minutes. */
 export const unreadMs = 10 * 60_000;
 

@@ -9,7 +9,8 @@ import { refusedCredential } from './attempt-failures.ts';
 export async function signed(
   request: OutgoingRequest,
   { signing }: UpstreamCredential,
-  { transport, record }: { transport: Transport; record: AttemptRecord },
+  transport: Transport,
+  record: AttemptRecord,
 ): Promise<FailedAttempt | null> {
   try {
     Object.assign(request.headers, await signing?.headersFor(request, transport));

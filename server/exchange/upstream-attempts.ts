@@ -22,7 +22,7 @@ import { Attempt } from './attempt.ts';
 import { otherApi, refusedRedirect, untranslatable } from './attempt-failures.ts';
 import type { Capture } from './capture.ts';
 import { askedOf, mayBeRescued, mayBeResumed, type WantedRest } from './choose-reader.ts';
-import { ClientResponse, unreadMs } from './client-response.ts';
+import { ClientResponse, drainMs, unreadMs } from './client-response.ts';
 import { followContent, shownLocation } from './content-redirect.ts';
 import { estimateInstead } from './count-tokens.ts';
 import type { AttemptTrace, RequestTrace } from './exchange-trace.ts';
@@ -45,6 +45,8 @@ export interface AttemptsPorts extends PreparationPorts {
   loopWatch: LoopWatch;
 }
 
+type Sent = (attempt: Attempt) => void;
+
 interface AttemptsOptions {
   ports: AttemptsPorts;
   request: IncomingMessage;
@@ -54,11 +56,6 @@ interface AttemptsOptions {
   /** Null if the group does not capture headers and bodies. */
   capture: Capture | null;
 }
-
-/** How long a response is read on after its client has left, in groups that want exact usage. */
-const drainMs = 60_000;
-
-type Sent = (attempt: Attempt) => void;
 
 export class UpstreamAttempts {
   readonly client: ClientResponse;
@@ -165,10 +162,9 @@ export class UpstreamAttempts {
   #start(next: NextAttempt, timeouts: AttemptTimeouts): RunningAttempt {
     const trace = this.#options.trace.attempt(next.target, next.credential?.id ?? null, next.cause);
     let attempt: Attempt | undefined;
-    const sent: Sent = (latest) => {
+    const result = this.#attempt(next, timeouts, trace, (latest) => {
       attempt = latest;
-    };
-    const result = this.#attempt(next, timeouts, trace, sent);
+    });
     return { record: trace.record, result, hasBegun: () => attempt?.hasBegun ?? false };
   }
 
@@ -179,7 +175,6 @@ export class UpstreamAttempts {
     sent: Sent,
   ): Promise<AttemptResult> {
     const { target, credential } = next;
-    const { transport } = this.#options.ports;
     // Nothing is waited for that is here: each promise costs a request as much as a look-up of its model.
     const preparing = this.#preparation.for(next);
     const usual = preparing instanceof Promise ? await preparing : preparing;
@@ -192,12 +187,12 @@ export class UpstreamAttempts {
     const send = (request: OutgoingRequest) => {
       const attempt = this.#open(next, timeouts, trace, prepared);
       sent(attempt);
-      return attempt.send(transport, request);
+      return attempt.send(this.#options.ports.transport, request);
     };
     const { call, sendable } = prepared;
     const request = outgoingRequest(this.#options.request, call, { target, credential, sendable, timeouts });
     if (credential?.signing) {
-      const refused = await signed(request, credential, { transport, record: trace.record });
+      const refused = await signed(request, credential, this.#options.ports.transport, trace.record);
       if (refused || this.#isTooLate(trace)) return refused ?? { kind: 'given-up' };
     }
     const rest = this.#download?.restHeaders();
@@ -212,11 +207,10 @@ export class UpstreamAttempts {
     return result.kind === 'failed' ? this.#preparation.noted(target, result, prepared) : result;
   }
 
-  /** The client has left, or has its answer from another attempt. */
   #isTooLate({ record }: AttemptTrace): boolean {
-    const isSo = this.#hasLeft || this.#answer !== undefined;
-    if (isSo) record.failure = 'client-gone';
-    return isSo;
+    if (!this.#hasLeft && !this.#answer) return false;
+    record.failure = 'client-gone';
+    return true;
   }
 
   #learn(target: Target, result: AttemptResult): void {

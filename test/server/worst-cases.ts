@@ -542,7 +542,6 @@ export const lookAtNone = [
   // The client's body was read before; `translate/json-text.ts` reads it again.
   'exchange/hosted-request.ts',
   'exchange/incoming-response.ts',
-  'exchange/prepare-request.ts',
   'exchange/readers/download-reader.ts',
   'exchange/readers/held-beginning.ts',
   'exchange/readers/pass-reader.ts',
