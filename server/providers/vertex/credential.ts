@@ -1,5 +1,6 @@
 /** Credentials of Google Cloud: a service account, application-default credentials, a token, or an API key. */
 import { GatewayError } from '../../contract/errors.ts';
+import { isObject } from '../../contract/is-object.ts';
 import type { Signing } from '../dialect.ts';
 import { type AccessToken, TokenHolder } from './token-holder.ts';
 
@@ -28,8 +29,11 @@ export function googleSigning(secret: string): Signing | null {
   holders.delete(secret);
   holders.set(secret, holder);
   for (const oldest of holders.keys()) if (holders.size > mostHolders) holders.delete(oldest);
+  const privateKey = privateKeyIn(secret);
   return {
-    secrets: [],
+    get secrets() {
+      return [holder.latest, privateKey].filter((each) => each !== null);
+    },
     async headersFor({ proxy }, transport) {
       const token = await holder.get(async () => {
         // Loaded on first use: most people have no account there.
@@ -41,6 +45,16 @@ export function googleSigning(secret: string): Signing | null {
       return { authorization: `Bearer ${token}` };
     },
   };
+}
+
+/** Null for other credentials than service accounts. */
+function privateKeyIn(secret: string): string | null {
+  try {
+    const account: unknown = JSON.parse(secret);
+    return isObject(account) && typeof account.private_key === 'string' ? account.private_key : null;
+  } catch {
+    return null;
+  }
 }
 
 async function refusedWhenFailing(fetchToken: () => Promise<AccessToken>): Promise<AccessToken> {

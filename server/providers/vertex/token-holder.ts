@@ -20,6 +20,11 @@ export class TokenHolder {
     this.#now = now;
   }
 
+  /** The latest token; null before the first. */
+  get latest(): string | null {
+    return this.#token?.value ?? null;
+  }
+
   async get(fetchToken: () => Promise<AccessToken>): Promise<string> {
     const left = (this.#token?.expiresAt ?? 0) - this.#now();
     if (this.#token && left > renewedMs) return this.#token.value;

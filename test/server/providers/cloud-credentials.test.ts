@@ -2,7 +2,8 @@ import { generateKeyPairSync } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { bedrock } from '../../../server/providers/bedrock/bedrock.ts';
 import { awsSigning, readAwsKeys } from '../../../server/providers/bedrock/signing.ts';
-import { fetchGoogleToken } from '../../../server/providers/vertex/google-token.ts';
+import type { SignedRequest } from '../../../server/providers/dialect.ts';
+import { googleSigning } from '../../../server/providers/vertex/credential.ts';
 import { TokenHolder } from '../../../server/providers/vertex/token-holder.ts';
 import type { OutgoingRequest, Transport } from '../../../server/transport/transport.ts';
 
@@ -74,8 +75,17 @@ test('a service account’s token is asked for through Sluice’s transport, sig
     private_key: privateKey.export({ type: 'pkcs8', format: 'pem' }),
   };
   const transport = scriptedTransport(() => ({ access_token: 'ya29.new', expires_in: 3600, token_type: 'Bearer' }));
-  const token = await fetchGoogleToken(JSON.stringify(file), { transport, proxy: 'direct' });
-  expect(token.value).toBe('ya29.new');
+  const signing = googleSigning(JSON.stringify(file)) ?? expect.unreachable();
+  const asked: SignedRequest = {
+    origin: 'https://x.example',
+    method: 'POST',
+    path: '/',
+    headers: {},
+    body: null,
+    proxy: 'direct',
+  };
+  expect(await signing.headersFor(asked, transport)).toEqual({ authorization: 'Bearer ya29.new' });
+  expect(signing.secrets).toEqual(['ya29.new', file.private_key]);
   expect(transport.seen).toMatchObject([{ origin: 'https://oauth2.googleapis.com', path: '/token', method: 'POST' }]);
   expect(String(transport.seen[0]?.body)).toContain('grant_type=urn%3Aietf%3Aparams%3Aoauth%3Agrant-type%3Ajwt-bearer');
 });
