@@ -31,13 +31,13 @@ interface PreparationOptions {
   trace: RequestTrace;
 }
 
-/** Prepares the request for each target: with its own name of the model, translated into its API, or as a continuation. */
+/** Prepares the request for each target: sets its model name, translates it into its API, or turns it into a continuation. */
 export class RequestPreparation {
   readonly #options: PreparationOptions;
   readonly #plan: CallPlan;
   readonly #call: OutgoingCall;
   readonly #refusedReasoning = new RefusedReasoning();
-  /** For the latest target that does not serve the client's API. */
+  /** The translation for the latest target that does not serve the client's API. */
   #translation: RequestTranslation | undefined;
 
   constructor(options: PreparationOptions, plan: CallPlan, call: OutgoingCall) {
@@ -47,8 +47,8 @@ export class RequestPreparation {
   }
 
   /**
-   * Returns a GatewayError if the request cannot be translated for the target, and a promise only if the body is on disk:
-   * each promise costs a request as much as a look-up of its model.
+   * Returns a GatewayError if the request cannot be translated for the target. Returns a promise only if the body is on
+    * disk, because each promise costs as much as looking up the model.
    */
   for(next: NextAttempt): PreparedRequest | GatewayError | Promise<PreparedRequest> {
     const call = this.#call;
@@ -61,7 +61,7 @@ export class RequestPreparation {
       : { call, sendable, translation: null };
   }
 
-  /** The result of an attempt; its failure says so if the target is to be asked again without the conversation's reasoning. */
+  /** Returns the attempt's result; `refusesReasoning` stays set only if the target should be asked again without reasoning. */
   noted(target: Target, result: FailedAttempt, { sendable, translation }: PreparedRequest): Promise<AttemptResult> {
     const mayBeAskedAgain = translation !== null || !this.#refusesLosses;
     return this.#refusedReasoning.noted({ target, result, sent: translation ? null : sendable, mayBeAskedAgain });
@@ -73,7 +73,7 @@ export class RequestPreparation {
     return passageTo(target, asked, this.#options.ports.registry);
   }
 
-  /** The body for a target that is asked to continue an answer of which the client has `soFar`. */
+  /** Prepares the body for a target that is asked to continue an answer; `soFar` is the text that the client has received. */
   async continued(prepared: PreparedRequest, target: Target, soFar: TextSoFar | null): Promise<PreparedRequest> {
     const { prefill } = target.provider;
     const { rescue } = this.#call.match.route.wire;
@@ -121,7 +121,7 @@ export class RequestPreparation {
   }
 }
 
-/** What the request's header `x-sluice-lossy` says; null if it is absent or unknown, so that the group's policy applies. */
+/** Reads the `x-sluice-lossy` request header; null if it is absent or unknown, so that the group's policy applies. */
 function lossesWanted(said: string | string[] | undefined): Policy['losses'] | null {
   return said === 'refuse' || said === 'tell' ? said : null;
 }
