@@ -3,7 +3,7 @@
 /** The group that the first key belongs to; it needs no setting for its only provider to get it. */
 export const defaultGroupId = 'default';
 
-/** Whether providers of a dialect have such paths. Each dialect has to be in here. */
+/** Whether providers of a dialect have passthrough paths. Every dialect must be listed. */
 export const passesThrough = { openai: true, azure: true, anthropic: true, gemini: true } satisfies Record<
   string,
   boolean

@@ -70,7 +70,7 @@ export class AnswerDelivery {
 
   /**
    * Ends a stream that was sent as it arrived. Even a complete upstream stream can fail in translation, for example if a
-    * tool call's arguments are truncated; the client then receives an error event.
+   * tool call's arguments are truncated; the client then receives an error event.
    */
   endStream(step: Complete): FailureClass | null {
     const { translation, client } = this.#options;

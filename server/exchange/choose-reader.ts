@@ -47,7 +47,7 @@ export interface WantedRest {
   foundAs(upstreamId: string): void;
 }
 
-/** `route`: of the upstream's API, which `isTranslated` says is another than the client's. */
+/** `route`: of the upstream's API; `isTranslated`: that API is not the client's. */
 export function askedOf(body: RequestBody, route: Route, method: string = route.method, isTranslated = false): Asked {
   const { request } = route.wire;
   return {

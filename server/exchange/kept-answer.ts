@@ -16,7 +16,7 @@ interface Question {
 
 /**
  * Returns the answer to a request for a stored response; null for every other request.
-  * @throws GatewayError `job_not_found` if no such response is stored, or `invalid_value` if it does not support the operation
+ * @throws GatewayError `job_not_found` if no such response is stored, or `invalid_value` if it does not support the operation
  */
 export function keptAnswer(store: ResponseStore, { match, groupId, query }: Question): object | null {
   const { route, id } = match;

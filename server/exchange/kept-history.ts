@@ -36,7 +36,7 @@ const maxReferredCharacters = 16 * 1024 * 1024;
 
 /**
  * Replaces references to items of stored responses by the items; other references stay.
-  * @throws GatewayError `too_large` if the items exceed `maxReferredCharacters`
+ * @throws GatewayError `too_large` if the items exceed `maxReferredCharacters`
  */
 export function withReferredItems(body: Buffer, store: ResponseStore, groupId: string): Buffer {
   if (!body.includes(referenceName)) return body;

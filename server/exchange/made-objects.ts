@@ -37,7 +37,7 @@ function ownerOf({ trace, addressee: { target, credential } }: MadeContext, grou
 
 /**
  * Watches a response for an object that it created or deleted, and updates the object's owner. Null if the route
-  * creates and deletes nothing.
+ * creates and deletes nothing.
  */
 export function madeWatcher(
   method: string,
@@ -68,7 +68,7 @@ export function madeWatcher(
 
 /**
  * Remembers a response that a second upstream completed. Both ids resolve to the second one: `id`, which the client
-  * received from the first upstream, and `upstreamId`, under which the second stores the whole response.
+ * received from the first upstream, and `upstreamId`, under which the second stores the whole response.
  */
 export function rememberCompleted({ group }: OutgoingCall, context: MadeContext, id: string, upstreamId: string): void {
   if (!isPathSegment(id) || !isPathSegment(upstreamId)) return;

@@ -48,7 +48,7 @@ export class RequestPreparation {
 
   /**
    * Returns a GatewayError if the request cannot be translated for the target. Returns a promise only if the body is on
-    * disk, because each promise costs as much as looking up the model.
+   * disk, because each promise costs as much as looking up the model.
    */
   for(next: NextAttempt): PreparedRequest | GatewayError | Promise<PreparedRequest> {
     const call = this.#call;

@@ -1,6 +1,6 @@
 /**
  * Tracks targets that refuse the reasoning in a conversation, because another account produced it or the client changed
-  * the content that its signature covers. They are asked once more without it: the model's thoughts are lost, but no text.
+ * the content that its signature covers. They are asked once more without it: the model's thoughts are lost, but no text.
  */
 import type { AttemptResult, FailedAttempt } from '../routing/attempt-result.ts';
 import type { Target } from '../routing/snapshot.ts';

@@ -1,6 +1,6 @@
 /**
  * Handles one WebSocket request from authentication to close: applies the same guards, admission and limits as to an HTTP
-  * request, then relays between client and upstream. Only sequences the steps.
+ * request, then relays between client and upstream. Only sequences the steps.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { GatewayError } from '../contract/errors.ts';

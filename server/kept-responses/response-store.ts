@@ -1,7 +1,7 @@
 /**
  * Stores the responses that Sluice produces by translation, for `previous_response_id` and `GET /v1/responses/{id}`. Each
-  * group's number and bytes are limited; the oldest responses are evicted first. Writes happen within 50 ms, off the request
-  * path; a lookup is a point read from SQLite.
+ * group's number and bytes are limited; the oldest responses are evicted first. Writes happen within 50 ms, off the request
+ * path; a lookup is a point read from SQLite.
  */
 import type { Settings } from '../contract/settings.ts';
 import type { Database } from '../database/database.ts';

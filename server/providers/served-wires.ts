@@ -5,7 +5,7 @@ const wires: Record<ConversationApi, string> = { chat: 'openai-chat', responses:
 
 /**
  * Names of the OpenAI conversation wires that a provider serves: from its configuration, else as documented for its
-  * preset's address. Null if unknown.
+ * preset's address. Null if unknown.
  */
 export function servedWires(provider: ProviderConfig): readonly string[] | null {
   return (provider.serves ?? documented(provider))?.map((api) => wires[api]) ?? null;

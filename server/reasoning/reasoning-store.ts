@@ -1,6 +1,6 @@
 /**
  * Stores reasoning that clients cannot carry for one day, by client key and tool call id. Entries are in memory and within
-  * 100 ms on disk, so that conversations survive a restart. Number and size are limited; the oldest entries are evicted.
+ * 100 ms on disk, so that conversations survive a restart. Number and size are limited; the oldest entries are evicted.
  */
 import type { Database, Statement } from '../database/database.ts';
 import { messageOf } from '../database/failures.ts';

@@ -1,6 +1,6 @@
 /**
  * Extracts and restores reasoning that must be returned with its tool calls, for clients whose API cannot carry it. Chat
-  * clients drop what Anthropic and Google have sealed, unless they preserve unknown members; call ids always come back.
+ * clients drop what Anthropic and Google have sealed, unless they preserve unknown members; call ids always come back.
  */
 
 import { hash } from 'node:crypto';

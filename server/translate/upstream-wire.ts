@@ -19,7 +19,7 @@ interface AskedTarget {
 
 /**
  * Returns the client's own wire if the target serves it, so that bytes are forwarded unchanged; otherwise the provider's
-  * conversation wire. Null if the target cannot serve such a client.
+ * conversation wire. Null if the target cannot serve such a client.
  *
  * @param body null if there is no request, as in `route explain`
  */

@@ -17,7 +17,7 @@ export interface Asked {
   isStreamAsked: boolean;
   /** The client asked for a transcript as text or subtitles. */
   isTextAsked: boolean;
-  /** The answer will be translated, so it must not be compressed. */
+  /** The answer will be translated, so it has to be requested uncompressed. */
   isTranslated: boolean;
   /** The upstream stores the answer or continues to work on it, so asking again would create a second one. */
   isKept: boolean;

@@ -1,6 +1,6 @@
 /**
  * Connects a realtime session: tries targets one after the other, in the order of `AttemptPlan`, until one opens a
-  * WebSocket. The session then stays with that upstream, because no other one has the conversation.
+ * WebSocket. The session then stays with that upstream, because no other one has the conversation.
  */
 import type { WebSocket } from 'ws';
 import { awakeMs } from '../../awake-clock.ts';

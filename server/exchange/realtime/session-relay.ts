@@ -1,6 +1,6 @@
 /**
  * Relays the messages of one realtime session between client and upstream, unchanged and in order, until one side closes.
-  * It does not interpret messages; a watch inspects each one before it is forwarded.
+ * It does not interpret messages; a watch inspects each one before it is forwarded.
  */
 import { WebSocket } from 'ws';
 import type { GatewayError } from '../../contract/errors.ts';

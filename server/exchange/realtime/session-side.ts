@@ -4,8 +4,8 @@ import { WebSocket } from 'ws';
 const pingEveryMs = 30_000;
 /**
  * The peer counts as gone after this many unanswered pings, which takes three minutes. A count rather than a time,
-  * because a machine that slept has received nothing for long; and generous, because a program stopped in a debugger
-  * answers no pings.
+ * because a machine that slept has received nothing for long; and generous, because a program stopped in a debugger
+ * answers no pings.
  */
 const mostUnansweredPings = 6;
 

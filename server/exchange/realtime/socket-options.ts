@@ -1,6 +1,6 @@
 /**
  * The longest message in either direction. OpenAI accepts 15 MiB of audio in one event, and base64 adds a third; a message
-  * is buffered as a whole before it is forwarded.
+ * is buffered as a whole before it is forwarded.
  */
 const maxMessageBytes = 32 * 1024 * 1024;
 

@@ -16,11 +16,11 @@ const modelPages: ModelPages = {
 
 /**
  * Anthropic's API, and services that offer it in addition to their own (DeepSeek, Z.ai, Moonshot, MiniMax, Ollama, vLLM).
-  * Base URLs may end with `/v1`, or omit it as for Anthropic's SDKs (`https://api.anthropic.com`,
-  * `https://api.deepseek.com/anthropic`).
-  *
-  * If the client sends no `anthropic-version`, Sluice adds 2023-06-01, the version of its translations. The client's
-  * `anthropic-beta` is forwarded unchanged.
+ * Base URLs may end with `/v1`, or omit it as for Anthropic's SDKs (`https://api.anthropic.com`,
+ * `https://api.deepseek.com/anthropic`).
+ *
+ * If the client sends no `anthropic-version`, Sluice adds 2023-06-01, the version of its translations. The client's
+ * `anthropic-beta` is forwarded unchanged.
  */
 export const anthropic: Dialect = {
   id: 'anthropic',

@@ -14,7 +14,7 @@ const modelPages: ModelPages = {
 
 /**
  * Google's Gemini API (AI Studio). Base URLs may end with `/v1beta`, or omit it as for Google's SDKs. The path contains the
-  * model and may end with `?alt=sse`; the client's query is appended.
+ * model and may end with `?alt=sse`; the client's query is appended.
  */
 export const gemini: Dialect = {
   id: 'gemini',

@@ -49,8 +49,8 @@ export class EmbeddingsTranslator {
 
   /**
    * Parses a client's request; the returned function renders it for a target.
-    * @param fromUrl values that Gemini's API has in the URL and other APIs have in the body
-    * @throws GatewayError `malformed_json`, or `invalid_value` naming the field
+   * @param fromUrl values that Gemini's API has in the URL and other APIs have in the body
+   * @throws GatewayError `malformed_json`, or `invalid_value` naming the field
    */
   open(body: Buffer, fromUrl?: NamedInUrl): (target: { model: string }) => TranslatedEmbeddings {
     const value = parseJson(body.toString());

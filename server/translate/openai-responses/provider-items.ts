@@ -1,6 +1,6 @@
 /**
  * Converts items of tools that OpenAI runs itself into parts that any model can read. Other APIs have no calls of such
-  * tools, but the results are part of the conversation. Source: OpenAI's API reference, "Create a model response", `input`.
+ * tools, but the results are part of the conversation. Source: OpenAI's API reference, "Create a model response", `input`.
  */
 import type { Fields } from '../fields.ts';
 import { writeJson } from '../json-text.ts';

@@ -1,6 +1,6 @@
 /**
  * The parts of Anthropic's API that Sluice only passes through: message batches and files. Source: Anthropic's API
-  * reference, "Message Batches" and "Files".
+ * reference, "Message Batches" and "Files".
  */
 import type { PassedPath } from '../api.ts';
 import { type Method, plainRoute } from '../route.ts';

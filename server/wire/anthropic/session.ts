@@ -6,7 +6,7 @@ const maxLength = 2000;
 
 /**
  * Extracts the session id from Claude Code's `metadata.user_id`: JSON with a `session_id`, or, before 2.1.78,
-  * `user_…_account_…_session_…`. Undefined for other clients, whose `user_id` identifies a user with many conversations.
+ * `user_…_account_…_session_…`. Undefined for other clients, whose `user_id` identifies a user with many conversations.
  */
 export function sessionOf(userId: unknown): string | undefined {
   if (typeof userId !== 'string' || userId.length > maxLength) return undefined;

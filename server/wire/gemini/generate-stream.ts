@@ -92,8 +92,8 @@ function hasParts(candidate: Json): boolean {
 
 /**
  * The stream ends with the connection. It is complete if a finish reason was sent, or if it has only thoughts and their
-  * token count, since such answers have no finish reason (CLIProxyAPI#5226). Older models send STOP in each event, so more
-  * events may follow it (one-api#1477).
+ * token count, since such answers have no finish reason (CLIProxyAPI#5226). Older models send STOP in each event, so more
+ * events may follow it (one-api#1477).
  */
 class GenerateWatch implements StreamWatch {
   readonly #errorEvent: (error: string, isFirst: boolean) => string;

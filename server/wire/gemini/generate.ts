@@ -37,7 +37,7 @@ function judge(answer: Record<string, unknown>, members: readonly string[]): Ver
 
 /**
  * `:generateContent` and `:streamGenerateContent`. The answer to a prompt that is blocked for its content has no
-  * candidates.
+ * candidates.
  */
 export const generateContent: Wire = {
   name: 'gemini-generate',

@@ -18,7 +18,7 @@ const modelPath = pattern(/^\/(?:models|(tunedModels))\/(.+)(?::|%3[aA])(\w{1,40
 
 /**
  * Accepts `/v1beta`, `/v1alpha`, and `/v1` if the path cannot be OpenAI's. The query parameter `alt` becomes part of the
-  * path, because it selects the format of the answer, as the verb does.
+ * path, because it selects the format of the answer, as the verb does.
  */
 export function locateGemini(path: string, query: string, headers: IncomingHttpHeaders): Place | null {
   const below = belowVersion(path);

@@ -1,7 +1,7 @@
 /**
  * Parses the few realtime events that Sluice needs: those that report the begin of a response, its usage, and the
-  * transcription model. A search for their types near both ends of a message selects them; the others, mostly audio, are
-  * not parsed. Source: OpenAI, API reference, "Realtime client events" and "Realtime server events".
+ * transcription model. A search for their types near both ends of a message selects them; the others, mostly audio, are
+ * not parsed. Source: OpenAI, API reference, "Realtime client events" and "Realtime server events".
  */
 import { isObject } from '../../contract/is-object.ts';
 import type { Usage } from '../../contract/ledger.ts';
@@ -25,7 +25,7 @@ const serverMarks = readTypes.map((type) => Buffer.from(`"${type}"`));
 const maxReadBytes = 1024 * 1024;
 /**
  * How far from the beginning or end of a message its type is searched. OpenAI and Azure write it first; a server that sorts
-  * members by name writes it last.
+ * members by name writes it last.
  */
 const edgeBytes = 1024;
 const createMarks = [Buffer.from('"response.create"')];

@@ -1,6 +1,6 @@
 /**
  * The wire of realtime sessions: `GET /v1/realtime`, a WebSocket with JSON events in both directions. The handshake has no
-  * body; a refusal is an HTTP response in the API's error format.
+ * body; a refusal is an HTTP response in the API's error format.
  * Source: OpenAI, API reference, "Realtime"; Azure OpenAI, "Realtime API reference".
  */
 import type { ModelBounds, UsageFormat, Wire } from '../wire.ts';
