@@ -131,7 +131,7 @@ export function createRequestLog(destination: pino.DestinationStream): RequestLo
   let fields = '';
   const log = (record: RequestRecord) => {
     const { id, totalMs } = record;
-    // Requests mostly repeat the latest one but for id and time. A line then consists of few pieces, which halves its cost.
+    // Most requests differ from the latest one only in id and time. A line then consists of few pieces, which halves its cost.
     if (!latest || !isAlike(latest, record)) fields = fieldsOf(record);
     latest = record;
     waiting += `{"level":${infoLevel},"time":"${isoTime(Date.now())}","id":"${id}",${fields},"ms":${Math.round(totalMs)},"msg":"request"}\n`;
@@ -149,7 +149,7 @@ function fieldsOf({ method, route, keyId, modelAsked, provider, status, outcome,
   );
 }
 
-/** Whether `fieldsOf` says the same of both. */
+/** Whether `fieldsOf` returns the same for both. */
 function isAlike(one: RequestRecord, other: RequestRecord): boolean {
   return (
     one.route === other.route &&
@@ -166,7 +166,7 @@ function isAlike(one: RequestRecord, other: RequestRecord): boolean {
 let latestMs = 0;
 let latestTime = '';
 
-/** Formatted once in a millisecond: that takes as long as the rest of the line. */
+/** Formatted once per millisecond, because formatting takes as long as the rest of the line. */
 function isoTime(atMs: number): string {
   if (atMs === latestMs) return latestTime;
   latestMs = atMs;

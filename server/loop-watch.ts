@@ -13,7 +13,7 @@ interface LoopWatchOptions {
 }
 
 export interface Labelled {
-  /** Identifies a request in three lines: its id, its key's id, its route. In Latin-1. */
+  /** Identifies a request in three lines: its id, its key's id and its route. Latin-1. */
   readonly workLabel: Uint8Array;
 }
 

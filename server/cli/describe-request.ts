@@ -1,4 +1,4 @@
-/** One request of the ledger in full, for a terminal. */
+/** Formats one ledger request with all its details for the terminal. */
 import type { AttemptRecord } from '../contract/ledger.ts';
 import { type LossNote, lossCodes } from '../contract/loss-codes.ts';
 import type { RequestView } from '../contract/request-views.ts';

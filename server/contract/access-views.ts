@@ -84,12 +84,12 @@ export interface RouteRefusal {
   message: string;
 }
 
-/** From the API of a client to that of a target. */
+/** How requests get from a client's API to a target's. */
 export interface WireWay {
   client: ConversationWire;
-  /** The client's own: bytes pass as they are. */
+  /** The client's own API: bytes are forwarded unchanged. */
   upstream: ConversationWire;
-  /** What a translation leaves out of a request that has it, and what it brings about in another way; of fields alone. */
+  /** Request fields that the translation would drop or emulate, if present. Losses of messages are not included. */
   dropped: LossNote[];
   emulated: LossNote[];
 }
@@ -113,7 +113,7 @@ export interface RouteCandidate {
   /** Lower is asked first; equal ones are ordered at random by weight. Null if it is not taken. */
   priority: number | null;
   weight: number | null;
-  /** How it is asked, by the API of the client; empty if it is not taken. */
+  /** How the target is asked, per client API; empty if the target is not used. */
   wires: WireWay[];
   /** Why it is taken or left out; `reason` is the English text. */
   why: RouteReason;

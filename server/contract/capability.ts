@@ -14,8 +14,8 @@ export const capabilities = [
 export type Capability = (typeof capabilities)[number];
 
 /**
- * What a request is for, as it is recorded: a capability; `realtime`, a session over a WebSocket; or `passthrough`, which is
- * all that Sluice hands to one provider as it is.
+ * The recorded purpose of a request: a capability; `realtime`, a WebSocket session; or `passthrough`, a request that is
+ * forwarded unchanged to one provider.
  */
 export const operations = [...capabilities, 'realtime', 'passthrough'] as const;
 export type Operation = (typeof operations)[number];

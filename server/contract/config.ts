@@ -61,13 +61,13 @@ const headerValue = z.string().regex(/^[\t\x20-\x7e\x80-\xff]*$/, 'not a header 
 
 export const dialectSchema = z.enum(['openai', 'azure', 'anthropic', 'gemini', 'bedrock', 'vertex']);
 
-/** OpenAI's two APIs for conversations: `POST /chat/completions` and `POST /responses`. */
+/** OpenAI's two conversation APIs: `POST /chat/completions` and `POST /responses`. */
 export const conversationApiSchema = z.enum(['chat', 'responses']);
 
 /** The size of a model's context window in tokens, output included. */
 export const contextTokensSchema = z.number().int().positive().max(1_000_000_000);
 
-/** The first is the one in which it is asked what comes in another API's words. */
+/** The first is the one into which requests of other APIs are translated. */
 export const servesSchema = z.array(conversationApiSchema).min(1).max(2);
 
 export const providerSchema = z.strictObject({
@@ -98,8 +98,8 @@ export const providerSchema = z.strictObject({
    */
   askUsage: z.boolean().default(true),
   /**
-   * Which of OpenAI's conversation APIs the service has; requests of the other are translated. Absent: what is known of the
-   * preset's address, else both are sent as they come.
+   * Which of OpenAI's conversation APIs the service has; requests of the other one are translated. Absent: as known for the
+   * preset's address; if unknown, requests of both are forwarded unchanged.
    */
   serves: servesSchema.optional(),
 });

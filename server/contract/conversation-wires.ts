@@ -1,4 +1,4 @@
-/** The APIs in which conversations can be had, by the names of their wires. */
+/** Wire names of the conversation APIs. */
 export const conversationWires = ['openai-chat', 'openai-responses', 'anthropic-messages', 'gemini-generate'] as const;
 
 export type ConversationWire = (typeof conversationWires)[number];

@@ -122,9 +122,9 @@ export interface RequestRecord extends RequestStarted {
   client: string | null;
   /** The client's own retry count (`x-stainless-retry-count`, sent by OpenAI's SDKs). */
   clientRetries: number;
-  /** What the translation for the target that answered left out; empty where nothing was translated. */
+  /** What the translation for the answering target dropped; empty if nothing was translated. */
   dropped: readonly LossNote[];
-  /** What it brought about by other means. */
+  /** What the translation emulated. */
   emulated: readonly LossNote[];
 }
 

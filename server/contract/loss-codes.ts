@@ -1,6 +1,6 @@
 /**
- * Why a translation could not take over a part of a request or of its answer as it was. The codes are stable: they stand in
- * headers, in the ledger and in exports. The texts are for people.
+ * Reasons why a translation dropped or changed part of a request or response. The codes are stable: they appear in
+ * headers, the ledger and exports. The texts are shown to people.
  */
 export const lossCodes = {
   'unknown-field': 'not part of the API as Sluice knows it',
@@ -31,7 +31,7 @@ export const lossCodes = {
 
 export type LossCode = keyof typeof lossCodes;
 
-/** The losses of a request that have the same reason and the same place. */
+/** Losses of one request that share a code and a field. */
 export interface LossNote {
   code: LossCode;
   /** In the client's notation, with `[]` for every index, such as `messages[].content[].cache_control`. */

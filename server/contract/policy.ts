@@ -65,8 +65,8 @@ export const policySchema = z.strictObject({
   /** When the client disconnects: cancel the upstream request, or read its response to the end for the exact usage. */
   onClientGone: z.enum(['stop', 'drain']).default('stop'),
   /**
-   * What of a request cannot be translated for a target as it is: dropped or emulated, and told, or refused with 400. A
-   * request's own `x-sluice-lossy` overrides it.
+   * What happens to parts of a request that cannot be translated exactly: `tell` drops or emulates them and reports it,
+   * `refuse` answers 400. The request header `x-sluice-lossy` overrides it.
    */
   losses: z.enum(['tell', 'refuse']).default('tell'),
 });

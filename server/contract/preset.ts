@@ -19,7 +19,7 @@ export const presetSchema = z.strictObject({
   models: z.union([z.literal('discover'), z.array(z.string().min(1).max(256))]),
   /** False where the service refuses `stream_options`. */
   askUsage: z.boolean(),
-  /** As in a provider's configuration; null where it depends on the version, or the documentation does not say. */
+  /** As in a provider's configuration; null if it depends on the version or is not documented. */
   serves: servesSchema.nullable(),
   /** A local server's default ports. */
   ports: z.array(z.int().min(1).max(65_535)),

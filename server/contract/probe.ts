@@ -78,7 +78,7 @@ export interface ProbeReport {
   steps: ProbeStep[];
   /** The number of models it lists; null if unknown. */
   modelCount: number | null;
-  /** It has no `POST /responses`, and its configuration does not say which conversation APIs it has. */
+  /** The service has no `POST /responses`, and its configuration does not set `serves`. */
   lacksResponses: boolean;
   elapsedMs: number;
 }

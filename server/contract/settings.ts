@@ -60,12 +60,12 @@ export const settingsSchema = z.strictObject({
     .prefault({}),
   /** How long the owner of a video or a stored response is remembered after its last use. */
   jobs: z.strictObject({ retentionDays: z.number().int().positive().default(30) }).prefault({}),
-  /** Responses that no provider stores, because Sluice has made them by translation. */
+  /** Storage of responses that Sluice produces by translation, so that no provider stores them. */
   keptResponses: z
     .strictObject({
-      /** How long they can be continued and retrieved. 0: none are kept. */
+      /** How long responses can be continued and retrieved. 0 disables storage. */
       retentionHours: z.number().min(0).max(720).default(24),
-      /** Of each group; the oldest give way. One response takes at most an eighth. */
+      /** Limit per group; the oldest responses are evicted. One response may take at most an eighth. */
       bytesPerGroup: z
         .number()
         .int()

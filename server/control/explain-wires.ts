@@ -1,4 +1,4 @@
-/** Tells, for each API that clients may speak, whether a target is asked as it is or through a translation. */
+/** Reports, for each client API, whether requests reach a target unchanged or translated. */
 import type { WireWay } from '../contract/access-views.ts';
 import type { Target } from '../routing/snapshot.ts';
 import { possibleLosses } from '../translate/possible-losses.ts';
@@ -6,12 +6,12 @@ import { upstreamWireOf } from '../translate/upstream-wire.ts';
 import { isWireName } from '../translate/wire-translations.ts';
 import { servedApis } from '../wire/registry.ts';
 
-/** Those in which conversations are had with Sluice. */
+/** The conversation wires that Sluice serves. */
 const clientWires = [
   ...new Set(servedApis.flatMap(({ routes }) => routes.filter(({ stream }) => stream).map(({ wire }) => wire.name))),
 ].filter(isWireName);
 
-/** @param model as the client names it */
+/** @param model the client's name for the model */
 export function explainWires(target: Target, model: string): WireWay[] {
   return clientWires.flatMap((client) => {
     const upstream = upstreamWireOf(target, client, null);

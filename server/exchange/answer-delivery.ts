@@ -17,15 +17,15 @@ export interface DeliveryOptions {
   trace: AttemptTrace;
   target: Target;
   asked: Asked;
-  /** Null where the client speaks the upstream's API, so that bytes pass as they are. */
+  /** Null if the client speaks the upstream's API, so that bytes are forwarded unchanged. */
   translation: AnswerTranslation | null;
   /** Number of attempts so far, including this one. */
   number: number;
-  /** Observers of the response, from its first byte to the client on. */
+  /** Observers of the response, called from the first byte sent to the client. */
   observers(): readonly ResponseObserver[];
 }
 
-/** Sends the answer of one attempt to the client, translated if the client speaks another API. */
+/** Sends one attempt's answer to the client, translated if the client speaks another API. */
 export class AnswerDelivery {
   /** Part of the response has reached the client. */
   hasBegun = false;
@@ -50,7 +50,7 @@ export class AnswerDelivery {
     this.#sendHead(status, headers);
   }
 
-  /** Bytes of the upstream's response, to be sent once the head has been. */
+  /** Forwards bytes of the upstream's response; call `begin` first. */
   pass(bytes: Buffer): void {
     const { translation } = this.#options;
     if (!translation) this.#send(bytes);
@@ -60,7 +60,7 @@ export class AnswerDelivery {
     }
   }
 
-  /** A complete answer of which nothing has been sent yet, as the client gets it; a string says why it cannot be used. */
+  /** Converts a complete, unsent answer to the client's format; returns the reason as a string if it cannot be used. */
   whole(step: Complete): Complete | string {
     const { translation } = this.#options;
     if (!translation) return step;
@@ -69,8 +69,8 @@ export class AnswerDelivery {
   }
 
   /**
-   * Ends a stream that has been sent so far. A complete one may still have failed in translation, for instance if the
-   * arguments of a tool call were cut off; then the client has been sent an error event.
+   * Ends a stream that was sent as it arrived. Even a complete upstream stream can fail in translation, for example if a
+   * tool call's arguments are truncated; the client then receives an error event.
    */
   endStream(step: Complete): FailureClass | null {
     const { translation, client } = this.#options;
@@ -112,7 +112,7 @@ export class AnswerDelivery {
     this.#options.client.write(bytes, this.#source);
   }
 
-  /** Null if the upstream names none. */
+  /** Null if the upstream reports no code. */
   #lastErrorCode(end: Buffer): string | null {
     const code = this.#options.asked.route.wire.errors.codeIn(end.toString('utf8'));
     return code === null ? null : this.#notes.redacted(code);

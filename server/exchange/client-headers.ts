@@ -22,7 +22,7 @@ const passed = new Set([
   'request-id',
 ]);
 
-/** Where Google wants the content of a file, which would go past Sluice. Source: Google, "Files API". */
+/** The URL to which Google expects the file's content; uploads to it would bypass Sluice. Source: Google, "Files API". */
 const uploadUrl = 'x-goog-upload-url';
 
 function atHost(host: string, url: string): string {
@@ -43,8 +43,8 @@ export function isEventStream(headers: ResponseHeaders, framing: Framing): boole
 const rateLimitPrefix = pattern(/^(?:x-)?ratelimit(?:-|$)/);
 
 /**
- * Where something that was made can be found, such as a realtime call: a path, which the client calls here. An address would
- * lead it, with its key, to the provider.
+ * The location of a created object, such as a realtime call. Only a path is forwarded, which the client calls at Sluice; an
+ * absolute URL would lead the client, with its key, to the provider.
  */
 const pathHere = pattern(/^\/(?:[^/\\]|$)/);
 

@@ -34,7 +34,7 @@ type Pausable = Pick<UpstreamCall, 'pause' | 'resume'>;
 interface Answerer {
   provider: string;
   attempts: number;
-  /** Further headers of Sluice's own. */
+  /** Additional headers set by Sluice. */
   headers?: Readonly<Record<string, string>>;
 }
 
@@ -226,12 +226,12 @@ export class ClientResponse {
   }
 }
 
-/** Beyond this, making text of the bytes costs more than it saves. */
+/** For longer bodies, converting bytes to text costs more than it saves. In bytes. */
 const maxTextBytes = 8 * 1024;
 
 /**
- * Node sends a head and a text in one plain write, but gathers a head and bytes with `writev`, which costs 5 of the 115 µs of
- * a short answer. Latin-1 is the text whose characters are the bytes.
+ * Node sends a head and a string in one plain write, but a head and a buffer with `writev`, which costs 5 of the 115 µs of a
+ * short answer. In Latin-1, each character stands for one byte.
  */
 function endWith(response: ServerResponse, last: Buffer | undefined): void {
   if (last && last.length <= maxTextBytes) response.end(last.toString('latin1'), 'latin1');

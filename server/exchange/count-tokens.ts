@@ -1,4 +1,4 @@
-/** How many tokens a request has: the provider is asked where it speaks the client's API, and Sluice estimates it elsewhere. */
+/** Counts a request's tokens: a provider that speaks the client's API is asked; otherwise Sluice estimates the number. */
 import type { ServerResponse } from 'node:http';
 import { pattern } from '../bounded-pattern.ts';
 import type { FailureResponse } from '../routing/attempt-result.ts';
@@ -41,7 +41,7 @@ export function tokenCount(
 
 const modelWord = pattern(/\bmodels?\b/i);
 
-/** The estimate that the client gets if the provider has not counted; null if the failure tells it more. */
+/** Returns the estimate for the client if the provider could not count; null if the failure is more informative. */
 export function estimateInstead(
   failed: FailureResponse,
   response: ServerResponse,

@@ -47,7 +47,7 @@ export interface AttemptTrace {
   record: AttemptRecord;
   /** How the response reports usage, if its API is not the client's; else null. */
   usage: UsageFormat | null;
-  /** What its translation left out or changed; null where bytes pass as they are. */
+  /** Losses of its translation; null if bytes are forwarded unchanged. */
   translation: { readonly losses: readonly Loss[] } | null;
   /** The first and last bytes of its response. */
   tail: Tail;
@@ -101,8 +101,8 @@ export class RequestTrace {
   }
 
   /**
-   * Identifies the request to the event loop watch. Kept from its first use, when key and route are known: with many streams
-   * at once it is wanted for each event.
+   * Identifies the request to the event loop watch. Cached at its first use, when key and route are known, because concurrent
+   * streams need it for each event.
    */
   get workLabel(): Uint8Array {
     this.#label ??= Buffer.from(`${this.id}\n${this.key?.id ?? ''}\n${this.#method} ${this.path}`, 'latin1');
@@ -196,7 +196,7 @@ export class RequestTrace {
     };
   }
 
-  /** Fields that no API knows have names that the client made up. */
+  /** Clients choose the names of unknown fields, so these may contain anything. */
   #notedLosses(fate: 'dropped' | 'emulated'): readonly LossNote[] {
     const translation = this.answering?.translation;
     if (!translation) return noLosses;

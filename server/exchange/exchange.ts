@@ -26,7 +26,7 @@ export interface ExchangePorts extends AttemptsPorts {
   prices: PriceTable;
   started(request: RequestStarted, reserved: Reserved | null): void;
   finished(record: RequestRecord): void;
-  /** Stores headers and bodies, for groups that enable it. */
+  /** Stores headers and bodies, for groups that enable capture. */
   capture(id: string, exchange: CapturedExchange<Buffer>): void;
 }
 
@@ -51,7 +51,7 @@ export class Exchange {
   /** Null if the group does not capture headers and bodies. */
   #capture: Capture | null = null;
   #reserved: Reserved | null = null;
-  /** Booked if the usage is unknown and a hard budget applies. */
+  /** The usage to book if the actual usage is unknown and a hard budget applies. */
   #standIn: Usage | null = null;
 
   constructor(ports: ExchangePorts, options: ExchangeOptions) {
@@ -64,12 +64,12 @@ export class Exchange {
     this.#attempts?.clientLeft();
   }
 
-  /** The upload failed: stops the attempts as if the client had left, but the client still gets an error. */
+  /** Call when the upload fails: stops the attempts as if the client had left, but still sends the client an error. */
   bodyBroke(): void {
     this.#attempts?.clientLeft();
   }
 
-  /** From here on the request counts: checks limits and reports it as started. */
+  /** Checks limits and reports the request as started; from here on it counts towards them. */
   plan(match: RouteMatch, member: Member, body: RequestBody): CallPlan {
     const fields = match.model === null ? body.fields : { ...body.fields, model: match.model };
     this.#trace.model = fields.model;
@@ -131,18 +131,18 @@ export class Exchange {
     this.#capture = new Capture(snapshot.settings.capture.maxBytes, request.headers, this.#trace.presented);
   }
 
-  /** Records the request once it has ended, whether or not it was planned. */
+  /** Records the finished request, even if it was never planned. */
   record(body: RequestBody | undefined): void {
     const { prices, capture } = this.#ports;
     const unheard = this.#reserved?.usage ?? null;
     const accounting = accountFor(this.#trace, body, { prices, reserved: this.#standIn, unheard });
     this.#book(this.#trace.record(this.#options.request, accounting), body);
     if (this.#capture) capture(this.#trace.id, this.#capture.exchange(body));
-    // The client may take a while to read the response; the body must not stay in memory for that.
+    // A slow client may take long to read the response; the request body must not stay in memory for that time.
     this.#attempts = undefined;
   }
 
-  /** Books the request, together with the usage of a background job that it created or found ended. */
+  /** Books the request and the usage of a background job that it created or found finished. */
   #book(record: RequestRecord, body: RequestBody | undefined): void {
     const { bills, finished } = this.#ports;
     const { job, madeJob, deletedJob, answering } = this.#trace;

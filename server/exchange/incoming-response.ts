@@ -14,7 +14,7 @@ import type { Hosting } from './translation/request-translation.ts';
 import { UnpackedStream } from './unpacked-stream.ts';
 
 export interface IncomingOptions {
-  /** The request that the work belongs to. */
+  /** The request to which the loop watch attributes the work. */
   request: Labelled;
   loopWatch: LoopWatch;
   asked: Asked;
@@ -22,7 +22,7 @@ export interface IncomingOptions {
   hosting: Hosting | null;
 }
 
-/** What becomes of the response. Exactly one of `finished`, `late` and `redirected` is the last call. */
+/** Receives the response's progress. Exactly one of `finished`, `late` and `redirected` is called, and called last. */
 interface Receiver {
   /** The request's last byte has been sent. */
   sent(): void;
@@ -31,11 +31,11 @@ interface Receiver {
   finished(): void;
   /** The response will not arrive, or not in full. */
   late(error: TransportError): void;
-  /** The body of a redirect is not read. */
+  /** The response is a redirect; its body is not read. */
   redirected(location: string): void;
 }
 
-/** One upstream response as the transport delivers it: decompresses event streams, and recognises redirects. */
+/** Handles one upstream response from the transport: decompresses event streams and detects redirects. */
 export class IncomingResponse implements ResponseHandler {
   readonly #options: IncomingOptions;
   readonly #notes: AttemptNotes;
@@ -55,7 +55,7 @@ export class IncomingResponse implements ResponseHandler {
     this.#call = transport.send(request, this);
   }
 
-  /** Closes the upstream connection if the response has not ended; the receiver hears nothing more. */
+  /** Closes the upstream connection if the response has not ended, and makes no further calls to the receiver. */
   stop(): void {
     this.#isOver = true;
     this.#decoder?.dispose();
@@ -116,7 +116,7 @@ export class IncomingResponse implements ResponseHandler {
     else this.#receiver.late(error);
   }
 
-  /** Called while the client does not read. */
+  /** Called when the client stops reading. */
   pause(): void {
     this.#call?.pause();
     this.#decoder?.pause();

@@ -1,4 +1,4 @@
-/** Answers requests about a response that Sluice keeps itself, as OpenAI's API would. */
+/** Answers requests for a response stored by Sluice in the format of OpenAI's API. */
 import { GatewayError } from '../contract/errors.ts';
 import { isKeptId, type KeptResponse } from '../kept-responses/kept-response.ts';
 import type { ResponseStore } from '../kept-responses/response-store.ts';
@@ -15,8 +15,8 @@ interface Question {
 }
 
 /**
- * The answer to a request about a kept response; null for every other request.
- * @throws GatewayError `job_not_found` where there is none of that id, or `invalid_value` for what cannot be done with it
+ * Returns the answer to a request for a stored response; null for every other request.
+ * @throws GatewayError `job_not_found` if no such response is stored, or `invalid_value` if it does not support the operation
  */
 export function keptAnswer(store: ResponseStore, { match, groupId, query }: Question): object | null {
   const { route, id } = match;
@@ -44,7 +44,7 @@ export function keptAnswer(store: ResponseStore, { match, groupId, query }: Ques
 const defaultPage = 20;
 const longestPage = 100;
 
-/** Newest first by default, as in OpenAI's API reference, "List input items". */
+/** Lists newest items first by default, as documented in OpenAI's API reference, "List input items". */
 function inputItems(kept: KeptResponse, parameters: URLSearchParams): object {
   const items = itemsOf(parseJson(kept.input)).map((item, index) => withId(item, `msg_${kept.id}_in_${index}`));
   if (parameters.get('order') !== 'asc') items.reverse();

@@ -1,4 +1,4 @@
-/** Puts what Sluice keeps of a conversation into the `input` of a request that only refers to it. */
+/** Expands references to stored responses: inserts the stored conversation into the request's `input`. */
 import { GatewayError } from '../contract/errors.ts';
 import { isObject } from '../contract/is-object.ts';
 import { type KeptResponse, responseOfItem } from '../kept-responses/kept-response.ts';
@@ -7,15 +7,15 @@ import { parseJson, RawJson, writeJson } from '../translate/json-text.ts';
 
 type Json = Record<string, unknown>;
 
-/** The two forms in which a request that goes on from a kept response can be sent. */
+/** The two forms of a request that continues a stored response. */
 export interface WithHistory {
-  /** With the reasoning of the earlier responses, as Sluice has sealed it: for translation. */
+  /** Includes the earlier responses' reasoning as sealed by Sluice; for translation. */
   sealed: Buffer;
-  /** For a provider that serves Responses itself, and can read none of it. */
+  /** Omits the reasoning and item ids, which a provider that serves Responses itself cannot read. */
   plain: () => Buffer;
 }
 
-/** The request with all that came before in its `input`; null where it is none. */
+/** Prepends the stored conversation to the request's `input`; null if the body is not a JSON object. */
 export function withHistory(body: Buffer, kept: KeptResponse): WithHistory | null {
   const request = parseJson(body.toString());
   if (!isObject(request)) return null;
@@ -31,12 +31,12 @@ export function withHistory(body: Buffer, kept: KeptResponse): WithHistory | nul
 }
 
 const referenceName = Buffer.from('"item_reference"');
-/** One short reference stands for an item of any length, as often as it is written. */
+/** Limits the expanded size: a short reference can be repeated, and each expands to an item of any length. */
 const maxReferredCharacters = 16 * 1024 * 1024;
 
 /**
- * With the items of kept responses in the place of what refers to them; what refers to others stays.
- * @throws GatewayError `too_large`
+ * Replaces references to items of stored responses by the items; other references stay.
+ * @throws GatewayError `too_large` if the items exceed `maxReferredCharacters`
  */
 export function withReferredItems(body: Buffer, store: ResponseStore, groupId: string): Buffer {
   if (!body.includes(referenceName)) return body;
@@ -50,7 +50,7 @@ class KeptItems {
   readonly #store: ResponseStore;
   readonly #groupId: string;
   readonly #responses = new Set<string>();
-  /** By their ids. */
+  /** Serialised items by id. */
   readonly #items = new Map<unknown, RawJson>();
   #characters = 0;
 
@@ -81,7 +81,7 @@ class KeptItems {
   }
 }
 
-/** Of an `input` or `output`. */
+/** Returns the items of an `input` or `output`; a string counts as one user message. */
 export function itemsOf(input: unknown): Json[] {
   if (typeof input === 'string') return [{ type: 'message', role: 'user', content: input }];
   return Array.isArray(input) ? input.filter(isObject) : [];

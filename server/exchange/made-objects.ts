@@ -1,4 +1,4 @@
-/** Objects that a request creates or deletes at its provider, and who owns them: later requests must reach the same account. */
+/** Tracks the owners of objects that requests create at a provider, so that later requests reach the same account. */
 import type { Job } from '../jobs/job.ts';
 import type { JobStore } from '../jobs/job-store.ts';
 import { isPathSegment } from '../providers/path-segment.ts';
@@ -36,8 +36,8 @@ function ownerOf({ trace, addressee: { target, credential } }: MadeContext, grou
 }
 
 /**
- * Watches a response for an object that it created or deleted, and updates the object's owner. Null if the route does
- * neither.
+ * Watches a response for an object that it created or deleted, and updates the object's owner. Null if the route
+ * creates and deletes nothing.
  */
 export function madeWatcher(
   method: string,
@@ -67,8 +67,8 @@ export function madeWatcher(
 }
 
 /**
- * Remembers a response that another upstream completed. Both ids lead there: `id`, which the client has from the first
- * upstream, and `upstreamId`, under which the second one stores the whole response.
+ * Remembers a response that a second upstream completed. Both ids resolve to the second one: `id`, which the client
+ * received from the first upstream, and `upstreamId`, under which the second stores the whole response.
  */
 export function rememberCompleted({ group }: OutgoingCall, context: MadeContext, id: string, upstreamId: string): void {
   if (!isPathSegment(id) || !isPathSegment(upstreamId)) return;

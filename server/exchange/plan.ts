@@ -57,8 +57,8 @@ function resolve({ match, fields, group, key }: PlanInput): Resolved {
 }
 
 /**
- * Excludes providers whose API has no such operation. Conversations are had with all of them, since they are translated, and
- * Sluice itself estimates their tokens.
+ * Excludes providers whose API lacks the operation. Conversations can use every provider, because they are translated and
+ * their tokens can be estimated.
  */
 function thatServe(targets: readonly Target[], { route, label }: RouteMatch): readonly Target[] {
   const left = targets.every((target) => isServedBy(target, route))

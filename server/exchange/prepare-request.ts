@@ -33,13 +33,13 @@ interface PreparationOptions {
   trace: RequestTrace;
 }
 
-/** Prepares the request for each target: with its own name of the model, translated into its API, or as a continuation. */
+/** Prepares the request for each target: sets its model name, translates it into its API, or turns it into a continuation. */
 export class RequestPreparation {
   readonly #options: PreparationOptions;
   readonly #plan: CallPlan;
   readonly #call: OutgoingCall;
   readonly #refusedReasoning = new RefusedReasoning();
-  /** For the latest target that does not serve the client's API. */
+  /** The translation for the latest target that does not serve the client's API. */
   #translation: RequestTranslation | undefined;
 
   constructor(options: PreparationOptions, plan: CallPlan, call: OutgoingCall) {
@@ -69,7 +69,7 @@ export class RequestPreparation {
       : { call, sendable, translation: null, hosting: null };
   }
 
-  /** The result of an attempt; its failure says so if the target is to be asked again without the conversation's reasoning. */
+  /** Returns the attempt's result; `refusesReasoning` stays set only if the target should be asked again without reasoning. */
   noted(target: Target, result: FailedAttempt, { sendable, translation }: PreparedRequest): Promise<AttemptResult> {
     const mayBeAskedAgain = translation !== null || !this.#refusesLosses;
     return this.#refusedReasoning.noted({ target, result, sent: translation ? null : sendable, mayBeAskedAgain });
@@ -81,7 +81,7 @@ export class RequestPreparation {
     return passageTo(target, asked, this.#options.ports.registry);
   }
 
-  /** The body for a target that is asked to continue an answer of which the client has `soFar`. */
+  /** Prepares the body for a target that is asked to continue an answer; `soFar` is the text that the client has received. */
   async continued(prepared: PreparedRequest, target: Target, soFar: TextSoFar | null): Promise<PreparedRequest> {
     const { prefill } = target.provider;
     const { rescue } = this.#call.match.route.wire;

@@ -1,6 +1,6 @@
 /**
- * Targets that refuse the reasoning in a conversation: another account has made it, or the client has changed what it hangs on.
- * They are asked once more without it; it costs what the model had thought, and nothing of what was said.
+ * Tracks targets that refuse the reasoning in a conversation, because another account produced it or the client changed
+ * the content that its signature covers. They are asked once more without it: the model's thoughts are lost, but no text.
  */
 import type { AttemptResult, FailedAttempt } from '../routing/attempt-result.ts';
 import type { Target } from '../routing/snapshot.ts';
@@ -10,9 +10,9 @@ import type { Sendable } from './request-body.ts';
 interface Refused {
   target: Target;
   result: FailedAttempt;
-  /** What the client has sent; null where it was written anew for the target, and will be again. */
+  /** The client's body; null if the request was rendered for the target, and will be rendered again. */
   sent: Sendable | null;
-  /** The client takes it that something is left out. */
+  /** The client accepts that content is dropped. */
   mayBeAskedAgain: boolean;
 }
 
@@ -25,13 +25,13 @@ export class RefusedReasoning {
     return this.#targets?.has(target) ?? false;
   }
 
-  /** The body without it, for a target that takes the client's own. */
+  /** Removes reasoning from the body, for a target that receives the client's own format. */
   async without<T extends Sendable>(sendable: T): Promise<T> {
     const body = sendable.bytes ? withoutThinking(await sendable.bytes()) : null;
     return body ? { ...sendable, length: body.length, open: () => body } : sendable;
   }
 
-  /** The result, which says so once, and only where there is reasoning that may be left out. */
+  /** Keeps `refusesReasoning` in the result only once per target, and only if there is reasoning that may be dropped. */
   async noted({ target, result, sent, mayBeAskedAgain }: Refused): Promise<AttemptResult> {
     if (!result.failure.refusesReasoning) return result;
     const isNew = mayBeAskedAgain && !this.isBy(target);

@@ -32,7 +32,7 @@ export interface RequestBody extends MeasuredRequest {
   captured: Buffer | null;
   /** Ids in the read part of a passthrough body. */
   readonly namedIds?: readonly string[];
-  /** The kept response that it goes on from, whose conversation it holds. */
+  /** The stored response that the request continues; the body contains its conversation. */
   readonly continuesId?: string;
   /** It can be sent only once. */
   readonly isOnce?: true;

@@ -7,18 +7,18 @@ import type { ClientResponse } from './client-response.ts';
 /** The state of the client's response when all attempts have failed. */
 interface FailedExchange {
   client: ClientResponse;
-  /** Of the client's API; null if its route has no streams. */
+  /** Stream format of the client's API; null if its route does not stream. */
   stream: StreamFormat | null;
-  /** The client has the beginning of an answer. */
+  /** The client has received the beginning of an answer. */
   isBroken: boolean;
-  /** Null if no other target could have continued the answer. */
+  /** Text received by the client; null if no other target could have continued the answer. */
   text: StreamText | null;
   attempts: number;
 }
 
 /**
- * Tells the client of the failure. If a stream has begun, or comments have opened one, the error takes the form of an
- * event. Throws the GatewayError if nothing was sent and Sluice has to state the reason.
+ * Reports the failure to the client. If a stream has begun, even with comments only, the error is sent as an event.
+ * Throws the GatewayError if nothing was sent and Sluice has to state the reason.
  */
 export function tellFailure(
   failed: FailureResponse,

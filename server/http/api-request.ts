@@ -1,6 +1,6 @@
 /**
- * Handles one API request: checks who sends it, gives it a place among those that run, and reads its body. Then answers it
- * itself, or hands it to an exchange.
+ * Handles one API request: authenticates it, admits it, and reads its body. Then answers it directly or passes it to an
+ * exchange.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { GatewayError } from '../contract/errors.ts';

@@ -36,7 +36,7 @@ export function checkOrigin(
   );
 }
 
-/** Throws GatewayError for a request that a web page elsewhere may have caused. */
+/** Throws GatewayError for a request that a web page of another origin may have caused. */
 export function checkSource({ host, origin }: IncomingHttpHeaders, { allowedHosts, allowedOrigins }: Settings): void {
   checkHost(host, allowedHosts);
   checkOrigin(origin, host, allowedOrigins);

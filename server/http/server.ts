@@ -11,7 +11,7 @@ import { errorHeaders } from './send-error.ts';
 export interface WebSocketDoor {
   /** False: the request is answered as if it had not asked for another protocol. */
   wants(request: IncomingMessage): boolean;
-  /** `head`: what was read of the connection after the request. */
+  /** `head`: bytes received after the request. */
   open(request: IncomingMessage, socket: Duplex, head: Buffer): void;
   /** Ends all of them; resolves when they have ended. */
   close(): Promise<void>;

@@ -1,6 +1,6 @@
 /**
- * Handles one request for a WebSocket from key to farewell: the same guards, place and limits as for a request over HTTP,
- * then a relay between client and upstream. Only sequences the steps.
+ * Handles one WebSocket request from authentication to close: applies the same guards, admission and limits as to an HTTP
+ * request, then relays between client and upstream. Only sequences the steps.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { GatewayError } from '../contract/errors.ts';
@@ -34,10 +34,10 @@ import { sendError, toGatewayError } from './send-error.ts';
 import type { UpgradedConnection } from './upgraded-connection.ts';
 import { checkHandshake } from './web-socket-request.ts';
 
-/** The session's row counts what its responses' rows do not: that it was, and for how long. */
+/** The session's row records its occurrence and duration; the usage is in the rows of its responses. */
 const noUsage = { usage: null, usageCertainty: 'none', costUsd: 0 } as const;
 
-/** A request that was found to open a session. */
+/** A request that opens a session. */
 interface FoundSession {
   match: RouteMatch;
   format: SessionFormat;
@@ -80,7 +80,7 @@ export class SessionCall {
     }
   }
 
-  /** Sluice ends. */
+  /** Ends the session because Sluice shuts down. */
   shutDown(): void {
     this.#isShutDown = true;
     this.#relay?.shutDown();
@@ -117,7 +117,7 @@ export class SessionCall {
     return { match, format, member };
   }
 
-  /** The key as that snapshot has it. Throws GatewayError if it may not be used. */
+  /** Returns the key and group according to the snapshot. Throws GatewayError if the key may not be used. */
   #member(snapshot: Snapshot): Member {
     const key = authenticate(snapshot, this.#trace.presented[0], Date.now());
     const group = snapshot.group(key.groupId);
@@ -154,7 +154,7 @@ export class SessionCall {
     return this.#search.run();
   }
 
-  /** Nobody opened a session: the client's handshake is answered as a request over HTTP would be. */
+  /** Answers the client's handshake with an HTTP error if no upstream opened a session. */
   #tell({ route }: RouteMatch, word: FailureResponse): void {
     const { settings } = this.#snapshot;
     if (word.kind === 'error') throw word.error;

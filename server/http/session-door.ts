@@ -1,4 +1,4 @@
-/** The door for sessions over WebSockets, beside the listener for requests. */
+/** Accepts WebSocket sessions, alongside the listener for HTTP requests. */
 import type { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
@@ -13,7 +13,7 @@ export function createSessionDoor(ports: ApiPorts): WebSocketDoor {
   let isClosed = false;
 
   const open = async (request: IncomingMessage, connection: UpgradedConnection) => {
-    // Most gateways never open a session, and need not load what it takes.
+    // Loaded on demand, because most installations never open a session.
     const { SessionCall } = await import('./session-call.ts');
     const call = new SessionCall(ports, request, connection);
     const ended = call.run().finally(() => running.delete(call));

@@ -1,12 +1,12 @@
-/** The connection of a request that asked for another protocol, which Node's server has let go of. */
+/** The connection of an upgrade request, detached from Node's HTTP server. */
 import http, { type IncomingMessage, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
-/** A client has to wait for the answer to its handshake before it sends anything. */
+/** Limit for bytes received before the 101; a client must wait for it before it sends messages. */
 const maxEarlyBytes = 64 * 1024;
 
 export class UpgradedConnection {
-  /** Refuses over HTTP, if it is used, and then closes the connection. Emits `close` if the client leaves before. */
+  /** Answers over HTTP, if used, and then closes the connection. Emits `close` if the client leaves first. */
   readonly response: ServerResponse;
   readonly #socket: Socket;
   readonly #early: Buffer[];
@@ -23,12 +23,12 @@ export class UpgradedConnection {
       socket.destroySoon();
     });
     socket.on('error', ignore);
-    // Unless it is read, nobody notices that the client is gone.
+    // Node detects a disconnect only while the socket is read.
     socket.on('data', this.#keep);
     socket.once('end', this.#leave);
   }
 
-  /** Gives the socket away, with what has arrived early. */
+  /** Hands over the socket and the bytes received so far. */
   handOver<T>(take: (socket: Socket, early: Buffer) => T): T {
     const socket = this.#socket;
     this.response.detachSocket(socket);

@@ -1,4 +1,4 @@
-/** Which requests ask for a WebSocket (RFC 6455, 4.1), and what those are told that cannot have one. */
+/** Recognises WebSocket requests (RFC 6455, 4.1), and builds the errors for those that cannot be served. */
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { pattern } from '../bounded-pattern.ts';
 import { GatewayError } from '../contract/errors.ts';
@@ -8,12 +8,12 @@ export function asksForWebSocket(headers: IncomingHttpHeaders): boolean {
   return headers.upgrade?.toLowerCase() === 'websocket';
 }
 
-/** Whether Sluice opens a WebSocket for it. Other upgrades (`h2c` of Java's HttpClient) are answered like plain requests. */
+/** Whether the request opens a WebSocket. Other upgrades (`h2c` of Java's HttpClient) are answered as plain requests. */
 export function opensSession({ method, url = '/', headers }: IncomingMessage, registry: Registry): boolean {
   return method === 'GET' && asksForWebSocket(headers) && registry.opensSession(registry.locate(url, headers));
 }
 
-/** For a WebSocket on any other path. After a 426 Codex goes on over HTTP. */
+/** The error for a WebSocket request on any other path. After a 426, Codex falls back to HTTP. */
 export function onlyOverHttp(registry: Registry, located: Located): GatewayError {
   const shown = `${located.api.base}${located.path.slice(0, maxShownLength)}`;
   const message = `${shown} is not served over a WebSocket.`;
@@ -25,7 +25,7 @@ export function onlyOverHttp(registry: Registry, located: Located): GatewayError
 
 const maxShownLength = 200;
 
-/** For a plain request on a path that opens a WebSocket. */
+/** The error for a plain request on a WebSocket path. */
 export function onlyOverWebSocket(label: string): GatewayError {
   return new GatewayError('upgrade_required', `${label} is a WebSocket. Connect to it with "Upgrade: websocket".`, {
     headers: { upgrade: 'websocket', connection: 'upgrade, close' },
@@ -34,7 +34,7 @@ export function onlyOverWebSocket(label: string): GatewayError {
 
 const keyShape = pattern(/^[+/0-9A-Za-z]{22}==$/);
 
-/** Throws GatewayError `malformed_http` for a handshake that no WebSocket server takes. */
+/** @throws GatewayError `malformed_http` for an invalid handshake */
 export function checkHandshake(headers: IncomingHttpHeaders): void {
   const key = headers['sec-websocket-key'];
   if (headers['sec-websocket-version'] !== '13') {

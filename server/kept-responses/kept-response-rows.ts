@@ -1,9 +1,9 @@
-/** The statements over the table `kept_responses`. */
+/** SQL statements for the table `kept_responses`. */
 import { number, text } from '../database/columns.ts';
 import type { Database, Row } from '../database/database.ts';
 import type { KeptResponse } from './kept-response.ts';
 
-/** `responses.sqlite` */
+/** Migrations of `responses.sqlite`. */
 export const keptResponseMigrations: readonly string[] = [
   `
   CREATE TABLE kept_responses (
@@ -15,7 +15,7 @@ export const keptResponseMigrations: readonly string[] = [
   `,
 ];
 
-/** In bytes, at most: as UTF-16. */
+/** Upper bound of the stored size in bytes: that of the texts in UTF-16. */
 export function sizeOf({ response, input }: Pick<KeptResponse, 'response' | 'input'>): number {
   return 2 * (response.length + input.length);
 }
@@ -37,7 +37,7 @@ export function prepareStatements(database: Database) {
     select: database.prepare('SELECT * FROM kept_responses WHERE group_id = ? AND id = ?'),
     remove: database.prepare('DELETE FROM kept_responses WHERE group_id = ? AND id = ?'),
     removeOlder: database.prepare('DELETE FROM kept_responses WHERE created_at < ?'),
-    /** Newest first, so that what is beyond the bounds comes last. */
+    /** Newest first, so that rows beyond the limits come last. */
     sizes: database.prepare(
       'SELECT rowid, bytes FROM kept_responses WHERE group_id = ? ORDER BY created_at DESC, rowid DESC',
     ),

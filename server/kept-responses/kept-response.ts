@@ -1,19 +1,19 @@
 /**
- * A response that Sluice has made by translation, and that therefore no provider keeps. Its id tells it apart from one that is
- * stored upstream.
+ * A response that Sluice produced by translation, so that no provider stores it. The form of its id distinguishes it from a
+ * response that is stored upstream.
  */
 import { randomBytes } from 'node:crypto';
 import { pattern } from '../bounded-pattern.ts';
 
 export interface KeptResponse {
   id: string;
-  /** Only this group may use it. */
+  /** The only group that may use the response. */
   groupId: string;
   /** Unix milliseconds. */
   createdAt: number;
-  /** The response object as the client has it, as JSON. */
+  /** The response object that the client received, as JSON. */
   response: string;
-  /** The whole `input` that it answers, what it continues included, as JSON. */
+  /** The complete `input`, including the conversation that it continues, as JSON. */
   input: string;
 }
 
@@ -29,7 +29,7 @@ export function isKeptId(id: string): boolean {
 
 const itemIdPattern = pattern(/^(?:msg|rs|fc|ctc)_sluice_([0-9a-f]{32})_[0-9]{1,6}$/);
 
-/** The response whose output has the item of that id; null for an item of any other. */
+/** Returns the id of the stored response that contains the output item; null for any other item id. */
 export function responseOfItem(itemId: string): string | null {
   const [, hex] = itemIdPattern.exec(itemId) ?? [];
   return hex === undefined ? null : beginning + hex;

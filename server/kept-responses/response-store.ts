@@ -1,7 +1,7 @@
 /**
- * Keeps the responses that Sluice has made by translation, for `previous_response_id` and `GET /v1/responses/{id}`. Bounded for
- * each group in number and in bytes: the oldest go first. Written within 50 ms, off the request's path; a look-up is a point
- * read of SQLite.
+ * Stores the responses that Sluice produces by translation, for `previous_response_id` and `GET /v1/responses/{id}`. Each
+ * group's number and bytes are limited; the oldest responses are evicted first. Writes happen within 50 ms, off the request
+ * path; a lookup is a point read from SQLite.
  */
 import type { Settings } from '../contract/settings.ts';
 import type { Database } from '../database/database.ts';
@@ -11,14 +11,14 @@ import type { KeptResponse } from './kept-response.ts';
 import { prepareStatements, sizeOf, toKeptResponse } from './kept-response-rows.ts';
 
 export interface ResponseStore {
-  /** False where it cannot be kept: it is too long, or nothing is kept at all. */
+  /** False if the response is too long, or if storage is disabled. */
   mayKeep(response: Pick<KeptResponse, 'response' | 'input'>): boolean;
   /** Never throws. */
   keep(response: Omit<KeptResponse, 'createdAt'>): void;
-  /** Undefined also while the file cannot be read. */
+  /** Also undefined while the file cannot be read. */
   find(id: string, groupId: string): KeptResponse | undefined;
   forget(id: string, groupId: string): void;
-  /** Deletes what has expired. Also runs periodically. */
+  /** Deletes expired responses. Also runs periodically. */
   sweep(): void;
   close(): void;
 }
@@ -33,9 +33,9 @@ interface Options {
 const hourMs = 3_600_000;
 const flushMs = 50;
 const sweepEveryMs = 15 * 60_000;
-/** Of one group. */
+/** Maximum number of responses per group. */
 const maxResponses = 2_000;
-/** One response may take this part of its group's bytes. */
+/** One response may take at most 1/8 of its group's bytes. */
 const largestPart = 8;
 
 export class SqliteResponseStore implements ResponseStore {
@@ -96,7 +96,7 @@ export class SqliteResponseStore implements ResponseStore {
     return kept;
   }
 
-  /** What cannot be written is given up: its clients then send the whole conversation. */
+  /** Responses that cannot be written are dropped; their clients then have to send the whole conversation. */
   #flush(): void {
     if (this.#timer !== null) clearTimeout(this.#timer);
     this.#timer = null;

@@ -30,7 +30,7 @@ export class WaitingRows {
   #rows: (BegunRow | EndedRow)[] = [];
   #captures: Capture[] = [];
   #timer: NodeJS.Timeout | null = null;
-  /** Of those rows. */
+  /** Number of ended requests among those rows. */
   #ended = 0;
   #dropped = 0;
   #lastError: string | null = null;
@@ -59,8 +59,8 @@ export class WaitingRows {
   };
 
   /**
-   * A full batch leaves what has only begun to the timer: under load nearly all of it ends before, and is one row to insert
-   * rather than one to insert and to update. At 8,000 requests a second every fourth was written twice.
+   * A full batch leaves requests that have only begun to the timer: under load nearly all of them end before it fires, and
+   * need one insert rather than an insert and an update. At 8,000 requests a second, every fourth was written twice.
    */
   readonly #flushEnded = (): void => this.#write('ended');
 

@@ -22,7 +22,8 @@ export interface Capture extends CapturedExchange<Uint8Array> {
 
 export interface LedgerWriter {
   /**
-   * Writes all of it, or throws and writes nothing. Of `ended` requests only: returns the rows of those that have only begun.
+   * Writes the whole batch, or throws and writes nothing. With `ended`, skips and returns the rows of requests that have only
+   * begun.
    */
   write(requests: readonly (BegunRow | EndedRow)[], captures: readonly Capture[], which: 'all' | 'ended'): BegunRow[];
   /** Marks requests that an earlier run left unfinished. Returns their number. */

@@ -33,7 +33,7 @@ export interface Estimate {
   likely: Amounts;
   /** Worst case: counts against hard budgets. */
   most: Amounts;
-  /** Part of a request that runs already, so that it takes no place among those at the same time. */
+  /** Part of a request that is already running, so it does not count towards the concurrency limit. */
   isPart?: true;
 }
 

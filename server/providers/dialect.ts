@@ -11,7 +11,7 @@ export interface Endpoint {
   apiVersion: string | undefined;
 }
 
-/** How a list of models is asked for that has several pages. */
+/** How to request a model list that has several pages. */
 export interface ModelPages {
   /** The query of the first page, with its `?`; empty for a list without pages. */
   readonly first: string;
@@ -84,11 +84,11 @@ export interface Dialect {
   serves(wire: string): boolean;
   /** The name of the wire into which requests of other APIs are translated. */
   conversationWire: string;
-  /** The name of the wire on which they are asked for embeddings; null where they make none. */
+  /** The name of the embeddings wire of its providers; null if they have no embeddings. */
   embeddingsWire: string | null;
   /**
-   * Whether reasoning in a conversation is only valid for the account that it was made for, so that credentials rotate from one
-   * conversation to the next, and not within one.
+   * Whether reasoning is only valid for the account that produced it, so that credentials rotate between conversations but
+   * not within one.
    */
   bindsReasoning: boolean;
   /** Headers that its services require, for requests whose client has not sent them. Lower-case names. */

@@ -3,10 +3,10 @@ import type { Transport } from '../transport/transport.ts';
 import { TransportError } from '../transport/transport-error.ts';
 import { modelListRequest, type Upstream } from './upstream.ts';
 
-/** No request of any API: whoever has the path refuses it, and nothing is generated or paid. */
+/** An invalid request body: a service that has the path refuses it, so nothing is generated or billed. */
 const noRequest = Buffer.from('[]');
 
-/** Whether the service answers `POST /responses` as one that does not have it, such as Ollama before 0.13.3. */
+/** Whether the service answers `POST /responses` with 404 or 405, as Ollama before 0.13.3 does. */
 export async function lacksResponses(upstream: Upstream, transport: Transport): Promise<boolean> {
   const list = modelListRequest(upstream);
   const headers = {

@@ -8,10 +8,10 @@ import { type ModelInfo, modelListRequest, type Upstream } from './upstream.ts';
 type Models = ReadonlyMap<string, ModelInfo>;
 type ListResult = { models: Models } | { finding: ProbeFinding };
 
-/** A server whose pages never end is asked no further. */
+/** Limit of pages, in case a server's list never ends. */
 const mostPages = 20;
 
-/** Asks a provider for its models, page by page; returns a finding, as a probe would, if that fails. */
+/** Requests a provider's model list page by page; returns a finding, like a probe, if that fails. */
 export async function listModels(upstream: Upstream, transport: Transport): Promise<ListResult> {
   const { first, after } = upstream.dialect.modelPages;
   const models = new Map<string, ModelInfo>();

@@ -3,7 +3,7 @@ import type { ModelInfo } from './upstream.ts';
 
 const nameSchema = z.string().min(1).max(256);
 const tokensSchema = z.int().positive().optional().catch(undefined);
-/** What Sluice can ask Gemini's models for; others make films, or are talked to over a WebSocket. */
+/** Methods of Gemini's models that Sluice supports; others generate videos, or require a WebSocket. */
 const servedVerbs = new Set(['generateContent', 'embedContent', 'batchEmbedContents']);
 const entrySchema = z.union([
   nameSchema.transform((id) => ({ id, created: 0, owned_by: null, contextTokens: undefined })),
@@ -62,7 +62,7 @@ function plainName(id: string): string {
   return id.startsWith('models/') && id.length > 'models/'.length ? id.slice('models/'.length) : id;
 }
 
-/** Undefined for what is no JSON. */
+/** Undefined if the body is not JSON. */
 export function parseJson(body: Buffer): unknown {
   try {
     return JSON.parse(body.toString('utf8'));

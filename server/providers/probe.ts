@@ -78,7 +78,7 @@ async function findBetterBase(answer: PlainAnswer, provider: Upstream, transport
   const { endpoint } = provider;
   const isRight = !answer.isHtml && (answer.models !== null || [401, 402, 403, 429].includes(answer.status));
   if (isRight || /\/v\d/.test(endpoint.basePath)) return null;
-  // The dialects of Anthropic and Gemini add it by themselves.
+  // The dialects of Anthropic and Gemini add the version themselves.
   if (/\/v\d\w*$/.test(provider.dialect.address(endpoint, '', '', null))) return null;
   const basePath = `${endpoint.basePath}/v1`;
   const second = await ask({ ...provider, endpoint: { ...endpoint, basePath } }, transport);

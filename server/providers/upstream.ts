@@ -21,7 +21,7 @@ export interface Upstream {
   headers: Record<string, string>;
   timeouts: Timeouts;
   proxy: string;
-  /** Which of OpenAI's conversation wires it has, the preferred one first; null if that is unknown. */
+  /** Which of OpenAI's conversation wires it serves, preferred first; null if unknown. */
   servedWires: readonly string[] | null;
   /** Whether its models are discovered. */
   discoversModels: boolean;
@@ -41,7 +41,7 @@ export interface ModelInfo {
 /** Timeout for a model list, independent of the configured timeouts. */
 const listMs = 15_000;
 
-/** `GET /models` below the base URL, with the first credential. `query`: of its page; the first one by default. */
+/** `GET /models` below the base URL, with the first credential. `query`: selects the page; the first one by default. */
 export function modelListRequest(upstream: Upstream, query = upstream.dialect.modelPages.first): OutgoingRequest {
   const { connectMs } = upstream.timeouts;
   return {

@@ -1,14 +1,14 @@
 /**
- * Keeps the reasoning that clients cannot carry, for a day: by the key that asked and by the call that it came with. In memory,
- * and within 100 ms on disk, so that a conversation survives a restart. Bounded in number and bytes: the oldest goes first.
+ * Stores reasoning that clients cannot carry for one day, by client key and tool call id. Entries are in memory and within
+ * 100 ms on disk, so that conversations survive a restart. Number and size are limited; the oldest entries are evicted.
  */
 import type { Database, Statement } from '../database/database.ts';
 import { messageOf } from '../database/failures.ts';
 
 export interface ReasoningStore {
-  /** `reasoning` is text that only the caller reads. Never throws. */
+  /** Stores `reasoning`, which is opaque to the store. Never throws. */
   keep(keyId: string, callId: string, reasoning: string): void;
-  /** What is kept of these calls, by their ids. Never throws: what cannot be read is not there. */
+  /** Returns the stored reasoning by call id. Never throws; entries that cannot be read are omitted. */
   find(keyId: string, callIds: readonly string[]): ReadonlyMap<string, string>;
   flush(): void;
   close(): void;
@@ -18,7 +18,7 @@ interface ReasoningStoreOptions {
   database: Database;
   log: { warn(fields: object, message: string): void };
   now?: () => number;
-  /** The most that is kept, in characters. */
+  /** Maximum total length, in characters. */
   maxLength?: number;
 }
 
@@ -27,7 +27,7 @@ const flushMs = 50;
 const sweepEveryMs = 3_600_000;
 const maxEntries = 20_000;
 const defaultMaxLength = 32 * 1024 * 1024;
-/** The thoughts of one answer that are longer are an exception that is not kept. */
+/** Longer reasoning of one answer is rare and not stored. In characters. */
 const maxEntryLength = 512 * 1024;
 
 interface Kept {
@@ -50,13 +50,13 @@ class SqliteReasoningStore implements ReasoningStore {
   readonly #removeBefore: Statement;
   readonly #newest: Statement;
   readonly #sweeps = setInterval(() => this.#sweep(), sweepEveryMs).unref();
-  /** Oldest first. */
+  /** Entries in memory, oldest first. */
   readonly #memory = new Map<string, Kept>();
   #length = 0;
   readonly #unwritten = new Map<string, Kept>();
-  /** Forgotten in memory, and still on disk. */
+  /** Evicted from memory, but still on disk. */
   #forgotten: Kept[] = [];
-  /** Until then the file has what memory has not: the work of an earlier run. Undefined: not known yet. */
+  /** Until this time the file holds entries of an earlier run that are not in memory. Undefined: not determined yet. */
   #olderUntilMs: number | undefined;
   #timer: NodeJS.Timeout | null = null;
 
@@ -75,7 +75,7 @@ class SqliteReasoningStore implements ReasoningStore {
 
   keep(keyId: string, callId: string, reasoning: string): void {
     if (reasoning.length > maxEntryLength) return;
-    // Before the first of this run is written.
+    // Must happen before this run's first write.
     this.#learnOlder();
     const kept = { keyId, callId, keptAtMs: this.#now(), reasoning };
     const place = placeOf(keyId, callId);
@@ -112,7 +112,7 @@ class SqliteReasoningStore implements ReasoningStore {
         }
       });
     });
-    // What could not be written stays in memory alone.
+    // Entries that could not be written remain in memory only.
     this.#unwritten.clear();
     this.#forgotten = [];
   };
@@ -136,7 +136,7 @@ class SqliteReasoningStore implements ReasoningStore {
     this.#length -= reasoning.length;
   }
 
-  /** One statement, whatever the number of calls, and none a day after the start. */
+  /** Runs one statement for any number of calls, and none from one day after the start. */
   #findOlder(keyId: string, callIds: readonly string[], found: Map<string, string>): void {
     this.#learnOlder();
     const nowMs = this.#now();

@@ -18,7 +18,7 @@ interface RouteQuestion {
   model: string;
   /** The targets in the order in which they would be asked now, with the reasons. */
   explainOrder(targets: readonly Target[]): ExplainedTarget[];
-  /** How clients of each API are served by a target, for a model as they name it. */
+  /** Explains how a target serves clients of each API, for the client's name of a model. */
   explainWires(target: Target, model: string): WireWay[];
 }
 

@@ -1,4 +1,4 @@
-/** What an answer's translation has to know of its request. */
+/** Context for translating an answer, derived from its request. */
 import { isObject } from '../contract/is-object.ts';
 import { type CallIdRule, CallIds } from './call-ids.ts';
 import { parseJson } from './json-text.ts';
@@ -7,7 +7,7 @@ import type { Conversation, Origin, Seal, WireName } from './neutral.ts';
 import type { AnswerError, Stop } from './neutral-answer.ts';
 import type { ToolNames } from './tool-names.ts';
 
-/** What an answer's translation has to know of its request. */
+/** What the translation of an answer needs to know about its request. */
 export interface AnswerContext {
   conversation: Conversation;
   names: ToolNames;
@@ -19,16 +19,16 @@ export interface AnswerContext {
   estimatedInputTokens: number;
   /** Seconds since 1970: the only input of a translation that is not in the bytes. */
   createdAt: number;
-  /** How the answer is known to a Responses client; absent: by the upstream's id, and it is not kept. */
+  /** The answer's identity for a Responses client; absent: it has the upstream's id and is not stored. */
   identity?: ResponseIdentity | undefined;
   losses: Losses;
 }
 
 export interface ResponseIdentity {
   id: string;
-  /** It can be continued and retrieved by its id. */
+  /** The response can be continued and retrieved by its id. */
   isKept: boolean;
-  /** Of the response that it continues. */
+  /** Id of the response that it continues. */
   previousId: string | null;
 }
 

@@ -8,7 +8,7 @@ import { wireTranslations } from './wire-translations.ts';
 
 /**
  * About how many tokens a request would have, and rather too many than too few. The body has no limit of its answer: none
- * is asked for. Gemini's names no model, and may have the request in a member of its own.
+ * is asked for. Gemini's body names no model, and may contain the request in a nested member.
  * @throws GatewayError `malformed_json`, or `invalid_value` that names the field
  */
 export function countTokens(wire: WireName, body: Buffer): number {

@@ -1,35 +1,35 @@
 /**
- * Reasoning that has to go back with its calls, for clients whose API has no place for it: chats come back without what Anthropic
- * and Google have sealed, unless the client keeps members that it does not know. The ids of calls always come back.
+ * Extracts and restores reasoning that must be returned with its tool calls, for clients whose API cannot carry it. Chat
+ * clients drop what Anthropic and Google have sealed, unless they preserve unknown members; call ids always come back.
  */
 
 import { hash } from 'node:crypto';
 import type { CallPart, Conversation, Part, Seal, Turn } from './neutral.ts';
 import type { AnswerEvent } from './neutral-answer.ts';
 
-/** One seal of an answer, with its place among the calls. */
+/** One seal of an answer, with its position among the calls. */
 export interface KeptSeal {
   seal: Seal;
-  /** The thought that it seals; null for the seal of a call. */
+  /** The sealed thought; null for the seal of a call. */
   text: string | null;
-  /** How many calls stand before it, or before the call that it belongs to. */
+  /** Number of calls before it, or before the call that it belongs to. */
   calls: number;
-  /** Whether text stands before it. */
+  /** Whether text precedes it. */
   isAfterText: boolean;
 }
 
-/** All seals of an answer with calls. */
+/** All seals of an answer that contains calls. */
 export interface KeptReasoning {
-  /** Of its first call, as the client knows it. */
+  /** The client's id of the first call. */
   callId: string;
-  /** What its calls say, because ids are not unique everywhere: Gemini's are counted within a conversation. */
+  /** Hash of the calls, because ids are not unique everywhere: Gemini's are numbered within a conversation. */
   digest: string;
   seals: readonly KeptSeal[];
 }
 
-/** Collects the seals of an answer, whose events are those that the client gets. */
+/** Collects the seals from the events of the client's answer. */
 export class ReasoningCollector {
-  /** By their index. */
+  /** Calls by index. */
   readonly #called = new Map<number, { id: string; name: string; arguments: string }>();
   readonly #seals: KeptSeal[] = [];
   #thought = '';
@@ -51,7 +51,7 @@ export class ReasoningCollector {
     if (event.type !== 'thinking') this.#thought = '';
   }
 
-  /** Null where no call has reasoning to go back with it. */
+  /** Null if there are no calls with reasoning to restore. */
   get kept(): KeptReasoning | null {
     const calls = [...this.#called.values()];
     const [first] = calls;
@@ -63,15 +63,15 @@ export class ReasoningCollector {
   }
 }
 
-/** More are not looked for: no agent has as many turns, and what a model thought so long ago matters little. */
+/** Limit of turns to look up: agents have fewer, and older reasoning matters little. */
 const mostTurns = 1_000;
 
-/** The first call of each turn that has come back without the reasoning of its model; of the last turns, if there are many. */
+/** Returns the first call id of each turn that lacks its model's reasoning; only of the last turns if there are many. */
 export function callsWithoutReasoning({ turns }: Conversation): string[] {
   return turns.flatMap((turn) => unsealedCallsOf(turn)[0]?.id ?? []).slice(-mostTurns);
 }
 
-/** The conversation with what was kept of it, by the first call of a turn. */
+/** Restores the stored reasoning, given by the id of each turn's first call. */
 export function withKeptReasoning(
   conversation: Conversation,
   kept: ReadonlyMap<string, Omit<KeptReasoning, 'callId'>>,
@@ -85,13 +85,13 @@ export function withKeptReasoning(
   return { ...conversation, turns };
 }
 
-/** Clients may write the arguments with other blanks than the model. */
+/** Ignores whitespace, because clients may re-serialise the arguments. */
 function digestOf(calls: readonly Pick<CallPart, 'name' | 'arguments'>[]): string {
   const said = calls.map((call) => `${call.name} ${call.arguments}`.replaceAll(' ', '').replaceAll('\n', ''));
   return hash('sha256', said.join('\n'));
 }
 
-/** None if the client has brought back the reasoning of the turn itself. */
+/** Returns the turn's calls; none if the client returned the turn's reasoning itself. */
 function unsealedCallsOf({ role, parts }: Turn): CallPart[] {
   if (role !== 'assistant' || parts.some((part) => (part.type === 'thinking' || part.type === 'call') && part.seal)) {
     return [];
@@ -99,7 +99,7 @@ function unsealedCallsOf({ role, parts }: Turn): CallPart[] {
   return parts.filter((part) => part.type === 'call');
 }
 
-/** Chats have a turn's text before all of its calls. Thoughts that came back as plain text are among the kept ones. */
+/** Chats have a turn's text before all calls. Thoughts returned as plain text are dropped: the stored ones include them. */
 function withSeals(parts: readonly Part[], seals: readonly KeptSeal[]): Part[] {
   const at = parts.find(({ type }) => type === 'call')?.at ?? '';
   const thoughts = Map.groupBy(seals, placeOf);

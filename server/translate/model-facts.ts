@@ -159,8 +159,8 @@ export interface OpenaiFacts {
   /** OpenAI, "Using GPT-5": reasoning models refuse temperature and top_p. */
   takesSampling: boolean;
   /**
-   * What of a model that has the Responses API as well can be had by `POST /v1/chat/completions`: everything, nothing, or
-   * functions not at all, or not together with a `reasoning_effort`.
+   * What `POST /v1/chat/completions` supports for a model that also has the Responses API: everything, nothing, everything
+   * but functions, or everything but functions together with a `reasoning_effort`.
    */
   chat: 'all' | 'functions-without-effort' | 'no-functions' | 'nothing';
 }

@@ -1,4 +1,4 @@
-/** What a translation between two APIs would lose, told without a request. */
+/** Predicts what a translation between two APIs would lose, without a request. */
 import { GatewayError } from '../contract/errors.ts';
 import type { LossNote } from '../contract/loss-codes.ts';
 import type { WireName } from './neutral.ts';
@@ -11,7 +11,7 @@ export interface PossibleLosses {
   emulated: LossNote[];
 }
 
-/** Of the fields of a request, for a model as its provider names it. What its messages would lose depends on them. */
+/** Losses of request fields, for a model by its upstream name. Losses of messages depend on their content. */
 export function possibleLosses(client: WireName, upstream: WireName, model: string): PossibleLosses {
   const translator = translatorFor(client, upstream);
   if (!translator) return { dropped: [], emulated: [] };

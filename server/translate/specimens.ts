@@ -1,7 +1,7 @@
 /**
- * A request of each API with the fields that another API may have no place for. By translating it, what a route would lose
- * can be told before there is a request. Fields without which an answer would mean something else are not in it: a request
- * with those is refused.
+ * A sample request of each API with the fields that another API may lack. Translating it shows what a route would lose
+ * before there is a request. Fields that change the meaning of the answer are not included: a request with those is
+ * refused.
  */
 import type { WireName } from './neutral.ts';
 

@@ -1,4 +1,4 @@
-/** How losses are told: to the client in two headers, or as a refusal if it accepts none; and in the request's record. */
+/** Reports losses: to the client in two headers, or as an error if it accepts none; and in the request's ledger record. */
 import { GatewayError } from '../contract/errors.ts';
 import { type LossNote, lossCodes } from '../contract/loss-codes.ts';
 import type { Fate, Loss } from './losses.ts';
@@ -28,10 +28,10 @@ function listOf(losses: readonly Loss[], fate: Fate): string {
   return text;
 }
 
-/** Places beyond these, in one request, are left out of its record. */
+/** Maximum number of fields in one request's record; further ones are omitted. */
 const maxNotes = 32;
 
-/** For the record of a request: those of one fate, which a long history repeats turn by turn, told once a place. */
+/** Losses of one fate for the request's record, merged by field, since a long history repeats them in each turn. */
 export function noteLosses(losses: readonly Loss[], fate: Fate): LossNote[] {
   const notes = new Map<string, LossNote>();
   for (const { fate: became, field, code } of losses) {

@@ -28,7 +28,7 @@ export class TranslatedEvents {
     return Buffer.from(this.write(event));
   }
 
-  /** As `push`, for who joins many: bytes are cheaper made once of a long text than often of short ones. */
+  /** Like `push`, but returns text for callers that join many results: encoding one long text is cheaper than many short. */
   write(event: StreamEvent): string {
     return this.#tellAll(this.#parser.push(event));
   }
@@ -59,7 +59,7 @@ export class TranslatedEvents {
     return this.#isOver;
   }
 
-  /** The whole answer as one object, once it is complete; null in APIs whose streams do not have it. */
+  /** The whole answer as one object, once it is complete; null for APIs whose streams do not contain it. */
   get whole(): Record<string, unknown> | null {
     return this.#renderer.whole ?? null;
   }
@@ -69,7 +69,7 @@ export class TranslatedEvents {
     return this.#failure;
   }
 
-  /** Reasoning that has to be sent back with the calls of the answer so far; null if there is none. */
+  /** Reasoning that must be returned with the answer's calls so far; null if there is none. */
   get reasoning(): KeptReasoning | null {
     return this.#reasoning.kept;
   }

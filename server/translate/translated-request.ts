@@ -18,7 +18,7 @@ export type WholeAnswer =
       body: Buffer;
       /** Parts of the answer that the client's API cannot express. */
       losses: readonly Loss[];
-      /** Reasoning that has to be sent back with the calls of the answer; null if there is none. */
+      /** Reasoning that must be returned with the answer's calls; null if there is none. */
       reasoning: KeptReasoning | null;
     }
   | { ok: false; error: AnswerError };

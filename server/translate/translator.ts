@@ -36,12 +36,12 @@ export interface NamedInUrl {
 
 type Completion = (conversation: Conversation) => Conversation;
 
-/** Null if both are the same: then bytes pass unchanged. */
+/** Null if both wires are the same, so that bytes are forwarded unchanged. */
 export function translatorFor(client: WireName, upstream: WireName): Translator | null {
   return client === upstream ? null : translatorBetween(client, upstream);
 }
 
-/** Also for the same two, where the body is not what its wire would have. */
+/** Like `translatorFor`, but also for two equal wires: a misplaced body does not have its wire's format. */
 export function translatorBetween(client: WireName, upstream: WireName): Translator {
   return new Translator(wireTranslations[client], wireTranslations[upstream]);
 }
@@ -72,7 +72,7 @@ export class Translator {
 
   /**
    * Reads the request once, and returns a function that renders it for each target.
-   * @param complete adds what the client could not send
+   * @param complete adds content that the client could not send
    */
   open(body: Buffer, fromUrl?: NamedInUrl, complete?: Completion): (target: Target) => TranslatedRequest {
     const asked = this.read(body, fromUrl);

@@ -1,4 +1,4 @@
-/** Which wire a target is asked on. */
+/** Selects the wire on which a target is asked. */
 import type { ConversationWire } from '../contract/conversation-wires.ts';
 import { JsonNames } from '../wire/json/json-names.ts';
 import { fieldValue, peekJson } from '../wire/json/json-peek.ts';
@@ -6,9 +6,9 @@ import type { MeasuredRequest } from '../wire/wire.ts';
 import { openaiFacts } from './model-facts.ts';
 import { isWireName } from './wire-translations.ts';
 
-/** What matters here of a target. */
+/** The properties of a target that decide its wire. */
 interface AskedTarget {
-  /** The upstream model; null if it is the client's. */
+  /** The upstream model; null if the client's name is forwarded. */
   model: string | null;
   provider: {
     dialect: {
@@ -22,10 +22,10 @@ interface AskedTarget {
 }
 
 /**
- * The client's own wire if the target serves it, so that bytes pass unchanged; otherwise the one on which its provider is asked
- * for conversations. Null if the target cannot be asked by such a client.
+ * Returns the client's own wire if the target serves it, so that bytes are forwarded unchanged; otherwise the provider's
+ * conversation wire. Null if the target cannot serve such a client.
  *
- * @param body null if the question is asked without a request, as `route explain` does
+ * @param body null if there is no request, as in `route explain`
  */
 export function upstreamWireOf(
   { provider, model }: AskedTarget,
@@ -41,7 +41,7 @@ export function upstreamWireOf(
   return isChoice && needsResponses(model, client, body) ? 'openai-responses' : wire;
 }
 
-/** OpenAI refuses such requests on its chat route. */
+/** Whether OpenAI refuses the request on its chat route, so that it has to be sent to Responses. */
 function needsResponses(model: string, client: ConversationWire, body: MeasuredRequest | null): boolean {
   const { chat } = openaiFacts(model);
   if (chat === 'all' || chat === 'nothing') return chat === 'nothing';
@@ -52,7 +52,7 @@ function needsResponses(model: string, client: ConversationWire, body: MeasuredR
   return chat === 'no-functions' || client !== 'openai-chat' || isEffort(effort && fieldValue(json, effort));
 }
 
-/** Looked for only with the few models for which they decide. */
+/** Searched only for the few models for which these fields decide. */
 const decidingNames = new JsonNames(['tools', 'reasoning_effort']);
 
 function isEffort(value: unknown): boolean {

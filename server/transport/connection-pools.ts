@@ -30,8 +30,8 @@ export interface ConnectionPools {
   /** Synchronous unless the operating system has to be asked for the proxy. Throws or rejects with a TransportError. */
   poolFor(to: Destination): PoolEntry | Promise<PoolEntry>;
   /**
-   * A connection outside the pools, for another protocol than HTTP requests; through a tunnel where there is a proxy. It
-   * belongs to the caller. Rejects with a TransportError.
+   * Opens a connection outside the pools for a protocol other than HTTP, through a tunnel if there is a proxy. The caller owns
+   * it. Rejects with a TransportError.
    */
   connect(to: Destination): Promise<Socket>;
   /** The proxies in the order in which they are tried. */

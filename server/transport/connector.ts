@@ -20,7 +20,7 @@ interface ConnectorOptions {
    * reached, the next is tried.
    */
   proxies: readonly (URL | null)[];
-  /** A plain `http` upstream is reached through a proxy's tunnel too. */
+  /** A plain `http` upstream is reached through a proxy tunnel as well. */
   alwaysTunnels?: true;
   /** Called for each new connection. */
   opened(socket: Socket): void;
@@ -36,7 +36,7 @@ export function createConnector(options: ConnectorOptions): buildConnector.conne
   };
 }
 
-/** One connection of its own, which belongs to the caller. Rejects with a TransportError. */
+/** Opens a dedicated connection, which the caller owns. Rejects with a TransportError. */
 export function connect(options: ConnectorOptions, origin: string): Promise<Socket> {
   const { hostname, port, protocol } = new URL(origin);
   return connectInTurn(options, new Map(), { hostname, port, protocol });

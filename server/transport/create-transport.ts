@@ -6,7 +6,7 @@ import { UndiciCall } from './undici-call.ts';
 
 interface TransportOptions {
   proxies?: ProxySettings;
-  /** Absent: only Node's built-in list. */
+  /** Absent: only Node's built-in certificate authorities. */
   authorities?: Authorities;
 }
 

@@ -3,7 +3,7 @@ import { AwakeTimer } from '../awake-clock.ts';
 import type { PhaseLimits, ResponseHandler, ResponseHeaders, UpstreamCall } from './transport.ts';
 import { TransportError, toTransportError } from './transport-error.ts';
 
-/** Processing a 64 kB read normally takes far less. */
+/** Time to process one read, in milliseconds, after which the connection rests. A 64 kB read normally takes far less. */
 const restAfterMs = 2;
 
 /** Shorter reads are not timed. */
@@ -132,7 +132,7 @@ export class UndiciCall implements Dispatcher.DispatchHandler, UpstreamCall {
 
   pause(): void {
     if (this.#done) return;
-    // Silence while the reader is slow is not the upstream's fault.
+    // Silence while the reader is paused is not the upstream's fault.
     this.#silenceTimer?.clear();
     this.#isHeld = true;
     this.#controller?.pause();

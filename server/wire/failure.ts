@@ -9,10 +9,10 @@ export interface Failure {
   retryAfterMs: number | null;
   /** For `too-large`: the model's context size, if the upstream states it. */
   contextTokens?: number;
-  /** The request may succeed without the reasoning in its conversation, which others have made or the client has changed. */
+  /** The request may succeed without the conversation's reasoning, which another account produced or the client changed. */
   refusesReasoning?: boolean;
   /** For a rescue: the target's text differed, but it can be asked to continue the client's text. */
   continues?: boolean;
-  /** For `rejected`: only this target cannot be asked that. Nothing was sent, and another one may take the request. */
+  /** For `rejected`: only this target cannot serve the request. Nothing was sent; another target may accept it. */
   isOnlyHere?: boolean;
 }

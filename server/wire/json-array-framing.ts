@@ -1,4 +1,4 @@
-/** A stream that is one JSON array, whose elements come one after the other. An event is an element with what precedes it. */
+/** Framing of a stream that is one JSON array. An event is an element and the bytes before it. */
 import { pattern } from '../bounded-pattern.ts';
 import type { EventFilter, EventGate, Framing, GateOptions } from './framing.ts';
 import type { StreamEvent } from './sse-event.ts';
@@ -15,7 +15,7 @@ export const jsonArrayFraming: Framing = {
   saysNothing: (event) => event.every(isBlank),
   kindOfRest: (rest) => (rest.every((byte) => isBlank(byte) || byte === closeBracket) ? 'nothing' : 'piece'),
   beginsLikeAnEvent: (bytes) => opening.test(bytes.toString('latin1', 0, 64)),
-  /** Blanks may stand between two elements. */
+  /** Whitespace is allowed between two elements. */
   keepAlive: Buffer.from('\n'),
 };
 
@@ -28,7 +28,7 @@ const backslash = 0x5c;
 const comma = 0x2c;
 const isBlank = (byte: number) => byte <= 0x20;
 
-/** Without the bracket or the comma before it. */
+/** Parses the element without the bracket or comma before it. */
 function readEvent(event: Buffer): StreamEvent | null {
   let start = 0;
   while (start < event.length && event[start] !== openBrace) {
@@ -54,7 +54,7 @@ class JsonArrayGate implements EventGate {
   #held: Buffer[] = [];
   #heldBytes = 0;
   #insideLargeEvent = false;
-  /** Of braces alone: brackets within an element are closed before it is. */
+  /** Counts only braces, because brackets within an element are closed before it ends. */
   #depth = 0;
   #isInString = false;
   #isEscaped = false;

@@ -68,7 +68,7 @@ export class Registry {
   readonly #tables = new Map<Api, RouteTable>();
   /** By the wire's name. */
   readonly #conversationRoutes = new Map<string, Route>();
-  /** The same; of several, the one for the most texts. */
+  /** Embeddings routes by the wire's name; of several, the one for the most texts. */
   readonly #embeddingsRoutes = new Map<string, Route>();
 
   /** Paths of no API are refused in the format of the first. */
@@ -115,12 +115,12 @@ export class Registry {
     return { ...found, passed: { names, onlyId, unserved } };
   }
 
-  /** Whether there is a route of that path, by whatever method. */
+  /** Whether there is a route with this path, for any method. */
   hasPath(located: Located): boolean {
     return located.isKnown && this.#match('GET', located) !== null;
   }
 
-  /** Whether a GET there opens a session over a WebSocket. */
+  /** Whether a GET there opens a WebSocket session. */
   opensSession(located: Located): boolean {
     const match = located.isKnown ? this.#match('GET', located) : null;
     return match !== null && 'route' in match && match.route.session !== null;

@@ -31,7 +31,7 @@ export interface Route {
   readonly streamIn: 'body' | 'path';
   /** The wire's stream format, if responses of this route may be streams. */
   readonly stream: StreamFormat | null;
-  /** The route for the same without a stream; null if it is this one. */
+  /** The route of the same operation without a stream; null if it is this one. */
   readonly unstreamed: Route | null;
   /** Calls of this route cost nothing, such as counting tokens. */
   readonly isFree: boolean;
@@ -40,7 +40,7 @@ export interface Route {
   readonly job: { kind: 'video' | 'character' | 'response'; behaviour: JobBehaviour } | null;
   /** The response may redirect to storage; Sluice follows without credentials. */
   readonly content: boolean;
-  /** The request opens a session over a WebSocket; null on all other routes. */
+  /** Format of the WebSocket session that the request opens; null for all other routes. */
   readonly session: SessionFormat | null;
 }
 

@@ -1,11 +1,11 @@
-/** What is known of the messages of a session over a WebSocket: those that decide about limits and tell usage. */
+/** Message format of a WebSocket session, as far as limits and usage depend on it. */
 import type { ErrorBody } from '../contract/errors.ts';
 import type { Usage } from '../contract/ledger.ts';
 
-/** What an event used. */
+/** Usage reported by an event. */
 export interface EventUsage {
   usage: Usage;
-  /** The same with cached sound and pictures counted as cached only, as they are billed. */
+  /** The same usage, with cached audio and images counted only as cached, as they are billed. */
   billed: Usage;
 }
 
@@ -13,20 +13,20 @@ export type ServerEvent =
   | { kind: 'response-created'; id: string }
   | { kind: 'response-done'; id: string; hasFailed: boolean; errorCode: string | null; used: EventUsage | null }
   | { kind: 'transcribed'; used: EventUsage | null }
-  /** `transcribesWith`: the model that turns the user's speech into text; null if none does. */
+  /** `transcribesWith`: the model that transcribes the user's speech; null if there is none. */
   | { kind: 'session'; transcribesWith: string | null };
 
 export interface SessionFormat {
-  /** The subprotocol to answer a client that offers it with. */
+  /** The subprotocol to confirm to a client that offers it. */
   readonly protocol: string;
-  /** The query's parameters that name the model; the upstream gets the first of these. */
+  /** Query parameters that name the model; the upstream is sent the first of these. */
   readonly modelParameters: readonly string[];
-  /** The query's parameter that names a call that one provider has under way already. */
+  /** Query parameter that names an existing call, which only one provider has. */
   readonly callParameter: string;
-  /** Null for events that Sluice does not read, and for what is none. */
+  /** Null for events that Sluice does not need, and for anything that is not an event. */
   readServerEvent(message: Buffer): ServerEvent | null;
-  /** The id of an event that asks for a response, empty if it has none; null for all other messages. */
+  /** Returns the id of an event that requests a response (empty if it has none); null for all other messages. */
   readResponseCreate(message: Buffer): { eventId: string } | null;
-  /** An error as an event. `eventId`: its own; `causedBy`: that of the client's event, or null. */
+  /** Renders an error event. `eventId`: its own id; `causedBy`: id of the client's event that caused it, or null. */
   writeErrorEvent(error: ErrorBody, eventId: string, causedBy: string | null): string;
 }

@@ -178,7 +178,7 @@ class EditedChunk {
 
   /** Null if nothing is left. */
   upTo(end: number): Buffer | null {
-    // Nearly every chunk of a paced stream: a view of all of it would cost as much as a look-up.
+    // The usual case in a paced stream. A view of the whole chunk would cost as much as a lookup.
     if (this.#keptFrom === 0 && this.#pieces.length === 0 && end === this.chunk.length && end > 0) return this.chunk;
     this.replace(end, end, null);
     const [first] = this.#pieces;

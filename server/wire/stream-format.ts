@@ -29,11 +29,11 @@ export interface StreamWatch {
   errorEvent(error: ErrorBody): string;
 }
 
-/** Writes one stream of server-sent events in another form. */
+/** Converts a stream of server-sent events into another framing. */
 export interface Repacking {
-  /** @param events whole ones */
+  /** @param events complete events */
   push(events: Buffer): Buffer;
-  /** What ends the stream. */
+  /** Returns the end of the stream. */
   end(): Buffer;
 }
 
@@ -52,7 +52,7 @@ export interface StreamFormat {
    * stream.
    */
   withoutUsage?(event: Buffer): Buffer | null;
-  /** For a stream that is translated, which is rendered as server-sent events. Absent: it is one of those. */
+  /** Converts a translated stream, which is rendered as server-sent events; absent if the format is that already. */
   repack?(): Repacking;
   /** Comments may be sent before any upstream has answered, which commits the response to being a stream. */
   readonly mayBeginEarly: boolean;

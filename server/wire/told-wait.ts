@@ -1,6 +1,6 @@
 import type { HeaderFields } from './headers.ts';
 
-/** `retry-after-ms`, otherwise `retry-after` in seconds or as a date; null if neither is usable. In milliseconds. */
+/** Reads `retry-after-ms`, else `retry-after` (seconds or a date). Returns milliseconds; null if neither is valid. */
 export function toldWait(headers: HeaderFields, nowMs = Date.now()): number | null {
   const milliseconds = Number(headers['retry-after-ms'] ?? Number.NaN);
   if (milliseconds >= 0) return milliseconds;

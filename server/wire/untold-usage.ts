@@ -1,6 +1,6 @@
 import type { UsageFormat } from './wire.ts';
 
-/** Of passthrough: nothing that Sluice could price stands in these requests and answers. */
+/** For passthrough: these requests and responses contain no usage that Sluice could price. */
 export const untoldUsage: UsageFormat = {
   likely: () => ({}),
   worst: () => ({}),

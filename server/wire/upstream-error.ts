@@ -34,7 +34,7 @@ function toError(error: Record<string, unknown>): UpstreamError {
   };
 }
 
-/** Anthropic's, such as `enforced_spend_limit_reached`. */
+/** Anthropic's code, such as `enforced_spend_limit_reached`. */
 function detailedCode(details: unknown): unknown {
   return isObject(details) ? details.error_code : undefined;
 }
@@ -43,7 +43,7 @@ const nothing: UpstreamError = { message: '', type: '', code: '', param: null, r
 
 const delayInSeconds = pattern(/^(\d+(?:\.\d+)?)s$/);
 
-/** No `RetryInfo` is to be believed about a quota by the day; what is told is kept for an hour at most. */
+/** Wait for a daily quota, for which no `RetryInfo` can be trusted. Waits are limited to an hour in any case. */
 const untilTomorrowMs = 3_600_000;
 
 /** Google's QuotaFailure: `{"@type":"…/google.rpc.QuotaFailure","violations":[{"quotaId":"…PerDayPerProject…"}]}`. */

@@ -1,16 +1,16 @@
 import type { StreamEvent } from '../../wire/sse-event.ts';
 import type { StreamText } from '../../wire/stream-text.ts';
 
-/** Limit for what precedes the first content; beyond it everything passes. */
+/** Limit for bytes before the first content; beyond it the stream is no longer held. */
 const maxBytesBeforeContent = 256 * 1024;
-/** Limit for a first event while memory is short. */
+/** Limit for a first event while memory is low. */
 export const spareBytes = 1024 * 1024;
 
-/** The beginning of a stream, held until it is certain that the client gets this stream. */
+/** Holds the beginning of a stream until this stream is chosen for the client. */
 export class HeldBeginning {
   #pieces: Buffer[] = [];
   #bytes = 0;
-  /** The same as events, for the text of a stream that another target may continue. */
+  /** The held pieces as events, used to track the text if another target may continue the stream. */
   #events: (StreamEvent | null)[] = [];
 
   get bytes(): number {
@@ -26,18 +26,18 @@ export class HeldBeginning {
     this.#bytes += piece.length;
   }
 
-  /** Null for an event that is too large to be held. */
+  /** @param event null if it is too large to hold */
   note(event: StreamEvent | null): void {
     this.#events.push(event);
   }
 
-  /** Adds the events to what the client has. */
+  /** Adds the held events to the text that the client has received. */
   tell(text: StreamText): void {
     for (const event of this.#events) text.take(event);
     this.#events = [];
   }
 
-  /** In one piece, as it would have arrived, unless it is long. */
+  /** Returns and clears the held bytes, joined into one buffer unless they are long. */
   takeAll(): Buffer[] {
     const pieces = this.#pieces;
     const isJoined = pieces.length > 1 && !this.isLong;

@@ -17,7 +17,7 @@ export interface Asked {
   isStreamAsked: boolean;
   /** The client asked for a transcript as text or subtitles. */
   isTextAsked: boolean;
-  /** The answer will be translated, so it must not be compressed. */
+  /** The answer will be translated, so it has to be requested uncompressed. */
   isTranslated: boolean;
   /** Writes the errors of a cloud in the words of the route's API; absent if they are in these. */
   errorBody?: ErrorRewriting | undefined;

@@ -4,13 +4,13 @@ import { type WebSocket, WebSocketServer } from 'ws';
 import { socketOptions } from './socket-options.ts';
 
 interface Acceptance {
-  /** The only subprotocol that is confirmed, where the client offers it; others may hold a key. */
+  /** The only subprotocol to confirm, and only if the client offers it; the others may contain a key. */
   protocol: string;
-  /** Further headers of the answer. */
+  /** Additional headers of the 101 response. */
   headers: Readonly<Record<string, string>>;
 }
 
-/** Answers a client's valid handshake with 101. Null if the client is gone. `early`: what it has sent since. */
+/** Answers a valid client handshake with 101. Null if the client is gone. `early`: bytes received after the handshake. */
 export function acceptClient(
   request: IncomingMessage,
   socket: Duplex,

@@ -1,9 +1,9 @@
-/** How a WebSocket's end is told on the other one (RFC 6455, 7.4). */
+/** Maps the close of one WebSocket to a close frame for the other (RFC 6455, 7.4). */
 
-/** The most bytes that a close frame has for its reason. */
+/** Maximum length of a close frame's reason, in UTF-8 bytes. */
 const maxReasonBytes = 123;
 
-/** Codes that say how a connection ended, and never stand in a frame. */
+/** Codes that only describe locally how a connection ended; they must not be sent in a frame. */
 export const closedWithoutCode = 1005;
 export const closedAbnormally = 1006;
 
@@ -11,7 +11,7 @@ export const goingAway = 1001;
 export const refusedByPolicy = 1008;
 export const failedInside = 1011;
 
-/** What a close frame says. Without a code it says nothing. */
+/** Contents of a close frame; without a code the frame is empty. */
 export interface Farewell {
   code: number | undefined;
   reason: string;
@@ -19,12 +19,12 @@ export interface Farewell {
 
 export const silentFarewell: Farewell = { code: undefined, reason: '' };
 
-/** The farewell that a peer sent. `redacted` removes secrets from its reason. */
+/** Converts the close frame that a peer sent. `redacted` removes secrets from its reason. */
 export function farewellOf(code: number, reason: Buffer, redacted: (text: string) => string): Farewell {
   return isSendable(code) ? { code, reason: shortened(redacted(reason.toString())) } : silentFarewell;
 }
 
-/** A reason as long as a close frame can hold, cut between two characters. */
+/** Truncates a reason to the length that a close frame can hold, at a character boundary. */
 export function shortened(reason: string): string {
   const bytes = Buffer.from(reason);
   if (bytes.length <= maxReasonBytes) return reason;

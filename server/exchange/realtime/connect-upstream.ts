@@ -1,6 +1,6 @@
 /**
- * Finds the upstream of a realtime session: asks the targets one after the other, as `AttemptPlan` decides, until one opens
- * a WebSocket. Once it is open the session stays there, since no other upstream knows the conversation.
+ * Connects a realtime session: tries targets one after the other, in the order of `AttemptPlan`, until one opens a
+ * WebSocket. The session then stays with that upstream, because no other one has the conversation.
  */
 import type { WebSocket } from 'ws';
 import { awakeMs } from '../../awake-clock.ts';
@@ -33,7 +33,7 @@ export interface UpstreamPorts {
   picker: Picker;
 }
 
-/** What is asked of each target. */
+/** The session request, as sent to each target. */
 export interface SessionCall {
   route: Route;
   group: CompiledGroup;
@@ -41,16 +41,16 @@ export interface SessionCall {
   trace: RequestTrace;
   /** The client's headers that may be forwarded. */
   headers: Readonly<Record<string, string>>;
-  /** The query for a target, by the name that it has for the model. */
+  /** Returns the query for a target that uses this name for the model. */
   queryFor(model: string | null): string;
-  /** The session belongs to a call that only one provider knows. */
+  /** The session belongs to an existing call, which only one provider has. */
   isPassed: boolean;
 }
 
 export interface OpenSession {
   kind: 'open';
   socket: WebSocket;
-  /** Of the upstream's handshake. */
+  /** Headers of the upstream's handshake response. */
   headers: ResponseHeaders;
   next: NextAttempt;
   trace: AttemptTrace;
@@ -72,14 +72,14 @@ export class UpstreamSearch {
     this.#call = call;
   }
 
-  /** The client has left: ends what is under way. Does nothing to a session that is open. */
+  /** Call when the client leaves: aborts the current attempt. Has no effect on an open session. */
   clientLeft(): void {
     this.#hasLeft = true;
     this.#gone.resolve();
     for (const handshake of this.#underWay) handshake.abort();
   }
 
-  /** Throws GatewayError `no_healthy_provider` if there is no target. */
+  /** @throws GatewayError `no_healthy_provider` if there is no target */
   async run(): Promise<Connected> {
     const { plan: callPlan, route } = this.#call;
     const policy = this.#policy();
@@ -107,7 +107,7 @@ export class UpstreamSearch {
     return this.#call.isPassed ? onlyTarget : this.#ports.picker;
   }
 
-  /** A second session beside the first would be paid twice, so none is hedged. */
+  /** Disables hedging: a second session in parallel would be billed as well. */
   #policy(): Policy {
     const { group, isPassed } = this.#call;
     return { ...group.policy, hedgeAfterMs: 0, ...(isPassed && { retries: 0, fallbacks: 0 }) };
@@ -174,7 +174,7 @@ export class UpstreamSearch {
   }
 
   #reasonOf({ status, headers, body }: HandshakeAnswer & { kind: 'refused' }): FailureReason {
-    // An answer of another kind than a refusal is that of a web server, whose address is not that of the API.
+    // A status below 400 comes from a web server at a wrong base URL, not from the API.
     if (status < 400) {
       const what = `answered the handshake of a WebSocket with status ${status}`;
       return { kind: 'damage', what, failure: redirectFailure };

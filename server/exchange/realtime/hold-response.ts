@@ -1,4 +1,4 @@
-/** Limits of realtime sessions: one request when the session opens, and one part of it for each response. */
+/** Applies limits to realtime sessions: the session counts as one request, and each response as a part of it. */
 import { GatewayError } from '../../contract/errors.ts';
 import type { Reserved } from '../../contract/ledger.ts';
 import type { Estimate } from '../../limits/account.ts';
@@ -14,15 +14,15 @@ export interface LimitPorts {
   prices: PriceTable;
 }
 
-/** Whose limits apply. */
+/** The key and group whose limits apply. */
 export interface Member {
   key: CompiledKey;
   group: CompiledGroup;
 }
 
-/** The response of a session that is about to begin. */
+/** A response that is about to begin within a session. */
 export interface ResponseCall {
-  /** Of its own row in the ledger. */
+  /** Id of the response's own ledger row. */
   requestId: string;
   route: Route;
   target: Target;
@@ -30,10 +30,10 @@ export interface ResponseCall {
   model: string | null;
 }
 
-/** A session's own request, which uses nothing: its responses do. Not `free`, so that a budget that is spent refuses it. */
+/** The session itself uses nothing; its responses do. It is not `free`, so that an exhausted budget still refuses it. */
 const unused: Estimate = { likely: { usd: 0, tokens: 0 }, most: { usd: 0, tokens: 0 } };
 
-/** The handshake of a session has no body. */
+/** The handshake has no body. */
 export const noBody: MeasuredRequest = { size: 0, captured: null, field: () => undefined, raw: () => null };
 
 /** Admits a session; returns the rate-limit headers. Throws a GatewayError if a limit is reached. */
@@ -59,7 +59,7 @@ export function holdResponse(ports: LimitPorts, member: Member, call: ResponseCa
   return most;
 }
 
-/** Whether a session cannot go on: what was refused will be refused again. */
+/** Whether the session must end because a retry would be refused again. */
 export function isSpent(error: unknown): boolean {
   return !(error instanceof GatewayError) || error.retryAfterSeconds === null;
 }

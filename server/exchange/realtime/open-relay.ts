@@ -12,7 +12,7 @@ interface Session {
   watch: MessageWatch;
 }
 
-/** Begins to carry messages between the two. */
+/** Starts relaying messages between client and upstream. */
 export function openRelay({ format, client, upstream, watch }: Session): SessionRelay {
   const { notes, next, socket } = upstream;
   return new SessionRelay({

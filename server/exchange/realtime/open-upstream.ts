@@ -1,4 +1,4 @@
-/** The handshake of a WebSocket with an upstream, over a connection that stands already. */
+/** Performs the WebSocket handshake with an upstream over an established connection. */
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { WebSocket } from 'ws';
@@ -13,22 +13,22 @@ interface Handshake {
   /** Includes the query. */
   path: string;
   headers: Record<string, string>;
-  /** The time until an answer has begun. */
+  /** Time limit until the response begins, in milliseconds. */
   answerMs: number;
 }
 
-/** What the upstream answered. */
+/** The upstream's response to the handshake. */
 export type HandshakeAnswer =
-  /** The socket is paused, so that no message is lost before somebody listens. */
+  /** The socket is paused, so that no message is lost before a listener is attached. */
   | { kind: 'open'; socket: WebSocket; headers: ResponseHeaders }
   | { kind: 'refused'; status: number; headers: ResponseHeaders; body: Buffer };
 
-/** An upstream gets two seconds to answer a farewell. */
+/** `closeTimeout`: an upstream has two seconds to answer a close frame. */
 const upstreamOptions = { ...socketOptions, followRedirects: false, closeTimeout: 2_000 };
-/** Of a longer refusal, only this much is read. */
+/** A longer refusal is truncated to this length. */
 const maxBodyBytes = 1024 * 1024;
 
-/** Rejects with a TransportError. Closes the connection unless the answer is an open socket. */
+/** Rejects with a TransportError on failure. Closes the connection unless the handshake succeeds. */
 export async function openUpstream(connection: Socket, handshake: Handshake): Promise<HandshakeAnswer> {
   const { origin, path, headers, answerMs } = handshake;
   const socket = new WebSocket(origin.replace('http', 'ws') + path, [], {
@@ -54,7 +54,7 @@ export async function openUpstream(connection: Socket, handshake: Handshake): Pr
 function answerOf(socket: WebSocket): Promise<HandshakeAnswer> {
   return new Promise((resolve, reject) => {
     let headers: ResponseHeaders = {};
-    // A socket that is given up reports that as an error, too.
+    // `ws` also reports a terminated handshake as an error.
     socket.on('error', reject);
     socket.once('upgrade', (response) => {
       headers = response.headers;

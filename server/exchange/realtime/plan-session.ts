@@ -1,4 +1,4 @@
-/** Plans a realtime session: by the model that its URL names, or at the provider that has its call. */
+/** Plans a realtime session: by the model in its URL, or at the provider that has the existing call. */
 import { GatewayError } from '../../contract/errors.ts';
 import type { JobStore } from '../../jobs/job-store.ts';
 import type { Snapshot } from '../../routing/snapshot.ts';
@@ -13,7 +13,7 @@ import { type Member, noBody } from './hold-response.ts';
 interface SessionRequest {
   match: RouteMatch;
   format: SessionFormat;
-  /** Of the client's URL, with its `?`, or empty. */
+  /** The query of the client's URL including `?`, or empty. */
   query: string;
   member: Member;
   snapshot: Snapshot;
@@ -26,11 +26,11 @@ interface PlanPorts {
 
 export interface SessionPlan {
   plan: CallPlan;
-  /** It belongs to a call that one provider alone knows. */
+  /** The session belongs to an existing call, which only one provider has. */
   isPassed: boolean;
 }
 
-/** Throws a GatewayError if nobody can be asked. */
+/** @throws GatewayError if no provider can serve the session */
 export function planSession(ports: PlanPorts, request: SessionRequest): SessionPlan {
   const { match, format, query, member, snapshot } = request;
   const { jobs } = ports;
@@ -54,7 +54,7 @@ export function planSession(ports: PlanPorts, request: SessionRequest): SessionP
   };
 }
 
-/** The client's query for a target with this name for the model, or without one. */
+/** Returns the client's query with the target's model name, or without a model if that is null. */
 export function queryOf(query: string, format: SessionFormat, model: string | null): string {
   const [first = 'model'] = format.modelParameters;
   const others = query
@@ -69,7 +69,7 @@ function nameOf(parameter: string): string {
   return new URLSearchParams(parameter).keys().next().value ?? '';
 }
 
-/** It decides who is asked, so it must be named once, lest the upstream reads another one. */
+/** The model decides the route, so a duplicate is refused: an upstream might read the other value. */
 function modelIn(parameters: URLSearchParams, { modelParameters }: SessionFormat): string | null {
   const named = modelParameters.flatMap((name) => parameters.getAll(name));
   if (named.length > 1) {

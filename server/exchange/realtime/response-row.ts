@@ -1,4 +1,4 @@
-/** One response of a realtime session while it runs, and its row in the ledger. */
+/** Tracks one running response of a realtime session and produces its ledger row. */
 import type { IncomingMessage } from 'node:http';
 import type { FailureClass, RequestRecord, RequestStarted, Reserved, Usage } from '../../contract/ledger.ts';
 import type { CompiledKey, Target } from '../../routing/snapshot.ts';
@@ -7,12 +7,12 @@ import type { Route } from '../../wire/route.ts';
 import { AttemptNotes } from '../attempt-notes.ts';
 import { type AttemptTrace, RequestTrace } from '../exchange-trace.ts';
 
-/** What all rows of a session have in common. */
+/** Data shared by all rows of a session. */
 export interface RowOwner {
   /** The client's handshake. */
   request: IncomingMessage;
   presented: readonly string[];
-  /** Of the client and of the upstream's credential. */
+  /** Secrets of the client and of the upstream credential, to be redacted. */
   secrets: readonly string[];
   key: CompiledKey;
   route: Route;
@@ -26,23 +26,23 @@ export interface RowOwner {
 export interface RowEnd {
   failure: FailureClass | null;
   errorCode: string | null;
-  /** For a person. */
+  /** Message for a person. */
   error: string | null;
   accounting: Accounting;
 }
 
 export class ResponseRow {
-  /** Booked if nobody tells what it used; null if that may stay unknown. */
+  /** The usage to book if the upstream reports none; null if it may stay unknown. */
   standIn: Reserved | null = null;
   readonly #owner: RowOwner;
   readonly #trace: RequestTrace;
   readonly #attempt: AttemptTrace;
   readonly #notes: AttemptNotes;
 
-  /** `part`: what of the session it is, as it is shown behind the route. */
+  /** `part`: the kind of row, shown after the route. */
   constructor(owner: RowOwner, part: 'response' | 'transcription', target: Target = owner.target) {
     this.#owner = owner;
-    // As a request that may cost something, which the handshake's own row is not.
+    // Recorded as POST, because the response is billable; the handshake's own row is a GET.
     this.#trace = new RequestTrace('POST', owner.presented);
     this.#trace.key = owner.key;
     this.#trace.route = owner.route;
@@ -62,7 +62,7 @@ export class ResponseRow {
     return this.#trace.started;
   }
 
-  /** The upstream has begun. */
+  /** Call when the upstream begins the response. */
   begun(): void {
     this.#notes.answered(200, undefined);
   }
@@ -78,7 +78,7 @@ export class ResponseRow {
   }
 }
 
-/** What was used, and what it costs. */
+/** Accounting for usage that the upstream reported. */
 export function accountingOf(usage: Usage, costUsd: number | null): Accounting {
   return { usage, usageCertainty: 'reported', costUsd };
 }

@@ -1,7 +1,7 @@
 /**
- * Books what a realtime session uses. Each response is a purchase of its own, with its own prompt: it is admitted by the
- * limits when it begins and gets a row in the ledger when it is done, so that budgets hold within a session of an hour, and
- * a session that is killed loses the account of one response at most. The session's own row has no usage.
+ * Books the usage of a realtime session. Each response is billed with its own prompt, so each one is admitted by the
+ * limits when it begins and gets a ledger row when it is done: budgets hold within a session of an hour, and a session
+ * that is killed loses the accounting of one response at most. The session's own row has no usage.
  */
 import { GatewayError } from '../../contract/errors.ts';
 import type { RequestRecord, RequestStarted, Reserved, Usage } from '../../contract/ledger.ts';
@@ -20,7 +20,7 @@ export interface BooksPorts extends LimitPorts {
 
 type ResponseDone = Extract<ServerEvent, { kind: 'response-done' }>;
 
-/** OpenAI runs one response in a conversation and a few beside it. */
+/** Limit of running responses. OpenAI runs one response in the conversation and a few out of band. */
 const mostRunning = 100;
 
 const nothingUsed: Accounting = { usage: null, usageCertainty: 'none', costUsd: 0 };
@@ -30,11 +30,11 @@ export class SessionBooks implements MessageWatch {
   readonly #ports: BooksPorts;
   readonly #format: SessionFormat;
   readonly #owner: RowOwner;
-  /** The key as it is now; throws a GatewayError if it may not go on. */
+  /** Returns the key and group as currently configured; throws a GatewayError if the key may no longer be used. */
   readonly #member: () => Member;
-  /** By the upstream's id. */
+  /** Running responses by the upstream's id. */
   readonly #running = new Map<string, ResponseRow>();
-  /** Asked for by the client, not begun yet. */
+  /** Requested by the client, but not begun yet. */
   #asked: ResponseRow | null = null;
   #transcribesWith: string | null = null;
 
@@ -45,7 +45,7 @@ export class SessionBooks implements MessageWatch {
     this.#member = member;
   }
 
-  /** A client's `response.create` that limits refuse does not reach the upstream; the session stays. */
+  /** Checks limits for a client's `response.create`. A refused one is not forwarded; the session may continue. */
   ofClient(message: Buffer): Refusal | null {
     const asked = this.#format.readResponseCreate(message);
     if (asked === null || this.#asked) return null;
@@ -76,9 +76,9 @@ export class SessionBooks implements MessageWatch {
     }
   }
 
-  /** The session is over: what still ran has used something, but nobody tells how much. */
+  /** Call when the session ends: responses still running have used an unknown amount. */
   end({ outcome }: RelayEnd): void {
-    // What was asked for and never begun costs nothing.
+    // A response that was requested but never began costs nothing.
     if (this.#asked) this.#finish(this.#asked, 'client-gone', nothingUsed);
     this.#asked = null;
     const failure = outcome === 'stream-broken' ? 'stream-broken' : 'client-gone';
@@ -86,7 +86,7 @@ export class SessionBooks implements MessageWatch {
     this.#running.clear();
   }
 
-  /** Throws a GatewayError if a limit is reached or the key is gone. */
+  /** @throws GatewayError if a limit is reached or the key is gone */
   #open(): ResponseRow {
     const { route, target, model } = this.#owner;
     const row = new ResponseRow(this.#owner, 'response');
@@ -97,7 +97,7 @@ export class SessionBooks implements MessageWatch {
     return row;
   }
 
-  /** A response that nobody asked for begins where the upstream detects the end of speech. Only the session's end stops those. */
+  /** The upstream also begins responses unasked, when it detects the end of speech; only ending the session stops those. */
   #begin(id: string): Refusal | null {
     try {
       const row = this.#asked ?? this.#open();
@@ -111,7 +111,7 @@ export class SessionBooks implements MessageWatch {
     }
   }
 
-  /** An upstream that begins without end would fill the memory. */
+  /** Bounds memory if an upstream begins responses and never ends them. */
   #forgetOldest(): void {
     const [oldest] = this.#running;
     if (!oldest) return;
@@ -130,7 +130,7 @@ export class SessionBooks implements MessageWatch {
     this.#ports.finished(row.end({ failure, errorCode, error: errorCode, accounting: accounting ?? unknown }));
   }
 
-  /** Speech is turned into text by a model of its own, at that model's price. */
+  /** A separate model transcribes the speech, at its own price. */
   #transcribed(used: EventUsage | null): void {
     if (used === null) return;
     const target = { ...this.#owner.target, model: this.#transcribesWith };

@@ -1,6 +1,6 @@
 /**
- * Carries the messages of one realtime session between client and upstream, each as it is and in its order, until one of
- * them ends it. Knows nothing of what messages say; a watch looks at them before they go on.
+ * Relays the messages of one realtime session between client and upstream, unchanged and in order, until one side closes.
+ * It does not interpret messages; a watch inspects each one before it is forwarded.
  */
 import { WebSocket } from 'ws';
 import type { GatewayError } from '../../contract/errors.ts';
@@ -18,16 +18,16 @@ import {
 } from './close-codes.ts';
 import { SessionSide } from './session-side.ts';
 
-/** What the watch says about a message that must not go on. */
+/** Returned by the watch for a message that must not be forwarded. */
 export interface Refusal {
   error: GatewayError;
-  /** Of the client's event; null if none caused it. */
+  /** Id of the client's event that caused the refusal; null if none did. */
   eventId: string | null;
-  /** The session ends with it. */
+  /** The refusal ends the session. */
   isFatal: boolean;
 }
 
-/** Looks at each message before it goes on; null lets it pass. */
+/** Inspects each message before it is forwarded; null forwards it. */
 export interface MessageWatch {
   ofClient(message: Buffer): Refusal | null;
   ofUpstream(message: Buffer): Refusal | null;
@@ -40,20 +40,20 @@ export interface RelayEnd {
 
 interface RelayOptions {
   client: WebSocket;
-  /** Paused. */
+  /** Must be paused. */
   upstream: WebSocket;
   watch: MessageWatch;
-  /** The `error` event that a client is told. `causedBy`: the id of its own event, or null. */
+  /** Renders an `error` event for the client. `causedBy`: id of the client's event that caused it, or null. */
   writeError(error: GatewayError, causedBy: string | null): string;
-  /** What a client is told if its upstream is gone without a farewell. */
+  /** The error for a client whose upstream disconnected without a close frame. */
   brokenOff(): GatewayError;
-  /** Removes secrets from what an upstream gave as reason. */
+  /** Removes secrets from an upstream's close reason. */
   redacted(text: string): string;
 }
 
-/** A source is paused while more than this waits for its sink, and resumed at a quarter of it. */
+/** A source is paused while more than this many bytes wait for the other side, and resumed at a quarter of it. */
 const mostWaitingBytes = 1024 * 1024;
-/** How long Sluice waits for its farewells to be answered when it ends. */
+/** On shutdown, time to wait for the peers to answer the close frames. */
 const cutOffMs = 1_000;
 
 interface Farewells {
@@ -61,7 +61,7 @@ interface Farewells {
   toUpstream: Farewell;
 }
 
-/** For an upstream whose client or Sluice is gone. */
+/** Sent to the upstream when the client has left or Sluice shuts down. */
 const leaving: Farewell = { code: goingAway, reason: '' };
 
 export class SessionRelay {
@@ -81,12 +81,12 @@ export class SessionRelay {
     options.upstream.resume();
   }
 
-  /** Bytes of messages that came from the client, and from the upstream. */
+  /** Message bytes received from the client and from the upstream. */
   get bytes(): { fromClient: number; fromUpstream: number } {
     return { fromClient: this.#client.bytes, fromUpstream: this.#upstream.bytes };
   }
 
-  /** Sluice ends: both are told to go elsewhere. */
+  /** Closes both sides with 1001 (going away). */
   shutDown(): void {
     const farewell = { code: goingAway, reason: 'Sluice is shutting down' };
     this.#finish({ outcome: 'interrupted', errorCode: null }, { toClient: farewell, toUpstream: leaving });
@@ -164,7 +164,7 @@ export class SessionRelay {
     this.#finish(end, { toClient, toUpstream: silentFarewell });
   }
 
-  /** The first end counts. */
+  /** Only the first call has an effect. */
   #finish(end: RelayEnd, { toClient, toUpstream }: Farewells): void {
     if (this.#end) return;
     this.#end = end;

@@ -1,16 +1,17 @@
-/** One of the two sockets of a session: client or upstream. */
+/** One side of a session, client or upstream. */
 import { WebSocket } from 'ws';
 
 const pingEveryMs = 30_000;
 /**
- * After so many pings without a sign of life, three minutes, the peer is gone. A count rather than a time, since a machine
- * that slept has heard nothing for long; and so many, since a program that is stopped in a debugger answers none.
+ * The peer counts as gone after this many unanswered pings, which takes three minutes. A count rather than a time,
+ * because a machine that slept has received nothing for long; and generous, because a program stopped in a debugger
+ * answers no pings.
  */
 const mostUnansweredPings = 6;
 
 export class SessionSide {
   readonly socket: WebSocket;
-  /** Of all messages that came. */
+  /** Bytes of all messages received. */
   bytes = 0;
   #isHeld = false;
   #unansweredPings = 0;
@@ -25,7 +26,7 @@ export class SessionSide {
       });
     }
     socket.once('close', () => clearInterval(this.#pings));
-    // What follows is `close`, which tells all that matters.
+    // `close` follows each error and is handled instead.
     socket.on('error', () => {});
   }
 
@@ -33,7 +34,7 @@ export class SessionSide {
     return this.#isHeld;
   }
 
-  /** Resolves when it is closed. */
+  /** Resolves when the socket is closed. */
   get closed(): Promise<void> {
     return new Promise((resolve) => {
       if (this.socket.readyState === WebSocket.CLOSED) resolve();
@@ -41,7 +42,7 @@ export class SessionSide {
     });
   }
 
-  /** Stops reading. */
+  /** Stops reading from the socket. */
   hold(): void {
     this.#isHeld = true;
     this.socket.pause();
@@ -54,7 +55,7 @@ export class SessionSide {
   }
 
   #ping(): void {
-    // Nothing is heard of a side that is not read.
+    // A paused socket receives no pongs.
     if (this.socket.readyState !== WebSocket.OPEN || this.#isHeld) return;
     if (this.#unansweredPings >= mostUnansweredPings) this.socket.terminate();
     else this.socket.ping();

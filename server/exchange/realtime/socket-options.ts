@@ -1,8 +1,8 @@
 /**
- * The longest message in either direction. OpenAI takes 15 MiB of sound in one event, which base64 makes a third longer;
- * a message is held as a whole before it goes on.
+ * The longest message in either direction. OpenAI accepts 15 MiB of audio in one event, and base64 adds a third; a message
+ * is buffered as a whole before it is forwarded.
  */
 const maxMessageBytes = 32 * 1024 * 1024;
 
-/** What the sockets of both sides have in common. Sound hardly gets smaller by compression, which costs time and memory. */
+/** Options of both sockets. Compression hardly shrinks audio, but costs time and memory. */
 export const socketOptions = { perMessageDeflate: false, maxPayload: maxMessageBytes } as const;

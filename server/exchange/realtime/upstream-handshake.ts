@@ -1,4 +1,4 @@
-/** One attempt to open a session: a connection of its own, then the handshake over it. Either can be aborted. */
+/** One attempt to open a session: opens a dedicated connection, then performs the handshake over it. Both can be aborted. */
 import type { Socket } from 'node:net';
 import type { AttemptTimeouts } from '../../routing/compile-timeouts.ts';
 import type { Transport } from '../../transport/transport.ts';
@@ -22,13 +22,13 @@ export class UpstreamHandshake {
   readonly #aborted = Promise.withResolvers<never>();
   #connection: Socket | undefined;
 
-  /** `onSending`: called when the connection stands. */
+  /** `onSending`: called once the connection is established. */
   constructor(transport: Pick<Transport, 'connect'>, onSending: () => void) {
     this.#transport = transport;
     this.#onSending = onSending;
   }
 
-  /** Called once. Rejects with a TransportError. */
+  /** Call only once. Rejects with a TransportError. */
   async run({ origin, path, headers, proxy, timeouts }: Address): Promise<HandshakeAnswer> {
     const connecting = this.#transport.connect({ origin, proxy, timeouts });
     try {
@@ -41,7 +41,7 @@ export class UpstreamHandshake {
     return openUpstream(this.#connection, { origin, path, headers, answerMs: timeouts.firstByteMs });
   }
 
-  /** Only while `run` has not ended. */
+  /** Call only before `run` settles. */
   abort(): void {
     this.#aborted.reject(new TransportError('aborted', 'connect', 'the client left'));
     this.#connection?.destroy();

@@ -28,11 +28,11 @@ export interface AnswerOptions {
   /** Format of the client's stream; null if it expects a whole answer. */
   stream: StreamFormat | null;
   requestId: string;
-  /** For a Responses client. */
+  /** Absent unless the client speaks Responses. */
   identity?: ResponseIdentity;
-  /** Keeps the response, as JSON; absent where it is not to be kept. */
+  /** Stores the response, as JSON; absent if it must not be stored. */
   keep?(response: string): void;
-  /** Keeps reasoning that has to be sent back with the calls of the answer; absent where clients carry it themselves. */
+  /** Stores reasoning that must be returned with the answer's calls; absent if clients carry it themselves. */
   keepReasoning?(reasoning: KeptReasoning): void;
 }
 
@@ -45,7 +45,7 @@ export class AnswerTranslation {
   #isKept = false;
   /** Translated text that has not been taken yet. */
   #translated = '';
-  /** Null where the client's stream is one of server-sent events. */
+  /** Null if the client's stream consists of server-sent events. */
   readonly #repacking: Repacking | null;
 
   constructor(options: AnswerOptions) {
@@ -72,7 +72,7 @@ export class AnswerTranslation {
     return lossHeaders(this.losses);
   }
 
-  /** Of the request, and of as much of the answer as has come. */
+  /** Losses of the request and of the answer received so far. */
   get losses(): readonly Loss[] {
     const ofAnswer = this.#stream?.events.losses ?? this.#wholeLosses;
     const { losses } = this.#options.request;
@@ -156,7 +156,7 @@ export class AnswerTranslation {
     return { kind: 'answer', answer: { ...failed.answer, status, headers, body, error: described } };
   }
 
-  /** With `events`, the last ones. */
+  /** Returns the last events in the client's framing, with the end of the stream. */
   #ended(events: Buffer): Buffer {
     return this.#repacking ? Buffer.concat([this.#repacking.push(events), this.#repacking.end()]) : events;
   }

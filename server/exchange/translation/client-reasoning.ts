@@ -1,4 +1,4 @@
-/** Puts reasoning that a client's API has no place for back into its conversation, and keeps what comes anew. */
+/** Restores stored reasoning that the client's API cannot carry, and stores the reasoning of new answers. */
 import { isObject } from '../../contract/is-object.ts';
 import type { ReasoningStore } from '../../reasoning/reasoning-store.ts';
 import {
@@ -13,7 +13,7 @@ export class ClientReasoning {
   readonly #store: ReasoningStore;
   readonly #keyId: string;
 
-  /** Nobody gets what another key's answers have brought. */
+  /** Reasoning is stored per key, so that no client receives another key's. */
   constructor(store: ReasoningStore, keyId: string) {
     this.#store = store;
     this.#keyId = keyId;
@@ -34,7 +34,7 @@ export class ClientReasoning {
   }
 }
 
-/** Null for what this version of Sluice has not written. */
+/** Null if the entry is not in this version's format. */
 function read(text: string): Omit<KeptReasoning, 'callId'> | null {
   try {
     const value: unknown = JSON.parse(text);

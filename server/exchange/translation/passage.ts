@@ -1,4 +1,4 @@
-/** How a request reaches a target that does not serve the client's wire. */
+/** Decides how to translate a request for a target that does not serve the client's wire. */
 
 import type { ConversationWire } from '../../contract/conversation-wires.ts';
 import { dialects } from '../../providers/registry.ts';
@@ -18,7 +18,7 @@ import type { MeasuredRequest } from '../../wire/wire.ts';
 
 const allDialects = Object.values(dialects);
 
-/** How to ask a target that does not serve the client's wire. */
+/** The upstream route and the translator for such a target. */
 export interface Passage {
   /** The route of the upstream's API. */
   route: Route;
@@ -33,7 +33,7 @@ interface Asked {
   model: string | null;
 }
 
-/** Null if the target takes the request as it is, or the request cannot be translated. */
+/** Null if the target accepts the request unchanged, or if the request cannot be translated. */
 export function passageTo(target: Target, asked: Asked, registry: Registry): Passage | null {
   const { route, body, isStream } = asked;
   const client = route.wire.name;
@@ -57,7 +57,7 @@ function embeddingsPassage(
 ): Passage | null {
   const { embeddingsWire } = provider.dialect;
   const { client, route: clientRoute } = asked;
-  // Gemini's bodies repeat the model's name for each text, and it must equal the one in the URL.
+  // Gemini's bodies repeat the model's name for each text; it must match the one in the URL.
   const isRenamed = clientRoute.modelIn === 'path' && model !== null && model !== asked.model;
   if (embeddingsWire === null || !isEmbeddingsWireName(embeddingsWire)) return null;
   const route = registry.embeddingsRoute(embeddingsWire);
@@ -65,16 +65,16 @@ function embeddingsPassage(
   return route && translator && { route, translator };
 }
 
-/** Whether a target's provider can be asked on the route, directly or through a translation. Sluice counts tokens itself. */
+/** Whether a target's provider can serve the route, directly or through translation. Sluice can count tokens itself. */
 export function isServedBy({ provider: { dialect } }: Target, route: Route): boolean {
   const { name } = route.wire;
-  // Wires that no dialect knows are passed on unchanged.
+  // Requests on wires that no dialect knows are forwarded unchanged.
   if (dialect.serves(name) || !allDialects.some((each) => each.serves(name))) return true;
   if (isEmbeddingsWireName(name)) return dialect.embeddingsWire !== null;
   return isWireName(name) && (beginsAnswer(route) || route.writeTokenCount !== null);
 }
 
-/** Other routes fetch, cancel or delete an answer. */
+/** Whether the route generates an answer; others retrieve, cancel or delete one. */
 function beginsAnswer({ method, stream, streamIn }: Route): boolean {
   return method === 'POST' && (stream !== null || streamIn === 'path');
 }

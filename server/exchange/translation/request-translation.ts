@@ -19,13 +19,13 @@ import { type AnswerOptions, AnswerTranslation } from './answer-translation.ts';
 import type { ClientReasoning } from './client-reasoning.ts';
 import type { Passage } from './passage.ts';
 
-/** What one target is sent, and how its answer is read. */
+/** The request for one target and the translation of its answer. */
 export interface PreparedRequest {
   call: OutgoingCall;
   sendable: PreparedBody;
-  /** Null where the client speaks the upstream's API, so that bytes pass as they are. */
+  /** Null if the client speaks the upstream's API, so that bytes are forwarded unchanged. */
   translation: AnswerTranslation | null;
-  /** The client's body without the reasoning that the target refuses. A translation tells this with its other losses. */
+  /** The client's body without the reasoning that the target refuses. A translation reports this among its losses. */
   isWithoutReasoning?: boolean;
   /** Null unless a cloud offers the model. */
   hosting: Hosting | null;
@@ -130,7 +130,7 @@ export class RequestTranslation {
     });
   }
 
-  /** How the response is known to the client, and where it is kept. */
+  /** The response's id for the client, and where it is stored. */
   #response(): Pick<AnswerOptions, 'identity' | 'keep'> {
     const { keptResponses } = this.#wanted;
     const { body, group } = this.#call;

@@ -5,13 +5,13 @@ import type { RawField } from '../../wire/wire.ts';
 import type { FieldName } from './incoming-body.ts';
 import { JsonBody, readJsonBody } from './json-body.ts';
 
-/** A request that goes on from a response which Sluice keeps: with all that came before in its `input`. */
+/** A request that continues a response stored by Sluice, with the stored conversation in its `input`. */
 class ContinuedBody implements RequestBody {
   readonly fields: RequestFields;
   readonly contentType = 'application/json';
   readonly continuesId: string;
   readonly #whole: JsonBody;
-  /** For a provider that serves Responses itself. */
+  /** Renders the body for a provider that serves Responses itself. */
   readonly #plain: () => Buffer;
 
   constructor(whole: JsonBody, plain: () => Buffer, continuesId: string) {

@@ -22,8 +22,8 @@ const pieceByPieceBytes = 1024 * 1024;
 const quote = 0x22;
 
 /**
- * A promise for a long body. Throws or rejects with a GatewayError if the body is not a JSON object, or ambiguous.
- * `isStream`: what the path says of it; null if the body says it.
+ * Returns a promise for a long body. Throws or rejects with a GatewayError if the body is not a JSON object, or ambiguous.
+ * `isStream`: whether the path requests a stream; null if the body decides.
  */
 export function readJsonBody(bytes: Buffer, isStream: boolean | null): JsonBody | Promise<JsonBody> {
   const peek = peekLongJson(bytes, names);

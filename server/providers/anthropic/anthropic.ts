@@ -1,11 +1,11 @@
 import { isObject } from '../../contract/is-object.ts';
 import type { Dialect, ModelPages } from '../dialect.ts';
 
-/** Anthropic's own keys; those of users' accounts, which go into the other header, begin with `sk-ant-oat`. */
+/** Prefix of Anthropic's API keys. OAuth tokens of user accounts begin with `sk-ant-oat` and use the other header. */
 const ownKey = 'sk-ant-';
 const accountToken = 'sk-ant-oat';
 
-/** Anthropic, "List models": at most 1,000 a page. */
+/** Anthropic, "List models": at most 1,000 per page. */
 const modelPages: ModelPages = {
   first: '?limit=1000',
   after: (page) =>
@@ -15,11 +15,12 @@ const modelPages: ModelPages = {
 };
 
 /**
- * Anthropic's API, and services that offer it beside their own (DeepSeek, Z.ai, Moonshot, MiniMax, Ollama, vLLM). Base URLs
- * are with `/v1`, or without, as Anthropic's SDKs take them (`https://api.anthropic.com`, `https://api.deepseek.com/anthropic`).
+ * Anthropic's API, and services that offer it in addition to their own (DeepSeek, Z.ai, Moonshot, MiniMax, Ollama, vLLM).
+ * Base URLs may end with `/v1`, or omit it as for Anthropic's SDKs (`https://api.anthropic.com`,
+ * `https://api.deepseek.com/anthropic`).
  *
- * Of what clients do not send themselves, the version alone is added: version 2023-06-01 is the one in which requests are
- * translated. Betas go up as the client has them.
+ * If the client sends no `anthropic-version`, Sluice adds 2023-06-01, the version of its translations. The client's
+ * `anthropic-beta` is forwarded unchanged.
  */
 export const anthropic: Dialect = {
   id: 'anthropic',
@@ -34,7 +35,7 @@ export const anthropic: Dialect = {
   authorize,
 };
 
-/** vLLM reads `Authorization` alone, Anthropic `x-api-key`; other services read either, so a key that is not Anthropic's goes into both. */
+/** vLLM reads only `Authorization`, Anthropic reads `x-api-key`, other services read either; other keys are sent in both. */
 function authorize(secret: string): Record<string, string> {
   const bearer = { authorization: `Bearer ${secret}` };
   if (secret.startsWith(accountToken)) return bearer;

@@ -3,7 +3,7 @@ import type { Dialect, ModelPages } from '../dialect.ts';
 
 const versionAtEnd = /\/v\d\w*$/;
 
-/** Google, "models.list": at most 1,000 a page. */
+/** Google, "models.list": at most 1,000 per page. */
 const modelPages: ModelPages = {
   first: '?pageSize=1000',
   after: (page) =>
@@ -13,12 +13,12 @@ const modelPages: ModelPages = {
 };
 
 /**
- * Google's Gemini API (AI Studio). Base URLs are with `/v1beta`, or without, as Google's SDKs take them. The model is part of
- * the path; what it says of the answer's form, `?alt=sse`, may be followed by the client's query.
+ * Google's Gemini API (AI Studio). Base URLs may end with `/v1beta`, or omit it as for Google's SDKs. The path contains the
+ * model and may end with `?alt=sse`; the client's query is appended.
  */
 export const gemini: Dialect = {
   id: 'gemini',
-  // It is encoded, and a tuned one has a slash.
+  // `address` inserts it itself: it must be percent-encoded, and a tuned model's name contains a slash.
   putsModelInPath: false,
   address({ basePath }, path, query, model) {
     const base = versionAtEnd.test(basePath) ? basePath : `${basePath}/v1beta`;
@@ -30,7 +30,7 @@ export const gemini: Dialect = {
   serves: (wire) => wire.startsWith('gemini-'),
   conversationWire: 'gemini-generate',
   embeddingsWire: 'gemini-embeddings',
-  // A `thoughtSignature` is bound to the model alone.
+  // A `thoughtSignature` is bound to the model, not to the account.
   bindsReasoning: false,
   defaultHeaders: {},
   modelPages,
@@ -39,7 +39,7 @@ export const gemini: Dialect = {
 
 const tuned = 'tunedModels/';
 
-/** As it stands in the path: `models/gemini-2.5-pro`, `tunedModels/my-own`. */
+/** Resource name for the path: `models/gemini-2.5-pro`, `tunedModels/my-own`. */
 function resourceOf(model: string): string {
   return model.startsWith(tuned)
     ? tuned + encodeURIComponent(model.slice(tuned.length))

@@ -84,7 +84,7 @@ function parseSearchResult(block: Fields): Part[] {
   return [{ type: 'text', text, at: block.at }, ...found.filter((part) => part.type !== 'text')];
 }
 
-/** What stands for all that was said before it. */
+/** A summary that replaces all earlier messages. */
 function parseCompaction(block: Fields): Part[] {
   const { at } = block;
   const summary = block.text('content');
@@ -94,7 +94,7 @@ function parseCompaction(block: Fields): Part[] {
   return [{ type: 'text', text: `Summary of the conversation so far:\n${summary}`, at }];
 }
 
-/** Of a tool that Anthropic runs. No other API has its call, but what it has brought is part of the conversation. */
+/** The result of a tool that Anthropic runs. Other APIs have no such call, but the result is part of the conversation. */
 function parseServerResult(type: string, block: Fields): Part[] {
   const { at } = block;
   const name = type.slice(0, -'_tool_result'.length);
@@ -117,7 +117,7 @@ function parseFound(block: Fields): Part[] {
   return [{ type: 'text', text: writeJson(content.map(readable)), at }];
 }
 
-/** Without what only Anthropic can read. */
+/** Removes members that only Anthropic can read. */
 function readable(value: unknown): unknown {
   if (!isObject(value)) return value;
   return Object.fromEntries(Object.entries(value).filter(([name]) => !name.startsWith('encrypted_')));

@@ -36,7 +36,7 @@ export function parseMessagesRequest(body: unknown, losses: Losses): Conversatio
     reasoning: parseReasoning(fields.fields('thinking'), output?.text('effort')),
     stream: fields.boolean('stream') ?? false,
     streamUsage: true,
-    // Of the ids that Claude Code writes into it, that of the session alone goes to another provider.
+    // Of the ids that Claude Code puts into it, only the session id is sent to another provider.
     cacheKey: sessionOf(fields.object('metadata')?.user_id),
     serviceTier: fields.text('service_tier') === 'standard_only' ? 'default' : undefined,
   };

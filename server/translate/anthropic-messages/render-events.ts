@@ -120,7 +120,7 @@ export class MessagesEventRenderer implements EventRenderer {
     this.#close();
   }
 
-  /** Nearly all events of a stream are these, so that only what differs is made into JSON. */
+  /** Nearly all events of a stream are deltas, so only their variable part is serialised. */
   #delta(member: string, value: string): void {
     const data = `{"type":"content_block_delta","index":${this.#index},"delta":{"type":${member}:${JSON.stringify(value)}}}`;
     this.#out += `event: content_block_delta\ndata: ${data}\n\n`;

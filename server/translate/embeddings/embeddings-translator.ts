@@ -1,4 +1,4 @@
-/** Translates requests for embeddings between two wires, as `translator.ts` does conversations. Pure. */
+/** Translates embeddings requests between two wires, as `translator.ts` does for conversations. Pure. */
 import { GatewayError } from '../../contract/errors.ts';
 import { isObject } from '../../contract/is-object.ts';
 import { readErrorBody } from '../../wire/error-body.ts';
@@ -14,7 +14,7 @@ import type { EmbeddingsRequest, EmbeddingsWire } from './neutral.ts';
 import { openaiEmbeddings } from './openai-embeddings.ts';
 
 const wires = { 'openai-embeddings': openaiEmbeddings, 'gemini-embeddings': geminiEmbeddings };
-/** In whose words errors are told. */
+/** The conversation wires whose error formats are used. */
 const conversations = {
   'openai-embeddings': wireTranslations['openai-chat'],
   'gemini-embeddings': wireTranslations['gemini-generate'],
@@ -22,12 +22,12 @@ const conversations = {
 
 export type EmbeddingsWireName = keyof typeof wires;
 
-/** Whether requests of the wire of that name are for embeddings, and can be translated. */
+/** Whether the name is that of an embeddings wire that can be translated. */
 export function isEmbeddingsWireName(name: string): name is EmbeddingsWireName {
   return Object.hasOwn(wires, name);
 }
 
-/** Null where the two are the same, and the model keeps its name: then bytes pass as they are. */
+/** Null if both wires are the same and the model keeps its name, so that bytes are forwarded unchanged. */
 export function embeddingsTranslatorFor(
   client: EmbeddingsWireName,
   upstream: EmbeddingsWireName,
@@ -48,9 +48,9 @@ export class EmbeddingsTranslator {
   }
 
   /**
-   * A client's request, for whichever targets are asked.
-   * @param fromUrl what Gemini's API has in the URL; the other APIs have it in the body
-   * @throws GatewayError `malformed_json`, or `invalid_value` that names the field
+   * Parses a client's request; the returned function renders it for a target.
+   * @param fromUrl values that Gemini's API has in the URL and other APIs have in the body
+   * @throws GatewayError `malformed_json`, or `invalid_value` naming the field
    */
   open(body: Buffer, fromUrl?: NamedInUrl): (target: { model: string }) => TranslatedEmbeddings {
     const value = parseJson(body.toString());
@@ -66,7 +66,7 @@ export class EmbeddingsTranslator {
     };
   }
 
-  /** An upstream's error, as the client's API would tell it. */
+  /** Translates an upstream's error into the format of the client's API. */
   error(status: number, body: Buffer): TranslatedError {
     const error = neutralError(errorIn(readErrorBody(body)), status);
     const rendered = conversations[this.#clientName].renderError(error, status);
@@ -81,7 +81,7 @@ interface Asked {
 }
 
 export class TranslatedEmbeddings {
-  /** For the upstream. */
+  /** The request body for the upstream. */
   readonly body: Buffer;
   readonly losses: readonly Loss[];
   readonly #request: EmbeddingsRequest;
@@ -96,12 +96,12 @@ export class TranslatedEmbeddings {
     this.#upstream = upstream;
   }
 
-  /** Null for what is no answer of the upstream's API, or has not a vector for each text. */
+  /** Null if the body is not an answer of the upstream's API, or does not have a vector for each text. */
   whole(body: Buffer): WholeAnswer | null {
     const answer = this.#upstream.parseAnswer(parseJson(body.toString()));
     if (answer === null || answer.vectors.length !== this.#request.texts.length) return null;
     const rendered = this.#client.renderAnswer(answer, this.#request);
-    // Plain numbers, of which there are many.
+    // Plain `JSON.stringify`, because the vectors are long and contain only numbers.
     return { ok: true, body: Buffer.from(JSON.stringify(rendered)), losses: [], reasoning: null };
   }
 }

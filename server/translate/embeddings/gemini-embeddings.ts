@@ -19,7 +19,7 @@ export const geminiEmbeddings: EmbeddingsWire = {
   renderAnswer,
 };
 
-/** @param body with `model`, which stands in the URL */
+/** @param body includes `model`, taken from the URL */
 function parseRequest(body: unknown, losses: Losses): EmbeddingsRequest {
   const fields = new Fields(inCamelCase(body), '', losses);
   const model = fields.requiredText('model');

@@ -1,33 +1,33 @@
-/** A request for embeddings, and its answer, as no single API writes them. */
+/** API-neutral forms of an embeddings request and its answer. */
 import type { Losses } from '../losses.ts';
 
 export interface EmbeddingsRequest {
   model: string;
   texts: string[];
   dimensions: number | undefined;
-  /** Gemini: what the vectors are for. */
+  /** Gemini's `taskType`. */
   purpose: string | undefined;
-  /** As the client wants its answer: OpenAI's as base64, Gemini's for `:embedContent`. */
+  /** Form of the client's answer: `base64` for OpenAI's `encoding_format`, `single` for Gemini's `:embedContent`. */
   form: 'numbers' | 'base64' | 'single';
 }
 
 export interface EmbeddingsAnswer {
   vectors: number[][];
-  /** Null where the upstream has not told. */
+  /** Null if the upstream did not report it. */
   promptTokens: number | null;
 }
 
-/** What each wire for embeddings offers. */
+/** Translation functions of an embeddings wire. */
 export interface EmbeddingsWire {
   /** @throws GatewayError `invalid_value` */
   parseRequest(body: unknown, losses: Losses): EmbeddingsRequest;
   renderRequest(request: EmbeddingsRequest, model: string, losses: Losses): Record<string, unknown>;
-  /** Null for what is no answer. */
+  /** Null if the body is not an answer of this API. */
   parseAnswer(body: unknown): EmbeddingsAnswer | null;
   renderAnswer(answer: EmbeddingsAnswer, request: EmbeddingsRequest): Record<string, unknown>;
 }
 
-/** Null if any of it is no number. */
+/** Null if the value is not an array of numbers. */
 export function vectorOf(value: unknown): number[] | null {
   return Array.isArray(value) && value.every((number) => typeof number === 'number') ? value : null;
 }

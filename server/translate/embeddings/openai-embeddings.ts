@@ -30,7 +30,7 @@ function parseRequest(body: unknown, losses: Losses): EmbeddingsRequest {
   return request;
 }
 
-/** A text or several; tokens are those of OpenAI's own models. */
+/** Reads one text or several. Token arrays are refused, because they are specific to OpenAI's models. */
 function textsOf(fields: Fields): string[] {
   const input = fields.any('input');
   if (typeof input === 'string') return [input];
@@ -57,7 +57,7 @@ function placeOf(index: unknown, position: number, count: number): number {
 
 const bytesPerNumber = 4;
 
-/** Numbers of 32 bits, the lowest byte first. */
+/** Decodes base64 of little-endian 32-bit floats. */
 function decoded(base64: unknown): number[] | null {
   if (typeof base64 !== 'string') return null;
   const bytes = Buffer.from(base64, 'base64');

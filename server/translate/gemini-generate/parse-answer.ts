@@ -47,8 +47,7 @@ interface Place {
 }
 
 /**
- * Distinguishes an answer from those of other conversations too: what has to go back with a call is kept by its id, for clients
- * that do not return it.
+ * Distinguishes an answer from those of all conversations, because reasoning that clients do not return is stored by call id.
  */
 export function placeOfAnswer({ responseId }: Json, turns: number): string {
   return typeof responseId === 'string' ? `${turns} ${responseId}` : String(turns);

@@ -24,8 +24,8 @@ export function parseContents(request: Fields): Turn[] {
 }
 
 /**
- * A signature that Sluice made holds the thoughts before it, for clients such as Gemini CLI that send none back. Those that do,
- * such as the history of `@google/genai`, would repeat them.
+ * A signature that Sluice made contains the thoughts before it, for clients such as Gemini CLI that do not return thoughts.
+ * Clients that do return them, such as the history of `@google/genai`, would duplicate them.
  */
 function dropRepeatedThoughts(turns: readonly Turn[]): void {
   let isHeld = false;
@@ -79,7 +79,7 @@ export function parsePart(part: Fields): Part[] {
   return signature === undefined || signature === signatureStandIn ? parts : withSignature(parts, signature, part.at);
 }
 
-/** A signature of Gemini's own belongs to the call; those that Sluice put there are thoughts before the call. */
+/** Gemini's own signature belongs to the call; signatures that Sluice put there are thoughts before the call. */
 function withSignature(parts: Part[], signature: string, at: string): Part[] {
   const seals = unwrapSeals(signature, 'thought-signature');
   const [only] = seals;

@@ -40,7 +40,7 @@ export function parseGenerateRequest(body: unknown, losses: Losses): Conversatio
   };
   dropMedia(config);
   config.dropRest();
-  // It holds the beginning of the conversation.
+  // Cached content contains the beginning of the conversation.
   if (fields.any('cachedContent') !== undefined) refuse('cachedContent', 'foreign-file');
   fields.drop('no-equal', 'safetySettings', 'labels');
   fields.dropRest();

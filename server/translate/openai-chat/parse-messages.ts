@@ -58,7 +58,7 @@ function parseAssistant(message: Fields): Part[] {
     ...message.items('tool_calls').map(parseCall),
     ...parseOldCall(message.fields('function_call'), at),
   ];
-  // All that was said, and only OpenAI has it.
+  // It refers to the spoken content, which only OpenAI stores.
   if (parts.length === 0 && message.any('audio') !== undefined) refuse(message.path('audio'), 'foreign-file');
   return parts;
 }

@@ -93,7 +93,7 @@ export class ChatEventRenderer implements EventRenderer {
     return this.#delta({ tool_calls: [{ index, ...inside }] });
   }
 
-  /** Nearly all chunks of a stream are these, so that only what differs is made into JSON. */
+  /** Nearly all chunks of a stream are of this kind, so only their variable part is serialised. */
   #text(text: string): string {
     return this.#chunk(
       `[{"index":0,"delta":{"content":${JSON.stringify(text)}},"logprobs":null,"finish_reason":null}]`,

@@ -106,7 +106,7 @@ function parseReasoning(item: Fields): ThinkingPart {
   return { type: 'thinking', text: texts.join('\n\n'), seal, at: item.at };
 }
 
-/** OpenAI's own tools that the client runs, such as a shell, have their input in a member of their own. */
+/** OpenAI's own tools that the client runs, such as a shell, have their input in a member specific to the tool. */
 const inputNames = ['arguments', 'action', 'operation'];
 
 function parseCall(item: Fields, type: string): CallPart {

@@ -1,6 +1,6 @@
 /**
- * Items of tools that OpenAI runs itself → parts that any model can read. There is no call of such a tool in another API, but
- * what it has brought is part of the conversation. Source: OpenAI's API reference, "Create a model response", `input`.
+ * Converts items of tools that OpenAI runs itself into parts that any model can read. Other APIs have no calls of such
+ * tools, but the results are part of the conversation. Source: OpenAI's API reference, "Create a model response", `input`.
  */
 import type { Fields } from '../fields.ts';
 import { writeJson } from '../json-text.ts';
@@ -8,14 +8,14 @@ import { refuse } from '../losses.ts';
 import { kindOfMediaType, sourceOfUrl } from '../media.ts';
 import type { MediaPart, Part } from '../neutral.ts';
 
-/** Where each has what it has brought; the other items hold nothing that a model could read. */
+/** The field of each item type that holds its results; other items contain nothing that a model could read. */
 const outputNames: Readonly<Record<string, string>> = {
   code_interpreter_call: 'outputs',
   file_search_call: 'results',
   mcp_call: 'output',
 };
 
-/** @throws GatewayError `invalid_value` for a compacted history, which only OpenAI can read */
+/** @throws GatewayError `invalid_value` for a compacted history, which only OpenAI can decrypt */
 export function parseProviderItem(item: Fields, type: string): Part {
   const { at } = item;
   if (type.startsWith('compaction')) refuse(at, 'provider-item');
@@ -32,7 +32,7 @@ export function parseProviderItem(item: Fields, type: string): Part {
   return { type: 'text', text: `Result of ${type.slice(0, -'_call'.length)}:\n${said}`, at };
 }
 
-/** The picture of a screen in the result of a computer's call; undefined for any other result. */
+/** Reads the screenshot from the output of a computer call; undefined for any other output. */
 export function parseScreenshot(item: Fields): MediaPart | undefined {
   if (item.text('type') !== 'computer_call_output') return undefined;
   const output = item.fields('output');

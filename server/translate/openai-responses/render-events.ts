@@ -187,7 +187,7 @@ export class ResponsesEventRenderer implements EventRenderer {
     return { item_id: this.#open?.id ?? responseId(this.#id), output_index: this.#output.length };
   }
 
-  /** Nearly all events of a stream are these, so that only what differs is made into JSON. */
+  /** Nearly all events of a stream are deltas, so only their variable part is serialised. */
   #delta(type: string, within: string, text: string, rest = ''): void {
     const place = `"item_id":${JSON.stringify(this.#open?.id ?? responseId(this.#id))},"output_index":${this.#output.length}`;
     const data = `{"type":"${type}","sequence_number":${this.#sequenceNumber++},${place}${within},"delta":${JSON.stringify(text)}${rest}}`;

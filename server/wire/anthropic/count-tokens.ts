@@ -1,7 +1,7 @@
 import type { Wire } from '../wire.ts';
 import { messages } from './messages.ts';
 
-/** `POST /v1/messages/count_tokens`: the same request, less what limits its answer. */
+/** `POST /v1/messages/count_tokens`: the request of `POST /v1/messages` without the limits of its answer. */
 export const countTokens: Wire = {
   ...messages,
   whole: { ...messages.whole, marks: ['"input_tokens"'] },

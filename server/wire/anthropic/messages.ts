@@ -19,7 +19,7 @@ const request: RequestFormat = {
   takesBeginning: false,
 };
 
-/** What its caches and its reasoning hang on stays with one account. */
+/** A session stays with one account, to which its caches and its reasoning are bound. */
 function sessionIn(body: RequestView): string | undefined {
   const metadata = body.field('metadata');
   return isObject(metadata) ? sessionOf(metadata.user_id) : undefined;

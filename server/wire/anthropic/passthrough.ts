@@ -1,6 +1,6 @@
 /**
- * The part of Anthropic's API that Sluice does not serve itself: message batches and files. Source: Anthropic's API reference,
- * "Message Batches" and "Files".
+ * The parts of Anthropic's API that Sluice only passes through: message batches and files. Source: Anthropic's API
+ * reference, "Message Batches" and "Files".
  */
 import type { PassedPath } from '../api.ts';
 import { type Method, plainRoute } from '../route.ts';
@@ -17,13 +17,13 @@ const passthrough: Wire = {
   stream: null,
 };
 
-/** Batches alone run a model. */
+/** Only batches run a model. */
 const batches = '/messages/batches';
 const labels = [batches, `${batches}/{id}`, `${batches}/{id}/cancel`, `${batches}/{id}/results`];
 const paths = [...labels, '/files', '/files/{id}', '/files/{id}/content'].map((label) => label.split('/'));
 const methods: readonly Method[] = ['GET', 'HEAD', 'POST', 'DELETE'];
 
-/** `path` below `/v1`, percent-encoded. Null if it is none of these. */
+/** @param path below `/v1`, percent-encoded; the result is null if it is not one of these */
 export function passedPath(method: string, path: string): PassedPath | null {
   const known = methods.find((each) => each === method);
   const segments = path.split('/');

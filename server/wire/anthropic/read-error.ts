@@ -37,9 +37,9 @@ const classOfStatus: Record<string, FailureClass> = {
 };
 
 /**
- * An account without credit, or at the limit that its owner has set, is told of with 400 `invalid_request_error`: "Your credit
- * balance is too low to access the Anthropic API", "You have reached your specified API usage limits"
- * (anthropics/claude-code#5300); an enforced limit with 429 and this code.
+ * An account without credit, or at the limit that its owner has set, is reported with 400 `invalid_request_error`: "Your
+ * credit balance is too low to access the Anthropic API", "You have reached your specified API usage limits"
+ * (anthropics/claude-code#5300); an enforced limit is reported with 429 and this code.
  */
 const accountWords = pattern(/credit balance is too low|specified (?:API|workspace API) usage limits/i);
 /**
@@ -69,7 +69,7 @@ function classify({ status, headers, error, isAboutJob }: FailedAnswer): Failure
 
 function classOf(status: number, error: UpstreamError | null, isAboutJob: boolean): FailureClass {
   if (error && (error.code === spendLimitCode || accountWords.test(error.message))) return 'quota';
-  // What is missing may be a file, or the object that the path names.
+  // The missing object may be a file, or the one named in the path.
   if (status === 404 && (isAboutJob || (error && !modelWord.test(error.message)))) return 'rejected';
   if (status === 409 && isAboutJob) return 'rejected';
   const byStatus = entryOf(classOfStatus, String(status)) ?? (status >= 500 ? 'transient' : 'rejected');

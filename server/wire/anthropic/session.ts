@@ -1,12 +1,12 @@
 import { parseObject } from '../json/parse-object.ts';
 
 const olderMark = '_session_';
-/** Longer ones are none of Claude Code's. */
+/** Claude Code's values are shorter, in characters. */
 const maxLength = 2000;
 
 /**
- * The session in what Claude Code puts into `metadata.user_id`: JSON text with a `session_id`, or, before 2.1.78,
- * `user_…_account_…_session_…`. Undefined for other clients, whose `user_id` is a user with many conversations.
+ * Extracts the session id from Claude Code's `metadata.user_id`: JSON with a `session_id`, or, before 2.1.78,
+ * `user_…_account_…_session_…`. Undefined for other clients, whose `user_id` identifies a user with many conversations.
  */
 export function sessionOf(userId: unknown): string | undefined {
   if (typeof userId !== 'string' || userId.length > maxLength) return undefined;

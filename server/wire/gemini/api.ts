@@ -7,7 +7,7 @@ import { passedPath } from './passthrough.ts';
 import { geminiRoutes } from './routes.ts';
 import { geminiErrorStatus, writeGeminiError } from './write-error.ts';
 
-/** Google's Gemini API. Its clients are given Sluice's address without a version. */
+/** Google's Gemini API. Its clients are configured with Sluice's address without a version. */
 export const gemini: Api = {
   name: 'gemini',
   base: '/v1beta',
@@ -32,7 +32,7 @@ function askedIn(path: string): string | null {
   return path.startsWith('/models/') ? decodeSegment(path.slice('/models/'.length)) : null;
 }
 
-/** All of them on one page. The limits are left out, since clients take a number for the model's own. */
+/** Omits the token limits, which clients would take for the model's actual ones. The list has a single page. */
 function writeOne({ id, created }: ListedModel) {
   return {
     name: id.startsWith('tunedModels/') ? id : `models/${id}`,
@@ -42,7 +42,7 @@ function writeOne({ id, created }: ListedModel) {
   };
 }
 
-/** Google's API answers a request without a key with the status 403, and one with a wrong key with 400. */
+/** Google's API answers a request without a key with 403, and one with a wrong key with 400. */
 function wordsOf({ message, kind, code, retryAfterSeconds }: GatewayError) {
   return {
     message,

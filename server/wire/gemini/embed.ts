@@ -3,7 +3,7 @@ import { geminiAnswer, geminiRequest } from './generate.ts';
 import { geminiErrors } from './read-error.ts';
 import { geminiUsage } from './usage.ts';
 
-/** `:embedContent` and `:batchEmbedContents`, which `@google/genai` calls for one text too. */
+/** `:embedContent`, and `:batchEmbedContents`, which `@google/genai` calls even for a single text. */
 export const embedContents: Wire = {
   name: 'gemini-embeddings',
   operation: 'embeddings',

@@ -1,4 +1,4 @@
-/** The streams of `:streamGenerateContent`: each event is a whole answer with the next parts. */
+/** Stream formats of `:streamGenerateContent`: each event is a complete response object with the next parts. */
 import type { ErrorBody } from '../../contract/errors.ts';
 import { isObject } from '../../contract/is-object.ts';
 import { jsonArrayFraming } from '../json-array-framing.ts';
@@ -8,7 +8,7 @@ import type { Repacking, Saying, StreamClose, StreamEnd, StreamFormat, StreamWat
 import { errorIn } from '../upstream-error.ts';
 import { writeGeminiError } from './write-error.ts';
 
-/** With `?alt=sse`. A comment is an event of its own: glued to another it hides that from `@google/genai`. */
+/** With `?alt=sse`. Comments are sent as separate events: `@google/genai` misses an event to which one is attached. */
 export const generateStream: StreamFormat = {
   framing: sseFraming,
   sayingOf,
@@ -19,7 +19,7 @@ export const generateStream: StreamFormat = {
   isToldByResponse: false,
 };
 
-/** Without it: one JSON array that grows. */
+/** Without `?alt=sse`: one growing JSON array. */
 export const generateArrayStream: StreamFormat = {
   ...generateStream,
   framing: jsonArrayFraming,
@@ -28,7 +28,7 @@ export const generateArrayStream: StreamFormat = {
   repack: () => new ArrayRepacking(),
 };
 
-/** Of events as Sluice renders them: a line of data each. */
+/** Converts events as Sluice renders them, with one `data` line each, into array elements. */
 class ArrayRepacking implements Repacking {
   #isEmpty = true;
 
@@ -85,15 +85,15 @@ function partsOf({ content: said }: Json): unknown[] {
   return isObject(said) && Array.isArray(said.parts) ? said.parts : [];
 }
 
-/** More than a text of nothing. */
+/** Whether any part has a non-empty value. */
 function hasParts(candidate: Json): boolean {
   return partsOf(candidate).some((part) => isObject(part) && Object.values(part).some(Boolean));
 }
 
 /**
- * The connection's end ends the stream. It is complete if a reason for that was given, or if there were only thoughts, with
- * their count: those have no reason (CLIProxyAPI#5226). Older models give the reason STOP in each event, so that more may
- * follow one (one-api#1477).
+ * The stream ends with the connection. It is complete if a finish reason was sent, or if it has only thoughts and their
+ * token count, since such answers have no finish reason (CLIProxyAPI#5226). Older models send STOP in each event, so more
+ * events may follow it (one-api#1477).
  */
 class GenerateWatch implements StreamWatch {
   readonly #errorEvent: (error: string, isFirst: boolean) => string;

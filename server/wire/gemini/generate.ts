@@ -17,7 +17,7 @@ export const geminiRequest: RequestFormat = {
   takesBeginning: false,
 };
 
-/** `members`: those of which each answer has at least one. */
+/** @param members each answer has at least one of these */
 export function geminiAnswer(members: readonly string[], more: Partial<WholeFormat> = {}): WholeFormat {
   return {
     kind: 'json',
@@ -36,7 +36,7 @@ function judge(answer: Record<string, unknown>, members: readonly string[]): Ver
 }
 
 /**
- * `:generateContent` and `:streamGenerateContent`. A prompt that is blocked for its content is an answer without
+ * `:generateContent` and `:streamGenerateContent`. The answer to a prompt that is blocked for its content has no
  * candidates.
  */
 export const generateContent: Wire = {

@@ -1,10 +1,10 @@
-/** Which URLs are Gemini's. Source: Google, "Gemini API reference"; and `@google/genai`, which writes models as they are. */
+/** Recognises URLs of Gemini's API. Source: Google, "Gemini API reference"; `@google/genai`, which does not encode models. */
 import type { IncomingHttpHeaders } from 'node:http';
 import { pattern } from '../../bounded-pattern.ts';
 import type { Place } from '../api.ts';
 import { decodeSegment } from '../segments.ts';
 
-/** The verbs that end the path of a model. */
+/** Verbs at the end of a model's path. */
 const verbs = new Set([
   'generateContent',
   'streamGenerateContent',
@@ -13,12 +13,12 @@ const verbs = new Set([
   'batchEmbedContents',
 ]);
 
-/** A model's name may have slashes and colons of its own, so that only the last colon begins the verb. */
+/** A model's name may contain slashes and colons; the verb begins after the last colon. */
 const modelPath = pattern(/^\/(?:models|(tunedModels))\/(.+)(?::|%3[aA])(\w{1,40})$/);
 
 /**
- * `/v1beta`, `/v1alpha`, and `/v1` where the path cannot be OpenAI's. The query parameter `alt` becomes part of the path,
- * since it selects the form of the answer as the verb does.
+ * Accepts `/v1beta`, `/v1alpha`, and `/v1` if the path cannot be OpenAI's. The query parameter `alt` becomes part of the
+ * path, because it selects the format of the answer, as the verb does.
  */
 export function locateGemini(path: string, query: string, headers: IncomingHttpHeaders): Place | null {
   const below = belowVersion(path);
@@ -33,7 +33,7 @@ export function locateGemini(path: string, query: string, headers: IncomingHttpH
 
 const uploads = '/upload/v1beta/';
 
-/** Null where the path has none of the API's versions, or is below Google's own imitation of OpenAI's API. */
+/** Null if the path has none of the API's versions, or belongs to Google's OpenAI-compatible API. */
 function belowVersion(path: string): string | null {
   if (path.startsWith(uploads)) return `/upload${path.slice(uploads.length - 1)}`;
   if (path.startsWith('/v1/models')) return path.slice('/v1'.length);

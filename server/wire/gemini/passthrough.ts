@@ -1,4 +1,4 @@
-/** The part of Gemini's API that Sluice does not serve itself: files. Source: Google, "Files API". */
+/** The part of Gemini's API that Sluice only passes through: files. Source: Google, "Files API". */
 import { pattern } from '../../bounded-pattern.ts';
 import type { PassedPath } from '../api.ts';
 import { type Method, plainRoute } from '../route.ts';
@@ -18,7 +18,7 @@ const passthrough: Wire = {
 const methods: readonly Method[] = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE'];
 const filePath = pattern(/^(?:\/upload)?\/files(?:\/([^/:]{1,200})(:download)?)?$/);
 
-/** `path` below `/v1beta`, percent-encoded; that of `/upload/v1beta/files` is `/upload/files`. Null if it is none of these. */
+/** @param path below `/v1beta`, percent-encoded; `/upload/files` for `/upload/v1beta/files`. Null if it is none of these. */
 export function passedPath(method: string, path: string): PassedPath | null {
   const known = methods.find((each) => each === method);
   const found = filePath.exec(path);

@@ -1,4 +1,4 @@
-/** What kind of failure an error of Gemini's API is. Source: Google, "Troubleshooting guide" and `google.rpc.Code`. */
+/** Classifies errors of Gemini's API. Source: Google, "Troubleshooting guide" and `google.rpc.Code`. */
 import { pattern } from '../../bounded-pattern.ts';
 import type { FailureClass } from '../../contract/ledger.ts';
 import { overflowIn } from '../context-overflow.ts';
@@ -35,9 +35,9 @@ const classOfStatus: Record<string, FailureClass> = {
   499: 'transient',
 };
 
-/** A key that is not valid is an INVALID_ARGUMENT. */
+/** An invalid key is reported as INVALID_ARGUMENT. */
 const keyWords = pattern(/^API key (?:not valid|expired|not found)/);
-/** "User location is not supported for the API use.", and a free tier that needs billing. */
+/** Tells a free tier that needs billing from "User location is not supported for the API use.". */
 const billingWords = pattern(/billing|free tier|prepa(?:id|yment)/i);
 
 function classify({ status, headers, error }: FailedAnswer): Failure {
@@ -52,7 +52,7 @@ function classOf(status: number, error: UpstreamError | null): FailureClass {
   const { type = '', message = '' } = error ?? {};
   if (error && overflowIn(error)) return 'too-large';
   if (keyWords.test(message)) return 'credential';
-  // Credit that was paid in advance is used up.
+  // Prepaid credit is used up.
   if (status === 402) return 'quota';
   if (type === 'FAILED_PRECONDITION') return billingWords.test(message) ? 'quota' : 'model-unavailable';
   const byStatus = entryOf(classOfStatus, String(status)) ?? (status >= 500 ? 'transient' : 'rejected');
@@ -75,7 +75,7 @@ const statusOfType: Record<string, number> = {
   DEADLINE_EXCEEDED: 504,
 };
 
-/** Of an error in a 200, or in a stream's event: its `code` is that status. */
+/** The HTTP status of an error within a 200 or a stream event; its `code` holds it. */
 function statusOf({ code, type }: UpstreamError): number {
   const number = Number(code);
   return Number.isInteger(number) && number >= 400 && number <= 599 ? number : (entryOf(statusOfType, type) ?? 502);
@@ -83,7 +83,7 @@ function statusOf({ code, type }: UpstreamError): number {
 
 const shortText = pattern(/^\s*:\s*"([^"\\]{1,100})"/);
 
-/** The status is an error's name. */
+/** Reads the error's `status`, which is its name. */
 function codeIn(end: string): string | null {
   const from = end.lastIndexOf('"error"');
   return from === -1 ? null : (findMember(end, 'status', shortText, from)?.value ?? null);

@@ -1,4 +1,4 @@
-/** Gemini's API, verb by verb. The model stands in the URL, and so does whether the answer is a stream. */
+/** Routes of Gemini's API by verb. The URL contains the model and selects streaming. */
 import { plainRoute, type Route } from '../route.ts';
 import { embedContents } from './embed.ts';
 import { generateContent } from './generate.ts';

@@ -1,4 +1,4 @@
-/** What requests of Gemini's API use. */
+/** Estimates and reads token usage of Gemini's API. */
 import { isObject } from '../../contract/is-object.ts';
 import type { Usage } from '../../contract/ledger.ts';
 import { estimateTokens } from '../estimate-tokens.ts';
@@ -8,16 +8,16 @@ import { plausibleUsage, unbounded } from '../plausible-usage.ts';
 import { promptTokensOf } from '../prompt-tokens.ts';
 import type { ExtractedUsage, KeptAnswer, MeasuredRequest, ModelBounds, UsageFormat, UsageHints } from '../wire.ts';
 
-/** English text has about four bytes to a token. */
+/** English text has about four bytes per token. */
 const bytesPerToken = 4;
-/** Images within JSON are large and cost few tokens. */
+/** Caps the likely input, because images within JSON are large and cost few tokens. */
 const mostLikelyInput = 32_000;
 const mostLikelyOutput = 4_096;
-/** What `maxOutputTokens` is, of the largest models. */
+/** Default of `maxOutputTokens` of the largest models. */
 const unknownOutputTokens = 65_536;
-/** What is only referred to, such as a film; no model's window is larger. */
+/** Limit for content that is only referred to, such as a video; no model's context window is larger. */
 const mostReferredTokens = 10_000_000;
-/** Thoughts that are not told. */
+/** Limit for thoughts that are not part of the answer. */
 const mostHiddenTokens = 1_000_000;
 
 export const geminiUsage: UsageFormat = {
@@ -39,7 +39,7 @@ function allowedTokens(body: MeasuredRequest): number | null {
   return typeof most === 'number' && most > 0 ? Math.ceil(most) : null;
 }
 
-/** Google makes at most eight. */
+/** Google's limit for `candidateCount`. */
 const mostCandidates = 8;
 
 function candidatesOf(body: MeasuredRequest): number {
@@ -56,7 +56,7 @@ function worst(body: MeasuredRequest, { outputTokens, contextTokens }: ModelBoun
   return { inputTokens: Math.min(input, window), outputTokens: most * candidatesOf(body) };
 }
 
-/** Of a stream the last event with it counts, which sums up the earlier ones. */
+/** Reads `usageMetadata`. In a stream, the last one counts, since it includes the earlier ones. */
 function read({ tail, document }: KeptAnswer, hints: UsageHints): ExtractedUsage {
   const told = toUsage(document ? document.usageMetadata : lastMetadata(tail));
   if (!told) return { usage: null, certainty: 'none', status: null };
@@ -69,7 +69,7 @@ function lastMetadata(tail: Buffer): unknown {
   return last?.end ? parseObject(tail.toString('utf8', last.start, last.end)) : null;
 }
 
-/** `promptTokenCount` includes what came from a cache, but not what tools added; `candidatesTokenCount` has no thoughts. */
+/** `promptTokenCount` includes cached tokens but excludes those of tools; `candidatesTokenCount` excludes thoughts. */
 function toUsage(metadata: unknown): Usage | null {
   if (!isObject(metadata)) return null;
   const cached = countOf(metadata.cachedContentTokenCount);
@@ -91,7 +91,7 @@ function countOfSound(details: unknown): number {
   return isObject(sound) ? countOf(sound.tokenCount) : 0;
 }
 
-/** Protobuf's JSON may write a number as a text. */
+/** Protobuf's JSON may encode a number as a string. */
 function countOf(value: unknown): number {
   const count = Number(value ?? 0);
   return Number.isFinite(count) ? count : 0;

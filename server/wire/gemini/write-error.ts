@@ -3,7 +3,7 @@ import { overflowIn } from '../context-overflow.ts';
 import { entryOf } from '../table-entry.ts';
 
 interface Told extends Pick<ErrorBody, 'message' | 'type' | 'code'> {
-  /** What OpenAI's API would answer with; it says what is wrong with a request that is at fault. */
+  /** The status that OpenAI's API would send, which determines the status of an invalid request. */
   status?: number;
   retryAfterSeconds?: number | null;
 }
@@ -31,7 +31,7 @@ const ofCode: Record<string, [status: string, http: number]> = {
   upstream_unreachable: ['UNAVAILABLE', 503],
   upstream_malformed: ['UNAVAILABLE', 503],
   upstream_stream_broken: ['UNAVAILABLE', 503],
-  // Google's clients ask again after every 5xx, which cannot help here.
+  // Google's clients retry after every 5xx, which would be futile here.
   provider_credential_refused: ['FAILED_PRECONDITION', 400],
   provider_quota_exhausted: ['FAILED_PRECONDITION', 400],
   upstream_redirected: ['FAILED_PRECONDITION', 400],

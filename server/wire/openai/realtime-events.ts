@@ -1,7 +1,7 @@
 /**
- * The few events of a realtime session that Sluice reads: which tell that a response begins, what it used, and which model
- * transcribes. All others are told apart by a search for these types at their ends, and are not parsed: most are pieces of sound.
- * Source: OpenAI, API reference, "Realtime client events" and "Realtime server events".
+ * Parses the few realtime events that Sluice needs: those that report the begin of a response, its usage, and the
+ * transcription model. A search for their types near both ends of a message selects them; the others, mostly audio, are
+ * not parsed. Source: OpenAI, API reference, "Realtime client events" and "Realtime server events".
  */
 import { isObject } from '../../contract/is-object.ts';
 import type { Usage } from '../../contract/ledger.ts';
@@ -11,7 +11,7 @@ import type { EventUsage, ServerEvent, SessionFormat } from '../session-format.t
 import { toUsage } from './usage/usage-shapes.ts';
 
 const transcribed = 'conversation.item.input_audio_transcription.completed';
-/** The last two of sessions before 2025-08. */
+/** The last two are from the API before 2025-08. */
 const sessionTypes = [
   'session.created',
   'session.updated',
@@ -19,20 +19,20 @@ const sessionTypes = [
   'transcription_session.updated',
 ];
 const readTypes = ['response.created', 'response.done', transcribed, ...sessionTypes];
-/** With the quotes: in a text they would be escaped. */
+/** Includes the quotes, which would be escaped within a string. */
 const serverMarks = readTypes.map((type) => Buffer.from(`"${type}"`));
-/** Sound is never in the events that are read, so none of them is longer; a longer one is left unread. */
+/** Longer messages are not parsed: the events of interest contain no audio, so they are shorter. */
 const maxReadBytes = 1024 * 1024;
 /**
- * How far from its beginning or end the type of an event stands. OpenAI and Azure write it first; servers that sort the
- * members by name write it last.
+ * How far from the beginning or end of a message its type is searched. OpenAI and Azure write it first; a server that sorts
+ * members by name writes it last.
  */
 const edgeBytes = 1024;
 const createMarks = [Buffer.from('"response.create"')];
 
 export const realtimeSession: SessionFormat = {
   protocol: 'realtime',
-  // Azure's classic API names a deployment.
+  // Azure's classic API uses `deployment`.
   modelParameters: ['model', 'deployment'],
   callParameter: 'call_id',
   readServerEvent(message) {
@@ -56,7 +56,7 @@ export const realtimeSession: SessionFormat = {
   },
 };
 
-/** Null if the message has none of the marks where its type stands. */
+/** Null if none of the marks occurs near either end of the message. */
 function parseIfAny(message: Buffer, marks: readonly Buffer[]): Record<string, unknown> | null {
   if (message.length > maxReadBytes) return null;
   const isShort = message.length <= 2 * edgeBytes;
@@ -98,7 +98,7 @@ function usedIn({ usage: told }: Record<string, unknown>): EventUsage | null {
   return { usage, billed: withoutCached(usage, told) };
 }
 
-/** Elsewhere sound and pictures are never cached, so the price table takes each kind for the whole of its tokens. */
+/** Other APIs never cache audio or images, so the price table takes each count in full; the cached part is subtracted here. */
 function withoutCached(usage: Usage, told: unknown): Usage {
   const details = isObject(told) && isObject(told.input_token_details) ? told.input_token_details : {};
   const cached = isObject(details.cached_tokens_details) ? details.cached_tokens_details : {};

@@ -1,20 +1,20 @@
 /**
- * The wire of realtime sessions: `GET /v1/realtime`, a WebSocket whose messages are JSON events in both directions. The
- * handshake has no body, and its refusal is an HTTP response in the API's shape.
+ * The wire of realtime sessions: `GET /v1/realtime`, a WebSocket with JSON events in both directions. The handshake has no
+ * body; a refusal is an HTTP response in the API's error format.
  * Source: OpenAI, API reference, "Realtime"; Azure OpenAI, "Realtime API reference".
  */
 import type { ModelBounds, UsageFormat, Wire } from '../wire.ts';
 import { jsonAnswer, jsonRequest } from './formats.ts';
 import { openaiErrors } from './read-error.ts';
 
-/** A short turn of speech in both directions. */
+/** Tokens of a short spoken turn in both directions. */
 const likelyInputTokens = 1_000;
 const likelyOutputTokens = 300;
 /** The largest context window and the longest response of OpenAI's realtime models (`gpt-realtime-2`, November 2026). */
 const usualContextTokens = 128_000;
 const usualOutputTokens = 32_000;
 
-/** Of one response within a session; what a session uses besides its responses is not known before. */
+/** Estimates one response within a session; other usage of a session cannot be estimated in advance. */
 const responseUsage: UsageFormat = {
   likely: () => ({ inputTokens: likelyInputTokens, outputTokens: likelyOutputTokens }),
   worst: (_body, model) => worstOf(model),
@@ -23,7 +23,7 @@ const responseUsage: UsageFormat = {
   text: null,
 };
 
-/** Sound costs more than text, so all of it may be sound. */
+/** Assumes that all tokens are audio, because audio costs more than text. */
 function worstOf({ contextTokens, outputTokens }: ModelBounds) {
   const input = contextTokens ?? usualContextTokens;
   const output = outputTokens ?? usualOutputTokens;
