@@ -62,7 +62,7 @@ function refusalOf(request: SeenRequest): Refusal | null {
 function complaintsAbout(request: SeenRequest, isCount: boolean, key: string): string[] {
   const { headers } = request;
   const body = bodyOf(request);
-  const known = isCount ? countFields : messageFields;
+  const known = new Set([...(isCount ? countFields : messageFields), ...betaFields(headers['anthropic-beta'])]);
   const foreign = Object.keys(headers).filter((name) => /^(?:openai-|x-goog)/.test(name));
   const unknown = Object.keys(body).filter((name) => !known.has(name));
   return [
@@ -74,6 +74,11 @@ function complaintsAbout(request: SeenRequest, isCount: boolean, key: string): s
     ...thinkingComplaints(body, key),
     ...complaintsOf('anthropic-messages', { ...body, messages: inBlocks(body.messages) }),
   ];
+}
+
+/** Fields that a beta adds to a body: Anthropic, "Context editing". */
+function betaFields(betas: string | string[] | undefined): string[] {
+  return String(betas).includes('context-management-2025-06-27') ? ['context_management'] : [];
 }
 
 /** Messages whose texts are blocks, too. */

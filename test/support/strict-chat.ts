@@ -26,19 +26,22 @@ export function bodyOf({ body }: SeenRequest): Json {
   return JSON.parse(body.toString()) as Json;
 }
 
-/** Answers what is well-formed by `answer`, and all else with 400. */
-export function strictChat(answer: (body: Json, response: ServerResponse) => void | Promise<void>): Script {
+/** Answers what is well-formed by `answer`, and all else with 400. `taken` is what is let pass, as the form that is checked. */
+export function strictChat(
+  answer: (body: Json, response: ServerResponse) => void | Promise<void>,
+  taken: (body: Json) => Json = (body) => body,
+): Script {
   return (request, response) => {
-    const complaints = complaintsAbout(request);
+    const complaints = complaintsAbout(request, taken);
     if (complaints.length === 0) return answer(bodyOf(request), response);
     json(response, { error: { message: complaints.join('; '), type: 'invalid_request_error', code: null } }, 400);
   };
 }
 
-function complaintsAbout(request: SeenRequest): string[] {
+function complaintsAbout(request: SeenRequest, taken: (body: Json) => Json): string[] {
   const { method, url, headers } = request;
   if (method !== 'POST' || url !== '/v1/chat/completions') return [`${method} ${url} is not served`];
-  const body = bodyOf(request);
+  const body = taken(bodyOf(request));
   const foreign = Object.keys(headers).filter((name) => name.startsWith('anthropic-'));
   const unknown = Object.keys(body).filter((name) => !knownFields.has(name));
   return [

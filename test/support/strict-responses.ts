@@ -25,6 +25,8 @@ const knownFields = new Set([
   'service_tier',
   'metadata',
   'stream',
+  // Told by Codex alone, and taken without being documented.
+  'client_metadata',
 ]);
 
 /** Answers what is well-formed by `answer`, and all else with 400. */

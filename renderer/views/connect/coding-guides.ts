@@ -62,6 +62,33 @@ export const codingGuides: readonly ClientGuide[] = [
     ],
   },
   {
+    id: 'opencode',
+    name: 'opencode',
+    kind: 'coding',
+    userAgent: /^opencode\//,
+    steps: [
+      { say: (texts) => texts.mergeInto('~/.config/opencode/opencode.json'), snippet: opencodeSettings },
+      {
+        say: (texts) => texts.startInEnvironment,
+        snippet: ({ key, model }) => `export SLUICE_KEY=${key}\nopencode --model sluice/${model}`,
+      },
+    ],
+  },
+  {
+    id: 'qwen-code',
+    name: 'Qwen Code',
+    kind: 'coding',
+    userAgent: /^QwenCode\//,
+    steps: [
+      {
+        say: (texts) => texts.runInTerminal,
+        snippet: ({ baseUrl, key, model }) =>
+          `export OPENAI_BASE_URL=${baseUrl} OPENAI_API_KEY=${key} OPENAI_MODEL=${model}\nqwen --auth-type openai`,
+      },
+      { say: (texts) => texts.qwenProxy },
+    ],
+  },
+  {
     id: 'cursor',
     name: 'Cursor',
     kind: 'coding',
@@ -162,6 +189,12 @@ export const codingGuides: readonly ClientGuide[] = [
     ],
   },
 ];
+
+function opencodeSettings({ baseUrl, model }: Connection): string {
+  const options = { baseURL: baseUrl, apiKey: '{env:SLUICE_KEY}' };
+  const sluice = { npm: '@ai-sdk/openai-compatible', name: 'Sluice', options, models: { [model]: {} } };
+  return pretty({ provider: { sluice } });
+}
 
 function zedSettings({ baseUrl, model }: Connection): string {
   const models = [{ name: model, max_tokens: contextTokens }];

@@ -52,7 +52,8 @@ export const programGuides: readonly ClientGuide[] = [
     id: 'vercel-ai-sdk',
     name: 'Vercel AI SDK',
     kind: 'programs',
-    userAgent: /(^| )ai-sdk\/|^ai\/\d/,
+    // opencode is built on it.
+    userAgent: /^(?!opencode\/)(?:.* )?ai-sdk\/|^ai\/\d/,
     steps: [
       { say: (texts) => texts.install, snippet: () => 'npm install ai @ai-sdk/openai-compatible' },
       {

@@ -142,8 +142,10 @@ export class RequestTranslation {
   }
 }
 
-/** Headers of a client's API, such as its version, which mean nothing to another API. */
-const foreignHeader = pattern(/^(?:anthropic-|x-claude-|x-app$|x-goog-|x-gemini-)/);
+/** Headers of a client's API, such as its version, and what Codex and Claude Code tell their own makers of the installation and session. */
+const foreignHeader = pattern(
+  /^(?:anthropic-|x-claude-|x-app$|x-codex-|originator$|session-id$|thread-id$|x-goog-|x-gemini-)/,
+);
 
 function upstreamHeaders(headers: Readonly<Record<string, string>>, isStream: boolean): Record<string, string> {
   const passing: Record<string, string> = {};

@@ -1,0 +1,93 @@
+/** Coding agents as their users set them up: the README and the window's Connect screen say the same. */
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { testKey } from './gateway.ts';
+
+interface Connection {
+  origin: string;
+  model: string;
+  /** The program's HOME, and where it works. */
+  folder: string;
+}
+
+export interface CodingAgent {
+  command: string;
+  package: string;
+  /** Writes its files, and says how it is started. */
+  setUp(connection: Connection): { parameters: (prompt: string) => string[]; env: Record<string, string> };
+}
+
+function write(folder: string, name: string, text: string): void {
+  mkdirSync(dirname(join(folder, name)), { recursive: true });
+  writeFileSync(join(folder, name), text);
+}
+
+const withoutProxies = { HTTPS_PROXY: '', HTTP_PROXY: '' };
+
+const signInByKey = { security: { auth: { selectedType: 'gemini-api-key' } } };
+
+export const codingAgents: readonly CodingAgent[] = [
+  {
+    command: 'claude',
+    package: '@anthropic-ai/claude-code',
+    setUp: ({ origin, model }) => ({
+      parameters: (prompt) => ['--print', prompt, '--allowedTools', 'Bash'],
+      env: {
+        ANTHROPIC_BASE_URL: origin,
+        ANTHROPIC_AUTH_TOKEN: testKey,
+        ANTHROPIC_MODEL: model,
+        ANTHROPIC_DEFAULT_HAIKU_MODEL: model,
+        CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
+      },
+    }),
+  },
+  {
+    command: 'codex',
+    package: '@openai/codex',
+    setUp({ origin, model, folder }) {
+      const provider = `name = "Sluice"\nbase_url = "${origin}/v1"\nenv_key = "SLUICE_KEY"\nwire_api = "responses"\n`;
+      const head = `model = "${model}"\nmodel_provider = "sluice"\n`;
+      write(folder, '.codex/config.toml', `${head}\n[model_providers.sluice]\n${provider}`);
+      const parameters = ['exec', '--skip-git-repo-check', '--dangerously-bypass-approvals-and-sandbox'];
+      return { parameters: (prompt) => [...parameters, prompt], env: { SLUICE_KEY: testKey } };
+    },
+  },
+  {
+    command: 'gemini',
+    package: '@google/gemini-cli',
+    setUp({ origin, model, folder }) {
+      write(folder, '.gemini/settings.json', JSON.stringify(signInByKey));
+      return {
+        parameters: (prompt) => ['-m', model, '--approval-mode', 'yolo', '--skip-trust', '-p', prompt],
+        env: { GOOGLE_GEMINI_BASE_URL: origin, GEMINI_API_KEY: testKey },
+      };
+    },
+  },
+  {
+    command: 'opencode',
+    package: 'opencode-ai',
+    setUp({ origin, model, folder }) {
+      const options = { baseURL: `${origin}/v1`, apiKey: '{env:SLUICE_KEY}' };
+      const sluice = { npm: '@ai-sdk/openai-compatible', name: 'Sluice', options, models: { [model]: {} } };
+      write(folder, '.config/opencode/opencode.json', JSON.stringify({ provider: { sluice } }));
+      return {
+        parameters: (prompt) => ['run', '--model', `sluice/${model}`, prompt],
+        env: { SLUICE_KEY: testKey, OPENCODE_DISABLE_MODELS_FETCH: '1', OPENCODE_DISABLE_AUTOUPDATE: '1' },
+      };
+    },
+  },
+  {
+    command: 'qwen',
+    package: '@qwen-code/qwen-code',
+    setUp: ({ origin, model }) => ({
+      parameters: (prompt) => ['--auth-type', 'openai', '--yolo', '-p', prompt],
+      env: {
+        OPENAI_BASE_URL: `${origin}/v1`,
+        OPENAI_API_KEY: testKey,
+        OPENAI_MODEL: model,
+        // It asks a proxy for loopback too.
+        ...withoutProxies,
+      },
+    }),
+  },
+];
