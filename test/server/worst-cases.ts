@@ -532,6 +532,7 @@ export const lookAtNone = [
   'providers/dialect.ts',
   // They read what the person has configured, and what Google's library says.
   'providers/bedrock/signing.ts',
+  'providers/vertex/credential.ts',
   'providers/vertex/google-token.ts',
   'exchange/answer-delivery.ts',
   'exchange/attempt-failures.ts',
