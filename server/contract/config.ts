@@ -240,5 +240,5 @@ function whyNoPassthrough(id: string, providers: readonly ProviderConfig[]): str
   const provider = providers.find((each) => each.id === id);
   if (!provider) return `there is no provider "${id}"`;
   if (passesThrough[provider.dialect]) return null;
-  return `provider "${id}" speaks the dialect "${provider.dialect}", which has no such paths: name another`;
+  return `provider "${id}" speaks the dialect "${provider.dialect}", which has no passthrough paths: name another provider`;
 }

@@ -115,7 +115,7 @@ function divergence(target: Target, continues: boolean): AttemptFailure {
 export function otherApi({ provider }: Target): GatewayError {
   return new GatewayError(
     'upstream_stream_broken',
-    `Provider "${provider.id}" has another API, in which it cannot continue an answer that has begun.`,
+    `Provider "${provider.id}" speaks another API, in which it cannot continue an answer that has begun.`,
   );
 }
 

@@ -46,7 +46,8 @@ export const connect = {
     addModel: 'Choose the model, or add it by its name:',
     anyOther: 'Any other client of the OpenAI API needs no more than this:',
     orLiteLlmProxy: 'Or in the config.yaml of the LiteLLM proxy:',
-    codexResponses: 'Codex speaks the Responses API. For a provider that has only chat completions, Sluice translates.',
+    codexResponses:
+      'Codex uses the Responses API. Sluice translates its requests for providers that only have chat completions.',
     cursorReach:
       'Cursor sends requests from its own servers, and those do not reach an address of your machine. It works only with a base URL that is reachable from outside, such as a tunnel of yours; its address must then stand in the allowed hosts of Settings.',
     zedKey: 'Zed takes the key from its settings page of the provider, or from the environment:',
