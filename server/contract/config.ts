@@ -144,7 +144,7 @@ export const groupSchema = z.strictObject({
   /** Keep headers (without secrets) and bodies of this group's requests and responses, within `settings.capture`. */
   capture: z.boolean().default(false),
   /**
-   * The provider that answers, as it is asked, what Sluice does not serve itself: files, batches, vector stores … `null`: none.
+   * The provider to which paths that Sluice does not serve itself are forwarded: files, batches, vector stores … `null`: none.
    * Absent: none; of the group `default` its only provider, if there is just one besides the demo.
    */
   passthrough: idSchema.nullable().optional(),

@@ -80,7 +80,7 @@ export class SessionCall {
     }
   }
 
-  /** Ends the session because Sluice shuts down. */
+  /** Ends the session, because Sluice is shutting down. */
   shutDown(): void {
     this.#isShutDown = true;
     this.#relay?.shutDown();

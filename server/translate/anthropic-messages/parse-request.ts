@@ -54,7 +54,7 @@ interface Said {
   turns: Turn[];
 }
 
-/** What the system says before all others counts to `system`. */
+/** System messages before all other messages are added to `system`. */
 function parseMessages(messages: readonly Fields[], { instructions, turns }: Said): Said {
   for (const message of messages) {
     const role = message.requiredText('role');
