@@ -7,13 +7,9 @@ import type { Step } from './response-reader.ts';
 /** The error for a response that breaks after it has begun. */
 export function brokenBy(error: TransportError): GatewayError {
   return error.fault === 'timeout'
-    ? new GatewayError(
-        'upstream_timeout',
-        `The provider stopped sending in the middle of its answer (${error.message}).`,
-        {
-          cause: error,
-        },
-      )
+    ? new GatewayError('upstream_timeout', `The provider went silent in the middle of its answer (${error.message}).`, {
+        cause: error,
+      })
     : new GatewayError(
         'upstream_stream_broken',
         `The provider disconnected in the middle of its answer (${error.message}).`,
