@@ -26,8 +26,8 @@ export function describeRequest(request: RequestView): string {
       request.attempts.map(attemptRow),
       'No provider was asked.',
     ),
-    ...notesOf('Left out by the translation', request.dropped),
-    ...notesOf('Brought about in another way', request.emulated),
+    ...notesOf('Dropped by the translation', request.dropped),
+    ...notesOf('Emulated by the translation', request.emulated),
   ].join('\n');
 }
 

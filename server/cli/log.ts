@@ -26,7 +26,7 @@ const head = ['time', 'status', 'ms', 'route', 'model', 'provider', 'key', 'toke
 export function addLogVerb(program: Command, { on }: Verbs): void {
   const log = program
     .command('log')
-    .description('show the latest requests; with --json, one on each line; with an id, all that is known of one')
+    .description('show the latest requests; with --json, one on each line; with an id, all details of that request')
     .argument('[id]', 'the id of a request, as in its x-sluice-request-id')
     .option('--limit <number>', 'the number of requests', parseLimit, 20)
     .option('--follow', 'keep printing new requests')

@@ -52,11 +52,7 @@ function addAdd(provider: Command, { on }: Verbs): void {
     .option('--models <names>', 'its models; "*" means any other name too (default: discovered)', collectList)
     .option('--header <header>', '"Name: value", sent with every request; may be repeated; no secrets', collectHeader)
     .option('--proxy <url>', 'system (default), direct, or the URL of a proxy')
-    .option(
-      '--serves <apis>',
-      'chat, responses, or "chat,responses" (default: what is known of the service)',
-      collectList,
-    )
+    .option('--serves <apis>', 'chat, responses, or "chat,responses" (default: as known for the service)', collectList)
     .option('--api-version <version>', 'the api-version of Azure')
     .option('--context <tokens>', 'the context window of its models, unless its model list has it');
   addCredentialOptions(add);
@@ -190,7 +186,7 @@ export function describeTest({ provider, ok, steps, lacksResponses }: ProbeRepor
     .map(({ name, status, message, advice }) =>
       [`  ${status === 'ok' ? 'ok    ' : 'FAILED'}  ${name}: ${message}`, advice].filter(Boolean).join('. '),
     );
-  const hint = '  It has no Responses API: set "serves": ["chat"], and its clients are translated.';
+  const hint = '  It has no Responses API: set "serves": ["chat"] to translate requests of that API.';
   const heading = `Provider "${provider}" ${ok ? 'answers' : 'does not work'}:`;
   return [heading, ...lines, ...(lacksResponses ? [hint] : [])].join('\n');
 }
@@ -214,7 +210,8 @@ async function credentialFor(
 
 function servedApi(name: string): ConversationApi {
   const known = conversationApiSchema.options.find((each) => each === name);
-  if (!known) throw new CliError(`"${name}" is none of ${conversationApiSchema.options.join(', ')}.`, exitCodes.usage);
+  if (!known)
+    throw new CliError(`"${name}" is not one of ${conversationApiSchema.options.join(', ')}.`, exitCodes.usage);
   return known;
 }
 

@@ -77,16 +77,16 @@ function describeWires({ candidates }: RouteView, only: ConversationWire | undef
     });
   if (lines.length === 0) return [];
   const end =
-    'What the messages of a request lose depends on them; x-sluice-dropped and x-sluice-emulated of its response tell.';
-  return ['', 'By the API of the client:', ...lines, ...(lines.some((line) => line.includes('->')) ? [end] : [])];
+    'Losses in messages depend on their content; the response headers x-sluice-dropped and x-sluice-emulated list them.';
+  return ['', 'By client API:', ...lines, ...(lines.some((line) => line.includes('->')) ? [end] : [])];
 }
 
 function describeWay({ client, upstream, dropped, emulated }: WireWay): string[] {
-  if (client === upstream) return [`    ${client}: as it is`];
+  if (client === upstream) return [`    ${client}: unchanged`];
   return [
     `    ${client} -> ${upstream}: translated`,
-    ...(dropped.length > 0 ? [`      left out: ${fieldsOf(dropped)}`] : []),
-    ...(emulated.length > 0 ? [`      in another way: ${fieldsOf(emulated)}`] : []),
+    ...(dropped.length > 0 ? [`      dropped: ${fieldsOf(dropped)}`] : []),
+    ...(emulated.length > 0 ? [`      emulated: ${fieldsOf(emulated)}`] : []),
   ];
 }
 

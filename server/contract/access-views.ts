@@ -63,7 +63,7 @@ export interface ModelView {
   providers: string[];
 }
 
-/** Where a request would go, and why other providers are left out. */
+/** Where a request would be routed, and why other providers are excluded. */
 export interface RouteView {
   model: string;
   group: string;

@@ -144,7 +144,7 @@ export const groupSchema = z.strictObject({
   /** Keep headers (without secrets) and bodies of this group's requests and responses, within `settings.capture`. */
   capture: z.boolean().default(false),
   /**
-   * The provider that answers, as it is asked, what Sluice does not serve itself: files, batches, vector stores … `null`: none.
+   * The provider to which paths that Sluice does not serve itself are forwarded: files, batches, vector stores … `null`: none.
    * Absent: none; of the group `default` its only provider, if there is just one besides the demo.
    */
   passthrough: idSchema.nullable().optional(),
@@ -240,5 +240,5 @@ function whyNoPassthrough(id: string, providers: readonly ProviderConfig[]): str
   const provider = providers.find((each) => each.id === id);
   if (!provider) return `there is no provider "${id}"`;
   if (passesThrough[provider.dialect]) return null;
-  return `provider "${id}" speaks the dialect "${provider.dialect}", which has no such paths: name another`;
+  return `provider "${id}" speaks the dialect "${provider.dialect}", which has no passthrough paths: name another provider`;
 }

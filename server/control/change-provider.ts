@@ -71,7 +71,7 @@ export const removeProvider: Changer<'provider.remove'> = (config, { id }) => {
   };
 };
 
-/** A group that passed requests through to the provider then passes none, rather than choose another by itself. */
+/** A group that used the provider for passthrough then has none; another one is not chosen automatically. */
 function withoutProvider(group: GroupConfig, id: string): GroupConfig {
   const order = group.order.filter((place) => place.provider !== id);
   return { ...group, order, ...(group.passthrough === id && { passthrough: null }) };

@@ -91,7 +91,7 @@ function transportFailure(target: Target, error: TransportError): AttemptFailure
   };
 }
 
-/** The client has received the beginning; `error` is what it is told if no other attempt delivers the rest. */
+/** The client has received the beginning; `error` is reported if no other attempt delivers the rest. */
 export function breakAfterContent(error: GatewayError): AttemptFailure {
   const retryable = error.code !== 'upstream_timeout';
   return { failure: brokenFailure(retryable), message: error.message, failureResponse: { kind: 'error', error } };
@@ -115,7 +115,7 @@ function divergence(target: Target, continues: boolean): AttemptFailure {
 export function otherApi({ provider }: Target): GatewayError {
   return new GatewayError(
     'upstream_stream_broken',
-    `Provider "${provider.id}" has another API, in which it cannot continue an answer that has begun.`,
+    `Provider "${provider.id}" speaks another API, in which it cannot continue an answer that has begun.`,
   );
 }
 

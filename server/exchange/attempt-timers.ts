@@ -100,7 +100,7 @@ export class AttemptTimers {
       limitMs,
       nowMs: () => this.#notes.elapsedMs(),
       isHeldUp: () => client.isHeldUp,
-      expired: () => this.#attempt.late(new TransportError('timeout', 'body', `nothing of use within ${limitMs} ms`)),
+      expired: () => this.#attempt.late(new TransportError('timeout', 'body', `no useful data within ${limitMs} ms`)),
     });
   }
 }

@@ -217,7 +217,7 @@ export class Attempt {
       return;
     }
     const whole = this.#delivery.whole(step);
-    if (typeof whole === 'string') this.#fail({ kind: 'damage', what: `sent an answer that is of no use: ${whole}` });
+    if (typeof whole === 'string') this.#fail({ kind: 'damage', what: `sent an unusable answer: ${whole}` });
     else if (this.#begin()) this.#over({ kind: 'answered', failure: this.#delivery.end(whole) });
   }
 

@@ -4,7 +4,7 @@ import { containsSecret } from './find-secrets.ts';
 /** Catches swapped client settings: a key in the model field must not be forwarded to a provider. */
 export function checkModelName(model: string, presented: readonly string[]): void {
   if (!containsSecret(model, presented)) return;
-  throw new GatewayError('invalid_value', "The field 'model' holds the key. Put the name of a model there.", {
+  throw new GatewayError('invalid_value', "The field 'model' contains the API key. Set it to the name of a model.", {
     param: 'model',
   });
 }

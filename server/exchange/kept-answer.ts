@@ -34,7 +34,7 @@ export function keptAnswer(store: ResponseStore, { match, groupId, query }: Ques
     throw new GatewayError('invalid_value', 'Cannot cancel a synchronous response.', { param: 'id' });
   }
   if (parameters.get('stream') === 'true') {
-    throw new GatewayError('invalid_value', 'Only a response in the background can be streamed again.', {
+    throw new GatewayError('invalid_value', 'Only a background response can be streamed again.', {
       param: 'stream',
     });
   }

@@ -111,7 +111,7 @@ export function checkQuery(query: string, { body }: Route): void {
   for (const parameter of query.slice(1).split('&')) {
     const field = decidingField(decoded(nameOf(parameter)));
     if (field === null) continue;
-    throw new GatewayError('invalid_value', `Send '${field}' in the body. It is not taken from the query.`, {
+    throw new GatewayError('invalid_value', `Send '${field}' in the body. It is not read from the query.`, {
       param: field,
     });
   }

@@ -68,11 +68,11 @@ function providerOf(
   const { provider } = passthrough;
   if (provider?.dialect.serves(wire.name)) return provider;
   const why = provider
-    ? `provider "${provider.id}", to which "passthrough" of the group is set, has another API`
+    ? `provider "${provider.id}", to which "passthrough" of the group is set, speaks another API`
     : passthrough.why;
   throw new GatewayError(
     code,
-    `${message} Sluice does not serve this itself, and hands it to no provider: ${why}. ` +
+    `${message} Sluice does not serve this itself and does not forward it to a provider: ${why}. ` +
       `Set it to the id of a provider (window, "Groups"; or \`sluice group put ${id} --passthrough PROVIDER\`).`,
   );
 }

@@ -66,7 +66,7 @@ function thatServe(targets: readonly Target[], { route, label }: RouteMatch): re
     : targets.filter((target) => isServedBy(target, route));
   const [none] = targets;
   if (left.length > 0 || !none) return left;
-  const message = `Provider "${none.provider.id}" cannot serve ${label}: its API (${none.provider.dialect.id}) has nothing like it.`;
+  const message = `Provider "${none.provider.id}" cannot serve ${label}: its API (${none.provider.dialect.id}) has no equivalent.`;
   throw new GatewayError('model_not_found', message, { param: 'model' });
 }
 

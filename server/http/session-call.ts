@@ -80,7 +80,7 @@ export class SessionCall {
     }
   }
 
-  /** Ends the session because Sluice shuts down. */
+  /** Ends the session, because Sluice is shutting down. */
   shutDown(): void {
     this.#isShutDown = true;
     this.#relay?.shutDown();
@@ -121,7 +121,7 @@ export class SessionCall {
   #member(snapshot: Snapshot): Member {
     const key = authenticate(snapshot, this.#trace.presented[0], Date.now());
     const group = snapshot.group(key.groupId);
-    if (!group) throw new GatewayError('internal', `Key "${key.id}" names a group that is not there.`);
+    if (!group) throw new GatewayError('internal', `Key "${key.id}" refers to a group that does not exist.`);
     return { key, group };
   }
 
@@ -248,5 +248,5 @@ export class SessionCall {
 }
 
 function shuttingDown(): GatewayError {
-  return new GatewayError('shutting_down', 'Sluice is shutting down. Try again when it runs.');
+  return new GatewayError('shutting_down', 'Sluice is shutting down. Try again after it has restarted.');
 }

@@ -132,7 +132,7 @@ class SqliteJobStore implements JobStore {
     return this.#memory.has(key) || this.#pending.has(key);
   }
 
-  /** What is not written yet is somebody's all the same. */
+  /** Whether a job with this id is still to be written; it has an owner all the same. */
   #isPending(id: string): boolean {
     for (const { job } of this.#pending.values()) if (job.id === id) return true;
     return false;

@@ -159,7 +159,7 @@ class SqliteReasoningStore implements ReasoningStore {
   #sweep(): void {
     const beforeMs = this.#now() - dayMs;
     for (const [place, kept] of this.#memory) if (kept.keptAtMs <= beforeMs) this.#forget(place, kept);
-    this.#quietly('old reasoning cannot be forgotten', () => this.#removeBefore.run(beforeMs));
+    this.#quietly('old reasoning cannot be deleted', () => this.#removeBefore.run(beforeMs));
   }
 
   #quietly(message: string, work: () => void): void {

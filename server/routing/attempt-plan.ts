@@ -155,7 +155,7 @@ export class AttemptPlan {
   note({ target }: NextAttempt, failure: Failure): void {
     const asked = this.#asked.get(target);
     if (!asked) return;
-    // A target that was in a cooldown already is asked once only, unless it tells when to retry.
+    // A target that was already in a cooldown is asked only once, unless it states when to retry.
     asked.retryable = failure.retryable && (!asked.isLastResort || failure.retryAfterMs !== null);
     asked.readyAtMs = this.#options.now() + (failure.retryAfterMs ?? 0);
     const isTargetsOwn = failure.class === 'silent' || failure.class === 'model-unavailable';
@@ -187,7 +187,7 @@ export class AttemptPlan {
     // While another target is left, a rate limit without `Retry-After` is not waited for.
     const hasTold = failure.class !== 'rate-limit' || failure.retryAfterMs !== null;
     const isWorthIt = asked.retryable && hasTold && !wasRetried(asked);
-    // A target in a cooldown is not retried, unless it tells when to retry.
+    // A target in a cooldown is not retried, unless it states when to retry.
     const isLeftAlone = failure.retryAfterMs === null && !this.#options.picker.mayBeAsked(target);
     return isWorthIt && !isLeftAlone && this.#hasFurther() ? this.#retryWithin(asked, 'retry', shortWaitMs) : null;
   }

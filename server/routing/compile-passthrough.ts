@@ -2,7 +2,7 @@ import { demoProviderId, type GroupConfig } from '../contract/config.ts';
 import { defaultGroupId, passesThrough } from '../contract/passthrough.ts';
 import type { CompiledGroup, RankedProvider } from './snapshot.ts';
 
-/** Which provider a group hands to what Sluice does not serve itself. Without a word of the group's, the first group's only provider. */
+/** Selects a group's passthrough provider. If none is set, the first group uses its only provider; other groups have none. */
 export function compilePassthrough(
   { id, passthrough }: GroupConfig,
   ranked: readonly RankedProvider[],

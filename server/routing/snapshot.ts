@@ -56,7 +56,7 @@ export interface CompiledGroup {
   allowsAllModels: boolean;
   /** The providers it may use, in order. */
   providers: readonly RankedProvider[];
-  /** Where paths go that Sluice does not serve itself; else why they go nowhere, for a person. */
+  /** The provider for paths that Sluice does not serve itself; if there is none, the reason as a message for a person. */
   passthrough: { provider: CompiledProvider } | { provider: null; why: string };
   policy: Policy;
   /** By provider id; the provider's own override the group's, and these the defaults. */

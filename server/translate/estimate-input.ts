@@ -7,13 +7,13 @@ import type { Conversation, Part } from './neutral.ts';
 
 /** Code has about 3 bytes a token, other text 4; tokenizers differ by a third. */
 const bytesPerToken = 3;
-/** Of the largest image that Anthropic does not scale down; other services charge less. */
+/** Tokens of the largest image that Anthropic does not scale down; other services charge less. */
 const tokensPerImage = 1600;
 /** A page has about 3,000 tokens, including its image, and about 40 kB. */
 const tokensPerDocumentByte = 3000 / 40_000;
 const tokensPerTurn = 5;
 const tokensPerTool = 20;
-/** What a service adds to a request with tools. */
+/** Tokens that a service adds to a request with tools. */
 const tokensForTools = 350;
 
 export function estimateInputTokens({ instructions, turns, tools }: Conversation): number {

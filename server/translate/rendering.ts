@@ -1,4 +1,4 @@
-/** What all renderers of requests share: the conversation with its calls in order, and where losses are told. */
+/** Input shared by all request renderers: the conversation with its calls in order, and the collector of losses. */
 import type { LossCode } from '../contract/loss-codes.ts';
 import type { CallIdRule } from './call-ids.ts';
 import { opensFor } from './carried-reasoning.ts';

@@ -58,7 +58,7 @@ function withoutIndices(field: string): string {
 
 const isDigit = (code: number) => code >= 0x30 && code <= 0x39;
 
-/** A field that nobody knows has the client's own name, which a header may not take. */
+/** The client chooses the names of unknown fields, so they may contain characters that a header does not allow. */
 function inAscii(field: string): string {
   let text = '';
   for (const character of field.slice(0, maxFieldLength))

@@ -64,7 +64,7 @@ export class TranslatedEvents {
     return this.#renderer.whole ?? null;
   }
 
-  /** What the client was told of in the place of what is missing; null where nothing is. */
+  /** The error that was sent to the client in place of the missing rest; null if nothing is missing. */
   get failure(): AnswerError | null {
     return this.#failure;
   }

@@ -34,7 +34,7 @@ interface Asked {
 export interface Moment {
   /** Seconds since 1970. */
   createdAt: number;
-  /** For a Responses client. */
+  /** Absent unless the client speaks Responses. */
   identity?: ResponseIdentity | undefined;
 }
 

@@ -13,7 +13,7 @@ const openNames =
 /** Cache, since this is checked for each header of each request. */
 const judged = new Map<string, boolean>();
 const maxJudged = 1_000;
-/** Of a longer name only the end is examined. */
+/** Longer names are examined only at their end. */
 const maxNameLength = 100;
 
 /** The secret of `Authorization: Bearer …`, which may contain spaces; null if there is none. */

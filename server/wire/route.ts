@@ -3,7 +3,7 @@ import type { SessionFormat } from './session-format.ts';
 import type { StreamFormat } from './stream-format.ts';
 import type { Wire } from './wire.ts';
 
-/** `passed`: any body, forwarded as it is. */
+/** `passed`: any body, forwarded unchanged. */
 type BodyKind = 'none' | 'json' | 'multipart' | 'json-or-multipart' | 'passed';
 
 export type Method = 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';

@@ -23,7 +23,7 @@ export interface StreamText {
   read(): TextSoFar | null;
   /** The end of a stream whose text is finished; null if more than that is missing. */
   readonly lastEvent: Buffer | null;
-  /** The event that tells the client of the error. */
+  /** The event that reports the error to the client. */
   errorEvent(error: ErrorBody): string;
 }
 

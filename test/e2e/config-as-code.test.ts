@@ -175,7 +175,7 @@ describe('an upstream', () => {
     expect(await failureOf('dead')).toEqual([502, 'upstream_unreachable', null]);
     expect(await failureOf('off')).toEqual([503, 'no_healthy_provider', 'false']);
     const stream = sluice.client.chat.completions.stream({ model: 'stalls/m', messages: [] });
-    await expect(stream.finalChatCompletion()).rejects.toThrow(/fell silent/);
+    await expect(stream.finalChatCompletion()).rejects.toThrow(/went silent/);
   });
 
   test('that is Sluice itself is refused when it is added, and never asked when it stands in a file', async () => {

@@ -140,7 +140,7 @@ describe('a group', () => {
     await page.getByLabel('To the first byte').fill('30');
     await page.getByLabel('Ask a second one after').fill('1.5');
     await page.getByRole('switch', { name: 'Read answers to the end when a client leaves' }).press('Space');
-    await page.getByRole('switch', { name: 'Refuse what cannot be translated without loss' }).press('Space');
+    await page.getByRole('switch', { name: 'Refuse requests that cannot be translated without loss' }).press('Space');
     expect(await accessibilityFaults(page)).toEqual([]);
     await page.getByRole('button', { name: 'Save' }).click();
     const policyOf = async () => (await gateway.gateway.query({ type: 'groups' }))[0]?.policy;

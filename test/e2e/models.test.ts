@@ -55,7 +55,7 @@ describe('the names', () => {
     await expect
       .poll(() => items.allTextContents())
       .toEqual([
-        expect.stringMatching(/^alpha gpt-ait serves this modelas they are: Chat Completions, Responses/),
+        expect.stringMatching(/^alpha gpt-ait serves this modelunchanged: Chat Completions, Responses/),
         expect.stringMatching(/^beta gpt-ait serves this model/),
         'offit is switched off',
       ]);
@@ -64,7 +64,7 @@ describe('the names', () => {
     await page.keyboard.press('Enter');
     await items
       .first()
-      .getByText(/^Left out of a request that has them: .*top_k/)
+      .getByText(/^Dropped if present: .*top_k/)
       .waitFor();
     expect(await accessibilityFaults(page)).toEqual([]);
     await page.getByLabel('For whom').selectOption('Narrow');

@@ -129,7 +129,7 @@ it('tells in plain words what the translation of a request left out', async () =
   await detail
     .getByRole('listitem')
     .filter({ hasText: 'top_k' })
-    .getByText('the API of the provider has nothing like it')
+    .getByText("the provider's API has no equivalent")
     .waitFor();
   expect(await accessibilityFaults(page)).toEqual([]);
   expect(complaints).toEqual([]);

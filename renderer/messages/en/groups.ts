@@ -62,9 +62,9 @@ export const groups = {
     hedgeHint: 'without an answer. Costs more; the first to answer wins.',
     never: 'never',
     timeoutsHint: 'Those of a provider go over these.',
-    refuseLosses: 'Refuse what cannot be translated without loss',
+    refuseLosses: 'Refuse requests that cannot be translated without loss',
     refuseLossesHint:
-      'Where a provider speaks another API than the client, some fields are left out or brought about in another way. The response and the ledger tell which; with this, such a request is refused with 400.',
+      'If a provider speaks a different API than the client, some fields are dropped or emulated, and the response and the ledger list them. With this setting, such requests are refused with 400.',
     drain: 'Read answers to the end when a client leaves',
     drainHint: 'Its usage is then known exactly, and paid. Else the provider is stopped at once.',
   },

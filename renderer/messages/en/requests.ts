@@ -113,8 +113,8 @@ export const requests = {
   costUnknown: 'not known',
   losses: {
     title: 'Translation',
-    dropped: 'Left out: the other API has no place for it, and the answer means the same without it.',
-    emulated: 'Brought about in another way:',
+    dropped: 'Dropped: the other API has no equivalent, and the meaning of the answer is not affected.',
+    emulated: 'Emulated by other means:',
     times: (count: string) => `${count} times`,
     reasons: lossCodes,
   },

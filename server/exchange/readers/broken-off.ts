@@ -7,12 +7,12 @@ import type { Step } from './response-reader.ts';
 /** The error for a response that breaks after it has begun. */
 export function brokenBy(error: TransportError): GatewayError {
   return error.fault === 'timeout'
-    ? new GatewayError('upstream_timeout', `The provider fell silent in the middle of its answer (${error.message}).`, {
+    ? new GatewayError('upstream_timeout', `The provider went silent in the middle of its answer (${error.message}).`, {
         cause: error,
       })
     : new GatewayError(
         'upstream_stream_broken',
-        `The provider broke off in the middle of its answer (${error.message}).`,
+        `The provider disconnected in the middle of its answer (${error.message}).`,
         { cause: error },
       );
 }

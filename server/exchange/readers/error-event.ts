@@ -15,7 +15,7 @@ export interface ErrorEvent {
 export interface Streamed {
   format: StreamFormat;
   errors: ErrorFormat;
-  /** Of the response. */
+  /** The response's headers. */
   headers: ResponseHeaders;
 }
 

@@ -9,7 +9,7 @@ import type { TransportError } from '../../transport/transport-error.ts';
 import type { Failure } from '../../wire/failure.ts';
 import type { Route } from '../../wire/route.ts';
 
-/** What a reader has to know of the request. */
+/** What a reader needs to know about the request. */
 export interface Asked {
   route: Route;
   /** Of the client's request. */

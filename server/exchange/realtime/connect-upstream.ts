@@ -176,7 +176,7 @@ export class UpstreamSearch {
   #reasonOf({ status, headers, body }: HandshakeAnswer & { kind: 'refused' }): FailureReason {
     // A status below 400 comes from a web server at a wrong base URL, not from the API.
     if (status < 400) {
-      const what = `answered the handshake of a WebSocket with status ${status}`;
+      const what = `answered the WebSocket handshake with status ${status}`;
       return { kind: 'damage', what, failure: redirectFailure };
     }
     const error = errorIn(readErrorBody(body));

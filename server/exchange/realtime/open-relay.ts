@@ -23,7 +23,7 @@ export function openRelay({ format, client, upstream, watch }: Session): Session
       return format.writeErrorEvent(error.toBody().error, `event_${createRequestId()}`, causedBy);
     },
     brokenOff() {
-      const message = `Provider "${next.target.provider.name}" broke off the session.`;
+      const message = `Provider "${next.target.provider.name}" disconnected during the session.`;
       return new GatewayError('upstream_stream_broken', message);
     },
     redacted: (text) => notes.redacted(text),

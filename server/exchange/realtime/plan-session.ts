@@ -85,6 +85,6 @@ function ableTargets({ model, targets }: CallPlan, { route, label }: RouteMatch)
   const what = model === null ? 'a request without a model' : `"${model.slice(0, 200)}"`;
   throw new GatewayError(
     'no_healthy_provider',
-    `No provider of ${what} has ${label}: its API at ${ids} has no such sessions.`,
+    `No provider of ${what} has ${label}: the API of ${ids} has no such sessions.`,
   );
 }

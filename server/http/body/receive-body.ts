@@ -24,7 +24,7 @@ interface ReceiveOptions {
   /** The folder for spooled uploads. */
   folder: string;
   account: BodyAccount;
-  /** Told of the request before its whole body is parsed. */
+  /** Called with the request before its whole body is parsed. */
   loopWatch: LoopWatch;
   trace: Labelled;
   exchange: BodyUser;

@@ -15,9 +15,9 @@ interface IntakeOptions {
   guard: FormGuard;
   spool: Spool;
   parser: Writable;
-  /** Of the whole body. */
+  /** Size limit of the whole body. */
   maxBytes: number;
-  /** Told of the first fault. Nothing is taken any more then. */
+  /** Called with the first fault; no more data is accepted after it. */
   fail(error: unknown): void;
 }
 
@@ -26,7 +26,7 @@ export class UploadIntake {
   readonly #options: IntakeOptions;
   #isStopped = false;
   #isComplete = false;
-  /** What has to be over before the next chunk. */
+  /** Number of pending operations that must finish before the next chunk is read. */
   #obstacles = 0;
   readonly #clear = () => {
     this.#obstacles--;

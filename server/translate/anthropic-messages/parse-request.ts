@@ -54,7 +54,7 @@ interface Said {
   turns: Turn[];
 }
 
-/** What the system says before all others counts to `system`. */
+/** System messages before all other messages are added to `system`. */
 function parseMessages(messages: readonly Fields[], { instructions, turns }: Said): Said {
   for (const message of messages) {
     const role = message.requiredText('role');
@@ -62,7 +62,7 @@ function parseMessages(messages: readonly Fields[], { instructions, turns }: Sai
     message.dropRest();
     if (role === 'user' || role === 'assistant') turns.push({ role, parts });
     else if (role === 'system') addSystem({ instructions, turns }, parts, message.losses);
-    else invalid(message.path('role'), 'it is no role');
+    else invalid(message.path('role'), 'it is not a valid role');
   }
   return { instructions, turns };
 }
@@ -109,7 +109,7 @@ function parseChoice(choice: Fields): ToolChoice {
   if (type === 'auto' || type === 'none') return { mode: type };
   if (type === 'any') return { mode: 'required' };
   if (type === 'tool') return { mode: 'named', name: choice.requiredText('name') };
-  return invalid(choice.path('type'), 'it is none of auto, any, tool, none');
+  return invalid(choice.path('type'), 'it is not one of auto, any, tool, none');
 }
 
 function parseFormat(format: Fields | undefined): AnswerFormat | undefined {

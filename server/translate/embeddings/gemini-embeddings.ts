@@ -32,7 +32,7 @@ function parseRequest(body: unknown, losses: Losses): EmbeddingsRequest {
   const other = parsed.findIndex(
     ({ purpose, dimensions }) => purpose !== first.purpose || dimensions !== first.dimensions,
   );
-  if (other !== -1) invalid(`requests[${other}]`, 'another provider takes requests of one kind alone');
+  if (other !== -1) invalid(`requests[${other}]`, 'another provider accepts only requests with the same settings');
   const { purpose, dimensions } = first;
   return { model, texts: parsed.map(({ text }) => text), purpose, dimensions, form: batch ? 'numbers' : 'single' };
 }

@@ -35,7 +35,7 @@ function textsOf(fields: Fields): string[] {
   const input = fields.any('input');
   if (typeof input === 'string') return [input];
   if (Array.isArray(input) && input.some((item) => typeof item !== 'string'))
-    invalid('input', 'this provider takes texts, no tokens');
+    invalid('input', 'this provider accepts texts, not tokens');
   return fields.texts('input') ?? invalid('input', 'it is missing');
 }
 

@@ -13,7 +13,8 @@ export function parseContents(request: Fields): Turn[] {
   const calls = new CallsByName();
   const turns = contents.map((content): Turn => {
     const role = content.text('role') ?? 'user';
-    if (role !== 'user' && role !== 'model' && role !== 'function') invalid(content.path('role'), 'it is no role');
+    if (role !== 'user' && role !== 'model' && role !== 'function')
+      invalid(content.path('role'), 'it is not a valid role');
     const parts = content.items('parts').flatMap(parsePart);
     content.dropRest();
     for (const part of parts) calls.settle(part);

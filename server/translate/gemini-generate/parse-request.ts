@@ -138,7 +138,7 @@ function parseChoice(toolConfig: Fields | undefined): ToolChoice | undefined {
   if (names.length > 0) return { mode: 'subset', names, isRequired: mode === 'ANY' };
   if (mode === 'ANY') return { mode: 'required' };
   if (mode === 'AUTO' || mode === 'VALIDATED' || mode === 'MODE_UNSPECIFIED') return { mode: 'auto' };
-  return invalid(config.path('mode'), 'it is none of AUTO, ANY, NONE, VALIDATED');
+  return invalid(config.path('mode'), 'it is not one of AUTO, ANY, NONE, VALIDATED');
 }
 
 function parseFormat(config: Fields): AnswerFormat | undefined {

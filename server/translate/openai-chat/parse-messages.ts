@@ -24,7 +24,7 @@ export function parseMessages(request: Fields): Pick<Conversation, 'instructions
       for (const part of parts) if (part.type === 'call') oldCallId = part.id;
       turns.push({ role, parts });
     } else if (role === 'tool' || role === 'function') addResult(turns, parseResult(message, oldCallId));
-    else invalid(message.path('role'), `'${role.slice(0, 40)}' is no role`);
+    else invalid(message.path('role'), `'${role.slice(0, 40)}' is not a valid role`);
     message.drop('no-equal', 'name', 'audio');
     message.dropRest();
   }

@@ -54,7 +54,7 @@ function takeMessage(item: Fields, instructions: TextPart[], turns: Turn[]): voi
     addSystem({ instructions, turns }, parts, item.losses);
   } else if (role === 'user') turns.push({ role, parts });
   else if (role === 'assistant') for (const part of parts) add(turns, role, part);
-  else invalid(item.path('role'), `'${role.slice(0, 40)}' is no role`);
+  else invalid(item.path('role'), `'${role.slice(0, 40)}' is not a valid role`);
 }
 
 /** Consecutive items of the assistant form one turn, and so do the results of its calls. */

@@ -106,7 +106,7 @@ function parseFormat(fields: Fields | undefined): AnswerFormat | undefined {
   const type = fields?.text('type');
   if (fields === undefined || type === undefined || type === 'text') return undefined;
   if (type === 'json_object') return { kind: 'json' };
-  if (type !== 'json_schema') return invalid(fields.path('type'), 'it is none of text, json_object, json_schema');
+  if (type !== 'json_schema') return invalid(fields.path('type'), 'it is not one of text, json_object, json_schema');
   return {
     kind: 'schema',
     name: fields.text('name') ?? 'answer',

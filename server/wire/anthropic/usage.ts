@@ -14,7 +14,7 @@ const bytesPerToken = 4;
 const mostLikelyInput = 32_000;
 /** Clients allow far more output than they get: Claude Code 32,000 tokens. */
 const mostLikelyOutput = 4_096;
-/** As many as any current model can write. */
+/** Output limit of the largest current model. */
 const unknownOutputTokens = 128_000;
 /** For content that is only referenced, such as a file: no model's context is larger. */
 const mostReferredTokens = 10_000_000;

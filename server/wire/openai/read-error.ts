@@ -102,7 +102,7 @@ export function statusOfError(error: UpstreamError): number {
   if (Number.isInteger(number) && number >= 400 && number <= 599) return number;
   if (isRequestsOwn(error.code || error.type)) return 400;
   const status = statusSaid(error.code) ?? statusSaid(error.type) ?? 502;
-  // The type of an error with an unknown code tells whether the request is at fault.
+  // If the code is unknown, the error's type shows whether the request is at fault.
   return status >= 500 && error.type === 'invalid_request_error' && !servicesCode.test(error.code) ? 400 : status;
 }
 

@@ -82,7 +82,7 @@ function idOf(response: unknown): string {
   return isObject(response) && typeof response.id === 'string' ? response.id : '';
 }
 
-/** In `session.audio.input.transcription`, before 2025-08 in `session.input_audio_transcription`. */
+/** Reads `session.audio.input.transcription`, or `session.input_audio_transcription` from before 2025-08. */
 function transcriptionModel(session: unknown): string | null {
   if (!isObject(session)) return null;
   const audio = isObject(session.audio) && isObject(session.audio.input) ? session.audio.input : {};

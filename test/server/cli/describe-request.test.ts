@@ -10,7 +10,7 @@ test('one request is told with its attempts, and what its translation lost in pl
   const text = describeRequest({ ...row, seq: 1 });
   expect(text).toMatch(/^model: +fast -> gpt-x$/m);
   expect(text).toMatch(/^first +main +gpt-x +200 +20$/m);
-  expect(text).toContain('Left out by the translation:\n  top_k: the API of the provider has nothing like it');
+  expect(text).toContain("Dropped by the translation:\n  top_k: the provider's API has no equivalent");
   expect(text).toContain('  messages[].content[] (3 times): media of a tool result, moved into a message');
 });
 

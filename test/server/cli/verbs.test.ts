@@ -198,7 +198,7 @@ describe.each([
     expect(route.candidates.slice(0, 2).map(({ model }) => model)).toEqual(['gpt-x', 'llama3:8b']);
     const asClaudeCode = await run('route explain --model fast --api anthropic-messages');
     expect(asClaudeCode.stdout).toMatch(
-      /main gpt-x\n {4}anthropic-messages -> openai-chat: translated\n {6}left out: .*top_k/,
+      /main gpt-x\n {4}anthropic-messages -> openai-chat: translated\n {6}dropped: .*top_k/,
     );
     const refused = await run('route explain --group team --model gpt-secret');
     expect(refused.stdout).toContain('is refused (model_not_found)');

@@ -333,7 +333,7 @@ describe('what Sluice does not serve itself', () => {
     await start({ providers: [mainProvider(upstream.origin)] });
     await expect(client.messages.batches.create({ requests })).rejects.toMatchObject({
       status: 404,
-      message: expect.stringMatching(/has another API/),
+      message: expect.stringMatching(/speaks another API/),
     });
     expect(upstream.seen).toEqual([]);
   });
@@ -350,7 +350,7 @@ test('what its API has nothing like is refused before it is asked', async () => 
   await expect(gateway.client.embeddings.create({ model, input: 'x' })).rejects.toMatchObject({
     status: 404,
     message: expect.stringMatching(
-      /Provider "main" cannot serve \/v1\/embeddings: its API \(anthropic\) has nothing like it/,
+      /Provider "main" cannot serve \/v1\/embeddings: its API \(anthropic\) has no equivalent/,
     ),
   });
   expect(upstream.seen).toEqual([]);

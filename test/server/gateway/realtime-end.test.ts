@@ -82,7 +82,7 @@ describe('a realtime session', () => {
     const { gateway, client, session } = await start();
     session.socket.terminate();
     const { code, reason } = await client.ended();
-    expect([code, reason]).toEqual([1011, 'Provider "main" broke off the session.']);
+    expect([code, reason]).toEqual([1011, 'Provider "main" disconnected during the session.']);
     expect(await client.event()).toMatchObject({
       type: 'error',
       event_id: expect.stringMatching(/^event_/),

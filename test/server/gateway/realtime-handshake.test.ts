@@ -215,7 +215,7 @@ describe('an upstream that refuses the handshake', () => {
     const gateway = await gatewayOf({ providers: [mainProvider(web.baseUrl)] });
     const { status, body } = await refusedHandshake(gateway);
     expect([status, body.error.code]).toEqual([502, 'upstream_malformed']);
-    expect(body.error.message).toContain('answered the handshake of a WebSocket with status 200');
+    expect(body.error.message).toContain('answered the WebSocket handshake with status 200');
   });
 
   test('by not being there is 502', async () => {
