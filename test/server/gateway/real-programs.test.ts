@@ -86,6 +86,7 @@ async function run(program: string, { setUp }: CodingAgent, model: string) {
 }
 
 describe.each(codingAgents)('$package', (agent) => {
+  const nameOf = agent.nameOf ?? ((provider, model) => `${provider}/${model}`);
   const program = find(agent.command);
   const isFound = onlyIf(program !== null, `${agent.command} is not found (npm install ${agent.package})`);
 
@@ -93,16 +94,16 @@ describe.each(codingAgents)('$package', (agent) => {
     'reads a note with its shell tool for a model behind %s',
     { timeout: programTimeoutMs + 30_000 },
     async (id, { model, seal }) => {
-      const outcome = await run(program ?? '', agent, `${id}/${model}`);
-      if (process.env.SLUICE_TEST_SHOW) show(id, outcome);
-      expect(outcome.said, outcome.complained).toContain(noteText);
+      const outcome = await run(program ?? '', agent, nameOf(id, model));
+      expect(outcome.said, `${outcome.said}${outcome.complained}`).toContain(noteText);
       expect(outcome.exitCode).toBe(0);
-      const told = (upstreams[id]?.seen ?? []).map(({ body }) => body.toString()).filter((body) => body.includes(noteText));
-      expect(told.some((body) => body.includes(seal)), 'its thoughts come back to the model').toBe(true);
+      const told = (upstreams[id]?.seen ?? [])
+        .map(({ body }) => body.toString())
+        .filter((body) => body.includes(noteText));
+      expect(
+        told.some((body) => body.includes(seal)),
+        'its thoughts come back to the model',
+      ).toBe(true);
     },
   );
 });
-function show(id: string, outcome: unknown): void {
-  console.log(id, outcome);
-  for (const { url, headers, body } of upstreams[id]?.seen ?? []) console.log(url, JSON.stringify(headers), body.toString().slice(0, 3000));
-}
