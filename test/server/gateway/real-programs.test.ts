@@ -74,15 +74,26 @@ async function run(program: string, { setUp }: CodingAgent, model: string) {
     cwd: folder,
     env: { ...plainEnvironment, HOME: folder, ...proxies, ...own },
     stdio: ['ignore', 'pipe', 'pipe'],
-    signal: AbortSignal.timeout(programTimeoutMs),
-    killSignal: 'SIGKILL',
+    // Some are started by a script, so that ending them means ending a group.
+    detached: true,
   });
-  const [said, complained, [exitCode]] = await Promise.all([
-    text(child.stdout),
-    text(child.stderr),
-    once(child, 'exit'),
-  ]);
-  return { exitCode, said, complained };
+  const deadline = setTimeout(() => endGroup(child.pid), programTimeoutMs);
+  try {
+    const ended = once(child, 'exit');
+    const [said, complained, [exitCode]] = await Promise.all([text(child.stdout), text(child.stderr), ended]);
+    return { exitCode, said, complained };
+  } finally {
+    clearTimeout(deadline);
+    endGroup(child.pid);
+  }
+}
+
+function endGroup(leader: number | undefined): void {
+  try {
+    if (leader !== undefined) process.kill(-leader, 'SIGKILL');
+  } catch {
+    // Nothing of it is left.
+  }
 }
 
 describe.each(codingAgents)('$package', (agent) => {
