@@ -13,6 +13,8 @@ interface Connection {
 export interface CodingAgent {
   command: string;
   package: string;
+  /** How it is told a model; by default with its provider in front. */
+  nameOf?: (provider: string, model: string) => string;
   /** Writes its files, and says how it is started. */
   setUp(connection: Connection): { parameters: (prompt: string) => string[]; env: Record<string, string> };
 }
@@ -30,6 +32,8 @@ export const codingAgents: readonly CodingAgent[] = [
   {
     command: 'claude',
     package: '@anthropic-ai/claude-code',
+    // It forgets the thoughts of an answer whose model is not named as it asked, and Anthropic's answers pass unchanged.
+    nameOf: (provider, model) => (provider === 'anthropic' ? model : `${provider}/${model}`),
     setUp: ({ origin, model }) => ({
       parameters: (prompt) => ['--print', prompt, '--allowedTools', 'Bash'],
       env: {

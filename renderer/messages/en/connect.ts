@@ -47,6 +47,8 @@ export const connect = {
     anyOther: 'Any other client of the OpenAI API needs no more than this:',
     orLiteLlmProxy: 'Or in the config.yaml of the LiteLLM proxy:',
     codexResponses: 'Codex speaks the Responses API. For a provider that has only chat completions, Sluice translates.',
+    claudePlainName:
+      'With a Claude model, use its plain name: Claude Code drops the thinking of an answer whose model is not named as it asked.',
     qwenProxy: 'If HTTPS_PROXY is set, leave it out here: Qwen Code would ask that proxy for this machine too.',
     cursorReach:
       'Cursor sends requests from its own servers, and those do not reach an address of your machine. It works only with a base URL that is reachable from outside, such as a tunnel of yours; its address must then stand in the allowed hosts of Settings.',

@@ -47,6 +47,7 @@ export const connect: typeof english.connect = {
     anyOther: '其他任何 OpenAI API 客户端只需要这些：',
     orLiteLlmProxy: '或者写入 LiteLLM 代理的 config.yaml：',
     codexResponses: 'Codex 使用 Responses API。如果提供方只有 Chat Completions，Sluice 会进行转换。',
+    claudePlainName: '使用 Claude 模型时请填写其原名：如果回答中的模型名与请求的不同，Claude Code 会丢弃其思考内容。',
     qwenProxy: '如果设置了 HTTPS_PROXY，请在此处取消：否则 Qwen Code 访问本机时也会经过该代理。',
     cursorReach:
       'Cursor 从它自己的服务器发送请求，无法到达您机器上的地址。只有当 Base URL 能从外部访问（例如您自己的隧道）时才可用；其地址还必须加入“设置”中允许的主机名。',

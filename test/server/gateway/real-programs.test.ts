@@ -74,18 +74,30 @@ async function run(program: string, { setUp }: CodingAgent, model: string) {
     cwd: folder,
     env: { ...plainEnvironment, HOME: folder, ...proxies, ...own },
     stdio: ['ignore', 'pipe', 'pipe'],
-    signal: AbortSignal.timeout(programTimeoutMs),
-    killSignal: 'SIGKILL',
+    // Some are started by a script, so that ending them means ending a group.
+    detached: true,
   });
-  const [said, complained, [exitCode]] = await Promise.all([
-    text(child.stdout),
-    text(child.stderr),
-    once(child, 'exit'),
-  ]);
-  return { exitCode, said, complained };
+  const deadline = setTimeout(() => endGroup(child.pid), programTimeoutMs);
+  try {
+    const ended = once(child, 'exit');
+    const [said, complained, [exitCode]] = await Promise.all([text(child.stdout), text(child.stderr), ended]);
+    return { exitCode, said, complained };
+  } finally {
+    clearTimeout(deadline);
+    endGroup(child.pid);
+  }
+}
+
+function endGroup(leader: number | undefined): void {
+  try {
+    if (leader !== undefined) process.kill(-leader, 'SIGKILL');
+  } catch {
+    // Nothing of it is left.
+  }
 }
 
 describe.each(codingAgents)('$package', (agent) => {
+  const nameOf = agent.nameOf ?? ((provider, model) => `${provider}/${model}`);
   const program = find(agent.command);
   const isFound = onlyIf(program !== null, `${agent.command} is not found (npm install ${agent.package})`);
 
@@ -93,16 +105,16 @@ describe.each(codingAgents)('$package', (agent) => {
     'reads a note with its shell tool for a model behind %s',
     { timeout: programTimeoutMs + 30_000 },
     async (id, { model, seal }) => {
-      const outcome = await run(program ?? '', agent, `${id}/${model}`);
-      if (process.env.SLUICE_TEST_SHOW) show(id, outcome);
-      expect(outcome.said, outcome.complained).toContain(noteText);
+      const outcome = await run(program ?? '', agent, nameOf(id, model));
+      expect(outcome.said, `${outcome.said}${outcome.complained}`).toContain(noteText);
       expect(outcome.exitCode).toBe(0);
-      const told = (upstreams[id]?.seen ?? []).map(({ body }) => body.toString()).filter((body) => body.includes(noteText));
-      expect(told.some((body) => body.includes(seal)), 'its thoughts come back to the model').toBe(true);
+      const told = (upstreams[id]?.seen ?? [])
+        .map(({ body }) => body.toString())
+        .filter((body) => body.includes(noteText));
+      expect(
+        told.some((body) => body.includes(seal)),
+        'its thoughts come back to the model',
+      ).toBe(true);
     },
   );
 });
-function show(id: string, outcome: unknown): void {
-  console.log(id, outcome);
-  for (const { url, headers, body } of upstreams[id]?.seen ?? []) console.log(url, JSON.stringify(headers), body.toString().slice(0, 3000));
-}
