@@ -23,6 +23,12 @@ test('each file that npm test leaves out belongs to a suite', () => {
   expect(leftOut.filter((file) => !parameters.some((part) => file.startsWith(part)))).toEqual([]);
 });
 
+test('no support file registers hooks when it is imported: files of tests share what they import', () => {
+  const support = globSync('test/**/*.ts', { cwd: root, exclude: ['test/**/*.test.ts', 'test/electron/double/**'] });
+  const hook = /^(?:before|after)(?:All|Each)\(/m;
+  expect(support.filter((file) => hook.test(readFileSync(join(root, file), 'utf8')))).toEqual([]);
+});
+
 test('what replaces a module, sets the clock or counts what its process holds shares no worker; what does none of it does', () => {
   const own = ownProcess(root);
   expect(own).toEqual(

@@ -4,7 +4,9 @@ import { basename, dirname, join } from 'node:path';
 import OpenAI from 'openai';
 import { expect, test, vi } from 'vitest';
 import { builtProgram } from '../../support/program.ts';
-import { runCli, serve, temporaryFolder } from './run-cli.ts';
+import { endProgramsAfterEach, runCli, serve, temporaryFolder } from './run-cli.ts';
+
+endProgramsAfterEach();
 
 // Whole programs are started here, many of them; on a busy machine that takes its time.
 vi.setConfig({ testTimeout: 90_000, hookTimeout: 90_000 });

@@ -2,7 +2,9 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
-import { runCli, serve, temporaryFolder } from './run-cli.ts';
+import { endProgramsAfterEach, runCli, serve, temporaryFolder } from './run-cli.ts';
+
+endProgramsAfterEach();
 
 // Whole programs are started here; on a busy machine that takes its time.
 vi.setConfig({ testTimeout: 90_000, hookTimeout: 90_000 });

@@ -2,7 +2,9 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { temporaryFolder } from './run-cli.ts';
+import { endProgramsAfterEach, temporaryFolder } from './run-cli.ts';
+
+endProgramsAfterEach();
 
 const server = join(import.meta.dirname, '../../../server');
 

@@ -4,7 +4,9 @@ import { promisify } from 'node:util';
 import { expect, test, vi } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
 import { builtProgram } from '../../support/program.ts';
-import { type Ready, runCli, serve, spawnCli, temporaryFolder } from './run-cli.ts';
+import { endProgramsAfterEach, type Ready, runCli, serve, spawnCli, temporaryFolder } from './run-cli.ts';
+
+endProgramsAfterEach();
 
 // Whole programs are started here; on a busy machine that takes its time.
 vi.setConfig({ testTimeout: 90_000, hookTimeout: 90_000 });

@@ -39,14 +39,20 @@ export interface Serving {
 const running = new Set<ChildProcess>();
 const folders: string[] = [];
 
-beforeAll(ensureBuilt);
-afterEach(async () => {
-  for (const child of running) {
-    child.kill('SIGKILL');
-    await once(child, 'exit');
-  }
-  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
-});
+/**
+ * Builds the program, and ends after each test what it has started. To be called by each file of tests: files share what they
+ * import, so a hook that is registered by an import belongs to the first of them alone.
+ */
+export function endProgramsAfterEach(): void {
+  beforeAll(ensureBuilt);
+  afterEach(async () => {
+    for (const child of running) {
+      child.kill('SIGKILL');
+      await once(child, 'exit');
+    }
+    for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
+  });
+}
 
 /** Removed after the test. */
 export function temporaryFolder(): string {

@@ -11,7 +11,9 @@ import { begun } from '../../support/begun.ts';
 import { eventually } from '../../support/eventually.ts';
 import { onlyIf } from '../../support/only-if.ts';
 import { eventStream, json, type ScriptedUpstream, startUpstream } from '../../support/upstream.ts';
-import { runCli, serve, serveForPerson, temporaryFolder } from './run-cli.ts';
+import { endProgramsAfterEach, runCli, serve, serveForPerson, temporaryFolder } from './run-cli.ts';
+
+endProgramsAfterEach();
 
 // Whole programs are started here, many of them; on a busy machine that takes its time.
 vi.setConfig({ testTimeout: 90_000, hookTimeout: 90_000 });

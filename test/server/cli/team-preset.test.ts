@@ -3,7 +3,9 @@ import { join } from 'node:path';
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { readPresetLink } from '../../../server/contract/preset-link.ts';
 import { acmePreset } from '../control/team-preset-file.ts';
-import { type CliOptions, runJson, runVerb, temporaryFolder } from './run-cli.ts';
+import { type CliOptions, endProgramsAfterEach, runJson, runVerb, temporaryFolder } from './run-cli.ts';
+
+endProgramsAfterEach();
 
 // Whole programs are started here, many of them; on a busy machine that takes its time.
 vi.setConfig({ testTimeout: 90_000, hookTimeout: 90_000 });

@@ -3,7 +3,18 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { closedPort } from '../../support/ports.ts';
 import { json, type ScriptedUpstream, startUpstream } from '../../support/upstream.ts';
-import { type CliOptions, runCli, runJson, runVerb, type Serving, serve, temporaryFolder } from './run-cli.ts';
+import {
+  type CliOptions,
+  endProgramsAfterEach,
+  runCli,
+  runJson,
+  runVerb,
+  type Serving,
+  serve,
+  temporaryFolder,
+} from './run-cli.ts';
+
+endProgramsAfterEach();
 
 // Whole programs are started here, many of them; on a busy machine that takes its time.
 vi.setConfig({ testTimeout: 90_000, hookTimeout: 90_000 });
