@@ -131,7 +131,7 @@ export function createRequestLog(destination: pino.DestinationStream): RequestLo
   let fields = '';
   const log = (record: RequestRecord) => {
     const { id, totalMs } = record;
-    // Most requests differ from the latest one only in id and time. A line then consists of few pieces, which halves its cost.
+    // Most requests differ from the latest one only in id and time. A line then consists of few pieces.
     if (!latest || !isAlike(latest, record)) fields = fieldsOf(record);
     latest = record;
     waiting += `{"level":${infoLevel},"time":"${isoTime(Date.now())}","id":"${id}",${fields},"ms":${Math.round(totalMs)},"msg":"request"}\n`;
@@ -166,7 +166,7 @@ function isAlike(one: RequestRecord, other: RequestRecord): boolean {
 let latestMs = 0;
 let latestTime = '';
 
-/** Formatted once per millisecond, because formatting takes as long as the rest of the line. */
+/** Formatted once per millisecond. */
 function isoTime(atMs: number): string {
   if (atMs === latestMs) return latestTime;
   latestMs = atMs;

@@ -60,7 +60,7 @@ export class WaitingRows {
 
   /**
    * A full batch leaves requests that have only begun to the timer: under load nearly all of them end before it fires, and
-   * need one insert rather than an insert and an update. At 8,000 requests a second, every fourth was written twice.
+   * need one insert rather than an insert and an update.
    */
   readonly #flushEnded = (): void => this.#write('ended');
 
