@@ -244,7 +244,7 @@ export const redirectLoop = play('a redirect to itself', ({ call, response }) =>
 export const endless = play('an endless body', async (scene) => {
   const { response, answer } = scene;
   response.writeHead(200, { 'content-type': answer.contentType });
-  const piece = answer.events ? ': still thinking\n\n' : 'a'.repeat(16_384);
+  const piece = answer.events ? ': still thinking\n\n' : 'a'.repeat(128 * 1024);
   if (!answer.events) response.write('{"text":"');
   const ready = () => response.write(piece) || once(response, 'drain', { signal: scene.closed }).catch(() => {});
   do await ready();
