@@ -1,6 +1,6 @@
 /**
  * Maps the tools in an upstream's stream back to the client's, one block at a time: a call that begins before another
- * has ended is delayed, since some clients support only one open block.
+ * has ended is delayed, because Anthropic's and Responses' streams have one open block at a time.
  */
 import {
   type AnswerContext,

@@ -1,58 +1,27 @@
 /** Usage of requests of `POST /v1/messages`. */
 import { isObject } from '../../contract/is-object.ts';
 import type { Usage } from '../../contract/ledger.ts';
-import { estimateTokens } from '../estimate-tokens.ts';
-import { plausibleUsage, unbounded } from '../plausible-usage.ts';
-import { promptTokensOf } from '../prompt-tokens.ts';
+import { conversationUsage } from '../conversation-usage.ts';
 import { linesOf } from '../sse-event.ts';
 import { sseFraming } from '../sse-framing.ts';
-import type { ExtractedUsage, KeptAnswer, MeasuredRequest, ModelBounds, UsageFormat, UsageHints } from '../wire.ts';
+import type { KeptAnswer, MeasuredRequest } from '../wire.ts';
 
-/** English text has about four bytes per token. */
-const bytesPerToken = 4;
-/** Images within JSON are large and cost few tokens. */
-const mostLikelyInput = 32_000;
-/** Clients allow far more output than they get: Claude Code 32,000 tokens. */
-const mostLikelyOutput = 4_096;
-/** Output limit of the largest current model. */
-const unknownOutputTokens = 128_000;
-/** For content that is only referenced, such as a file: no model's context is larger. */
-const mostReferredTokens = 10_000_000;
-/** Thinking whose text the response omits. */
-const mostHiddenTokens = 1_000_000;
-
-export const messagesUsage: UsageFormat = {
-  likely: (body) => ({
-    inputTokens: Math.min(Math.ceil(body.size / bytesPerToken), mostLikelyInput),
-    outputTokens: Math.min(allowedTokens(body) ?? mostLikelyOutput, mostLikelyOutput),
-  }),
-  worst,
-  hints: ({ size }, answerBytes) => ({
-    most: { ...unbounded, inputTokens: size + mostReferredTokens, outputTokens: answerBytes + mostHiddenTokens },
-  }),
-  read,
-  text: { ofPrompt, ofAnswer, isOnlyPrompt: false },
-};
+export const messagesUsage = conversationUsage({
+  allowedTokens,
+  answersPaid: () => 1,
+  unknownOutputTokens: 128_000,
+  reported,
+});
 
 function allowedTokens(body: MeasuredRequest): number | null {
   const most = body.field('max_tokens');
   return typeof most === 'number' && most > 0 ? Math.ceil(most) : null;
 }
 
-function worst(body: MeasuredRequest, { outputTokens, contextTokens }: ModelBounds): Usage {
-  const window = contextTokens ?? Number.POSITIVE_INFINITY;
-  const input = body.captured ? promptTokensOf(body.captured) : body.size;
-  const output = allowedTokens(body) ?? unknownOutputTokens;
-  return { inputTokens: Math.min(input, window), outputTokens: Math.min(output, outputTokens ?? output, window) };
-}
-
 /** Streams report usage in `message_start` and, cumulatively, in `message_delta`. */
-function read({ tail, head, contentType, document }: KeptAnswer, hints: UsageHints): ExtractedUsage {
+function reported({ tail, head, contentType, document }: KeptAnswer): Usage | null {
   const isStream = sseFraming.isStream(contentType);
-  const told = isStream ? usageOfEvents(head, tail) : toUsage(usageIn(document ?? parse(tail.toString())));
-  if (!told) return { usage: null, certainty: 'none', status: null };
-  const { usage, isMended } = plausibleUsage(told, hints.most ?? unbounded);
-  return { usage, certainty: isMended ? 'estimated' : 'reported', status: null };
+  return isStream ? usageOfEvents(head, tail) : toUsage(usageIn(document ?? parse(tail.toString())));
 }
 
 type Fields = Record<string, unknown>;
@@ -87,15 +56,6 @@ function toUsage(fields: Fields | null): Usage | null {
 
 function countOf(value: unknown): number {
   return typeof value === 'number' && Number.isFinite(value) ? value : 0;
-}
-
-function ofPrompt(json: Buffer): number {
-  return Math.ceil(promptTokensOf(json) / bytesPerToken);
-}
-
-function ofAnswer({ tail, bytes }: KeptAnswer): number {
-  const shown = Math.max(1, tail.length);
-  return Math.ceil((estimateTokens(tail.toString()) * bytes) / shown);
 }
 
 function parse(text: string): unknown {
