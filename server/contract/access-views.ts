@@ -2,7 +2,7 @@
 
 import type { Capability } from './capability.ts';
 import type { AliasConfig, GroupConfig, Limits } from './config.ts';
-import type { ConversationWire } from './conversation-wires.ts';
+import type { ConversationWire, UpstreamWire } from './conversation-wires.ts';
 import type { ErrorCode } from './errors.ts';
 import type { LimitMeter } from './limits.ts';
 import type { LossNote } from './loss-codes.ts';
@@ -87,8 +87,8 @@ export interface RouteRefusal {
 /** How requests get from a client's API to a target's. */
 export interface WireWay {
   client: ConversationWire;
-  /** The client's own API: bytes are forwarded unchanged. */
-  upstream: ConversationWire;
+  /** If it is the client's own API, bytes are forwarded unchanged. */
+  upstream: UpstreamWire;
   /** Request fields that the translation would drop or emulate, if present. Losses of messages are not included. */
   dropped: LossNote[];
   emulated: LossNote[];

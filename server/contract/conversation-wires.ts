@@ -1,4 +1,9 @@
-/** Wire names of the conversation APIs. */
+/** Wire names of the conversation APIs that clients speak. */
 export const conversationWires = ['openai-chat', 'openai-responses', 'anthropic-messages', 'gemini-generate'] as const;
 
 export type ConversationWire = (typeof conversationWires)[number];
+
+/** Wire names on which providers are asked: Bedrock's Converse API has no clients here. */
+export const upstreamWires = [...conversationWires, 'bedrock-converse'] as const;
+
+export type UpstreamWire = (typeof upstreamWires)[number];

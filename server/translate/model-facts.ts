@@ -1,5 +1,6 @@
 /**
- * What each family of models accepts: the only place that knows models by their names. As of 2026-11-22.
+ * What each family of models accepts. Only this file and `bedrock-converse/model-facts.ts` know models by their names. As of
+ * 2026-11-22.
  *
  * Sources: Anthropic, "What's new in Claude Opus 5.5", "… Sonnet 5.5", "Claude Haiku 5.5 migration guide", "Migrating to
  * Claude 4.5" (temperature or top_p, not both), "Mid-conversation system messages", "Structured outputs"; Google,
@@ -7,6 +8,7 @@
  * OpenAI, "Models", on GPT-6 and on those with "Responses API only" (the error is "This model is only supported in
  * v1/responses", as in HeyPuter/puter#1303 and egoist/chatwise-releases#1122); Gitlawb/openclaude#1957 on functions of GPT-5.6.
  */
+import { familyOf } from './model-families.ts';
 
 type Effort = 'low' | 'medium' | 'high' | 'xhigh' | 'max';
 type ClaudeThinking = 'adaptive' | 'enabled' | 'disabled' | 'between_tools';
@@ -241,29 +243,4 @@ function plainName(model: string): string {
   const afterSlash = model.slice(model.lastIndexOf('/') + 1).toLowerCase();
   const vendor = afterSlash.indexOf('anthropic.');
   return (vendor === -1 ? afterSlash : afterSlash.slice(vendor + 'anthropic.'.length)).replaceAll('.', '-');
-}
-
-/**
- * The longest family name with which `model` begins. `claude-opus-4` is not the family of `claude-opus-4-9`, but `gpt`
- * is that of `gpt-9`.
- */
-function familyOf<Facts>(families: Record<string, Facts>, model: string): Facts | undefined {
-  let found = '';
-  for (const name of Object.keys(families)) {
-    if (name.length <= found.length || !model.startsWith(name)) continue;
-    if (!endsInDigit(name) || !isVersion(model.slice(name.length))) found = name;
-  }
-  return families[found];
-}
-
-function endsInDigit(name: string): boolean {
-  const last = name.at(-1) ?? '';
-  return last >= '0' && last <= '9';
-}
-
-/** One or two digits name another model; eight are a date. */
-function isVersion(rest: string): boolean {
-  const digits = rest.startsWith('-') ? rest.slice(1) : rest;
-  const length = [...digits.slice(0, 3)].findIndex((character) => character < '0' || character > '9');
-  return length === -1 ? digits.length > 0 && digits.length < 3 : length > 0;
 }

@@ -17,7 +17,10 @@ const overloaded: Words = { type: 'server_error', code: 'server_overloaded' };
 const timedOut: Words = { type: 'server_error', code: 'upstream_timeout' };
 const internal: Words = { type: 'server_error', code: null };
 
-/** Sources: Anthropic, "Errors"; Google, "Troubleshooting guide" and `google.rpc.Code`. */
+/**
+ * Sources: Anthropic, "Errors"; Google, "Troubleshooting guide" and `google.rpc.Code`; Amazon Bedrock API reference, "Converse",
+ * Errors.
+ */
 const words: Record<string, Words> = {
   authentication_error: { type: invalid, code: 'invalid_api_key' },
   UNAUTHENTICATED: { type: invalid, code: 'invalid_api_key' },
@@ -37,6 +40,20 @@ const words: Record<string, Words> = {
   DEADLINE_EXCEEDED: timedOut,
   api_error: internal,
   INTERNAL: internal,
+  ValidationException: { type: invalid, code: null },
+  AccessDeniedException: { type: invalid, code: 'permission_denied' },
+  UnrecognizedClientException: { type: invalid, code: 'invalid_api_key' },
+  ExpiredTokenException: { type: invalid, code: 'invalid_api_key' },
+  InvalidSignatureException: { type: invalid, code: 'invalid_api_key' },
+  ResourceNotFoundException: { type: invalid, code: 'model_not_found' },
+  ThrottlingException: limited,
+  ServiceQuotaExceededException: limited,
+  ModelNotReadyException: overloaded,
+  ServiceUnavailableException: overloaded,
+  ModelTimeoutException: timedOut,
+  ModelErrorException: internal,
+  ModelStreamErrorException: internal,
+  InternalServerException: internal,
 };
 
 /** Google has no separate status for a rejected key. */

@@ -6,9 +6,12 @@
  * and nothing depends on time or chance, so that the same history renders to the same bytes in each turn.
  */
 
-import type { ConversationWire } from '../contract/conversation-wires.ts';
+import type { ConversationWire, UpstreamWire } from '../contract/conversation-wires.ts';
 
+/** A wire that clients speak. */
 export type WireName = ConversationWire;
+/** A wire on which providers are asked. */
+export type UpstreamWireName = UpstreamWire;
 
 export interface Conversation {
   /** The client's wire. */

@@ -1,7 +1,7 @@
 /** Predicts what a translation between two APIs would lose, without a request. */
 import { GatewayError } from '../contract/errors.ts';
 import type { LossNote } from '../contract/loss-codes.ts';
-import type { WireName } from './neutral.ts';
+import type { UpstreamWireName, WireName } from './neutral.ts';
 import { specimens } from './specimens.ts';
 import { noteLosses } from './tell-losses.ts';
 import { translatorFor } from './translator.ts';
@@ -12,7 +12,7 @@ export interface PossibleLosses {
 }
 
 /** Losses of request fields, for a model by its upstream name. Losses of messages depend on their content. */
-export function possibleLosses(client: WireName, upstream: WireName, model: string): PossibleLosses {
+export function possibleLosses(client: WireName, upstream: UpstreamWireName, model: string): PossibleLosses {
   const translator = translatorFor(client, upstream);
   if (!translator) return { dropped: [], emulated: [] };
   try {

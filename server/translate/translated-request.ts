@@ -10,7 +10,7 @@ import type { Conversation } from './neutral.ts';
 import type { Answer, AnswerError } from './neutral-answer.ts';
 import type { RenderedRequest, Target } from './rendering.ts';
 import { TranslatedEvents } from './translated-events.ts';
-import type { WireTranslation } from './wire-translation.ts';
+import type { ClientTranslation, UpstreamTranslation } from './wire-translation.ts';
 
 export type WholeAnswer =
   | {
@@ -44,10 +44,10 @@ export class TranslatedRequest {
   /** Losses of the request, in the client's notation. */
   readonly losses: readonly Loss[];
   readonly #asked: Asked;
-  readonly #client: WireTranslation;
-  readonly #upstream: WireTranslation;
+  readonly #client: ClientTranslation;
+  readonly #upstream: UpstreamTranslation;
 
-  constructor([client, upstream]: [WireTranslation, WireTranslation], asked: Asked) {
+  constructor([client, upstream]: [ClientTranslation, UpstreamTranslation], asked: Asked) {
     this.body = Buffer.from(writeJson(asked.rendered.body));
     this.losses = asked.losses;
     this.#asked = asked;

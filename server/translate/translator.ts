@@ -14,13 +14,13 @@ import { readErrorBody } from '../wire/error-body.ts';
 import { errorIn } from '../wire/upstream-error.ts';
 import { parseJson } from './json-text.ts';
 import { type Loss, Losses } from './losses.ts';
-import type { Conversation, WireName } from './neutral.ts';
+import type { Conversation, UpstreamWireName, WireName } from './neutral.ts';
 import type { AnswerError } from './neutral-answer.ts';
 import { neutralError } from './neutral-error.ts';
 import type { Target } from './rendering.ts';
 import { TranslatedRequest } from './translated-request.ts';
-import type { WireTranslation } from './wire-translation.ts';
-import { wireTranslations } from './wire-translations.ts';
+import type { ClientTranslation, UpstreamTranslation } from './wire-translation.ts';
+import { upstreamTranslations, wireTranslations } from './wire-translations.ts';
 
 /** A client's request, parsed. */
 export interface AskedConversation {
@@ -37,20 +37,20 @@ export interface NamedInUrl {
 type Completion = (conversation: Conversation) => Conversation;
 
 /** Null if both wires are the same, so that bytes are forwarded unchanged. */
-export function translatorFor(client: WireName, upstream: WireName): Translator | null {
+export function translatorFor(client: WireName, upstream: UpstreamWireName): Translator | null {
   return client === upstream ? null : translatorBetween(client, upstream);
 }
 
 /** Like `translatorFor`, but also for two equal wires: a misplaced body does not have its wire's format. */
-export function translatorBetween(client: WireName, upstream: WireName): Translator {
-  return new Translator(wireTranslations[client], wireTranslations[upstream]);
+export function translatorBetween(client: WireName, upstream: UpstreamWireName): Translator {
+  return new Translator(wireTranslations[client], upstreamTranslations[upstream]);
 }
 
 export class Translator {
-  readonly #client: WireTranslation;
-  readonly #upstream: WireTranslation;
+  readonly #client: ClientTranslation;
+  readonly #upstream: UpstreamTranslation;
 
-  constructor(client: WireTranslation, upstream: WireTranslation) {
+  constructor(client: ClientTranslation, upstream: UpstreamTranslation) {
     this.#client = client;
     this.#upstream = upstream;
   }

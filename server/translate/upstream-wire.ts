@@ -1,10 +1,11 @@
 /** Selects the wire on which a target is asked. */
-import type { ConversationWire } from '../contract/conversation-wires.ts';
+import type { ConversationWire, UpstreamWire } from '../contract/conversation-wires.ts';
 import { JsonNames } from '../wire/json/json-names.ts';
 import { fieldValue, peekJson } from '../wire/json/json-peek.ts';
 import type { MeasuredRequest } from '../wire/wire.ts';
+import { converseFacts } from './bedrock-converse/model-facts.ts';
 import { openaiFacts } from './model-facts.ts';
-import { isWireName } from './wire-translations.ts';
+import { isUpstreamWireName } from './wire-translations.ts';
 
 /** The properties of a target that decide its wire. */
 interface AskedTarget {
@@ -31,12 +32,12 @@ export function upstreamWireOf(
   { provider, model }: AskedTarget,
   client: ConversationWire,
   body: MeasuredRequest | null,
-): ConversationWire | null {
+): UpstreamWire | null {
   const { dialect, servedWires } = provider;
   const isServed = dialect.serves(client) && (servedWires === null || servedWires.includes(client));
   const usual = dialect.hosted?.(model ?? '').wire ?? dialect.conversationWire;
   const wire = isServed ? client : (servedWires?.[0] ?? usual);
-  if (!isWireName(wire)) return null;
+  if (!isUpstreamWireName(wire)) return null;
   const isChoice = wire === 'openai-chat' && model !== null && servedWires?.includes('openai-responses') === true;
   return isChoice && needsResponses(model, client, body) ? 'openai-responses' : wire;
 }
@@ -57,4 +58,14 @@ const decidingNames = new JsonNames(['tools', 'reasoning_effort']);
 
 function isEffort(value: unknown): boolean {
   return typeof value === 'string' && value !== 'none';
+}
+
+/**
+ * Whether the model refuses the request as a stream, so that it has to be asked for a whole answer. `model`: the upstream model;
+ * null if unknown.
+ */
+export function isAskedWhole(wire: UpstreamWire, model: string | null, body: MeasuredRequest): boolean {
+  if (wire !== 'bedrock-converse' || model === null || converseFacts(model).streamsTools) return false;
+  const peek = peekJson(body.captured ?? Buffer.alloc(0), decidingNames);
+  return peek.ok && Boolean(peek.fields.get('tools')?.items);
 }

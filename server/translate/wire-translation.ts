@@ -1,6 +1,4 @@
-/**
- * The interface of a wire that can be translated: requests, whole answers, streams and errors, each in both directions.
- */
+/** The interface of a wire that can be translated: requests, whole answers, streams and errors. */
 import type { StreamEvent } from '../wire/sse-event.ts';
 import type { AnswerContext } from './answer-context.ts';
 import type { Losses } from './losses.ts';
@@ -26,18 +24,25 @@ export interface EventRenderer {
   readonly whole?: Record<string, unknown> | null;
 }
 
-export interface WireTranslation {
+/** A wire that clients speak. */
+export interface ClientTranslation {
   /** @throws GatewayError `invalid_value` that names the invalid field */
   parseRequest(body: unknown, losses: Losses): Conversation;
+  renderAnswer(answer: Answer, context: AnswerContext): Record<string, unknown>;
+  /** An error in place of an answer. @param upstreamStatus the status of the upstream's response */
+  renderError(error: AnswerError, upstreamStatus: number): { status: number; body: string };
+  eventRenderer(context: AnswerContext): EventRenderer;
+}
+
+/** A wire on which providers are asked. */
+export interface UpstreamTranslation {
   /** @throws GatewayError `invalid_value` if the upstream's API cannot express the conversation */
   renderRequest(conversation: Conversation, target: Target, losses: Losses): RenderedRequest;
   /**
    * Null if the body is not an answer. `turns`: length of the conversation, for ids that the upstream does not give.
    */
   parseAnswer(body: unknown, turns: number): Answer | null;
-  renderAnswer(answer: Answer, context: AnswerContext): Record<string, unknown>;
-  /** An error in place of an answer. @param upstreamStatus the status of the upstream's response */
-  renderError(error: AnswerError, upstreamStatus: number): { status: number; body: string };
   eventParser(turns: number): EventParser;
-  eventRenderer(context: AnswerContext): EventRenderer;
 }
+
+export interface WireTranslation extends ClientTranslation, UpstreamTranslation {}

@@ -1,14 +1,20 @@
 /** The wires that can be translated into one another. */
 import { anthropicMessages } from './anthropic-messages/translation.ts';
+import { bedrockConverse } from './bedrock-converse/translation.ts';
 import { geminiGenerate } from './gemini-generate/translation.ts';
-import type { WireName } from './neutral.ts';
+import type { UpstreamWireName, WireName } from './neutral.ts';
 import { openaiChat } from './openai-chat/translation.ts';
 import { openaiResponses } from './openai-responses/translation.ts';
-import type { WireTranslation } from './wire-translation.ts';
+import type { UpstreamTranslation, WireTranslation } from './wire-translation.ts';
 
-/** Whether requests of the wire with this name can be translated. */
+/** Whether requests of clients of the wire with this name can be translated. */
 export function isWireName(name: string): name is WireName {
   return Object.hasOwn(wireTranslations, name);
+}
+
+/** Whether requests can be translated into the wire with this name. */
+export function isUpstreamWireName(name: string): name is UpstreamWireName {
+  return Object.hasOwn(upstreamTranslations, name);
 }
 
 export const wireTranslations: Record<WireName, WireTranslation> = {
@@ -16,4 +22,9 @@ export const wireTranslations: Record<WireName, WireTranslation> = {
   'gemini-generate': geminiGenerate,
   'openai-chat': openaiChat,
   'openai-responses': openaiResponses,
+};
+
+export const upstreamTranslations: Record<UpstreamWireName, UpstreamTranslation> = {
+  ...wireTranslations,
+  'bedrock-converse': bedrockConverse,
 };

@@ -3,6 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { type ErrorCode, GatewayError } from '../contract/errors.ts';
 import { anthropic } from './anthropic/api.ts';
 import type { Api, Place } from './api.ts';
+import { bedrockRoutes } from './bedrock/routes.ts';
 import { gemini } from './gemini/api.ts';
 import { openai } from './openai/api.ts';
 import type { Route } from './route.ts';
@@ -14,6 +15,9 @@ import type { UsageFormat } from './wire.ts';
  * whether a path is theirs, so an API that claims some paths of another one comes after it.
  */
 export const servedApis: readonly [Api, ...Api[]] = [openai, anthropic, gemini];
+
+/** Routes of APIs that only providers speak. */
+const upstreamRoutes: readonly Route[] = bedrockRoutes;
 
 export interface Located extends Place {
   api: Api;
@@ -75,12 +79,10 @@ export class Registry {
   constructor(apis: readonly [Api, ...Api[]]) {
     this.#apis = apis;
     this.#asked = apis.toReversed();
-    for (const api of apis) {
-      this.#tables.set(api, tableOf(api));
-      for (const route of api.routes) {
-        if (route.stream && route.method === 'POST') this.#conversationRoutes.set(route.wire.name, route);
-        if (route.wire.operation === 'embeddings') this.#embeddingsRoutes.set(route.wire.name, route);
-      }
+    for (const api of apis) this.#tables.set(api, tableOf(api));
+    for (const route of [...apis.flatMap(({ routes }) => routes), ...upstreamRoutes]) {
+      if (route.stream && route.method === 'POST') this.#conversationRoutes.set(route.wire.name, route);
+      if (route.wire.operation === 'embeddings') this.#embeddingsRoutes.set(route.wire.name, route);
     }
   }
 
@@ -126,7 +128,7 @@ export class Registry {
     return match !== null && 'route' in match && match.route.session !== null;
   }
 
-  /** The route for conversations on the wire of this name, streamed or not; null if no API has it. */
+  /** The route on which providers are asked for conversations on the wire of this name, streamed or not; null if no API has it. */
   conversationRoute(wireName: string, isStream: boolean): Route | null {
     const route = this.#conversationRoutes.get(wireName) ?? null;
     return isStream ? route : (route?.unstreamed ?? route);

@@ -49,6 +49,7 @@ import { worstHistories } from './exchange/worst-histories.ts';
 import { worstClouds } from './providers/worst-clouds.ts';
 import { worstTranslations } from './translate/worst-translations.ts';
 import { worstMessages } from './wire/anthropic/worst-messages.ts';
+import { worstConverse } from './wire/bedrock/worst-converse.ts';
 import { worstGemini } from './wire/gemini/worst-gemini.ts';
 import { type StreamName, streams } from './wire/openai/streams.ts';
 
@@ -199,6 +200,7 @@ export const worstCases: Record<string, WorstCase> = {
   ...worstTranslations,
   ...worstMessages,
   ...worstGemini,
+  ...worstConverse,
   ...worstClouds,
   'a look at JSON': {
     atOnceBytes: 256 * kilobyte,

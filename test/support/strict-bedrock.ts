@@ -77,12 +77,16 @@ const string = (value: string) => ({ type: 'string' as const, value });
 /** One event of Anthropic's API in a frame. */
 export function frame(event: Json): Buffer {
   const bytes = Buffer.from(JSON.stringify(event)).toString('base64');
+  return eventFrame('chunk', { bytes, p: 'abcdef' });
+}
+
+export function eventFrame(type: string, payload: Json): Buffer {
   const headers = {
-    ':event-type': string('chunk'),
+    ':event-type': string(type),
     ':content-type': string('application/json'),
     ':message-type': string('event'),
   };
-  return Buffer.from(codec.encode({ headers, body: Buffer.from(JSON.stringify({ bytes, p: 'abcdef' })) }));
+  return Buffer.from(codec.encode({ headers, body: Buffer.from(JSON.stringify(payload)) }));
 }
 
 export function exceptionFrame(name: string, said: string): Buffer {

@@ -39,6 +39,7 @@ export const models = {
     'openai-responses': 'Responses',
     'anthropic-messages': 'Anthropic Messages',
     'gemini-generate': 'Gemini',
+    'bedrock-converse': 'Bedrock Converse',
   },
   asTheyAre: (apis: string) => `unchanged: ${apis}`,
   translated: (from: string, to: string) => `translated: ${from} → ${to}`,

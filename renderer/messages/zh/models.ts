@@ -41,6 +41,7 @@ export const models: typeof english.models = {
     'openai-responses': 'Responses 接口',
     'anthropic-messages': 'Anthropic Messages 接口',
     'gemini-generate': 'Gemini 接口',
+    'bedrock-converse': 'Bedrock Converse 接口',
   },
   asTheyAre: (apis) => `原样转发：${apis}`,
   translated: (from, to) => `转换：${from} → ${to}`,

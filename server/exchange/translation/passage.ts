@@ -10,7 +10,7 @@ import {
   isEmbeddingsWireName,
 } from '../../translate/embeddings/embeddings-translator.ts';
 import { type Translator, translatorBetween } from '../../translate/translator.ts';
-import { upstreamWireOf } from '../../translate/upstream-wire.ts';
+import { isAskedWhole, upstreamWireOf } from '../../translate/upstream-wire.ts';
 import { isWireName } from '../../translate/wire-translations.ts';
 import type { Registry } from '../../wire/registry.ts';
 import type { Route } from '../../wire/route.ts';
@@ -41,7 +41,8 @@ export function passageTo(target: Target, asked: Asked, registry: Registry): Pas
   if (!isWireName(client) || !beginsAnswer(route)) return null;
   const upstream = upstreamWireOf(target, client, body);
   if (upstream === null || (upstream === client && !isMisplaced(client, body))) return null;
-  const upstreamRoute = registry.conversationRoute(upstream, isStream);
+  const asksForStream = isStream && !isAskedWhole(upstream, target.model, body);
+  const upstreamRoute = registry.conversationRoute(upstream, asksForStream);
   return upstreamRoute && { route: upstreamRoute, translator: translatorBetween(client, upstream) };
 }
 

@@ -1,11 +1,10 @@
 import { type Dialect, onePage } from '../dialect.ts';
-import { claudeOnBedrock } from './claude.ts';
+import { modelOnBedrock } from './models.ts';
 import { awsSigning, readAwsKeys } from './signing.ts';
 
 /**
- * Amazon Bedrock. Base URLs are those of its runtime: `https://bedrock-runtime.us-east-1.amazonaws.com`. Claude is asked
- * through InvokeModel, which takes all of Anthropic's API. A credential is a Bedrock API key, or an access key of AWS, which
- * signs each request. Source: Amazon Bedrock API reference.
+ * Amazon Bedrock. Base URLs are those of its runtime: `https://bedrock-runtime.us-east-1.amazonaws.com`. A credential is a
+ * Bedrock API key, or an access key of AWS, which signs each request. Source: Amazon Bedrock API reference.
  */
 export const bedrock: Dialect = {
   id: 'bedrock',
@@ -13,7 +12,7 @@ export const bedrock: Dialect = {
   putsModelInPath: false,
   address: ({ basePath }, path, query) => basePath + path + query,
   serves: () => false,
-  conversationWire: claudeOnBedrock('').wire,
+  conversationWire: 'bedrock-converse',
   embeddingsWire: null,
   defaultHeaders: {},
   bindsReasoning: true,
@@ -23,5 +22,5 @@ export const bedrock: Dialect = {
     const keys = readAwsKeys(secret);
     return keys && awsSigning(keys);
   },
-  hosted: claudeOnBedrock,
+  hosted: modelOnBedrock,
 };

@@ -1,9 +1,11 @@
 /** Claude through InvokeModel: Anthropic's API, with the model in the path and streams in AWS's frames. */
-import { isObject } from '../../contract/is-object.ts';
 import type { ResponseHeaders } from '../../transport/transport.ts';
 import type { Envelope, EnvelopedRequest, HostedModel } from '../dialect.ts';
 import { claudeErrorType, plainHeaders, takenBetas, writeClaudeError } from '../hosted-claude.ts';
+import { claudeFrames } from './claude-frames.ts';
+import { messageIn } from './error-body.ts';
 import { exceptionType } from './exceptions.ts';
+import { frames } from './frames.ts';
 
 /**
  * Sources: Amazon Bedrock user guide, "Anthropic Claude Messages API"; for those of 2026, BerriAI/litellm
@@ -30,8 +32,6 @@ const betas: ReadonlySet<string> = new Set([
   'thinking-display-updates-2026-08-18',
 ]);
 
-const frames = 'application/vnd.amazon.eventstream';
-
 export function claudeOnBedrock(model: string): HostedModel {
   return {
     wire: 'anthropic-messages',
@@ -41,7 +41,7 @@ export function claudeOnBedrock(model: string): HostedModel {
       contentType: frames,
       load: async () => {
         const { FrameUnpacker } = await import('./frame-unpacker.ts');
-        return () => new FrameUnpacker();
+        return () => new FrameUnpacker(claudeFrames);
       },
     },
   };
@@ -65,18 +65,4 @@ function errorBody(status: number, headers: ResponseHeaders, body: Buffer): Buff
   if (message === null) return body;
   const type = (typeof name === 'string' && exceptionType(name, message)) || claudeErrorType(status);
   return writeClaudeError(type, message);
-}
-
-/** Long ones are none of Bedrock's. */
-const maxErrorBytes = 64 * 1024;
-
-function messageIn(body: Buffer): string | null {
-  if (body.length > maxErrorBytes) return null;
-  try {
-    const said: unknown = JSON.parse(body.toString('utf8'));
-    const message = isObject(said) && !('error' in said) ? (said.message ?? said.Message) : null;
-    return typeof message === 'string' ? message : null;
-  } catch {
-    return null;
-  }
 }

@@ -1,4 +1,4 @@
-/** Bedrock's exceptions in Anthropic's words. Source: Amazon Bedrock API reference, "InvokeModelWithResponseStream", Errors. */
+/** Bedrock's exceptions, and what they mean in Anthropic's words. Source: Amazon Bedrock API reference, "InvokeModelWithResponseStream", Errors. */
 import { pattern } from '../../bounded-pattern.ts';
 
 const types: Record<string, string> = {
@@ -18,10 +18,17 @@ const types: Record<string, string> = {
   modelstreamerrorexception: 'api_error',
 };
 
-/** "The provided model identifier is invalid.", "Invocation of model ID … with on-demand throughput isn’t supported." */
+/**
+ * Bedrock reports an unknown model as invalid input: "The provided model identifier is invalid.", "Invocation of model ID … with
+ * on-demand throughput isn’t supported."
+ */
 const unknownModel = pattern(
   /^(?:The provided model identifier is invalid|Invocation of model ID \S{1,200} with on-demand)/,
 );
+
+export function isUnknownModel(message: string): boolean {
+  return unknownModel.test(message);
+}
 
 /**
  * Undefined for an unknown one.
@@ -30,5 +37,5 @@ const unknownModel = pattern(
 export function exceptionType(name: string, message: string): string | undefined {
   const [plain = ''] = name.split(':');
   const type = types[plain.toLowerCase()];
-  return type === 'invalid_request_error' && unknownModel.test(message) ? 'not_found_error' : type;
+  return type === 'invalid_request_error' && isUnknownModel(message) ? 'not_found_error' : type;
 }

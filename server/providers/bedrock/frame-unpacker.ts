@@ -1,13 +1,8 @@
-/**
- * Turns AWS's event-stream frames into server-sent events of Anthropic's API. Sources: AWS, "Event stream encoding"; Amazon
- * Bedrock API reference, `ResponseStream`: a `chunk` has `{"bytes":"…"}`, base64 of an event.
- */
+/** Turns AWS's event-stream frames into server-sent events. Source: AWS, "Event stream encoding". */
 import { EventStreamCodec } from '@smithy/eventstream-codec';
-import { isObject } from '../../contract/is-object.ts';
 import { TransportError } from '../../transport/transport-error.ts';
 import type { StreamUnpacker } from '../dialect.ts';
-import { writeClaudeError } from '../hosted-claude.ts';
-import { exceptionType } from './exceptions.ts';
+import { type FrameFormat, objectIn } from './frames.ts';
 
 const lengthBytes = 4;
 /** Prelude of 12 bytes and checksum of 4. */
@@ -21,14 +16,19 @@ const codec = new EventStreamCodec(
 );
 
 export class FrameUnpacker implements StreamUnpacker {
+  readonly #format: FrameFormat;
   #held: Buffer[] = [];
   #heldBytes = 0;
+
+  constructor(format: FrameFormat) {
+    this.#format = format;
+  }
 
   push(bytes: Buffer): Buffer {
     this.#held.push(bytes);
     this.#heldBytes += bytes.length;
     let events = '';
-    for (let frame = this.#next(); frame; frame = this.#next()) events += eventOf(frame);
+    for (let frame = this.#next(); frame; frame = this.#next()) events += eventOf(frame, this.#format);
     return Buffer.from(events);
   }
 
@@ -65,14 +65,18 @@ function malformed(what: string, cause?: unknown): TransportError {
 }
 
 /** Empty for a frame that says nothing to a client. */
-function eventOf(frame: Buffer): string {
+function eventOf(frame: Buffer, format: FrameFormat): string {
   const { headers, body } = decode(frame);
   const text = (name: string) => String(headers[name]?.value ?? '');
-  const payload = objectIn(Buffer.from(body.buffer, body.byteOffset, body.byteLength));
-  if (text(':message-type') === 'event') return typeof payload.bytes === 'string' ? sentEvent(payload.bytes) : '';
+  const payload = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
+  if (text(':message-type') === 'event') {
+    const event = format.event(text(':event-type'), payload);
+    if (event === null) throw malformed('an event that is no JSON');
+    return event;
+  }
   const name = text(':exception-type') || text(':error-code');
-  const message = String(payload.message ?? payload.Message ?? (text(':error-message') || name));
-  return `event: error\ndata: ${writeClaudeError(exceptionType(name, message) ?? 'api_error', message)}\n\n`;
+  const said = objectIn(payload);
+  return format.exception(name, String(said.message ?? said.Message ?? (text(':error-message') || name)));
 }
 
 function decode(frame: Buffer): ReturnType<EventStreamCodec['decode']> {
@@ -81,23 +85,4 @@ function decode(frame: Buffer): ReturnType<EventStreamCodec['decode']> {
   } catch (cause) {
     throw malformed('a damaged frame', cause);
   }
-}
-
-function objectIn(json: Buffer): Record<string, unknown> {
-  try {
-    const value: unknown = JSON.parse(json.toString('utf8'));
-    return isObject(value) ? value : {};
-  } catch {
-    return {};
-  }
-}
-
-/** An event's name is its type. */
-function sentEvent(base64: string): string {
-  const bytes = Buffer.from(base64, 'base64');
-  const event = objectIn(bytes);
-  if (typeof event.type !== 'string') throw malformed('an event that is no JSON');
-  // Breaks between members would end the line; within a string, JSON has them escaped.
-  const isOneLine = !bytes.includes('\n') && !bytes.includes('\r');
-  return `event: ${event.type}\ndata: ${isOneLine ? bytes.toString('utf8') : JSON.stringify(event)}\n\n`;
 }

@@ -5,7 +5,9 @@ import type OpenAI from 'openai';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { mainProvider, startGateway, type TestGateway, testKey } from '../../support/gateway.ts';
 import * as anthropic from '../../support/strict-anthropic.ts';
+import { bedrockKey } from '../../support/strict-bedrock.ts';
 import * as chat from '../../support/strict-chat.ts';
+import * as converse from '../../support/strict-converse.ts';
 import * as gemini from '../../support/strict-gemini.ts';
 import * as responses from '../../support/strict-responses.ts';
 import { json, type Script, type ScriptedUpstream, startUpstream } from '../../support/upstream.ts';
@@ -30,7 +32,7 @@ interface Provider {
 /** Whichever of the three the conversation is due. */
 function pick<Kind>(body: Json, { greeting, call, report }: { greeting: Kind; call: Kind; report: Kind }): Kind {
   if (JSON.stringify(body).includes(weather)) return report;
-  return body.tools === undefined ? greeting : call;
+  return body.tools === undefined && body.toolConfig === undefined ? greeting : call;
 }
 const greeting = 'Hello there';
 const report = 'Take an umbrella';
@@ -96,6 +98,17 @@ const providers: Record<string, Provider> = {
       else gemini.sendEvents(response, events);
     }),
   },
+  bedrock: {
+    model: 'openai.gpt-oss-120b-1:0',
+    config: { dialect: 'bedrock' },
+    secret: bedrockKey,
+    seal: '"reasoningContent":{"reasoningText":{"text":"Hm.","signature":"c2ln"}}',
+    script: converse.strictConverse((asked, response) => {
+      const call = [converse.reasoned('Hm.', 'c2ln'), converse.toolUse('tooluse_1', 'weather', place)];
+      const content = pick(asked.body, { greeting: [{ text: greeting }], call, report: [{ text: report }] });
+      converse.sendConverse(response, asked, content, content === call ? 'tool_use' : 'end_turn');
+    }),
+  },
 };
 
 /** What a program does with an SDK. */
@@ -106,6 +119,9 @@ interface Client {
   useTool(model: string, isStreamed: boolean): Promise<[given: unknown, said: string | null | undefined]>;
 }
 
+/** Providers whose base URL has no path. */
+const isAtRoot = (id: string) => id === 'anthropic' || id === 'bedrock';
+
 let gateway: TestGateway;
 const upstreams: Record<string, ScriptedUpstream> = {};
 
@@ -114,8 +130,7 @@ beforeAll(async () => {
   for (const [id, { model, config, script }] of Object.entries(providers)) {
     const upstream = await startUpstream(script);
     upstreams[id] = upstream;
-    const baseUrl =
-      id === 'gemini' ? `${upstream.origin}/v1beta` : id === 'anthropic' ? upstream.origin : upstream.baseUrl;
+    const baseUrl = id === 'gemini' ? `${upstream.origin}/v1beta` : isAtRoot(id) ? upstream.origin : upstream.baseUrl;
     configs.push(mainProvider(baseUrl, { id, models: [model], ...config }));
   }
   const secrets = Object.entries(providers).map(([id, { secret }]) => [`provider/${id}/c1`, secret]);

@@ -1,5 +1,6 @@
 /** What upstreams could send to keep the readers of clouds' answers busy. */
 import { claudeOnBedrock } from '../../../server/providers/bedrock/claude.ts';
+import { claudeFrames } from '../../../server/providers/bedrock/claude-frames.ts';
 import { FrameUnpacker } from '../../../server/providers/bedrock/frame-unpacker.ts';
 
 import { takenBetas } from '../../../server/providers/hosted-claude.ts';
@@ -35,8 +36,8 @@ export const worstClouds: Record<string, WorstCase> = {
       const small = Buffer.concat(
         Array.from({ length: Math.ceil(bytes.length / smallFrame.length) }, () => smallFrame),
       );
-      new FrameUnpacker().push(small);
-      const long = new FrameUnpacker();
+      new FrameUnpacker(claudeFrames).push(small);
+      const long = new FrameUnpacker(claudeFrames);
       const length = Buffer.alloc(4);
       length.writeUInt32BE(bytes.length * 2);
       long.push(length);

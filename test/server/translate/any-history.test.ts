@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { GatewayError } from '../../../server/contract/errors.ts';
-import type { WireName } from '../../../server/translate/neutral.ts';
+import type { UpstreamWireName, WireName } from '../../../server/translate/neutral.ts';
 import { tries } from '../../support/sweep.ts';
 import { complaintsOf } from './strict-upstreams.ts';
 import { type Json, lossesOf, sent, type Way } from './translating.ts';
@@ -106,16 +106,20 @@ const bodies: Record<WireName, fc.Arbitrary<Json>> = {
   }),
 };
 
-const models: Record<WireName, string> = {
+const models: Record<UpstreamWireName, string> = {
   'openai-chat': 'llama-3.3-70b',
   'openai-responses': 'gpt-oss-120b',
   'anthropic-messages': 'claude-opus-4-6',
   'gemini-generate': 'gemini-3-pro',
+  'bedrock-converse': 'us.meta.llama3-3-70b-instruct-v1:0',
 };
 
 const wires = Object.keys(bodies) as WireName[];
+const upstreams = Object.keys(models) as UpstreamWireName[];
 const ways = wires.flatMap((from) =>
-  wires.filter((to) => to !== from).map((to): [string, Way] => [`${from} to ${to}`, { from, to, model: models[to] }]),
+  upstreams
+    .filter((to) => to !== from)
+    .map((to): [string, Way] => [`${from} to ${to}`, { from, to, model: models[to] }]),
 );
 
 describe.each(ways)('from %s', (_name, way) => {
@@ -141,7 +145,7 @@ test('a message of very many parts is as good as one of few', () => {
   const count = 150_000;
   const content = Array.from({ length: count }, () => ({ type: 'text', text: '漢字' }));
   const system = { role: 'system', content: [{ type: 'text', text: 'x' }] };
-  for (const to of wires.filter((wire) => wire !== 'openai-chat')) {
+  for (const to of upstreams.filter((wire) => wire !== 'openai-chat')) {
     const way: Way = { from: 'openai-chat', to, model: models[to] };
     for (const role of ['user', 'system', 'assistant']) {
       const messages = [system, { role, content }, { role: 'user', content: 'Hello' }];
@@ -153,7 +157,7 @@ test('a message of very many parts is as good as one of few', () => {
 test('a picture in a system message stands in a message after it', () => {
   const picture = { type: 'input_image', image_url: 'data:image/png;base64,AAAA' };
   const input = [{ role: 'developer', content: [{ type: 'input_text', text: 'See:' }, picture] }];
-  for (const to of wires.filter((wire) => wire !== 'openai-responses')) {
+  for (const to of upstreams.filter((wire) => wire !== 'openai-responses')) {
     const way: Way = { from: 'openai-responses', to, model: models[to] };
     for (const before of [[], [{ role: 'user', content: 'Hello' }]]) {
       expect(countOf(sent(way, { model: 'm', input: [...before, ...input] }), 'AAAA'), to).toBe(1);

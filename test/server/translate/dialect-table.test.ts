@@ -6,10 +6,10 @@ import { describe, expect, test } from 'vitest';
 import { cellOf } from './dialect-table/cells.ts';
 import { each, hello } from './dialect-table/notation.ts';
 import { preface } from './dialect-table/preface.ts';
-import { clients, clientWires, lines, pageOf, upstreams } from './dialect-table/table.ts';
+import { apis, clients, clientWires, lines, pageOf, upstreams } from './dialect-table/table.ts';
 
 const pairs = clientWires.flatMap((client) =>
-  upstreams.map((upstream) => ({ client, upstream, from: clients[client], to: clients[upstream.wire], ...upstream })),
+  upstreams.map((upstream) => ({ client, upstream, from: clients[client], to: apis[upstream.wire], ...upstream })),
 );
 
 describe.each(pairs)('between a client of $from and $to with $model', ({ client, upstream }) => {

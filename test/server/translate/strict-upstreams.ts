@@ -2,22 +2,24 @@
  * Complains of what each service refuses in a request's form. Sources: the services' API references, and the errors told in
  * public reports of other gateways.
  */
-import type { WireName } from '../../../server/translate/neutral.ts';
+import type { UpstreamWireName } from '../../../server/translate/neutral.ts';
+import { checkConverse } from './strict-converse-form.ts';
 import type { Json } from './translating.ts';
 
 type Complain = (text: string) => void;
 
-export function complaintsOf(wire: WireName, body: Json): string[] {
+export function complaintsOf(wire: UpstreamWireName, body: Json): string[] {
   const complaints: string[] = [];
   checks[wire](body, (text) => complaints.push(text));
   return complaints;
 }
 
-const checks: Record<WireName, (body: Json, complain: Complain) => void> = {
+const checks: Record<UpstreamWireName, (body: Json, complain: Complain) => void> = {
   'anthropic-messages': checkMessages,
   'openai-chat': checkChat,
   'openai-responses': checkResponses,
   'gemini-generate': checkGenerate,
+  'bedrock-converse': checkConverse,
 };
 
 interface Block extends Json {

@@ -1,7 +1,7 @@
 /** Translates what a test writes as values, and shows it as values. */
 
 import type { Loss } from '../../../server/translate/losses.ts';
-import type { WireName } from '../../../server/translate/neutral.ts';
+import type { UpstreamWireName, WireName } from '../../../server/translate/neutral.ts';
 import type { Target } from '../../../server/translate/rendering.ts';
 import type { TranslatedRequest } from '../../../server/translate/translated-request.ts';
 import { type Translator, translatorFor } from '../../../server/translate/translator.ts';
@@ -15,7 +15,7 @@ export function targetOf(model: string): Target {
   return { model, origin: { provider: 'provider', model, account: 'account' } };
 }
 
-export function translatorOf(client: WireName, upstream: WireName): Translator {
+export function translatorOf(client: WireName, upstream: UpstreamWireName): Translator {
   const translator = translatorFor(client, upstream);
   if (!translator) throw new Error(`Nothing translates ${client} into ${upstream}.`);
   return translator;
@@ -23,7 +23,7 @@ export function translatorOf(client: WireName, upstream: WireName): Translator {
 
 export interface Way {
   from: WireName;
-  to: WireName;
+  to: UpstreamWireName;
   /** As the upstream knows it. */
   model: string;
 }

@@ -1,5 +1,5 @@
 /** What an answer may have, in the notation of each API. */
-import type { WireName } from '../../../../server/translate/neutral.ts';
+import type { UpstreamWireName } from '../../../../server/translate/neutral.ts';
 import * as anthropic from '../../../support/strict-anthropic.ts';
 import { messageWith, reasoningWith } from '../../../support/strict-responses.ts';
 import type { Json } from '../translating.ts';
@@ -10,6 +10,7 @@ import {
   called,
   each,
   inEach,
+  none,
   resulted,
   type Side,
   textStream,
@@ -18,6 +19,7 @@ import {
   userItem,
 } from './notation.ts';
 
+const cachePoint = { cachePoint: { type: 'default' } };
 export const text: Case = inEach(
   {
     asks: {},
@@ -43,11 +45,17 @@ export const text: Case = inEach(
     says: answer.gemini([{ text: 'Hi.' }]),
     hears: [{ role: 'model', parts: [{ text: 'Hi.' }] }],
   },
+  {
+    asks: null,
+    gets: [{ role: 'user', content: [{ text: 'Hello' }, cachePoint] }],
+    says: answer.converse([{ text: 'Hi.' }]),
+  },
 );
 
 const delta = (piece: string) => ({ type: 'text_delta', text: piece });
 const outputDelta = (piece: string) => ({ type: 'response.output_text.delta', delta: piece });
-const streamed: Record<WireName, unknown[]> = {
+const streamed: Record<UpstreamWireName, unknown[]> = {
+  'bedrock-converse': [],
   'openai-chat': [{ delta: { content: 'Hi ' } }, { delta: { content: 'you' } }, { finish_reason: 'stop' }, '[DONE]'],
   'openai-responses': [outputDelta('Hi '), outputDelta('you'), { type: 'response.completed' }],
   'anthropic-messages': [delta('Hi '), delta('you'), { stop_reason: 'end_turn' }, { type: 'message_stop' }],
@@ -55,7 +63,7 @@ const streamed: Record<WireName, unknown[]> = {
 };
 export const stream: Case = each((wire) => ({
   asks: { stream: true },
-  gets: wire === 'gemini-generate' ? [] : [{ stream: true }],
+  gets: wire === 'gemini-generate' || wire === 'bedrock-converse' ? [] : [{ stream: true }],
   says: textStream[wire],
   hears: streamed[wire],
 }));
@@ -64,11 +72,13 @@ const summary = [{ type: 'summary_text', text: 'Hm.' }];
 const reasoning = reasoningWith('Hm.');
 const signed = { type: 'thinking', thinking: 'Hm.', signature: 'Ev==' };
 const thought = { text: 'Hm.', thought: true };
+const converseThought = { reasoningContent: { reasoningText: { text: 'Hm.' } } };
 export const visible: Case = inEach(
   told(answer.chat({ reasoning_content: 'Hm.', content: 'Hi.' }), { reasoning_content: 'Hm.' }),
   told(answer.responses([reasoning, messageWith('Hi.')]), { type: 'reasoning', summary }),
   told(answer.messages([signed, anthropic.text('Hi.')]), { type: 'thinking', thinking: 'Hm.' }),
   told(answer.gemini([thought, { text: 'Hi.' }]), thought),
+  told(answer.converse([converseThought, { text: 'Hi.' }])),
 );
 
 /** The first of a list in an answer. */
@@ -114,6 +124,11 @@ export const sentBack: Case = inEach(
       return afterCalls['gemini-generate'](parts, [resulted['gemini-generate']('')]);
     },
   },
+  {
+    asks: null,
+    gets: [converseThought],
+    says: answer.converse([converseThought, called['bedrock-converse']('call_0')], 'tool_use'),
+  },
 );
 
 export const ends = (names: [finish: string, incomplete: string, stop: string, gemini: string]): Case => {
@@ -124,42 +139,47 @@ export const ends = (names: [finish: string, incomplete: string, stop: string, g
     told(answer.responses([messageWith('Hi')], status), status),
     told(answer.messages([anthropic.text('Hi')], stop), { stop_reason: stop }),
     told(answer.gemini([{ text: 'Hi' }], reason), { finishReason: reason }),
+    told(answer.converse([{ text: 'Hi' }], stop === 'refusal' ? 'content_filtered' : stop)),
   );
 };
 
-const usages: Record<WireName, Json> = {
+const usages: Record<UpstreamWireName, Json> = {
   'openai-chat': {
     prompt_tokens: 20,
     completion_tokens: 9,
     total_tokens: 29,
     prompt_tokens_details: { cached_tokens: 11 },
-    completion_tokens_details: { reasoning_tokens: 4 },
   },
   'openai-responses': {
     input_tokens: 20,
     input_tokens_details: { cached_tokens: 11 },
     output_tokens: 9,
-    output_tokens_details: { reasoning_tokens: 4 },
     total_tokens: 29,
   },
-  'anthropic-messages': {
-    input_tokens: 9,
-    cache_read_input_tokens: 11,
-    output_tokens: 9,
-    output_tokens_details: { thinking_tokens: 4 },
-  },
+  'anthropic-messages': { input_tokens: 9, cache_read_input_tokens: 11, output_tokens: 9 },
   'gemini-generate': {
     promptTokenCount: 20,
     cachedContentTokenCount: 11,
-    candidatesTokenCount: 5,
-    thoughtsTokenCount: 4,
+    candidatesTokenCount: 9,
     totalTokenCount: 29,
   },
+  'bedrock-converse': { inputTokens: 9, cacheReadInputTokens: 11, outputTokens: 9, totalTokens: 29 },
 };
-export const counted = each((wire) => {
-  const name = wire === 'gemini-generate' ? 'usageMetadata' : 'usage';
-  return told({ ...(text[wire].says as Json), [name]: usages[wire] }, { [name]: usages[wire] });
-});
+/** Of the answer's nine tokens, four are thoughts. Bedrock does not count them separately. */
+const thoughtful: Record<Exclude<UpstreamWireName, 'bedrock-converse'>, Json> = {
+  'openai-chat': { completion_tokens_details: { reasoning_tokens: 4 } },
+  'openai-responses': { output_tokens_details: { reasoning_tokens: 4 } },
+  'anthropic-messages': { output_tokens_details: { thinking_tokens: 4 } },
+  'gemini-generate': { candidatesTokenCount: 5, thoughtsTokenCount: 4 },
+};
+const usageOf = (wire: UpstreamWireName, usage: Json) => {
+  const named = { [wire === 'gemini-generate' ? 'usageMetadata' : 'usage']: usage };
+  return told({ ...(text[wire].says as Json), ...named }, named);
+};
+export const counted = each((wire) => usageOf(wire, usages[wire]));
+export const countedThoughts = each((wire) =>
+  wire === 'bedrock-converse' ? none : usageOf(wire, { ...usages[wire], ...thoughtful[wire] }),
+);
 
 const message = 'Too many requests.';
 export const limited: Case = inEach(
@@ -167,6 +187,7 @@ export const limited: Case = inEach(
   failed(429, { message, type: 'requests', code: 'rate_limit_exceeded' }),
   failed(429, { message, type: 'rate_limit_error' }, { type: 'error' }),
   failed(429, { message, code: 429, status: 'RESOURCE_EXHAUSTED' }),
+  refused(429, 'ThrottlingException', message),
 );
 const openaiWords =
   "This model's maximum context length is 8192 tokens. However, your messages resulted in 9001 tokens.";
@@ -177,8 +198,14 @@ export const tooLong: Case = inEach(
   failed(400, overflow),
   failed(400, { message: 'prompt is too long: 9001 tokens > 8192 maximum', type: 'invalid_request_error' }),
   failed(400, { message: geminiWords, code: 400, status: 'INVALID_ARGUMENT' }),
+  refused(400, 'ValidationException', 'prompt is too long: 9001 tokens > 8192 maximum'),
 );
 
 function failed(status: number, error: Json, more: Json = {}): Side {
   return told({ status, body: { ...more, error } }, { status, body: { error } });
+}
+
+/** An error of Bedrock's, with its name in the body. */
+function refused(status: number, type: string, said: string): Side {
+  return { asks: null, gets: [], says: { status, body: { error: { type, message: said } } } };
 }

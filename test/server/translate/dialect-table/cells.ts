@@ -6,7 +6,7 @@ import { GatewayError } from '../../../../server/contract/errors.ts';
 import { type LossCode, lossCodes } from '../../../../server/contract/loss-codes.ts';
 import { countTokens } from '../../../../server/translate/count-tokens.ts';
 import type { Fate, Loss } from '../../../../server/translate/losses.ts';
-import type { WireName } from '../../../../server/translate/neutral.ts';
+import type { UpstreamWireName, WireName } from '../../../../server/translate/neutral.ts';
 import type { TranslatedRequest } from '../../../../server/translate/translated-request.ts';
 import { type Translator, translatorFor } from '../../../../server/translate/translator.ts';
 import { anthropicRoutes } from '../../../../server/wire/anthropic/routes.ts';
@@ -18,7 +18,7 @@ import { type Case, type Failure, hello, type Side } from './notation.ts';
 import type { Row } from './rows.ts';
 
 export interface Upstream {
-  wire: WireName;
+  wire: UpstreamWireName;
   /** What the provider's API takes depends on the model. */
   model: string;
 }
@@ -68,7 +68,8 @@ class Trial {
   observe(sides: Case, client: WireName): Cell {
     const asking = sides[client];
     const serving = sides[this.#upstream.wire];
-    if (asking.asks === null) return { word: 'none', codes: [], defects: [] };
+    const isNeverSaid = asking.hears !== undefined && asking.gets?.length === 0 && serving.says === undefined;
+    if (asking.asks === null || isNeverSaid) return { word: 'none', codes: [], defects: [] };
     try {
       this.#converse(asking, serving, { ...hello[client], ...asking.asks });
     } catch (error) {

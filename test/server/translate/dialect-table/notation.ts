@@ -1,7 +1,8 @@
 /** How each API writes what the table of dialects is about: requests, answers and streams. */
-import type { WireName } from '../../../../server/translate/neutral.ts';
+import type { UpstreamWireName } from '../../../../server/translate/neutral.ts';
 import * as anthropic from '../../../support/strict-anthropic.ts';
 import * as chat from '../../../support/strict-chat.ts';
+import * as converse from '../../../support/strict-converse.ts';
 import * as gemini from '../../../support/strict-gemini.ts';
 import * as responses from '../../../support/strict-responses.ts';
 import { type Json, streamOf } from '../translating.ts';
@@ -25,26 +26,38 @@ export interface Failure {
   body: Json;
 }
 
-export type Case = Record<WireName, Side>;
+export type Case = Record<UpstreamWireName, Side>;
 
-type Sides = [chat: Side, responses: Side, messages: Side, gemini: Side];
+type Sides = [chat: Side, responses: Side, messages: Side, gemini: Side, converse: Side];
 
-export function inEach(...[chatSide, responses, messages, geminiSide]: Sides): Case {
+export function inEach(...[chatSide, responses, messages, geminiSide, converseSide]: Sides): Case {
   return {
     'openai-chat': chatSide,
     'openai-responses': responses,
     'anthropic-messages': messages,
     'gemini-generate': geminiSide,
+    'bedrock-converse': converseSide,
   };
 }
 
-export function each(make: (wire: WireName) => Side): Case {
-  return inEach(make('openai-chat'), make('openai-responses'), make('anthropic-messages'), make('gemini-generate'));
+export function each(make: (wire: UpstreamWireName) => Side): Case {
+  return inEach(
+    make('openai-chat'),
+    make('openai-responses'),
+    make('anthropic-messages'),
+    make('gemini-generate'),
+    make('bedrock-converse'),
+  );
 }
 
 /** A field of a request, which providers get as clients write it. */
 export function field(asks: Json): Side {
   return { asks, gets: [asks] };
+}
+
+/** What a provider of an API without clients gets. */
+export function gets(fragment: Json): Side {
+  return { asks: null, gets: [fragment] };
 }
 
 /** An API without a field for it. */
@@ -56,7 +69,8 @@ export function told(says: Json | Failure, ...hears: unknown[]): Side {
 }
 
 /** Asks for nothing but an answer. */
-export const hello: Record<WireName, Json> = {
+export const hello: Record<UpstreamWireName, Json> = {
+  'bedrock-converse': { messages: [{ role: 'user', content: [{ text: 'Hello' }] }] },
   'openai-chat': { model: 'm', messages: [{ role: 'user', content: 'Hello' }] },
   'openai-responses': { model: 'm', input: [userItem({ type: 'input_text', text: 'Hello' })] },
   'anthropic-messages': { model: 'm', max_tokens: 1000, messages: [{ role: 'user', content: 'Hello' }] },
@@ -68,7 +82,8 @@ export function userItem(...content: Json[]): Json {
 }
 
 /** A user who shows something. */
-export const showing: Record<WireName, (part: Json) => Json> = {
+export const showing: Record<UpstreamWireName, (part: Json) => Json> = {
+  'bedrock-converse': (part) => ({ messages: [{ role: 'user', content: [{ text: 'See:' }, part] }] }),
   'openai-chat': (part) => ({ messages: [{ role: 'user', content: [{ type: 'text', text: 'See:' }, part] }] }),
   'openai-responses': (part) => ({ input: [userItem({ type: 'input_text', text: 'See:' }, part)] }),
   'anthropic-messages': (part) => ({ messages: [{ role: 'user', content: [{ type: 'text', text: 'See:' }, part] }] }),
@@ -82,7 +97,10 @@ const responsesTool = { type: 'function', ...about, parameters: schema, strict: 
 const claudeTool = { ...about, input_schema: schema };
 const geminiTool = { functionDeclarations: [{ ...about, parametersJsonSchema: schema }] };
 
-export const tools: Record<WireName, Json> = {
+const converseTool = { toolSpec: { ...about, inputSchema: { json: schema } } };
+
+export const tools: Record<UpstreamWireName, Json> = {
+  'bedrock-converse': { toolConfig: { tools: [converseTool] } },
   'openai-chat': { tools: [chatTool] },
   'openai-responses': { tools: [responsesTool] },
   'anthropic-messages': { tools: [claudeTool] },
@@ -93,7 +111,8 @@ export const tools: Record<WireName, Json> = {
 export const callIds = ['call_0', 'call_1'];
 
 /** A call of the tool, and its result. */
-export const called: Record<WireName, (id: string) => Json> = {
+export const called: Record<UpstreamWireName, (id: string) => Json> = {
+  'bedrock-converse': (id) => converse.toolUse(id, 'read', { path: id }),
   'openai-chat': (id) => chat.toolCall(id, 'read', { path: id }),
   'openai-responses': (id) => ({
     type: 'function_call',
@@ -106,7 +125,8 @@ export const called: Record<WireName, (id: string) => Json> = {
 };
 
 const resultText = 'Done.';
-export const resulted: Record<WireName, (id: string, ...media: Json[]) => Json> = {
+export const resulted: Record<UpstreamWireName, (id: string, ...media: Json[]) => Json> = {
+  'bedrock-converse': (id, ...media) => ({ toolResult: { toolUseId: id, content: [{ text: resultText }, ...media] } }),
   'openai-chat': (id, ...media) => {
     const content = media.length === 0 ? resultText : [{ type: 'text', text: resultText }, ...media];
     return { role: 'tool', tool_call_id: id, content };
@@ -125,7 +145,14 @@ export const resulted: Record<WireName, (id: string, ...media: Json[]) => Json> 
 };
 
 /** A conversation with what the assistant did, and what came of it. */
-export const afterCalls: Record<WireName, (calls: Json[], results: Json[]) => Json> = {
+export const afterCalls: Record<UpstreamWireName, (calls: Json[], results: Json[]) => Json> = {
+  'bedrock-converse': (calls, results) => ({
+    messages: [
+      { role: 'user', content: [{ text: 'Hello' }] },
+      { role: 'assistant', content: calls },
+      { role: 'user', content: results },
+    ],
+  }),
   'openai-chat': (calls, results) => ({
     messages: [{ role: 'user', content: 'Hello' }, { role: 'assistant', content: null, tool_calls: calls }, ...results],
   }),
@@ -155,10 +182,12 @@ export const answer = {
   gemini: (parts: Json[], finishReason = 'STOP') =>
     gemini.generated(parts, { finishReason, usageMetadata: gemini.usageMetadata }),
   responses: responses.responseWith,
+  converse: converse.answerWith,
 };
 
 /** A stream with a text in two pieces. */
-export const textStream: Record<WireName, Buffer> = {
+export const textStream: Record<UpstreamWireName, Buffer> = {
+  'bedrock-converse': streamOf(converse.eventsOf([{ text: 'Hi you' }]), false),
   'openai-chat': Buffer.from(chat.streamOf([{ content: 'Hi ' }, { content: 'you' }])),
   'openai-responses': Buffer.from(
     responses.streamOfResponse(responses.responseWith([responses.messageWith('Hi you')])),

@@ -1,5 +1,5 @@
 /** What a request may have, in the notation of each API. */
-import type { WireName } from '../../../../server/translate/neutral.ts';
+import type { UpstreamWireName } from '../../../../server/translate/neutral.ts';
 import type { Json } from '../translating.ts';
 import {
   afterCalls,
@@ -8,6 +8,7 @@ import {
   called,
   each,
   field,
+  gets,
   inEach,
   none,
   resulted,
@@ -15,19 +16,21 @@ import {
   tools,
 } from './notation.ts';
 
-export const shown = (parts: Record<WireName, Json>): Case =>
+export const shown = (parts: Record<UpstreamWireName, Json>): Case =>
   each((wire) => ({ asks: showing[wire](parts[wire]), gets: [parts[wire]] }));
 
 const dataUrl = (type: string) => `data:${type};base64,AAAA`;
 const png = { type: 'base64', media_type: 'image/png', data: 'AAAA' };
 const pdf = { type: 'base64', media_type: 'application/pdf', data: 'AAAA' };
-export const images: Record<WireName, Json> = {
+export const images: Record<UpstreamWireName, Json> = {
+  'bedrock-converse': { image: { format: 'png', source: { bytes: 'AAAA' } } },
   'openai-chat': { type: 'image_url', image_url: { url: dataUrl('image/png') } },
   'openai-responses': { type: 'input_image', image_url: dataUrl('image/png') },
   'anthropic-messages': { type: 'image', source: png },
   'gemini-generate': { inlineData: { mimeType: 'image/png', data: 'AAAA' } },
 };
-export const documents: Record<WireName, Json> = {
+export const documents: Record<UpstreamWireName, Json> = {
+  'bedrock-converse': { document: { format: 'pdf', source: { bytes: 'AAAA' } } },
   'openai-chat': { type: 'file', file: { filename: 'document.pdf', file_data: dataUrl('application/pdf') } },
   'openai-responses': { type: 'input_file', filename: 'document.pdf', file_data: dataUrl('application/pdf') },
   'anthropic-messages': { type: 'document', source: pdf },
@@ -36,7 +39,8 @@ export const documents: Record<WireName, Json> = {
 
 const pdfUri = { mimeType: 'application/pdf', fileUri: 'https://generativelanguage.googleapis.com/v1beta/files/1' };
 /** Of a file that was uploaded to the provider. */
-const ids: Record<WireName, Json> = {
+const ids: Record<UpstreamWireName, Json> = {
+  'bedrock-converse': {},
   'openai-chat': { type: 'file', file: { file_id: 'file-1' } },
   'openai-responses': { type: 'input_file', file_id: 'file-1' },
   'anthropic-messages': { type: 'document', source: { type: 'file', file_id: 'file_1' } },
@@ -58,6 +62,7 @@ export const system: Case = inEach(
   field({ instructions: kind }),
   { asks: { system: kind }, gets: [{ system: [{ type: 'text', text: kind }] }] },
   field({ systemInstruction: { parts: [{ text: kind }] } }),
+  gets({ text: kind }),
 );
 
 const later = [
@@ -78,17 +83,20 @@ export const systemLater: Case = inEach(
     gets: [{ role: 'system', content: [{ type: 'text', text: kind }] }],
   },
   none,
+  none,
 );
 
 /** An answer with these calls. */
-const calling: Record<WireName, (calls: Json[]) => Json> = {
+const calling: Record<UpstreamWireName, (calls: Json[]) => Json> = {
+  'bedrock-converse': (calls) => answer.converse(calls, 'tool_use'),
   'openai-chat': (calls) => answer.chat({ tool_calls: calls }, 'tool_calls'),
   'openai-responses': (calls) => answer.responses(calls),
   'anthropic-messages': (calls) => answer.messages(calls, 'tool_use'),
   'gemini-generate': (calls) => answer.gemini(calls),
 };
 /** Clients are told the ids too, which Gemini's models do not give. */
-const nameless: Record<WireName, (id: string) => Json> = {
+const nameless: Record<UpstreamWireName, (id: string) => Json> = {
+  'bedrock-converse': called['bedrock-converse'],
   'openai-chat': (id) => ({ function: { name: 'read', arguments: JSON.stringify({ path: id }) } }),
   'openai-responses': (id) => ({ type: 'function_call', name: 'read', arguments: JSON.stringify({ path: id }) }),
   'anthropic-messages': (id) => ({ type: 'tool_use', name: 'read', input: { path: id } }),
@@ -115,12 +123,14 @@ export const single: Case = inEach(
   field({ parallel_tool_calls: false }),
   field({ tool_choice: { type: 'auto', disable_parallel_tool_use: true } }),
   none,
+  none,
 );
 export const forced: Case = inEach(
   field({ tool_choice: { type: 'function', function: { name: 'read' } } }),
   field({ tool_choice: { type: 'function', name: 'read' } }),
   field({ tool_choice: { type: 'tool', name: 'read' } }),
   field({ toolConfig: { functionCallingConfig: { mode: 'ANY', allowedFunctionNames: ['read'] } } }),
+  gets({ toolConfig: { toolChoice: { tool: { name: 'read' } } } }),
 );
 export const withTools = (choices: Case): Case =>
   each((wire) => {
@@ -134,6 +144,7 @@ export const search: Case = inEach(
   { asks: { tools: [{ type: 'web_search' }] }, gets: null },
   { asks: { tools: [{ type: 'web_search_20250305', name: 'web_search' }] }, gets: null },
   { asks: { tools: [{ googleSearch: {} }] }, gets: null },
+  none,
 );
 
 const schema = {
@@ -147,6 +158,7 @@ export const inFormat: Case = inEach(
   field({ text: { format: { type: 'json_schema', name: 'answer', schema } } }),
   field({ output_config: { format: { type: 'json_schema', schema } } }),
   field({ generationConfig: { responseMimeType: 'application/json', responseJsonSchema: schema } }),
+  none,
 );
 
 export const effort: Case = inEach(
@@ -154,16 +166,24 @@ export const effort: Case = inEach(
   field({ reasoning: { effort: 'high', summary: 'auto' } }),
   field({ thinking: { type: 'adaptive', display: 'summarized' }, output_config: { effort: 'high' } }),
   field({ generationConfig: { thinkingConfig: { includeThoughts: true, thinkingLevel: 'HIGH' } } }),
+  none,
 );
 
 const breakpoint = { cache_control: { type: 'ephemeral' } };
 /** Only Anthropic's API caches nothing unless it is asked to. */
-export const cached: Case = inEach(field({}), field({}), field(breakpoint), field({}));
+export const cached: Case = inEach(
+  field({}),
+  field({}),
+  field(breakpoint),
+  field({}),
+  gets({ cachePoint: { type: 'default' } }),
+);
 export const cacheKey: Case = inEach(
   field({ prompt_cache_key: 'session-1' }),
   field({ prompt_cache_key: 'session-1' }),
   // As Claude Code names its session.
   { asks: { metadata: { user_id: JSON.stringify({ session_id: 'session-1' }) } }, gets: null },
+  none,
   none,
 );
 
@@ -172,10 +192,12 @@ export const stops: Case = inEach(
   none,
   field({ stop_sequences: ['END'] }),
   field({ generationConfig: { stopSequences: ['END'] } }),
+  gets({ inferenceConfig: { stopSequences: ['END'] } }),
 );
 export const temperature: Case = inEach(
   field({ temperature: 0.5 }),
   field({ temperature: 0.5 }),
   field({ temperature: 0.5 }),
   field({ generationConfig: { temperature: 0.5 } }),
+  gets({ inferenceConfig: { temperature: 0.5 } }),
 );

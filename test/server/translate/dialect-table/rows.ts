@@ -1,5 +1,5 @@
 /** The rows of the table of dialects. */
-import { counted, ends, limited, sentBack, stream, text, tooLong, visible } from './answers.ts';
+import { counted, countedThoughts, ends, limited, sentBack, stream, text, tooLong, visible } from './answers.ts';
 import { type Case, callIds } from './notation.ts';
 import {
   cached,
@@ -60,5 +60,6 @@ export const rows: readonly Row[] = [
     ],
   },
   { name: 'usage', cases: [counted] },
+  { name: 'usage of thinking', cases: [countedThoughts] },
   { name: 'errors', cases: [limited, tooLong] },
 ];

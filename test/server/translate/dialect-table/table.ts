@@ -1,6 +1,6 @@
 /** The table of dialects as a page of Markdown. */
 import { type LossCode, lossCodes } from '../../../../server/contract/loss-codes.ts';
-import type { WireName } from '../../../../server/translate/neutral.ts';
+import type { UpstreamWireName, WireName } from '../../../../server/translate/neutral.ts';
 import { type Cell, cellOf, countingCell, type Upstream } from './cells.ts';
 import { rows } from './rows.ts';
 
@@ -11,6 +11,9 @@ export const clients: Record<WireName, string> = {
   'gemini-generate': 'Gemini',
 };
 
+/** The names of the APIs of providers. */
+export const apis: Record<UpstreamWireName, string> = { ...clients, 'bedrock-converse': 'Bedrock Converse' };
+
 export const clientWires = Object.keys(clients) as WireName[];
 
 export const upstreams: readonly Upstream[] = [
@@ -19,6 +22,7 @@ export const upstreams: readonly Upstream[] = [
   { wire: 'openai-responses', model: 'gpt-5.4' },
   { wire: 'anthropic-messages', model: 'claude-opus-5-5' },
   { wire: 'gemini-generate', model: 'gemini-3-pro' },
+  { wire: 'bedrock-converse', model: 'amazon.nova-2-lite-v1:0' },
 ];
 
 export interface Line {
@@ -39,7 +43,7 @@ export function pageOf(preface: string): string {
       for (const { codes } of cells) for (const code of codes) used.add(code);
       return `| ${[name, ...cells.map(textOf)].join(' | ')} |`;
     });
-    const head = upstreams.map(({ wire, model }) => `${clients[wire]}<br>\`${model}\``);
+    const head = upstreams.map(({ wire, model }) => `${apis[wire]}<br>\`${model}\``);
     const rule = `|---${'|---'.repeat(head.length)}|`;
     return [`## Clients of ${clients[client]}`, '', `| | ${head.join(' | ')} |`, rule, ...body, ''].join('\n');
   });

@@ -1,0 +1,22 @@
+/**
+ * Frames of InvokeModelWithResponseStream for Claude. Source: Amazon Bedrock API reference, `ResponseStream`: a `chunk` has
+ * `{"bytes":"…"}`, base64 of an event of Anthropic's API.
+ */
+import { writeClaudeError } from '../hosted-claude.ts';
+import { exceptionType } from './exceptions.ts';
+import { type FrameFormat, objectIn, onOneLine } from './frames.ts';
+
+export const claudeFrames: FrameFormat = {
+  event(_type, payload) {
+    const { bytes } = objectIn(payload);
+    return typeof bytes === 'string' ? eventOf(Buffer.from(bytes, 'base64')) : '';
+  },
+  exception: (name, message) =>
+    `event: error\ndata: ${writeClaudeError(exceptionType(name, message) ?? 'api_error', message)}\n\n`,
+};
+
+/** An event's name is its type. */
+function eventOf(json: Buffer): string | null {
+  const { type } = objectIn(json);
+  return typeof type === 'string' ? `event: ${type}\ndata: ${onOneLine(json)}\n\n` : null;
+}

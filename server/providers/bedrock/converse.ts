@@ -1,0 +1,51 @@
+/** Models on Bedrock through its Converse API, which is the same for all. Source: Amazon Bedrock API reference, "Converse". */
+import type { ResponseHeaders } from '../../transport/transport.ts';
+import type { Envelope, EnvelopedRequest, HostedModel } from '../dialect.ts';
+import { messageIn } from './error-body.ts';
+import { isUnknownModel } from './exceptions.ts';
+import { type FrameFormat, frames, onOneLine } from './frames.ts';
+
+export function converseOnBedrock(model: string): HostedModel {
+  return {
+    wire: 'bedrock-converse',
+    envelope: (request) => envelope(model, request),
+    errorBody,
+    unpacking: {
+      contentType: frames,
+      load: async () => {
+        const { FrameUnpacker } = await import('./frame-unpacker.ts');
+        return () => new FrameUnpacker(converseFrames);
+      },
+    },
+  };
+}
+
+function envelope(model: string, { path, headers }: EnvelopedRequest): Envelope {
+  return {
+    path: path.replace('{model}', () => encodeURIComponent(model)),
+    headers: { ...headers, accept: path.endsWith('-stream') ? frames : 'application/json' },
+    omitted: [],
+    added: {},
+  };
+}
+
+/** Each event with its type as its only member, as in AWS's SDKs. */
+export const converseFrames: FrameFormat = {
+  event: (type, payload) => `data: {${JSON.stringify(type)}:${onOneLine(payload)}}\n\n`,
+  exception: (name, message) => `data: ${writeError(name, message)}\n\n`,
+};
+
+/** An error whose header names it `ThrottlingException:http://internal.amazon.com/coral/`, with its name in the body. */
+function errorBody(_status: number, headers: ResponseHeaders, body: Buffer): Buffer {
+  const name = headers['x-amzn-errortype'];
+  const message = messageIn(body);
+  return message === null ? body : Buffer.from(writeError(typeof name === 'string' ? name : '', message));
+}
+
+/** In streams the names of exceptions begin with a small letter. */
+function writeError(name: string, message: string): string {
+  const [plain = ''] = name.split(':');
+  const named = plain.charAt(0).toUpperCase() + plain.slice(1);
+  const type = named === 'ValidationException' && isUnknownModel(message) ? 'ResourceNotFoundException' : named;
+  return JSON.stringify({ error: { type, message } });
+}

@@ -1,0 +1,89 @@
+/**
+ * What each family of models on Bedrock accepts through Converse. As of 2026-11-22. Claude is not among them: it is asked in
+ * Anthropic's own API.
+ *
+ * Sources: Amazon Bedrock user guide, "Supported models and model features" (system prompts),
+ * "Prompt caching"; API reference, `ToolChoice`; Amazon Nova user guide, "Tool use", "Extended thinking"; langchain-ai/langchain-aws
+ * (`bedrock_converse.py`: which tool choices each family accepts); earendil-works/pi#3739 (no tools in streams of Llama);
+ * browser-use/browser-use#710 (Llama and Mistral: no other content beside tool results); langchain-ai/langchain-aws#401 and
+ * strands-agents/sdk-python#780 (DeepSeek refuses its own reasoning in the history); vercel/ai (Mistral's call ids).
+ */
+import { familyOf } from '../model-families.ts';
+
+export interface ConverseFacts {
+  /** Null if unknown. */
+  maxOutputTokens: number | null;
+  /** False: requests with tools are refused as streams, so that they are asked for a whole answer. */
+  streamsTools: boolean;
+  /** Accepted members of `toolChoice` besides `auto`. `any`: not a tool by its name. */
+  forcedTool: 'named' | 'any' | 'none';
+  /** Accepts only `type`, `properties` and `required` at the top of a tool's schema. */
+  plainSchemas: boolean;
+  callIds: 'anthropic' | 'mistral';
+  /** Accepts `system`. */
+  system: boolean;
+  /** Text and media may follow tool results in the same message. */
+  mixedResults: boolean;
+  /** Accepts `cachePoint` in `system` and `messages`. */
+  cachePoints: boolean;
+  /** The field of `additionalModelRequestFields` that decides how much the model thinks. */
+  effortField: 'reasoning_effort' | 'reasoningConfig' | null;
+  efforts: readonly string[];
+  /** Accepts `reasoningContent` of earlier turns. */
+  takesReasoning: boolean;
+}
+
+/** Models that are not listed are asked for what all accept. What they do not accept beyond that, Bedrock says itself. */
+const other: ConverseFacts = {
+  maxOutputTokens: null,
+  streamsTools: true,
+  forcedTool: 'none',
+  plainSchemas: false,
+  callIds: 'anthropic',
+  system: true,
+  mixedResults: true,
+  cachePoints: false,
+  effortField: null,
+  efforts: [],
+  takesReasoning: true,
+};
+const nova: ConverseFacts = {
+  ...other,
+  maxOutputTokens: 10_000,
+  forcedTool: 'named',
+  plainSchemas: true,
+  cachePoints: true,
+};
+const llama: ConverseFacts = { ...other, maxOutputTokens: 8192, streamsTools: false, mixedResults: false };
+const mistral: ConverseFacts = { ...other, callIds: 'mistral', mixedResults: false };
+
+const families: Record<string, ConverseFacts> = {
+  'amazon.nova': nova,
+  'amazon.nova-premier': { ...nova, maxOutputTokens: 32_000 },
+  // Its effort `high` refuses `maxTokens`, `temperature` and `topP`.
+  'amazon.nova-2': { ...nova, maxOutputTokens: 65_535, effortField: 'reasoningConfig', efforts: ['low', 'medium'] },
+  'amazon.titan': { ...other, system: false },
+  deepseek: { ...other, forcedTool: 'any', takesReasoning: false },
+  'meta.llama': llama,
+  'meta.llama3-8b': { ...llama, maxOutputTokens: 2048 },
+  'meta.llama3-70b': { ...llama, maxOutputTokens: 2048 },
+  mistral,
+  'mistral.mistral-7b': { ...mistral, maxOutputTokens: 8192, system: false },
+  'mistral.mixtral': { ...mistral, maxOutputTokens: 4096, system: false },
+  'mistral.mistral-large-2402': { ...mistral, maxOutputTokens: 8192, forcedTool: 'any' },
+  'mistral.mistral-large-2407': { ...mistral, maxOutputTokens: 8192, forcedTool: 'any' },
+  'openai.gpt-oss': { ...other, effortField: 'reasoning_effort', efforts: ['low', 'medium', 'high'] },
+};
+
+/** @param model `us.meta.llama4-scout-17b-instruct-v1:0`, or an ARN that ends in such a name */
+export function converseFacts(model: string): ConverseFacts {
+  return familyOf(families, withoutRegion(model.slice(model.lastIndexOf('/') + 1).toLowerCase())) ?? other;
+}
+
+/** The prefixes of cross-region inference profiles. */
+const regions = new Set(['us', 'us-gov', 'eu', 'apac', 'jp', 'au', 'ca', 'sa', 'amer', 'global']);
+
+function withoutRegion(name: string): string {
+  const dot = name.indexOf('.');
+  return regions.has(name.slice(0, dot)) ? name.slice(dot + 1) : name;
+}

@@ -1,0 +1,66 @@
+/**
+ * Streams of Bedrock's Converse API, whose frames have been unpacked into server-sent events: each is an object with one member,
+ * its type, as in AWS's SDKs. Source: Amazon Bedrock API reference, `ConverseStreamOutput`.
+ */
+import type { ErrorBody } from '../../contract/errors.ts';
+import { isObject } from '../../contract/is-object.ts';
+import type { StreamEvent } from '../sse-event.ts';
+import { sseFraming } from '../sse-framing.ts';
+import type { Saying, StreamClose, StreamEnd, StreamFormat, StreamWatch } from '../stream-format.ts';
+import { errorIn } from '../upstream-error.ts';
+import { writeBedrockError } from './write-error.ts';
+
+export const converseStream: StreamFormat = {
+  framing: sseFraming,
+  sayingOf,
+  watch: () => new ConverseWatch(),
+  writeError: writeBedrockError,
+  ofWhole: () => null,
+  mayBeginEarly: true,
+  isToldByResponse: false,
+};
+
+const content: Saying = { kind: 'content' };
+const alive: Saying = { kind: 'alive' };
+const nothing: Saying = { kind: 'nothing' };
+
+function sayingOf({ value }: StreamEvent): Saying {
+  if (!isObject(value)) return nothing;
+  const error = value.error ? errorIn(value) : null;
+  if (error) return { kind: 'error', error };
+  if ('contentBlockStart' in value || 'contentBlockDelta' in value || 'messageStop' in value) return content;
+  return 'messageStart' in value ? alive : nothing;
+}
+
+/** Ends with `metadata`, after `messageStop`. A stream that ends between the two lacks only its usage. */
+class ConverseWatch implements StreamWatch {
+  #hasStopped = false;
+  #hasMetadata = false;
+  #hasFailed = false;
+
+  note({ value }: StreamEvent): void {
+    if (!isObject(value)) return;
+    this.#hasStopped ||= 'messageStop' in value;
+    this.#hasMetadata ||= 'metadata' in value;
+    this.#hasFailed ||= Boolean(value.error);
+  }
+
+  counted(): void {}
+
+  get isComplete(): boolean {
+    return this.#hasFailed || (this.#hasStopped && this.#hasMetadata);
+  }
+
+  get mayGoOn(): boolean {
+    return !this.isComplete;
+  }
+
+  ending(close: StreamClose): StreamEnd | null {
+    if (this.#hasFailed) return 'failed';
+    return this.#hasStopped && (this.#hasMetadata || close === 'ended') ? 'complete' : null;
+  }
+
+  errorEvent(error: ErrorBody): string {
+    return `data: ${writeBedrockError(error)}\n\n`;
+  }
+}

@@ -1,0 +1,45 @@
+import { isObject } from '../../contract/is-object.ts';
+import { conversationOf } from '../conversation-id.ts';
+import { errorIn } from '../upstream-error.ts';
+import type { RequestFormat, Verdict, WholeFormat, Wire } from '../wire.ts';
+import { converseStream } from './converse-stream.ts';
+import { bedrockErrors } from './read-error.ts';
+import { converseUsage } from './usage.ts';
+
+const request: RequestFormat = {
+  answersAsked: () => 1,
+  answersPaid: () => 1,
+  isTextAsked: () => false,
+  isOneText: () => false,
+  isBackground: () => false,
+  mayMeanStream: () => false,
+  wantsUsage: () => true,
+  conversationOf,
+  takesBeginning: false,
+};
+
+const whole: WholeFormat = {
+  kind: 'json',
+  marks: ['"output"'],
+  isNeverLonger: true,
+  maxHeldBytes: 32 * 1024 * 1024,
+  isNumbers: false,
+  judge,
+};
+
+function judge(answer: Record<string, unknown>): Verdict {
+  const error = isObject(answer.output) ? null : errorIn(answer);
+  return error ? { kind: 'error', status: bedrockErrors.statusOf(error), error } : { kind: 'answer' };
+}
+
+/** Converse and ConverseStream of Amazon Bedrock. */
+export const converse: Wire = {
+  name: 'bedrock-converse',
+  operation: 'chat',
+  request,
+  whole,
+  errors: bedrockErrors,
+  usage: converseUsage,
+  stream: converseStream,
+  rescue: null,
+};

@@ -1,0 +1,82 @@
+/**
+ * Classifies errors of Amazon Bedrock, whose type is the name of its exception. Source: Amazon Bedrock API reference, "Converse"
+ * and "ConverseStream", Errors; AWS, "Common error types".
+ */
+import { pattern } from '../../bounded-pattern.ts';
+import type { FailureClass } from '../../contract/ledger.ts';
+import { overflowIn } from '../context-overflow.ts';
+import type { Failure } from '../failure.ts';
+import { findMember } from '../json/find-member.ts';
+import { entryOf } from '../table-entry.ts';
+import { toldWait } from '../told-wait.ts';
+import type { UpstreamError } from '../upstream-error.ts';
+import type { ErrorFormat, FailedAnswer } from '../wire.ts';
+
+interface Meaning {
+  class: FailureClass;
+  /** The status with which Bedrock sends it. */
+  status: number;
+}
+
+const meanings: Record<string, Meaning> = {
+  ValidationException: { class: 'rejected', status: 400 },
+  AccessDeniedException: { class: 'credential', status: 403 },
+  UnrecognizedClientException: { class: 'credential', status: 403 },
+  ExpiredTokenException: { class: 'credential', status: 403 },
+  InvalidSignatureException: { class: 'credential', status: 403 },
+  ResourceNotFoundException: { class: 'model-unavailable', status: 404 },
+  ThrottlingException: { class: 'rate-limit', status: 429 },
+  ServiceQuotaExceededException: { class: 'rate-limit', status: 400 },
+  ModelNotReadyException: { class: 'transient', status: 429 },
+  ModelTimeoutException: { class: 'transient', status: 408 },
+  ModelErrorException: { class: 'transient', status: 424 },
+  ModelStreamErrorException: { class: 'transient', status: 424 },
+  InternalServerException: { class: 'transient', status: 500 },
+  ServiceUnavailableException: { class: 'transient', status: 503 },
+};
+
+const classOfStatus: Record<string, FailureClass> = {
+  401: 'credential',
+  403: 'credential',
+  404: 'model-unavailable',
+  408: 'transient',
+  413: 'too-large',
+  424: 'transient',
+  429: 'rate-limit',
+};
+
+/** "This model doesn't support the image content block that you provided." Another model may. */
+const modelWords = pattern(/^This model doesn['’]t support/);
+/** "Input is too long for requested model." has no numbers. */
+const lengthWords = pattern(/^(?:Input is too long|Too many input tokens|prompt is too long)/i);
+
+function classify({ status, headers, error }: FailedAnswer): Failure {
+  const found = classOf(status, error);
+  const retryable = found === 'transient' || found === 'rate-limit';
+  const overflow = error && overflowIn(error);
+  const failure: Failure = { class: found, retryable, retryAfterMs: toldWait(headers) };
+  return overflow ? { ...failure, contextTokens: overflow.limit } : failure;
+}
+
+function classOf(status: number, error: UpstreamError | null): FailureClass {
+  const { type = '', message = '' } = error ?? {};
+  if (error && (overflowIn(error) || lengthWords.test(message))) return 'too-large';
+  const meaning = entryOf(meanings, type)?.class;
+  if (meaning === 'rejected' && modelWords.test(message)) return 'model-unavailable';
+  return meaning ?? entryOf(classOfStatus, String(status)) ?? (status >= 500 ? 'transient' : 'rejected');
+}
+
+const shortText = pattern(/^\s*:\s*"([^"\\]{1,100})"/);
+
+/** An exception's name serves as its code. */
+function codeIn(end: string): string | null {
+  const from = end.lastIndexOf('"error":');
+  return from === -1 ? null : (findMember(end, 'type', shortText, from)?.value ?? null);
+}
+
+export const bedrockErrors: ErrorFormat = {
+  classify,
+  statusOf: ({ type }) => entryOf(meanings, type)?.status ?? 502,
+  isRequestsOwn: (code) => code === 'ValidationException',
+  codeIn,
+};
