@@ -1,5 +1,6 @@
 import type { FailureClass } from '../contract/ledger.ts';
 import type { Target } from '../routing/snapshot.ts';
+import { lossHeaders } from '../translate/tell-losses.ts';
 import type { ResponseHeaders } from '../transport/transport.ts';
 import { failureInStream } from './attempt-failures.ts';
 import type { AttemptNotes } from './attempt-notes.ts';
@@ -9,6 +10,7 @@ import type { IncomingResponse } from './incoming-response.ts';
 import type { Asked, Step } from './readers/response-reader.ts';
 import type { ResponseObserver } from './response-observer.ts';
 import type { AnswerTranslation } from './translation/answer-translation.ts';
+import type { Hosting } from './translation/request-translation.ts';
 
 type Complete = Extract<Step, { kind: 'complete' }>;
 
@@ -19,6 +21,8 @@ export interface DeliveryOptions {
   asked: Asked;
   /** Null if the client speaks the upstream's API, so that bytes are forwarded unchanged. */
   translation: AnswerTranslation | null;
+  /** Null unless a cloud offers the model. */
+  hosting: Hosting | null;
   /** Number of attempts so far, including this one. */
   number: number;
   /** Observers of the response, called from the first byte sent to the client. */
@@ -101,10 +105,12 @@ export class AnswerDelivery {
   }
 
   #sendHead(status: number, headers: ResponseHeaders): void {
-    const { client, target, number, translation } = this.#options;
+    const { client, target, number, translation, hosting } = this.#options;
     const answerer = { provider: target.provider.id, attempts: number };
-    if (!translation) client.begin(status, headers, answerer);
-    else client.begin(status, translation.headersFor(headers), { ...answerer, headers: translation.lossHeaders });
+    if (translation)
+      client.begin(status, translation.headersFor(headers), { ...answerer, headers: translation.lossHeaders });
+    else if (hosting) client.begin(status, headers, { ...answerer, headers: lossHeaders(hosting.losses) });
+    else client.begin(status, headers, answerer);
   }
 
   #send(bytes: Buffer): void {

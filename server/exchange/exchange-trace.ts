@@ -47,8 +47,8 @@ export interface AttemptTrace {
   record: AttemptRecord;
   /** How the response reports usage, if its API is not the client's; else null. */
   usage: UsageFormat | null;
-  /** Losses of its translation; null if bytes are forwarded unchanged. */
-  translation: { readonly losses: readonly Loss[] } | null;
+  /** Has what the request lost on its way to the upstream; null if bytes are forwarded unchanged. */
+  lossesFrom: { readonly losses: readonly Loss[] } | null;
   /** The first and last bytes of its response. */
   tail: Tail;
   /** Content type of its response. */
@@ -149,7 +149,7 @@ export class RequestTrace {
     const attempt: AttemptTrace = {
       record,
       usage: null,
-      translation: null,
+      lossesFrom: null,
       tail: new Tail(),
       responseType: '',
       document: undefined,
@@ -198,9 +198,9 @@ export class RequestTrace {
 
   /** Clients choose the names of unknown fields, so these may contain anything. */
   #notedLosses(fate: 'dropped' | 'emulated'): readonly LossNote[] {
-    const translation = this.answering?.translation;
-    if (!translation) return noLosses;
-    return noteLosses(translation.losses, fate).map((note) => ({
+    const lossesFrom = this.answering?.lossesFrom;
+    if (!lossesFrom) return noLosses;
+    return noteLosses(lossesFrom.losses, fate).map((note) => ({
       ...note,
       field: notedText(note.field, this.presented, maxFieldLength),
     }));

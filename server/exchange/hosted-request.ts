@@ -2,6 +2,7 @@
 import { isObject } from '../contract/is-object.ts';
 import type { Envelope, HostedModel } from '../providers/dialect.ts';
 import { parseJson, writeJson } from '../translate/json-text.ts';
+import type { Loss } from '../translate/losses.ts';
 import type { PreparedRequest } from './translation/request-translation.ts';
 
 /** @throws GatewayError `invalid_value` for a body that is nested too deep */
@@ -11,21 +12,31 @@ export async function inEnvelope(prepared: PreparedRequest, hosted: HostedModel)
   const { body: client, path, headers } = call;
   const envelope = hosted.envelope({ path, headers, isStream: client.fields.stream });
   const given = sendable.bytes ? await sendable.bytes() : sendable.open();
-  const body = Buffer.isBuffer(given) ? rewritten(given, envelope) : given;
-  if (!Buffer.isBuffer(body)) throw new Error('unreachable: conversations are sent from memory');
+  if (!Buffer.isBuffer(given)) throw new Error('unreachable: conversations are sent from memory');
+  const { body, left } = rewritten(given, envelope);
+  const losses = [...envelope.unavailable.betas, ...left].map((field): Loss => {
+    return { fate: 'dropped', field, code: 'no-equal' };
+  });
   return {
     ...prepared,
     call: { ...call, path: envelope.path, query: '', headers: envelope.headers },
     sendable: { length: body.length, open: () => body, bytes: async () => body, usageAsked: sendable.usageAsked },
-    hosting: { hosted, unpacker: unpacker ?? null },
+    hosting: { hosted, unpacker: unpacker ?? null, losses },
   };
 }
 
+interface Rewritten {
+  body: Buffer;
+  /** The fields that were left out because the cloud does not have them. */
+  left: readonly string[];
+}
+
 /** Numbers keep their digits, and the members their order. */
-function rewritten(body: Buffer, { omitted, added }: Envelope): Buffer {
-  if (omitted.length === 0 && Object.keys(added).length === 0) return body;
-  const request = parseJson(body.toString());
-  if (!isObject(request)) return body;
-  const kept = Object.fromEntries(Object.entries(request).filter(([name]) => !omitted.includes(name)));
-  return Buffer.from(writeJson({ ...kept, ...added }));
+function rewritten(body: Buffer, { omitted, added, unavailable }: Envelope): Rewritten {
+  const isSame = omitted.length === 0 && unavailable.fields.length === 0 && Object.keys(added).length === 0;
+  const request = isSame ? null : parseJson(body.toString());
+  if (!isObject(request)) return { body, left: [] };
+  const left = unavailable.fields.filter((name) => name in request);
+  const kept = Object.entries(request).filter(([name]) => !omitted.includes(name) && !left.includes(name));
+  return { body: Buffer.from(writeJson({ ...Object.fromEntries(kept), ...added })), left };
 }

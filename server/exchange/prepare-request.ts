@@ -7,6 +7,7 @@ import type { ReasoningStore } from '../reasoning/reasoning-store.ts';
 import type { NextAttempt } from '../routing/attempt-plan.ts';
 import type { AttemptResult, FailedAttempt } from '../routing/attempt-result.ts';
 import type { Target } from '../routing/snapshot.ts';
+import { refusalOf } from '../translate/tell-losses.ts';
 import type { PriceTable } from '../usage/price-table.ts';
 import type { Registry } from '../wire/registry.ts';
 import type { TextSoFar } from '../wire/stream-text.ts';
@@ -57,7 +58,7 @@ export class RequestPreparation {
     const passage = this.#passageTo(next.target);
     const prepared = passage ? this.#translated(passage, next) : this.#unchanged(next.target);
     const hosted = provider.dialect.hosted?.(model ?? this.#plan.model ?? '');
-    return hosted ? enveloped(prepared, hosted) : prepared;
+    return hosted ? this.#enveloped(prepared, hosted) : prepared;
   }
 
   #unchanged(target: Target): PreparedRequest | Promise<PreparedRequest> {
@@ -67,6 +68,22 @@ export class RequestPreparation {
     return sendable instanceof Promise
       ? sendable.then((opened) => ({ call, sendable: opened, translation: null, hosting: null }))
       : { call, sendable, translation: null, hosting: null };
+  }
+
+  async #enveloped(
+    preparing: PreparedRequest | GatewayError | Promise<PreparedRequest>,
+    hosted: HostedModel,
+  ): Promise<PreparedRequest | GatewayError> {
+    const prepared = await preparing;
+    if (prepared instanceof GatewayError) return prepared;
+    try {
+      const enveloped = await inEnvelope(prepared, hosted);
+      const refusal = this.#refusesLosses ? refusalOf(enveloped.hosting?.losses ?? []) : null;
+      return refusal ?? enveloped;
+    } catch (thrown) {
+      if (thrown instanceof GatewayError) return thrown;
+      throw thrown;
+    }
   }
 
   /** Returns the attempt's result; `refusesReasoning` stays set only if the target should be asked again without reasoning. */
@@ -126,20 +143,6 @@ export class RequestPreparation {
       if (thrown instanceof GatewayError) return thrown;
       throw thrown;
     }
-  }
-}
-
-async function enveloped(
-  preparing: PreparedRequest | GatewayError | Promise<PreparedRequest>,
-  hosted: HostedModel,
-): Promise<PreparedRequest | GatewayError> {
-  const prepared = await preparing;
-  if (prepared instanceof GatewayError) return prepared;
-  try {
-    return await inEnvelope(prepared, hosted);
-  } catch (thrown) {
-    if (thrown instanceof GatewayError) return thrown;
-    throw thrown;
   }
 }
 

@@ -224,10 +224,8 @@ export class UpstreamAttempts {
     const { sendable, translation, hosting } = prepared;
     const { match, body, held } = this.#call;
     const route = translation ? translation.upstream : match.route;
-    if (translation) {
-      trace.usage = route.wire.usage;
-      trace.translation = translation;
-    }
+    if (translation) trace.usage = route.wire.usage;
+    trace.lossesFrom = translation ?? hosting;
     const isStreamFit = body.fields.stream || route.wire.request.mayMeanStream(body);
     const attempt: Attempt = new Attempt({
       client: this.client,

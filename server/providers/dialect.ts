@@ -22,16 +22,28 @@ export interface ModelPages {
 /** For lists without pages. */
 export const onePage: ModelPages = { first: '', after: () => null };
 
+/** Parts of a request that a cloud cannot take. */
+export interface Unavailable {
+  /** Values of headers, as `anthropic-beta:NAME`. */
+  readonly betas: readonly string[];
+  /** Top-level fields of the body; the request need not have them. */
+  readonly fields: readonly string[];
+}
+
+export const allAvailable: Unavailable = { betas: [], fields: [] };
+
 /** What a cloud wants otherwise than the maker of a model, of a request in the maker's API. */
 export interface Envelope {
   /** Below the base URL, percent-encoded, with the query that belongs to it. */
   path: string;
   /** Lower-case names. */
   headers: Record<string, string>;
-  /** Top-level fields that are left out of the body. */
+  /** Top-level fields that are left out of the body, because the address has them. */
   omitted: readonly string[];
   /** Top-level fields that the body has besides. */
   added: Readonly<Record<string, unknown>>;
+  /** What the cloud does not have of the maker's API, so that it is left out. */
+  unavailable: Unavailable;
 }
 
 /** A request in the API of a model's maker. */

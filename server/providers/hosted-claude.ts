@@ -1,5 +1,6 @@
 /** What clouds that offer Claude take of Anthropic's API. */
 import { pattern } from '../bounded-pattern.ts';
+import type { Unavailable } from './dialect.ts';
 
 /** A beta header, and the fields of the body that nothing but the beta knows. */
 const fieldsOfBeta: readonly (readonly [beta: string, fields: readonly string[]])[] = [
@@ -11,21 +12,38 @@ const fieldsOfBeta: readonly (readonly [beta: string, fields: readonly string[]]
   ['compact-', ['context_management']],
 ];
 
+/** Betas without which the answer is the same: those that identify a client, and those that every cloud has by now. */
+const idle = [
+  'claude-code-',
+  'oauth-',
+  'prompt-caching-2024-',
+  'extended-cache-ttl-',
+  'max-tokens-3-5-sonnet-',
+  'message-batches-',
+  'pdfs-',
+  'token-counting-',
+];
+
+/** What becomes of the betas of a request. */
 export interface TakenBetas {
   taken: readonly string[];
-  /** Fields of betas that the cloud does not have. A beta and its field travel together: one alone is refused. */
-  omitted: readonly string[];
+  /** The others, with their fields. A beta and its field travel together: one alone is refused. */
+  unavailable: Unavailable;
 }
 
 /** Sorts the betas of a client's `anthropic-beta`, whose unknown ones clouds refuse (QuantumNous/new-api#2975). */
 export function takenBetas(header: string | undefined, known: ReadonlySet<string>): TakenBetas {
   const asked = (header ?? '').split(',').map((beta) => beta.trim());
   const taken = [...new Set(asked.filter((beta) => known.has(beta)))];
-  const omitted = fieldsOfBeta
+  const fields = fieldsOfBeta
     .filter(([prefix]) => asked.some((beta) => beta.startsWith(prefix)))
-    .flatMap(([, fields]) => fields)
+    .flatMap(([, names]) => names)
     .filter((field) => !isTaken(field, taken));
-  return { taken, omitted: [...new Set(omitted)] };
+  const missing = asked.filter(
+    (beta) => beta !== '' && !known.has(beta) && !idle.some((begin) => beta.startsWith(begin)),
+  );
+  const betas = [...new Set(missing)].map((beta) => `anthropic-beta:${beta}`);
+  return { taken, unavailable: { betas, fields: [...new Set(fields)] } };
 }
 
 function isTaken(field: string, taken: readonly string[]): boolean {

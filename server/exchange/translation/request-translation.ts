@@ -8,6 +8,7 @@ import type { ResponseStore } from '../../kept-responses/response-store.ts';
 import type { HostedModel, StreamUnpacker } from '../../providers/dialect.ts';
 import type { Target } from '../../routing/snapshot.ts';
 import type { TranslatedEmbeddings } from '../../translate/embeddings/embeddings-translator.ts';
+import type { Loss } from '../../translate/losses.ts';
 import type { Target as TranslationTarget } from '../../translate/rendering.ts';
 import { refusalOf } from '../../translate/tell-losses.ts';
 import type { TranslatedRequest } from '../../translate/translated-request.ts';
@@ -36,6 +37,8 @@ export interface Hosting {
   hosted: HostedModel;
   /** Null if its streams are server-sent events. */
   unpacker: (() => StreamUnpacker) | null;
+  /** What the cloud does not have of a request that is not translated. */
+  losses: readonly Loss[];
 }
 
 /** The target of one attempt. Reasoning that a model returned is only valid for the same provider, model and account. */

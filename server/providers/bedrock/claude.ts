@@ -8,7 +8,7 @@ import { exceptionType } from './exceptions.ts';
 import { frames } from './frames.ts';
 
 /**
- * Sources: Amazon Bedrock user guide, "Anthropic Claude Messages API"; for those of 2026, BerriAI/litellm
+ * As of 2026-11-22. Sources: Amazon Bedrock user guide, "Anthropic Claude Messages API"; for those of 2026, BerriAI/litellm
  * (`anthropic_beta_headers_config.json`).
  */
 const betas: ReadonlySet<string> = new Set([
@@ -48,12 +48,13 @@ export function claudeOnBedrock(model: string): HostedModel {
 }
 
 function envelope(model: string, { headers, isStream }: EnvelopedRequest): Envelope {
-  const { taken, omitted } = takenBetas(headers['anthropic-beta'], betas);
+  const { taken, unavailable } = takenBetas(headers['anthropic-beta'], betas);
   const version = { anthropic_version: 'bedrock-2023-05-31' };
   return {
     path: `/model/${encodeURIComponent(model)}/${isStream ? 'invoke-with-response-stream' : 'invoke'}`,
     headers: { ...plainHeaders(headers), accept: isStream ? frames : 'application/json' },
-    omitted: ['model', 'stream', ...omitted],
+    omitted: ['model', 'stream'],
+    unavailable,
     added: taken.length === 0 ? version : { ...version, anthropic_beta: taken },
   };
 }

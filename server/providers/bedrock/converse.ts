@@ -1,6 +1,6 @@
 /** Models on Bedrock through its Converse API, which is the same for all. Source: Amazon Bedrock API reference, "Converse". */
 import type { ResponseHeaders } from '../../transport/transport.ts';
-import type { Envelope, EnvelopedRequest, HostedModel } from '../dialect.ts';
+import { allAvailable, type Envelope, type EnvelopedRequest, type HostedModel } from '../dialect.ts';
 import { messageIn } from './error-body.ts';
 import { isUnknownModel } from './exceptions.ts';
 import { type FrameFormat, frames, onOneLine } from './frames.ts';
@@ -26,6 +26,7 @@ function envelope(model: string, { path, headers }: EnvelopedRequest): Envelope 
     headers: { ...headers, accept: path.endsWith('-stream') ? frames : 'application/json' },
     omitted: [],
     added: {},
+    unavailable: allAvailable,
   };
 }
 

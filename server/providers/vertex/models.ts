@@ -1,9 +1,9 @@
 /** The models of several makers on Vertex AI, each in the API of its maker. */
 import { isObject } from '../../contract/is-object.ts';
-import type { EnvelopedRequest, HostedModel } from '../dialect.ts';
+import { allAvailable, type EnvelopedRequest, type HostedModel } from '../dialect.ts';
 import { claudeErrorType, plainHeaders, takenBetas, writeClaudeError } from '../hosted-claude.ts';
 
-/** Sources: Claude docs, "Claude on Vertex AI"; for those of 2026, BerriAI/litellm (`anthropic_beta_headers_config.json`). */
+/** As of 2026-11-22. Sources: Claude docs, "Claude on Vertex AI"; for those of 2026, BerriAI/litellm (`anthropic_beta_headers_config.json`). */
 const betas: ReadonlySet<string> = new Set([
   'computer-use-2025-01-24',
   'computer-use-2025-11-24',
@@ -52,6 +52,7 @@ function gemini(model: string): HostedModel {
       headers: { ...headers },
       omitted: [],
       added: {},
+      unavailable: allAvailable,
     }),
     errorBody: (_status, _headers, body) => body,
   };
@@ -61,12 +62,13 @@ function claude(model: string): HostedModel {
   return {
     wire: 'anthropic-messages',
     envelope: ({ headers, isStream }: EnvelopedRequest) => {
-      const { taken, omitted } = takenBetas(headers['anthropic-beta'], betas);
+      const { taken, unavailable } = takenBetas(headers['anthropic-beta'], betas);
       return {
         path: `${pathOf('anthropic', model)}:${isStream ? 'streamRawPredict' : 'rawPredict'}`,
         headers: { ...plainHeaders(headers), ...(taken.length > 0 && { 'anthropic-beta': taken.join(',') }) },
         // `stream` stays: Anthropic's own SDK sends it here, too.
-        omitted: ['model', ...omitted],
+        omitted: ['model'],
+        unavailable,
         added: { anthropic_version: 'vertex-2023-10-16' },
       };
     },

@@ -96,18 +96,41 @@ describe('a client of Anthropic’s API', () => {
     expect([...types]).toContain('message_stop');
   });
 
-  test('has its known betas in the body, and neither others nor their fields', async () => {
+  function askWith(betas: string, more: object, headers: Record<string, string> = {}): Promise<Response> {
     upstream.answer(strictBedrock((call, response) => send(response, call, [text('Hello')])));
-    await gateway.fetch('/messages?beta=true', {
+    return gateway.fetch('/messages?beta=true', {
       method: 'POST',
       headers: {
         'content-type': 'application/json',
         'anthropic-version': '2023-06-01',
-        'anthropic-beta': 'claude-code-20250219, interleaved-thinking-2025-05-14,mcp-client-2025-11-20',
+        'anthropic-beta': betas,
+        ...headers,
       },
-      body: JSON.stringify({ ...asked, mcp_servers: [] }),
+      body: JSON.stringify({ ...asked, ...more }),
     });
+  }
+
+  test('has its known betas in the body, and is told of others and their fields', async () => {
+    const betas = 'claude-code-20250219, interleaved-thinking-2025-05-14,mcp-client-2025-11-20';
+    const { headers } = await askWith(betas, { mcp_servers: [] });
     expect(upstream.seen.map(bodyOf)).toMatchObject([{ anthropic_beta: ['interleaved-thinking-2025-05-14'] }]);
+    const told = 'anthropic-beta:mcp-client-2025-11-20;why=no-equal, mcp_servers;why=no-equal';
+    expect(headers.get('x-sluice-dropped')).toBe(told);
+    const record = await gateway.record(headers.get('x-sluice-request-id') ?? '');
+    expect(record.dropped).toEqual([
+      { code: 'no-equal', field: 'anthropic-beta:mcp-client-2025-11-20', times: 1 },
+      { code: 'no-equal', field: 'mcp_servers', times: 1 },
+    ]);
+  });
+
+  test('that accepts no losses is refused a beta that Bedrock does not have, but not what only names the client', async () => {
+    const refused = await askWith('mcp-client-2025-11-20', {}, { 'x-sluice-lossy': 'refuse' });
+    expect(refused.status).toBe(400);
+    expect(await refused.text()).toContain('anthropic-beta:mcp-client-2025-11-20');
+    expect(upstream.seen).toEqual([]);
+    const betas = 'claude-code-20250219,oauth-2025-04-20,interleaved-thinking-2025-05-14';
+    const taken = await askWith(betas, {}, { 'x-sluice-lossy': 'refuse' });
+    expect([taken.status, taken.headers.get('x-sluice-dropped')]).toEqual([200, null]);
   });
 
   test.each([

@@ -24,6 +24,7 @@ const chatToClaude: Way = { from: 'openai-chat', to: 'anthropic-messages', model
 const claudeToChat: Way = { from: 'anthropic-messages', to: 'openai-chat', model: 'llama-3.3-70b' };
 const claudeToResponses: Way = { from: 'anthropic-messages', to: 'openai-responses', model: 'gpt-5.4' };
 const chatToGemini: Way = { from: 'openai-chat', to: 'gemini-generate', model: 'gemini-3-pro' };
+const chatToConverse: Way = { from: 'openai-chat', to: 'bedrock-converse', model: 'openai.gpt-oss-120b-1:0' };
 const responsesToGemini: Way = { ...chatToGemini, from: 'openai-responses' };
 const responsesToChat: Way = { from: 'openai-responses', to: 'openai-chat', model: 'llama-3.3-70b' };
 
@@ -147,6 +148,27 @@ describe('order and content', () => {
       {},
       {},
       { role: 'user' },
+    ]);
+  });
+
+  test('Trap 13: calls in a history without tools are refused by Bedrock, and so stand there as text (pentagi#196)', () => {
+    const [called, result] = loop('call_1');
+    for (const more of [{}, { tools: [{ type: 'function', function: { name: 'read' } }], tool_choice: 'none' }]) {
+      const request = sent(chatToConverse, { ...chat(called, result), ...more });
+      expect(JSON.stringify(request)).not.toMatch(/toolUse|toolResult|toolConfig/);
+      expect(JSON.stringify(request.messages)).toContain('Called the tool read');
+    }
+    expect(lossesOf(chatToConverse, chat(called, result))).toContain('emulated messages[1].tool_calls[0]: as-text');
+  });
+
+  test('Trap 14: an empty result of a tool is no empty text for Bedrock either (hermes-agent#55092)', () => {
+    const [called, result] = loop('call_1');
+    const tools = [{ type: 'function', function: { name: 'read' } }];
+    const request = sent(chatToConverse, { ...chat(called, { ...result, content: '' }), tools });
+    expect(request.messages).toMatchObject([
+      {},
+      {},
+      { content: [{ toolResult: { content: [{ text: '(no output)' }] } }] },
     ]);
   });
 
