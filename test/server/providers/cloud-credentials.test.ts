@@ -5,29 +5,7 @@ import { awsSigning, readAwsKeys } from '../../../server/providers/bedrock/signi
 import type { SignedRequest } from '../../../server/providers/dialect.ts';
 import { googleSigning } from '../../../server/providers/vertex/credential.ts';
 import { TokenHolder } from '../../../server/providers/vertex/token-holder.ts';
-import type { OutgoingRequest, Transport } from '../../../server/transport/transport.ts';
-
-/** Answers each request by `answer`, and remembers them. */
-function scriptedTransport(answer: (request: OutgoingRequest) => unknown): Transport & { seen: OutgoingRequest[] } {
-  const seen: OutgoingRequest[] = [];
-  return {
-    seen,
-    send(request, handler) {
-      seen.push(request);
-      const body = Buffer.from(JSON.stringify(answer(request)));
-      queueMicrotask(() => {
-        handler.onHeaders(200, { 'content-type': 'application/json' });
-        handler.onData(body);
-        handler.onEnd();
-      });
-      return { pause() {}, resume() {}, abort() {} };
-    },
-    connect: () => Promise.reject(new Error('not asked')),
-    chainTo: () => Promise.reject(new Error('not asked')),
-    leaveConnections() {},
-    close: () => Promise.resolve(),
-  };
-}
+import { scriptedTransport } from '../../support/scripted-transport.ts';
 
 describe('an access key of AWS', () => {
   const id = 'AKIAIOSFODNN7EXAMPLE';

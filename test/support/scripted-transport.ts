@@ -1,0 +1,26 @@
+import type { OutgoingRequest, Transport } from '../../server/transport/transport.ts';
+
+/** Answers each request by `answer`, as JSON, and remembers them. */
+export function scriptedTransport(
+  answer: (request: OutgoingRequest) => unknown,
+  status = 200,
+): Transport & { seen: OutgoingRequest[] } {
+  const seen: OutgoingRequest[] = [];
+  return {
+    seen,
+    send(request, handler) {
+      seen.push(request);
+      const body = Buffer.from(JSON.stringify(answer(request)));
+      queueMicrotask(() => {
+        handler.onHeaders(status, { 'content-type': 'application/json' });
+        handler.onData(body);
+        handler.onEnd();
+      });
+      return { pause() {}, resume() {}, abort() {} };
+    },
+    connect: () => Promise.reject(new Error('not asked')),
+    chainTo: () => Promise.reject(new Error('not asked')),
+    leaveConnections() {},
+    close: () => Promise.resolve(),
+  };
+}
