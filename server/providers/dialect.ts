@@ -11,12 +11,16 @@ export interface Endpoint {
   apiVersion: string | undefined;
 }
 
-/** How to request a model list that has several pages. */
+/** How to request a list of models, page by page. */
 export interface ModelPages {
-  /** The query of the first page, with its `?`; empty for a list without pages. */
+  /** Names the first page: a query with its `?`, or what `place` reads. Empty for a list without pages. */
   readonly first: string;
-  /** The query of the page after `page`, which is parsed JSON; null after the last. */
-  after(page: unknown): string | null;
+  /** Names the page after `page`, which is parsed JSON and was named `asked`; null after the last. */
+  after(page: unknown, asked: string): string | null;
+  /** Where the page is. Absent: at `/models` below the base URL. */
+  place?(endpoint: Endpoint, asked: string): { origin: string; path: string; headers: Record<string, string> };
+  /** The names of a page's models; null if it is no list. Absent: in one of the forms that `parseModelList` knows. */
+  read?(page: unknown): readonly unknown[] | null;
 }
 
 /** For lists without pages. */
@@ -106,6 +110,8 @@ export interface Dialect {
   /** Headers that its services require, for requests whose client has not sent them. Lower-case names. */
   defaultHeaders: Readonly<Record<string, string>>;
   modelPages: ModelPages;
+  /** Its services accept more models than they list, such as those of an account's own. */
+  hasUnlistedModels?: boolean;
   /** The headers that carry a credential. */
   authorize(secret: string): Record<string, string>;
   /** Absent, or null for this secret, if the headers of `authorize` suffice. */

@@ -1,5 +1,6 @@
+import { GatewayError } from '../contract/errors.ts';
 import type { ProbeFinding } from '../contract/probe.ts';
-import { readResponse } from '../transport/read-response.ts';
+import { type CollectedResponse, readResponse } from '../transport/read-response.ts';
 import type { Transport } from '../transport/transport.ts';
 import { TransportError } from '../transport/transport-error.ts';
 import { parseJson, parseModelList } from './parse-model-list.ts';
@@ -13,21 +14,37 @@ const mostPages = 20;
 
 /** Requests a provider's model list page by page; returns a finding, like a probe, if that fails. */
 export async function listModels(upstream: Upstream, transport: Transport): Promise<ListResult> {
-  const { first, after } = upstream.dialect.modelPages;
+  const { first, after, read } = upstream.dialect.modelPages;
   const models = new Map<string, ModelInfo>();
   try {
-    let query: string | null = first;
-    for (let page = 0; query !== null && page < mostPages; page++) {
-      const { status, body } = await readResponse(transport, modelListRequest(upstream, query));
+    let asked: string | null = first;
+    for (let page = 0; asked !== null && page < mostPages; page++) {
+      const { status, body } = await askForModels(upstream, transport, asked);
       if (status !== 200) return { finding: { code: 'answered', status } };
-      const listed = parseModelList(body, upstream.id);
+      const listed = parseModelList(body, upstream.id, read);
       if (!listed) return { finding: { code: 'not-a-list' } };
       for (const [name, info] of listed) models.set(name, info);
-      query = after(parseJson(body));
+      asked = after(parseJson(body), asked);
     }
     return { models };
   } catch (error) {
-    if (error instanceof TransportError) return { finding: { code: 'way-failed', detail: error.message } };
+    const isKnown = error instanceof TransportError || error instanceof GatewayError;
+    if (isKnown) return { finding: { code: 'way-failed', detail: error.message } };
     throw error;
   }
+}
+
+/**
+ * Requests one page of a provider's model list.
+ * @throws TransportError
+ * @throws GatewayError `provider_credential_refused` if there is no token for the credential
+ */
+export async function askForModels(
+  upstream: Upstream,
+  transport: Transport,
+  page?: string,
+): Promise<CollectedResponse> {
+  const request = modelListRequest(upstream, page);
+  Object.assign(request.headers, await upstream.credentials[0]?.signing?.headersFor(request, transport));
+  return readResponse(transport, request);
 }

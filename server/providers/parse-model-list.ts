@@ -40,11 +40,15 @@ const listSchema = z.union([
 const mostModels = 5_000;
 
 /**
- * Parses a model list: `{"data":[{"id":…}]}` (OpenAI, Anthropic), `{"models":[{"name":…}]}` (Ollama, Gemini), or a bare array
+ * Parses a model list, as `read` sees it: `{"data":[{"id":…}]}` (OpenAI, Anthropic), `{"models":[{"name":…}]}` (Ollama, Gemini), or a bare array
  * (Together). Entries without a usable name are skipped; null if the body is not a list.
  */
-export function parseModelList(body: Buffer, ownedBy: string): Map<string, ModelInfo> | null {
-  const list = listSchema.safeParse(parseJson(body));
+export function parseModelList(
+  body: Buffer,
+  ownedBy: string,
+  read: (page: unknown) => unknown = asItIs,
+): Map<string, ModelInfo> | null {
+  const list = listSchema.safeParse(read(parseJson(body)));
   if (!list.success) return null;
   const models = new Map<string, ModelInfo>();
   for (const item of list.data.slice(0, mostModels)) {
@@ -56,6 +60,8 @@ export function parseModelList(body: Buffer, ownedBy: string): Map<string, Model
   }
   return models;
 }
+
+const asItIs = (page: unknown) => page;
 
 /** Gemini lists `models/gemini-…`, but also accepts the plain name, which people use. */
 function plainName(id: string): string {

@@ -142,8 +142,7 @@ export const presets: readonly Preset[] = [
     baseUrl: 'https://bedrock-runtime.{region}.amazonaws.com',
     environment: ['AWS_BEARER_TOKEN_BEDROCK'],
     keyPage: 'https://console.aws.amazon.com/bedrock/home#/api-keys',
-    models: ['*'],
-    hint: 'For Claude. Name models as Bedrock does, by the id or ARN of a model or inference profile. The credential is a Bedrock API key, or an access key as ID:SECRET or ID:SECRET:TOKEN.',
+    hint: 'Claude is asked in its own API, all other models through Converse. Name models as Bedrock does, by the id or ARN of a model or inference profile. The credential is a Bedrock API key, or an access key as ID:SECRET or ID:SECRET:TOKEN.',
   }),
   service({
     id: 'vertex',
@@ -152,7 +151,6 @@ export const presets: readonly Preset[] = [
     baseUrl: 'https://{location}-aiplatform.googleapis.com/v1/projects/{project}/locations/{location}',
     environment: ['GOOGLE_VERTEX_API_KEY'],
     keyPage: 'https://console.cloud.google.com/iam-admin/serviceaccounts',
-    models: ['*'],
     hint: 'For Gemini and Claude. The credential is the JSON file of a service account, or application-default for those of gcloud. For the location global, the host is aiplatform.googleapis.com.',
   }),
   localServer({ id: 'ollama', name: 'Ollama', baseUrl: 'http://127.0.0.1:11434/v1', ports: [11434] }),

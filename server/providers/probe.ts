@@ -3,15 +3,16 @@
  * which is free and takes the same path as a real call, and finds out whether it has the Responses API.
  */
 import { isIP } from 'node:net';
+import { GatewayError } from '../contract/errors.ts';
 import type { ProbeRemedy, ProbeReport, ProbeStepName } from '../contract/probe.ts';
-import { readResponse } from '../transport/read-response.ts';
 import type { Transport } from '../transport/transport.ts';
 import { TransportError } from '../transport/transport-error.ts';
 import { type Answer, judgeAnswer } from './judge-answer.ts';
 import { lacksResponses } from './lacks-responses.ts';
+import { askForModels } from './list-models.ts';
 import { parseModelList } from './parse-model-list.ts';
 import { ProbeSteps } from './probe-steps.ts';
-import { modelListRequest, type Upstream } from './upstream.ts';
+import type { Upstream } from './upstream.ts';
 
 interface ProbeOptions {
   transport: Transport;
@@ -38,7 +39,7 @@ export async function probeProvider(provider: Upstream, options: ProbeOptions): 
     });
     if (outcome.models && steps.failedAt === null) {
       modelCount = outcome.models.size;
-      noteModels(steps, outcome.models, options.model);
+      noteModels(steps, outcome.models, provider.dialect.hasUnlistedModels ? undefined : options.model);
     }
   }
   const isOpen = modelCount !== null && provider.servedWires === null && provider.dialect.serves('openai-responses');
@@ -55,11 +56,13 @@ type PlainAnswer = Omit<Answer, 'betterBaseUrl' | 'isOpenToAll'>;
 
 async function ask(provider: Upstream, transport: Transport): Promise<PlainAnswer | TransportError> {
   try {
-    const { status, headers, body } = await readResponse(transport, modelListRequest(provider));
-    const models = status === 200 ? parseModelList(body, provider.id) : null;
+    const { status, headers, body } = await askForModels(provider, transport);
+    const models = status === 200 ? parseModelList(body, provider.id, provider.dialect.modelPages.read) : null;
     return { status: plainStatus(status, body), headers, isHtml: looksLikeHtml(body), models };
   } catch (error) {
     if (error instanceof TransportError) return error;
+    // Google has refused to give a token for the credential.
+    if (error instanceof GatewayError) return { status: 401, headers: {}, isHtml: false, models: null };
     throw error;
   }
 }

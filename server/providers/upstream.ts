@@ -41,17 +41,20 @@ export interface ModelInfo {
 /** Timeout for a model list, independent of the configured timeouts. */
 const listMs = 15_000;
 
-/** `GET /models` below the base URL, with the first credential. `query`: selects the page; the first one by default. */
-export function modelListRequest(upstream: Upstream, query = upstream.dialect.modelPages.first): OutgoingRequest {
-  const { connectMs } = upstream.timeouts;
+/** A page of the list of models, with the first credential, which may have to sign it. `page`: as `ModelPages` names it. */
+export function modelListRequest(upstream: Upstream, page = upstream.dialect.modelPages.first): OutgoingRequest {
+  const { dialect, endpoint, timeouts } = upstream;
+  const { connectMs } = timeouts;
+  const place = dialect.modelPages.place?.(endpoint, page);
   return {
-    origin: upstream.endpoint.origin,
+    origin: place?.origin ?? endpoint.origin,
     method: 'GET',
-    path: upstream.dialect.address(upstream.endpoint, '/models', query, null),
+    path: place?.path ?? dialect.address(endpoint, '/models', page, null),
     headers: {
       accept: 'application/json',
       'accept-encoding': 'identity',
-      ...upstream.dialect.defaultHeaders,
+      ...dialect.defaultHeaders,
+      ...place?.headers,
       ...upstream.headers,
       ...upstream.credentials[0]?.headers,
     },

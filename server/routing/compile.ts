@@ -80,7 +80,7 @@ function compileProvider(provider: ProviderConfig, input: CompileInput): Compile
       ? new Map(listed.filter((name) => name !== '*').map((name) => [name, { created: 0, ownedBy: provider.id }]))
       : (discovered ?? new Map()),
     // Until the first discovery has finished, the provider is asked for any name rather than refusing requests.
-    anyModel: listed ? listed.includes('*') : discovered === undefined,
+    anyModel: listed ? listed.includes('*') : discovered === undefined || dialect.hasUnlistedModels === true,
     unusable: whyUnusable(provider, url, credentials, input.ownAddresses),
   };
 }

@@ -59,6 +59,9 @@ const words: Record<string, Words> = {
 /** Google has no separate status for a rejected key. */
 const wrongKey = pattern(/^API key (?:not valid|expired)/);
 
+/** "Input is too long for requested model.": Bedrock tells no numbers. */
+const tooLong = pattern(/^(?:Input is too long|Too many input tokens)/);
+
 /** For errors with nothing but a status. */
 const wordsOfStatus: Record<number, Words> = {
   404: { type: invalid, code: 'model_not_found' },
@@ -76,7 +79,8 @@ export function neutralError(error: UpstreamError | null, status?: number): Answ
   const named = entryOf(words, type) ?? wordsBy(type, code, status);
   if (wrongKey.test(message) && type === 'INVALID_ARGUMENT') return { message, type: invalid, code: 'invalid_api_key' };
   const said = message || 'The upstream failed and did not say why.';
-  if (overflowIn({ message, code })) return { message: said, type: invalid, code: 'context_length_exceeded' };
+  if (overflowIn({ message, code }) || tooLong.test(message))
+    return { message: said, type: invalid, code: 'context_length_exceeded' };
   return { message: said, ...named };
 }
 

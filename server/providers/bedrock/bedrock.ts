@@ -1,4 +1,5 @@
-import { type Dialect, onePage } from '../dialect.ts';
+import type { Dialect } from '../dialect.ts';
+import { bedrockModelPages } from './model-pages.ts';
 import { modelOnBedrock } from './models.ts';
 import { awsSigning, readAwsKeys } from './signing.ts';
 
@@ -16,7 +17,8 @@ export const bedrock: Dialect = {
   embeddingsWire: null,
   defaultHeaders: {},
   bindsReasoning: true,
-  modelPages: onePage,
+  modelPages: bedrockModelPages,
+  hasUnlistedModels: true,
   authorize: (secret) => (readAwsKeys(secret) ? {} : { authorization: `Bearer ${secret}` }),
   signing(secret) {
     const keys = readAwsKeys(secret);

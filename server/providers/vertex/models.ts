@@ -27,7 +27,7 @@ interface Publisher {
 }
 
 /** The first one publishes what no other one does. */
-const publishers: readonly [Publisher, ...Publisher[]] = [
+export const publishers: readonly [Publisher, ...Publisher[]] = [
   { id: 'google', begin: 'gemini', hosted: gemini },
   { id: 'anthropic', begin: 'claude', hosted: claude },
 ];

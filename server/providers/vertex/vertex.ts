@@ -1,5 +1,6 @@
-import { type Dialect, onePage } from '../dialect.ts';
+import type { Dialect } from '../dialect.ts';
 import { googleSigning, plainCredential } from './credential.ts';
+import { vertexModelPages } from './model-pages.ts';
 import { modelOnVertex } from './models.ts';
 
 /**
@@ -18,7 +19,8 @@ export const vertex: Dialect = {
   embeddingsWire: null,
   defaultHeaders: {},
   bindsReasoning: true,
-  modelPages: onePage,
+  modelPages: vertexModelPages,
+  hasUnlistedModels: true,
   authorize: plainCredential,
   signing: googleSigning,
   hosted: modelOnVertex,

@@ -131,6 +131,7 @@ describe('a chat client of a model on Bedrock', () => {
   test.each([
     [400, 'ValidationException', 'The provided model identifier is invalid.', 404, 'model_not_found'],
     [400, 'ValidationException', 'Malformed input request', 400, null],
+    [400, 'ValidationException', 'Input is too long for requested model.', 400, 'context_length_exceeded'],
     [429, 'ThrottlingException', 'Too many requests', 429, 'rate_limit_exceeded'],
     [503, 'ServiceUnavailableException', 'Bedrock is busy', 503, 'server_overloaded'],
     [424, 'ModelErrorException', 'The model failed', 424, null],

@@ -1,0 +1,42 @@
+/**
+ * The models of a region: first those that are asked by their own name, then the inference profiles, by which all newer ones are.
+ * Sources: Amazon Bedrock API reference, "ListFoundationModels", "ListInferenceProfiles".
+ */
+import { isObject } from '../../contract/is-object.ts';
+import type { ModelPages } from '../dialect.ts';
+
+const foundationModels = '/foundation-models?byInferenceType=ON_DEMAND';
+const inferenceProfiles = '/inference-profiles?maxResults=1000&typeEquals=SYSTEM_DEFINED';
+
+export const bedrockModelPages: ModelPages = {
+  first: foundationModels,
+  after(page, asked) {
+    if (asked === foundationModels) return inferenceProfiles;
+    const token = isObject(page) ? page.nextToken : undefined;
+    return typeof token === 'string' && token !== ''
+      ? `${inferenceProfiles}&nextToken=${encodeURIComponent(token)}`
+      : null;
+  },
+  place: ({ origin, basePath }, asked) => ({
+    // The lists are at the control plane's host, `bedrock.us-east-1.amazonaws.com`.
+    origin: origin.replace('//bedrock-runtime', '//bedrock'),
+    path: basePath + asked,
+    headers: {},
+  }),
+  read(page) {
+    if (!isObject(page)) return null;
+    if (Array.isArray(page.modelSummaries)) return page.modelSummaries.filter(isConversational).map(nameOf('modelId'));
+    if (!Array.isArray(page.inferenceProfileSummaries)) return null;
+    return page.inferenceProfileSummaries.filter(isObject).map(nameOf('inferenceProfileId'));
+  },
+};
+
+/** Models that write text; others draw, or make embeddings. */
+function isConversational(summary: unknown): summary is Record<string, unknown> {
+  if (!isObject(summary)) return false;
+  return Array.isArray(summary.outputModalities) && summary.outputModalities.includes('TEXT');
+}
+
+function nameOf(field: string): (entry: Record<string, unknown>) => unknown {
+  return (entry) => entry[field];
+}
