@@ -24,6 +24,8 @@ export const findingTexts: TextsOf<ProbeFindings> = {
   'not-understood': ({ status }) => `it does not understand the request for its models (${status})`,
   'list-not-offered': ({ status }) =>
     `the service has no model list (${status}), so this cannot be found out without a paid call`,
+  'may-not-list': ({ status }) =>
+    `the credential may not list models (${status}); whether it may use them cannot be found out without a paid call`,
   'credential-wanted': ({ status }) => `it asks for a credential (${status})`,
   'credential-refused': ({ status, credential }) => `it does not accept the credential "${credential}" (${status})`,
   'credential-allows-nothing': ({ status, credential }) =>

@@ -20,6 +20,7 @@ export interface ProbeFindings extends Record<`${ProbeStepName}-passed`, object>
   'not-a-list': object;
   'not-understood': { status: number };
   'list-not-offered': { status: number };
+  'may-not-list': { status: number };
   'credential-wanted': { status: number };
   'credential-refused': { status: number; credential: string };
   'credential-allows-nothing': { status: number; credential: string };

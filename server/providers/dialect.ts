@@ -21,6 +21,8 @@ export interface ModelPages {
   place?(endpoint: Endpoint, asked: string): { origin: string; path: string; headers: Record<string, string> };
   /** The names of a page's models; null if it is no list. Absent: in one of the forms that `parseModelList` knows. */
   read?(page: unknown): readonly unknown[] | null;
+  /** Whether the credential is good and only lacks the right to list models. */
+  isRightMissing?(status: number, body: Buffer): boolean;
 }
 
 /** For lists without pages. */

@@ -1,4 +1,4 @@
-import type { ProbeFinding, ProbeRemedy } from '../contract/probe.ts';
+import { type ProbeFinding, type ProbeRemedy, type ProbeStepName, probeSteps } from '../contract/probe.ts';
 import type { ResponseHeaders } from '../transport/transport.ts';
 import type { ProbeSteps } from './probe-steps.ts';
 import type { ModelInfo, Upstream } from './upstream.ts';
@@ -9,6 +9,8 @@ export interface Answer {
   headers: ResponseHeaders;
   isHtml: boolean;
   models: ReadonlyMap<string, ModelInfo> | null;
+  /** The credential may not list models, which says nothing of what else it may do. */
+  mayNotList: boolean;
   /** Another base URL at which an API was found. */
   betterBaseUrl: string | null;
   /** It lists its models without a credential, too. */
@@ -18,8 +20,9 @@ export interface Answer {
 /** Derives the results for base URL, credential and quota. The caller evaluates the model list itself. */
 export function judgeAnswer(steps: ProbeSteps, provider: Upstream, answer: Answer): void {
   const { status } = answer;
-  if (!judgeBaseUrl(steps, provider, answer)) return;
-  if (status === 401 || status === 403) refuseCredential(steps, provider, status);
+  if (answer.mayNotList) skipFrom('credential', steps, { code: 'may-not-list', status });
+  else if (!judgeBaseUrl(steps, provider, answer)) return;
+  else if (status === 401 || status === 403) refuseCredential(steps, provider, status);
   else if (status === 429 || status === 402)
     steps.fail('quota', { code: 'answered', status }, { code: status === 402 ? 'pay' : 'wait-or-raise-limits' });
   else if (status >= 500) noteFault(steps, status);
@@ -62,10 +65,15 @@ function judgeBaseUrl(steps: ProbeSteps, provider: Upstream, answer: Answer): bo
 
 /** A service with a configured list of models may have no model list, as Perplexity at https://api.perplexity.ai. */
 function withoutList(steps: ProbeSteps, status: number): false {
-  steps.passUpTo('tls');
-  for (const name of ['base-url', 'credential', 'quota', 'models'] as const)
-    steps.skip(name, { code: 'list-not-offered', status });
+  skipFrom('base-url', steps, { code: 'list-not-offered', status });
   return false;
+}
+
+/** Passes the steps before `first`; it and those after it cannot be judged. */
+function skipFrom(first: ProbeStepName, steps: ProbeSteps, finding: ProbeFinding): void {
+  const from = probeSteps.indexOf(first);
+  for (const name of probeSteps.slice(from)) steps.skip(name, finding);
+  for (const name of probeSteps.slice(0, from)) steps.pass(name);
 }
 
 function refuseCredential(steps: ProbeSteps, provider: Upstream, status: number): void {

@@ -14,12 +14,13 @@ const mostPages = 20;
 
 /** Requests a provider's model list page by page; returns a finding, like a probe, if that fails. */
 export async function listModels(upstream: Upstream, transport: Transport): Promise<ListResult> {
-  const { first, after, read } = upstream.dialect.modelPages;
+  const { first, after, read, isRightMissing } = upstream.dialect.modelPages;
   const models = new Map<string, ModelInfo>();
   try {
     let asked: string | null = first;
     for (let page = 0; asked !== null && page < mostPages; page++) {
       const { status, body } = await askForModels(upstream, transport, asked);
+      if (isRightMissing?.(status, body)) return { finding: { code: 'may-not-list', status } };
       if (status !== 200) return { finding: { code: 'answered', status } };
       const listed = parseModelList(body, upstream.id, read);
       if (!listed) return { finding: { code: 'not-a-list' } };

@@ -57,12 +57,15 @@ type PlainAnswer = Omit<Answer, 'betterBaseUrl' | 'isOpenToAll'>;
 async function ask(provider: Upstream, transport: Transport): Promise<PlainAnswer | TransportError> {
   try {
     const { status, headers, body } = await askForModels(provider, transport);
-    const models = status === 200 ? parseModelList(body, provider.id, provider.dialect.modelPages.read) : null;
-    return { status: plainStatus(status, body), headers, isHtml: looksLikeHtml(body), models };
+    const { read, isRightMissing } = provider.dialect.modelPages;
+    const models = status === 200 ? parseModelList(body, provider.id, read) : null;
+    const mayNotList = isRightMissing?.(status, body) === true;
+    return { status: plainStatus(status, body), headers, isHtml: looksLikeHtml(body), models, mayNotList };
   } catch (error) {
     if (error instanceof TransportError) return error;
     // Google has refused to give a token for the credential.
-    if (error instanceof GatewayError) return { status: 401, headers: {}, isHtml: false, models: null };
+    if (error instanceof GatewayError)
+      return { status: 401, headers: {}, isHtml: false, models: null, mayNotList: false };
     throw error;
   }
 }

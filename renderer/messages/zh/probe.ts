@@ -22,6 +22,7 @@ export const probe: typeof english.probe = {
     'not-a-list': () => '那里应答的不是模型列表',
     'not-understood': ({ status }) => `它不理解对其模型的查询（${status}）`,
     'list-not-offered': ({ status }) => `该服务没有模型列表（${status}），因此不作付费调用就无法查明`,
+    'may-not-list': ({ status }) => `该凭据无权列出模型（${status}），不作付费调用就无法得知它能否使用模型`,
     'credential-wanted': ({ status }) => `它要求凭据（${status}）`,
     'credential-refused': ({ status, credential }) => `它不接受凭据“${credential}”（${status}）`,
     'credential-allows-nothing': ({ status, credential }) => `它不允许凭据“${credential}”做任何事（${status}）`,

@@ -23,6 +23,8 @@ export const bedrockModelPages: ModelPages = {
     path: basePath + asked,
     headers: {},
   }),
+  // "User: arn:aws:iam::… is not authorized to perform: bedrock:ListFoundationModels" (Amazon Bedrock user guide, "Troubleshooting").
+  isRightMissing: (status, body) => status === 403 && body.includes('is not authorized to perform: bedrock:List'),
   read(page) {
     if (!isObject(page)) return null;
     if (Array.isArray(page.modelSummaries)) return page.modelSummaries.filter(isConversational).map(nameOf('modelId'));

@@ -60,10 +60,26 @@ describe('Bedrock', () => {
   });
 
   test('of a person who may not list models is asked for any model', async () => {
-    const transport = scriptedTransport(() => ({ message: 'not authorized' }), 403);
+    const message = 'User: arn:aws:iam::1:user/x is not authorized to perform: bedrock:ListFoundationModels';
+    const transport = scriptedTransport(() => ({ message }), 403);
     const provider = compiledProvider({ dialect: 'bedrock', baseUrl: runtime }, 'ABSKkey');
-    expect(await listModels(provider, transport)).toEqual({ finding: { code: 'answered', status: 403 } });
+    expect(await listModels(provider, transport)).toEqual({ finding: { code: 'may-not-list', status: 403 } });
     expect([provider.discoversModels, provider.anyModel]).toEqual([true, true]);
+    const { ok, steps } = await probeProvider(provider, { transport });
+    expect(ok).toBe(true);
+    expect(steps.filter(({ status }) => status === 'skipped').map(({ name }) => name)).toEqual([
+      'proxy',
+      'credential',
+      'quota',
+      'models',
+    ]);
+  });
+
+  test('that does not know the key refuses the credential', async () => {
+    const message = 'The security token included in the request is invalid.';
+    const transport = scriptedTransport(() => ({ message }), 403);
+    const provider = compiledProvider({ dialect: 'bedrock', baseUrl: runtime }, 'ABSKkey');
+    expect(await probeProvider(provider, { transport })).toMatchObject({ ok: false, failedAt: 'credential' });
   });
 
   test('has its lists at the same host behind another address', () => {
