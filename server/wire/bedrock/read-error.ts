@@ -47,6 +47,8 @@ const classOfStatus: Record<string, FailureClass> = {
 
 /** "This model doesn't support the image content block that you provided." Another model may. */
 const modelWords = pattern(/^This model doesn['’]t support/);
+/** Of models that refuse even their own (langchain-ai/langchain-aws#401, zed-industries/zed#32341). */
+const reasoningWords = pattern(/^User messages cannot contain reasoning content/);
 /** "Input is too long for requested model." has no numbers. */
 const lengthWords = pattern(/^(?:Input is too long|Too many input tokens|prompt is too long)/i);
 
@@ -55,6 +57,7 @@ function classify({ status, headers, error }: FailedAnswer): Failure {
   const retryable = found === 'transient' || found === 'rate-limit';
   const overflow = error && overflowIn(error);
   const failure: Failure = { class: found, retryable, retryAfterMs: toldWait(headers) };
+  if (error && reasoningWords.test(error.message)) return { ...failure, refusesReasoning: true };
   return overflow ? { ...failure, contextTokens: overflow.limit } : failure;
 }
 

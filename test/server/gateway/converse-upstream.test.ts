@@ -109,6 +109,26 @@ describe('a chat client of a model on Bedrock', () => {
     ]);
   });
 
+  test('is answered without the earlier reasoning by a model that refuses it', async () => {
+    const model = 'moonshot.kimi-k2-thinking';
+    const call = [reasoned('Hm.'), toolUse('tooluse_1', 'weather', { place: 'Bonn' })];
+    upstream.answer(
+      strictConverse((asked, response) => {
+        const said =
+          'User messages cannot contain reasoning content. Please remove the reasoning content and try again.';
+        if ((asked.body.messages as unknown[]).length === 1) sendConverse(response, asked, call, 'tool_use');
+        else if (!JSON.stringify(asked.body).includes('reasoningContent'))
+          sendConverse(response, asked, [{ text: 'It is wet.' }]);
+        else sendException(response, 400, 'ValidationException', said);
+      }),
+    );
+    const first = (await chat.create({ model, messages, tools })).choices[0]?.message ?? expect.unreachable();
+    const result = { role: 'tool' as const, tool_call_id: first.tool_calls?.[0]?.id ?? '', content: 'wet' };
+    const { choices } = await chat.create({ model, messages: [...messages, first, result], tools });
+    expect(choices).toMatchObject([{ message: { content: 'It is wet.' } }]);
+    expect(upstream.seen.map(({ body }) => body.includes('reasoningContent'))).toEqual([false, true, false]);
+  });
+
   test('has a stream of a model that has no tools in streams', async () => {
     upstream.answer(
       strictConverse((call, response) =>
