@@ -3,7 +3,9 @@ import { Command, CommanderError, InvalidArgumentError, Option } from 'commander
 import { EnvironmentError, readEnvironment } from '../environment.ts';
 import { version } from '../version.ts';
 import { addAliasVerbs } from './alias.ts';
+import { addCaptureVerbs } from './capture.ts';
 import { addDoctor } from './doctor.ts';
+import { addEnvVerb } from './env.ts';
 import { CliError, exitCodes } from './exit-codes.ts';
 import { addGroupVerbs } from './group.ts';
 import { addKeyVerbs } from './key.ts';
@@ -11,6 +13,9 @@ import { addLogVerb } from './log.ts';
 import { createOutput } from './output.ts';
 import { addProviderVerbs } from './provider.ts';
 import { addRouteVerbs } from './route.ts';
+import { addRun } from './run.ts';
+import { addSettingsVerbs } from './settings.ts';
+import { addStatusVerb, addStop } from './status.ts';
 import { addTeamPresetVerbs } from './team-preset.ts';
 import type { Terminal } from './terminal.ts';
 import { addTransferVerbs } from './transfer.ts';
@@ -66,20 +71,27 @@ function createProgram(terminal: Terminal): Command {
     .version(version)
     .addHelpText('after', environmentHelp)
     .showHelpAfterError('(see --help)')
+    .enablePositionalOptions()
     .exitOverride()
     .configureOutput({
       writeOut: (text) => void terminal.stdout.write(text),
       writeErr: (text) => void terminal.stderr.write(text),
     });
   addServe(program, terminal);
+  addStop(program, terminal);
+  addRun(program, terminal);
   const verbs = createVerbs(terminal);
+  addStatusVerb(program, verbs);
+  addEnvVerb(program, verbs);
   addKeyVerbs(program, verbs);
   addProviderVerbs(program, verbs);
   addGroupVerbs(program, verbs);
   addAliasVerbs(program, verbs);
   addRouteVerbs(program, verbs);
   addLogVerb(program, verbs);
+  addCaptureVerbs(program, verbs);
   addUsageVerb(program, verbs);
+  addSettingsVerbs(program, verbs);
   addTransferVerbs(program, verbs);
   addTeamPresetVerbs(program, verbs);
   addWindowVerb(program, verbs);
