@@ -9,16 +9,39 @@ export interface ProgramSettings {
   /** To be put before the program's own arguments. */
   parameters: readonly string[];
   env: Readonly<Record<string, string>>;
+  file?: SettingsFile;
+}
+
+/** A file that the program reads, and the variable that names it. Contains no secret. */
+interface SettingsFile {
+  variable: string;
+  name: string;
+  text: string;
 }
 
 /** @param models the names that the key may use, for programs that cannot list them */
 export function programSettings(command: string, access: ToolAccess, models: readonly string[]): ProgramSettings {
-  const name = basename(command).replace(/\.(exe|cmd|ps1)$/i, '');
-  if (name === 'codex') return { parameters: codexParameters(access), env: {} };
-  if (name === 'opencode')
-    return { parameters: [], env: { OPENCODE_CONFIG_CONTENT: opencodeSettings(access, models) } };
-  return { parameters: [], env: {} };
+  switch (basename(command).replace(/\.(exe|cmd|ps1)$/i, '')) {
+    case 'codex':
+      return { parameters: codexParameters(access), env: {} };
+    case 'opencode':
+      return { parameters: [], env: { OPENCODE_CONFIG_CONTENT: opencodeSettings(access, models) } };
+    case 'gemini':
+      return { parameters: [], env: {}, file: geminiSettings };
+    default:
+      return { parameters: [], env: {} };
+  }
 }
+
+/**
+ * Gemini CLI 0.61 takes GOOGLE_GEMINI_BASE_URL for an authentication that it then refuses ("Invalid auth method selected"),
+ * unless settings name one. Those of the system come before the user's, which may name Google's sign-in.
+ */
+const geminiSettings: SettingsFile = {
+  variable: 'GEMINI_CLI_SYSTEM_SETTINGS_PATH',
+  name: 'gemini-cli.json',
+  text: JSON.stringify({ security: { auth: { selectedType: 'gemini-api-key' } } }),
+};
 
 /** `-c KEY=VALUE` in TOML overrides `config.toml`; a JSON string is a TOML string. */
 function codexParameters({ origin, model }: ToolAccess): string[] {

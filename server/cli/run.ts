@@ -1,6 +1,7 @@
 /** `sluice run`: starts a program that finds Sluice in its environment, with a key of its own that ends with it. */
+import { writeFile } from 'node:fs/promises';
 import { constants } from 'node:os';
-import { basename } from 'node:path';
+import { basename, resolve } from 'node:path';
 import type { Command } from 'commander';
 import spawn from 'cross-spawn';
 import { readEnvironment } from '../environment.ts';
@@ -9,7 +10,7 @@ import type { Control } from './control.ts';
 import { CliError, exitCodes } from './exit-codes.ts';
 import { openListening } from './open-control.ts';
 import { createOutput, type Output } from './output.ts';
-import { programSettings } from './program-settings.ts';
+import { type ProgramSettings, programSettings } from './program-settings.ts';
 import type { Terminal } from './terminal.ts';
 import { toolEnvironment, withTool } from './tool-environment.ts';
 
@@ -33,8 +34,8 @@ Examples:
   sluice run --model groq/llama-3.3-70b-versatile -- codex
   sluice run --group writing -- python summarize.py
 
-The program gets OPENAI_*, ANTHROPIC_* and GEMINI_* variables that lead to Sluice, and so do the programs that it starts. Codex and
-opencode, which do not read them, get Sluice as their provider for this run. If no Sluice is running, one runs as long as the program.
+The program gets OPENAI_*, ANTHROPIC_* and GEMINI_* variables that lead to Sluice, and so do the programs that it starts. Codex,
+opencode and Gemini CLI, which need more than these, get it for this run. If no Sluice is running, one runs as long as the program.
 
 The exit code is the program's; 127 if it cannot be found, 126 if it cannot be started.`;
 
@@ -63,7 +64,8 @@ async function runProgram(line: readonly string[], options: RunOptions, terminal
   const [command = '', ...parameters] = line;
   const output = createOutput(terminal, false);
   const environment = readEnvironment(terminal.env);
-  const control = await openListening(options.dataDir ?? environment.dataDir, {
+  const dataDir = options.dataDir ?? environment.dataDir;
+  const control = await openListening(dataDir, {
     environment,
     env: terminal.env,
     notice: output.note,
@@ -80,7 +82,11 @@ async function runProgram(line: readonly string[], options: RunOptions, terminal
         access,
         models.map(({ id }) => id),
       );
-      const env = { ...withTool(terminal.env, toolEnvironment(access, terminal.env)), ...settings.env };
+      const env = {
+        ...withTool(terminal.env, toolEnvironment(access, terminal.env)),
+        ...settings.env,
+        ...(await writtenSettings(settings, dataDir, terminal.env)),
+      };
       return await waitFor(command, [...settings.parameters, ...parameters], env);
     } finally {
       await key.release();
@@ -88,6 +94,18 @@ async function runProgram(line: readonly string[], options: RunOptions, terminal
   } finally {
     await control.close();
   }
+}
+
+/** Writes the file of a program's settings, unless the user has one of their own; returns the variable that names it. */
+async function writtenSettings(
+  { file }: ProgramSettings,
+  dataDir: string,
+  present: Terminal['env'],
+): Promise<Record<string, string>> {
+  if (!file || present[file.variable]) return {};
+  const path = resolve(dataDir, file.name);
+  await writeFile(path, file.text, { mode: 0o600 });
+  return { [file.variable]: path };
 }
 
 const dayMs = 24 * 3_600_000;

@@ -125,7 +125,9 @@ test('provider add tests the provider, and its exit code tells the result', asyn
   const closed = `http://127.0.0.1:${await closedPort()}/v1`;
   expect(await add('bad', closed)).toMatchObject({
     code: 1,
-    stdout: expect.stringMatching(/^Provider "bad" is added\.\nProvider "bad" does not work:\n[\s\S]*FAILED +connection/),
+    stdout: expect.stringMatching(
+      /^Provider "bad" is added\.\nProvider "bad" does not work:\n[\s\S]*FAILED +connection/,
+    ),
   });
   expect(await add('untested', closed, '--no-test')).toMatchObject({
     code: 0,
