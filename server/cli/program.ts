@@ -99,12 +99,22 @@ function createProgram(terminal: Terminal): Command {
   return program;
 }
 
+const serveHelp = `
+Signals:
+  SIGTERM, SIGINT   end after the running requests, in 10 seconds at the latest; a second one ends at once
+  SIGHUP            read the file of --config and the secrets it refers to again
+
+Examples:
+  sluice serve --detach
+  sluice serve --config gateway.json --port 0 --json`;
+
 interface ServeFlags {
   port?: number;
   host?: string;
   dataDir?: string;
   config?: string;
   open?: boolean;
+  detach?: boolean;
   json?: boolean;
 }
 
@@ -115,10 +125,19 @@ function addServe(program: Command, terminal: Terminal): void {
     .addOption(new Option('--port <number>', 'the port; 0: any free one (default: 4810)').argParser(parsePort))
     .option('--host <address>', 'the address to listen on (default: 127.0.0.1; others expose it to the network)')
     .option('--data-dir <folder>', 'the folder of configuration, secrets and ledger')
-    .option('--config <file>', 'use a declarative configuration, which Sluice does not change')
+    .option(
+      '--config <file>',
+      'use a declarative configuration, which Sluice reads again when it changes, and never writes',
+    )
     .option('--open', 'open the window in the browser')
+    .option('--detach', 'go on in the background once it is ready; "sluice stop" ends it')
     .option('--json', 'print one line of JSON once it is ready, and nothing else on stdout')
+    .addHelpText('after', serveHelp)
     .action(async (flags: ServeFlags) => {
+      if (flags.detach) {
+        const { serveDetached } = await import('./detach.ts');
+        return serveDetached(terminal);
+      }
       const environment = readEnvironment(terminal.env);
       const { serve } = await import('./serve.ts');
       await serve(
