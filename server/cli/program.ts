@@ -1,5 +1,5 @@
 /** The command line: its commands and exit codes. The engine is imported only by commands that need it. */
-import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
+import { Command, CommanderError, Option } from 'commander';
 import { EnvironmentError, readEnvironment } from '../environment.ts';
 import { version } from '../version.ts';
 import { addAliasVerbs } from './alias.ts';
@@ -11,9 +11,11 @@ import { addGroupVerbs } from './group.ts';
 import { addKeyVerbs } from './key.ts';
 import { addLogVerb } from './log.ts';
 import { createOutput } from './output.ts';
+import { parsePort } from './port-option.ts';
 import { addProviderVerbs } from './provider.ts';
 import { addRouteVerbs } from './route.ts';
 import { addRun } from './run.ts';
+import { addServiceVerbs } from './service.ts';
 import { addSettingsVerbs } from './settings.ts';
 import { addStatusVerb, addStop } from './status.ts';
 import { addTeamPresetVerbs } from './team-preset.ts';
@@ -80,6 +82,7 @@ function createProgram(terminal: Terminal): Command {
   addServe(program, terminal);
   addStop(program, terminal);
   addRun(program, terminal);
+  addServiceVerbs(program, terminal);
   const verbs = createVerbs(terminal);
   addStatusVerb(program, verbs);
   addEnvVerb(program, verbs);
@@ -153,10 +156,4 @@ function addServe(program: Command, terminal: Terminal): void {
         terminal,
       );
     });
-}
-
-function parsePort(text: string): number {
-  const port = Number(text);
-  if (/^\d+$/.test(text) && port <= 65_535) return port;
-  throw new InvalidArgumentError('A port is a number from 0 to 65535.');
 }
