@@ -538,7 +538,6 @@ export const lookAtNone = [
   'exchange/attempt-failures.ts',
   'exchange/attempt-notes.ts',
   'exchange/attempt-timers.ts',
-  'exchange/capture/attempt-capture.ts',
   'exchange/capture/exchange-capture.ts',
   'exchange/capture/message-capture.ts',
   'exchange/capture/response-capture.ts',

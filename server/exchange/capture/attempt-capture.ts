@@ -35,7 +35,8 @@ export class AttemptCapture {
     if (this.#request) return;
     this.#request = { ...request, headers: { ...request.headers } };
     for (const [name, value] of Object.entries(request.headers)) {
-      if (isCredentialName(name)) this.secrets.push(value.startsWith('Bearer ') ? value.slice('Bearer '.length) : value);
+      if (isCredentialName(name))
+        this.secrets.push(value.startsWith('Bearer ') ? value.slice('Bearer '.length) : value);
     }
     this.#body = this.#bodyOf(request.body, sendable);
   }
