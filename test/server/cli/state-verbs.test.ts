@@ -11,6 +11,11 @@ endProgramsAfterEach();
 // Whole programs are started here; on a busy machine that takes its time.
 vi.setConfig({ testTimeout: 90_000, hookTimeout: 90_000 });
 
+async function configOf(folder: string) {
+  const { stdout } = await runVerb(['export', '--data-dir', folder]);
+  return { config: JSON.parse(stdout) as { keys: object[] } };
+}
+
 test('status tells a running Sluice from one that is not, and stop ends it in order', async () => {
   const folder = temporaryFolder();
   const serving = await serve(folder);
@@ -58,18 +63,24 @@ test('the demo is switched', async () => {
   );
 });
 
-test('capture is switched for one group, whose other settings stay', async () => {
+test('capture is switched for a group, whose other settings stay, for a key, and for some minutes', async () => {
   const folder = temporaryFolder();
-  await runVerb(['group', 'put', 'team', '--models', 'gpt-*', '--data-dir', folder]);
-  await runVerb(['capture', 'on', '--group', 'team', '--data-dir', folder]);
-  expect(await runJson(['group', 'show', 'team', '--data-dir', folder])).toMatchObject({
-    capture: true,
-    models: ['gpt-*'],
-  });
-  expect(await runVerb(['capture', 'off', '--group', 'nobody', '--data-dir', folder])).toMatchObject({
-    code: 1,
-    stderr: 'sluice: There is no group "nobody".\n',
-  });
+  await serve(folder);
+  const run = (line: string) => runVerb([...line.split(' '), '--data-dir', folder]);
+  const shown = (line: string) => runJson([...line.split(' '), '--data-dir', folder]);
+  await run('group put team --models gpt-*');
+  expect(await run('capture on --group team')).toMatchObject({ stdout: 'Capture is on for group "team".\n' });
+  expect(await shown('group show team')).toMatchObject({ capture: true, models: ['gpt-*'] });
+  await run('capture off --group team');
+  expect(await shown('group show team')).toMatchObject({ capture: false });
+  await run('key create k');
+  await run('capture on --key k');
+  const { config } = await configOf(folder);
+  expect(config.keys).toContainEqual(expect.objectContaining({ id: 'k', capture: true }));
+  expect((await run('capture on --for 10m')).stdout).toMatch(/^Capture is on for all requests until \d\d:\d\d\.\n$/);
+  expect(await run('capture on')).toMatchObject({ code: 2, stderr: expect.stringContaining('--for') });
+  expect(await run('capture on --for 2d')).toMatchObject({ code: 2, stderr: expect.stringContaining('1m to 60m') });
+  expect(await run('capture off --group nobody')).toMatchObject({ code: 1, stderr: expect.stringContaining('nobody') });
 });
 
 test('group show prints what its keys can use', async () => {
