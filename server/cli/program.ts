@@ -4,12 +4,14 @@ import { EnvironmentError, readEnvironment } from '../environment.ts';
 import { version } from '../version.ts';
 import { addAliasVerbs } from './alias.ts';
 import { addCaptureVerbs } from './capture.ts';
+import { addCompletion } from './complete.ts';
 import { addDoctor } from './doctor.ts';
 import { addEnvVerb } from './env.ts';
 import { CliError, exitCodes } from './exit-codes.ts';
 import { addGroupVerbs } from './group.ts';
 import { addKeyVerbs } from './key.ts';
 import { addLogVerb } from './log.ts';
+import { addManual } from './manual.ts';
 import { createOutput } from './output.ts';
 import { parsePort } from './port-option.ts';
 import { addProviderVerbs } from './provider.ts';
@@ -25,7 +27,7 @@ import { addUsageVerb } from './usage.ts';
 import { createVerbs } from './verb.ts';
 import { addWindowVerb } from './window.ts';
 
-const introduction = `Sluice: one OpenAI base URL on this machine, your own keys, every provider.
+const introduction = `Sluice: one local address for every AI tool and every provider.
 
 Commands other than "serve" use the Sluice running on the data folder, or the folder itself if none is running.`;
 
@@ -99,6 +101,8 @@ function createProgram(terminal: Terminal): Command {
   addTeamPresetVerbs(program, verbs);
   addWindowVerb(program, verbs);
   addDoctor(program, verbs);
+  addCompletion(program, terminal);
+  addManual(program, terminal);
   return program;
 }
 
