@@ -15,17 +15,8 @@ interface OnOptions extends Scope {
   for?: number;
 }
 
-const examples = `
-Examples:
-  sluice capture on --for 10m              everything, for ten minutes
-  sluice capture on --key my-editor        one key, until it is switched off
-  sluice capture off --key my-editor`;
-
 export function addCaptureVerbs(program: Command, { on }: Verbs): void {
-  const capture = program
-    .command('capture')
-    .description('keep headers and bodies of requests, without secrets')
-    .addHelpText('after', examples);
+  const capture = program.command('capture').description('keep headers and bodies of requests, without secrets');
   const start = withScope(capture.command('on').description('keep them from now on'));
   start.option('--for <minutes>', 'only for this time, up to an hour: 10m', parseMinutes);
   on<OnOptions>(start, async ({ control, output }, _, options) => {

@@ -99,19 +99,11 @@ compdef _sluice sluice
 `,
 };
 
-const help = `
-Examples:
-  source <(sluice completion bash)                       in ~/.bashrc
-  source <(sluice completion zsh)                        in ~/.zshrc, after compinit
-  sluice completion fish > ~/.config/fish/completions/sluice.fish
-  sluice completion powershell | Out-String | Invoke-Expression      in $PROFILE`;
-
 export function addCompletion(program: Command, { stdout }: Terminal): void {
   program
     .command('completion')
     .addArgument(new Argument('<shell>', 'the shell that will read it').choices(completedShells))
     .description('print a script that completes commands and options in a shell')
-    .addHelpText('after', help)
     .action((shell: CompletedShell) => void stdout.write(scripts[shell]));
   program.command('complete [words...]', { hidden: true }).action((words: string[]) => {
     const lines = candidates(program, words).map(({ value, description }) => `${value}\t${description}\n`);

@@ -11,20 +11,13 @@ interface EnvOptions {
   shell: Shell;
 }
 
-const examples = `
-Examples:
-  eval "$(sluice env)"                       sh, bash, zsh
-  sluice env --shell fish | source           fish
-  sluice env --shell powershell | Out-String | Invoke-Expression`;
-
 export function addEnvVerb(program: Command, { on }: Verbs): void {
   const env = program
     .command('env')
     .description('print the variables by which programs find Sluice, with a key')
     .option('--key <id>', 'the key (default: the first one whose secret is kept)')
     .option('--model <name>', 'the model, for programs that take it from their environment')
-    .addOption(shellOption())
-    .addHelpText('after', examples);
+    .addOption(shellOption());
   on<EnvOptions>(env, async ({ control, output, terminal }, _, { key: wanted, model, shell }) => {
     const id = wanted ?? (await firstKeptKey(control));
     const { secret } = await control.execute({ type: 'key.reveal', id });

@@ -20,12 +20,6 @@ interface CreateOptions {
   export?: Shell | true;
 }
 
-const examples = `
-Examples:
-  sluice key create --name "my editor" --group writing --expires 90d
-  sluice key create --models 'demo-*' --limit requests=60,usd=5/day
-  eval "$(sluice key create --export)"`;
-
 export function addKeyVerbs(program: Command, verbs: Verbs): void {
   const key = program.command('key').description('manage the keys of local clients');
   addCreate(key, verbs);
@@ -46,8 +40,7 @@ function addCreate(key: Command, { on }: Verbs): void {
     .option('--no-keep', 'do not keep the secret: it is shown only once')
     .addOption(
       new Option('--export [shell]', 'print commands for a shell that set the variables of clients').choices(shells),
-    )
-    .addHelpText('after', examples);
+    );
   on<CreateOptions>(create, async ({ control, output, terminal }, [id], options) => {
     const { name, group, expires, models, limit, keep } = options;
     const result = await control.execute({

@@ -19,13 +19,6 @@ interface LogOptions extends FilterOptions {
   export?: ExportFormat;
 }
 
-const examples = `
-Examples:
-  sluice log --follow --errors
-  sluice log --key my-editor --since 2h
-  sluice log show req_0123456789abcdef0123456789abcdef
-  sluice log --export csv --since 30d > requests.csv`;
-
 export function addLogVerb(program: Command, { on }: Verbs): void {
   const log = program
     .command('log')
@@ -33,8 +26,7 @@ export function addLogVerb(program: Command, { on }: Verbs): void {
     .argument('[id]', 'a request, as in its x-sluice-request-id: all its details')
     .option('--limit <number>', 'the number of requests', parseLimit, 20)
     .option('--follow', 'keep printing new requests')
-    .addOption(new Option('--export <format>', 'export all requests with all fields').choices(['csv', 'jsonl']))
-    .addHelpText('after', examples);
+    .addOption(new Option('--export <format>', 'export all requests with all fields').choices(['csv', 'jsonl']));
   addFilterOptions(log);
   on<LogOptions>(log, async (context, [id], options) => {
     const filter = filterOf(options);

@@ -2,16 +2,10 @@
 import type { Command } from 'commander';
 import type { Terminal } from './terminal.ts';
 
-const help = `
-Examples:
-  sluice manual | man -l -
-  sluice manual > ~/.local/share/man/man1/sluice.1`;
-
 export function addManual(program: Command, { stdout }: Terminal): void {
   program
     .command('manual')
     .description('print the manual page, for man(1)')
-    .addHelpText('after', help)
     .action(() => void stdout.write(manualPage(program)));
 }
 

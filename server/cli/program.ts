@@ -7,6 +7,7 @@ import { addCaptureVerbs } from './capture.ts';
 import { addCompletion } from './complete.ts';
 import { addDoctor } from './doctor.ts';
 import { addEnvVerb } from './env.ts';
+import { addExamples } from './examples.ts';
 import { CliError, exitCodes } from './exit-codes.ts';
 import { addGroupVerbs } from './group.ts';
 import { addKeyVerbs } from './key.ts';
@@ -69,7 +70,7 @@ function exitCodeOf(error: unknown): number {
   return error.exitCode === 0 ? exitCodes.ok : exitCodes.usage;
 }
 
-function createProgram(terminal: Terminal): Command {
+export function createProgram(terminal: Terminal): Command {
   const program = new Command('sluice')
     .description(introduction)
     .version(version)
@@ -103,17 +104,14 @@ function createProgram(terminal: Terminal): Command {
   addDoctor(program, verbs);
   addCompletion(program, terminal);
   addManual(program, terminal);
+  addExamples(program);
   return program;
 }
 
 const serveHelp = `
 Signals:
   SIGTERM, SIGINT   end after the running requests, in 10 seconds at the latest; a second one ends at once
-  SIGHUP            read the file of --config and the secrets it refers to again
-
-Examples:
-  sluice serve --detach
-  sluice serve --config gateway.json --port 0 --json`;
+  SIGHUP            read the file of --config and the secrets it refers to again`;
 
 interface ServeFlags {
   port?: number;

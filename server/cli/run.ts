@@ -28,12 +28,7 @@ interface RunKey {
   release(): Promise<void>;
 }
 
-const examples = `
-Examples:
-  sluice run -- claude
-  sluice run --model groq/llama-3.3-70b-versatile -- codex
-  sluice run --group writing -- python summarize.py
-
+const help = `
 The program gets OPENAI_*, ANTHROPIC_* and GEMINI_* variables that lead to Sluice, and so do the programs that it starts. Codex,
 opencode and Gemini CLI, which need more than these, get it for this run. If no Sluice is running, one runs as long as the program.
 
@@ -48,7 +43,7 @@ export function addRun(program: Command, terminal: Terminal): void {
     .option('--group <id>', 'the group of the new key (default: default)')
     .option('--model <name>', 'the model, for programs that take it from their environment')
     .option('--data-dir <folder>', 'the data folder')
-    .addHelpText('after', examples)
+    .addHelpText('after', help)
     .passThroughOptions();
   run.action(async () => {
     const options = run.opts<RunOptions>();

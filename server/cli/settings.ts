@@ -7,16 +7,8 @@ import { CliError, exitCodes } from './exit-codes.ts';
 import { table } from './output.ts';
 import type { Verbs } from './verb.ts';
 
-const examples = `
-Examples:
-  sluice settings get
-  sluice settings get admission.running
-  sluice settings set ledger.retentionDays 30
-  sluice settings set allowedOrigins '["https://app.example"]'
-  sluice settings set prices '{ "my-model": { "input": 1.5, "output": 6 } }'`;
-
 export function addSettingsVerbs(program: Command, verbs: Verbs): void {
-  const settings = program.command('settings').description('show and change settings').addHelpText('after', examples);
+  const settings = program.command('settings').description('show and change settings');
   addGet(settings, verbs);
   addSet(settings, verbs);
   addDemo(program, verbs);

@@ -2,13 +2,26 @@
 import { execFileSync } from 'node:child_process';
 import { chmodSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
+import { PassThrough, Readable } from 'node:stream';
 import { describe, expect, test } from 'vitest';
+import { commandsBelow, examples } from '../../../server/cli/examples.ts';
+import { createProgram } from '../../../server/cli/program.ts';
 import { onlyIf } from '../../support/only-if.ts';
 import { plainEnvironment } from '../../support/plain-environment.ts';
 import { builtProgram } from '../../support/program.ts';
 import { endProgramsAfterEach, runVerb, temporaryFolder } from './run-cli.ts';
 
 endProgramsAfterEach();
+
+const quietTerminal = {
+  argv: [],
+  env: {},
+  stdin: Readable.from([]),
+  stdout: new PassThrough(),
+  stderr: new PassThrough(),
+  windowFolders: [],
+  teamPresets: { policy: '/nowhere' },
+};
 
 async function offered(...words: string[]): Promise<string[]> {
   const { stdout } = await runVerb(['complete', '--', ...words]);
@@ -97,4 +110,16 @@ test.runIf(onlyIf(hasGroff, 'groff is not installed'))('groff has no complaint a
     encoding: 'utf8',
   });
   expect(complaints).toBe('');
+});
+
+test('every command has examples in its help, and every example is of a command', async () => {
+  const program = createProgram(quietTerminal);
+  const leaves = commandsBelow(program).filter(({ path, command }) => {
+    const isLeaf = command.commands.length === 0 || command.name() === 'log';
+    return isLeaf && path !== 'complete';
+  });
+  expect(Object.keys(examples).sort()).toEqual(leaves.map(({ path }) => path).sort());
+  for (const [path, lines] of Object.entries(examples)) {
+    for (const line of lines) expect(line).toContain(`sluice ${path}`);
+  }
 });
