@@ -40,7 +40,8 @@ Environment:
   HTTPS_PROXY, HTTP_PROXY, NO_PROXY    proxies to providers; also in lower case
   NODE_EXTRA_CA_CERTS  a PEM file with additional certificate authorities
 
-Exit codes: 0 success, 1 failure, 2 wrong arguments, 3 another Sluice is running on the data folder.`;
+Exit codes: 0 success, 1 failure, 2 wrong arguments, 3 another Sluice is running on the data folder; "run" ends with that of
+its program.`;
 
 /** Runs the command given by the arguments and sets the process's exit code. */
 export async function runCommandLine(terminal: Terminal): Promise<void> {

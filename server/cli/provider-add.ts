@@ -1,10 +1,16 @@
 /** `sluice provider add`, `put` and `credential`. */
 import type { Command } from 'commander';
 import type { ProviderView } from '../contract/provider-views.ts';
+import { askYesNo } from './ask.ts';
 import { describeTest } from './describe-test.ts';
 import { CliError, exitCodes } from './exit-codes.ts';
 import { addProviderFields, type ProviderFieldOptions, providerFields } from './provider-fields.ts';
-import { type CredentialOptions, type GivenCredential, readCredential } from './read-credential.ts';
+import {
+  type CredentialOptions,
+  type GivenCredential,
+  hasCredentialOption,
+  readCredential,
+} from './read-credential.ts';
 import type { VerbContext, Verbs } from './verb.ts';
 
 interface AddOptions extends CredentialOptions, ProviderFieldOptions {
@@ -116,11 +122,15 @@ async function credentialFor(
   { control, terminal }: VerbContext,
 ): Promise<GivenCredential | undefined> {
   const known = preset ? (await control.query({ type: 'presets' })).find((each) => each.id === preset) : undefined;
+  const variable = known?.environment.find((name) => terminal.env[name]);
+  const isAsked = terminal.stdin.isTTY && !hasCredentialOption(options);
+  if (variable && isAsked && (await askYesNo(`${variable} is set here. Use it?`, terminal))) {
+    return readCredential({ credentialEnv: variable }, terminal);
+  }
   const given = await readCredential(options, terminal, known?.needsCredential !== false);
   if (!given && known?.needsCredential && options.credential !== false) {
-    const set = known.environment.find((name) => terminal.env[name]);
-    const way = set
-      ? `${set} is set: use it with --credential-env ${set}`
+    const way = variable
+      ? `${variable} is set: use it with --credential-env ${variable}`
       : 'see "provider add --help" for how to pass it';
     throw new CliError(`${known.name} needs a credential; ${way}.`, exitCodes.usage);
   }
