@@ -6,7 +6,8 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { openConfPersistence } from './config/conf-persistence.ts';
 import { type ConfigStore, openConfigStore } from './config/config-store.ts';
-import { loadDeclarativeConfig } from './config/declarative.ts';
+import { type DeclarativeConfig, loadDeclarativeConfig } from './config/declarative.ts';
+import { followFile } from './config/follow-file.ts';
 import { noManagedPresets, openManagedPresets, type PresetPlaces } from './config/managed-preset.ts';
 import type { ConfigPersistence } from './config/persistence.ts';
 import { openTeamMemory } from './config/team-memory.ts';
@@ -46,6 +47,8 @@ export interface Engine {
   gateway: Gateway;
   config: ConfigStore;
   logFile: LogFile;
+  /** Reads a declarative configuration again, and says what came of it. Never rejects. */
+  reload(): Promise<void>;
   /** Waits for running requests, closes everything and releases the folder. */
   close(drainMs?: number): Promise<void>;
 }
@@ -60,7 +63,9 @@ export async function openEngine(
     if (folder.problem === null) removeLeftovers(folder);
     const logFolder = options.logFolder ?? folder.logsPath;
     const logFile = openLogFile(logFolder);
-    const config = await openConfig(folder.path, options, logFile);
+    const declared = options.configFile ? await loadDeclarativeConfig(options.configFile) : undefined;
+    const config = declared ?? (await openStoredConfig(folder.path, options));
+    announce(config.notices, options, logFile);
     if (folder.problem !== null) {
       if (config.isFirstRun) throw unusable(folder.path, folder.problem);
       options.notice(unwritableNotice(folder));
@@ -82,30 +87,50 @@ export async function openEngine(
       windowFolder: options.windowFolders?.find((path) => existsSync(join(path, 'index.html'))) ?? null,
       ...(options.listen && { listen: options.listen }),
     });
+    const reload = () => reloadConfig(declared, options, logFile);
+    const stopFollowing = options.configFile ? followFile(options.configFile, reload) : () => {};
     const close = async (drainMs?: number) => {
+      stopFollowing();
       await gateway.stop(drainMs);
       await lock.release();
       logFile.log.info('stopped');
       logFile.flush();
     };
-    return { gateway, config, logFile, close };
+    return { gateway, config, logFile, reload, close };
   } catch (error) {
     await lock.release();
     throw error;
   }
 }
 
-async function openConfig(dataDir: string, options: EngineOptions, { log }: LogFile): Promise<ConfigStore> {
-  const { configFile, openPersistence = openConfPersistence, notice } = options;
-  const config = configFile
-    ? await loadDeclarativeConfig(configFile)
-    : await openConfigStore({ persistence: openPersistence(join(dataDir, 'config.json')) });
-  for (const line of config.notices) {
-    // Logged as well, since the desktop has no terminal.
+function openStoredConfig(dataDir: string, { openPersistence = openConfPersistence }: EngineOptions) {
+  return openConfigStore({ persistence: openPersistence(join(dataDir, 'config.json')) });
+}
+
+/** Logged as well, since the desktop has no terminal. */
+function announce(lines: readonly string[], { notice }: EngineOptions, { log }: LogFile): void {
+  for (const line of lines) {
     log.warn(line);
     notice(line);
   }
-  return config;
+}
+
+async function reloadConfig(
+  declared: DeclarativeConfig | undefined,
+  options: EngineOptions,
+  logFile: LogFile,
+): Promise<void> {
+  if (!declared) return announce(['There is no configuration file to read again.'], options, logFile);
+  const { host, port } = declared.current.config.settings;
+  try {
+    const { config, revision } = await declared.reload();
+    const isMoved = config.settings.host !== host || config.settings.port !== port;
+    const note = isMoved ? ' Its host and port take effect at the next start.' : '';
+    announce([`The configuration was read again and is in force (revision ${revision}).${note}`], options, logFile);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    announce([`${reason} The configuration before it stays in force.`], options, logFile);
+  }
 }
 
 function openTeam(dataDir: string, options: EngineOptions, { log }: LogFile): NonNullable<GatewayPorts['team']> {

@@ -1,5 +1,6 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import type { AliasConfig } from '../contract/config.ts';
+import { type ConfirmOptions, confirm, withConfirmation } from './ask.ts';
 import { table } from './output.ts';
 import type { Verbs } from './verb.ts';
 
@@ -35,8 +36,9 @@ export function addAliasVerbs(program: Command, { on }: Verbs): void {
     output.show(result, `Alias "${name}" is stored.`);
   });
 
-  const remove = alias.command('remove').argument('<name>').description('remove an alias');
-  on(remove, async ({ control, output }, [name = '']) => {
+  const remove = withConfirmation(alias.command('remove').argument('<name>').description('remove an alias'));
+  on<ConfirmOptions>(remove, async ({ control, output, terminal }, [name = ''], options) => {
+    await confirm(`Remove alias "${name}"?`, options, terminal);
     output.show(await control.execute({ type: 'alias.remove', name }), `Alias "${name}" is removed.`);
   });
 }

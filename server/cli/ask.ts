@@ -1,4 +1,5 @@
 import { createInterface } from 'node:readline/promises';
+import type { Command } from 'commander';
 import { CliError, exitCodes } from './exit-codes.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -11,4 +12,19 @@ export async function askYesNo(question: string, { stdin, stderr }: Terminal): P
   } finally {
     lines.close();
   }
+}
+
+export interface ConfirmOptions {
+  yes?: boolean;
+}
+
+/** Adds `--yes` to a command whose effect cannot be undone. */
+export function withConfirmation(command: Command): Command {
+  return command.option('--yes', 'do not ask for confirmation');
+}
+
+/** Rejects with a CliError unless `--yes` is given or the user agrees. */
+export async function confirm(question: string, { yes }: ConfirmOptions, terminal: Terminal): Promise<void> {
+  if (yes || (await askYesNo(question, terminal))) return;
+  throw new CliError('Nothing was changed.');
 }

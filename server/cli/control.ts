@@ -13,3 +13,8 @@ export interface Control {
   openEvents(): Promise<AsyncIterable<EventMessage>>;
   close(): Promise<void>;
 }
+
+/** The control plane of a Sluice that listens. */
+export interface ListeningControl extends Control {
+  readonly origin: string;
+}

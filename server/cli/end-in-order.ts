@@ -11,11 +11,12 @@ const closeMs = 5_000;
  * signals again. A second one within this time is ignored.
  */
 const sameSignalMs = 1_000;
-const signals = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
+const signals = ['SIGTERM', 'SIGINT'] as const;
 
 /**
- * On a signal, exits with 0 after the running requests have ended, or after `drainMs`; on a second one, at once. An uncaught
- * exception is logged and reported and exits with 1, since the program's state is unknown.
+ * On SIGTERM or SIGINT, exits with 0 after the running requests have ended, or after `drainMs`; on a second one, at once. SIGHUP
+ * reads the configuration again and ends nothing: the terminal may close. An uncaught exception is logged and reported and exits
+ * with 1, since the program's state is unknown.
  */
 export function endInOrder(engine: Engine, notice: (line: string) => void): void {
   let endingSinceMs: number | undefined;
@@ -30,6 +31,7 @@ export function endInOrder(engine: Engine, notice: (line: string) => void): void
       void end(engine);
     });
   }
+  process.on('SIGHUP', () => void engine.reload());
   process.on('uncaughtException', (error) => {
     engine.logFile.log.fatal({ error }, 'a fault in Sluice');
     engine.logFile.flush();

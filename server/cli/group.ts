@@ -1,8 +1,10 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import type { RefusedDefault } from '../contract/access-views.ts';
+import type { GroupPreviewView, GroupView, RefusedDefault } from '../contract/access-views.ts';
 import { type Capability, capabilities } from '../contract/capability.ts';
 import type { GroupConfig } from '../contract/config.ts';
-import { collectLimits, type LimitsChoice, limitHelp } from './limit-option.ts';
+import { type ConfirmOptions, confirm, withConfirmation } from './ask.ts';
+import { configOf, findGroup } from './find-group.ts';
+import { collectLimits, type LimitsChoice, limitCells, limitHelp } from './limit-option.ts';
 import { table } from './output.ts';
 import { collectPolicy, type PolicyChoice, policyHelp, withPolicy } from './policy-option.ts';
 import { collectList, type Verbs } from './verb.ts';
@@ -21,9 +23,14 @@ interface PutOptions {
   passthrough?: string;
 }
 
-export function addGroupVerbs(program: Command, { on }: Verbs): void {
+export function addGroupVerbs(program: Command, verbs: Verbs): void {
   const group = program.command('group').description('manage groups: the models and providers that their keys may use');
+  addListAndShow(group, verbs);
+  addPut(group, verbs);
+  addRemove(group, verbs);
+}
 
+function addListAndShow(group: Command, { on }: Verbs): void {
   on(group.command('list').description('list the groups'), async ({ control, output }) => {
     const groups = await control.query({ type: 'groups' });
     const rows = groups.map((each) => [
@@ -36,13 +43,19 @@ export function addGroupVerbs(program: Command, { on }: Verbs): void {
     output.show(groups, table(['id', 'name', 'keys', 'models', 'providers'], rows, 'There are no groups.'));
   });
 
-  on<PutOptions>(addPut(group), async ({ control, output }, [id = ''], options) => {
+  const show = group.command('show').argument('<id>').description('show a group and what its keys can use');
+  on(show, async ({ control, output }, [id = '']) => {
+    const found = await findGroup(control, id);
+    const preview = await control.query({ type: 'group-preview', group: configOf(found) });
+    output.show({ ...found, ...preview, models: found.models }, describeGroup(found, preview));
+  });
+}
+
+function addPut(group: Command, { on }: Verbs): void {
+  on<PutOptions>(putCommand(group), async ({ control, output }, [id = ''], options) => {
     const groups = await control.query({ type: 'groups' });
-    const {
-      keyCount: _,
-      limitUse: __,
-      ...before
-    } = groups.find((each) => each.id === id) ?? { keyCount: 0, limitUse: [], id };
+    const found = groups.find((each) => each.id === id);
+    const before = found ? configOf(found) : { id };
     const { name, models, deny, providers, order, default: defaults, capture, limit, unpriced } = options;
     const changes = { name, models, deny, providers, order, defaults, capture, limits: limit, unpriced };
     const policy = options.policy && {
@@ -59,14 +72,19 @@ export function addGroupVerbs(program: Command, { on }: Verbs): void {
     }
     output.show(result, `Group "${id}" is stored.`);
   });
+}
 
-  const remove = group.command('remove').argument('<id>').description('remove a group that has no keys');
-  on(remove, async ({ control, output }, [id = '']) => {
-    output.show(await control.execute({ type: 'group.remove', id }), `Group "${id}" is gone.`);
+function addRemove(group: Command, { on }: Verbs): void {
+  const remove = withConfirmation(
+    group.command('remove').argument('<id>').description('remove a group that has no keys'),
+  );
+  on<ConfirmOptions>(remove, async ({ control, output, terminal }, [id = ''], options) => {
+    await confirm(`Remove group "${id}"?`, options, terminal);
+    output.show(await control.execute({ type: 'group.remove', id }), `Group "${id}" is removed.`);
   });
 }
 
-function addPut(group: Command): Command {
+function putCommand(group: Command): Command {
   return group
     .command('put')
     .argument('<id>')
@@ -91,6 +109,28 @@ function addPut(group: Command): Command {
     )
     .option('--capture', 'keep headers and bodies of its requests for some days')
     .option('--no-capture', 'do not keep headers and bodies');
+}
+
+function describeGroup(group: GroupView, { models, providers, passthrough }: GroupPreviewView): string {
+  const facts: [name: string, value: string][] = [
+    ['group', `${group.id}${group.name === undefined ? '' : `  ${group.name}`}`],
+    ['keys', String(group.keyCount)],
+    ['models', group.models.join(', ') + (group.deny.length > 0 ? `, but not ${group.deny.join(', ')}` : '')],
+    ['providers', providers.join(', ') || 'none'],
+    ['passthrough', passthrough ?? 'none'],
+    ['strategy', group.policy.strategy],
+    ['capture', group.capture ? 'on' : 'off'],
+  ];
+  const limits = table(['limit', 'used', 'resets'], group.limitUse.map(limitCells), 'It has no limits of its own.');
+  const names = models.map(({ id }) => id).join('\n');
+  return [
+    ...facts.map(([name, value]) => `${`${name}:`.padEnd(13)}${value}`),
+    '',
+    limits,
+    '',
+    'Available models:',
+    names || 'none',
+  ].join('\n');
 }
 
 function passthroughOf(given: string | undefined): Pick<GroupConfig, 'passthrough'> {

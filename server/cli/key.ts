@@ -1,9 +1,13 @@
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import type { KeyView } from '../contract/access-views.ts';
 import { GatewayError } from '../contract/errors.ts';
+import type { Control } from './control.ts';
+import { originOf } from './env.ts';
+import { addKeyChanges } from './key-changes.ts';
 import { collectLimits, type LimitsChoice, limitCells, limitHelp } from './limit-option.ts';
 import { parseFuture } from './moment.ts';
 import { localTime, table, yesNo } from './output.ts';
+import { type Shell, shellLines, shells, toolEnvironment } from './tool-environment.ts';
 import { collectList, type Verbs } from './verb.ts';
 
 interface CreateOptions {
@@ -13,13 +17,14 @@ interface CreateOptions {
   models?: string[];
   limit?: LimitsChoice;
   keep: boolean;
+  export?: Shell | true;
 }
 
 export function addKeyVerbs(program: Command, verbs: Verbs): void {
   const key = program.command('key').description('manage the keys of local clients');
   addCreate(key, verbs);
   addListAndShow(key, verbs);
-  addChanges(key, verbs);
+  addKeyChanges(key, verbs);
 }
 
 function addCreate(key: Command, { on }: Verbs): void {
@@ -32,8 +37,11 @@ function addCreate(key: Command, { on }: Verbs): void {
     .option('--expires <when>', 'a date, or a time span such as 30d', parseFuture)
     .option('--models <patterns>', 'only these of the group’s models; "*" matches any characters', collectList)
     .option('--limit <limits>', `its limits, such as ${limitHelp}`, collectLimits)
-    .option('--no-keep', 'do not keep the secret: it is shown only once');
-  on<CreateOptions>(create, async ({ control, output }, [id], options) => {
+    .option('--no-keep', 'do not keep the secret: it is shown only once')
+    .addOption(
+      new Option('--export [shell]', 'print commands for a shell that set the variables of clients').choices(shells),
+    );
+  on<CreateOptions>(create, async ({ control, output, terminal }, [id], options) => {
     const { name, group, expires, models, limit, keep } = options;
     const result = await control.execute({
       type: 'key.create',
@@ -45,15 +53,27 @@ function addCreate(key: Command, { on }: Verbs): void {
       ...(limit && limit !== 'none' && { limits: limit }),
       ...(expires && { expiresAt: new Date(expires).toISOString() }),
     });
-    output.show(result, result.secret);
+    const lines = options.export
+      ? await exportLines(result.secret, options.export, { control, env: terminal.env })
+      : result.secret;
+    output.show(result, lines);
     if (!output.isJson) output.note(`Key "${result.key.id}" of group "${result.key.group}".${againHint(result.key)}`);
   });
+}
+
+async function exportLines(
+  key: string,
+  shell: Shell | true,
+  { control, env }: { control: Control; env: Readonly<Record<string, string | undefined>> },
+): Promise<string> {
+  const tool = toolEnvironment({ origin: await originOf(control), key }, env);
+  return shellLines(tool, shell === true ? 'sh' : shell);
 }
 
 function addListAndShow(key: Command, { on }: Verbs): void {
   on(key.command('list').description('list the keys'), async ({ control, output }) => {
     const keys = await control.query({ type: 'keys' });
-    output.show(keys, table(listHead, keys.map(row), 'There are no keys.'));
+    output.show(keys, table(listHead, keys.map(row), 'There are no keys. Make one with "sluice key create".'));
   });
 
   const show = key.command('show').argument('<id>').description('show a key, its limits and their usage');
@@ -63,40 +83,6 @@ function addListAndShow(key: Command, { on }: Verbs): void {
     const facts = table(listHead, [row(found)], '');
     const limits = table(['limit', 'used', 'resets'], found.limitUse.map(limitCells), 'It has no limits of its own.');
     output.show(found, `${facts}\n\n${limits}`);
-  });
-}
-
-function addChanges(key: Command, { on }: Verbs): void {
-  const limit = key
-    .command('limit')
-    .argument('<id>')
-    .argument('<limits...>', limitHelp, collectLimits)
-    .description('replace the limits of a key');
-  on(limit, async ({ control, output }, [id = '', ...items]) => {
-    const choice = collectLimits(items.join(','));
-    const limits = choice === 'none' ? null : choice;
-    const result = await control.execute({ type: 'key.update', id, changes: { limits } });
-    output.show(result, limits ? `The limits of key "${id}" are stored.` : `Key "${id}" has no limits of its own.`);
-  });
-
-  const revoke = key.command('revoke').argument('<id>').description('revoke a key permanently');
-  on(revoke, async ({ control, output }, [id = '']) => {
-    output.show(await control.execute({ type: 'key.revoke', id }), `Key "${id}" is revoked.`);
-  });
-
-  const rotate = key
-    .command('rotate')
-    .argument('<id>')
-    .description('give a key a new secret; the old one stops working at once');
-  on(rotate, async ({ control, output }, [id = '']) => {
-    const result = await control.execute({ type: 'key.rotate', id });
-    output.show(result, result.secret);
-  });
-
-  const reveal = key.command('reveal').argument('<id>').description('print the secret of a key, if it was kept');
-  on(reveal, async ({ control, output }, [id = '']) => {
-    const result = await control.execute({ type: 'key.reveal', id });
-    output.show(result, result.secret);
   });
 }
 

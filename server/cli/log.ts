@@ -1,96 +1,107 @@
+/** `sluice log`: the ledger's requests, as they were and as they come. */
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { EventMessage } from '../contract/events.ts';
-import type { RequestRecord } from '../contract/ledger.ts';
-import type { RequestView } from '../contract/request-views.ts';
+import type { RequestFilterInput } from '../contract/queries.ts';
 import { type ExportFormat, exportRequests } from '../ledger/export.ts';
 import type { RequestFilter } from '../ledger/queries.ts';
 import type { Control } from './control.ts';
 import { describeRequest } from './describe-request.ts';
-import { parsePast } from './moment.ts';
-import { localTime, type Output, table } from './output.ts';
+import { CliError, exitCodes } from './exit-codes.ts';
+import { addFilterOptions, type FilterOptions, filterOf, isSelected } from './log-filter.ts';
+import { columnWidths, type Output, table, tableLine } from './output.ts';
 import { describeRefusal, recentRefusals } from './refusals.ts';
-import type { Verbs } from './verb.ts';
+import { type LoggedRequest, requestHead, requestRow, usualRow } from './request-rows.ts';
+import type { VerbContext, Verbs } from './verb.ts';
 
-interface LogOptions {
+interface LogOptions extends FilterOptions {
   follow?: boolean;
   limit: number;
   export?: ExportFormat;
-  since?: number;
-  until?: number;
 }
-
-type LoggedRequest = RequestView | RequestRecord;
-
-const head = ['time', 'status', 'ms', 'route', 'model', 'provider', 'key', 'tokens', 'cost'];
 
 export function addLogVerb(program: Command, { on }: Verbs): void {
   const log = program
     .command('log')
-    .description('show the latest requests; with --json, one on each line; with an id, all details of that request')
-    .argument('[id]', 'the id of a request, as in its x-sluice-request-id')
+    .description('show the latest requests; with --json, one on each line')
+    .argument('[id]', 'a request, as in its x-sluice-request-id: all its details')
     .option('--limit <number>', 'the number of requests', parseLimit, 20)
     .option('--follow', 'keep printing new requests')
-    .addOption(new Option('--export <format>', 'export all requests with all fields').choices(['csv', 'jsonl']))
-    .option('--since <when>', 'beginning of an export: a date, or a time span such as 30d', parsePast)
-    .option('--until <when>', 'end of an export, exclusive', parsePast);
-  on<LogOptions>(log, async ({ control, output, terminal }, [id], { follow, limit, export: format, since, until }) => {
-    if (id !== undefined) {
-      const { request } = await control.query({ type: 'request', id });
-      output.show(request, describeRequest(request));
+    .addOption(new Option('--export <format>', 'export all requests with all fields').choices(['csv', 'jsonl']));
+  addFilterOptions(log);
+  on<LogOptions>(log, async (context, [id], options) => {
+    const filter = filterOf(options);
+    if (id !== undefined) return showOne(context, id);
+    if (options.export) {
+      for await (const piece of exportAll(context.control, options.export, filter))
+        context.terminal.stdout.write(piece);
       return;
     }
-    if (format) {
-      const times = { ...(since !== undefined && { sinceMs: since }), ...(until !== undefined && { untilMs: until }) };
-      for await (const piece of exportAll(control, format, times)) terminal.stdout.write(piece);
-      return;
-    }
-    // Opened before the list is queried, so that no request is lost in between.
-    const events = follow ? await control.openEvents() : undefined;
-    const { requests } = await control.query({ type: 'requests', limit });
-    const shown = requests.toReversed().filter((request) => !follow || request.outcome !== null);
-    if (output.isJson) for (const request of shown) output.showOne(request, '');
-    else {
-      const refusals = await recentRefusals(control);
-      const list = table(head, shown.map(row), 'There were no requests yet.');
-      output.show(shown, [list, ...refusals.map(describeRefusal)].join('\n'));
-    }
-    if (events) await printEach(events, new Set(shown.map(({ id }) => id)), output);
+    await showList(context, filter, options);
   });
+  const show = log.command('show').argument('<id>').description('show all details of a request');
+  on(show, (context, [id = '']) => showOne(context, id));
 }
 
-function exportAll(control: Control, format: ExportFormat, times: { sinceMs?: number; untilMs?: number }) {
-  const listRequests = ({ limit, before, ...filter }: RequestFilter) =>
-    control.query({ type: 'requests', filter, limit, before });
-  return exportRequests({ listRequests }, format, times);
+async function showOne({ control, output }: VerbContext, id: string): Promise<void> {
+  const { request } = await control.query({ type: 'request', id });
+  output.show(request, describeRequest(request));
+}
+
+async function showList(
+  { control, output }: VerbContext,
+  filter: RequestFilterInput,
+  { follow, limit }: LogOptions,
+): Promise<void> {
+  if (follow && filter.search !== undefined) {
+    throw new CliError('--search looks at requests that have ended: leave out --follow.', exitCodes.usage);
+  }
+  // Opened before the list is queried, so that no request is lost in between.
+  const events = follow ? await control.openEvents() : undefined;
+  const { requests } = await control.query({ type: 'requests', filter, limit });
+  const shown = requests.toReversed().filter((request) => !follow || request.outcome !== null);
+  if (output.isJson) for (const request of shown) output.showOne(request, '');
+  else await printTable(shown, filter, { control, output, isFollowed: events !== undefined });
+  if (events) await printEach(events, { shown, filter, output });
+}
+
+/** Refusals have no key, group or model, so they belong only to the list of everything. */
+async function printTable(
+  shown: readonly LoggedRequest[],
+  filter: RequestFilterInput,
+  { control, output, isFollowed }: { control: Control; output: Output; isFollowed: boolean },
+): Promise<void> {
+  const isEverything = Object.keys(filter).length === 0;
+  const refusals = isEverything ? await recentRefusals(control) : [];
+  const none = isFollowed ? '' : isEverything ? 'There were no requests yet.' : 'There are no such requests.';
+  const rows = shown.map(requestRow);
+  const list = isFollowed ? followed(rows) : table(requestHead, rows, none);
+  output.show(shown, [list, ...refusals.map(describeRefusal)].join('\n'));
+}
+
+const followedWidths = columnWidths([requestHead, usualRow]);
+
+/** With the widths of the rows to come. */
+function followed(rows: readonly (readonly string[])[]): string {
+  const head = requestHead.map((title) => title.toUpperCase());
+  return [head, ...rows].map((line) => tableLine(line, followedWidths)).join('\n');
+}
+
+function exportAll(control: Control, format: ExportFormat, selected: RequestFilterInput) {
+  const listRequests = ({ limit, before }: RequestFilter) =>
+    control.query({ type: 'requests', filter: selected, limit, before });
+  return exportRequests({ listRequests }, format);
 }
 
 async function printEach(
   events: AsyncIterable<EventMessage>,
-  shown: ReadonlySet<string>,
-  output: Output,
+  { shown, filter, output }: { shown: readonly LoggedRequest[]; filter: RequestFilterInput; output: Output },
 ): Promise<void> {
+  const before = new Set(shown.map(({ id }) => id));
   for await (const { event } of events) {
-    if (event.type !== 'request-finished' || shown.has(event.request.id)) continue;
-    output.showOne(event.request, row(event.request).join('  '));
+    if (event.type !== 'request-finished' || before.has(event.request.id)) continue;
+    if (!isSelected(event.request, filter)) continue;
+    output.showOne(event.request, tableLine(requestRow(event.request), followedWidths));
   }
-}
-
-function row(request: LoggedRequest): string[] {
-  const { usage } = request;
-  const about = request.usageCertainty === 'estimated' ? '~' : '';
-  return [
-    localTime(request.startedAt),
-    String(request.status ?? '-') + (request.outcome === 'ok' ? '' : ` ${request.outcome ?? 'running'}`),
-    request.totalMs === null ? '-' : String(Math.round(request.totalMs)),
-    `${request.method} ${request.route}`,
-    request.modelAsked ?? '-',
-    request.provider ?? '-',
-    request.keyId ?? '-',
-    usage?.inputTokens === undefined && usage?.outputTokens === undefined
-      ? '-'
-      : `${about}${usage.inputTokens ?? '?'} + ${usage.outputTokens ?? '?'}`,
-    request.costUsd === null ? '-' : `${about}$${request.costUsd.toFixed(5)}`,
-  ];
 }
 
 function parseLimit(text: string): number {

@@ -1,19 +1,45 @@
-import { claimFolder } from '../data-folder/claim-folder.ts';
-import type { EngineOptions } from '../open-engine.ts';
-import type { Control } from './control.ts';
+import { type ClaimedFolder, claimFolder } from '../data-folder/claim-folder.ts';
+import type { InstanceInfo } from '../data-folder/instance-lock.ts';
+import type { Engine, EngineOptions } from '../open-engine.ts';
+import { reachableOrigin } from '../reachable-origin.ts';
+import type { Control, ListeningControl } from './control.ts';
 import { CliError } from './exit-codes.ts';
 
 /** The control plane of a data folder: of the Sluice running on it, else of an engine opened for this command. */
 export async function openControl(dataDir: string, options: EngineOptions): Promise<Control> {
   const claim = await claimFolder(dataDir);
-  if ('holder' in claim) {
-    const { openRemoteControl } = await import('./remote-control.ts');
-    return openRemoteControl(dataDir, claim.holder);
+  if ('holder' in claim) return openRemote(dataDir, claim.holder);
+  return { origin: null, ...controlOf(await openHere(claim, options), dataDir) };
+}
+
+/** As `openControl`, but an engine opened for this command listens on a free port of this machine until it is closed. */
+export async function openListening(dataDir: string, options: EngineOptions): Promise<ListeningControl> {
+  const claim = await claimFolder(dataDir);
+  if ('holder' in claim) return openRemote(dataDir, claim.holder);
+  const engine = await openHere(claim, { ...options, listen: { host: '127.0.0.1', port: 0 } });
+  try {
+    const address = await engine.gateway.start();
+    await claim.lock.update({ ...address, instanceId: engine.gateway.instanceId });
+    return { origin: reachableOrigin(address), ...controlOf(engine, dataDir) };
+  } catch (error) {
+    await engine.close(0);
+    throw error;
   }
+}
+
+/** Imported only when needed, as most commands find a running Sluice. */
+async function openRemote(dataDir: string, holder: InstanceInfo): Promise<ListeningControl> {
+  const { openRemoteControl } = await import('./remote-control.ts');
+  return openRemoteControl(dataDir, holder);
+}
+
+async function openHere(claim: ClaimedFolder, options: EngineOptions): Promise<Engine> {
   const { openEngine } = await import('../open-engine.ts');
-  const { gateway, close } = await openEngine(claim, options);
+  return openEngine(claim, options);
+}
+
+function controlOf({ gateway, close }: Engine, dataDir: string): Omit<Control, 'origin'> {
   return {
-    origin: null,
     execute: gateway.execute,
     query: gateway.query,
     openEvents: async () => {

@@ -32,15 +32,20 @@ export function createOutput({ stdout, stderr }: Pick<Terminal, 'stdout' | 'stde
 export function table(head: readonly string[], rows: readonly (readonly string[])[], none: string): string {
   if (rows.length === 0) return none;
   const lines = [head.map((title) => title.toUpperCase()), ...rows];
-  const widths = head.map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)));
-  return lines
-    .map((line) =>
-      line
-        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-        .join('  ')
-        .trimEnd(),
-    )
-    .join('\n');
+  const widths = columnWidths(lines);
+  return lines.map((line) => tableLine(line, widths)).join('\n');
+}
+
+/** The widest cell of each column of the first line, in characters. */
+export function columnWidths(lines: readonly (readonly string[])[]): number[] {
+  return (lines[0] ?? []).map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)));
+}
+
+export function tableLine(cells: readonly string[], widths: readonly number[]): string {
+  return cells
+    .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+    .join('  ')
+    .trimEnd();
 }
 
 export function yesNo(value: boolean): string {

@@ -1,16 +1,26 @@
 /** The command line: its commands and exit codes. The engine is imported only by commands that need it. */
-import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
+import { Command, CommanderError, Option } from 'commander';
 import { EnvironmentError, readEnvironment } from '../environment.ts';
 import { version } from '../version.ts';
 import { addAliasVerbs } from './alias.ts';
+import { addCaptureVerbs } from './capture.ts';
+import { addCompletion } from './complete.ts';
 import { addDoctor } from './doctor.ts';
+import { addEnvVerb } from './env.ts';
+import { addExamples } from './examples.ts';
 import { CliError, exitCodes } from './exit-codes.ts';
 import { addGroupVerbs } from './group.ts';
 import { addKeyVerbs } from './key.ts';
 import { addLogVerb } from './log.ts';
+import { addManual } from './manual.ts';
 import { createOutput } from './output.ts';
+import { parsePort } from './port-option.ts';
 import { addProviderVerbs } from './provider.ts';
 import { addRouteVerbs } from './route.ts';
+import { addRun } from './run.ts';
+import { addServiceVerbs } from './service.ts';
+import { addSettingsVerbs } from './settings.ts';
+import { addStatusVerb, addStop } from './status.ts';
 import { addTeamPresetVerbs } from './team-preset.ts';
 import type { Terminal } from './terminal.ts';
 import { addTransferVerbs } from './transfer.ts';
@@ -18,7 +28,7 @@ import { addUsageVerb } from './usage.ts';
 import { createVerbs } from './verb.ts';
 import { addWindowVerb } from './window.ts';
 
-const introduction = `Sluice: one OpenAI base URL on this machine, your own keys, every provider.
+const introduction = `Sluice: one local address for every AI tool and every provider.
 
 Commands other than "serve" use the Sluice running on the data folder, or the folder itself if none is running.`;
 
@@ -30,7 +40,8 @@ Environment:
   HTTPS_PROXY, HTTP_PROXY, NO_PROXY    proxies to providers; also in lower case
   NODE_EXTRA_CA_CERTS  a PEM file with additional certificate authorities
 
-Exit codes: 0 success, 1 failure, 2 wrong arguments, 3 another Sluice is running on the data folder.`;
+Exit codes: 0 success, 1 failure, 2 wrong arguments, 3 another Sluice is running on the data folder; "run" ends with that of
+its program.`;
 
 /** Runs the command given by the arguments and sets the process's exit code. */
 export async function runCommandLine(terminal: Terminal): Promise<void> {
@@ -60,32 +71,48 @@ function exitCodeOf(error: unknown): number {
   return error.exitCode === 0 ? exitCodes.ok : exitCodes.usage;
 }
 
-function createProgram(terminal: Terminal): Command {
+export function createProgram(terminal: Terminal): Command {
   const program = new Command('sluice')
     .description(introduction)
     .version(version)
     .addHelpText('after', environmentHelp)
     .showHelpAfterError('(see --help)')
+    .enablePositionalOptions()
     .exitOverride()
     .configureOutput({
       writeOut: (text) => void terminal.stdout.write(text),
       writeErr: (text) => void terminal.stderr.write(text),
     });
   addServe(program, terminal);
+  addStop(program, terminal);
+  addRun(program, terminal);
+  addServiceVerbs(program, terminal);
   const verbs = createVerbs(terminal);
+  addStatusVerb(program, verbs);
+  addEnvVerb(program, verbs);
   addKeyVerbs(program, verbs);
   addProviderVerbs(program, verbs);
   addGroupVerbs(program, verbs);
   addAliasVerbs(program, verbs);
   addRouteVerbs(program, verbs);
   addLogVerb(program, verbs);
+  addCaptureVerbs(program, verbs);
   addUsageVerb(program, verbs);
+  addSettingsVerbs(program, verbs);
   addTransferVerbs(program, verbs);
   addTeamPresetVerbs(program, verbs);
   addWindowVerb(program, verbs);
   addDoctor(program, verbs);
+  addCompletion(program, terminal);
+  addManual(program, terminal);
+  addExamples(program);
   return program;
 }
+
+const serveHelp = `
+Signals:
+  SIGTERM, SIGINT   end after the running requests, in 10 seconds at the latest; a second one ends at once
+  SIGHUP            read the file of --config and the secrets it refers to again`;
 
 interface ServeFlags {
   port?: number;
@@ -93,6 +120,7 @@ interface ServeFlags {
   dataDir?: string;
   config?: string;
   open?: boolean;
+  detach?: boolean;
   json?: boolean;
 }
 
@@ -103,10 +131,19 @@ function addServe(program: Command, terminal: Terminal): void {
     .addOption(new Option('--port <number>', 'the port; 0: any free one (default: 4810)').argParser(parsePort))
     .option('--host <address>', 'the address to listen on (default: 127.0.0.1; others expose it to the network)')
     .option('--data-dir <folder>', 'the folder of configuration, secrets and ledger')
-    .option('--config <file>', 'use a declarative configuration, which Sluice does not change')
+    .option(
+      '--config <file>',
+      'use a declarative configuration, which Sluice reads again when it changes, and never writes',
+    )
     .option('--open', 'open the window in the browser')
+    .option('--detach', 'go on in the background once it is ready; "sluice stop" ends it')
     .option('--json', 'print one line of JSON once it is ready, and nothing else on stdout')
+    .addHelpText('after', serveHelp)
     .action(async (flags: ServeFlags) => {
+      if (flags.detach) {
+        const { serveDetached } = await import('./detach.ts');
+        return serveDetached(terminal);
+      }
       const environment = readEnvironment(terminal.env);
       const { serve } = await import('./serve.ts');
       await serve(
@@ -122,10 +159,4 @@ function addServe(program: Command, terminal: Terminal): void {
         terminal,
       );
     });
-}
-
-function parsePort(text: string): number {
-  const port = Number(text);
-  if (/^\d+$/.test(text) && port <= 65_535) return port;
-  throw new InvalidArgumentError('A port is a number from 0 to 65535.');
 }

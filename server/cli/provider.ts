@@ -1,96 +1,17 @@
-import { type Command, InvalidArgumentError, Option } from 'commander';
-import type { CommandInputMap } from '../contract/commands.ts';
-import { type ConversationApi, conversationApiSchema, dialectSchema } from '../contract/config.ts';
-import type { ProbeReport } from '../contract/probe.ts';
+import type { Command } from 'commander';
 import type { ProviderView } from '../contract/provider-views.ts';
+import { type ConfirmOptions, confirm, withConfirmation } from './ask.ts';
+import { describeTest } from './describe-test.ts';
 import { CliError, exitCodes } from './exit-codes.ts';
 import { localTime, table } from './output.ts';
-import { type CredentialOptions, type GivenCredential, readCredential } from './read-credential.ts';
-import { collectList, type VerbContext, type Verbs } from './verb.ts';
-
-interface AddOptions extends CredentialOptions {
-  id?: string;
-  url?: string;
-  name?: string;
-  dialect?: ProviderView['dialect'];
-  models?: string[];
-  header?: Record<string, string>;
-  proxy?: string;
-  serves?: string[];
-  apiVersion?: string;
-  context?: string;
-}
-
-const credentialHelp = `
-A credential is never passed as an argument: arguments are kept in the shell's history, and every user of this machine can
-read them while the program runs. On a terminal you are asked for it; in a script, use one of
-
-  sluice provider add openai --credential-env OPENAI_API_KEY
-  sluice provider add openai --credential-file ./openai.key
-  pass show openai | sluice provider add openai --credential-stdin
-
-It is then stored in the system's keychain, or in an encrypted file where there is none. With --credential-ref nothing is
-stored: Sluice reads it from its environment, or from the file, at each start.`;
+import { addProviderAddVerbs, unusableHint } from './provider-add.ts';
+import type { Verbs } from './verb.ts';
 
 export function addProviderVerbs(program: Command, verbs: Verbs): void {
   const provider = program.command('provider').description('manage providers: the services that answer requests');
-  addAdd(provider, verbs);
-  addCredential(provider, verbs);
+  addProviderAddVerbs(provider, verbs);
   addLists(provider, verbs);
   addSwitches(provider, verbs);
-}
-
-function addAdd(provider: Command, { on }: Verbs): void {
-  const add = provider
-    .command('add')
-    .argument('[preset]', 'a known service (see "provider presets"); otherwise use --url')
-    .description('add a provider')
-    .option('--id <id>', 'its id in the configuration')
-    .option('--url <base-url>', 'its base URL, including the version: https://api.example.com/v1')
-    .option('--name <text>', 'display name')
-    .addOption(new Option('--dialect <name>', 'its API').choices(dialectSchema.options))
-    .option('--models <names>', 'its models; "*" means any other name too (default: discovered)', collectList)
-    .option('--header <header>', '"Name: value", sent with every request; may be repeated; no secrets', collectHeader)
-    .option('--proxy <url>', 'system (default), direct, or the URL of a proxy')
-    .option('--serves <apis>', 'chat, responses, or "chat,responses" (default: as known for the service)', collectList)
-    .option('--api-version <version>', 'the api-version of Azure')
-    .option('--context <tokens>', 'the context window of its models, unless its model list has it');
-  addCredentialOptions(add);
-  on<AddOptions>(add, async (context, [preset], options) => {
-    const credential = await credentialFor(preset, options, context);
-    const result = await context.control.execute({
-      type: 'provider.add',
-      ...(options.id && { id: options.id }),
-      provider: changesOf(preset, options),
-      ...(credential && { credentials: [credential] }),
-    });
-    context.output.show(result, `Provider "${result.provider.id}" is added${unusableHint(result.provider)}.`);
-  });
-}
-
-function addCredential(provider: Command, { on }: Verbs): void {
-  const credential = provider
-    .command('credential')
-    .argument('<provider>')
-    .argument('[credential]', 'the id of the credential to replace or add', 'c1')
-    .description('set a credential of a provider');
-  addCredentialOptions(credential);
-  on<CredentialOptions>(credential, async (context, [id = '', which = 'c1'], options) => {
-    const given = await readCredential(options, context.terminal);
-    if (!given) throw new CliError('No credential was given: see --help for how to pass it.', exitCodes.usage);
-    const result = await context.control.execute({ type: 'credential.set', provider: id, id: which, ...given });
-    context.output.show(result, `Credential "${which}" of provider "${id}" is set.`);
-  });
-}
-
-function addCredentialOptions(command: Command): void {
-  command
-    .option('--credential-env <variable>', 'copy the credential from this environment variable')
-    .option('--credential-file <path>', 'copy it from this file')
-    .option('--credential-stdin', 'read it from stdin')
-    .option('--credential-ref <env:NAME|file:PATH>', 'do not store it, but read it from there at each start')
-    .option('--no-credential', 'the provider needs none')
-    .addHelpText('after', credentialHelp);
 }
 
 function addLists(provider: Command, { on }: Verbs): void {
@@ -103,7 +24,7 @@ function addLists(provider: Command, { on }: Verbs): void {
       each.baseUrl,
       `${each.modelNames.length}${each.takesAnyModel ? ' and any other' : ''}`,
       describeHealth(each),
-      each.unusable ?? each.health.reason ?? '',
+      each.unusable ?? each.health.reason ?? each.discovery?.problem ?? '',
     ]);
     output.show(
       providers,
@@ -173,78 +94,20 @@ function addSwitches(provider: Command, { on }: Verbs): void {
       `The health of ${credential ? `credential "${credential}" of ` : ''}provider "${id}" is reset.`,
     );
   });
-  const remove = provider.command('remove').argument('<id>').description('remove a provider with its credentials');
-  on(remove, async ({ control, output }, [id = '']) => {
+  const remove = withConfirmation(
+    provider.command('remove').argument('<id>').description('remove a provider with its credentials'),
+  );
+  on<ConfirmOptions>(remove, async ({ control, output, terminal }, [id = ''], options) => {
+    await confirm(`Remove provider "${id}" and its credentials?`, options, terminal);
     output.show(await control.execute({ type: 'provider.remove', id }), `Provider "${id}" is removed.`);
   });
 }
 
-/** One line for each step, without skipped ones. */
-export function describeTest({ provider, ok, steps, lacksResponses }: ProbeReport): string {
-  const lines = steps
-    .filter(({ status }) => status !== 'skipped')
-    .map(({ name, status, message, advice }) =>
-      [`  ${status === 'ok' ? 'ok    ' : 'FAILED'}  ${name}: ${message}`, advice].filter(Boolean).join('. '),
-    );
-  const hint = '  It has no Responses API: set "serves": ["chat"] to translate requests of that API.';
-  const heading = `Provider "${provider}" ${ok ? 'answers' : 'does not work'}:`;
-  return [heading, ...lines, ...(lacksResponses ? [hint] : [])].join('\n');
-}
-
-async function credentialFor(
-  preset: string | undefined,
-  options: AddOptions,
-  { control, terminal }: VerbContext,
-): Promise<GivenCredential | undefined> {
-  const known = preset ? (await control.query({ type: 'presets' })).find((each) => each.id === preset) : undefined;
-  const given = await readCredential(options, terminal, known?.needsCredential !== false);
-  if (!given && known?.needsCredential && options.credential !== false) {
-    const set = known.environment.find((name) => terminal.env[name]);
-    const way = set
-      ? `${set} is set: use it with --credential-env ${set}`
-      : 'see "provider add --help" for how to pass it';
-    throw new CliError(`${known.name} needs a credential; ${way}.`, exitCodes.usage);
-  }
-  return given;
-}
-
-function servedApi(name: string): ConversationApi {
-  const known = conversationApiSchema.options.find((each) => each === name);
-  if (!known)
-    throw new CliError(`"${name}" is not one of ${conversationApiSchema.options.join(', ')}.`, exitCodes.usage);
-  return known;
-}
-
-function changesOf(preset: string | undefined, options: AddOptions): CommandInputMap['provider.add']['provider'] {
-  const { url, name, dialect, models, header, proxy, serves, apiVersion, context } = options;
-  return {
-    ...(preset && { preset }),
-    ...(url && { baseUrl: url }),
-    ...(name && { name }),
-    ...(dialect && { dialect }),
-    ...(models && { models }),
-    ...(header && { headers: header }),
-    ...(proxy && { proxy }),
-    ...(serves && { serves: serves.map(servedApi) }),
-    ...(apiVersion && { apiVersion }),
-    ...(context && { contextTokens: Number(context) }),
-  };
-}
-
-/** `ok`, `cooling until 12:30:05`, and how fast it answers. */
-function describeHealth({ enabled, health: { state, until, firstByteMs } }: ProviderView): string {
+/** `ok, 120 ms`, `cooling until 12:30:05`; `not reached yet` rather than `ok` for one that no request has shown to answer. */
+function describeHealth({ enabled, discovery, health: { state, until, firstByteMs } }: ProviderView): string {
   if (!enabled) return '';
+  if (state === 'ok' && firstByteMs === null) return discovery?.refreshedAt ? 'models listed' : 'not reached yet';
   const parts = [until === null ? state : `${state} until ${localTime(until).slice(-8)}`];
   if (firstByteMs !== null) parts.push(`${firstByteMs} ms`);
   return parts.join(', ');
-}
-
-function unusableHint({ unusable }: ProviderView): string {
-  return unusable ? `, but cannot be used yet: ${unusable}` : '';
-}
-
-function collectHeader(text: string, before: Record<string, string> = {}): Record<string, string> {
-  const [, name, value] = /^([^:\s]+):\s*(.*)$/.exec(text) ?? [];
-  if (!name || value === undefined) throw new InvalidArgumentError('Use "Name: value".');
-  return { ...before, [name]: value };
 }

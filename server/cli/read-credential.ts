@@ -18,6 +18,15 @@ export interface CredentialOptions {
   credential?: boolean;
 }
 
+/** Whether the command says where the credential comes from, or that there is none. */
+export function hasCredentialOption(options: CredentialOptions): boolean {
+  const { credentialEnv, credentialFile, credentialStdin, credentialRef, credential } = options;
+  return (
+    credential === false ||
+    [credentialEnv, credentialFile, credentialStdin, credentialRef].some((way) => way !== undefined)
+  );
+}
+
 export type GivenCredential = { secret: string } | { reference: string };
 
 /**

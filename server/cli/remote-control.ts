@@ -13,7 +13,7 @@ import { findFallbackFolder } from '../data-folder/fallback-lock.ts';
 import type { InstanceInfo } from '../data-folder/instance-lock.ts';
 import { describeFileProblem, systemErrorCode } from '../files/file-problem.ts';
 import { reachableHost, reachableOrigin } from '../reachable-origin.ts';
-import type { Control } from './control.ts';
+import type { ListeningControl } from './control.ts';
 import { CliError } from './exit-codes.ts';
 
 const replySchema = z.union([
@@ -28,7 +28,7 @@ interface Peer {
 }
 
 /** Rejects with a CliError if the instance does not listen (yet) or its token cannot be read. */
-export async function openRemoteControl(dataDir: string, holder: InstanceInfo): Promise<Control> {
+export async function openRemoteControl(dataDir: string, holder: InstanceInfo): Promise<ListeningControl> {
   if (holder.host === null || holder.port === null) {
     throw new CliError(`A Sluice is starting on ${dataDir} (process ${holder.pid}). Try again.`);
   }

@@ -6,6 +6,7 @@ import { systemErrorCode } from '../files/file-problem.ts';
 import { type Engine, openEngine } from '../open-engine.ts';
 import { reachableOrigin } from '../reachable-origin.ts';
 import { version } from '../version.ts';
+import { tellStarter } from './detach.ts';
 import { endInOrder } from './end-in-order.ts';
 import { CliError, exitCodes } from './exit-codes.ts';
 import { openBrowser } from './open-browser.ts';
@@ -58,7 +59,9 @@ export async function serve(options: ServeOptions, terminal: Terminal): Promise<
     throw error;
   });
   const command = commandName(terminal.env);
-  terminal.stdout.write(options.json ? readyLine(ready) : describeReady(ready, engine.config.current.config, command));
+  const shown = options.json ? readyLine(ready) : describeReady(ready, engine.config.current.config, command);
+  terminal.stdout.write(shown);
+  tellStarter(shown);
   if (options.open) openBrowser(ready.windowUrl, notice);
 }
 

@@ -1,11 +1,12 @@
 import type { Command } from 'commander';
 import { readTeamPreset } from '../config/read-team-preset.ts';
-import type { ConfigChange, TeamPresetPreview } from '../contract/change-views.ts';
+import type { TeamPresetPreview } from '../contract/change-views.ts';
 import { GatewayError } from '../contract/errors.ts';
 import { makePresetLink } from '../contract/preset-link.ts';
 import type { TeamPreset } from '../contract/team-preset.ts';
 import { refuseManagedOnly } from '../control/change-team-preset.ts';
 import { askYesNo } from './ask.ts';
+import { describeChange, listed } from './describe-change.ts';
 import { CliError } from './exit-codes.ts';
 import { readInput } from './read-input.ts';
 import type { Terminal } from './terminal.ts';
@@ -89,19 +90,6 @@ function describePreview({ preset, changes, locked, enteredAnew }: TeamPresetPre
     ...listed('It locks:', locked),
     ...listed('These credentials are deleted, since their provider’s base URL changes:', enteredAnew),
   ].join('\n');
-}
-
-function describeChange({ part, name, kind, fields }: ConfigChange): string[] {
-  const isSetting = part === 'setting';
-  const lines = fields.map(({ name: field, before, after }) => {
-    const values = before === null ? (after ?? '(none)') : `${before} -> ${after ?? '(none)'}`;
-    return `    ${isSetting ? '' : `${field}: `}${values}`;
-  });
-  return [`  ${kind} ${part} ${name}`, ...lines];
-}
-
-function listed(title: string, items: readonly string[]): string[] {
-  return items.length === 0 ? [] : ['', title, ...items.map((item) => `  ${item}`)];
 }
 
 function describeApplied({ preset }: TeamPresetPreview, missing: readonly string[]): string {

@@ -1,40 +1,88 @@
+/** `sluice export` and `sluice import`. */
 import { writeFile } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { checkConfig, summarizeProblems } from '../config/check-config.ts';
 import { parseJson } from '../config/parse-json.ts';
 import type { Config } from '../contract/config.ts';
 import { GatewayError } from '../contract/errors.ts';
+import type { QueryResults } from '../contract/queries.ts';
 import { describeFileProblem } from '../files/file-problem.ts';
-import { CliError } from './exit-codes.ts';
+import { type ConfirmOptions, confirm, withConfirmation } from './ask.ts';
+import { describeChange, listed } from './describe-change.ts';
+import { CliError, exitCodes } from './exit-codes.ts';
 import { readInput } from './read-input.ts';
+import { presetFrom } from './team-preset-from-config.ts';
 import type { Verbs } from './verb.ts';
 
-export function addTransferVerbs(program: Command, { on }: Verbs): void {
+interface ExportOptions {
+  preset?: boolean;
+  name?: string;
+  organisation?: string;
+}
+
+interface ImportOptions extends ConfirmOptions {
+  dryRun?: boolean;
+}
+
+type ImportPreview = QueryResults['import-preview'];
+
+export function addTransferVerbs(program: Command, verbs: Verbs): void {
+  addExport(program, verbs);
+  addImport(program, verbs);
+}
+
+function addExport(program: Command, { on }: Verbs): void {
   const exporting = program
     .command('export')
     .argument('[file]', 'the file to write (default: stdout)')
-    .description('export the configuration, with references and hashes instead of secrets');
-  on(exporting, async ({ control, output }, [file]) => {
+    .description('export the configuration, with references and hashes instead of secrets')
+    .option('--preset', 'instead, a team preset: providers, aliases, groups and changed settings, without keys')
+    .option('--name <text>', 'the name of the preset')
+    .option('--organisation <text>', 'who hands the preset out');
+  on<ExportOptions>(exporting, async ({ control, output }, [file], { preset, name, organisation }) => {
     const { config } = await control.query({ type: 'config' });
-    const json = JSON.stringify(config, null, 2);
-    if (file === undefined) return output.show(config, json);
+    if (preset && !(name && organisation)) {
+      throw new CliError('A team preset needs --name and --organisation.', exitCodes.usage);
+    }
+    const exported = preset && name && organisation ? presetFrom(config, { name, organisation }) : config;
+    const json = JSON.stringify(exported, null, 2);
+    if (file === undefined) return output.show(exported, json);
     await writeText(file, `${json}\n`);
     output.show({ file }, `Written to ${file}.`);
   });
+}
 
-  const importing = program
-    .command('import')
-    .argument('<file>', 'an exported configuration; "-" reads stdin')
-    .description(
-      'replace the whole configuration; stored secrets stay with providers and keys of the same id and address',
-    );
-  on(importing, async ({ control, output, terminal }, [file = '-']) => {
+function addImport(program: Command, { on }: Verbs): void {
+  const importing = withConfirmation(
+    program
+      .command('import')
+      .argument('<file>', 'an exported configuration; "-" reads stdin')
+      .description(
+        'replace the whole configuration; stored secrets stay with providers and keys of the same id and address',
+      )
+      .option('--dry-run', 'only show what would change'),
+  );
+  on<ImportOptions>(importing, async ({ control, output, terminal }, [file = '-'], options) => {
     const config = parseConfig(await readInput(file, terminal));
-    const result = await control.execute({ type: 'config.import', config });
-    const missing = result.missingSecrets.map((name) => `  ${name}`);
-    const note = missing.length > 0 ? `\nThese credentials must be entered again:` : '';
-    output.show(result, [`The configuration is imported.${note}`, ...missing].join('\n'));
+    const preview = await control.query({ type: 'import-preview', config });
+    if (options.dryRun) return output.show(preview, describePreview(preview));
+    if (!options.yes) output.note(describePreview(preview));
+    await confirm('Replace the configuration?', options, terminal);
+    const { revision: expectedRevision } = preview;
+    const result = await control.execute({ type: 'config.import', config, expectedRevision });
+    const missing = listed('These credentials must be entered again:', result.missingSecrets);
+    output.show(result, ['The configuration is imported.', ...missing].join('\n'));
   });
+}
+
+function describePreview({ changes, refusals, enteredAnew }: ImportPreview): string {
+  const head = changes.length === 0 ? ['It changes nothing.'] : ['It changes:', ...changes.flatMap(describeChange)];
+  const refused = refusals.map(({ provider, message }) => `provider ${provider}: ${message}`);
+  return [
+    ...head,
+    ...listed('These credentials must be entered again:', enteredAnew),
+    ...listed('It cannot be imported:', refused),
+  ].join('\n');
 }
 
 async function writeText(file: string, text: string): Promise<void> {

@@ -2,16 +2,35 @@ import { readFile } from 'node:fs/promises';
 import type { Config } from '../contract/config.ts';
 import { GatewayError } from '../contract/errors.ts';
 import { describeFileProblem } from '../files/file-problem.ts';
+import { createSerialQueue } from '../serial-queue.ts';
 import { checkConfig, summarizeProblems } from './check-config.ts';
-import type { ConfigStore } from './config-store.ts';
+import type { ConfigRevision, ConfigStore } from './config-store.ts';
 import { deepFreeze } from './deep-freeze.ts';
 import { parseJson } from './parse-json.ts';
 
-/** Reads the file of `serve --config FILE`; it is never written. Rejects with a GatewayError that names file, place and fault. */
-export async function loadDeclarativeConfig(path: string): Promise<ConfigStore> {
-  const config = deepFreeze(await readConfig(path));
+/** A configuration that a person or a deployment writes; Sluice never does. */
+export interface DeclarativeConfig extends ConfigStore {
+  /**
+   * Reads the file again and, if it can be used, puts it in force as a new revision: even if it is the same, since what its
+   * `env:` and `file:` references lead to may be new. Rejects with a GatewayError, with nothing changed.
+   */
+  reload(): Promise<ConfigRevision>;
+}
+
+/** Reads the file of `serve --config FILE`. Rejects with a GatewayError that names file, place and fault. */
+export async function loadDeclarativeConfig(path: string): Promise<DeclarativeConfig> {
+  const listeners = new Set<(revision: ConfigRevision) => void>();
+  const inTurn = createSerialQueue();
+  let current: ConfigRevision = { config: deepFreeze(await readConfig(path)), revision: 1 };
+  const reload = async () => {
+    current = { config: deepFreeze(await readConfig(path)), revision: current.revision + 1 };
+    for (const listener of [...listeners]) listener(current);
+    return current;
+  };
   return {
-    current: { config, revision: 1 },
+    get current() {
+      return current;
+    },
     readOnly: true,
     isFirstRun: false,
     notices: [],
@@ -19,10 +38,14 @@ export async function loadDeclarativeConfig(path: string): Promise<ConfigStore> 
     commit: async () => {
       throw new GatewayError(
         'read_only',
-        `The configuration comes from ${path} and is read-only here: change that file and start Sluice again.`,
+        `The configuration comes from ${path} and is read-only here: change that file, which Sluice then reads again.`,
       );
     },
-    onChange: () => () => {},
+    onChange(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    reload: () => inTurn(reload),
   };
 }
 

@@ -108,6 +108,40 @@ export const ledgerMigrations: readonly string[] = [
   );
   CREATE INDEX reasoning_by_time ON reasoning (kept_at);
   `,
+  `
+  -- Why the request was captured; 0: it was not. Null: recorded before this column.
+  ALTER TABLE requests ADD COLUMN captured;
+  -- Everything about a captured exchange except bodies, as JSON: see ledger/capture-rows.ts. Null: captured before this column.
+  ALTER TABLE captures ADD COLUMN about TEXT;
+  -- The request's \`seq\`; null: captured before this column.
+  ALTER TABLE captures ADD COLUMN request_seq INTEGER;
+  CREATE INDEX captures_by_request ON captures (request_seq) WHERE request_seq IS NOT NULL;
+  -- The bodies of each attempt, where they differ from the client's.
+  CREATE TABLE captured_attempts (
+    capture_seq INTEGER NOT NULL, position INTEGER NOT NULL, request BLOB, response BLOB,
+    PRIMARY KEY (capture_seq, position)
+  );
+  CREATE TRIGGER captures_deleted AFTER DELETE ON captures BEGIN
+    DELETE FROM captured_attempts WHERE capture_seq = old.seq;
+  END;
+  `,
+  `
+  -- Which keys, models, clients and so on occur in which blocks of requests: see ledger/request-names.ts. Rows before the first
+  -- named request have none.
+  CREATE TABLE request_names (
+    dimension TEXT NOT NULL, name TEXT NOT NULL, block INTEGER NOT NULL,
+    PRIMARY KEY (dimension, name, block)
+  ) WITHOUT ROWID;
+  INSERT INTO facts SELECT 'first named request', coalesce(max(seq), 0) + 1 FROM requests;
+  -- Only those that failed, so that most requests cost nothing here.
+  CREATE INDEX requests_failed ON requests (seq) WHERE outcome IN ('error', 'stream-broken', 'interrupted');
+  -- Full-text indexes that store no text: see ledger/text-index.ts. The row ids are those of captures and of requests.
+  CREATE VIRTUAL TABLE captured_text USING fts5 (text, content = '', contentless_delete = 1);
+  CREATE VIRTUAL TABLE error_text USING fts5 (text, content = '', contentless_delete = 1);
+  CREATE TRIGGER captured_text_deleted AFTER DELETE ON captures BEGIN
+    DELETE FROM captured_text WHERE rowid = old.seq;
+  END;
+  `,
 ];
 
 /** `budgets.sqlite`: see ledger/budget-sums.ts. */

@@ -3,6 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { awakeMs } from '../awake-clock.ts';
+import type { CaptureCause } from '../contract/capture.ts';
 import type { GatewayError } from '../contract/errors.ts';
 import type { AttemptCause, AttemptRecord, RequestOutcome, RequestRecord, RequestStarted } from '../contract/ledger.ts';
 import type { LossNote } from '../contract/loss-codes.ts';
@@ -13,13 +14,18 @@ import { noteLosses } from '../translate/tell-losses.ts';
 import type { RouteMatch } from '../wire/registry.ts';
 import type { Route } from '../wire/route.ts';
 import type { UsageFormat } from '../wire/wire.ts';
+import type { AttemptCapture } from './capture/attempt-capture.ts';
 import { notedText } from './redact-credential.ts';
 import { Tail } from './tail.ts';
 
-/** `req_` and 32 hexadecimal digits. */
+/**
+ * `req_` and 32 hexadecimal digits: 12 of the time in Unix milliseconds, by which the ledger finds the request's row, then 20
+ * random ones.
+ */
 export function createRequestId(): string {
   const id = randomUUID();
-  return `req_${id.slice(0, 8)}${id.slice(9, 13)}${id.slice(14, 18)}${id.slice(19, 23)}${id.slice(24)}`;
+  const time = Date.now().toString(16).padStart(12, '0');
+  return `req_${time}${id.slice(0, 8)}${id.slice(9, 13)}${id.slice(24, 32)}`;
 }
 
 /** Maximum recorded length; clients can send names of any length. */
@@ -57,6 +63,8 @@ export interface AttemptTrace {
   document: Record<string, unknown> | undefined;
   /** The `status` of a response object; null if it has none. */
   responseStatus: string | null;
+  /** Null if the request is not captured. */
+  capture: AttemptCapture | null;
 }
 
 export class RequestTrace {
@@ -66,6 +74,8 @@ export class RequestTrace {
   /** The attempt whose response the client received, in part or in full; otherwise the latest one. */
   answering: AttemptTrace | undefined;
   key: CompiledKey | null = null;
+  /** Why headers and bodies are captured; null if they are not. */
+  captured: CaptureCause | null = null;
   /** As in the route table: `/v1/videos/{id}/content`; the path as called if no route matches. */
   path = '';
   route: Route | null = null;
@@ -154,6 +164,7 @@ export class RequestTrace {
       responseType: '',
       document: undefined,
       responseStatus: null,
+      capture: null,
     };
     this.attempts.push(attempt);
     this.answering = attempt;
@@ -193,6 +204,7 @@ export class RequestTrace {
       clientRetries: Number(headers['x-stainless-retry-count']) || 0,
       dropped: this.#notedLosses('dropped'),
       emulated: this.#notedLosses('emulated'),
+      captured: this.captured,
     };
   }
 

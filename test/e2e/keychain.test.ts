@@ -133,7 +133,7 @@ describe.runIf(hasKeychain)('with a keychain', () => {
     await expectUsed(sluice);
     const doctor = await sluice.cli(['doctor', '--json']);
     expect(doctor.stdout).toContain('in the keychain of the operating system');
-    expect((await sluice.cli(['provider', 'remove', 'main'])).code).toBe(0);
+    expect((await sluice.cli(['provider', 'remove', 'main', '--yes'])).code).toBe(0);
     expect(await keychain.find(service, 'provider/main/c1')).toBe('null');
   });
 });

@@ -169,6 +169,7 @@ async function runCommand(command: string, upstream: ScriptedUpstream): Promise<
       /^provider add (openai|groq|anthropic)$/,
       `provider add $1 --url ${upstream.baseUrl} --credential-env EXAMPLE_KEY`,
     )
+    .replace(/^provider add ollama$/, `provider add ollama --url ${upstream.baseUrl}`)
     .replace(/https:\S+/, upstream.baseUrl);
   const line = `"${process.execPath}" build/launch.ts ${here}`;
   const said = await run('sh', ['-c', line], { EXAMPLE_KEY: 'planted' });

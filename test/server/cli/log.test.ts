@@ -1,10 +1,19 @@
 /** `log` beside a Sluice that runs: what was, what comes, and what was refused. */
 import { exec } from 'node:child_process';
 import { promisify } from 'node:util';
-import { expect, test, vi } from 'vitest';
+import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
 import { builtProgram } from '../../support/program.ts';
-import { endProgramsAfterEach, type Ready, runCli, serve, spawnCli, temporaryFolder } from './run-cli.ts';
+import {
+  endProgramsAfterEach,
+  type Ready,
+  runCli,
+  runJson,
+  runVerb,
+  serve,
+  spawnCli,
+  temporaryFolder,
+} from './run-cli.ts';
 
 endProgramsAfterEach();
 
@@ -67,3 +76,67 @@ async function listModels({ baseUrl, key }: Ready, path = '/models'): Promise<vo
   const response = await fetch(baseUrl + path, { headers: { authorization: `Bearer ${key}` } });
   await response.arrayBuffer();
 }
+
+describe('selected requests', () => {
+  let folder: string;
+  let ready: Ready;
+  const log = (...line: string[]) => runVerb(['log', '--data-dir', folder, ...line]);
+  const idsOf = async (...line: string[]) =>
+    (await log('--json', ...line)).stdout
+      .split('\n')
+      .filter((line) => line !== '')
+      .map((line) => (JSON.parse(line) as { modelAsked: string }).modelAsked);
+  const chat = (model: string, key = ready.key) =>
+    fetch(`${ready.baseUrl}/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ model, messages: [{ role: 'user', content: 'Hello' }] }),
+    }).then((response) => response.arrayBuffer());
+  beforeEach(async () => {
+    folder = temporaryFolder();
+    ({ ready } = await serve(folder));
+    const made = (await runJson(['key', 'create', 'other', '--data-dir', folder])) as { secret: string };
+    await chat('demo-chat');
+    await chat('no-such-model');
+    await chat('demo/demo-chat', made.secret);
+  });
+
+  test.each([
+    { line: ['--key', 'other'], models: ['demo/demo-chat'] },
+    { line: ['--model', 'demo-chat'], models: ['demo-chat', 'demo/demo-chat'] },
+    { line: ['--errors'], models: ['no-such-model'] },
+    { line: ['--status', '404'], models: ['no-such-model'] },
+    { line: ['--status', '2xx', '--group', 'default'], models: ['demo-chat', 'demo/demo-chat'] },
+    { line: ['--provider', 'nobody'], models: [] },
+    { line: ['--since', '1h'], models: ['demo-chat', 'no-such-model', 'demo/demo-chat'] },
+    { line: ['--until', '1h'], models: [] },
+  ])('$line', async ({ line, models }) => {
+    expect(await idsOf(...line)).toEqual(models);
+  });
+
+  test('have the reason of a failure, and can be exported and followed', async () => {
+    const { stdout } = await log('--errors');
+    expect(stdout).toMatch(/TRIES +REASON\n.*no-such-model .* 0 +model_not_found\n$/);
+    expect((await log('--errors', '--export', 'jsonl')).stdout.trim().split('\n')).toHaveLength(1);
+    const follower = spawnCli(['log', '--follow', '--errors', '--data-dir', folder]);
+    await eventually(() => follower.output.stdout.includes('no-such-model'));
+    await chat('demo-chat');
+    await chat('another-missing-model');
+    await eventually(() => follower.output.stdout.includes('another-missing-model'));
+    const [head = '', first = '', last = ''] = follower.output.stdout.split('\n');
+    expect(follower.output.stdout).not.toContain('demo-chat');
+    const column = head.indexOf('REASON');
+    expect([first, last].map((line) => line.slice(column))).toEqual(['model_not_found', 'model_not_found']);
+  });
+});
+
+test('log show ID and log ID print the same details', async () => {
+  const folder = temporaryFolder();
+  const { ready } = await serve(folder);
+  const response = await fetch(`${ready.baseUrl}/models`, { headers: { authorization: `Bearer ${ready.key}` } });
+  await response.arrayBuffer();
+  const id = response.headers.get('x-sluice-request-id') ?? '';
+  const shown = await runVerb(['log', 'show', id, '--data-dir', folder]);
+  expect(shown.stdout).toContain(id);
+  expect(await runVerb(['log', id, '--data-dir', folder])).toEqual(shown);
+});

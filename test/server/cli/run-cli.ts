@@ -98,8 +98,8 @@ async function endOf(said: Promise<[string, string]>, ...streams: PassThrough[])
 
 /** A verb that goes on until something ends it. */
 export function spawnCli(parameters: string[], options: CliOptions = {}) {
-  const { output, ended } = start(parameters, options);
-  return { output, ended };
+  const { output, ended, child } = start(parameters, options);
+  return { output, ended, child };
 }
 
 /** The result of `runVerb` as JSON; throws what it said if it failed. */

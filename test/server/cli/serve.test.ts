@@ -409,3 +409,62 @@ async function serveUpstream(baseUrl: string) {
   const env = { SLUICE_KEY: 'key', MAIN_API_KEY: 'upstream-key' };
   return { serving: await serve(folder, ['--config', file], { env }), key: env.SLUICE_KEY };
 }
+
+describe('serve --detach', () => {
+  test('returns once it listens, and goes on until it is stopped', async () => {
+    const folder = temporaryFolder();
+    const started = await runCli(['serve', '--detach', '--json', '--port', '0', '--data-dir', folder]);
+    expect(started).toMatchObject({ code: 0, stderr: expect.not.stringContaining('Error') });
+    const ready = JSON.parse(started.stdout) as { baseUrl: string; key: string; pid: number };
+    expect((await get(`${ready.baseUrl}/models`, ready.key)).status).toBe(200);
+    expect(await runCli(['stop', '--data-dir', folder])).toMatchObject({ code: 0 });
+    expect(() => process.kill(ready.pid, 0)).toThrow('ESRCH');
+  });
+
+  test('says why it could not start, with the same exit code as in the foreground', async () => {
+    const folder = temporaryFolder();
+    await serve(folder);
+    const started = await runCli(['serve', '--detach', '--port', '0', '--data-dir', folder]);
+    expect(started).toMatchObject({ code: 3, stdout: '', stderr: expect.stringContaining('already running') });
+  });
+});
+
+describe('a declarative configuration that changes', () => {
+  const modelsOf = async (ready: { baseUrl: string }) => {
+    const listed = (await (await get(`${ready.baseUrl}/models`, 'local key')).json()) as { data: { id: string }[] };
+    return listed.data.map(({ id }) => id);
+  };
+  const withModels = (...models: string[]) => {
+    const config = exampleConfig('http://127.0.0.1:9/v1');
+    return JSON.stringify({ ...config, aliases: [], providers: config.providers.map((each) => ({ ...each, models })) });
+  };
+  const start = async (file: string) => {
+    const env = { SLUICE_KEY: 'local key', MAIN_API_KEY: 'upstream-key' };
+    return serve(temporaryFolder(), ['--config', file], { env });
+  };
+
+  test('is in force without a restart, and an unusable change leaves what was', async () => {
+    const file = join(temporaryFolder(), 'gateway.json');
+    writeFileSync(file, withModels('a'));
+    const { ready, output } = await start(file);
+    expect(await modelsOf(ready)).toEqual(['a']);
+    writeFileSync(file, withModels('a', 'bb'));
+    await eventually(async () => (await modelsOf(ready)).length === 2);
+    expect(await modelsOf(ready)).toEqual(['a', 'bb']);
+    writeFileSync(file, '{ "version": 1, "providers": 5 }');
+    await eventually(() => output.stderr.includes('The configuration before it stays in force.'));
+    expect(await modelsOf(ready)).toEqual(['a', 'bb']);
+  });
+
+  test.runIf(onlyIf(process.platform !== 'win32', 'Windows has no SIGHUP'))(
+    'is read again on SIGHUP, which ends nothing',
+    async () => {
+      const file = join(temporaryFolder(), 'gateway.json');
+      writeFileSync(file, withModels('a'));
+      const { ready, output, child } = await start(file);
+      child.kill('SIGHUP');
+      await eventually(() => output.stderr.includes('read again and is in force (revision 2)'));
+      expect(await modelsOf(ready)).toEqual(['a']);
+    },
+  );
+});

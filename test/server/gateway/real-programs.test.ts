@@ -5,36 +5,18 @@
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { accessSync, constants, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { delimiter, join } from 'node:path';
+import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type CodingAgent, codingAgents } from '../../support/coding-agents.ts';
+import { findProgram } from '../../support/find-program.ts';
 import { mainProvider, startGateway, type TestGateway } from '../../support/gateway.ts';
 import { noteFile, noteReaders, noteText } from '../../support/note-readers.ts';
 import { onlyIf } from '../../support/only-if.ts';
 import { plainEnvironment } from '../../support/plain-environment.ts';
 import { type ScriptedUpstream, startUpstream } from '../../support/upstream.ts';
-
-const searched = [
-  ...(process.env.SLUICE_TEST_CLIENTS ? [join(process.env.SLUICE_TEST_CLIENTS, 'node_modules', '.bin')] : []),
-  ...plainEnvironment.PATH.split(delimiter),
-];
-
-function find(command: string): string | null {
-  const files = searched.map((folder) => join(folder, command));
-  return files.find(isExecutable) ?? null;
-}
-
-function isExecutable(file: string): boolean {
-  try {
-    accessSync(file, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
-}
 
 /** Ends a program that hangs. Far from what any of them needs. */
 const programTimeoutMs = 60_000;
@@ -98,7 +80,7 @@ function endGroup(leader: number | undefined): void {
 
 describe.each(codingAgents)('$package', (agent) => {
   const nameOf = agent.nameOf ?? ((provider, model) => `${provider}/${model}`);
-  const program = find(agent.command);
+  const program = findProgram(agent.command);
   const isFound = onlyIf(program !== null, `${agent.command} is not found (npm install ${agent.package})`);
 
   test.runIf(isFound).each(Object.entries(noteReaders))(

@@ -1,0 +1,20 @@
+# Sluice without a desktop. `docker build -t sluice .`; how to run it is in README.md.
+FROM node:24-bookworm-slim AS build
+WORKDIR /src
+COPY package.json package-lock.json ./
+# Without scripts: they would compile keytar, for which a container has no keychain, and fetch a second Node.
+RUN npm ci --ignore-scripts
+COPY . .
+RUN npm run build
+
+FROM node:24-bookworm-slim
+ENV NODE_ENV=production SLUICE_DATA_DIR=/data SLUICE_SECRETS=file
+COPY --from=build /src/dist/program /app/program
+COPY --from=build /src/dist/window /app/window
+RUN mkdir /data && chown node:node /data && ln -s /app/program/cli.js /usr/local/bin/sluice && chmod +x /app/program/cli.js
+VOLUME ["/data"]
+USER node
+EXPOSE 4810
+HEALTHCHECK --interval=30s --timeout=3s --start-period=10s CMD ["node", "-e", "fetch('http://127.0.0.1:4810/healthz').then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
+ENTRYPOINT ["node", "/app/program/cli.js"]
+CMD ["serve", "--host", "0.0.0.0"]

@@ -1,0 +1,73 @@
+/** `sluice capture`: whether headers and bodies of requests are kept: of a group, a key, or for some minutes. */
+import { type Command, InvalidArgumentError } from 'commander';
+import type { Control } from './control.ts';
+import { CliError, exitCodes } from './exit-codes.ts';
+import { configOf, findGroup } from './find-group.ts';
+import { localTime } from './output.ts';
+import type { Verbs } from './verb.ts';
+
+interface Scope {
+  group?: string;
+  key?: string;
+}
+
+interface OnOptions extends Scope {
+  for?: number;
+}
+
+export function addCaptureVerbs(program: Command, { on }: Verbs): void {
+  const capture = program.command('capture').description('keep headers and bodies of requests, without secrets');
+  const start = withScope(capture.command('on').description('keep them from now on'));
+  start.option('--for <minutes>', 'only for this time, up to an hour: 10m', parseMinutes);
+  on<OnOptions>(start, async ({ control, output }, _, options) => {
+    const scope = scopeOf(options);
+    const { for: minutes } = options;
+    const name = nameOf(scope);
+    if (minutes !== undefined) {
+      if (control.origin === null) throw new CliError('Sluice is not running, so there is nothing to capture.');
+      const result = await control.execute({ type: 'capture.start', minutes, ...scope });
+      const end = localTime(Date.now() + minutes * 60_000).slice(11, 16);
+      output.show(result, `Capture is on for ${name} until ${end}.`);
+      return;
+    }
+    if (!scope.group && !scope.key) {
+      throw new CliError('Name a --group or a --key, or a time with --for.', exitCodes.usage);
+    }
+    output.show(await setCapture(control, scope, true), `Capture is on for ${name}.`);
+  });
+
+  const stop = withScope(capture.command('off').description('keep them no longer; what was kept stays for its time'));
+  on<Scope>(stop, async ({ control, output }, _, options) => {
+    const scope = scopeOf(options);
+    const ended = await control.execute({ type: 'capture.stop', ...scope });
+    const stored = scope.group || scope.key ? await setCapture(control, scope, false) : {};
+    output.show({ ...ended, ...stored }, `Capture is off for ${nameOf(scope)}.`);
+  });
+}
+
+function withScope(command: Command): Command {
+  return command.option('--group <id>', 'requests of this group').option('--key <id>', 'requests of this key');
+}
+
+async function setCapture(control: Control, { group: id, key }: Scope, isOn: boolean) {
+  if (key !== undefined) return control.execute({ type: 'key.update', id: key, changes: { capture: isOn } });
+  const group = configOf(await findGroup(control, id ?? ''));
+  return control.execute({ type: 'group.put', group: { ...group, capture: isOn } });
+}
+
+/** The options without those that all commands have. */
+function scopeOf({ group, key }: Scope): Scope {
+  return { ...(group !== undefined && { group }), ...(key !== undefined && { key }) };
+}
+
+function nameOf({ group, key }: Scope): string {
+  if (key !== undefined) return `key "${key}"`;
+  return group === undefined ? 'all requests' : `group "${group}"`;
+}
+
+function parseMinutes(text: string): number {
+  const [, count, unit] = /^(\d+)(m|h)?$/.exec(text) ?? [];
+  const minutes = Number(count) * (unit === 'h' ? 60 : 1);
+  if (minutes >= 1 && minutes <= 60) return minutes;
+  throw new InvalidArgumentError('Use a time from 1m to 60m.');
+}

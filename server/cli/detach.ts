@@ -1,0 +1,35 @@
+/** `serve --detach`: starts `serve` as a process that goes on without the terminal. */
+import { spawn } from 'node:child_process';
+import { CliError, exitCodes } from './exit-codes.ts';
+import type { Terminal } from './terminal.ts';
+
+/**
+ * Starts this program again with the same arguments but `--detach`, and passes on what it says until it is ready; what it says
+ * later is in its log. Resolves once it listens; rejects with a CliError of its exit code if it ends before.
+ */
+export async function serveDetached({ argv, env, stdout, stderr }: Terminal): Promise<void> {
+  const [, script = ''] = process.argv;
+  const child = spawn(process.execPath, [script, ...argv.filter((each) => each !== '--detach')], {
+    detached: true,
+    stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+    env: { ...env },
+    windowsHide: true,
+  });
+  child.stderr?.on('data', (chunk: Buffer) => void stderr.write(chunk));
+  await new Promise<void>((resolve, reject) => {
+    child.once('error', (error) => reject(new CliError(`Sluice cannot be started: ${error.message}.`)));
+    child.once('close', (code) => reject(new CliError('Sluice has not started.', code ?? exitCodes.failure)));
+    child.once('message', (shown) => {
+      stdout.write(String(shown));
+      resolve();
+    });
+  });
+  child.disconnect();
+  child.stderr?.destroy();
+  child.unref();
+}
+
+/** To be called by `serve` once it listens, with what it shows: tells the process that has detached it. */
+export function tellStarter(shown: string): void {
+  process.send?.(shown);
+}

@@ -1,0 +1,52 @@
+/** `sluice env`: the variables by which programs find Sluice, as commands for a shell. */
+import { type Command, Option } from 'commander';
+import type { Control } from './control.ts';
+import { CliError } from './exit-codes.ts';
+import { type Shell, shellLines, shells, toolEnvironment } from './tool-environment.ts';
+import type { Verbs } from './verb.ts';
+
+interface EnvOptions {
+  key?: string;
+  model?: string;
+  shell: Shell;
+}
+
+export function addEnvVerb(program: Command, { on }: Verbs): void {
+  const env = program
+    .command('env')
+    .description('print the variables by which programs find Sluice, with a key')
+    .option('--key <id>', 'the key (default: the first one whose secret is kept)')
+    .option('--model <name>', 'the model, for programs that take it from their environment')
+    .addOption(shellOption());
+  on<EnvOptions>(env, async ({ control, output, terminal }, _, { key: wanted, model, shell }) => {
+    const id = wanted ?? (await firstKeptKey(control));
+    const { secret } = await control.execute({ type: 'key.reveal', id });
+    const tool = toolEnvironment({ origin: await originOf(control), key: secret, model }, terminal.env);
+    output.show(Object.fromEntries(tool), shellLines(tool, shell));
+    if (wanted === undefined) output.note(`With key "${id}"; another with --key.`);
+  });
+}
+
+export function shellOption(): Option {
+  const usual: Shell = process.platform === 'win32' ? 'powershell' : 'sh';
+  return new Option('--shell <name>', 'the shell that will read it; sh also for bash and zsh')
+    .choices(shells)
+    .default(usual);
+}
+
+/** Where the running Sluice listens, or where it would listen by its settings. */
+export async function originOf(control: Control): Promise<string> {
+  if (control.origin !== null) return control.origin;
+  const { settings } = await control.query({ type: 'status' });
+  return `http://${settings.host}:${settings.port}`;
+}
+
+async function firstKeptKey(control: Control): Promise<string> {
+  const keys = await control.query({ type: 'keys' });
+  const usable = keys.find(
+    ({ enabled, canReveal, expiresAt }) =>
+      enabled && canReveal && (expiresAt === null || Date.parse(expiresAt) > Date.now()),
+  );
+  if (usable) return usable.id;
+  throw new CliError('No key can be shown. Make one with "sluice key create", or name one with --key.');
+}

@@ -1,0 +1,120 @@
+/** Examples for the help of every command, by its path. */
+import type { Command } from 'commander';
+
+export const examples: Readonly<Record<string, readonly string[]>> = {
+  serve: ['sluice serve', 'sluice serve --detach', 'sluice serve --config gateway.json --port 0 --json'],
+  stop: ['sluice stop'],
+  status: ['sluice status', 'sluice status --json'],
+  run: [
+    'sluice run -- claude',
+    'sluice run --model groq/llama-3.3-70b-versatile -- codex',
+    'sluice run --group writing -- python summarize.py',
+  ],
+  env: [
+    'eval "$(sluice env)"                       # sh, bash, zsh',
+    'sluice env --shell fish | source',
+    'sluice env --shell powershell | Out-String | Invoke-Expression',
+  ],
+  'service install': ['sluice service install', 'sluice service install --config ~/gateway.json'],
+  'service uninstall': ['sluice service uninstall'],
+  'service status': ['sluice service status'],
+  'key create': [
+    'sluice key create --name "my editor" --group writing --expires 90d',
+    "sluice key create --models 'demo-*' --limit requests=60,usd=5/day",
+    'eval "$(sluice key create --export)"',
+  ],
+  'key list': ['sluice key list', 'sluice key list --json'],
+  'key show': ['sluice key show my-editor'],
+  'key put': ['sluice key put my-editor --expires never', "sluice key put my-editor --models 'gpt-*'"],
+  'key move': ['sluice key move my-editor writing'],
+  'key enable': ['sluice key enable my-editor'],
+  'key disable': ['sluice key disable my-editor'],
+  'key limit': ['sluice key limit my-editor requests=60 concurrent=4 usd=5/day', 'sluice key limit my-editor none'],
+  'key revoke': ['sluice key revoke my-editor', 'sluice key revoke my-editor --yes'],
+  'key rotate': ['sluice key rotate my-editor'],
+  'key reveal': ['sluice key reveal my-editor'],
+  'provider add': [
+    'sluice provider add openai',
+    'sluice provider add anthropic --credential-env ANTHROPIC_API_KEY',
+    'sluice provider add ollama',
+    'sluice provider add --url https://llm.example.com/v1 --id example --credential-file ./example.key',
+  ],
+  'provider put': ['sluice provider put example --models discover', 'sluice provider put example --context 128000'],
+  'provider credential': ['sluice provider credential openai', 'sluice provider credential openai second'],
+  'provider list': ['sluice provider list'],
+  'provider presets': ['sluice provider presets'],
+  'provider models': ['sluice provider models openai'],
+  'provider test': ['sluice provider test openai'],
+  'provider enable': ['sluice provider enable openai'],
+  'provider disable': ['sluice provider disable openai'],
+  'provider reset': ['sluice provider reset openai', 'sluice provider reset openai second'],
+  'provider remove': ['sluice provider remove openai'],
+  'group list': ['sluice group list'],
+  'group show': ['sluice group show writing'],
+  'group put': [
+    "sluice group put writing --models 'gpt-*' --deny 'gpt-5-pro*' --limit usd=50/month",
+    'sluice group put default --policy strategy=lowest-latency,retries=1,timeouts.firstByteMs=30000',
+    'sluice group put default --order openai=0 --order groq=1',
+  ],
+  'group remove': ['sluice group remove writing'],
+  'alias list': ['sluice alias list'],
+  'alias put': [
+    'sluice alias put fast --target groq/llama-3.3-70b-versatile --target openai/gpt-5-mini,priority=1',
+    'sluice alias put mixed --target openai/gpt-5-mini,weight=3 --target groq/llama-3.3-70b-versatile,weight=1',
+  ],
+  'alias remove': ['sluice alias remove fast'],
+  'model list': ['sluice model list', 'sluice model list --key my-editor'],
+  'route explain': ['sluice route explain --model fast', 'sluice route explain --key my-editor --model gpt-5'],
+  log: [
+    'sluice log --follow --errors',
+    'sluice log --key my-editor --since 2h',
+    'sluice log --export csv --since 30d > requests.csv',
+  ],
+  'log show': ['sluice log show req_0123456789abcdef0123456789abcdef'],
+  'capture on': ['sluice capture on --for 10m', 'sluice capture on --key my-editor'],
+  'capture off': ['sluice capture off --key my-editor'],
+  usage: ['sluice usage --by model --since 30d', 'sluice usage --limits'],
+  'settings get': ['sluice settings get', 'sluice settings get admission.running'],
+  'settings set': [
+    'sluice settings set ledger.retentionDays 30',
+    `sluice settings set allowedOrigins '["https://app.example"]'`,
+    `sluice settings set prices '{ "my-model": { "input": 1.5, "output": 6 } }'`,
+  ],
+  'demo on': ['sluice demo on'],
+  'demo off': ['sluice demo off'],
+  'demo auto': ['sluice demo auto'],
+  export: [
+    'sluice export backup.json',
+    'sluice export team.json --preset --name "Acme engineering" --organisation Acme',
+  ],
+  import: ['sluice import backup.json --dry-run', 'sluice import backup.json'],
+  'preset show': ['sluice preset show team.json'],
+  'preset apply': ['sluice preset apply team.json', 'sluice preset apply team.json --yes'],
+  'preset link': ['sluice preset link team.json'],
+  'preset leave': ['sluice preset leave'],
+  window: ['sluice window', 'sluice window --open'],
+  doctor: ['sluice doctor'],
+  completion: [
+    'source <(sluice completion bash)           # in ~/.bashrc',
+    'source <(sluice completion zsh)            # in ~/.zshrc, after compinit',
+    'sluice completion fish > ~/.config/fish/completions/sluice.fish',
+    'sluice completion powershell | Out-String | Invoke-Expression   # in $PROFILE',
+  ],
+  manual: ['sluice manual | man -l -', 'sluice manual > ~/.local/share/man/man1/sluice.1'],
+};
+
+/** Adds them to the help of the commands below `program`. */
+export function addExamples(program: Command): void {
+  for (const { path, command } of commandsBelow(program)) {
+    const lines = examples[path];
+    if (lines) command.addHelpText('after', ['', 'Examples:', ...lines.map((line) => `  ${line}`)].join('\n'));
+  }
+}
+
+/** All commands with their paths, such as `key create`. */
+export function commandsBelow(program: Command, parents: readonly string[] = []): { path: string; command: Command }[] {
+  return program.commands.flatMap((command) => {
+    const path = [...parents, command.name()];
+    return [{ path: path.join(' '), command }, ...commandsBelow(command, path)];
+  });
+}

@@ -1,0 +1,16 @@
+import type { GroupView } from '../contract/access-views.ts';
+import type { GroupConfig } from '../contract/config.ts';
+import { GatewayError } from '../contract/errors.ts';
+import type { Control } from './control.ts';
+
+/** Rejects with `not_found`. */
+export async function findGroup(control: Control, id: string): Promise<GroupView> {
+  const found = (await control.query({ type: 'groups' })).find((each) => each.id === id);
+  if (found) return found;
+  throw new GatewayError('not_found', `There is no group "${id}".`, { param: 'group' });
+}
+
+/** A group as it is configured, without what its view adds. */
+export function configOf({ keyCount: _keys, limitUse: _use, ...group }: GroupView): GroupConfig {
+  return group;
+}

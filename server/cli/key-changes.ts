@@ -1,0 +1,116 @@
+/** The verbs that change a key: `put`, `enable`, `disable`, `move`, `limit`, `rotate`, `revoke`; and `reveal`. */
+import type { Command } from 'commander';
+import type { CommandInputMap } from '../contract/commands.ts';
+import { type ConfirmOptions, confirm, withConfirmation } from './ask.ts';
+import { CliError, exitCodes } from './exit-codes.ts';
+import { collectLimits, type LimitsChoice, limitHelp } from './limit-option.ts';
+import { parseFuture } from './moment.ts';
+import { collectList, type Verbs } from './verb.ts';
+
+interface PutOptions {
+  name?: string;
+  group?: string;
+  expires?: number | 'never';
+  models?: string[];
+  limit?: LimitsChoice;
+}
+
+type KeyChanges = CommandInputMap['key.update']['changes'];
+
+export function addKeyChanges(key: Command, verbs: Verbs): void {
+  addPut(key, verbs);
+  addSwitches(key, verbs);
+  addLimit(key, verbs);
+  addSecretVerbs(key, verbs);
+}
+
+function addPut(key: Command, { on }: Verbs): void {
+  const put = key
+    .command('put')
+    .argument('<id>')
+    .description('change the given properties of a key; its secret stays the same')
+    .option('--name <text>', 'display name')
+    .option('--group <id>', 'the group it belongs to')
+    .option('--expires <when>', 'a date, a time span such as 30d, or "never"', parseExpiry)
+    .option('--models <patterns>', 'only these of the group’s models; "all" for all of them', collectList)
+    .option('--limit <limits>', `its limits, such as ${limitHelp}`, collectLimits);
+  on<PutOptions>(put, async ({ control, output }, [id = ''], options) => {
+    const changes = changesOf(options);
+    if (Object.keys(changes).length === 0) {
+      throw new CliError('Nothing to change was given: see "key put --help".', exitCodes.usage);
+    }
+    output.show(await control.execute({ type: 'key.update', id, changes }), `Key "${id}" is stored.`);
+  });
+
+  const move = key.command('move').argument('<id>').argument('<group>').description('move a key to another group');
+  on(move, async ({ control, output }, [id = '', group = '']) => {
+    const result = await control.execute({ type: 'key.update', id, changes: { group } });
+    output.show(result, `Key "${id}" belongs to group "${group}".`);
+  });
+}
+
+function addSwitches(key: Command, { on }: Verbs): void {
+  const switches = [
+    { verb: 'enable', enabled: true, description: 'let a key be used again' },
+    { verb: 'disable', enabled: false, description: 'refuse a key until it is enabled again' },
+  ];
+  for (const { verb, enabled, description } of switches) {
+    on(key.command(verb).argument('<id>').description(description), async ({ control, output }, [id = '']) => {
+      const result = await control.execute({ type: 'key.update', id, changes: { enabled } });
+      output.show(result, `Key "${id}" is ${enabled ? 'enabled' : 'disabled'}.`);
+    });
+  }
+}
+
+function addLimit(key: Command, { on }: Verbs): void {
+  const limit = key
+    .command('limit')
+    .argument('<id>')
+    .argument('<limits...>', limitHelp, collectLimits)
+    .description('replace the limits of a key');
+  on(limit, async ({ control, output }, [id = '', ...items]) => {
+    const choice = collectLimits(items.join(','));
+    const limits = choice === 'none' ? null : choice;
+    const result = await control.execute({ type: 'key.update', id, changes: { limits } });
+    output.show(result, limits ? `The limits of key "${id}" are stored.` : `Key "${id}" has no limits of its own.`);
+  });
+}
+
+function addSecretVerbs(key: Command, { on }: Verbs): void {
+  const revoke = withConfirmation(
+    key.command('revoke').argument('<id>').description('revoke a key permanently ("disable" can be undone)'),
+  );
+  on<ConfirmOptions>(revoke, async ({ control, output, terminal }, [id = ''], options) => {
+    await confirm(`Revoke key "${id}"? Its clients stop working, and it cannot be restored.`, options, terminal);
+    output.show(await control.execute({ type: 'key.revoke', id }), `Key "${id}" is revoked.`);
+  });
+
+  const rotate = withConfirmation(
+    key.command('rotate').argument('<id>').description('give a key a new secret; the old one stops working at once'),
+  );
+  on<ConfirmOptions>(rotate, async ({ control, output, terminal }, [id = ''], options) => {
+    await confirm(`Give key "${id}" a new secret? The present one stops working at once.`, options, terminal);
+    const result = await control.execute({ type: 'key.rotate', id });
+    output.show(result, result.secret);
+  });
+
+  const reveal = key.command('reveal').argument('<id>').description('print the secret of a key, if it was kept');
+  on(reveal, async ({ control, output }, [id = '']) => {
+    const result = await control.execute({ type: 'key.reveal', id });
+    output.show(result, result.secret);
+  });
+}
+
+function changesOf({ name, group, expires, models, limit }: PutOptions): KeyChanges {
+  return {
+    ...(name !== undefined && { name: name === '' ? null : name }),
+    ...(group !== undefined && { group }),
+    ...(expires !== undefined && { expiresAt: expires === 'never' ? null : new Date(expires).toISOString() }),
+    ...(models && { models: models.length === 1 && models[0] === 'all' ? null : models }),
+    ...(limit && { limits: limit === 'none' ? null : limit }),
+  };
+}
+
+function parseExpiry(text: string): number | 'never' {
+  return text === 'never' ? 'never' : parseFuture(text);
+}

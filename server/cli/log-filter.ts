@@ -1,0 +1,75 @@
+/** The options by which `sluice log` selects requests. */
+import { type Command, InvalidArgumentError } from 'commander';
+import type { RequestFilterInput } from '../contract/queries.ts';
+import { parsePast } from './moment.ts';
+import type { LoggedRequest } from './request-rows.ts';
+
+export interface FilterOptions {
+  key?: string;
+  group?: string;
+  model?: string;
+  provider?: string;
+  client?: string;
+  status?: string;
+  errors?: boolean;
+  search?: string;
+  since?: number;
+  until?: number;
+}
+
+export function addFilterOptions(command: Command): Command {
+  return command
+    .option('--key <id>', 'of this key')
+    .option('--group <id>', 'of this group')
+    .option('--model <name>', 'of this model, as it was asked for or served')
+    .option('--provider <id>', 'that this provider answered')
+    .option('--client <user-agent>', 'of this client, as its user-agent names it')
+    .option('--status <code>', 'with this status: 429, or a class such as 5xx', parseStatus)
+    .option('--errors', 'that failed')
+    .option('--search <text>', 'with this text in ids, names, errors or captured bodies')
+    .option('--since <when>', 'from then on: a date, or a time span such as 30d', parsePast)
+    .option('--until <when>', 'before then', parsePast);
+}
+
+export function filterOf(options: FilterOptions): RequestFilterInput {
+  const { key, group, model, provider, client, status, errors, search, since, until } = options;
+  return {
+    ...(key !== undefined && { keyId: key }),
+    ...(group !== undefined && { groupId: group }),
+    ...(model !== undefined && { model }),
+    ...(provider !== undefined && { provider }),
+    ...(client !== undefined && { client }),
+    ...(status !== undefined && { status }),
+    ...(errors && { outcome: 'failed' }),
+    ...(search !== undefined && { search }),
+    ...(since !== undefined && { sinceMs: since }),
+    ...(until !== undefined && { untilMs: until }),
+  };
+}
+
+const failedOutcomes: ReadonlySet<string | null> = new Set(['error', 'stream-broken', 'interrupted']);
+
+/** Whether a request that has just ended is selected. `search` and times concern what is in the ledger. */
+export function isSelected(request: LoggedRequest, filter: RequestFilterInput): boolean {
+  const { keyId, groupId, model, provider, client, status, outcome } = filter;
+  return (
+    (keyId === undefined || request.keyId === keyId) &&
+    (groupId === undefined || request.groupId === groupId) &&
+    (model === undefined || request.modelAsked === model || request.modelServed === model) &&
+    (provider === undefined || request.provider === provider) &&
+    (client === undefined || request.client === client) &&
+    (status === undefined || hasStatus(request, status)) &&
+    (outcome !== 'failed' || failedOutcomes.has(request.outcome))
+  );
+}
+
+function hasStatus(request: LoggedRequest, status: string): boolean {
+  const own = String(request.status ?? '');
+  return status.endsWith('xx') ? own.startsWith(status.slice(0, 1)) : own === status;
+}
+
+function parseStatus(text: string): string {
+  const status = text.toLowerCase();
+  if (/^[1-5](?:\d\d|xx)$/.test(status)) return status;
+  throw new InvalidArgumentError('Use a status such as 429, or a class such as 5xx.');
+}

@@ -1,0 +1,143 @@
+/** `sluice provider add`, `put` and `credential`. */
+import type { Command } from 'commander';
+import type { ProviderView } from '../contract/provider-views.ts';
+import { askYesNo } from './ask.ts';
+import { describeTest } from './describe-test.ts';
+import { CliError, exitCodes } from './exit-codes.ts';
+import { addProviderFields, type ProviderFieldOptions, providerFields } from './provider-fields.ts';
+import {
+  type CredentialOptions,
+  type GivenCredential,
+  hasCredentialOption,
+  readCredential,
+} from './read-credential.ts';
+import type { VerbContext, Verbs } from './verb.ts';
+
+interface AddOptions extends CredentialOptions, ProviderFieldOptions {
+  id?: string;
+  test: boolean;
+}
+
+const credentialHelp = `
+A credential is never passed as an argument: arguments are kept in the shell's history, and every user of this machine can
+read them while the program runs. On a terminal you are asked for it; in a script, use one of
+
+  sluice provider add openai --credential-env OPENAI_API_KEY
+  sluice provider add openai --credential-file ./openai.key
+  pass show openai | sluice provider add openai --credential-stdin
+
+It is then stored in the system's keychain, or in an encrypted file where there is none. With --credential-ref nothing is
+stored: Sluice reads it from its environment, or from the file, at each start.`;
+
+const addHelp = `
+The new provider is tested. If the test fails, it stays added, and the exit code is 1.`;
+
+export function addProviderAddVerbs(provider: Command, verbs: Verbs): void {
+  addAdd(provider, verbs);
+  addPut(provider, verbs);
+  addCredential(provider, verbs);
+}
+
+function addAdd(provider: Command, { on }: Verbs): void {
+  const add = provider
+    .command('add')
+    .argument('[preset]', 'a known service (see "provider presets"); otherwise use --url')
+    .description('add a provider and test it')
+    .option('--id <id>', 'its id in the configuration');
+  addProviderFields(add);
+  addCredentialOptions(add);
+  add.option('--no-test', 'do not test it').addHelpText('after', addHelp);
+  on<AddOptions>(add, async (context, [preset], options) => {
+    const credential = await credentialFor(preset, options, context);
+    const result = await context.control.execute({
+      type: 'provider.add',
+      ...(options.id && { id: options.id }),
+      provider: { ...(preset && { preset }), ...providerFields(options) },
+      ...(credential && { credentials: [credential] }),
+    });
+    await reportAdded(result, options, context);
+  });
+}
+
+async function reportAdded(
+  added: { provider: ProviderView },
+  { test }: AddOptions,
+  { control, output }: VerbContext,
+): Promise<void> {
+  const { id, unusable } = added.provider;
+  const head = `Provider "${id}" is added`;
+  if (!test || unusable !== null) {
+    output.show(added, `${head}${unusableHint(added.provider)}.`);
+    return;
+  }
+  const report = await control.query({ type: 'provider-test', id });
+  output.show({ ...added, test: report }, `${head}.\n${describeTest(report)}`);
+  if (!report.ok) process.exitCode = exitCodes.failure;
+}
+
+function addPut(provider: Command, { on }: Verbs): void {
+  const put = provider
+    .command('put')
+    .argument('<id>')
+    .description('change the given properties of a provider; its credentials stay the same');
+  addProviderFields(put);
+  on<ProviderFieldOptions>(put, async ({ control, output }, [id = ''], options) => {
+    const changes = providerFields(options);
+    if (Object.keys(changes).length === 0) {
+      throw new CliError('Nothing to change was given: see "provider put --help".', exitCodes.usage);
+    }
+    const result = await control.execute({ type: 'provider.update', id, changes });
+    output.show(result, `Provider "${id}" is stored${unusableHint(result.provider)}.`);
+  });
+}
+
+function addCredential(provider: Command, { on }: Verbs): void {
+  const credential = provider
+    .command('credential')
+    .argument('<provider>')
+    .argument('[credential]', 'the id of the credential to replace or add', 'c1')
+    .description('set a credential of a provider');
+  addCredentialOptions(credential);
+  on<CredentialOptions>(credential, async (context, [id = '', which = 'c1'], options) => {
+    const given = await readCredential(options, context.terminal);
+    if (!given) throw new CliError('No credential was given: see --help for how to pass it.', exitCodes.usage);
+    const result = await context.control.execute({ type: 'credential.set', provider: id, id: which, ...given });
+    context.output.show(result, `Credential "${which}" of provider "${id}" is set.`);
+  });
+}
+
+function addCredentialOptions(command: Command): void {
+  command
+    .option('--credential-env <variable>', 'copy the credential from this environment variable')
+    .option('--credential-file <path>', 'copy it from this file')
+    .option('--credential-stdin', 'read it from stdin')
+    .option('--credential-ref <env:NAME|file:PATH>', 'do not store it, but read it from there at each start')
+    .option('--no-credential', 'the provider needs none')
+    .addHelpText('after', credentialHelp);
+}
+
+async function credentialFor(
+  preset: string | undefined,
+  options: AddOptions,
+  { control, terminal }: VerbContext,
+): Promise<GivenCredential | undefined> {
+  const known = preset ? (await control.query({ type: 'presets' })).find((each) => each.id === preset) : undefined;
+  const variable = known?.environment.find((name) => terminal.env[name]);
+  const isAsked = terminal.stdin.isTTY && !hasCredentialOption(options);
+  if (variable && isAsked && (await askYesNo(`${variable} is set here. Use it?`, terminal))) {
+    return readCredential({ credentialEnv: variable }, terminal);
+  }
+  const given = await readCredential(options, terminal, known?.needsCredential !== false);
+  if (!given && known?.needsCredential && options.credential !== false) {
+    const way = variable
+      ? `${variable} is set: use it with --credential-env ${variable}`
+      : 'see "provider add --help" for how to pass it';
+    throw new CliError(`${known.name} needs a credential; ${way}.`, exitCodes.usage);
+  }
+  return given;
+}
+
+/** Why it gets no requests, as the end of a sentence. */
+export function unusableHint({ unusable }: ProviderView): string {
+  return unusable ? `, but cannot be used yet: ${unusable}` : '';
+}

@@ -1,0 +1,72 @@
+/** The options of a provider's properties, for `provider add` and `provider put`. */
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import type { CommandInputMap } from '../contract/commands.ts';
+import { type ConversationApi, conversationApiSchema, dialectSchema } from '../contract/config.ts';
+import type { ProviderView } from '../contract/provider-views.ts';
+import { CliError, exitCodes } from './exit-codes.ts';
+import { collectList } from './verb.ts';
+
+export interface ProviderFieldOptions {
+  url?: string;
+  name?: string;
+  dialect?: ProviderView['dialect'];
+  models?: string[];
+  header?: Record<string, string>;
+  proxy?: string;
+  serves?: string[];
+  apiVersion?: string;
+  context?: number;
+}
+
+type ProviderFields = CommandInputMap['provider.add']['provider'];
+
+export function addProviderFields(command: Command): Command {
+  return command
+    .option('--url <base-url>', 'its base URL, including the version: https://api.example.com/v1')
+    .option('--name <text>', 'display name')
+    .addOption(new Option('--dialect <name>', 'its API').choices(dialectSchema.options))
+    .option(
+      '--models <names>',
+      'its models; "*" means any other name too; "discover" asks the provider (default)',
+      collectList,
+    )
+    .option('--header <header>', '"Name: value", sent with every request; may be repeated; no secrets', collectHeader)
+    .option('--proxy <url>', 'system (default), direct, or the URL of a proxy')
+    .option('--serves <apis>', 'chat, responses, or "chat,responses" (default: as known for the service)', collectList)
+    .option('--api-version <version>', 'the api-version of Azure')
+    .option('--context <tokens>', 'the context window of its models, unless its model list has it', parseTokens);
+}
+
+/** The given properties as a command takes them. */
+export function providerFields(options: ProviderFieldOptions): ProviderFields {
+  const { url, name, dialect, models, header, proxy, serves, apiVersion, context } = options;
+  return {
+    ...(url && { baseUrl: url }),
+    ...(name && { name }),
+    ...(dialect && { dialect }),
+    ...(models && { models: models.length === 1 && models[0] === 'discover' ? 'discover' : models }),
+    ...(header && { headers: header }),
+    ...(proxy && { proxy }),
+    ...(serves && { serves: serves.map(servedApi) }),
+    ...(apiVersion && { apiVersion }),
+    ...(context && { contextTokens: context }),
+  };
+}
+
+function servedApi(name: string): ConversationApi {
+  const known = conversationApiSchema.options.find((each) => each === name);
+  if (!known)
+    throw new CliError(`"${name}" is not one of ${conversationApiSchema.options.join(', ')}.`, exitCodes.usage);
+  return known;
+}
+
+function parseTokens(text: string): number {
+  if (/^[1-9]\d*$/.test(text)) return Number(text);
+  throw new InvalidArgumentError('Use a number of tokens, such as 128000.');
+}
+
+function collectHeader(text: string, before: Record<string, string> = {}): Record<string, string> {
+  const [, name, value] = /^([^:\s]+):\s*(.*)$/.exec(text) ?? [];
+  if (!name || value === undefined) throw new InvalidArgumentError('Use "Name: value".');
+  return { ...before, [name]: value };
+}

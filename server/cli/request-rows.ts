@@ -1,0 +1,63 @@
+/** Requests as rows of a table in the terminal. */
+import type { RequestRecord } from '../contract/ledger.ts';
+import type { RequestView } from '../contract/request-views.ts';
+import { localTime } from './output.ts';
+
+export type LoggedRequest = RequestView | RequestRecord;
+
+export const requestHead = [
+  'time',
+  'status',
+  'ms',
+  'route',
+  'model',
+  'provider',
+  'key',
+  'tokens',
+  'cost',
+  'tries',
+  'reason',
+];
+
+/** For rows that are printed one by one: widths that fit most of what comes. */
+export const usualRow = [
+  '2026-11-20 13:39:05',
+  '404 error',
+  '12345',
+  'POST /v1/chat/completions',
+  'claude-sonnet-4-5-20250929',
+  'anthropic',
+  'my-editor',
+  '12345 + 1234',
+  '$0.00000',
+  'tries',
+  '',
+];
+
+export function requestRow(request: LoggedRequest): string[] {
+  const { usage } = request;
+  const about = request.usageCertainty === 'estimated' ? '~' : '';
+  return [
+    localTime(request.startedAt),
+    String(request.status ?? '-') + (request.outcome === 'ok' ? '' : ` ${request.outcome ?? 'running'}`),
+    request.totalMs === null ? '-' : String(Math.round(request.totalMs)),
+    `${request.method} ${request.route}`,
+    request.modelAsked ?? '-',
+    request.provider ?? '-',
+    request.keyId ?? '-',
+    usage?.inputTokens === undefined && usage?.outputTokens === undefined
+      ? '-'
+      : `${about}${usage.inputTokens ?? '?'} + ${usage.outputTokens ?? '?'}`,
+    request.costUsd === null ? '-' : `${about}$${request.costUsd.toFixed(5)}`,
+    String(request.attempts.length),
+    reasonOf(request),
+  ];
+}
+
+/** Why it failed, or what other attempts saved it from. */
+function reasonOf({ errorCode, outcome, attempts }: LoggedRequest): string {
+  if (errorCode !== null) return errorCode;
+  const failures = attempts.flatMap(({ failure }) => failure ?? []);
+  if (failures.length === 0) return '';
+  return outcome === 'ok' ? `recovered from ${failures.join(', ')}` : (failures.at(-1) ?? '');
+}

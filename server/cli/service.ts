@@ -1,0 +1,163 @@
+/** `sluice service`: runs Sluice in the background from login on, by systemd on Linux and by launchd on macOS. */
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
+import { promisify } from 'node:util';
+import { type Command, Option } from 'commander';
+import { describeFileProblem, systemErrorCode } from '../files/file-problem.ts';
+import { CliError, exitCodes } from './exit-codes.ts';
+import { createOutput } from './output.ts';
+import { parsePort } from './port-option.ts';
+import { agentLabel, launchAgent, systemdUnit, unitName } from './service-files.ts';
+import type { Terminal } from './terminal.ts';
+
+interface ServiceOptions {
+  dataDir?: string;
+  config?: string;
+  port?: number;
+}
+
+/** How a system runs a program for a user. */
+interface ServiceManager {
+  name: string;
+  /** The file that describes the service. */
+  path: string;
+  text(command: readonly string[]): string;
+  start(): Promise<void>;
+  stop(): Promise<void>;
+  /** In its own words: `active`, `inactive`, `failed` … */
+  state(): Promise<string>;
+}
+
+const help = `
+The service does not see the variables of your shell. Store credentials with "sluice provider add", or refer to files.`;
+
+export function addServiceVerbs(program: Command, terminal: Terminal): void {
+  const service = program.command('service').description('run Sluice in the background from login on');
+  const output = createOutput(terminal, false);
+  const install = service
+    .command('install')
+    .description('install the service and start it')
+    .option('--data-dir <folder>', 'the data folder')
+    .option('--config <file>', 'use a declarative configuration')
+    .addOption(new Option('--port <number>', 'the port (default: 4810)').argParser(parsePort))
+    .addHelpText('after', help);
+  install.action(async () => {
+    const manager = managerOf(terminal);
+    const text = manager.text(commandLine(install.opts<ServiceOptions>()));
+    await mkdir(dirname(manager.path), { recursive: true });
+    await writeFile(manager.path, text).catch((error: unknown) => {
+      throw new CliError(`${manager.path} cannot be written: ${describeFileProblem(error)}.`);
+    });
+    await manager.start();
+    output.show({}, `Sluice runs as a service of ${manager.name} (${manager.path}), now and from each login on.`);
+  });
+
+  const uninstall = service.command('uninstall').description('stop the service and remove it; its data stays');
+  uninstall.action(async () => {
+    const manager = managerOf(terminal);
+    if (!existsSync(manager.path)) throw new CliError(`The service is not installed: there is no ${manager.path}.`);
+    await manager.stop();
+    await rm(manager.path, { force: true });
+    output.show({}, 'The service is removed. Its data stays.');
+  });
+
+  const status = service
+    .command('status')
+    .description('show the state of the service; the exit code is 1 if it is not active');
+  status.action(async () => {
+    const manager = managerOf(terminal);
+    const state = existsSync(manager.path) ? await manager.state() : 'not installed';
+    output.show({}, `The service of ${manager.name} is ${state}.`);
+    if (state !== 'active') process.exitCode = exitCodes.failure;
+  });
+}
+
+/** The program as it is running now, with absolute paths. */
+function commandLine({ dataDir, config, port }: ServiceOptions): string[] {
+  const [, script = ''] = process.argv;
+  return [
+    process.execPath,
+    resolve(script),
+    'serve',
+    ...(dataDir === undefined ? [] : ['--data-dir', resolve(dataDir)]),
+    ...(config === undefined ? [] : ['--config', resolve(config)]),
+    ...(port === undefined ? [] : ['--port', String(port)]),
+  ];
+}
+
+function managerOf(terminal: Terminal): ServiceManager {
+  if (process.platform === 'linux') return systemd(terminal);
+  if (process.platform === 'darwin') return launchd(terminal);
+  throw new CliError('On this system the desktop starts Sluice at login: see its settings.');
+}
+
+function systemd({ env }: Terminal): ServiceManager {
+  const systemctl = (...parameters: string[]) => run('systemctl', ['--user', ...parameters], env);
+  return {
+    name: 'systemd',
+    path: join(env.XDG_CONFIG_HOME || join(homeOf(env), '.config'), 'systemd/user', unitName),
+    text: systemdUnit,
+    async start() {
+      await systemctl('daemon-reload');
+      await systemctl('enable', unitName);
+      await systemctl('restart', unitName);
+    },
+    async stop() {
+      await systemctl('disable', '--now', unitName);
+    },
+    // Its exit code is not 0 for a service that is not active.
+    state: () => systemctl('is-active', unitName).catch((error: unknown) => outputOf(error)),
+  };
+}
+
+function launchd({ env }: Terminal): ServiceManager {
+  const domain = `gui/${process.getuid?.() ?? 0}`;
+  const path = join(homeOf(env), 'Library/LaunchAgents', `${agentLabel}.plist`);
+  const launchctl = (...parameters: string[]) => run('launchctl', parameters, env);
+  const stop = async () => {
+    await launchctl('bootout', `${domain}/${agentLabel}`).catch(() => {
+      // It is not loaded.
+    });
+  };
+  return {
+    name: 'launchd',
+    path,
+    text: (command) => launchAgent(command, join(homeOf(env), 'Library/Logs/Sluice/service.log')),
+    async start() {
+      await stop();
+      await launchctl('bootstrap', domain, path);
+    },
+    stop,
+    async state() {
+      const shown = await launchctl('print', `${domain}/${agentLabel}`).catch(() => '');
+      return /^\s*state = running$/m.test(shown) ? 'active' : 'inactive';
+    },
+  };
+}
+
+function homeOf({ HOME }: Terminal['env']): string {
+  if (HOME) return HOME;
+  throw new CliError('HOME is not set, so there is no place for the service.');
+}
+
+async function run(command: string, parameters: string[], env: Terminal['env']): Promise<string> {
+  try {
+    const { stdout } = await promisify(execFile)(command, parameters, { env: { ...env } });
+    return stdout.trim();
+  } catch (error) {
+    if (systemErrorCode(error) === 'ENOENT') {
+      throw new CliError(`${command} is not found: this system has no services for users.`);
+    }
+    throw error;
+  }
+}
+
+/** What a program that ended with another code than 0 has written to stdout; throws other errors. */
+function outputOf(error: unknown): string {
+  if (error instanceof Error && 'stdout' in error && typeof error.stdout === 'string' && error.stdout !== '') {
+    return error.stdout.trim();
+  }
+  throw error;
+}

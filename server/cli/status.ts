@@ -1,0 +1,95 @@
+/** `sluice status` and `sluice stop`. */
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Command } from 'commander';
+import type { QueryResults } from '../contract/queries.ts';
+import { claimFolder } from '../data-folder/claim-folder.ts';
+import { readEnvironment } from '../environment.ts';
+import { systemErrorCode } from '../files/file-problem.ts';
+import { CliError, exitCodes } from './exit-codes.ts';
+import { createOutput, localTime } from './output.ts';
+import type { Terminal } from './terminal.ts';
+import type { Verbs } from './verb.ts';
+
+export function addStatusVerb(program: Command, { on }: Verbs): void {
+  const status = program
+    .command('status')
+    .description('show whether Sluice is running and what it serves; the exit code is 1 if it is not running');
+  on(status, async ({ control, output, dataDir }) => {
+    const [state, providers, { requests }] = await Promise.all([
+      control.query({ type: 'status' }),
+      control.query({ type: 'providers' }),
+      control.query({ type: 'requests', filter: { outcome: 'running' }, limit: 1000 }),
+    ]);
+    const isRunning = control.origin !== null;
+    if (!isRunning) process.exitCode = exitCodes.failure;
+    const facts = isRunning ? describeRunning(state, requests.length) : [`Sluice is not running on ${dataDir}.`];
+    output.show(
+      { running: isRunning, ...state, runningRequests: requests.length },
+      [...facts, `Providers:  ${describeProviders(providers)}`, `Data:       ${dataDir}`].join('\n'),
+    );
+  });
+}
+
+function describeRunning(state: QueryResults['status'], running: number): string[] {
+  const { ok, lastError, dropped } = state.ledger;
+  const lost = dropped > 0 ? `, ${dropped} rows lost` : '';
+  return [
+    `Sluice ${state.version} is running at ${state.baseUrl} (process ${state.pid}, since ${localTime(state.startedAt)}).`,
+    `Requests:   ${running} running`,
+    `Ledger:     ${ok ? `working${lost}` : `cannot be written: ${lastError ?? 'unknown'}${lost}`}`,
+    `Secrets:    ${state.secretStore ?? 'not needed so far'}`,
+  ];
+}
+
+function describeProviders(providers: QueryResults['providers']): string {
+  const real = providers.filter(({ isDemo }) => !isDemo);
+  if (real.length === 0) return providers.length > 0 ? 'the built-in demo' : 'none';
+  return real
+    .map(({ id, enabled, unusable }) => `${id}${enabled ? (unusable ? ' (unusable)' : '') : ' (off)'}`)
+    .join(', ');
+}
+
+/** Longer than `serve` waits for running requests and closes what is open. */
+const stopLimitMs = 20_000;
+const pollMs = 50;
+
+interface StopOptions {
+  dataDir?: string;
+  json?: boolean;
+}
+
+export function addStop(program: Command, terminal: Terminal): void {
+  const stop = program
+    .command('stop')
+    .description('end the running Sluice once its requests have ended, after 10 seconds at the latest')
+    .option('--data-dir <folder>', 'the data folder')
+    .option('--json', 'print JSON');
+  stop.action(async () => {
+    const options = stop.opts<StopOptions>();
+    const output = createOutput(terminal, options.json ?? false);
+    const dataDir = options.dataDir ?? readEnvironment(terminal.env).dataDir;
+    const claim = await claimFolder(dataDir);
+    if (!('holder' in claim)) {
+      await claim.lock.release();
+      throw new CliError(`Sluice is not running on ${dataDir}.`);
+    }
+    const { pid } = claim.holder;
+    await endProcess(pid);
+    output.show({ stopped: pid }, `Sluice (process ${pid}) has ended.`);
+  });
+}
+
+/** On Windows, which has no SIGTERM, the process ends at once. */
+async function endProcess(pid: number): Promise<void> {
+  try {
+    process.kill(pid, 'SIGTERM');
+    for (let waitedMs = 0; waitedMs < stopLimitMs; waitedMs += pollMs) {
+      await wait(pollMs);
+      process.kill(pid, 0);
+    }
+  } catch (error) {
+    if (systemErrorCode(error) === 'ESRCH') return;
+    throw new CliError(`Process ${pid} cannot be ended: ${error instanceof Error ? error.message : String(error)}.`);
+  }
+  throw new CliError(`Process ${pid} has not ended within ${stopLimitMs / 1000} seconds.`);
+}

@@ -1,0 +1,36 @@
+import { isDeepStrictEqual } from 'node:util';
+import { problemsOf, summarizeProblems } from '../config/check-config.ts';
+import type { Config } from '../contract/config.ts';
+import { GatewayError } from '../contract/errors.ts';
+import { settingsSchema } from '../contract/settings.ts';
+import { type TeamPreset, writtenTeamPresetSchema } from '../contract/team-preset.ts';
+
+/** Settings of one machine. */
+const ownSettings: ReadonlySet<string> = new Set(['host', 'port', 'extraCaFiles']);
+
+/**
+ * A team preset that hands out a configuration: its providers with an empty place for each credential, its aliases and groups,
+ * and the settings that differ from their defaults. Keys stay, and nothing is locked.
+ *
+ * @throws GatewayError `invalid_value` if something in the configuration looks like a secret
+ */
+export function presetFrom(config: Config, of: { name: string; organisation: string }): TeamPreset {
+  const defaults = settingsSchema.parse({});
+  const settings = Object.entries(config.settings).filter(
+    ([name, value]) => !ownSettings.has(name) && !isDeepStrictEqual(value, Reflect.get(defaults, name)),
+  );
+  const parsed = writtenTeamPresetSchema.safeParse({
+    teamPreset: 1,
+    ...of,
+    providers: config.providers.map((provider) => ({
+      ...provider,
+      credentials: provider.credentials.map(({ id, label }) => ({ id, ...(label !== undefined && { label }) })),
+    })),
+    aliases: config.aliases,
+    groups: config.groups,
+    ...(settings.length > 0 && { settings: Object.fromEntries(settings) }),
+  });
+  if (parsed.success) return parsed.data;
+  const reason = summarizeProblems(problemsOf(parsed.error));
+  throw new GatewayError('invalid_value', `This configuration cannot be handed out: ${reason}.`);
+}

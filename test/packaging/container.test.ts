@@ -1,0 +1,128 @@
+/**
+ * The container image. Its file is linted, and its commands run here as they would in the image: on the files that it copies, in a
+ * folder in place of its root. Where Docker is installed, the image itself is built and started.
+ */
+import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { validate } from 'dockerfile-utils';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { parse } from 'yaml';
+import { eventually } from '../support/eventually.ts';
+import { onlyIf } from '../support/only-if.ts';
+import { plainEnvironment } from '../support/plain-environment.ts';
+import { checkout, collectOutput, type Ready, readyOf } from '../support/program.ts';
+
+// A build of the program is part of it.
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
+
+const dockerfile = readFileSync(join(checkout, 'Dockerfile'), 'utf8');
+const runStage = dockerfile.slice(dockerfile.lastIndexOf('\nFROM '));
+
+/** The words of an instruction in JSON form. */
+function words(instruction: string): string[] {
+  const found = new RegExp(String.raw`^${instruction}.*?(\[.*\])$`, 'm').exec(runStage)?.[1];
+  if (!found) throw new Error(`The Dockerfile has no ${instruction} in JSON form.`);
+  return JSON.parse(found) as string[];
+}
+
+test('the Dockerfile has no fault that a linter knows, and the program does not run as root', () => {
+  expect(validate(dockerfile)).toEqual([]);
+  expect(runStage).toMatch(/^USER node$/m);
+});
+
+test('the compose file gives away no rights and no port beyond this machine', () => {
+  const compose = parse(readFileSync(join(checkout, 'compose.yaml'), 'utf8')) as { services: { sluice: object } };
+  expect(compose.services.sluice).toMatchObject({
+    ports: ['127.0.0.1:4810:4810'],
+    read_only: true,
+    cap_drop: ['ALL'],
+    volumes: ['sluice:/data'],
+  });
+});
+
+describe('the commands of the Dockerfile', () => {
+  let root: string;
+  let child: ChildProcess;
+  let ready: Ready;
+  const inRoot = (word: string) => word.replace(/^\/(?=app|data)/, `${root}/`);
+  const env = () => ({
+    ...plainEnvironment,
+    NODE_ENV: 'production',
+    SLUICE_DATA_DIR: join(root, 'data'),
+    SLUICE_SECRETS: 'file',
+  });
+  beforeAll(async () => {
+    root = mkdtempSync(join(tmpdir(), 'sluice-image-'));
+    buildAsTheImageDoes(root);
+    const [command = '', ...parameters] = [...words('ENTRYPOINT'), ...words('CMD')].map(inRoot);
+    child = spawn(command, [...parameters, '--port', '0', '--json'], { env: env(), stdio: ['ignore', 'pipe', 'pipe'] });
+    const ended = once(child, 'close').then(([code]): number | null => code);
+    ready = await readyOf({ child, output: collectOutput(child), ended });
+  });
+  afterAll(() => {
+    child.kill('SIGKILL');
+    rmSync(root, { recursive: true, force: true });
+  });
+
+  test('serve the demo and the window', async () => {
+    const models = await fetch(`${ready.baseUrl}/models`, { headers: { authorization: `Bearer ${ready.key}` } });
+    expect(models.status).toBe(200);
+    const page = await fetch(ready.windowUrl);
+    expect(await page.text()).toContain('<title>Sluice');
+  });
+
+  test('tell a healthy gateway from one that is gone, and end in order on SIGTERM', async () => {
+    const [command = '', ...parameters] = words('HEALTHCHECK').map((word) =>
+      word.replace('127.0.0.1:4810', new URL(ready.baseUrl).host),
+    );
+    const health = () => spawnSync(command, parameters, { env: env() }).status;
+    expect(health()).toBe(0);
+    child.kill('SIGTERM');
+    await eventually(() => child.exitCode !== null);
+    expect(child.exitCode).toBe(0);
+    expect(health()).toBe(1);
+  });
+});
+
+/** The stage that builds, on the files that `.dockerignore` lets through, then the COPYs of the other one. */
+function buildAsTheImageDoes(root: string): void {
+  const source = join(root, 'src');
+  mkdirSync(source);
+  mkdirSync(join(root, 'data'));
+  const passed = readFileSync(join(checkout, '.dockerignore'), 'utf8').match(/^!.+$/gm) ?? [];
+  for (const name of passed.flatMap((line) => expand(line.slice(1)))) {
+    cpSync(join(checkout, name), join(source, name), { recursive: true });
+  }
+  // What `npm ci` installs.
+  symlinkSync(join(checkout, 'node_modules'), join(source, 'node_modules'));
+  const [, build = ''] = /^RUN (npm run .+)$/m.exec(dockerfile) ?? [];
+  execFileSync('sh', ['-c', build], { cwd: source, env: plainEnvironment, stdio: 'pipe' });
+  for (const [, from = '', to = ''] of runStage.matchAll(/^COPY --from=build (\S+) (\S+)$/gm)) {
+    cpSync(join(root, from), join(root, to), { recursive: true });
+  }
+}
+
+function expand(name: string): string[] {
+  return name === 'tsconfig*.json' ? ['tsconfig.json', 'tsconfig.base.json'] : [name];
+}
+
+const hasDocker = spawnSync('docker', ['info'], { stdio: 'ignore' }).status === 0;
+
+test.runIf(onlyIf(hasDocker, 'Docker is not installed'))(
+  'the image is built and serves from a read-only root',
+  { timeout: 600_000 },
+  async () => {
+    const docker = (...parameters: string[]) => execFileSync('docker', parameters, { cwd: checkout, encoding: 'utf8' });
+    docker('build', '--quiet', '--tag', 'sluice:test', '.');
+    const id = docker('run', '--detach', '--read-only', '--tmpfs', '/tmp', '--cap-drop', 'ALL', 'sluice:test').trim();
+    try {
+      await eventually(() => docker('logs', id).includes('Sluice is ready.'));
+      expect(docker('exec', id, 'sluice', 'status')).toContain('is running at');
+    } finally {
+      docker('rm', '--force', id);
+    }
+  },
+);

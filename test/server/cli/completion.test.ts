@@ -1,0 +1,125 @@
+/** Completion in shells and the manual page, both made from the commands. */
+import { execFileSync } from 'node:child_process';
+import { chmodSync, writeFileSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { PassThrough, Readable } from 'node:stream';
+import { describe, expect, test } from 'vitest';
+import { commandsBelow, examples } from '../../../server/cli/examples.ts';
+import { createProgram } from '../../../server/cli/program.ts';
+import { onlyIf } from '../../support/only-if.ts';
+import { plainEnvironment } from '../../support/plain-environment.ts';
+import { builtProgram } from '../../support/program.ts';
+import { endProgramsAfterEach, runVerb, temporaryFolder } from './run-cli.ts';
+
+endProgramsAfterEach();
+
+const quietTerminal = {
+  argv: [],
+  env: {},
+  stdin: Readable.from([]),
+  stdout: new PassThrough(),
+  stderr: new PassThrough(),
+  windowFolders: [],
+  teamPresets: { policy: '/nowhere' },
+};
+
+async function offered(...words: string[]): Promise<string[]> {
+  const { stdout } = await runVerb(['complete', '--', ...words]);
+  return stdout.split('\n').flatMap((line) => line.split('\t')[0] || []);
+}
+
+test.each([
+  { words: ['prov'], values: ['provider'] },
+  { words: ['provider', 'dis'], values: ['disable'] },
+  { words: ['env', '--sh'], values: ['--shell'] },
+  { words: ['env', '--shell', 'f'], values: ['fish'] },
+  { words: ['env', '--key', ''], values: [] },
+  { words: ['run', '--', ''], values: [] },
+  { words: ['completion', 'z'], values: ['zsh'] },
+  { words: ['nonsense-word-of-nobody', 'x'], values: [] },
+])('$words may become $values', async ({ words, values }) => {
+  expect(await offered(...words)).toEqual(values);
+});
+
+test('commands that are not meant for people are not offered', async () => {
+  expect(await offered('comp')).toEqual(['completion']);
+});
+
+const hasShell = (name: string) => {
+  try {
+    execFileSync(name, ['-c', 'true'], { stdio: 'ignore' });
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+/** A folder with a `sluice` for the PATH, and the script for a shell. */
+async function shellSetUp(shell: string) {
+  const folder = temporaryFolder();
+  writeFileSync(join(folder, 'sluice'), `#!/bin/sh\nexec '${process.execPath}' '${builtProgram}' "$@"\n`);
+  chmodSync(join(folder, 'sluice'), 0o755);
+  const { stdout } = await runVerb(['completion', shell]);
+  const script = join(folder, 'completion');
+  writeFileSync(script, stdout);
+  return { script, env: { ...plainEnvironment, PATH: `${folder}${delimiter}${plainEnvironment.PATH}` } };
+}
+
+describe('the scripts', () => {
+  test.runIf(onlyIf(hasShell('bash'), 'bash is not installed'))('bash completes a command', async () => {
+    const { script, env } = await shellSetUp('bash');
+    const line = `source '${script}'; COMP_WORDS=(sluice key re); COMP_CWORD=2; _sluice; echo "\${COMPREPLY[@]}"`;
+    expect(execFileSync('bash', ['-c', line], { env, encoding: 'utf8' })).toBe('revoke reveal\n');
+  });
+
+  test.runIf(onlyIf(hasShell('zsh'), 'zsh is not installed'))('zsh accepts its script', async () => {
+    const { script, env } = await shellSetUp('zsh');
+    execFileSync('zsh', ['-n', script], { env });
+  });
+
+  test.runIf(onlyIf(hasShell('fish'), 'fish is not installed'))('fish completes a command', async () => {
+    const { script, env } = await shellSetUp('fish');
+    const line = `source '${script}'; complete -C 'sluice key rev'`;
+    expect(execFileSync('fish', ['-c', line], { env, encoding: 'utf8' })).toContain('revoke\t');
+  });
+});
+
+test('the manual page names every command, the environment and the exit codes', async () => {
+  const { stdout } = await runVerb(['manual']);
+  for (const heading of ['sluice key create', 'sluice provider add', 'sluice serve', 'sluice run']) {
+    expect(stdout).toContain(`.SS "${heading} `);
+  }
+  expect(stdout).toContain('SLUICE_PASSPHRASE');
+  expect(stdout).toContain('3 another Sluice is running');
+  expect(stdout).not.toContain('sluice complete ');
+});
+
+const hasGroff = (() => {
+  try {
+    execFileSync('groff', ['--version'], { stdio: 'ignore' });
+    return true;
+  } catch {
+    return false;
+  }
+})();
+
+test.runIf(onlyIf(hasGroff, 'groff is not installed'))('groff has no complaint about the manual page', async () => {
+  const { stdout } = await runVerb(['manual']);
+  const complaints = execFileSync('sh', ['-c', 'groff -man -Tutf8 -ww 2>&1 >/dev/null'], {
+    input: stdout,
+    encoding: 'utf8',
+  });
+  expect(complaints).toBe('');
+});
+
+test('every command has examples in its help, and every example is of a command', async () => {
+  const program = createProgram(quietTerminal);
+  const leaves = commandsBelow(program).filter(({ path, command }) => {
+    const isLeaf = command.commands.length === 0 || command.name() === 'log';
+    return isLeaf && path !== 'complete';
+  });
+  expect(Object.keys(examples).sort()).toEqual(leaves.map(({ path }) => path).sort());
+  for (const [path, lines] of Object.entries(examples)) {
+    for (const line of lines) expect(line).toContain(`sluice ${path}`);
+  }
+});

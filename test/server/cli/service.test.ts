@@ -1,0 +1,90 @@
+/** `sluice service`, with a stand-in for `systemctl`, since tests must not change the services of who runs them. */
+import { execFileSync } from 'node:child_process';
+import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { launchAgent, systemdUnit } from '../../../server/cli/service-files.ts';
+import { onlyIf } from '../../support/only-if.ts';
+import { plainEnvironment } from '../../support/plain-environment.ts';
+import { endProgramsAfterEach, runVerb, temporaryFolder } from './run-cli.ts';
+
+endProgramsAfterEach();
+
+/** A home, and a systemctl that writes its arguments to a file and answers `is-active` as told. */
+function standIn(state = 'active') {
+  const home = temporaryFolder();
+  const calls = join(home, 'calls');
+  const programs = join(home, 'bin');
+  mkdirSync(programs);
+  const script = `#!/bin/sh\necho "$@" >> '${calls}'\n[ "$2" = is-active ] && echo ${state}\n[ "$2 ${state}" != "is-active inactive" ]\n`;
+  writeFileSync(join(programs, 'systemctl'), script);
+  chmodSync(join(programs, 'systemctl'), 0o755);
+  const env = { HOME: home, PATH: `${programs}${delimiter}${plainEnvironment.PATH}` };
+  return {
+    unit: join(home, '.config/systemd/user/sluice.service'),
+    calls: () => readFileSync(calls, 'utf8').trim().split('\n'),
+    service: (...line: string[]) => runVerb(['service', ...line], { env }),
+  };
+}
+
+describe.runIf(onlyIf(process.platform === 'linux', 'systemd is for Linux'))('with systemd', () => {
+  test('install writes a unit with the options of serve, and starts it now and at each login', async () => {
+    const { unit, calls, service } = standIn();
+    expect(await service('install', '--port', '4999', '--data-dir', '/srv/a b')).toMatchObject({ code: 0 });
+    expect(readFileSync(unit, 'utf8')).toMatch(
+      /^ExecStart=".+" ".+" "serve" "--data-dir" "\/srv\/a b" "--port" "4999"$/m,
+    );
+    expect(calls()).toEqual(['--user daemon-reload', '--user enable sluice.service', '--user restart sluice.service']);
+  });
+
+  test('status tells an active service from others by its exit code', async () => {
+    const active = standIn('active');
+    expect(await active.service('status')).toMatchObject({ code: 1, stdout: expect.stringContaining('not installed') });
+    await active.service('install');
+    expect(await active.service('status')).toMatchObject({ code: 0, stdout: 'The service of systemd is active.\n' });
+    const inactive = standIn('inactive');
+    await inactive.service('install');
+    expect(await inactive.service('status')).toMatchObject({
+      code: 1,
+      stdout: 'The service of systemd is inactive.\n',
+    });
+  });
+
+  test('uninstall stops the service and removes its unit', async () => {
+    const { unit, calls, service } = standIn();
+    expect(await service('uninstall')).toMatchObject({ code: 1, stderr: expect.stringContaining('not installed') });
+    await service('install');
+    expect(await service('uninstall')).toMatchObject({ code: 0 });
+    expect(existsSync(unit)).toBe(false);
+    expect(calls().at(-1)).toBe('--user disable --now sluice.service');
+  });
+
+  test('a system without systemd is told so', async () => {
+    const env = { HOME: temporaryFolder(), PATH: '/nowhere' };
+    expect(await runVerb(['service', 'install'], { env })).toMatchObject({
+      code: 1,
+      stderr: 'sluice: systemctl is not found: this system has no services for users.\n',
+    });
+  });
+});
+
+test('a unit quotes what systemd would read as variables, specifiers and ends of arguments', () => {
+  expect(systemdUnit(['/usr/bin/node', 'a "b" $HOME %h \\'])).toContain(
+    String.raw`ExecStart="/usr/bin/node" "a \"b\" $$HOME %%h \\"`,
+  );
+});
+
+test('an agent of launchd is well-formed XML whatever the paths are', () => {
+  const agent = launchAgent(['/usr/bin/node', '/a & <b>/cli.js', 'serve'], '/logs/service.log');
+  expect(agent).toContain('    <string>/a &amp; &lt;b&gt;/cli.js</string>\n    <string>serve</string>');
+});
+
+test.runIf(onlyIf(hasPlutil(), 'plutil checks property lists on macOS'))('an agent of launchd is accepted', () => {
+  const file = join(temporaryFolder(), 'agent.plist');
+  writeFileSync(file, launchAgent(['/usr/bin/node', '/a & b/cli.js', 'serve'], '/logs/service.log'));
+  expect(execFileSync('plutil', ['-lint', file], { encoding: 'utf8' })).toContain('OK');
+});
+
+function hasPlutil(): boolean {
+  return process.platform === 'darwin';
+}
