@@ -7,6 +7,9 @@ import type { ReasoningStore } from '../reasoning/reasoning-store.ts';
 import type { NextAttempt } from '../routing/attempt-plan.ts';
 import type { AttemptResult, FailedAttempt } from '../routing/attempt-result.ts';
 import type { Target } from '../routing/snapshot.ts';
+import type { Origin } from '../translate/neutral.ts';
+import { carriedOrigin, newestResultIds } from '../translate/reasoning-origin.ts';
+import { isWireName } from '../translate/wire-translations.ts';
 import type { PriceTable } from '../usage/price-table.ts';
 import type { Registry } from '../wire/registry.ts';
 import type { TextSoFar } from '../wire/stream-text.ts';
@@ -58,6 +61,23 @@ export class RequestPreparation {
     const prepared = passage ? this.#translated(passage, next) : this.#unchanged(next.target);
     const hosted = provider.dialect.hosted?.(model ?? this.#plan.model ?? '');
     return hosted ? enveloped(prepared, hosted) : prepared;
+  }
+
+  /** Where the newest reasoning in the conversation was made: what the client carries, else what is kept for its calls. */
+  reasoningOrigin(): Origin | null {
+    const { body, match } = this.#call;
+    if (body.captured === null || !isWireName(match.route.wire.name)) return null;
+    const carried = carriedOrigin(body.captured);
+    if (carried || match.route.wire.name !== 'openai-chat' || !this.#plan.targets.some(this.#isTranslated))
+      return carried;
+    return this.#clientReasoning.originOf(newestResultIds(body.captured));
+  }
+
+  readonly #isTranslated = (target: Target): boolean => this.#passageTo(target) !== null;
+
+  get #clientReasoning(): ClientReasoning {
+    const { ports, trace } = this.#options;
+    return new ClientReasoning(ports.reasoning, trace.key?.id ?? '');
   }
 
   #unchanged(target: Target): PreparedRequest | Promise<PreparedRequest> {
@@ -112,7 +132,7 @@ export class RequestPreparation {
     const { ports, trace } = this.#options;
     try {
       const { keptResponses } = ports;
-      const reasoning = new ClientReasoning(ports.reasoning, trace.key?.id ?? '');
+      const reasoning = this.#clientReasoning;
       const wanted = { requestId: trace.id, refusesLosses: this.#refusesLosses, keptResponses, reasoning };
       if (this.#translation?.route !== passage.route) {
         this.#translation = new RequestTranslation(this.#call, passage, wanted);

@@ -108,6 +108,7 @@ export class UpstreamAttempts {
       policy,
       capability: match.route.wire.operation,
       conversation: () => match.route.wire.request.conversationOf(body),
+      reasoningOrigin: () => this.#preparation.reasoningOrigin(),
     };
     const plan = new AttemptPlan({
       targets: this.#callPlan.targets,

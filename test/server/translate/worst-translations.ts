@@ -6,6 +6,7 @@ import { withoutThinking } from '../../../server/translate/anthropic-messages/wi
 import { unwrapSeals } from '../../../server/translate/carried-reasoning.ts';
 import { CustomInputReader, customInput, isCutInput } from '../../../server/translate/custom-input.ts';
 import type { WireName } from '../../../server/translate/neutral.ts';
+import { carriedOrigin, newestResultIds } from '../../../server/translate/reasoning-origin.ts';
 import { overflowIn } from '../../../server/wire/context-overflow.ts';
 import type { WorstCase } from '../worst-cases.ts';
 import { moment, streamed, targetOf, translate, translatorOf } from './translating.ts';
@@ -222,6 +223,17 @@ export const worstTranslations: Record<string, WorstCase> = {
       requests('gemini-generate')(bytes);
       unwrapSeals(bytes.toString('latin1', 0, 65_536), 'signature');
     },
+  },
+  'the origin of carried reasoning': {
+    atOnceBytes: 1024 * kilobyte,
+    files: ['translate/reasoning-origin.ts'],
+    inputs: {
+      'results within texts': ['{"messages":["', '\\"tool_call_id\\"', '"]}'],
+      results: ['{"messages":[', '{"tool_call_id":"a"},', '{}]}'],
+      'results without ids': ['{"messages":[', '"tool_call_id"', ']}'],
+      'an envelope that never ends': ['{"signature":"c2wxA', 'x', ''],
+    },
+    run: (bytes) => [carriedOrigin(bytes), newestResultIds(bytes)],
   },
   'a chat completion that is translated': {
     atOnceBytes: 256 * kilobyte,
