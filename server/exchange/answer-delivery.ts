@@ -6,7 +6,7 @@ import type { AttemptNotes } from './attempt-notes.ts';
 import type { ClientResponse } from './client-response.ts';
 import type { AttemptTrace } from './exchange-trace.ts';
 import type { IncomingResponse } from './incoming-response.ts';
-import type { Asked, Step } from './readers/response-reader.ts';
+import type { Asked, FailureReason, Step } from './readers/response-reader.ts';
 import type { ResponseObserver } from './response-observer.ts';
 import type { AnswerTranslation } from './translation/answer-translation.ts';
 
@@ -60,12 +60,15 @@ export class AnswerDelivery {
     }
   }
 
-  /** Converts a complete, unsent answer to the client's format; returns the reason as a string if it cannot be used. */
-  whole(step: Complete): Complete | string {
+  /** Converts a complete, unsent answer to the client's format; returns why, if it cannot be used. */
+  whole(step: Complete): Complete | FailureReason {
     const { translation } = this.#options;
     if (!translation) return step;
     const translated = translation.whole(step.bytes ?? Buffer.alloc(0));
-    return typeof translated === 'string' ? translated : { ...step, bytes: translated };
+    if (Buffer.isBuffer(translated)) return { ...step, bytes: translated };
+    return typeof translated === 'string'
+      ? { kind: 'damage', what: `sent an unusable answer: ${translated}` }
+      : translated;
   }
 
   /**

@@ -217,7 +217,7 @@ export class Attempt {
       return;
     }
     const whole = this.#delivery.whole(step);
-    if (typeof whole === 'string') this.#fail({ kind: 'damage', what: `sent an unusable answer: ${whole}` });
+    if (whole.kind !== 'complete') this.#fail(whole);
     else if (this.#begin()) this.#over({ kind: 'answered', failure: this.#delivery.end(whole) });
   }
 

@@ -13,6 +13,7 @@ import { isWireName } from '../translate/wire-translations.ts';
 import type { PriceTable } from '../usage/price-table.ts';
 import type { Registry } from '../wire/registry.ts';
 import type { TextSoFar } from '../wire/stream-text.ts';
+import type { FormValue } from '../wire/uploaded-file.ts';
 import type { RequestTrace } from './exchange-trace.ts';
 import { inEnvelope } from './hosted-request.ts';
 import type { OutgoingCall } from './outgoing-request.ts';
@@ -44,6 +45,8 @@ export class RequestPreparation {
   readonly #refusedReasoning = new RefusedReasoning();
   /** The translation for the latest target that does not serve the client's API. */
   #translation: RequestTranslation | undefined;
+  /** The client's upload, read into memory for a translation. */
+  #form: FormValue | null = null;
 
   constructor(options: PreparationOptions, plan: CallPlan, call: OutgoingCall) {
     this.#options = options;
@@ -58,7 +61,7 @@ export class RequestPreparation {
   for(next: NextAttempt): PreparedRequest | GatewayError | Promise<PreparedRequest | GatewayError> {
     const { provider, model } = next.target;
     const passage = this.#passageTo(next.target);
-    const prepared = passage ? this.#translated(passage, next) : this.#unchanged(next.target);
+    const prepared = passage ? this.#translatedBy(passage, next) : this.#unchanged(next.target);
     const hosted = provider.dialect.hosted?.(model ?? this.#plan.model ?? '');
     return hosted ? enveloped(prepared, hosted) : prepared;
   }
@@ -128,12 +131,34 @@ export class RequestPreparation {
     return losses === 'refuse';
   }
 
+  #translatedBy(passage: Passage, next: NextAttempt) {
+    const { body } = this.#call;
+    return body.form && this.#form === null ? this.#translatedForm(passage, next) : this.#translated(passage, next);
+  }
+
+  async #translatedForm(passage: Passage, next: NextAttempt): Promise<PreparedRequest | GatewayError> {
+    try {
+      this.#form = (await this.#call.body.form?.()) ?? null;
+      this.#call.held.add(this.#call.body.size);
+    } catch (thrown) {
+      if (thrown instanceof GatewayError) return thrown;
+      throw thrown;
+    }
+    return this.#translated(passage, next);
+  }
+
   #translated(passage: Passage, { target, credential }: NextAttempt): PreparedRequest | GatewayError {
     const { ports, trace } = this.#options;
     try {
       const { keptResponses } = ports;
       const reasoning = this.#clientReasoning;
-      const wanted = { requestId: trace.id, refusesLosses: this.#refusesLosses, keptResponses, reasoning };
+      const wanted = {
+        requestId: trace.id,
+        refusesLosses: this.#refusesLosses,
+        keptResponses,
+        reasoning,
+        form: this.#form,
+      };
       if (this.#translation?.route !== passage.route) {
         this.#translation = new RequestTranslation(this.#call, passage, wanted);
       }
@@ -150,7 +175,7 @@ export class RequestPreparation {
 }
 
 async function enveloped(
-  preparing: PreparedRequest | GatewayError | Promise<PreparedRequest>,
+  preparing: PreparedRequest | GatewayError | Promise<PreparedRequest | GatewayError>,
   hosted: HostedModel,
 ): Promise<PreparedRequest | GatewayError> {
   const prepared = await preparing;

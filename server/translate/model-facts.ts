@@ -117,6 +117,8 @@ export interface GeminiFacts {
   /** Calls of the current turn need their thought signature. */
   needsSignatures: boolean;
   takesSystemInstruction: boolean;
+  /** It makes images by `:predict`, and nothing by `:generateContent`. */
+  predicts: boolean;
 }
 
 const gemini3: GeminiFacts = {
@@ -127,6 +129,7 @@ const gemini3: GeminiFacts = {
   resultMedia: 'inside',
   needsSignatures: true,
   takesSystemInstruction: true,
+  predicts: false,
 };
 const gemini25: GeminiFacts = { ...gemini3, levels: [], resultMedia: 'beside', needsSignatures: false };
 const gemini2: GeminiFacts = { ...gemini25, thinks: false };
@@ -138,6 +141,7 @@ const geminiFamilies: Record<string, GeminiFacts> = {
   'gemini-2-5-flash': { ...gemini25, mostBudget: 24_576 },
   'gemini-2-0': gemini2,
   'gemini-1-5': gemini2,
+  imagen: { ...gemini2, predicts: true },
   gemma: { ...gemini2, takesSystemInstruction: false },
 };
 

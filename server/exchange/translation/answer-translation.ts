@@ -3,9 +3,11 @@ import type { ErrorBody } from '../../contract/errors.ts';
 import type { FailureResponse } from '../../routing/attempt-result.ts';
 import type { ResponseIdentity } from '../../translate/answer-context.ts';
 import type { TranslatedEmbeddings } from '../../translate/embeddings/embeddings-translator.ts';
+import { TranslatedMedia } from '../../translate/gemini-media/media-translator.ts';
 import { writeJson } from '../../translate/json-text.ts';
 import type { KeptReasoning } from '../../translate/kept-reasoning.ts';
 import type { Loss } from '../../translate/losses.ts';
+import type { AnswerError } from '../../translate/neutral-answer.ts';
 import { lossHeaders } from '../../translate/tell-losses.ts';
 import type { TranslatedEvents } from '../../translate/translated-events.ts';
 import { type Moment, TranslatedRequest } from '../../translate/translated-request.ts';
@@ -17,9 +19,12 @@ import type { Route } from '../../wire/route.ts';
 import { framingOf } from '../../wire/sse-framing.ts';
 import type { Repacking, StreamFormat } from '../../wire/stream-format.ts';
 import { maxStreamedEventBytes } from '../readers/broken-off.ts';
+import type { FailureReason } from '../readers/response-reader.ts';
+
+export type FinalRefusal = Extract<FailureReason, { kind: 'answer' }>;
 
 export interface AnswerOptions {
-  request: TranslatedRequest | TranslatedEmbeddings;
+  request: TranslatedRequest | TranslatedEmbeddings | TranslatedMedia;
   translator: Pick<Translator, 'error'>;
   /** The client's API. */
   api: Api;
@@ -61,8 +66,9 @@ export class AnswerTranslation {
 
   /** The client's response headers, derived from the upstream's. */
   headersFor(headers: ResponseHeaders): ResponseHeaders {
-    const { api, stream, requestId } = this.#options;
-    const type = stream ? stream.framing.contentType : 'application/json';
+    const { api, stream, requestId, request } = this.#options;
+    const ofWhole = request instanceof TranslatedMedia ? request.contentType : 'application/json';
+    const type = stream ? stream.framing.contentType : ofWhole;
     const described = { 'content-type': type, 'content-length': undefined, 'content-encoding': undefined };
     return { ...headers, ...described, [api.requestIdHeader]: requestId };
   }
@@ -102,8 +108,11 @@ export class AnswerTranslation {
     return this.#stream?.events.failure?.message ?? null;
   }
 
-  /** Translates a whole, decompressed answer into the form that the client expects. Returns a reason if it cannot be used. */
-  whole(bytes: Buffer): Buffer | string {
+  /**
+   * Translates a whole, decompressed answer into the form that the client expects. Returns a reason if it cannot be used, or
+   * the failure with which the client has to be content.
+   */
+  whole(bytes: Buffer): Buffer | string | FinalRefusal {
     const { request, stream } = this.#options;
     if (stream && request instanceof TranslatedRequest) {
       const { events } = this.#open();
@@ -113,7 +122,7 @@ export class AnswerTranslation {
     }
     const whole = request.whole(bytes, this.#moment);
     if (whole === null) return noContent;
-    if (!whole.ok) return whole.error.message;
+    if (!whole.ok) return whole.isFinal ? finalRefusal(whole.error) : whole.error.message;
     this.#wholeLosses = whole.losses;
     this.#options.keep?.(whole.body.toString());
     if (whole.reasoning) this.#options.keepReasoning?.(whole.reasoning);
@@ -186,6 +195,17 @@ export class AnswerTranslation {
     this.#translated = '';
     return translated === '' ? nothing : Buffer.from(translated);
   }
+}
+
+/** The model has answered, so that asking again would cost as much and end alike. */
+function finalRefusal(error: AnswerError): FinalRefusal {
+  const body = Buffer.from(JSON.stringify({ error }));
+  const told = { ...error, code: error.code ?? '', param: null, retryAfterMs: null };
+  return {
+    kind: 'answer',
+    failure: { class: 'rejected', retryable: false, retryAfterMs: null },
+    answer: { status: 400, headers: {}, body, error: told },
+  };
 }
 
 const nothing = Buffer.alloc(0);
