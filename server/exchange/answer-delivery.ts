@@ -50,14 +50,15 @@ export class AnswerDelivery {
     this.#sendHead(status, headers);
   }
 
-  /** Forwards bytes of the upstream's response; call `begin` first. */
-  pass(bytes: Buffer): void {
+  /** The bytes for the client; empty if nothing can be sent yet. */
+  translated(bytes: Buffer): Buffer {
     const { translation } = this.#options;
-    if (!translation) this.#send(bytes);
-    else {
-      const translated = translation.push(bytes);
-      if (translated.length > 0) this.#send(translated);
-    }
+    return translation ? translation.push(bytes) : bytes;
+  }
+
+  /** Sends translated bytes; call `begin` first. */
+  pass(bytes: Buffer): void {
+    if (bytes.length > 0) this.#send(bytes);
   }
 
   /** Converts a complete, unsent answer to the client's format; returns why, if it cannot be used. */
@@ -74,11 +75,11 @@ export class AnswerDelivery {
   /**
    * Ends a stream that was sent as it arrived. Even a complete upstream stream can fail in translation, for example if a
    * tool call's arguments are truncated; the client then receives an error event.
+   * @param bytes the translated end; undefined if bytes are forwarded unchanged
    */
-  endStream(step: Complete): FailureClass | null {
+  endStream(step: Complete, bytes: Buffer | undefined): FailureClass | null {
     const { translation, client } = this.#options;
-    if (!translation) return this.end(step);
-    const bytes = translation.end();
+    if (!translation || !bytes) return this.end(step);
     if (step.hasFailed || translation.failure === null) return this.end({ ...step, bytes });
     this.#notes.failed('stream-broken', translation.failure);
     client.end('stream-broken', 'upstream_malformed', bytes);

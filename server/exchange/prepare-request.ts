@@ -6,6 +6,7 @@ import type { HostedModel } from '../providers/dialect.ts';
 import type { ReasoningStore } from '../reasoning/reasoning-store.ts';
 import type { NextAttempt } from '../routing/attempt-plan.ts';
 import type { AttemptResult, FailedAttempt } from '../routing/attempt-result.ts';
+import type { PickRequest } from '../routing/picker.ts';
 import type { Target } from '../routing/snapshot.ts';
 import type { Origin } from '../translate/neutral.ts';
 import { carriedOrigin, newestResultIds } from '../translate/reasoning-origin.ts';
@@ -18,6 +19,7 @@ import type { RequestTrace } from './exchange-trace.ts';
 import { inEnvelope } from './hosted-request.ts';
 import type { OutgoingCall } from './outgoing-request.ts';
 import type { CallPlan } from './plan.ts';
+import { policyOf } from './plan-passthrough.ts';
 import { RefusedReasoning } from './refused-reasoning.ts';
 import type { PreparedBody } from './request-body.ts';
 import { ClientReasoning } from './translation/client-reasoning.ts';
@@ -66,8 +68,19 @@ export class RequestPreparation {
     return hosted ? enveloped(prepared, hosted) : prepared;
   }
 
+  /** The properties of the request that affect the order of targets. */
+  get pickRequest(): PickRequest {
+    const { match, body } = this.#call;
+    return {
+      policy: policyOf(this.#call),
+      capability: match.route.wire.operation,
+      conversation: () => match.route.wire.request.conversationOf(body),
+      reasoningOrigin: () => this.#reasoningOrigin(),
+    };
+  }
+
   /** Where the newest reasoning in the conversation was made: what the client carries, else what is kept for its calls. */
-  reasoningOrigin(): Origin | null {
+  #reasoningOrigin(): Origin | null {
     const { body, match } = this.#call;
     if (body.captured === null || !isWireName(match.route.wire.name)) return null;
     const carried = carriedOrigin(body.captured);

@@ -1,6 +1,7 @@
 /** Translates one stream from an upstream for a client of another API. */
 import type { StreamEvent } from '../wire/sse-event.ts';
 import type { AnswerContext } from './answer-context.ts';
+import { AnswerSoFar, RestOfAnswer } from './answer-so-far.ts';
 import { EventsForClient } from './events-for-client.ts';
 import { type KeptReasoning, ReasoningCollector } from './kept-reasoning.ts';
 import type { Loss } from './losses.ts';
@@ -9,10 +10,13 @@ import type { EventParser, EventRenderer } from './wire-translation.ts';
 
 export class TranslatedEvents {
   readonly #parser: EventParser;
-  readonly #renderer: EventRenderer;
+  #renderer: EventRenderer;
   readonly #view: EventsForClient;
   readonly #context: AnswerContext;
   readonly #reasoning = new ReasoningCollector();
+  readonly #soFar = new AnswerSoFar();
+  /** Set if the client has the beginning of the answer from another attempt. */
+  #rest: RestOfAnswer | null = null;
   #isOver = false;
   #failure: AnswerError | null = null;
 
@@ -21,6 +25,24 @@ export class TranslatedEvents {
     this.#renderer = renderer;
     this.#view = new EventsForClient(context);
     this.#context = context;
+  }
+
+  /** The text with which another attempt can continue the client's stream; null if none can. */
+  get textSoFar(): string | null {
+    return this.#soFar.text;
+  }
+
+  /** Continues the client's stream of `begun`, which broke. Call before the first event. */
+  continue(begun: TranslatedEvents): void {
+    const text = begun.textSoFar ?? '';
+    this.#renderer = begun.#renderer;
+    this.#soFar.take({ type: 'text', text });
+    this.#rest = new RestOfAnswer(text);
+  }
+
+  /** The answer contradicts what the client has of another attempt. */
+  get isDifferent(): boolean {
+    return this.#rest?.isDifferent ?? false;
   }
 
   /** Translates one event; returns an empty buffer if nothing can be sent yet. */
@@ -84,11 +106,17 @@ export class TranslatedEvents {
     for (const each of events) {
       for (const event of this.#view.push(each)) {
         this.#reasoning.take(event);
-        text += this.#renderer.push(event);
-        this.#isOver ||= event.type === 'end' || event.type === 'error';
-        if (event.type === 'error') this.#failure = event.error;
+        const passing = this.#rest === null ? event : this.#rest.take(event);
+        if (passing !== null) text += this.#render(passing);
       }
     }
     return text;
+  }
+
+  #render(event: AnswerEvent): string {
+    this.#soFar.take(event);
+    this.#isOver ||= event.type === 'end' || event.type === 'error';
+    if (event.type === 'error') this.#failure = event.error;
+    return this.#renderer.push(event);
   }
 }

@@ -51,7 +51,9 @@ export class AnswerTranslation {
   /** Translated text that has not been taken yet. */
   #translated = '';
   /** Null if the client's stream consists of server-sent events. */
-  readonly #repacking: Repacking | null;
+  #repacking: Repacking | null;
+  /** Whose stream this one continues; itself if it begins the client's stream. */
+  #begun: AnswerTranslation = this;
 
   constructor(options: AnswerOptions) {
     this.#options = options;
@@ -62,6 +64,30 @@ export class AnswerTranslation {
 
   get upstream(): Route {
     return this.#options.upstream;
+  }
+
+  /** Whether another attempt can continue the client's stream. */
+  get isContinuable(): boolean {
+    const events = this.#stream?.events;
+    return events !== undefined && !events.isOver && events.textSoFar !== null;
+  }
+
+  /** Continues the client's stream of `broken`. Call before the first bytes. */
+  continue(broken: AnswerTranslation): void {
+    const { events } = broken.#open();
+    this.#open().events.continue(events);
+    this.#repacking = broken.#repacking;
+    this.#begun = broken.#begun;
+  }
+
+  /** The client has the beginning of the answer from another attempt. */
+  get isRest(): boolean {
+    return this.#begun !== this;
+  }
+
+  /** The answer contradicts what the client has of another attempt. */
+  get isDifferent(): boolean {
+    return this.#stream?.events.isDifferent ?? false;
   }
 
   /** The client's response headers, derived from the upstream's. */
@@ -99,6 +125,7 @@ export class AnswerTranslation {
     if (rest.length > 0) this.#translate(rest);
     this.#translated += events.end().toString();
     this.#keepWhole(events);
+    if (events.isDifferent) return nothing;
     if (!events.isOver) this.#translated += events.fail(incomplete).toString();
     return this.#ended(this.#taken());
   }
@@ -133,7 +160,7 @@ export class AnswerTranslation {
   #keepWhole({ isOver, whole, reasoning }: TranslatedEvents): void {
     if (!isOver || this.#isKept) return;
     this.#isKept = true;
-    const { keep, keepReasoning } = this.#options;
+    const { keep, keepReasoning } = this.#begun.#options;
     if (whole) keep?.(writeJson(whole));
     if (reasoning) keepReasoning?.(reasoning);
   }
@@ -162,7 +189,9 @@ export class AnswerTranslation {
       param: null,
       retryAfterMs: failed.answer.error?.retryAfterMs ?? null,
     };
-    return { kind: 'answer', answer: { ...failed.answer, status, headers, body, error: described } };
+    // An event of the upstream's stream means nothing to the client.
+    const { event: _, ...answer } = failed.answer;
+    return { kind: 'answer', answer: { ...answer, status, headers, body, error: described } };
   }
 
   /** Returns the last events in the client's framing, with the end of the stream. */

@@ -2,6 +2,7 @@
 import { GatewayError } from '../../../server/contract/errors.ts';
 import { ClientReasoning } from '../../../server/exchange/translation/client-reasoning.ts';
 import type { ReasoningStore } from '../../../server/reasoning/reasoning-store.ts';
+import { AnswerSoFar, RestOfAnswer } from '../../../server/translate/answer-so-far.ts';
 import { withoutThinking } from '../../../server/translate/anthropic-messages/without-thinking.ts';
 import { unwrapSeals } from '../../../server/translate/carried-reasoning.ts';
 import { CustomInputReader, customInput, isCutInput } from '../../../server/translate/custom-input.ts';
@@ -223,6 +224,22 @@ export const worstTranslations: Record<string, WorstCase> = {
     run: (bytes) => {
       requests('gemini-generate')(bytes);
       unwrapSeals(bytes.toString('latin1', 0, 65_536), 'signature');
+    },
+  },
+  'an answer that repeats another': {
+    atOnceBytes: 64 * kilobyte,
+    files: ['translate/answer-so-far.ts'],
+    inputs: { 'the same text': ['x', 'x', 'x'], 'another text': ['x', 'x', 'y'] },
+    run: (bytes) => {
+      const text = bytes.toString('latin1');
+      const soFar = new AnswerSoFar();
+      const rest = new RestOfAnswer(text.replaceAll('y', 'x'));
+      for (const character of text) {
+        const event = { type: 'text', text: character } as const;
+        soFar.take(event);
+        rest.take(event);
+      }
+      return soFar.text;
     },
   },
   'images and audio of Gemini': {
