@@ -17,6 +17,9 @@ export class TranslatedEvents {
   readonly #soFar = new AnswerSoFar();
   /** Set if the client has the beginning of the answer from another attempt. */
   #rest: RestOfAnswer | null = null;
+  /** The text of the latest event, if it was that and nothing else. */
+  #onlyText: string | null = null;
+  #told = 0;
   #isOver = false;
   #failure: AnswerError | null = null;
 
@@ -52,7 +55,21 @@ export class TranslatedEvents {
 
   /** Like `push`, but returns text for callers that join many results: encoding one long text is cheaper than many short. */
   write(event: StreamEvent): string {
+    this.#onlyText = null;
+    this.#told = 0;
     return this.#tellAll(this.#parser.push(event));
+  }
+
+  /** The text that the latest event has added; null if it was more than that. */
+  get onlyText(): string | null {
+    return this.#told === 1 ? this.#onlyText : null;
+  }
+
+  /** More of that text, given as the inside of a JSON string. Null if it has to be told by `write`. */
+  writeEscaped(escaped: string): string | null {
+    const told = this.#renderer.sayEscaped(escaped);
+    if (told !== null) this.#soFar.append(escaped);
+    return told;
   }
 
   /** Called when the upstream's connection has ended regularly; `isOver` then says whether the answer was complete. */
@@ -115,6 +132,8 @@ export class TranslatedEvents {
 
   #render(event: AnswerEvent): string {
     this.#soFar.take(event);
+    this.#told++;
+    this.#onlyText = event.type === 'text' ? event.text : null;
     this.#isOver ||= event.type === 'end' || event.type === 'error';
     if (event.type === 'error') this.#failure = event.error;
     return this.#renderer.push(event);

@@ -20,6 +20,7 @@ import { framingOf } from '../../wire/sse-framing.ts';
 import type { Repacking, StreamFormat } from '../../wire/stream-format.ts';
 import { maxStreamedEventBytes } from '../readers/broken-off.ts';
 import type { FailureReason } from '../readers/response-reader.ts';
+import { KnownTexts } from './known-texts.ts';
 
 export type FinalRefusal = Extract<FailureReason, { kind: 'answer' }>;
 
@@ -45,7 +46,7 @@ export class AnswerTranslation {
   readonly #options: AnswerOptions;
   readonly #framing: Framing;
   readonly #moment: Moment;
-  #stream: { events: TranslatedEvents; gate: EventGate } | undefined;
+  #stream: { events: TranslatedEvents; gate: EventGate; known: KnownTexts } | undefined;
   #wholeLosses: readonly Loss[] = [];
   #isKept = false;
   /** Translated text that has not been taken yet. */
@@ -199,28 +200,31 @@ export class AnswerTranslation {
     return this.#repacking ? Buffer.concat([this.#repacking.push(events), this.#repacking.end()]) : events;
   }
 
-  #open(): { events: TranslatedEvents; gate: EventGate } {
+  #open(): { events: TranslatedEvents; gate: EventGate; known: KnownTexts } {
     const { request } = this.#options;
     if (!(request instanceof TranslatedRequest)) throw new Error('unreachable: embeddings are not streamed');
-    this.#stream ??= {
-      events: request.events(this.#moment),
-      gate: this.#framing.openGate(() => {}, {
-        filter: (event) => this.#translate(event),
-        maxHeldBytes: maxStreamedEventBytes,
-      }),
-    };
+    if (this.#stream) return this.#stream;
+    const events = request.events(this.#moment);
+    const known = new KnownTexts(events);
+    const filter = (event: Buffer) => this.#translate(event);
+    const gate = this.#framing.openGate(() => {}, { filter, known, maxHeldBytes: maxStreamedEventBytes });
+    this.#stream = { events, gate, known };
     return this.#stream;
   }
 
   #translate(bytes: Buffer): null {
+    const { events, known } = this.#open();
     const event = this.#framing.saysNothing(bytes) ? null : this.#framing.readEvent(bytes);
-    if (event) this.#translated += this.#stream?.events.write(event) ?? '';
-    if (this.#stream?.events.isOver) this.#keepWhole(this.#stream.events);
+    if (event) {
+      this.#translated += known.takeTranslated() + events.write(event);
+      known.learn(bytes);
+    }
+    if (events.isOver) this.#keepWhole(events);
     return null;
   }
 
   #taken(): Buffer {
-    const translated = this.#translated;
+    const translated = this.#translated + (this.#stream?.known.takeTranslated() ?? '');
     this.#translated = '';
     return translated === '' ? nothing : Buffer.from(translated);
   }

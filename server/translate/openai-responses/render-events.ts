@@ -33,6 +33,8 @@ export class ResponsesEventRenderer implements EventRenderer {
   #usage: TokenUsage | null = null;
   #stop: Stop = { reason: 'end' };
   #out = '';
+  /** What follows the open item's text, still escaped as in JSON. */
+  #escaped = '';
   whole: Json | null = null;
 
   constructor(context: AnswerContext) {
@@ -130,10 +132,27 @@ export class ResponsesEventRenderer implements EventRenderer {
   }
 
   #add(text: string): void {
+    this.#decode();
     if (this.#open) this.#open.text += text;
   }
 
+  sayEscaped(escaped: string): string | null {
+    if (this.#open?.kind !== 'text') return null;
+    this.#escaped += escaped;
+    this.#out = '';
+    this.#deltaOf('response.output_text.delta', ',"content_index":0', `"${escaped}"`, ',"logprobs":[]');
+    return this.#out;
+  }
+
+  /** Adds what was said escaped to the open item. */
+  #decode(): void {
+    if (this.#escaped === '') return;
+    if (this.#open) this.#open.text += String(JSON.parse(`"${this.#escaped}"`));
+    this.#escaped = '';
+  }
+
   #close(seal?: Seal): void {
+    this.#decode();
     const open = this.#open;
     if (open === null) return;
     const item = open.kind === 'call' ? this.#endCall(open) : this.#endText(open, seal);
@@ -187,10 +206,14 @@ export class ResponsesEventRenderer implements EventRenderer {
     return { item_id: this.#open?.id ?? responseId(this.#id), output_index: this.#output.length };
   }
 
-  /** Nearly all events of a stream are deltas, so only their variable part is serialised. */
   #delta(type: string, within: string, text: string, rest = ''): void {
+    this.#deltaOf(type, within, JSON.stringify(text), rest);
+  }
+
+  /** Nearly all events of a stream are deltas, so only their variable part is serialised. */
+  #deltaOf(type: string, within: string, json: string, rest: string): void {
     const place = `"item_id":${JSON.stringify(this.#open?.id ?? responseId(this.#id))},"output_index":${this.#output.length}`;
-    const data = `{"type":"${type}","sequence_number":${this.#sequenceNumber++},${place}${within},"delta":${JSON.stringify(text)}${rest}}`;
+    const data = `{"type":"${type}","sequence_number":${this.#sequenceNumber++},${place}${within},"delta":${json}${rest}}`;
     this.#out += `event: ${type}\ndata: ${data}\n\n`;
   }
 
