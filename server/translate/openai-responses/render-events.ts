@@ -35,6 +35,8 @@ export class ResponsesEventRenderer implements EventRenderer {
   #out = '';
   /** What follows the open item's text, still escaped as in JSON. */
   #escaped = '';
+  /** The place of the open text, as each of its deltas names it. */
+  #textPlace: string | null = null;
   whole: Json | null = null;
 
   constructor(context: AnswerContext) {
@@ -128,6 +130,7 @@ export class ResponsesEventRenderer implements EventRenderer {
 
   #openItem(open: Open, item: Json): void {
     this.#open = open;
+    this.#textPlace = null;
     this.#write('response.output_item.added', { output_index: this.#output.length, item });
   }
 
@@ -139,9 +142,8 @@ export class ResponsesEventRenderer implements EventRenderer {
   sayEscaped(escaped: string): string | null {
     if (this.#open?.kind !== 'text') return null;
     this.#escaped += escaped;
-    this.#out = '';
-    this.#deltaOf('response.output_text.delta', ',"content_index":0', `"${escaped}"`, ',"logprobs":[]');
-    return this.#out;
+    this.#textPlace ??= `${this.#placeText()},"content_index":0,"delta":"`;
+    return `${textDelta}${this.#sequenceNumber++},${this.#textPlace}${escaped}","logprobs":[]}\n\n`;
   }
 
   /** Adds what was said escaped to the open item. */
@@ -210,9 +212,13 @@ export class ResponsesEventRenderer implements EventRenderer {
     this.#deltaOf(type, within, JSON.stringify(text), rest);
   }
 
+  #placeText(): string {
+    return `"item_id":${JSON.stringify(this.#open?.id ?? responseId(this.#id))},"output_index":${this.#output.length}`;
+  }
+
   /** Nearly all events of a stream are deltas, so only their variable part is serialised. */
   #deltaOf(type: string, within: string, json: string, rest: string): void {
-    const place = `"item_id":${JSON.stringify(this.#open?.id ?? responseId(this.#id))},"output_index":${this.#output.length}`;
+    const place = this.#placeText();
     const data = `{"type":"${type}","sequence_number":${this.#sequenceNumber++},${place}${within},"delta":${json}${rest}}`;
     this.#out += `event: ${type}\ndata: ${data}\n\n`;
   }
@@ -222,6 +228,8 @@ export class ResponsesEventRenderer implements EventRenderer {
     this.#out += `event: ${type}\ndata: ${data}\n\n`;
   }
 }
+
+const textDelta = 'event: response.output_text.delta\ndata: {"type":"response.output_text.delta","sequence_number":';
 
 function summaryPart(text: string): Json {
   return { type: 'summary_text', text };
