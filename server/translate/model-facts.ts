@@ -213,6 +213,8 @@ const openaiFamilies: Record<string, OpenaiFacts> = {
   'gpt-6': gpt6,
   'gpt-6-1': gpt6,
   'codex-mini': responsesOnly,
+  // Sluice's own demo.
+  'demo-chat': { ...otherChat, efforts: ['low', 'medium', 'high'] },
   'gpt-oss': { ...otherChat, efforts: ['low', 'medium', 'high'] },
   chatgpt: openaiChat,
   o1: openaiThinking,
