@@ -151,9 +151,9 @@ export class RequestTranslation {
   }
 }
 
-/** Headers of a client's API, such as its version, and what Codex and Claude Code tell their own makers of the installation and session. */
+/** Headers of a client's API, such as its version, and what SDKs, Codex and Claude Code tell their own makers of the installation and session. */
 const foreignHeader = pattern(
-  /^(?:anthropic-|x-claude-|x-app$|x-codex-|originator$|session-id$|thread-id$|x-goog-|x-gemini-)/,
+  /^(?:anthropic-|x-claude-|x-app$|x-codex-|originator$|session-id$|thread-id$|x-goog-|x-gemini-|x-stainless-)/,
 );
 
 function upstreamHeaders(headers: Readonly<Record<string, string>>, isStream: boolean): Record<string, string> {
