@@ -1,6 +1,7 @@
 /** What clients and upstreams could send to keep the translation of requests and answers busy. */
 import { GatewayError } from '../../../server/contract/errors.ts';
 import { ClientReasoning } from '../../../server/exchange/translation/client-reasoning.ts';
+import { KnownTexts } from '../../../server/exchange/translation/known-texts.ts';
 import type { ReasoningStore } from '../../../server/reasoning/reasoning-store.ts';
 import { AnswerSoFar, RestOfAnswer } from '../../../server/translate/answer-so-far.ts';
 import { withoutThinking } from '../../../server/translate/anthropic-messages/without-thinking.ts';
@@ -10,6 +11,7 @@ import { MediaTranslator } from '../../../server/translate/gemini-media/media-tr
 import type { WireName } from '../../../server/translate/neutral.ts';
 import { carriedOrigin, newestResultIds } from '../../../server/translate/reasoning-origin.ts';
 import { overflowIn } from '../../../server/wire/context-overflow.ts';
+import { sseFraming } from '../../../server/wire/sse-framing.ts';
 import type { WorstCase } from '../worst-cases.ts';
 import { moment, streamed, targetOf, translate, translatorOf } from './translating.ts';
 
@@ -224,6 +226,32 @@ export const worstTranslations: Record<string, WorstCase> = {
     run: (bytes) => {
       requests('gemini-generate')(bytes);
       unwrapSeals(bytes.toString('latin1', 0, 65_536), 'signature');
+    },
+  },
+  'texts that are told without being parsed': {
+    atOnceBytes: 64 * kilobyte,
+    files: ['exchange/translation/known-texts.ts', 'translate/anthropic-messages/render-events.ts'],
+    inputs: {
+      'one text after the other': ['', 'data: {"choices":[{"index":0,"delta":{"content":"x"}}]}\n\n', ''],
+      'texts and thoughts': [
+        '',
+        'data: {"choices":[{"delta":{"content":"x"}}]}\n\ndata: {"choices":[{"delta":{"reasoning":"x"}}]}\n\n',
+        '',
+      ],
+      'a long text': ['data: {"choices":[{"delta":{"content":"', '\\u00e9', '"}}]}\n\n'],
+    },
+    run: (bytes) => {
+      const way = { from: 'anthropic-messages', to: 'openai-chat', model: 'kimi-k3' } as const;
+      const events = translate(way, asked['anthropic-messages']).events(moment);
+      const known = new KnownTexts(events);
+      const filter = (event: Buffer) => {
+        const read = sseFraming.readEvent(event);
+        if (read) events.write(read);
+        known.learn(event);
+        return null;
+      };
+      sseFraming.openGate(() => {}, { filter, known }).push(bytes);
+      return known.takeTranslated();
     },
   },
   'an answer that repeats another': {
