@@ -12,6 +12,8 @@ export interface Usage {
   outputTokens?: number;
   cachedInputTokens?: number;
   cacheWriteTokens?: number;
+  /** The part of `cacheWriteTokens` that is kept for an hour. */
+  cacheWriteOneHourTokens?: number;
   reasoningTokens?: number;
   audioInputTokens?: number;
   audioOutputTokens?: number;

@@ -3,7 +3,7 @@ import type { Conversation } from './conversation.ts';
 import { invalidType, missingParameter } from './demo-error.ts';
 import { modelOf } from './models.ts';
 import type { Parameters } from './parameters.ts';
-import { readMessage, readSchema, readToolChoice, readTools } from './read-conversation.ts';
+import { asksToThink, readMessage, readSchema, readToolChoice, readTools } from './read-conversation.ts';
 
 export interface ChatRequest {
   model: string;
@@ -51,5 +51,6 @@ function readConversation(parameters: Parameters): Conversation {
     toolChoice: readToolChoice(parameters.raw('tool_choice')),
     allowsParallelCalls: parameters.raw('parallel_tool_calls') !== false,
     schema: readSchema(parameters.raw('response_format')),
+    thinks: asksToThink(parameters.raw('reasoning_effort')),
   };
 }

@@ -46,7 +46,7 @@ function makeChoice(request: ChatRequest, index: number): Choice {
   const isNumbered = index > 0 && request.conversation.schema === undefined;
   const whole = isNumbered ? `${answer.text} (${index + 1})` : answer.text;
   const { text, isCut } = limitTokens(beforeStop(whole, request.stop), request.maxTokens);
-  return { answer: { kind: 'text', text }, calls: [], finishReason: isCut ? 'length' : 'stop' };
+  return { answer: { ...answer, text }, calls: [], finishReason: isCut ? 'length' : 'stop' };
 }
 
 /** The text up to the first of the stop strings. */
@@ -78,7 +78,9 @@ function chatUsage(request: ChatRequest, choices: readonly Choice[]) {
 function completedChoice(choice: Choice, index: number) {
   const content = choice.answer.kind === 'text' ? choice.answer.text : null;
   const calls = choice.calls.length > 0 ? { tool_calls: choice.calls.map((call) => wireCall(call, call.input)) } : {};
-  const message = { role: 'assistant', content, refusal: null, annotations: [], ...calls };
+  const { reasoning } = choice.answer;
+  const thought = reasoning === undefined ? {} : { reasoning_content: reasoning };
+  const message = { role: 'assistant', content, refusal: null, annotations: [], ...thought, ...calls };
   return { index, message, logprobs: null, finish_reason: choice.finishReason };
 }
 
@@ -111,12 +113,15 @@ function* chatEvents({ request, choices, usage, frame }: ChatStream): Generator<
 }
 
 function* choiceDeltas(choice: Choice): Generator<object> {
+  const { reasoning = '' } = choice.answer;
   if (choice.answer.kind === 'text') {
     yield { role: 'assistant', content: '', refusal: null };
+    for (const thought of tokenize(reasoning)) yield { reasoning_content: thought };
     for (const content of tokenize(choice.answer.text)) yield { content };
     return;
   }
   yield { role: 'assistant', content: null };
+  for (const thought of tokenize(reasoning)) yield { reasoning_content: thought };
   for (const [index, call] of choice.calls.entries()) {
     yield { tool_calls: [{ index, ...wireCall(call, '') }] };
     for (const fragment of tokenize(call.input)) yield { tool_calls: [{ index, ...fragmentOf(call, fragment) }] };

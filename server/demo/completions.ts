@@ -67,6 +67,7 @@ function answerTo(prompt: string): string {
     toolChoice: { mode: 'none' },
     allowsParallelCalls: false,
     schema: undefined,
+    thinks: false,
   });
   return answer.kind === 'text' ? answer.text : '';
 }

@@ -2,6 +2,8 @@
  * What the demo answers. Chat completions and responses are read into one `Conversation`; fixed rules decide whether the
  * answer is text, JSON for a schema, or tool calls. Equal requests get equal answers.
  */
+
+import { anyObject, schemaInPrompt } from './schema-in-prompt.ts';
 import { sampleOfSchema } from './schema-sample.ts';
 import { countTokens } from './tokens.ts';
 
@@ -32,6 +34,8 @@ export interface Conversation {
   allowsParallelCalls: boolean;
   /** The JSON schema that the answer must satisfy; `undefined` for an answer in prose. */
   schema: unknown;
+  /** The client asked for reasoning. */
+  thinks: boolean;
 }
 
 export interface ToolCall {
@@ -41,17 +45,27 @@ export interface ToolCall {
   input: string;
 }
 
-export type Answer = { kind: 'text'; text: string } | { kind: 'calls'; calls: readonly ToolCall[] };
+export type Answer = ({ kind: 'text'; text: string } | { kind: 'calls'; calls: readonly ToolCall[] }) & {
+  /** Undefined if the client asked for none. */
+  reasoning?: string;
+};
+
+const invented = 'The demo has no model that could think, so this stands for its reasoning.';
 
 const TOKENS_PER_TURN = 3;
 const TOKENS_PER_ATTACHMENT = 100;
-const QUOTED_CHARACTERS = 600;
 
 export function composeAnswer(conversation: Conversation): Answer {
   const calls = toolCalls(conversation);
-  if (calls.length > 0) return { kind: 'calls', calls };
-  const { schema, turns } = conversation;
-  return { kind: 'text', text: schema === undefined ? proseAnswer(turns) : JSON.stringify(sampleOfSchema(schema)) };
+  const reasoning = conversation.thinks ? { reasoning: invented } : {};
+  if (calls.length > 0) return { kind: 'calls', calls, ...reasoning };
+  const { turns } = conversation;
+  const schema = conversation.schema === anyObject ? (schemaInPrompt(turns) ?? anyObject) : conversation.schema;
+  return {
+    ...reasoning,
+    kind: 'text',
+    text: schema === undefined ? proseAnswer(turns) : JSON.stringify(sampleOfSchema(schema)),
+  };
 }
 
 export function countConversationTokens({ turns, tools }: Conversation): number {
@@ -63,6 +77,10 @@ export function countConversationTokens({ turns, tools }: Conversation): number 
 }
 
 export function countAnswerTokens(answer: Answer): number {
+  return countTokens(answer.reasoning ?? '') + countShownTokens(answer);
+}
+
+function countShownTokens(answer: Answer): number {
   if (answer.kind === 'text') return countTokens(answer.text);
   return answer.calls.reduce((sum, call) => sum + countTokens(call.name) + countTokens(call.input), 0);
 }
@@ -88,27 +106,38 @@ function inputFor(tool: Tool, question: string): string {
   return tool.kind === 'custom' ? question : JSON.stringify(sampleOfSchema(tool.schema ?? { type: 'object' }));
 }
 
+/**
+ * One short text, without anything that a coding agent could take for an edit, a path or a command: aider once wrote a file from
+ * an answer that repeated its prompt.
+ */
 function proseAnswer(turns: readonly Turn[]): string {
-  const latest = turns.at(-1);
   const sentences = ["This is Sluice's built-in demo provider: no language model is behind it."];
-  if (latest?.role === 'tool') sentences.push(`The tool answered: ${quote(latest.text)}`);
-  else sentences.push(...answerToUser(turns));
-  sentences.push(
-    'To get real answers, add a provider: in the window under Providers, or with the command "sluice provider add".',
-  );
+  const latest = turns.at(-1);
+  if (latest?.role === 'tool') sentences.push(`The tool answered${quoted(latest.text)}.`);
+  else sentences.push(...answerToUser(turns.filter(({ role }) => role === 'user').reverse()));
+  sentences.push('To get real answers, add a provider in Sluice.');
   return sentences.join(' ');
 }
 
-function answerToUser(turns: readonly Turn[]): string[] {
-  const [asked, earlier] = turns.filter((turn) => turn.role === 'user').reverse();
+function answerToUser([asked, earlier]: readonly Turn[]): string[] {
   if (!asked) return ['You sent no user message.'];
-  const sentences = [`You wrote: ${quote(asked.text)}`];
+  const sentences = [`You wrote${quoted(asked.text)}.`];
   if (asked.attachments.length > 0) sentences.push(`Attached: ${asked.attachments.join(', ')}.`);
-  if (earlier) sentences.push(`Before that you wrote: ${quote(earlier.text)}`);
+  if (earlier) sentences.push(`Before that you wrote${quoted(earlier.text)}.`);
   return sentences;
 }
 
-function quote(text: string): string {
-  const shown = text.length > QUOTED_CHARACTERS ? `${text.slice(0, QUOTED_CHARACTERS)}…` : text;
-  return `"${shown}".`;
+const mostQuotedWords = 8;
+const plainWord = /^[\p{L}\p{N}][\p{L}\p{N}'’-]{0,30}[,.;:!?]?$/u;
+
+/** The first plain words of the last line. */
+function quoted(text: string): string {
+  const line = text.trimEnd().split('\n').at(-1) ?? '';
+  const words = line
+    .slice(0, 1_000)
+    .split(/\s+/)
+    .filter((word) => plainWord.test(word));
+  const shown = words.slice(0, mostQuotedWords).join(' ');
+  if (shown === '') return ' something';
+  return `: "${shown}${words.length > mostQuotedWords ? ' …' : ''}"`;
 }

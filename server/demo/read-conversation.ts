@@ -2,6 +2,7 @@
 import { isObject } from '../contract/is-object.ts';
 import type { Tool, ToolChoice, Turn } from './conversation.ts';
 import { invalidType, invalidValue } from './demo-error.ts';
+import { anyObject } from './schema-in-prompt.ts';
 
 const roles: Readonly<Record<string, Turn['role']>> = {
   system: 'system',
@@ -62,13 +63,11 @@ function definitionOf(value: Readonly<Record<string, unknown>>): Readonly<Record
 /** The schema of `response_format` or `text.format`; `undefined` where text is asked for. */
 export function readSchema(format: unknown): unknown {
   if (!isObject(format)) return undefined;
-  if (format.type === 'json_object') return jsonObjectSchema;
+  if (format.type === 'json_object') return anyObject;
   return format.type === 'json_schema' ? (definitionOf(format).schema ?? {}) : undefined;
 }
 
-const jsonObjectSchema = {
-  type: 'object',
-  properties: {
-    message: { const: "This is Sluice's demo provider; it answers any request for JSON with this object." },
-  },
-};
+/** `reasoning_effort` of a chat, or `reasoning.effort` of a response. */
+export function asksToThink(effort: unknown): boolean {
+  return typeof effort === 'string' && effort !== 'none' && effort !== 'minimal';
+}

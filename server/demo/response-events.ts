@@ -1,6 +1,6 @@
 /** The events of a streamed response in OpenAI's order, derived from the finished response. */
 import { type ServerEvent, typedEvent } from './reply.ts';
-import { type OutputItem, outputText, type ResponseObject } from './response-object.ts';
+import { type OutputItem, outputText, type ResponseObject, summaryText } from './response-object.ts';
 import { pendingResponse } from './response-store.ts';
 import { tokenize } from './tokens.ts';
 
@@ -31,6 +31,7 @@ function* itemEvents(item: OutputItem, outputIndex: number): Generator<TypedFiel
   yield { type: 'response.output_item.added', output_index: outputIndex, item: begunItem(item) };
   const place = { item_id: item.id, output_index: outputIndex };
   if (item.type === 'message') yield* textEvents(item.content[0]?.text ?? '', { ...place, content_index: 0 });
+  else if (item.type === 'reasoning') yield* thoughtEvents(item.summary[0]?.text ?? '', { ...place, summary_index: 0 });
   else if (item.type === 'function_call') yield* argumentEvents(item.arguments, item.name, place);
   else yield* inputEvents(item.input, place);
   yield { type: 'response.output_item.done', output_index: outputIndex, item };
@@ -40,6 +41,7 @@ function* itemEvents(item: OutputItem, outputIndex: number): Generator<TypedFiel
 function begunItem(item: OutputItem): OutputItem {
   const status = 'in_progress';
   if (item.type === 'message') return { ...item, status, content: [] };
+  if (item.type === 'reasoning') return { ...item, summary: [] };
   return item.type === 'function_call' ? { ...item, status, arguments: '' } : { ...item, status, input: '' };
 }
 
@@ -48,6 +50,13 @@ function* textEvents(text: string, place: object): Generator<TypedFields> {
   for (const delta of tokenize(text)) yield { type: 'response.output_text.delta', ...place, delta, logprobs: [] };
   yield { type: 'response.output_text.done', ...place, text, logprobs: [] };
   yield { type: 'response.content_part.done', ...place, part: outputText(text) };
+}
+
+function* thoughtEvents(text: string, place: object): Generator<TypedFields> {
+  yield { type: 'response.reasoning_summary_part.added', ...place, part: summaryText('') };
+  for (const delta of tokenize(text)) yield { type: 'response.reasoning_summary_text.delta', ...place, delta };
+  yield { type: 'response.reasoning_summary_text.done', ...place, text };
+  yield { type: 'response.reasoning_summary_part.done', ...place, part: summaryText(text) };
 }
 
 function* argumentEvents(json: string, name: string, place: object): Generator<TypedFields> {

@@ -12,6 +12,7 @@ interface OutputText {
 }
 
 export type OutputItem =
+  | { id: string; type: 'reasoning'; summary: readonly { type: 'summary_text'; text: string }[] }
   | { id: string; type: 'message'; status: string; role: 'assistant'; content: readonly OutputText[] }
   | { id: string; type: 'function_call'; status: string; call_id: string; name: string; arguments: string }
   | { id: string; type: 'custom_tool_call'; status: string; call_id: string; name: string; input: string };
@@ -55,6 +56,10 @@ export function outputText(text: string): OutputText {
   return { type: 'output_text', text, annotations: [], logprobs: [] };
 }
 
+export function summaryText(text: string) {
+  return { type: 'summary_text', text } as const;
+}
+
 export function responseUsage(inputTokens: number, outputTokens: number) {
   return {
     input_tokens: inputTokens,
@@ -68,12 +73,18 @@ export function responseUsage(inputTokens: number, outputTokens: number) {
 function limitAnswer(answer: Answer, maxTokens: number): { answer: Answer; isCut: boolean } {
   if (answer.kind === 'calls') return { answer, isCut: false };
   const { text, isCut } = limitTokens(answer.text, maxTokens);
-  return { answer: { kind: 'text', text }, isCut };
+  return { answer: { ...answer, text }, isCut };
 }
 
 function outputItems(answer: Answer, status: string): OutputItem[] {
-  if (answer.kind === 'calls') return answer.calls.map(callItem);
-  return [{ id: newId('msg_'), type: 'message', status, role: 'assistant', content: [outputText(answer.text)] }];
+  const { reasoning } = answer;
+  const thought: OutputItem[] =
+    reasoning === undefined ? [] : [{ id: newId('rs_'), type: 'reasoning', summary: [summaryText(reasoning)] }];
+  if (answer.kind === 'calls') return [...thought, ...answer.calls.map(callItem)];
+  return [
+    ...thought,
+    { id: newId('msg_'), type: 'message', status, role: 'assistant', content: [outputText(answer.text)] },
+  ];
 }
 
 function callItem({ kind, name, input }: ToolCall): OutputItem {

@@ -5,7 +5,7 @@ import { DemoError, invalidType, missingParameter } from './demo-error.ts';
 import { newId } from './ids.ts';
 import { modelOf } from './models.ts';
 import type { JsonObject, Parameters } from './parameters.ts';
-import { readContent, readMessage, readSchema, readToolChoice, readTools } from './read-conversation.ts';
+import { asksToThink, readContent, readMessage, readSchema, readToolChoice, readTools } from './read-conversation.ts';
 
 export interface ResponseRequest {
   model: string;
@@ -60,6 +60,7 @@ function readConversation(parameters: Parameters, turns: readonly Turn[]): Conve
     toolChoice: readToolChoice(parameters.raw('tool_choice')),
     allowsParallelCalls: parameters.raw('parallel_tool_calls') !== false,
     schema: readSchema(parameters.object('text')?.format),
+    thinks: asksToThink(parameters.object('reasoning')?.effort),
   };
 }
 

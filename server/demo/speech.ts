@@ -1,7 +1,8 @@
-/** `POST /audio/speech`: one beep for each character (`sound.ts`), as a WAV file or as bare samples. */
+/** `POST /audio/speech`: one beep for each character (`sound.ts`) as a WAV file or as bare samples, or a fixed MP3 file. */
 import type { Call } from './call.ts';
 import { missingParameter } from './demo-error.ts';
 import { modelOf } from './models.ts';
+import { mp3Sample } from './mp3-sample.ts';
 import { binary, events, type Reply, type ServerEvent, typedEvent } from './reply.ts';
 import type { Route } from './route.ts';
 import { encodePcm, encodeWav, soundSeconds } from './sound.ts';
@@ -14,18 +15,20 @@ export function createSpeechRoutes(): Route[] {
   return [{ method: 'POST', path: '/audio/speech', handle: speak }];
 }
 
-/** OpenAI's default format is mp3. Without a format the demo sends WAV; a request for mp3 is refused. */
+/** OpenAI's default format is mp3. Without a format the demo sends WAV, from which it can transcribe the text again. */
 async function speak(call: Call): Promise<Reply> {
   const parameters = await call.parameters();
   modelOf(parameters, 'speech');
   const input = parameters.requiredString('input');
   if (parameters.raw('voice') === undefined) throw missingParameter('voice');
-  const isPcm = parameters.oneOf('response_format', ['wav', 'pcm']) === 'pcm';
+  const format = parameters.oneOf('response_format', ['wav', 'pcm', 'mp3']) ?? 'wav';
   const isStream = parameters.oneOf('stream_format', ['audio', 'sse']) === 'sse';
-  const bytes = isPcm ? encodePcm(input) : encodeWav(input);
+  const bytes = encoders[format](input);
   if (isStream) return events(speechEvents(bytes, usageOf(input)));
-  return binary(bytes, isPcm ? 'audio/pcm' : 'audio/wav');
+  return binary(bytes, format === 'mp3' ? 'audio/mpeg' : `audio/${format}`);
 }
+
+const encoders = { wav: encodeWav, pcm: encodePcm, mp3: () => mp3Sample };
 
 function usageOf(input: string) {
   const inputTokens = countTokens(input);

@@ -7,7 +7,7 @@ import type { AttemptNotes } from './attempt-notes.ts';
 import type { ClientResponse } from './client-response.ts';
 import type { AttemptTrace } from './exchange-trace.ts';
 import type { IncomingResponse } from './incoming-response.ts';
-import type { Asked, Step } from './readers/response-reader.ts';
+import type { Asked, FailureReason, Step } from './readers/response-reader.ts';
 import type { ResponseObserver } from './response-observer.ts';
 import type { AnswerTranslation } from './translation/answer-translation.ts';
 import type { Hosting } from './translation/request-translation.ts';
@@ -54,32 +54,36 @@ export class AnswerDelivery {
     this.#sendHead(status, headers);
   }
 
-  /** Forwards bytes of the upstream's response; call `begin` first. */
-  pass(bytes: Buffer): void {
+  /** The bytes for the client; empty if nothing can be sent yet. */
+  translated(bytes: Buffer): Buffer {
     const { translation } = this.#options;
-    if (!translation) this.#send(bytes);
-    else {
-      const translated = translation.push(bytes);
-      if (translated.length > 0) this.#send(translated);
-    }
+    return translation ? translation.push(bytes) : bytes;
   }
 
-  /** Converts a complete, unsent answer to the client's format; returns the reason as a string if it cannot be used. */
-  whole(step: Complete): Complete | string {
+  /** Sends translated bytes; call `begin` first. */
+  pass(bytes: Buffer): void {
+    if (bytes.length > 0) this.#send(bytes);
+  }
+
+  /** Converts a complete, unsent answer to the client's format; returns why, if it cannot be used. */
+  whole(step: Complete): Complete | FailureReason {
     const { translation } = this.#options;
     if (!translation) return step;
     const translated = translation.whole(step.bytes ?? Buffer.alloc(0));
-    return typeof translated === 'string' ? translated : { ...step, bytes: translated };
+    if (Buffer.isBuffer(translated)) return { ...step, bytes: translated };
+    return typeof translated === 'string'
+      ? { kind: 'damage', what: `sent an unusable answer: ${translated}` }
+      : translated;
   }
 
   /**
    * Ends a stream that was sent as it arrived. Even a complete upstream stream can fail in translation, for example if a
    * tool call's arguments are truncated; the client then receives an error event.
+   * @param bytes the translated end; undefined if bytes are forwarded unchanged
    */
-  endStream(step: Complete): FailureClass | null {
+  endStream(step: Complete, bytes: Buffer | undefined): FailureClass | null {
     const { translation, client } = this.#options;
-    if (!translation) return this.end(step);
-    const bytes = translation.end();
+    if (!translation || !bytes) return this.end(step);
     if (step.hasFailed || translation.failure === null) return this.end({ ...step, bytes });
     this.#notes.failed('stream-broken', translation.failure);
     client.end('stream-broken', 'upstream_malformed', bytes);

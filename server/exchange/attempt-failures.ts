@@ -111,7 +111,7 @@ function divergence(target: Target, continues: boolean): AttemptFailure {
   );
 }
 
-/** The failure of a target that would have to continue a broken answer in an API other than the client's. */
+/** The failure of a target that would have to continue a broken answer, of which only one of the two is translated. */
 export function otherApi({ provider }: Target): GatewayError {
   return new GatewayError(
     'upstream_stream_broken',

@@ -4,36 +4,18 @@
  * byte passes, the client sees nothing of this attempt, and another can replace it.
  */
 import type { FailureClass } from '../contract/ledger.ts';
-import type { AttemptResult } from '../routing/attempt-result.ts';
-import type { AttemptTimeouts } from '../routing/compile-timeouts.ts';
 import type { OutgoingRequest, ResponseHeaders, Transport } from '../transport/transport.ts';
 import { TransportError } from '../transport/transport-error.ts';
 import { framingOf } from '../wire/sse-framing.ts';
-import { AnswerDelivery, type DeliveryOptions } from './answer-delivery.ts';
+import { AnswerDelivery } from './answer-delivery.ts';
 import { type AttemptFailure, breakAfterContent, failureOf } from './attempt-failures.ts';
 import { AttemptNotes } from './attempt-notes.ts';
+import type { AttemptOptions, CallResult } from './attempt-options.ts';
 import { AttemptTimers } from './attempt-timers.ts';
-import { chooseReader, type StreamNeeds } from './choose-reader.ts';
+import { chooseReader } from './choose-reader.ts';
 import { isEventStream } from './client-headers.ts';
-import type { HeldBytes } from './held-bytes.ts';
-import { type IncomingOptions, IncomingResponse } from './incoming-response.ts';
+import { IncomingResponse } from './incoming-response.ts';
 import type { FailureReason, ResponseReader, Step, Steps } from './readers/response-reader.ts';
-
-interface AttemptOptions extends DeliveryOptions, IncomingOptions {
-  /** Secrets of the client and of the attempt; nothing recorded of the response may contain them. */
-  secrets: readonly string[];
-  /** The memory account of the request and its response. */
-  held: HeldBytes;
-  needs: StreamNeeds;
-  /** The client asked for the usage at the end of a chat stream itself. */
-  wantsUsage(): boolean;
-  timeouts: AttemptTimeouts;
-  /** Claims the answer for this attempt. Once true, it is false for all others. */
-  claim(): boolean;
-}
-
-/** The result for the attempt loop, or a redirect, which may be followed. */
-export type CallResult = AttemptResult | { kind: 'redirected'; location: string };
 
 export class Attempt {
   status = 0;
@@ -171,7 +153,7 @@ export class Attempt {
         this.#describe({ ...this.#headers, ...step.headers });
         break;
       case 'pass':
-        if (this.#begin()) this.#delivery.pass(step.bytes);
+        this.#pass(step.bytes);
         break;
       case 'reread':
         this.#readAgain(step);
@@ -211,13 +193,27 @@ export class Attempt {
     return true;
   }
 
+  #pass(bytes: Buffer): void {
+    if (this.#options.translation?.isRest) this.#passRest(this.#delivery.translated(bytes));
+    else if (this.#begin()) this.#delivery.pass(this.#delivery.translated(bytes));
+  }
+
+  /** Nothing of a translated answer that continues another one is sent while it repeats that. */
+  #passRest(translated: Buffer): void {
+    if (this.#options.translation?.isDifferent) this.#fail({ kind: 'divergence' });
+    else if (translated.length > 0 && this.#begin()) this.#delivery.pass(translated);
+  }
+
   #complete(step: Extract<Step, { kind: 'complete' }>): void {
-    if (this.hasBegun) {
-      this.#over({ kind: 'answered', failure: this.#delivery.endStream(step) });
+    const { translation } = this.#options;
+    if (this.hasBegun || translation?.isRest) {
+      const last = translation?.end();
+      if (translation?.isDifferent) this.#fail({ kind: 'divergence' });
+      else if (this.#begin()) this.#over({ kind: 'answered', failure: this.#delivery.endStream(step, last) });
       return;
     }
     const whole = this.#delivery.whole(step);
-    if (typeof whole === 'string') this.#fail({ kind: 'damage', what: `sent an unusable answer: ${whole}` });
+    if (whole.kind !== 'complete') this.#fail(whole);
     else if (this.#begin()) this.#over({ kind: 'answered', failure: this.#delivery.end(whole) });
   }
 

@@ -69,12 +69,16 @@ export function askedOf(
 }
 
 /** Only a single text can be assembled from two streams: one choice, and only on some routes. */
-export function mayBeRescued({ targets }: CallPlan, { group, match, body }: OutgoingCall): boolean {
+export function mayBeRescued(plan: CallPlan, call: OutgoingCall): boolean {
+  const { match, body } = call;
+  return mayTranslatedBeRescued(plan, call) && match.route.wire.request.isOneText(body);
+}
+
+/** A translated answer is always a single one; what it contains decides whether it can be continued. */
+export function mayTranslatedBeRescued({ targets }: CallPlan, { group, match, body }: OutgoingCall): boolean {
   const { rescue, retries } = group.policy;
   if (rescue === 'off' || !body.fields.stream || (targets.length === 1 && retries === 0)) return false;
-  return (
-    (match.route.job === null || match.route.job.behaviour === 'creates') && match.route.wire.request.isOneText(body)
-  );
+  return match.route.job === null || match.route.job.behaviour === 'creates';
 }
 
 /** Only the rest of a file can be requested by its offset. */

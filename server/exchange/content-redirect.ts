@@ -5,7 +5,7 @@
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { OutgoingRequest } from '../transport/transport.ts';
-import type { CallResult } from './attempt.ts';
+import type { CallResult } from './attempt-options.ts';
 import { redactText } from './redact-credential.ts';
 
 const maxHops = 3;

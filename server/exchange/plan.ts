@@ -53,17 +53,17 @@ function resolve({ match, fields, group, key }: PlanInput): Resolved {
     fields.model === null
       ? resolveDefault(group, key, match.route.wire.operation)
       : resolveRoute(group, key, fields.model);
-  return { model, targets: withAddress(thatServe(targets, match), model) };
+  return { model, targets: withAddress(thatServe(targets, match, model), model) };
 }
 
 /**
  * Excludes providers whose API lacks the operation. Conversations can use every provider, because they are translated and
  * their tokens can be estimated.
  */
-function thatServe(targets: readonly Target[], { route, label }: RouteMatch): readonly Target[] {
-  const left = targets.every((target) => isServedBy(target, route))
+function thatServe(targets: readonly Target[], { route, label }: RouteMatch, named: string | null): readonly Target[] {
+  const left = targets.every((target) => isServedBy(target, route, named))
     ? targets
-    : targets.filter((target) => isServedBy(target, route));
+    : targets.filter((target) => isServedBy(target, route, named));
   const [none] = targets;
   if (left.length > 0 || !none) return left;
   const message = `Provider "${none.provider.id}" cannot serve ${label}: its API (${none.provider.dialect.id}) has no equivalent.`;

@@ -6,15 +6,21 @@ import type { HostedModel } from '../providers/dialect.ts';
 import type { ReasoningStore } from '../reasoning/reasoning-store.ts';
 import type { NextAttempt } from '../routing/attempt-plan.ts';
 import type { AttemptResult, FailedAttempt } from '../routing/attempt-result.ts';
+import type { PickRequest } from '../routing/picker.ts';
 import type { Target } from '../routing/snapshot.ts';
+import type { Origin } from '../translate/neutral.ts';
+import { carriedOrigin, newestResultIds } from '../translate/reasoning-origin.ts';
 import { refusalOf } from '../translate/tell-losses.ts';
+import { isWireName } from '../translate/wire-translations.ts';
 import type { PriceTable } from '../usage/price-table.ts';
 import type { Registry } from '../wire/registry.ts';
 import type { TextSoFar } from '../wire/stream-text.ts';
+import type { FormValue } from '../wire/uploaded-file.ts';
 import type { RequestTrace } from './exchange-trace.ts';
 import { inEnvelope } from './hosted-request.ts';
 import type { OutgoingCall } from './outgoing-request.ts';
 import type { CallPlan } from './plan.ts';
+import { policyOf } from './plan-passthrough.ts';
 import { RefusedReasoning } from './refused-reasoning.ts';
 import type { PreparedBody } from './request-body.ts';
 import { ClientReasoning } from './translation/client-reasoning.ts';
@@ -42,6 +48,8 @@ export class RequestPreparation {
   readonly #refusedReasoning = new RefusedReasoning();
   /** The translation for the latest target that does not serve the client's API. */
   #translation: RequestTranslation | undefined;
+  /** The client's upload, read into memory for a translation. */
+  #form: FormValue | null = null;
 
   constructor(options: PreparationOptions, plan: CallPlan, call: OutgoingCall) {
     this.#options = options;
@@ -56,9 +64,37 @@ export class RequestPreparation {
   for(next: NextAttempt): PreparedRequest | GatewayError | Promise<PreparedRequest | GatewayError> {
     const { provider, model } = next.target;
     const passage = this.#passageTo(next.target);
-    const prepared = passage ? this.#translated(passage, next) : this.#unchanged(next.target);
+    const prepared = passage ? this.#translatedBy(passage, next) : this.#unchanged(next.target);
     const hosted = provider.dialect.hosted?.(model ?? this.#plan.model ?? '');
     return hosted ? this.#enveloped(prepared, hosted) : prepared;
+  }
+
+  /** The properties of the request that affect the order of targets. */
+  get pickRequest(): PickRequest {
+    const { match, body } = this.#call;
+    return {
+      policy: policyOf(this.#call),
+      capability: match.route.wire.operation,
+      conversation: () => match.route.wire.request.conversationOf(body),
+      reasoningOrigin: () => this.#reasoningOrigin(),
+    };
+  }
+
+  /** Where the newest reasoning in the conversation was made: what the client carries, else what is kept for its calls. */
+  #reasoningOrigin(): Origin | null {
+    const { body, match } = this.#call;
+    if (body.captured === null || !isWireName(match.route.wire.name)) return null;
+    const carried = carriedOrigin(body.captured);
+    if (carried || match.route.wire.name !== 'openai-chat' || !this.#plan.targets.some(this.#isTranslated))
+      return carried;
+    return this.#clientReasoning.originOf(newestResultIds(body.captured));
+  }
+
+  readonly #isTranslated = (target: Target): boolean => this.#passageTo(target) !== null;
+
+  get #clientReasoning(): ClientReasoning {
+    const { ports, trace } = this.#options;
+    return new ClientReasoning(ports.reasoning, trace.key?.id ?? '');
   }
 
   #unchanged(target: Target): PreparedRequest | Promise<PreparedRequest> {
@@ -71,7 +107,7 @@ export class RequestPreparation {
   }
 
   async #enveloped(
-    preparing: PreparedRequest | GatewayError | Promise<PreparedRequest>,
+    preparing: PreparedRequest | GatewayError | Promise<PreparedRequest | GatewayError>,
     hosted: HostedModel,
   ): Promise<PreparedRequest | GatewayError> {
     const prepared = await preparing;
@@ -125,12 +161,34 @@ export class RequestPreparation {
     return losses === 'refuse';
   }
 
+  #translatedBy(passage: Passage, next: NextAttempt) {
+    const { body } = this.#call;
+    return body.form && this.#form === null ? this.#translatedForm(passage, next) : this.#translated(passage, next);
+  }
+
+  async #translatedForm(passage: Passage, next: NextAttempt): Promise<PreparedRequest | GatewayError> {
+    try {
+      this.#form = (await this.#call.body.form?.()) ?? null;
+      this.#call.held.add(this.#call.body.size);
+    } catch (thrown) {
+      if (thrown instanceof GatewayError) return thrown;
+      throw thrown;
+    }
+    return this.#translated(passage, next);
+  }
+
   #translated(passage: Passage, { target, credential }: NextAttempt): PreparedRequest | GatewayError {
     const { ports, trace } = this.#options;
     try {
       const { keptResponses } = ports;
-      const reasoning = new ClientReasoning(ports.reasoning, trace.key?.id ?? '');
-      const wanted = { requestId: trace.id, refusesLosses: this.#refusesLosses, keptResponses, reasoning };
+      const reasoning = this.#clientReasoning;
+      const wanted = {
+        requestId: trace.id,
+        refusesLosses: this.#refusesLosses,
+        keptResponses,
+        reasoning,
+        form: this.#form,
+      };
       if (this.#translation?.route !== passage.route) {
         this.#translation = new RequestTranslation(this.#call, passage, wanted);
       }

@@ -29,7 +29,9 @@ export function tellFailure(
   else if (isBroken && failed.kind === 'error') {
     client.breakOff(failed.error, text?.errorEvent(failed.error.toBody().error) ?? null);
   } else if (client.hasBegun && stream) {
-    client.end('error', errorCodeOf(failed), Buffer.from(stream.watch(1).errorEvent(errorBodyOf(failed))));
+    const error = errorBodyOf(failed);
+    const event = (isBroken ? text?.errorEvent(error) : undefined) ?? stream.watch(1).errorEvent(error);
+    client.end('error', errorCodeOf(failed), Buffer.from(event));
   } else if (failed.kind === 'answer') client.relay(failed.answer, attempts);
   else {
     client.showAttempts(attempts);

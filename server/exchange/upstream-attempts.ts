@@ -33,9 +33,11 @@ import { policyOf } from './plan-passthrough.ts';
 import { type PreparationPorts, RequestPreparation } from './prepare-request.ts';
 import { secretsOf } from './redact-credential.ts';
 import { Download } from './rescue/download.ts';
+import { TranslatedText, translatedText } from './rescue/translated-text.ts';
 import type { ResponseObserver } from './response-observer.ts';
 import { signed } from './sign-request.ts';
 import { tellFailure } from './tell-failure.ts';
+import type { AnswerTranslation } from './translation/answer-translation.ts';
 import type { PreparedRequest } from './translation/request-translation.ts';
 
 export interface AttemptsPorts extends PreparationPorts {
@@ -71,6 +73,8 @@ export class UpstreamAttempts {
   /** Null if a broken download cannot be resumed. */
   readonly #download: Download | null;
   #answer: Attempt | undefined;
+  /** The translation of what the client has; null if that is an upstream's own. */
+  #translation: AnswerTranslation | null = null;
   /** The client has the beginning of an answer, and no attempt is delivering the rest yet. */
   #isBroken = false;
   /** Targets whose text differed from the broken stream, and that can be asked to continue it. */
@@ -105,17 +109,12 @@ export class UpstreamAttempts {
     const { stream } = match.route;
     const policy = policyOf(this.#call);
     if (body.fields.stream && stream) this.client.keepAlive(stream.mayBeginEarly);
-    const request = {
-      policy,
-      capability: match.route.wire.operation,
-      conversation: () => match.route.wire.request.conversationOf(body),
-    };
     const plan = new AttemptPlan({
       targets: this.#callPlan.targets,
       credentialId: this.#callPlan.credentialId,
       policy,
       picker: this.#picker,
-      request,
+      request: this.#preparation.pickRequest,
       now: awakeMs,
       random: Math.random,
     });
@@ -132,7 +131,7 @@ export class UpstreamAttempts {
       client: this.client,
       stream,
       isBroken: this.#isBroken,
-      text: this.#text,
+      text: this.#translation ? new TranslatedText(this.#translation) : this.#text,
       attempts: this.#options.trace.attempts.length,
     });
   }
@@ -182,7 +181,7 @@ export class UpstreamAttempts {
     const preparing = this.#preparation.for(next);
     const usual = preparing instanceof Promise ? await preparing : preparing;
     if (usual instanceof GatewayError) return untranslatable(usual, trace.record);
-    if (usual.translation && this.#isBroken) return untranslatable(otherApi(target), trace.record);
+    if (this.#isBroken && !this.#continues(usual.translation)) return untranslatable(otherApi(target), trace.record);
     const prepared = this.#continuing.has(target)
       ? await this.#preparation.continued(usual, target, this.#text?.read() ?? null)
       : usual;
@@ -209,6 +208,13 @@ export class UpstreamAttempts {
     }
     this.#learn(target, result);
     return result.kind === 'failed' ? this.#preparation.noted(target, result, prepared) : result;
+  }
+
+  /** A translated answer can only be continued by another translated one, and an unchanged one only by another unchanged one. */
+  #continues(translation: AnswerTranslation | null): boolean {
+    const broken = this.#translation;
+    if (translation && broken) translation.continue(broken);
+    return (translation === null) === (broken === null);
   }
 
   #isTooLate({ record }: AttemptTrace): boolean {
@@ -247,8 +253,7 @@ export class UpstreamAttempts {
         isStreamFit,
         answers: isStreamFit ? route.wire.request.answersAsked(body) : 1,
         stripUsage: sendable.usageAsked,
-        // A translated stream is not continued.
-        text: translation ? null : this.#text,
+        text: translation ? translatedText(translation, this.#callPlan, this.#call) : this.#text,
         rest: translation ? null : this.#rest(next),
         download: this.#download,
       },
@@ -283,6 +288,7 @@ export class UpstreamAttempts {
     }
     if (attempt.status < 400) this.#picker.answers(next.target, next.credential?.id ?? null);
     this.#answer = attempt;
+    this.#translation = prepared.translation;
     this.#options.trace.answering = trace;
     for (const other of this.#attempts) if (other !== attempt) other.giveUp();
     return true;

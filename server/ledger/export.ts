@@ -53,6 +53,7 @@ const columns: Record<string, (row: RequestView) => Value> = {
   output_tokens: (row) => row.usage?.outputTokens,
   cached_input_tokens: (row) => row.usage?.cachedInputTokens,
   cache_write_tokens: (row) => row.usage?.cacheWriteTokens,
+  cache_write_one_hour_tokens: (row) => row.usage?.cacheWriteOneHourTokens,
   reasoning_tokens: (row) => row.usage?.reasoningTokens,
   audio_input_tokens: (row) => row.usage?.audioInputTokens,
   audio_output_tokens: (row) => row.usage?.audioOutputTokens,

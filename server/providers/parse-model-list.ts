@@ -4,7 +4,7 @@ import type { ModelInfo } from './upstream.ts';
 const nameSchema = z.string().min(1).max(256);
 const tokensSchema = z.int().positive().optional().catch(undefined);
 /** Methods of Gemini's models that Sluice supports; others generate videos, or require a WebSocket. */
-const servedVerbs = new Set(['generateContent', 'embedContent', 'batchEmbedContents']);
+const servedVerbs = new Set(['generateContent', 'embedContent', 'batchEmbedContents', 'predict']);
 const entrySchema = z.union([
   nameSchema.transform((id) => ({ id, created: 0, owned_by: null, contextTokens: undefined })),
   z

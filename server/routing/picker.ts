@@ -14,6 +14,17 @@ export interface PickRequest {
   capability: Operation;
   /** An identifier that is the same in all turns of a conversation; null: none. Parses the body. */
   conversation(): string | null;
+  /** Where the newest reasoning in the conversation was made that can be read only there; null: none. Scans the body. */
+  reasoningOrigin(): ReasoningOrigin | null;
+}
+
+export interface ReasoningOrigin {
+  /** A provider's id. */
+  provider: string;
+  /** The provider's name for the model. */
+  model: string;
+  /** A credential's id; empty if the provider needs none. */
+  account: string;
 }
 
 /** The outcome of an attempt. */

@@ -12,6 +12,8 @@ const mark = 'sl1';
 const beginning = Buffer.from(`${mark}\0`).toString('base64').slice(0, 5);
 const severalMark = 'slN';
 const severalBeginning = Buffer.from(severalMark).toString('base64');
+/** How the base64 of each envelope begins. */
+export const envelopeBeginnings: readonly string[] = [beginning, severalBeginning];
 const kinds = ['signature', 'redacted', 'encrypted', 'thought-signature', 'plain'] as const;
 
 /** The envelope that a client receives. */
@@ -55,6 +57,12 @@ export function unwrapSeals(text: string, bareKind: SealKind): Seal[] {
  */
 export function opensFor(seal: Seal | undefined, reader: Origin): seal is Seal {
   const origin = seal?.origin;
-  if (origin === undefined) return false;
-  return origin.provider === reader.provider && origin.model === reader.model && origin.account === reader.account;
+  if (seal === undefined || origin === undefined) return false;
+  const isSameAccount = origin.account === reader.account || opensAnywhere(seal);
+  return origin.provider === reader.provider && origin.model === reader.model && isSameAccount;
+}
+
+/** Whether the seal is bound to no account, because there is nothing to return but the text itself. */
+export function opensAnywhere({ kind }: Seal): boolean {
+  return kind === 'plain';
 }

@@ -119,6 +119,8 @@ export interface GeminiFacts {
   /** Calls of the current turn need their thought signature. */
   needsSignatures: boolean;
   takesSystemInstruction: boolean;
+  /** It makes images by `:predict`, and nothing by `:generateContent`. */
+  predicts: boolean;
 }
 
 const gemini3: GeminiFacts = {
@@ -129,6 +131,7 @@ const gemini3: GeminiFacts = {
   resultMedia: 'inside',
   needsSignatures: true,
   takesSystemInstruction: true,
+  predicts: false,
 };
 const gemini25: GeminiFacts = { ...gemini3, levels: [], resultMedia: 'beside', needsSignatures: false };
 const gemini2: GeminiFacts = { ...gemini25, thinks: false };
@@ -140,6 +143,7 @@ const geminiFamilies: Record<string, GeminiFacts> = {
   'gemini-2-5-flash': { ...gemini25, mostBudget: 24_576 },
   'gemini-2-0': gemini2,
   'gemini-1-5': gemini2,
+  imagen: { ...gemini2, predicts: true },
   gemma: { ...gemini2, takesSystemInstruction: false },
 };
 
@@ -211,6 +215,8 @@ const openaiFamilies: Record<string, OpenaiFacts> = {
   'gpt-6': gpt6,
   'gpt-6-1': gpt6,
   'codex-mini': responsesOnly,
+  // Sluice's own demo.
+  'demo-chat': { ...otherChat, efforts: ['low', 'medium', 'high'] },
   'gpt-oss': { ...otherChat, efforts: ['low', 'medium', 'high'] },
   chatgpt: openaiChat,
   o1: openaiThinking,

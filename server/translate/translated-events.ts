@@ -1,6 +1,7 @@
 /** Translates one stream from an upstream for a client of another API. */
 import type { StreamEvent } from '../wire/sse-event.ts';
 import type { AnswerContext } from './answer-context.ts';
+import { AnswerSoFar, RestOfAnswer } from './answer-so-far.ts';
 import { EventsForClient } from './events-for-client.ts';
 import { type KeptReasoning, ReasoningCollector } from './kept-reasoning.ts';
 import type { Loss } from './losses.ts';
@@ -9,10 +10,16 @@ import type { EventParser, EventRenderer } from './wire-translation.ts';
 
 export class TranslatedEvents {
   readonly #parser: EventParser;
-  readonly #renderer: EventRenderer;
+  #renderer: EventRenderer;
   readonly #view: EventsForClient;
   readonly #context: AnswerContext;
   readonly #reasoning = new ReasoningCollector();
+  readonly #soFar = new AnswerSoFar();
+  /** Set if the client has the beginning of the answer from another attempt. */
+  #rest: RestOfAnswer | null = null;
+  /** The text of the latest event, if it was that and nothing else. */
+  #onlyText: string | null = null;
+  #told = 0;
   #isOver = false;
   #failure: AnswerError | null = null;
 
@@ -23,6 +30,24 @@ export class TranslatedEvents {
     this.#context = context;
   }
 
+  /** The text with which another attempt can continue the client's stream; null if none can. */
+  get textSoFar(): string | null {
+    return this.#soFar.text;
+  }
+
+  /** Continues the client's stream of `begun`, which broke. Call before the first event. */
+  continue(begun: TranslatedEvents): void {
+    const text = begun.textSoFar ?? '';
+    this.#renderer = begun.#renderer;
+    this.#soFar.take({ type: 'text', text });
+    this.#rest = new RestOfAnswer(text);
+  }
+
+  /** The answer contradicts what the client has of another attempt. */
+  get isDifferent(): boolean {
+    return this.#rest?.isDifferent ?? false;
+  }
+
   /** Translates one event; returns an empty buffer if nothing can be sent yet. */
   push(event: StreamEvent): Buffer {
     return Buffer.from(this.write(event));
@@ -30,7 +55,21 @@ export class TranslatedEvents {
 
   /** Like `push`, but returns text for callers that join many results: encoding one long text is cheaper than many short. */
   write(event: StreamEvent): string {
+    this.#onlyText = null;
+    this.#told = 0;
     return this.#tellAll(this.#parser.push(event));
+  }
+
+  /** The text that the latest event has added; null if it was more than that. */
+  get onlyText(): string | null {
+    return this.#told === 1 ? this.#onlyText : null;
+  }
+
+  /** More of that text, given as the inside of a JSON string. Null if it has to be told by `write`. */
+  writeEscaped(escaped: string): string | null {
+    const told = this.#renderer.sayEscaped(escaped);
+    if (told !== null) this.#soFar.append(escaped);
+    return told;
   }
 
   /** Called when the upstream's connection has ended regularly; `isOver` then says whether the answer was complete. */
@@ -84,11 +123,19 @@ export class TranslatedEvents {
     for (const each of events) {
       for (const event of this.#view.push(each)) {
         this.#reasoning.take(event);
-        text += this.#renderer.push(event);
-        this.#isOver ||= event.type === 'end' || event.type === 'error';
-        if (event.type === 'error') this.#failure = event.error;
+        const passing = this.#rest === null ? event : this.#rest.take(event);
+        if (passing !== null) text += this.#render(passing);
       }
     }
     return text;
+  }
+
+  #render(event: AnswerEvent): string {
+    this.#soFar.take(event);
+    this.#told++;
+    this.#onlyText = event.type === 'text' ? event.text : null;
+    this.#isOver ||= event.type === 'end' || event.type === 'error';
+    if (event.type === 'error') this.#failure = event.error;
+    return this.#renderer.push(event);
   }
 }

@@ -21,7 +21,12 @@ export type WholeAnswer =
       /** Reasoning that must be returned with the answer's calls; null if there is none. */
       reasoning: KeptReasoning | null;
     }
-  | { ok: false; error: AnswerError };
+  | {
+      ok: false;
+      error: AnswerError;
+      /** Asking again would end alike: the error is the client's answer. */
+      isFinal?: true;
+    };
 
 interface Asked {
   conversation: Conversation;

@@ -18,6 +18,11 @@ export interface EventRenderer {
   push(event: AnswerEvent): string;
   /** The event by which the API's clients recognise the error, for this position in the stream. */
   fail(error: AnswerError): string;
+  /**
+   * Renders more of a text, given as the inside of a JSON string, which is nearly all that streams consist of. Null if the latest
+   * event was no text.
+   */
+  sayEscaped(escaped: string): string | null;
   /** Keeps a silent stream alive. */
   readonly ping: string;
   /** The whole answer, once it is complete, where the API's stream ends with it. */

@@ -52,6 +52,7 @@ const each: Record<keyof Usage, true> = {
   outputTokens: true,
   cachedInputTokens: true,
   cacheWriteTokens: true,
+  cacheWriteOneHourTokens: true,
   reasoningTokens: true,
   audioInputTokens: true,
   audioOutputTokens: true,

@@ -110,11 +110,12 @@ function tokenCost(prices: Prices, usage: Usage): number | null {
 function tierOf(prices: Prices, usage: Usage): Prices {
   const isLong = prices.longContextAbove !== undefined && (usage.inputTokens ?? 0) > prices.longContextAbove;
   if (!isLong) return prices;
-  const { input, cachedInput, cacheWrite, output, ...others } = prices;
+  const { input, cachedInput, cacheWrite, cacheWriteOneHour, output, ...others } = prices;
   const tier: Record<string, number> = others;
   if (prices.longContextInput !== undefined) tier.input = prices.longContextInput;
   if (prices.longContextCachedInput !== undefined) tier.cachedInput = prices.longContextCachedInput;
   if (prices.longContextCacheWrite !== undefined) tier.cacheWrite = prices.longContextCacheWrite;
+  if (prices.longContextCacheWriteOneHour !== undefined) tier.cacheWriteOneHour = prices.longContextCacheWriteOneHour;
   if (prices.longContextOutput !== undefined) tier.output = prices.longContextOutput;
   return tier;
 }
@@ -131,12 +132,15 @@ function inputParts(prices: Prices, usage: Usage): Part[] {
   if (inputTokens === undefined) return [{ tokens: undefined, price: prices.input }];
   const cached = usage.cachedInputTokens ?? 0;
   const written = usage.cacheWriteTokens ?? 0;
+  const forAnHour = Math.min(usage.cacheWriteOneHourTokens ?? 0, written);
+  const writePrice = prices.cacheWrite ?? prices.input;
   const audio = usage.audioInputTokens ?? 0;
   const image = usage.imageInputTokens ?? 0;
   return [
     { tokens: Math.max(0, inputTokens - cached - written - audio - image), price: prices.input },
     { tokens: cached, price: prices.cachedInput },
-    { tokens: written, price: prices.cacheWrite ?? prices.input },
+    { tokens: written - forAnHour, price: writePrice },
+    { tokens: forAnHour, price: prices.cacheWriteOneHour ?? writePrice },
     { tokens: audio, price: prices.audioInput },
     { tokens: image, price: prices.imageInput ?? prices.input },
   ];

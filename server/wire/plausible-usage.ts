@@ -17,7 +17,13 @@ export const unbounded: MostUsage = {
   seconds: Number.MAX_SAFE_INTEGER,
 };
 
-const partsOfInput = ['cachedInputTokens', 'cacheWriteTokens', 'audioInputTokens', 'imageInputTokens'] as const;
+const partsOfInput = [
+  'cachedInputTokens',
+  'cacheWriteTokens',
+  'cacheWriteOneHourTokens',
+  'audioInputTokens',
+  'imageInputTokens',
+] as const;
 const partsOfOutput = ['reasoningTokens', 'audioOutputTokens', 'imageOutputTokens'] as const;
 
 interface Plausible {

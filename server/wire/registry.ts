@@ -72,8 +72,8 @@ export class Registry {
   readonly #tables = new Map<Api, RouteTable>();
   /** By the wire's name. */
   readonly #conversationRoutes = new Map<string, Route>();
-  /** Embeddings routes by the wire's name; of several, the one for the most texts. */
-  readonly #embeddingsRoutes = new Map<string, Route>();
+  /** Routes whose answers are never streamed, by the wire's name; of several for embeddings, the one for the most texts. */
+  readonly #wholeRoutes = new Map<string, Route>();
 
   /** Paths of no API are refused in the format of the first. */
   constructor(apis: readonly [Api, ...Api[]]) {
@@ -82,7 +82,7 @@ export class Registry {
     for (const api of apis) this.#tables.set(api, tableOf(api));
     for (const route of [...apis.flatMap(({ routes }) => routes), ...upstreamRoutes]) {
       if (route.stream && route.method === 'POST') this.#conversationRoutes.set(route.wire.name, route);
-      if (route.wire.operation === 'embeddings') this.#embeddingsRoutes.set(route.wire.name, route);
+      else if (route.method === 'POST' && !route.writeTokenCount) this.#wholeRoutes.set(route.wire.name, route);
     }
   }
 
@@ -134,9 +134,9 @@ export class Registry {
     return isStream ? route : (route?.unstreamed ?? route);
   }
 
-  /** The route for embeddings on the wire of this name; null if no API has it. */
-  embeddingsRoute(wireName: string): Route | null {
-    return this.#embeddingsRoutes.get(wireName) ?? null;
+  /** The route for whole answers on the wire of this name; null if no API has it. */
+  wholeRoute(wireName: string): Route | null {
+    return this.conversationRoute(wireName, false) ?? this.#wholeRoutes.get(wireName) ?? null;
   }
 
   /** How the response that creates a job of this kind reports usage; null if no API has such jobs. */

@@ -359,11 +359,7 @@ export const worstCases: Record<string, WorstCase> = {
   },
   'a stream that goes on with another': {
     atOnceBytes: 64 * kilobyte,
-    files: [
-      'exchange/rescue/spliced-events-reader.ts',
-      'wire/openai/rescue/chat-splice.ts',
-      'wire/openai/rescue/text-match.ts',
-    ],
+    files: ['exchange/rescue/spliced-events-reader.ts', 'wire/openai/rescue/chat-splice.ts', 'wire/text-match.ts'],
     inputs: { ...events, 'the same in single letters': ['', chunk('{"content":"a"}'), ''] },
     run: (bytes) => {
       const soFar = { ...chatSoFar, text: 'a'.repeat(bytes.length) };

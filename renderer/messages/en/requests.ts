@@ -91,6 +91,7 @@ export const requests = {
     inputTokens: 'Input tokens',
     cachedInputTokens: 'of them cached',
     cacheWriteTokens: 'Tokens written to the cache',
+    cacheWriteOneHourTokens: 'of them for an hour',
     outputTokens: 'Output tokens',
     reasoningTokens: 'of them reasoning',
     audioInputTokens: 'Audio input tokens',

@@ -73,6 +73,7 @@ export const requests: typeof english.requests = {
     inputTokens: '输入令牌',
     cachedInputTokens: '其中来自缓存',
     cacheWriteTokens: '写入缓存的令牌',
+    cacheWriteOneHourTokens: '其中保留一小时',
     outputTokens: '输出令牌',
     reasoningTokens: '其中用于推理',
     audioInputTokens: '音频输入令牌',

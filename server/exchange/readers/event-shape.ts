@@ -15,7 +15,8 @@ const maxShapeBytes = 4096;
 interface Place {
   start: number;
   end: number;
-  kind: 'text' | 'string' | 'number';
+  /** `padding`: a string without meaning, of which nothing is kept. */
+  kind: 'text' | 'string' | 'number' | 'padding';
 }
 
 /** Constant bytes and the place after them; null at the end of the event. */
@@ -46,6 +47,8 @@ export class EventShape {
   sequenceNumber: number | null = null;
   /** At least one text is not empty. */
   saysSomething = false;
+  /** All that its events say differently is one text, which is kept. */
+  readonly differsInText: boolean;
   readonly #hasStrings: boolean;
   readonly #parts: readonly Part[];
   readonly #cutBytes: number;
@@ -54,6 +57,8 @@ export class EventShape {
     this.#parts = parts;
     this.#cutBytes = cutBytes;
     this.#hasStrings = parts.some(({ place }) => place === 'text' || place === 'string');
+    const strings = parts.filter(({ place }) => place === 'text' || place === 'string');
+    this.differsInText = strings.length === 1 && strings[0]?.place === 'text';
   }
 
   /**
@@ -79,7 +84,7 @@ export class EventShape {
       if (cutAt !== -1) this.#noteCut(at + cutAt);
       at = endOfPlace(bytes, start, place);
       if (at === -1) return false;
-      if (at > start) this.saysSomething = true;
+      if (at > start && place !== 'padding') this.saysSomething = true;
       if (place === 'text') this.#noteText(start, at);
       if (place === 'number') this.sequenceNumber = Number(bytes.toString('latin1', start, at));
     }
@@ -106,7 +111,10 @@ function endOfPlace(bytes: Buffer, start: number, place: Part['place']): number 
 
 function placeOf({ 0: all, 1: inside, 2: digits = '', index }: RegExpExecArray): Place {
   const end = index + all.length;
-  if (inside !== undefined) return { start: end - 1 - inside.length, end: end - 1, kind: 'string' };
+  if (inside !== undefined) {
+    const kind = all.startsWith('"obfuscation"') ? 'padding' : 'string';
+    return { start: end - 1 - inside.length, end: end - 1, kind };
+  }
   return { start: end - digits.length, end, kind: 'number' };
 }
 

@@ -88,7 +88,12 @@ export class UpstreamSearch {
       credentialId: callPlan.credentialId,
       policy,
       picker: this.#picker,
-      request: { policy, capability: route.wire.operation, conversation: () => null },
+      request: {
+        policy,
+        capability: route.wire.operation,
+        conversation: () => null,
+        reasoningOrigin: () => null,
+      },
       now: awakeMs,
       random: Math.random,
     });

@@ -3,9 +3,11 @@ import type { ErrorBody } from '../../contract/errors.ts';
 import type { FailureResponse } from '../../routing/attempt-result.ts';
 import type { ResponseIdentity } from '../../translate/answer-context.ts';
 import type { TranslatedEmbeddings } from '../../translate/embeddings/embeddings-translator.ts';
+import { TranslatedMedia } from '../../translate/gemini-media/media-translator.ts';
 import { writeJson } from '../../translate/json-text.ts';
 import type { KeptReasoning } from '../../translate/kept-reasoning.ts';
 import type { Loss } from '../../translate/losses.ts';
+import type { AnswerError } from '../../translate/neutral-answer.ts';
 import { lossHeaders } from '../../translate/tell-losses.ts';
 import type { TranslatedEvents } from '../../translate/translated-events.ts';
 import { type Moment, TranslatedRequest } from '../../translate/translated-request.ts';
@@ -17,9 +19,13 @@ import type { Route } from '../../wire/route.ts';
 import { framingOf } from '../../wire/sse-framing.ts';
 import type { Repacking, StreamFormat } from '../../wire/stream-format.ts';
 import { maxStreamedEventBytes } from '../readers/broken-off.ts';
+import type { FailureReason } from '../readers/response-reader.ts';
+import { KnownTexts } from './known-texts.ts';
+
+export type FinalRefusal = Extract<FailureReason, { kind: 'answer' }>;
 
 export interface AnswerOptions {
-  request: TranslatedRequest | TranslatedEmbeddings;
+  request: TranslatedRequest | TranslatedEmbeddings | TranslatedMedia;
   translator: Pick<Translator, 'error'>;
   /** The client's API. */
   api: Api;
@@ -40,13 +46,15 @@ export class AnswerTranslation {
   readonly #options: AnswerOptions;
   readonly #framing: Framing;
   readonly #moment: Moment;
-  #stream: { events: TranslatedEvents; gate: EventGate } | undefined;
+  #stream: { events: TranslatedEvents; gate: EventGate; known: KnownTexts } | undefined;
   #wholeLosses: readonly Loss[] = [];
   #isKept = false;
   /** Translated text that has not been taken yet. */
   #translated = '';
   /** Null if the client's stream consists of server-sent events. */
-  readonly #repacking: Repacking | null;
+  #repacking: Repacking | null;
+  /** Whose stream this one continues; itself if it begins the client's stream. */
+  #begun: AnswerTranslation = this;
 
   constructor(options: AnswerOptions) {
     this.#options = options;
@@ -59,10 +67,35 @@ export class AnswerTranslation {
     return this.#options.upstream;
   }
 
+  /** Whether another attempt can continue the client's stream. */
+  get isContinuable(): boolean {
+    const events = this.#stream?.events;
+    return events !== undefined && !events.isOver && events.textSoFar !== null;
+  }
+
+  /** Continues the client's stream of `broken`. Call before the first bytes. */
+  continue(broken: AnswerTranslation): void {
+    const { events } = broken.#open();
+    this.#open().events.continue(events);
+    this.#repacking = broken.#repacking;
+    this.#begun = broken.#begun;
+  }
+
+  /** The client has the beginning of the answer from another attempt. */
+  get isRest(): boolean {
+    return this.#begun !== this;
+  }
+
+  /** The answer contradicts what the client has of another attempt. */
+  get isDifferent(): boolean {
+    return this.#stream?.events.isDifferent ?? false;
+  }
+
   /** The client's response headers, derived from the upstream's. */
   headersFor(headers: ResponseHeaders): ResponseHeaders {
-    const { api, stream, requestId } = this.#options;
-    const type = stream ? stream.framing.contentType : 'application/json';
+    const { api, stream, requestId, request } = this.#options;
+    const ofWhole = request instanceof TranslatedMedia ? request.contentType : 'application/json';
+    const type = stream ? stream.framing.contentType : ofWhole;
     const described = { 'content-type': type, 'content-length': undefined, 'content-encoding': undefined };
     return { ...headers, ...described, [api.requestIdHeader]: requestId };
   }
@@ -93,6 +126,7 @@ export class AnswerTranslation {
     if (rest.length > 0) this.#translate(rest);
     this.#translated += events.end().toString();
     this.#keepWhole(events);
+    if (events.isDifferent) return nothing;
     if (!events.isOver) this.#translated += events.fail(incomplete).toString();
     return this.#ended(this.#taken());
   }
@@ -102,8 +136,11 @@ export class AnswerTranslation {
     return this.#stream?.events.failure?.message ?? null;
   }
 
-  /** Translates a whole, decompressed answer into the form that the client expects. Returns a reason if it cannot be used. */
-  whole(bytes: Buffer): Buffer | string {
+  /**
+   * Translates a whole, decompressed answer into the form that the client expects. Returns a reason if it cannot be used, or
+   * the failure with which the client has to be content.
+   */
+  whole(bytes: Buffer): Buffer | string | FinalRefusal {
     const { request, stream } = this.#options;
     if (stream && request instanceof TranslatedRequest) {
       const { events } = this.#open();
@@ -113,7 +150,7 @@ export class AnswerTranslation {
     }
     const whole = request.whole(bytes, this.#moment);
     if (whole === null) return noContent;
-    if (!whole.ok) return whole.error.message;
+    if (!whole.ok) return whole.isFinal ? finalRefusal(whole.error) : whole.error.message;
     this.#wholeLosses = whole.losses;
     this.#options.keep?.(whole.body.toString());
     if (whole.reasoning) this.#options.keepReasoning?.(whole.reasoning);
@@ -124,7 +161,7 @@ export class AnswerTranslation {
   #keepWhole({ isOver, whole, reasoning }: TranslatedEvents): void {
     if (!isOver || this.#isKept) return;
     this.#isKept = true;
-    const { keep, keepReasoning } = this.#options;
+    const { keep, keepReasoning } = this.#begun.#options;
     if (whole) keep?.(writeJson(whole));
     if (reasoning) keepReasoning?.(reasoning);
   }
@@ -153,7 +190,9 @@ export class AnswerTranslation {
       param: null,
       retryAfterMs: failed.answer.error?.retryAfterMs ?? null,
     };
-    return { kind: 'answer', answer: { ...failed.answer, status, headers, body, error: described } };
+    // An event of the upstream's stream means nothing to the client.
+    const { event: _, ...answer } = failed.answer;
+    return { kind: 'answer', answer: { ...answer, status, headers, body, error: described } };
   }
 
   /** Returns the last events in the client's framing, with the end of the stream. */
@@ -161,31 +200,45 @@ export class AnswerTranslation {
     return this.#repacking ? Buffer.concat([this.#repacking.push(events), this.#repacking.end()]) : events;
   }
 
-  #open(): { events: TranslatedEvents; gate: EventGate } {
+  #open(): { events: TranslatedEvents; gate: EventGate; known: KnownTexts } {
     const { request } = this.#options;
     if (!(request instanceof TranslatedRequest)) throw new Error('unreachable: embeddings are not streamed');
-    this.#stream ??= {
-      events: request.events(this.#moment),
-      gate: this.#framing.openGate(() => {}, {
-        filter: (event) => this.#translate(event),
-        maxHeldBytes: maxStreamedEventBytes,
-      }),
-    };
+    if (this.#stream) return this.#stream;
+    const events = request.events(this.#moment);
+    const known = new KnownTexts(events);
+    const filter = (event: Buffer) => this.#translate(event);
+    const gate = this.#framing.openGate(() => {}, { filter, known, maxHeldBytes: maxStreamedEventBytes });
+    this.#stream = { events, gate, known };
     return this.#stream;
   }
 
   #translate(bytes: Buffer): null {
+    const { events, known } = this.#open();
     const event = this.#framing.saysNothing(bytes) ? null : this.#framing.readEvent(bytes);
-    if (event) this.#translated += this.#stream?.events.write(event) ?? '';
-    if (this.#stream?.events.isOver) this.#keepWhole(this.#stream.events);
+    if (event) {
+      this.#translated += known.takeTranslated() + events.write(event);
+      known.learn(bytes);
+    }
+    if (events.isOver) this.#keepWhole(events);
     return null;
   }
 
   #taken(): Buffer {
-    const translated = this.#translated;
+    const translated = this.#translated + (this.#stream?.known.takeTranslated() ?? '');
     this.#translated = '';
     return translated === '' ? nothing : Buffer.from(translated);
   }
+}
+
+/** The model has answered, so that asking again would cost as much and end alike. */
+function finalRefusal(error: AnswerError): FinalRefusal {
+  const body = Buffer.from(JSON.stringify({ error }));
+  const told = { ...error, code: error.code ?? '', param: null, retryAfterMs: null };
+  return {
+    kind: 'answer',
+    failure: { class: 'rejected', retryable: false, retryAfterMs: null },
+    answer: { status: 400, headers: {}, body, error: told },
+  };
 }
 
 const nothing = Buffer.alloc(0);

@@ -7,7 +7,8 @@ import {
   type KeptSeal,
   withKeptReasoning,
 } from '../../translate/kept-reasoning.ts';
-import type { Conversation } from '../../translate/neutral.ts';
+import type { Conversation, Origin } from '../../translate/neutral.ts';
+import { bindingOrigin } from '../../translate/reasoning-origin.ts';
 
 export class ClientReasoning {
   readonly #store: ReasoningStore;
@@ -27,6 +28,13 @@ export class ClientReasoning {
       return kept ? [[callId, kept] as const] : [];
     });
     return withKeptReasoning(conversation, new Map(found));
+  }
+
+  /** Where the newest reasoning was made that is stored for the calls of these results, newest first. */
+  originOf(resultIds: readonly string[]): Origin | null {
+    const found = resultIds.length === 0 ? null : this.#store.find(this.#keyId, resultIds);
+    const newest = resultIds.map((callId) => found?.get(callId)).find((text) => text !== undefined);
+    return newest === undefined ? null : bindingOrigin(read(newest)?.seals.at(-1)?.seal);
   }
 
   keep({ callId, ...kept }: KeptReasoning): void {

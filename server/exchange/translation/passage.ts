@@ -9,6 +9,12 @@ import {
   embeddingsTranslatorFor,
   isEmbeddingsWireName,
 } from '../../translate/embeddings/embeddings-translator.ts';
+import {
+  isMediaWireName,
+  MediaTranslator,
+  type MediaWireName,
+  mediaUpstreamWire,
+} from '../../translate/gemini-media/media-translator.ts';
 import { type Translator, translatorBetween } from '../../translate/translator.ts';
 import { isAskedWhole, upstreamWireOf } from '../../translate/upstream-wire.ts';
 import { isWireName } from '../../translate/wire-translations.ts';
@@ -22,7 +28,7 @@ const allDialects = Object.values(dialects);
 export interface Passage {
   /** The route of the upstream's API. */
   route: Route;
-  translator: Translator | EmbeddingsTranslator;
+  translator: Translator | EmbeddingsTranslator | MediaTranslator;
 }
 
 interface Asked {
@@ -38,6 +44,7 @@ export function passageTo(target: Target, asked: Asked, registry: Registry): Pas
   const { route, body, isStream } = asked;
   const client = route.wire.name;
   if (isEmbeddingsWireName(client)) return embeddingsPassage(target, { ...asked, client }, registry);
+  if (isMediaWireName(client)) return mediaPassage(target, { ...asked, client }, registry);
   if (!isWireName(client) || !beginsAnswer(route)) return null;
   const upstream = upstreamWireOf(target, client, body);
   if (upstream === null || (upstream === client && !isMisplaced(client, body))) return null;
@@ -61,17 +68,38 @@ function embeddingsPassage(
   // Gemini's bodies repeat the model's name for each text; it must match the one in the URL.
   const isRenamed = clientRoute.modelIn === 'path' && model !== null && model !== asked.model;
   if (embeddingsWire === null || !isEmbeddingsWireName(embeddingsWire)) return null;
-  const route = registry.embeddingsRoute(embeddingsWire);
+  const route = registry.wholeRoute(embeddingsWire);
   const translator = embeddingsTranslatorFor(client, embeddingsWire, isRenamed);
   return route && translator && { route, translator };
 }
 
-/** Whether a target's provider can serve the route, directly or through translation. Sluice can count tokens itself. */
-export function isServedBy({ provider: { dialect } }: Target, route: Route): boolean {
+function mediaPassage(
+  target: Target,
+  { client, model }: Asked & { client: MediaWireName },
+  registry: Registry,
+): Passage | null {
+  const wire = mediaWireOf(target, client, model);
+  const route = wire && registry.wholeRoute(wire);
+  return route && { route, translator: new MediaTranslator(client, wire) };
+}
+
+/** Null if the provider speaks OpenAI's API, or if its API has no such operation. */
+function mediaWireOf({ provider: { dialect }, model }: Target, client: MediaWireName, named: string | null) {
+  const isGemini = dialect.serves('gemini-generate') && !dialect.serves(client);
+  return isGemini ? mediaUpstreamWire(client, model ?? named) : null;
+}
+
+/**
+ * Whether a target's provider can serve the route, directly or through translation. Sluice can count tokens itself.
+ * @param named the client's name for the model
+ */
+export function isServedBy(target: Target, route: Route, named: string | null): boolean {
+  const { dialect } = target.provider;
   const { name } = route.wire;
   // Requests on wires that no dialect knows are forwarded unchanged.
   if (dialect.serves(name) || !allDialects.some((each) => each.serves(name))) return true;
   if (isEmbeddingsWireName(name)) return dialect.embeddingsWire !== null;
+  if (isMediaWireName(name)) return mediaWireOf(target, name, named) !== null;
   return isWireName(name) && (beginsAnswer(route) || route.writeTokenCount !== null);
 }
 

@@ -8,11 +8,13 @@ import type { ResponseStore } from '../../kept-responses/response-store.ts';
 import type { HostedModel, StreamUnpacker } from '../../providers/dialect.ts';
 import type { Target } from '../../routing/snapshot.ts';
 import type { TranslatedEmbeddings } from '../../translate/embeddings/embeddings-translator.ts';
+import { MediaTranslator, type TranslatedMedia } from '../../translate/gemini-media/media-translator.ts';
 import type { Loss } from '../../translate/losses.ts';
 import type { Target as TranslationTarget } from '../../translate/rendering.ts';
 import { refusalOf } from '../../translate/tell-losses.ts';
 import type { TranslatedRequest } from '../../translate/translated-request.ts';
 import type { Route } from '../../wire/route.ts';
+import type { FormValue } from '../../wire/uploaded-file.ts';
 import { withReferredItems } from '../kept-history.ts';
 import type { OutgoingCall } from '../outgoing-request.ts';
 import type { PreparedBody } from '../request-body.ts';
@@ -59,13 +61,17 @@ interface Wanted {
   refusesLosses: boolean;
   keptResponses: ResponseStore;
   reasoning: ClientReasoning;
+  /** The client's upload; null if its body is JSON. */
+  form: FormValue | null;
 }
+
+type Translated = TranslatedRequest | TranslatedEmbeddings | TranslatedMedia;
 
 export class RequestTranslation {
   readonly #call: OutgoingCall;
   readonly #wanted: Wanted;
   readonly #translator: Passage['translator'];
-  readonly #requestFor: (target: TranslationTarget) => TranslatedRequest | TranslatedEmbeddings;
+  readonly #requestFor: (target: TranslationTarget) => Translated;
   readonly #upstreamCall: OutgoingCall;
   readonly #isResponse: boolean;
 
@@ -80,11 +86,14 @@ export class RequestTranslation {
     this.#isResponse = match.route.job?.kind === 'response';
     const { keptResponses, reasoning } = wanted;
     const referring = this.#isResponse ? withReferredItems(captured, keptResponses, call.group.id) : captured;
-    this.#requestFor = translator.open(referring, named, (conversation) => reasoning.restored(conversation));
+    this.#requestFor =
+      translator instanceof MediaTranslator
+        ? translator.open(wanted.form ?? captured)
+        : translator.open(referring, named, (conversation) => reasoning.restored(conversation));
     this.#upstreamCall = {
       ...call,
       match: { ...call.match, route },
-      headers: upstreamHeaders(call.headers, call.body.fields.stream),
+      headers: upstreamHeaders(call.headers, call.body.fields.stream && route.stream !== null),
       path: route.path,
       query: '',
     };
@@ -117,7 +126,7 @@ export class RequestTranslation {
     };
   }
 
-  #answer(request: TranslatedRequest | TranslatedEmbeddings): AnswerTranslation {
+  #answer(request: Translated): AnswerTranslation {
     const { match, body } = this.#call;
     return new AnswerTranslation({
       request,
@@ -145,9 +154,9 @@ export class RequestTranslation {
   }
 }
 
-/** Headers of a client's API, such as its version, and what Codex and Claude Code tell their own makers of the installation and session. */
+/** Headers of a client's API, such as its version, and what SDKs, Codex and Claude Code tell their own makers of the installation and session. */
 const foreignHeader = pattern(
-  /^(?:anthropic-|x-claude-|x-app$|x-codex-|originator$|session-id$|thread-id$|x-goog-|x-gemini-)/,
+  /^(?:anthropic-|x-claude-|x-app$|x-codex-|originator$|session-id$|thread-id$|x-goog-|x-gemini-|x-stainless-)/,
 );
 
 function upstreamHeaders(headers: Readonly<Record<string, string>>, isStream: boolean): Record<string, string> {

@@ -1,6 +1,8 @@
 /** Request bodies: the fields that routing needs, and the bytes to send, which differ from the client's only in the model name. */
 import { GatewayError } from '../../contract/errors.ts';
 import type { PreparedBody, RequestBody, RequestFields } from '../../exchange/request-body.ts';
+import type { FormValue } from '../../wire/uploaded-file.ts';
+import { formValue } from './form-value.ts';
 import type { MultipartBody } from './multipart.ts';
 import { withField } from './multipart-splice.ts';
 
@@ -78,6 +80,10 @@ export class FormBody implements RequestBody {
     const changed = model !== null && model !== this.fields.model;
     const body = changed ? await withField(this.#form, 'model', model) : this.#form.spool.whole();
     return { length: body.length, open: () => body.open(), usageAsked: false };
+  }
+
+  form(): Promise<FormValue> {
+    return formValue(this.#form);
   }
 
   dispose(): void {

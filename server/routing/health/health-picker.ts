@@ -1,6 +1,6 @@
 import type { UpstreamCredential } from '../../providers/upstream.ts';
 import { anyNameLast } from '../order-targets.ts';
-import type { Picker, PickRequest } from '../picker.ts';
+import type { Picker, PickRequest, ReasoningOrigin } from '../picker.ts';
 import type { CompiledProvider, Target } from '../snapshot.ts';
 import { coolingLast } from './cooling-last.ts';
 import type { HealthBook } from './health-book.ts';
@@ -23,6 +23,7 @@ export class HealthPicker implements Picker {
   readonly #random: () => number;
   readonly #measuring = new Measuring();
   readonly #conversations = new WeakMap<PickRequest, string | null>();
+  readonly #origins = new WeakMap<PickRequest, ReasoningOrigin | null>();
   /** The credential of the latest attempt, for providers with several. */
   readonly #lastUsed = new WeakMap<CompiledProvider, string | null>();
 
@@ -39,13 +40,16 @@ export class HealthPicker implements Picker {
     if (request.policy.strategy === 'lowest-latency') {
       ordered = this.#measuring.order(ordered, (target) => this.#health.target(target), nowMs);
     }
-    return coolingLast(anyNameLast(ordered), this.#health, nowMs);
+    const origin = this.#originOf(request);
+    ordered = anyNameLast(ordered);
+    if (origin) ordered = firstOf(ordered, (target) => madeBy(target, origin));
+    return coolingLast(ordered, this.#health, nowMs);
   }
 
   credentials({ provider, model }: Target, request: PickRequest): readonly (UpstreamCredential | null)[] {
     const health = this.#health.provider(provider.id);
     if (provider.credentials.length === 0) return health?.isRefused(noCredential) ? [] : without;
-    const ordered = this.#inTurn(provider, request);
+    const ordered = this.#ordered(provider, request);
     return health?.hasTroubledCredential(model) ? this.#thatMayBeAsked(ordered, model, health) : ordered;
   }
 
@@ -91,6 +95,23 @@ export class HealthPicker implements Picker {
     return found;
   }
 
+  /** Cached for each request, since it scans the body. */
+  #originOf(request: PickRequest): ReasoningOrigin | null {
+    let found = this.#origins.get(request);
+    if (found === undefined) {
+      found = request.reasoningOrigin();
+      this.#origins.set(request, found);
+    }
+    return found;
+  }
+
+  /** The account that can read the conversation's reasoning first, then the strategy's order. */
+  #ordered(provider: CompiledProvider, request: PickRequest): readonly UpstreamCredential[] {
+    const ordered = this.#inTurn(provider, request);
+    const origin = ordered.length > 1 ? this.#originOf(request) : null;
+    return origin?.provider === provider.id ? firstOf(ordered, ({ id }) => id === origin.account) : ordered;
+  }
+
   #inTurn(provider: CompiledProvider, request: PickRequest): readonly UpstreamCredential[] {
     const { credentials } = provider;
     if (credentials.length < 2) return credentials;
@@ -125,6 +146,15 @@ export class HealthPicker implements Picker {
       .toSorted((a, b) => untilMs(a) - untilMs(b))
       .slice(0, 1);
   }
+}
+
+function madeBy({ provider, model }: Target, origin: ReasoningOrigin): boolean {
+  return provider.id === origin.provider && (model === null || model === origin.model);
+}
+
+function firstOf<T>(ordered: readonly T[], isFirst: (one: T) => boolean): readonly T[] {
+  const first = ordered.find(isFirst);
+  return first === undefined || first === ordered[0] ? ordered : [first, ...ordered.filter((one) => one !== first)];
 }
 
 const without: readonly null[] = [null];

@@ -120,10 +120,18 @@ export class MessagesEventRenderer implements EventRenderer {
     this.#close();
   }
 
-  /** Nearly all events of a stream are deltas, so only their variable part is serialised. */
   #delta(member: string, value: string): void {
-    const data = `{"type":"content_block_delta","index":${this.#index},"delta":{"type":${member}:${JSON.stringify(value)}}}`;
-    this.#out += `event: content_block_delta\ndata: ${data}\n\n`;
+    this.#out += this.#deltaOf(member, JSON.stringify(value));
+  }
+
+  sayEscaped(escaped: string): string | null {
+    return this.#open === 'text' ? this.#deltaOf('"text_delta","text"', `"${escaped}"`) : null;
+  }
+
+  /** Nearly all events of a stream are deltas, so only their variable part is serialised. */
+  #deltaOf(member: string, json: string): string {
+    const data = `{"type":"content_block_delta","index":${this.#index},"delta":{"type":${member}:${json}}}`;
+    return `event: content_block_delta\ndata: ${data}\n\n`;
   }
 
   #close(): void {

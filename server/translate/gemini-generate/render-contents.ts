@@ -7,7 +7,7 @@ import { entryOf } from '../../wire/table-entry.ts';
 import { append } from '../append.ts';
 import { parseJson, RawJson } from '../json-text.ts';
 import { refuse } from '../losses.ts';
-import { textOfDocument } from '../media.ts';
+import { fileNameOf, textOfDocument } from '../media.ts';
 import type { GeminiFacts } from '../model-facts.ts';
 import type { CallPart, MediaPart, Part, ResultPart, ThinkingPart, Turn } from '../neutral.ts';
 import type { Rendering } from '../rendering.ts';
@@ -105,7 +105,7 @@ class ContentWriter {
 
   #others(part: Exclude<Part, CallPart>, role: Turn['role']): Json[] {
     if (part.type === 'text' || part.type === 'refusal') return this.#text(part.text, part.at, role);
-    if (part.type === 'media') return [renderMedia(this.#rendering, part)];
+    if (part.type === 'media') return [...nameOf(this.#rendering, part), renderMedia(this.#rendering, part)];
     if (part.type === 'result') return this.#result(part);
     if (part.type === 'foreign') this.#rendering.losses.dropped(part.at, 'provider-item');
     return [];
@@ -137,6 +137,15 @@ function argsOf({ kind, arguments: given }: CallPart): unknown {
   if (kind === 'custom') return { input: given };
   if (given.trim() === '') return {};
   return isObject(parseJson(given)) ? new RawJson(given) : { arguments: given };
+}
+
+/** Gemini's API has no field for a file's name, so it is told in front of the file. */
+function nameOf({ losses }: Rendering, part: MediaPart): Json[] {
+  const { kind, source, name, at } = part;
+  const isTold = kind === 'document' && source.type !== 'text' && name !== undefined;
+  if (!isTold || name === fileNameOf({ ...part, name: undefined })) return [];
+  losses.emulated(at, 'as-text');
+  return [{ text: `File: ${name}` }];
 }
 
 /** Google, "File input methods": a URL that anybody may read is fetched by the service. */

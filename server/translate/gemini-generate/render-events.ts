@@ -19,6 +19,8 @@ export class GenerateEventRenderer implements EventRenderer {
   /** Seals for the next part that is not a thought. */
   #seals: Seal[] = [];
   #usage: TokenUsage | null = null;
+  /** What a text's event has before and after it. */
+  #aroundText: string[] | null = null;
   #stop: Stop = { reason: 'end' };
 
   constructor(context: AnswerContext) {
@@ -73,6 +75,14 @@ export class GenerateEventRenderer implements EventRenderer {
   /** An event of its own: Google's SDK would miss an event to which a comment is attached. */
   readonly ping = ': ping\n\n';
 
+  /** Since nearly all events are such, only the text is new in them. */
+  sayEscaped(escaped: string): string | null {
+    if (this.#seals.length > 0) return null;
+    this.#aroundText ??= this.#say({ text: mark }).split(mark);
+    const [before = '', after = ''] = this.#aroundText;
+    return before + escaped + after;
+  }
+
   #say(part: Json): string {
     const parts = [{ ...part, ...signatureOf(this.#seals) }];
     this.#seals = [];
@@ -94,3 +104,6 @@ export class GenerateEventRenderer implements EventRenderer {
     return `data: ${writeJson({ candidates, usageMetadata, modelVersion: model, responseId: this.#id })}\r\n\r\n`;
   }
 }
+
+/** Stands for the text while what surrounds it is rendered; no model or id contains it. */
+const mark = '\u{f8ff}text\u{f8ff}';

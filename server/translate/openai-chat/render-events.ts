@@ -95,9 +95,11 @@ export class ChatEventRenderer implements EventRenderer {
 
   /** Nearly all chunks of a stream are of this kind, so only their variable part is serialised. */
   #text(text: string): string {
-    return this.#chunk(
-      `[{"index":0,"delta":{"content":${JSON.stringify(text)}},"logprobs":null,"finish_reason":null}]`,
-    );
+    return this.sayEscaped(JSON.stringify(text).slice(1, -1));
+  }
+
+  sayEscaped(escaped: string): string {
+    return this.#chunk(`[{"index":0,"delta":{"content":"${escaped}"},"logprobs":null,"finish_reason":null}]`);
   }
 
   #delta(delta: Json): string {

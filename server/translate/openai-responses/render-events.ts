@@ -33,6 +33,10 @@ export class ResponsesEventRenderer implements EventRenderer {
   #usage: TokenUsage | null = null;
   #stop: Stop = { reason: 'end' };
   #out = '';
+  /** What follows the open item's text, still escaped as in JSON. */
+  #escaped = '';
+  /** The place of the open text, as each of its deltas names it. */
+  #textPlace: string | null = null;
   whole: Json | null = null;
 
   constructor(context: AnswerContext) {
@@ -126,14 +130,31 @@ export class ResponsesEventRenderer implements EventRenderer {
 
   #openItem(open: Open, item: Json): void {
     this.#open = open;
+    this.#textPlace = null;
     this.#write('response.output_item.added', { output_index: this.#output.length, item });
   }
 
   #add(text: string): void {
+    this.#decode();
     if (this.#open) this.#open.text += text;
   }
 
+  sayEscaped(escaped: string): string | null {
+    if (this.#open?.kind !== 'text') return null;
+    this.#escaped += escaped;
+    this.#textPlace ??= `${this.#placeText()},"content_index":0,"delta":"`;
+    return `${textDelta}${this.#sequenceNumber++},${this.#textPlace}${escaped}","logprobs":[]}\n\n`;
+  }
+
+  /** Adds what was said escaped to the open item. */
+  #decode(): void {
+    if (this.#escaped === '') return;
+    if (this.#open) this.#open.text += String(JSON.parse(`"${this.#escaped}"`));
+    this.#escaped = '';
+  }
+
   #close(seal?: Seal): void {
+    this.#decode();
     const open = this.#open;
     if (open === null) return;
     const item = open.kind === 'call' ? this.#endCall(open) : this.#endText(open, seal);
@@ -187,10 +208,18 @@ export class ResponsesEventRenderer implements EventRenderer {
     return { item_id: this.#open?.id ?? responseId(this.#id), output_index: this.#output.length };
   }
 
-  /** Nearly all events of a stream are deltas, so only their variable part is serialised. */
   #delta(type: string, within: string, text: string, rest = ''): void {
-    const place = `"item_id":${JSON.stringify(this.#open?.id ?? responseId(this.#id))},"output_index":${this.#output.length}`;
-    const data = `{"type":"${type}","sequence_number":${this.#sequenceNumber++},${place}${within},"delta":${JSON.stringify(text)}${rest}}`;
+    this.#deltaOf(type, within, JSON.stringify(text), rest);
+  }
+
+  #placeText(): string {
+    return `"item_id":${JSON.stringify(this.#open?.id ?? responseId(this.#id))},"output_index":${this.#output.length}`;
+  }
+
+  /** Nearly all events of a stream are deltas, so only their variable part is serialised. */
+  #deltaOf(type: string, within: string, json: string, rest: string): void {
+    const place = this.#placeText();
+    const data = `{"type":"${type}","sequence_number":${this.#sequenceNumber++},${place}${within},"delta":${json}${rest}}`;
     this.#out += `event: ${type}\ndata: ${data}\n\n`;
   }
 
@@ -199,6 +228,8 @@ export class ResponsesEventRenderer implements EventRenderer {
     this.#out += `event: ${type}\ndata: ${data}\n\n`;
   }
 }
+
+const textDelta = 'event: response.output_text.delta\ndata: {"type":"response.output_text.delta","sequence_number":';
 
 function summaryPart(text: string): Json {
   return { type: 'summary_text', text };

@@ -46,11 +46,14 @@ function toUsage(fields: Fields | null): Usage | null {
   if (!fields) return null;
   const read = countOf(fields.cache_read_input_tokens);
   const written = countOf(fields.cache_creation_input_tokens);
+  const { cache_creation: lifetimes } = fields;
+  const forAnHour = isObject(lifetimes) ? countOf(lifetimes.ephemeral_1h_input_tokens) : 0;
   return {
     inputTokens: countOf(fields.input_tokens) + read + written,
     outputTokens: countOf(fields.output_tokens),
     ...(read > 0 && { cachedInputTokens: read }),
     ...(written > 0 && { cacheWriteTokens: written }),
+    ...(forAnHour > 0 && { cacheWriteOneHourTokens: forAnHour }),
   };
 }
 

@@ -11,6 +11,7 @@ const verbs = new Set([
   'countTokens',
   'embedContent',
   'batchEmbedContents',
+  'predict',
 ]);
 
 /** A model's name may contain slashes and colons; the verb begins after the last colon. */

@@ -3,6 +3,7 @@ import { plainRoute, type Route } from '../route.ts';
 import { embedContents } from './embed.ts';
 import { generateContent } from './generate.ts';
 import { generateArrayStream, generateStream } from './generate-stream.ts';
+import { predict } from './predict.ts';
 
 const post = { ...plainRoute, method: 'POST', model: 'required', modelIn: 'path', streamIn: 'path' } as const;
 
@@ -20,6 +21,7 @@ export const geminiRoutes: readonly Route[] = [
     isFree: true,
     writeTokenCount: (tokens) => ({ totalTokens: tokens }),
   },
+  { ...post, path: '/models/{model}:predict', wire: predict },
   { ...post, path: '/models/{model}:embedContent', wire: embedContents },
   { ...post, path: '/models/{model}:batchEmbedContents', wire: embedContents },
 ];

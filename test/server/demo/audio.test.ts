@@ -67,13 +67,23 @@ describe('speech and transcription', () => {
     expect(await response.json()).toMatchObject({ error: { code, param } });
   });
 
-  it('refuse mp3 and name the formats there are', async () => {
-    const body = { model: 'demo-speech', voice: 'nova', input: 'x', response_format: 'mp3' };
+  it('speak as mp3, always alike', async () => {
+    const response = await harness.client.audio.speech.create({
+      ...{ model: 'demo-speech', voice: 'nova', input: 'x', response_format: 'mp3' },
+    });
+    expect(response.headers.get('content-type')).toBe('audio/mpeg');
+    const bytes = Buffer.from(await response.arrayBuffer());
+    // A frame of MPEG-2 layer III begins with eleven set bits.
+    expect([bytes[0], (bytes[1] ?? 0) & 0xf6]).toEqual([0xff, 0xf2]);
+  });
+
+  it('refuse flac and name the formats there are', async () => {
+    const body = { model: 'demo-speech', voice: 'nova', input: 'x', response_format: 'flac' };
     const response = await harness.request('POST', '/audio/speech', body);
     expect(response.status).toBe(400);
     const { error } = await response.json();
     expect(error).toMatchObject({ type: 'invalid_request_error', code: 'invalid_value', param: 'response_format' });
-    expect(error.message).toContain('wav, pcm');
+    expect(error.message).toContain('wav, pcm, mp3');
   });
 
   it('read back what was spoken', async () => {

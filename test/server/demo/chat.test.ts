@@ -50,7 +50,35 @@ describe('chat completions', () => {
 
   it('say that they are a demo, repeat the question and name the way to a real provider', async () => {
     const { choices } = await chat('How tall is the tower?');
-    expect(choices[0]?.message.content).toMatch(/demo provider.*"How tall is the tower\?".*sluice provider add/);
+    expect(choices[0]?.message.content).toMatch(/demo provider.*"How tall is the tower\?".*add a provider/);
+  });
+
+  it('contain nothing that an agent could take for an edit, a path or a command', async () => {
+    const prompt = [
+      'Edit the file.\n```ts\nsrc/main.ts\n<<<<<<< SEARCH\nold\n=======\nnew\n>>>>>>> REPLACE\n```',
+      'Then run `rm -rf /tmp/x` in $HOME and write {"path": "a.ts"} <b>now</b> please, at once, before the others all do it',
+    ].join('\n');
+    const { choices } = await chat(prompt);
+    const content = choices[0]?.message.content ?? '';
+    expect(content).toContain('"Then run in and write please, at once, …"');
+    expect(content).not.toMatch(/[`<>{}/\\$=]|\n|rm|main|SEARCH|sluice provider/);
+  });
+
+  it('take the schema of JSON mode from the prompt, if one stands there', async () => {
+    const schema = { type: 'object', properties: { city: { type: 'string' }, size: { type: 'integer' } } };
+    const asked = `Answer with JSON that satisfies this schema: ${JSON.stringify(schema)} Where is it {really}?`;
+    const { choices } = await chat(asked, { response_format: { type: 'json_object' } });
+    expect(JSON.parse(choices[0]?.message.content ?? '')).toEqual({ city: 'demo', size: 1 });
+    const without = await chat('Answer with JSON {', { response_format: { type: 'json_object' } });
+    expect(JSON.parse(without.choices[0]?.message.content ?? '')).toHaveProperty('message');
+  });
+
+  it('think where that is asked for', async () => {
+    const { choices } = await chat('Why?', { reasoning_effort: 'low' });
+    expect(choices[0]?.message).toHaveProperty('reasoning_content', expect.stringContaining('reasoning'));
+    const chunks = await stream('Why?', { reasoning_effort: 'low' });
+    expect(JSON.stringify(chunks)).toContain('reasoning_content');
+    expect(JSON.stringify(await chat('Why?'))).not.toContain('reasoning_content');
   });
 
   it('have every field that OpenAI sends', async () => {

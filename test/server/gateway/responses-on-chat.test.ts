@@ -388,13 +388,14 @@ test('a hint without equal is dropped and told, and what means nothing elsewhere
   expect(response.headers.get('x-sluice-dropped')).toBe('truncation;why=no-equal, max_tool_calls;why=no-equal');
 });
 
-test('what Codex tells OpenAI of the installation stays here', async () => {
+test('what Codex and the SDK tell OpenAI of the installation stays here', async () => {
   upstream.answer(strictChat((_body, response) => json(response, completion({ content: 'Hello' }))));
   const own = { 'x-codex-turn-metadata': '{"installation_id":"i1"}', 'session-id': 's1', originator: 'codex_exec' };
   await client.responses.create(hello, { headers: { ...own, 'thread-id': 't1', 'x-tenant': 'a' } });
   const headers = upstream.seen[0]?.headers ?? {};
   expect(headers['x-tenant']).toBe('a');
   for (const name of [...Object.keys(own), 'thread-id']) expect(headers).not.toHaveProperty(name);
+  expect(Object.keys(headers).filter((name) => name.startsWith('x-stainless-'))).toEqual([]);
 });
 
 test('Codex’s question for models gets OpenAI’s list, which it passes over for its own', async () => {

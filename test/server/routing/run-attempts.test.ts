@@ -54,7 +54,7 @@ async function run(script: Step[], options: Run = {}) {
   let nowMs = 0;
   const policy = policySchema.parse(options.policy ?? {});
   const picker = { ...plainPicker, ...options.picker };
-  const request = { policy, capability: 'chat' as const, conversation: () => null };
+  const request = { policy, capability: 'chat' as const, conversation: () => null, reasoningOrigin: () => null };
   const plan = new AttemptPlan({
     targets: options.targets ?? targets,
     policy,
@@ -390,7 +390,7 @@ test('passes on what an attempt throws, and asks nobody else', async () => {
   const thrown = new Error('a fault inside');
   let attempts = 0;
   const policy = policySchema.parse({});
-  const request = { policy, capability: 'chat' as const, conversation: () => null };
+  const request = { policy, capability: 'chat' as const, conversation: () => null, reasoningOrigin: () => null };
   const options = { targets, policy, picker: plainPicker, request, credentialId: null, now: () => 0, random: () => 0 };
   const running = runAttempts({
     plan: new AttemptPlan(options),
@@ -421,7 +421,7 @@ describe('a target that is on trial for its silence', () => {
     const whole = policySchema.parse(policy);
     const plan = new AttemptPlan({
       ...{ targets, policy: whole, picker, credentialId: null, now: () => 0, random: () => 0.5 },
-      request: { policy: whole, capability: 'chat', conversation: () => null },
+      request: { policy: whole, capability: 'chat', conversation: () => null, reasoningOrigin: () => null },
     });
     const first = Promise.withResolvers<AttemptResult>();
     const outcome = runAttempts({

@@ -34,6 +34,24 @@ const loop = [
 ];
 
 describe('a request to a Gemini', () => {
+  test('tells the name of a PDF in front of it, unless it tells nothing', () => {
+    const file = (filename: string) => ({
+      model: 'm',
+      messages: [
+        {
+          role: 'user',
+          content: [{ type: 'file', file: { filename, file_data: 'data:application/pdf;base64,aGVsbG8=' } }],
+        },
+      ],
+    });
+    const pdf = { inlineData: { mimeType: 'application/pdf', data: 'aGVsbG8=' } };
+    expect(sent(fromChat, file('Q3 report.pdf')).contents).toEqual([
+      { role: 'user', parts: [{ text: 'File: Q3 report.pdf' }, pdf] },
+    ]);
+    expect(lossesOf(fromChat, file('Q3 report.pdf'))).toEqual(['emulated messages[0].content[0]: as-text']);
+    expect(sent(fromChat, file('document.pdf')).contents).toEqual([{ role: 'user', parts: [pdf] }]);
+  });
+
   test.each<[string, Json, Json]>([
     [
       'instructions and text',

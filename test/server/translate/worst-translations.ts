@@ -1,12 +1,17 @@
 /** What clients and upstreams could send to keep the translation of requests and answers busy. */
 import { GatewayError } from '../../../server/contract/errors.ts';
 import { ClientReasoning } from '../../../server/exchange/translation/client-reasoning.ts';
+import { KnownTexts } from '../../../server/exchange/translation/known-texts.ts';
 import type { ReasoningStore } from '../../../server/reasoning/reasoning-store.ts';
+import { AnswerSoFar, RestOfAnswer } from '../../../server/translate/answer-so-far.ts';
 import { withoutThinking } from '../../../server/translate/anthropic-messages/without-thinking.ts';
 import { unwrapSeals } from '../../../server/translate/carried-reasoning.ts';
 import { CustomInputReader, customInput, isCutInput } from '../../../server/translate/custom-input.ts';
+import { MediaTranslator } from '../../../server/translate/gemini-media/media-translator.ts';
 import type { WireName } from '../../../server/translate/neutral.ts';
+import { carriedOrigin, newestResultIds } from '../../../server/translate/reasoning-origin.ts';
 import { overflowIn } from '../../../server/wire/context-overflow.ts';
+import { sseFraming } from '../../../server/wire/sse-framing.ts';
 import type { WorstCase } from '../worst-cases.ts';
 import { moment, streamed, targetOf, translate, translatorOf } from './translating.ts';
 
@@ -222,6 +227,83 @@ export const worstTranslations: Record<string, WorstCase> = {
       requests('gemini-generate')(bytes);
       unwrapSeals(bytes.toString('latin1', 0, 65_536), 'signature');
     },
+  },
+  'texts that are told without being parsed': {
+    atOnceBytes: 64 * kilobyte,
+    files: ['exchange/translation/known-texts.ts', 'translate/anthropic-messages/render-events.ts'],
+    inputs: {
+      'one text after the other': ['', 'data: {"choices":[{"index":0,"delta":{"content":"x"}}]}\n\n', ''],
+      'texts and thoughts': [
+        '',
+        'data: {"choices":[{"delta":{"content":"x"}}]}\n\ndata: {"choices":[{"delta":{"reasoning":"x"}}]}\n\n',
+        '',
+      ],
+      'a long text': ['data: {"choices":[{"delta":{"content":"', '\\u00e9', '"}}]}\n\n'],
+    },
+    run: (bytes) => {
+      const way = { from: 'anthropic-messages', to: 'openai-chat', model: 'kimi-k3' } as const;
+      const events = translate(way, asked['anthropic-messages']).events(moment);
+      const known = new KnownTexts(events);
+      const filter = (event: Buffer) => {
+        const read = sseFraming.readEvent(event);
+        if (read) events.write(read);
+        known.learn(event);
+        return null;
+      };
+      sseFraming.openGate(() => {}, { filter, known }).push(bytes);
+      return known.takeTranslated();
+    },
+  },
+  'an answer that repeats another': {
+    atOnceBytes: 64 * kilobyte,
+    files: ['translate/answer-so-far.ts'],
+    inputs: { 'the same text': ['x', 'x', 'x'], 'another text': ['x', 'x', 'y'] },
+    run: (bytes) => {
+      const text = bytes.toString('latin1');
+      const soFar = new AnswerSoFar();
+      const rest = new RestOfAnswer(text.replaceAll('y', 'x'));
+      for (const character of text) {
+        const event = { type: 'text', text: character } as const;
+        soFar.take(event);
+        rest.take(event);
+      }
+      return soFar.text;
+    },
+  },
+  'images and audio of Gemini': {
+    atOnceBytes: 256 * kilobyte,
+    files: ['media-translator', 'transcription', 'wav'].map((name) => `translate/gemini-media/${name}.ts`),
+    inputs: {
+      parts: [
+        '{"candidates":[{"content":{"parts":[',
+        '{"inlineData":{"mimeType":"audio/L16","data":"AA"}},',
+        '{}]}}]}',
+      ],
+      texts: ['{"prompt":"x","input":"x","candidates":[{"content":{"parts":[', '{"text":"x"},', '{}]}}]}'],
+      images: ['{"prompt":"x","images":[', '{"image_url":"data:image/png;base64,eA"},', '{"image_url":"x"}]}'],
+    },
+    run: (bytes) => {
+      const file = [{ name: 'x.wav', mediaType: '', data: bytes }];
+      const audio = new MediaTranslator('openai-transcription', 'gemini-generate').open({ file });
+      const speech = new MediaTranslator('openai-speech', 'gemini-generate').open(Buffer.from('{"input":"x"}'));
+      for (const open of [audio, speech]) open().whole(bytes, moment);
+      try {
+        new MediaTranslator('openai-image-edits', 'gemini-generate').open(bytes);
+      } catch (error) {
+        if (!(error instanceof GatewayError)) throw error;
+      }
+    },
+  },
+  'the origin of carried reasoning': {
+    atOnceBytes: 1024 * kilobyte,
+    files: ['translate/reasoning-origin.ts'],
+    inputs: {
+      'results within texts': ['{"messages":["', '\\"tool_call_id\\"', '"]}'],
+      results: ['{"messages":[', '{"tool_call_id":"a"},', '{}]}'],
+      'results without ids': ['{"messages":[', '"tool_call_id"', ']}'],
+      'an envelope that never ends': ['{"signature":"c2wxA', 'x', ''],
+    },
+    run: (bytes) => [carriedOrigin(bytes), newestResultIds(bytes)],
   },
   'a chat completion that is translated': {
     atOnceBytes: 256 * kilobyte,

@@ -24,7 +24,7 @@ describe('the built-in table', () => {
 
   test('has only prices whose unit it explains', () => {
     const explained = new Set(
-      'input cachedInput cacheWrite output audioInput audioOutput imageInput imageOutput longContextAbove longContextInput longContextCachedInput longContextCacheWrite longContextOutput second minute characters image request maxOutput'.split(
+      'input cachedInput cacheWrite cacheWriteOneHour output audioInput audioOutput imageInput imageOutput longContextAbove longContextInput longContextCachedInput longContextCacheWrite longContextCacheWriteOneHour longContextOutput second minute characters image request maxOutput'.split(
         ' ',
       ),
     );
@@ -96,6 +96,20 @@ test.each<[string, string, string, Usage | null, number | null]>([
     'claude-haiku-4-5',
     { inputTokens: million, cacheWriteTokens: million, outputTokens: 0 },
     1.25,
+  ],
+  [
+    'tokens written to the cache for an hour',
+    'main',
+    'claude-haiku-4-5',
+    { inputTokens: million, cacheWriteTokens: million, cacheWriteOneHourTokens: million / 2, outputTokens: 0 },
+    1.625,
+  ],
+  [
+    'tokens of a long prompt written to the cache for an hour',
+    'main',
+    'claude-sonnet-4-5',
+    { inputTokens: million, cacheWriteTokens: million, cacheWriteOneHourTokens: million, outputTokens: 0 },
+    12,
   ],
   ['an embedding', 'main', 'text-embedding-3-small', { inputTokens: million }, 0.02],
   ['a picture whose tokens are not told apart', 'main', 'gpt-image-1', { inputTokens: 0, outputTokens: million }, 40],

@@ -1,8 +1,8 @@
 import { parseObject } from '../../json/parse-object.ts';
 import type { Splice, SpliceOptions } from '../../stream-text.ts';
+import { TextMatch } from '../../text-match.ts';
 import type { ChatChunk, ChatSoFar } from './chat-text.ts';
 import { doneEvent, readChunk } from './chat-text.ts';
-import { TextMatch } from './text-match.ts';
 
 interface ChatSpliceOptions extends SpliceOptions {
   soFar: ChatSoFar;

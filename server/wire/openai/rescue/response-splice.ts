@@ -6,8 +6,8 @@
 import { isObject } from '../../../contract/is-object.ts';
 import { parseObject } from '../../json/parse-object.ts';
 import type { Splice } from '../../stream-text.ts';
+import { TextMatch } from '../../text-match.ts';
 import type { OutputItem, ResponseSoFar } from './response-text.ts';
-import { TextMatch } from './text-match.ts';
 
 type Event = Record<string, unknown>;
 /** An item's index in the first response's output; `message`: the item that the client has begun to read. */

@@ -34,7 +34,7 @@ function targetsOf(snapshot: Snapshot, place: Partial<Target> = {}): Target[] {
 export function pickRequest(strategy: Strategy = 'priority', conversation: string | null = null): PickRequest {
   const policy = snapshotOf({ groups: [{ id: 'g', policy: { strategy } }] }).group('g')?.policy;
   if (!policy) throw new Error('unreachable');
-  return { policy, capability: 'chat', conversation: () => conversation };
+  return { policy, capability: 'chat', conversation: () => conversation, reasoningOrigin: () => null };
 }
 
 export interface FakeRun {

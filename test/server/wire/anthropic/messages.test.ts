@@ -60,6 +60,15 @@ test.each(['u-1', '{"a":1}', '{', 'user_x', 'x'.repeat(5000), 7])('a user is no 
 });
 
 describe('usage', () => {
+  test('tells apart what was written to a cache for an hour', () => {
+    const lifetimes = { ephemeral_5m_input_tokens: 12, ephemeral_1h_input_tokens: 8 };
+    const told = { input_tokens: 5, cache_creation_input_tokens: 20, cache_creation: lifetimes, output_tokens: 7 };
+    const text = JSON.stringify({ type: 'message', content: [], usage: told });
+    expect(usage.read(kept(text, 'application/json'), {}).usage).toEqual({
+      ...{ inputTokens: 25, outputTokens: 7, cacheWriteTokens: 20, cacheWriteOneHourTokens: 8 },
+    });
+  });
+
   test('counts what was read from a cache, or written to one, as input', () => {
     const told = { input_tokens: 5, cache_read_input_tokens: 100, cache_creation_input_tokens: 20, output_tokens: 7 };
     const text = JSON.stringify({ type: 'message', content: [], usage: told });

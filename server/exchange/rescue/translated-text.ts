@@ -1,0 +1,46 @@
+import type { ErrorBody } from '../../contract/errors.ts';
+import type { StreamText } from '../../wire/stream-text.ts';
+import { mayTranslatedBeRescued } from '../choose-reader.ts';
+import type { OutgoingCall } from '../outgoing-request.ts';
+import type { CallPlan } from '../plan.ts';
+import type { AnswerTranslation } from '../translation/answer-translation.ts';
+
+/**
+ * Tells the reader of an upstream's stream whether another attempt can continue it. What the client has is known to the
+ * translation, so nothing is collected here.
+ */
+export class TranslatedText implements StreamText {
+  readonly lastEvent = null;
+  readonly #translation: AnswerTranslation;
+
+  constructor(translation: AnswerTranslation) {
+    this.#translation = translation;
+  }
+
+  take(): string {
+    return '';
+  }
+
+  append(): void {}
+
+  counted(): void {}
+
+  read(): { text: string; isFinished: false } | null {
+    return this.#translation.isContinuable ? continuable : null;
+  }
+
+  errorEvent(error: ErrorBody): string {
+    return this.#translation.errorEvent(error);
+  }
+}
+
+/** Null if no other attempt may continue the stream. */
+export function translatedText(
+  translation: AnswerTranslation,
+  plan: CallPlan,
+  call: OutgoingCall,
+): TranslatedText | null {
+  return mayTranslatedBeRescued(plan, call) ? new TranslatedText(translation) : null;
+}
+
+const continuable = { text: '', isFinished: false } as const;

@@ -1,0 +1,39 @@
+/** `POST /v1/images/generations` by an Imagen model. Source: Google, "Generate images using Imagen" (`:predict`). */
+import { isObject } from '../../contract/is-object.ts';
+import { invalid } from '../losses.ts';
+import { countOf, isStreamed, readOptions, tellImages } from './images.ts';
+import type { InlineData, MediaOperation } from './operation.ts';
+
+type Json = Record<string, unknown>;
+
+const mostImages = 4;
+const imagenRatios = new Set(['1:1', '3:4', '4:3', '9:16', '16:9']);
+/** The nearest of its own for the ratios that Imagen lacks. */
+const nearest: Record<string, string> = { '2:3': '3:4', '3:2': '4:3', '4:5': '3:4', '5:4': '4:3', '21:9': '16:9' };
+
+export const imagenImages: MediaOperation = (fields, losses) => {
+  const prompt = fields.requiredText('prompt');
+  const sampleCount = countOf(fields, 'n');
+  if (sampleCount > mostImages) invalid('n', `this provider makes at most ${mostImages} images at a time`);
+  const event = isStreamed(fields) ? 'image_generation.completed' : null;
+  const shape = readOptions(fields, losses);
+  const aspectRatio = shape === undefined || imagenRatios.has(shape) ? shape : nearest[shape];
+  fields.dropRest();
+  return {
+    body: { instances: [{ prompt }], parameters: { sampleCount, ...(aspectRatio && { aspectRatio }) } },
+    contentType: 'application/json',
+    tell(answer, createdAt) {
+      const { predictions } = answer;
+      const images = Array.isArray(predictions) ? predictions.flatMap(imageOf) : [];
+      if (images.length > 0) return { ok: true, body: tellImages(images, { createdAt, usage: undefined, event }) };
+      const message = 'The model made no image: all were filtered for their content.';
+      return { ok: false, error: { message, type: 'invalid_request_error', code: 'moderation_blocked' } };
+    },
+  };
+};
+
+function imageOf(prediction: unknown): InlineData[] {
+  if (!isObject(prediction)) return [];
+  const { bytesBase64Encoded: data, mimeType }: Json = prediction;
+  return typeof data === 'string' ? [{ mimeType: String(mimeType ?? 'image/png'), data }] : [];
+}

@@ -1,0 +1,11 @@
+/** A file of a form. */
+export interface UploadedFile {
+  /** As the client named it; may be empty. */
+  name: string;
+  /** As the client sent it. */
+  mediaType: string;
+  data: Buffer;
+}
+
+/** A form as a JSON body would have it: texts, and lists of files. Names lose their `[]`. */
+export type FormValue = Record<string, string | UploadedFile[]>;
