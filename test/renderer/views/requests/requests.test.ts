@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { en } from '../../../../renderer/messages/en.ts';
 import type { LiveRequest } from '../../../../renderer/state/live-request.ts';
-import { curlOf } from '../../../../renderer/views/requests/curl.ts';
+import { curlOf } from '../../../../renderer/views/request/curl.ts';
+import { longestGapOf, phasesOf } from '../../../../renderer/views/request/timeline.ts';
 import { mendOf, whyFailed } from '../../../../renderer/views/requests/mend.ts';
 import { filterOf, isShown, searchOf } from '../../../../renderer/views/requests/request-filter.ts';
 import { hasGap, joined, noPages, withLatest } from '../../../../renderer/views/requests/request-pages.ts';
-import { longestGapOf, phasesOf } from '../../../../renderer/views/requests/timeline.ts';
 import { errorKinds } from '../../../../server/contract/errors.ts';
 import type { RequestView } from '../../../../server/contract/request-views.ts';
 import { attemptRecord } from '../../../support/attempt-record.ts';

@@ -8,13 +8,13 @@ import { useLocalization } from '../../messages/use-messages.ts';
 import { useControlState } from '../../state/use-control.ts';
 import { useCredentialName } from '../providers/use-credential-name.ts';
 import { useProviderName } from '../providers/use-provider-name.ts';
+import { mendOf, whyFailed } from '../requests/mend.ts';
+import { Outcome } from '../requests/RequestRow.tsx';
 import { Attempts } from './Attempts.tsx';
 import { Captured } from './Captured.tsx';
 import { curlOf } from './curl.ts';
 import { Losses } from './Losses.tsx';
-import { mendOf, whyFailed } from './mend.ts';
 import classes from './RequestDetail.module.css';
-import { Outcome } from './RequestRow.tsx';
 import { Timeline } from './Timeline.tsx';
 import { UsageFacts } from './UsageFacts.tsx';
 
