@@ -175,7 +175,7 @@ function openFoundations({ config, dataDir, log, proxies }: GatewayPorts) {
     sweepClock,
     settings: () => {
       const { ledger: kept, capture } = settings();
-      return { ...kept, captureMaxBytes: capture.maxBytes, captureRetentionDays: capture.retentionDays };
+      return { ...kept, captureRetentionDays: capture.retentionDays };
     },
   });
   const jobs = createJobStore({ database, log, sweepClock, retentionDays: () => settings().jobs.retentionDays });
@@ -263,6 +263,7 @@ function apiPorts(
       else finished(record);
     },
     bills: new JobBills({ jobs, limiter, prices, finished, usageOf: (kind) => registry.usageOf(kind) }),
+    captureSwitch: control.captureSwitch,
     capture: (id, exchange) => ledger.capture(id, exchange),
     prices,
     faulted: (error) => log.error({ error }, 'a request failed inside Sluice'),

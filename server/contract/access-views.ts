@@ -26,6 +26,8 @@ export interface KeyView {
   limits: Limits | null;
   /** In the order of `limits`; empty if the key has none of its own. */
   limitUse: LimitMeter[];
+  /** Headers and bodies of its requests are kept. */
+  capture: boolean;
   /** `key.reveal` can show its secret again. */
   canReveal: boolean;
 }

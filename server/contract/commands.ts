@@ -21,6 +21,7 @@ import {
 import type { ErrorBody } from './errors.ts';
 import type { CredentialView, ProviderView } from './provider-views.ts';
 import { settingsSchema } from './settings.ts';
+import type { TimedCaptureView } from './status-views.ts';
 import { writtenTeamPresetSchema } from './team-preset.ts';
 
 /** The value of a new secret. Surrounding white space is a copy-and-paste accident. */
@@ -88,6 +89,7 @@ const keyChangesSchema = z
     expiresAt: keySchema.shape.expiresAt.unwrap().nullable(),
     models: keySchema.shape.models.unwrap().min(1).nullable(),
     limits: limitsSchema.nullable(),
+    capture: z.boolean(),
   })
   .partial();
 
@@ -102,6 +104,12 @@ const settingsChangesSchema = z.custom<SettingsChanges>(
     typeof value === 'object' && value !== null && Object.keys(value).every((name) => name in settingsSchema.shape),
   `use an object with some of ${Object.keys(settingsSchema.shape).join(', ')}`,
 );
+
+/** At most one of them; neither: all requests. */
+const captureScope = { group: idSchema.optional(), key: idSchema.optional() };
+const hasOneScope = ({ group, key }: { group?: string | undefined; key?: string | undefined }) =>
+  group === undefined || key === undefined;
+const tooManyScopes = { error: 'name a group or a key, not both', path: ['key'] };
 
 export const commandSchema = z.discriminatedUnion('type', [
   /** With `preset`, absent properties are taken from it; without one, `baseUrl` is required. */
@@ -167,6 +175,19 @@ export const commandSchema = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('key.revoke'), id: idSchema, expectedRevision }),
   /** Fails with `not_found` if the secret was not kept. */
   z.strictObject({ type: z.literal('key.reveal'), id: idSchema }),
+  /**
+   * Captures the requests of the next minutes: of a group, of a key, or all. Ends by itself and with the program; started again,
+   * it ends that much later from then on.
+   */
+  z
+    .strictObject({
+      type: z.literal('capture.start'),
+      minutes: z.number().int().min(1).max(60).default(10),
+      ...captureScope,
+    })
+    .refine(hasOneScope, tooManyScopes),
+  /** Ends what `capture.start` with the same group or key has begun. */
+  z.strictObject({ type: z.literal('capture.stop'), ...captureScope }).refine(hasOneScope, tooManyScopes),
   /** Adds a group, or replaces the one with that id. */
   z.strictObject({
     type: z.literal('group.put'),
@@ -230,6 +251,8 @@ export interface CommandResults {
   'key.rotate': Committed & { key: KeyView; secret: string };
   'key.revoke': Committed;
   'key.reveal': { secret: string };
+  'capture.start': { timed: TimedCaptureView[] };
+  'capture.stop': { timed: TimedCaptureView[] };
   'group.put': Committed & { group: GroupView };
   'group.remove': Committed;
   'alias.put': Committed & { alias: AliasView };

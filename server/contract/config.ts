@@ -143,6 +143,8 @@ export const groupSchema = z.strictObject({
   defaults: z.partialRecord(z.enum(capabilities), z.string().min(1).max(256)).default({}),
   /** Keep headers (without secrets) and bodies of this group's requests and responses, within `settings.capture`. */
   capture: z.boolean().default(false),
+  /** Whether a client may have a request captured by sending `x-sluice-capture: on`. */
+  captureOnRequest: z.boolean().default(true),
   /**
    * The provider to which paths that Sluice does not serve itself are forwarded: files, batches, vector stores … `null`: none.
    * Absent: none; of the group `default` its only provider, if there is just one besides the demo.
@@ -168,6 +170,8 @@ export const keySchema = z.strictObject({
   models: z.array(z.string().min(1).max(256)).optional(),
   /** In addition to the group's. */
   limits: limitsSchema.optional(),
+  /** Keep headers and bodies of this key's requests, as `capture` of a group. */
+  capture: z.boolean().optional(),
   createdAt: z.iso.datetime({ offset: true }).optional(),
   /** `sha256:` followed by the hexadecimal SHA-256 of the secret. */
   hash: z

@@ -1,5 +1,6 @@
 /** The ledger's records. Durations are in milliseconds (fractions allowed), times in Unix milliseconds. */
 import type { Operation } from './capability.ts';
+import type { CaptureCause } from './capture.ts';
 import type { LossNote } from './loss-codes.ts';
 
 /** How reliable a usage is. */
@@ -126,19 +127,8 @@ export interface RequestRecord extends RequestStarted {
   dropped: readonly LossNote[];
   /** What the translation emulated. */
   emulated: readonly LossNote[];
-}
-
-/** One entry for each header value, secrets removed. */
-export type HeaderList = readonly (readonly [name: string, value: string])[];
-
-/** A request and its response, kept where the group has `capture` on. */
-export interface CapturedExchange<Body> {
-  /** Null where it was not kept. */
-  request: Body | null;
-  response: Body | null;
-  /** The client's headers and the provider's; null where there were none. */
-  requestHeaders: HeaderList | null;
-  responseHeaders: HeaderList | null;
+  /** Why headers and bodies are kept; null if they are not. */
+  captured: CaptureCause | null;
 }
 
 /** The dimensions by which usage can be grouped. */

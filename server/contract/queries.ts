@@ -3,15 +3,15 @@ import { z } from 'zod';
 import type { AliasView, GroupPreviewView, GroupView, KeyView, ModelView, RouteView } from './access-views.ts';
 import type { ConfigChange, ImportRefusal, TeamPresetPreview } from './change-views.ts';
 import { type Config, configSchema, groupSchema, idSchema } from './config.ts';
-import { type CapturedExchange, usageDimensions } from './ledger.ts';
+import { usageDimensions } from './ledger.ts';
 import type { DetectedServer, EnvironmentCredential, Preset } from './preset.ts';
 import type { ProbeReport } from './probe.ts';
 import type { ProviderView } from './provider-views.ts';
 import type {
-  CapturedBody,
   ClientUseView,
   FirstByteView,
   RefusalView,
+  RequestInFull,
   RequestView,
   UsageStepView,
   UsageView,
@@ -155,11 +155,7 @@ export interface QueryResults {
   route: RouteView;
   /** Newest first; `next` is the `before` of the next page, or null. */
   requests: { requests: RequestView[]; next: number | null };
-  /** `capture`: headers and bodies, if kept. */
-  request: {
-    request: RequestView;
-    capture: CapturedExchange<CapturedBody> | null;
-  };
+  request: RequestInFull;
   /** Latest first. */
   refusals: RefusalView[];
   /** Most recently used first. */

@@ -1,4 +1,5 @@
 /** Views of the ledger: requests, and usage over time. */
+import type { CaptureAbsence, CapturedExchange } from './capture.ts';
 import type { RequestOutcome, RequestRecord, UsageTotals } from './ledger.ts';
 
 /** A request in the ledger. `outcome` is null while it runs. */
@@ -29,9 +30,18 @@ export interface RefusalView {
   lastClient: string | null;
 }
 
+/** A body, or as much of it as was kept. */
 export interface CapturedBody {
   encoding: 'utf8' | 'base64';
   data: string;
+}
+
+/** One request in full. */
+export interface RequestInFull {
+  request: RequestView;
+  /** Null if nothing is kept: then `captureAbsence` says why. */
+  capture: CapturedExchange<CapturedBody> | null;
+  captureAbsence: CaptureAbsence | null;
 }
 
 export interface UsageView extends UsageTotals {

@@ -26,10 +26,21 @@ export interface StatusView {
   /** The same as a code. */
   secretStoreKind: SecretStoreKind | null;
   ledger: LedgerHealthView;
+  /** Captures that `capture.start` has begun and that have not ended yet. */
+  capture: TimedCaptureView[];
   /** The latest one since the start. */
   standstill: StandstillView | null;
   /** The team presets in force and their locks. */
   team: { presets: TeamPresetView[]; locks: Lock[] };
+}
+
+/** A capture of all requests, or of those of a group or key, that ends by itself. */
+export interface TimedCaptureView {
+  kind: 'all' | 'group' | 'key';
+  /** Of the group or key; null for all requests. */
+  id: string | null;
+  /** Unix milliseconds. */
+  untilMs: number;
 }
 
 export interface ReplacedConfig {

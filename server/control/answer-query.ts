@@ -1,6 +1,7 @@
 /** Answers queries from the configuration and its running state, from the ledger, or by asking a provider. */
 import type { GroupPreviewView, ModelView, RefusedDefault, RouteView } from '../contract/access-views.ts';
 import { capabilities } from '../contract/capability.ts';
+import type { CapturedAttempt, CapturedExchange } from '../contract/capture.ts';
 import { controlError } from '../contract/control-error.ts';
 import { GatewayError } from '../contract/errors.ts';
 import type { Policy } from '../contract/policy.ts';
@@ -187,9 +188,16 @@ function keyRefusal(key: CompiledKey, nowMs: number): RouteView['refusal'] {
 async function viewRequest(ledger: LedgerQueries, id: string): Promise<QueryResults['request']> {
   const request = await ledger.getRequest(id);
   if (!request) throw controlError('not_found', { code: 'no-request', id });
-  const kept = ledger.readCapture(id);
-  const capture = kept && { ...kept, request: viewBody(kept.request), response: viewBody(kept.response) };
-  return { request, capture };
+  const { capture, absence } = await ledger.readCapture(request);
+  return { request, capture: capture && viewCapture(capture), captureAbsence: absence };
+}
+
+function viewCapture({ request, response, attempts }: CapturedExchange<Uint8Array>): CapturedExchange<CapturedBody> {
+  const view = (each: CapturedAttempt<Uint8Array>): CapturedAttempt<CapturedBody> => ({
+    request: { ...each.request, body: viewBody(each.request.body) },
+    response: { ...each.response, body: viewBody(each.response.body) },
+  });
+  return { ...view({ request, response }), attempts: attempts.map(view) };
 }
 
 function viewBody(bytes: Uint8Array | null): CapturedBody | null {

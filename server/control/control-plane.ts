@@ -4,8 +4,10 @@ import type { ConfigStore } from '../config/config-store.ts';
 import type { ConfigViews, ControlEvent } from '../contract/events.ts';
 import type { RequestRecord, RequestStarted } from '../contract/ledger.ts';
 import type { LimitReached } from '../contract/limits.ts';
+import { findLocks } from '../contract/lock.ts';
 import type { RefusalView } from '../contract/request-views.ts';
 import type { LedgerHealthView, StandstillView, StatusView } from '../contract/status-views.ts';
+import { CaptureSwitch } from '../ledger/capture-switch.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { Limiter } from '../limits/limiter.ts';
 import { explainOrder } from '../routing/health/explain-order.ts';
@@ -72,6 +74,7 @@ export interface ControlPlane {
   stoodStill(standstill: Omit<StandstillView, 'count'>): void;
   /** Its discovered models have changed. */
   providerChanged(providerId: string): void;
+  readonly captureSwitch: CaptureSwitch;
 }
 
 /** The number of latest requests in a snapshot. */
@@ -82,13 +85,17 @@ const hourMs = 60 * minuteMs;
 export function createControlPlane(ports: ControlPorts): ControlPlane {
   const { config, log } = ports;
   let standstill: StandstillView | null = null;
-  const views = createViews(engineState(ports, () => standstill));
+  const captureSwitch = new CaptureSwitch({
+    isLocked: (id) => findLocks(ports.team.locks(ports.live.used.config)).changing('groups', id, 'capture') !== null,
+    changed: () => statusChanged(),
+  });
+  const views = createViews(engineState(ports, captureSwitch, () => standstill));
   const { hub, providerChanged } = createEvents(ports, views);
   const inTurn = createSerialQueue();
   const context = changeContext(ports);
-  const teamChanged = () => hub.isHeard && hub.tell({ type: 'config-changed', status: views.all().status });
+  const statusChanged = () => hub.isHeard && hub.tell({ type: 'config-changed', status: views.all().status });
   return {
-    execute: createExecute({ ...ports, views, context, inTurn, teamChanged }),
+    execute: createExecute({ ...ports, views, context, inTurn, captureSwitch, teamChanged: statusChanged }),
     query: createAnswerQuery({
       ...ports,
       views,
@@ -102,7 +109,7 @@ export function createControlPlane(ports: ControlPorts): ControlPlane {
         const { config: current, revision } = config.current;
         const due = config.readOnly ? null : ports.team.due(current);
         if (due) await storeChange(ports, due, revision);
-        teamChanged();
+        statusChanged();
       }),
     onEvent: hub.subscribe,
     requestStarted(request) {
@@ -121,6 +128,7 @@ export function createControlPlane(ports: ControlPorts): ControlPlane {
       hub.tell({ type: 'standstill', standstill });
     },
     providerChanged,
+    captureSwitch,
   };
 }
 
@@ -177,7 +185,11 @@ function changeContext({ config, env, ownAddresses, providers }: ControlPorts): 
   };
 }
 
-function engineState(ports: ControlPorts, standstill: () => StandstillView | null): EngineState {
+function engineState(
+  ports: ControlPorts,
+  captureSwitch: CaptureSwitch,
+  standstill: () => StandstillView | null,
+): EngineState {
   const { config, live, ledger, limiter, providers, team, health, engine } = ports;
   return {
     config: () => live.used.config,
@@ -198,6 +210,7 @@ function engineState(ports: ControlPorts, standstill: () => StandstillView | nul
       settings: live.used.config.settings,
       demoIsRunning: live.demo !== null,
       ledger: ledger.health(),
+      capture: captureSwitch.timed,
       standstill: standstill(),
       team: { presets: team.views(), locks: team.locks(live.used.config) },
     }),

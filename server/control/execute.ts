@@ -14,6 +14,7 @@ import {
 } from '../contract/commands.ts';
 import type { Config } from '../contract/config.ts';
 import { controlError } from '../contract/control-error.ts';
+import type { CaptureSwitch } from '../ledger/capture-switch.ts';
 import type { HealthBook } from '../routing/health/health-book.ts';
 import type { SecretStore } from '../secrets/secret-store.ts';
 import type { Change, ChangeContext, Changer } from './change.ts';
@@ -30,6 +31,7 @@ import type { LiveConfig } from './live-config.ts';
 import { parseInput } from './parse-input.ts';
 import type { ProviderKnowledge } from './provider-knowledge.ts';
 import { revealKey } from './reveal-key.ts';
+import { captureScopeOf, startCapture } from './start-capture.ts';
 import { storeChange } from './store-change.ts';
 import { refuseLocked } from './team-locks.ts';
 import type { TeamPresets } from './team-presets.ts';
@@ -49,6 +51,7 @@ interface ExecutePorts {
   /** Serialises changes of the configuration. */
   inTurn<Result>(act: () => Promise<Result>): Promise<Result>;
   health: Pick<HealthBook, 'reset'>;
+  captureSwitch: CaptureSwitch;
   createAdminUrl(): string;
   signOutEverywhere(): Promise<number>;
   log: { warn(fields: object, message: string): void };
@@ -59,6 +62,8 @@ type OtherType =
   | 'provider.refresh-models'
   | 'provider.reset-health'
   | 'key.reveal'
+  | 'capture.start'
+  | 'capture.stop'
   | 'team-preset.leave'
   | 'window.create-address'
   | 'window.sign-out-everywhere';
@@ -100,6 +105,11 @@ export function createExecute(ports: ExecutePorts): Execute {
       findUpstream(ports.live, id);
       ports.health.reset(id, credential);
       return { provider: ports.views.provider(id) };
+    },
+    'capture.start': async ({ minutes, ...scope }) => startCapture(ports, minutes * 60_000, scope),
+    'capture.stop': async (scope) => {
+      ports.captureSwitch.stop(captureScopeOf(scope));
+      return { timed: ports.captureSwitch.timed };
     },
     'key.reveal': async ({ id }) => ({ secret: await revealKey(ports, id) }),
     'team-preset.leave': async () => {

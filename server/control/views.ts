@@ -144,6 +144,7 @@ function viewKey(key: KeyConfig, state: EngineState, lastUsed: ReadonlyMap<strin
     lastUsedAt: lastUsed.get(key.id) ?? null,
     limits: key.limits ?? null,
     limitUse: metersOf('key', key, state),
+    capture: key.capture ?? false,
     canReveal: key.secret !== undefined,
   };
 }

@@ -108,6 +108,23 @@ export const ledgerMigrations: readonly string[] = [
   );
   CREATE INDEX reasoning_by_time ON reasoning (kept_at);
   `,
+  `
+  -- Why the request was captured; 0: it was not. Null: recorded before this column.
+  ALTER TABLE requests ADD COLUMN captured;
+  -- Everything about a captured exchange except bodies, as JSON: see ledger/capture-rows.ts. Null: captured before this column.
+  ALTER TABLE captures ADD COLUMN about TEXT;
+  -- The request's \`seq\`; null: captured before this column.
+  ALTER TABLE captures ADD COLUMN request_seq INTEGER;
+  CREATE INDEX captures_by_request ON captures (request_seq) WHERE request_seq IS NOT NULL;
+  -- The bodies of each attempt, where they differ from the client's.
+  CREATE TABLE captured_attempts (
+    capture_seq INTEGER NOT NULL, position INTEGER NOT NULL, request BLOB, response BLOB,
+    PRIMARY KEY (capture_seq, position)
+  );
+  CREATE TRIGGER captures_deleted AFTER DELETE ON captures BEGIN
+    DELETE FROM captured_attempts WHERE capture_seq = old.seq;
+  END;
+  `,
 ];
 
 /** `budgets.sqlite`: see ledger/budget-sums.ts. */

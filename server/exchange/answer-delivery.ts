@@ -21,8 +21,8 @@ export interface DeliveryOptions {
   translation: AnswerTranslation | null;
   /** Number of attempts so far, including this one. */
   number: number;
-  /** Observers of the response, called from the first byte sent to the client. */
-  observers(): readonly ResponseObserver[];
+  /** Observer of the response, called from the first byte sent to the client; null: none. */
+  observer(): ResponseObserver | null;
 }
 
 /** Sends one attempt's answer to the client, translated if the client speaks another API. */
@@ -33,7 +33,7 @@ export class AnswerDelivery {
   readonly #notes: AttemptNotes;
   /** Paused while the client does not read. */
   readonly #source: IncomingResponse;
-  #observers: readonly ResponseObserver[] = [];
+  #observer: ResponseObserver | null = null;
 
   constructor(options: DeliveryOptions, notes: AttemptNotes, source: IncomingResponse) {
     this.#options = options;
@@ -43,10 +43,10 @@ export class AnswerDelivery {
 
   /** Sends the response head. */
   begin(status: number, headers: ResponseHeaders): void {
-    const { observers, trace } = this.#options;
+    const { observer, trace } = this.#options;
     this.hasBegun = true;
-    this.#observers = observers();
-    for (const observer of this.#observers) observer.begin(status, trace.responseType, headers);
+    this.#observer = observer();
+    this.#observer?.begin(status, trace.responseType, headers);
     this.#sendHead(status, headers);
   }
 
@@ -86,7 +86,7 @@ export class AnswerDelivery {
   end({ bytes, document, hasFailed }: Complete): FailureClass | null {
     const { client, trace, asked } = this.#options;
     trace.document = document;
-    if (bytes) for (const observer of this.#observers) observer.take(bytes);
+    if (bytes) this.#observer?.take(bytes);
     const code = hasFailed ? this.#lastErrorCode(trace.tail.bytes) : null;
     const failure = hasFailed ? failureInStream(code, asked.route.wire.errors) : null;
     if (failure) this.#notes.failed(failure);
@@ -108,7 +108,7 @@ export class AnswerDelivery {
   }
 
   #send(bytes: Buffer): void {
-    for (const observer of this.#observers) observer.take(bytes);
+    this.#observer?.take(bytes);
     this.#options.client.write(bytes, this.#source);
   }
 

@@ -11,6 +11,7 @@ import type { RequestOutcome } from '../contract/ledger.ts';
 import type { HeldAnswer } from '../routing/attempt-result.ts';
 import type { ResponseHeaders, UpstreamCall } from '../transport/transport.ts';
 import type { Framing } from '../wire/framing.ts';
+import type { ResponseCapture } from './capture/response-capture.ts';
 import { clientHeaders } from './client-headers.ts';
 import type { ResponseSummary } from './exchange-trace.ts';
 import { hasLimitHeaders } from './hold-to-limits.ts';
@@ -26,6 +27,8 @@ interface ClientResponseOptions {
   unreadMs: number;
   /** Adds headers that name the provider and the number of attempts. */
   showsAttempts: boolean;
+  /** Null if the request is not captured. */
+  capture: ResponseCapture | null;
 }
 
 type Pausable = Pick<UpstreamCall, 'pause' | 'resume'>;
@@ -125,6 +128,7 @@ export class ClientResponse {
       passing['x-sluice-attempts'] = String(answerer.attempts);
     }
     if (answerer?.headers) Object.assign(passing, answerer.headers);
+    this.#options.capture?.begin(status, passing);
     response.writeHead(status, passing);
   }
 
@@ -132,6 +136,7 @@ export class ClientResponse {
   write(bytes: Buffer, from: Pausable | undefined): void {
     if (this.#isGone) return;
     this.#bytesOut += bytes.length;
+    this.#options.capture?.take(bytes);
     if (this.#keepAlive) this.#lastWriteMs = performance.now();
     if (this.#options.response.write(bytes) || !from) return;
     from.pause();
@@ -147,7 +152,8 @@ export class ClientResponse {
     this.#note(outcome, errorCode);
     if (this.#isGone) return;
     this.#bytesOut += last?.length ?? 0;
-    const { response } = this.#options;
+    const { response, capture } = this.#options;
+    if (last) capture?.take(last);
     endWith(response, last);
     if (response.writableLength > 0) this.#awaitReader();
   }

@@ -3,6 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { awakeMs } from '../awake-clock.ts';
+import type { CaptureCause } from '../contract/capture.ts';
 import type { GatewayError } from '../contract/errors.ts';
 import type { AttemptCause, AttemptRecord, RequestOutcome, RequestRecord, RequestStarted } from '../contract/ledger.ts';
 import type { LossNote } from '../contract/loss-codes.ts';
@@ -13,6 +14,7 @@ import { noteLosses } from '../translate/tell-losses.ts';
 import type { RouteMatch } from '../wire/registry.ts';
 import type { Route } from '../wire/route.ts';
 import type { UsageFormat } from '../wire/wire.ts';
+import type { AttemptCapture } from './capture/attempt-capture.ts';
 import { notedText } from './redact-credential.ts';
 import { Tail } from './tail.ts';
 
@@ -57,6 +59,8 @@ export interface AttemptTrace {
   document: Record<string, unknown> | undefined;
   /** The `status` of a response object; null if it has none. */
   responseStatus: string | null;
+  /** Null if the request is not captured. */
+  capture: AttemptCapture | null;
 }
 
 export class RequestTrace {
@@ -66,6 +70,8 @@ export class RequestTrace {
   /** The attempt whose response the client received, in part or in full; otherwise the latest one. */
   answering: AttemptTrace | undefined;
   key: CompiledKey | null = null;
+  /** Why headers and bodies are captured; null if they are not. */
+  captured: CaptureCause | null = null;
   /** As in the route table: `/v1/videos/{id}/content`; the path as called if no route matches. */
   path = '';
   route: Route | null = null;
@@ -154,6 +160,7 @@ export class RequestTrace {
       responseType: '',
       document: undefined,
       responseStatus: null,
+      capture: null,
     };
     this.attempts.push(attempt);
     this.answering = attempt;
@@ -193,6 +200,7 @@ export class RequestTrace {
       clientRetries: Number(headers['x-stainless-retry-count']) || 0,
       dropped: this.#notedLosses('dropped'),
       emulated: this.#notedLosses('emulated'),
+      captured: this.captured,
     };
   }
 

@@ -1,13 +1,15 @@
 /** One request from its plan to its record: which targets may answer it, its limits, its attempts, and what it cost. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { CapturedExchange } from '../contract/capture.ts';
 import { isObject } from '../contract/is-object.ts';
-import type { CapturedExchange, RequestRecord, RequestStarted, Reserved, Usage } from '../contract/ledger.ts';
+import type { RequestRecord, RequestStarted, Reserved, Usage } from '../contract/ledger.ts';
+import { type CaptureSwitch, captureHeader } from '../ledger/capture-switch.ts';
 import type { Limiter } from '../limits/limiter.ts';
 import type { CompiledGroup, CompiledKey, Snapshot } from '../routing/snapshot.ts';
 import type { PriceTable } from '../usage/price-table.ts';
 import type { RouteMatch } from '../wire/registry.ts';
 import { accountFor, goesOn } from './accounting.ts';
-import { Capture } from './capture.ts';
+import { ExchangeCapture } from './capture/exchange-capture.ts';
 import { checkModelName } from './check-model-name.ts';
 import type { RequestTrace } from './exchange-trace.ts';
 import { hasHardDollarBudget, holdToLimits } from './hold-to-limits.ts';
@@ -26,7 +28,8 @@ export interface ExchangePorts extends AttemptsPorts {
   prices: PriceTable;
   started(request: RequestStarted, reserved: Reserved | null): void;
   finished(record: RequestRecord): void;
-  /** Stores headers and bodies, for groups that enable capture. */
+  captureSwitch: Pick<CaptureSwitch, 'causeOf'>;
+  /** Stores headers and bodies. */
   capture(id: string, exchange: CapturedExchange<Buffer>): void;
 }
 
@@ -48,8 +51,7 @@ export class Exchange {
   readonly #options: ExchangeOptions;
   readonly #trace: RequestTrace;
   #attempts: UpstreamAttempts | undefined;
-  /** Null if the group does not capture headers and bodies. */
-  #capture: Capture | null = null;
+  #capture: ExchangeCapture | null = null;
   #reserved: Reserved | null = null;
   /** The usage to book if the actual usage is unknown and a hard budget applies. */
   #standIn: Usage | null = null;
@@ -103,7 +105,6 @@ export class Exchange {
    */
   async run(plan: CallPlan, call: OutgoingCall): Promise<void> {
     const { settings } = this.#options.snapshot;
-    if (call.group.capture) this.#startCapture();
     const attempts = new UpstreamAttempts(
       {
         ports: this.#ports,
@@ -126,9 +127,19 @@ export class Exchange {
     }
   }
 
-  #startCapture(): void {
+  /** Must be called as soon as the key is known, since a request that is refused later is captured, too. */
+  admitted(member: Member): void {
     const { request, snapshot } = this.#options;
-    this.#capture = new Capture(snapshot.settings.capture.maxBytes, request.headers, this.#trace.presented);
+    const cause = this.#ports.captureSwitch.causeOf(member, request.headers[captureHeader]);
+    if (cause === null) return;
+    const { maxBytes } = snapshot.settings.capture;
+    this.#trace.captured = cause;
+    this.#capture = new ExchangeCapture({ maxBytes, request, presented: this.#trace.presented });
+  }
+
+  /** Null if the request is not captured. */
+  get capture(): ExchangeCapture | null {
+    return this.#capture;
   }
 
   /** Records the finished request, even if it was never planned. */
@@ -137,7 +148,7 @@ export class Exchange {
     const unheard = this.#reserved?.usage ?? null;
     const accounting = accountFor(this.#trace, body, { prices, reserved: this.#standIn, unheard });
     this.#book(this.#trace.record(this.#options.request, accounting), body);
-    if (this.#capture) capture(this.#trace.id, this.#capture.exchange(body));
+    if (this.#capture) capture(this.#trace.id, this.#capture.exchange(this.#trace));
     // A slow client may take long to read the response; the request body must not stay in memory for that time.
     this.#attempts = undefined;
   }

@@ -8,6 +8,7 @@ import type {
 } from '../transport/transport.ts';
 import type { TransportError } from '../transport/transport-error.ts';
 import type { AttemptNotes } from './attempt-notes.ts';
+import type { AttemptTrace } from './exchange-trace.ts';
 import type { Asked } from './readers/response-reader.ts';
 import { type DecodedStream, type DecodingStream, isPackedStream, StreamDecoder } from './stream-decoder.ts';
 import type { Hosting } from './translation/request-translation.ts';
@@ -18,6 +19,7 @@ export interface IncomingOptions {
   request: Labelled;
   loopWatch: LoopWatch;
   asked: Asked;
+  trace: AttemptTrace;
   /** Null unless a cloud answers in an envelope of its own. */
   hosting: Hosting | null;
 }
@@ -75,6 +77,7 @@ export class IncomingResponse implements ResponseHandler {
     const location = status >= 300 && status < 400 ? headers.location : undefined;
     if (typeof location === 'string') {
       this.#redirectedTo = location;
+      this.#options.trace.capture?.response.begin(status, headers);
       this.#call?.abort();
       return;
     }
@@ -82,13 +85,28 @@ export class IncomingResponse implements ResponseHandler {
     const { stream } = asked.route;
     if (stream && status < 400 && hosting?.unpacker && isOfType(headers, hosting.hosted.unpacking?.contentType)) {
       this.#decoder = new UnpackedStream(hosting.unpacker(), this.#decoded());
-      this.#receiver.answered(status, { ...headers, 'content-type': stream.framing.contentType });
-    } else if (!stream || status >= 400 || !isPackedStream(headers, stream.framing))
-      this.#receiver.answered(status, headers);
+      this.#answered(status, headers, { 'content-type': stream.framing.contentType });
+    } else if (!stream || status >= 400 || !isPackedStream(headers, stream.framing)) this.#answered(status, headers);
     else {
       this.#decoder = this.#decoderFor(headers);
-      this.#receiver.answered(status, { ...headers, 'content-encoding': undefined });
+      this.#answered(status, headers, { 'content-encoding': undefined });
     }
+  }
+
+  /** `decoded`: the headers that differ because the body is decoded. */
+  #answered(status: number, headers: ResponseHeaders, decoded?: ResponseHeaders): void {
+    this.#options.trace.capture?.response.begin(status, headers, decoded !== undefined);
+    this.#receiver.answered(status, decoded ? { ...headers, ...decoded } : headers);
+  }
+
+  #take(chunk: Buffer): void {
+    this.#options.trace.capture?.response.take(chunk);
+    this.#receiver.take(chunk);
+  }
+
+  #finished(): void {
+    this.#options.trace.capture?.response.end();
+    this.#receiver.finished();
   }
 
   onData(chunk: Buffer): void {
@@ -97,7 +115,7 @@ export class IncomingResponse implements ResponseHandler {
     this.#notes.pieceCame();
     loopWatch.begin(request);
     if (this.#decoder) this.#decoder.push(chunk);
-    else this.#receiver.take(chunk);
+    else this.#take(chunk);
     loopWatch.end();
   }
 
@@ -106,7 +124,7 @@ export class IncomingResponse implements ResponseHandler {
     const { loopWatch, request } = this.#options;
     loopWatch.begin(request);
     if (this.#decoder) this.#decoder.end();
-    else this.#receiver.finished();
+    else this.#finished();
     loopWatch.end();
   }
 
@@ -133,8 +151,8 @@ export class IncomingResponse implements ResponseHandler {
 
   #decoded(): DecodedStream {
     return {
-      data: (chunk) => this.#receiver.take(chunk),
-      end: () => this.#receiver.finished(),
+      data: (chunk) => this.#take(chunk),
+      end: () => this.#finished(),
       error: (error) => this.onError(error),
     };
   }

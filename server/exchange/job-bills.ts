@@ -156,5 +156,6 @@ function ownRecord({ keyId, groupId, providerId, credentialId, model }: Job): Om
     clientRetries: 0,
     dropped: [],
     emulated: [],
+    captured: null,
   };
 }

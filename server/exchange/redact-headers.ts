@@ -1,5 +1,5 @@
-/** Redacts credentials from headers that are stored or shown, whichever header contains them. */
-import type { HeaderList } from '../contract/ledger.ts';
+/** Redacts credentials from headers and URLs that are stored or shown, whichever part contains them. */
+import type { HeaderList } from '../contract/capture.ts';
 import { isCredentialName } from '../wire/client-credentials.ts';
 import { redactText } from './redact-credential.ts';
 
@@ -24,10 +24,32 @@ export function redactHeaders(
 
 function redactHeader(name: string, value: string, secrets: readonly string[]): string {
   if (isCredentialName(name)) return mark;
-  return redactText(value, secrets)
-    .slice(0, maxSearchedLength)
-    .replace(secretValue, mark)
-    .replace(userInfo, mark)
-    .replace(query, mark)
-    .slice(0, maxValueLength);
+  return redactValue(value, secrets).replace(query, mark).slice(0, maxValueLength);
+}
+
+function redactValue(value: string, secrets: readonly string[]): string {
+  return redactText(value, secrets).slice(0, maxSearchedLength).replace(secretValue, mark).replace(userInfo, mark);
+}
+
+/** The URL or path of a request that Sluice received or sent: its query stays, except for parameters that carry a credential. */
+export function redactUrl(url: string, secrets: readonly string[]): string {
+  const [address = '', ...rest] = url.slice(0, maxSearchedLength).split('?');
+  const parameters = rest.join('?').split('&').map(redactParameter).join('&');
+  const whole = parameters === '' ? address : `${address}?${parameters}`;
+  return redactValue(whole, secrets).slice(0, maxValueLength);
+}
+
+function redactParameter(parameter: string): string {
+  const sign = parameter.indexOf('=');
+  return sign !== -1 && isCredentialName(decoded(parameter.slice(0, sign)))
+    ? `${parameter.slice(0, sign)}=${mark}`
+    : parameter;
+}
+
+function decoded(name: string): string {
+  try {
+    return decodeURIComponent(name);
+  } catch {
+    return name;
+  }
 }

@@ -9,6 +9,8 @@ export interface Sendable {
   open(): Buffer | Readable;
   /** The whole body in memory, for further changes; absent for uploads. */
   bytes?(): Promise<Buffer>;
+  /** The first `most` bytes of a body that is in memory but not opened as one buffer. */
+  beginning?(most: number): Buffer;
 }
 
 /** The body for one target. `usageAsked`: Sluice asks for usage at the end of the stream, the client did not. */

@@ -20,7 +20,7 @@ import { framingOf } from '../wire/sse-framing.ts';
 import type { StreamText } from '../wire/stream-text.ts';
 import { Attempt } from './attempt.ts';
 import { otherApi, refusedRedirect, untranslatable } from './attempt-failures.ts';
-import type { Capture } from './capture.ts';
+import type { ExchangeCapture } from './capture/exchange-capture.ts';
 import { askedOf, mayBeRescued, mayBeResumed, type WantedRest } from './choose-reader.ts';
 import { ClientResponse, drainMs, unreadMs } from './client-response.ts';
 import { followContent, shownLocation } from './content-redirect.ts';
@@ -53,8 +53,8 @@ interface AttemptsOptions {
   response: ServerResponse;
   settings: Settings;
   trace: RequestTrace;
-  /** Null if the group does not capture headers and bodies. */
-  capture: Capture | null;
+  /** Null if the request is not captured. */
+  capture: ExchangeCapture | null;
 }
 
 export class UpstreamAttempts {
@@ -78,7 +78,7 @@ export class UpstreamAttempts {
   #hasLeft = false;
 
   constructor(options: AttemptsOptions, callPlan: CallPlan, call: OutgoingCall) {
-    const { response, settings, trace } = options;
+    const { response, settings, trace, capture } = options;
     this.#options = options;
     this.#callPlan = callPlan;
     this.#call = call;
@@ -90,6 +90,7 @@ export class UpstreamAttempts {
       keepAliveMs: settings.keepAliveCommentMs,
       unreadMs,
       showsAttempts: settings.replyHeaders,
+      capture: capture?.response ?? null,
     });
     this.#text = mayBeRescued(callPlan, call) ? (call.match.route.wire.rescue?.openText() ?? null) : null;
     this.#download = mayBeResumed(call, options.request) ? new Download() : null;
@@ -160,7 +161,9 @@ export class UpstreamAttempts {
   }
 
   #start(next: NextAttempt, timeouts: AttemptTimeouts): RunningAttempt {
-    const trace = this.#options.trace.attempt(next.target, next.credential?.id ?? null, next.cause);
+    const { trace: request, capture } = this.#options;
+    const trace = request.attempt(next.target, next.credential?.id ?? null, next.cause);
+    if (capture) trace.capture = capture.attempt(secretsOf(request.presented, next.credential));
     let attempt: Attempt | undefined;
     const result = this.#attempt(next, timeouts, trace, (latest) => {
       attempt = latest;
@@ -185,6 +188,7 @@ export class UpstreamAttempts {
       : usual;
     if (this.#isTooLate(trace)) return { kind: 'given-up' };
     const send = (request: OutgoingRequest) => {
+      trace.capture?.sending(request, prepared.sendable);
       const attempt = this.#open(next, timeouts, trace, prepared);
       sent(attempt);
       return attempt.send(this.#options.ports.transport, request);
@@ -253,7 +257,7 @@ export class UpstreamAttempts {
       timeouts,
       number: this.#options.trace.attempts.length,
       claim: () => this.#claim(attempt, trace, next, prepared),
-      observers: () => this.#observers(next, translation !== null),
+      observer: () => this.#observer(next, translation !== null),
     });
     this.#attempts.push(attempt);
     return attempt;
@@ -286,15 +290,12 @@ export class UpstreamAttempts {
     return true;
   }
 
-  /** Observes the response: one for the id of a new job, one for the capture. */
-  #observers(next: NextAttempt, isTranslated: boolean): ResponseObserver[] {
-    const { ports, capture, request, trace } = this.#options;
-    // The rest of a response has the id of the first one, which its upstream does not know.
-    if (this.#isBroken) return capture ? [capture] : [];
-    capture?.restart(secretsOf(trace.presented, next.credential));
-    const made = { jobs: ports.jobs, trace, addressee: next };
-    // Upstreams are asked not to store translated requests.
-    const watch = isTranslated ? null : madeWatcher(request.method ?? 'GET', this.#call, made);
-    return [watch, capture].filter((observer) => observer !== null);
+  /** Observes the response for the id of a new job. */
+  #observer(next: NextAttempt, isTranslated: boolean): ResponseObserver | null {
+    const { ports, request, trace } = this.#options;
+    // The rest of a response has the id of the first one, which its upstream does not know. Upstreams are asked not to
+    // store translated requests.
+    if (this.#isBroken || isTranslated) return null;
+    return madeWatcher(request.method ?? 'GET', this.#call, { jobs: ports.jobs, trace, addressee: next });
   }
 }

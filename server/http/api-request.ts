@@ -131,6 +131,7 @@ class ApiRequest {
     this.#held = held;
     const received = this.#receive(match, held);
     const sent = received instanceof Promise ? await received : received;
+    this.#exchange.capture?.received(sent);
     const { keptResponses } = this.#ports;
     const kept = keptAnswer(keptResponses, { match, groupId: group.id, query });
     if (kept) return this.#tell(kept);
@@ -192,13 +193,24 @@ class ApiRequest {
     this.#trace.key = key;
     const group = this.#snapshot.group(key.groupId);
     if (!group) throw new GatewayError('internal', `Key "${key.id}" names a group that is not there.`);
+    this.#exchange.admitted({ group, key });
     return { group, key };
   }
 
   #receive(match: RouteMatch, account: HeldBytes): RequestBody | Promise<RequestBody> {
     const { limits } = this.#snapshot.settings;
     const { uploadFolder: folder, loopWatch } = this.#ports;
-    const options = { match, limits, folder, account, loopWatch, trace: this.#trace, exchange: this.#exchange };
+    const { capture } = this.#exchange;
+    const options = {
+      match,
+      limits,
+      folder,
+      account,
+      loopWatch,
+      trace: this.#trace,
+      exchange: this.#exchange,
+      capture,
+    };
     return receiveBody(this.#request, this.#response, options);
   }
 
@@ -216,6 +228,7 @@ class ApiRequest {
   }
 
   #answered(): void {
+    this.#exchange.capture?.answeredBySluice();
     this.#trace.response = { ...this.#trace.response, outcome: 'ok', status: this.#response.statusCode };
   }
 
@@ -227,11 +240,20 @@ class ApiRequest {
     if (!(thrown instanceof GatewayError)) this.#ports.faulted(thrown);
     const error = toGatewayError(thrown);
     // If it was refused before authentication, the key decides whether the ledger gets a row.
-    this.#trace.key ??= validKey(this.#snapshot, this.#trace.presented[0], this.#trace.startedAt);
+    if (!this.#trace.key) this.#admitLate();
     const { api, path, isKnown } = this.#located;
     if (this.#trace.path === '') this.#trace.unserved(`${isKnown ? api.base : ''}${path}`);
-    sendError(this.#request, this.#response, { error, api, requestId: this.#trace.id });
+    const sent = sendError(this.#request, this.#response, { error, api, requestId: this.#trace.id });
     this.#trace.refused(error, api.statusOf(error));
+    if (sent) this.#exchange.capture?.refused(sent);
+  }
+
+  #admitLate(): void {
+    const key = validKey(this.#snapshot, this.#trace.presented[0], this.#trace.startedAt);
+    const group = key && this.#snapshot.group(key.groupId);
+    if (!key || !group) return;
+    this.#trace.key = key;
+    this.#exchange.admitted({ group, key });
   }
 
   #finish(): void {

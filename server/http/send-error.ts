@@ -14,25 +14,35 @@ const lingerMs = 2_000;
 /** A remaining body up to this size is read, so that the connection can be kept. */
 const readableRestBytes = 256 * 1024;
 
+/** What was sent. */
+export interface SentError {
+  status: number;
+  headers: Record<string, string>;
+  body: Buffer;
+}
+
 /**
  * Sends an error in the API's format, even while the request body is still being sent. If headers were sent already, the
- * connection is broken, so that the response cannot pass for complete.
+ * connection is broken, so that the response cannot pass for complete; then the result is null.
  */
 export function sendError(
   request: IncomingMessage,
   response: ServerResponse,
   { error, api, requestId }: ErrorAnswer,
-): void {
+): SentError | null {
   if (response.headersSent) {
     response.destroy();
-    return;
+    return null;
   }
   const body = Buffer.from(api.writeError(error));
   const restBytes = mayStillCome(request);
   if (restBytes > readableRestBytes) response.setHeader('connection', 'close');
-  response.writeHead(api.statusOf(error), { ...errorHeaders(api, error, requestId), 'content-length': body.length });
+  const status = api.statusOf(error);
+  const headers = { ...errorHeaders(api, error, requestId), 'content-length': String(body.length) };
+  response.writeHead(status, headers);
   if (restBytes === 0) response.end(body);
   else answerInMidBody(request, response, body);
+  return { status, headers, body };
 }
 
 /** The most bytes of the body that may still arrive. Right after the headers, `complete` is false even without a body. */

@@ -5,8 +5,9 @@
  * One process owns a ledger. Opening it marks requests that the previous process left unfinished.
  */
 
+import type { CapturedExchange } from '../contract/capture.ts';
 import { GatewayError } from '../contract/errors.ts';
-import type { CapturedExchange, RequestRecord, RequestStarted, Reserved } from '../contract/ledger.ts';
+import type { RequestRecord, RequestStarted, Reserved } from '../contract/ledger.ts';
 import type { ClientUseView, FirstByteView, RequestView, UsageStepView, UsageView } from '../contract/request-views.ts';
 import type { LedgerHealthView } from '../contract/status-views.ts';
 import { type Database, openDatabase, type Replaced } from '../database/database.ts';
@@ -15,7 +16,13 @@ import { budgetMigrations } from '../database/schema.ts';
 import { createSweepClock, type SweepClock } from '../database/sweep-clock.ts';
 import { type BudgetSums, createBudgetSums } from './budget-sums.ts';
 import type { FirstByteQuestion, UsageOverTimeQuestion } from './over-time.ts';
-import { createLedgerQueries, type LedgerQueries, type RequestFilter, type RequestPage } from './queries.ts';
+import {
+  createLedgerQueries,
+  type KeptCapture,
+  type LedgerQueries,
+  type RequestFilter,
+  type RequestPage,
+} from './queries.ts';
 import { createRefusals, type Refusals } from './refusals.ts';
 import { createRetention, type Retention, type RetentionLimits } from './retention.ts';
 import type { BookedJob } from './rows.ts';
@@ -24,11 +31,6 @@ import { createUsageHistory, plus, type UsageHistory } from './usage-history.ts'
 import type { UsageQuestion } from './usage-summary.ts';
 import { WaitingRows } from './waiting-rows.ts';
 import { createLedgerWriter } from './writer.ts';
-
-export interface LedgerSettings extends RetentionLimits {
-  /** Bytes kept of each captured body. */
-  captureMaxBytes: number;
-}
 
 export interface Ledger extends LedgerQueries {
   /** Includes rows that are not written yet. */
@@ -41,8 +43,8 @@ export interface Ledger extends LedgerQueries {
   started(row: RequestStarted, reserved?: Reserved | null): void;
   /** Records the end of a request, started or not, in memory. `books`: the job whose usage this record contains. */
   finished(row: RequestRecord, books?: BookedJob): void;
-  /** Keeps headers and bodies of a request; bodies are truncated to the limit. For groups with `capture` only. */
-  capture(id: string, exchange: Partial<CapturedExchange<Uint8Array>>): void;
+  /** Keeps headers and bodies of a request. */
+  capture(id: string, exchange: CapturedExchange<Uint8Array>): void;
   /** Writes pending rows. Never throws; rows that cannot be written stay pending. */
   flush(): void;
   health(): LedgerHealthView;
@@ -57,7 +59,7 @@ interface LedgerOptions {
   budgetDatabase?: Database;
   log: { warn(fields: object, message: string): void };
   /** Called on each use, so that changed settings take effect at once. */
-  settings?: () => LedgerSettings;
+  settings?: () => RetentionLimits;
   now?: () => number;
   /** The time by which rows expire. */
   sweepClock?: SweepClock;
@@ -65,10 +67,9 @@ interface LedgerOptions {
   flushMs?: number;
 }
 
-const defaults: LedgerSettings = {
+const defaults: RetentionLimits = {
   retentionDays: 90,
   retentionRows: 1_000_000,
-  captureMaxBytes: 256 * 1024,
   captureRetentionDays: 7,
 };
 const firstSweepMs = 60_000;
@@ -80,7 +81,7 @@ export function createLedger(options: LedgerOptions): Ledger {
 
 class SqliteLedger implements Ledger {
   readonly #log: LedgerOptions['log'];
-  readonly #settings: () => LedgerSettings;
+  readonly #settings: () => RetentionLimits;
   readonly #now: () => number;
   readonly #waiting: WaitingRows;
   readonly #retention: Retention;
@@ -124,17 +125,8 @@ class SqliteLedger implements Ledger {
   readonly finished = (row: RequestRecord, books?: BookedJob): void =>
     this.#waiting.add(books ? { ...row, books } : row);
 
-  capture(id: string, exchange: Partial<CapturedExchange<Uint8Array>>): void {
-    const { captureMaxBytes } = this.#settings();
-    const cut = (body: Uint8Array | null | undefined) => body?.slice(0, captureMaxBytes) ?? null;
-    this.#waiting.addCapture({
-      id,
-      capturedAt: this.#now(),
-      request: cut(exchange.request),
-      response: cut(exchange.response),
-      requestHeaders: exchange.requestHeaders ?? null,
-      responseHeaders: exchange.responseHeaders ?? null,
-    });
+  capture(id: string, exchange: CapturedExchange<Uint8Array>): void {
+    this.#waiting.addCapture({ id, capturedAt: this.#now(), exchange });
   }
 
   flush(): void {
@@ -211,13 +203,8 @@ class SqliteLedger implements Ledger {
     }
   }
 
-  readCapture(id: string): CapturedExchange<Uint8Array> | null {
-    this.flush();
-    try {
-      return this.#queries.readCapture(id);
-    } catch (error) {
-      throw isTemporary(error) ? unreadable(error) : error;
-    }
+  readCapture(request: RequestView): Promise<KeptCapture> {
+    return this.#read((queries) => queries.readCapture(request));
   }
 
   #upToDate(history: UsageHistory): UsageHistory {

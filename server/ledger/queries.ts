@@ -4,10 +4,12 @@
  */
 
 import { setImmediate } from 'node:timers/promises';
-import type { CapturedExchange, HeaderList, RequestOutcome } from '../contract/ledger.ts';
+import type { CaptureAbsence, CapturedExchange } from '../contract/capture.ts';
+import type { RequestOutcome } from '../contract/ledger.ts';
 import type { ClientUseView, FirstByteView, RequestView, UsageStepView, UsageView } from '../contract/request-views.ts';
-import { bytes, json, number, text } from '../database/columns.ts';
+import { number, text } from '../database/columns.ts';
 import type { Database, SqlValue } from '../database/database.ts';
+import { readCapture } from './capture-rows.ts';
 import { type FirstByteQuestion, firstByteTimes, type UsageOverTimeQuestion, usageOverTime } from './over-time.ts';
 import { toLedgerRow } from './rows.ts';
 import { seekSeq, wholeRange } from './seek.ts';
@@ -36,6 +38,12 @@ export interface RequestPage {
   next: number | null;
 }
 
+/** What is kept of a request, or why nothing is. */
+export interface KeptCapture {
+  capture: CapturedExchange<Uint8Array> | null;
+  absence: CaptureAbsence | null;
+}
+
 export interface LedgerQueries {
   listRequests(filter: RequestFilter): Promise<RequestPage>;
   getRequest(id: string): Promise<RequestView | null>;
@@ -49,7 +57,7 @@ export interface LedgerQueries {
   firstByteTimes(question: FirstByteQuestion): Promise<FirstByteView>;
   /** Unix milliseconds of each key's last use, by key id. */
   lastUsed(): Map<string, number>;
-  readCapture(id: string): CapturedExchange<Uint8Array> | null;
+  readCapture(request: RequestView): Promise<KeptCapture>;
 }
 
 const rowsPerBatch = 4_000;
@@ -104,17 +112,22 @@ export function createLedgerQueries(database: Database): LedgerQueries {
       const rows = database.prepare('SELECT key_id, last_used_at FROM key_uses').all();
       return new Map(rows.map((row) => [text(row.key_id) ?? '', number(row.last_used_at) ?? 0]));
     },
-    readCapture(id) {
-      const row = database.prepare('SELECT * FROM captures WHERE id = ?').get(id);
-      if (row === undefined) return null;
-      return {
-        request: bytes(row.request),
-        response: bytes(row.response),
-        requestHeaders: json<HeaderList | null>(row.request_headers, null),
-        responseHeaders: json<HeaderList | null>(row.response_headers, null),
-      };
+    async readCapture(request) {
+      const capture = readCapture(database, request.id);
+      return { capture, absence: capture ? null : absenceOf(database, request) };
     },
   };
+}
+
+function absenceOf(database: Database, { seq, startedAt, outcome, capability }: RequestView): CaptureAbsence {
+  if (outcome === null) return 'running';
+  if (capability === 'realtime') return 'session';
+  const captured = database.prepare('SELECT captured FROM requests WHERE seq = ?').get(seq)?.captured ?? null;
+  if (captured === null) return outcome === 'interrupted' ? 'lost' : 'unknown';
+  if (captured === 0) return 'off';
+  // Captures are deleted from the oldest on.
+  const oldestAt = number(database.prepare('SELECT captured_at FROM captures ORDER BY seq LIMIT 1').get()?.captured_at);
+  return oldestAt === null || startedAt < oldestAt ? 'expired' : 'lost';
 }
 
 /** Matching requests in the range, newest first. */

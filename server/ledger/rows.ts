@@ -1,6 +1,7 @@
 /** Converts requests to rows of the table `requests` and back. */
 
 import { operations } from '../contract/capability.ts';
+import { captureCauses } from '../contract/capture.ts';
 import type {
   AttemptRecord,
   RequestOutcome,
@@ -18,7 +19,7 @@ const startedColumns = 'id, started_at, key_id, group_id, route, method, capabil
 const finishedColumns =
   'outcome, status, error_code, model_served, provider, credential, queue_ms, connect_ms, first_byte_ms, total_ms, ' +
   'bytes_in, bytes_out, upstream_request_id, attempts, usage, usage_certainty, cost_usd, client, client_retries, ' +
-  'first_content_ms, longest_gap_ms, losses';
+  'first_content_ms, longest_gap_ms, losses, captured';
 
 const marks = (columns: string) => columns.replaceAll(/\w+/g, '?');
 
@@ -97,6 +98,7 @@ export function finishedValues(row: RequestRecord): SqlValue[] {
     only?.firstContentMs ?? null,
     only?.longestGapMs ?? null,
     lossesOf(row),
+    row.captured ?? 0,
   ];
 }
 
@@ -177,5 +179,6 @@ export function toLedgerRow(row: Row): RequestView {
     client: text(row.client),
     clientRetries: number(row.client_retries) ?? 0,
     ...json<KeptLosses>(row.losses, noLosses),
+    captured: captureCauses.find((cause) => cause === row.captured) ?? null,
   };
 }

@@ -5,10 +5,11 @@
 import type { LimitScope } from '../contract/limits.ts';
 import type { LedgerHealthView } from '../contract/status-views.ts';
 import { isTemporary, messageOf } from '../database/failures.ts';
+import type { Capture } from './capture-rows.ts';
 import type { BegunRow, EndedRow } from './rows.ts';
 import { isUnpriced } from './usage-cells.ts';
 import type { HistoryRange, Spent } from './usage-history.ts';
-import { type Capture, isFinished, type LedgerWriter } from './writer.ts';
+import { isFinished, type LedgerWriter } from './writer.ts';
 
 interface WaitingRowsOptions {
   writer: LedgerWriter;

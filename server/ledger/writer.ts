@@ -1,6 +1,7 @@
 /** Writes a batch in one transaction: requests, usage totals, last uses of keys, captures. */
-import type { CapturedExchange, HeaderList, RequestStarted } from '../contract/ledger.ts';
+import type { RequestStarted } from '../contract/ledger.ts';
 import type { Database } from '../database/database.ts';
+import { type Capture, prepareCaptureWriter } from './capture-rows.ts';
 import {
   type BegunRow,
   type EndedRow,
@@ -14,11 +15,6 @@ import {
 } from './rows.ts';
 import { prepareSumsWriter, UsageSums } from './usage-cells.ts';
 import type { UsageDays } from './usage-days.ts';
-
-export interface Capture extends CapturedExchange<Uint8Array> {
-  id: string;
-  capturedAt: number;
-}
 
 export interface LedgerWriter {
   /**
@@ -55,6 +51,7 @@ export function createLedgerWriter(database: Database, days: Pick<UsageDays, 'is
     write(rows, captures, which) {
       const left: BegunRow[] = [];
       const begun = new Map<string, number>();
+      const ended = new Map<string, number>();
       database.transaction(() => {
         const sums = new UsageSums();
         for (const row of latestById(rows)) {
@@ -65,12 +62,13 @@ export function createLedgerWriter(database: Database, days: Pick<UsageDays, 'is
           const seq = writeRequest(row, running.get(row.id));
           if (isFinished(row)) {
             sums.add(row);
+            if (row.captured !== null) ended.set(row.id, seq);
             if (row.books) settleJob.run(row.books.kind, row.books.groupId, row.books.id);
           } else begun.set(row.id, seq);
         }
         addSums(sums);
         addKeyUses(rows);
-        captures.forEach(addCapture);
+        for (const capture of captures) addCapture(capture, ended.get(capture.id) ?? null);
       });
       // Only after the commit.
       for (const row of rows) if (isFinished(row)) running.delete(row.id);
@@ -90,16 +88,6 @@ function prepareRequestWriter(database: Database) {
     if (!isFinished(row)) return insertStarted.run(...startedValues(row), ...reservedValues(row)).lastId;
     if (seq !== undefined) return updateFinished.run(...finishedValues(row), seq).lastId;
     return insertFinished.run(...startedValues(row), ...finishedValues(row)).lastId;
-  };
-}
-
-function prepareCaptureWriter(database: Database) {
-  const insert = database.prepare(
-    'INSERT INTO captures (id, captured_at, request, response, request_headers, response_headers) VALUES (?, ?, ?, ?, ?, ?)',
-  );
-  const asText = (headers: HeaderList | null) => headers && JSON.stringify(headers);
-  return ({ id, capturedAt, request, response, requestHeaders, responseHeaders }: Capture): void => {
-    insert.run(id, capturedAt, request, response, asText(requestHeaders), asText(responseHeaders));
   };
 }
 

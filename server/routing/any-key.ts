@@ -7,6 +7,7 @@ export function anyKeyOf(group: CompiledGroup): CompiledKey {
     digest: Buffer.alloc(0),
     name: 'any',
     groupId: group.id,
+    capture: false,
     sharesGroup: false,
     enabled: true,
     expiresAtMs: null,

@@ -37,6 +37,7 @@ export function compileGroup(
     id: group.id,
     limited: compileLimits('group', group),
     capture: group.capture,
+    captureOnRequest: group.captureOnRequest,
     unpriced: group.unpriced,
     defaults: group.defaults,
     routes: new Map([...routes].sort(([a], [b]) => (a < b ? -1 : 1))),

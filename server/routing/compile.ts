@@ -142,6 +142,7 @@ function compileKeys(
       digest,
       name: key.name ?? key.id,
       groupId: key.group,
+      capture: key.capture ?? false,
       sharesGroup: (enabledByGroup.get(key.group)?.length ?? 0) > 1,
       limited: compileLimits('key', key),
       enabled: key.enabled,

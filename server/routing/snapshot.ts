@@ -42,7 +42,9 @@ export interface CompiledGroup {
   id: string;
   /** Null: no limits. */
   limited: Limited | null;
+  /** Headers and bodies of its requests are kept: of all, or of those whose clients ask for it. */
   capture: boolean;
+  captureOnRequest: boolean;
   /** Whether models without a known price may be used under a hard budget in dollars. */
   unpriced: 'refuse' | 'allow';
   defaults: Partial<Record<Operation, string>>;
@@ -82,6 +84,7 @@ export interface CompiledKey {
   digest: Buffer;
   name: string;
   groupId: string;
+  capture: boolean;
   /** Whether its group has other enabled keys. */
   sharesGroup: boolean;
   enabled: boolean;

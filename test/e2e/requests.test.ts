@@ -140,7 +140,7 @@ it('shows headers and bodies where the group keeps them, and says why there are 
   await gateway.client.chat.completions.create({ model: 'demo-chat', messages });
   await page.getByRole('link', { name: 'POST /v1/chat/completions' }).click();
   const detail = page.getByRole('dialog', { name: 'Request' });
-  await detail.getByText('Not kept: only groups with capture on keep them.').waitFor();
+  await detail.getByText('Not captured: capture was off for this request.').waitFor();
   await detail.getByRole('link', { name: 'Switch it on for default' }).click();
   await expect.poll(() => page.url()).toContain('#/groups/default');
   const [group] = await gateway.gateway.query({ type: 'groups' });

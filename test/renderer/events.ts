@@ -35,6 +35,7 @@ export function status(revision: number): StatusView {
     demoIsRunning: false,
     secretStore: null,
     secretStoreKind: null,
+    capture: [],
     standstill: null,
     ledger: { ok: true, pending: 0, dropped: 0, lastError: null, budgetsError: null, replaced: null },
     team: { presets: [], locks: [] },
@@ -53,6 +54,7 @@ export function key(id: string): KeyView {
     lastUsedAt: null,
     limits: null,
     limitUse: [],
+    capture: false,
     canReveal: false,
   };
 }
@@ -120,5 +122,6 @@ export function finished(id: string): RequestRecord {
     clientRetries: 0,
     dropped: [],
     emulated: [],
+    captured: null,
   };
 }

@@ -538,7 +538,9 @@ export const lookAtNone = [
   'exchange/attempt-failures.ts',
   'exchange/attempt-notes.ts',
   'exchange/attempt-timers.ts',
-  'exchange/capture.ts',
+  'exchange/capture/exchange-capture.ts',
+  'exchange/capture/message-capture.ts',
+  'exchange/capture/response-capture.ts',
   'exchange/exchange-trace.ts',
   // The client's body was read before; `translate/json-text.ts` reads it again.
   'exchange/hosted-request.ts',
@@ -559,6 +561,7 @@ export const lookAtNone = [
   'http/body/upload-intake.ts',
   'http/body/passed-body.ts',
   'http/body/read-body.ts',
+  'http/body/receive-body.ts',
   'http/body/spool.ts',
   'http/body/streamed-body.ts',
   'http/control-event-streams.ts',

@@ -1,5 +1,5 @@
 import { Link } from 'wouter';
-import type { HeaderList } from '../../../server/contract/ledger.ts';
+import type { CaptureAbsence, CapturedMessage, HeaderList } from '../../../server/contract/capture.ts';
 import type { QueryResults } from '../../../server/contract/queries.ts';
 import type { CapturedBody, RequestView } from '../../../server/contract/request-views.ts';
 import { CopyButton } from '../../components/CopyButton.tsx';
@@ -8,34 +8,36 @@ import { useMessages } from '../../messages/use-messages.ts';
 import { useControlState } from '../../state/use-control.ts';
 import classes from './RequestDetail.module.css';
 
-interface CapturedProps {
-  request: RequestView;
-  capture: QueryResults['request']['capture'];
-}
+type CapturedProps = QueryResults['request'];
 
 /** Headers and bodies as they were exchanged, or why there are none. */
-export function Captured({ request, capture }: CapturedProps) {
+export function Captured({ request, capture, captureAbsence }: CapturedProps) {
   const { requests: names } = useMessages();
-  if (!capture) return <WhyNone request={request} />;
+  if (!capture) return <WhyNone request={request} absence={captureAbsence} />;
   return (
     <>
-      <Headers title={names.requestHeaders} headers={capture.requestHeaders} />
-      <Body title={names.requestBody} body={capture.request} />
-      <Headers title={names.responseHeaders} headers={capture.responseHeaders} />
-      <Body title={names.responseBody} body={capture.response} />
+      <Headers title={names.requestHeaders} headers={capture.request.headers} />
+      <Body title={names.requestBody} message={capture.request} />
+      <Headers title={names.responseHeaders} headers={capture.response.headers} />
+      <Body title={names.responseBody} message={capture.response} />
     </>
   );
 }
 
-function WhyNone({ request: { groupId, outcome } }: { request: RequestView }) {
+interface WhyNoneProps {
+  request: RequestView;
+  absence: CaptureAbsence | null;
+}
+
+function WhyNone({ request: { groupId }, absence }: WhyNoneProps) {
   const { requests: names } = useMessages();
   const group = useControlState((state) => state.views?.groups.find(({ id }) => id === groupId));
-  if (outcome === null) return <p className={classes.note}>{names.captureLater}</p>;
-  if (group?.capture) return <p className={classes.note}>{names.captureGone}</p>;
   return (
     <p className={classes.note}>
-      {names.captureOff}{' '}
-      {group && <Link href={`/groups/${group.id}`}>{names.captureMend(group.name ?? group.id)}</Link>}
+      {names.captureAbsences[absence ?? 'unknown']}{' '}
+      {absence === 'off' && group && !group.capture && (
+        <Link href={`/groups/${group.id}`}>{names.captureMend(group.name ?? group.id)}</Link>
+      )}
     </p>
   );
 }
@@ -51,11 +53,13 @@ function Headers({ title, headers }: { title: string; headers: HeaderList | null
   );
 }
 
-function Body({ title, body }: { title: string; body: CapturedBody | null }) {
-  if (!body || body.data === '') return null;
+function Body({ title, message: { body, gap } }: { title: string; message: CapturedMessage<CapturedBody> }) {
+  const { requests: names } = useMessages();
+  if (!body) return gap && <p className={classes.note}>{`${title}: ${names.captureGaps[gap]}`}</p>;
   return (
     <details className={classes.body}>
       <summary>{title}</summary>
+      {gap && <p className={classes.note}>{names.captureGaps[gap]}</p>}
       {body.encoding === 'utf8' ? <CopyLine value={body.data} what={title} /> : <Binary body={body} what={title} />}
     </details>
   );

@@ -20,7 +20,8 @@ import { UsageFacts } from './UsageFacts.tsx';
 
 type Answer = QueryResults['request'];
 
-export function RequestDetail({ request, capture }: { request: RequestView; capture: Answer['capture'] }) {
+export function RequestDetail(answer: Answer) {
+  const { request, capture } = answer;
   const { messages } = useLocalization();
   const names = messages.requests;
   const limits = useControlState((state) => state.views?.keys.find(({ id }) => id === request.keyId)?.limits ?? null);
@@ -63,7 +64,7 @@ export function RequestDetail({ request, capture }: { request: RequestView; capt
         <Curl request={request} capture={capture} />
       </Part>
       <Part title={names.capture}>
-        <Captured request={request} capture={capture} />
+        <Captured {...answer} />
       </Part>
     </div>
   );
@@ -117,7 +118,7 @@ function Curl({ request, capture }: { request: RequestView; capture: Answer['cap
   const { messages } = useLocalization();
   const baseUrl = useControlState((state) => state.views?.status.baseUrl ?? null);
   if (baseUrl === null) return null;
-  const kept = capture?.request;
+  const kept = capture?.request.body;
   const body = kept?.encoding === 'utf8' ? kept.data : null;
   const { keyPlaceholder, curl } = messages.requests;
   return <CopyLine value={curlOf({ request, baseUrl, body, keyPlaceholder })} what={curl} />;

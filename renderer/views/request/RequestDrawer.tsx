@@ -23,7 +23,7 @@ export function RequestDrawer({ id, onClose }: { id: string | null; onClose(): v
           <Drawer.CloseButton aria-label={close} />
         </div>
         <Drawer.Body>
-          {shown && <RequestDetail request={shown.request} capture={shown.capture} />}
+          {shown && <RequestDetail {...shown} />}
           {!shown && problem && <CommandProblem problem={problem} />}
           {!shown && !problem && (
             <Stack aria-busy="true">

@@ -90,7 +90,8 @@ export class JsonBody implements RequestBody {
     const bytes = () => joinBytes(pieces);
     if (this.#isLong) {
       const length = pieces.reduce((sum, piece) => sum + piece.length, 0);
-      return { length, open: () => this.#send(pieces), bytes, usageAsked };
+      const beginning = (most: number) => beginningOf(pieces, most);
+      return { length, open: () => this.#send(pieces), bytes, beginning, usageAsked };
     }
     const whole = pieces.length === 1 ? this.#bytes : Buffer.concat(pieces);
     return { length: whole.length, open: () => whole, bytes: async () => whole, usageAsked };
@@ -148,6 +149,18 @@ export class JsonBody implements RequestBody {
       );
     }
   }
+}
+
+/** The first `most` bytes. */
+function beginningOf(pieces: readonly Buffer[], most: number): Buffer {
+  const taken: Buffer[] = [];
+  let left = most;
+  for (const piece of pieces) {
+    if (left <= 0) break;
+    taken.push(piece.subarray(0, left));
+    left -= piece.length;
+  }
+  return Buffer.concat(taken);
 }
 
 const nullBytes = Buffer.from('null');

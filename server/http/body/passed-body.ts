@@ -36,7 +36,7 @@ export async function receivePassedBody(
   if (length !== null && length > maxBytes) throw tooLarge(maxBytes, length);
   const contentType = headers['content-type'] ?? '';
   if (length !== null && length <= lookedBytes && jsonType.test(contentType)) {
-    return shortBody(await readBody(request, response, lookedBytes, account), contentType);
+    return shortBody(await readBody(request, response, { maxBytes: lookedBytes, account }), contentType);
   }
   account.add(streamedBytes);
   return new StreamedBody(request, response, { length, maxBytes, contentType, exchange });

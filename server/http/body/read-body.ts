@@ -18,6 +18,13 @@ export interface BodyAccount {
   add(bytes: number): void;
 }
 
+interface ReadOptions {
+  maxBytes: number;
+  account: BodyAccount;
+  /** Gets what has arrived of a body that broke off or is too long, before its memory is freed. */
+  broken?: ((start: Buffer) => void) | undefined;
+}
+
 /** Sends `100 Continue`, if the client waits for it. Must be called before a body is read. */
 export function sendContinue({ headers, httpVersion }: IncomingMessage, response: ServerResponse): void {
   if (httpVersion === '1.1' && headers.expect?.toLowerCase().includes('100-continue')) response.writeContinue();
@@ -30,8 +37,7 @@ export function sendContinue({ headers, httpVersion }: IncomingMessage, response
 export function readBody(
   request: IncomingMessage,
   response: ServerResponse,
-  maxBytes: number,
-  account: BodyAccount,
+  { maxBytes, account, broken }: ReadOptions,
 ): Promise<Buffer> {
   const announced = Number(request.headers['content-length'] ?? 0);
   if (announced > maxBytes) throw tooLarge(maxBytes, announced);
@@ -39,7 +45,8 @@ export function readBody(
   const gather = () => {
     sendContinue(request, response);
     const isLengthKnown = request.headers['transfer-encoding'] === undefined;
-    return readInto(isLengthKnown ? new KnownBody(announced) : new GrowingBody(maxBytes, account), request, maxBytes);
+    const body = isLengthKnown ? new KnownBody(announced) : new GrowingBody(maxBytes, account);
+    return readInto(body, request, { maxBytes, broken });
   };
   return turn ? turn.then(gather) : gather();
 }
@@ -49,12 +56,18 @@ interface Gathering {
   take(chunk: Buffer): void | Promise<void>;
   /** The whole body. */
   whole(): Buffer;
+  /** What was taken so far; in the same memory. */
+  soFar(): Buffer;
   /** Frees the memory. */
   discard(): void;
 }
 
 /** Resolves with the whole body; frees its memory if it ends early. */
-function readInto(body: Gathering, request: IncomingMessage, maxBytes: number): Promise<Buffer> {
+function readInto(
+  body: Gathering,
+  request: IncomingMessage,
+  { maxBytes, broken }: Pick<ReadOptions, 'maxBytes' | 'broken'>,
+): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     let isOver = false;
     let size = 0;
@@ -64,6 +77,7 @@ function readInto(body: Gathering, request: IncomingMessage, maxBytes: number): 
       if (isOver) return;
       isOver = true;
       request.off('data', onData);
+      broken?.(body.soFar());
       body.discard();
       reject(error);
     };
@@ -117,6 +131,10 @@ class KnownBody implements Gathering {
     return this.#bytes ?? (this.#more.length === 0 ? this.#first : Buffer.concat([this.#first, ...this.#more]));
   }
 
+  soFar(): Buffer {
+    return this.#bytes?.subarray(0, this.#size) ?? this.whole();
+  }
+
   discard(): void {
     if (this.#bytes) releaseBody(this.#bytes);
   }
@@ -147,6 +165,10 @@ class GrowingBody implements Gathering {
     this.#account.add(this.#size - this.#bytes.length);
     this.#resize(this.#size);
     return this.#bytes;
+  }
+
+  soFar(): Buffer {
+    return this.#bytes.subarray(0, this.#size);
   }
 
   discard(): void {

@@ -28,6 +28,8 @@ interface ReceiveOptions {
   loopWatch: LoopWatch;
   trace: Labelled;
   exchange: BodyUser;
+  /** Keeps a body that cannot be used; null if the request is not captured. */
+  capture: { unusable(start: Buffer, isCut: boolean): void } | null;
 }
 
 /**
@@ -74,12 +76,13 @@ async function receiveForm(
 async function receiveJson(
   request: IncomingMessage,
   response: ServerResponse,
-  { match, limits, account, loopWatch, trace }: ReceiveOptions,
+  { match, limits, account, loopWatch, trace, capture }: ReceiveOptions,
 ): Promise<RequestBody> {
   const stopWatch = watchSender(request);
   let bytes: Buffer;
   try {
-    bytes = await readBody(request, response, limits.jsonBodyBytes, account);
+    const broken = capture ? (start: Buffer) => capture.unusable(start, true) : undefined;
+    bytes = await readBody(request, response, { maxBytes: limits.jsonBodyBytes, account, broken });
   } finally {
     stopWatch();
   }
@@ -90,6 +93,7 @@ async function receiveJson(
     const body = readJsonBody(bytes, streamIn === 'path' ? stream !== null : null);
     return body instanceof Promise ? await body : body;
   } catch (error) {
+    capture?.unusable(bytes, false);
     if (bytes.length > sharedBytes) releaseBody(bytes);
     throw error;
   }

@@ -97,6 +97,7 @@ describe('what is configured', () => {
       lastUsedAt: expect.any(Number),
       limits: null,
       limitUse: [],
+      capture: false,
       canReveal: false,
     });
     expect(keys.slice(1).map(({ lastUsedAt }) => lastUsedAt)).toEqual([null, null, null]);
@@ -240,9 +241,9 @@ describe('the ledger', () => {
     const page = await sluice.gateway.query({ type: 'requests', filter: { model: 'fast' } });
     const found = await sluice.gateway.query({ type: 'request', id: page.requests[0]?.id ?? '' });
     expect(found.request.usage).toEqual({ inputTokens: 7, outputTokens: 3 });
-    expect(found.capture?.request?.encoding).toBe('utf8');
-    expect(found.capture?.request?.data).toContain('hello');
-    expect(JSON.parse(found.capture?.response?.data ?? '')).toMatchObject({ usage });
+    expect(found.capture?.request.body?.encoding).toBe('utf8');
+    expect(found.capture?.request.body?.data).toContain('hello');
+    expect(JSON.parse(found.capture?.response.body?.data ?? '')).toMatchObject({ usage });
   });
 
   test('tells what happened when', async () => {

@@ -31,6 +31,7 @@ function waitingReply(): ClientResponse {
     keepAliveMs: 1_000,
     unreadMs: 1_000,
     showsAttempts: false,
+    capture: null,
   });
   reply.keepAlive(true);
   return reply;

@@ -116,6 +116,7 @@ describe('chat completions', () => {
       clientRetries: 0,
       dropped: [],
       emulated: [],
+      captured: null,
     });
     expect(record.client).toMatch(/^OpenAI\/JS /);
     expect(record.totalMs).toBeGreaterThanOrEqual(record.firstByteMs ?? Number.NaN);

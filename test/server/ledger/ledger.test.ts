@@ -246,20 +246,6 @@ test('closing writes what waits', () => {
   expect(countRows()).toBe(1);
 });
 
-test('captured bodies are cut at the limit and read back', () => {
-  const capturing = createLedger({
-    database,
-    log: silent,
-    settings: () => ({ retentionDays: 1, retentionRows: 1, captureMaxBytes: 4, captureRetentionDays: 1 }),
-  });
-  capturing.capture('req_1', { request: Buffer.from('question'), response: Buffer.from('yes') });
-  const read = capturing.readCapture('req_1');
-  expect(Buffer.from(read?.request ?? []).toString()).toBe('ques');
-  expect(Buffer.from(read?.response ?? []).toString()).toBe('yes');
-  expect(capturing.readCapture('req_2')).toBeNull();
-  capturing.close();
-});
-
 test('the time of last use is kept for each key, the latest of all', () => {
   ledger.finished(finishedRow('req_1', { keyId: 'k1', startedAt: noon + 5 }));
   ledger.started(startedRow('req_2', { keyId: 'k2', startedAt: noon + 9 }));

@@ -2,6 +2,7 @@
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { CapturedExchange } from '../../../server/contract/capture.ts';
 import type { RequestRecord, RequestStarted } from '../../../server/contract/ledger.ts';
 import type { SweepClock } from '../../../server/database/sweep-clock.ts';
 
@@ -67,7 +68,28 @@ export function finishedRow(id: string, more: Partial<RequestRecord> = {}): Requ
     clientRetries: 0,
     dropped: [],
     emulated: [],
+    captured: null,
     ...more,
+  };
+}
+
+/** Kept of a request that was answered at the first attempt, which sent and received the same bytes. */
+export function capturedExchange(request: string, response = ''): CapturedExchange<Uint8Array> {
+  const message = (text: string) => {
+    const body = Buffer.from(text);
+    return {
+      headers: [['x-team', 'blue']] as const,
+      body: body.length > 0 ? body : null,
+      bytes: body.length,
+      gap: null,
+    };
+  };
+  const about = { method: 'POST', url: '/v1/chat/completions' };
+  const asClient = { headers: [], body: null, bytes: null, gap: 'as-client' } as const;
+  return {
+    request: { ...about, ...message(request) },
+    response: { status: 200, ...message(response) },
+    attempts: [{ request: { ...about, ...asClient }, response: { status: 200, ...asClient } }],
   };
 }
 

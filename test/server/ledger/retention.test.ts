@@ -1,8 +1,9 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { type Database, openDatabase } from '../../../server/database/database.ts';
 import { createSweepClock } from '../../../server/database/sweep-clock.ts';
-import { createLedger, type LedgerSettings } from '../../../server/ledger/ledger.ts';
-import { clockAt, finishedRow, noon, silent } from './records.ts';
+import { createLedger } from '../../../server/ledger/ledger.ts';
+import type { RetentionLimits } from '../../../server/ledger/retention.ts';
+import { capturedExchange, clockAt, finishedRow, noon, silent } from './records.ts';
 
 const day = 86_400_000;
 let database: Database;
@@ -14,8 +15,8 @@ afterEach(() => {
   database.close();
 });
 
-const roomy: LedgerSettings = { retentionDays: 90, retentionRows: 1e6, captureMaxBytes: 100, captureRetentionDays: 90 };
-const open = (settings: Partial<LedgerSettings>) =>
+const roomy: RetentionLimits = { retentionDays: 90, retentionRows: 1e6, captureRetentionDays: 90 };
+const open = (settings: Partial<RetentionLimits>) =>
   createLedger({ database, log: silent, now: () => noon, settings: () => ({ ...roomy, ...settings }) });
 const idsLeft = () =>
   database
@@ -50,10 +51,10 @@ test('captured bodies have days of their own', async () => {
   let now = noon - 3 * day;
   const settings = () => ({ ...roomy, captureRetentionDays: 1 });
   const ledger = createLedger({ database, log: silent, now: () => now, sweepClock: clockAt(() => now), settings });
-  for (let index = 0; index < 15; index += 1) ledger.capture(`old_${index}`, { request: Buffer.from('a') });
+  for (let index = 0; index < 15; index += 1) ledger.capture(`old_${index}`, capturedExchange('a'));
   ledger.flush();
   now = noon;
-  ledger.capture('young', { request: Buffer.from('b') });
+  ledger.capture('young', capturedExchange('b'));
   ledger.finished(finishedRow('req_1', { startedAt: noon - 3 * day }));
   ledger.flush();
   await ledger.sweep();
@@ -80,7 +81,7 @@ test('the ledger sweeps by itself, and ends a sweep when it is closed', async ()
 });
 
 /** A ledger on a wall clock and a steady one that the test moves; rows are dated by the wall clock. */
-function openByClock(settings: Partial<LedgerSettings> = {}) {
+function openByClock(settings: Partial<RetentionLimits> = {}) {
   const clock = { wallMs: noon, steadyMs: 0 };
   const now = () => clock.wallMs;
   let count = 0;
@@ -102,7 +103,7 @@ function openByClock(settings: Partial<LedgerSettings> = {}) {
       for (let index = 0; index < rows; index += 1) {
         const id = `req_${count++}`;
         ledger.finished(finishedRow(id, { startedAt: clock.wallMs }));
-        ledger.capture(id, { request: Buffer.from('a') });
+        ledger.capture(id, capturedExchange('a'));
       }
       ledger.flush();
     },

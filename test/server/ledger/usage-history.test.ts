@@ -16,7 +16,7 @@ let count: number;
 beforeEach(() => {
   count = 0;
   database = openDatabase(':memory:');
-  const settings = { retentionDays: 2, retentionRows: 1e6, captureMaxBytes: 1, captureRetentionDays: 1 };
+  const settings = { retentionDays: 2, retentionRows: 1e6, captureRetentionDays: 1 };
   ledger = createLedger({ database, log: silent, now: () => noon, settings: () => settings });
 });
 afterEach(() => {

@@ -114,6 +114,7 @@ function finishedRecord(id: string, used: Amounts, more: Partial<RequestRecord>)
     clientRetries: 0,
     dropped: [],
     emulated: [],
+    captured: null,
     ...more,
   };
 }

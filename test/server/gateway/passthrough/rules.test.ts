@@ -250,6 +250,6 @@ test('no secret goes up, or into row, log or capture, and ids are left out of th
   });
   expect(row.totalMs).toBeGreaterThan(0);
   const { capture } = await gateway.gateway.query({ type: 'request', id });
-  expect(capture?.response?.data).toContain('[redacted]');
+  expect(capture?.response.body?.data).toContain('[redacted]');
   expect(JSON.stringify([row, capture, logged])).not.toMatch(new RegExp(`${key}|upstream-secret`));
 });

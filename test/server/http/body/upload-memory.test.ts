@@ -77,7 +77,7 @@ test.each([
   const growth = await growthDuring(async (look) => {
     const server = await listen(
       http.createServer(async (request, response) => {
-        const body = await readBody(request, response, 64 * MEGABYTE, unbounded);
+        const body = await readBody(request, response, { maxBytes: 64 * MEGABYTE, account: unbounded });
         look();
         isWhole = body.equals(Buffer.concat(Array.from({ length: times }, () => piece)));
         response.end('received');

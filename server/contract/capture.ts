@@ -1,0 +1,94 @@
+/** Captured requests: headers and bodies that Sluice keeps where capture is on, and why something was not kept. */
+
+/**
+ * Why a request is captured: its group or key has `capture` on, capture was switched on for some minutes (`capture.start`),
+ * or its client sent `x-sluice-capture: on`.
+ */
+export const captureCauses = ['group', 'key', 'timed', 'header'] as const;
+export type CaptureCause = (typeof captureCauses)[number];
+
+/** Why a body is missing or incomplete. */
+export const captureGaps = [
+  /** Longer than `settings.capture.maxBytes`; its beginning is kept. */
+  'too-long',
+  /** It broke off; what arrived is kept. */
+  'incomplete',
+  /** The request was refused before its body was read, or the response is a redirect. */
+  'unread',
+  /** A form with files, which is spooled to disk instead of being held in memory. */
+  'upload',
+  /** A passthrough body, which is relayed without being held in memory. */
+  'relayed',
+  /** Compressed, so that secrets could not be found and removed. */
+  'compressed',
+  /** An attempt's body that is byte for byte the client's: see `request` or `response` of the whole exchange. */
+  'as-client',
+  /** Nothing was sent: the attempt ended before, or the client left before its response began. */
+  'not-sent',
+  /** Nothing arrived. */
+  'no-response',
+  /** Sluice answered by itself, such as with its list of models. */
+  'own-answer',
+  /** Captured by an older version of Sluice, which did not keep this. */
+  'older-version',
+] as const;
+export type CaptureGap = (typeof captureGaps)[number];
+
+/** Why nothing is kept of a request. */
+export const captureAbsences = [
+  /** Capture was off. */
+  'off',
+  /** The request is still running. */
+  'running',
+  /** It was kept, but for longer than `settings.capture.retentionDays`. */
+  'expired',
+  /** It could not be written, since the process or the disk failed. */
+  'lost',
+  /** A realtime session, whose messages are never kept. */
+  'session',
+  /** Recorded by an older version of Sluice, which did not note whether capture was on. */
+  'unknown',
+] as const;
+export type CaptureAbsence = (typeof captureAbsences)[number];
+
+/** One entry for each header value, secrets removed. */
+export type HeaderList = readonly (readonly [name: string, value: string])[];
+
+/** Secrets are removed from headers and body. */
+export interface CapturedMessage<Body> {
+  /** Null if there were none, or if they were not kept. */
+  headers: HeaderList | null;
+  /** Null if there was none, or if it was not kept: then `gap` is set. */
+  body: Body | null;
+  /** Length of the body before secrets were removed, also where only its beginning is kept; null if unknown. */
+  bytes: number | null;
+  /** Null if the whole body is kept, or if there was none. */
+  gap: CaptureGap | null;
+}
+
+export interface CapturedRequest<Body> extends CapturedMessage<Body> {
+  method: string;
+  /** The client's path and query, or the attempt's whole URL, without credentials; null if unknown. */
+  url: string | null;
+}
+
+export interface CapturedResponse<Body> extends CapturedMessage<Body> {
+  /** Null if none arrived. */
+  status: number | null;
+}
+
+/** One attempt as its provider saw it. */
+export interface CapturedAttempt<Body> {
+  request: CapturedRequest<Body>;
+  /** Event streams that arrive compressed are kept uncompressed. */
+  response: CapturedResponse<Body>;
+}
+
+/** A request as its client and as its providers saw it. */
+export interface CapturedExchange<Body> {
+  /** The client's request and what the client received. */
+  request: CapturedRequest<Body>;
+  response: CapturedResponse<Body>;
+  /** In the order of the record's `attempts`; empty if captured by an older version. */
+  attempts: readonly CapturedAttempt<Body>[];
+}

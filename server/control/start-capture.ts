@@ -1,0 +1,47 @@
+import type { CommandResults } from '../contract/commands.ts';
+import { controlError } from '../contract/control-error.ts';
+import { findLocks } from '../contract/lock.ts';
+import type { CaptureScope, CaptureSwitch } from '../ledger/capture-switch.ts';
+import { findById } from './change-list.ts';
+import type { LiveConfig } from './live-config.ts';
+import type { TeamPresets } from './team-presets.ts';
+
+interface CapturePorts {
+  live: Pick<LiveConfig, 'used'>;
+  team: Pick<TeamPresets, 'locks'>;
+  captureSwitch: CaptureSwitch;
+}
+
+interface Named {
+  group?: string | undefined;
+  key?: string | undefined;
+}
+
+export function captureScopeOf({ group, key }: Named): CaptureScope {
+  if (group !== undefined) return { kind: 'group', id: group };
+  return key === undefined ? null : { kind: 'key', id: key };
+}
+
+/** Throws GatewayError `not_found`, or `locked` if a team preset decides what is captured of the group. */
+export function startCapture(
+  { live, team, captureSwitch }: CapturePorts,
+  durationMs: number,
+  named: Named,
+): CommandResults['capture.start'] {
+  const { config } = live.used;
+  if (named.group !== undefined) findById(config.groups, named.group, 'group');
+  const group = named.key === undefined ? named.group : findById(config.keys, named.key, 'key').group;
+  if (group !== undefined) {
+    const lock = findLocks(team.locks(config)).changing('groups', group, 'capture');
+    if (lock) {
+      const { by, contact } = lock;
+      throw controlError(
+        'locked',
+        { code: 'locked-against-changing', part: 'group', name: group, by, contact },
+        lock.path,
+      );
+    }
+  }
+  captureSwitch.start(captureScopeOf(named), durationMs);
+  return { timed: captureSwitch.timed };
+}

@@ -1,0 +1,80 @@
+import type { CapturedAttempt, CapturedRequest, CaptureGap } from '../../contract/capture.ts';
+import type { AttemptRecord } from '../../contract/ledger.ts';
+import type { OutgoingRequest } from '../../transport/transport.ts';
+import { isCredentialName } from '../../wire/client-credentials.ts';
+import { overlapBytes } from '../redact-credential.ts';
+import { redactUrl } from '../redact-headers.ts';
+import type { Sendable } from '../request-body.ts';
+import { type CaptureRules, capturedMessage, type RawBody, withoutBody } from './message-capture.ts';
+import { ResponseCapture } from './response-capture.ts';
+
+/** What the client sent and received, none of which is kept twice. */
+export interface ClientSide {
+  /** A body that is not in memory, with the reason. */
+  body: RawBody | CaptureGap;
+  response: ResponseCapture;
+}
+
+/** What one attempt sent and received. */
+export class AttemptCapture {
+  readonly response: ResponseCapture;
+  readonly secrets: string[];
+  readonly #maxBytes: number;
+  #request: OutgoingRequest | null = null;
+  #body: RawBody | null = null;
+
+  /** `secrets`: those of the client and of this attempt's credential. */
+  constructor(maxBytes: number, secrets: readonly string[]) {
+    this.#maxBytes = maxBytes;
+    this.secrets = [...secrets];
+    this.response = new ResponseCapture(maxBytes);
+  }
+
+  /** A request that follows a redirect is not kept, since its URL usually carries a signature; its response is. */
+  sending(request: OutgoingRequest, sendable: Sendable): void {
+    if (this.#request) return;
+    this.#request = { ...request, headers: { ...request.headers } };
+    for (const [name, value] of Object.entries(request.headers)) {
+      if (isCredentialName(name))
+        this.secrets.push(value.startsWith('Bearer ') ? value.slice('Bearer '.length) : value);
+    }
+    this.#body = this.#bodyOf(request.body, sendable);
+  }
+
+  captured(record: AttemptRecord, client: ClientSide, rules: CaptureRules): CapturedAttempt<Buffer> {
+    const wentWell = record.failure === null && record.error === null;
+    const isAsClient = this.response.equals(client.response);
+    return {
+      request: this.#captured(client.body, rules),
+      response: isAsClient ? this.response.unkept('as-client', rules) : this.response.captured(rules, wentWell),
+    };
+  }
+
+  #bodyOf(body: OutgoingRequest['body'], sendable: Sendable): RawBody | null {
+    if (body === null) return { start: Buffer.alloc(0), totalBytes: 0 };
+    if (Buffer.isBuffer(body)) return { start: body, totalBytes: body.length };
+    if (!sendable.beginning) return null;
+    return { start: sendable.beginning(this.#maxBytes + overlapBytes), totalBytes: sendable.length };
+  }
+
+  #captured(client: ClientSide['body'], rules: CaptureRules): CapturedRequest<Buffer> {
+    if (this.#request === null) return { method: '', url: null, ...withoutBody(null, 'not-sent', rules) };
+    const { method, origin, path, headers } = this.#request;
+    const about = { method, url: redactUrl(`${origin}${path}`, rules.secrets) };
+    if (typeof client === 'string') return { ...about, ...withoutBody(headers, client, rules) };
+    if (this.#body === null) return { ...about, ...withoutBody(headers, 'relayed', rules) };
+    if (isSame(this.#body, client)) return { ...about, ...withoutBody(headers, 'as-client', rules) };
+    return { ...about, ...capturedMessage(headers, this.#body, rules) };
+  }
+}
+
+/** As far as both are in memory. */
+function isSame(one: RawBody, other: RawBody): boolean {
+  const length = Math.min(one.start.length, other.start.length);
+  if (length === 0 || lengthOf(one) !== lengthOf(other)) return false;
+  return one.start.subarray(0, length).equals(other.start.subarray(0, length));
+}
+
+function lengthOf({ start, totalBytes }: RawBody): number {
+  return totalBytes ?? start.length;
+}

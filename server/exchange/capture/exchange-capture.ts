@@ -1,0 +1,104 @@
+/**
+ * Captures one exchange: what the client sent and received, and what each attempt sent and received. Secrets are removed
+ * at the end, when those of all attempts are known. Does not know where or how long captures are stored.
+ */
+import type { IncomingMessage } from 'node:http';
+import type { CapturedExchange, CapturedRequest, CapturedResponse, CaptureGap } from '../../contract/capture.ts';
+import type { RequestTrace } from '../exchange-trace.ts';
+import { overlapBytes } from '../redact-credential.ts';
+import { redactUrl } from '../redact-headers.ts';
+import type { RequestBody } from '../request-body.ts';
+import { AttemptCapture, type ClientSide } from './attempt-capture.ts';
+import { type CaptureRules, capturedMessage, type Headers, type RawBody, withoutBody } from './message-capture.ts';
+import { ResponseCapture } from './response-capture.ts';
+
+interface ExchangeCaptureOptions {
+  /** Of each body. */
+  maxBytes: number;
+  request: IncomingMessage;
+  /** The keys that the client sent. */
+  presented: readonly string[];
+}
+
+export class ExchangeCapture {
+  readonly #options: ExchangeCaptureOptions;
+  /** As the client receives it. */
+  readonly response: ResponseCapture;
+  readonly #attempts: AttemptCapture[] = [];
+  #received: RequestBody | null = null;
+  #unusable: RawBody | null = null;
+  #isOwnAnswer = false;
+
+  constructor(options: ExchangeCaptureOptions) {
+    this.#options = options;
+    this.response = new ResponseCapture(options.maxBytes);
+  }
+
+  /** The client's body, which must not be disposed of before `exchange` is called. */
+  received(body: RequestBody): void {
+    this.#received = body;
+  }
+
+  /** A body that was read, in full or in part, but cannot be used. Its memory may be reused afterwards. */
+  unusable(start: Buffer, isCut: boolean): void {
+    const most = this.#options.maxBytes + overlapBytes;
+    this.#unusable = { start: Buffer.from(start.subarray(0, most)), totalBytes: start.length, isCut };
+  }
+
+  /** Must be called for each attempt, in order. */
+  attempt(secrets: readonly string[]): AttemptCapture {
+    const attempt = new AttemptCapture(this.#options.maxBytes, secrets);
+    this.#attempts.push(attempt);
+    return attempt;
+  }
+
+  /** Sluice answers by itself; the answer is not kept. */
+  answeredBySluice(): void {
+    this.#isOwnAnswer = true;
+  }
+
+  /** Sluice answers with an error. */
+  refused({ status, headers, body }: { status: number; headers: Headers; body: Buffer }): void {
+    this.response.begin(status, headers);
+    this.response.take(body);
+  }
+
+  exchange(trace: RequestTrace): CapturedExchange<Buffer> {
+    const secrets = [...new Set([...this.#options.presented, ...this.#attempts.flatMap((each) => each.secrets)])];
+    const rules = { maxBytes: this.#options.maxBytes, secrets };
+    const client: ClientSide = { body: this.#body, response: this.response };
+    return {
+      request: this.#request(client.body, rules),
+      response: this.#response(trace, rules),
+      attempts: trace.attempts.flatMap(
+        ({ record }, index) => this.#attempts[index]?.captured(record, client, rules) ?? [],
+      ),
+    };
+  }
+
+  #request(body: ClientSide['body'], rules: CaptureRules): CapturedRequest<Buffer> {
+    const { method = '', url = '', headers } = this.#options.request;
+    const message =
+      typeof body === 'string' ? withoutBody(headers, body, rules) : capturedMessage(headers, body, rules);
+    return { method, url: redactUrl(url, rules.secrets), ...message };
+  }
+
+  #response(trace: RequestTrace, rules: CaptureRules): CapturedResponse<Buffer> {
+    const { outcome, status } = trace.response;
+    if (this.#isOwnAnswer) return { ...this.response.unkept('own-answer', rules), status };
+    if (status === null) return this.response.unkept('not-sent', rules);
+    return this.response.captured(rules, outcome === 'ok' || outcome === 'error');
+  }
+
+  get #body(): RawBody | CaptureGap {
+    if (this.#unusable) return this.#unusable;
+    const body = this.#received;
+    if (body?.captured) return { start: body.captured, totalBytes: null };
+    if (body && body.size > 0) return body.isOnce ? 'relayed' : 'upload';
+    return body || !mayHaveBody(this.#options.request) ? { start: Buffer.alloc(0), totalBytes: 0 } : 'unread';
+  }
+}
+
+function mayHaveBody({ headers }: IncomingMessage): boolean {
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
+}

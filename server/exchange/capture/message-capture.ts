@@ -1,0 +1,78 @@
+import type { CapturedMessage, CaptureGap, HeaderList } from '../../contract/capture.ts';
+import { overlapBytes, redactBytes } from '../redact-credential.ts';
+import { redactHeaders } from '../redact-headers.ts';
+
+export type Headers = Readonly<Record<string, string | readonly string[] | undefined>>;
+
+/** Bounds and secrets for everything that is kept of one exchange. */
+export interface CaptureRules {
+  /** Of each body. */
+  maxBytes: number;
+  /** The client's keys and the credentials of all attempts. */
+  secrets: readonly string[];
+}
+
+/** The first bytes of a body that passes in chunks. */
+export class BodyStart {
+  readonly #mostBytes: number;
+  readonly #chunks: Buffer[] = [];
+  #keptBytes = 0;
+  /** Of the whole body so far. */
+  bytes = 0;
+
+  constructor(maxBytes: number) {
+    // Secrets can only be recognised in full.
+    this.#mostBytes = maxBytes + overlapBytes;
+  }
+
+  take(chunk: Buffer): void {
+    this.bytes += chunk.length;
+    if (this.#keptBytes >= this.#mostBytes) return;
+    this.#chunks.push(chunk);
+    this.#keptBytes += chunk.length;
+  }
+
+  get kept(): Buffer {
+    return Buffer.concat(this.#chunks);
+  }
+}
+
+/** A body, or its beginning, as it was exchanged. */
+export interface RawBody {
+  start: Buffer;
+  /** Null: `start` is the whole body. */
+  totalBytes: number | null;
+  /** It broke off. */
+  isCut?: boolean;
+}
+
+/** Returns copies, since the memory of a request's body is released when the request ends. */
+export function capturedMessage(
+  headers: Headers | null,
+  { start, totalBytes, isCut = false }: RawBody,
+  rules: CaptureRules,
+): CapturedMessage<Buffer> {
+  const bytes = totalBytes ?? start.length;
+  const gap = bytes > rules.maxBytes ? 'too-long' : isCut ? 'incomplete' : null;
+  const body = bytes === 0 ? null : Buffer.from(redactBytes(start, rules.secrets, rules.maxBytes));
+  return { headers: headerList(headers, rules), body, bytes, gap };
+}
+
+/** A message whose body is not kept. */
+export function withoutBody(
+  headers: Headers | null,
+  gap: CaptureGap | null,
+  rules: CaptureRules,
+): CapturedMessage<Buffer> {
+  return { headers: headerList(headers, rules), body: null, bytes: gap === null ? 0 : null, gap };
+}
+
+function headerList(headers: Headers | null, { secrets }: CaptureRules): HeaderList | null {
+  return headers && redactHeaders(headers, secrets);
+}
+
+/** Secrets could not be found in compressed data. */
+export function isPlain({ 'content-encoding': encoding }: Headers): boolean {
+  if (encoding === undefined) return true;
+  return typeof encoding === 'string' && ['', 'identity'].includes(encoding.trim().toLowerCase());
+}

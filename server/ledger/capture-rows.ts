@@ -1,0 +1,87 @@
+/** Converts captured exchanges to rows and back. Bodies are blobs; everything else is JSON in the column `about`. */
+import type {
+  CapturedAttempt,
+  CapturedExchange,
+  CapturedMessage,
+  CapturedRequest,
+  CapturedResponse,
+  HeaderList,
+} from '../contract/capture.ts';
+import { bytes, json, number } from '../database/columns.ts';
+import type { Database, Row } from '../database/database.ts';
+
+export interface Capture {
+  /** The request's. */
+  id: string;
+  capturedAt: number;
+  exchange: CapturedExchange<Uint8Array>;
+}
+
+type Bodies = Record<'request' | 'response', Uint8Array | null>;
+
+/** Returns a function that writes a capture. `requestSeq` is null if the request's row is unknown. */
+export function prepareCaptureWriter(database: Database) {
+  const insert = database.prepare(
+    'INSERT INTO captures (id, captured_at, request, response, about, request_seq) VALUES (?, ?, ?, ?, ?, ?)',
+  );
+  const insertAttempt = database.prepare('INSERT INTO captured_attempts VALUES (?, ?, ?, ?)');
+  return ({ id, capturedAt, exchange }: Capture, requestSeq: number | null): void => {
+    const { request, response, attempts } = exchange;
+    const about = JSON.stringify(withoutBodies(exchange));
+    const { lastId } = insert.run(id, capturedAt, request.body, response.body, about, requestSeq);
+    attempts.forEach(({ request: sent, response: received }, position) => {
+      if (sent.body !== null || received.body !== null) insertAttempt.run(lastId, position, sent.body, received.body);
+    });
+  };
+}
+
+/** Null if nothing is kept of the request. */
+export function readCapture(database: Database, id: string): CapturedExchange<Uint8Array> | null {
+  const row = database.prepare('SELECT * FROM captures WHERE id = ?').get(id);
+  if (row === undefined) return null;
+  if (row.about === null) return older(row);
+  const attempts = database.prepare('SELECT * FROM captured_attempts WHERE capture_seq = ?').all(number(row.seq));
+  const bodies = new Map(attempts.map((each) => [Number(each.position), bodiesOf(each)]));
+  const about = json<CapturedExchange<null>>(row.about, unreadable);
+  return {
+    ...withBodies(about, bodiesOf(row)),
+    attempts: about.attempts.map((attempt, position) => withBodies(attempt, bodies.get(position) ?? noBodies)),
+  };
+}
+
+const noBodies: Bodies = { request: null, response: null };
+
+function bodiesOf(row: Row): Bodies {
+  return { request: bytes(row.request), response: bytes(row.response) };
+}
+
+function withoutBodies({ request, response, attempts }: CapturedExchange<Uint8Array>): CapturedExchange<null> {
+  const without = (each: CapturedAttempt<Uint8Array>): CapturedAttempt<null> => ({
+    request: { ...each.request, body: null },
+    response: { ...each.response, body: null },
+  });
+  return { ...without({ request, response }), attempts: attempts.map(without) };
+}
+
+function withBodies({ request, response }: CapturedAttempt<null>, bodies: Bodies): CapturedAttempt<Uint8Array> {
+  return { request: { ...request, body: bodies.request }, response: { ...response, body: bodies.response } };
+}
+
+/** Of an older version, which kept the provider's headers and no attempts. */
+function older(row: Row): CapturedExchange<Uint8Array> {
+  const { request, response } = bodiesOf(row);
+  return {
+    request: { method: '', url: null, ...olderMessage(request, json<HeaderList | null>(row.request_headers, null)) },
+    response: { status: null, ...olderMessage(response, json<HeaderList | null>(row.response_headers, null)) },
+    attempts: [],
+  };
+}
+
+function olderMessage(body: Uint8Array | null, headers: HeaderList | null): CapturedMessage<Uint8Array> {
+  return { headers, body, bytes: null, gap: body === null ? 'older-version' : null };
+}
+
+const nothing: CapturedMessage<null> = { headers: null, body: null, bytes: null, gap: 'older-version' };
+const noRequest: CapturedRequest<null> = { method: '', url: null, ...nothing };
+const noResponse: CapturedResponse<null> = { status: null, ...nothing };
+const unreadable: CapturedExchange<null> = { request: noRequest, response: noResponse, attempts: [] };

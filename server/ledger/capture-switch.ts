@@ -1,0 +1,83 @@
+/**
+ * Decides which requests are captured: those of groups and keys that have `capture` on, those whose client asks for it,
+ * and, for some minutes, those of a group, of a key, or all. The minutes are kept in memory only, so that a restart ends them.
+ * A group whose `capture` a team preset has locked is captured as the preset says, and in no other way.
+ */
+import type { CaptureCause } from '../contract/capture.ts';
+import type { TimedCaptureView } from '../contract/status-views.ts';
+
+/** The client's header that asks for the capture of its request. */
+export const captureHeader = 'x-sluice-capture';
+
+interface Caller {
+  key: { id: string; capture: boolean };
+  group: { id: string; capture: boolean; captureOnRequest: boolean };
+}
+
+/** Null for all requests. */
+export type CaptureScope = { kind: 'group' | 'key'; id: string } | null;
+
+interface CaptureSwitchPorts {
+  /** Whether a team preset has locked the group's `capture`. */
+  isLocked(groupId: string): boolean;
+  /** A timed capture has begun or ended. */
+  changed(): void;
+}
+
+export class CaptureSwitch {
+  readonly #ports: CaptureSwitchPorts;
+  readonly #timed: (TimedCaptureView & { timer: NodeJS.Timeout })[] = [];
+
+  constructor(ports: CaptureSwitchPorts) {
+    this.#ports = ports;
+  }
+
+  /** `asked` is the value of the client's header. Null: the request is not captured. */
+  causeOf({ group, key }: Caller, asked: string | string[] | undefined): CaptureCause | null {
+    if (group.capture) return 'group';
+    const cause = this.#otherCause({ group, key }, asked);
+    return cause !== null && this.#ports.isLocked(group.id) ? null : cause;
+  }
+
+  #otherCause({ group, key }: Caller, asked: string | string[] | undefined): CaptureCause | null {
+    if (key.capture) return 'key';
+    if (this.#timed.length > 0 && this.#isTimed(group.id, key.id)) return 'timed';
+    return asked === 'on' && group.captureOnRequest ? 'header' : null;
+  }
+
+  /** Those that have not ended yet. */
+  get timed(): TimedCaptureView[] {
+    return this.#timed.map(({ timer: _, ...view }) => view);
+  }
+
+  /** Replaces one of the same scope. */
+  start(scope: CaptureScope, durationMs: number): void {
+    this.#remove(scope);
+    const untilMs = Date.now() + durationMs;
+    const timer = setTimeout(() => this.stop(scope), durationMs).unref();
+    this.#timed.push({ kind: scope?.kind ?? 'all', id: scope?.id ?? null, untilMs, timer });
+    this.#ports.changed();
+  }
+
+  stop(scope: CaptureScope): void {
+    if (this.#remove(scope)) this.#ports.changed();
+  }
+
+  /** Both clocks count: the timer's, which may stand still while the machine sleeps, and the wall clock, which may be set back. */
+  #isTimed(groupId: string, keyId: string): boolean {
+    const nowMs = Date.now();
+    return this.#timed.some(({ kind, id, untilMs }) => {
+      const isMeant = kind === 'all' || (kind === 'group' ? id === groupId : id === keyId);
+      return isMeant && nowMs < untilMs;
+    });
+  }
+
+  #remove(scope: CaptureScope): boolean {
+    const index = this.#timed.findIndex(
+      ({ kind, id }) => kind === (scope?.kind ?? 'all') && id === (scope?.id ?? null),
+    );
+    if (index === -1) return false;
+    for (const { timer } of this.#timed.splice(index, 1)) clearTimeout(timer);
+    return true;
+  }
+}
