@@ -1,125 +1,77 @@
-import { IconChevronRight } from '@tabler/icons-react';
+import { Tabs } from '@mantine/core';
 import type { ReactNode } from 'react';
-import { Link } from 'wouter';
-import type { QueryResults } from '../../../server/contract/queries.ts';
-import type { RequestView } from '../../../server/contract/request-views.ts';
-import { CopyLine } from '../../components/CopyLine.tsx';
+import type { RequestInFull } from '../../../server/contract/request-views.ts';
 import { useLocalization } from '../../messages/use-messages.ts';
-import { useControlState } from '../../state/use-control.ts';
-import { useCredentialName } from '../providers/use-credential-name.ts';
-import { useProviderName } from '../providers/use-provider-name.ts';
-import { mendOf, whyFailed } from '../requests/mend.ts';
-import { Outcome } from '../requests/RequestRow.tsx';
 import { Attempts } from './Attempts.tsx';
-import { Captured } from './Captured.tsx';
-import { curlOf } from './curl.ts';
-import { Losses } from './Losses.tsx';
-import classes from './RequestDetail.module.css';
+import { CaptureAbsent } from './CaptureAbsent.tsx';
+import { ConversationTab } from './ConversationTab.tsx';
+import { FailureNote } from './FailureNote.tsx';
+import { MessageTab } from './MessageTab.tsx';
+import classes from './RequestPanel.module.css';
+import { Summary } from './Summary.tsx';
 import { Timeline } from './Timeline.tsx';
-import { UsageFacts } from './UsageFacts.tsx';
+import { type TabName, tabNames, useTab } from './use-tab.ts';
 
-type Answer = QueryResults['request'];
-
-export function RequestDetail(answer: Answer) {
-  const { request, capture } = answer;
-  const { messages } = useLocalization();
-  const names = messages.requests;
-  const limits = useControlState((state) => state.views?.keys.find(({ id }) => id === request.keyId)?.limits ?? null);
-  const mend = mendOf(request, limits !== null);
-  const why = whyFailed(request, names.errors);
+/** What went wrong first, then all that is known of the request, in tabs. */
+export function RequestDetail({ shown }: { shown: RequestInFull }) {
+  const { messages, formats } = useLocalization();
+  const names = messages.inspector;
+  const [tab, choose] = useTab();
+  const attempts = shown.request.attempts.length;
+  const isTab = (value: string | null): value is TabName => tabNames.some((name) => name === value);
   return (
     <div className={classes.detail}>
-      <p className={classes.headline}>
-        <Outcome request={request} />{' '}
-        <span className={classes.mono}>
-          {request.method} {request.route}
-        </span>
-      </p>
-      {request.errorCode && <p className={classes.code}>{request.errorCode}</p>}
-      {why && <p className={classes.why}>{why}</p>}
-      {mend && (
-        <Link className={classes.mend} href={mend.href}>
-          {names.mends[mend.kind]}
-          <IconChevronRight size={16} aria-hidden />
-        </Link>
-      )}
-      <Part title={names.timeline}>
-        <Timeline request={request} />
-      </Part>
-      <Part title={names.facts}>
-        <Facts request={request} />
-      </Part>
-      <Part title={names.usage}>
-        <UsageFacts request={request} />
-      </Part>
-      {request.dropped.length + request.emulated.length > 0 && (
-        <Part title={names.losses.title}>
-          <Losses request={request} />
-        </Part>
-      )}
-      <Part title={names.attempts}>
-        <Attempts attempts={request.attempts} />
-      </Part>
-      <Part title={names.again}>
-        <Curl request={request} capture={capture} />
-      </Part>
-      <Part title={names.capture}>
-        <Captured {...answer} />
-      </Part>
+      <FailureNote request={shown.request} />
+      <Tabs value={tab} onChange={(value) => isTab(value) && choose(value)} keepMounted={false}>
+        <Tabs.List className={classes.tabs}>
+          {tabNames.map((name) => (
+            <Tabs.Tab key={name} value={name}>
+              {names.tabs[name]}
+              {name === 'attempts' && attempts > 1 && (
+                <span className={classes.count}> {formats.number(attempts)}</span>
+              )}
+            </Tabs.Tab>
+          ))}
+        </Tabs.List>
+        <Tabs.Panel value={tab} className={classes.tabPanel}>
+          <TabContent tab={tab} shown={shown} />
+        </Tabs.Panel>
+      </Tabs>
     </div>
   );
 }
 
-function Part({ title, children }: { title: string; children: ReactNode }) {
+function TabContent({ tab, shown }: { tab: TabName; shown: RequestInFull }): ReactNode {
+  const { requests: names } = useLocalization().messages;
+  const { request, capture, captureAbsence } = shown;
+  if (tab === 'summary') return <Summary request={request} />;
+  if (tab === 'timeline') return <Timeline request={request} />;
+  if (tab === 'attempts') {
+    return (
+      <>
+        <Attempts attempts={request.attempts} captured={capture?.attempts ?? []} />
+        {!capture && <CaptureAbsent request={request} absence={captureAbsence} />}
+      </>
+    );
+  }
+  if (!capture) return <CaptureAbsent request={request} absence={captureAbsence} />;
+  if (tab === 'conversation') return <ConversationTab capture={capture} />;
+  if (tab === 'request') {
+    const { method, url } = capture.request;
+    return (
+      <MessageTab
+        message={capture.request}
+        names={{ headers: names.requestHeaders, body: names.requestBody }}
+        line={url && `${method} ${url}`}
+      />
+    );
+  }
+  const { status } = capture.response;
   return (
-    <section className={classes.part}>
-      <h3 className={classes.title}>{title}</h3>
-      {children}
-    </section>
+    <MessageTab
+      message={capture.response}
+      names={{ headers: names.responseHeaders, body: names.responseBody }}
+      line={status === null ? null : String(status)}
+    />
   );
-}
-
-function Facts({ request }: { request: RequestView }) {
-  const { messages, formats } = useLocalization();
-  const { factNames, streamed, notStreamed } = messages.requests;
-  const keyName = useControlState((state) => state.views?.keys.find(({ id }) => id === request.keyId)?.name);
-  const group = useControlState((state) => state.views?.groups.find(({ id }) => id === request.groupId));
-  const { modelAsked, modelServed, provider, credential } = request;
-  const providerName = useProviderName();
-  const credentialName = useCredentialName();
-  const isRenamed = modelServed !== null && modelServed !== modelAsked;
-  const facts: [name: string, value: ReactNode][] = [
-    [factNames.time, formats.fullMoment(request.startedAt)],
-    [factNames.model, isRenamed ? `${modelAsked ?? '–'} → ${modelServed}` : modelAsked],
-    [factNames.provider, provider && <Link href={`/providers/${provider}`}>{providerName(provider)}</Link>],
-    [factNames.credential, provider && credential && credentialName(provider, credential)],
-    [factNames.key, keyName ?? request.keyId],
-    [factNames.group, (group && <Link href={`/groups/${group.id}`}>{group.name ?? group.id}</Link>) ?? request.groupId],
-    [factNames.stream, request.stream ? streamed : notStreamed],
-    [factNames.bytes, `${formats.number(request.bytesIn)} / ${formats.number(request.bytesOut)}`],
-    [factNames.client, request.client],
-  ];
-  return (
-    <>
-      <dl className={classes.facts}>
-        {facts.map(([name, value]) => (
-          <div key={name} className={classes.fact}>
-            <dt>{name}</dt>
-            <dd>{value || '–'}</dd>
-          </div>
-        ))}
-      </dl>
-      <CopyLine value={request.id} what={factNames.id} oneLine />
-    </>
-  );
-}
-
-function Curl({ request, capture }: { request: RequestView; capture: Answer['capture'] }) {
-  const { messages } = useLocalization();
-  const baseUrl = useControlState((state) => state.views?.status.baseUrl ?? null);
-  if (baseUrl === null) return null;
-  const kept = capture?.request.body;
-  const body = kept?.encoding === 'utf8' ? kept.data : null;
-  const { keyPlaceholder, curl } = messages.requests;
-  return <CopyLine value={curlOf({ request, baseUrl, body, keyPlaceholder })} what={curl} />;
 }

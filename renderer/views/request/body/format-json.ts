@@ -2,9 +2,9 @@
  * Lays JSON out over lines without parsing it: numbers, escapes, duplicate members and a body that was cut stay as they are.
  * Linear in the length of its input. Pure.
  */
-export interface FormattedJson {
+export interface ShownText {
   text: string;
-  /** Strings of which only the beginning is shown. */
+  /** Strings, or lines, of which only the beginning is shown. */
   cutStrings: number;
 }
 
@@ -22,7 +22,7 @@ const isSpace = (character: string | undefined) =>
   character === ' ' || character === '\n' || character === '\r' || character === '\t';
 const scalarEnd = /[\s,:"[\]{}]/g;
 
-export function formatJson(json: string, { longestString, describeRest }: FormatOptions): FormattedJson {
+export function formatJson(json: string, { longestString, describeRest }: FormatOptions): ShownText {
   const pieces: string[] = [];
   let depth = 0;
   let cutStrings = 0;
@@ -68,6 +68,18 @@ export function formatJson(json: string, { longestString, describeRest }: Format
     }
   }
   return { text: pieces.join(''), cutStrings };
+}
+
+/** A text that is not laid out, with its long lines cut. */
+export function cutLines(text: string, { longestString, describeRest }: FormatOptions): ShownText {
+  let cutStrings = 0;
+  const lines = text.split('\n').map((line) => {
+    if (line.length <= longestString) return line;
+    cutStrings++;
+    const shown = longestString / 10;
+    return `${line.slice(0, shown)}… ${describeRest(line.length - shown)}`;
+  });
+  return cutStrings === 0 ? { text, cutStrings } : { text: lines.join('\n'), cutStrings };
 }
 
 /** Whether a text begins as a JSON object or list does; it may be cut. */
