@@ -59,7 +59,6 @@ export const requests = {
   newOnes: (requests: number, count: string) => `${count} new ${requests === 1 ? 'request' : 'requests'}`,
   loadingOlder: 'Loading older requests…',
   detail: 'Request',
-  timeline: 'Timeline',
   phases: {
     queue: 'Queue',
     pause: 'Pause',
@@ -71,7 +70,6 @@ export const requests = {
   longestGap: 'Longest gap',
   total: 'Total',
   stillRunning: 'running',
-  facts: 'Facts',
   factNames: {
     id: 'request id',
     time: 'Started',
@@ -118,7 +116,6 @@ export const requests = {
     times: (count: string) => `${count} times`,
     reasons: lossCodes,
   },
-  attempts: 'Attempts',
   noAttempts: 'No provider was asked.',
   noAnswer: 'no answer',
   upstreamId: 'Request id of the provider',
@@ -192,10 +189,6 @@ export const requests = {
     limits: 'See its limits',
     settings: 'See the settings',
   },
-  again: 'Ask again',
-  curl: 'curl command',
-  capture: 'Headers and bodies',
-  captureMend: (group: string) => `Switch it on for ${group}`,
   /** Why nothing is kept of a request. */
   captureAbsences: {
     off: 'Not captured: capture was off for this request.',
@@ -223,6 +216,5 @@ export const requests = {
   responseHeaders: 'Reply headers of the provider',
   requestBody: 'Request body',
   responseBody: 'Reply body',
-  binary: 'Not text; it is copied as Base64.',
   asBase64: (what: string) => `${what} (Base64)`,
 };

@@ -48,12 +48,10 @@ export const requests: typeof english.requests = {
   newOnes: (_requests, count) => `${count} 个新请求`,
   loadingOlder: '正在加载更早的请求…',
   detail: '请求',
-  timeline: '时间线',
   phases: { queue: '排队', pause: '等待', connect: '连接', wait: '首字节', content: '首个内容', transfer: '传输' },
   longestGap: '最长间隔',
   total: '总计',
   stillRunning: '进行中',
-  facts: '详情',
   factNames: {
     id: '请求 ID',
     time: '开始时间',
@@ -125,7 +123,6 @@ export const requests: typeof english.requests = {
       sealed: '封装起来的推理，会随对话带回',
     },
   },
-  attempts: '尝试',
   noAttempts: '没有询问任何提供方。',
   noAnswer: '无响应',
   upstreamId: '提供方的请求 ID',
@@ -195,10 +192,6 @@ export const requests: typeof english.requests = {
     limits: '查看其限额',
     settings: '查看设置',
   },
-  again: '再次请求',
-  curl: 'curl 命令',
-  capture: '标头与正文',
-  captureMend: (group) => `为 ${group} 开启`,
   captureAbsences: {
     off: '未捕获：此请求未开启捕获。',
     running: '请求结束后可查看。',
@@ -224,6 +217,5 @@ export const requests: typeof english.requests = {
   responseHeaders: '提供方的回复标头',
   requestBody: '请求正文',
   responseBody: '回复正文',
-  binary: '不是文本；以 Base64 复制。',
   asBase64: (what) => `${what}（以 Base64 编码）`,
 };

@@ -4,8 +4,8 @@ import { useLocation, useSearch } from 'wouter';
 import { Screen } from '../../components/Screen.tsx';
 import { useMessages } from '../../messages/use-messages.ts';
 import { useControlState } from '../../state/use-control.ts';
+import { RequestPanel } from '../request/RequestPanel.tsx';
 import { RefusedNotice } from './RefusedNotice.tsx';
-import { RequestDrawer } from './RequestDrawer.tsx';
 import { RequestFilters } from './RequestFilters.tsx';
 import { RequestList } from './RequestList.tsx';
 import classes from './Requests.module.css';
@@ -25,8 +25,17 @@ export function Requests() {
         filter={filter}
         onChange={(changed) => navigate(`/requests${searchOf(changed)}`, { replace: true })}
       />
-      <RequestList key={searchOf(filter)} filter={filter} />
-      <RequestDrawer id={id ? decodeURIComponent(id) : null} onClose={() => navigate(`/requests${searchOf(filter)}`)} />
+      <div className={id ? classes.split : undefined}>
+        <RequestList key={searchOf(filter)} filter={filter} />
+        {id && (
+          <RequestPanel
+            id={decodeURIComponent(id)}
+            onClose={() => navigate(`/requests${searchOf(filter)}`, { replace: true })}
+            onNext={null}
+            onPrevious={null}
+          />
+        )}
+      </div>
     </Screen>
   );
 }
