@@ -6,6 +6,7 @@ import { ListSummary } from './ListSummary.tsx';
 import { RequestList } from './RequestList.tsx';
 import classes from './Requests.module.css';
 import { hrefOf, type ShownFilter, searchOf } from './request-filter.ts';
+import { SortChoice } from './SortChoice.tsx';
 import { useRequests } from './use-requests.ts';
 
 interface RequestBrowserProps {
@@ -33,8 +34,11 @@ export function RequestBrowser({ filter, openId }: RequestBrowserProps) {
   };
   return (
     <>
-      <ListSummary filter={filter} sortedOf={shown.sortedOf} />
-      <div className={isBeside ? classes.split : undefined}>
+      <div className={classes.summaryLine}>
+        <ListSummary filter={filter} sortedOf={shown.sortedOf} />
+        <SortChoice filter={filter} onChange={(changed) => navigate(`/requests${searchOf(changed)}`)} />
+      </div>
+      <div className={`${classes.browser} ${isBeside ? classes.split : ''}`}>
         <RequestList shown={shown} filter={filter} openId={openId} isNarrow={!isWide || isBeside} onHold={setHeld} />
         {openId !== null && (
           <RequestPanel

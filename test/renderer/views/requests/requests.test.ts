@@ -26,6 +26,12 @@ describe('the filter of the requests', () => {
     [{ model: 'asked' }, true],
     [{ model: 'gpt-x' }, true],
     [{ model: 'other' }, false],
+    [{ outcome: 'failed' }, false],
+    [{ status: '2xx' }, true],
+    [{ status: '404' }, false],
+    [{ client: 'OpenAI/JS 7.55.0', capability: 'chat', groupId: 'default' }, true],
+    [{ sinceMs: 1 }, true],
+    [{ untilMs: 1 }, false],
     [{ provider: 'main', keyId: 'k2' }, false],
   ] as const)('%o leaves a request in the list: %s', (filter, isLeft) => {
     expect(isShown({ ...finished('r1'), modelAsked: 'asked', keyId: 'k1' }, filter)).toBe(isLeft);
@@ -34,7 +40,7 @@ describe('the filter of the requests', () => {
 
 describe('live requests and older pages', () => {
   const at = (id: string, startedAt: number): LiveRequest => ({ ...finished(id), startedAt });
-  const pages = { older: [at('b', 2), at('a', 1)], next: null, sinceMs: 2 };
+  const pages = { older: [at('b', 2), at('a', 1)], next: null, sinceMs: 2, sortedOf: null };
 
   it('are one list in which none stands twice', () => {
     expect(joined([at('c', 3), at('b', 2)], pages).map(({ id }) => id)).toEqual(['c', 'b', 'a']);
