@@ -20,16 +20,30 @@ const rowHeights = { wide: 33, narrow: 55 };
 /** So many rows before the end, the next page is asked for. */
 const rowsAhead = 30;
 
+interface RequestListProps {
+  filter: ShownFilter;
+  /** The one that is open beside the list; null: none. */
+  openId: string | null;
+  /** Tells the ids that are in the list, in its order. */
+  onShown(ids: readonly string[]): void;
+}
+
 /** The requests that fit the filter. New ones come in at the top, but push nothing away while a person reads further down. */
-export function RequestList({ filter }: { filter: ShownFilter }) {
+export function RequestList({ filter, openId, onShown }: RequestListProps) {
   const [isHeld, setHeld] = useState(false);
-  const isWide = useMediaQuery('(min-width: 1000px)', true, { getInitialValueInEffect: false });
+  const lastOpenId = useRef(openId);
+  if (openId !== null) lastOpenId.current = openId;
+  // While a request is open, either the list is narrow or it is covered.
+  const isWide = useMediaQuery('(min-width: 1000px)', true, { getInitialValueInEffect: false }) && openId === null;
   const shown = useRequests(filter, isHeld);
   const { requests, hasMore, isLoading, problem, loadMore } = shown;
   const isShort = requests !== null && requests.length < rowsAhead && hasMore && !problem;
   useEffect(() => {
     if (isShort && !isLoading) loadMore();
   }, [isShort, isLoading, loadMore]);
+  useEffect(() => {
+    if (requests) onShown(requests.map(({ id }) => id));
+  }, [requests, onShown]);
   if (!requests)
     return (
       <Panel>
@@ -52,6 +66,8 @@ export function RequestList({ filter }: { filter: ShownFilter }) {
       shown={{ ...shown, requests }}
       search={searchOf(filter)}
       onHold={setHeld}
+      openId={openId}
+      anchorId={lastOpenId.current}
     />
   );
 }
@@ -66,9 +82,12 @@ interface RequestTableProps {
   /** In pixels. */
   rowHeight: number;
   onHold(isHeld: boolean): void;
+  openId: string | null;
+  /** The one that is open, or was last, is in sight. */
+  anchorId: string | null;
 }
 
-function RequestTable({ shown, search, rowHeight, onHold }: RequestTableProps) {
+function RequestTable({ shown, search, rowHeight, onHold, openId, anchorId }: RequestTableProps) {
   const { requests, waiting, isLoading, problem, hasMore, loadMore } = shown;
   const { columns, title } = useMessages().requests;
   const scroller = useRef<HTMLDivElement>(null);
@@ -87,6 +106,13 @@ function RequestTable({ shown, search, rowHeight, onHold }: RequestTableProps) {
   useEffect(() => {
     if (isNearEnd && hasMore && !isLoading && !problem) loadMore();
   }, [isNearEnd, hasMore, isLoading, problem, loadMore]);
+  const anchorIndex = requests.findIndex(({ id }) => id === anchorId);
+  const shownAnchor = useRef<string | null>(null);
+  useEffect(() => {
+    if (anchorIndex === -1 || shownAnchor.current === anchorId) return;
+    shownAnchor.current = anchorId;
+    virtualizer.scrollToIndex(anchorIndex, { align: 'auto' });
+  }, [anchorIndex, anchorId, virtualizer]);
   return (
     <div className={classes.panel}>
       <section
@@ -118,6 +144,7 @@ function RequestTable({ shown, search, rowHeight, onHold }: RequestTableProps) {
                   providerName={provider === null ? null : providerName(provider)}
                   top={start}
                   position={index + 2}
+                  isOpen={request.id === openId}
                   href={`/requests/${encodeURIComponent(request.id)}${search}`}
                 />
               );

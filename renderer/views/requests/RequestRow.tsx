@@ -23,20 +23,26 @@ interface RequestRowProps {
   top: number;
   /** Among all rows of the table, the first being 1. */
   position: number;
+  /** It is shown in full beside the list. */
+  isOpen: boolean;
   /** Where it is shown in full. */
   href: string;
 }
 
 /** One request. Drawn anew only when it changes or moves, or while it runs, each second. */
 export const RequestRow = memo(function RequestRow(props: RequestRowProps) {
-  const { request, keyName, providerName, top, position, href } = props;
+  const { request, keyName, providerName, top, position, isOpen, href } = props;
   const localization = useLocalization();
   const { formats } = localization;
   const time = useNow((now) => formats.moment(request.startedAt, now));
   const model = request.modelAsked ?? request.modelServed;
   const tokens = describeTokens(request, localization);
   return (
-    <tr className={classes.row} style={{ transform: `translateY(${top}px)` }} aria-rowindex={position}>
+    <tr
+      className={isOpen ? `${classes.row} ${classes.open}` : classes.row}
+      style={{ transform: `translateY(${top}px)` }}
+      aria-rowindex={position}
+    >
       <td className={classes.status}>
         <Outcome request={request} />
       </td>
@@ -44,7 +50,12 @@ export const RequestRow = memo(function RequestRow(props: RequestRowProps) {
         {time}
       </td>
       <td className={`${classes.request} ${classes.mono}`}>
-        <Link className={classes.link} href={href} title={`${request.method} ${request.route}`}>
+        <Link
+          className={classes.link}
+          href={href}
+          aria-current={isOpen ? 'true' : undefined}
+          title={`${request.method} ${request.route}`}
+        >
           <span className={classes.soft}>{request.method}</span> {request.route}
         </Link>
       </td>

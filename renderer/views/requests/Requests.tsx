@@ -1,5 +1,5 @@
 /** What is asked, as it comes and as far back as the ledger goes; one request in full. Knows no provider. */
-import { useMemo } from 'react';
+import { useMemo, useState } from 'react';
 import { useLocation, useSearch } from 'wouter';
 import { Screen } from '../../components/Screen.tsx';
 import { useMessages } from '../../messages/use-messages.ts';
@@ -17,7 +17,16 @@ export function Requests() {
   const search = useSearch();
   const filter = useMemo(() => filterOf(new URLSearchParams(search)), [search]);
   const isLive = useControlState((state) => state.connection === 'open');
-  const [, , id] = path.split('/');
+  const [, , openId] = path.split('/');
+  const id = openId ? decodeURIComponent(openId) : null;
+  const [shownIds, setShownIds] = useState<readonly string[]>([]);
+  /** To the request so many rows below, in the same tab; null where there is none. */
+  const moveBy = (rows: number) => {
+    const at = id === null ? -1 : shownIds.indexOf(id);
+    const next = at === -1 ? undefined : shownIds[at + rows];
+    if (next === undefined) return null;
+    return () => navigate(`/requests/${encodeURIComponent(next)}${search && `?${search}`}`, { replace: true });
+  };
   return (
     <Screen name="requests" action={isLive && <span className={classes.live}>{names.live}</span>}>
       <RefusedNotice />
@@ -25,14 +34,16 @@ export function Requests() {
         filter={filter}
         onChange={(changed) => navigate(`/requests${searchOf(changed)}`, { replace: true })}
       />
-      <div className={id ? classes.split : undefined}>
-        <RequestList key={searchOf(filter)} filter={filter} />
-        {id && (
+      <div className={id === null ? undefined : classes.split}>
+        <div className={classes.list}>
+          <RequestList key={searchOf(filter)} filter={filter} openId={id} onShown={setShownIds} />
+        </div>
+        {id !== null && (
           <RequestPanel
-            id={decodeURIComponent(id)}
+            id={id}
             onClose={() => navigate(`/requests${searchOf(filter)}`, { replace: true })}
-            onNext={null}
-            onPrevious={null}
+            onNext={moveBy(1)}
+            onPrevious={moveBy(-1)}
           />
         )}
       </div>
