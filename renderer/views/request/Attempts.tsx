@@ -1,3 +1,4 @@
+import { type ReactNode, useState } from 'react';
 import { Link } from 'wouter';
 import type { CapturedAttempt } from '../../../server/contract/capture.ts';
 import type { AttemptRecord } from '../../../server/contract/ledger.ts';
@@ -9,6 +10,7 @@ import { useProviderName } from '../providers/use-provider-name.ts';
 import classes from './Attempts.module.css';
 import { AttemptUsage } from './AttemptUsage.tsx';
 import { MessageTab } from './MessageTab.tsx';
+import { wordsOf } from './provider-words.ts';
 
 interface AttemptsProps {
   attempts: readonly AttemptRecord[];
@@ -62,7 +64,7 @@ function Attempt({ number, attempt, isOnly, captured }: AttemptProps) {
         </span>
         <span className={classes.end}>{totalMs !== null && formats.duration(totalMs)}</span>
       </div>
-      {attempt.error && <blockquote className={classes.words}>{attempt.error}</blockquote>}
+      {attempt.error && <blockquote className={classes.words}>{wordsOf(attempt.error)}</blockquote>}
       {credential && (
         <p className={classes.soft}>
           {messages.requests.factNames.credential}: {credentialName(provider, credential)}
@@ -85,25 +87,34 @@ function Attempt({ number, attempt, isOnly, captured }: AttemptProps) {
 }
 
 function Captured({ captured: { request, response } }: { captured: CapturedAttempt<CapturedBody> }) {
-  const { inspector: names, requests } = useLocalization().messages;
+  const { inspector: names } = useLocalization().messages;
   return (
     <>
-      <details className={classes.captured}>
-        <summary>{names.sent}</summary>
+      <Unfolded title={names.sent}>
         <MessageTab
           message={request}
-          names={{ headers: requests.requestHeaders, body: requests.requestBody }}
+          names={{ headers: names.requestHeaders, body: names.requestBody }}
           line={request.url && `${request.method} ${request.url}`}
         />
-      </details>
-      <details className={classes.captured}>
-        <summary>{names.received}</summary>
+      </Unfolded>
+      <Unfolded title={names.received}>
         <MessageTab
           message={response}
-          names={{ headers: requests.responseHeaders, body: requests.responseBody }}
+          names={{ headers: names.responseHeaders, body: names.responseBody }}
           line={response.status === null ? null : String(response.status)}
         />
-      </details>
+      </Unfolded>
     </>
+  );
+}
+
+/** Its content, which may be long, is drawn only while it is open. */
+function Unfolded({ title, children }: { title: string; children: ReactNode }) {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <details className={classes.captured} onToggle={(event) => setOpen(event.currentTarget.open)}>
+      <summary>{title}</summary>
+      {isOpen && children}
+    </details>
   );
 }

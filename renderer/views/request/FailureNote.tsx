@@ -5,6 +5,7 @@ import { useLocalization } from '../../messages/use-messages.ts';
 import { useControlState } from '../../state/use-control.ts';
 import { useProviderName } from '../providers/use-provider-name.ts';
 import { mendOf, whyFailed } from '../requests/mend.ts';
+import { wordsOf } from './provider-words.ts';
 import classes from './RequestPanel.module.css';
 
 /** Why a request failed, in the words of the provider where it was asked, and what can be done; or who was asked in vain before one answered. */
@@ -21,8 +22,8 @@ function Failed({ request }: { request: RequestView }) {
   const providerName = useProviderName();
   const mend = mendOf(request, limits !== null);
   const why = whyFailed(request, names.errors);
-  const failed = request.attempts.findLast(({ failure, error }) => failure !== null || error !== null);
   const { status } = request;
+  const failed = shownFailureOf(request);
   return (
     <div className={classes.failure} role="note">
       <IconAlertTriangle className={classes.failureIcon} size={18} aria-hidden />
@@ -33,9 +34,8 @@ function Failed({ request }: { request: RequestView }) {
             : inspector.sluiceSaid(status === null ? null : String(status))}
           {request.errorCode && <span className={classes.code}>{request.errorCode}</span>}
         </p>
-        {failed?.error && <blockquote className={classes.words}>{failed.error}</blockquote>}
-        {why && <p>{why}</p>}
-        {!why && failed?.failure && <p>{names.failures[failed.failure]}</p>}
+        {failed?.error && <blockquote className={classes.words}>{wordsOf(failed.error)}</blockquote>}
+        {failed?.failure ? <p>{inspector.whatToDo[failed.failure]}</p> : why && <p>{why}</p>}
         {mend && (
           <Link className={classes.mend} href={mend.href}>
             {names.mends[mend.kind]}
@@ -45,6 +45,12 @@ function Failed({ request }: { request: RequestView }) {
       </div>
     </div>
   );
+}
+
+/** Of several failures the client gets the most telling one, which need not be the last. */
+function shownFailureOf({ attempts, status }: RequestView) {
+  const failed = attempts.filter(({ failure, error }) => failure !== null || error !== null);
+  return failed.findLast((attempt) => attempt.status === status) ?? failed.at(-1);
 }
 
 function RescuedNote({ request: { attempts, provider } }: { request: RequestView }) {

@@ -27,9 +27,9 @@ export function MessageTab({ message, names, line = null }: MessageTabProps) {
     <div className={classes.message}>
       {line && <p className={classes.url}>{line}</p>}
       {message.headers && message.headers.length > 0 && <Headers headers={message.headers} title={names.headers} />}
-      {message.gap && <p className={classes.note}>{gaps[message.gap]}</p>}
+      {message.gap && <p className={classes.gap}>{gaps[message.gap]}</p>}
       {content && <BodyView content={content} title={names.body} bytes={message.bytes} />}
-      {!content && !message.gap && <p className={classes.note}>{messages.inspector.noBody}</p>}
+      {!content && !message.gap && <p className={classes.gap}>{messages.inspector.noBody}</p>}
       {media.length > 0 && (
         <div className={classes.media}>
           {numbered(media).map(({ key, value }) => (

@@ -42,7 +42,7 @@ export function RequestDetail({ shown }: { shown: RequestInFull }) {
 }
 
 function TabContent({ tab, shown }: { tab: TabName; shown: RequestInFull }): ReactNode {
-  const { requests: names } = useLocalization().messages;
+  const { inspector: names } = useLocalization().messages;
   const { request, capture, captureAbsence } = shown;
   if (tab === 'summary') return <Summary request={request} />;
   if (tab === 'timeline') return <Timeline request={request} />;

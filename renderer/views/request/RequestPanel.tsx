@@ -1,7 +1,7 @@
 import { ActionIcon, Modal, Skeleton, Stack } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
 import { IconChevronDown, IconChevronUp, IconX } from '@tabler/icons-react';
-import { type ReactNode, type RefObject, useEffect, useRef } from 'react';
+import { type ReactNode, type RefObject, useEffect, useRef, useState } from 'react';
 import type { RequestView } from '../../../server/contract/request-views.ts';
 import { CommandProblem } from '../../components/CommandProblem.tsx';
 import { useMessages } from '../../messages/use-messages.ts';
@@ -10,6 +10,7 @@ import { useQuery } from '../../state/use-query.ts';
 import { Outcome } from '../requests/RequestRow.tsx';
 import { RequestDetail } from './RequestDetail.tsx';
 import classes from './RequestPanel.module.css';
+import type { SendMode } from './send-again/SendDialog.tsx';
 import { SendMenu } from './send-again/SendMenu.tsx';
 import { usePanelKeys } from './use-panel-keys.ts';
 
@@ -27,12 +28,13 @@ export function RequestPanel(props: RequestPanelProps) {
   const { requests: names } = useMessages();
   const isBeside = useMediaQuery('(min-width: 1280px)', true, { getInitialValueInEffect: false });
   const place = useRef<HTMLElement>(null);
-  usePanelKeys(props);
+  const [dialog, setDialog] = useState<SendMode | null>(null);
+  usePanelKeys({ ...props, onCloseDialog: dialog && (() => setDialog(null)) });
   useFocusWhileOpen(place, props.id);
   if (isBeside) {
     return (
       <aside className={classes.panel} aria-label={names.detail} ref={place} tabIndex={-1}>
-        <PanelContent {...props} />
+        <PanelContent {...props} dialog={dialog} onDialog={setDialog} />
       </aside>
     );
   }
@@ -40,7 +42,7 @@ export function RequestPanel(props: RequestPanelProps) {
     <Modal.Root opened onClose={props.onClose} closeOnEscape={false} fullScreen returnFocus={false} {...withoutMotion}>
       <Modal.Content aria-label={names.detail}>
         <Modal.Body p={0}>
-          <PanelContent {...props} />
+          <PanelContent {...props} dialog={dialog} onDialog={setDialog} />
         </Modal.Body>
       </Modal.Content>
     </Modal.Root>
@@ -56,13 +58,28 @@ function useFocusWhileOpen(place: RefObject<HTMLElement | null>, id: string): vo
   useEffect(() => {
     place.current?.focus({ preventScroll: true });
     return () => {
-      const row = `a[href^="#/requests/${CSS.escape(encodeURIComponent(lastId.current))}"]`;
-      requestAnimationFrame(() => document.querySelector<HTMLElement>(row)?.focus());
+      focusWhenThere(`a[href^="#/requests/${CSS.escape(encodeURIComponent(lastId.current))}"]`);
     };
   }, [place]);
 }
 
-function PanelContent({ id, onClose, onNext, onPrevious }: RequestPanelProps) {
+/** How many pictures the list may take to bring the row into sight. */
+const mostFrames = 10;
+
+function focusWhenThere(selector: string, frames = mostFrames): void {
+  requestAnimationFrame(() => {
+    const found = document.querySelector<HTMLElement>(selector);
+    if (found) found.focus();
+    else if (frames > 0) focusWhenThere(selector, frames - 1);
+  });
+}
+
+interface PanelContentProps extends RequestPanelProps {
+  dialog: SendMode | null;
+  onDialog(mode: SendMode | null): void;
+}
+
+function PanelContent({ id, onClose, onNext, onPrevious, dialog, onDialog }: PanelContentProps) {
   const { inspector: names, close } = useMessages();
   // Asked again when it has ended.
   const outcome = useControlState((state) => state.requests.find((request) => request.id === id)?.outcome ?? null);
@@ -73,7 +90,7 @@ function PanelContent({ id, onClose, onNext, onPrevious }: RequestPanelProps) {
       <div className={classes.head}>
         {shown ? <Headline request={shown.request} /> : <span className={classes.headline} />}
         <div className={classes.headActs}>
-          {shown && <SendMenu shown={shown} />}
+          {shown && <SendMenu shown={shown} dialog={dialog} onDialog={onDialog} />}
           <HeadAct label={names.previous} keys="K" onClick={onPrevious} icon={<IconChevronUp size={18} />} />
           <HeadAct label={names.next} keys="J" onClick={onNext} icon={<IconChevronDown size={18} />} />
           <HeadAct label={close} keys="Esc" onClick={onClose} icon={<IconX size={18} />} />
@@ -117,6 +134,7 @@ interface HeadActProps {
 function HeadAct({ label, keys, icon, onClick }: HeadActProps) {
   return (
     <ActionIcon
+      className={classes.headAct}
       variant="subtle"
       color="gray"
       aria-label={label}

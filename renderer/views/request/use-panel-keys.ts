@@ -1,6 +1,8 @@
 import { useEffect, useRef } from 'react';
 
 interface PanelMoves {
+  /** A dialog is open over the panel: Escape then means the dialog. */
+  onCloseDialog: (() => void) | null;
   onClose(): void;
   onNext: (() => void) | null;
   onPrevious: (() => void) | null;
@@ -22,13 +24,17 @@ export function usePanelKeys(moves: PanelMoves): void {
   }, []);
 }
 
-function moveOf(event: KeyboardEvent, { onClose, onNext, onPrevious }: PanelMoves): (() => void) | null {
+function moveOf(event: KeyboardEvent, moves: PanelMoves): (() => void) | null {
+  const { onCloseDialog, onClose, onNext, onPrevious } = moves;
   const { key, target, altKey, ctrlKey, metaKey, defaultPrevented } = event;
   if (defaultPrevented || altKey || ctrlKey || metaKey || !(target instanceof Element)) return null;
-  // A dialog or menu over the panel has its own keys.
-  if (target.closest('[role="dialog"] [role="dialog"], [role="menu"], [data-over-panel]')) return null;
+  // A menu and an open list have their own keys.
+  if (target.closest('[role="menu"], [aria-expanded="true"][role="combobox"]')) return null;
+  const isInText = target.closest('input, textarea, select, [contenteditable="true"]') !== null;
+  // What was typed must not be lost by a stray key.
+  if (onCloseDialog) return key === 'Escape' && !isInText ? onCloseDialog : null;
   if (key === 'Escape') return onClose;
-  if (target.closest('input, textarea, select, [contenteditable="true"]')) return null;
+  if (isInText) return null;
   if (key === 'j') return onNext;
   if (key === 'k') return onPrevious;
   // In the panel they scroll, and move between its tabs.

@@ -1,6 +1,6 @@
 import { useMediaQuery } from '@mantine/hooks';
-import { useState } from 'react';
-import { useLocation } from 'wouter';
+import { useRef, useState } from 'react';
+import { useLocation, useSearch } from 'wouter';
 import { RequestPanel } from '../request/RequestPanel.tsx';
 import { ListSummary } from './ListSummary.tsx';
 import { RequestList } from './RequestList.tsx';
@@ -26,11 +26,15 @@ export function RequestBrowser({ filter, openId }: RequestBrowserProps) {
   const mayBeBeside = useMediaQuery('(min-width: 1280px)', true, { getInitialValueInEffect: false });
   const isBeside = openId !== null && mayBeBeside;
   const search = searchOf(filter);
+  // With the tab of the open request, which the next one is shown in.
+  const wholeSearch = useSearch();
+  const lastOpenId = useRef(openId);
+  if (openId !== null) lastOpenId.current = openId;
   const index = shown.requests?.findIndex(({ id }) => id === openId) ?? -1;
   const moveTo = (next: number) => {
     const id = index === -1 ? undefined : shown.requests?.[next]?.id;
     // One step in the history for all that were looked at, so that Back leads out of them.
-    return id === undefined ? null : () => navigate(hrefOf(id, search), { replace: true });
+    return id === undefined ? null : () => navigate(hrefOf(id, wholeSearch && `?${wholeSearch}`), { replace: true });
   };
   return (
     <>
@@ -39,7 +43,14 @@ export function RequestBrowser({ filter, openId }: RequestBrowserProps) {
         <SortChoice filter={filter} onChange={(changed) => navigate(`/requests${searchOf(changed)}`)} />
       </div>
       <div className={`${classes.browser} ${isBeside ? classes.split : ''}`}>
-        <RequestList shown={shown} filter={filter} openId={openId} isNarrow={!isWide || isBeside} onHold={setHeld} />
+        <RequestList
+          shown={shown}
+          filter={filter}
+          openId={openId}
+          anchorId={lastOpenId.current}
+          isNarrow={!isWide || isBeside}
+          onHold={setHeld}
+        />
         {openId !== null && (
           <RequestPanel
             id={openId}

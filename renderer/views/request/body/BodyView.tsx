@@ -53,11 +53,12 @@ function TextBody({ content, title, bytes }: BodyViewProps & { content: TextCont
   return (
     <section className={`${classes.frame} ${isShort ? classes.short : ''}`} aria-label={title}>
       <div className={classes.bar}>
-        <h4 className={classes.barTitle}>{title}</h4>
+        <h3 className={classes.barTitle}>{title}</h3>
         {bytes !== null && <span className={classes.size}>{formats.bytes(bytes)}</span>}
         {hasModes && (
           <SegmentedControl
             size="xs"
+            aria-label={names.bodyAs}
             value={mode}
             onChange={(value) => setMode(value === 'raw' ? 'raw' : 'read')}
             data={[

@@ -74,6 +74,7 @@ function extensionsFor(options: EditorOptions, onEdit: (text: string) => void): 
     theme,
     EditorView.contentAttributes.of({
       'aria-label': label,
+      tabindex: '0',
       ...(isReadOnly && { 'aria-readonly': 'true', inputmode: 'none' }),
     }),
     EditorState.readOnly.of(isReadOnly),

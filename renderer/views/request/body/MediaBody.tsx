@@ -19,7 +19,7 @@ export function MediaBody({ content, title, bytes }: MediaBodyProps) {
   return (
     <section className={classes.frame} aria-label={title}>
       <div className={classes.bar}>
-        <h4 className={classes.barTitle}>{title}</h4>
+        <h3 className={classes.barTitle}>{title}</h3>
         <span className={classes.size}>
           {content.mediaType}
           {bytes !== null && ` · ${formats.bytes(bytes)}`}

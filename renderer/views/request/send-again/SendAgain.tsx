@@ -53,12 +53,12 @@ export function SendAgain({ sent, shown, isEdited }: SendAgainProps) {
       </div>
       {keyChoice.problem && <CommandProblem problem={keyChoice.problem} />}
       {isEdited && (
-        <div className={bodyClasses.frame}>
+        <div className={`${bodyClasses.frame} ${bodyClasses.low}`}>
           <Suspense fallback={<ListSkeleton rows={4} rowHeight={20} />}>
             <CodeView
               text={draft.firstBody}
               language={looksLikeJson(draft.firstBody) ? 'json' : 'none'}
-              label={names.editBody}
+              label={names.requestBody}
               onChange={draft.edit}
             />
           </Suspense>

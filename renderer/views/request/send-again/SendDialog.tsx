@@ -7,9 +7,12 @@ import { CaptureButton } from '../CaptureAbsent.tsx';
 import classes from './SendAgain.module.css';
 import { SendAgain } from './SendAgain.tsx';
 
+/** As it was, or with its body shown for editing. */
+export type SendMode = 'again' | 'edit';
+
 interface SendDialogProps {
   /** Null: it is closed. */
-  mode: 'again' | 'edit' | null;
+  mode: SendMode | null;
   sent: SentRequest;
   shown: RequestInFull;
   onClose(): void;
@@ -27,9 +30,11 @@ export function SendDialog({ mode, sent, shown, onClose }: SendDialogProps) {
       size={980}
       fullScreen={isNarrow}
       closeOnClickOutside={false}
+      // The keys of the panel know where Escape would lose what was typed.
+      closeOnEscape={false}
       closeButtonProps={{ 'aria-label': close }}
       transitionProps={{ duration: 0 }}
-      attributes={{ header: { role: 'presentation' }, root: { 'data-over-panel': true } }}
+      attributes={{ header: { role: 'presentation' } }}
       styles={{ title: { fontWeight: 600, fontSize: 'var(--mantine-font-size-lg)' } }}
     >
       {sent.kind === 'kept' ? (

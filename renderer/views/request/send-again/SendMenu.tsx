@@ -2,6 +2,7 @@ import { Button, Menu } from '@mantine/core';
 import {
   IconBrandNodejs,
   IconBrandPython,
+  IconChevronDown,
   IconEdit,
   IconPlayerPlay,
   IconRefresh,
@@ -16,14 +17,19 @@ import { useControlState } from '../../../state/use-control.ts';
 import { curlOf } from './curl.ts';
 import { nodeOf } from './node.ts';
 import { pythonOf } from './python.ts';
-import { SendDialog } from './SendDialog.tsx';
+import { SendDialog, type SendMode } from './SendDialog.tsx';
 import { hasSdk, type SnippetCall } from './sdk-call.ts';
 
+interface SendMenuProps {
+  shown: RequestInFull;
+  dialog: SendMode | null;
+  onDialog(mode: SendMode | null): void;
+}
+
 /** What can be done with a request: send it again, changed or not, go on in the playground, or take it along as a program. */
-export function SendMenu({ shown }: { shown: RequestInFull }) {
+export function SendMenu({ shown, dialog, onDialog }: SendMenuProps) {
   const { inspector: names } = useMessages();
   const [, navigate] = useLocation();
-  const [opened, setOpened] = useState<'again' | 'edit' | null>(null);
   const [said, setSaid] = useState('');
   const sent = useMemo(() => sentRequestOf(shown), [shown]);
   const snippet = useSnippet(sent);
@@ -40,15 +46,20 @@ export function SendMenu({ shown }: { shown: RequestInFull }) {
     <>
       <Menu position="bottom-end" width={240} transitionProps={{ duration: 0 }} onOpen={() => setSaid('')}>
         <Menu.Target>
-          <Button size="compact-sm" variant="light" leftSection={<IconRefresh size={14} aria-hidden />}>
+          <Button
+            size="compact-sm"
+            variant="light"
+            leftSection={<IconRefresh size={14} aria-hidden />}
+            rightSection={<IconChevronDown size={14} aria-hidden />}
+          >
             {said || names.sendAgain}
           </Button>
         </Menu.Target>
         <Menu.Dropdown>
-          <Menu.Item leftSection={<IconRefresh size={14} aria-hidden />} onClick={() => setOpened('again')}>
+          <Menu.Item leftSection={<IconRefresh size={14} aria-hidden />} onClick={() => onDialog('again')}>
             {names.asItWas}
           </Menu.Item>
-          <Menu.Item leftSection={<IconEdit size={14} aria-hidden />} onClick={() => setOpened('edit')}>
+          <Menu.Item leftSection={<IconEdit size={14} aria-hidden />} onClick={() => onDialog('edit')}>
             {names.editAndSend}
           </Menu.Item>
           <Menu.Item
@@ -71,7 +82,7 @@ export function SendMenu({ shown }: { shown: RequestInFull }) {
           ))}
         </Menu.Dropdown>
       </Menu>
-      <SendDialog mode={opened} sent={sent} shown={shown} onClose={() => setOpened(null)} />
+      <SendDialog mode={dialog} sent={sent} shown={shown} onClose={() => onDialog(null)} />
     </>
   );
 }
