@@ -43,3 +43,25 @@ function hasError(reply: unknown): reply is { error: { message: string } } {
   const { error } = reply;
   return typeof error === 'object' && error !== null && 'message' in error && typeof error.message === 'string';
 }
+
+export interface PathCall {
+  method: string;
+  /** Of any API that Sluice serves: `/v1beta/models/…`. */
+  path: string;
+  secret: string;
+  headers: Readonly<Record<string, string>>;
+  /** Sent as it is; empty: none. */
+  body: string;
+  signal: AbortSignal;
+}
+
+/** A request as a client wrote it; the reply as soon as its headers are here, whatever its status. */
+export function callPath({ method, path, secret, headers, body, signal }: PathCall): Promise<Response> {
+  return fetch(path, {
+    method,
+    cache: 'no-store',
+    headers: { ...headers, authorization: `Bearer ${secret}` },
+    ...(body !== '' && { body }),
+    signal,
+  });
+}

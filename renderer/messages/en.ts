@@ -3,6 +3,7 @@ import { connect, keyChooser } from './en/connect.ts';
 import { controlProblems } from './en/control-problems.ts';
 import { groups, sortable } from './en/groups.ts';
 import { health } from './en/health.ts';
+import { inspector } from './en/inspector.ts';
 import { createKey, keys, secret } from './en/keys.ts';
 import { limits } from './en/limits.ts';
 import { models } from './en/models.ts';
@@ -34,6 +35,7 @@ export const en = {
   limits,
   sortable,
   requests,
+  inspector,
   settings,
   playground,
   team,

@@ -9,7 +9,9 @@ export interface Formats {
   percent(share: number): string;
   /** US dollars, small sums included. */
   dollars(value: number): string;
-  /** `85 ms`, `1.2 s`, `3 min 20 s`. */
+  /** `512 B`, `1.4 MB`; a kilobyte has 1,000 bytes. */
+  bytes(value: number): string;
+  /** `85 ms`, `1.2 s`, `3 min 20 s`. The same signs in every language. */
   duration(durationMs: number): string;
   /** `12 s ago`. Both in Unix milliseconds. */
   ago(moment: number, now: number): string;
@@ -49,16 +51,12 @@ export function createFormats(language: string, messages: Messages, region = lan
   const day = new Intl.DateTimeFormat(region, { dateStyle: 'medium' });
   const clock = new Intl.DateTimeFormat(region, { timeStyle: 'short', hourCycle: 'h23' });
   const shortDay = new Intl.DateTimeFormat(region, { month: 'short', day: 'numeric' });
-  const unit = (name: string, digits: number) =>
-    new Intl.NumberFormat(language, { style: 'unit', unit: name, unitDisplay: 'short', maximumFractionDigits: digits });
   const dollars = (digits: Intl.NumberFormatOptions) =>
     new Intl.NumberFormat(language, { style: 'currency', currency: 'USD', currencyDisplay: 'narrowSymbol', ...digits });
   const cents = dollars({});
   const lessThanCents = dollars({ maximumSignificantDigits: 2 });
-  const milliseconds = unit('millisecond', 0);
-  const tenths = unit('second', 1);
-  const seconds = unit('second', 0);
-  const minutes = unit('minute', 0);
+  const tenths = new Intl.NumberFormat(language, { minimumFractionDigits: 1, maximumFractionDigits: 1 });
+  const whole = new Intl.NumberFormat(language, { maximumFractionDigits: 0 });
 
   return {
     number: (value) => number.format(value),
@@ -66,12 +64,17 @@ export function createFormats(language: string, messages: Messages, region = lan
     percent: (share) => percent.format(share),
     // Most requests cost less than a cent.
     dollars: (value) => (value === 0 || value >= 0.1 ? cents : lessThanCents).format(value),
+    bytes(value) {
+      if (value < 1_000) return `${whole.format(value)} B`;
+      const isMega = value >= 999_950;
+      return `${tenths.format(value / (isMega ? 1_000_000 : 1_000))} ${isMega ? 'MB' : 'kB'}`;
+    },
     duration(durationMs) {
       // Rounded first, so that what rounds up to a whole second or minute is written as one.
-      if (Math.round(durationMs) < secondMs) return milliseconds.format(durationMs);
-      const whole = Math.round(durationMs / secondMs);
-      if (whole * secondMs < minuteMs) return tenths.format(durationMs / secondMs);
-      return `${minutes.format(Math.floor(whole / 60))} ${seconds.format(whole % 60)}`;
+      if (Math.round(durationMs) < secondMs) return `${whole.format(durationMs)} ms`;
+      const wholeSeconds = Math.round(durationMs / secondMs);
+      if (wholeSeconds * secondMs < minuteMs) return `${tenths.format(durationMs / secondMs)} s`;
+      return `${whole.format(Math.floor(wholeSeconds / 60))} min ${whole.format(wholeSeconds % 60)} s`;
     },
     ago(moment, now) {
       const age = Math.max(0, now - moment);

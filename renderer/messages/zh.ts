@@ -3,6 +3,7 @@ import { connect, keyChooser } from './zh/connect.ts';
 import { controlProblems } from './zh/control-problems.ts';
 import { groups, sortable } from './zh/groups.ts';
 import { health } from './zh/health.ts';
+import { inspector } from './zh/inspector.ts';
 import { createKey, keys, secret } from './zh/keys.ts';
 import { limits } from './zh/limits.ts';
 import { models } from './zh/models.ts';
@@ -35,6 +36,7 @@ export const zh: Messages = {
   limits,
   sortable,
   requests,
+  inspector,
   settings,
   playground,
   team,

@@ -3,9 +3,8 @@
  * reading only blocks that contain it. An index of single rows would cost each request several writes at random places; this
  * costs one write for each name and block.
  */
-import type { RequestRecord } from '../contract/ledger.ts';
 import { number, text } from '../database/columns.ts';
-import type { Database } from '../database/database.ts';
+import type { Database, Statement } from '../database/database.ts';
 import type { BegunRow, EndedRow } from './rows.ts';
 
 export const blockRows = 256;
@@ -31,71 +30,71 @@ export function firstNamedBlock(database: Database): number {
   return Math.ceil((number(from?.value) ?? 0) / blockRows);
 }
 
+type Name = string | number | null | undefined;
+
+/** The names of one block that are in the table. */
+interface Known {
+  block: number;
+  names: Record<NameDimension, Set<Name>>;
+}
+
 /** So many blocks are remembered, so that requests that end long after their beginning cost a few statements at most. */
 const rememberedBlocks = 32;
 
-export interface NamesWriter {
-  startBatch(): void;
-  /** Records the names of a row that was written. */
-  add(seq: number, row: BegunRow | EndedRow): void;
-  /** To be called once the batch's transaction is committed. */
-  commitBatch(): void;
-}
+/** Records the names of written rows. Called for each request, so it allocates nothing for names that are known. */
+export class NamesWriter {
+  readonly #insert: Statement;
+  readonly #known = new Map<number, Known>();
+  /** Names that the present batch has recorded. */
+  #inBatch: [known: Set<Name>, name: Name][] = [];
 
-export function prepareNamesWriter(database: Database): NamesWriter {
-  const insert = database.prepare('INSERT OR IGNORE INTO request_names VALUES (?, ?, ?)');
-  /** By block, the names that are in the table. */
-  const written = new Map<number, Set<string>>();
-  let inBatch: [block: number, entry: string][] = [];
-  database.onReplaced(() => written.clear());
-  return {
-    startBatch() {
-      for (const [block, entry] of inBatch) written.get(block)?.delete(entry);
-      inBatch = [];
-    },
-    add(seq, row) {
-      const block = blockOf(seq);
-      const known = written.get(block) ?? remember(written, block);
-      for (const [dimension, name] of namesOf(row)) {
-        const entry = `${dimension} ${name}`;
-        if (known.has(entry)) continue;
-        insert.run(dimension, name, block);
-        known.add(entry);
-        inBatch.push([block, entry]);
-      }
-    },
-    commitBatch() {
-      inBatch = [];
-    },
-  };
-}
+  constructor(database: Database) {
+    this.#insert = database.prepare('INSERT OR IGNORE INTO request_names VALUES (?, ?, ?)');
+    database.onReplaced(() => this.#known.clear());
+  }
 
-function remember(written: Map<number, Set<string>>, block: number): Set<string> {
-  const known = new Set<string>();
-  written.set(block, known);
-  const [oldest] = written.keys();
-  if (written.size > rememberedBlocks && oldest !== undefined) written.delete(oldest);
-  return known;
-}
+  /** What a batch before has recorded without being committed is forgotten. */
+  startBatch(): void {
+    for (const [known, name] of this.#inBatch) known.delete(name);
+    this.#inBatch = [];
+  }
 
-type Named = [dimension: NameDimension, name: string];
+  commitBatch(): void {
+    this.#inBatch = [];
+  }
 
-function namesOf(row: BegunRow | EndedRow): Named[] {
-  const { keyId, groupId, modelAsked, capability } = row;
-  const { modelServed, provider, client, status, outcome, errorCode }: Partial<RequestRecord> = row;
-  const all: [NameDimension, string | number | null | undefined][] = [
-    ['key', keyId],
-    ['group', groupId],
-    ['model', modelAsked],
-    ['capability', capability],
-    ['model', modelServed],
-    ['provider', provider],
-    ['client', client],
-    ['status', status],
-    ['outcome', outcome],
-    ['error', errorCode],
-  ];
-  return all.flatMap(([dimension, name]) => (name === null || name === undefined ? [] : [[dimension, String(name)]]));
+  add(seq: number, row: BegunRow | EndedRow): void {
+    const block = blockOf(seq);
+    const known = this.#known.get(block) ?? this.#remember(block);
+    this.#note(known, 'key', row.keyId);
+    this.#note(known, 'group', row.groupId);
+    this.#note(known, 'model', row.modelAsked);
+    this.#note(known, 'capability', row.capability);
+    if (!('outcome' in row)) return;
+    this.#note(known, 'model', row.modelServed);
+    this.#note(known, 'provider', row.provider);
+    this.#note(known, 'client', row.client);
+    this.#note(known, 'status', row.status);
+    this.#note(known, 'outcome', row.outcome);
+    this.#note(known, 'error', row.errorCode);
+  }
+
+  #note({ block, names }: Known, dimension: NameDimension, name: Name): void {
+    const known = names[dimension];
+    if (name === null || name === undefined || known.has(name)) return;
+    this.#insert.run(dimension, String(name), block);
+    known.add(name);
+    this.#inBatch.push([known, name]);
+  }
+
+  #remember(block: number): Known {
+    const names = Object.fromEntries(nameDimensions.map((dimension) => [dimension, new Set()])) as Known['names'];
+    const known = { block, names };
+    this.#known.set(block, known);
+    const [oldest] = this.#known.keys();
+    if (this.#known.size > rememberedBlocks && oldest !== undefined) this.#known.delete(oldest);
+    return known;
+  }
 }
 
 /** Bounds the time of a look-up, since clients choose the names of models and of themselves. */

@@ -2,7 +2,7 @@
 import type { RequestStarted } from '../contract/ledger.ts';
 import type { Database } from '../database/database.ts';
 import { type Capture, prepareCaptureWriter } from './capture-rows.ts';
-import { type NamesWriter, prepareNamesWriter } from './request-names.ts';
+import { NamesWriter } from './request-names.ts';
 import {
   type BegunRow,
   type EndedRow,
@@ -46,7 +46,7 @@ export function createLedgerWriter(
   const addSums = prepareSumsWriter(database, days.isRolledUp);
   const addKeyUses = prepareKeyUsesWriter(database);
   const writeRequest = prepareRequestWriter(database);
-  const names = prepareNamesWriter(database);
+  const names = new NamesWriter(database);
   const addErrors = database.prepare('INSERT INTO error_text (rowid, text) VALUES (?, ?)');
   const addCapture = prepareCaptureWriter(database);
   // In the same transaction as its usage, so that a job is counted exactly once even after a crash.

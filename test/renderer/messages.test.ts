@@ -48,12 +48,22 @@ describe('formats', () => {
   it.each([
     [0.4, '0 ms'],
     [999.4, '999 ms'],
-    [999.7, '1 sec'],
-    [1_250, '1.3 sec'],
-    [59_960, '1 min 0 sec'],
-    [200_000, '3 min 20 sec'],
+    [999.7, '1.0 s'],
+    [1_250, '1.3 s'],
+    [59_960, '1 min 0 s'],
+    [200_000, '3 min 20 s'],
   ])('write a duration of %s ms as "%s"', (durationMs, text) => {
     expect(english.duration(durationMs)).toBe(text);
+  });
+
+  it.each([
+    [0, '0 B'],
+    [999, '999 B'],
+    [5_400, '5.4 kB'],
+    [999_960, '1.0 MB'],
+    [12_345_678, '12.3 MB'],
+  ])('write %s bytes as "%s"', (value, text) => {
+    expect(english.bytes(value)).toBe(text);
   });
 
   it.each([

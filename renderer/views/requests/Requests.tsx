@@ -1,32 +1,44 @@
 /** What is asked, as it comes and as far back as the ledger goes; one request in full. Knows no provider. */
+import { Group } from '@mantine/core';
 import { useMemo } from 'react';
 import { useLocation, useSearch } from 'wouter';
 import { Screen } from '../../components/Screen.tsx';
 import { useMessages } from '../../messages/use-messages.ts';
 import { useControlState } from '../../state/use-control.ts';
+import { CaptureControl } from './CaptureControl.tsx';
+import { ExportMenu } from './ExportMenu.tsx';
 import { RefusedNotice } from './RefusedNotice.tsx';
-import { RequestDrawer } from './RequestDrawer.tsx';
+import { RequestBrowser } from './RequestBrowser.tsx';
 import { RequestFilters } from './RequestFilters.tsx';
-import { RequestList } from './RequestList.tsx';
 import classes from './Requests.module.css';
-import { filterOf, searchOf } from './request-filter.ts';
+import { filterOf, isLive, searchOf } from './request-filter.ts';
 
 export function Requests() {
   const { requests: names } = useMessages();
   const [path, navigate] = useLocation();
   const search = useSearch();
   const filter = useMemo(() => filterOf(new URLSearchParams(search)), [search]);
-  const isLive = useControlState((state) => state.connection === 'open');
+  const isOpen = useControlState((state) => state.connection === 'open');
   const [, , id] = path.split('/');
+  const acts = (
+    <Group gap="xs">
+      {isOpen && isLive(filter) && <span className={classes.live}>{names.live}</span>}
+      <CaptureControl />
+      <ExportMenu filter={filter} />
+    </Group>
+  );
   return (
-    <Screen name="requests" action={isLive && <span className={classes.live}>{names.live}</span>}>
+    <Screen name="requests" action={acts}>
       <RefusedNotice />
       <RequestFilters
         filter={filter}
-        onChange={(changed) => navigate(`/requests${searchOf(changed)}`, { replace: true })}
+        onChange={(changed) => {
+          // Typing leaves one step in the history, not one for each pause.
+          const replace = changed.search !== undefined && filter.search !== undefined;
+          navigate(`/requests${searchOf(changed)}`, { replace });
+        }}
       />
-      <RequestList key={searchOf(filter)} filter={filter} />
-      <RequestDrawer id={id ? decodeURIComponent(id) : null} onClose={() => navigate(`/requests${searchOf(filter)}`)} />
+      <RequestBrowser key={searchOf(filter)} filter={filter} openId={id ? decodeURIComponent(id) : null} />
     </Screen>
   );
 }

@@ -1,11 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { en } from '../../../../renderer/messages/en.ts';
 import type { LiveRequest } from '../../../../renderer/state/live-request.ts';
-import { curlOf } from '../../../../renderer/views/requests/curl.ts';
 import { mendOf, whyFailed } from '../../../../renderer/views/requests/mend.ts';
 import { filterOf, isShown, searchOf } from '../../../../renderer/views/requests/request-filter.ts';
 import { hasGap, joined, noPages, withLatest } from '../../../../renderer/views/requests/request-pages.ts';
-import { longestGapOf, phasesOf } from '../../../../renderer/views/requests/timeline.ts';
 import { errorKinds } from '../../../../server/contract/errors.ts';
 import type { RequestView } from '../../../../server/contract/request-views.ts';
 import { attemptRecord } from '../../../support/attempt-record.ts';
@@ -28,6 +26,12 @@ describe('the filter of the requests', () => {
     [{ model: 'asked' }, true],
     [{ model: 'gpt-x' }, true],
     [{ model: 'other' }, false],
+    [{ outcome: 'failed' }, false],
+    [{ status: '2xx' }, true],
+    [{ status: '404' }, false],
+    [{ client: 'OpenAI/JS 7.55.0', capability: 'chat', groupId: 'default' }, true],
+    [{ sinceMs: 1 }, true],
+    [{ untilMs: 1 }, false],
     [{ provider: 'main', keyId: 'k2' }, false],
   ] as const)('%o leaves a request in the list: %s', (filter, isLeft) => {
     expect(isShown({ ...finished('r1'), modelAsked: 'asked', keyId: 'k1' }, filter)).toBe(isLeft);
@@ -36,7 +40,7 @@ describe('the filter of the requests', () => {
 
 describe('live requests and older pages', () => {
   const at = (id: string, startedAt: number): LiveRequest => ({ ...finished(id), startedAt });
-  const pages = { older: [at('b', 2), at('a', 1)], next: null, sinceMs: 2 };
+  const pages = { older: [at('b', 2), at('a', 1)], next: null, sinceMs: 2, sortedOf: null };
 
   it('are one list in which none stands twice', () => {
     expect(joined([at('c', 3), at('b', 2)], pages).map(({ id }) => id)).toEqual(['c', 'b', 'a']);
@@ -59,55 +63,6 @@ const attempt = attemptRecord({ credential: null, startedAt: 1_001, connectMs: 4
 function view(more: Partial<RequestView> = {}): RequestView {
   return { ...finished('r1'), seq: 1, startedAt: 1_000, ...more };
 }
-
-describe('the timeline of a request', () => {
-  it('has the queue, the connection, the wait and the transfer one after the other', () => {
-    expect(phasesOf(view({ queueMs: 1, totalMs: 91, attempts: [attempt] }))).toEqual([
-      { name: 'queue', attempt: null, fromMs: 0, toMs: 1 },
-      { name: 'connect', attempt: null, fromMs: 1, toMs: 5 },
-      { name: 'wait', attempt: null, fromMs: 5, toMs: 51 },
-      { name: 'transfer', attempt: null, fromMs: 51, toMs: 91 },
-    ]);
-  });
-
-  it('has the first content where a stream told it, and the longest of the gaps', () => {
-    const streamed = { ...attempt, firstContentMs: 70, longestGapMs: 12 };
-    const phases = phasesOf(view({ queueMs: 1, totalMs: 91, attempts: [streamed] }));
-    expect(phases.slice(-2)).toEqual([
-      { name: 'content', attempt: null, fromMs: 51, toMs: 71 },
-      { name: 'transfer', attempt: null, fromMs: 71, toMs: 91 },
-    ]);
-    expect(longestGapOf({ attempts: [{ ...streamed, longestGapMs: 3 }, attempt, streamed] })).toBe(12);
-    expect(longestGapOf({ attempts: [attempt] })).toBeNull();
-  });
-
-  it('has the pause before an attempt that was waited for, and none before one that runs beside another', () => {
-    const first = attemptRecord({ startedAt: 1_000, totalMs: 5 });
-    const later = { ...attempt, startedAt: 1_255, connectMs: null };
-    const pauseOf = (cause: 'retry' | 'hedge') =>
-      phasesOf(view({ queueMs: null, totalMs: 345, attempts: [first, { ...later, cause }] })).filter(
-        ({ name }) => name === 'pause',
-      );
-    expect(pauseOf('retry')).toEqual([{ name: 'pause', attempt: 2, fromMs: 5, toMs: 255 }]);
-    expect(pauseOf('hedge')).toEqual([]);
-  });
-
-  it('has only a wait for an attempt that was never answered', () => {
-    const silent = { ...attempt, connectMs: null, firstByteMs: null, totalMs: 30 };
-    expect(phasesOf(view({ attempts: [silent] }))).toEqual([{ name: 'wait', attempt: null, fromMs: 1, toMs: 31 }]);
-  });
-
-  it('tells the attempts apart where there was more than one', () => {
-    const attempts = [attemptRecord({ startedAt: 1_000, totalMs: 5 }), { ...attempt, startedAt: 1_005 }];
-    const names = phasesOf(view({ queueMs: null, totalMs: 95, attempts })).map((phase) => [phase.attempt, phase.name]);
-    expect(names).toEqual([
-      [1, 'wait'],
-      [2, 'connect'],
-      [2, 'wait'],
-      [2, 'transfer'],
-    ]);
-  });
-});
 
 describe('the mend of a request', () => {
   it.each<[string, Partial<RequestView>, string | null]>([
@@ -182,33 +137,5 @@ describe('what is said of a request that failed', () => {
     const codes = Object.entries(errorKinds).map(([name, { code }]) => code ?? name);
     const told = codes.filter((code) => !ofControl.includes(code) && !ofFields.includes(code));
     expect(Object.keys(errors).toSorted()).toEqual([...new Set(told)].toSorted());
-  });
-});
-
-describe('the curl command', () => {
-  const base = { baseUrl: 'http://127.0.0.1:4810/v1', body: null, keyPlaceholder: 'YOUR_KEY' };
-
-  it('asks the same model on the same route', () => {
-    expect(curlOf({ ...base, request: view({ stream: true }) })).toBe(
-      [
-        `curl 'http://127.0.0.1:4810/v1/chat/completions'`,
-        `-H 'Authorization: Bearer YOUR_KEY'`,
-        `-H 'Content-Type: application/json'`,
-        `-d '{"model":"gpt-x","stream":true,"messages":[{"role":"user","content":"Hello"}]}'`,
-      ].join(' \\\n  '),
-    );
-  });
-
-  it('sends the body that was kept, quoted for a shell', () => {
-    expect(curlOf({ ...base, body: `{"input":"it's"}`, request: view() })).toContain(`-d '{"input":"it'\\''s"}'`);
-  });
-
-  it('sends a form where the route takes one, and no body where it takes none', () => {
-    const audio = view({ route: '/v1/audio/transcriptions', capability: 'transcription' });
-    expect(curlOf({ ...base, request: audio })).toContain(`-F 'file=@audio.mp3' \\\n  -F 'model=gpt-x'`);
-    const list = view({ method: 'GET', route: '/v1/models', capability: null });
-    expect(curlOf({ ...base, request: list })).toBe(
-      `curl 'http://127.0.0.1:4810/v1/models' \\\n  -H 'Authorization: Bearer YOUR_KEY'`,
-    );
   });
 });

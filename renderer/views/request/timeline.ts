@@ -12,12 +12,15 @@ interface Phase {
   toMs: number;
 }
 
+/** What is shorter would read as 0 ms. */
+const shortestMs = 0.5;
+
 /** Of each attempt the pause before it, the connection, the waits for the first byte and the first content, and the rest; before all, the queue. */
 export function phasesOf({ startedAt, queueMs, totalMs, attempts }: RequestView): Phase[] {
   const phases: Phase[] = [];
   let number: number | null = null;
   const add = (name: PhaseName, fromMs: number, toMs: number | null) => {
-    if (toMs !== null && toMs > fromMs) phases.push({ name, attempt: number, fromMs, toMs });
+    if (toMs !== null && toMs - fromMs >= shortestMs) phases.push({ name, attempt: number, fromMs, toMs });
   };
   add('queue', 0, queueMs);
   let overMs: number | null = null;

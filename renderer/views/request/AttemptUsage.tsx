@@ -1,6 +1,6 @@
 import type { AttemptRecord, Usage } from '../../../server/contract/ledger.ts';
 import { useLocalization } from '../../messages/use-messages.ts';
-import classes from './RequestDetail.module.css';
+import classes from './RequestPanel.module.css';
 
 /** Its part of what the request used and cost, in one line. */
 export function AttemptUsage({ attempt: { usage, usageCertainty, costUsd } }: { attempt: AttemptRecord }) {

@@ -1,7 +1,7 @@
 import type { LossNote } from '../../../server/contract/loss-codes.ts';
 import type { RequestView } from '../../../server/contract/request-views.ts';
 import { useLocalization } from '../../messages/use-messages.ts';
-import classes from './RequestDetail.module.css';
+import classes from './RequestPanel.module.css';
 
 /** What the translation into the API of the provider left out, and what it brought about by other means. */
 export function Losses({ request: { dropped, emulated } }: { request: RequestView }) {

@@ -1,7 +1,7 @@
 import type { Usage } from '../../../server/contract/ledger.ts';
 import type { RequestView } from '../../../server/contract/request-views.ts';
 import { useLocalization } from '../../messages/use-messages.ts';
-import classes from './RequestDetail.module.css';
+import classes from './RequestPanel.module.css';
 
 /** What was used, how sure that is, and what it cost. */
 export function UsageFacts({ request: { usage, usageCertainty, costUsd } }: { request: RequestView }) {

@@ -1,0 +1,120 @@
+import { type ReactNode, useState } from 'react';
+import { Link } from 'wouter';
+import type { CapturedAttempt } from '../../../server/contract/capture.ts';
+import type { AttemptRecord } from '../../../server/contract/ledger.ts';
+import type { CapturedBody } from '../../../server/contract/request-views.ts';
+import { CopyLine } from '../../components/CopyLine.tsx';
+import { useLocalization } from '../../messages/use-messages.ts';
+import { useCredentialName } from '../providers/use-credential-name.ts';
+import { useProviderName } from '../providers/use-provider-name.ts';
+import classes from './Attempts.module.css';
+import { AttemptUsage } from './AttemptUsage.tsx';
+import { MessageTab } from './MessageTab.tsx';
+import { wordsOf } from './provider-words.ts';
+
+interface AttemptsProps {
+  attempts: readonly AttemptRecord[];
+  /** In the same order; empty where they were not kept. */
+  captured: readonly CapturedAttempt<CapturedBody>[];
+}
+
+/** Who was asked, in turn, what each one was sent and answered, and why the next one was asked. */
+export function Attempts({ attempts, captured }: AttemptsProps) {
+  const { noAttempts } = useLocalization().messages.requests;
+  if (attempts.length === 0) return <p className={classes.soft}>{noAttempts}</p>;
+  return (
+    <ol className={classes.attempts}>
+      {attempts.map((attempt, index) => (
+        <Attempt
+          key={`${attempt.provider} ${attempt.startedAt} ${attempt.totalMs}`}
+          number={index + 1}
+          attempt={attempt}
+          isOnly={attempts.length === 1}
+          captured={captured[index] ?? null}
+        />
+      ))}
+    </ol>
+  );
+}
+
+interface AttemptProps {
+  /** From 1 on. */
+  number: number;
+  attempt: AttemptRecord;
+  isOnly: boolean;
+  captured: CapturedAttempt<CapturedBody> | null;
+}
+
+function Attempt({ number, attempt, isOnly, captured }: AttemptProps) {
+  const { messages, formats } = useLocalization();
+  const { causes, droppedEvents, failures, noAnswer, upstreamId } = messages.requests;
+  const providerName = useProviderName();
+  const credentialName = useCredentialName();
+  const { provider, model, credential, status, failure, totalMs } = attempt;
+  return (
+    <li className={`${classes.attempt} ${failure ? classes.failed : classes.fine}`}>
+      {attempt.cause !== 'first' && <p className={classes.cause}>{causes[attempt.cause]}</p>}
+      <div className={classes.line}>
+        <span className={classes.number}>{formats.number(number)}</span>
+        <Link href={`/providers/${provider}`}>{providerName(provider)}</Link>
+        {model && <span className={classes.mono}>{model}</span>}
+        <span className={failure ? classes.bad : classes.good}>
+          {status ?? noAnswer}
+          {failure && ` · ${failures[failure]}`}
+        </span>
+        <span className={classes.end}>{totalMs !== null && formats.duration(totalMs)}</span>
+      </div>
+      {attempt.error && <blockquote className={classes.words}>{wordsOf(attempt.error)}</blockquote>}
+      {credential && (
+        <p className={classes.soft}>
+          {messages.requests.factNames.credential}: {credentialName(provider, credential)}
+        </p>
+      )}
+      {/* What the only one used is told of the request. */}
+      {!isOnly && <AttemptUsage attempt={attempt} />}
+      {attempt.droppedEvents > 0 && (
+        <p className={classes.soft}>{droppedEvents(attempt.droppedEvents, formats.number(attempt.droppedEvents))}</p>
+      )}
+      {attempt.upstreamRequestId && (
+        <div>
+          <p className={classes.soft}>{upstreamId}</p>
+          <CopyLine value={attempt.upstreamRequestId} what={upstreamId} oneLine />
+        </div>
+      )}
+      {captured && <Captured captured={captured} />}
+    </li>
+  );
+}
+
+function Captured({ captured: { request, response } }: { captured: CapturedAttempt<CapturedBody> }) {
+  const { inspector: names } = useLocalization().messages;
+  return (
+    <>
+      <Unfolded title={names.sent}>
+        <MessageTab
+          message={request}
+          names={{ headers: names.requestHeaders, body: names.requestBody }}
+          line={request.url && `${request.method} ${request.url}`}
+        />
+      </Unfolded>
+      <Unfolded title={names.received}>
+        <MessageTab
+          message={response}
+          names={{ headers: names.responseHeaders, body: names.responseBody }}
+          line={response.status === null ? null : String(response.status)}
+        />
+      </Unfolded>
+    </>
+  );
+}
+
+/** Its content, which may be long, is drawn only while it is open. */
+function Unfolded({ title, children }: { title: string; children: ReactNode }) {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <details className={classes.captured} onToggle={(event) => setOpen(event.currentTarget.open)}>
+      <summary>{title}</summary>
+      {isOpen && children}
+    </details>
+  );
+}

@@ -1,0 +1,72 @@
+import { IconAlertTriangle, IconChevronRight, IconLifebuoy } from '@tabler/icons-react';
+import { Link } from 'wouter';
+import type { RequestView } from '../../../server/contract/request-views.ts';
+import { useLocalization } from '../../messages/use-messages.ts';
+import { useControlState } from '../../state/use-control.ts';
+import { useProviderName } from '../providers/use-provider-name.ts';
+import { mendOf, whyFailed } from '../requests/mend.ts';
+import { wordsOf } from './provider-words.ts';
+import classes from './RequestPanel.module.css';
+
+/** Why a request failed, in the words of the provider where it was asked, and what can be done; or who was asked in vain before one answered. */
+export function FailureNote({ request }: { request: RequestView }) {
+  const { outcome, attempts } = request;
+  if (outcome === 'ok' && attempts.some(({ failure }) => failure !== null)) return <RescuedNote request={request} />;
+  if (outcome !== 'error' && outcome !== 'stream-broken' && outcome !== 'interrupted') return null;
+  return <Failed request={request} />;
+}
+
+function Failed({ request }: { request: RequestView }) {
+  const { requests: names, inspector } = useLocalization().messages;
+  const limits = useControlState((state) => state.views?.keys.find(({ id }) => id === request.keyId)?.limits ?? null);
+  const providerName = useProviderName();
+  const mend = mendOf(request, limits !== null);
+  const why = whyFailed(request, names.errors);
+  const { status } = request;
+  const failed = shownFailureOf(request);
+  return (
+    <div className={classes.failure} role="note">
+      <IconAlertTriangle className={classes.failureIcon} size={18} aria-hidden />
+      <div className={classes.failureText}>
+        <p className={classes.failureTitle}>
+          {failed
+            ? inspector.providerSaid(providerName(failed.provider), failed.status)
+            : inspector.sluiceSaid(status === null ? null : String(status))}
+          {request.errorCode && <span className={classes.code}>{request.errorCode}</span>}
+        </p>
+        {failed?.error && <blockquote className={classes.words}>{wordsOf(failed.error)}</blockquote>}
+        {failed?.failure ? <p>{inspector.whatToDo[failed.failure]}</p> : why && <p>{why}</p>}
+        {mend && (
+          <Link className={classes.mend} href={mend.href}>
+            {names.mends[mend.kind]}
+            <IconChevronRight size={16} aria-hidden />
+          </Link>
+        )}
+      </div>
+    </div>
+  );
+}
+
+/** Of several failures the client gets the most telling one, which need not be the last. */
+function shownFailureOf({ attempts, status }: RequestView) {
+  const failed = attempts.filter(({ failure, error }) => failure !== null || error !== null);
+  return failed.findLast((attempt) => attempt.status === status) ?? failed.at(-1);
+}
+
+function RescuedNote({ request: { attempts, provider } }: { request: RequestView }) {
+  const { messages, formats } = useLocalization();
+  const providerName = useProviderName();
+  const failures = attempts.filter(({ failure }) => failure !== null).length;
+  return (
+    <div className={classes.rescued} role="note">
+      <IconLifebuoy size={18} aria-hidden />
+      <p>
+        {messages.inspector.rescued(
+          failures,
+          formats.number(failures),
+          provider === null ? null : providerName(provider),
+        )}
+      </p>
+    </div>
+  );
+}

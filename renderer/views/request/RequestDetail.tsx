@@ -1,0 +1,77 @@
+import { Tabs } from '@mantine/core';
+import type { ReactNode } from 'react';
+import type { RequestInFull } from '../../../server/contract/request-views.ts';
+import { useLocalization } from '../../messages/use-messages.ts';
+import { Attempts } from './Attempts.tsx';
+import { CaptureAbsent } from './CaptureAbsent.tsx';
+import { ConversationTab } from './ConversationTab.tsx';
+import { FailureNote } from './FailureNote.tsx';
+import { MessageTab } from './MessageTab.tsx';
+import classes from './RequestPanel.module.css';
+import { Summary } from './Summary.tsx';
+import { Timeline } from './Timeline.tsx';
+import { type TabName, tabNames, useTab } from './use-tab.ts';
+
+/** What went wrong first, then all that is known of the request, in tabs. */
+export function RequestDetail({ shown }: { shown: RequestInFull }) {
+  const { messages, formats } = useLocalization();
+  const names = messages.inspector;
+  const [tab, choose] = useTab();
+  const attempts = shown.request.attempts.length;
+  const isTab = (value: string | null): value is TabName => tabNames.some((name) => name === value);
+  return (
+    <div className={classes.detail}>
+      <FailureNote request={shown.request} />
+      <Tabs value={tab} onChange={(value) => isTab(value) && choose(value)} keepMounted={false}>
+        <Tabs.List className={classes.tabs}>
+          {tabNames.map((name) => (
+            <Tabs.Tab key={name} value={name}>
+              {names.tabs[name]}
+              {name === 'attempts' && attempts > 1 && (
+                <span className={classes.count}> {formats.number(attempts)}</span>
+              )}
+            </Tabs.Tab>
+          ))}
+        </Tabs.List>
+        <Tabs.Panel value={tab} className={classes.tabPanel}>
+          <TabContent tab={tab} shown={shown} />
+        </Tabs.Panel>
+      </Tabs>
+    </div>
+  );
+}
+
+function TabContent({ tab, shown }: { tab: TabName; shown: RequestInFull }): ReactNode {
+  const { inspector: names } = useLocalization().messages;
+  const { request, capture, captureAbsence } = shown;
+  if (tab === 'summary') return <Summary request={request} />;
+  if (tab === 'timeline') return <Timeline request={request} />;
+  if (tab === 'attempts') {
+    return (
+      <>
+        <Attempts attempts={request.attempts} captured={capture?.attempts ?? []} />
+        {!capture && <CaptureAbsent request={request} absence={captureAbsence} />}
+      </>
+    );
+  }
+  if (!capture) return <CaptureAbsent request={request} absence={captureAbsence} />;
+  if (tab === 'conversation') return <ConversationTab capture={capture} />;
+  if (tab === 'request') {
+    const { method, url } = capture.request;
+    return (
+      <MessageTab
+        message={capture.request}
+        names={{ headers: names.requestHeaders, body: names.requestBody }}
+        line={url && `${method} ${url}`}
+      />
+    );
+  }
+  const { status } = capture.response;
+  return (
+    <MessageTab
+      message={capture.response}
+      names={{ headers: names.responseHeaders, body: names.responseBody }}
+      line={status === null ? null : String(status)}
+    />
+  );
+}

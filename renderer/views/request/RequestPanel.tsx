@@ -1,0 +1,148 @@
+import { ActionIcon, Modal, Skeleton, Stack } from '@mantine/core';
+import { useMediaQuery } from '@mantine/hooks';
+import { IconChevronDown, IconChevronUp, IconX } from '@tabler/icons-react';
+import { type ReactNode, type RefObject, useEffect, useRef, useState } from 'react';
+import type { RequestView } from '../../../server/contract/request-views.ts';
+import { CommandProblem } from '../../components/CommandProblem.tsx';
+import { useMessages } from '../../messages/use-messages.ts';
+import { useControlState } from '../../state/use-control.ts';
+import { useQuery } from '../../state/use-query.ts';
+import { Outcome } from '../requests/RequestRow.tsx';
+import { RequestDetail } from './RequestDetail.tsx';
+import classes from './RequestPanel.module.css';
+import type { SendMode } from './send-again/SendDialog.tsx';
+import { SendMenu } from './send-again/SendMenu.tsx';
+import { usePanelKeys } from './use-panel-keys.ts';
+
+interface RequestPanelProps {
+  id: string;
+  onClose(): void;
+  /** To the one below in the list; null at its end. */
+  onNext: (() => void) | null;
+  /** To the one above; null at the beginning. */
+  onPrevious: (() => void) | null;
+}
+
+/** One request in full: beside the list where there is room for both, else over it. */
+export function RequestPanel(props: RequestPanelProps) {
+  const { requests: names } = useMessages();
+  const isBeside = useMediaQuery('(min-width: 1280px)', true, { getInitialValueInEffect: false });
+  const place = useRef<HTMLElement>(null);
+  const [dialog, setDialog] = useState<SendMode | null>(null);
+  usePanelKeys({ ...props, onCloseDialog: dialog && (() => setDialog(null)) });
+  useFocusWhileOpen(place, props.id);
+  if (isBeside) {
+    return (
+      <aside className={classes.panel} aria-label={names.detail} ref={place} tabIndex={-1}>
+        <PanelContent {...props} dialog={dialog} onDialog={setDialog} />
+      </aside>
+    );
+  }
+  return (
+    <Modal.Root opened onClose={props.onClose} closeOnEscape={false} fullScreen returnFocus={false} {...withoutMotion}>
+      <Modal.Content aria-label={names.detail}>
+        <Modal.Body p={0}>
+          <PanelContent {...props} dialog={dialog} onDialog={setDialog} />
+        </Modal.Body>
+      </Modal.Content>
+    </Modal.Root>
+  );
+}
+
+const withoutMotion = { transitionProps: { duration: 0 } };
+
+/** The panel takes the focus as it opens, and gives it to the row of the request as it closes. */
+function useFocusWhileOpen(place: RefObject<HTMLElement | null>, id: string): void {
+  const lastId = useRef(id);
+  lastId.current = id;
+  useEffect(() => {
+    place.current?.focus({ preventScroll: true });
+    return () => {
+      focusWhenThere(`a[href^="#/requests/${CSS.escape(encodeURIComponent(lastId.current))}"]`);
+    };
+  }, [place]);
+}
+
+/** How many pictures the list may take to bring the row into sight. */
+const mostFrames = 10;
+
+function focusWhenThere(selector: string, frames = mostFrames): void {
+  requestAnimationFrame(() => {
+    const found = document.querySelector<HTMLElement>(selector);
+    if (found) found.focus();
+    else if (frames > 0) focusWhenThere(selector, frames - 1);
+  });
+}
+
+interface PanelContentProps extends RequestPanelProps {
+  dialog: SendMode | null;
+  onDialog(mode: SendMode | null): void;
+}
+
+function PanelContent({ id, onClose, onNext, onPrevious, dialog, onDialog }: PanelContentProps) {
+  const { inspector: names, close } = useMessages();
+  // Asked again when it has ended.
+  const outcome = useControlState((state) => state.requests.find((request) => request.id === id)?.outcome ?? null);
+  const { answer, problem } = useQuery<'request'>({ type: 'request', id }, outcome);
+  const shown = answer?.request.id === id ? answer : null;
+  return (
+    <>
+      <div className={classes.head}>
+        {shown ? <Headline request={shown.request} /> : <span className={classes.headline} />}
+        <div className={classes.headActs}>
+          {shown && <SendMenu shown={shown} dialog={dialog} onDialog={onDialog} />}
+          <HeadAct label={names.previous} keys="K" onClick={onPrevious} icon={<IconChevronUp size={18} />} />
+          <HeadAct label={names.next} keys="J" onClick={onNext} icon={<IconChevronDown size={18} />} />
+          <HeadAct label={close} keys="Esc" onClick={onClose} icon={<IconX size={18} />} />
+        </div>
+      </div>
+      <div className={classes.content}>
+        {shown && <RequestDetail key={id} shown={shown} />}
+        {!shown && problem && <CommandProblem problem={problem} />}
+        {!shown && !problem && (
+          <Stack aria-busy="true">
+            <Skeleton height={20} width="60%" />
+            <Skeleton height={90} />
+            <Skeleton height={120} />
+          </Stack>
+        )}
+      </div>
+    </>
+  );
+}
+
+function Headline({ request }: { request: RequestView }) {
+  const { method, route } = request;
+  return (
+    <h2 className={classes.headline}>
+      <Outcome request={request} />{' '}
+      <span className={classes.mono}>
+        {method} {route}
+      </span>
+    </h2>
+  );
+}
+
+interface HeadActProps {
+  label: string;
+  /** The key that does the same. */
+  keys: string;
+  icon: ReactNode;
+  onClick: (() => void) | null;
+}
+
+function HeadAct({ label, keys, icon, onClick }: HeadActProps) {
+  return (
+    <ActionIcon
+      className={classes.headAct}
+      variant="subtle"
+      color="gray"
+      aria-label={label}
+      title={`${label} (${keys})`}
+      disabled={onClick === null}
+      onClick={onClick ?? undefined}
+    >
+      {icon}
+    </ActionIcon>
+  );
+}

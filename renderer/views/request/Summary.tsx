@@ -1,0 +1,84 @@
+import type { ReactNode } from 'react';
+import { Link } from 'wouter';
+import type { RequestView } from '../../../server/contract/request-views.ts';
+import { CopyLine } from '../../components/CopyLine.tsx';
+import { useLocalization } from '../../messages/use-messages.ts';
+import { useControlState } from '../../state/use-control.ts';
+import { useCredentialName } from '../providers/use-credential-name.ts';
+import { useProviderName } from '../providers/use-provider-name.ts';
+import { Losses } from './Losses.tsx';
+import { outputRateOf } from './output-rate.ts';
+import classes from './RequestPanel.module.css';
+import { UsageFacts } from './UsageFacts.tsx';
+
+/** What was asked, who answered, how fast, and what it used and cost. */
+export function Summary({ request }: { request: RequestView }) {
+  const { requests: names } = useLocalization().messages;
+  return (
+    <>
+      <Facts request={request} />
+      {/* Where nobody was asked, nothing can have been used. */}
+      {request.attempts.length > 0 && (
+        <Part title={names.usage}>
+          <UsageFacts request={request} />
+        </Part>
+      )}
+      {request.dropped.length + request.emulated.length > 0 && (
+        <Part title={names.losses.title}>
+          <Losses request={request} />
+        </Part>
+      )}
+    </>
+  );
+}
+
+function Part({ title, children }: { title: string; children: ReactNode }) {
+  return (
+    <section className={classes.part}>
+      <h3 className={classes.title}>{title}</h3>
+      {children}
+    </section>
+  );
+}
+
+function Facts({ request }: { request: RequestView }) {
+  const { messages, formats } = useLocalization();
+  const { factNames, streamed, notStreamed } = messages.requests;
+  const names = messages.inspector;
+  const keyName = useControlState((state) => state.views?.keys.find(({ id }) => id === request.keyId)?.name);
+  const group = useControlState((state) => state.views?.groups.find(({ id }) => id === request.groupId));
+  const { modelAsked, modelServed, provider, credential, totalMs, firstByteMs } = request;
+  const providerName = useProviderName();
+  const credentialName = useCredentialName();
+  const isRenamed = modelServed !== null && modelServed !== modelAsked;
+  const rate = outputRateOf(request);
+  const facts: [name: string, value: ReactNode][] = [
+    [factNames.time, formats.fullMoment(request.startedAt)],
+    [names.duration, totalMs !== null && formats.duration(totalMs)],
+    [names.firstByte, firstByteMs !== null && formats.duration(firstByteMs)],
+    [names.rate, rate !== null && names.tokensPerSecond(formats.number(rate))],
+    [factNames.model, isRenamed ? `${modelAsked ?? '–'} → ${modelServed}` : modelAsked],
+    [factNames.provider, provider && <Link href={`/providers/${provider}`}>{providerName(provider)}</Link>],
+    [factNames.credential, provider && credential && credentialName(provider, credential)],
+    [factNames.key, keyName ?? request.keyId],
+    [factNames.group, (group && <Link href={`/groups/${group.id}`}>{group.name ?? group.id}</Link>) ?? request.groupId],
+    [factNames.stream, request.stream ? streamed : notStreamed],
+    [factNames.bytes, `${formats.bytes(request.bytesIn)} / ${formats.bytes(request.bytesOut)}`],
+    [factNames.client, request.client],
+  ];
+  return (
+    <>
+      <dl className={classes.facts}>
+        {facts
+          .filter(([, value]) => value)
+          .map(([name, value]) => (
+            <div key={name} className={classes.fact}>
+              <dt>{name}</dt>
+              <dd>{value}</dd>
+            </div>
+          ))}
+      </dl>
+      <CopyLine value={request.id} what={factNames.id} oneLine />
+    </>
+  );
+}

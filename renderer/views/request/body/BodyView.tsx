@@ -1,0 +1,103 @@
+import { ActionIcon, Button, SegmentedControl } from '@mantine/core';
+import { IconSearch } from '@tabler/icons-react';
+import { lazy, Suspense, useMemo, useState } from 'react';
+import { CopyButton } from '../../../components/CopyButton.tsx';
+import { ListSkeleton } from '../../../components/ListSkeleton.tsx';
+import { useLocalization } from '../../../messages/use-messages.ts';
+import classes from './Body.module.css';
+import type { BodyContent } from './body-content.ts';
+import { cutLines, formatJson } from './format-json.ts';
+import { MediaBody } from './MediaBody.tsx';
+
+const CodeView = lazy(async () => ({ default: (await import('./CodeView.tsx')).CodeView }));
+
+interface BodyViewProps {
+  content: BodyContent;
+  title: string;
+  /** Of the whole body, also where only its beginning is kept; null if unknown. */
+  bytes: number | null;
+}
+
+/** A captured body: JSON formatted, streams assembled, pictures and sound as such; each as it came as well. */
+export function BodyView({ content, title, bytes }: BodyViewProps) {
+  if (content.kind === 'media' || content.kind === 'binary')
+    return <MediaBody content={content} title={title} bytes={bytes} />;
+  return <TextBody content={content} title={title} bytes={bytes} />;
+}
+
+type TextContent = Extract<BodyContent, { text: string }>;
+type Mode = 'read' | 'raw';
+
+/** Longer strings and lines are cut until all of them is asked for. */
+const longestString = 5_000;
+/** As tall as its text, up to here. */
+const shortLines = 20;
+
+function TextBody({ content, title, bytes }: BodyViewProps & { content: TextContent }) {
+  const { messages, formats } = useLocalization();
+  const names = messages.inspector;
+  const [mode, setMode] = useState<Mode>('read');
+  const [showsAll, setShowsAll] = useState(false);
+  const [searches, setSearches] = useState(0);
+  const source = useMemo(() => sourceOf(content, mode), [content, mode]);
+  const shown = useMemo(() => {
+    const options = {
+      longestString: showsAll ? Number.POSITIVE_INFINITY : longestString,
+      describeRest: (units: number) => names.moreCharacters(formats.number(units)),
+    };
+    return source.isJson ? formatJson(source.text, options) : cutLines(source.text, options);
+  }, [source, showsAll, names, formats]);
+  const hasModes = content.kind === 'json' || (content.kind === 'stream' && content.assembled !== null);
+  const modeNames = content.kind === 'stream' ? names.streamModes : names.jsonModes;
+  const isShort = shown.text.length < 20_000 && shown.text.split('\n').length <= shortLines;
+  return (
+    <section className={`${classes.frame} ${isShort ? classes.short : ''}`} aria-label={title}>
+      <div className={classes.bar}>
+        <h3 className={classes.barTitle}>{title}</h3>
+        {bytes !== null && <span className={classes.size}>{formats.bytes(bytes)}</span>}
+        {hasModes && (
+          <SegmentedControl
+            size="xs"
+            aria-label={names.bodyAs}
+            value={mode}
+            onChange={(value) => setMode(value === 'raw' ? 'raw' : 'read')}
+            data={[
+              { value: 'read', label: modeNames.read },
+              { value: 'raw', label: modeNames.raw },
+            ]}
+          />
+        )}
+        <div className={classes.acts}>
+          {shown.cutStrings > 0 && (
+            <Button variant="subtle" size="compact-sm" onClick={() => setShowsAll(true)}>
+              {names.showAll}
+            </Button>
+          )}
+          <ActionIcon
+            variant="subtle"
+            color="gray"
+            aria-label={names.searchIn(title)}
+            title={names.searchIn(title)}
+            onClick={() => setSearches((count) => count + 1)}
+          >
+            <IconSearch size={16} aria-hidden />
+          </ActionIcon>
+          <CopyButton value={source.text} what={title} />
+        </div>
+      </div>
+      {content.kind === 'stream' && content.assembled?.isComplete === false && (
+        <p className={classes.note}>{names.streamIncomplete}</p>
+      )}
+      <Suspense fallback={<ListSkeleton rows={4} rowHeight={20} />}>
+        <CodeView text={shown.text} language={source.isJson ? 'json' : 'none'} label={title} searches={searches} />
+      </Suspense>
+    </section>
+  );
+}
+
+function sourceOf(content: TextContent, mode: Mode): { text: string; isJson: boolean } {
+  if (mode === 'raw' || content.kind === 'text') return { text: content.text, isJson: false };
+  if (content.kind === 'json') return { text: content.text, isJson: true };
+  if (content.assembled === null) return { text: content.text, isJson: false };
+  return { text: JSON.stringify(content.assembled.answer, null, 2), isJson: true };
+}

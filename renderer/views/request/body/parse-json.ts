@@ -1,0 +1,67 @@
+/** Parses JSON of which the end may be missing. Pure. */
+import { closeOfString } from './format-json.ts';
+
+export interface ParsedJson {
+  value: unknown;
+  /** The text ends within the value; what was open is closed. */
+  isCut: boolean;
+}
+
+/** Null if it is no JSON. */
+export function parseJson(text: string): ParsedJson | null {
+  const whole = tryParse(text);
+  if (whole) return { ...whole, isCut: false };
+  const { open, isInString, lastBreak } = scan(text);
+  if (open.length === 0) return null;
+  // A string in which the text ends is kept: prompts and images are what makes a body long.
+  const kept = isInString ? tryParse(`${withoutHalfEscape(text)}"${closing(open)}`) : null;
+  const before = text.slice(0, lastBreak);
+  const cut = kept ?? tryParse(before + closing(scan(before).open));
+  return cut && { ...cut, isCut: true };
+}
+
+function tryParse(text: string): { value: unknown } | null {
+  try {
+    return { value: JSON.parse(text) };
+  } catch {
+    return null;
+  }
+}
+
+interface Scanned {
+  /** The brackets that would close what is open, outermost first. */
+  open: string[];
+  isInString: boolean;
+  /** The last place where a value had ended, or a list or object had begun. */
+  lastBreak: number;
+}
+
+function scan(text: string): Scanned {
+  const open: string[] = [];
+  let lastBreak = 0;
+  for (let at = 0; at < text.length; at++) {
+    const character = text[at];
+    if (character === '"') {
+      const end = closeOfString(text, at);
+      if (end === null) return { open, isInString: true, lastBreak };
+      at = end - 1;
+    } else if (character === '{' || character === '[') {
+      open.push(character === '{' ? '}' : ']');
+      lastBreak = at + 1;
+    } else if (character === '}' || character === ']') {
+      open.pop();
+      lastBreak = at + 1;
+    } else if (character === ',') {
+      lastBreak = at;
+    }
+  }
+  return { open, isInString: false, lastBreak };
+}
+
+const closing = (open: readonly string[]) => open.toReversed().join('');
+
+/** An escape of which only the beginning is there: `\`, `\u`, `\u00e`. */
+function withoutHalfEscape(text: string): string {
+  const half = /(?:^|[^\\])(?:\\\\)*(\\(?:u[\da-fA-F]{0,3})?)$/.exec(text.slice(-40))?.[1];
+  return half ? text.slice(0, -half.length) : text;
+}

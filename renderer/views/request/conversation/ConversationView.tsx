@@ -1,0 +1,151 @@
+import { IconCheck, IconTool, IconX } from '@tabler/icons-react';
+import { useState } from 'react';
+import { useLocalization } from '../../../messages/use-messages.ts';
+import { Medium } from '../body/Medium.tsx';
+import { numbered } from '../numbered.ts';
+import classes from './Conversation.module.css';
+import type { ShownCall, ShownConversation, ShownMessage, ShownPart, ShownTool } from './conversation.ts';
+
+/** Who said what, with each tool call beside its result. */
+export function ConversationView({ conversation: { messages, tools } }: { conversation: ShownConversation }) {
+  return (
+    <div className={classes.conversation}>
+      {tools.length > 0 && <Tools tools={tools} />}
+      <ol className={classes.messages}>
+        {numbered(messages).map(({ key, value }) => (
+          <Message key={key} message={value} />
+        ))}
+      </ol>
+    </div>
+  );
+}
+
+function Tools({ tools }: { tools: readonly ShownTool[] }) {
+  const { messages, formats } = useLocalization();
+  return (
+    <details className={classes.tools}>
+      <summary>{messages.inspector.tools(tools.length, formats.number(tools.length))}</summary>
+      <ul>
+        {tools.map(({ name, description }) => (
+          <li key={name}>
+            <span className={classes.mono}>{name}</span> {description && <FoldedText text={description} />}
+          </li>
+        ))}
+      </ul>
+    </details>
+  );
+}
+
+function Message({ message: { role, isAnswer, parts, stop } }: { message: ShownMessage }) {
+  const names = useLocalization().messages.inspector;
+  return (
+    <li className={`${classes.message} ${classes[role] ?? ''}`}>
+      <p className={classes.role}>
+        {names.roles[role]}
+        {isAnswer && <span className={classes.answer}>{names.answer}</span>}
+        {stop !== null && <span className={classes.stop}>{names.stopped(stop)}</span>}
+      </p>
+      {parts.length === 0 && <p className={classes.soft}>{names.emptyAnswer}</p>}
+      <Parts parts={parts} />
+    </li>
+  );
+}
+
+function Parts({ parts }: { parts: readonly ShownPart[] }) {
+  return numbered(parts).map(({ key, value }) => <Part key={key} part={value} />);
+}
+
+function Part({ part }: { part: ShownPart }) {
+  const names = useLocalization().messages.inspector;
+  switch (part.kind) {
+    case 'text':
+      return <FoldedText text={part.text} />;
+    case 'refusal':
+      return (
+        <div>
+          <p className={classes.label}>{names.refusal}</p>
+          <FoldedText text={part.text} />
+        </div>
+      );
+    case 'thinking':
+      return (
+        <details className={classes.thinking}>
+          <summary>{names.thinking}</summary>
+          <FoldedText text={part.text} />
+        </details>
+      );
+    case 'call':
+      return <Call call={part} />;
+    case 'result':
+      return (
+        <div className={classes.result}>
+          <p className={classes.label}>{names.strayResult(part.callId)}</p>
+          <Parts parts={part.parts} />
+        </div>
+      );
+    case 'media':
+      return (
+        <p className={classes.media}>
+          <Medium medium={part.medium} url={part.url} name={part.name} />
+        </p>
+      );
+    case 'other':
+      return (
+        <details>
+          <summary className={classes.mono}>{part.name}</summary>
+          <pre className={classes.json}>{part.json.slice(0, longestJson)}</pre>
+        </details>
+      );
+  }
+}
+
+/** The rest of such a part is in the Request and Response tabs. */
+const longestJson = 20_000;
+
+function Call({ call: { name, input, result } }: { call: ShownCall }) {
+  const names = useLocalization().messages.inspector;
+  return (
+    <div className={classes.call}>
+      <p className={classes.label}>
+        <IconTool size={14} aria-hidden /> <span className={classes.mono}>{name}</span>
+      </p>
+      <FoldedText text={laidOut(input)} isCode />
+      {result && (
+        <div className={classes.result}>
+          <p className={classes.label}>
+            {result.isError ? <IconX size={14} aria-hidden /> : <IconCheck size={14} aria-hidden />}{' '}
+            {result.isError ? names.toolError : names.toolResult}
+          </p>
+          <Parts parts={result.parts} />
+        </div>
+      )}
+    </div>
+  );
+}
+
+function laidOut(input: string): string {
+  try {
+    return JSON.stringify(JSON.parse(input), null, 2);
+  } catch {
+    return input;
+  }
+}
+
+const longestText = 3_000;
+
+/** A long text shows its beginning until all of it is asked for. */
+function FoldedText({ text, isCode = false }: { text: string; isCode?: boolean }) {
+  const { messages, formats } = useLocalization();
+  const [isOpen, setOpen] = useState(false);
+  const isFolded = text.length > longestText && !isOpen;
+  return (
+    <div className={isCode ? classes.json : classes.text}>
+      {isFolded ? `${text.slice(0, longestText / 2)}…` : text}
+      {isFolded && (
+        <button type="button" className={classes.more} onClick={() => setOpen(true)}>
+          {messages.inspector.showRest(formats.number(text.length - longestText / 2))}
+        </button>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,69 @@
+/** Reads the messages of OpenAI's Chat API and Anthropic's Messages API, of requests and of answers. */
+
+import { type Json, objectOf, objectsOf, textOf } from '../stream/json-values.ts';
+import type { ShownMessage, ShownPart } from './conversation.ts';
+import { callOf, mediaOfData, mediaOfUrl, otherOf, readContent, resultOf, said } from './read-part.ts';
+
+export function readMessages(request: Json): ShownMessage[] {
+  const system = readContent(request.system);
+  return [
+    ...(system.length > 0 ? [asked('system', system)] : []),
+    ...objectsOf(request.messages).map((message) => asked(roleOf(message), readMessage(message))),
+  ];
+}
+
+/** The choices of a chat completion, or of a legacy completion. */
+export function readChoices(answer: Json): ShownMessage[] {
+  return objectsOf(answer.choices).map((choice) => ({
+    role: 'assistant',
+    isAnswer: true,
+    parts: choice.message === undefined ? said('text', choice.text) : readMessage(objectOf(choice.message)),
+    stop: textOf(choice.finish_reason) || null,
+  }));
+}
+
+/** A message of Anthropic's. */
+export function readAnthropicAnswer(answer: Json): ShownMessage[] {
+  const stop = textOf(answer.stop_reason) || null;
+  return [{ role: 'assistant', isAnswer: true, parts: readContent(answer.content), stop }];
+}
+
+export function asked(role: ShownMessage['role'], parts: ShownPart[]): ShownMessage {
+  return { role, isAnswer: false, parts, stop: null };
+}
+
+function roleOf({ role }: Json): ShownMessage['role'] {
+  if (role === 'assistant') return 'assistant';
+  if (role === 'system' || role === 'developer') return 'system';
+  return role === 'tool' || role === 'function' ? 'tool' : 'user';
+}
+
+function readMessage(message: Json): ShownPart[] {
+  if (message.role === 'tool' || message.role === 'function')
+    return [resultOf(textOf(message.tool_call_id) || textOf(message.name), message.content, false)];
+  const called = objectsOf(message.tool_calls).map((call) => readCall(call));
+  const old = objectOf(message.function_call);
+  return [
+    ...said('thinking', message.reasoning_content ?? message.reasoning),
+    ...readContent(message.content),
+    ...said('refusal', message.refusal),
+    ...objectsOf(message.images).map(({ image_url: url }) => mediaOfUrl('image', textOf(objectOf(url).url))),
+    ...readSpoken(objectOf(message.audio)),
+    ...called,
+    ...(old.name === undefined ? [] : [callOf(textOf(old.name), textOf(old.name), old.arguments)]),
+  ];
+}
+
+function readCall(call: Json): ShownPart {
+  const custom = objectOf(call.custom);
+  const called = objectOf(call.function);
+  if (call.custom !== undefined) return callOf(textOf(call.id), textOf(custom.name), custom.input);
+  if (call.function === undefined) return otherOf(textOf(call.type), call);
+  return callOf(textOf(call.id), textOf(called.name), called.arguments);
+}
+
+/** What the model spoke; its format stands in the request, and players find it out by themselves. */
+function readSpoken(audio: Json): ShownPart[] {
+  const sound = textOf(audio.data) === '' ? [] : [mediaOfData('audio/wav', textOf(audio.data))];
+  return [...sound, ...said('text', audio.transcript)];
+}

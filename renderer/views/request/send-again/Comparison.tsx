@@ -1,0 +1,154 @@
+import { type ReactNode, useEffect, useMemo, useState } from 'react';
+import { Link } from 'wouter';
+import type { RequestInFull, RequestView } from '../../../../server/contract/request-views.ts';
+import { useLocalization } from '../../../messages/use-messages.ts';
+import type { LiveRequest } from '../../../state/live-request.ts';
+import { useControlState } from '../../../state/use-control.ts';
+import { useProviderName } from '../../providers/use-provider-name.ts';
+import { contentOf } from '../body/body-content.ts';
+import { MediaBody } from '../body/MediaBody.tsx';
+import { answerTextOf } from './answer-text.ts';
+import classes from './SendAgain.module.css';
+import { type DiffPiece, diffTexts } from './text-diff.ts';
+import type { SecondAnswer } from './use-second-answer.ts';
+
+interface ComparisonProps {
+  shown: RequestInFull;
+  second: Extract<SecondAnswer, { state: 'here' }>;
+}
+
+/** The first answer and the second: how fast, how much, at what cost, and where their texts differ. */
+export function Comparison({ shown: { request, capture }, second }: ComparisonProps) {
+  const { inspector: names } = useLocalization().messages;
+  const live = useControlState((state) => state.requests.find(({ id }) => id === second.requestId) ?? null);
+  const firstText = useMemo(() => (capture ? answerTextOf(contentOf(capture.response)) : null), [capture]);
+  const secondText = useMemo(() => answerTextOf(second.content), [second]);
+  const { content } = second;
+  const error = content?.kind === 'stream' && content.assembled?.error ? JSON.stringify(content.assembled.error) : null;
+  return (
+    <div className={classes.comparison}>
+      <Figures first={request} second={live} status={second.status} />
+      {error && (
+        <p className={classes.problem} role="alert">
+          {names.errorInStream(error)}
+        </p>
+      )}
+      {content && 'base64' in content && <MediaBody content={content} title={names.now} bytes={null} />}
+      {secondText !== null && <Texts first={firstText} second={secondText} />}
+      {second.requestId && (
+        <Link href={`/requests/${second.requestId}`} className={classes.link}>
+          {names.openSecond}
+        </Link>
+      )}
+    </div>
+  );
+}
+
+interface FiguresProps {
+  first: RequestView;
+  /** Null until the engine has told of it. */
+  second: LiveRequest | null;
+  status: number;
+}
+
+function Figures({ first, second, status }: FiguresProps) {
+  const { messages, formats } = useLocalization();
+  const names = messages.inspector;
+  const providerName = useProviderName();
+  const figures = (request: LiveRequest | null, statusCode: number | null): ReactNode[] => {
+    const { provider, modelServed, totalMs, firstByteMs, usage, costUsd } = request ?? noFigures;
+    const tokens = [usage?.inputTokens, usage?.outputTokens];
+    return [
+      statusCode,
+      provider && providerName(provider),
+      modelServed,
+      firstByteMs !== null && formats.duration(firstByteMs),
+      totalMs !== null && formats.duration(totalMs),
+      tokens.some((count) => count !== undefined) && tokens.map((count) => formats.number(count ?? 0)).join(' / '),
+      costUsd !== null && formats.dollars(costUsd),
+    ];
+  };
+  const [then, now] = [figures(first, first.status), figures(second, status)];
+  const rows = [
+    names.status,
+    names.provider,
+    names.model,
+    names.firstByte,
+    names.duration,
+    names.tokensInOut,
+    messages.requests.cost,
+  ];
+  return (
+    <table className={classes.figures}>
+      <thead>
+        <tr>
+          <td />
+          <th scope="col">{names.before}</th>
+          <th scope="col">{names.now}</th>
+        </tr>
+      </thead>
+      <tbody>
+        {rows.map((row, index) => (
+          <tr key={row}>
+            <th scope="row">{row}</th>
+            <td>{then[index] || '–'}</td>
+            <td>{now[index] || '–'}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+const noFigures = { provider: null, modelServed: null, totalMs: null, firstByteMs: null, usage: null, costUsd: null };
+
+function Texts({ first, second }: { first: string | null; second: string }) {
+  const names = useLocalization().messages.inspector;
+  const pieces = useDiff(first, second);
+  if (first === null) {
+    return (
+      <section className={classes.text} aria-label={names.now}>
+        <p className={classes.soft}>{names.firstNotKept}</p>
+        {second}
+      </section>
+    );
+  }
+  if (first === second) return <p className={classes.soft}>{names.sameText}</p>;
+  return (
+    <div className={classes.texts}>
+      <section className={classes.text} aria-label={names.before}>
+        {pieces
+          ? pieces.map(({ key, side, text }) => side === 'second' || <Piece key={key} side={side} text={text} />)
+          : first}
+      </section>
+      <section className={classes.text} aria-label={names.now}>
+        {pieces
+          ? pieces.map(({ key, side, text }) => side === 'first' || <Piece key={key} side={side} text={text} />)
+          : second}
+      </section>
+    </div>
+  );
+}
+
+function Piece({ side, text }: Pick<DiffPiece, 'side' | 'text'>) {
+  if (side === 'first') return <del>{text}</del>;
+  return side === 'second' ? <ins>{text}</ins> : text;
+}
+
+/** Null until it is computed. */
+function useDiff(first: string | null, second: string): readonly DiffPiece[] | null {
+  const [pieces, setPieces] = useState<readonly DiffPiece[] | null>(null);
+  useEffect(() => {
+    let isCurrent = true;
+    setPieces(null);
+    if (first !== null) {
+      void diffTexts(first, second).then((found) => {
+        if (isCurrent) setPieces(found);
+      });
+    }
+    return () => {
+      isCurrent = false;
+    };
+  }, [first, second]);
+  return pieces;
+}

@@ -1,0 +1,150 @@
+import { Button, NativeSelect } from '@mantine/core';
+import { lazy, Suspense, useEffect, useMemo, useState } from 'react';
+import type { RequestInFull } from '../../../../server/contract/request-views.ts';
+import { CommandProblem } from '../../../components/CommandProblem.tsx';
+import { KeyChooser } from '../../../components/KeyChooser.tsx';
+import { ListSkeleton } from '../../../components/ListSkeleton.tsx';
+import { ModelField } from '../../../components/ModelField.tsx';
+import { useMessages } from '../../../messages/use-messages.ts';
+import type { KeptRequest } from '../../../state/sent-request.ts';
+import { useControlState } from '../../../state/use-control.ts';
+import { useKeyChoice } from '../../../state/use-key-choice.ts';
+import { useModelChoice } from '../../../state/use-model-choice.ts';
+import bodyClasses from '../body/Body.module.css';
+import { formatJson, looksLikeJson } from '../body/format-json.ts';
+import { Comparison } from './Comparison.tsx';
+import classes from './SendAgain.module.css';
+import { useSecondAnswer } from './use-second-answer.ts';
+import { modelOf, withModel } from './with-model.ts';
+
+const CodeView = lazy(async () => ({ default: (await import('../body/CodeView.tsx')).CodeView }));
+
+interface SendAgainProps {
+  sent: KeptRequest;
+  shown: RequestInFull;
+  /** The body is shown for editing. */
+  isEdited: boolean;
+}
+
+/** The same request once more, as it was or changed, and its answer beside the first one. */
+export function SendAgain({ sent, shown, isEdited }: SendAgainProps) {
+  const { inspector: names } = useMessages();
+  const keyChoice = useUsedKey(sent.request.keyId);
+  const draft = useDraft(sent, keyChoice.key?.id ?? null);
+  const again = useSecondAnswer(keyChoice);
+  const isRunning = again.answer?.state === 'running';
+  const { method, headers } = sent;
+  const send = () => draft.call && void again.run({ method, headers, ...draft.call });
+  return (
+    <div className={classes.again}>
+      <div className={classes.fields}>
+        <KeyChooser choice={keyChoice} />
+        {draft.models && (
+          <>
+            <NativeSelect
+              label={names.provider}
+              value={draft.provider}
+              onChange={(event) => draft.chooseProvider(event.currentTarget.value)}
+              data={draft.providers}
+            />
+            <ModelField choice={draft.models} />
+          </>
+        )}
+      </div>
+      {keyChoice.problem && <CommandProblem problem={keyChoice.problem} />}
+      {isEdited && (
+        <div className={`${bodyClasses.frame} ${bodyClasses.low}`}>
+          <Suspense fallback={<ListSkeleton rows={4} rowHeight={20} />}>
+            <CodeView
+              text={draft.firstBody}
+              language={looksLikeJson(draft.firstBody) ? 'json' : 'none'}
+              label={names.requestBody}
+              onChange={draft.edit}
+            />
+          </Suspense>
+        </div>
+      )}
+      {draft.problem && (
+        <p className={classes.problem} role="alert">
+          {names.notJson(draft.problem)}
+        </p>
+      )}
+      <div className={classes.acts}>
+        {isRunning ? (
+          <Button variant="default" onClick={again.stop}>
+            {names.stop}
+          </Button>
+        ) : (
+          <Button onClick={send} disabled={!draft.call || !keyChoice.key} data-autofocus>
+            {again.answer ? names.sendOnceMore : names.send}
+          </Button>
+        )}
+        <span role="status" className={classes.soft}>
+          {isRunning && names.waiting}
+          {again.answer?.state === 'failed' && names.notSent[again.answer.why]}
+        </span>
+      </div>
+      {again.answer?.state === 'here' && <Comparison shown={shown} second={again.answer} />}
+    </div>
+  );
+}
+
+/** The key that the request came with, where its secret was kept. */
+function useUsedKey(keyId: string | null) {
+  const choice = useKeyChoice();
+  const isKept = choice.keys?.some(({ id, canReveal }) => id === keyId && canReveal) ?? false;
+  const { choose } = choice;
+  useEffect(() => {
+    if (isKept && keyId !== null) choose(keyId);
+  }, [isKept, keyId, choose]);
+  return choice;
+}
+
+/** What is sent: byte for byte the same until something is changed. */
+function useDraft(sent: KeptRequest, keyId: string | null) {
+  const { inspector: names } = useMessages();
+  const firstModel = useMemo(() => modelOf(sent), [sent]);
+  const { names: listed } = useModelChoice(keyId, 'chat');
+  const [model, setModel] = useState(firstModel ?? '');
+  const [provider, chooseProvider] = useState('');
+  const [edited, setEdited] = useState<string | null>(null);
+  const all = useControlState((state) => state.views?.providers ?? null);
+  const firstBody = useMemo(() => readable(sent.body), [sent]);
+  const problem = edited === null || !looksLikeJson(sent.body) ? null : jsonProblem(edited);
+  const named = provider === '' ? model : `${provider}/${model}`;
+  const body = edited ?? sent.body;
+  const isSameModel = firstModel === null || named === firstModel;
+  const call = problem === null ? pick(isSameModel, { path: sent.path, body }, named) : null;
+  return {
+    firstBody,
+    edit: setEdited,
+    problem,
+    call,
+    provider,
+    chooseProvider,
+    providers: [
+      { value: '', label: names.asRouted },
+      ...(all ?? []).map(({ id, name }) => ({ value: id, label: name ?? id })),
+    ],
+    models: firstModel === null ? null : { names: listed, model, choose: setModel },
+  };
+}
+
+/** An edited body may name another model itself; that of the field counts only once it was changed. */
+function pick(isSameModel: boolean, call: Pick<KeptRequest, 'path' | 'body'>, model: string) {
+  return isSameModel ? call : withModel(call, model);
+}
+
+function readable(body: string): string {
+  if (!looksLikeJson(body)) return body;
+  return formatJson(body, { longestString: Number.POSITIVE_INFINITY, describeRest: String }).text;
+}
+
+function jsonProblem(text: string): string | null {
+  try {
+    JSON.parse(text);
+    return null;
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+}

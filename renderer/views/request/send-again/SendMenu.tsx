@@ -1,0 +1,105 @@
+import { Button, Menu } from '@mantine/core';
+import {
+  IconBrandNodejs,
+  IconBrandPython,
+  IconChevronDown,
+  IconEdit,
+  IconPlayerPlay,
+  IconRefresh,
+  IconTerminal2,
+} from '@tabler/icons-react';
+import { useMemo, useState } from 'react';
+import { useLocation } from 'wouter';
+import type { RequestInFull } from '../../../../server/contract/request-views.ts';
+import { useMessages } from '../../../messages/use-messages.ts';
+import { type SentRequest, sentRequestOf } from '../../../state/sent-request.ts';
+import { useControlState } from '../../../state/use-control.ts';
+import { curlOf } from './curl.ts';
+import { nodeOf } from './node.ts';
+import { pythonOf } from './python.ts';
+import { SendDialog, type SendMode } from './SendDialog.tsx';
+import { hasSdk, type SnippetCall } from './sdk-call.ts';
+
+interface SendMenuProps {
+  shown: RequestInFull;
+  dialog: SendMode | null;
+  onDialog(mode: SendMode | null): void;
+}
+
+/** What can be done with a request: send it again, changed or not, go on in the playground, or take it along as a program. */
+export function SendMenu({ shown, dialog, onDialog }: SendMenuProps) {
+  const { inspector: names } = useMessages();
+  const [, navigate] = useLocation();
+  const [said, setSaid] = useState('');
+  const sent = useMemo(() => sentRequestOf(shown), [shown]);
+  const snippet = useSnippet(sent);
+  const copy = async (text: string | null) => {
+    const isCopied =
+      text !== null &&
+      (await navigator.clipboard.writeText(text).then(
+        () => true,
+        () => false,
+      ));
+    setSaid(isCopied ? names.snippetCopied : names.snippetNotCopied);
+  };
+  return (
+    <>
+      <Menu position="bottom-end" width={240} transitionProps={{ duration: 0 }} onOpen={() => setSaid('')}>
+        <Menu.Target>
+          <Button
+            size="compact-sm"
+            variant="light"
+            leftSection={<IconRefresh size={14} aria-hidden />}
+            rightSection={<IconChevronDown size={14} aria-hidden />}
+          >
+            {said || names.sendAgain}
+          </Button>
+        </Menu.Target>
+        <Menu.Dropdown>
+          <Menu.Item leftSection={<IconRefresh size={14} aria-hidden />} onClick={() => onDialog('again')}>
+            {names.asItWas}
+          </Menu.Item>
+          <Menu.Item leftSection={<IconEdit size={14} aria-hidden />} onClick={() => onDialog('edit')}>
+            {names.editAndSend}
+          </Menu.Item>
+          <Menu.Item
+            leftSection={<IconPlayerPlay size={14} aria-hidden />}
+            disabled={sent.kind === 'missing'}
+            onClick={() => navigate(`/playground?from=${encodeURIComponent(shown.request.id)}`)}
+          >
+            {names.inPlayground}
+          </Menu.Item>
+          <Menu.Divider />
+          {programs.map(({ name, Icon, write, needsSdk }) => (
+            <Menu.Item
+              key={name}
+              leftSection={<Icon size={14} aria-hidden />}
+              disabled={snippet === null || (needsSdk && !hasSdk(snippet))}
+              onClick={() => snippet && void copy(write(snippet))}
+            >
+              {names.copyAs(name)}
+            </Menu.Item>
+          ))}
+        </Menu.Dropdown>
+      </Menu>
+      <SendDialog mode={dialog} sent={sent} shown={shown} onClose={() => onDialog(null)} />
+    </>
+  );
+}
+
+const programs = [
+  { name: 'curl', Icon: IconTerminal2, write: curlOf, needsSdk: false },
+  { name: 'Python', Icon: IconBrandPython, write: pythonOf, needsSdk: true },
+  { name: 'Node', Icon: IconBrandNodejs, write: nodeOf, needsSdk: true },
+];
+
+/** Null where the request was not kept, or the gateway has no address. */
+function useSnippet(sent: SentRequest): SnippetCall | null {
+  const { keyPlaceholder } = useMessages().requests;
+  const baseUrl = useControlState((state) => state.views?.status.baseUrl ?? null);
+  return useMemo(() => {
+    if (sent.kind === 'missing' || baseUrl === null) return null;
+    const { method, path, headers, body } = sent;
+    return { method, path, headers, body, origin: new URL(baseUrl).origin, keyPlaceholder };
+  }, [sent, baseUrl, keyPlaceholder]);
+}

@@ -1,0 +1,29 @@
+/** What an answer says, as plain text to compare. Pure. */
+
+import { type BodyContent, jsonValueOf } from '../body/body-content.ts';
+import type { ShownPart } from '../conversation/conversation.ts';
+import { readConversation } from '../conversation/read-conversation.ts';
+
+/** Null if there is nothing to compare, such as of sound. */
+export function answerTextOf(content: BodyContent | null): string | null {
+  const shown = readConversation(null, jsonValueOf(content));
+  if (shown) return shown.messages.flatMap(({ parts }) => parts.map(textOfPart)).join('\n\n');
+  return content && 'text' in content ? content.text : null;
+}
+
+function textOfPart(part: ShownPart): string {
+  switch (part.kind) {
+    case 'text':
+    case 'refusal':
+    case 'thinking':
+      return part.text;
+    case 'call':
+      return `${part.name}(${part.input})`;
+    case 'media':
+      return `[${part.medium} ${part.name}]`;
+    case 'result':
+      return part.parts.map(textOfPart).join('\n');
+    case 'other':
+      return part.json;
+  }
+}

@@ -1,0 +1,67 @@
+/** Which call of which official SDK makes a request. Pure. */
+import { isObject } from '../../../../server/contract/is-object.ts';
+import type { KeptRequest } from '../../../state/sent-request.ts';
+import { modelOf } from './with-model.ts';
+
+export interface SnippetCall extends Pick<KeptRequest, 'method' | 'path' | 'headers' | 'body'> {
+  /** `http://127.0.0.1:4810`. */
+  origin: string;
+  keyPlaceholder: string;
+}
+
+export interface SdkCall {
+  sdk: 'openai' | 'anthropic' | 'genai';
+  /** `chat.completions.create`, the same in Python and in JavaScript but for `genai`. */
+  name: string;
+  body: Record<string, unknown>;
+  isStream: boolean;
+}
+
+const openaiCalls: Record<string, string> = {
+  '/v1/chat/completions': 'chat.completions.create',
+  '/v1/responses': 'responses.create',
+  '/v1/completions': 'completions.create',
+  '/v1/embeddings': 'embeddings.create',
+  '/v1/moderations': 'moderations.create',
+  '/v1/images/generations': 'images.generate',
+  '/v1/audio/speech': 'audio.speech.create',
+};
+
+const genaiPath = /\/models\/[^/]+:(generateContent|streamGenerateContent)$/;
+
+/** Whether an SDK may have a call for it; cheap, since bodies can be long. */
+export function hasSdk({ method, path }: Pick<SnippetCall, 'method' | 'path'>): boolean {
+  const [plain = ''] = path.split('?');
+  return method === 'POST' && (plain in openaiCalls || plain === '/v1/messages' || genaiPath.test(plain));
+}
+
+/** Null for what no SDK has a call for, or with a body that is no JSON object. */
+export function sdkCallOf({ method, path, body: text }: Pick<SnippetCall, 'method' | 'path' | 'body'>): SdkCall | null {
+  const body = parsedObject(text);
+  if (method !== 'POST' || body === null) return null;
+  const [plain = ''] = path.split('?');
+  const isStream = body.stream === true;
+  const openai = openaiCalls[plain];
+  if (openai) return { sdk: 'openai', name: openai, body, isStream };
+  if (plain === '/v1/messages') return { sdk: 'anthropic', name: 'messages.create', body, isStream };
+  const verb = genaiPath.exec(plain)?.[1];
+  if (verb === undefined) return null;
+  const streams = verb === 'streamGenerateContent';
+  return { sdk: 'genai', name: streams ? 'stream' : 'generate', body: genaiBody(path, text, body), isStream: streams };
+}
+
+/** The SDK takes all but model and contents as one configuration. */
+function genaiBody(path: string, text: string, { contents, generationConfig, ...rest }: Record<string, unknown>) {
+  const config = { ...(isObject(generationConfig) && generationConfig), ...rest };
+  const model = modelOf({ path, body: text });
+  return { model, contents, ...(Object.keys(config).length > 0 && { config }) };
+}
+
+function parsedObject(text: string): Record<string, unknown> | null {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isObject(value) ? value : null;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,38 @@
+import { isObject } from '../../../../server/contract/is-object.ts';
+import type { KeptRequest } from '../../../state/sent-request.ts';
+
+type Call = Pick<KeptRequest, 'path' | 'body'>;
+
+const modelInPath = /(\/models\/)([^/:?]+)(:)/;
+
+/**
+ * The same call for another model, which stands in the path (Gemini) or in the body. Null if it is in neither. A body whose
+ * model stays the same is not touched.
+ */
+export function withModel({ path, body }: Call, model: string): Call | null {
+  if (modelInPath.test(path)) {
+    return {
+      body,
+      path: path.replace(modelInPath, (_, before, _model, after) => before + encodeURIComponent(model) + after),
+    };
+  }
+  const value = parsed(body);
+  if (!isObject(value)) return null;
+  return value.model === model ? { path, body } : { path, body: JSON.stringify({ ...value, model }, null, 2) };
+}
+
+/** The model that a call names; null if it names none. */
+export function modelOf({ path, body }: Call): string | null {
+  const inPath = modelInPath.exec(path)?.[2];
+  if (inPath !== undefined) return decodeURIComponent(inPath);
+  const value = parsed(body);
+  return isObject(value) && typeof value.model === 'string' ? value.model : null;
+}
+
+function parsed(body: string): unknown {
+  try {
+    return JSON.parse(body);
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,78 @@
+/** Assembles the chunks of a chat completion, or of a legacy completion. */
+import { isObject } from '../../../../server/contract/is-object.ts';
+import { type Json, numberOf, objectOf, objectsOf } from './json-values.ts';
+
+/** Members that come in pieces, whichever of them a provider sends. */
+const pieces = new Set(['content', 'refusal', 'reasoning_content', 'reasoning', 'arguments', 'input', 'text', 'data']);
+
+export function assembleChat(chunks: readonly Json[], hasDone: boolean): { answer: Json; isComplete: boolean } {
+  const answer: Json = {};
+  const choices = new Map<number, Json>();
+  for (const { choices: given, ...rest } of chunks) {
+    // Of the usage the last report counts; `null` stands in the chunks before it.
+    for (const [name, value] of Object.entries(rest)) if (value !== null || !(name in answer)) answer[name] = value;
+    for (const choice of objectsOf(given)) takeChoice(choices, choice);
+  }
+  const whole = [...choices.entries()].sort(([one], [other]) => one - other).map(([, choice]) => finished(choice));
+  if (answer.object === 'chat.completion.chunk') answer.object = 'chat.completion';
+  const isComplete = hasDone || (whole.length > 0 && whole.every(({ finish_reason: reason }) => Boolean(reason)));
+  return { answer: { ...answer, choices: whole }, isComplete };
+}
+
+/** The place of a call is in the chunks only. */
+function finished(choice: Json): Json {
+  const message = objectOf(choice.message);
+  if (!Array.isArray(message.tool_calls)) return choice;
+  const calls = objectsOf(message.tool_calls).map(({ index: _, ...call }) => call);
+  return { ...choice, message: { ...message, tool_calls: calls } };
+}
+
+function takeChoice(choices: Map<number, Json>, { delta, ...rest }: Json): void {
+  const index = numberOf(rest.index) ?? 0;
+  const choice: Json = choices.get(index) ?? { index };
+  choices.set(index, choice);
+  if (isObject(delta)) {
+    const message = objectOf(choice.message);
+    merge(message, delta);
+    choice.message = message;
+  }
+  for (const [name, value] of Object.entries(rest)) {
+    if (name === 'text') choice.text = `${choice.text ?? ''}${value ?? ''}`;
+    else if (value !== null || !(name in choice)) choice[name] = value;
+  }
+}
+
+function merge(whole: Json, delta: Json): void {
+  for (const [name, value] of Object.entries(delta)) {
+    const old = whole[name];
+    if (value === null || value === undefined) whole[name] ??= null;
+    else if (typeof value === 'string' && typeof old === 'string' && pieces.has(name)) whole[name] = old + value;
+    else if (Array.isArray(value)) whole[name] = mergeList(Array.isArray(old) ? old : [], value);
+    else if (isObject(value)) {
+      const inner = { ...objectOf(old) };
+      merge(inner, value);
+      whole[name] = inner;
+    } else if (value !== '' || old === undefined) whole[name] = value;
+  }
+}
+
+/** By `index` where there is one; an element with another id than the one before it at its index is another. */
+function mergeList(whole: readonly unknown[], delta: readonly unknown[]): unknown[] {
+  const merged = [...whole];
+  for (const piece of delta) {
+    const at = isObject(piece) ? merged.findLastIndex((each) => isSame(objectOf(each), piece)) : -1;
+    if (at === -1 || !isObject(piece)) {
+      merged.push(piece);
+      continue;
+    }
+    const inner = { ...objectOf(merged[at]) };
+    merge(inner, piece);
+    merged[at] = inner;
+  }
+  return merged;
+}
+
+function isSame(one: Json, other: Json): boolean {
+  if (typeof other.index !== 'number' || one.index !== other.index) return false;
+  return !one.id || !other.id || one.id === other.id;
+}

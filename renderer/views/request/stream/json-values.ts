@@ -1,0 +1,13 @@
+/** Looks into foreign JSON; what is not as expected is empty, and nothing is thrown. */
+import { isObject } from '../../../../server/contract/is-object.ts';
+
+export type Json = Record<string, unknown>;
+
+export const objectOf = (value: unknown): Json => (isObject(value) ? value : {});
+
+export const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
+
+/** The objects of a list. */
+export const objectsOf = (value: unknown): Json[] => (Array.isArray(value) ? value.filter(isObject) : []);
+
+export const numberOf = (value: unknown): number | null => (typeof value === 'number' ? value : null);

@@ -1,0 +1,44 @@
+import { useEffect, useRef } from 'react';
+
+interface PanelMoves {
+  /** A dialog is open over the panel: Escape then means the dialog. */
+  onCloseDialog: (() => void) | null;
+  onClose(): void;
+  onNext: (() => void) | null;
+  onPrevious: (() => void) | null;
+}
+
+/** J and K, and the arrows where nothing else uses them, go to the next and the previous request; Escape closes. */
+export function usePanelKeys(moves: PanelMoves): void {
+  const current = useRef(moves);
+  current.current = moves;
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      const move = moveOf(event, current.current);
+      if (!move) return;
+      event.preventDefault();
+      move();
+    };
+    addEventListener('keydown', onKey);
+    return () => removeEventListener('keydown', onKey);
+  }, []);
+}
+
+function moveOf(event: KeyboardEvent, moves: PanelMoves): (() => void) | null {
+  const { onCloseDialog, onClose, onNext, onPrevious } = moves;
+  const { key, target, altKey, ctrlKey, metaKey, defaultPrevented } = event;
+  if (defaultPrevented || altKey || ctrlKey || metaKey || !(target instanceof Element)) return null;
+  // A menu and an open list have their own keys.
+  if (target.closest('[role="menu"], [aria-expanded="true"][role="combobox"]')) return null;
+  const isInText = target.closest('input, textarea, select, [contenteditable="true"]') !== null;
+  // What was typed must not be lost by a stray key.
+  if (onCloseDialog) return key === 'Escape' && !isInText ? onCloseDialog : null;
+  if (key === 'Escape') return onClose;
+  if (isInText) return null;
+  if (key === 'j') return onNext;
+  if (key === 'k') return onPrevious;
+  // In the panel they scroll, and move between its tabs.
+  const isInList = target === document.body || target.closest('table') !== null;
+  if (!isInList) return null;
+  return key === 'ArrowDown' ? onNext : key === 'ArrowUp' ? onPrevious : null;
+}

@@ -1,0 +1,448 @@
+import type { ServerResponse } from 'node:http';
+import type { Locator, Page } from 'playwright-core';
+import { afterEach, expect, it } from 'vitest';
+import type { ConfigInput } from '../../server/contract/config.ts';
+import { json, type Script, type ScriptedUpstream, startUpstream } from '../support/upstream.ts';
+import { accessibilityFaults } from './accessibility.ts';
+import type { OpenedWindow } from './open-window.ts';
+import { expectFocus } from './person.ts';
+import { appearances, createKeptKey, openInSuite, overflowOf } from './window-suite.ts';
+
+const open = openInSuite();
+const screen = '/requests';
+const messages = [{ role: 'user' as const, content: 'Hello' }];
+const upstreams: ScriptedUpstream[] = [];
+afterEach(async () => {
+  await Promise.all(upstreams.splice(0).map((upstream) => upstream.stop()));
+});
+
+const usage = { prompt_tokens: 30, completion_tokens: 8, total_tokens: 38 };
+const base = { id: 'chatcmpl-1', created: 1, model: 'gpt-x' };
+
+function answer(response: ServerResponse, content: string): void {
+  const choices = [{ index: 0, message: { role: 'assistant', content }, finish_reason: 'stop' }];
+  json(response, { ...base, object: 'chat.completion', choices, usage });
+}
+
+function streamChunks(response: ServerResponse, chunks: readonly object[]): void {
+  response.writeHead(200, { 'content-type': 'text/event-stream' });
+  for (const choice of chunks) {
+    const chunk = { ...base, object: 'chat.completion.chunk', choices: [{ index: 0, finish_reason: null, ...choice }] };
+    response.write(`data: ${JSON.stringify(chunk)}\n\n`);
+  }
+}
+
+/** Providers of `gpt-x`, asked in this order, whose requests are captured. */
+async function configOf(scripts: Record<string, Script>, capture = true): Promise<Partial<ConfigInput>> {
+  const providers = await Promise.all(
+    Object.entries(scripts).map(async ([name, script]) => {
+      const upstream = await startUpstream(script);
+      upstreams.push(upstream);
+      return { id: name.toLowerCase(), name, baseUrl: upstream.baseUrl, models: ['gpt-x'] };
+    }),
+  );
+  return { groups: [{ id: 'default', capture }], providers };
+}
+
+const rowOf = (page: Page) => page.getByRole('link', { name: 'POST /v1/chat/completions' });
+const panelOf = (page: Page) => page.getByRole('complementary', { name: 'Request' });
+
+async function openFirst(page: Page): Promise<Locator> {
+  await rowOf(page).first().click();
+  const panel = panelOf(page);
+  await panel.getByRole('tab', { name: 'Summary' }).waitFor();
+  return panel;
+}
+
+async function menuOf(page: Page, panel: Locator, item: string): Promise<void> {
+  await panel.getByRole('button', { name: 'Send again' }).click();
+  await page.getByRole('menuitem', { name: item }).click();
+}
+
+it('says first of a failed request what its provider said, and what to do about it', async () => {
+  const error = { message: 'You exceeded your current quota, please check your plan', code: 'insufficient_quota' };
+  const config = await configOf({ OpenAI: (_request, response) => json(response, { error }, 429) });
+  const { page, gateway, complaints } = await open({ screen, config });
+  await gateway.client.chat.completions.create({ model: 'gpt-x', messages }).catch(() => {});
+  const panel = await openFirst(page);
+  const note = panel.getByRole('note');
+  await note.getByText('OpenAI answered 429').waitFor();
+  await note.getByText(error.message, { exact: true }).waitFor();
+  await note.getByText(/Top it up at the provider/).waitFor();
+  const [noteBox, tabsBox] = [await note.boundingBox(), await panel.getByRole('tablist').boundingBox()];
+  expect(noteBox && tabsBox && noteBox.y < tabsBox.y).toBe(true);
+  expect(await accessibilityFaults(page)).toEqual([]);
+  await note.getByRole('link', { name: 'See the provider that failed' }).click();
+  await expect.poll(() => page.url()).toContain('#/providers/openai');
+  expect(complaints).toEqual([]);
+});
+
+it('says nothing of usage where no provider was asked', async () => {
+  const { page, gateway } = await open({ screen, config: await configOf({}) });
+  await gateway.client.chat.completions.create({ model: 'of-nobody', messages }).catch(() => {});
+  const panel = await openFirst(page);
+  await panel.getByRole('note').getByText('model_not_found').waitFor();
+  expect(await panel.getByText('Usage', { exact: true }).count()).toBe(0);
+  await panel.getByRole('tab', { name: 'Attempts' }).click();
+  await panel.getByText('No provider was asked.').waitFor();
+});
+
+it('shows each attempt with its own request and response, and why the next one was made', async () => {
+  const error = { message: 'The engine is overloaded', type: 'server_error' };
+  const config = await configOf({
+    Shaky: (_request, response) => json(response, { error }, 503, { 'x-request-id': 'up-1' }),
+    Steady: (_request, response) => answer(response, 'It rains.'),
+  });
+  const { page, gateway, complaints } = await open({ screen, config });
+  await gateway.client.chat.completions.create({ model: 'gpt-x', messages });
+  const panel = await openFirst(page);
+  await panel.getByText(/^Answered by Steady after \d failed attempts?$/).waitFor();
+  await panel.getByRole('tab', { name: 'Attempts' }).click();
+  await expect.poll(() => page.url()).toContain('tab=attempts');
+  const attempts = panel.getByRole('tabpanel').locator('ol > li');
+  const first = attempts.first();
+  await first.getByText('503 · temporary failure').waitFor();
+  await first.getByTitle('up-1').waitFor();
+  await first.getByText('What came back').click();
+  await first.getByRole('region', { name: 'Response body' }).getByText('"The engine is overloaded"').waitFor();
+  const last = attempts.last();
+  await last.getByText('Fallback: the target before failed').waitFor();
+  await last.getByText('What was sent').click();
+  await last.getByText(/^POST http:.*\/v1\/chat\/completions$/).waitFor();
+  expect(await accessibilityFaults(page)).toEqual([]);
+  expect(complaints).toEqual([]);
+});
+
+it('shows a conversation with its picture, its call beside the result, and the streamed answer in one piece', async () => {
+  const config = await configOf({
+    OpenAI: (_request, response) => {
+      streamChunks(response, [
+        { delta: { content: 'It is ' } },
+        { delta: { content: 'raining.' } },
+        { finish_reason: 'stop', delta: {} },
+      ]);
+      response.end('data: [DONE]\n\n');
+    },
+  });
+  const { page, gateway, complaints } = await open({ screen, config });
+  const picture =
+    'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
+  const call = { id: 'c1', type: 'function' as const, function: { name: 'weather', arguments: '{"city":"Zürich"}' } };
+  const stream = await gateway.client.chat.completions.create({
+    model: 'gpt-x',
+    stream: true,
+    messages: [
+      { role: 'system', content: 'Be brief' },
+      { role: 'user', content: [{ type: 'image_url', image_url: { url: picture } }] },
+      { role: 'assistant', content: null, tool_calls: [call] },
+      { role: 'tool', tool_call_id: 'c1', content: 'rain' },
+    ],
+  });
+  for await (const _ of stream);
+  const panel = await openFirst(page);
+  await panel.getByRole('tab', { name: 'Conversation' }).click();
+  const said = panel.getByRole('tabpanel').locator('ol > li');
+  await said.nth(3).getByText('It is raining.').waitFor();
+  expect(await said.count()).toBe(4);
+  const image = said.nth(1).getByRole('img');
+  expect(await image.evaluate((element: HTMLImageElement) => element.naturalWidth)).toBe(1);
+  await said.nth(2).getByText('"city": "Zürich"').waitFor();
+  await said.nth(2).getByText('rain', { exact: true }).waitFor();
+
+  await panel.getByRole('tab', { name: 'Response' }).click();
+  const body = panel.getByRole('region', { name: 'Response body' });
+  await body.getByText('"It is raining."').waitFor();
+  await body.getByText('Events').click();
+  await body.getByText(/^data: .*"It is "/).waitFor();
+  expect(complaints).toEqual([]);
+});
+
+it('tells of a stream that broke off, and shows what came of it', async () => {
+  const config = await configOf({
+    OpenAI: (_request, response) => {
+      streamChunks(response, [{ delta: { content: 'Half an answer' } }]);
+      response.write('data: {"error":{"message":"The server is on fire","type":"server_error"}}\n\n');
+      response.end();
+    },
+  });
+  const { page, gateway } = await open({ screen, config });
+  const stream = await gateway.client.chat.completions.create({ model: 'gpt-x', messages, stream: true });
+  await expect(async () => {
+    for await (const _ of stream);
+  }).rejects.toThrow();
+  const panel = await openFirst(page);
+  await panel
+    .getByRole('note')
+    .getByText(/The server is on fire/)
+    .waitFor();
+  await panel.getByRole('tab', { name: 'Response' }).click();
+  await panel.getByText('The stream ended before the answer was complete.').waitFor();
+  await panel.getByText('"Half an answer"').waitFor();
+});
+
+it('plays a spoken answer, and copies it in Base64', async () => {
+  const { page, gateway, context } = await open({ screen, config: { groups: [{ id: 'default', capture: true }] } });
+  await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+  const speech = await gateway.client.audio.speech.create({ model: 'demo-speech', voice: 'alloy', input: 'Hello' });
+  const sound = Buffer.from(await speech.arrayBuffer());
+  await page.getByRole('link', { name: 'POST /v1/audio/speech' }).click();
+  const panel = panelOf(page);
+  await panel.getByRole('tab', { name: 'Response' }).click();
+  const body = panel.getByRole('region', { name: 'Response body' });
+  const player = body.locator('audio');
+  await expect.poll(() => player.evaluate((element: HTMLAudioElement) => element.duration)).toBeGreaterThan(0);
+  await body.getByRole('button', { name: 'Copy Response body (Base64)' }).click();
+  await body.getByRole('button', { name: 'Copied' }).waitFor();
+  const copied = await page.evaluate(() => navigator.clipboard.readText());
+  expect(sound.equals(Buffer.from(copied, 'base64'))).toBe(true);
+});
+
+it('searches, folds and copies a body, and shows the headers as a table without secrets', async () => {
+  const config = await configOf({ OpenAI: (_request, response) => answer(response, 'It rains.') });
+  const { page, gateway, context, complaints } = await open({ screen, config });
+  await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+  await gateway.client.chat.completions.create({ model: 'gpt-x', messages });
+  const panel = await openFirst(page);
+  await panel.getByRole('tab', { name: 'Request', exact: true }).click();
+  await panel.getByText('Request headers').click();
+  await panel.getByRole('row', { name: 'authorization [redacted]' }).waitFor();
+  const body = panel.getByRole('region', { name: 'Request body' });
+  await body.getByRole('button', { name: 'Search in Request body' }).click();
+  await body.getByPlaceholder('Find').pressSequentially('Hello');
+  await page.keyboard.press('Enter');
+  await expect.poll(() => body.locator('.cm-searchMatch-selected').textContent()).toBe('Hello');
+  await page.keyboard.press('Escape');
+  await expect.poll(() => body.getByPlaceholder('Find').count()).toBe(0);
+  expect(await panel.isVisible()).toBe(true);
+  await body.getByTitle('Fold line', { exact: true }).first().click();
+  await expect.poll(() => body.getByText('"Hello"').count()).toBe(0);
+  await body.getByRole('button', { name: 'Copy Request body' }).click();
+  await body.getByRole('button', { name: 'Copied' }).waitFor();
+  expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(JSON.stringify({ model: 'gpt-x', messages }));
+  expect(complaints).toEqual([]);
+});
+
+it('goes through the list by keys, closes without a step in the history, and gives the focus back', async () => {
+  const config = await configOf({ OpenAI: (_request, response) => answer(response, 'It rains.') });
+  const { page, gateway } = await open({ screen, config });
+  for (let times = 0; times < 3; times++) await gateway.client.chat.completions.create({ model: 'gpt-x', messages });
+  await expect.poll(() => rowOf(page).count()).toBe(3);
+  const hrefs = await rowOf(page).evaluateAll((links) => links.map((link) => link.getAttribute('href') ?? ''));
+  const before = await page.evaluate(() => history.length);
+  await rowOf(page).first().focus();
+  await page.keyboard.press('Enter');
+  const panel = panelOf(page);
+  await panel.getByRole('tab', { name: 'Timeline' }).click();
+  await panel.getByText('Total').waitFor();
+  await page.keyboard.press('j');
+  await expect.poll(() => page.url()).toContain(hrefs[1] ?? 'none');
+  await panel.getByText('Total').waitFor();
+  await panel.getByRole('button', { name: 'Next request' }).click();
+  await expect.poll(() => page.url()).toContain(hrefs[2] ?? 'none');
+  expect(await panel.getByRole('button', { name: 'Next request' }).isDisabled()).toBe(true);
+  await page.keyboard.press('k');
+  await expect.poll(() => page.url()).toContain(hrefs[1] ?? 'none');
+  await page.keyboard.press('Escape');
+  await panel.waitFor({ state: 'detached' });
+  await expectFocus(rowOf(page).nth(1));
+  expect(await page.evaluate(() => history.length)).toBe(before + 1);
+  await page.goBack();
+  await rowOf(page).first().waitFor();
+  expect(await panel.count()).toBe(0);
+});
+
+it('draws of a body of 5 MB only what is in sight, in a box of a bounded height', async () => {
+  const config = await configOf({ OpenAI: (_request, response) => answer(response, 'It rains.') });
+  const settings = { capture: { maxBytes: 8_000_000 } };
+  const { page, gateway, complaints } = await open({ screen, config: { ...config, settings } });
+  const long = [
+    ...Array.from({ length: 2_000 }, (_, at) => ({
+      role: 'user' as const,
+      content: `${at} ${'word "quoted" '.repeat(140)}`,
+    })),
+    { role: 'user' as const, content: `data:${'A'.repeat(1_000_000)}` },
+  ];
+  await gateway.client.chat.completions.create({ model: 'gpt-x', messages: long });
+  const panel = await openFirst(page);
+  await panel.getByRole('tab', { name: 'Request', exact: true }).click();
+  const body = panel.getByRole('region', { name: 'Request body' });
+  await body.getByText(/^\d\.\d MB$/).waitFor();
+  await body.locator('.cm-line').first().waitFor();
+  expect(await body.locator('.cm-line').count()).toBeLessThan(400);
+  expect((await body.boundingBox())?.height).toBeLessThan(800);
+  // A line of a megabyte is cut until it is asked for.
+  await body.getByRole('button', { name: 'Search in Request body' }).click();
+  await body.getByPlaceholder('Find').pressSequentially('AAAA');
+  await page.keyboard.press('Enter');
+  await body
+    .getByText(/\[\d+,\d+ more characters\]/)
+    .first()
+    .waitFor();
+  await body.getByRole('button', { name: 'Show all' }).click();
+  await expect.poll(() => body.getByRole('button', { name: 'Show all' }).count()).toBe(0);
+  expect(complaints).toEqual([]);
+});
+
+it('sends a request again as it was, and shows both answers with their difference', async () => {
+  const bodies: string[] = [];
+  const config = await configOf({
+    OpenAI: (request, response) => {
+      bodies.push(request.body.toString());
+      answer(response, bodies.length === 1 ? 'It rains cats.' : 'It rains dogs.');
+    },
+  });
+  const opened = await open({ screen, config });
+  const { page, gateway, complaints } = opened;
+  await createKeptKey(opened, 'kept');
+  await gateway.client.chat.completions.create({ model: 'gpt-x', messages });
+  const panel = await openFirst(page);
+  await menuOf(page, panel, 'As is or to another model…');
+  const dialog = page.getByRole('dialog', { name: 'Send again' });
+  await dialog.getByRole('button', { name: 'Send', exact: true }).click();
+  await dialog.getByRole('region', { name: 'Before' }).locator('del').getByText('cats').waitFor();
+  await dialog.getByRole('region', { name: 'Now' }).locator('ins').getByText('dogs').waitFor();
+  await dialog.getByRole('row', { name: /^Tokens in \/ out 30 \/ 8 30 \/ 8$/ }).waitFor();
+  expect(bodies[1]).toBe(bodies[0]);
+  expect(await accessibilityFaults(page)).toEqual([]);
+  await dialog.getByRole('link', { name: 'Open the new request' }).click();
+  await dialog.waitFor({ state: 'detached' });
+  await panel.getByRole('tab', { name: 'Summary' }).waitFor();
+  expect(complaints).toEqual([]);
+});
+
+it('sends it edited and to another provider, and refuses what is no JSON', async () => {
+  const seen: string[] = [];
+  const script =
+    (name: string): Script =>
+    (request, response) => {
+      seen.push(`${name} ${request.body}`);
+      answer(response, 'It rains.');
+    };
+  const config = await configOf({ One: script('one'), Two: script('two') });
+  const opened = await open({ screen, config });
+  const { page, gateway } = opened;
+  await createKeptKey(opened, 'kept');
+  await gateway.client.chat.completions.create({ model: 'gpt-x', messages });
+  const panel = await openFirst(page);
+  await menuOf(page, panel, 'Edit and send…');
+  const dialog = page.getByRole('dialog', { name: 'Send again' });
+  const editor = dialog.getByRole('textbox', { name: 'Request body' });
+  await editor.click();
+  await page.keyboard.press('Control+a');
+  await page.keyboard.insertText('{"model": "gpt-x", "messages": [');
+  await dialog
+    .getByRole('alert')
+    .getByText(/^This is not valid JSON/)
+    .waitFor();
+  expect(await dialog.getByRole('button', { name: 'Send', exact: true }).isDisabled()).toBe(true);
+  await page.keyboard.insertText('{"role": "user", "content": "Edited"}]}');
+  await dialog.getByLabel('Provider').selectOption('Two');
+  await dialog.getByRole('button', { name: 'Send', exact: true }).click();
+  await dialog.getByText('Both answers say the same.').waitFor();
+  expect(seen.map((line) => line.slice(0, 3))).toEqual(['one', 'two']);
+  expect(seen[1]).toContain('Edited');
+});
+
+it('invents no body: it says why there is none, and captures the next ones by one click', async () => {
+  const config = await configOf({ OpenAI: (_request, response) => answer(response, 'It rains.') }, false);
+  const { page, gateway, complaints } = await open({ screen, config });
+  await gateway.client.chat.completions.create({ model: 'gpt-x', messages });
+  const panel = await openFirst(page);
+  await panel.getByRole('button', { name: 'Send again' }).click();
+  for (const name of ['Open in playground', 'Copy as curl', 'Copy as Python', 'Copy as Node'])
+    expect(await page.getByRole('menuitem', { name }).isDisabled(), name).toBe(true);
+  await page.getByRole('menuitem', { name: 'As is or to another model…' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Send again' });
+  await dialog.getByText('There is nothing to send again.').waitFor();
+  await dialog.getByText('Not captured: capture was off for this request.').waitFor();
+  await dialog.getByRole('button', { name: 'Capture “first” for 10 minutes' }).click();
+  await dialog.getByText(/^Capture is on until \d\d:\d\d/).waitFor();
+  await page.keyboard.press('Escape');
+  await dialog.waitFor({ state: 'detached' });
+  expect(await panel.isVisible()).toBe(true);
+  await gateway.client.chat.completions.create({ model: 'gpt-x', messages });
+  await expect.poll(() => rowOf(page).count()).toBe(2);
+  await rowOf(page).first().click();
+  await panel.getByRole('tab', { name: 'Conversation' }).click();
+  await panel.getByText('It rains.').waitFor();
+  expect(complaints).toEqual([]);
+});
+
+it('copies a request as a program, and leads to the playground', async () => {
+  const config = await configOf({ OpenAI: (_request, response) => answer(response, 'It rains.') });
+  const { page, gateway, context } = await open({ screen, config });
+  await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+  await gateway.client.chat.completions.create({ model: 'gpt-x', messages });
+  const panel = await openFirst(page);
+  const copied = async (name: string) => {
+    await menuOf(page, panel, name);
+    await panel.getByRole('button', { name: 'Copied' }).waitFor();
+    const text = await page.evaluate(() => navigator.clipboard.readText());
+    await panel.getByRole('button', { name: 'Copied' }).click();
+    await page.keyboard.press('Escape');
+    return text;
+  };
+  const curl = await copied('Copy as curl');
+  expect(curl).toContain(`curl '${gateway.baseUrl}/chat/completions'`);
+  expect(curl).toContain(`--data-raw '${JSON.stringify({ model: 'gpt-x', messages })}'`);
+  expect(curl).toContain('Bearer YOUR_KEY');
+  expect(await copied('Copy as Python')).toContain(`OpenAI(base_url="${gateway.baseUrl}", api_key="YOUR_KEY")`);
+  expect(await copied('Copy as Node')).toContain('await client.chat.completions.create({');
+  const { requests } = await gateway.gateway.query({ type: 'requests' });
+  await menuOf(page, panel, 'Open in playground');
+  await expect.poll(() => page.url()).toContain(`#/playground?from=${requests[0]?.id}`);
+});
+
+it('tells in plain words what the translation of a request left out', async () => {
+  const { page, gateway, complaints } = await open({ screen });
+  const response = await fetch(`${gateway.origin}/v1/messages`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'x-api-key': gateway.client.apiKey ?? '' },
+    body: JSON.stringify({ model: 'demo-chat', max_tokens: 50, top_k: 5, messages }),
+  });
+  expect(response.headers.get('x-sluice-dropped')).toBe('top_k;why=no-equal');
+  await page.getByRole('link', { name: 'POST /v1/messages' }).click();
+  const panel = panelOf(page);
+  await panel.getByRole('heading', { name: 'Translation' }).waitFor();
+  const loss = panel.getByRole('listitem').filter({ hasText: 'top_k' });
+  await loss.getByText("the provider's API has no equivalent").waitFor();
+  expect(complaints).toEqual([]);
+});
+
+/** Each tab, with what is in it and nowhere else. */
+const tabs = ['conversation', 'request', 'response', 'attempts', 'timeline'];
+
+it.each([...appearances, { width: 380, colorScheme: 'light', locale: 'en-GB' }] as const)(
+  'fits in $width px, $colorScheme, $locale, and axe finds nothing wrong',
+  async ({ width, colorScheme, locale }) => {
+    const error = { message: 'The engine is overloaded', type: 'server_error' };
+    const config = await configOf({
+      Shaky: (_request, response) => json(response, { error }, 503),
+      Steady: (_request, response) => answer(response, 'It rains.'),
+    });
+    const context = { viewport: { width, height: 800 }, colorScheme, locale };
+    const opened: OpenedWindow = await open({ screen, config, context });
+    const { page, gateway, complaints } = opened;
+    await gateway.client.chat.completions.create({ model: 'gpt-x', messages });
+    await rowOf(page).click();
+    await page.getByText(/^req_/).waitFor();
+    const looks = async (name: string) => {
+      expect(await overflowOf(page), name).toBeLessThanOrEqual(0);
+      expect(await accessibilityFaults(page), name).toEqual([]);
+      await page.screenshot({ path: `test-results/inspector-${name}-${width}-${colorScheme}-${locale}.png` });
+    };
+    await looks('summary');
+    for (const [index, name] of tabs.entries()) {
+      await page
+        .getByRole('tab')
+        .nth(index + 1)
+        .click();
+      await expect.poll(() => page.url()).toContain(`tab=${name}`);
+      if (name === 'request' || name === 'response') await page.locator('.cm-line').first().waitFor();
+      await looks(name);
+    }
+    await page.keyboard.press('Escape');
+    await expectFocus(rowOf(page));
+    expect(complaints).toEqual([]);
+  },
+);
