@@ -108,6 +108,11 @@ export const ledgerMigrations: readonly string[] = [
   );
   CREATE INDEX reasoning_by_time ON reasoning (kept_at);
   `,
+  `
+  -- Those of the errors that Sluice refused itself: the callers' mistakes, apart from the providers' failures.
+  ALTER TABLE usage_cells ADD COLUMN refused INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE usage_days ADD COLUMN refused INTEGER NOT NULL DEFAULT 0;
+  `,
 ];
 
 /** `budgets.sqlite`: see ledger/budget-sums.ts. */
