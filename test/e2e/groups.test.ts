@@ -32,7 +32,7 @@ describe('a group', () => {
     expect((await gateway.client.models.list()).data.map(({ id }) => id)).toEqual(['gpt-a', 'llama-c']);
     await replaceTags(page, 'Allowed models', ['*']);
     await preview.getByRole('listitem').filter({ hasText: 'embed-a' }).getByText('new').waitFor();
-    await page.getByRole('button', { name: 'Undo' }).click();
+    await page.getByRole('button', { name: 'Discard changes' }).click();
     await expect.poll(() => namesIn(page)).toEqual(['gpt-a', 'llama-c']);
     expect(complaints).toEqual([]);
   });

@@ -9,7 +9,7 @@ export const shell = {
   copyNamed: (what: string) => `Copy ${what}`,
   cancel: 'Cancel',
   close: 'Close',
-  undo: 'Undo',
+  discard: 'Discard changes',
   save: 'Save',
   saved: 'Saved.',
   done: 'Done',
@@ -30,9 +30,19 @@ export const shell = {
   },
   navigation: 'Screens',
   screenBroken: {
-    title: 'This screen broke',
-    text: 'The gateway goes on working; only its picture is missing. Reloading usually mends it.',
+    title: 'Something went wrong on this screen',
+    text: 'The gateway keeps running. Reload the window to try again.',
+    textLost: 'Reload the window once the engine answers again.',
+    unloadedTitle: 'This screen could not be loaded',
+    unloaded: 'Its files are missing. Sluice may have been updated: reload the window.',
+    unloadedLost: 'The engine does not answer. The screen opens by itself when Sluice is back.',
     reload: 'Reload',
+    details: 'Details',
+  },
+  unsaved: {
+    title: 'Discard unsaved changes?',
+    text: 'What you changed here has not been saved.',
+    keep: 'Keep editing',
   },
 
   connection: {
@@ -60,6 +70,7 @@ export const shell = {
   commandFailed: {
     other: 'That did not work.',
     unreachable: 'The engine does not answer. Nothing was changed.',
+    unanswered: 'The engine does not answer.',
     read_only: 'The configuration comes from a file that Sluice does not write. Change it there.',
     conflict: 'That does not go together with the rest of the configuration.',
     locked: 'A team preset has fixed this.',

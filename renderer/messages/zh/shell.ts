@@ -11,7 +11,7 @@ export const shell: typeof english = {
   copyNamed: (what) => `复制${what}`,
   cancel: '取消',
   close: '关闭',
-  undo: '撤销',
+  discard: '放弃更改',
   save: '保存',
   saved: '已保存。',
   done: '完成',
@@ -33,8 +33,18 @@ export const shell: typeof english = {
   navigation: '页面',
   screenBroken: {
     title: '此页面出错了',
-    text: '网关仍在正常工作，只是画面无法显示。重新加载通常可以解决。',
+    text: '网关仍在运行。请重新加载窗口后再试。',
+    textLost: '请在引擎恢复响应后重新加载窗口。',
+    unloadedTitle: '无法加载此页面',
+    unloaded: '页面文件缺失。Sluice 可能已更新，请重新加载窗口。',
+    unloadedLost: '引擎没有响应。Sluice 恢复后，此页面会自动打开。',
     reload: '重新加载',
+    details: '详细信息',
+  },
+  unsaved: {
+    title: '放弃未保存的更改？',
+    text: '你在此处所做的更改尚未保存。',
+    keep: '继续编辑',
   },
 
   connection: {
@@ -61,6 +71,7 @@ export const shell: typeof english = {
   commandFailed: {
     other: '操作未成功。',
     unreachable: '引擎没有响应，未作任何更改。',
+    unanswered: '引擎没有响应。',
     read_only: '配置来自一个 Sluice 不会写入的文件，请在该文件中修改。',
     conflict: '此更改与其余配置冲突。',
     locked: '团队预设已锁定此项。',

@@ -3,10 +3,8 @@ import { useForm } from '@mantine/form';
 import { IconChevronDown, IconChevronRight } from '@tabler/icons-react';
 import { useEffect, useRef, useState } from 'react';
 import type { ProviderView } from '../../../server/contract/provider-views.ts';
-import { CommandProblem } from '../../components/CommandProblem.tsx';
 import { FormActs } from '../../components/FormActs.tsx';
 import { Lockable } from '../../components/Lockable.tsx';
-import { OvertakenNotice } from '../../components/OvertakenNotice.tsx';
 import { Section } from '../../components/Section.tsx';
 import { useMessages } from '../../messages/use-messages.ts';
 import { followEdits } from '../../state/edits.ts';
@@ -52,11 +50,12 @@ export function ConnectionForm({ provider }: { provider: ProviderView }) {
           <Collapse expanded={showsAdvanced} transitionDuration={0}>
             <AdvancedFields form={form} lockOf={lockOf} />
           </Collapse>
-          {overtaken.isSo && !command.isRunning && (
-            <OvertakenNotice onReload={overtaken.reload} onKeep={overtaken.keep} />
-          )}
-          {command.problem && <CommandProblem problem={command.problem} />}
-          <FormActs isChanged={form.isDirty()} isBlocked={overtaken.isSo} command={command} onUndo={overtaken.reload} />
+          <FormActs
+            isChanged={form.isDirty()}
+            overtaken={overtaken.isSo ? { onKeep: overtaken.keep } : null}
+            command={command}
+            onDiscard={overtaken.reload}
+          />
         </Stack>
       </form>
     </Section>
