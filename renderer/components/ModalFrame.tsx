@@ -1,5 +1,5 @@
 import { Modal } from '@mantine/core';
-import { type FormEvent, type ReactNode, useEffect, useRef, useState } from 'react';
+import { type FormEvent, type ReactNode, useEffect, useRef, useState, useSyncExternalStore } from 'react';
 import { useMessages } from '../messages/use-messages.ts';
 import { unsavedEdits } from '../state/unsaved-edits.ts';
 import { UnsavedScope } from '../state/use-unsaved.ts';
@@ -17,6 +17,7 @@ interface ModalFrameProps {
 export function ModalFrame({ title, opened, onClose, stays = false, children }: ModalFrameProps) {
   const { close } = useMessages();
   const [scope] = useState(() => Symbol('dialog'));
+  const isAsking = useSyncExternalStore(unsavedEdits.subscribe, unsavedEdits.isAsking);
   const noteTyping = useTypedForm(scope);
   return (
     <Modal
@@ -25,7 +26,8 @@ export function ModalFrame({ title, opened, onClose, stays = false, children }: 
       title={title}
       centered
       closeOnClickOutside={!stays}
-      closeOnEscape={!stays}
+      // The question in front of it is meant then.
+      closeOnEscape={!stays && !isAsking}
       withCloseButton={!stays}
       closeButtonProps={{ 'aria-label': close }}
       transitionProps={{ duration: 0 }}

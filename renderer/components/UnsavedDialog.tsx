@@ -3,6 +3,9 @@ import { useEffect, useSyncExternalStore } from 'react';
 import { useMessages } from '../messages/use-messages.ts';
 import { unsavedEdits } from '../state/unsaved-edits.ts';
 
+/** Mantine's dialogs have 200, and what drops down from fields 300. */
+const aboveOtherDialogs = 400;
+
 /** Asks before what was typed and not saved is thrown away. */
 export function UnsavedDialog() {
   const { unsaved: names, discard } = useMessages();
@@ -21,6 +24,7 @@ export function UnsavedDialog() {
       onClose={unsavedEdits.keep}
       title={names.title}
       centered
+      zIndex={aboveOtherDialogs}
       withCloseButton={false}
       transitionProps={{ duration: 0 }}
       attributes={{ header: { role: 'presentation' } }}

@@ -71,5 +71,15 @@ it('a cost that nobody knows is not told as none', () => {
 });
 
 function step(startMs: number, name: string | null, requests: number): UsageStepView {
-  return { startMs, name, requests, errors: 0, refused: 0, inputTokens: 0, outputTokens: 0, costUsd: 0, unpricedRequests: 0 };
+  return {
+    startMs,
+    name,
+    requests,
+    errors: 0,
+    refused: 0,
+    inputTokens: 0,
+    outputTokens: 0,
+    costUsd: 0,
+    unpricedRequests: 0,
+  };
 }
