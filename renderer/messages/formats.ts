@@ -25,6 +25,8 @@ export interface Formats {
   shortDay(moment: number): string;
 }
 
+/** A smaller sum is not worth its digits. */
+const leastDollars = 0.0001;
 const secondMs = 1_000;
 const minuteMs = 60 * secondMs;
 const hourMs = 60 * minuteMs;
@@ -65,7 +67,10 @@ export function createFormats(language: string, messages: Messages, region = lan
     compact: (value) => compact.format(value),
     percent: (share) => percent.format(share),
     // Most requests cost less than a cent.
-    dollars: (value) => (value === 0 || value >= 0.1 ? cents : lessThanCents).format(value),
+    dollars(value) {
+      if (value > 0 && value < leastDollars) return `<${lessThanCents.format(leastDollars)}`;
+      return (value === 0 || value >= 0.1 ? cents : lessThanCents).format(value);
+    },
     duration(durationMs) {
       // Rounded first, so that what rounds up to a whole second or minute is written as one.
       if (Math.round(durationMs) < secondMs) return milliseconds.format(durationMs);

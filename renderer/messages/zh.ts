@@ -6,7 +6,7 @@ import { health } from './zh/health.ts';
 import { createKey, keys, secret } from './zh/keys.ts';
 import { limits } from './zh/limits.ts';
 import { models } from './zh/models.ts';
-import { attention, overview, status } from './zh/overview.ts';
+import { attention, demoNote, firstCall, firstRun, live, overview, status } from './zh/overview.ts';
 import { playground } from './zh/playground.ts';
 import { probe } from './zh/probe.ts';
 import { providers } from './zh/providers.ts';
@@ -21,7 +21,11 @@ export const zh: Messages = {
   connect,
   controlProblems,
   keyChooser,
+  live,
   overview,
+  firstRun,
+  firstCall,
+  demoNote,
   attention,
   status,
   providers,

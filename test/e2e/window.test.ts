@@ -19,8 +19,8 @@ describe('the window in a browser', () => {
     const { page, context, gateway, complaints } = await open();
     await context.grantPermissions(['clipboard-read', 'clipboard-write']);
     await page.getByRole('status').getByText('Serving').waitFor();
-    const status = section(page, 'Status');
-    await status.getByText(gateway.baseUrl, { exact: true }).waitFor();
+    const status = page.getByRole('main');
+    await status.getByText(gateway.baseUrl, { exact: true }).first().waitFor();
     await status.getByRole('button', { name: 'Copy Base URL' }).click();
     await status.getByRole('button', { name: 'Copied' }).waitFor();
     expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(gateway.baseUrl);

@@ -58,11 +58,15 @@ export const shell = {
   },
   signedOut: {
     title: 'This window is not signed in',
+    titleUsed: 'This link was already used',
+    leadUsed: 'A sign-in link works once and for ten minutes. Get a new one:',
+    fromSources: 'From a checkout of the sources:',
+    fromSourcesCommand: 'command for a checkout',
     titleEnded: 'This window has been signed out',
     lead: 'Sluice is controlled only by someone who can use the terminal of the machine it runs on.',
     leadEnded: 'Nothing is lost, and your programs go on. To come back, sign this browser in again.',
     stepAddress:
-      'In the terminal, run the following in Sluice’s folder. It prints an address and opens it in the browser:',
+      'In a terminal on the machine that Sluice runs on, run this. It prints an address and opens it in the browser:',
     stepAgain: 'If that does not open it here, open the address in this browser. It works once, within ten minutes.',
     note: 'A browser stays signed in until it has not been used for 30 days, or until someone signs out everywhere in the settings. The desktop window, opened from the tray, needs no address.',
     retry: 'I have opened it, try again',

@@ -41,7 +41,7 @@ export function GroupList() {
     </>
   );
   return (
-    <Screen name="groups" count={groups?.length} action={create}>
+    <Screen name="groups" count={groups?.length} lead={groups && groups.length < 2 && names.lead} action={create}>
       <Panel name="groups">
         {!groups && <ListSkeleton rows={2} rowHeight={60} />}
         {groups?.length === 0 && <EmptyNote title={names.emptyTitle} next={names.emptyNext} />}

@@ -4,12 +4,13 @@ import { IconArrowUp } from '@tabler/icons-react';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { useEffect, useMemo, useRef, useState } from 'react';
 import { CommandProblem } from '../../components/CommandProblem.tsx';
-import { CopyLine } from '../../components/CopyLine.tsx';
 import { EmptyNote } from '../../components/EmptyNote.tsx';
+import { FirstCall } from '../../components/FirstCall.tsx';
 import { ListSkeleton } from '../../components/ListSkeleton.tsx';
 import { useLocalization, useMessages } from '../../messages/use-messages.ts';
 import type { LiveRequest } from '../../state/live-request.ts';
 import { useControlState } from '../../state/use-control.ts';
+import { useKeyChoice } from '../../state/use-key-choice.ts';
 import { useProviderName } from '../providers/use-provider-name.ts';
 import { RequestRow } from './RequestRow.tsx';
 import classes from './RequestTable.module.css';
@@ -166,15 +167,13 @@ function useKeyNames(): ReadonlyMap<string, string> {
 }
 
 function Nothing({ filter, problem }: { filter: ShownFilter; problem: ShownRequests['problem'] }) {
-  const { requests: names, command } = useMessages();
-  const baseUrl = useControlState((state) => state.views?.status.baseUrl ?? null);
+  const { requests: names } = useMessages();
+  const choice = useKeyChoice();
   if (problem) return <Foot isLoading={false} problem={problem} />;
   if (searchOf(filter) !== '') return <EmptyNote title={names.noneFit} next={names.noneFitNext} />;
   return (
     <EmptyNote title={names.emptyTitle} next={names.emptyNext}>
-      {baseUrl && (
-        <CopyLine value={`curl ${baseUrl}/models -H "Authorization: Bearer ${names.keyPlaceholder}"`} what={command} />
-      )}
+      <FirstCall choice={choice} />
     </EmptyNote>
   );
 }
