@@ -10,6 +10,7 @@ import { useModelChoice } from '../state/use-model-choice.ts';
 import { CopyButton } from './CopyButton.tsx';
 import classes from './FirstCall.module.css';
 import { answerOf, type CallAnswer, callBody, callCommand, hiddenKey } from './first-call.ts';
+import { NewKeyButton } from './NewKeyButton.tsx';
 
 /** A chat call that answers as it is, with the person's own address, key and model; made here by one click. */
 export function FirstCall({ choice }: { choice: KeyChoice }) {
@@ -34,18 +35,22 @@ export function FirstCall({ choice }: { choice: KeyChoice }) {
     <div className={classes.call}>
       <div className={classes.command}>
         <pre className={classes.text}>{command(choice.secret ?? hiddenKey)}</pre>
-        <CopyButton value={copied} what={names.command} />
+        {choice.key?.canReveal && <CopyButton value={copied} what={names.command} />}
       </div>
       <div className={classes.acts}>
-        <Button
-          size="xs"
-          leftSection={<IconPlayerPlay size={14} />}
-          loading={isRunning}
-          disabled={!choice.key?.canReveal || model === ''}
-          onClick={() => void run()}
-        >
-          {names.run}
-        </Button>
+        {choice.key?.canReveal ? (
+          <Button
+            size="xs"
+            leftSection={<IconPlayerPlay size={14} />}
+            loading={isRunning}
+            disabled={model === ''}
+            onClick={() => void run()}
+          >
+            {names.run}
+          </Button>
+        ) : (
+          <NewKeyButton />
+        )}
       </div>
       <div role="status">{answer && <Answer answer={answer} />}</div>
     </div>

@@ -56,7 +56,7 @@ describe('the first run', () => {
     const add = step(page, 'Add a provider');
     await add.getByText('Found in the environment: OPENAI_API_KEY').waitFor();
     await add.getByRole('link', { name: 'Add provider' }).click();
-    const dialog = page.getByRole('dialog', { name: 'Add provider' });
+    const dialog = page.getByRole('dialog', { name: 'Add a provider' });
     await dialog.getByText('OPENAI_API_KEY').waitFor();
     await dialog.getByRole('button', { name: 'Close' }).click();
     await dialog.waitFor({ state: 'detached' });

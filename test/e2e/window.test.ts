@@ -96,10 +96,18 @@ describe('the window in a browser', () => {
     expect(complaints).toEqual([]);
   });
 
-  it.each(['/', '/control/session?token=wrong'])('tells a stranger who opens %s how to sign in', async (path) => {
-    const { page, gateway } = await open({ signedIn: false });
+  it.each([
+    ['/', 'This window is not signed in'],
+    ['/control/session?token=wrong', 'This link no longer works'],
+  ])('tells a stranger who opens %s how to sign in', async (path, title) => {
+    const { page, context, gateway } = await open({ signedIn: false });
+    await context.grantPermissions(['clipboard-read', 'clipboard-write']);
     await page.goto(gateway.origin + path);
-    await page.getByRole('heading', { name: 'This window is not signed in' }).waitFor();
+    await page.getByRole('heading', { name: title }).waitFor();
+    await page.getByRole('button', { name: 'Copy command', exact: true }).click();
+    await page.getByRole('button', { name: 'Copied' }).waitFor();
+    expect(await page.evaluate(() => navigator.clipboard.readText())).toBe('sluice window --open');
+    expect(await accessibilityFaults(page)).toEqual([]);
     expect(await page.getByRole('navigation').count()).toBe(0);
   });
 

@@ -65,8 +65,6 @@ export const firstRun = {
   key: 'API key',
   showKey: 'Show the key',
   hideKey: 'Hide the key',
-  createKey: 'Create a key',
-  firstKeyName: 'My first key',
   call: 'Make a call',
   callText:
     'Run it here or paste it into a terminal. The built-in demo answers with sample replies until you add a provider.',
@@ -80,6 +78,8 @@ export const firstRun = {
 };
 
 export const firstCall = {
+  createKey: 'Create a key',
+  firstKeyName: 'My first key',
   command: 'curl command',
   run: 'Run it here',
   answer: 'Answer',

@@ -58,8 +58,8 @@ export const shell = {
   },
   signedOut: {
     title: 'This window is not signed in',
-    titleUsed: 'This link was already used',
-    leadUsed: 'A sign-in link works once and for ten minutes. Get a new one:',
+    titleUsed: 'This link no longer works',
+    leadUsed: 'A sign-in link works once, within ten minutes. This one was already used or is too old.',
     fromSources: 'From a checkout of the sources:',
     fromSourcesCommand: 'command for a checkout',
     titleEnded: 'This window has been signed out',

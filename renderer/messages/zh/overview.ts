@@ -63,8 +63,6 @@ export const firstRun: typeof english.firstRun = {
   key: 'API 密钥',
   showKey: '显示密钥',
   hideKey: '隐藏密钥',
-  createKey: '创建密钥',
-  firstKeyName: '我的第一个密钥',
   call: '发起一次调用',
   callText: '在这里运行，或粘贴到终端。添加服务商之前，由内置演示返回示例回复。',
   provider: '添加服务商',
@@ -77,6 +75,8 @@ export const firstRun: typeof english.firstRun = {
 };
 
 export const firstCall: typeof english.firstCall = {
+  createKey: '创建密钥',
+  firstKeyName: '我的第一个密钥',
   command: 'curl 命令',
   run: '在此运行',
   answer: '回答',

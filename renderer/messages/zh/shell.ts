@@ -60,8 +60,8 @@ export const shell: typeof english = {
   },
   signedOut: {
     title: '此窗口尚未登录',
-    titleUsed: '此链接已被使用',
-    leadUsed: '登录链接只能使用一次，且十分钟内有效。请获取新的链接：',
+    titleUsed: '此链接已失效',
+    leadUsed: '登录链接只能使用一次，且十分钟内有效。此链接已被使用或已过期。',
     fromSources: '如果从源码运行：',
     fromSourcesCommand: '源码目录中的命令',
     titleEnded: '此窗口已退出登录',

@@ -1,12 +1,9 @@
-import { Button } from '@mantine/core';
-import { IconEye, IconEyeOff, IconKey } from '@tabler/icons-react';
-import { CommandProblem } from '../../../components/CommandProblem.tsx';
+import { IconEye, IconEyeOff } from '@tabler/icons-react';
 import { CopyButton } from '../../../components/CopyButton.tsx';
 import { hiddenKey } from '../../../components/first-call.ts';
 import { IconAct } from '../../../components/IconAct.tsx';
+import { NewKeyButton } from '../../../components/NewKeyButton.tsx';
 import { useMessages } from '../../../messages/use-messages.ts';
-import { useCanChange } from '../../../state/use-can-change.ts';
-import { useCommand } from '../../../state/use-command.ts';
 import { useControlState } from '../../../state/use-control.ts';
 import type { KeyChoice } from '../../../state/use-key-choice.ts';
 import classes from './FirstRunPath.module.css';
@@ -46,32 +43,9 @@ export function AddressStep({ choice, onCopied }: AddressStepProps) {
             <CopyButton value={copiedKey} what={names.key} />
           </>
         ) : (
-          <NewKey />
+          <NewKeyButton />
         )}
       </dd>
     </dl>
-  );
-}
-
-/** For who has no key, or none whose secret was kept. */
-function NewKey() {
-  const { firstRun: names } = useMessages();
-  const canChange = useCanChange();
-  const command = useCommand();
-  const create = () => void command.run({ type: 'key.create', name: names.firstKeyName, keepSecret: true });
-  return (
-    <>
-      <Button
-        size="xs"
-        variant="default"
-        leftSection={<IconKey size={14} />}
-        loading={command.isRunning}
-        disabled={!canChange}
-        onClick={create}
-      >
-        {names.createKey}
-      </Button>
-      {command.problem && <CommandProblem problem={command.problem} />}
-    </>
   );
 }
