@@ -104,10 +104,10 @@ describe('the window in a browser', () => {
     await context.grantPermissions(['clipboard-read', 'clipboard-write']);
     await page.goto(gateway.origin + path);
     await page.getByRole('heading', { name: title }).waitFor();
+    expect(await accessibilityFaults(page)).toEqual([]);
     await page.getByRole('button', { name: 'Copy command', exact: true }).click();
     await page.getByRole('button', { name: 'Copied' }).waitFor();
     expect(await page.evaluate(() => navigator.clipboard.readText())).toBe('sluice window --open');
-    expect(await accessibilityFaults(page)).toEqual([]);
     expect(await page.getByRole('navigation').count()).toBe(0);
   });
 

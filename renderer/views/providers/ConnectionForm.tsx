@@ -1,7 +1,7 @@
 import { Button, Collapse, Group, NativeSelect, Stack, TagsInput, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { IconChevronDown, IconChevronRight } from '@tabler/icons-react';
-import { useEffect, useRef, useState } from 'react';
+import { useEffect, useEffectEvent, useRef, useState } from 'react';
 import type { ProviderView } from '../../../server/contract/provider-views.ts';
 import { FormActs } from '../../components/FormActs.tsx';
 import { Lockable } from '../../components/Lockable.tsx';
@@ -76,14 +76,16 @@ function useConnectionForm(provider: ProviderView) {
   const [isOvertaken, setOvertaken] = useState(false);
   const inForce = JSON.stringify(valuesOf(provider));
   const base = useRef(valuesOf(provider));
-  useEffect(() => {
+  // The form's functions are others after each change, and setting values takes its errors away.
+  const follow = useEffectEvent((text: string) => {
     const edits = { base: base.current, draft: getValues(), isOvertaken: false };
-    const followed = followEdits(edits, JSON.parse(inForce));
+    const followed = followEdits(edits, JSON.parse(text));
     base.current = followed.base;
     setInitialValues(followed.base);
     setValues(followed.draft);
     if (followed.isOvertaken) setOvertaken(true);
-  }, [inForce, setInitialValues, setValues, getValues]);
+  });
+  useEffect(() => follow(inForce), [inForce]);
   const reload = () => {
     reset();
     setOvertaken(false);
