@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import react from '@vitejs/plugin-react';
 import { defineConfig, type Plugin } from 'vite';
 import { asciiOnly } from './build/ascii-only.ts';
+import { compressedFiles } from './build/compressed-files.ts';
 
 /** What the engine's bundle takes in place of a module that costs more than the engine uses of it. */
 const lighter: Record<string, string> = {
@@ -49,7 +50,7 @@ const forNode = {
  */
 export default defineConfig({
   root: 'renderer',
-  plugins: [lighterModules, asciiOnly('program'), trayIcons, react()],
+  plugins: [lighterModules, asciiOnly('program'), trayIcons, react(), compressedFiles('client')],
   builder: {},
   environments: {
     client: { build: { outDir: '../dist/window', emptyOutDir: true } },

@@ -17,7 +17,7 @@ import type { LoginItem } from './login-item.ts';
 import { createNotifications, type Notifications } from './notifications.ts';
 import { watchPower } from './power.ts';
 import { type DesktopSettingsStore, openDesktopSettings, openSettingsPersistence } from './settings-store.ts';
-import { createShellLanguage } from './shell-language.ts';
+import { createShellLanguage, type ShellLanguage } from './shell-language.ts';
 import { keytarStarter } from './start-keytar.ts';
 import { createTeamPresetInbox, type TeamPresetInbox } from './team-preset-inbox.ts';
 import { openTray, type TrayIcon } from './tray.ts';
@@ -63,7 +63,13 @@ export function createDesktop(options: DesktopOptions): Desktop {
   closeStoreChannel();
   const relay = createEventRelay(host, sendToPage);
   let tray: TrayIcon | null = null;
-  const window = openWindowKeeper(options, { settings, host, relay, trayBounds: () => tray?.bounds() ?? null });
+  const window = openWindowKeeper(options, {
+    settings,
+    host,
+    relay,
+    language,
+    trayBounds: () => tray?.bounds() ?? null,
+  });
   let phase: 'starting' | 'started' | 'ended' = 'starting';
   let isAwaited = false;
   const showWindow = (path?: string) => {
@@ -175,13 +181,14 @@ function describeDesktop(loginItem: LoginItem, { settings }: Notifications, { vi
 
 interface WindowParts {
   settings: DesktopSettingsStore;
+  language: ShellLanguage;
   host: EngineHost;
   relay: EventRelay;
   trayBounds(): Rectangle | null;
 }
 
 function openWindowKeeper({ built, platform }: DesktopOptions, parts: WindowParts): WindowKeeper {
-  const { settings, host, relay, trayBounds } = parts;
+  const { settings, host, relay, language, trayBounds } = parts;
   return createWindowKeeper({
     preload: built.preload,
     settings,
@@ -189,7 +196,13 @@ function openWindowKeeper({ built, platform }: DesktopOptions, parts: WindowPart
     pageGone: relay.forget,
     crashed: (reason) => host.logFile?.log.error({ reason }, 'the window’s process is gone'),
     openChanged: (isOpen) => showInDock(platform, isOpen),
+    mayDiscardEdits: () => mayDiscardEdits(language),
   });
+}
+
+function mayDiscardEdits({ messages: { unsaved } }: ShellLanguage): boolean {
+  const buttons = [unsaved.keep, unsaved.discard];
+  return dialog.showMessageBoxSync({ type: 'question', message: unsaved.title, buttons, cancelId: 0 }) === 1;
 }
 
 type PageParts = IpcHandlerPorts & { window: WindowKeeper };

@@ -89,6 +89,7 @@ const en = {
   quit: 'Quit Sluice',
   startFailed: 'Sluice could not start',
   installFailed: 'The update could not be installed. Sluice goes on as it was.',
+  unsaved: { title: 'Discard unsaved changes?', keep: 'Keep editing', discard: 'Discard changes' },
   /** A command of the tray; `reason` is the engine's, in English. */
   commandFailed: (reason: string) => reason,
   controlProblems: controlProblemTexts,
@@ -196,6 +197,7 @@ const zh: ShellMessages = {
   quit: '退出 Sluice',
   startFailed: 'Sluice 无法启动',
   installFailed: '更新无法安装，Sluice 照常运行。',
+  unsaved: { title: '放弃未保存的更改？', keep: '继续编辑', discard: '放弃更改' },
   commandFailed: (reason) => `操作未成功。${reason}`,
   controlProblems: controlProblemTextsZh,
   budgetReached: (percent, amount) => `${amount} 已使用 ${percent}%。`,

@@ -27,6 +27,8 @@ interface WindowPorts {
   /** Only told; the gateway is not concerned. */
   crashed(reason: string): void;
   openChanged(isOpen: boolean): void;
+  /** Asks the person whether what was typed and not saved may be lost. */
+  mayDiscardEdits(): boolean;
 }
 
 /** The narrowest that the page is made for. */
@@ -94,8 +96,12 @@ function load(window: BrowserWindow, path: string): void {
   window.loadURL(windowUrl(path)).catch(() => {});
 }
 
-function watchPage(window: BrowserWindow, { pageGone, crashed }: WindowPorts): void {
+function watchPage(window: BrowserWindow, { pageGone, crashed, mayDiscardEdits }: WindowPorts): void {
   const page = window.webContents;
+  // Unlike a browser, Electron asks nobody: a page that prevents it would never close.
+  page.on('will-prevent-unload', (event) => {
+    if (mayDiscardEdits()) event.preventDefault();
+  });
   page.on('did-start-navigation', (details) => {
     if (details.isMainFrame && !details.isSameDocument) pageGone(page);
   });

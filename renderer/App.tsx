@@ -1,18 +1,16 @@
 /** The frame of the window and which screen is in it. Knows no screen's inside. */
-import { Suspense } from 'react';
-import { Redirect, Router, useLocation } from 'wouter';
+import { Router } from 'wouter';
 import classes from './App.module.css';
 import { ConnectionNotice } from './components/ConnectionNotice.tsx';
-import { ListSkeleton } from './components/ListSkeleton.tsx';
+import { CurrentScreen } from './components/CurrentScreen.tsx';
 import { Navigation } from './components/Navigation.tsx';
-import { ScreenBoundary } from './components/ScreenBoundary.tsx';
 import { TopBar } from './components/TopBar.tsx';
+import { UnsavedDialog } from './components/UnsavedDialog.tsx';
 import { useLocalization } from './messages/use-messages.ts';
 import { useHashLocation } from './state/hash-location.ts';
 import { useControlState } from './state/use-control.ts';
 import { useToldLanguage } from './state/use-desktop.ts';
 import { ImportDoor } from './views/import/ImportDoor.tsx';
-import { screenAt } from './views/screens.ts';
 import { SignedOut } from './views/signed-out/SignedOut.tsx';
 
 export function App() {
@@ -33,22 +31,10 @@ export function App() {
                 <CurrentScreen />
               </main>
             </div>
+            <UnsavedDialog />
           </ImportDoor>
         )}
       </div>
     </Router>
-  );
-}
-
-function CurrentScreen() {
-  const [path] = useLocation();
-  const screen = screenAt(path);
-  if (!screen) return <Redirect to="/" replace />;
-  return (
-    <ScreenBoundary key={screen.name}>
-      <Suspense fallback={<ListSkeleton rows={3} rowHeight={60} />}>
-        <screen.Component />
-      </Suspense>
-    </ScreenBoundary>
   );
 }

@@ -50,7 +50,7 @@ export type Connection = 'connecting' | 'open' | 'lost' | 'signed-out';
 /** Why the engine did not do what was asked. */
 export class ControlError extends Error {
   override readonly name = 'ControlError';
-  /** The engine's error code; `unreachable` if it did not answer. */
+  /** The engine's error code; `unreachable` if it did not answer, `unanswered` if that was a question. */
   readonly code: string | null;
   /** What the window says in its own language; null where it has no words of its own for it. */
   readonly problem: ControlProblem | null;

@@ -8,14 +8,20 @@ import { App } from './App.tsx';
 import { LocalizationProvider } from './messages/LocalizationProvider.tsx';
 import { openApi } from './open-api.ts';
 import { createControlStore } from './state/control-store.ts';
+import { currentPath } from './state/hash-location.ts';
 import { ControlStoreProvider } from './state/use-control.ts';
 import { DesktopProvider } from './state/use-desktop.ts';
 import { theme } from './theme.ts';
+import { loadScreen } from './views/screen-files.ts';
+import { screenAt } from './views/screens.ts';
 
 const root = document.getElementById('root');
 if (!root) throw new Error('index.html has no #root');
 const { control, desktop } = openApi();
 const store = createControlStore(control);
+// Beside the engine's first answer, not after it. If it fails, the screen says so.
+const screen = screenAt(currentPath());
+if (screen) loadScreen(screen).catch(() => {});
 
 createRoot(root).render(
   <StrictMode>

@@ -19,7 +19,7 @@ export function CommandProblem({ problem }: { problem: ControlError }) {
 /** What the engine said is in English. */
 function inGeneral({ code, message }: ControlError, texts: Messages['commandFailed']): string {
   const general = isKnown(code, texts) ? texts[code] : texts.other;
-  return code === 'unreachable' ? general : `${general} ${message}`;
+  return code === 'unreachable' || code === 'unanswered' ? general : `${general} ${message}`;
 }
 function isKnown(code: string | null, known: Messages['commandFailed']): code is keyof Messages['commandFailed'] {
   return code !== null && Object.hasOwn(known, code);

@@ -4,7 +4,8 @@ import { useEffect, useState } from 'react';
 import { useMessages } from '../messages/use-messages.ts';
 
 interface CopyButtonProps {
-  value: string;
+  /** What is copied; where it has to be asked for first, null if there is none. */
+  value: string | (() => Promise<string | null>);
   /** What it copies, for who cannot see where it stands. */
   what: string;
   /** What its dialog is for: with its text in full, and the focus. */
@@ -25,7 +26,10 @@ export function CopyButton({ value, what, isMainAct = false }: CopyButtonProps) 
     const timer = setTimeout(() => setOutcome(null), outcomeShownMs);
     return () => clearTimeout(timer);
   }, [outcome]);
-  const copy = async () => setOutcome((await writeToClipboard(value)) ? 'copied' : 'failed');
+  const copy = async () => {
+    const text = typeof value === 'string' ? value : await value();
+    setOutcome(text !== null && (await writeToClipboard(text)) ? 'copied' : 'failed');
+  };
 
   const name = messages.copyNamed(what);
   const said = { copied: messages.copied, failed: messages.copyFailed };

@@ -1,4 +1,3 @@
-import { Fieldset } from '@mantine/core';
 import type { ReactNode } from 'react';
 import classes from './FieldPart.module.css';
 
@@ -9,12 +8,15 @@ interface FieldPartProps {
   children: ReactNode;
 }
 
-/** Fields of a form that belong together, one below the other. */
+/** Fields of a form that belong together, one below the other; a line parts them from what comes before. */
 export function FieldPart({ legend, hint, children }: FieldPartProps) {
   return (
-    <Fieldset legend={legend} className={classes.part}>
-      {hint !== undefined && <p className={classes.hint}>{hint}</p>}
-      {children}
-    </Fieldset>
+    <div className={classes.part}>
+      <fieldset className={classes.fields}>
+        <legend className={classes.legend}>{legend}</legend>
+        {hint !== undefined && <p className={classes.hint}>{hint}</p>}
+        {children}
+      </fieldset>
+    </div>
   );
 }

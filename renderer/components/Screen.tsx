@@ -13,6 +13,8 @@ interface ScreenProps {
   name: ScreenName;
   /** Beside the heading: how many of what the screen is about there are. */
   count?: number | undefined;
+  /** In a line, what it is for; for who sees it first. */
+  lead?: string | false | null | undefined;
   /** Where it belongs to. */
   back?: { href: string; label: string };
   /** At the end of the heading's line. */
@@ -24,7 +26,7 @@ interface ScreenProps {
  * What every screen has: its heading, which takes the focus on arrival so that who cannot see hears where they are. The
  * screen that a page begins with leaves the focus where a page begins.
  */
-export function Screen({ name, count, back, action, children }: ScreenProps) {
+export function Screen({ name, count, lead, back, action, children }: ScreenProps) {
   const { messages, formats } = useLocalization();
   const { appName, screens } = messages;
   const heading = useRef<HTMLHeadingElement>(null);
@@ -49,6 +51,7 @@ export function Screen({ name, count, back, action, children }: ScreenProps) {
         {count !== undefined && <span className={classes.count}>{formats.number(count)}</span>}
         {action !== undefined && <div className={classes.action}>{action}</div>}
       </header>
+      {lead && <p className={classes.lead}>{lead}</p>}
       {children}
     </div>
   );

@@ -1,9 +1,10 @@
 import { Button } from '@mantine/core';
 import { Component, type ReactNode } from 'react';
 import { useMessages } from '../messages/use-messages.ts';
+import { useControlState } from '../state/use-control.ts';
 import classes from './ScreenBoundary.module.css';
 
-/** Keeps a screen that breaks, or cannot be loaded, from taking the others with it. */
+/** Keeps a screen that breaks from taking the others with it. */
 export class ScreenBoundary extends Component<{ children: ReactNode }, { error: unknown }> {
   override state: { error: unknown } = { error: null };
 
@@ -16,14 +17,29 @@ export class ScreenBoundary extends Component<{ children: ReactNode }, { error: 
   }
 }
 
-function BrokenScreen({ error }: { error: unknown }) {
-  const { screenBroken: messages } = useMessages();
+interface BrokenScreenProps {
+  error: unknown;
+  /** Its files could not be fetched: nothing of it has run. */
+  isUnloaded?: boolean;
+}
+
+export function BrokenScreen({ error, isUnloaded = false }: BrokenScreenProps) {
+  const { screenBroken: names } = useMessages();
+  const isLost = useControlState((state) => state.connection === 'lost');
+  const text = isUnloaded ? [names.unloaded, names.unloadedLost] : [names.text, names.textLost];
   return (
     <div className={classes.broken} role="alert">
-      <h1 className={classes.title}>{messages.title}</h1>
-      <p>{messages.text}</p>
-      <pre className={classes.error}>{String(error)}</pre>
-      <Button onClick={() => location.reload()}>{messages.reload}</Button>
+      <h1 className={classes.title}>{isUnloaded ? names.unloadedTitle : names.title}</h1>
+      <p>{text[Number(isLost)]}</p>
+      {!isLost && (
+        <>
+          <details className={classes.details}>
+            <summary>{names.details}</summary>
+            <pre className={classes.error}>{String(error)}</pre>
+          </details>
+          <Button onClick={() => location.reload()}>{names.reload}</Button>
+        </>
+      )}
     </div>
   );
 }

@@ -7,7 +7,7 @@ import { inspector } from './en/inspector.ts';
 import { createKey, keys, secret } from './en/keys.ts';
 import { limits } from './en/limits.ts';
 import { models } from './en/models.ts';
-import { attention, overview, status } from './en/overview.ts';
+import { attention, demoNote, firstCall, firstRun, live, overview, status } from './en/overview.ts';
 import { playground } from './en/playground.ts';
 import { probe } from './en/probe.ts';
 import { providers } from './en/providers.ts';
@@ -21,7 +21,11 @@ export const en = {
   connect,
   controlProblems,
   keyChooser,
+  live,
   overview,
+  firstRun,
+  firstCall,
+  demoNote,
   attention,
   status,
   providers,

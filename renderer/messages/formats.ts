@@ -27,6 +27,8 @@ export interface Formats {
   shortDay(moment: number): string;
 }
 
+/** A smaller sum is not worth its digits. */
+const leastDollars = 0.0001;
 const secondMs = 1_000;
 const minuteMs = 60 * secondMs;
 const hourMs = 60 * minuteMs;
@@ -63,7 +65,10 @@ export function createFormats(language: string, messages: Messages, region = lan
     compact: (value) => compact.format(value),
     percent: (share) => percent.format(share),
     // Most requests cost less than a cent.
-    dollars: (value) => (value === 0 || value >= 0.1 ? cents : lessThanCents).format(value),
+    dollars(value) {
+      if (value > 0 && value < leastDollars) return `<${lessThanCents.format(leastDollars)}`;
+      return (value === 0 || value >= 0.1 ? cents : lessThanCents).format(value);
+    },
     bytes(value) {
       if (value < 1_000) return `${whole.format(value)} B`;
       const isMega = value >= 999_950;

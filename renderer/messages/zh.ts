@@ -7,7 +7,7 @@ import { inspector } from './zh/inspector.ts';
 import { createKey, keys, secret } from './zh/keys.ts';
 import { limits } from './zh/limits.ts';
 import { models } from './zh/models.ts';
-import { attention, overview, status } from './zh/overview.ts';
+import { attention, demoNote, firstCall, firstRun, live, overview, status } from './zh/overview.ts';
 import { playground } from './zh/playground.ts';
 import { probe } from './zh/probe.ts';
 import { providers } from './zh/providers.ts';
@@ -22,7 +22,11 @@ export const zh: Messages = {
   connect,
   controlProblems,
   keyChooser,
+  live,
   overview,
+  firstRun,
+  firstCall,
+  demoNote,
   attention,
   status,
   providers,

@@ -11,17 +11,20 @@ export interface ControlState {
   views: ConfigViews | null;
   /** Newest first. */
   requests: readonly LiveRequest[];
+  /** Rises whenever a request has ended, or may have: figures that were asked for before are old then. */
+  endedCount: number;
 }
 
-export const initialState: ControlState = { connection: 'connecting', views: null, requests: [] };
+export const initialState: ControlState = { connection: 'connecting', views: null, requests: [], endedCount: 0 };
 
 export function withEvent(state: ControlState, event: ControlEvent): ControlState {
   if (event.type === 'snapshot') {
     const { type: _, requests, ...views } = event;
-    return { ...state, views, requests: requests.slice(0, longestLiveList) };
+    return { ...state, views, requests: requests.slice(0, longestLiveList), endedCount: state.endedCount + 1 };
   }
   if (!state.views) return state;
-  return { ...state, ...withDelta({ views: state.views, requests: state.requests }, event) };
+  const endedCount = state.endedCount + Number(event.type === 'request-finished');
+  return { ...state, endedCount, ...withDelta({ views: state.views, requests: state.requests }, event) };
 }
 
 type Delta = Exclude<ControlEvent, { type: 'snapshot' }>;

@@ -4,7 +4,7 @@
  */
 import type { CommandInputMap, CommandResults, CommandType } from '../../server/contract/commands.ts';
 import type { QueryInputMap, QueryResults, QueryType } from '../../server/contract/queries.ts';
-import type { Connection, ControlApi } from '../api.ts';
+import { type Connection, type ControlApi, ControlError } from '../api.ts';
 import { type ControlState, initialState, withEvent } from './control-state.ts';
 import { nextDraw } from './next-draw.ts';
 
@@ -65,7 +65,14 @@ export function createControlStore(
       if (!shows(revision)) await new Promise<void>((resolve) => waiting.add({ revision, resolve }));
       return result;
     },
-    query: <T extends QueryType>(query: QueryInputMap[T] & { type: T }) => api.query<T>(query),
+    query: <T extends QueryType>(query: QueryInputMap[T] & { type: T }) => api.query<T>(query).catch(throwAsQuestion),
     reconnect: subscription.retry,
   };
+}
+
+/** A question changes nothing, so that nothing was changed need not be said. */
+function throwAsQuestion(error: unknown): never {
+  if (error instanceof ControlError && error.code === 'unreachable')
+    throw new ControlError('unanswered', error.message);
+  throw error;
 }

@@ -1,7 +1,7 @@
 import { useCallback, useEffect, useState } from 'react';
 import type { QueryInputMap, QueryResults, QueryType } from '../../server/contract/queries.ts';
 import { asControlError, type ControlError } from '../api.ts';
-import { useControlStore } from './use-control.ts';
+import { useControlState, useControlStore } from './use-control.ts';
 
 export interface Answered<T extends QueryType> {
   /** The last one; stays while it is asked again. Null: none yet. */
@@ -44,6 +44,11 @@ export function useQuery<T extends QueryType>(
       isNewest = false;
     };
   }, [store, question]);
+  const isUnanswered = state.problem?.code === 'unanswered';
+  const isOpen = useControlState(({ connection }) => connection === 'open');
+  useEffect(() => {
+    if (isUnanswered && isOpen) setRound((count) => count + 1);
+  }, [isUnanswered, isOpen]);
   const askAgain = useCallback(() => setRound((count) => count + 1), []);
   return { ...state, askAgain };
 }

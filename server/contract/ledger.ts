@@ -142,6 +142,8 @@ export interface UsageTotals {
   requests: number;
   /** Failed, broken or interrupted requests, without those whose client disconnected. */
   errors: number;
+  /** Those of `errors` that Sluice refused with a 4xx before it asked a provider: the caller's mistakes. */
+  refused: number;
   inputTokens: number;
   outputTokens: number;
   cachedInputTokens: number;

@@ -65,6 +65,8 @@ export interface UsageStepView {
   name: string | null;
   requests: number;
   errors: number;
+  /** As in `usage`. */
+  refused: number;
   inputTokens: number;
   outputTokens: number;
   /** As in `usage`. */

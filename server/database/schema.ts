@@ -142,6 +142,11 @@ export const ledgerMigrations: readonly string[] = [
     DELETE FROM captured_text WHERE rowid = old.seq;
   END;
   `,
+  `
+  -- Those of the errors that Sluice refused itself: the callers' mistakes, apart from the providers' failures.
+  ALTER TABLE usage_cells ADD COLUMN refused INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE usage_days ADD COLUMN refused INTEGER NOT NULL DEFAULT 0;
+  `,
 ];
 
 /** `budgets.sqlite`: see ledger/budget-sums.ts. */

@@ -17,6 +17,7 @@ import { servedApis } from '../wire/registry.ts';
 import { type ApiPorts, handleApiRequest } from './api-request.ts';
 import { allowOrigin, answerPreflight, isPreflight } from './cors.ts';
 import { checkHost, checkOrigin } from './guards.ts';
+import { createPages } from './pages.ts';
 import { sendError, toGatewayError } from './send-error.ts';
 
 interface AppPorts {
@@ -71,7 +72,7 @@ function createApp(ports: AppPorts): express.Express {
     });
   }
   if (ports.control) app.use('/control', ports.control);
-  if (ports.windowFolder) app.use(windowHeaders, express.static(ports.windowFolder, { index: 'index.html' }));
+  if (ports.windowFolder) app.use(windowHeaders, createPages(ports.windowFolder));
   app.use((request, response) => {
     const located = registry.locate(request.originalUrl, request.headers);
     const isOfClient = located.api.readKeys(request.headers, located.query).length > 0;

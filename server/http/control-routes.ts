@@ -87,7 +87,8 @@ function openSession(access: WindowAccess): RequestHandler {
     if (!hasSession(request, access)) {
       if (typeof token !== 'string' || !access.token.redeemTicket(token)) {
         // The window explains what to do; other clients get a JSON error.
-        if (request.accepts(['json', 'html']) === 'html') return response.redirect(303, '/');
+        if (request.accepts(['json', 'html']) === 'html')
+          return response.redirect(303, typeof token === 'string' ? '/?link=used' : '/');
         throw new GatewayError(
           'control_refused',
           'This address of the window was used before, is older than ten minutes, or is of an earlier start. "sluice window" prints a new one.',

@@ -54,7 +54,7 @@ export async function usageOverTime(database: Database, question: UsageOverTimeQ
   return [...found.values()].map(viewStep).sort((a, b) => a.startMs - b.startMs);
 }
 
-const sums = `sum(requests) AS requests, sum(errors) AS errors, sum(input_tokens) AS input_tokens,
+const sums = `sum(requests) AS requests, sum(errors) AS errors, sum(refused) AS refused, sum(input_tokens) AS input_tokens,
   sum(output_tokens) AS output_tokens, sum(cost_usd) AS cost_usd, sum(unpriced_requests) AS unpriced_requests`;
 
 function cellsSql(namesSql: string): string {
@@ -85,6 +85,7 @@ function requestsSql(by: UsageDimension): string {
   const unpricedSql = `cost_usd IS NULL AND provider IS NOT NULL AND capability IS NOT NULL AND method = 'POST'
     AND (outcome <> 'error' OR usage IS NOT NULL)`;
   return `SELECT step, ${nameColumns[by]} AS name, 1 AS requests, outcome NOT IN ('ok', 'client-gone') AS errors,
+      outcome = 'error' AND provider IS NULL AND coalesce(status, 0) BETWEEN 400 AND 499 AS refused,
       CASE WHEN ${whole} THEN coalesce(usage ->> 'inputTokens', 0) ELSE 0 END AS input_tokens,
       CASE WHEN ${whole} THEN coalesce(usage ->> 'outputTokens', 0) ELSE 0 END AS output_tokens,
       CASE WHEN ${whole} THEN coalesce(cost_usd, 0) ELSE 0 END AS cost_usd,
@@ -97,7 +98,7 @@ function attemptsSql(by: 'model' | 'provider'): string {
   const name = by === 'model' ? "coalesce(attempt.value ->> 'model', model_asked, '')" : "attempt.value ->> 'provider'";
   const unpricedSql = `attempt.value ->> 'costUsd' IS NULL AND (attempt.value ->> 'usage' IS NOT NULL
     OR coalesce(attempt.value ->> 'failure', 'client-gone') IN ('client-gone', 'stream-broken'))`;
-  return `SELECT step, ${name} AS name, 0 AS requests, 0 AS errors,
+  return `SELECT step, ${name} AS name, 0 AS requests, 0 AS errors, 0 AS refused,
       sum(coalesce(attempt.value ->> '$.usage.inputTokens', 0)) AS input_tokens,
       sum(coalesce(attempt.value ->> '$.usage.outputTokens', 0)) AS output_tokens,
       sum(coalesce(attempt.value ->> 'costUsd', 0)) AS cost_usd, max(${unpricedSql}) AS unpriced_requests
@@ -121,8 +122,9 @@ function addStep(found: Map<string, Summed>, step: Summed): void {
 }
 
 function viewStep({ startMs, name, ...sums }: Summed): UsageStepView {
-  const { requests, errors, inputTokens, outputTokens, unpricedRequests } = sums;
-  return { startMs, name, requests, errors, inputTokens, outputTokens, costUsd: displayedCost(sums), unpricedRequests };
+  const { requests, errors, refused, inputTokens, outputTokens, unpricedRequests } = sums;
+  const costUsd = displayedCost(sums);
+  return { startMs, name, requests, errors, refused, inputTokens, outputTokens, costUsd, unpricedRequests };
 }
 
 interface WeightedSample {

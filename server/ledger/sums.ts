@@ -9,6 +9,7 @@ export type Sums = Omit<UsageTotals, 'costUsd'> & { costUsd: number };
 const columns = [
   ['requests', 'requests'],
   ['errors', 'errors'],
+  ['refused', 'refused'],
   ['inputTokens', 'input_tokens'],
   ['outputTokens', 'output_tokens'],
   ['cachedInputTokens', 'cached_input_tokens'],
@@ -25,6 +26,7 @@ export const sumColumns = columns.map(([, column]) => column);
 export const noSums: Readonly<Sums> = {
   requests: 0,
   errors: 0,
+  refused: 0,
   inputTokens: 0,
   outputTokens: 0,
   cachedInputTokens: 0,

@@ -30,6 +30,7 @@ type Countable = Pick<
   | 'method'
   | 'capability'
   | 'outcome'
+  | 'status'
   | 'usage'
   | 'costUsd'
   | 'attempts'
@@ -37,6 +38,10 @@ type Countable = Pick<
 
 /** A client's disconnect is not an error. */
 const isError = (row: Countable) => row.outcome !== 'ok' && row.outcome !== 'client-gone';
+
+/** The caller's mistake: Sluice refused it with a 4xx, and no provider was asked. */
+const isRefused = ({ outcome, provider, status }: Countable) =>
+  outcome === 'error' && provider === null && status !== null && status >= 400 && status < 500;
 
 /** Whether the request may have cost something that is not known. */
 export function isUnpriced(row: Countable): boolean {
@@ -62,6 +67,7 @@ function addTo(cell: Cell, row: Countable): void {
 function addRequest(cell: Cell, row: Countable): void {
   cell.requests += 1;
   if (isError(row)) cell.errors += 1;
+  if (isRefused(row)) cell.refused += 1;
 }
 
 function addUsage(cell: Cell, { usage, costUsd }: Pick<Countable, 'usage' | 'costUsd'>): void {

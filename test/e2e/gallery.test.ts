@@ -30,7 +30,7 @@ interface Shot {
 }
 
 const shots: readonly Shot[] = [
-  { name: 'overview', path: '/', ready: (page) => page.locator('.recharts-bar').first().waitFor() },
+  { name: 'overview', path: '/', ready: (page) => page.locator('[data-chart]').waitFor() },
   { name: 'providers', path: '/providers', ready: (page) => page.getByText('Ollama', { exact: true }).waitFor() },
   { name: 'provider', path: '/providers/openai', ready: (page) => page.getByText('gpt-image-1').first().waitFor() },
   {

@@ -32,7 +32,7 @@ describe('a group', () => {
     expect((await gateway.client.models.list()).data.map(({ id }) => id)).toEqual(['gpt-a', 'llama-c']);
     await replaceTags(page, 'Allowed models', ['*']);
     await preview.getByRole('listitem').filter({ hasText: 'embed-a' }).getByText('new').waitFor();
-    await page.getByRole('button', { name: 'Undo' }).click();
+    await page.getByRole('button', { name: 'Discard changes' }).click();
     await expect.poll(() => namesIn(page)).toEqual(['gpt-a', 'llama-c']);
     expect(complaints).toEqual([]);
   });
@@ -74,6 +74,8 @@ describe('a group', () => {
     await replaceTags(page, 'Providers it may use', ['beta']);
     await expect.poll(() => namesIn(page)).toEqual(['gpt-a', 'llama-c']);
     expect(await placesIn(page)).toEqual(['beta']);
+    expect(await page.getByLabel('Chat', { exact: true }).isVisible()).toBe(false);
+    await page.getByRole('button', { name: 'Choose default models' }).click();
     await page.getByLabel('Chat', { exact: true }).fill('gpt-a');
     await page.getByText('Would be refused: not allowed here, or served by nobody.').waitFor({ state: 'detached' });
     await page.getByLabel('Chat', { exact: true }).fill('gone');

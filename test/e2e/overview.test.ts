@@ -1,6 +1,8 @@
+import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
+import { json, startUpstream } from '../support/upstream.ts';
 import { accessibilityFaults } from './accessibility.ts';
-import { fillWithRequests } from './filled-ledger.ts';
+import { fillWithOldRequests, fillWithRequests } from './filled-ledger.ts';
 import { appearances, openInSuite, overflowOf } from './window-suite.ts';
 
 const open = openInSuite();
@@ -16,21 +18,19 @@ it('says what was asked for, what it cost and how long it took', async () => {
   await usage.getByRole('button', { name: 'Cost $6.00' }).click();
   await expect.poll(() => page.url()).toContain('metric=cost');
   await usage.getByRole('figure', { name: 'Cost' }).getByText('gpt-0').waitFor();
-  await usage.getByRole('button', { name: 'Error rate 4%' }).click();
-  const errorRate = usage.getByRole('figure', { name: 'Error rate' });
-  await errorRate.getByText('gpt-0').waitFor();
-  await errorRate.getByText('0%', { exact: true }).waitFor();
+  await usage.getByRole('button', { name: 'Failure rate 4%' }).click();
+  const failureRate = usage.getByRole('figure', { name: 'Failure rate' });
+  await failureRate.getByText('gpt-0').waitFor();
+  await failureRate.getByText('0%', { exact: true }).waitFor();
   await usage.getByRole('button', { name: 'First byte' }).click();
   const firstByte = usage.getByRole('figure', { name: 'First byte' });
   await firstByte.getByText('95th percentile', { exact: true }).waitFor();
   await firstByte.getByText('Median of each').click();
   await firstByte.getByText('gpt-0').waitFor();
   await page.getByRole('region', { name: 'Most used' }).getByText('Providers').click();
-  // The pointer may rest on the chart, whose tooltip names it too.
   await firstByte.getByText('OpenAI').first().waitFor();
-  await expect.poll(() => firstByte.locator('.recharts-line').count()).toBe(2);
+  await expect.poll(() => firstByte.locator('[data-line]').count()).toBe(2);
   await page.reload();
-  // The pointer may rest on the chart, whose tooltip names it too.
   await firstByte.getByText('OpenAI').first().waitFor();
   expect(complaints).toEqual([]);
 });
@@ -49,6 +49,54 @@ it('tells usage by model, provider, key and group, and keeps the choice over a r
   expect(complaints).toEqual([]);
 });
 
+it('tells a step with its end and its sum, by keyboard too, and leads to its requests', async () => {
+  const { page } = await open({ config: { providers }, prepare: fillWithRequests });
+  const chart = page.getByRole('slider', { name: 'Requests' });
+  await chart.focus();
+  for (let presses = 0; presses < 5; presses++) await page.keyboard.press('ArrowLeft');
+  const told = (await chart.getAttribute('aria-valuetext')) ?? '';
+  expect(told).toMatch(/\d\d:\d\d – \d\d:\d\d, Total \d+, others \d+/);
+  const amounts = [...told.matchAll(/ (\d+)(?=,|$)/g)].map(([, amount]) => Number(amount));
+  expect(amounts[0]).toBe(amounts.slice(1).reduce((sum, amount) => sum + amount, 0));
+  await page.keyboard.press('Enter');
+  await expect.poll(() => page.url()).toMatch(/#\/requests\?since=\d+&until=\d+$/);
+});
+
+it('keeps the colour of a name, whatever is counted', async () => {
+  const { page } = await open({ config: { providers }, prepare: fillWithRequests });
+  const usage = page.getByRole('region', { name: 'Usage' });
+  const colors = () =>
+    usage
+      .locator('[data-chart] li')
+      .evaluateAll((items) =>
+        items.map((item) => `${item.textContent} ${item.querySelector('span')?.style.background}`).sort(),
+      );
+  await usage.getByText('gpt-0').first().waitFor();
+  const before = await colors();
+  await usage.getByRole('button', { name: 'Tokens' }).click();
+  await usage.getByRole('figure', { name: 'Tokens' }).getByText('gpt-0').waitFor();
+  const after = await colors();
+  const ofBoth = before.filter((each) => after.some((other) => other.split(' ')[0] === each.split(' ')[0]));
+  expect(ofBoth.length).toBeGreaterThan(2);
+  expect(after).toEqual(expect.arrayContaining(ofBoth));
+});
+
+it('leads from each figure to the requests that it counts', async () => {
+  const { page } = await open({ config: { providers }, prepare: fillWithRequests });
+  const usage = page.getByRole('region', { name: 'Usage' });
+  const top = page.getByRole('region', { name: 'Most used' });
+  const hrefOf = (name: string | RegExp, within = usage) =>
+    within.getByRole('link', { name, exact: true }).first().getAttribute('href');
+  await usage.getByRole('link', { name: '24 failed' }).waitFor();
+  expect(await hrefOf('24 failed')).toMatch(/^#\/requests\?outcome=error&since=\d+$/);
+  expect(await hrefOf('Show them')).toMatch(/^#\/requests\?since=\d+$/);
+  expect(await hrefOf('gpt-0', top)).toMatch(/^#\/requests\?since=\d+&model=gpt-0$/);
+  const failedOfModel = top.getByRole('row').filter({ hasText: 'gpt-0' }).getByRole('link').nth(1);
+  expect(await failedOfModel.getAttribute('href')).toMatch(/^#\/requests\?outcome=error&since=\d+&model=gpt-0$/);
+  await failedOfModel.click();
+  await page.getByRole('heading', { name: 'Requests', level: 1 }).waitFor();
+});
+
 it('leads from what needs attention to its mend', async () => {
   const { page, complaints } = await open({ config: { providers } });
   const attention = page.getByRole('region', { name: 'Needs attention' });
@@ -58,13 +106,48 @@ it('leads from what needs attention to its mend', async () => {
   expect(complaints).toEqual([]);
 });
 
-it('says what to do where nothing was asked for yet', async () => {
-  const { page, gateway } = await open();
+it('follows the requests as they end, and tells refusals from failures', async () => {
+  const release = Promise.withResolvers<void>();
+  const upstream = await startUpstream(async (_request, response) => {
+    await release.promise;
+    json(response, { error: { message: 'no', type: 'server_error', code: null } }, 500);
+  });
+  const config = { providers: [{ id: 'p1', baseUrl: upstream.baseUrl, models: ['gpt-x'] }] };
+  const { page, gateway } = await open({ config, prepare: fillWithOldRequests });
+  const chat = (model: string) =>
+    gateway.client.chat.completions.create({ model, messages: [{ role: 'user', content: 'Hello' }] }).catch(() => null);
+  const live = page.getByRole('region', { name: 'Now' });
+  await chosenRange(page, '7 days');
+  await page.getByText('1 h', { exact: true }).click();
   await page.getByText('No requests in this time').waitFor();
-  await page.getByText('Only the demo answers').waitFor();
-  await gateway.client.chat.completions.create({ model: 'demo-chat', messages: [{ role: 'user', content: 'Hello' }] });
-  await page.reload();
+  const asked = chat('gpt-x');
+  await page.getByText('One request is running').waitFor();
+  await live.getByRole('link', { name: 'first' }).waitFor();
+  release.resolve();
+  await asked;
   await page.getByRole('button', { name: 'Requests 1' }).waitFor();
+  await chat('no-such-model');
+  const usage = page.getByRole('region', { name: 'Usage' });
+  await usage.getByRole('button', { name: 'Requests 2' }).waitFor();
+  await usage.getByRole('button', { name: 'Failure rate 100%' }).waitFor();
+  expect(await usage.getByRole('link', { name: '1 refused' }).getAttribute('href')).toContain(
+    'outcome=error&status=4xx',
+  );
+  await usage.getByRole('link', { name: '1 failed' }).waitFor();
+  await upstream.stop();
+});
+
+it('looks back as far as there is something', async () => {
+  const { page } = await open({ config: { providers }, prepare: fillWithOldRequests });
+  await chosenRange(page, '7 days');
+});
+
+it('has what runs and where it keeps its things in the settings, not here', async () => {
+  const { page } = await open({ config: { providers }, prepare: fillWithRequests });
+  await page.getByRole('region', { name: 'Usage' }).waitFor();
+  expect(await page.getByText('Ledger').count()).toBe(0);
+  await page.getByRole('link', { name: 'Settings', exact: true }).click();
+  await page.getByRole('region', { name: 'About' }).getByText('recording').waitFor();
 });
 
 it.each([...appearances, { width: 380, colorScheme: 'light', locale: 'en-GB' }] as const)(
@@ -72,13 +155,19 @@ it.each([...appearances, { width: 380, colorScheme: 'light', locale: 'en-GB' }] 
   async ({ width, colorScheme, locale }) => {
     const context = { viewport: { width, height: 800 }, colorScheme, locale };
     const { page, complaints } = await open({ config: { providers }, context, prepare: fillWithRequests });
-    await page.locator('.recharts-bar').first().waitFor();
+    await page.locator('[data-chart=bars]').waitFor();
     await page.getByRole('button', { name: /^(First byte|首字节)/ }).click();
     await page.getByText(/^(Median of each|各自的中位数)$/).click();
-    await page.locator('.recharts-line').nth(2).waitFor();
+    await page.locator('[data-line]').nth(2).waitFor();
     expect(await overflowOf(page)).toBeLessThanOrEqual(0);
     expect(await accessibilityFaults(page)).toEqual([]);
     expect(complaints).toEqual([]);
     await page.screenshot({ path: `test-results/overview-${width}-${colorScheme}-${locale}.png`, fullPage: true });
   },
 );
+
+async function chosenRange(page: Page, name: string): Promise<void> {
+  const radio = page.getByRole('radio', { name });
+  await radio.waitFor({ state: 'attached' });
+  await expect.poll(() => radio.isChecked()).toBe(true);
+}

@@ -18,7 +18,7 @@ describe('the settings screen', () => {
     await records.getByLabel('Captured body, at most (kB)').fill('64');
     await records.getByRole('button', { name: 'Save' }).click();
     await records.getByText('Saved.').waitFor();
-    expect(await records.getByRole('button', { name: 'Undo' }).isDisabled()).toBe(true);
+    expect(await records.getByRole('button', { name: 'Discard changes' }).isDisabled()).toBe(true);
     const { settings } = (await gateway.gateway.query({ type: 'config' })).config;
     expect(settings).toMatchObject({
       demo: 'on',
@@ -134,7 +134,7 @@ describe('the settings screen', () => {
     await address.getByLabel('Port', { exact: true }).fill('70000');
     await address.getByText('A number from 0 to 65,535').waitFor();
     expect(await address.getByRole('button', { name: 'Save' }).isDisabled()).toBe(true);
-    await address.getByRole('button', { name: 'Undo' }).click();
+    await address.getByRole('button', { name: 'Discard changes' }).click();
     expect(await address.getByRole('alert').count()).toBe(0);
     expect(await address.getByLabel('Port', { exact: true }).inputValue()).toBe('4810');
   });

@@ -19,8 +19,8 @@ describe('the window in a browser', () => {
     const { page, context, gateway, complaints } = await open();
     await context.grantPermissions(['clipboard-read', 'clipboard-write']);
     await page.getByRole('status').getByText('Serving').waitFor();
-    const status = section(page, 'Status');
-    await status.getByText(gateway.baseUrl, { exact: true }).waitFor();
+    const status = page.getByRole('main');
+    await status.getByText(gateway.baseUrl, { exact: true }).first().waitFor();
     await status.getByRole('button', { name: 'Copy Base URL' }).click();
     await status.getByRole('button', { name: 'Copied' }).waitFor();
     expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(gateway.baseUrl);
@@ -96,10 +96,18 @@ describe('the window in a browser', () => {
     expect(complaints).toEqual([]);
   });
 
-  it.each(['/', '/control/session?token=wrong'])('tells a stranger who opens %s how to sign in', async (path) => {
-    const { page, gateway } = await open({ signedIn: false });
+  it.each([
+    ['/', 'This window is not signed in'],
+    ['/control/session?token=wrong', 'This link no longer works'],
+  ])('tells a stranger who opens %s how to sign in', async (path, title) => {
+    const { page, context, gateway } = await open({ signedIn: false });
+    await context.grantPermissions(['clipboard-read', 'clipboard-write']);
     await page.goto(gateway.origin + path);
-    await page.getByRole('heading', { name: 'This window is not signed in' }).waitFor();
+    await page.getByRole('heading', { name: title }).waitFor();
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Copy command', exact: true }).click();
+    await page.getByRole('button', { name: 'Copied' }).waitFor();
+    expect(await page.evaluate(() => navigator.clipboard.readText())).toBe('sluice window --open');
     expect(await page.getByRole('navigation').count()).toBe(0);
   });
 
@@ -207,13 +215,65 @@ describe('the window in a browser', () => {
   });
 
   it('keeps the other screens when one cannot be loaded', async () => {
-    const { page } = await open();
-    await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor();
+    const { page, gateway } = await open({ signedIn: false });
     await page.route('**/assets/Keys-*.js', (route) => route.abort());
+    await page.goto(gateway.gateway.createAdminUrl());
     await page.getByRole('link', { name: 'Keys' }).click();
-    await page.getByRole('heading', { name: 'This screen broke' }).waitFor();
+    await page.getByRole('heading', { name: 'This screen could not be loaded' }).waitFor();
     await page.getByRole('link', { name: 'Providers' }).click();
     await page.getByRole('heading', { name: 'Providers', level: 1 }).waitFor();
+  });
+
+  it('has loaded every screen when it is idle, so that they open without the engine too', async () => {
+    const window = await open();
+    const { page, complaints } = window;
+    await page.waitForFunction(() => {
+      const fetched = new Set(performance.getEntriesByType('resource').map(({ name }) => name));
+      const named = [...document.querySelectorAll<HTMLLinkElement>('link[rel=modulepreload], link[rel=stylesheet]')];
+      const screens = named.filter(({ href }) =>
+        /\/(Providers|Models|Groups|Keys|Requests|Playground|Connect|Settings)-[^/]*\.js$/.test(href),
+      );
+      return screens.length === 8 && named.every(({ href }) => fetched.has(href));
+    });
+    await window.stopEngine();
+    await page.getByText('Connection to the engine lost.').waitFor();
+    for (const name of screenNames) {
+      await page.getByRole('link', { name, exact: true }).click();
+      await page.getByRole('heading', { name, level: 1, exact: true }).waitFor();
+    }
+    expect(complaints.filter((text) => !text.includes('ERR_CONNECTION_REFUSED'))).toEqual([]);
+  });
+
+  it('says why a screen cannot be opened while the engine is gone, and opens it when it is back', async () => {
+    const window = await open({ signedIn: false });
+    const { page } = window;
+    let isAnswered = false;
+    await page.route('**/assets/Keys-*.js', (route) => (isAnswered ? route.continue() : route.abort()));
+    await page.goto(window.gateway.gateway.createAdminUrl());
+    await page.getByText('Serving').waitFor();
+    await window.stopEngine();
+    await page.getByText('Connection to the engine lost.').waitFor();
+    await page.getByRole('link', { name: 'Keys' }).click();
+    const broken = page.getByRole('alert').filter({ hasText: 'This screen could not be loaded' });
+    await broken.getByText('The engine does not answer.').waitFor();
+    expect(await page.getByText('keeps running').count()).toBe(0);
+    isAnswered = true;
+    await window.startEngine();
+    await page.getByRole('heading', { name: 'Keys', level: 1 }).waitFor();
+    await page.getByText('Serving').waitFor();
+  });
+
+  it('is sent compressed, and is not asked for again what it has', async () => {
+    const { page } = await open();
+    await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor();
+    const requests: { url: string; encoding: string | undefined }[] = [];
+    page.on('response', (response) => {
+      if (/\.(js|css)$/.test(response.url()))
+        requests.push({ url: response.url(), encoding: response.headers()['content-encoding'] });
+    });
+    await page.reload();
+    await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor();
+    expect(requests.find(({ url }) => /index-.*\.js$/.test(url))?.encoding).toBe('br');
   });
 
   it('loads at most 300 kB of program before it shows something, compressed', () => {
@@ -234,6 +294,18 @@ const chatReply = {
   model: 'gpt-x',
   choices: [{ index: 0, message: { role: 'assistant', content: 'Hello' }, finish_reason: 'stop' }],
 };
+
+const screenNames = [
+  'Providers',
+  'Models',
+  'Groups',
+  'Keys',
+  'Requests',
+  'Playground',
+  'Connect',
+  'Settings',
+  'Overview',
+];
 
 const longName = 'The provider of the whole company, for production, with a name that does not end';
 const crowdedConfig = {

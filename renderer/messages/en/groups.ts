@@ -1,4 +1,5 @@
 export const groups = {
+  lead: 'A group decides which models its keys may use, which providers answer first, and what may be spent. Most people need only one.',
   title: 'Groups',
   create: 'New group',
   createTitle: 'New group',
@@ -72,6 +73,7 @@ export const groups = {
   defaultOutside: 'Would be refused: not allowed here, or served by nobody.',
   defaultUnserved: 'Would be refused: who serves it cannot be asked now.',
   defaultsHint: 'For requests that name no model.',
+  defaultsOpen: 'Choose default models',
   capabilities: {
     chat: 'Chat',
     completions: 'Completions',

@@ -1,4 +1,5 @@
 export const keys = {
+  lead: 'A key is what you give to a program so that it can use Sluice. One for each program tells you who used what.',
   title: 'Keys',
   create: 'New key',
   switch: (name: string) => `Key ${name} may be used`,

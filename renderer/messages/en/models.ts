@@ -1,4 +1,5 @@
 export const models = {
+  lead: 'The names that programs can ask for. An alias gives a model, or several in order, a name of your own.',
   title: 'Names that can be used',
   asker: 'For whom',
   groups: 'Any key of a group',

@@ -1,13 +1,7 @@
 export const status = {
-  title: 'Status',
   baseUrl: 'Base URL',
-  running: 'Running now',
   started: 'Started',
-  version: 'Version',
-  revision: 'Configuration',
   revisionNumber: (revision: string) => `revision ${revision}`,
-  secrets: 'Secrets',
-  secretStores: { keychain: 'keychain', file: 'encrypted file', memory: 'in memory' },
   secretsUnopened: 'not needed so far',
   ledger: 'Ledger',
   ledgerOk: 'recording',
@@ -15,30 +9,99 @@ export const status = {
   ledgerBroken: 'not recording',
 };
 
+/** The strip of what goes on at this moment. */
+export const live = {
+  title: 'Now',
+  running: 'Running',
+  tokens: 'Tokens/s',
+  tokensHint: 'Output tokens per second over the last 20 seconds. A request’s tokens are known when it ends.',
+  today: 'Spent today',
+  callers: 'Calling now',
+  nobody: 'Nobody',
+  more: (count: string) => `and ${count} more`,
+};
+
 export const overview = {
   range: 'Time',
-  ranges: { hour: '1 h', day: '24 h', week: '7 days', month: '30 days', quarter: '90 days' },
+  ranges: { hour: '1 h', sixHours: '6 h', day: '24 h', week: '7 days', month: '30 days', quarter: '90 days' },
   usage: 'Usage',
-  metrics: { requests: 'Requests', tokens: 'Tokens', cost: 'Cost', errors: 'Error rate', firstByte: 'First byte' },
+  metrics: { requests: 'Requests', tokens: 'Tokens', cost: 'Cost', errors: 'Failure rate', firstByte: 'First byte' },
+  showRequests: 'Show them',
   tokensDetail: (input: string, output: string) => `${input} in, ${output} out`,
-  errorsDetail: (errors: string) => `${errors} failed`,
+  failed: (requests: string) => `${requests} failed`,
+  /** By Sluice, with a 4xx. */
+  refused: (requests: string) => `${requests} refused`,
   p95Detail: (duration: string) => `95% within ${duration}`,
   median: 'Median',
   p95: '95th percentile',
   firstByteFigures: { together: 'All', median: 'Median of each', p95: '95% of each' },
   all: 'all',
+  sum: 'Total',
   others: 'others',
-  nameless: { model: 'no model named', provider: 'no provider asked', key: 'no valid key', group: 'no group' },
+  nameless: { model: 'without a model', provider: 'no provider asked', key: 'no valid key', group: 'no group' },
   top: 'Most used',
   by: 'By',
   dimensions: { model: 'Models', provider: 'Providers', key: 'Keys', group: 'Groups' },
   dimensionNames: { model: 'Model', provider: 'Provider', key: 'Key', group: 'Group' },
-  columns: { requests: 'Requests', errors: 'Errors', tokens: 'Tokens', cost: 'Cost' },
-  unpriced: (requests: string) => `The price of ${requests} requests is not known`,
+  columns: { requests: 'Requests', failed: 'Failed', refused: 'Refused', tokens: 'Tokens', cost: 'Cost' },
+  unpriced: (requests: string) => `${requests} without a price`,
   nobody: 'Nothing was used in this time.',
   emptyTitle: 'No requests in this time',
   emptyNext: 'Choose a longer time, or point a program at the base URL above.',
+  runningTitle: (requests: number, count: string) =>
+    requests === 1 ? 'One request is running' : `${count} requests are running`,
+  runningNext: 'Figures appear as requests end.',
 };
+
+/** The newcomer's path. */
+export const firstRun = {
+  title: 'Get started',
+  doneTitle: 'You’re all set',
+  dismiss: 'Skip',
+  finish: 'Done',
+  done: 'done',
+  address: 'Your base URL and key',
+  addressText: 'Every program that speaks the OpenAI, Anthropic or Gemini API can use them.',
+  key: 'API key',
+  showKey: 'Show the key',
+  hideKey: 'Hide the key',
+  call: 'Make a call',
+  callText:
+    'Run it here or paste it into a terminal. The built-in demo answers with sample replies until you add a provider.',
+  provider: 'Add a provider',
+  providerText: 'OpenAI, Anthropic, Ollama or any other service, so that real models answer.',
+  providerOpen: 'Add provider',
+  found: (variables: string) => `Found in the environment: ${variables}`,
+  tool: 'Connect a tool',
+  toolText: 'Codex, Cursor, Claude Code or your own program. This step is done when its first request arrives.',
+  toolOpen: 'Choose a tool',
+};
+
+export const firstCall = {
+  createKey: 'Create a key',
+  firstKeyName: 'My first key',
+  command: 'curl command',
+  run: 'Run it here',
+  answer: 'Answer',
+  seeRequest: 'See the request',
+  keyless: 'The secret of this key is not kept. Create another key.',
+};
+
+export const demoNote = {
+  text: 'You’re on the built-in demo (sample replies).',
+  add: 'Add a provider to get real ones',
+};
+
+/** Requests whose cost a budget cannot count. */
+interface Unpriced {
+  name: string;
+  requests: number;
+  count: string;
+  budget: string;
+}
+const unpricedText = (whose: string, { requests, count, budget }: Unpriced) =>
+  `${count} ${requests === 1 ? 'request' : 'requests'} of ${whose} ${requests === 1 ? 'has' : 'have'} no known price and ` +
+  `${requests === 1 ? 'does' : 'do'} not count towards its budget (${budget}). Set a price for the model.`;
 
 export const attention = {
   title: 'Needs attention',
@@ -75,12 +138,9 @@ export const attention = {
     'key-budget': (name: string, used: string, amount: string) => `Key “${name}” has spent ${used} of its ${amount}.`,
     'group-budget': (name: string, used: string, amount: string) =>
       `Group “${name}” has spent ${used} of its ${amount}.`,
-    'key-unpriced': (name: string, requests: string, budget: string) =>
-      `What ${requests} requests of key “${name}” cost is not known, so its budget (${budget}) does not count them. Set their price in settings.prices.`,
-    'group-unpriced': (name: string, requests: string, budget: string) =>
-      `What ${requests} requests of group “${name}” cost is not known, so its budget (${budget}) does not count them. Set their price in settings.prices.`,
+    'key-unpriced': (unpriced: Unpriced) => unpricedText(`key “${unpriced.name}”`, unpriced),
+    'group-unpriced': (unpriced: Unpriced) => unpricedText(`group “${unpriced.name}”`, unpriced),
     'no-provider': 'No provider is switched on: every request is refused.',
-    'demo-only': 'Only the demo answers, and it invents its answers.',
     'no-key': 'There is no key, so no program can use Sluice.',
   },
   mends: {
@@ -101,10 +161,9 @@ export const attention = {
     'key-expires': 'See the keys',
     'key-budget': 'See the keys',
     'group-budget': 'See the group',
-    'key-unpriced': 'See the keys',
-    'group-unpriced': 'See the group',
-    'no-provider': 'Switch one on',
-    'demo-only': 'Add a provider',
+    'key-unpriced': 'See the settings',
+    'group-unpriced': 'See the settings',
+    'no-provider': 'Add a provider',
     'no-key': 'Create a key',
   },
 };

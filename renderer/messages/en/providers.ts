@@ -1,4 +1,5 @@
 export const providers = {
+  lead: 'A provider is a service or a model server on your network that answers requests: OpenAI, Anthropic, Ollama …',
   title: 'Providers',
   switch: (name: string) => `Use provider ${name}`,
   demo: 'demo',

@@ -9,7 +9,7 @@ export const shell = {
   copyNamed: (what: string) => `Copy ${what}`,
   cancel: 'Cancel',
   close: 'Close',
-  undo: 'Undo',
+  discard: 'Discard changes',
   save: 'Save',
   saved: 'Saved.',
   done: 'Done',
@@ -30,9 +30,19 @@ export const shell = {
   },
   navigation: 'Screens',
   screenBroken: {
-    title: 'This screen broke',
-    text: 'The gateway goes on working; only its picture is missing. Reloading usually mends it.',
+    title: 'Something went wrong on this screen',
+    text: 'The gateway keeps running. Reload the window to try again.',
+    textLost: 'Reload the window once the engine answers again.',
+    unloadedTitle: 'This screen could not be loaded',
+    unloaded: 'Its files are missing. Sluice may have been updated: reload the window.',
+    unloadedLost: 'The engine does not answer. The screen opens by itself when Sluice is back.',
     reload: 'Reload',
+    details: 'Details',
+  },
+  unsaved: {
+    title: 'Discard unsaved changes?',
+    text: 'What you changed here has not been saved.',
+    keep: 'Keep editing',
   },
 
   connection: {
@@ -48,11 +58,15 @@ export const shell = {
   },
   signedOut: {
     title: 'This window is not signed in',
+    titleUsed: 'This link no longer works',
+    leadUsed: 'A sign-in link works once, within ten minutes. This one was already used or is too old.',
+    fromSources: 'From a checkout of the sources:',
+    fromSourcesCommand: 'command for a checkout',
     titleEnded: 'This window has been signed out',
     lead: 'Sluice is controlled only by someone who can use the terminal of the machine it runs on.',
     leadEnded: 'Nothing is lost, and your programs go on. To come back, sign this browser in again.',
     stepAddress:
-      'In the terminal, run the following in Sluice’s folder. It prints an address and opens it in the browser:',
+      'In a terminal on the machine that Sluice runs on, run this. It prints an address and opens it in the browser:',
     stepAgain: 'If that does not open it here, open the address in this browser. It works once, within ten minutes.',
     note: 'A browser stays signed in until it has not been used for 30 days, or until someone signs out everywhere in the settings. The desktop window, opened from the tray, needs no address.',
     retry: 'I have opened it, try again',
@@ -60,6 +74,7 @@ export const shell = {
   commandFailed: {
     other: 'That did not work.',
     unreachable: 'The engine does not answer. Nothing was changed.',
+    unanswered: 'The engine does not answer.',
     read_only: 'The configuration comes from a file that Sluice does not write. Change it there.',
     conflict: 'That does not go together with the rest of the configuration.',
     locked: 'A team preset has fixed this.',

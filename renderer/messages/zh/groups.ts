@@ -1,6 +1,7 @@
 import type * as english from '../en/groups.ts';
 
 export const groups: typeof english.groups = {
+  lead: '分组决定其密钥可以使用哪些模型、优先由哪个服务商回答，以及可以花费多少。大多数人只需要一个。',
   title: '分组',
   create: '新建分组',
   createTitle: '新建分组',
@@ -71,6 +72,7 @@ export const groups: typeof english.groups = {
   defaultOutside: '将被拒绝：此分组不允许，或没有提供方提供。',
   defaultUnserved: '将被拒绝：提供它的提供方目前无法使用。',
   defaultsHint: '用于没有指定模型的请求。',
+  defaultsOpen: '选择默认模型',
   capabilities: {
     chat: '对话',
     completions: '补全',

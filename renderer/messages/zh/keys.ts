@@ -1,6 +1,7 @@
 import type * as english from '../en/keys.ts';
 
 export const keys: typeof english.keys = {
+  lead: '密钥交给程序，程序凭它使用 Sluice。每个程序各用一个，就能知道谁用了什么。',
   title: '密钥',
   create: '新建密钥',
   switch: (name) => `允许使用密钥 ${name}`,

@@ -1,6 +1,7 @@
 import type * as english from '../en/models.ts';
 
 export const models: typeof english.models = {
+  lead: '程序可以请求的名称。别名可以为一个模型或按顺序排列的多个模型取一个自己的名称。',
   title: '可以使用的名称',
   asker: '针对谁',
   groups: '某分组的任意密钥',

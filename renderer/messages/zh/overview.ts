@@ -1,15 +1,9 @@
 import type * as english from '../en/overview.ts';
 
 export const status: typeof english.status = {
-  title: '状态',
   baseUrl: 'Base URL',
-  running: '正在进行',
   started: '启动',
-  version: '版本',
-  revision: '配置',
   revisionNumber: (revision) => `修订版 ${revision}`,
-  secrets: '机密存储',
-  secretStores: { keychain: '钥匙串', file: '加密文件', memory: '内存中' },
   secretsUnopened: '尚未用到',
   ledger: '账本',
   ledgerOk: '正常记录',
@@ -17,29 +11,82 @@ export const status: typeof english.status = {
   ledgerBroken: '未在记录',
 };
 
+export const live: typeof english.live = {
+  title: '当前',
+  running: '运行中',
+  tokens: 'token/秒',
+  tokensHint: '最近 20 秒内每秒输出的 token 数。请求的 token 数在其结束时才能得知。',
+  today: '今日花费',
+  callers: '正在调用',
+  nobody: '无',
+  more: (count) => `另有 ${count} 个`,
+};
+
 export const overview: typeof english.overview = {
   range: '时间',
-  ranges: { hour: '1 小时', day: '24 小时', week: '7 天', month: '30 天', quarter: '90 天' },
+  ranges: { hour: '1 小时', sixHours: '6 小时', day: '24 小时', week: '7 天', month: '30 天', quarter: '90 天' },
   usage: '用量',
-  metrics: { requests: '请求', tokens: '令牌数', cost: '费用', errors: '错误率', firstByte: '首字节' },
+  metrics: { requests: '请求', tokens: 'token 数', cost: '费用', errors: '失败率', firstByte: '首字节' },
+  showRequests: '查看请求',
   tokensDetail: (input, output) => `输入 ${input}，输出 ${output}`,
-  errorsDetail: (errors) => `${errors} 个失败`,
+  failed: (requests) => `${requests} 个失败`,
+  refused: (requests) => `${requests} 个被拒绝`,
   p95Detail: (duration) => `95% 在 ${duration} 内`,
   median: '中位数',
   p95: '第 95 百分位',
   firstByteFigures: { together: '全部', median: '各自的中位数', p95: '各自的 95%' },
   all: '全部',
+  sum: '合计',
   others: '其他',
-  nameless: { model: '未指定模型', provider: '未询问提供方', key: '无有效密钥', group: '无分组' },
+  nameless: { model: '未指定模型', provider: '未请求服务商', key: '无有效密钥', group: '无分组' },
   top: '使用最多',
   by: '分类',
-  dimensions: { model: '模型', provider: '提供方', key: '密钥', group: '分组' },
-  dimensionNames: { model: '模型', provider: '提供方', key: '密钥', group: '分组' },
-  columns: { requests: '请求', errors: '错误', tokens: '令牌数', cost: '费用' },
-  unpriced: (requests) => `${requests} 个请求的价格未知`,
+  dimensions: { model: '模型', provider: '服务商', key: '密钥', group: '分组' },
+  dimensionNames: { model: '模型', provider: '服务商', key: '密钥', group: '分组' },
+  columns: { requests: '请求', failed: '失败', refused: '被拒绝', tokens: 'token 数', cost: '费用' },
+  unpriced: (requests) => `${requests} 个价格未知`,
   nobody: '这段时间没有用量。',
   emptyTitle: '这段时间没有请求',
   emptyNext: '请选择更长的时间，或让程序使用上面的 Base URL。',
+  runningTitle: (_requests, count) => `${count} 个请求正在运行`,
+  runningNext: '请求结束后会显示数据。',
+};
+
+export const firstRun: typeof english.firstRun = {
+  title: '快速开始',
+  doneTitle: '一切就绪',
+  dismiss: '跳过',
+  finish: '完成',
+  done: '已完成',
+  address: '你的 Base URL 和密钥',
+  addressText: '所有支持 OpenAI、Anthropic 或 Gemini API 的程序都可以使用它们。',
+  key: 'API 密钥',
+  showKey: '显示密钥',
+  hideKey: '隐藏密钥',
+  call: '发起一次调用',
+  callText: '在这里运行，或粘贴到终端。添加服务商之前，由内置演示返回示例回复。',
+  provider: '添加服务商',
+  providerText: 'OpenAI、Anthropic、Ollama 或其他服务，让真实的模型来回答。',
+  providerOpen: '添加服务商',
+  found: (variables) => `在环境变量中找到：${variables}`,
+  tool: '接入工具',
+  toolText: 'Codex、Cursor、Claude Code 或你自己的程序。收到它的第一个请求后，此步骤即完成。',
+  toolOpen: '选择工具',
+};
+
+export const firstCall: typeof english.firstCall = {
+  createKey: '创建密钥',
+  firstKeyName: '我的第一个密钥',
+  command: 'curl 命令',
+  run: '在此运行',
+  answer: '回答',
+  seeRequest: '查看请求',
+  keyless: '此密钥未保存明文，请另建一个密钥。',
+};
+
+export const demoNote: typeof english.demoNote = {
+  text: '当前使用内置演示（示例回复）。',
+  add: '添加服务商以获得真实回复',
 };
 
 export const attention: typeof english.attention = {
@@ -74,12 +121,11 @@ export const attention: typeof english.attention = {
     'key-expires': (name, day) => `密钥“${name}”将于 ${day} 到期。`,
     'key-budget': (name, used, amount) => `密钥“${name}”的预算 ${amount} 已用 ${used}。`,
     'group-budget': (name, used, amount) => `分组“${name}”的预算 ${amount} 已用 ${used}。`,
-    'key-unpriced': (name, requests, budget) =>
-      `密钥“${name}”有 ${requests} 个请求的费用未知，未计入其预算（${budget}）。请在 settings.prices 中设置价格。`,
-    'group-unpriced': (name, requests, budget) =>
-      `分组“${name}”有 ${requests} 个请求的费用未知，未计入其预算（${budget}）。请在 settings.prices 中设置价格。`,
+    'key-unpriced': ({ name, count, budget }) =>
+      `密钥“${name}”有 ${count} 个请求价格未知，未计入其预算（${budget}）。请为模型设置价格。`,
+    'group-unpriced': ({ name, count, budget }) =>
+      `分组“${name}”有 ${count} 个请求价格未知，未计入其预算（${budget}）。请为模型设置价格。`,
     'no-provider': '没有启用任何提供方，所有请求都会被拒绝。',
-    'demo-only': '只有演示在回答，而它的回答是虚构的。',
     'no-key': '没有密钥，任何程序都无法使用 Sluice。',
   },
   mends: {
@@ -100,10 +146,9 @@ export const attention: typeof english.attention = {
     'key-expires': '查看密钥',
     'key-budget': '查看密钥',
     'group-budget': '查看分组',
-    'key-unpriced': '查看密钥',
-    'group-unpriced': '查看分组',
-    'no-provider': '启用提供方',
-    'demo-only': '添加提供方',
+    'key-unpriced': '查看设置',
+    'group-unpriced': '查看设置',
+    'no-provider': '添加服务商',
     'no-key': '新建密钥',
   },
 };

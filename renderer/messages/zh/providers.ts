@@ -1,6 +1,7 @@
 import type * as english from '../en/providers.ts';
 
 export const providers: typeof english.providers = {
+  lead: '服务商是回答请求的服务或本地模型服务器：OpenAI、Anthropic、Ollama 等。',
   title: '提供方',
   switch: (name) => `启用提供方 ${name}`,
   demo: '演示',

@@ -11,7 +11,7 @@ export const shell: typeof english = {
   copyNamed: (what) => `复制${what}`,
   cancel: '取消',
   close: '关闭',
-  undo: '撤销',
+  discard: '放弃更改',
   save: '保存',
   saved: '已保存。',
   done: '完成',
@@ -33,8 +33,18 @@ export const shell: typeof english = {
   navigation: '页面',
   screenBroken: {
     title: '此页面出错了',
-    text: '网关仍在正常工作，只是画面无法显示。重新加载通常可以解决。',
+    text: '网关仍在运行。请重新加载窗口后再试。',
+    textLost: '请在引擎恢复响应后重新加载窗口。',
+    unloadedTitle: '无法加载此页面',
+    unloaded: '页面文件缺失。Sluice 可能已更新，请重新加载窗口。',
+    unloadedLost: '引擎没有响应。Sluice 恢复后，此页面会自动打开。',
     reload: '重新加载',
+    details: '详细信息',
+  },
+  unsaved: {
+    title: '放弃未保存的更改？',
+    text: '你在此处所做的更改尚未保存。',
+    keep: '继续编辑',
   },
 
   connection: {
@@ -50,10 +60,14 @@ export const shell: typeof english = {
   },
   signedOut: {
     title: '此窗口尚未登录',
+    titleUsed: '此链接已失效',
+    leadUsed: '登录链接只能使用一次，且十分钟内有效。此链接已被使用或已过期。',
+    fromSources: '如果从源码运行：',
+    fromSourcesCommand: '源码目录中的命令',
     titleEnded: '此窗口已退出登录',
     lead: '只有能使用 Sluice 所在机器终端的人才能控制它。',
-    leadEnded: '没有任何内容丢失，您的程序照常运行。要返回，请让此浏览器重新登录。',
-    stepAddress: '在终端中进入 Sluice 所在文件夹并运行以下命令，它会打印一个地址并在浏览器中打开：',
+    leadEnded: '没有任何内容丢失，你的程序照常运行。要返回，请让此浏览器重新登录。',
+    stepAddress: '在运行 Sluice 的机器上打开终端并运行以下命令，它会打印一个地址并在浏览器中打开：',
     stepAgain: '如果没有在这里打开，请在此浏览器中打开该地址。地址只能使用一次，十分钟内有效。',
     note: '浏览器会保持登录，直到连续 30 天未使用，或有人在设置中退出所有登录。从托盘打开的桌面窗口不需要地址。',
     retry: '已打开，重试',
@@ -61,6 +75,7 @@ export const shell: typeof english = {
   commandFailed: {
     other: '操作未成功。',
     unreachable: '引擎没有响应，未作任何更改。',
+    unanswered: '引擎没有响应。',
     read_only: '配置来自一个 Sluice 不会写入的文件，请在该文件中修改。',
     conflict: '此更改与其余配置冲突。',
     locked: '团队预设已锁定此项。',

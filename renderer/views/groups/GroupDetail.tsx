@@ -1,9 +1,9 @@
 import { useState } from 'react';
-import { useLocation } from 'wouter';
 import type { GroupView } from '../../../server/contract/access-views.ts';
 import { ConfirmDialog } from '../../components/ConfirmDialog.tsx';
 import { DetailScreen } from '../../components/DetailScreen.tsx';
 import { useMessages } from '../../messages/use-messages.ts';
+import { useHashLocation } from '../../state/hash-location.ts';
 import { useCommand } from '../../state/use-command.ts';
 import { useControlState } from '../../state/use-control.ts';
 import { useLocks } from '../../state/use-locks.ts';
@@ -13,7 +13,7 @@ import { GroupForm } from './GroupForm.tsx';
 export function GroupDetail({ id }: { id: string }) {
   const groups = useControlState((state) => state.views?.groups ?? null);
   const lock = useLocks().removing('groups', id);
-  const [, goTo] = useLocation();
+  const [, goTo] = useHashLocation();
   const [isRemoving, setRemoving] = useState(false);
   return (
     <DetailScreen name="groups" id={id} items={groups} lock={lock} onRemove={() => setRemoving(true)}>
@@ -23,7 +23,7 @@ export function GroupDetail({ id }: { id: string }) {
           <RemoveGroup
             group={isRemoving ? group : null}
             onClose={() => setRemoving(false)}
-            onRemoved={() => goTo('/groups')}
+            onRemoved={() => goTo('/groups', { discards: true })}
           />
         </>
       )}

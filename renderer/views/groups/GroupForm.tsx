@@ -2,12 +2,10 @@ import { Stack, TagsInput, TextInput } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import type { FormEvent } from 'react';
 import type { GroupView } from '../../../server/contract/access-views.ts';
-import { CommandProblem } from '../../components/CommandProblem.tsx';
 import { FormActs } from '../../components/FormActs.tsx';
 import { LimitFields } from '../../components/LimitFields.tsx';
 import { LimitMeters } from '../../components/LimitMeters.tsx';
 import { Lockable } from '../../components/Lockable.tsx';
-import { OvertakenNotice } from '../../components/OvertakenNotice.tsx';
 import { Section } from '../../components/Section.tsx';
 import { useLocalization, useMessages } from '../../messages/use-messages.ts';
 import { useCommand } from '../../state/use-command.ts';
@@ -96,9 +94,12 @@ export function GroupForm({ group }: { group: GroupView }) {
           <Lockable lock={lockOf('capture')}>
             <CaptureField draft={draft} change={change} />
           </Lockable>
-          {isOvertaken && !command.isRunning && <OvertakenNotice onReload={edits.reload} onKeep={edits.keep} />}
-          {command.problem && <CommandProblem problem={command.problem} />}
-          <FormActs isChanged={isChanged} isBlocked={isOvertaken} command={command} onUndo={edits.reload} />
+          <FormActs
+            isChanged={isChanged}
+            overtaken={isOvertaken ? { onKeep: edits.keep } : null}
+            command={command}
+            onDiscard={edits.reload}
+          />
         </Stack>
       </Section>
       <ModelPreview models={models} difference={difference} problem={preview.problem} />

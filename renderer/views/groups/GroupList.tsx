@@ -1,7 +1,7 @@
 import { Button } from '@mantine/core';
 import { IconPlus } from '@tabler/icons-react';
 import { useState } from 'react';
-import { Link, useLocation } from 'wouter';
+import { Link } from 'wouter';
 import type { GroupView } from '../../../server/contract/access-views.ts';
 import { EmptyNote } from '../../components/EmptyNote.tsx';
 import { LimitMeters } from '../../components/LimitMeters.tsx';
@@ -12,6 +12,7 @@ import { ModalFrame } from '../../components/ModalFrame.tsx';
 import { Panel } from '../../components/Panel.tsx';
 import { Screen } from '../../components/Screen.tsx';
 import { useLocalization, useMessages } from '../../messages/use-messages.ts';
+import { useHashLocation } from '../../state/hash-location.ts';
 import { useCanChange } from '../../state/use-can-change.ts';
 import { useControlState } from '../../state/use-control.ts';
 import { useLocks } from '../../state/use-locks.ts';
@@ -25,7 +26,7 @@ export function GroupList() {
   const canChange = useCanChange();
   const lock = useLocks().adding('groups');
   const [isCreating, setCreating] = useState(false);
-  const [, goTo] = useLocation();
+  const [, goTo] = useHashLocation();
   const create = (
     <>
       <LockMark lock={lock} />
@@ -40,7 +41,7 @@ export function GroupList() {
     </>
   );
   return (
-    <Screen name="groups" count={groups?.length} action={create}>
+    <Screen name="groups" count={groups?.length} lead={groups && groups.length < 2 && names.lead} action={create}>
       <Panel name="groups">
         {!groups && <ListSkeleton rows={2} rowHeight={60} />}
         {groups?.length === 0 && <EmptyNote title={names.emptyTitle} next={names.emptyNext} />}
@@ -51,7 +52,10 @@ export function GroupList() {
         </ul>
       </Panel>
       <ModalFrame opened={isCreating} onClose={() => setCreating(false)} title={names.createTitle}>
-        <CreateGroup onCancel={() => setCreating(false)} onCreated={(id) => goTo(`/groups/${id}`)} />
+        <CreateGroup
+          onCancel={() => setCreating(false)}
+          onCreated={(id) => goTo(`/groups/${id}`, { discards: true })}
+        />
       </ModalFrame>
     </Screen>
   );

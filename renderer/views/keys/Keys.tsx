@@ -34,7 +34,7 @@ export function Keys() {
     </Button>
   );
   return (
-    <Screen name="keys" count={keys?.length} action={create}>
+    <Screen name="keys" count={keys?.length} lead={keys && keys.length < 2 && names.lead} action={create}>
       <Panel name="keys">
         {!keys && <ListSkeleton rows={2} rowHeight={60} />}
         {keys?.length === 0 && <EmptyNote title={names.emptyTitle} next={names.emptyNext} />}

@@ -1,6 +1,7 @@
 /** Which names clients can use, where each leads, and the names of one's own. */
 import { useRef, useState } from 'react';
 import { Screen } from '../../components/Screen.tsx';
+import { useMessages } from '../../messages/use-messages.ts';
 import { useControlState } from '../../state/use-control.ts';
 import { AliasesSection } from './AliasesSection.tsx';
 import { AskerSelect } from './AskerSelect.tsx';
@@ -10,6 +11,8 @@ import { ModelsSection } from './ModelsSection.tsx';
 import { RouteSection } from './RouteSection.tsx';
 
 export function Models() {
+  const { models: names } = useMessages();
+  const isWithoutAliases = useControlState(({ views }) => views?.aliases.length === 0);
   const [asker, setAsker] = useAsker();
   const [model, setModel] = useState('');
   const field = useRef<HTMLInputElement>(null);
@@ -18,7 +21,11 @@ export function Models() {
     field.current?.focus();
   };
   return (
-    <Screen name="models" action={<AskerSelect asker={asker} onChange={setAsker} />}>
+    <Screen
+      name="models"
+      lead={isWithoutAliases && names.lead}
+      action={<AskerSelect asker={asker} onChange={setAsker} />}
+    >
       <div className={classes.pair}>
         <div className={classes.column}>
           <RouteSection asker={asker} model={model} onModel={setModel} fieldRef={field} />

@@ -102,8 +102,9 @@ function textOf(concern: Concern, localization: Localization, nowMs: number): st
     }
     case 'key-unpriced':
     case 'group-unpriced': {
-      const requests = localization.formats.number(concern.meter.unpriced);
-      return texts[concern.kind](concern.name, requests, describeLimit(concern.meter, localization));
+      const { unpriced } = concern.meter;
+      const budget = describeLimit(concern.meter, localization);
+      return texts[concern.kind]({ name: concern.name, requests: unpriced, count: formats.number(unpriced), budget });
     }
     default:
       return texts[concern.kind];

@@ -1,70 +1,144 @@
-import { Skeleton } from '@mantine/core';
+import { useMemo } from 'react';
+import { useLocation } from 'wouter';
 import type { FirstByteStep } from '../../../server/contract/request-views.ts';
 import { type Localization, useLocalization } from '../../messages/use-messages.ts';
-import { AmountChart, LinesChart } from './UsageChart.tsx';
-import { chartRows, errorRates, lineRows } from './usage-figures.ts';
-import { stepsOf, type TimeGrid } from './usage-range.ts';
+import { type ChartSeries, TimeChart } from './chart/TimeChart.tsx';
+import type { UsageAnswers } from './load-usage.ts';
+import { colorOf, othersColor } from './name-colors.ts';
+import { requestsAddress } from './requests-address.ts';
+import {
+  amounts,
+  type CountedMetric,
+  type FirstByteFigure,
+  failureRates,
+  othersOf,
+  valuesAt,
+} from './usage-figures.ts';
+import { edgesOf, type TimeGrid } from './usage-range.ts';
 import { useNames } from './use-names.ts';
-import type { OverviewChoice } from './use-overview-choice.ts';
-import type { UsageAnswers } from './use-usage.ts';
 
 interface MetricChartProps {
   answers: UsageAnswers;
-  choice: OverviewChoice;
+  figure: FirstByteFigure;
 }
 
-/** The chosen metric over time: amounts as bars that add up, rates and times as lines. */
-export function MetricChart({ answers, choice }: MetricChartProps) {
+/** The metric over time: amounts as bars that add up, rates and times as lines. A step leads to its requests. */
+export function MetricChart({ answers, figure }: MetricChartProps) {
   const { messages, formats } = useLocalization();
-  const { metric } = choice;
-  const labels = answers.leaders.map(useNames(choice.by));
-  const steps = stepsOf(answers.grid);
-  const tick = tickOf(answers.grid, formats);
-  if (metric === 'firstByte') return <FirstByteChart {...{ answers, choice, steps, labels, tick }} />;
-  const { leaders, total, named } = answers;
-  if (!total || !named) return <Skeleton height={250} />;
-  if (metric === 'errors') {
-    const ofLeaders = leaders.map((name) => named.filter((step) => step.name === name));
-    const rows = lineRows(steps, [...ofLeaders, total].map(errorRates));
-    const { all } = messages.overview;
-    return <LinesChart rows={rows} labels={labels} all={all} tick={tick} format={formats.percent} />;
-  }
-  const rows = chartRows({ steps, names: leaders, metric, named, total });
-  const format = metric === 'cost' ? formats.dollars : formats.compact;
-  return <AmountChart rows={rows} labels={labels} tick={tick} format={format} />;
-}
-
-interface FirstByteChartProps extends MetricChartProps {
-  steps: number[];
-  /** Of the leaders. */
-  labels: string[];
-  tick(startMs: number): string;
-}
-
-function FirstByteChart({ answers, choice: { figure }, steps, labels, tick }: FirstByteChartProps) {
-  const { messages, formats } = useLocalization();
-  const { leaders, firstByte, firstByteByName } = answers;
-  if (figure === 'together') {
-    if (!firstByte) return <Skeleton height={250} />;
-    const both = [messages.overview.median, messages.overview.p95];
-    const rows = lineRows(steps, [timesOf(firstByte.steps, 'medianMs'), timesOf(firstByte.steps, 'p95Ms')]);
-    return <LinesChart rows={rows} labels={both} tick={tick} format={formats.duration} />;
-  }
-  if (!firstByteByName) return <Skeleton height={250} />;
-  const field = figure === 'median' ? 'medianMs' : 'p95Ms';
-  const ofName = (name: string | null) => firstByteByName.filter((step) => step.name === name);
-  const rows = lineRows(
-    steps,
-    leaders.map((name) => timesOf(ofName(name), field)),
+  const [, goTo] = useLocation();
+  const nameOf = useNames(answers.by);
+  const { metric, grid } = answers;
+  const edgesMs = useMemo(() => edgesOf(grid), [grid]);
+  const steps = edgesMs.slice(0, -1);
+  const series = seriesOf({ answers, figure, steps, nameOf, messages });
+  const failed = metric === 'errors' && ({ outcome: 'error' } as const);
+  return (
+    <TimeChart
+      kind={metric === 'errors' || metric === 'firstByte' ? 'lines' : 'bars'}
+      label={messages.overview.metrics[metric]}
+      sumLabel={messages.overview.sum}
+      edgesMs={edgesMs}
+      isWhole={metric === 'requests' || metric === 'tokens'}
+      series={series}
+      tick={tickOf(grid, formats)}
+      span={spanOf(grid, formats)}
+      format={formatOf(metric, formats)}
+      onOpen={(since, until) => goTo(requestsAddress({ ...failed, since, until }))}
+    />
   );
-  return <LinesChart rows={rows} labels={labels} tick={tick} format={formats.duration} />;
+}
+
+interface SeriesQuestion {
+  answers: UsageAnswers;
+  figure: FirstByteFigure;
+  steps: readonly number[];
+  nameOf(name: string | null): string;
+  messages: Localization['messages'];
+}
+
+function seriesOf(question: SeriesQuestion): ChartSeries[] {
+  const { metric } = question.answers;
+  if (metric === 'firstByte') return firstByteSeries(question);
+  return metric === 'errors' ? rateSeries(question) : amountSeries(question, metric);
+}
+
+/** One for each leader. */
+function leaderSeries(
+  { answers, nameOf, steps }: SeriesQuestion,
+  valuesOf: (name: string | null) => Map<number, number>,
+) {
+  return answers.leaders.map((name) => ({
+    id: name ?? '',
+    label: nameOf(name),
+    color: colorOf(name),
+    values: valuesAt(steps, valuesOf(name)),
+  }));
+}
+
+function amountSeries(question: SeriesQuestion, metric: CountedMetric): ChartSeries[] {
+  const { answers, steps, messages } = question;
+  const leaders = leaderSeries(question, (name) =>
+    amounts(
+      answers.named.filter((step) => step.name === name),
+      metric,
+    ),
+  );
+  const total = valuesAt(steps, amounts(answers.total, metric));
+  const values = othersOf(
+    total,
+    leaders.map((each) => each.values),
+  );
+  const others = { id: 'others', label: messages.overview.others, color: othersColor, values };
+  return values.some((value) => value !== 0) ? [...leaders, others] : leaders;
+}
+
+function rateSeries(question: SeriesQuestion): ChartSeries[] {
+  const { answers, steps, messages } = question;
+  const values = valuesAt(steps, failureRates(answers.total));
+  return [
+    ...leaderSeries(question, (name) => failureRates(answers.named.filter((step) => step.name === name))),
+    { id: 'all', label: messages.overview.all, color: othersColor, values },
+  ];
+}
+
+function firstByteSeries(question: SeriesQuestion): ChartSeries[] {
+  const { answers, figure, steps, messages } = question;
+  const { median, p95 } = messages.overview;
+  if (figure !== 'together') {
+    const field = figure === 'median' ? 'medianMs' : 'p95Ms';
+    return leaderSeries(question, (name) =>
+      timesOf(
+        answers.firstByteByName.filter((step) => step.name === name),
+        field,
+      ),
+    );
+  }
+  const ofAll = (field: 'medianMs' | 'p95Ms') => valuesAt(steps, timesOf(answers.firstByte.steps, field));
+  return [
+    { id: 'median', label: median, color: colorOf('median'), values: ofAll('medianMs') },
+    { id: 'p95', label: p95, color: othersColor, values: ofAll('p95Ms') },
+  ];
 }
 
 function timesOf(steps: readonly FirstByteStep[], field: 'medianMs' | 'p95Ms'): Map<number, number> {
   return new Map(steps.map((step) => [step.startMs, step[field]]));
 }
 
-function tickOf({ sinceMs, untilMs, stepMs }: TimeGrid, formats: Localization['formats']): (startMs: number) => string {
-  if (untilMs - sinceMs <= 90_000_000) return formats.clock;
-  return stepMs < 86_400_000 ? formats.dayAndClock : formats.shortDay;
+type Formats = Localization['formats'];
+const dayMs = 86_400_000;
+
+function formatOf(metric: UsageAnswers['metric'], formats: Formats): (value: number) => string {
+  if (metric === 'errors') return formats.percent;
+  if (metric === 'firstByte') return formats.duration;
+  return metric === 'cost' ? formats.dollars : formats.compact;
+}
+
+function tickOf({ sinceMs, untilMs, stepMs }: TimeGrid, formats: Formats): (moment: number) => string {
+  if (untilMs - sinceMs <= dayMs + 3_600_000) return formats.clock;
+  return stepMs < dayMs ? formats.dayAndClock : formats.shortDay;
+}
+
+function spanOf({ stepMs }: TimeGrid, formats: Formats): (startMs: number, endMs: number) => string {
+  if (stepMs >= dayMs) return formats.day;
+  return (startMs, endMs) => `${formats.dayAndClock(startMs)} – ${formats.clock(endMs)}`;
 }

@@ -1,56 +1,99 @@
 import { Skeleton, UnstyledButton } from '@mantine/core';
-import type { FirstByteView } from '../../../server/contract/request-views.ts';
-import { useLocalization } from '../../messages/use-messages.ts';
+import { Link } from 'wouter';
+import { type Localization, useLocalization } from '../../messages/use-messages.ts';
+import type { UsageAnswers } from './load-usage.ts';
 import classes from './MetricTiles.module.css';
-import type { Metric, sumOf } from './usage-figures.ts';
+import { requestsAddress } from './requests-address.ts';
+import { failureRate, failuresOf, type Metric, sumOf } from './usage-figures.ts';
 
 interface MetricTilesProps {
-  sum: ReturnType<typeof sumOf> | null;
-  firstByte: FirstByteView | null;
+  answers: UsageAnswers | null;
   chosen: Metric;
   onChoose(metric: Metric): void;
 }
 
+interface Tile {
+  metric: Metric;
+  value: string;
+  details: { text: string; href: string }[];
+}
+
 const unknown = '–';
 
-/** The figures of the whole time; each leads to its chart. */
-export function MetricTiles({ sum, firstByte, chosen, onChoose }: MetricTilesProps) {
-  const { messages, formats } = useLocalization();
-  const { metrics, tokensDetail, errorsDetail, p95Detail, unpriced } = messages.overview;
-  const rate = sum && sum.requests > 0 ? formats.percent(sum.errors / sum.requests) : unknown;
-  const tiles: { metric: Metric; value: string | null; detail?: string | false | null }[] = [
-    { metric: 'requests', value: sum && formats.number(sum.requests) },
-    {
-      metric: 'tokens',
-      value: sum && formats.compact(sum.inputTokens + sum.outputTokens),
-      detail: sum && tokensDetail(formats.compact(sum.inputTokens), formats.compact(sum.outputTokens)),
-    },
-    {
-      metric: 'cost',
-      value: sum && (sum.costUsd === null ? unknown : formats.dollars(sum.costUsd)),
-      detail: sum && sum.unpricedRequests > 0 && unpriced(formats.number(sum.unpricedRequests)),
-    },
-    { metric: 'errors', value: sum && rate, detail: sum && errorsDetail(formats.number(sum.errors)) },
-    {
-      metric: 'firstByte',
-      value: firstByte && (firstByte.medianMs === null ? unknown : formats.duration(firstByte.medianMs)),
-      detail: firstByte?.p95Ms != null && p95Detail(formats.duration(firstByte.p95Ms)),
-    },
-  ];
+/** The figures of the whole time. Each leads to its chart, and what it consists of to its requests. */
+export function MetricTiles({ answers, chosen, onChoose }: MetricTilesProps) {
+  const localization = useLocalization();
+  const { metrics } = localization.messages.overview;
+  const tiles = answers && tilesOf(answers, localization);
   return (
     <div className={classes.tiles}>
-      {tiles.map(({ metric, value, detail }) => (
-        <UnstyledButton
-          key={metric}
-          className={classes.tile}
-          aria-pressed={metric === chosen}
-          onClick={() => onChoose(metric)}
-        >
-          <span className={classes.name}>{metrics[metric]}</span>
-          <span className={classes.value}>{value ?? <Skeleton height={20} width={64} />}</span>
-          <span className={classes.detail}>{detail || '\u00a0'}</span>
-        </UnstyledButton>
+      {(tiles ?? unloaded).map(({ metric, value, details }) => (
+        <div key={metric} className={classes.tile} data-is-chosen={metric === chosen || undefined}>
+          <UnstyledButton className={classes.choose} aria-pressed={metric === chosen} onClick={() => onChoose(metric)}>
+            <span className={classes.name}>{metrics[metric]}</span>
+            <span className={classes.value}>{value || <Skeleton height={20} width={64} />}</span>
+          </UnstyledButton>
+          <span className={classes.details}>
+            {details.map(({ text, href }) => (
+              <Link key={text} className={classes.detail} href={href} title={text}>
+                {text}
+              </Link>
+            ))}
+            {details.length === 0 && '\u00a0'}
+          </span>
+        </div>
       ))}
     </div>
   );
+}
+
+const unloaded: readonly Tile[] = (['requests', 'tokens', 'cost', 'errors', 'firstByte'] as const).map((metric) => ({
+  metric,
+  value: '',
+  details: [],
+}));
+
+function tilesOf(answers: UsageAnswers, { messages, formats }: Localization): Tile[] {
+  const names = messages.overview;
+  const { firstByte, grid, total } = answers;
+  const since = grid.sinceMs;
+  const all = requestsAddress({ since });
+  const sum = sumOf(total);
+  const { costUsd, unpricedRequests, refused } = sum;
+  const failed = failuresOf(sum);
+  const rate = failureRate(sum);
+  const failures = [
+    ...(failed > 0
+      ? [{ text: names.failed(formats.number(failed)), href: requestsAddress({ outcome: 'error', since }) }]
+      : []),
+    ...(refused > 0
+      ? [
+          {
+            text: names.refused(formats.number(refused)),
+            href: requestsAddress({ outcome: 'error', status: '4xx', since }),
+          },
+        ]
+      : []),
+  ];
+  const tokens = names.tokensDetail(formats.compact(sum.inputTokens), formats.compact(sum.outputTokens));
+  return [
+    { metric: 'requests', value: formats.number(sum.requests), details: [{ text: names.showRequests, href: all }] },
+    {
+      metric: 'tokens',
+      value: formats.compact(sum.inputTokens + sum.outputTokens),
+      details: [{ text: tokens, href: all }],
+    },
+    {
+      metric: 'cost',
+      value: costUsd === null ? unknown : formats.dollars(costUsd),
+      details: unpricedRequests > 0 ? [{ text: names.unpriced(formats.number(unpricedRequests)), href: all }] : [],
+    },
+    { metric: 'errors', value: rate === null ? unknown : formats.percent(rate), details: failures },
+    {
+      metric: 'firstByte',
+      value: firstByte.medianMs === null ? unknown : formats.duration(firstByte.medianMs),
+      details:
+        firstByte.p95Ms === null ? [] : [{ text: names.p95Detail(formats.duration(firstByte.p95Ms)), href: all }],
+    },
+  ];
 }

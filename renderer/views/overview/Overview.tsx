@@ -1,33 +1,43 @@
-/** The first screen: is it on, how it is reached, what needs attention, and what was asked for at what cost. */
+/** The first screen: a newcomer's path until the first request, then what goes on, what needs attention, and what was used. */
 import { SegmentedControl } from '@mantine/core';
 import { Screen } from '../../components/Screen.tsx';
 import { useMessages } from '../../messages/use-messages.ts';
 import { AttentionSection } from './AttentionSection.tsx';
-import { StatusSection } from './StatusSection.tsx';
+import { DemoNote } from './DemoNote.tsx';
+import { FirstRunPath } from './first-run/FirstRunPath.tsx';
+import { useFirstRun } from './first-run/use-first-run.ts';
+import { LiveStrip } from './LiveStrip.tsx';
 import { UsageSection } from './UsageSection.tsx';
 import { rangeNames } from './usage-range.ts';
 import { useOverviewChoice } from './use-overview-choice.ts';
+import { useUsage } from './use-usage.ts';
 
 export function Overview() {
   const { overview: names } = useMessages();
   const choice = useOverviewChoice();
-  const ranges = rangeNames.map((value) => ({ value, label: names.ranges[value] }));
+  const usage = useUsage(choice);
+  const { isShown: isFirstRun, progress, dismiss } = useFirstRun();
+  const hasUsage = !isFirstRun || progress.hasCalled;
   return (
     <Screen
       name="overview"
       action={
-        <SegmentedControl
-          size="xs"
-          aria-label={names.range}
-          data={ranges}
-          value={choice.range}
-          onChange={(range) => choice.choose({ range })}
-        />
+        hasUsage && (
+          <SegmentedControl
+            size="xs"
+            aria-label={names.range}
+            data={rangeNames.map((value) => ({ value, label: names.ranges[value] }))}
+            value={choice.range ?? usage.answer?.range ?? ''}
+            onChange={(value) => choice.choose({ range: rangeNames.find((name) => name === value) ?? null })}
+          />
+        )
       }
     >
-      <StatusSection />
+      {isFirstRun && <FirstRunPath progress={progress} dismiss={dismiss} />}
+      {hasUsage && <LiveStrip />}
+      {!isFirstRun && <DemoNote />}
       <AttentionSection />
-      <UsageSection choice={choice} />
+      {hasUsage && <UsageSection choice={choice} usage={usage} />}
     </Screen>
   );
 }

@@ -1,30 +1,24 @@
+import { Link } from 'wouter';
 import type { UsageView } from '../../../server/contract/request-views.ts';
 import { ListSkeleton } from '../../components/ListSkeleton.tsx';
 import { useLocalization } from '../../messages/use-messages.ts';
+import { countedOf, type Dimension, type UsageAnswers } from './load-usage.ts';
+import { colorOf } from './name-colors.ts';
+import { type RequestsMeant, requestsOf } from './requests-address.ts';
 import classes from './TopTable.module.css';
-import { amountOf, type CountedMetric } from './usage-figures.ts';
+import { amountOf, failuresOf } from './usage-figures.ts';
 import { useNames } from './use-names.ts';
-import type { Dimension } from './use-usage.ts';
 
 const mostRows = 10;
-const unknown = '–';
 
-interface TopTableProps {
-  /** Null: not known yet. */
-  usage: UsageView[] | null;
-  by: Dimension;
-  /** The most of it comes first. */
-  metric: CountedMetric;
-}
-
-/** Who or what was used most. */
-export function TopTable({ usage, by, metric }: TopTableProps) {
-  const { messages, formats } = useLocalization();
-  const { columns, dimensionNames, nobody, unpriced } = messages.overview;
-  const nameOf = useNames(by);
-  if (!usage) return <ListSkeleton rows={3} rowHeight={36} />;
-  if (usage.length === 0) return <p className={classes.empty}>{nobody}</p>;
-  const rows = usage.toSorted((a, b) => amountOf(b, metric) - amountOf(a, metric)).slice(0, mostRows);
+/** Who or what was used most, the most of the chosen metric first. Each row leads to its requests. */
+export function TopTable({ answers }: { answers: UsageAnswers | null }) {
+  const { columns, dimensionNames, nobody } = useLocalization().messages.overview;
+  if (!answers) return <ListSkeleton rows={3} rowHeight={36} />;
+  const { by, byName, grid } = answers;
+  if (byName.length === 0) return <p className={classes.empty}>{nobody}</p>;
+  const metric = countedOf(answers.metric);
+  const rows = byName.toSorted((a, b) => amountOf(b, metric) - amountOf(a, metric)).slice(0, mostRows);
   const most = Math.max(...rows.map((row) => amountOf(row, metric)), Number.MIN_VALUE);
   return (
     <table className={classes.table}>
@@ -32,37 +26,73 @@ export function TopTable({ usage, by, metric }: TopTableProps) {
         <tr>
           <th>{dimensionNames[by]}</th>
           <th className={classes.end}>{columns.requests}</th>
-          <th className={`${classes.end} ${classes.wide}`}>{columns.errors}</th>
+          <th className={`${classes.end} ${classes.wide}`}>{columns.failed}</th>
+          <th className={`${classes.end} ${classes.wide}`}>{columns.refused}</th>
           <th className={classes.end}>{columns.tokens}</th>
           <th className={classes.end}>{columns.cost}</th>
         </tr>
       </thead>
       <tbody>
         {rows.map((row) => (
-          <tr key={row.name ?? ''}>
-            <td className={classes.name} title={nameOf(row.name)}>
-              <span
-                className={classes.share}
-                style={{ width: `${(amountOf(row, metric) / most) * 100}%` }}
-                aria-hidden
-              />
-              {nameOf(row.name)}
-            </td>
-            <td className={classes.end}>{formats.number(row.requests)}</td>
-            <td className={`${classes.end} ${classes.wide} ${row.errors > 0 ? classes.bad : ''}`}>
-              {formats.number(row.errors)}
-            </td>
-            <td className={classes.end}>{formats.compact(row.inputTokens + row.outputTokens)}</td>
-            <td
-              className={classes.end}
-              title={row.unpricedRequests > 0 ? unpriced(formats.number(row.unpricedRequests)) : undefined}
-            >
-              {row.costUsd === null ? unknown : formats.dollars(row.costUsd)}
-              {row.costUsd !== null && row.unpricedRequests > 0 && '+'}
-            </td>
-          </tr>
+          <TopRow key={row.name ?? ''} row={row} by={by} share={amountOf(row, metric) / most} sinceMs={grid.sinceMs} />
         ))}
       </tbody>
     </table>
   );
+}
+
+interface TopRowProps {
+  row: UsageView;
+  by: Dimension;
+  /** Of the most. */
+  share: number;
+  sinceMs: number;
+}
+
+function TopRow({ row, by, share, sinceMs }: TopRowProps) {
+  const { formats } = useLocalization();
+  const name = useNames(by)(row.name);
+  const failed = failuresOf(row);
+  const hrefOf = (meant: RequestsMeant = {}) => requestsOf(by, row.name, { ...meant, since: sinceMs });
+  return (
+    <tr>
+      <td className={classes.name} title={name}>
+        <span className={classes.share} style={{ width: `${share * 100}%` }} aria-hidden />
+        <span className={classes.swatch} style={{ background: colorOf(row.name) }} aria-hidden />
+        <Figure text={name} href={hrefOf()} />
+      </td>
+      <td className={classes.end}>{formats.number(row.requests)}</td>
+      <td className={`${classes.end} ${classes.wide} ${failed > 0 ? classes.bad : ''}`}>
+        <Figure text={formats.number(failed)} href={failed > 0 ? hrefOf({ outcome: 'error' }) : null} />
+      </td>
+      <td className={`${classes.end} ${classes.wide}`}>
+        <Figure
+          text={formats.number(row.refused)}
+          href={row.refused > 0 ? hrefOf({ outcome: 'error', status: '4xx' }) : null}
+        />
+      </td>
+      <td className={classes.end}>{formats.compact(row.inputTokens + row.outputTokens)}</td>
+      <td className={classes.end}>
+        <Cost row={row} />
+      </td>
+    </tr>
+  );
+}
+
+/** Null: it leads nowhere. */
+function Figure({ text, href }: { text: string; href: string | null }) {
+  if (href === null) return text;
+  return (
+    <Link className={classes.link} href={href}>
+      {text}
+    </Link>
+  );
+}
+
+function Cost({ row: { costUsd, unpricedRequests } }: { row: UsageView }) {
+  const { messages, formats } = useLocalization();
+  const { unpriced } = messages.overview;
+  const why = unpricedRequests > 0 ? unpriced(formats.number(unpricedRequests)) : undefined;
+  const text = costUsd === null ? '–' : formats.dollars(costUsd);
+  return <span title={why}>{costUsd !== null && why ? `≥ ${text}` : text}</span>;
 }

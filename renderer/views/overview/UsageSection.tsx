@@ -1,32 +1,31 @@
 import { SegmentedControl, Skeleton } from '@mantine/core';
-import { lazy, Suspense } from 'react';
+import { useEffect, useState } from 'react';
 import { CommandProblem } from '../../components/CommandProblem.tsx';
 import { EmptyNote } from '../../components/EmptyNote.tsx';
 import { Section } from '../../components/Section.tsx';
 import { useLocalization } from '../../messages/use-messages.ts';
+import { useControlState } from '../../state/use-control.ts';
+import type { UsageAnswers } from './load-usage.ts';
+import { MetricChart } from './MetricChart.tsx';
 import { MetricTiles } from './MetricTiles.tsx';
 import { TopTable } from './TopTable.tsx';
 import classes from './UsageSection.module.css';
-import { firstByteFigures, sumOf } from './usage-figures.ts';
+import { firstByteFigures } from './usage-figures.ts';
 import type { OverviewChoice } from './use-overview-choice.ts';
-import { useUsage } from './use-usage.ts';
+import type { useUsage } from './use-usage.ts';
 
-const Chart = lazy(async () => ({ default: (await import('./MetricChart.tsx')).MetricChart }));
+interface UsageSectionProps {
+  choice: OverviewChoice;
+  usage: ReturnType<typeof useUsage>;
+}
+
+const dimensions = ['model', 'provider', 'key', 'group'] as const;
 
 /** What was asked for and what it cost, over time and by who or what. */
-export function UsageSection({ choice }: { choice: OverviewChoice }) {
-  const { messages } = useLocalization();
-  const names = messages.overview;
-  const { range, by, metric, choose } = choice;
-  const counted = metric === 'firstByte' ? 'requests' : metric;
-  const figure = metric === 'firstByte' ? choice.figure : 'together';
-  const answers = useUsage({ range, by, metric: counted, figure });
-  const { total, firstByte, problem } = answers;
-  const sum = total && sumOf(total);
-  const dimensions = (['model', 'provider', 'key', 'group'] as const).map((value) => ({
-    value,
-    label: names.dimensions[value],
-  }));
+export function UsageSection({ choice, usage }: UsageSectionProps) {
+  const { overview: names } = useLocalization().messages;
+  const { by, metric, choose } = choice;
+  const { answer: answers, problem } = usage;
   return (
     <>
       <Section title={names.usage}>
@@ -35,31 +34,8 @@ export function UsageSection({ choice }: { choice: OverviewChoice }) {
             <CommandProblem problem={problem} />
           </div>
         )}
-        <MetricTiles
-          sum={sum}
-          firstByte={firstByte}
-          chosen={metric}
-          onChoose={(chosen) => choose({ metric: chosen })}
-        />
-        {sum?.requests === 0 ? (
-          <EmptyNote title={names.emptyTitle} next={names.emptyNext} />
-        ) : (
-          <figure className={classes.chart} aria-label={names.metrics[metric]}>
-            {metric === 'firstByte' && (
-              <SegmentedControl
-                size="xs"
-                aria-label={names.metrics.firstByte}
-                className={classes.figure}
-                data={firstByteFigures.map((value) => ({ value, label: names.firstByteFigures[value] }))}
-                value={figure}
-                onChange={(value) => choose({ figure: value })}
-              />
-            )}
-            <Suspense fallback={<Skeleton height={250} />}>
-              <Chart answers={answers} choice={choice} />
-            </Suspense>
-          </figure>
-        )}
+        <MetricTiles answers={answers} chosen={metric} onChoose={(chosen) => choose({ metric: chosen })} />
+        {answers?.total.length === 0 ? <Nothing /> : <Figure answers={answers} choice={choice} />}
       </Section>
       <Section
         title={names.top}
@@ -67,14 +43,61 @@ export function UsageSection({ choice }: { choice: OverviewChoice }) {
           <SegmentedControl
             size="xs"
             aria-label={names.by}
-            data={dimensions}
+            data={dimensions.map((value) => ({ value, label: names.dimensions[value] }))}
             value={by}
             onChange={(value) => choose({ by: value })}
           />
         }
       >
-        <TopTable usage={answers.byName} by={by} metric={counted} />
+        <TopTable answers={answers} />
       </Section>
     </>
   );
+}
+
+function Nothing() {
+  const { messages, formats } = useLocalization();
+  const { overview: names } = messages;
+  const running = useControlState((state) => state.requests.filter(({ outcome }) => outcome === null).length);
+  if (running > 0) {
+    return <EmptyNote title={names.runningTitle(running, formats.number(running))} next={names.runningNext} />;
+  }
+  return <EmptyNote title={names.emptyTitle} next={names.emptyNext} />;
+}
+
+function Figure({ answers, choice }: { answers: UsageAnswers | null; choice: OverviewChoice }) {
+  const { overview: names } = useLocalization().messages;
+  const { metric, figure, choose } = choice;
+  // The figures stand before the chart is drawn.
+  const isPainted = useIsPainted();
+  return (
+    <figure className={classes.chart} aria-label={names.metrics[metric]}>
+      {metric === 'firstByte' && (
+        <SegmentedControl
+          size="xs"
+          aria-label={names.metrics.firstByte}
+          className={classes.figure}
+          data={firstByteFigures.map((value) => ({ value, label: names.firstByteFigures[value] }))}
+          value={figure}
+          onChange={(value) => choose({ figure: value })}
+        />
+      )}
+      {answers && isPainted ? (
+        <MetricChart answers={answers} figure={figure} />
+      ) : (
+        <div className={classes.skeleton}>
+          <Skeleton height={242} />
+        </div>
+      )}
+    </figure>
+  );
+}
+
+function useIsPainted(): boolean {
+  const [isPainted, setPainted] = useState(false);
+  useEffect(() => {
+    const frame = requestAnimationFrame(() => setPainted(true));
+    return () => cancelAnimationFrame(frame);
+  }, []);
+  return isPainted;
 }

@@ -31,7 +31,7 @@ export type Concern = {
       name: string;
       meter: LimitMeter;
     }
-  | { kind: 'no-provider' | 'demo-only' | 'no-key' | 'budgets-lost' }
+  | { kind: 'no-provider' | 'no-key' | 'budgets-lost' }
 );
 
 /** How long before it expires a key is spoken of. */
@@ -39,6 +39,8 @@ const noticeMs = 7 * 86_400_000;
 
 export function concernsOf(views: ConfigViews, nowMs: number): Concern[] {
   const { status, providers, keys, groups, refusals } = views;
+  // The same requests count against both budgets.
+  const saidOfKey = new Set(keys.filter((key) => concernsOfPrices('key', key).length > 0).map(({ group }) => group));
   return [
     ...providers.flatMap(concernsOfProvider),
     ...concernsOfConfig(status.configReplaced),
@@ -49,7 +51,9 @@ export function concernsOf(views: ConfigViews, nowMs: number): Concern[] {
     ...keys.flatMap((key) => concernsOfKey(key, nowMs)),
     ...refusals.map((refusal): Concern => ({ kind: 'refused', isBad: false, href: '/requests', refusal })),
     ...keys.flatMap((key) => concernsOfBudgets('key', key, '/keys')),
+    ...keys.flatMap((key) => concernsOfPrices('key', key)),
     ...groups.flatMap((group) => concernsOfBudgets('group', group, `/groups/${group.id}`)),
+    ...groups.filter(({ id }) => !saidOfKey.has(id)).flatMap((group) => concernsOfPrices('group', group)),
   ].toSorted((a, b) => Number(b.isBad) - Number(a.isBad));
 }
 
@@ -116,8 +120,7 @@ function concernsOfStandstill(standstill: StandstillView | null, nowMs: number):
 function concernsOfSetup(providers: readonly ProviderView[], keys: readonly KeyView[]): Concern[] {
   const usable = providers.filter(({ enabled }) => enabled);
   const found: Concern[] = [];
-  if (usable.length === 0) found.push({ kind: 'no-provider', isBad: true, href: '/providers' });
-  else if (usable.every(({ isDemo }) => isDemo)) found.push({ kind: 'demo-only', isBad: false, href: '/providers' });
+  if (usable.length === 0) found.push({ kind: 'no-provider', isBad: true, href: '/providers?add' });
   if (keys.length === 0) found.push({ kind: 'no-key', isBad: true, href: '/keys' });
   return found;
 }
@@ -138,17 +141,19 @@ function concernsOfBudgets(
   { id, name, limitUse }: Pick<KeyView | GroupView, 'id' | 'name' | 'limitUse'>,
   href: string,
 ): Concern[] {
-  const budgets = limitUse.filter(({ budget }) => budget !== null);
-  const owner = { href, id, name: name ?? id };
-  const near = budgets.filter(({ used, amount }) => used >= amount * noticeShare);
-  return [
-    ...near.map((meter): Concern => {
-      const isBad = meter.budget?.hard === true && meter.used >= meter.amount;
-      return { kind: `${scope}-budget`, isBad, ...owner, meter };
-    }),
-    // What it costs is nowhere counted: such a budget never ends.
-    ...budgets
-      .filter(({ unpriced }) => unpriced > 0)
-      .map((meter): Concern => ({ kind: `${scope}-unpriced`, isBad: false, ...owner, meter })),
-  ];
+  const near = limitUse.filter(({ budget, used, amount }) => budget !== null && used >= amount * noticeShare);
+  return near.map((meter): Concern => {
+    const isBad = meter.budget?.hard === true && meter.used >= meter.amount;
+    return { kind: `${scope}-budget`, isBad, href, id, name: name ?? id, meter };
+  });
+}
+
+/** What its requests cost is nowhere counted: such a budget never ends. */
+function concernsOfPrices(
+  scope: LimitScope,
+  { id, name, limitUse }: Pick<KeyView | GroupView, 'id' | 'name' | 'limitUse'>,
+): Concern[] {
+  const unknown = limitUse.filter(({ budget, unpriced }) => budget !== null && unpriced > 0);
+  const owner = { isBad: false, href: '/settings', id, name: name ?? id };
+  return unknown.map((meter): Concern => ({ kind: `${scope}-unpriced`, ...owner, meter }));
 }

@@ -11,7 +11,7 @@ export const firstByteFigures: readonly FirstByteFigure[] = ['together', 'median
 
 type Counted = Pick<
   UsageStepView,
-  'requests' | 'errors' | 'inputTokens' | 'outputTokens' | 'costUsd' | 'unpricedRequests'
+  'requests' | 'errors' | 'refused' | 'inputTokens' | 'outputTokens' | 'costUsd' | 'unpricedRequests'
 >;
 
 export function amountOf(counted: Counted, metric: CountedMetric): number {
@@ -23,15 +23,27 @@ export function amountOf(counted: Counted, metric: CountedMetric): number {
     case 'cost':
       return counted.costUsd ?? 0;
     case 'errors':
-      return counted.errors;
+      return failuresOf(counted);
   }
 }
 
+/** What providers failed, without the callers' mistakes. */
+export function failuresOf({ errors, refused }: Pick<Counted, 'errors' | 'refused'>): number {
+  return errors - refused;
+}
+
+/** Of what Sluice did not refuse; null where there was nothing. */
+export function failureRate(counted: Pick<Counted, 'requests' | 'errors' | 'refused'>): number | null {
+  const asked = counted.requests - counted.refused;
+  return asked > 0 ? failuresOf(counted) / asked : null;
+}
+
 export function sumOf(steps: readonly Counted[]): Counted {
-  const sum = { requests: 0, errors: 0, inputTokens: 0, outputTokens: 0, costUsd: 0, unpricedRequests: 0 };
+  const sum = { requests: 0, errors: 0, refused: 0, inputTokens: 0, outputTokens: 0, costUsd: 0, unpricedRequests: 0 };
   for (const step of steps) {
     sum.requests += step.requests;
     sum.errors += step.errors;
+    sum.refused += step.refused;
     sum.inputTokens += step.inputTokens;
     sum.outputTokens += step.outputTokens;
     sum.unpricedRequests += step.unpricedRequests;
@@ -53,55 +65,33 @@ export function leadersOf<Named extends Counted>(
     .slice(0, most);
 }
 
-/** A step of the chart: a number for each series, `s0`, `s1` … in the order of the names, and what is left for `others`. */
-export type ChartRow = { startMs: number; others: number } & Record<`s${number}`, number>;
-
-/** A step of a chart of lines; null where a line has nothing to tell. */
-export type LineRow = { startMs: number } & Record<`s${number}`, number | null>;
-
-/** A line for each series, which has its values by the step's beginning. */
-export function lineRows(steps: readonly number[], series: readonly ReadonlyMap<number, number>[]): LineRow[] {
-  return steps.map((startMs) => ({
-    startMs,
-    ...Object.fromEntries(series.map((values, at) => [`s${at}`, values.get(startMs) ?? null])),
-  }));
+/** The values of a series, one for each step; null where nothing is known. */
+export function valuesAt(steps: readonly number[], values: ReadonlyMap<number, number>): (number | null)[] {
+  return steps.map((startMs) => values.get(startMs) ?? null);
 }
 
-/** The share of requests that failed, by the step's beginning. */
-export function errorRates(steps: readonly UsageStepView[]): Map<number, number> {
+/** The share of requests that providers failed, by the step's beginning. */
+export function failureRates(steps: readonly UsageStepView[]): Map<number, number> {
   return new Map(
-    steps.filter(({ requests }) => requests > 0).map((step) => [step.startMs, step.errors / step.requests]),
+    steps.flatMap((step) => {
+      const rate = failureRate(step);
+      return rate === null ? [] : [[step.startMs, rate] as const];
+    }),
   );
 }
 
-interface ChartQuestion {
-  steps: readonly number[];
-  names: readonly (string | null)[];
-  metric: CountedMetric;
-  /** By name. */
-  named: readonly UsageStepView[];
-  /** All together. */
-  total: readonly UsageStepView[];
+export function amounts(steps: readonly UsageStepView[], metric: CountedMetric): Map<number, number> {
+  return new Map(steps.map((step) => [step.startMs, amountOf(step, metric)]));
 }
 
-export function chartRows({ steps, names, metric, named, total }: ChartQuestion): ChartRow[] {
-  const rows = new Map<number, ChartRow>(
-    steps.map((startMs) => [
-      startMs,
-      { startMs, others: 0, ...Object.fromEntries(names.map((_, at) => [`s${at}`, 0])) },
-    ]),
-  );
-  for (const step of total) {
-    const row = rows.get(step.startMs);
-    if (row) row.others = amountOf(step, metric);
-  }
-  for (const step of named) {
-    const row = rows.get(step.startMs);
-    const at = names.indexOf(step.name);
-    if (!row || at === -1) continue;
-    row[`s${at}`] = amountOf(step, metric);
-    // Costs are fractions: what is left of them may be a little less than nothing.
-    row.others = Math.max(0, row.others - amountOf(step, metric));
-  }
-  return [...rows.values()];
+/** What is left of the total when the named series are taken from it. */
+export function othersOf(
+  total: readonly (number | null)[],
+  named: readonly (readonly (number | null)[])[],
+): (number | null)[] {
+  return total.map((whole, at) => {
+    const rest = (whole ?? 0) - named.reduce((sum, values) => sum + (values[at] ?? 0), 0);
+    // Costs are fractions: what is left of them may be a little more or less than nothing.
+    return rest > 1e-9 ? rest : 0;
+  });
 }

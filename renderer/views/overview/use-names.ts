@@ -2,7 +2,7 @@ import { useCallback, useMemo } from 'react';
 import { useMessages } from '../../messages/use-messages.ts';
 import { useControlState } from '../../state/use-control.ts';
 import { useProviderName } from '../providers/use-provider-name.ts';
-import type { Dimension } from './use-usage.ts';
+import type { Dimension } from './load-usage.ts';
 
 /** What a person calls a key, group, provider or model by its id; null: the requests that had none. */
 export function useNames(by: Dimension): (id: string | null) => string {

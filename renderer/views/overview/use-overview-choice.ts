@@ -1,10 +1,11 @@
 import { useSearchParams } from 'wouter';
+import type { Dimension } from './load-usage.ts';
 import { type FirstByteFigure, firstByteFigures, type Metric } from './usage-figures.ts';
 import { type RangeName, rangeNames } from './usage-range.ts';
-import type { Dimension } from './use-usage.ts';
 
 interface Chosen {
-  range: RangeName;
+  /** Null: the one that fits the data. */
+  range: RangeName | null;
   by: Dimension;
   metric: Metric;
   figure: FirstByteFigure;
@@ -21,11 +22,12 @@ const metrics: readonly Metric[] = ['requests', 'tokens', 'cost', 'errors', 'fir
 export function useOverviewChoice(): OverviewChoice {
   const [search, setSearch] = useSearchParams();
   return {
-    range: oneOf(rangeNames, search.get('range')) ?? 'day',
+    range: oneOf(rangeNames, search.get('range')) ?? null,
     by: oneOf(dimensions, search.get('by')) ?? 'model',
     metric: oneOf(metrics, search.get('metric')) ?? 'requests',
     figure: oneOf(firstByteFigures, search.get('figure')) ?? 'together',
-    choose: (changes) => setSearch((old) => ({ ...Object.fromEntries(old), ...changes }), { replace: true }),
+    choose: ({ range, ...changes }) =>
+      setSearch((old) => ({ ...Object.fromEntries(old), ...(range && { range }), ...changes }), { replace: true }),
   };
 }
 

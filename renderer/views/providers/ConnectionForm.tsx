@@ -1,12 +1,10 @@
 import { Button, Collapse, Group, NativeSelect, Stack, TagsInput, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { IconChevronDown, IconChevronRight } from '@tabler/icons-react';
-import { useEffect, useRef, useState } from 'react';
+import { useEffect, useEffectEvent, useRef, useState } from 'react';
 import type { ProviderView } from '../../../server/contract/provider-views.ts';
-import { CommandProblem } from '../../components/CommandProblem.tsx';
 import { FormActs } from '../../components/FormActs.tsx';
 import { Lockable } from '../../components/Lockable.tsx';
-import { OvertakenNotice } from '../../components/OvertakenNotice.tsx';
 import { Section } from '../../components/Section.tsx';
 import { useMessages } from '../../messages/use-messages.ts';
 import { followEdits } from '../../state/edits.ts';
@@ -52,11 +50,12 @@ export function ConnectionForm({ provider }: { provider: ProviderView }) {
           <Collapse expanded={showsAdvanced} transitionDuration={0}>
             <AdvancedFields form={form} lockOf={lockOf} />
           </Collapse>
-          {overtaken.isSo && !command.isRunning && (
-            <OvertakenNotice onReload={overtaken.reload} onKeep={overtaken.keep} />
-          )}
-          {command.problem && <CommandProblem problem={command.problem} />}
-          <FormActs isChanged={form.isDirty()} isBlocked={overtaken.isSo} command={command} onUndo={overtaken.reload} />
+          <FormActs
+            isChanged={form.isDirty()}
+            overtaken={overtaken.isSo ? { onKeep: overtaken.keep } : null}
+            command={command}
+            onDiscard={overtaken.reload}
+          />
         </Stack>
       </form>
     </Section>
@@ -77,14 +76,16 @@ function useConnectionForm(provider: ProviderView) {
   const [isOvertaken, setOvertaken] = useState(false);
   const inForce = JSON.stringify(valuesOf(provider));
   const base = useRef(valuesOf(provider));
-  useEffect(() => {
+  // The form's functions are others after each change, and setting values takes its errors away.
+  const follow = useEffectEvent((text: string) => {
     const edits = { base: base.current, draft: getValues(), isOvertaken: false };
-    const followed = followEdits(edits, JSON.parse(inForce));
+    const followed = followEdits(edits, JSON.parse(text));
     base.current = followed.base;
     setInitialValues(followed.base);
     setValues(followed.draft);
     if (followed.isOvertaken) setOvertaken(true);
-  }, [inForce, setInitialValues, setValues, getValues]);
+  });
+  useEffect(() => follow(inForce), [inForce]);
   const reload = () => {
     reset();
     setOvertaken(false);

@@ -1,7 +1,6 @@
 import { Button } from '@mantine/core';
 import { IconStethoscope } from '@tabler/icons-react';
 import { useMemo, useState } from 'react';
-import { useLocation } from 'wouter';
 import type { ProviderView } from '../../../server/contract/provider-views.ts';
 import { CommandProblem } from '../../components/CommandProblem.tsx';
 import { DetailScreen } from '../../components/DetailScreen.tsx';
@@ -9,6 +8,7 @@ import { LockMark } from '../../components/LockMark.tsx';
 import { Section } from '../../components/Section.tsx';
 import { StateSwitch } from '../../components/StateSwitch.tsx';
 import { useMessages } from '../../messages/use-messages.ts';
+import { useHashLocation } from '../../state/hash-location.ts';
 import { useCommand } from '../../state/use-command.ts';
 import { useControlState } from '../../state/use-control.ts';
 import { useLocks } from '../../state/use-locks.ts';
@@ -27,7 +27,7 @@ export function ProviderDetail({ id }: { id: string }) {
   const providers = useControlState((state) => state.views?.providers ?? null);
   const own = useMemo(() => providers?.filter(({ isDemo }) => !isDemo) ?? null, [providers]);
   const lock = useLocks().removing('providers', id);
-  const [, goTo] = useLocation();
+  const [, goTo] = useHashLocation();
   const [isRemoving, setRemoving] = useState(false);
   return (
     <DetailScreen name="providers" id={id} items={own} lock={lock} onRemove={() => setRemoving(true)}>
@@ -40,7 +40,7 @@ export function ProviderDetail({ id }: { id: string }) {
           <RemoveProvider
             provider={isRemoving ? provider : null}
             onClose={() => setRemoving(false)}
-            onRemoved={() => goTo('/providers')}
+            onRemoved={() => goTo('/providers', { discards: true })}
           />
         </div>
       )}

@@ -1,6 +1,7 @@
 import { Button } from '@mantine/core';
 import { IconPlus } from '@tabler/icons-react';
 import { useState } from 'react';
+import { useLocation, useSearch } from 'wouter';
 import { EmptyNote } from '../../components/EmptyNote.tsx';
 import { ListSkeleton } from '../../components/ListSkeleton.tsx';
 import { LockMark } from '../../components/LockMark.tsx';
@@ -23,7 +24,14 @@ export function ProviderList() {
   const canChange = useCanChange();
   const lock = useLocks().adding('providers');
   const canAdd = canChange && lock === null;
-  const [adding, setAdding] = useState<Stage | null>(null);
+  // `/providers?add` opens it at once.
+  const isAskedFor = new URLSearchParams(useSearch()).has('add');
+  const [, goTo] = useLocation();
+  const [adding, setAdding] = useState<Stage | null>(isAskedFor ? { name: 'pick' } : null);
+  const close = () => {
+    setAdding(null);
+    if (isAskedFor) goTo('/providers', { replace: true });
+  };
   const add = (
     <>
       <LockMark lock={lock} />
@@ -38,7 +46,7 @@ export function ProviderList() {
     </>
   );
   return (
-    <Screen name="providers" action={add}>
+    <Screen name="providers" lead={providers && providers.length < 2 && names.lead} action={add}>
       {!providers && <ListSkeleton rows={2} rowHeight={120} />}
       {providers?.length === 0 && <EmptyNote title={names.emptyTitle} next={names.emptyNext} />}
       {providers && status && (
@@ -54,7 +62,7 @@ export function ProviderList() {
           onPick={(choice) => setAdding({ name: 'connect', choice })}
         />
       )}
-      <AddProvider first={adding} onClose={() => setAdding(null)} />
+      <AddProvider first={adding} onClose={close} />
     </Screen>
   );
 }

@@ -1,9 +1,9 @@
 import { useEffect } from 'react';
-import { CopyLine } from '../../components/CopyLine.tsx';
 import { EmptyNote } from '../../components/EmptyNote.tsx';
+import { FirstCall } from '../../components/FirstCall.tsx';
 import { ListSkeleton } from '../../components/ListSkeleton.tsx';
 import { useMessages } from '../../messages/use-messages.ts';
-import { useControlState } from '../../state/use-control.ts';
+import { useKeyChoice } from '../../state/use-key-choice.ts';
 import { ListFoot } from './ListFoot.tsx';
 import classes from './RequestTable.module.css';
 import { RequestTable, rowsAhead } from './RequestTable.tsx';
@@ -58,15 +58,13 @@ export function RequestList({ shown, filter, openId, anchorId, isNarrow, onHold 
 }
 
 function Nothing({ filter, problem }: { filter: ShownFilter; problem: ShownRequests['problem'] }) {
-  const { requests: names, command } = useMessages();
-  const baseUrl = useControlState((state) => state.views?.status.baseUrl ?? null);
+  const { requests: names } = useMessages();
+  const choice = useKeyChoice();
   if (problem) return <ListFoot isLoading={false} problem={problem} />;
   if (searchOf(filter) !== '') return <EmptyNote title={names.noneFit} next={names.noneFitNext} />;
   return (
     <EmptyNote title={names.emptyTitle} next={names.emptyNext}>
-      {baseUrl && (
-        <CopyLine value={`curl ${baseUrl}/models -H "Authorization: Bearer ${names.keyPlaceholder}"`} what={command} />
-      )}
+      <FirstCall choice={choice} />
     </EmptyNote>
   );
 }

@@ -1,9 +1,11 @@
 import { Button } from '@mantine/core';
 import { IconStethoscope } from '@tabler/icons-react';
 import { type ReactNode, useState } from 'react';
+import type { LedgerHealthView } from '../../../server/contract/status-views.ts';
 import { asControlError, type ControlError } from '../../api.ts';
 import { CommandProblem } from '../../components/CommandProblem.tsx';
 import { CopyLine } from '../../components/CopyLine.tsx';
+import { RelativeTime } from '../../components/RelativeTime.tsx';
 import { Section } from '../../components/Section.tsx';
 import { useLocalization } from '../../messages/use-messages.ts';
 import { useControlState, useControlStore } from '../../state/use-control.ts';
@@ -23,6 +25,7 @@ export function AboutPart() {
       <div className={classes.form}>
         <dl className={classes.facts}>
           <Fact name={names.version}>{status?.version ?? '…'}</Fact>
+          <Fact name={messages.status.started}>{status ? <RelativeTime moment={status.startedAt} /> : '…'}</Fact>
           <Fact name={names.runsOn}>{host ? `Node ${host.node}, ${host.platform}` : '…'}</Fact>
           <Fact name={names.dataFolder}>
             {host?.dataFolder ? (
@@ -39,6 +42,7 @@ export function AboutPart() {
             </Fact>
           )}
           <Fact name={names.secretStore}>{status ? (status.secretStore ?? messages.status.secretsUnopened) : '…'}</Fact>
+          <Fact name={messages.status.ledger}>{status ? <LedgerHealth ledger={status.ledger} /> : '…'}</Fact>
           <Fact name={names.configuration}>
             {status &&
               (status.readOnly ? messages.readOnly : messages.status.revisionNumber(formats.number(status.revision)))}
@@ -58,6 +62,14 @@ function Fact({ name, children }: { name: string; children: ReactNode }) {
       <dd>{children}</dd>
     </div>
   );
+}
+
+function LedgerHealth({ ledger }: { ledger: LedgerHealthView }) {
+  const { messages, formats } = useLocalization();
+  const { ledgerOk, ledgerDropped, ledgerBroken } = messages.status;
+  if (ledger.ok && ledger.dropped === 0) return ledgerOk;
+  const text = ledger.ok ? ledgerDropped(ledger.dropped, formats.number(ledger.dropped)) : ledgerBroken;
+  return <span title={ledger.lastError ?? text}>{text}</span>;
 }
 
 function Diagnostics() {

@@ -1,7 +1,6 @@
 import { type FormEvent, type ReactNode, useState } from 'react';
 import type { Settings } from '../../../server/contract/settings.ts';
 import { asControlError, type ControlError } from '../../api.ts';
-import { CommandProblem } from '../../components/CommandProblem.tsx';
 import { FormActs } from '../../components/FormActs.tsx';
 import { Section } from '../../components/Section.tsx';
 import { useMessages } from '../../messages/use-messages.ts';
@@ -67,8 +66,15 @@ function PartForm({ part, settings, children }: SettingsPartProps & { settings: 
         ))}
       </div>
       {children?.(form)}
-      {shown && <CommandProblem problem={shown} />}
-      <FormActs isChanged={form.isChanged} isBlocked={!form.canSave} command={form.command} onUndo={form.undo} />
+      <FormActs
+        isChanged={form.isChanged}
+        isBlocked={!form.canSave}
+        command={{ isRunning: form.command.isRunning, problem: shown }}
+        onDiscard={() => {
+          setProblem(null);
+          form.discard();
+        }}
+      />
       <LostRecordsDialog
         lost={lost}
         command={form.command}

@@ -14,7 +14,7 @@ export interface SettingsForm {
   changes(): SettingsChanges;
   /** Whether it was. */
   save(): Promise<boolean>;
-  undo(): void;
+  discard(): void;
   command: CommandRunner;
 }
 
@@ -25,7 +25,7 @@ export function useSettingsForm(settings: Settings, fields: readonly SettingsFie
   const textOf = (field: SettingsField) => typed[field.name] ?? field.read(settings);
   const changedFields = fields.filter((field) => textOf(field) !== field.read(settings));
   const isWrong = (field: SettingsField) => field.kind === 'number' && !isWithin(textOf(field), field);
-  const undo = () => {
+  const discard = () => {
     setTyped({});
     command.forget();
   };
@@ -43,10 +43,10 @@ export function useSettingsForm(settings: Settings, fields: readonly SettingsFie
     changes,
     async save() {
       const saved = await command.run({ type: 'settings.update', changes: changes() });
-      if (saved) undo();
+      if (saved) discard();
       return saved !== null;
     },
-    undo,
+    discard,
     command,
   };
 }

@@ -1,11 +1,16 @@
 /** What is shown to a browser that the engine does not know, or knows no longer: how to get in. */
 import { Button } from '@mantine/core';
 import { CopyLine } from '../../components/CopyLine.tsx';
+import type { Messages } from '../../messages/en.ts';
 import { useMessages } from '../../messages/use-messages.ts';
 import { useControlState, useControlStore } from '../../state/use-control.ts';
 import classes from './SignedOut.module.css';
 
-const command = 'npm run -s sluice -- window --open';
+/** The program's own command, and the same in a folder of its sources. */
+const command = 'sluice window --open';
+const sourcesCommand = 'npm run -s sluice -- window --open';
+/** The engine sends whoever opens an address that counts no longer to the window with this. */
+const isLinkUsed = new URLSearchParams(location.search).get('link') === 'used';
 
 export function SignedOut() {
   const { signedOut: messages, command: commandName } = useMessages();
@@ -13,13 +18,17 @@ export function SignedOut() {
   const hasEnded = useControlState((state) => state.views !== null);
   return (
     <main className={classes.main}>
-      <h1 className={classes.title}>{hasEnded ? messages.titleEnded : messages.title}</h1>
-      <p className={classes.lead}>{hasEnded ? messages.leadEnded : messages.lead}</p>
+      <h1 className={classes.title}>{titleOf(messages, hasEnded)}</h1>
+      <p className={classes.lead}>{hasEnded ? messages.leadEnded : isLinkUsed ? messages.leadUsed : messages.lead}</p>
       <ol className={classes.steps}>
         <li>
           {messages.stepAddress}
           <div className={classes.command}>
             <CopyLine value={command} what={commandName} />
+          </div>
+          <div className={classes.command}>
+            {messages.fromSources}
+            <CopyLine value={sourcesCommand} what={messages.fromSourcesCommand} />
           </div>
         </li>
         <li>{messages.stepAgain}</li>
@@ -28,4 +37,9 @@ export function SignedOut() {
       <p className={classes.note}>{messages.note}</p>
     </main>
   );
+}
+
+function titleOf({ title, titleEnded, titleUsed }: Messages['signedOut'], hasEnded: boolean): string {
+  if (hasEnded) return titleEnded;
+  return isLinkUsed ? titleUsed : title;
 }

@@ -146,7 +146,7 @@ describe('the address of the window', () => {
   test('sends a browser with a used address to the window, which says what to do', async () => {
     const headers = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' };
     const refused = await fetch(`${sluice.origin}/control/session?token=used`, { redirect: 'manual', headers });
-    expect([refused.status, refused.headers.get('location')]).toEqual([303, '/']);
+    expect([refused.status, refused.headers.get('location')]).toEqual([303, '/?link=used']);
     expect(refused.headers.get('set-cookie')).toBeNull();
   });
 

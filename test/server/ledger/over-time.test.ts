@@ -32,6 +32,7 @@ test.each([
       name: null,
       requests: 2,
       errors: 1,
+      refused: 0,
       inputTokens: 10,
       outputTokens: 5,
       costUsd: 0.5,
@@ -42,6 +43,7 @@ test.each([
       name: null,
       requests: 1,
       errors: 0,
+      refused: 0,
       inputTokens: 10,
       outputTokens: 5,
       costUsd: 0.25,
@@ -170,3 +172,19 @@ test('of an empty ledger nothing is told', async () => {
   expect(await ledger.usageOverTime({ by: 'day', ...question })).toEqual([]);
   expect(await ledger.firstByteTimes(question)).toEqual({ steps: [], named: [], medianMs: null, p95Ms: null });
 });
+
+test.each([15 * minute, minute])(
+  'what Sluice refused is told apart from what providers failed, by steps of %s ms',
+  async (stepMs) => {
+    const error = { outcome: 'error', usage: null, costUsd: null } as const;
+    const refused = { ...error, provider: null, attempts: [] };
+    ledger.finished(finishedRow('req_1'));
+    ledger.finished(finishedRow('req_2', { ...refused, status: 404, errorCode: 'model_not_found' }));
+    ledger.finished(finishedRow('req_3', { ...refused, status: 503, errorCode: 'no_healthy_provider' }));
+    ledger.finished(finishedRow('req_4', { ...error, status: 429 }));
+    const time = { sinceMs: noon, untilMs: noon + hour };
+    const expected = [{ requests: 4, errors: 3, refused: 1 }];
+    expect(await ledger.usageOverTime({ by: 'day', ...time, stepMs })).toMatchObject(expected);
+    expect(await ledger.summarizeUsage({ by: 'key', ...time })).toMatchObject(expected);
+  },
+);

@@ -34,7 +34,7 @@ describe('what needs attention', () => {
     ['has a credential without quota', ['credential-left-alone'], partly('cooling', 'quota')],
     ['has a credential at its rate limit', [], partly('cooling', 'rate-limit')],
     ['is off', ['no-provider'], { enabled: false, unusable: 'off' }],
-    ['is the demo', ['demo-only'], { isDemo: true }],
+    ['is the demo', [], { isDemo: true }],
   ])('is said of a provider that %s', (_, expected, more) => {
     expect(kinds({ providers: [{ ...provider('p1'), ...more }] })).toEqual(expected);
   });

@@ -1,0 +1,47 @@
+/** The first call that a newcomer makes: its text for a shell, its body, and what its answer says. Pure. */
+import { errorMessageOf } from '../gateway-api.ts';
+
+export type CallAnswer =
+  | { kind: 'answered'; isOk: boolean; text: string; requestId: string | null; durationMs: number }
+  | { kind: 'keyless' }
+  | { kind: 'unreachable' };
+
+/** In place of a key that is not shown. */
+export const hiddenKey = 'sk-sluice-…';
+
+export function callBody(model: string) {
+  return { model, messages: [{ role: 'user', content: 'Hello! What can you do?' }] };
+}
+
+export function callCommand({ baseUrl, key, model }: { baseUrl: string; key: string; model: string }): string {
+  const body = JSON.stringify(callBody(model)).replaceAll("'", "'\\''");
+  return [
+    `curl ${baseUrl}/chat/completions`,
+    `-H "Authorization: Bearer ${key}"`,
+    '-H "Content-Type: application/json"',
+    `-d '${body}'`,
+  ].join(' \\\n  ');
+}
+
+interface CallReply {
+  isOk: boolean;
+  text: string;
+  requestId: string | null;
+  durationMs: number;
+}
+
+export function answerOf(reply: CallReply): CallAnswer {
+  const said = reply.isOk ? contentOf(reply.text) : null;
+  // An answer of another shape is shown as it is.
+  return { kind: 'answered', ...reply, isOk: said !== null, text: said ?? errorMessageOf(reply.text) };
+}
+
+function contentOf(text: string): string | null {
+  try {
+    const reply: { choices?: { message?: { content?: unknown } }[] } = JSON.parse(text);
+    const content = reply.choices?.[0]?.message?.content;
+    return typeof content === 'string' && content !== '' ? content : null;
+  } catch {
+    return null;
+  }
+}

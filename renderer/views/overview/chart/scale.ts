@@ -1,0 +1,19 @@
+/** The vertical axis of a chart. Pure. */
+
+const steps = [1, 2, 2.5, 5, 10];
+
+/** Round values from zero to the first at or above `most`, two to six of them. `isWhole`: there is nothing between 0 and 1. */
+export function ticksUpTo(most: number, isWhole = false): number[] {
+  if (!(most > 0)) return [0, 1];
+  const rough = isWhole ? Math.max(1, most / 4) : most / 4;
+  const power = 10 ** Math.floor(Math.log10(rough));
+  const step = (steps.find((each) => each * power >= rough && !(isWhole && (each * power) % 1 !== 0)) ?? 10) * power;
+  const count = Math.ceil(most / step - 1e-9);
+  return Array.from({ length: count + 1 }, (_, index) => index * step);
+}
+
+/** Every how many steps the horizontal axis names one, so that names of `labelWidth` pixels do not touch. */
+export function labelInterval(stepCount: number, width: number, labelWidth: number): number {
+  const fitting = Math.max(1, Math.floor(width / labelWidth));
+  return Math.max(1, Math.ceil(stepCount / fitting));
+}

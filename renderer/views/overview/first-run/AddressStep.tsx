@@ -1,0 +1,51 @@
+import { IconEye, IconEyeOff } from '@tabler/icons-react';
+import { CopyButton } from '../../../components/CopyButton.tsx';
+import { hiddenKey } from '../../../components/first-call.ts';
+import { IconAct } from '../../../components/IconAct.tsx';
+import { NewKeyButton } from '../../../components/NewKeyButton.tsx';
+import { useMessages } from '../../../messages/use-messages.ts';
+import { useControlState } from '../../../state/use-control.ts';
+import type { KeyChoice } from '../../../state/use-key-choice.ts';
+import classes from './FirstRunPath.module.css';
+
+interface AddressStepProps {
+  choice: KeyChoice;
+  onCopied(): void;
+}
+
+/** What every program is given: the base URL and a key, which is shown only when asked for. */
+export function AddressStep({ choice, onCopied }: AddressStepProps) {
+  const { firstRun: names, status } = useMessages();
+  const baseUrl = useControlState((state) => state.views?.status.baseUrl ?? '');
+  const copyOf = (value: () => Promise<string | null>) => async () => {
+    const text = await value();
+    if (text !== null) onCopied();
+    return text;
+  };
+  const copiedKey = copyOf(async () => (await choice.peek()).secret);
+  return (
+    <dl className={classes.values}>
+      <dt>{status.baseUrl}</dt>
+      <dd className={classes.value}>
+        <code className={classes.code}>{baseUrl}</code>
+        <CopyButton value={copyOf(async () => baseUrl)} what={status.baseUrl} />
+      </dd>
+      <dt>{names.key}</dt>
+      <dd className={classes.value}>
+        {choice.key?.canReveal ? (
+          <>
+            <code className={classes.code}>{choice.secret ?? hiddenKey}</code>
+            {choice.secret === null ? (
+              <IconAct label={names.showKey} icon={<IconEye size={18} />} onClick={() => void choice.reveal()} />
+            ) : (
+              <IconAct label={names.hideKey} icon={<IconEyeOff size={18} />} onClick={choice.forget} />
+            )}
+            <CopyButton value={copiedKey} what={names.key} />
+          </>
+        ) : (
+          <NewKeyButton />
+        )}
+      </dd>
+    </dl>
+  );
+}

@@ -1,0 +1,76 @@
+/** All that the overview tells of a time, asked together so that its figures agree. */
+import type { QueryInputMap, QueryResults } from '../../../server/contract/queries.ts';
+import type { ControlStore } from '../../state/control-store.ts';
+import { type CountedMetric, leadersOf, type Metric } from './usage-figures.ts';
+import { fittingRange, gridOf, type RangeName, type TimeGrid } from './usage-range.ts';
+
+export type Dimension = Exclude<QueryInputMap['usage']['by'], 'day'>;
+
+export interface UsageQuestion {
+  /** Null: the one that fits what there is. */
+  range: RangeName | null;
+  by: Dimension;
+  metric: Metric;
+}
+
+export interface UsageAnswers extends Omit<UsageQuestion, 'range'> {
+  range: RangeName;
+  grid: TimeGrid;
+  /** The sums by name, the most expensive first. */
+  byName: QueryResults['usage'];
+  total: QueryResults['usage-over-time'];
+  /** Those that the chart tells apart. */
+  leaders: (string | null)[];
+  named: QueryResults['usage-over-time'];
+  firstByte: QueryResults['first-byte-times'];
+  /** Of the leaders, if the metric is the first byte. */
+  firstByteByName: QueryResults['first-byte-times']['named'];
+}
+
+type Query = ControlStore['query'];
+
+const mostSeries = 5;
+const dayMs = 86_400_000;
+
+export function countedOf(metric: Metric): CountedMetric {
+  return metric === 'firstByte' ? 'requests' : metric;
+}
+
+export async function loadUsage(query: Query, question: UsageQuestion, nowMs: number): Promise<UsageAnswers> {
+  const { by, metric } = question;
+  const range = question.range ?? (await findRange(query, nowMs));
+  const grid = gridOf(range, nowMs);
+  const { sinceMs, untilMs } = grid;
+  const [byName, total, firstByte] = await Promise.all([
+    query<'usage'>({ type: 'usage', by, sinceMs, untilMs }),
+    query<'usage-over-time'>({ type: 'usage-over-time', by: 'day', ...grid }),
+    query<'first-byte-times'>({ type: 'first-byte-times', ...grid }),
+  ]);
+  const leaders = leadersOf(byName, countedOf(metric), mostSeries).map(({ name }) => name);
+  const names = leaders.map((name) => name ?? '');
+  const isFirstByte = metric === 'firstByte' && names.length > 0;
+  const [named, byLeader] = await Promise.all([
+    names.length > 0 ? query<'usage-over-time'>({ type: 'usage-over-time', by, names, ...grid }) : [],
+    isFirstByte ? query<'first-byte-times'>({ type: 'first-byte-times', by, names, ...grid }) : null,
+  ]);
+  return { by, metric, range, grid, byName, total, leaders, named, firstByte, firstByteByName: byLeader?.named ?? [] };
+}
+
+async function findRange(query: Query, nowMs: number): Promise<RangeName> {
+  const startsOf = async (spanMs: number, stepMs: number) => {
+    const time = { sinceMs: nowMs - spanMs, untilMs: nowMs + 1, stepMs };
+    const steps = await query<'usage-over-time'>({ type: 'usage-over-time', by: 'day', ...time });
+    return steps.map(({ startMs }) => startMs);
+  };
+  const ofDay = await startsOf(dayMs, dayMs / 96);
+  return fittingRange(ofDay.length > 0 ? ofDay : await startsOf(90 * dayMs, dayMs), nowMs);
+}
+
+/** What today has cost so far; null: it is not known. */
+export async function loadSpentToday(query: Query, nowMs: number): Promise<{ usd: number | null; sinceMs: number }> {
+  const sinceMs = new Date(nowMs).setHours(0, 0, 0, 0);
+  const rows = await query<'usage'>({ type: 'usage', by: 'provider', sinceMs, untilMs: nowMs + 1 });
+  const known = rows.map(({ costUsd }) => costUsd).filter((cost) => cost !== null);
+  const usd = rows.length > 0 && known.length === 0 ? null : known.reduce((sum, cost) => sum + cost, 0);
+  return { usd, sinceMs };
+}

@@ -1,0 +1,49 @@
+/** The files of the screens: each is loaded once, and asked for again where that failed. */
+import type { ComponentType } from 'react';
+import type { ScreenEntry } from './screens.ts';
+
+const loaded = new Map<string, ComponentType>();
+const loading = new Map<string, Promise<ComponentType>>();
+
+/** Null: it is not loaded yet. */
+export function loadedScreen({ name }: ScreenEntry): ComponentType | null {
+  return loaded.get(name) ?? null;
+}
+
+/** Rejects if its files cannot be fetched; another call fetches them again. */
+export function loadScreen({ name, load }: ScreenEntry): Promise<ComponentType> {
+  const running = loading.get(name);
+  if (running) return running;
+  const started = load().then((Component) => {
+    loaded.set(name, Component);
+    return Component;
+  });
+  loading.set(name, started);
+  started.catch(() => loading.delete(name));
+  return started;
+}
+
+/** Loads the screens one after the other, each when the page has nothing else to do. Returns what ends it. */
+export function loadWhenIdle(screens: readonly ScreenEntry[]): () => void {
+  let isStopped = false;
+  const loadNext = async (rest: readonly ScreenEntry[]) => {
+    await idle();
+    const [next, ...others] = rest.filter((screen) => !loaded.has(screen.name));
+    if (isStopped || !next) return;
+    // One that cannot be fetched now is fetched when it is opened, or after the next reconnection.
+    await loadScreen(next).catch(() => {});
+    await loadNext(others);
+  };
+  void loadNext(screens);
+  return () => {
+    isStopped = true;
+  };
+}
+
+/** Safari has no idle callbacks. */
+function idle(): Promise<void> {
+  return new Promise((resolve) => {
+    if ('requestIdleCallback' in window) requestIdleCallback(() => resolve());
+    else setTimeout(resolve, 200);
+  });
+}

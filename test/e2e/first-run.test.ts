@@ -1,0 +1,129 @@
+import type { Page } from 'playwright-core';
+import { describe, expect, it } from 'vitest';
+import { accessibilityFaults } from './accessibility.ts';
+import { fillWithRequests } from './filled-ledger.ts';
+import { appearances, createKeptKey, openInSuite, overflowOf } from './window-suite.ts';
+
+const open = openInSuite();
+const path = (page: Page) => page.getByRole('region', { name: 'Get started' });
+const step = (page: Page, name: string) =>
+  path(page)
+    .getByRole('listitem')
+    .filter({ has: page.getByRole('heading', { name }) });
+const isDone = (page: Page, name: string) => step(page, name).getByText('done', { exact: true });
+
+describe('the first run', () => {
+  it('leads to an answer without leaving the overview, and ticks off what is done', async () => {
+    const window = await open({ config: { keys: [] } });
+    const { page, context, gateway, complaints } = window;
+    await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+    await step(page, 'Your base URL and key').getByRole('button', { name: 'Create a key' }).click();
+    const copyKey = step(page, 'Your base URL and key').getByRole('button', { name: 'Copy API key' });
+    await copyKey.waitFor();
+    expect(await page.content()).not.toMatch(/sk-sluice-\w{8}/);
+    await copyKey.click();
+    await isDone(page, 'Your base URL and key').waitFor();
+    const key = await page.evaluate(() => navigator.clipboard.readText());
+    expect(key).toMatch(/^sk-sluice-\w{40,}$/);
+    expect(await page.content()).not.toContain(key);
+    await step(page, 'Make a call').getByRole('button', { name: 'Copy curl command' }).click();
+    await step(page, 'Make a call').getByRole('button', { name: 'Copied' }).waitFor();
+    const command = await page.evaluate(() => navigator.clipboard.readText());
+    expect(command).toContain(`curl ${gateway.baseUrl}/chat/completions`);
+    expect(command).toContain(`Bearer ${key}`);
+    expect(await isDone(page, 'Make a call').count()).toBe(0);
+    await step(page, 'Make a call').getByRole('button', { name: 'Run it here' }).click();
+    await page.getByRole('figure', { name: 'Answer' }).getByText(/demo/).waitFor();
+    await isDone(page, 'Make a call').waitFor();
+    await page.getByRole('button', { name: 'Requests 1' }).waitFor();
+    await page.getByRole('link', { name: 'See the request' }).click();
+    await expect.poll(() => page.url()).toMatch(/#\/requests\/req_/);
+    expect(complaints).toEqual([]);
+  });
+
+  it('shows the key only when asked, and hides it again', async () => {
+    const window = await open({ config: { keys: [] } });
+    const { page } = window;
+    const secret = await createKeptKey(window, 'mine');
+    await page.getByRole('button', { name: 'Show the key' }).click();
+    await step(page, 'Your base URL and key').getByText(secret).waitFor();
+    await page.getByRole('button', { name: 'Hide the key' }).click();
+    await expect.poll(() => page.content()).not.toContain(secret);
+  });
+
+  it('opens the form of a new provider at once, with what the environment holds first', async () => {
+    const { page } = await open({ env: { OPENAI_API_KEY: 'sk-planted' } });
+    const add = step(page, 'Add a provider');
+    await add.getByText('Found in the environment: OPENAI_API_KEY').waitFor();
+    await add.getByRole('link', { name: 'Add provider' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Add a provider' });
+    await dialog.getByText('OPENAI_API_KEY').waitFor();
+    await dialog.getByRole('button', { name: 'Close' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    await expect.poll(() => page.url()).toMatch(/#\/providers$/);
+  });
+
+  it('ticks off a provider and a tool as they come, and ends when all is done', async () => {
+    const { page, gateway } = await open({ config: { settings: { demo: 'on' } } });
+    await path(page).waitFor();
+    const provider = { name: 'Mine', baseUrl: 'http://127.0.0.1:9/v1', models: ['gpt-x'] };
+    await gateway.gateway.execute({ type: 'provider.add', provider, credentials: [] });
+    await isDone(page, 'Add a provider').waitFor();
+    const messages = [{ role: 'user' as const, content: 'Hello' }];
+    await gateway.client.models.list();
+    expect(await isDone(page, 'Connect a tool').count()).toBe(0);
+    await gateway.client.chat.completions.create({ model: 'demo-chat', messages });
+    const done = page.getByRole('region', { name: 'You’re all set' });
+    await done.getByRole('button', { name: 'Done' }).click();
+    await done.waitFor({ state: 'detached' });
+  });
+
+  it('can be skipped, and does not come back', async () => {
+    const { page } = await open();
+    await path(page).getByRole('button', { name: 'Skip' }).click();
+    await path(page).waitFor({ state: 'detached' });
+    await page.getByText('You’re on the built-in demo (sample replies).').waitFor();
+    await page.reload();
+    await page.getByRole('region', { name: 'Usage' }).waitFor();
+    expect(await path(page).count()).toBe(0);
+  });
+
+  it('is not shown to who has used Sluice before', async () => {
+    const { page } = await open({ prepare: fillWithRequests });
+    await page.getByRole('region', { name: 'Usage' }).waitFor();
+    expect(await path(page).count()).toBe(0);
+  });
+
+  it('says beside the call why it failed', async () => {
+    const { page } = await open({ config: { keys: [] } });
+    await step(page, 'Your base URL and key').getByRole('button', { name: 'Create a key' }).click();
+    await page.route('**/v1/chat/completions', (route) =>
+      route.fulfill({ status: 503, json: { error: { message: 'Nobody can answer now.' } } }),
+    );
+    await step(page, 'Make a call').getByRole('button', { name: 'Run it here' }).click();
+    await page.getByRole('figure', { name: 'Answer' }).getByText('Nobody can answer now.').waitFor();
+    expect(await isDone(page, 'Make a call').count()).toBe(0);
+  });
+
+  it.each(appearances)('is in order in $width px, $colorScheme, $locale', async ({ width, colorScheme, locale }) => {
+    const context = { viewport: { width, height: 800 }, colorScheme, locale };
+    const { page } = await open({ context, env: { OPENAI_API_KEY: 'sk-planted' } });
+    await page.getByText('OPENAI_API_KEY').waitFor();
+    expect(await overflowOf(page)).toBeLessThanOrEqual(0);
+    expect(await accessibilityFaults(page)).toEqual([]);
+  });
+});
+
+describe('the requests of a newcomer', () => {
+  it('are none, and a call that is filled in makes the first', async () => {
+    const window = await open({ screen: '/requests', config: { keys: [] } });
+    const { page } = window;
+    await createKeptKey(window, 'mine');
+    await page.getByText('"model":"demo-chat"').waitFor();
+    await page.getByRole('button', { name: 'Run it here' }).click();
+    await page
+      .getByRole('link', { name: /chat\/completions/ })
+      .first()
+      .waitFor();
+  });
+});
