@@ -68,7 +68,7 @@ function withoutList(steps: ProbeSteps, status: number): false {
   return false;
 }
 
-function refuseCredential(steps: ProbeSteps, provider: Upstream, status: number): void {
+export function refuseCredential(steps: ProbeSteps, provider: Upstream, status: number): void {
   const credential = provider.credentials[0]?.id;
   if (credential === undefined) {
     steps.fail('credential', { code: 'credential-wanted', status }, { code: 'add-credential' });

@@ -37,7 +37,7 @@ export const playground: typeof english.playground = {
   messageHint: '回车发送，Shift+回车换行。',
   toolResult: '工具的结果',
   chatEmpty: '说点什么；回答会边生成边显示。',
-  roles: { user: '您', assistant: '模型', tool: '工具' },
+  roles: { user: '你', assistant: '模型', tool: '工具' },
   attachImage: '附上图像',
   attachedImage: '附上的图像',
   system: '系统消息',
@@ -64,7 +64,7 @@ export const playground: typeof english.playground = {
 
   prompt: '提示词',
   size: '尺寸',
-  imagesEmpty: '用提示词生成图像，或修改您选择的图像。',
+  imagesEmpty: '用提示词生成图像，或修改你选择的图像。',
   chooseImage: '要修改的图像',
   imageAddress: '图像地址',
   mask: '图像；被擦除的部分可以修改',
