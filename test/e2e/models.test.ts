@@ -35,13 +35,15 @@ function config() {
 describe('the names', () => {
   it('are those that the chosen group or key lists, with who serves them', async () => {
     const { page, gateway, complaints } = await open({ screen: '/models', config: config() });
-    const names = page.getByRole('region', { name: 'Names that can be used' });
-    await expect.poll(() => rowsOf(page)).toEqual(['fastalpha, beta', 'gpt-aalpha, beta', 'gpt-balpha', 'llama-cbeta']);
-    await page.getByLabel('For whom').selectOption('Narrow');
-    await expect.poll(() => rowsOf(page)).toEqual(['llama-cbeta']);
+    const names = page.getByRole('region', { name: 'Available models' });
+    await expect
+      .poll(() => rowsOf(page))
+      .toEqual(['fastalpha, beta', 'gpt-aalpha, beta · Chat', 'gpt-balpha · Chat', 'llama-cbeta · Chat']);
+    await page.getByLabel('Show models for').selectOption('Narrow');
+    await expect.poll(() => rowsOf(page)).toEqual(['llama-cbeta · Chat']);
     await gateway.gateway.execute({ type: 'key.create', name: 'listed', models: ['gpt-b'] });
-    await page.getByLabel('For whom').selectOption('listed');
-    await expect.poll(() => rowsOf(page)).toEqual(['gpt-balpha']);
+    await page.getByLabel('Show models for').selectOption('listed');
+    await expect.poll(() => rowsOf(page)).toEqual(['gpt-balpha · Chat']);
     await gateway.gateway.execute({ type: 'provider.set-enabled', id: 'alpha', enabled: false });
     await names.getByText('No models').waitFor();
     expect(complaints).toEqual([]);
@@ -49,8 +51,8 @@ describe('the names', () => {
 
   it('explain where they lead, and why not elsewhere', async () => {
     const { page, complaints } = await open({ screen: '/models', config: config() });
-    const route = page.getByRole('region', { name: 'What would happen' });
-    await page.getByRole('button', { name: 'What would happen to gpt-a?' }).click();
+    const route = page.getByRole('region', { name: 'Route preview' });
+    await page.getByRole('button', { name: 'Show the route of gpt-a' }).click();
     const items = route.getByRole('listitem');
     await expect
       .poll(() => items.allTextContents())
@@ -67,8 +69,8 @@ describe('the names', () => {
       .getByText(/^Dropped if present: .*top_k/)
       .waitFor();
     expect(await accessibilityFaults(page)).toEqual([]);
-    await page.getByLabel('For whom').selectOption('Narrow');
-    await route.getByText('Refused at once').waitFor();
+    await page.getByLabel('Show models for').selectOption('Narrow');
+    await route.getByText('The request would be refused.').waitFor();
     await route.getByText('(model_not_found)').waitFor();
     await route.getByLabel('Model').fill('beta/llama-c');
     await route.getByText('the model name addresses it', { exact: true }).waitFor();
@@ -145,8 +147,8 @@ describe('an alias', () => {
       { provider: 'alpha', model: 'gpt-a', priority: 0, weight: 1 },
       { provider: 'beta', model: 'llama-c', priority: 0, weight: 3 },
     ]);
-    await page.getByRole('button', { name: 'What would happen to fast?' }).first().click();
-    await page.getByText('drawn with weight 3').waitFor();
+    await page.getByRole('button', { name: 'Show the route of fast' }).first().click();
+    await page.getByText('weight 3').waitFor();
   });
 
   it('does not silently take the place of another one', async () => {
@@ -170,7 +172,7 @@ describe('the models screen', () => {
       expect(await accessibilityFaults(page)).toEqual([]);
     };
     await page
-      .getByRole('button', { name: /fast.*[?？]$/ })
+      .getByRole('button', { name: /^(Show the route of fast|查看 fast 的路由)$/ })
       .first()
       .click();
     await page
@@ -194,7 +196,7 @@ describe('the models screen', () => {
 });
 
 function rowsOf(page: Page): Promise<string[]> {
-  return page.getByRole('region', { name: 'Names that can be used' }).getByRole('listitem').allTextContents();
+  return page.getByRole('region', { name: 'Available models' }).getByRole('listitem').allTextContents();
 }
 
 type Gateway = Awaited<ReturnType<typeof open>>['gateway'];
