@@ -18,6 +18,9 @@ interface ModelFieldProps {
 /** No more are drawn; typing narrows them. */
 const mostShown = 200;
 
+/** In a landmark of the page. */
+const inMain = { target: 'main' };
+
 /** Which model is asked: one of those that the key lists, or any other name. Opens with all of them, whatever is chosen. */
 export function ModelField({ choice, label, description, inputRef }: ModelFieldProps) {
   const { keyChooser, models: names } = useMessages();
@@ -40,9 +43,11 @@ export function ModelField({ choice, label, description, inputRef }: ModelFieldP
   return (
     <Combobox
       store={combobox}
-      onOptionSubmit={take}
+      onOptionSubmit={take} // Sections clip what is in them.
       withinPortal
-      width="max(100%, min(420px, 90vw))"
+      portalProps={inMain}
+      keepMounted={false}
+      width="target"
       position="bottom-start"
     >
       <Combobox.Target>
@@ -69,25 +74,25 @@ export function ModelField({ choice, label, description, inputRef }: ModelFieldP
         />
       </Combobox.Target>
       <Combobox.Dropdown>
-        <Combobox.Options mah={320} className={classes.options}>
-          {groups.map((group) => (
-            <Combobox.Group key={group.label} label={group.label}>
-              {group.models.map((model) => (
-                <Combobox.Option
-                  key={`${group.label}/${model.id}`}
-                  value={model.id}
-                  active={model.id === choice.model}
-                  aria-label={model.id}
-                >
-                  <ModelOption model={model} />
-                </Combobox.Option>
-              ))}
-            </Combobox.Group>
-          ))}
-          {groups.length === 0 && (
-            <Combobox.Empty>{choice.models.length === 0 ? names.picker.none : names.picker.noneFound}</Combobox.Empty>
-          )}
-        </Combobox.Options>
+        {groups.length > 0 ? (
+          <Combobox.Options mah={320} className={classes.options} aria-label={names.picker.choices}>
+            {groups.map((group) => (
+              <Combobox.Group key={group.label} label={group.label}>
+                {group.models.map((model) => (
+                  <Combobox.Option
+                    key={`${group.label}/${model.id}`}
+                    value={model.id}
+                    active={model.id === choice.model}
+                  >
+                    <ModelOption model={model} />
+                  </Combobox.Option>
+                ))}
+              </Combobox.Group>
+            ))}
+          </Combobox.Options>
+        ) : (
+          <Combobox.Empty>{choice.models.length === 0 ? names.picker.none : names.picker.noneFound}</Combobox.Empty>
+        )}
       </Combobox.Dropdown>
     </Combobox>
   );

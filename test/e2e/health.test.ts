@@ -52,7 +52,7 @@ async function openInTrouble(options: Parameters<typeof open>[0]): Promise<Opene
 describe('trouble', () => {
   it('is shown at the providers with its reason, and ends with a reset', async () => {
     const { page, complaints } = await openInTrouble({ screen: '/providers' });
-    const card = page.getByRole('listitem').filter({ hasText: 'Failing' });
+    const card = page.getByRole('listitem').filter({ hasText: failing.baseUrl });
     await card.getByText(/^Cooling down/).waitFor();
     await card
       .getByText(/^It failed or could not be reached\. (The next request will try it again|Retrying at)/)
@@ -61,7 +61,7 @@ describe('trouble', () => {
     await partly.getByText(/^Some requests failing.*first byte in/).waitFor();
     await partly.getByText(/^Old one: It rejected the API key\. Paused/).waitFor();
     expect(await accessibilityFaults(page)).toEqual([]);
-    await card.getByRole('button', { name: 'Retry Failing now' }).press('Enter');
+    await card.getByRole('button', { name: 'Retry now: Failing' }).press('Enter');
     await card.getByText(/^Ready/).waitFor();
     expect(await card.getByRole('button', { name: /^Retry/ }).count()).toBe(0);
     expect(complaints).toEqual([]);
@@ -72,7 +72,7 @@ describe('trouble', () => {
     const row = page.getByRole('listitem').filter({ hasText: 'Old one' });
     await row.getByText('It rejected the API key. Paused: replace the key, or retry.').waitFor();
     expect(await accessibilityFaults(page)).toEqual([]);
-    await row.getByRole('button', { name: 'Retry Old one now' }).press('Enter');
+    await row.getByRole('button', { name: 'Retry now: Old one' }).press('Enter');
     await row.getByText(/^It rejected/).waitFor({ state: 'detached' });
     const [, provider] = await gateway.gateway.query({ type: 'providers' });
     expect(provider?.credentials.map(({ health }) => health.state)).toEqual(['ok', 'ok']);

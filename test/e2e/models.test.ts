@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { testKey } from '../support/gateway.ts';
 import { json, type ScriptedUpstream, startUpstream } from '../support/upstream.ts';
 import { accessibilityFaults } from './accessibility.ts';
 import { liftByKeyboard } from './person.ts';
@@ -78,7 +79,75 @@ describe('the names', () => {
   });
 });
 
+describe('the route preview', () => {
+  it('stands in the address with the group that was chosen', async () => {
+    const { page, gateway } = await open({ screen: '/models', config: config() });
+    await page.getByLabel('Show models for').selectOption('Narrow');
+    await page.getByRole('button', { name: 'Show the route of llama-c' }).click();
+    await expect.poll(() => page.url()).toContain('#/models?for=group%3Anarrow&model=llama-c');
+    await page.goto(`${gateway.origin}/#/keys`);
+    await page.goBack();
+    const route = page.getByRole('region', { name: 'Route preview' });
+    await expect.poll(() => route.getByLabel('Model').inputValue()).toBe('llama-c');
+    await expect.poll(() => rowsOf(page)).toEqual(['llama-cbeta · Chat']);
+  });
+
+  it('begins with the most used model', async () => {
+    const { page, gateway, clientWith } = await open({ screen: '/keys', config: config() });
+    await clientWith(testKey).chat.completions.create({ model: 'gpt-b', messages: [] });
+    await page.goto(`${gateway.origin}/#/models`);
+    const route = page.getByRole('region', { name: 'Route preview' });
+    await expect.poll(() => route.getByLabel('Model').inputValue()).toBe('gpt-b');
+    await route.getByText('Will try, in order').waitFor();
+  });
+
+  it('heads nothing as tried that is paused', async () => {
+    upstream.answer((_request, response) => json(response, { error: { message: 'no', code: 'invalid_api_key' } }, 401));
+    const only = {
+      id: 'alpha',
+      baseUrl: upstream.baseUrl,
+      models: ['gpt-a'],
+      credentials: [{ id: 'c1', secret: 'env:K' }],
+    };
+    const { page, clientWith } = await open({
+      screen: '/models?model=gpt-a',
+      env: { K: 'wrong' },
+      config: { providers: [only] },
+    });
+    const route = page.getByRole('region', { name: 'Route preview' });
+    await route.getByText('Will try, in order').waitFor();
+    await clientWith(testKey)
+      .chat.completions.create({ model: 'gpt-a', messages: [] })
+      .catch(() => {});
+    await route.getByText('Paused until you act').waitFor();
+    expect(await route.getByText('Will try, in order').count()).toBe(0);
+  });
+
+  it('leads from a model to the playground', async () => {
+    const { page } = await open({ screen: '/models', config: config() });
+    await page.getByRole('link', { name: 'Try gpt-b in the playground' }).click();
+    const model = page.getByRole('region', { name: 'Chat' }).getByLabel('Model', { exact: true });
+    await expect.poll(() => model.inputValue()).toBe('gpt-b');
+  });
+});
+
 describe('an alias', () => {
+  it('shows ranks as an order and weights as shares', async () => {
+    const aliases = [
+      {
+        name: 'split',
+        targets: [
+          { provider: 'alpha', model: 'gpt-a', priority: 0, weight: 3 },
+          { provider: 'beta', model: 'gpt-a', priority: 0, weight: 1 },
+          { provider: 'beta', model: 'llama-c', priority: 1 },
+        ],
+      },
+    ];
+    const { page } = await open({ screen: '/models', config: { ...config(), aliases } });
+    const flow = page.getByRole('list', { name: 'Targets of split' }).getByRole('listitem');
+    await expect.poll(() => flow.allTextContents()).toEqual(['75% alpha gpt-a25% beta gpt-a', 'beta llama-c']);
+  });
+
   it('keeps what was typed when it changes elsewhere, and asks which is to hold', async () => {
     const { page, gateway, complaints } = await open({ screen: '/models', config: config() });
     await page.getByRole('button', { name: 'Change fast' }).click();

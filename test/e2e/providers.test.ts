@@ -1,6 +1,7 @@
 import type { Page } from 'playwright-core';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Preset } from '../../server/contract/preset.ts';
+import { testKey } from '../support/gateway.ts';
 import { json, type Script, type ScriptedUpstream, startUpstream } from '../support/upstream.ts';
 import { accessibilityFaults } from './accessibility.ts';
 import { expectFocus, setSwitch, tabTo } from './person.ts';
@@ -67,6 +68,24 @@ describe('adding a provider', () => {
     await dialog.getByLabel('Credential', { exact: true }).fill(rightSecret);
     await dialog.getByRole('button', { name: 'Save' }).click();
     await dialog.getByText(/^Answered in/).waitFor();
+  });
+
+  it('offers the base URL that it has found as the way on', async () => {
+    const { page, gateway } = await open({ screen: '/providers' });
+    upstream.answer((request, response, raw) =>
+      request.url.startsWith('/v1/') ? works(request, response, raw) : json(response, { error: 'not here' }, 404),
+    );
+    await page.getByRole('button', { name: 'Add provider' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByRole('button', { name: 'Another service, by its base URL' }).click();
+    await dialog.getByLabel('Base URL').fill(upstream.origin);
+    await dialog.getByRole('button', { name: 'Add and test' }).click();
+    await dialog.getByText(/^Failed at: Base URL/).waitFor();
+    await dialog.getByRole('button', { name: 'Keep anyway' }).waitFor();
+    await dialog.getByRole('button', { name: 'Undo add' }).waitFor();
+    await dialog.getByRole('button', { name: `Use ${upstream.baseUrl}` }).click();
+    await dialog.getByText(/^Answered in .* with gpt-a/).waitFor();
+    expect((await gateway.gateway.query({ type: 'providers' }))[0]?.baseUrl).toBe(upstream.baseUrl);
   });
 
   it('need not be waited for', async () => {
@@ -147,13 +166,65 @@ describe('adding a provider', () => {
     await expectFocus(page.getByLabel('Credential', { exact: true }));
     await page.keyboard.type(rightSecret);
     await page.keyboard.press('Enter');
-    await page.getByText(/^Answered in/).waitFor();
+    await page
+      .getByRole('dialog')
+      .getByText(/^Answered in/)
+      .waitFor();
     await expectFocus(page.getByRole('button', { name: 'Done' }));
     await page.keyboard.press('Enter');
     await page.getByRole('dialog').waitFor({ state: 'detached' });
     await expectFocus(add);
     await page.getByRole('link', { name: 'Groq', exact: true }).waitFor();
     expect(complaints).toEqual([]);
+  });
+});
+
+describe('a test', () => {
+  it('that called no model says only that models were listed', async () => {
+    const list = { object: 'list', data: [{ id: 'whisper-1' }] };
+    upstream.answer((_request, response) => json(response, list));
+    const { page } = await open({ screen: '/providers', config: oneProvider() });
+    const card = page.getByRole('listitem').filter({ hasText: upstream.baseUrl });
+    await card.getByRole('button', { name: /^Test/ }).click();
+    await card.getByText(/^Listed 1 model\. No model was called\./).waitFor();
+    expect(await card.getByText(/Answered in/).count()).toBe(0);
+  });
+
+  it('that went well does not hide that requests fail', async () => {
+    upstream.answer(works);
+    const config = { ...oneProvider(), groups: [{ id: 'default', policy: { retries: 0 } }] };
+    const { page, clientWith } = await open({ screen: '/providers', config });
+    const card = page.getByRole('listitem').filter({ hasText: upstream.baseUrl });
+    await card.getByText(/^Ready · 2 models/).waitFor();
+    upstream.answer((_request, response) => json(response, { error: { message: 'All workers are busy' } }, 500));
+    const ask = () => clientWith(testKey).chat.completions.create({ model: 'gpt-a', messages: [] });
+    for (let count = 0; count < 6; count++) await ask().catch(() => {});
+    await card.getByText(/^Last error/).waitFor();
+    await card.getByRole('link', { name: /500 .*All workers are busy/ }).waitFor();
+    upstream.answer(works);
+    await card.getByRole('button', { name: /^Test/ }).click();
+    await card.getByText(/^Answered in/).waitFor();
+    await card.getByText('Requests have failed recently, though:').waitFor();
+    await card.getByRole('link', { name: /^Requests of/ }).click();
+    await expect.poll(() => page.url()).toContain('/requests?provider=main');
+  });
+
+  it('that failed stays on the card, with the words of the provider and the way on', async () => {
+    const { page, gateway } = await open({ screen: '/providers', config: oneProvider() });
+    await gateway.gateway.execute({ type: 'credential.set', provider: 'main', id: 'c1', secret: 'sk-wrong' });
+    const card = page.getByRole('listitem').filter({ hasText: upstream.baseUrl });
+    await card.getByRole('button', { name: /^Test/ }).click();
+    await card.getByText('Incorrect API key provided').waitFor();
+    const screens = page.getByRole('navigation', { name: 'Screens' });
+    await screens.getByRole('link', { name: 'Keys' }).click();
+    await screens.getByRole('link', { name: 'Providers' }).click();
+    await card.getByText('Incorrect API key provided').waitFor();
+    await card.getByRole('button', { name: 'Replace key' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Credential', { exact: true }).fill(rightSecret);
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await card.getByText(/^Answered in .* with gpt-a/).waitFor();
+    expect(await card.getByText('Incorrect API key provided').count()).toBe(0);
   });
 });
 
@@ -305,9 +376,9 @@ describe('the providers screen', () => {
     await answerPresetsAt(page, upstream.baseUrl);
     await page.getByRole('link', { name: 'main', exact: true }).waitFor();
     await page.getByRole('button', { name: /^(Test|测试) main$/ }).click();
-    await page.getByText(/^(It fails at|失败于)/).waitFor();
+    await page.getByText(/^(Failed at|失败于)/).waitFor();
     await check('list');
-    await page.getByRole('button', { name: /^(Add provider|添加提供方)$/ }).click();
+    await page.getByRole('button', { name: /^(Add provider|添加服务商)$/ }).click();
     await page.getByRole('button', { name: /^Groq/ }).waitFor();
     await check('pick');
     await page.getByRole('button', { name: /^Groq/ }).click();

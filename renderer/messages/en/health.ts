@@ -21,5 +21,5 @@ export const health = {
   failing: (share: string) => `${share} of recent requests failed.`,
   withoutModel: 'requests without a model',
   reset: 'Retry now',
-  resetNamed: (name: string) => `Retry ${name} now`,
+  resetNamed: (name: string) => `Retry now: ${name}`,
 };

@@ -76,6 +76,7 @@ export const models = {
   priceInOut: (input: string, output: string) => `${input} in, ${output} out / 1M tokens`,
   health: { ok: 'Works', cooling: 'Cooling down', refused: 'API key rejected' },
   picker: {
+    choices: 'Choices',
     recent: 'Most used',
     aliases: 'Aliases',
     unserved: 'No provider right now',

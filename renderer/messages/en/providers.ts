@@ -159,7 +159,7 @@ export const providers = {
     hour: (clock: string, count: string, failed: string) => `${clock}: ${count}, ${failed} failed`,
     requests: (requests: number, count: string) => `${count} ${requests === 1 ? 'request' : 'requests'}`,
     spend: (dollars: string) => `${dollars} spent`,
-    open: 'Its requests',
+    open: 'Requests',
     openNamed: (name: string) => `Requests of ${name}`,
     lastError: (ago: string) => `Last error ${ago}:`,
   },

@@ -21,5 +21,5 @@ export const health: typeof english.health = {
   failing: (share) => `近期 ${share} 的请求失败。`,
   withoutModel: '未指明模型的请求',
   reset: '立即重试',
-  resetNamed: (name) => `立即重试 ${name}`,
+  resetNamed: (name) => `立即重试：${name}`,
 };

@@ -78,6 +78,7 @@ export const models: typeof english.models = {
   priceInOut: (input, output) => `输入 ${input}，输出 ${output} / 百万 token`,
   health: { ok: '可用', cooling: '冷却中', refused: 'API 密钥被拒绝' },
   picker: {
+    choices: '选项',
     recent: '最常用',
     aliases: '别名',
     unserved: '目前没有服务商',

@@ -152,8 +152,8 @@ export const providers: typeof english.providers = {
     hour: (clock, count, failed) => `${clock}：${count}，失败 ${failed}`,
     requests: (_requests, count) => `${count} 个请求`,
     spend: (dollars) => `花费 ${dollars}`,
-    open: '查看请求',
-    openNamed: (name) => `${name} 的请求`,
+    open: '请求记录',
+    openNamed: (name) => `${name} 的请求记录`,
     lastError: (ago) => `${ago}出错：`,
   },
   models: {

@@ -1,11 +1,15 @@
 import { useMemo } from 'react';
 import type { UsageStepView } from '../../../server/contract/request-views.ts';
 import { useNow } from '../../components/use-now.ts';
+import type { LiveRequest } from '../../state/live-request.ts';
+import { useControlState } from '../../state/use-control.ts';
 import { useQuery } from '../../state/use-query.ts';
 
 const hourMs = 3_600_000;
 const hours = 24;
-const refreshMs = 60_000;
+const refreshMs = 5_000;
+/** Among these of the live list is the one that ended last, or nearly. */
+const lookedAt = 20;
 
 export interface ProviderActivity {
   /** One entry an hour, the oldest first. */
@@ -19,13 +23,20 @@ export interface ProviderActivity {
 /** What each provider did in the last 24 hours, by its id; null until that is known. */
 export function useProviderActivity(): ReadonlyMap<string, ProviderActivity> | null {
   const untilMs = useNow((now) => Math.ceil(now / hourMs) * hourMs);
-  const minute = useNow((now) => Math.floor(now / refreshMs));
+  // Asked again once more requests have ended, every few seconds at most.
+  const lastEnd = useControlState(({ requests }) => Math.floor(lastEndOf(requests) / refreshMs));
   const sinceMs = untilMs - hours * hourMs;
   const { answer } = useQuery<'usage-over-time'>(
     { type: 'usage-over-time', by: 'provider', sinceMs, untilMs, stepMs: hourMs },
-    minute,
+    lastEnd,
   );
   return useMemo(() => answer && activityOf(answer, sinceMs), [answer, sinceMs]);
+}
+
+function lastEndOf(requests: readonly LiveRequest[]): number {
+  return requests
+    .slice(0, lookedAt)
+    .reduce((last, { startedAt, totalMs }) => (totalMs === null ? last : Math.max(last, startedAt + totalMs)), 0);
 }
 
 export function activityOf(steps: readonly UsageStepView[], sinceMs: number): Map<string, ProviderActivity> {
