@@ -21,6 +21,7 @@ import type { Target } from './routing/snapshot.ts';
 import type { SecretStore } from './secrets/secret-store.ts';
 import type { Authorities } from './transport/authorities.ts';
 import type { Transport } from './transport/transport.ts';
+import type { PriceTable } from './usage/price-table.ts';
 
 interface ControlSidePorts {
   gatewayPorts: GatewayPorts;
@@ -28,6 +29,7 @@ interface ControlSidePorts {
   transport: Transport;
   authorities: Authorities;
   health: HealthBook;
+  prices: PriceTable;
   /** The price of a typical request in US dollars; null: unknown. */
   typicalPrice(target: Target): number | null;
   /** Sluice's own addresses; filled once it listens. */
@@ -71,6 +73,7 @@ export async function openControlSide(given: ControlSidePorts): Promise<ControlS
     signOutEverywhere: access.signOutEverywhere,
     log,
     typicalPrice: given.typicalPrice,
+    prices: given.prices,
     openSecrets: secrets.open,
     dataFolder: gatewayPorts.dataDir,
     logFolder: gatewayPorts.logFolder ?? null,
@@ -104,7 +107,7 @@ export async function openControlSide(given: ControlSidePorts): Promise<ControlS
 
 /** The configuration in force with the discovered models; health follows it. */
 async function openLiveConfig(
-  { gatewayPorts, transport, health, ownAddresses }: ControlSidePorts,
+  { gatewayPorts, transport, health, ownAddresses, prices }: ControlSidePorts,
   openSecrets: () => Promise<SecretStore>,
   providerChanged: (providerId: string) => void,
 ) {
@@ -118,7 +121,7 @@ async function openLiveConfig(
       providerChanged(providerId);
     },
   });
-  const providers = createProviderKnowledge({ transport, discovery, ownPorts: () => portsOf(ownAddresses) });
+  const providers = createProviderKnowledge({ transport, discovery, ownPorts: () => portsOf(ownAddresses), prices });
   const discovered = discovery.models;
   const live: LiveConfig = await createLiveConfig({ config, openSecrets, env, ownAddresses, discovered, log, notice });
   // Registered before the control plane, so that its events show the health after a change.

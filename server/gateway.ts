@@ -193,6 +193,7 @@ function openFoundations({ config, dataDir, log, proxies }: GatewayPorts) {
   });
   const currentPrices: PriceTable = {
     cost: (...asked) => prices.cost(...asked),
+    tokenPrice: (...asked) => prices.tokenPrice(...asked),
     maxOutput: (...asked) => prices.maxOutput(...asked),
   };
   const typicalPrice = ({ provider, model }: Target) =>

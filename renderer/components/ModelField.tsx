@@ -1,22 +1,99 @@
-import { Autocomplete } from '@mantine/core';
+import { Combobox, InputBase, useCombobox } from '@mantine/core';
+import { type ReactNode, type Ref, useState } from 'react';
 import { useMessages } from '../messages/use-messages.ts';
+import { useControlState } from '../state/use-control.ts';
 import type { ModelChoice } from '../state/use-model-choice.ts';
+import classes from './ModelField.module.css';
+import { ModelOption } from './ModelOption.tsx';
+import { optionGroups } from './model-options.ts';
 
-const mostShown = 100;
+interface ModelFieldProps {
+  choice: Pick<ModelChoice, 'models' | 'mostUsed' | 'model' | 'choose' | 'use'>;
+  /** In place of “Model”. */
+  label?: string;
+  description?: ReactNode;
+  inputRef?: Ref<HTMLInputElement>;
+}
 
-/** Which model is asked: one of those that the key lists, or any other name. */
-export function ModelField({ choice }: { choice: ModelChoice }) {
-  const { keyChooser: names } = useMessages();
+/** No more are drawn; typing narrows them. */
+const mostShown = 200;
+
+/** In a landmark of the page. */
+const inMain = { target: 'main' };
+
+/** Which model is asked: one of those that the key lists, or any other name. Opens with all of them, whatever is chosen. */
+export function ModelField({ choice, label, description, inputRef }: ModelFieldProps) {
+  const { keyChooser, models: names } = useMessages();
+  // What was typed since it was opened; null: nothing, so that all are shown.
+  const [typed, setTyped] = useState<string | null>(null);
+  const combobox = useCombobox({
+    onDropdownOpen: () => combobox.selectActiveOption(),
+    onDropdownClose() {
+      combobox.resetSelectedOption();
+      setTyped(null);
+    },
+  });
+  const providers = useControlState((state) => state.views?.providers ?? null);
+  const providerName = (id: string) => providers?.find((provider) => provider.id === id)?.name ?? id;
+  const groups = optionGroups(choice, typed ?? '', { ...names.picker, providerName }, mostShown);
+  const take = (model: string) => {
+    choice.choose(model);
+    combobox.closeDropdown();
+  };
   return (
-    <Autocomplete
-      label={names.model}
-      data={[...new Set(choice.names)]}
-      value={choice.model}
-      onChange={choice.choose}
-      limit={mostShown}
-      maxDropdownHeight={300}
-      autoComplete="off"
-      spellCheck={false}
-    />
+    <Combobox
+      store={combobox}
+      onOptionSubmit={take} // Sections clip what is in them.
+      withinPortal
+      portalProps={inMain}
+      keepMounted={false}
+      width="target"
+      position="bottom-start"
+    >
+      <Combobox.Target>
+        <InputBase
+          ref={inputRef}
+          label={label ?? keyChooser.model}
+          description={description}
+          value={choice.model}
+          onChange={(event) => {
+            const text = event.currentTarget.value;
+            choice.choose(text);
+            setTyped(text);
+            combobox.openDropdown();
+            combobox.updateSelectedOptionIndex();
+          }}
+          onClick={() => combobox.openDropdown()}
+          onFocus={(event) => event.currentTarget.select()}
+          onBlur={() => combobox.closeDropdown()}
+          rightSection={<Combobox.Chevron />}
+          rightSectionPointerEvents="none"
+          autoComplete="off"
+          spellCheck={false}
+          maxLength={512}
+        />
+      </Combobox.Target>
+      <Combobox.Dropdown>
+        {groups.length > 0 ? (
+          <Combobox.Options mah={320} className={classes.options} aria-label={names.picker.choices}>
+            {groups.map((group) => (
+              <Combobox.Group key={group.label} label={group.label}>
+                {group.models.map((model) => (
+                  <Combobox.Option
+                    key={`${group.label}/${model.id}`}
+                    value={model.id}
+                    active={model.id === choice.model}
+                  >
+                    <ModelOption model={model} />
+                  </Combobox.Option>
+                ))}
+              </Combobox.Group>
+            ))}
+          </Combobox.Options>
+        ) : (
+          <Combobox.Empty>{choice.models.length === 0 ? names.picker.none : names.picker.noneFound}</Combobox.Empty>
+        )}
+      </Combobox.Dropdown>
+    </Combobox>
   );
 }

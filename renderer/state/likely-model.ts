@@ -1,24 +1,28 @@
-/** Guesses by name what a model is for, so that a screen begins with one that works. Nothing depends on a guess being right. */
-export type ModelUse = 'chat' | 'embeddings' | 'images' | 'speech' | 'transcription' | 'moderations' | 'videos';
+import type { ModelView } from '../../server/contract/access-views.ts';
+import { type ModelUse, purposeOf } from '../../server/contract/model-use.ts';
 
-const signs: Record<Exclude<ModelUse, 'chat'>, RegExp> = {
-  embeddings: /embed|bge-|e5-/i,
-  images: /image|dall-e|flux|imagen|stable-diffusion|sdxl/i,
-  speech: /tts|speech/i,
-  transcription: /whisper|transcri/i,
-  moderations: /moderation/i,
-  videos: /video|sora|veo-/i,
-};
-const otherUses = /rerank|realtime|guard/i;
-
-/** The first that seems made for it, else the first; an empty text if there is none. */
-export function likelyModel(models: readonly string[], use: ModelUse): string {
-  const made = models.find((model) => isLikely(model, use));
-  // Some services judge texts by a model for everything.
-  return made ?? (use === 'moderations' ? likelyModel(models, 'chat') : (models[0] ?? ''));
+export interface LikelyQuestion {
+  /** What the key lists. */
+  models: readonly Pick<ModelView, 'id' | 'health'>[];
+  use: ModelUse;
+  /** The default of the key's group; null: none. */
+  usual: string | null;
+  /** Names by how often they were used of late, the most used first. */
+  mostUsed: readonly string[];
 }
 
-function isLikely(model: string, use: ModelUse): boolean {
-  if (use !== 'chat') return signs[use].test(model);
-  return !otherUses.test(model) && !Object.values(signs).some((sign) => sign.test(model));
+/**
+ * The group's default, else the most used one that works and seems made for the purpose, else the first such. An empty text
+ * where nothing seems made for it: another kind of model would only be refused.
+ */
+export function likelyModel(question: LikelyQuestion): string {
+  const { models, use, usual, mostUsed } = question;
+  const isListed = (name: string) => models.some(({ id }) => id === name);
+  if (usual !== null && isListed(usual)) return usual;
+  const made = models.filter(({ id }) => purposeOf(id) === use);
+  // Some services judge texts by a model for everything.
+  if (made.length === 0) return use === 'moderations' ? likelyModel({ ...question, use: 'chat' }) : '';
+  const working = made.filter(({ health }) => health === 'ok');
+  const chosen = working.length > 0 ? working : made;
+  return mostUsed.find((name) => chosen.some(({ id }) => id === name)) ?? chosen[0]?.id ?? '';
 }

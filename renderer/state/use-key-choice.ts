@@ -1,6 +1,7 @@
 import { useState } from 'react';
 import type { KeyView } from '../../server/contract/access-views.ts';
 import type { ControlError } from '../api.ts';
+import { createSessionValue, useSessionFields } from './session-value.ts';
 import { useCommand } from './use-command.ts';
 import { useControlState } from './use-control.ts';
 
@@ -27,10 +28,13 @@ interface PeekedSecret {
   isGone: boolean;
 }
 
+/** Outlives the screen; a secret does not. */
+const chosenKey = createSessionValue<{ id: string | null }>({ id: null });
+
 /** A key to call the gateway with, and its secret. One whose secret was kept is chosen until the person chooses. */
 export function useKeyChoice(): KeyChoice {
   const all = useControlState((state) => state.views?.keys ?? null);
-  const [chosenId, setChosenId] = useState<string | null>(null);
+  const [{ id: chosenId }, choose] = useSessionFields(chosenKey);
   const [held, setHeld] = useState<{ keyId: string; secret: string } | null>(null);
   const command = useCommand();
   const keys = all?.filter((key) => key.enabled) ?? null;
@@ -45,7 +49,7 @@ export function useKeyChoice(): KeyChoice {
   return {
     keys,
     key,
-    choose: setChosenId,
+    choose: (id) => choose({ id }),
     secret,
     enter: (entered) => setHeld(key && entered ? { keyId: key.id, secret: entered } : null),
     peek,

@@ -1,14 +1,24 @@
 /** Formats the test of a provider for the terminal. */
 import type { ProbeReport } from '../contract/probe.ts';
 
-/** One line for each step, without skipped ones. */
-export function describeTest({ provider, ok, steps, lacksResponses }: ProbeReport): string {
-  const lines = steps
-    .filter(({ status }) => status !== 'skipped')
-    .map(({ name, status, message, advice }) =>
-      [`  ${status === 'ok' ? 'ok    ' : 'FAILED'}  ${name}: ${message}`, advice].filter(Boolean).join('. '),
+/** One line for each step, without skipped ones; that no model was called is told too. */
+export function describeTest(report: ProbeReport): string {
+  const lines = report.steps
+    .filter(({ name, status }) => status !== 'skipped' || (name === 'call' && report.ok))
+    .map(({ status, name, message, advice }) =>
+      [`  ${marks[status]}  ${name}: ${message}`, advice].filter(Boolean).join('. '),
     );
+  const said = report.said === null ? [] : [`  It said: ${report.said}`];
   const hint = '  It has no Responses API: set "serves": ["chat"] to translate requests of that API.';
-  const heading = `Provider "${provider}" ${ok ? 'answers' : 'does not work'}:`;
-  return [heading, ...lines, ...(lacksResponses ? [hint] : [])].join('\n');
+  return [headingOf(report), ...lines, ...said, ...(report.lacksResponses ? [hint] : [])].join('\n');
+}
+
+const marks = { ok: 'ok    ', failed: 'FAILED', skipped: 'not   ' };
+
+function headingOf({ provider, ok, call, modelCount }: ProbeReport): string {
+  if (!ok) return `Provider "${provider}" does not work:`;
+  if (call) return `Provider "${provider}" answered in ${call.elapsedMs} ms with ${call.model}:`;
+  return modelCount === null
+    ? `Provider "${provider}" can be reached, but no model was called:`
+    : `Provider "${provider}" lists ${modelCount} ${modelCount === 1 ? 'model' : 'models'}, but none was called:`;
 }

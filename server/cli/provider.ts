@@ -57,9 +57,10 @@ function addLists(provider: Command, { on }: Verbs): void {
   const test = provider
     .command('test')
     .argument('<id>')
-    .description('connect to a provider and report the first step that fails');
-  on(test, async ({ control, output }, [id = '']) => {
-    const result = await control.query({ type: 'provider-test', id });
+    .option('--model <name>', 'call this model (default: one that is known to cost less than a cent for it)')
+    .description('connect to a provider, call a model, and report the first step that fails');
+  on<{ model?: string }>(test, async ({ control, output }, [id = ''], { model }) => {
+    const result = await control.query({ type: 'provider-test', id, ...(model && { model }) });
     output.show(result, describeTest(result));
     if (!result.ok) process.exitCode = exitCodes.failure;
   });

@@ -61,8 +61,19 @@ export type AliasView = AliasConfig;
 export interface ModelView {
   id: string;
   ownedBy: string;
-  /** Ids of the providers that would be asked, in order. */
+  /**
+   * Ids of the providers that would be asked, in order. One that merely takes any name is left out while its credential is
+   * refused.
+   */
   providers: string[];
+  /** A name of the configuration's own. */
+  isAlias: boolean;
+  /** The context window in tokens; null: unknown. */
+  contextTokens: number | null;
+  /** US dollars for 1,000,000 tokens of text at the provider that is asked first; null: unknown. */
+  price: { inputUsd: number; outputUsd: number | null } | null;
+  /** The best of its targets: `ok` if one would be asked now. */
+  health: CooldownView['state'];
 }
 
 /** Where a request would be routed, and why other providers are excluded. */

@@ -36,6 +36,12 @@ export const findingTexts: TextsOf<ProbeFindings> = {
   'not-so-far': () => 'the service did not get so far',
   listed: ({ models }) => `${models} models`,
   'model-not-listed': ({ model, models }) => `"${model}" is not among its ${models} models`,
+  'call-passed': () => 'a model answers',
+  'answered-with': ({ model, elapsedMs }) => `"${model}" answered in ${elapsedMs} ms`,
+  'call-answered': ({ model, status }) => `a call to "${model}" was answered with ${status}`,
+  'call-not-understood': ({ model }) => `what "${model}" answered is not an answer of this API`,
+  'call-unpriced': () => 'no model was called: none is known to cost less than a cent for it',
+  'call-impossible': () => 'no model was called: it has none for conversations',
 };
 
 export const remedyTexts: TextsOf<ProbeRemedies> = {
@@ -62,4 +68,5 @@ export const remedyTexts: TextsOf<ProbeRemedies> = {
     'A rate limit or the account’s quota is reached: wait, or look at the limits and the billing page of the service.',
   'try-later': () => 'The service has a fault of its own. Try again later.',
   'check-model': () => 'Check the name’s spelling, or whether this credential may use it.',
+  'choose-model': () => 'Test it with another model, or look at what the service said.',
 };

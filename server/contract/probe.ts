@@ -1,10 +1,20 @@
 /** The result of testing a provider step by step. */
 import type { Coded } from './coded.ts';
 
-export const probeSteps = ['dns', 'proxy', 'connection', 'tls', 'base-url', 'credential', 'quota', 'models'] as const;
+export const probeSteps = [
+  'dns',
+  'proxy',
+  'connection',
+  'tls',
+  'base-url',
+  'credential',
+  'quota',
+  'models',
+  'call',
+] as const;
 export type ProbeStepName = (typeof probeSteps)[number];
 
-/** Possible findings; `status` is the HTTP status. They contain neither secrets nor text of the response. */
+/** Possible findings; `status` is the HTTP status. They contain neither secrets nor text of the response, which `said` has. */
 export interface ProbeFindings extends Record<`${ProbeStepName}-passed`, object> {
   'not-reached': object;
   'proxy-looks-up': { host: string };
@@ -30,6 +40,13 @@ export interface ProbeFindings extends Record<`${ProbeStepName}-passed`, object>
   'not-so-far': object;
   listed: { models: number };
   'model-not-listed': { model: string; models: number };
+  'answered-with': { model: string; elapsedMs: number };
+  'call-answered': { model: string; status: number };
+  'call-not-understood': { model: string };
+  /** No model was called, as none of them is known to cost less than a cent for it. */
+  'call-unpriced': object;
+  /** No model was called, as there is none for conversations. */
+  'call-impossible': object;
 }
 export type ProbeFinding = Coded<ProbeFindings>;
 
@@ -54,6 +71,7 @@ export interface ProbeRemedies {
   'wait-or-raise-limits': object;
   'try-later': object;
   'check-model': object;
+  'choose-model': object;
 }
 export type ProbeRemedy = Coded<ProbeRemedies>;
 
@@ -81,5 +99,9 @@ export interface ProbeReport {
   modelCount: number | null;
   /** The service has no `POST /responses`, and its configuration does not set `serves`. */
   lacksResponses: boolean;
+  /** The model that was called and answered; null: none, so that `ok` only says that its models can be listed. */
+  call: { model: string; elapsedMs: number } | null;
+  /** What the provider itself said of the failure, without secrets; null: nothing, or nothing failed. */
+  said: string | null;
   elapsedMs: number;
 }

@@ -77,8 +77,11 @@ export const querySchema = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('local-servers') }),
   /** Unused credentials in Sluice's environment: variable names, never values. */
   z.strictObject({ type: z.literal('environment-credentials') }),
-  /** Connects to the provider and reports the first step that fails. */
-  z.strictObject({ type: z.literal('provider-test'), id: idSchema }),
+  /**
+   * Connects to the provider and reports the first step that fails. Ends with a small call to `model`; without one, to a
+   * model that is known to cost less than a cent for it, if there is one.
+   */
+  z.strictObject({ type: z.literal('provider-test'), id: idSchema, model: z.string().min(1).max(512).optional() }),
   z.strictObject({ type: z.literal('keys') }),
   z.strictObject({ type: z.literal('groups') }),
   /** The effect of a group that is not saved yet. */

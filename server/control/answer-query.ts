@@ -1,5 +1,5 @@
 /** Answers queries from the configuration and its running state, from the ledger, or by asking a provider. */
-import type { GroupPreviewView, ModelView, RefusedDefault, RouteView } from '../contract/access-views.ts';
+import type { GroupPreviewView, RefusedDefault, RouteView } from '../contract/access-views.ts';
 import { capabilities } from '../contract/capability.ts';
 import type { CapturedAttempt, CapturedExchange } from '../contract/capture.ts';
 import { controlError } from '../contract/control-error.ts';
@@ -22,7 +22,7 @@ import { anyKeyOf } from '../routing/any-key.ts';
 import { compileGroup } from '../routing/compile-group.ts';
 import { explainRoute } from '../routing/explain-route.ts';
 import type { ExplainedTarget } from '../routing/health/explain-order.ts';
-import { listModels, resolveRoute } from '../routing/resolve.ts';
+import { resolveRoute } from '../routing/resolve.ts';
 import type { CompiledGroup, CompiledKey, Snapshot, Target } from '../routing/snapshot.ts';
 import type { ChangeContext } from './change.ts';
 import { findEnvironmentCredentials } from './environment-credentials.ts';
@@ -35,6 +35,7 @@ import { previewTeamPreset } from './preview-team-preset.ts';
 import type { ProviderKnowledge } from './provider-knowledge.ts';
 import { withoutSecretsInProviders } from './redact-provider.ts';
 import type { TeamPresets } from './team-presets.ts';
+import { type Asker, type ModelFacts, viewModels } from './view-models.ts';
 import type { Views } from './views.ts';
 
 export interface QueryPorts {
@@ -52,6 +53,7 @@ export interface QueryPorts {
   network(snapshot: Snapshot): Promise<NetworkView>;
   /** The order in which targets would be asked now. */
   explainOrder(targets: readonly Target[], strategy: Policy['strategy']): ExplainedTarget[];
+  modelFacts: ModelFacts;
 }
 
 /** Validates its input. Rejects with a GatewayError. */
@@ -70,12 +72,12 @@ export function createAnswerQuery(ports: QueryPorts): AnswerQuery {
     presets: () => ports.providers.presets(),
     'local-servers': () => ports.providers.localServers(),
     'environment-credentials': () => findEnvironmentCredentials(ports),
-    'provider-test': ({ id }) => ports.providers.probe(findUpstream(ports.live, id)),
+    'provider-test': ({ id, model }) => ports.providers.probe(findUpstream(ports.live, id), model),
     keys: () => views.keys(),
     groups: () => views.groups(),
     'group-preview': ({ group }) => previewGroup(ports, group),
     aliases: () => views.aliases(),
-    models: (query) => viewModels(whoAsks(ports, query)),
+    models: (query) => viewModels(whoAsks(ports, query), ports),
     route: (query) => viewRoute(ports, query),
     requests: ({ filter, limit, before, sort }) => ledger.listRequests(defined({ ...filter, limit, before, sort })),
     'request-count': ({ filter }) => ledger.countRequests(defined(filter)),
@@ -106,11 +108,6 @@ export function createAnswerQuery(ports: QueryPorts): AnswerQuery {
   return answerAny as AnswerQuery;
 }
 
-interface Asker {
-  group: CompiledGroup;
-  key: CompiledKey | null;
-}
-
 function whoAsks(ports: QueryPorts, asked: { key?: string | undefined; group?: string | undefined }): Asker {
   const { snapshot } = ports.live;
   const key = asked.key === undefined ? null : findKey(snapshot, asked.key);
@@ -128,18 +125,10 @@ function findKey(snapshot: Snapshot, id: string): CompiledKey {
   throw new GatewayError('not_found', `There is no key "${id}", or its secret is missing.`, { param: 'key' });
 }
 
-function viewModels({ group, key }: Asker): ModelView[] {
-  return listModels(group, key ?? anyKeyOf(group)).map(({ id, ownedBy }) => ({
-    id,
-    ownedBy,
-    providers: [...new Set(group.routes.get(id)?.targets.map((target) => target.provider.id))],
-  }));
-}
-
-function previewGroup({ live }: QueryPorts, draft: QueryMap['group-preview']['group']): GroupPreviewView {
+function previewGroup({ live, modelFacts }: QueryPorts, draft: QueryMap['group-preview']['group']): GroupPreviewView {
   const group = compileGroup(draft, live.used.config.aliases, live.snapshot.providers);
   return {
-    models: viewModels({ group, key: null }),
+    models: viewModels({ group, key: null }, { modelFacts }),
     providers: group.providers.map(({ provider }) => provider.id),
     passthrough: group.passthrough.provider?.id ?? null,
     refusedDefaults: refusedDefaultsOf(group),

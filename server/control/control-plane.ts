@@ -12,10 +12,12 @@ import type { Ledger } from '../ledger/ledger.ts';
 import type { Limiter } from '../limits/limiter.ts';
 import { explainOrder } from '../routing/health/explain-order.ts';
 import type { HealthBook } from '../routing/health/health-book.ts';
+import { judgeTarget } from '../routing/health/judge.ts';
 import { createKeySecret } from '../routing/key-secret.ts';
 import type { Target } from '../routing/snapshot.ts';
 import type { SecretStore } from '../secrets/secret-store.ts';
 import { createSerialQueue } from '../serial-queue.ts';
+import type { PriceTable } from '../usage/price-table.ts';
 import { type AnswerQuery, createAnswerQuery, type QueryPorts } from './answer-query.ts';
 import type { ChangeContext } from './change.ts';
 import { createEventHub, type EventListener } from './event-hub.ts';
@@ -48,6 +50,7 @@ interface ControlPorts {
   health: HealthBook;
   /** The price of a typical request in US dollars; null: unknown. */
   typicalPrice(target: Target): number | null;
+  prices: Pick<PriceTable, 'tokenPrice'>;
   /** Null: nothing is stored on disk. */
   dataFolder: string | null;
   logFolder: string | null;
@@ -103,6 +106,11 @@ export function createControlPlane(ports: ControlPorts): ControlPlane {
       now: Date.now,
       explainOrder: (targets, strategy) =>
         explainOrder(targets, { health: ports.health, typicalPrice: ports.typicalPrice, strategy, wallMs: Date.now() }),
+      modelFacts: {
+        price: ({ provider, model }) => (model === null ? null : ports.prices.tokenPrice(provider.id, model)),
+        health: ({ provider, model }) => judgeTarget(ports.health, provider, model).state,
+        isAlias: (name) => ports.live.used.config.aliases.some((alias) => alias.name === name),
+      },
     }),
     followTeam: () =>
       inTurn(async () => {

@@ -7,7 +7,10 @@ import type { Discovery } from '../providers/discovery.ts';
 import { presets } from '../providers/presets.ts';
 import { probeProvider } from '../providers/probe.ts';
 import type { Upstream } from '../providers/upstream.ts';
+import type { CompiledProvider } from '../routing/snapshot.ts';
 import type { Transport } from '../transport/transport.ts';
+import type { PriceTable } from '../usage/price-table.ts';
+import { chooseTrialModel, trialUsage, tryModel, wordsOf } from './trial-call.ts';
 
 /** Presets, discovered models, and queries to services. */
 export interface ProviderKnowledge {
@@ -15,7 +18,8 @@ export interface ProviderKnowledge {
   /** The values of a preset; undefined if there is none of that id. */
   preset(id: string): ProviderChanges | undefined;
   localServers(): Promise<DetectedServer[]>;
-  probe(provider: Upstream): Promise<ProbeReport>;
+  /** `model`: the one to call; by default a cheap one. */
+  probe(provider: CompiledProvider, model?: string): Promise<ProbeReport>;
   refreshModels(provider: Upstream): Promise<void>;
   discovery(providerId: string): DiscoveryView;
 }
@@ -25,9 +29,11 @@ interface ProviderKnowledgePorts {
   discovery: Discovery;
   /** Sluice's own ports, which are skipped. */
   ownPorts(): ReadonlySet<number>;
+  prices: Pick<PriceTable, 'cost'>;
 }
 
-export function createProviderKnowledge({ transport, discovery, ownPorts }: ProviderKnowledgePorts): ProviderKnowledge {
+export function createProviderKnowledge(ports: ProviderKnowledgePorts): ProviderKnowledge {
+  const { transport, discovery, ownPorts } = ports;
   return {
     presets: () => presets,
     preset(id) {
@@ -37,7 +43,7 @@ export function createProviderKnowledge({ transport, discovery, ownPorts }: Prov
       return { preset: id, name, dialect, baseUrl, models, askUsage };
     },
     localServers: () => detectLocal({ transport, ownPorts: ownPorts() }),
-    probe: (provider) => probeProvider(provider, { transport }),
+    probe: (provider, model) => probeWithCall(provider, model, ports),
     async refreshModels(provider) {
       await discovery.refresh(provider);
     },
@@ -46,4 +52,22 @@ export function createProviderKnowledge({ transport, discovery, ownPorts }: Prov
       return { refreshedAt: fetchedAt, problem: error, finding };
     },
   };
+}
+
+function probeWithCall(
+  provider: CompiledProvider,
+  wanted: string | undefined,
+  { transport, prices }: ProviderKnowledgePorts,
+): Promise<ProbeReport> {
+  const price = (model: string) => prices.cost(provider.id, model, trialUsage);
+  return probeProvider(provider, {
+    transport,
+    wordsOf: (body) => wordsOf(body, provider),
+    async tryModel(listed) {
+      // Azure lists what could be deployed, so a configured list is the better one.
+      const known = provider.discoversModels ? listed : [...provider.models.keys()];
+      const chosen = wanted === undefined ? chooseTrialModel(provider, known, price) : { model: wanted };
+      return typeof chosen === 'string' ? chosen : tryModel(provider, chosen.model, transport);
+    },
+  });
 }

@@ -76,7 +76,7 @@ function skipFrom(first: ProbeStepName, steps: ProbeSteps, finding: ProbeFinding
   for (const name of probeSteps.slice(0, from)) steps.pass(name);
 }
 
-function refuseCredential(steps: ProbeSteps, provider: Upstream, status: number): void {
+export function refuseCredential(steps: ProbeSteps, provider: Upstream, status: number): void {
   const credential = provider.credentials[0]?.id;
   if (credential === undefined) {
     steps.fail('credential', { code: 'credential-wanted', status }, { code: 'add-credential' });

@@ -3,18 +3,8 @@
  * service's documentation (November 2026).
  */
 import type { Preset } from '../contract/preset.ts';
-
-type Particulars = Pick<Preset, 'id' | 'name' | 'baseUrl'> & Partial<Preset>;
-
-function service(preset: Particulars & Pick<Preset, 'environment' | 'keyPage'>): Preset {
-  return { ...common, isLocal: false, needsCredential: true, ports: [], ...preset };
-}
-
-function localServer(preset: Particulars & { ports: [number] }): Preset {
-  return { ...common, isLocal: true, needsCredential: false, environment: [], keyPage: null, ...preset };
-}
-
-const common = { dialect: 'openai', models: 'discover', askUsage: true, serves: null, hint: null } as const;
+import { chineseServices } from './chinese-services.ts';
+import { common, localServer, service } from './make-preset.ts';
 
 export const presets: readonly Preset[] = [
   service({
@@ -153,6 +143,7 @@ export const presets: readonly Preset[] = [
     keyPage: 'https://console.cloud.google.com/iam-admin/serviceaccounts',
     hint: 'For Gemini and Claude. The credential is the JSON file of a service account, or application-default for those of gcloud. For the location global, the host is aiplatform.googleapis.com.',
   }),
+  ...chineseServices,
   localServer({ id: 'ollama', name: 'Ollama', baseUrl: 'http://127.0.0.1:11434/v1', ports: [11434] }),
   localServer({ id: 'lm-studio', name: 'LM Studio', baseUrl: 'http://127.0.0.1:1234/v1', ports: [1234] }),
   localServer({ id: 'llama-cpp', name: 'llama.cpp', baseUrl: 'http://127.0.0.1:8080/v1', ports: [8080] }),

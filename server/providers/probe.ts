@@ -1,6 +1,7 @@
 /**
- * Tests whether a provider can be used, and if not, which step fails and what to do about it. Requests only the model list,
- * which is free and takes the same path as a real call, and finds out whether it has the Responses API.
+ * Tests whether a provider can be used, and if not, which step fails and what to do about it. Requests the model list, which
+ * is free and takes the same path as a real call, finds out whether it has the Responses API, and calls a model where that
+ * is cheap enough.
  */
 import { isIP } from 'node:net';
 import { GatewayError } from '../contract/errors.ts';
@@ -8,6 +9,7 @@ import type { ProbeRemedy, ProbeReport, ProbeStepName } from '../contract/probe.
 import type { Transport } from '../transport/transport.ts';
 import { TransportError } from '../transport/transport-error.ts';
 import { type Answer, judgeAnswer } from './judge-answer.ts';
+import { judgeTrial, type NoTrial, type Trial } from './judge-trial.ts';
 import { lacksResponses } from './lacks-responses.ts';
 import { askForModels } from './list-models.ts';
 import { parseModelList } from './parse-model-list.ts';
@@ -18,6 +20,10 @@ interface ProbeOptions {
   transport: Transport;
   /** A model that the list must contain. */
   model?: string;
+  /** Calls one of the models that the provider lists. Absent: none is called. */
+  tryModel?(listed: readonly string[]): Promise<Trial | NoTrial>;
+  /** What an error response says, without secrets; null: nothing. */
+  wordsOf?(body: Buffer): string | null;
 }
 
 /** Does not reject for faults of the provider or the network. */
@@ -28,6 +34,7 @@ export async function probeProvider(provider: Upstream, options: ProbeOptions): 
   const outcome = await ask(provider, transport);
   await noteWay(steps, provider, transport);
   let modelCount: number | null = null;
+  let said: string | null = null;
   if (outcome instanceof TransportError) noteFailure(steps, outcome, provider);
   else {
     steps.passUpTo('tls');
@@ -41,18 +48,30 @@ export async function probeProvider(provider: Upstream, options: ProbeOptions): 
       modelCount = outcome.models.size;
       noteModels(steps, outcome.models, provider.dialect.hasUnlistedModels ? undefined : options.model);
     }
+    if (steps.failedAt !== null) said = options.wordsOf?.(outcome.body) ?? null;
   }
+  const listed = outcome instanceof TransportError ? null : outcome.models;
+  const trial = steps.failedAt === null ? await options.tryModel?.([...(listed ?? new Map()).keys()]) : undefined;
+  if (trial !== undefined) judgeTrial(steps, provider, trial);
   const isOpen = modelCount !== null && provider.servedWires === null && provider.dialect.serves('openai-responses');
   return {
     provider: provider.id,
     ...steps.report(),
     modelCount,
     lacksResponses: isOpen && (await lacksResponses(provider, transport)),
+    ...tried(trial, said),
     elapsedMs: Math.round(performance.now() - startedMs),
   };
 }
 
-type PlainAnswer = Omit<Answer, 'betterBaseUrl' | 'isOpenToAll'>;
+function tried(trial: Trial | NoTrial | undefined, said: string | null): Pick<ProbeReport, 'call' | 'said'> {
+  if (trial === undefined || typeof trial === 'string') return { call: null, said };
+  const { model, outcome, elapsedMs } = trial;
+  const hasAnswered = outcome.kind === 'answer' && outcome.status < 400;
+  return { call: hasAnswered ? { model, elapsedMs } : null, said: trial.said };
+}
+
+type PlainAnswer = Omit<Answer, 'betterBaseUrl' | 'isOpenToAll'> & { body: Buffer };
 
 async function ask(provider: Upstream, transport: Transport): Promise<PlainAnswer | TransportError> {
   try {
@@ -60,12 +79,12 @@ async function ask(provider: Upstream, transport: Transport): Promise<PlainAnswe
     const { read, isRightMissing } = provider.dialect.modelPages;
     const models = status === 200 ? parseModelList(body, provider.id, read) : null;
     const mayNotList = isRightMissing?.(status, body) === true;
-    return { status: plainStatus(status, body), headers, isHtml: looksLikeHtml(body), models, mayNotList };
+    return { status: plainStatus(status, body), headers, isHtml: looksLikeHtml(body), models, body, mayNotList };
   } catch (error) {
     if (error instanceof TransportError) return error;
     // Google has refused to give a token for the credential.
     if (error instanceof GatewayError)
-      return { status: 401, headers: {}, isHtml: false, models: null, mayNotList: false };
+      return { status: 401, headers: {}, isHtml: false, models: null, body: Buffer.alloc(0), mayNotList: false };
     throw error;
   }
 }

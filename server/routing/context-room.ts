@@ -41,7 +41,7 @@ export class ContextRoom {
 }
 
 /** The target's context window, from the configuration or the provider's model list. */
-function contextOf({ provider, model, contextTokens }: Target): number | undefined {
+export function contextOf({ provider, model, contextTokens }: Target): number | undefined {
   const listed = model === null ? undefined : provider.models.get(model)?.contextTokens;
   return contextTokens ?? provider.contextTokens ?? listed;
 }

@@ -11,8 +11,16 @@ type Prices = Readonly<Record<string, number>>;
 export interface PriceTable {
   /** US dollars; null if unknown. `usage` is null if nothing is known of it. */
   cost(provider: string, model: string, usage: Usage | null): number | null;
+  /** US dollars for 1,000,000 tokens of text, in and out; null if unknown. */
+  tokenPrice(provider: string, model: string): TokenPrice | null;
   /** The output limit of a model in tokens; null if unknown. */
   maxOutput(provider: string, model: string): number | null;
+}
+
+/** US dollars for 1,000,000 tokens; `outputUsd` is null where nothing comes out that is priced by tokens. */
+export interface TokenPrice {
+  inputUsd: number;
+  outputUsd: number | null;
 }
 
 const builtIn: Readonly<Record<string, Prices>> = Object.assign({}, ...table.services.map(({ models }) => models));
@@ -41,6 +49,11 @@ export function createPriceTable(
     cost(provider, model, usage) {
       const prices = pricesOf(provider, model);
       return prices === null ? null : costOf(prices, usage);
+    },
+    tokenPrice(provider, model) {
+      const prices = pricesOf(provider, model);
+      if (prices?.request === 0) return { inputUsd: 0, outputUsd: 0 };
+      return prices?.input === undefined ? null : { inputUsd: prices.input, outputUsd: prices.output ?? null };
     },
     maxOutput: (provider, model) => pricesOf(provider, model)?.maxOutput ?? null,
   };

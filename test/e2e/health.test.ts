@@ -52,26 +52,28 @@ async function openInTrouble(options: Parameters<typeof open>[0]): Promise<Opene
 describe('trouble', () => {
   it('is shown at the providers with its reason, and ends with a reset', async () => {
     const { page, complaints } = await openInTrouble({ screen: '/providers' });
-    const card = page.getByRole('listitem').filter({ hasText: 'Failing' });
-    await card.getByText(/^Left alone for now/).waitFor();
-    await card.getByText(/^It failed or could not be reached\. (The next request tries it|Asked only if)/).waitFor();
+    const card = page.getByRole('listitem').filter({ hasText: failing.baseUrl });
+    await card.getByText(/^Cooling down/).waitFor();
+    await card
+      .getByText(/^It failed or could not be reached\. (The next request will try it again|Retrying at)/)
+      .waitFor();
     const partly = page.getByRole('listitem').filter({ hasText: 'Refusing' });
-    await partly.getByText(/^Fails in part.*first byte in/).waitFor();
-    await partly.getByText(/^Old one: It refused the credential\. Not asked until/).waitFor();
+    await partly.getByText(/^Some requests failing.*first byte in/).waitFor();
+    await partly.getByText(/^Old one: It rejected the API key\. Paused/).waitFor();
     expect(await accessibilityFaults(page)).toEqual([]);
-    await card.getByRole('button', { name: /^Reset Failing/ }).press('Enter');
+    await card.getByRole('button', { name: 'Retry now: Failing' }).press('Enter');
     await card.getByText(/^Ready/).waitFor();
-    expect(await card.getByRole('button', { name: /^Reset/ }).count()).toBe(0);
+    expect(await card.getByRole('button', { name: /^Retry/ }).count()).toBe(0);
     expect(complaints).toEqual([]);
   });
 
   it('of a credential is shown at that credential, which is tried again after a reset', async () => {
     const { page, gateway, complaints } = await openInTrouble({ screen: '/providers/refusing' });
     const row = page.getByRole('listitem').filter({ hasText: 'Old one' });
-    await row.getByText('It refused the credential. Not asked until it is replaced, or reset').waitFor();
+    await row.getByText('It rejected the API key. Paused: replace the key, or retry.').waitFor();
     expect(await accessibilityFaults(page)).toEqual([]);
-    await row.getByRole('button', { name: /^Reset Old one/ }).press('Enter');
-    await row.getByText(/^It refused/).waitFor({ state: 'detached' });
+    await row.getByRole('button', { name: 'Retry now: Old one' }).press('Enter');
+    await row.getByText(/^It rejected/).waitFor({ state: 'detached' });
     const [, provider] = await gateway.gateway.query({ type: 'providers' });
     expect(provider?.credentials.map(({ health }) => health.state)).toEqual(['ok', 'ok']);
     expect(complaints).toEqual([]);
@@ -80,16 +82,16 @@ describe('trouble', () => {
   it('leads from the overview to where it is mended', async () => {
     const { page } = await openInTrouble({});
     await page.getByRole('link', { name: /^Failing: It failed or could not be reached/ }).waitFor();
-    await page.getByRole('link', { name: /^Refusing, credential “Old one”: It refused the credential/ }).click();
+    await page.getByRole('link', { name: /^Refusing, credential “Old one”: It rejected the API key/ }).click();
     await page.getByRole('region', { name: 'Credentials' }).getByText('Old one').waitFor();
   });
 
   it('puts a target last where it is asked what would happen', async () => {
     const { page } = await openInTrouble({ screen: '/models' });
-    const section = page.getByRole('region', { name: 'What would happen' });
+    const section = page.getByRole('region', { name: 'Route preview' });
     await section.getByLabel('Model').fill('m');
     await section.getByText(/^It failed or could not be reached/).waitFor();
-    await section.getByText(/^Old one: It refused the credential/).waitFor();
+    await section.getByText(/^Old one: It rejected the API key/).waitFor();
     expect(await accessibilityFaults(page)).toEqual([]);
   });
 });
@@ -103,11 +105,11 @@ it.each(appearances)('trouble is in order in $width px, $colorScheme, $locale', 
     expect(await overflowOf(page)).toBeLessThanOrEqual(0);
     expect(await accessibilityFaults(page)).toEqual([]);
   };
-  await page.getByText(/^(Fails in part|部分失败)/).waitFor();
+  await page.getByText(/^(Some requests failing|部分请求失败)/).waitFor();
   await check('providers');
   await page.getByRole('link', { name: 'Refusing', exact: true }).click();
   await page
-    .getByText(/^(It refused the credential|凭据被拒绝)/)
+    .getByText(/^(It rejected the API key|API 密钥被拒绝)/)
     .first()
     .waitFor();
   await check('provider');

@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { testKey } from '../support/gateway.ts';
 import { json, type ScriptedUpstream, startUpstream } from '../support/upstream.ts';
 import { accessibilityFaults } from './accessibility.ts';
 import { liftByKeyboard } from './person.ts';
@@ -35,13 +36,15 @@ function config() {
 describe('the names', () => {
   it('are those that the chosen group or key lists, with who serves them', async () => {
     const { page, gateway, complaints } = await open({ screen: '/models', config: config() });
-    const names = page.getByRole('region', { name: 'Names that can be used' });
-    await expect.poll(() => rowsOf(page)).toEqual(['fastalpha, beta', 'gpt-aalpha, beta', 'gpt-balpha', 'llama-cbeta']);
-    await page.getByLabel('For whom').selectOption('Narrow');
-    await expect.poll(() => rowsOf(page)).toEqual(['llama-cbeta']);
+    const names = page.getByRole('region', { name: 'Available models' });
+    await expect
+      .poll(() => rowsOf(page))
+      .toEqual(['fastalpha, beta', 'gpt-aalpha, beta · Chat', 'gpt-balpha · Chat', 'llama-cbeta · Chat']);
+    await page.getByLabel('Show models for').selectOption('Narrow');
+    await expect.poll(() => rowsOf(page)).toEqual(['llama-cbeta · Chat']);
     await gateway.gateway.execute({ type: 'key.create', name: 'listed', models: ['gpt-b'] });
-    await page.getByLabel('For whom').selectOption('listed');
-    await expect.poll(() => rowsOf(page)).toEqual(['gpt-balpha']);
+    await page.getByLabel('Show models for').selectOption('listed');
+    await expect.poll(() => rowsOf(page)).toEqual(['gpt-balpha · Chat']);
     await gateway.gateway.execute({ type: 'provider.set-enabled', id: 'alpha', enabled: false });
     await names.getByText('No models').waitFor();
     expect(complaints).toEqual([]);
@@ -49,8 +52,8 @@ describe('the names', () => {
 
   it('explain where they lead, and why not elsewhere', async () => {
     const { page, complaints } = await open({ screen: '/models', config: config() });
-    const route = page.getByRole('region', { name: 'What would happen' });
-    await page.getByRole('button', { name: 'What would happen to gpt-a?' }).click();
+    const route = page.getByRole('region', { name: 'Route preview' });
+    await page.getByRole('button', { name: 'Show the route of gpt-a' }).click();
     const items = route.getByRole('listitem');
     await expect
       .poll(() => items.allTextContents())
@@ -67,8 +70,8 @@ describe('the names', () => {
       .getByText(/^Dropped if present: .*top_k/)
       .waitFor();
     expect(await accessibilityFaults(page)).toEqual([]);
-    await page.getByLabel('For whom').selectOption('Narrow');
-    await route.getByText('Refused at once').waitFor();
+    await page.getByLabel('Show models for').selectOption('Narrow');
+    await route.getByText('The request would be refused.').waitFor();
     await route.getByText('(model_not_found)').waitFor();
     await route.getByLabel('Model').fill('beta/llama-c');
     await route.getByText('the model name addresses it', { exact: true }).waitFor();
@@ -76,7 +79,75 @@ describe('the names', () => {
   });
 });
 
+describe('the route preview', () => {
+  it('stands in the address with the group that was chosen', async () => {
+    const { page, gateway } = await open({ screen: '/models', config: config() });
+    await page.getByLabel('Show models for').selectOption('Narrow');
+    await page.getByRole('button', { name: 'Show the route of llama-c' }).click();
+    await expect.poll(() => page.url()).toContain('#/models?for=group%3Anarrow&model=llama-c');
+    await page.goto(`${gateway.origin}/#/keys`);
+    await page.goBack();
+    const route = page.getByRole('region', { name: 'Route preview' });
+    await expect.poll(() => route.getByLabel('Model').inputValue()).toBe('llama-c');
+    await expect.poll(() => rowsOf(page)).toEqual(['llama-cbeta · Chat']);
+  });
+
+  it('begins with the most used model', async () => {
+    const { page, gateway, clientWith } = await open({ screen: '/keys', config: config() });
+    await clientWith(testKey).chat.completions.create({ model: 'gpt-b', messages: [] });
+    await page.goto(`${gateway.origin}/#/models`);
+    const route = page.getByRole('region', { name: 'Route preview' });
+    await expect.poll(() => route.getByLabel('Model').inputValue()).toBe('gpt-b');
+    await route.getByText('Will try, in order').waitFor();
+  });
+
+  it('heads nothing as tried that is paused', async () => {
+    upstream.answer((_request, response) => json(response, { error: { message: 'no', code: 'invalid_api_key' } }, 401));
+    const only = {
+      id: 'alpha',
+      baseUrl: upstream.baseUrl,
+      models: ['gpt-a'],
+      credentials: [{ id: 'c1', secret: 'env:K' }],
+    };
+    const { page, clientWith } = await open({
+      screen: '/models?model=gpt-a',
+      env: { K: 'wrong' },
+      config: { providers: [only] },
+    });
+    const route = page.getByRole('region', { name: 'Route preview' });
+    await route.getByText('Will try, in order').waitFor();
+    await clientWith(testKey)
+      .chat.completions.create({ model: 'gpt-a', messages: [] })
+      .catch(() => {});
+    await route.getByText('Paused until you act').waitFor();
+    expect(await route.getByText('Will try, in order').count()).toBe(0);
+  });
+
+  it('leads from a model to the playground', async () => {
+    const { page } = await open({ screen: '/models', config: config() });
+    await page.getByRole('link', { name: 'Try gpt-b in the playground' }).click();
+    const model = page.getByRole('region', { name: 'Chat' }).getByLabel('Model', { exact: true });
+    await expect.poll(() => model.inputValue()).toBe('gpt-b');
+  });
+});
+
 describe('an alias', () => {
+  it('shows ranks as an order and weights as shares', async () => {
+    const aliases = [
+      {
+        name: 'split',
+        targets: [
+          { provider: 'alpha', model: 'gpt-a', priority: 0, weight: 3 },
+          { provider: 'beta', model: 'gpt-a', priority: 0, weight: 1 },
+          { provider: 'beta', model: 'llama-c', priority: 1 },
+        ],
+      },
+    ];
+    const { page } = await open({ screen: '/models', config: { ...config(), aliases } });
+    const flow = page.getByRole('list', { name: 'Targets of split' }).getByRole('listitem');
+    await expect.poll(() => flow.allTextContents()).toEqual(['75% alpha gpt-a25% beta gpt-a', 'beta llama-c']);
+  });
+
   it('keeps what was typed when it changes elsewhere, and asks which is to hold', async () => {
     const { page, gateway, complaints } = await open({ screen: '/models', config: config() });
     await page.getByRole('button', { name: 'Change fast' }).click();
@@ -145,8 +216,8 @@ describe('an alias', () => {
       { provider: 'alpha', model: 'gpt-a', priority: 0, weight: 1 },
       { provider: 'beta', model: 'llama-c', priority: 0, weight: 3 },
     ]);
-    await page.getByRole('button', { name: 'What would happen to fast?' }).first().click();
-    await page.getByText('drawn with weight 3').waitFor();
+    await page.getByRole('button', { name: 'Show the route of fast' }).first().click();
+    await page.getByText('weight 3').waitFor();
   });
 
   it('does not silently take the place of another one', async () => {
@@ -170,7 +241,7 @@ describe('the models screen', () => {
       expect(await accessibilityFaults(page)).toEqual([]);
     };
     await page
-      .getByRole('button', { name: /fast.*[?？]$/ })
+      .getByRole('button', { name: /^(Show the route of fast|查看 fast 的路由)$/ })
       .first()
       .click();
     await page
@@ -194,7 +265,7 @@ describe('the models screen', () => {
 });
 
 function rowsOf(page: Page): Promise<string[]> {
-  return page.getByRole('region', { name: 'Names that can be used' }).getByRole('listitem').allTextContents();
+  return page.getByRole('region', { name: 'Available models' }).getByRole('listitem').allTextContents();
 }
 
 type Gateway = Awaited<ReturnType<typeof open>>['gateway'];

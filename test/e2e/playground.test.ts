@@ -27,11 +27,11 @@ describe('the playground', () => {
     await say(chat, 'And again');
     await expect.poll(() => turnsOf(chat)).toHaveLength(4);
     await chat.getByRole('button', { name: 'Send' }).waitFor();
-    const raw = page.getByRole('region', { name: 'Request and reply' });
+    const raw = page.getByRole('region', { name: 'Request and response' });
     const sent = JSON.parse(await raw.getByLabel('Request body', { exact: true }).inputValue());
     expect(sent).toMatchObject({ model: 'demo-chat', stream: true });
     expect(sent.messages.map(({ role }: { role: string }) => role)).toEqual(['user', 'assistant', 'user']);
-    expect(await raw.getByLabel('Reply body', { exact: true }).inputValue()).toContain('data: [DONE]');
+    expect(await raw.getByLabel('Response body', { exact: true }).inputValue()).toContain('data: [DONE]');
     const requestId = (await raw.getByText(/^req_/).textContent()) ?? '';
     expect(await gateway.record(requestId)).toMatchObject({
       route: '/v1/chat/completions',
@@ -60,7 +60,7 @@ describe('the playground', () => {
     await say(chat, 'Hello');
     await chat.getByText('begun').waitFor();
     await chat.getByRole('button', { name: 'Stop' }).click();
-    await chat.getByText('Stopped.').waitFor();
+    await chat.getByText('Stopped.').first().waitFor();
     await hangUp;
     await upstream.stop();
   });
@@ -68,12 +68,12 @@ describe('the playground', () => {
   it('shows the tools that the model wants called, and sends their result', async () => {
     const { page } = await openBench('chat');
     const chat = page.getByRole('region', { name: 'Chat' });
-    await chat.getByLabel('Tools', { exact: true }).fill('{"no":"list"}');
-    await chat.getByText('This is no JSON list.').waitFor();
-    await chat.getByLabel('Tools', { exact: true }).fill(JSON.stringify([weatherTool]));
+    await page.getByLabel('Tools', { exact: true }).fill('{"no":"list"}');
+    await page.getByText('This is not a JSON list.').waitFor();
+    await page.getByLabel('Tools', { exact: true }).fill(JSON.stringify([weatherTool]));
     await say(chat, 'What is the weather in Oslo?');
-    await chat.getByText(/Wants to call/).waitFor();
-    await chat.getByLabel('Result of the tool').fill('sunny');
+    await chat.getByText(/^Calls get_weather/).waitFor();
+    await chat.getByLabel('Tool result').fill('sunny');
     await chat.getByRole('button', { name: 'Send' }).click();
     await expect.poll(() => turnsOf(chat)).toHaveLength(4);
     const sent = JSON.parse(await page.getByLabel('Request body', { exact: true }).inputValue());
@@ -85,9 +85,9 @@ describe('the playground', () => {
   it('shows the model an image', async () => {
     const { page, complaints } = await openBench('chat');
     const chat = page.getByRole('region', { name: 'Chat' });
-    await choose(page, chat.getByRole('button', { name: 'Show an image' }), await drawnPng(page));
+    await choose(page, chat.getByRole('button', { name: 'Attach image' }), await drawnPng(page));
     await say(chat, 'What is this?');
-    await chat.getByRole('img', { name: 'The image that was shown' }).waitFor();
+    await chat.getByRole('img', { name: 'Attached image' }).waitFor();
     await chat.getByRole('button', { name: 'Send' }).waitFor();
     const sent = JSON.parse(await page.getByLabel('Request body', { exact: true }).inputValue());
     expect(sent.messages[0].content[1].image_url.url).toMatch(/^data:image\/png;base64,/);
@@ -112,7 +112,7 @@ describe('the playground', () => {
     await responses.getByLabel('Input', { exact: true }).fill('Hello');
     await responses.getByRole('button', { name: 'Send' }).click();
     const id = (await responses.getByText(/^resp_/).textContent()) ?? '';
-    await responses.getByLabel('Follows from the response before').check();
+    await responses.getByLabel('Continue from the previous response').check();
     await responses.getByRole('button', { name: 'Send' }).click();
     await responses
       .getByText(/^resp_/)
@@ -151,13 +151,13 @@ describe('the playground', () => {
   it('changes an image within what was painted over', async () => {
     const { page, complaints } = await openBench('images');
     const images = page.getByRole('region', { name: 'Images' });
-    await choose(page, images.getByRole('button', { name: 'Image to change' }), await drawnPng(page));
+    await choose(page, images.getByRole('button', { name: 'Image to edit' }), await drawnPng(page));
     const canvas = images.getByRole('img', { name: /may be changed/ });
     await canvas.hover();
     await page.mouse.down();
     await page.mouse.move(...(await centreOf(canvas)), { steps: 3 });
     await page.mouse.up();
-    await images.getByRole('button', { name: 'Take the mask away' }).waitFor();
+    await images.getByRole('button', { name: 'Clear mask' }).waitFor();
     await images.getByLabel('Prompt').fill('a boat');
     await images.getByRole('button', { name: 'Send' }).click();
     await images.getByRole('img', { name: 'a boat' }).waitFor();
@@ -253,7 +253,7 @@ describe('the playground', () => {
     const videos = page.getByRole('region', { name: 'Videos' });
     await videos.getByLabel('Prompt').fill('a lock opens');
     await videos.getByRole('button', { name: 'Send' }).click();
-    await videos.getByText('The video goes on; it is asked for again in a moment.').waitFor();
+    await videos.getByText('The video is still being made. Checking again in a moment.').waitFor();
     upstream.complete();
     await videos.getByText('completed, 100 %').waitFor();
     await videos.locator('video').waitFor();
@@ -269,8 +269,8 @@ describe('the playground', () => {
     await videos.getByRole('button', { name: 'Send' }).click();
     await videos.getByText('queued, 0 %').waitFor();
     await gateway.gateway.execute({ type: 'key.revoke', id: 'try-out' });
-    await videos.getByText('The secret of the key is no longer there. Choose another key.').waitFor();
-    expect(await videos.getByText('The video goes on; it is asked for again in a moment.').count()).toBe(0);
+    await videos.getByText('This key’s secret is no longer available. Choose another key.').waitFor();
+    expect(await videos.getByText('The video is still being made. Checking again in a moment.').count()).toBe(0);
     await upstream.stop();
   });
 
@@ -285,7 +285,7 @@ describe('the playground', () => {
     await videos.getByRole('button', { name: 'Send' }).click();
     await videos.getByText('queued, 0 %').waitFor();
     await stopEngine();
-    await videos.getByText('The video goes on; it is asked for again in a moment.').waitFor();
+    await videos.getByText('The video is still being made. Checking again in a moment.').waitFor();
     upstream.advance();
     await startEngine();
     await videos.getByText('in_progress, 40 %').waitFor();
@@ -341,6 +341,177 @@ describe('the playground', () => {
     expect(await message.inputValue()).toBe('');
   });
 
+  it('marks an answer that an error broke off, with what came before it, in each bench', async () => {
+    const upstream = await startUpstream(({ url }, response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      for (const event of brokenStreams[url] ?? []) response.write(`data: ${JSON.stringify(event)}\n\n`);
+      response.end();
+    });
+    const providers = [{ id: 'main', baseUrl: upstream.baseUrl, models: ['gpt-x'] }];
+    const groups = [{ id: 'default', policy: { retries: 0 } }];
+    const { page } = await openBench('chat', { config: { providers, groups } });
+    const chat = page.getByRole('region', { name: 'Chat' });
+    await say(chat, 'Hello');
+    const answer = chat.getByRole('listitem').last();
+    await answer.getByText('Half an answer and').waitFor();
+    await answer.getByText('The answer broke off with an error: the model has crashed').waitFor();
+    await chat.getByRole('alert').getByText('the model has crashed').waitFor();
+    for (const [bench, field] of [
+      ['Responses', 'Input'],
+      ['Completions', 'Prompt'],
+    ] as const) {
+      await page.getByRole('link', { name: bench, exact: true }).click();
+      const region = page.getByRole('region', { name: bench, exact: true });
+      await region.getByLabel(field, { exact: true }).fill('Hello');
+      await region.getByRole('button', { name: 'Send' }).click();
+      await region.getByText('Half an answer and').waitFor();
+      await region.getByRole('alert').last().getByText('the model has crashed').waitFor();
+    }
+    await upstream.stop();
+  });
+
+  it('follows the newest text, unless the person has scrolled up to read', async () => {
+    let write = (_text: string) => {};
+    const upstream = await startUpstream((_request, response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      write = (content) =>
+        response.write(`data: ${JSON.stringify({ choices: [{ index: 0, delta: { content } }] })}\n\n`);
+      write(`first line\n\n${'a line\n\n'.repeat(60)}`);
+    });
+    const providers = [{ id: 'main', baseUrl: upstream.baseUrl, models: ['gpt-x'] }];
+    const { page } = await openBench('chat', { config: { providers } });
+    const chat = page.getByRole('region', { name: 'Chat' });
+    await say(chat, 'Hello');
+    await chat.getByText('first line').waitFor();
+    write('the newest');
+    await expect.poll(() => isInView(chat.getByText('the newest'))).toBe(true);
+    await chat.getByText('first line').scrollIntoViewIfNeeded();
+    write(`${'\n\nmore'.repeat(20)}\n\nthe very last`);
+    await chat.getByText('the very last').waitFor();
+    expect(await isInView(chat.getByText('first line'))).toBe(true);
+    await upstream.stop();
+  });
+
+  it('keeps the conversation, the model and what was typed while another screen is open', async () => {
+    const { page } = await openBench('chat');
+    const chat = page.getByRole('region', { name: 'Chat' });
+    await say(chat, 'Hello there');
+    await expect.poll(() => turnsOf(chat)).toHaveLength(2);
+    await chat.getByRole('button', { name: 'Send' }).waitFor();
+    await chat.getByLabel('Model', { exact: true }).fill('demo-other');
+    await chat.getByLabel('Message', { exact: true }).fill('half a thought');
+    await page.getByLabel('Temperature').fill('0.3');
+    const screens = page.getByRole('navigation', { name: 'Screens' });
+    await screens.getByRole('link', { name: 'Keys' }).click();
+    await screens.getByRole('link', { name: 'Playground' }).click();
+    await expect.poll(() => turnsOf(chat)).toHaveLength(2);
+    expect(await chat.getByLabel('Model', { exact: true }).inputValue()).toBe('demo-other');
+    expect(await chat.getByLabel('Message', { exact: true }).inputValue()).toBe('half a thought');
+    expect(await page.getByLabel('Temperature').inputValue()).toBe('0.3');
+  });
+
+  it('opens the list of models with all of them, whatever is chosen, and chooses by keyboard', async () => {
+    const providers = [
+      { id: 'main', name: 'Main one', baseUrl: 'http://127.0.0.1:9/v1', models: ['gpt-a', 'gpt-b', 'whisper-1'] },
+    ];
+    const { page, complaints } = await openBench('chat', { config: { providers } });
+    const field = page.getByLabel('Model', { exact: true });
+    await expect.poll(() => field.inputValue()).toBe('gpt-a');
+    await field.click();
+    const options = page.getByRole('listbox').getByRole('option');
+    await expect.poll(() => options.count()).toBe(3);
+    await page.getByText('Main one', { exact: true }).waitFor();
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await field.fill('-b');
+    await expect.poll(() => options.count()).toBe(1);
+    await field.press('ArrowDown');
+    await field.press('Enter');
+    expect(await field.inputValue()).toBe('gpt-b');
+    expect(complaints).toEqual([]);
+  });
+
+  it('draws Markdown without its HTML, and fetches no picture', async () => {
+    const text = '**bold** <b>raw</b> ![pixel](https://elsewhere.example/pixel.png) [link](https://elsewhere.example/)';
+    const upstream = await startUpstream((_request, response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      response.write(`data: ${JSON.stringify({ choices: [{ index: 0, delta: { content: text } }] })}\n\n`);
+      response.end('data: [DONE]\n\n');
+    });
+    const providers = [{ id: 'main', baseUrl: upstream.baseUrl, models: ['gpt-x'] }];
+    const { page, complaints } = await openBench('chat', { config: { providers } });
+    const chat = page.getByRole('region', { name: 'Chat' });
+    await say(chat, 'Hello');
+    await chat.locator('strong').getByText('bold').waitFor();
+    expect(await chat.locator('li b').count()).toBe(0);
+    expect(await chat.locator('li img').count()).toBe(0);
+    expect(await chat.getByRole('link', { name: 'link' }).getAttribute('rel')).toContain('noopener');
+    expect(complaints).toEqual([]);
+    await upstream.stop();
+  });
+
+  it('sends parameters, refuses a schema that is none, and tells tokens and time under the answer', async () => {
+    const { page } = await openBench('chat');
+    const chat = page.getByRole('region', { name: 'Chat' });
+    await page.getByLabel('Temperature').fill('0.5');
+    await page.getByLabel('Max tokens').fill('40');
+    await page.getByLabel('System message').fill('Be brief.');
+    await page.getByLabel('JSON schema').fill('[not one');
+    await page.getByText('This is not a JSON object.').waitFor();
+    await chat.getByLabel('Message', { exact: true }).fill('Hello');
+    expect(await chat.getByRole('button', { name: 'Send' }).isDisabled()).toBe(true);
+    await page.getByLabel('JSON schema').fill('');
+    await chat.getByRole('button', { name: 'Send' }).click();
+    await chat.getByText(/\d+ tokens in · \d+ out · \$0\.00 · first byte/).waitFor();
+    const sent = JSON.parse(await page.getByLabel('Request body', { exact: true }).inputValue());
+    expect(sent).toMatchObject({ temperature: 0.5, max_completion_tokens: 40 });
+    expect(sent.messages[0]).toEqual({ role: 'system', content: 'Be brief.' });
+  });
+
+  it('asks two models side by side, and one that fails does not take the other along', async () => {
+    const { page } = await openBench('chat');
+    const chat = page.getByRole('region', { name: 'Chat' });
+    await chat.getByRole('button', { name: 'Compare models' }).click();
+    await chat.getByLabel('Second model').fill('nothing-like-it');
+    await say(chat, 'Hello');
+    const lanes = chat.getByRole('list');
+    await expect.poll(() => lanes.count()).toBe(2);
+    await lanes
+      .first()
+      .getByText(/tokens in/)
+      .waitFor();
+    await lanes
+      .last()
+      .getByText(/nothing-like-it/)
+      .last()
+      .waitFor();
+    await chat.getByRole('button', { name: 'One model' }).click();
+    await expect.poll(() => lanes.count()).toBe(1);
+  });
+
+  it('opens a captured request, ready to be sent again', async () => {
+    const groups = [{ id: 'default', capture: true }];
+    const { page, gateway } = await openBench('chat', { config: { groups } });
+    const chat = page.getByRole('region', { name: 'Chat' });
+    await say(chat, 'A first question');
+    await chat.getByRole('button', { name: 'Send' }).waitFor();
+    const id = (await page.getByText(/^req_/).first().textContent()) ?? '';
+    await gateway.record(id);
+    await chat.getByRole('button', { name: 'New chat' }).click();
+    await page.goto(`${gateway.origin}/#/playground?from=${id}`);
+    await page.getByText(`Opened from request ${id}.`).waitFor();
+    expect(await chat.getByLabel('Message', { exact: true }).inputValue()).toBe('A first question');
+    await page.goto(`${gateway.origin}/#/playground?from=req_unknown`);
+    await page.getByText('That request’s body was not captured').waitFor();
+    expect(await chat.getByLabel('Message', { exact: true }).inputValue()).toBe('A first question');
+  });
+
+  it('keeps Send in reach in a narrow window', async () => {
+    const { page } = await openBench('chat', { context: { viewport: { width: 420, height: 700 } } });
+    const send = page.getByRole('region', { name: 'Chat' }).getByRole('button', { name: 'Send' });
+    await send.waitFor();
+    expect(await isInView(send)).toBe(true);
+  });
+
   it('says what to do where there is no key', async () => {
     const { page } = await open({ config: { keys: [] }, screen: '/playground' });
     await page.getByText('Create one under Keys').waitFor();
@@ -363,7 +534,7 @@ describe('the playground', () => {
   it.each(appearances)('fits in $width px, $colorScheme, $locale', async ({ width, colorScheme, locale }) => {
     const context = { viewport: { width, height: 800 }, colorScheme, locale };
     const { page, complaints } = await openBench('chat', { context });
-    const message = page.locator('textarea').first();
+    const message = page.locator('form textarea').first();
     await message.fill('Hello there');
     await message.press('Enter');
     await page.getByText('[DONE]').waitFor({ state: 'attached' });
@@ -373,6 +544,25 @@ describe('the playground', () => {
     expect(complaints).toEqual([]);
   });
 });
+
+const fault = { message: 'the model has crashed' };
+const brokenStreams: Record<string, readonly object[]> = {
+  '/v1/chat/completions': [{ choices: [{ index: 0, delta: { content: 'Half an answer and ' } }] }, { error: fault }],
+  '/v1/responses': [
+    { type: 'response.created', response: { id: 'resp_1', error: null } },
+    { type: 'response.output_text.delta', delta: 'Half an answer and ' },
+    { type: 'response.failed', response: { id: 'resp_1', error: fault } },
+  ],
+  '/v1/completions': [{ choices: [{ index: 0, text: 'Half an answer and ' }] }, { error: fault }],
+};
+
+function isInView(target: Locator): Promise<boolean> {
+  return target.evaluate((element) => {
+    const { top, bottom } = element.getBoundingClientRect();
+    const box = element.closest('[aria-live]')?.getBoundingClientRect();
+    return top >= (box?.top ?? 0) - 1 && bottom <= (box?.bottom ?? window.innerHeight) + 1;
+  });
+}
 
 const weatherTool = {
   type: 'function',

@@ -1,7 +1,8 @@
 import type { Page } from 'playwright-core';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Preset } from '../../server/contract/preset.ts';
-import { json, type ScriptedUpstream, startUpstream } from '../support/upstream.ts';
+import { testKey } from '../support/gateway.ts';
+import { json, type Script, type ScriptedUpstream, startUpstream } from '../support/upstream.ts';
 import { accessibilityFaults } from './accessibility.ts';
 import { expectFocus, setSwitch, tabTo } from './person.ts';
 import { appearances, openInSuite, overflowOf } from './window-suite.ts';
@@ -9,12 +10,17 @@ import { appearances, openInSuite, overflowOf } from './window-suite.ts';
 const open = openInSuite();
 const modelList = { object: 'list', data: ['gpt-a', 'gpt-b'].map((id) => ({ id, object: 'model', created: 1 })) };
 const rightSecret = 'sk-right-4711';
+const answer = { id: 'x', object: 'chat.completion', choices: [{ message: { role: 'assistant', content: 'OK' } }] };
+const wrongKey = { error: { message: 'Incorrect API key provided' } };
+
+/** Lists its models, and answers each call. */
+const works: Script = ({ method }, response) => json(response, method === 'GET' ? modelList : answer);
 
 let upstream: ScriptedUpstream;
 beforeEach(async () => {
-  upstream = await startUpstream(({ headers }, response) => {
-    if (headers.authorization === `Bearer ${rightSecret}`) json(response, modelList);
-    else json(response, { error: { message: 'wrong key' } }, 401);
+  upstream = await startUpstream((request, response, raw) => {
+    if (request.headers.authorization === `Bearer ${rightSecret}`) return works(request, response, raw);
+    json(response, wrongKey, 401);
   });
 });
 afterEach(() => upstream.stop());
@@ -29,7 +35,7 @@ describe('adding a provider', () => {
     await dialog.getByRole('button', { name: /^Groq/ }).click();
     await dialog.getByLabel('Credential', { exact: true }).fill(rightSecret);
     await dialog.getByRole('button', { name: 'Add and test' }).click();
-    await dialog.getByText(/^It works/).waitFor();
+    await dialog.getByText(/^Answered in/).waitFor();
     await dialog.getByRole('button', { name: 'Done' }).click();
     await page.getByRole('listitem').filter({ hasText: 'Groq' }).getByText('Ready · 2 models').waitFor();
     const [provider] = await gateway.gateway.query({ type: 'providers' });
@@ -50,17 +56,36 @@ describe('adding a provider', () => {
     await dialog.getByLabel('Name').fill('Mine');
     await dialog.getByLabel('Credential (if it asks for one)', { exact: true }).fill('sk-wrong');
     await dialog.getByRole('button', { name: 'Add and test' }).click();
-    await dialog.getByText(/^It fails at: Credential/).waitFor();
+    await dialog.getByText(/^Failed at: Credential/).waitFor();
+    await dialog.getByText('Incorrect API key provided').waitFor();
     const steps = dialog.getByRole('listitem');
-    expect(await steps.count()).toBe(8);
+    expect(await steps.count()).toBe(9);
     await steps
       .filter({ has: page.getByRole('img', { name: 'failed' }) })
       .getByText('Credential', { exact: true })
       .waitFor();
-    await dialog.getByRole('button', { name: 'Replace credential' }).click();
+    await dialog.getByRole('button', { name: 'Replace key' }).click();
     await dialog.getByLabel('Credential', { exact: true }).fill(rightSecret);
     await dialog.getByRole('button', { name: 'Save' }).click();
-    await dialog.getByText(/^It works/).waitFor();
+    await dialog.getByText(/^Answered in/).waitFor();
+  });
+
+  it('offers the base URL that it has found as the way on', async () => {
+    const { page, gateway } = await open({ screen: '/providers' });
+    upstream.answer((request, response, raw) =>
+      request.url.startsWith('/v1/') ? works(request, response, raw) : json(response, { error: 'not here' }, 404),
+    );
+    await page.getByRole('button', { name: 'Add provider' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByRole('button', { name: 'Another service, by its base URL' }).click();
+    await dialog.getByLabel('Base URL').fill(upstream.origin);
+    await dialog.getByRole('button', { name: 'Add and test' }).click();
+    await dialog.getByText(/^Failed at: Base URL/).waitFor();
+    await dialog.getByRole('button', { name: 'Keep anyway' }).waitFor();
+    await dialog.getByRole('button', { name: 'Undo add' }).waitFor();
+    await dialog.getByRole('button', { name: `Use ${upstream.baseUrl}` }).click();
+    await dialog.getByText(/^Answered in .* with gpt-a/).waitFor();
+    expect((await gateway.gateway.query({ type: 'providers' }))[0]?.baseUrl).toBe(upstream.baseUrl);
   });
 
   it('need not be waited for', async () => {
@@ -71,11 +96,11 @@ describe('adding a provider', () => {
     await dialog.getByRole('button', { name: 'Another service, by its base URL' }).click();
     await dialog.getByLabel('Base URL').fill(upstream.baseUrl);
     await dialog.getByRole('button', { name: 'Add and test' }).click();
-    await dialog.getByText('Asking the provider…').waitFor();
+    await dialog.getByText('Testing…').waitFor();
     await dialog.getByRole('button', { name: 'Cancel' }).click();
-    upstream.answer((_request, response) => json(response, modelList));
+    upstream.answer(works);
     await dialog.getByRole('button', { name: 'Test again' }).click();
-    await dialog.getByText(/^It works/).waitFor();
+    await dialog.getByText(/^Answered in/).waitFor();
   });
 
   it('offers a local server that answers now', async () => {
@@ -87,13 +112,13 @@ describe('adding a provider', () => {
       needsCredential: false,
       models: ['a'],
     };
-    upstream.answer((_request, response) => json(response, modelList));
+    upstream.answer(works);
     await answerQuery(page, 'local-servers', [found]);
     await page.getByRole('button', { name: 'Add provider' }).click();
     const dialog = page.getByRole('dialog');
     await dialog.getByRole('button', { name: /Ollama\s*answers now/ }).click();
     await dialog.getByRole('button', { name: 'Add and test' }).click();
-    await dialog.getByText(/^It works/).waitFor();
+    await dialog.getByText(/^Answered in/).waitFor();
     await dialog.getByRole('button', { name: 'Done' }).click();
     await page.getByRole('link', { name: 'Ollama', exact: true }).waitFor();
   });
@@ -105,12 +130,12 @@ describe('adding a provider', () => {
     const offers = page.getByRole('region', { name: 'Found in the environment' });
     await offers.getByRole('button', { name: 'Use GROQ_API_KEY for Groq' }).click();
     const dialog = page.getByRole('dialog');
-    await dialog.getByText(/^It works/).waitFor();
+    await dialog.getByText(/^Answered in/).waitFor();
     await dialog.getByRole('button', { name: 'Done' }).click();
     await offers.getByText('GROQ_API_KEY').waitFor({ state: 'detached' });
     await page.getByRole('button', { name: 'Add provider' }).click();
     await dialog.getByRole('button', { name: 'Store MISTRAL_API_KEY for Mistral AI' }).click();
-    await dialog.getByText(/^It fails at: Credential/).waitFor();
+    await dialog.getByText(/^Failed at: Credential/).waitFor();
     const providers = await gateway.gateway.query({ type: 'providers' });
     expect(providers.map(({ id, credentials }) => [id, credentials[0]?.reference])).toEqual([
       ['groq', 'env:GROQ_API_KEY'],
@@ -141,13 +166,65 @@ describe('adding a provider', () => {
     await expectFocus(page.getByLabel('Credential', { exact: true }));
     await page.keyboard.type(rightSecret);
     await page.keyboard.press('Enter');
-    await page.getByText(/^It works/).waitFor();
+    await page
+      .getByRole('dialog')
+      .getByText(/^Answered in/)
+      .waitFor();
     await expectFocus(page.getByRole('button', { name: 'Done' }));
     await page.keyboard.press('Enter');
     await page.getByRole('dialog').waitFor({ state: 'detached' });
     await expectFocus(add);
     await page.getByRole('link', { name: 'Groq', exact: true }).waitFor();
     expect(complaints).toEqual([]);
+  });
+});
+
+describe('a test', () => {
+  it('that called no model says only that models were listed', async () => {
+    const list = { object: 'list', data: [{ id: 'whisper-1' }] };
+    upstream.answer((_request, response) => json(response, list));
+    const { page } = await open({ screen: '/providers', config: oneProvider() });
+    const card = page.getByRole('listitem').filter({ hasText: upstream.baseUrl });
+    await card.getByRole('button', { name: /^Test/ }).click();
+    await card.getByText(/^Listed 1 model\. No model was called\./).waitFor();
+    expect(await card.getByText(/Answered in/).count()).toBe(0);
+  });
+
+  it('that went well does not hide that requests fail', async () => {
+    upstream.answer(works);
+    const config = { ...oneProvider(), groups: [{ id: 'default', policy: { retries: 0 } }] };
+    const { page, clientWith } = await open({ screen: '/providers', config });
+    const card = page.getByRole('listitem').filter({ hasText: upstream.baseUrl });
+    await card.getByText(/^Ready · 2 models/).waitFor();
+    upstream.answer((_request, response) => json(response, { error: { message: 'All workers are busy' } }, 500));
+    const ask = () => clientWith(testKey).chat.completions.create({ model: 'gpt-a', messages: [] });
+    for (let count = 0; count < 6; count++) await ask().catch(() => {});
+    await card.getByText(/^Last error/).waitFor();
+    await card.getByRole('link', { name: /500 .*All workers are busy/ }).waitFor();
+    upstream.answer(works);
+    await card.getByRole('button', { name: /^Test/ }).click();
+    await card.getByText(/^Answered in/).waitFor();
+    await card.getByText('Requests have failed recently, though:').waitFor();
+    await card.getByRole('link', { name: /^Requests of/ }).click();
+    await expect.poll(() => page.url()).toContain('/requests?provider=main');
+  });
+
+  it('that failed stays on the card, with the words of the provider and the way on', async () => {
+    const { page, gateway } = await open({ screen: '/providers', config: oneProvider() });
+    await gateway.gateway.execute({ type: 'credential.set', provider: 'main', id: 'c1', secret: 'sk-wrong' });
+    const card = page.getByRole('listitem').filter({ hasText: upstream.baseUrl });
+    await card.getByRole('button', { name: /^Test/ }).click();
+    await card.getByText('Incorrect API key provided').waitFor();
+    const screens = page.getByRole('navigation', { name: 'Screens' });
+    await screens.getByRole('link', { name: 'Keys' }).click();
+    await screens.getByRole('link', { name: 'Providers' }).click();
+    await card.getByText('Incorrect API key provided').waitFor();
+    await card.getByRole('button', { name: 'Replace key' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Credential', { exact: true }).fill(rightSecret);
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await card.getByText(/^Answered in .* with gpt-a/).waitFor();
+    expect(await card.getByText('Incorrect API key provided').count()).toBe(0);
   });
 });
 
@@ -161,13 +238,13 @@ describe('the settings of a provider', () => {
     await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
     await section.getByText('in the secret store').waitFor();
     await page.getByRole('button', { name: 'Test', exact: true }).click();
-    await page.getByText(/^It works/).waitFor();
+    await page.getByText(/^Answered in/).waitFor();
     await section.getByRole('button', { name: 'Replace the value of team' }).click();
     await page.getByRole('dialog').getByLabel('Credential', { exact: true }).fill('sk-other');
     await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
     await page.getByRole('dialog').waitFor({ state: 'detached' });
     await page.getByRole('button', { name: 'Test', exact: true }).click();
-    await page.getByText(/^It fails at: Credential/).waitFor();
+    await page.getByText(/^Failed at: Credential/).waitFor();
     expect(await page.content()).not.toContain(rightSecret);
     await setSwitch(section.getByRole('switch', { name: 'Use credential team' }), false);
     await section.getByRole('button', { name: 'Remove team…' }).click();
@@ -240,12 +317,12 @@ describe('the settings of a provider', () => {
   });
 
   it('ask for its models again', async () => {
-    upstream.answer((_request, response) => json(response, modelList));
+    upstream.answer(works);
     const { page } = await open({ screen: '/providers/main', config: oneProvider() });
     const section = page.getByRole('region', { name: 'Models' });
     await section.getByText('gpt-b').waitFor();
     upstream.answer((_request, response) => json(response, { object: 'list', data: [{ id: 'gpt-new' }] }));
-    await section.getByRole('button', { name: 'Ask again' }).click();
+    await section.getByRole('button', { name: 'Refresh' }).click();
     await section.getByText('gpt-new').waitFor();
     expect(await section.getByText('gpt-b').count()).toBe(0);
   });
@@ -299,9 +376,9 @@ describe('the providers screen', () => {
     await answerPresetsAt(page, upstream.baseUrl);
     await page.getByRole('link', { name: 'main', exact: true }).waitFor();
     await page.getByRole('button', { name: /^(Test|测试) main$/ }).click();
-    await page.getByText(/^(It fails at|失败于)/).waitFor();
+    await page.getByText(/^(Failed at|失败于)/).waitFor();
     await check('list');
-    await page.getByRole('button', { name: /^(Add provider|添加提供方)$/ }).click();
+    await page.getByRole('button', { name: /^(Add provider|添加服务商)$/ }).click();
     await page.getByRole('button', { name: /^Groq/ }).waitFor();
     await check('pick');
     await page.getByRole('button', { name: /^Groq/ }).click();

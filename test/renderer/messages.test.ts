@@ -5,7 +5,13 @@ import { regionalTag } from '../../renderer/messages/languages.ts';
 import { zh } from '../../renderer/messages/zh.ts';
 
 /** Names, addresses and placeholders that are the same in every language. */
-const untranslated = new Set(['appName', 'status.baseUrl', 'createKey.namePlaceholder', 'requests.keyPlaceholder']);
+const untranslated = new Set([
+  'appName',
+  'status.baseUrl',
+  'createKey.namePlaceholder',
+  'requests.keyPlaceholder',
+  'providers.add.address',
+]);
 
 describe('the messages', () => {
   it('are all translated to Chinese', () => {
@@ -27,7 +33,13 @@ describe('the messages', () => {
 });
 
 /** Their first argument only decides between singular and plural. */
-const countPaths = new Set(['status.ledgerDropped', 'providers.modelCount', 'createKey.expiryDays']);
+const countPaths = new Set([
+  'status.ledgerDropped',
+  'providers.modelCount',
+  'providers.test.listed',
+  'providers.activity.requests',
+  'createKey.expiryDays',
+]);
 
 describe('formats', () => {
   const english = createFormats('en', en);

@@ -1,24 +1,25 @@
-/** How providers, models and credentials did of late. */
+/** How providers, models and credentials have done recently. */
 export const health = {
   failures: {
     transient: 'It failed or could not be reached',
     silent: 'It did not answer in time',
     'stream-broken': 'Its streams broke off',
-    'model-unavailable': 'It says that it does not have the model',
+    'model-unavailable': 'It does not have the model',
     'rate-limit': 'Its rate limit was reached',
     quota: 'Its quota or credit is used up',
-    credential: 'It refused the credential',
+    credential: 'It rejected the API key',
     'too-large': 'The request was too large for it',
     rejected: 'It refused the request',
     'client-gone': 'The client left',
   },
-  until: (failure: string, moment: string) => `${failure}. Asked only if nothing else can answer until ${moment}.`,
-  isTried: (failure: string) => `${failure}. The next request tries it.`,
-  isRefused: (failure: string) => `${failure}. Not asked until it is replaced, or reset once that is mended.`,
-  recovers: (failure: string) => `${failure}, but answers again.`,
+  until: (failure: string, moment: string) =>
+    `${failure}. Retrying at ${moment}; used before that only if nothing else can answer.`,
+  isTried: (failure: string) => `${failure}. The next request will try it again.`,
+  isRefused: (failure: string) => `${failure}. Paused: replace the key, or retry.`,
+  recovers: (failure: string) => `${failure}, but it is answering again.`,
   firstByte: (duration: string) => `first byte in ${duration}`,
-  failing: (share: string) => `${share} of its answers of late failed.`,
+  failing: (share: string) => `${share} of recent requests failed.`,
   withoutModel: 'requests without a model',
-  reset: 'Reset',
-  resetNamed: (name: string) => `Reset ${name}: forget its failures`,
+  reset: 'Retry now',
+  resetNamed: (name: string) => `Retry now: ${name}`,
 };

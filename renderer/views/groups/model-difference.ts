@@ -7,7 +7,10 @@ export interface ModelDifference {
 }
 
 /** Nothing while one of the two is not known. */
-export function differenceOf(saved: readonly ModelView[] | null, wanted: readonly ModelView[] | null): ModelDifference {
+export function differenceOf(
+  saved: readonly Pick<ModelView, 'id'>[] | null,
+  wanted: readonly Pick<ModelView, 'id'>[] | null,
+): ModelDifference {
   if (!saved || !wanted) return { gained: new Set(), lost: [] };
   const before = new Set(saved.map(({ id }) => id));
   const after = new Set(wanted.map(({ id }) => id));

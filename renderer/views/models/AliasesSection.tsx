@@ -15,6 +15,7 @@ import { useCanChange } from '../../state/use-can-change.ts';
 import { useCommand } from '../../state/use-command.ts';
 import { useControlState } from '../../state/use-control.ts';
 import { useLocks } from '../../state/use-locks.ts';
+import { AliasFlow } from './AliasFlow.tsx';
 import { AliasForm } from './AliasForm.tsx';
 import classes from './Models.module.css';
 
@@ -82,7 +83,6 @@ function AliasRow({ alias, onExplain, onEdit, onRemove }: AliasRowProps) {
   const changeLock = locks.changing('aliases', alias.name, 'targets');
   const removalLock = locks.removing('aliases', alias.name);
   const canChange = useCanChange();
-  const targets = alias.targets.toSorted((one, other) => one.priority - other.priority);
   return (
     <li className={classes.alias}>
       <div className={classes.aliasText}>
@@ -95,9 +95,7 @@ function AliasRow({ alias, onExplain, onEdit, onRemove }: AliasRowProps) {
         >
           {alias.name}
         </button>
-        <span className={classes.aliasTargets}>
-          {targets.map(({ provider, model }) => `${provider}/${model}`).join(' → ')}
-        </span>
+        <AliasFlow alias={alias} />
         <LockMark lock={changeLock ?? removalLock} />
       </div>
       <div className={list.actions}>

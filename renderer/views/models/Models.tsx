@@ -1,45 +1,58 @@
 /** Which names clients can use, where each leads, and the names of one's own. */
-import { useRef, useState } from 'react';
+import { useRef } from 'react';
 import { Screen } from '../../components/Screen.tsx';
 import { useMessages } from '../../messages/use-messages.ts';
 import { useControlState } from '../../state/use-control.ts';
+import { useQuery } from '../../state/use-query.ts';
 import { AliasesSection } from './AliasesSection.tsx';
 import { AskerSelect } from './AskerSelect.tsx';
-import type { Asker } from './asker.ts';
+import { askedAs } from './asker.ts';
 import classes from './Models.module.css';
 import { ModelsSection } from './ModelsSection.tsx';
 import { RouteSection } from './RouteSection.tsx';
+import { useModelsAddress } from './use-models-address.ts';
 
 export function Models() {
   const { models: names } = useMessages();
   const isWithoutAliases = useControlState(({ views }) => views?.aliases.length === 0);
-  const [asker, setAsker] = useAsker();
-  const [model, setModel] = useState('');
+  const { asker, chooseAsker, model, chooseModel } = useModelsAddress();
   const field = useRef<HTMLInputElement>(null);
+  const asOf = useControlState((state) => ageOf(state.views));
+  const models = useQuery<'models'>(asker && { type: 'models', ...askedAs(asker) }, asOf);
   const explain = (name: string) => {
-    setModel(name);
+    chooseModel(name);
     field.current?.focus();
   };
   return (
     <Screen
       name="models"
       lead={isWithoutAliases && names.lead}
-      action={<AskerSelect asker={asker} onChange={setAsker} />}
+      action={<AskerSelect asker={asker} onChange={chooseAsker} />}
     >
       <div className={classes.pair}>
         <div className={classes.column}>
-          <RouteSection asker={asker} model={model} onModel={setModel} fieldRef={field} />
+          <RouteSection
+            asker={asker}
+            model={model}
+            models={models.answer ?? []}
+            onModel={chooseModel}
+            fieldRef={field}
+          />
           <AliasesSection onExplain={explain} />
         </div>
-        <ModelsSection asker={asker} onExplain={explain} />
+        <ModelsSection models={models} isAsked={asker !== null} onExplain={explain} />
       </div>
     </Screen>
   );
 }
 
-/** The first group until another one is chosen; null while there is none. */
-function useAsker(): [Asker | null, (asker: Asker) => void] {
-  const first = useControlState((state) => state.views?.groups[0]?.id ?? null);
-  const [chosen, setChosen] = useState<Asker | null>(null);
-  return [chosen ?? (first === null ? null : { type: 'group', id: first }), setChosen];
+interface Aged {
+  status: { revision: number };
+  providers: readonly { modelNames: string[]; health: { state: string } }[];
+}
+
+/** What the list of models hangs on: the configuration, what each provider is known to serve, and how it does. */
+function ageOf(views: Aged | null): string {
+  const each = views?.providers.map(({ modelNames, health }) => `${modelNames.length} ${health.state}`) ?? [];
+  return [views?.status.revision ?? 0, ...each].join(' ');
 }

@@ -1,32 +1,34 @@
-import { Button, TextInput } from '@mantine/core';
-import { IconSearch } from '@tabler/icons-react';
+import { ActionIcon, Button, TextInput } from '@mantine/core';
+import { IconPlayerPlay, IconSearch } from '@tabler/icons-react';
 import { useState } from 'react';
+import { Link } from 'wouter';
 import type { ModelView } from '../../../server/contract/access-views.ts';
+import { purposeOf } from '../../../server/contract/model-use.ts';
 import { CommandProblem } from '../../components/CommandProblem.tsx';
 import { CopyButton } from '../../components/CopyButton.tsx';
+import { describeModel } from '../../components/describe-model.ts';
 import { EmptyNote } from '../../components/EmptyNote.tsx';
 import { ListSkeleton } from '../../components/ListSkeleton.tsx';
 import { Section } from '../../components/Section.tsx';
-import { useLocalization, useMessages } from '../../messages/use-messages.ts';
-import { useControlState } from '../../state/use-control.ts';
-import { useQuery } from '../../state/use-query.ts';
-import { type Asker, askedAs } from './asker.ts';
+import { useLocalization } from '../../messages/use-messages.ts';
+import type { Answered } from '../../state/use-query.ts';
+import { useProviderName } from '../providers/use-provider-name.ts';
 import classes from './Models.module.css';
 
 /** No more are drawn until asked for. */
 const shortListLength = 60;
 
 interface ModelsSectionProps {
-  asker: Asker | null;
+  models: Answered<'models'>;
+  /** It is known whose models they are. */
+  isAsked: boolean;
   onExplain(model: string): void;
 }
 
 /** Every name that the chosen one lists, and who serves it. */
-export function ModelsSection({ asker, onExplain }: ModelsSectionProps) {
+export function ModelsSection({ models: { answer, problem }, isAsked, onExplain }: ModelsSectionProps) {
   const { messages, formats } = useLocalization();
   const names = messages.models;
-  const views = useControlState((state) => state.views);
-  const { answer, problem } = useQuery<'models'>(asker && { type: 'models', ...askedAs(asker) }, ageOf(views));
   const [search, setSearch] = useState('');
   const [showsAll, setShowsAll] = useState(false);
   const found = answer?.filter(({ id }) => id.toLowerCase().includes(search.trim().toLowerCase())) ?? [];
@@ -35,7 +37,7 @@ export function ModelsSection({ asker, onExplain }: ModelsSectionProps) {
     <Section title={names.title} count={answer ? formats.number(answer.length) : undefined}>
       <div className={classes.body}>
         {problem && <CommandProblem problem={problem} />}
-        {!answer && !problem && asker && <ListSkeleton rows={4} rowHeight={28} />}
+        {!answer && !problem && isAsked && <ListSkeleton rows={4} rowHeight={28} />}
         {answer?.length === 0 && <EmptyNote title={names.emptyTitle} next={names.emptyNext} />}
         {answer && answer.length > 0 && (
           <TextInput
@@ -62,26 +64,45 @@ export function ModelsSection({ asker, onExplain }: ModelsSectionProps) {
   );
 }
 
-/** What the list of models hangs on: the configuration, and what each provider is known to serve. */
-function ageOf(views: { status: { revision: number }; providers: readonly { modelNames: string[] }[] } | null): string {
-  const counts = views?.providers.map(({ modelNames }) => modelNames.length) ?? [];
-  return [views?.status.revision ?? 0, ...counts].join(' ');
-}
-
 function ModelRow({ model, onExplain }: { model: ModelView; onExplain(): void }) {
-  const { models: names } = useMessages();
+  const localization = useLocalization();
+  const { models: names } = localization.messages;
+  const providerName = useProviderName();
+  const purpose = purposeOf(model.id);
+  const facts = [model.providers.map(providerName).join(', '), describeModel(model, localization)];
   return (
     <li className={classes.model}>
-      <button
-        type="button"
-        className={classes.modelName}
-        onClick={onExplain}
-        title={names.explain}
-        aria-label={names.explainNamed(model.id)}
-      >
-        {model.id}
-      </button>
-      <span className={classes.servers}>{model.providers.join(', ')}</span>
+      <span
+        className={classes.health}
+        data-state={model.health}
+        role="img"
+        aria-label={names.health[model.health]}
+        title={names.health[model.health]}
+      />
+      <div className={classes.modelText}>
+        <button
+          type="button"
+          className={classes.modelName}
+          onClick={onExplain}
+          title={names.explain}
+          aria-label={names.explainNamed(model.id)}
+        >
+          {model.id}
+        </button>
+        <span className={classes.modelFacts}>{facts.filter(Boolean).join(' · ')}</span>
+      </div>
+      {purpose && (
+        <ActionIcon
+          component={Link}
+          href={`/playground/${purpose}?model=${encodeURIComponent(model.id)}`}
+          variant="subtle"
+          color="gray"
+          aria-label={names.tryNamed(model.id)}
+          title={names.tryNamed(model.id)}
+        >
+          <IconPlayerPlay size={16} aria-hidden />
+        </ActionIcon>
+      )}
       <CopyButton value={model.id} what={model.id} />
     </li>
   );

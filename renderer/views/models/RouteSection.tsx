@@ -1,13 +1,14 @@
-import { TextInput } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { IconMinus } from '@tabler/icons-react';
 import type { Ref } from 'react';
-import type { RouteCandidate, RouteView } from '../../../server/contract/access-views.ts';
+import type { ModelView, RouteCandidate, RouteView } from '../../../server/contract/access-views.ts';
 import { CommandProblem } from '../../components/CommandProblem.tsx';
 import { CooldownNote } from '../../components/CooldownNote.tsx';
+import { ModelField } from '../../components/ModelField.tsx';
 import { Section } from '../../components/Section.tsx';
 import { useLocalization, useMessages } from '../../messages/use-messages.ts';
 import { useControlState } from '../../state/use-control.ts';
+import { useMostUsed } from '../../state/use-most-used.ts';
 import { useQuery } from '../../state/use-query.ts';
 import { useCredentialName } from '../providers/use-credential-name.ts';
 import { useProviderName } from '../providers/use-provider-name.ts';
@@ -19,6 +20,7 @@ import { Wires } from './Wires.tsx';
 interface RouteSectionProps {
   asker: Asker | null;
   model: string;
+  models: readonly ModelView[];
   onModel(model: string): void;
   fieldRef: Ref<HTMLInputElement>;
 }
@@ -27,8 +29,9 @@ interface RouteSectionProps {
 const typingPauseMs = 150;
 
 /** What would happen to a request for a model: who would be asked, in which order, and why not the others. */
-export function RouteSection({ asker, model, onModel, fieldRef }: RouteSectionProps) {
+export function RouteSection({ asker, model, models, onModel, fieldRef }: RouteSectionProps) {
   const { models: names } = useMessages();
+  const mostUsed = useMostUsed() ?? [];
   const [settled] = useDebouncedValue(model.trim(), typingPauseMs);
   // Health decides too.
   const revision = useControlState(({ views }) =>
@@ -44,15 +47,11 @@ export function RouteSection({ asker, model, onModel, fieldRef }: RouteSectionPr
   return (
     <Section title={names.route}>
       <div className={classes.body}>
-        <TextInput
-          ref={fieldRef}
+        <ModelField
+          inputRef={fieldRef}
           label={names.model}
           description={names.modelHint}
-          value={model}
-          onChange={(event) => onModel(event.currentTarget.value)}
-          autoComplete="off"
-          spellCheck={false}
-          maxLength={512}
+          choice={{ models, mostUsed, use: 'chat', model, choose: onModel }}
         />
         {isAsked && problem && <CommandProblem problem={problem} />}
         {isAsked && answer && !problem && <Explanation route={answer} />}
@@ -64,7 +63,9 @@ export function RouteSection({ asker, model, onModel, fieldRef }: RouteSectionPr
 function Explanation({ route }: { route: RouteView }) {
   const messages = useMessages();
   const names = messages.models;
-  const taken = route.candidates.filter((candidate) => candidate.isTaken);
+  // What is paused is among the targets of the model, and is not asked all the same.
+  const paused = route.candidates.filter(({ isTaken, health }) => isTaken && health?.state === 'refused');
+  const taken = route.candidates.filter((candidate) => candidate.isTaken && !paused.includes(candidate));
   const others = route.candidates.filter((candidate) => !candidate.isTaken);
   return (
     <div role="status">
@@ -78,6 +79,7 @@ function Explanation({ route }: { route: RouteView }) {
         <Candidates title={route.refusal ? names.wouldBeAsked : names.asked} list={taken} strategy={route.strategy} />
       )}
       {taken.length > 1 && <p className={classes.reason}>{names.strategies[route.strategy]}</p>}
+      {paused.length > 0 && <Candidates title={names.paused} list={paused} strategy={route.strategy} />}
       {others.length > 0 && <Candidates title={names.leftOut} list={others} strategy={route.strategy} />}
     </div>
   );

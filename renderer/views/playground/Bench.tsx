@@ -1,15 +1,27 @@
 import { Button } from '@mantine/core';
 import { IconPlayerStopFilled, IconSend } from '@tabler/icons-react';
 import type { FormEvent, ReactNode } from 'react';
+import { CommandProblem } from '../../components/CommandProblem.tsx';
+import { KeyChooser } from '../../components/KeyChooser.tsx';
+import { ModelField } from '../../components/ModelField.tsx';
 import { Section } from '../../components/Section.tsx';
 import { useMessages } from '../../messages/use-messages.ts';
+import type { KeyChoice } from '../../state/use-key-choice.ts';
+import type { ModelChoice } from '../../state/use-model-choice.ts';
+import { FailureNote } from './FailureNote.tsx';
+import { FollowingBox } from './FollowingBox.tsx';
 import classes from './Playground.module.css';
 import { RawExchange } from './RawExchange.tsx';
+import { useAddressedModel } from './use-addressed-model.ts';
 import type { ExchangeRunner } from './use-exchange.ts';
 
 interface BenchProps {
   title: string;
+  keyChoice: KeyChoice;
+  models: ModelChoice;
   runner: ExchangeRunner;
+  /** In the line of key and model. */
+  choices?: ReactNode;
   /** Beside the acts of sending and stopping. */
   acts?: ReactNode;
   /** What came back. */
@@ -20,79 +32,64 @@ interface BenchProps {
   isBusy?: boolean;
   onSend(): void;
   onStop?: () => void;
-  /** Fields that are seldom changed, below the acts. */
+  /** Fields that are seldom changed, beside the rest. */
   options?: ReactNode;
   /** The fields. */
   children: ReactNode;
 }
 
-/** A form, what came of it, and beside both the raw request and reply. */
+/** Key and model in one line, what came of it, the form with its errors; beside them parameters and the raw exchange. */
 export function Bench(props: BenchProps) {
-  const {
-    title,
-    runner,
-    acts,
-    result,
-    isIncomplete = false,
-    isBusy = false,
-    onSend,
-    onStop,
-    options,
-    children,
-  } = props;
+  const { title, keyChoice, models, runner, choices, result, options, children } = props;
   const { playground: names } = useMessages();
-  const isRunning = runner.isRunning || isBusy;
+  useAddressedModel(models);
+  const isRunning = runner.isRunning || (props.isBusy ?? false);
+  const canSend = runner.canRun && !props.isIncomplete && models.model.trim() !== '';
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    if (!isRunning && runner.canRun && !isIncomplete) onSend();
+    if (!isRunning && canSend) props.onSend();
   };
   return (
     <div className={classes.bench}>
       <Section title={title}>
-        <div className={classes.result} aria-live="polite">
-          {result}
-          <Failure runner={runner} />
+        <div className={classes.choices}>
+          <KeyChooser choice={keyChoice} />
+          <ModelField choice={models} />
+          {choices}
+          {keyChoice.problem && <CommandProblem problem={keyChoice.problem} />}
         </div>
+        <FollowingBox>{result}</FollowingBox>
         <form className={classes.form} onSubmit={submit}>
           {children}
+          <FailureNote failure={runner.exchange?.failure ?? null} />
+          {models.models.length > 0 && models.model === '' && <p className={classes.soft}>{names.noModelFor}</p>}
           <div className={classes.acts}>
             {isRunning ? (
               <Button
                 size="xs"
                 variant="default"
                 leftSection={<IconPlayerStopFilled size={14} />}
-                onClick={onStop ?? runner.stop}
+                onClick={props.onStop ?? runner.stop}
               >
                 {names.stop}
               </Button>
             ) : (
-              <Button
-                size="xs"
-                type="submit"
-                leftSection={<IconSend size={14} />}
-                disabled={!runner.canRun || isIncomplete}
-              >
+              <Button size="xs" type="submit" leftSection={<IconSend size={14} />} disabled={!canSend}>
                 {names.send}
               </Button>
             )}
-            {acts}
+            {props.acts}
           </div>
-          {options}
         </form>
       </Section>
-      <RawExchange exchange={runner.exchange} />
+      <div className={classes.side}>
+        {options && (
+          <Section title={names.parameters}>
+            <div className={classes.raw}>{options}</div>
+          </Section>
+        )}
+        <RawExchange exchange={runner.exchange} />
+      </div>
     </div>
-  );
-}
-
-function Failure({ runner }: { runner: ExchangeRunner }) {
-  const { playground: names } = useMessages();
-  const failure = runner.exchange?.failure ?? null;
-  if (!failure) return null;
-  if (failure.kind === 'stopped') return <p className={classes.soft}>{names.stopped}</p>;
-  return (
-    <p className={classes.bad} role="alert">
-      {failure.kind === 'refused' ? failure.message : names[failure.kind]}
-    </p>
   );
 }

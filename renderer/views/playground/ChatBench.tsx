@@ -1,94 +1,103 @@
 import { Button, Textarea } from '@mantine/core';
-import { type KeyboardEvent, useState } from 'react';
+import { IconColumns2, IconColumnsOff } from '@tabler/icons-react';
+import type { KeyboardEvent } from 'react';
 import { ModelField } from '../../components/ModelField.tsx';
 import { useMessages } from '../../messages/use-messages.ts';
 import type { KeyChoice } from '../../state/use-key-choice.ts';
 import { useModelChoice } from '../../state/use-model-choice.ts';
 import { Bench } from './Bench.tsx';
 import { ConversationView } from './ConversationView.tsx';
-import { beginAnswer, type Turn, toMessages, withChunk, withSaid } from './conversation.ts';
-import { createDataLineReader } from './data-lines.ts';
+import { FailureNote } from './FailureNote.tsx';
 import { FilePick } from './FilePick.tsx';
-import { parseJson } from './json-path.ts';
-import { readAsDataUrl } from './read-file.ts';
-import { useExchange } from './use-exchange.ts';
+import classes from './Playground.module.css';
+import { SamplingFields } from './SamplingFields.tsx';
+import { useChat } from './use-chat.ts';
 
-/** A conversation, streamed; with tools and an image if wanted. */
+/** A conversation, streamed; with tools and an image if wanted, and with two models side by side. */
 export function ChatBench({ keyChoice }: { keyChoice: KeyChoice }) {
   const { playground: names } = useMessages();
-  const runner = useExchange(keyChoice);
   const models = useModelChoice(keyChoice.key?.id ?? null, 'chat');
-  const [turns, setTurns] = useState<readonly Turn[]>([]);
-  const [system, setSystem] = useState('');
-  const [tools, setTools] = useState('');
-  const [text, setText] = useState('');
-  const [image, setImage] = useState<File | null>(null);
-  const toolList = tools.trim() ? parseJson(tools) : [];
-  const areToolsWrong = !Array.isArray(toolList);
-  const wantsResult = (turns.at(-1)?.toolCalls.length ?? 0) > 0;
-
-  const send = async () => {
-    const said = withSaid(turns, text, image && (await readAsDataUrl(image)));
-    let answer = beginAnswer(said);
-    const unanswered = answer;
-    setTurns([...said, answer]);
-    setText('');
-    setImage(null);
-    const read = createDataLineReader((chunk) => {
-      answer = withChunk(answer, chunk);
-      setTurns([...said, answer]);
-    });
-    const body = {
-      model: models.model,
-      messages: toMessages(system, said),
-      stream: true,
-      ...(Array.isArray(toolList) && toolList.length > 0 && { tools: toolList }),
-    };
-    const reply = await runner.run({ path: '/chat/completions', body }, read);
-    // What failed before a word was said can be said again.
-    if (!reply && answer === unanswered) {
-      setTurns(turns);
-      setText(text);
-      setImage(image);
-    }
-  };
-  const isIncomplete = text.trim() === '' || areToolsWrong;
+  const bench = useChat(keyChoice, models.model);
+  const { chat, change, runners } = bench;
+  const [first = []] = chat.lanes;
+  const isPair = chat.lanes.length > 1;
+  const wantsResult = (first.at(-1)?.toolCalls.length ?? 0) > 0;
   const sendOnEnter = (event: KeyboardEvent) => {
     if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return;
     event.preventDefault();
-    if (!isIncomplete && !runner.isRunning && runner.canRun) void send();
+    if (!bench.isIncomplete && !bench.isRunning && runners[0].canRun && models.model) void bench.send();
   };
-  const clear = turns.length > 0 && !runner.isRunning && (
-    <Button size="xs" variant="default" onClick={() => setTurns([])}>
-      {names.clear}
-    </Button>
-  );
-
   return (
     <Bench
       title={names.benches.chat}
-      runner={runner}
-      isIncomplete={isIncomplete}
-      onSend={() => void send()}
-      acts={clear}
-      result={<ConversationView turns={turns} isRunning={runner.isRunning} />}
+      keyChoice={keyChoice}
+      models={models}
+      runner={runners[0]}
+      isBusy={bench.isRunning}
+      isIncomplete={bench.isIncomplete}
+      onSend={() => void bench.send()}
+      onStop={bench.stop}
+      choices={
+        isPair && (
+          <ModelField
+            label={names.secondModel}
+            choice={{ ...models, model: chat.secondModel, choose: (secondModel) => change({ secondModel }) }}
+          />
+        )
+      }
+      acts={
+        <>
+          <FilePick
+            label={names.attachImage}
+            accept="image/*"
+            file={chat.image}
+            onPick={(image) => change({ image })}
+          />
+          <Button
+            size="xs"
+            variant="default"
+            leftSection={isPair ? <IconColumnsOff size={14} /> : <IconColumns2 size={14} />}
+            disabled={bench.isRunning}
+            onClick={() => change({ lanes: isPair ? [first] : [first, first] })}
+          >
+            {isPair ? names.compareEnd : names.compare}
+          </Button>
+          {first.length > 0 && !bench.isRunning && (
+            <Button size="xs" variant="default" onClick={() => change({ lanes: chat.lanes.map(() => []) })}>
+              {names.clear}
+            </Button>
+          )}
+        </>
+      }
+      result={
+        <div className={isPair ? classes.pair : undefined}>
+          {chat.lanes.map((turns, lane) => (
+            <ConversationView
+              // A lane has nothing but its place.
+              key={lane === 0 ? 'first' : 'second'}
+              turns={turns}
+              isRunning={(lane === 0 ? runners[0] : runners[1]).isRunning}
+            />
+          ))}
+        </div>
+      }
       options={
         <>
-          <ModelField choice={models} />
           <Textarea
             label={names.system}
-            value={system}
-            onChange={(event) => setSystem(event.currentTarget.value)}
+            value={chat.system}
+            onChange={(event) => change({ system: event.currentTarget.value })}
             autosize
             minRows={1}
             maxRows={6}
           />
+          <SamplingFields draft={chat.sampling} onChange={(sampling) => change({ sampling })} />
           <Textarea
             label={names.tools}
             description={names.toolsHint}
-            value={tools}
-            onChange={(event) => setTools(event.currentTarget.value)}
-            error={areToolsWrong && names.toolsWrong}
+            value={chat.tools}
+            onChange={(event) => change({ tools: event.currentTarget.value })}
+            error={bench.areToolsWrong && names.toolsWrong}
             spellCheck={false}
             autosize
             minRows={1}
@@ -100,14 +109,14 @@ export function ChatBench({ keyChoice }: { keyChoice: KeyChoice }) {
       <Textarea
         label={wantsResult ? names.toolResult : names.message}
         description={names.messageHint}
-        value={text}
-        onChange={(event) => setText(event.currentTarget.value)}
+        value={chat.text}
+        onChange={(event) => change({ text: event.currentTarget.value })}
         onKeyDown={sendOnEnter}
         autosize
         minRows={2}
         maxRows={8}
       />
-      <FilePick label={names.attachImage} accept="image/*" file={image} onPick={setImage} />
+      {isPair && <FailureNote failure={runners[1].exchange?.failure ?? null} />}
     </Bench>
   );
 }

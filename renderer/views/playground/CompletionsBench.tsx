@@ -1,47 +1,65 @@
 import { Textarea } from '@mantine/core';
-import { useState } from 'react';
-import { ModelField } from '../../components/ModelField.tsx';
 import { useMessages } from '../../messages/use-messages.ts';
+import { createSessionValue, useSessionFields } from '../../state/session-value.ts';
 import type { KeyChoice } from '../../state/use-key-choice.ts';
 import { useModelChoice } from '../../state/use-model-choice.ts';
+import { AnswerFacts } from './AnswerFacts.tsx';
 import { Bench } from './Bench.tsx';
 import { createDataLineReader } from './data-lines.ts';
+import { FailureNote } from './FailureNote.tsx';
 import { textAt } from './json-path.ts';
 import classes from './Playground.module.css';
-import { useExchange } from './use-exchange.ts';
+import { SamplingFields } from './SamplingFields.tsx';
+import { completionsParameters, noParameters } from './sampling.ts';
+import { holdExchange, useExchange } from './use-exchange.ts';
+
+const session = createSessionValue({ prompt: '', output: '', sampling: noParameters });
+const held = holdExchange();
 
 /** A text that goes on, streamed: the older API, which editors still use. */
 export function CompletionsBench({ keyChoice }: { keyChoice: KeyChoice }) {
   const { playground: names } = useMessages();
-  const runner = useExchange(keyChoice);
+  const runner = useExchange(keyChoice, held);
   const models = useModelChoice(keyChoice.key?.id ?? null, 'chat');
-  const [prompt, setPrompt] = useState('');
-  const [output, setOutput] = useState('');
+  const [{ prompt, output, sampling }, change] = useSessionFields(session);
 
   const send = async () => {
-    setOutput('');
-    const read = createDataLineReader((chunk) => setOutput((old) => old + (textAt(chunk, 'choices', 0, 'text') ?? '')));
-    await runner.run({ path: '/completions', body: { model: models.model, prompt, stream: true } }, read);
+    change({ output: '' });
+    const read = createDataLineReader((chunk) => {
+      const piece = textAt(chunk, 'choices', 0, 'text') ?? '';
+      session.set((old) => ({ ...old, output: old.output + piece }));
+    });
+    const body = { model: models.model, prompt, stream: true, ...completionsParameters(sampling) };
+    await runner.run({ path: '/completions', body }, read);
   };
+  const failure = runner.exchange?.failure ?? null;
   return (
     <Bench
       title={names.benches.completions}
+      keyChoice={keyChoice}
+      models={models}
       runner={runner}
       isIncomplete={prompt === ''}
       onSend={() => void send()}
       result={
-        <p className={classes.words}>{output || <span className={classes.soft}>{names.completionEmpty}</span>}</p>
+        <>
+          <p className={classes.words}>{output || <span className={classes.soft}>{names.completionEmpty}</span>}</p>
+          {output !== '' && <FailureNote failure={failure} />}
+          {!runner.isRunning && <AnswerFacts requestId={runner.exchange?.requestId ?? null} />}
+        </>
+      }
+      options={
+        <SamplingFields draft={sampling} onChange={(next) => change({ sampling: next })} isConversation={false} />
       }
     >
       <Textarea
         label={names.prompt}
         value={prompt}
-        onChange={(event) => setPrompt(event.currentTarget.value)}
+        onChange={(event) => change({ prompt: event.currentTarget.value })}
         autosize
         minRows={2}
         maxRows={8}
       />
-      <ModelField choice={models} />
     </Bench>
   );
 }

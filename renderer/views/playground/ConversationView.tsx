@@ -1,5 +1,8 @@
 import { useMessages } from '../../messages/use-messages.ts';
+import { AnswerFacts } from './AnswerFacts.tsx';
+import { AnswerText } from './AnswerText.tsx';
 import type { Turn } from './conversation.ts';
+import { describeFailure } from './FailureNote.tsx';
 import classes from './Playground.module.css';
 
 /** What was said so far. */
@@ -9,19 +12,33 @@ export function ConversationView({ turns, isRunning }: { turns: readonly Turn[];
   return (
     <ol className={classes.turns}>
       {turns.map((turn, index) => (
-        <li key={turn.id} className={turn.role === 'assistant' ? classes.answer : classes.said}>
-          <p className={classes.role}>{names.roles[turn.role]}</p>
-          {turn.image && <img className={classes.shown} src={turn.image} alt={names.attachedImage} />}
-          <p className={classes.words}>
-            {turn.text || (isRunning && index === turns.length - 1 && turn.toolCalls.length === 0 ? '…' : '')}
-          </p>
-          {turn.toolCalls.map((call) => (
-            <p key={call.id} className={classes.toolCall}>
-              {names.toolCall} <code>{`${call.name}(${call.arguments})`}</code>
-            </p>
-          ))}
-        </li>
+        <TurnView key={turn.id} turn={turn} isComing={isRunning && index === turns.length - 1} />
       ))}
     </ol>
+  );
+}
+
+function TurnView({ turn, isComing }: { turn: Turn; isComing: boolean }) {
+  const { playground: names } = useMessages();
+  const isAnswer = turn.role === 'assistant';
+  const isEmpty = turn.text === '' && turn.toolCalls.length === 0;
+  return (
+    <li className={isAnswer ? classes.answer : classes.said}>
+      <p className={classes.role}>{turn.model ?? names.roles[turn.role]}</p>
+      {turn.image && <img className={classes.shown} src={turn.image} alt={names.attachedImage} />}
+      {isAnswer ? <AnswerText text={turn.text} /> : <p className={classes.words}>{turn.text}</p>}
+      {isComing && isEmpty && <p className={classes.soft}>…</p>}
+      {turn.toolCalls.map((call) => (
+        <p key={call.id} className={classes.toolCall}>
+          {names.toolCall} <code>{`${call.name}(${call.arguments})`}</code>
+        </p>
+      ))}
+      {turn.failure && (
+        <p className={turn.failure.kind === 'stopped' ? classes.soft : classes.brokenOff}>
+          {describeFailure(turn.failure, names)}
+        </p>
+      )}
+      {isAnswer && <AnswerFacts requestId={turn.requestId} />}
+    </li>
   );
 }

@@ -1,35 +1,41 @@
 import { Progress, Textarea } from '@mantine/core';
-import { useState } from 'react';
-import { ModelField } from '../../components/ModelField.tsx';
 import { useLocalization } from '../../messages/use-messages.ts';
+import { createSessionValue, useSessionFields } from '../../state/session-value.ts';
 import type { KeyChoice } from '../../state/use-key-choice.ts';
 import { useModelChoice } from '../../state/use-model-choice.ts';
 import { Bench } from './Bench.tsx';
 import { parseJson } from './json-path.ts';
 import classes from './Playground.module.css';
 import { cosineSimilarity, vectorsOf } from './similarity.ts';
-import { useExchange } from './use-exchange.ts';
+import { holdExchange, useExchange } from './use-exchange.ts';
+
+const session = createSessionValue<{
+  one: string;
+  other: string;
+  outcome: { similarity: number; dimensions: number } | null;
+}>({ one: '', other: '', outcome: null });
+const held = holdExchange();
 
 /** How near two texts are to each other. */
 export function EmbeddingsBench({ keyChoice }: { keyChoice: KeyChoice }) {
   const { messages, formats } = useLocalization();
   const names = messages.playground;
-  const runner = useExchange(keyChoice);
+  const runner = useExchange(keyChoice, held);
   const models = useModelChoice(keyChoice.key?.id ?? null, 'embeddings');
-  const [one, setOne] = useState('');
-  const [other, setOther] = useState('');
-  const [outcome, setOutcome] = useState<{ similarity: number; dimensions: number } | null>(null);
+  const [{ one, other, outcome }, change] = useSessionFields(session);
 
   const send = async () => {
-    setOutcome(null);
+    change({ outcome: null });
     const body = { model: models.model, input: [one, other], encoding_format: 'float' };
     const reply = await runner.run({ path: '/embeddings', body });
     const [first, second] = vectorsOf(reply && parseJson(reply.text));
-    if (first && second) setOutcome({ similarity: cosineSimilarity(first, second), dimensions: first.length });
+    if (first && second) change({ outcome: { similarity: cosineSimilarity(first, second), dimensions: first.length } });
   };
   return (
     <Bench
       title={names.benches.embeddings}
+      keyChoice={keyChoice}
+      models={models}
       runner={runner}
       isIncomplete={!one.trim() || !other.trim()}
       onSend={() => void send()}
@@ -46,14 +52,18 @@ export function EmbeddingsBench({ keyChoice }: { keyChoice: KeyChoice }) {
         )
       }
     >
-      <Textarea label={names.firstText} value={one} onChange={(event) => setOne(event.currentTarget.value)} rows={2} />
+      <Textarea
+        label={names.firstText}
+        value={one}
+        onChange={(event) => change({ one: event.currentTarget.value })}
+        rows={2}
+      />
       <Textarea
         label={names.secondText}
         value={other}
-        onChange={(event) => setOther(event.currentTarget.value)}
+        onChange={(event) => change({ other: event.currentTarget.value })}
         rows={2}
       />
-      <ModelField choice={models} />
     </Bench>
   );
 }

@@ -1,8 +1,7 @@
 import { NativeSelect, Textarea } from '@mantine/core';
-import { useState } from 'react';
 import { CopyLine } from '../../components/CopyLine.tsx';
-import { ModelField } from '../../components/ModelField.tsx';
 import { useMessages } from '../../messages/use-messages.ts';
+import { createSessionValue, useSessionFields } from '../../state/session-value.ts';
 import type { KeyChoice } from '../../state/use-key-choice.ts';
 import { useModelChoice } from '../../state/use-model-choice.ts';
 import { Bench } from './Bench.tsx';
@@ -10,7 +9,7 @@ import { FilePick } from './FilePick.tsx';
 import { listAt, parseJson, textAt } from './json-path.ts';
 import { MaskEditor } from './MaskEditor.tsx';
 import classes from './Playground.module.css';
-import { useExchange } from './use-exchange.ts';
+import { holdExchange, useExchange } from './use-exchange.ts';
 
 const sizes = ['1024x1024', '1536x1024', '1024x1536', '512x512', '256x256'];
 
@@ -21,34 +20,41 @@ interface MadeImage {
   url: string | null;
 }
 
+const session = createSessionValue<{
+  prompt: string;
+  size: string;
+  source: File | null;
+  mask: Blob | null;
+  images: MadeImage[];
+}>({ prompt: '', size: '1024x1024', source: null, mask: null, images: [] });
+const held = holdExchange();
+
 /** An image from a prompt; or a change of one, within what was painted over. */
 export function ImagesBench({ keyChoice }: { keyChoice: KeyChoice }) {
   const { playground: names } = useMessages();
-  const runner = useExchange(keyChoice);
+  const runner = useExchange(keyChoice, held);
   const models = useModelChoice(keyChoice.key?.id ?? null, 'images');
-  const [prompt, setPrompt] = useState('');
-  const [size, setSize] = useState('1024x1024');
-  const [source, setSource] = useState<File | null>(null);
-  const [mask, setMask] = useState<Blob | null>(null);
-  const [images, setImages] = useState<MadeImage[]>([]);
+  const [{ prompt, size, source, mask, images }, change] = useSessionFields(session);
   const pickSource = (file: File | null) => {
-    setSource(file);
-    setMask(null);
+    change({ source: file });
+    change({ mask: null });
   };
 
   const send = async () => {
-    setImages([]);
+    change({ images: [] });
     const fields = { model: models.model, prompt, size };
     const reply = await runner.run(
       source
         ? { path: '/images/edits', body: editForm(fields, source, mask) }
         : { path: '/images/generations', body: fields },
     );
-    setImages(reply ? imagesOf(parseJson(reply.text)) : []);
+    change({ images: reply ? imagesOf(parseJson(reply.text)) : [] });
   };
   return (
     <Bench
       title={names.benches.images}
+      keyChoice={keyChoice}
+      models={models}
       runner={runner}
       isIncomplete={!prompt.trim()}
       onSend={() => void send()}
@@ -69,20 +75,21 @@ export function ImagesBench({ keyChoice }: { keyChoice: KeyChoice }) {
       <Textarea
         label={names.prompt}
         value={prompt}
-        onChange={(event) => setPrompt(event.currentTarget.value)}
+        onChange={(event) => change({ prompt: event.currentTarget.value })}
         autosize
         minRows={2}
         maxRows={6}
       />
       <FilePick label={names.chooseImage} accept="image/png,image/jpeg,image/webp" file={source} onPick={pickSource} />
-      {source && <MaskEditor key={source.name + source.lastModified} source={source} onMask={setMask} />}
+      {source && (
+        <MaskEditor key={source.name + source.lastModified} source={source} onMask={(mask) => change({ mask })} />
+      )}
       <NativeSelect
         label={names.size}
         value={size}
-        onChange={(event) => setSize(event.currentTarget.value)}
+        onChange={(event) => change({ size: event.currentTarget.value })}
         data={sizes}
       />
-      <ModelField choice={models} />
     </Bench>
   );
 }

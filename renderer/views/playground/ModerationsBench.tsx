@@ -1,13 +1,12 @@
 import { Textarea } from '@mantine/core';
-import { useState } from 'react';
-import { ModelField } from '../../components/ModelField.tsx';
 import { useMessages } from '../../messages/use-messages.ts';
+import { createSessionValue, useSessionFields } from '../../state/session-value.ts';
 import type { KeyChoice } from '../../state/use-key-choice.ts';
 import { useModelChoice } from '../../state/use-model-choice.ts';
 import { Bench } from './Bench.tsx';
 import { at, parseJson } from './json-path.ts';
 import classes from './Playground.module.css';
-import { useExchange } from './use-exchange.ts';
+import { holdExchange, useExchange } from './use-exchange.ts';
 
 interface Verdict {
   isFlagged: boolean;
@@ -17,22 +16,26 @@ interface Verdict {
 
 const shownScores = 5;
 
+const session = createSessionValue<{ input: string; verdict: Verdict | null }>({ input: '', verdict: null });
+const held = holdExchange();
+
 /** What a service thinks of a text. */
 export function ModerationsBench({ keyChoice }: { keyChoice: KeyChoice }) {
   const { playground: names } = useMessages();
-  const runner = useExchange(keyChoice);
+  const runner = useExchange(keyChoice, held);
   const models = useModelChoice(keyChoice.key?.id ?? null, 'moderations');
-  const [input, setInput] = useState('');
-  const [verdict, setVerdict] = useState<Verdict | null>(null);
+  const [{ input, verdict }, change] = useSessionFields(session);
 
   const send = async () => {
-    setVerdict(null);
+    change({ verdict: null });
     const reply = await runner.run({ path: '/moderations', body: { model: models.model, input } });
-    if (reply) setVerdict(verdictOf(parseJson(reply.text)));
+    if (reply) change({ verdict: verdictOf(parseJson(reply.text)) });
   };
   return (
     <Bench
       title={names.benches.moderations}
+      keyChoice={keyChoice}
+      models={models}
       runner={runner}
       isIncomplete={input.trim() === ''}
       onSend={() => void send()}
@@ -57,12 +60,11 @@ export function ModerationsBench({ keyChoice }: { keyChoice: KeyChoice }) {
       <Textarea
         label={names.input}
         value={input}
-        onChange={(event) => setInput(event.currentTarget.value)}
+        onChange={(event) => change({ input: event.currentTarget.value })}
         autosize
         minRows={2}
         maxRows={8}
       />
-      <ModelField choice={models} />
     </Bench>
   );
 }

@@ -1,9 +1,7 @@
 /** Tries every capability through the gateway, as a client with a key would. Knows the API as its clients do, nothing of the engine's inside. */
 import type { ComponentType } from 'react';
 import { Link, useLocation } from 'wouter';
-import { CommandProblem } from '../../components/CommandProblem.tsx';
 import { EmptyNote } from '../../components/EmptyNote.tsx';
-import { KeyChooser } from '../../components/KeyChooser.tsx';
 import { Screen } from '../../components/Screen.tsx';
 import type { Messages } from '../../messages/en.ts';
 import { useMessages } from '../../messages/use-messages.ts';
@@ -17,6 +15,7 @@ import classes from './Playground.module.css';
 import { ResponsesBench } from './ResponsesBench.tsx';
 import { SpeechBench } from './SpeechBench.tsx';
 import { TranscriptionBench } from './TranscriptionBench.tsx';
+import { useSentRequest } from './use-sent-request.ts';
 import { VideoBench } from './VideoBench.tsx';
 
 type BenchName = keyof Messages['playground']['benches'];
@@ -37,6 +36,7 @@ export function Playground() {
   const { playground: names } = useMessages();
   const keyChoice = useKeyChoice();
   const [path] = useLocation();
+  const sent = useSentRequest();
   const bench = benches.find(({ name }) => name === path.split('/')[2]) ?? benches[0];
   return (
     <Screen name="playground">
@@ -52,15 +52,15 @@ export function Playground() {
           </Link>
         ))}
       </nav>
-      {keyChoice.keys?.length === 0 ? (
+      {keyChoice.keys?.length === 0 && (
         <EmptyNote title={names.noKeyTitle} next={names.noKeyNext}>
           <Link href="/keys">{names.toKeys}</Link>
         </EmptyNote>
-      ) : (
-        <div className={classes.key}>
-          <KeyChooser choice={keyChoice} />
-          {keyChoice.problem && <CommandProblem problem={keyChoice.problem} />}
-        </div>
+      )}
+      {sent && (
+        <p className={classes.soft} role="status">
+          {sent.state === 'opened' ? names.fromRequest(sent.id) : names.fromNothing}
+        </p>
       )}
       {bench && <bench.Component key={bench.name} keyChoice={keyChoice} />}
     </Screen>

@@ -1,9 +1,11 @@
 import { Link } from 'wouter';
 import { CopyButton } from '../../components/CopyButton.tsx';
 import { Section } from '../../components/Section.tsx';
-import { useLocalization } from '../../messages/use-messages.ts';
+import { useLocalization, useMessages } from '../../messages/use-messages.ts';
+import { AnswerFacts } from './AnswerFacts.tsx';
 import type { Exchange } from './exchange.ts';
 import classes from './Playground.module.css';
+import { codeLanguages, codeOf } from './request-code.ts';
 
 /** What really went over the wire; the key stays out. */
 export function RawExchange({ exchange }: { exchange: Exchange | null }) {
@@ -32,12 +34,32 @@ export function RawExchange({ exchange }: { exchange: Exchange | null }) {
               </Link>
             </p>
           )}
+          <AnswerFacts requestId={exchange.requestId} />
+          <CodeCopies exchange={exchange} />
           {exchange.replyText && <RawText text={exchange.replyText} what={names.rawReply} />}
         </div>
       ) : (
         <p className={`${classes.raw} ${classes.soft}`}>{names.rawEmpty}</p>
       )}
     </Section>
+  );
+}
+
+/** The same request for a terminal or a program. */
+function CodeCopies({ exchange }: { exchange: Exchange }) {
+  const { playground: names } = useMessages();
+  const codes = codeLanguages.map((language) => ({ language, code: codeOf(exchange, location.origin, language) }));
+  if (codes.some(({ code }) => code === null)) return null;
+  return (
+    <div className={classes.codes}>
+      <span>{names.copyAs}</span>
+      {codes.map(({ language, code }) => (
+        <span key={language} className={classes.code}>
+          {names.codes[language]}
+          <CopyButton value={code ?? ''} what={names.codes[language]} />
+        </span>
+      ))}
+    </div>
   );
 }
 

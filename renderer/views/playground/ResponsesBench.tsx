@@ -1,53 +1,91 @@
 import { Checkbox, Textarea } from '@mantine/core';
-import { useState } from 'react';
 import { CopyLine } from '../../components/CopyLine.tsx';
-import { ModelField } from '../../components/ModelField.tsx';
 import { useMessages } from '../../messages/use-messages.ts';
+import { createSessionValue, useSessionFields } from '../../state/session-value.ts';
 import type { KeyChoice } from '../../state/use-key-choice.ts';
 import { useModelChoice } from '../../state/use-model-choice.ts';
+import { AnswerFacts } from './AnswerFacts.tsx';
+import { AnswerText } from './AnswerText.tsx';
 import { Bench } from './Bench.tsx';
 import { createDataLineReader } from './data-lines.ts';
+import { FailureNote } from './FailureNote.tsx';
 import { textAt } from './json-path.ts';
 import classes from './Playground.module.css';
-import { useExchange } from './use-exchange.ts';
+import { SamplingFields } from './SamplingFields.tsx';
+import { noParameters, responsesParameters, schemaOf } from './sampling.ts';
+import { holdExchange, useExchange } from './use-exchange.ts';
+
+const session = createSessionValue({
+  input: '',
+  instructions: '',
+  follows: false,
+  responseId: '',
+  output: '',
+  sampling: noParameters,
+});
+const held = holdExchange();
 
 /** One response, streamed; the next can follow from it by its id. */
 export function ResponsesBench({ keyChoice }: { keyChoice: KeyChoice }) {
   const { playground: names } = useMessages();
-  const runner = useExchange(keyChoice);
+  const runner = useExchange(keyChoice, held);
   const models = useModelChoice(keyChoice.key?.id ?? null, 'chat');
-  const [input, setInput] = useState('');
-  const [follows, setFollows] = useState(false);
-  const [responseId, setResponseId] = useState<string | null>(null);
-  const [output, setOutput] = useState('');
+  const [bench, change] = useSessionFields(session);
+  const { input, instructions, follows, responseId, output, sampling } = bench;
 
   const send = async () => {
-    setOutput('');
+    change({ output: '' });
     const read = createDataLineReader((event) => {
       const type = textAt(event, 'type');
-      if (type === 'response.output_text.delta') setOutput((old) => old + (textAt(event, 'delta') ?? ''));
-      if (type === 'response.completed') setResponseId(textAt(event, 'response', 'id'));
+      const delta = textAt(event, 'delta') ?? '';
+      if (type === 'response.output_text.delta') session.set((old) => ({ ...old, output: old.output + delta }));
+      if (type === 'response.completed') change({ responseId: textAt(event, 'response', 'id') ?? '' });
     });
-    const previous = follows && responseId ? { previous_response_id: responseId } : {};
-    await runner.run({ path: '/responses', body: { model: models.model, input, stream: true, ...previous } }, read);
+    const body = {
+      model: models.model,
+      input,
+      stream: true,
+      ...(instructions.trim() && { instructions }),
+      ...(follows && responseId && { previous_response_id: responseId }),
+      ...responsesParameters(sampling),
+    };
+    await runner.run({ path: '/responses', body }, read);
   };
+  const failure = runner.exchange?.failure ?? null;
   return (
     <Bench
       title={names.benches.responses}
+      keyChoice={keyChoice}
+      models={models}
       runner={runner}
-      isIncomplete={input.trim() === ''}
+      isIncomplete={input.trim() === '' || schemaOf(sampling) === null}
       onSend={() => void send()}
       result={
         <>
-          <p className={classes.words}>{output || <span className={classes.soft}>{names.responseEmpty}</span>}</p>
+          {output ? <AnswerText text={output} /> : !failure && <p className={classes.soft}>{names.responseEmpty}</p>}
+          {output !== '' && <FailureNote failure={failure} />}
+          {!runner.isRunning && <AnswerFacts requestId={runner.exchange?.requestId ?? null} />}
           {responseId && <CopyLine value={responseId} what={names.responseId} oneLine />}
+        </>
+      }
+      options={
+        <>
+          <Textarea
+            label={names.system}
+            value={instructions}
+            onChange={(event) => change({ instructions: event.currentTarget.value })}
+            autosize
+            minRows={1}
+            maxRows={6}
+          />
+          <SamplingFields draft={sampling} onChange={(next) => change({ sampling: next })} />
         </>
       }
     >
       <Textarea
         label={names.input}
         value={input}
-        onChange={(event) => setInput(event.currentTarget.value)}
+        onChange={(event) => change({ input: event.currentTarget.value })}
         autosize
         minRows={2}
         maxRows={8}
@@ -56,10 +94,9 @@ export function ResponsesBench({ keyChoice }: { keyChoice: KeyChoice }) {
         <Checkbox
           label={names.follows}
           checked={follows}
-          onChange={(event) => setFollows(event.currentTarget.checked)}
+          onChange={(event) => change({ follows: event.currentTarget.checked })}
         />
       )}
-      <ModelField choice={models} />
     </Bench>
   );
 }

@@ -1,38 +1,48 @@
 import { Textarea, TextInput } from '@mantine/core';
 import { useState } from 'react';
-import { ModelField } from '../../components/ModelField.tsx';
 import { useMessages } from '../../messages/use-messages.ts';
+import { createSessionValue, useSessionFields } from '../../state/session-value.ts';
 import type { KeyChoice } from '../../state/use-key-choice.ts';
 import { useModelChoice } from '../../state/use-model-choice.ts';
 import { Bench } from './Bench.tsx';
 import classes from './Playground.module.css';
-import { useExchange } from './use-exchange.ts';
+import { holdExchange, useExchange } from './use-exchange.ts';
 import { useObjectUrl } from './use-object-url.ts';
+
+const session = createSessionValue<{ input: string; voice: string; sound: Blob | null }>({
+  input: '',
+  voice: 'alloy',
+  sound: null,
+});
+const held = holdExchange();
 
 /** A text, spoken. */
 export function SpeechBench({ keyChoice }: { keyChoice: KeyChoice }) {
   const { playground: names } = useMessages();
-  const runner = useExchange(keyChoice);
+  const runner = useExchange(keyChoice, held);
   const models = useModelChoice(keyChoice.key?.id ?? null, 'speech');
-  const [input, setInput] = useState('');
-  const [voice, setVoice] = useState('alloy');
-  const [sound, setSound] = useState<Blob | null>(null);
+  const [{ input, voice, sound }, change] = useSessionFields(session);
+  // What was made before the screen was left does not speak up again.
+  const [isNew, setNew] = useState(false);
   const url = useObjectUrl(sound);
 
   const send = async () => {
-    setSound(null);
+    change({ sound: null });
     const reply = await runner.run({ path: '/audio/speech', body: { model: models.model, input, voice } });
-    setSound(reply?.blob ?? null);
+    setNew(true);
+    change({ sound: reply?.blob ?? null });
   };
   return (
     <Bench
       title={names.benches.speech}
+      keyChoice={keyChoice}
+      models={models}
       runner={runner}
       isIncomplete={!input.trim() || !voice.trim()}
       onSend={() => void send()}
       result={
         url ? (
-          <audio className={classes.player} controls autoPlay src={url} aria-label={names.benches.speech}>
+          <audio className={classes.player} controls autoPlay={isNew} src={url} aria-label={names.benches.speech}>
             <track kind="captions" />
           </audio>
         ) : (
@@ -43,13 +53,12 @@ export function SpeechBench({ keyChoice }: { keyChoice: KeyChoice }) {
       <Textarea
         label={names.input}
         value={input}
-        onChange={(event) => setInput(event.currentTarget.value)}
+        onChange={(event) => change({ input: event.currentTarget.value })}
         autosize
         minRows={2}
         maxRows={8}
       />
-      <TextInput label={names.voice} value={voice} onChange={(event) => setVoice(event.currentTarget.value)} />
-      <ModelField choice={models} />
+      <TextInput label={names.voice} value={voice} onChange={(event) => change({ voice: event.currentTarget.value })} />
     </Bench>
   );
 }

@@ -1,8 +1,7 @@
 import { Checkbox } from '@mantine/core';
-import { useState } from 'react';
 import { CopyButton } from '../../components/CopyButton.tsx';
-import { ModelField } from '../../components/ModelField.tsx';
 import { useMessages } from '../../messages/use-messages.ts';
+import { createSessionValue, useSessionFields } from '../../state/session-value.ts';
 import type { KeyChoice } from '../../state/use-key-choice.ts';
 import { useModelChoice } from '../../state/use-model-choice.ts';
 import { Bench } from './Bench.tsx';
@@ -10,31 +9,38 @@ import { FilePick } from './FilePick.tsx';
 import { parseJson, textAt } from './json-path.ts';
 import classes from './Playground.module.css';
 import { RecordButton } from './RecordButton.tsx';
-import { useExchange } from './use-exchange.ts';
+import { holdExchange, useExchange } from './use-exchange.ts';
 import { useObjectUrl } from './use-object-url.ts';
+
+const session = createSessionValue<{ file: File | null; translates: boolean; text: string | null }>({
+  file: null,
+  translates: false,
+  text: null,
+});
+const held = holdExchange();
 
 /** What is said in a recording, from a file or the microphone; in its own language or in English. */
 export function TranscriptionBench({ keyChoice }: { keyChoice: KeyChoice }) {
   const { playground: names } = useMessages();
-  const runner = useExchange(keyChoice);
+  const runner = useExchange(keyChoice, held);
   const models = useModelChoice(keyChoice.key?.id ?? null, 'transcription');
-  const [file, setFile] = useState<File | null>(null);
-  const [translates, setTranslates] = useState(false);
-  const [text, setText] = useState<string | null>(null);
+  const [{ file, translates, text }, change] = useSessionFields(session);
   const url = useObjectUrl(file);
 
   const send = async () => {
     if (!file) return;
-    setText(null);
+    change({ text: null });
     const body = new FormData();
     body.append('model', models.model);
     body.append('file', file, file.name);
     const reply = await runner.run({ path: translates ? '/audio/translations' : '/audio/transcriptions', body });
-    setText(reply && (textAt(parseJson(reply.text), 'text') ?? reply.text));
+    change({ text: reply && (textAt(parseJson(reply.text), 'text') ?? reply.text) });
   };
   return (
     <Bench
       title={names.benches.transcription}
+      keyChoice={keyChoice}
+      models={models}
       runner={runner}
       isIncomplete={!file}
       onSend={() => void send()}
@@ -49,8 +55,8 @@ export function TranscriptionBench({ keyChoice }: { keyChoice: KeyChoice }) {
         )
       }
     >
-      <FilePick label={names.chooseAudio} accept="audio/*,video/*" file={file} onPick={setFile} />
-      <RecordButton onRecorded={setFile} />
+      <FilePick label={names.chooseAudio} accept="audio/*,video/*" file={file} onPick={(file) => change({ file })} />
+      <RecordButton onRecorded={(file) => change({ file })} />
       {url && (
         <audio className={classes.player} controls src={url} aria-label={names.chosenAudio}>
           <track kind="captions" />
@@ -59,9 +65,8 @@ export function TranscriptionBench({ keyChoice }: { keyChoice: KeyChoice }) {
       <Checkbox
         label={names.translates}
         checked={translates}
-        onChange={(event) => setTranslates(event.currentTarget.checked)}
+        onChange={(event) => change({ translates: event.currentTarget.checked })}
       />
-      <ModelField choice={models} />
     </Bench>
   );
 }

@@ -1,30 +1,31 @@
 import { Button, NativeSelect, Progress, Textarea, TextInput } from '@mantine/core';
 import { useLocalStorage } from '@mantine/hooks';
-import { useEffect, useState } from 'react';
+import { useEffect } from 'react';
 import { CopyLine } from '../../components/CopyLine.tsx';
-import { ModelField } from '../../components/ModelField.tsx';
 import { useLocalization } from '../../messages/use-messages.ts';
+import { createSessionValue, useSessionFields } from '../../state/session-value.ts';
 import type { KeyChoice } from '../../state/use-key-choice.ts';
 import { useModelChoice } from '../../state/use-model-choice.ts';
 import { Bench } from './Bench.tsx';
 import classes from './Playground.module.css';
-import { useExchange } from './use-exchange.ts';
+import { holdExchange, useExchange } from './use-exchange.ts';
 import { useObjectUrl } from './use-object-url.ts';
 import { useVideoJob } from './use-video-job.ts';
 
 const lengths = ['4', '8', '12'];
 const sizes = ['720x1280', '1280x720'];
 
+const session = createSessionValue({ prompt: '', seconds: '4', size: '1280x720' });
+const held = holdExchange();
+
 /** A video: a job that takes its time, then something to look at. */
 export function VideoBench({ keyChoice }: { keyChoice: KeyChoice }) {
   const { messages, formats } = useLocalization();
   const names = messages.playground;
-  const runner = useExchange(keyChoice);
+  const runner = useExchange(keyChoice, held);
   const job = useVideoJob(runner);
   const models = useModelChoice(keyChoice.key?.id ?? null, 'videos');
-  const [prompt, setPrompt] = useState('');
-  const [seconds, setSeconds] = useState('4');
-  const [size, setSize] = useState('1280x720');
+  const [{ prompt, seconds, size }, change] = useSessionFields(session);
   // Outlives screen and window: the video is paid for, whoever looks.
   const [videoId, setVideoId] = useLocalStorage({ key: 'sluice-playground-video', defaultValue: '' });
   const orderedId = job.state?.id;
@@ -39,30 +40,13 @@ export function VideoBench({ keyChoice }: { keyChoice: KeyChoice }) {
   return (
     <Bench
       title={names.benches.videos}
+      keyChoice={keyChoice}
+      models={models}
       runner={runner}
       isIncomplete={!prompt.trim()}
       isBusy={job.isRunning}
       onSend={() => void job.start({ model: models.model, prompt, seconds, size })}
       onStop={job.stop}
-      options={
-        <div className={classes.withAct}>
-          <TextInput
-            label={names.videoId}
-            description={names.videoFollowHint}
-            value={videoId}
-            onChange={(event) => setVideoId(event.currentTarget.value.trim())}
-            onKeyDown={(event) => {
-              if (event.key !== 'Enter') return;
-              // Else it would order another video.
-              event.preventDefault();
-              follow();
-            }}
-          />
-          <Button size="sm" variant="default" disabled={!canFollow} onClick={follow}>
-            {names.videoFollow}
-          </Button>
-        </div>
-      }
       result={
         <>
           {job.state && (
@@ -92,7 +76,7 @@ export function VideoBench({ keyChoice }: { keyChoice: KeyChoice }) {
       <Textarea
         label={names.prompt}
         value={prompt}
-        onChange={(event) => setPrompt(event.currentTarget.value)}
+        onChange={(event) => change({ prompt: event.currentTarget.value })}
         autosize
         minRows={2}
         maxRows={6}
@@ -100,16 +84,32 @@ export function VideoBench({ keyChoice }: { keyChoice: KeyChoice }) {
       <NativeSelect
         label={names.seconds}
         value={seconds}
-        onChange={(event) => setSeconds(event.currentTarget.value)}
+        onChange={(event) => change({ seconds: event.currentTarget.value })}
         data={lengths}
       />
       <NativeSelect
         label={names.size}
         value={size}
-        onChange={(event) => setSize(event.currentTarget.value)}
+        onChange={(event) => change({ size: event.currentTarget.value })}
         data={sizes}
       />
-      <ModelField choice={models} />
+      <div className={classes.withAct}>
+        <TextInput
+          label={names.videoId}
+          description={names.videoFollowHint}
+          value={videoId}
+          onChange={(event) => setVideoId(event.currentTarget.value.trim())}
+          onKeyDown={(event) => {
+            if (event.key !== 'Enter') return;
+            // Else it would order another video.
+            event.preventDefault();
+            follow();
+          }}
+        />
+        <Button size="sm" variant="default" disabled={!canFollow} onClick={follow}>
+          {names.videoFollow}
+        </Button>
+      </div>
     </Bench>
   );
 }

@@ -1,4 +1,5 @@
 /** A conversation in the chat bench, as it is shown and as it is sent. Pure. */
+import type { Failure } from './exchange.ts';
 import { listAt, numberAt, textAt } from './json-path.ts';
 
 interface ToolCall {
@@ -17,18 +18,26 @@ export interface Turn {
   image: string | null;
   /** What the assistant wants called. */
   toolCalls: readonly ToolCall[];
+  /** Who answers; null for what the person said. */
+  model: string | null;
+  /** Sluice's id of the request that this answers; null until its headers are here. */
+  requestId: string | null;
+  /** Why the answer is not whole; null if it is, or still comes. */
+  failure: Failure | null;
 }
 
 /** What was said, as the person says it: after tool calls it is their result. */
 export function withSaid(turns: readonly Turn[], text: string, image: string | null): Turn[] {
   const isResult = (turns.at(-1)?.toolCalls.length ?? 0) > 0;
-  return [...turns, { id: turns.length, role: isResult ? 'tool' : 'user', text, image, toolCalls: [] }];
+  return [...turns, { ...nothing, id: turns.length, role: isResult ? 'tool' : 'user', text, image }];
 }
 
 /** The answer before its first word. */
-export function beginAnswer(turns: readonly Turn[]): Turn {
-  return { id: turns.length, role: 'assistant', text: '', image: null, toolCalls: [] };
+export function beginAnswer(turns: readonly Turn[], model: string): Turn {
+  return { ...nothing, id: turns.length, role: 'assistant', model };
 }
+
+const nothing = { text: '', image: null, toolCalls: [], model: null, requestId: null, failure: null } as const;
 
 /** The answer with one more chunk of the stream in it. */
 export function withChunk(answer: Turn, chunk: unknown): Turn {
@@ -59,6 +68,8 @@ function toMessage(turn: Turn, before: Turn | undefined): object[] {
     return (before?.toolCalls ?? []).map(({ id }) => ({ role: 'tool', tool_call_id: id, content: turn.text }));
   }
   if (turn.role === 'user') return [{ role: 'user', content: userContent(turn) }];
+  // Nothing was said before it failed.
+  if (turn.text === '' && turn.toolCalls.length === 0) return [];
   const calls = turn.toolCalls.map(({ id, ...called }) => ({ id, type: 'function', function: called }));
   return [{ role: 'assistant', content: turn.text || null, ...(calls.length > 0 && { tool_calls: calls }) }];
 }

@@ -1,5 +1,7 @@
 /** One call to the gateway as the playground shows it: what was sent, what came back, how long it took. */
 import { callGateway, errorMessageOf, type GatewayCall } from '../../gateway-api.ts';
+import { parseJson } from './json-path.ts';
+import { createStreamWatch, errorOfWhole, type StreamFault } from './stream-watch.ts';
 
 export interface Exchange {
   method: string;
@@ -19,9 +21,13 @@ export interface Exchange {
   failure: Failure | null;
 }
 
-/** Why there is no reply to use: what the gateway says, that it was stopped, or that the key's secret is gone. */
-type Failure =
+/**
+ * Why there is no reply to use: what the gateway says, an error that a stream tells after it has begun, a reply that ends too
+ * soon, that it was stopped, or that the key's secret is gone.
+ */
+export type Failure =
   | { kind: 'refused'; status: number; message: string }
+  | StreamFault
   | { kind: 'stopped' }
   | { kind: 'unreachable' }
   | { kind: 'keyless' };
@@ -60,7 +66,7 @@ export function begin({ method = 'POST', path, body }: Omit<GatewayCall, 'secret
 
 /** Whether the same may be answered if it is asked again later. */
 export function mayPass(failure: Failure): boolean {
-  if (failure.kind !== 'refused') return failure.kind === 'unreachable';
+  if (failure.kind !== 'refused') return failure.kind === 'unreachable' || failure.kind === 'cut';
   return failure.status >= 500 || failure.status === 429 || failure.status === 408;
 }
 
@@ -72,34 +78,51 @@ export async function carryOut(call: GatewayCall, listener: ExchangeListener): P
     listener.onChange({ isRunning: false, totalMs: sinceStart(), failure: outcome.failure });
     return outcome;
   };
+  let hasBegun = false;
   try {
     const response = await callGateway(call);
+    hasBegun = true;
     listener.onChange({
       status: response.status,
       requestId: response.headers.get('x-sluice-request-id'),
       headersMs: sinceStart(),
     });
-    const reply = await readReply(response, listener);
-    if (response.ok) return end({ reply, failure: null });
+    const { reply, fault } = await readReply(response, listener);
+    if (response.ok) return end(fault ? { reply: null, failure: fault } : { reply, failure: null });
     const { status } = response;
     return end({ reply: null, failure: { kind: 'refused', status, message: errorMessageOf(reply.text) } });
   } catch {
-    return end({ reply: null, failure: { kind: call.signal?.aborted ? 'stopped' : 'unreachable' } });
+    const kind = hasBegun ? 'cut' : 'unreachable';
+    return end({ reply: null, failure: { kind: call.signal?.aborted ? 'stopped' : kind } });
   }
 }
 
-async function readReply(response: Response, listener: ExchangeListener): Promise<Reply> {
+interface ReadReply {
+  reply: Reply;
+  /** It came with a status of success, and is none. */
+  fault: StreamFault | null;
+}
+
+async function readReply(response: Response, listener: ExchangeListener): Promise<ReadReply> {
   const contentType = response.headers.get('content-type') ?? '';
   if (!/json|^text\/|event-stream/.test(contentType)) {
     const blob = await response.blob();
     listener.onChange({ replyText: `(${contentType || '?'}, ${blob.size} B)` });
-    return { contentType, blob, text: '' };
+    return { reply: { contentType, blob, text: '' }, fault: null };
   }
+  const watch = contentType.includes('event-stream') ? createStreamWatch() : null;
   const text = await readText(response, (piece, all) => {
     listener.onChange({ replyText: shorten(all) });
+    watch?.push(piece);
     if (response.ok) listener.onText?.(piece);
   });
-  return { contentType, blob: new Blob([text], { type: contentType }), text };
+  const reply = { contentType, blob: new Blob([text], { type: contentType }), text };
+  return { reply, fault: watch ? watch.fault() : faultOf(contentType, text) };
+}
+
+function faultOf(contentType: string, text: string): StreamFault | null {
+  const message = contentType.includes('json') ? errorOfWhole(parseJson(text)) : null;
+  return message === null ? null : { kind: 'told', message };
 }
 
 async function readText(response: Response, onPiece: (piece: string, all: string) => void): Promise<string> {

@@ -1,9 +1,15 @@
-import { useEffect, useRef, useState } from 'react';
+import { useEffect, useRef } from 'react';
 import type { GatewayCall } from '../../gateway-api.ts';
+import { createSessionValue, type SessionValue, useSessionValue } from '../../state/session-value.ts';
 import type { KeyChoice } from '../../state/use-key-choice.ts';
 import { begin, carryOut, type Exchange, type Outcome, type Reply } from './exchange.ts';
 
 type PlaygroundCall = Omit<GatewayCall, 'secret' | 'signal'>;
+
+/** The last exchange of a bench, which stays when its screen is left. */
+export type HeldExchange = SessionValue<Exchange | null>;
+
+export const holdExchange = (): HeldExchange => createSessionValue<Exchange | null>(null);
 
 export interface ExchangeRunner {
   /** The last one. */
@@ -19,8 +25,8 @@ export interface ExchangeRunner {
 }
 
 /** Calls the gateway with the chosen key, one call after the other; a screen that closes stops its call. */
-export function useExchange(keyChoice: KeyChoice): ExchangeRunner {
-  const [exchange, setExchange] = useState<Exchange | null>(null);
+export function useExchange(keyChoice: KeyChoice, held: HeldExchange): ExchangeRunner {
+  const [exchange, setExchange] = useSessionValue(held);
   const running = useRef<AbortController | null>(null);
   useEffect(() => () => running.current?.abort(), []);
   const attempt: ExchangeRunner['attempt'] = async (call, onText) => {

@@ -28,9 +28,9 @@ export function ConnectForm({ choice, onBack, onAdded }: ConnectFormProps) {
       <Stack gap="sm">
         {preset && (
           <div>
-            <Text fw={600}>{preset.name}</Text>
+            <Text fw={600}>{names.presetNames[preset.id] ?? preset.name}</Text>
             <span className={classes.mono}>{form.baseUrl}</span>
-            {preset.hint && <Text c="dimmed">{preset.hint}</Text>}
+            {preset.hint && <Text c="dimmed">{names.presetHints[preset.id] ?? preset.hint}</Text>}
           </div>
         )}
         <AddressFields form={form} />

@@ -7,6 +7,7 @@ import { useCommand } from '../../state/use-command.ts';
 import { useControlState } from '../../state/use-control.ts';
 import { CredentialForm } from './CredentialForm.tsx';
 import { ProbeResult } from './ProbeResult.tsx';
+import { fixOf } from './probe-fix.ts';
 import { useProbe } from './use-probe.ts';
 
 /** The last step: whether the provider that was just added can be used, and what to do if not. */
@@ -30,13 +31,13 @@ export function FirstProbe({ id, onDone }: { id: string; onDone(): void }) {
       <CredentialForm provider={id} credential={credential ?? null} onCancel={() => setMending(false)} onSaved={goOn} />
     );
   }
-  const { answer, isRunning } = probe.result;
   // Also where nobody waited for the outcome.
-  const hasFailed = !isRunning && !(probe.isShown && answer?.ok);
+  const hasFailed = !probe.isRunning && !probe.kept?.report.ok;
+  const fix = hasFailed && probe.kept ? fixOf(probe.kept.report) : null;
   return (
     <Stack ref={takeFocus}>
       <span>{names.added(provider?.name ?? id)}</span>
-      {probe.isShown && <ProbeResult probe={probe.result} onStop={probe.dismiss} />}
+      {provider && <ProbeResult provider={provider} probe={probe} isDetailed onReplace={() => setMending(true)} />}
       {command.problem && <CommandProblem problem={command.problem} />}
       <Group justify="flex-end" gap="xs">
         {hasFailed && (
@@ -44,15 +45,17 @@ export function FirstProbe({ id, onDone }: { id: string; onDone(): void }) {
             <Button variant="default" loading={command.isRunning} onClick={() => void takeBack()}>
               {names.takeBack}
             </Button>
-            <Button variant="default" onClick={() => setMending(true)}>
-              {credential ? credentialNames.replace : credentialNames.add}
-            </Button>
-            <Button variant="default" onClick={probe.run}>
+            {fix?.kind !== 'credential' && (
+              <Button variant="default" onClick={() => setMending(true)}>
+                {credential ? credentialNames.replace : credentialNames.add}
+              </Button>
+            )}
+            <Button variant="default" onClick={() => probe.run()}>
               {test.again}
             </Button>
           </>
         )}
-        <Button onClick={onDone} data-autofocus>
+        <Button variant={hasFailed ? 'default' : 'filled'} onClick={onDone} data-autofocus={!fix || undefined}>
           {hasFailed ? names.keepAnyway : names.done}
         </Button>
       </Group>

@@ -4,6 +4,7 @@ import { useState } from 'react';
 import type { DetectedServer, Preset } from '../../../server/contract/preset.ts';
 import { CommandProblem } from '../../components/CommandProblem.tsx';
 import { ListSkeleton } from '../../components/ListSkeleton.tsx';
+import { ProviderMark } from '../../components/ProviderMark.tsx';
 import { useLocalization, useMessages } from '../../messages/use-messages.ts';
 import { useQuery } from '../../state/use-query.ts';
 import { EnvironmentOffers } from './EnvironmentOffers.tsx';
@@ -24,10 +25,11 @@ export function PresetPicker({ onPick, onAdded }: PresetPickerProps) {
   // The preset for everything else knows nothing that the form of a custom service does not ask.
   const presets = answer?.filter(({ id }) => id !== 'custom');
   const { answer: servers } = useQuery<'local-servers'>({ type: 'local-servers' });
-  const found = presets?.filter((preset) => matches(preset, search)) ?? [];
+  const isFound = (preset: Preset) => matches(preset, search, names.presetNames[preset.id]);
+  const found = presets?.filter(isFound) ?? [];
   const local = (servers ?? []).flatMap((server) => {
     const preset = presets?.find(({ id }) => id === server.preset);
-    return preset && matches(preset, search) ? [{ preset, found: server }] : [];
+    return preset && isFound(preset) ? [{ preset, found: server }] : [];
   });
   return (
     <div className={classes.picker}>
@@ -61,8 +63,8 @@ export function PresetPicker({ onPick, onAdded }: PresetPickerProps) {
   );
 }
 
-function matches({ id, name, baseUrl }: Preset, search: string): boolean {
-  return `${id} ${name} ${baseUrl}`.toLowerCase().includes(search.trim().toLowerCase());
+function matches({ id, name, baseUrl }: Preset, search: string, ownName = ''): boolean {
+  return `${id} ${name} ${ownName} ${baseUrl}`.toLowerCase().includes(search.trim().toLowerCase());
 }
 
 interface PresetChoiceProps {
@@ -77,7 +79,8 @@ function PresetChoice({ preset, found, onPick }: PresetChoiceProps) {
   return (
     <button type="button" className={classes.choice} onClick={onPick}>
       <span className={classes.choiceName}>
-        {found?.name ?? preset.name}
+        <ProviderMark preset={preset.id} name={preset.name} />
+        {found?.name ?? names.presetNames[preset.id] ?? preset.name}
         {found && <span className={classes.tagGood}>{names.answersNow}</span>}
         {!found && preset.isLocal && <span className={classes.tag}>{names.local}</span>}
       </span>

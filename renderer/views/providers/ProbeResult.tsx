@@ -1,23 +1,29 @@
 import { Button, Loader } from '@mantine/core';
-import { IconCircleCheck, IconCircleX, IconMinus } from '@tabler/icons-react';
 import { say } from '../../../server/contract/coded.ts';
-import type { ProbeReport, ProbeStep } from '../../../server/contract/probe.ts';
+import type { ProbeReport } from '../../../server/contract/probe.ts';
+import type { ProviderView } from '../../../server/contract/provider-views.ts';
 import { CommandProblem } from '../../components/CommandProblem.tsx';
+import { RelativeTime } from '../../components/RelativeTime.tsx';
 import { useLocalization, useMessages } from '../../messages/use-messages.ts';
 import { useCommand } from '../../state/use-command.ts';
 import { useControlState } from '../../state/use-control.ts';
-import type { Answered } from '../../state/use-query.ts';
+import { FixButton } from './FixButton.tsx';
+import { ProbeSteps } from './ProbeSteps.tsx';
 import classes from './Providers.module.css';
-import { useCredentialName } from './use-credential-name.ts';
+import { TrialCall } from './TrialCall.tsx';
+import type { Probe } from './use-probe.ts';
 
 interface ProbeResultProps {
-  probe: Answered<'provider-test'>;
-  /** Waits no longer. */
-  onStop(): void;
+  provider: ProviderView;
+  probe: Probe;
+  /** All steps are shown at once. */
+  isDetailed?: boolean;
+  /** Asks for another credential where there is a dialog already. */
+  onReplace?: () => void;
 }
 
-/** What asking the provider has shown, hop by hop. */
-export function ProbeResult({ probe, onStop }: ProbeResultProps) {
+/** What the last test has shown: its kind, what failed in the provider's own words, and what to do about it. */
+export function ProbeResult({ provider, probe, isDetailed = false, onReplace }: ProbeResultProps) {
   const {
     providers: { test: names },
     cancel,
@@ -27,32 +33,71 @@ export function ProbeResult({ probe, onStop }: ProbeResultProps) {
       <div className={classes.probeWait} role="status">
         <Loader size="xs" />
         <span>{names.running}</span>
-        <Button size="compact-xs" variant="default" onClick={onStop}>
+        <Button size="compact-xs" variant="default" onClick={probe.dismiss}>
           {cancel}
         </Button>
       </div>
     );
   }
   if (probe.problem) return <CommandProblem problem={probe.problem} />;
-  return probe.answer && <Report report={probe.answer} />;
+  if (!probe.kept) return null;
+  const { report, at } = probe.kept;
+  return (
+    <div role="status" className={classes.probe}>
+      <Headline report={report} provider={provider} at={at} />
+      <Diagnosis report={report} />
+      <div className={classes.cardActs}>
+        <FixButton provider={provider} report={report} onFixed={() => probe.run()} onReplace={onReplace} />
+      </div>
+      {report.ok && <TrialCall provider={provider} onCall={probe.run} />}
+      {report.lacksResponses && <ChatOnly provider={report.provider} />}
+      <details className={classes.probeDetails} open={isDetailed}>
+        <summary>{names.allSteps}</summary>
+        <ProbeSteps report={report} />
+      </details>
+    </div>
+  );
 }
 
-function Report({ report }: { report: ProbeReport }) {
+/** That it works is said only of one that answered and has no trouble with requests. */
+function Headline({ report, provider, at }: { report: ProbeReport; provider: ProviderView; at: number }) {
   const { messages, formats } = useLocalization();
   const names = messages.providers.test;
-  const elapsed = formats.duration(report.elapsedMs);
+  const { call, failedAt, modelCount } = report;
+  const isWell = call !== null && provider.health.state === 'ok';
+  const outcome = () => {
+    if (failedAt !== null) return names.failed(names.steps[failedAt], formats.duration(report.elapsedMs));
+    if (call) return names.answered(formats.duration(call.elapsedMs), call.model);
+    return modelCount === null ? names.reached : names.listed(modelCount, formats.number(modelCount));
+  };
+  const className = failedAt !== null ? classes.probeBad : isWell ? classes.probeGood : classes.probePlain;
   return (
-    <div role="status">
-      <p className={report.ok ? classes.probeGood : classes.probeBad}>
-        {report.failedAt === null ? names.passed(elapsed) : names.failed(names.steps[report.failedAt], elapsed)}
-      </p>
-      <ol className={classes.steps}>
-        {report.steps.map((step) => (
-          <Step key={step.name} step={step} provider={report.provider} />
-        ))}
-      </ol>
-      {report.lacksResponses && <ChatOnly provider={report.provider} />}
-    </div>
+    <p className={className}>
+      {outcome()}
+      <span className={classes.probeAge}>
+        <RelativeTime moment={at} phrase={names.testedAgo} />
+      </span>
+      {failedAt === null && provider.health.state !== 'ok' && (
+        <span className={classes.probeDoubt}>{names.stillFailing}</span>
+      )}
+    </p>
+  );
+}
+
+/** What failed, what the provider said of it, and the advice. */
+function Diagnosis({ report }: { report: ProbeReport }) {
+  const { providers, probe } = useMessages();
+  const failed = report.steps.find(({ status }) => status === 'failed');
+  if (!failed) return null;
+  return (
+    <>
+      {report.said !== null && (
+        <p className={classes.said}>
+          {providers.test.said} <q>{report.said}</q>
+        </p>
+      )}
+      {failed.remedy && <p className={classes.soft}>{say(probe.remedies, failed.remedy)}</p>}
+    </>
   );
 }
 
@@ -71,28 +116,5 @@ function ChatOnly({ provider: id }: { provider: string }) {
       </Button>
       {command.problem && <CommandProblem problem={command.problem} />}
     </div>
-  );
-}
-
-const marks = { ok: IconCircleCheck, failed: IconCircleX, skipped: IconMinus };
-const meanings = { ok: classes.good, failed: classes.bad, skipped: undefined };
-
-function Step({ step, provider }: { step: ProbeStep; provider: string }) {
-  const { providers, probe } = useMessages();
-  const { test: names } = providers;
-  const credentialName = useCredentialName();
-  const { finding, remedy } = step;
-  const named =
-    'credential' in finding ? { ...finding, credential: credentialName(provider, finding.credential) } : finding;
-  const Mark = marks[step.status];
-  return (
-    <li className={classes.step}>
-      <Mark size={16} className={meanings[step.status]} role="img" aria-label={names.statuses[step.status]} />
-      <span className={classes.stepName}>{names.steps[step.name]}</span>
-      <span className={step.status === 'skipped' ? classes.soft : undefined}>
-        {say(probe.findings, named)}
-        {remedy && <span className={classes.advice}>{say(probe.remedies, remedy)}</span>}
-      </span>
-    </li>
   );
 }

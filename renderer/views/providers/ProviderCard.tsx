@@ -4,19 +4,28 @@ import { Link } from 'wouter';
 import type { ProviderView } from '../../../server/contract/provider-views.ts';
 import { CommandProblem } from '../../components/CommandProblem.tsx';
 import { LockMark } from '../../components/LockMark.tsx';
+import { ProviderMark } from '../../components/ProviderMark.tsx';
 import { StateSwitch } from '../../components/StateSwitch.tsx';
 import { useLocalization } from '../../messages/use-messages.ts';
 import { useCommand } from '../../state/use-command.ts';
 import { useLocks } from '../../state/use-locks.ts';
+import { ActivityBar } from './ActivityBar.tsx';
 import { ProbeResult } from './ProbeResult.tsx';
 import { ProviderFacts } from './ProviderFacts.tsx';
 import classes from './Providers.module.css';
 import { type ProviderRowData, switchCommand } from './provider-row.ts';
 import { ResetHealth } from './ResetHealth.tsx';
 import { useProbe } from './use-probe.ts';
+import type { ProviderActivity } from './use-provider-activity.ts';
+
+interface ProviderCardProps {
+  row: ProviderRowData;
+  /** Of the last 24 hours; null: none, or not known yet. */
+  activity: ProviderActivity | null;
+}
 
 /** A provider: on or off, how it does, and the ways to test and change it. */
-export function ProviderCard({ row }: { row: ProviderRowData }) {
+export function ProviderCard({ row, activity }: ProviderCardProps) {
   const { providers: names } = useLocalization().messages;
   const command = useCommand();
   const { provider, isDemo } = row;
@@ -35,6 +44,7 @@ export function ProviderCard({ row }: { row: ProviderRowData }) {
         />
         <div className={classes.cardTitle}>
           <h2 className={classes.cardName}>
+            <ProviderMark preset={provider?.preset ?? null} name={name} />
             {isDemo ? name : <Link href={`/providers/${row.id}`}>{name}</Link>}
             {isDemo && <span className={classes.tag}>{names.demo}</span>}
             <LockMark lock={switchLock ?? locks.removing('providers', row.id)} />
@@ -49,6 +59,7 @@ export function ProviderCard({ row }: { row: ProviderRowData }) {
       ) : (
         row.isOn && <p className={classes.warning}>{names.demoNotRunning}</p>
       )}
+      {provider && <ActivityBar id={row.id} name={name} activity={activity} />}
       {command.problem && <CommandProblem problem={command.problem} />}
       {provider && <CardActs provider={provider} name={name} isDemo={isDemo} />}
     </li>
@@ -61,14 +72,14 @@ function CardActs({ provider, name, isDemo }: { provider: ProviderView; name: st
   const probe = useProbe(id);
   return (
     <>
-      {probe.isShown && <ProbeResult probe={probe.result} onStop={probe.dismiss} />}
+      <ProbeResult provider={provider} probe={probe} />
       <div className={classes.cardActs}>
         <Button
           size="xs"
           variant="default"
           leftSection={<IconStethoscope size={14} />}
           aria-label={names.test.runNamed(name)}
-          onClick={probe.run}
+          onClick={() => probe.run()}
         >
           {names.test.run}
         </Button>
@@ -85,7 +96,7 @@ function CardActs({ provider, name, isDemo }: { provider: ProviderView; name: st
             {names.open}
           </Button>
         )}
-        {probe.isShown && !probe.result.isRunning && (
+        {probe.kept?.report.ok && !probe.isRunning && (
           <Button size="xs" variant="subtle" color="gray" onClick={probe.dismiss}>
             {close}
           </Button>

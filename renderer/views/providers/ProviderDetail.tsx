@@ -12,6 +12,7 @@ import { useHashLocation } from '../../state/hash-location.ts';
 import { useCommand } from '../../state/use-command.ts';
 import { useControlState } from '../../state/use-control.ts';
 import { useLocks } from '../../state/use-locks.ts';
+import { ActivityBar } from './ActivityBar.tsx';
 import { ConnectionForm } from './ConnectionForm.tsx';
 import { CredentialsSection } from './CredentialsSection.tsx';
 import { ModelNames } from './ModelNames.tsx';
@@ -21,6 +22,7 @@ import classes from './Providers.module.css';
 import { RemoveProvider } from './RemoveProvider.tsx';
 import { ResetHealth } from './ResetHealth.tsx';
 import { useProbe } from './use-probe.ts';
+import { useProviderActivity } from './use-provider-activity.ts';
 
 /** All that is set of one provider, how it does, and its removal. */
 export function ProviderDetail({ id }: { id: string }) {
@@ -52,6 +54,7 @@ function StateSection({ provider }: { provider: ProviderView }) {
   const { providers: names } = useMessages();
   const command = useCommand();
   const probe = useProbe(provider.id);
+  const activity = useProviderActivity()?.get(provider.id) ?? null;
   const locks = useLocks();
   const { id, name } = provider;
   const power = (
@@ -70,9 +73,10 @@ function StateSection({ provider }: { provider: ProviderView }) {
         <LockMark lock={locks.changing('providers', id, 'enabled')} />
         <ProviderFacts provider={provider} />
         {command.problem && <CommandProblem problem={command.problem} />}
-        {probe.isShown && <ProbeResult probe={probe.result} onStop={probe.dismiss} />}
+        <ActivityBar id={id} name={name} activity={activity} />
+        <ProbeResult provider={provider} probe={probe} isDetailed />
         <div className={classes.cardActs}>
-          <Button size="xs" variant="default" leftSection={<IconStethoscope size={14} />} onClick={probe.run}>
+          <Button size="xs" variant="default" leftSection={<IconStethoscope size={14} />} onClick={() => probe.run()}>
             {names.test.run}
           </Button>
           <ResetHealth provider={provider} />

@@ -15,12 +15,14 @@ import { EnvironmentSection } from './EnvironmentOffers.tsx';
 import { ProviderCard } from './ProviderCard.tsx';
 import classes from './Providers.module.css';
 import { providerRows } from './provider-row.ts';
+import { useProviderActivity } from './use-provider-activity.ts';
 
 /** Every provider as a card; to add one. */
 export function ProviderList() {
   const { providers: names } = useMessages();
   const providers = useControlState((state) => state.views?.providers ?? null);
   const status = useControlState((state) => state.views?.status ?? null);
+  const activity = useProviderActivity();
   const canChange = useCanChange();
   const lock = useLocks().adding('providers');
   const canAdd = canChange && lock === null;
@@ -52,7 +54,7 @@ export function ProviderList() {
       {providers && status && (
         <ul className={classes.cards}>
           {providerRows({ providers, status }).map((row) => (
-            <ProviderCard key={row.id} row={row} />
+            <ProviderCard key={row.id} row={row} activity={activity?.get(row.id) ?? null} />
           ))}
         </ul>
       )}

@@ -1,22 +1,48 @@
-import { useState } from 'react';
+import { useEffect, useState } from 'react';
+import type { ProbeReport } from '../../../server/contract/probe.ts';
+import { createSessionValue, useSessionValue } from '../../state/session-value.ts';
 import { type Answered, useQuery } from '../../state/use-query.ts';
 
-interface Probe {
-  /** It was asked for and not dismissed. */
-  isShown: boolean;
-  result: Answered<'provider-test'>;
-  run(): void;
+interface KeptReport {
+  report: ProbeReport;
+  /** Unix milliseconds. */
+  at: number;
+}
+
+export interface Probe {
+  /** The last report, until a newer one or until it is dismissed; it outlives its screen. */
+  kept: KeptReport | null;
+  isRunning: boolean;
+  problem: Answered<'provider-test'>['problem'];
+  /** `model`: the one to call; by default a cheap one. */
+  run(model?: string): void;
+  /** Waits no longer, and forgets the last report. */
   dismiss(): void;
 }
 
-/** Asks a provider whether it can be used, when told to. */
+const keptReports = createSessionValue<Readonly<Record<string, KeptReport>>>({});
+
+/** Tests a provider, when told to. */
 export function useProbe(id: string, isWanted = false): Probe {
-  const [isShown, setShown] = useState(isWanted);
-  const result = useQuery<'provider-test'>(isShown ? { type: 'provider-test', id } : null);
+  const [wanted, setWanted] = useState<{ model: string | null } | null>(isWanted ? { model: null } : null);
+  const { answer, isRunning, problem, askAgain } = useQuery<'provider-test'>(
+    wanted && { type: 'provider-test', id, ...(wanted.model !== null && { model: wanted.model }) },
+  );
+  const [reports, setReports] = useSessionValue(keptReports);
+  useEffect(() => {
+    if (answer) setReports((old) => ({ ...old, [id]: { report: answer, at: Date.now() } }));
+  }, [answer, id, setReports]);
   return {
-    isShown,
-    result,
-    run: () => (isShown ? result.askAgain() : setShown(true)),
-    dismiss: () => setShown(false),
+    kept: reports[id] ?? null,
+    isRunning: wanted !== null && isRunning,
+    problem: wanted === null ? null : problem,
+    run(model) {
+      if (wanted?.model === (model ?? null)) askAgain();
+      else setWanted({ model: model ?? null });
+    },
+    dismiss() {
+      setWanted(null);
+      setReports(({ [id]: _, ...others }) => others);
+    },
   };
 }

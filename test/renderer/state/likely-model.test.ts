@@ -1,10 +1,27 @@
 import { describe, expect, it } from 'vitest';
-import { likelyModel } from '../../../renderer/state/likely-model.ts';
+import { type LikelyQuestion, likelyModel } from '../../../renderer/state/likely-model.ts';
+
+const names = [
+  'codestral',
+  'text-embedding-3-small',
+  'gpt-image-1',
+  'tts-1',
+  'whisper-1',
+  'sora-2',
+  'omni-moderation',
+  'gpt-5',
+];
+
+function likely(
+  question: Partial<LikelyQuestion> & { failing?: readonly string[]; listed?: readonly string[] },
+): string {
+  const { failing = [], listed = names, ...given } = question;
+  const models = listed.map((id) => ({ id, health: failing.includes(id) ? ('cooling' as const) : ('ok' as const) }));
+  return likelyModel({ models, use: 'chat', usual: null, mostUsed: [], ...given });
+}
 
 describe('a likely model', () => {
-  const models = ['text-embedding-3-small', 'gpt-image-1', 'tts-1', 'whisper-1', 'sora-2', 'omni-moderation', 'gpt-5'];
   it.each([
-    ['chat', 'gpt-5'],
     ['embeddings', 'text-embedding-3-small'],
     ['images', 'gpt-image-1'],
     ['speech', 'tts-1'],
@@ -12,12 +29,24 @@ describe('a likely model', () => {
     ['moderations', 'omni-moderation'],
     ['videos', 'sora-2'],
   ] as const)('for %s is %s', (use, model) => {
-    expect(likelyModel(models, use)).toBe(model);
+    expect(likely({ use, mostUsed: ['gpt-5'] })).toBe(model);
   });
 
-  it('is the first where none seems made for it, and nothing where there is none', () => {
-    expect(likelyModel(['a', 'b'], 'videos')).toBe('a');
-    expect(likelyModel(['whisper-1', 'gpt-5'], 'moderations')).toBe('gpt-5');
-    expect(likelyModel([], 'chat')).toBe('');
+  it('is the default of the group before any other', () => {
+    expect(likely({ usual: 'whisper-1', mostUsed: ['gpt-5'] })).toBe('whisper-1');
+    expect(likely({ usual: 'gone', mostUsed: ['gpt-5'] })).toBe('gpt-5');
+  });
+
+  it('is the most used one that works, not the first letter', () => {
+    expect(likely({ mostUsed: ['gone', 'gpt-5', 'codestral'] })).toBe('gpt-5');
+    expect(likely({ mostUsed: ['codestral', 'gpt-5'], failing: ['codestral'] })).toBe('gpt-5');
+    expect(likely({ failing: ['codestral'] })).toBe('gpt-5');
+    expect(likely({ mostUsed: ['gpt-5'], failing: names })).toBe('gpt-5');
+  });
+
+  it('is none where none seems made for it', () => {
+    expect(likely({ use: 'videos', listed: ['gpt-5'] })).toBe('');
+    expect(likely({ use: 'moderations', listed: ['whisper-1', 'gpt-5'] })).toBe('gpt-5');
+    expect(likely({ listed: [] })).toBe('');
   });
 });

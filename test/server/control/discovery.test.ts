@@ -122,7 +122,14 @@ describe('a preset', () => {
 
 test('a provider is tested for real', async () => {
   await add();
-  expect(await sluice.gateway.query({ type: 'provider-test', id: 'p' })).toMatchObject({ ok: true, modelCount: 1 });
+  upstream.answer(({ method }, response) =>
+    json(response, method === 'GET' ? { data: [{ id: 'gpt-x' }] } : { choices: [] }),
+  );
+  expect(await sluice.gateway.query({ type: 'provider-test', id: 'p' })).toMatchObject({
+    ok: true,
+    modelCount: 1,
+    call: { model: 'gpt-x' },
+  });
   upstream.answer((_request, response) => json(response, { error: { message: 'sk-upstream is wrong' } }, 401));
   const failed = await sluice.gateway.query({ type: 'provider-test', id: 'p' });
   expect(failed).toMatchObject({ ok: false, failedAt: 'credential' });

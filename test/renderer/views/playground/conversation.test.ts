@@ -12,7 +12,7 @@ describe('a conversation', () => {
       { tool_calls: [{ index: 1, id: 'call_2', function: { name: 'put', arguments: '{}' } }] },
       { tool_calls: [{ index: 0, function: { arguments: ':1}' } }] },
     ];
-    const answer = pieces.map(delta).reduce(withChunk, beginAnswer(said));
+    const answer = pieces.map(delta).reduce(withChunk, beginAnswer(said, 'm'));
     expect(answer.toolCalls).toEqual([
       { id: 'call_1', name: 'get', arguments: '{"a":1}' },
       { id: 'call_2', name: 'put', arguments: '{}' },
@@ -48,7 +48,7 @@ describe('a conversation', () => {
   it('takes chunks without choices, as the one with the usage is', () => {
     const answer = [delta({ content: 'Hel' }), { choices: [], usage: {} }, delta({ content: 'lo' })].reduce(
       withChunk,
-      beginAnswer([]),
+      beginAnswer([], 'm'),
     );
     expect(answer.text).toBe('Hello');
   });

@@ -1,0 +1,52 @@
+/** How the models of a picker are grouped and narrowed. Pure. */
+import type { ModelView } from '../../server/contract/access-views.ts';
+import { purposeOf } from '../../server/contract/model-use.ts';
+import type { Messages } from '../messages/en.ts';
+import type { ModelChoice } from '../state/use-model-choice.ts';
+
+export interface OptionGroup {
+  label: string;
+  models: readonly ModelView[];
+}
+
+type GroupNames = Pick<Messages['models']['picker'], 'recent' | 'aliases' | 'unserved'> & {
+  providerName(id: string): string;
+};
+
+const mostRecent = 5;
+
+/**
+ * The most used first, then aliases, then by the provider that is asked first. Models for other purposes come last in their
+ * group. Groups that `search` empties are left out.
+ */
+export function optionGroups(
+  { models, mostUsed, use }: Pick<ModelChoice, 'models' | 'mostUsed' | 'use'>,
+  search: string,
+  names: GroupNames,
+  most: number,
+): OptionGroup[] {
+  const wanted = search.trim().toLowerCase();
+  const found = models.filter(({ id }) => id.toLowerCase().includes(wanted));
+  const isFitting = ({ id }: ModelView) => purposeOf(id) === use;
+  const recent = mostUsed
+    .flatMap((name) => found.filter((model) => model.id === name && isFitting(model)))
+    .slice(0, mostRecent);
+  const byProvider = Map.groupBy(
+    found.filter(({ isAlias }) => !isAlias),
+    ({ providers: [first] }) => (first === undefined ? names.unserved : names.providerName(first)),
+  );
+  const groups = [
+    { label: names.recent, models: recent },
+    { label: names.aliases, models: found.filter(({ isAlias }) => isAlias) },
+    ...[...byProvider].map(([label, list]) => ({
+      label,
+      models: list.toSorted((one, other) => Number(isFitting(other)) - Number(isFitting(one))),
+    })),
+  ];
+  let left = most;
+  return groups.flatMap((group) => {
+    const shown = group.models.slice(0, left);
+    left -= shown.length;
+    return shown.length === 0 ? [] : [{ ...group, models: shown }];
+  });
+}

@@ -1,0 +1,39 @@
+/** What outlives its screen and goes with the page: a conversation, a chosen model. Nothing of it is stored. */
+import { useCallback, useSyncExternalStore } from 'react';
+
+export interface SessionValue<Value> {
+  get(): Value;
+  set(next: Value | ((old: Value) => Value)): void;
+  subscribe(listener: () => void): () => void;
+}
+
+export function createSessionValue<Value extends object | string | number | boolean | null>(
+  initial: Value,
+): SessionValue<Value> {
+  let value = initial;
+  const listeners = new Set<() => void>();
+  return {
+    get: () => value,
+    set(next) {
+      value = typeof next === 'function' ? next(value) : next;
+      for (const listener of listeners) listener();
+    },
+    subscribe(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+  };
+}
+
+export function useSessionValue<Value>(held: SessionValue<Value>): [Value, SessionValue<Value>['set']] {
+  return [useSyncExternalStore(held.subscribe, held.get), held.set];
+}
+
+/** The same for a value of several fields that change by themselves. */
+export function useSessionFields<Fields extends object>(
+  held: SessionValue<Fields>,
+): [Fields, (changes: Partial<Fields>) => void] {
+  const [fields, set] = useSessionValue(held);
+  const change = useCallback((changes: Partial<Fields>) => set((old) => ({ ...old, ...changes })), [set]);
+  return [fields, change];
+}

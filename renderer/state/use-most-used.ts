@@ -1,0 +1,20 @@
+import { useMemo } from 'react';
+import { useNow } from '../components/use-now.ts';
+import { useQuery } from './use-query.ts';
+
+const spanMs = 7 * 24 * 3_600_000;
+const stepMs = 3_600_000;
+
+/** The names of models that were used in the last week, the most used first; null until that is known. */
+export function useMostUsed(): readonly string[] | null {
+  const untilMs = useNow((now) => Math.ceil(now / stepMs) * stepMs);
+  const { answer, problem } = useQuery<'usage'>({ type: 'usage', by: 'model', sinceMs: untilMs - spanMs, untilMs });
+  return useMemo(() => {
+    if (!answer) return problem ? [] : null;
+    const succeeded = answer.map(({ name, requests, errors }) => ({ name, count: requests - errors }));
+    return succeeded
+      .filter(({ count }) => count > 0)
+      .sort((one, other) => other.count - one.count)
+      .flatMap(({ name }) => (name ? [name] : []));
+  }, [answer, problem]);
+}

@@ -1,0 +1,37 @@
+import { useLocation, useSearch } from 'wouter';
+import { useControlState } from '../../state/use-control.ts';
+import { useMostUsed } from '../../state/use-most-used.ts';
+import type { Asker } from './asker.ts';
+
+interface ModelsAddress {
+  /** The first group until another one is chosen; null while there is none. */
+  asker: Asker | null;
+  chooseAsker(asker: Asker): void;
+  /** Whose route is shown: the most used one until another is named. */
+  model: string;
+  chooseModel(model: string): void;
+}
+
+/** For whom the models are shown and which one is explained. It stands in the address: `/models?for=key:k1&model=gpt-5`. */
+export function useModelsAddress(): ModelsAddress {
+  const search = new URLSearchParams(useSearch());
+  const [path, goTo] = useLocation();
+  const first = useControlState((state) => state.views?.groups[0]?.id ?? null);
+  const mostUsed = useMostUsed();
+  const change = (name: 'for' | 'model', value: string) => {
+    const next = new URLSearchParams(search);
+    next.set(name, value);
+    goTo(`${path}?${next}`, { replace: true });
+  };
+  return {
+    asker: askerOf(search.get('for')) ?? (first === null ? null : { type: 'group', id: first }),
+    chooseAsker: ({ type, id }) => change('for', `${type}:${id}`),
+    model: search.get('model') ?? mostUsed?.[0] ?? '',
+    chooseModel: (model) => change('model', model),
+  };
+}
+
+function askerOf(text: string | null): Asker | null {
+  const [type, ...id] = text?.split(':') ?? [];
+  return type === 'key' || type === 'group' ? { type, id: id.join(':') } : null;
+}

@@ -1,0 +1,41 @@
+import { Link } from 'wouter';
+import { useLocalization } from '../../messages/use-messages.ts';
+import type { LiveRequest } from '../../state/live-request.ts';
+import { useControlState } from '../../state/use-control.ts';
+import { useProviderName } from '../providers/use-provider-name.ts';
+import classes from './Playground.module.css';
+
+/** Under an answer: what it used, what it cost and how fast it came, as Sluice has noted it. */
+export function AnswerFacts({ requestId }: { requestId: string | null }) {
+  const { messages, formats } = useLocalization();
+  const { answer: names, toRequest } = messages.playground;
+  const providerName = useProviderName();
+  const request = useControlState(({ requests }) => requests.find(({ id }) => id === requestId) ?? null);
+  if (!request || request.outcome === null) return null;
+  const { usage, costUsd, firstByteMs, totalMs, provider } = request;
+  const speed = tokensPerSecond(request);
+  const facts = [
+    usage?.inputTokens !== undefined && names.tokensIn(formats.number(usage.inputTokens)),
+    usage?.outputTokens !== undefined && names.tokensOut(formats.number(usage.outputTokens)),
+    costUsd !== null && formats.dollars(costUsd),
+    firstByteMs !== null && names.firstByte(formats.duration(firstByteMs)),
+    speed !== null && names.speed(formats.number(Math.round(speed))),
+    totalMs !== null && names.total(formats.duration(totalMs)),
+    provider !== null && providerName(provider),
+  ];
+  return (
+    <p className={classes.answerFacts}>
+      {facts.filter(Boolean).join(' · ')}{' '}
+      <Link href={`/requests/${request.id}`} title={toRequest}>
+        {names.details}
+      </Link>
+    </p>
+  );
+}
+
+/** Of what came after the first byte; null where that was too short to tell. */
+function tokensPerSecond({ usage, firstByteMs, totalMs }: LiveRequest): number | null {
+  const lastedMs = (totalMs ?? 0) - (firstByteMs ?? 0);
+  if (firstByteMs === null || lastedMs < 20 || !usage?.outputTokens) return null;
+  return usage.outputTokens / (lastedMs / 1_000);
+}

@@ -1,0 +1,36 @@
+import Markdown, { type Components } from 'react-markdown';
+import remarkGfm from 'remark-gfm';
+import classes from './MarkdownText.module.css';
+
+/**
+ * An answer as its Markdown means it. HTML in it is not interpreted, and pictures are not fetched: an answer must not make the
+ * window call an address.
+ */
+export default function MarkdownText({ text }: { text: string }) {
+  return (
+    <div className={classes.markdown}>
+      <Markdown remarkPlugins={[remarkGfm]} components={components}>
+        {text}
+      </Markdown>
+    </div>
+  );
+}
+
+const components: Components = {
+  a: ({ href, children }) => (
+    <a href={href} target="_blank" rel="noopener noreferrer nofollow">
+      {children}
+    </a>
+  ),
+  img: ({ src, alt }) => (
+    <a href={typeof src === 'string' ? src : undefined} target="_blank" rel="noopener noreferrer nofollow">
+      {alt || String(src ?? '')}
+    </a>
+  ),
+  // A wide table scrolls by itself, and the page does not.
+  table: ({ children }) => (
+    <div className={classes.wide}>
+      <table>{children}</table>
+    </div>
+  ),
+};

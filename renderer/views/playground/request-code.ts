@@ -1,0 +1,62 @@
+/** A request of the playground as code that sends it. The key comes from the environment and stands nowhere in it. */
+import type { Exchange } from './exchange.ts';
+
+export const codeLanguages = ['curl', 'python', 'node'] as const;
+export type CodeLanguage = (typeof codeLanguages)[number];
+
+type Sent = Pick<Exchange, 'method' | 'path' | 'requestText'>;
+
+/** Null for an upload, whose files are not here. `origin`: `http://127.0.0.1:4810`. */
+export function codeOf({ method, path, requestText }: Sent, origin: string, language: CodeLanguage): string | null {
+  if (requestText !== '' && !requestText.startsWith('{')) return null;
+  const url = origin + path;
+  switch (language) {
+    case 'curl':
+      return curl(method, url, requestText);
+    case 'python':
+      return python(method, url, requestText);
+    case 'node':
+      return node(method, url, requestText);
+  }
+}
+
+function curl(method: string, url: string, body: string): string {
+  const lines = [`curl -N -X ${method} ${url}`, `-H "Authorization: Bearer $SLUICE_API_KEY"`];
+  if (body !== '') lines.push(`-H 'Content-Type: application/json'`, `-d '${body.replaceAll("'", `'\\''`)}'`);
+  return lines.join(' \\\n  ');
+}
+
+function python(method: string, url: string, body: string): string {
+  const lines = ['import json', 'import os', 'import urllib.request', ''];
+  // As a text that JSON reads: true, false and null are written otherwise in Python.
+  if (body !== '') lines.push(`body = json.loads(${JSON.stringify(body)})`);
+  lines.push(
+    'request = urllib.request.Request(',
+    `    "${url}",`,
+    ...(body === '' ? [] : ['    data=json.dumps(body).encode(),']),
+    '    headers={',
+    '        "Authorization": f"Bearer {os.environ[\'SLUICE_API_KEY\']}",',
+    '        "Content-Type": "application/json",',
+    '    },',
+    `    method="${method}",`,
+    ')',
+    'with urllib.request.urlopen(request) as response:',
+    '    for line in response:',
+    '        print(line.decode(), end="")',
+  );
+  return lines.join('\n');
+}
+
+function node(method: string, url: string, body: string): string {
+  return [
+    `const response = await fetch('${url}', {`,
+    `  method: '${method}',`,
+    '  headers: {',
+    '    authorization: "Bearer " + process.env.SLUICE_API_KEY,',
+    "    'content-type': 'application/json',",
+    '  },',
+    ...(body === '' ? [] : [`  body: JSON.stringify(${body.replaceAll('\n', '\n  ')}),`]),
+    '});',
+    'for await (const chunk of response.body.pipeThrough(new TextDecoderStream())) process.stdout.write(chunk);',
+  ].join('\n');
+}

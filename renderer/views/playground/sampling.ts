@@ -1,0 +1,64 @@
+/** Parameters of a request as they are typed, and as each API takes them. Pure. */
+import { at, parseJson } from './json-path.ts';
+
+export interface SamplingDraft {
+  temperature: number | string;
+  topP: number | string;
+  maxTokens: number | string;
+  /** Empty: the model's own. */
+  effort: string;
+  /** A JSON Schema that the answer has to fit; empty: none. */
+  schema: string;
+}
+
+export const noParameters: SamplingDraft = { temperature: '', topP: '', maxTokens: '', effort: '', schema: '' };
+
+export const efforts = ['minimal', 'low', 'medium', 'high'] as const;
+
+/** The schema that was typed; undefined: none; null: it is no JSON object. */
+export function schemaOf({ schema }: SamplingDraft): object | undefined | null {
+  if (schema.trim() === '') return undefined;
+  const value = parseJson(schema);
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : null;
+}
+
+/** Only what was given: a parameter that is not sent is the model's own choice. */
+export function chatParameters(draft: SamplingDraft): Record<string, unknown> {
+  const schema = schemaOf(draft);
+  return {
+    ...given('temperature', draft.temperature),
+    ...given('top_p', draft.topP),
+    ...given('max_completion_tokens', draft.maxTokens),
+    ...(draft.effort && { reasoning_effort: draft.effort }),
+    ...(schema && { response_format: { type: 'json_schema', json_schema: { name: nameOf(schema), schema } } }),
+  };
+}
+
+export function responsesParameters(draft: SamplingDraft): Record<string, unknown> {
+  const schema = schemaOf(draft);
+  return {
+    ...given('temperature', draft.temperature),
+    ...given('top_p', draft.topP),
+    ...given('max_output_tokens', draft.maxTokens),
+    ...(draft.effort && { reasoning: { effort: draft.effort } }),
+    ...(schema && { text: { format: { type: 'json_schema', name: nameOf(schema), schema } } }),
+  };
+}
+
+export function completionsParameters(draft: SamplingDraft): Record<string, unknown> {
+  return {
+    ...given('temperature', draft.temperature),
+    ...given('top_p', draft.topP),
+    ...given('max_tokens', draft.maxTokens),
+  };
+}
+
+function given(name: string, value: number | string): Record<string, number> {
+  return value === '' || !Number.isFinite(Number(value)) ? {} : { [name]: Number(value) };
+}
+
+/** OpenAI wants one of letters, digits, `_` and `-`. */
+function nameOf(schema: object): string {
+  const title = at(schema, 'title');
+  return (typeof title === 'string' && title.replace(/[^\w-]/g, '_').slice(0, 64)) || 'answer';
+}

@@ -1,0 +1,78 @@
+import { useSessionFields } from '../../state/session-value.ts';
+import type { KeyChoice } from '../../state/use-key-choice.ts';
+import { chatExchanges, chatSession } from './chat-session.ts';
+import { beginAnswer, type Turn, toMessages, withChunk, withSaid } from './conversation.ts';
+import { createDataLineReader } from './data-lines.ts';
+import type { Outcome } from './exchange.ts';
+import { parseJson } from './json-path.ts';
+import { readAsDataUrl } from './read-file.ts';
+import { chatParameters, schemaOf } from './sampling.ts';
+import { type ExchangeRunner, useExchange } from './use-exchange.ts';
+
+/** The conversations of the chat bench: what was said goes to each model, and each goes on by itself. */
+export function useChat(keyChoice: KeyChoice, firstModel: string) {
+  const [chat, change] = useSessionFields(chatSession);
+  const runners = [useExchange(keyChoice, chatExchanges[0]), useExchange(keyChoice, chatExchanges[1])] as const;
+  const models = [firstModel, chat.secondModel];
+  const toolList = chat.tools.trim() ? parseJson(chat.tools) : [];
+  const body = (model: string, turns: readonly Turn[]) => ({
+    model,
+    messages: toMessages(chat.system, turns),
+    stream: true,
+    ...chatParameters(chat.sampling),
+    ...(Array.isArray(toolList) && toolList.length > 0 && { tools: toolList }),
+  });
+
+  /** False: it failed before a word was said. */
+  const answer = async (lane: number, runner: ExchangeRunner, said: readonly Turn[]): Promise<boolean> => {
+    const model = models[lane] ?? '';
+    let turn = beginAnswer(said, model);
+    const show = (next: Turn) => {
+      turn = next;
+      putLane(lane, [...said, turn]);
+    };
+    show(turn);
+    const read = createDataLineReader((chunk) => show(withChunk(turn, chunk)));
+    const outcome = await runner.attempt({ path: '/chat/completions', body: body(model, said) }, read);
+    show({ ...turn, failure: outcome.failure, requestId: requestIdOf(lane, outcome) });
+    return outcome.failure === null || turn.text !== '' || turn.toolCalls.length > 0;
+  };
+
+  const send = async () => {
+    const { text, image, lanes } = chat;
+    const shown = image && (await readAsDataUrl(image));
+    const said = lanes.map((turns) => withSaid(turns, text, shown));
+    change({ text: '', image: null });
+    const wentWell = await Promise.all(
+      said.map((turns, lane) => answer(lane, lane === 0 ? runners[0] : runners[1], turns)),
+    );
+    // What failed before a word was said can be said again.
+    if (!wentWell.includes(true)) change({ lanes, text, image });
+  };
+  return {
+    chat,
+    change,
+    runners,
+    areToolsWrong: !Array.isArray(toolList),
+    isIncomplete:
+      chat.text.trim() === '' ||
+      !Array.isArray(toolList) ||
+      schemaOf(chat.sampling) === null ||
+      (chat.lanes.length > 1 && chat.secondModel.trim() === ''),
+    isRunning: runners.some(({ isRunning }) => isRunning),
+    send,
+    stop: () => {
+      for (const runner of runners) runner.stop();
+    },
+  };
+}
+
+/** Also where the screen has been left meanwhile. */
+function putLane(lane: number, turns: readonly Turn[]): void {
+  chatSession.set((old) => (lane < old.lanes.length ? { ...old, lanes: old.lanes.with(lane, turns) } : old));
+}
+
+function requestIdOf(lane: number, { failure }: Outcome): string | null {
+  if (failure?.kind === 'keyless' || failure?.kind === 'unreachable') return null;
+  return (lane === 0 ? chatExchanges[0] : chatExchanges[1]).get()?.requestId ?? null;
+}

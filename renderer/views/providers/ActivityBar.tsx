@@ -1,0 +1,75 @@
+import { Link } from 'wouter';
+import { RelativeTime } from '../../components/RelativeTime.tsx';
+import { useLocalization } from '../../messages/use-messages.ts';
+import { useQuery } from '../../state/use-query.ts';
+import classes from './ActivityBar.module.css';
+import type { ProviderActivity } from './use-provider-activity.ts';
+
+interface ActivityBarProps {
+  id: string;
+  name: string;
+  activity: ProviderActivity | null;
+}
+
+/** What requests made of a provider in the last 24 hours: an hour a bar, what it cost, and its last error. */
+export function ActivityBar({ id, name, activity }: ActivityBarProps) {
+  const { messages, formats } = useLocalization();
+  const names = messages.providers.activity;
+  if (!activity || activity.requests === 0) return <p className={classes.soft}>{names.none}</p>;
+  const { requests, errors, costUsd } = activity;
+  const summary = names.summary(names.requests(requests, formats.number(requests)), formats.percent(errors / requests));
+  return (
+    <div className={classes.activity}>
+      <div className={classes.bars} role="img" aria-label={`${names.title}: ${summary}`}>
+        {activity.hours.map((hour) => (
+          <span
+            key={hour.startMs}
+            className={classes.bar}
+            data-share={shareOf(hour)}
+            title={names.hour(
+              formats.clock(hour.startMs),
+              names.requests(hour.requests, formats.number(hour.requests)),
+              formats.number(hour.errors),
+            )}
+          />
+        ))}
+      </div>
+      <p className={classes.soft}>
+        {summary}
+        {costUsd !== null && ` · ${names.spend(formats.dollars(costUsd))}`}
+        {' · '}
+        <Link href={`/requests?provider=${encodeURIComponent(id)}`} aria-label={names.openNamed(name)}>
+          {names.open}
+        </Link>
+      </p>
+      {errors > 0 && <LastError id={id} count={errors} />}
+    </div>
+  );
+}
+
+/** The provider's own words, where it said any. */
+function LastError({ id, count }: { id: string; count: number }) {
+  const { messages } = useLocalization();
+  const { answer } = useQuery<'requests'>(
+    { type: 'requests', filter: { provider: id, outcome: 'error' }, limit: 1 },
+    count,
+  );
+  const request = answer?.requests[0];
+  if (!request) return null;
+  const failed = request.attempts.findLast((attempt) => attempt.provider === id && attempt.error !== null);
+  return (
+    <p className={classes.error}>
+      <RelativeTime moment={request.startedAt} phrase={messages.providers.activity.lastError} />{' '}
+      <Link href={`/requests/${request.id}`}>
+        {[failed?.status ?? request.status, failed?.error ?? request.errorCode].filter(Boolean).join(' ')}
+      </Link>
+    </p>
+  );
+}
+
+/** How an hour went, in four grades. */
+function shareOf({ requests, errors }: ProviderActivity['hours'][number]): 'none' | 'good' | 'some' | 'bad' {
+  if (requests === 0) return 'none';
+  if (errors === 0) return 'good';
+  return errors / requests < 0.5 ? 'some' : 'bad';
+}

@@ -1,0 +1,61 @@
+import { Button } from '@mantine/core';
+import { useState } from 'react';
+import type { ProbeReport } from '../../../server/contract/probe.ts';
+import type { ProviderView } from '../../../server/contract/provider-views.ts';
+import { CommandProblem } from '../../components/CommandProblem.tsx';
+import { ModalFrame } from '../../components/ModalFrame.tsx';
+import { useMessages } from '../../messages/use-messages.ts';
+import { useCommand } from '../../state/use-command.ts';
+import { CredentialForm } from './CredentialForm.tsx';
+import { fixOf } from './probe-fix.ts';
+
+interface FixButtonProps {
+  provider: ProviderView;
+  report: ProbeReport;
+  /** The cause may be gone: it is time for another test. */
+  onFixed(): void;
+  /** Asks for another credential where there is a dialog already. Absent: in one of its own. */
+  onReplace?: (() => void) | undefined;
+}
+
+/** Does what the test advises, where one click can. */
+export function FixButton({ provider, report, onFixed, onReplace }: FixButtonProps) {
+  const { test: names, credential: credentialNames } = useMessages().providers;
+  const command = useCommand();
+  const [isReplacing, setReplacing] = useState(false);
+  const fix = fixOf(report);
+  if (!fix) return null;
+  if (fix.kind === 'base-url') {
+    const { baseUrl } = fix;
+    const apply = async () => {
+      if (await command.run({ type: 'provider.update', id: provider.id, changes: { baseUrl } })) onFixed();
+    };
+    return (
+      <>
+        <Button size="xs" loading={command.isRunning} onClick={() => void apply()}>
+          {names.takeBaseUrl(baseUrl)}
+        </Button>
+        {command.problem && <CommandProblem problem={command.problem} />}
+      </>
+    );
+  }
+  const saved = () => {
+    setReplacing(false);
+    onFixed();
+  };
+  return (
+    <>
+      <Button size="xs" onClick={onReplace ?? (() => setReplacing(true))}>
+        {fix.isNew ? names.addKey : names.replaceKey}
+      </Button>
+      <ModalFrame opened={isReplacing} onClose={() => setReplacing(false)} title={credentialNames.title}>
+        <CredentialForm
+          provider={provider.id}
+          credential={provider.credentials[0] ?? null}
+          onCancel={() => setReplacing(false)}
+          onSaved={saved}
+        />
+      </ModalFrame>
+    </>
+  );
+}

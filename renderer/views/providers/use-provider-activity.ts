@@ -1,0 +1,62 @@
+import { useMemo } from 'react';
+import type { UsageStepView } from '../../../server/contract/request-views.ts';
+import { useNow } from '../../components/use-now.ts';
+import type { LiveRequest } from '../../state/live-request.ts';
+import { useControlState } from '../../state/use-control.ts';
+import { useQuery } from '../../state/use-query.ts';
+
+const hourMs = 3_600_000;
+const hours = 24;
+const refreshMs = 5_000;
+/** Among these of the live list is the one that ended last, or nearly. */
+const lookedAt = 20;
+
+export interface ProviderActivity {
+  /** One entry an hour, the oldest first. */
+  hours: readonly { startMs: number; requests: number; errors: number }[];
+  requests: number;
+  errors: number;
+  /** Null: not known of any request. */
+  costUsd: number | null;
+}
+
+/** What each provider did in the last 24 hours, by its id; null until that is known. */
+export function useProviderActivity(): ReadonlyMap<string, ProviderActivity> | null {
+  const untilMs = useNow((now) => Math.ceil(now / hourMs) * hourMs);
+  // Asked again once more requests have ended, every few seconds at most.
+  const lastEnd = useControlState(({ requests }) => Math.floor(lastEndOf(requests) / refreshMs));
+  const sinceMs = untilMs - hours * hourMs;
+  const { answer } = useQuery<'usage-over-time'>(
+    { type: 'usage-over-time', by: 'provider', sinceMs, untilMs, stepMs: hourMs },
+    lastEnd,
+  );
+  return useMemo(() => answer && activityOf(answer, sinceMs), [answer, sinceMs]);
+}
+
+function lastEndOf(requests: readonly LiveRequest[]): number {
+  return requests
+    .slice(0, lookedAt)
+    .reduce((last, { startedAt, totalMs }) => (totalMs === null ? last : Math.max(last, startedAt + totalMs)), 0);
+}
+
+export function activityOf(steps: readonly UsageStepView[], sinceMs: number): Map<string, ProviderActivity> {
+  const named = steps.flatMap((step) => (step.name === null ? [] : [{ ...step, name: step.name }]));
+  const byProvider = Map.groupBy(named, ({ name }) => name);
+  return new Map([...byProvider].map(([id, own]) => [id, sumOf(own, sinceMs)]));
+}
+
+function sumOf(steps: readonly UsageStepView[], sinceMs: number): ProviderActivity {
+  const byStart = new Map(steps.map((step) => [step.startMs, step]));
+  const bars = Array.from({ length: hours }, (_, index) => {
+    const startMs = sinceMs + index * hourMs;
+    const { requests = 0, errors = 0 } = byStart.get(startMs) ?? {};
+    return { startMs, requests, errors };
+  });
+  const costs = steps.flatMap(({ costUsd }) => (costUsd === null ? [] : [costUsd]));
+  return {
+    hours: bars,
+    requests: bars.reduce((sum, { requests }) => sum + requests, 0),
+    errors: bars.reduce((sum, { errors }) => sum + errors, 0),
+    costUsd: costs.length === 0 ? null : costs.reduce((sum, cost) => sum + cost, 0),
+  };
+}

@@ -1,0 +1,20 @@
+/** Guesses by its name what a model is for. Without zod, since the window imports it. Nothing depends on a guess being right. */
+export const modelUses = ['chat', 'embeddings', 'images', 'speech', 'transcription', 'moderations', 'videos'] as const;
+export type ModelUse = (typeof modelUses)[number];
+
+const signs: readonly (readonly [ModelUse | 'other', readonly string[]])[] = [
+  ['embeddings', ['embed', 'bge-', 'e5-']],
+  ['images', ['image', 'dall-e', 'flux', 'imagen', 'stable-diffusion', 'sdxl']],
+  ['speech', ['tts', 'speech']],
+  ['transcription', ['whisper', 'transcri']],
+  ['moderations', ['moderation']],
+  ['videos', ['video', 'sora', 'veo-']],
+  ['other', ['rerank', 'realtime', 'guard']],
+];
+
+/** Null: for something else, such as ranking texts. */
+export function purposeOf(model: string): ModelUse | null {
+  const name = model.toLowerCase();
+  const use = signs.find(([, parts]) => parts.some((part) => name.includes(part)))?.[0] ?? 'chat';
+  return use === 'other' ? null : use;
+}

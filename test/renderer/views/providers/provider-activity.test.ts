@@ -1,0 +1,20 @@
+import { expect, it } from 'vitest';
+import { activityOf } from '../../../../renderer/views/providers/use-provider-activity.ts';
+
+const hourMs = 3_600_000;
+const step = (name: string | null, hour: number, requests: number, errors: number, costUsd: number | null) => ({
+  ...{ startMs: hour * hourMs, name, requests, errors, costUsd, refused: 0, inputTokens: 0, outputTokens: 0 },
+  unpricedRequests: 0,
+});
+
+it('what a provider did is told by the hour, with its errors and its cost', () => {
+  const activity = activityOf(
+    [step('a', 0, 4, 1, 0.5), step('a', 23, 6, 0, null), step('b', 1, 1, 1, null), step(null, 2, 9, 9, 9)],
+    0,
+  );
+  expect([...activity.keys()]).toEqual(['a', 'b']);
+  expect(activity.get('a')).toMatchObject({ requests: 10, errors: 1, costUsd: 0.5 });
+  expect(activity.get('a')?.hours).toHaveLength(24);
+  expect(activity.get('a')?.hours[23]).toEqual({ startMs: 23 * hourMs, requests: 6, errors: 0 });
+  expect(activity.get('b')?.costUsd).toBeNull();
+});
