@@ -8,11 +8,13 @@ interface ModalFrameProps {
   onClose(): void;
   /** It can be closed by its buttons only, so that nothing is lost by a stray click or key. */
   stays?: boolean;
+  /** For texts with long lines. */
+  isWide?: boolean;
   children: ReactNode;
 }
 
 /** Every dialog of the window. */
-export function ModalFrame({ title, opened, onClose, stays = false, children }: ModalFrameProps) {
+export function ModalFrame({ title, opened, onClose, stays = false, isWide = false, children }: ModalFrameProps) {
   const { close } = useMessages();
   return (
     <Modal
@@ -20,6 +22,7 @@ export function ModalFrame({ title, opened, onClose, stays = false, children }: 
       onClose={onClose}
       title={title}
       centered
+      size={isWide ? 'xl' : 'md'}
       closeOnClickOutside={!stays}
       closeOnEscape={!stays}
       withCloseButton={!stays}

@@ -3,6 +3,7 @@ import { Command, CommanderError, InvalidArgumentError, Option } from 'commander
 import { EnvironmentError, readEnvironment } from '../environment.ts';
 import { version } from '../version.ts';
 import { addAliasVerbs } from './alias.ts';
+import { addConnectVerb } from './connect.ts';
 import { addDoctor } from './doctor.ts';
 import { CliError, exitCodes } from './exit-codes.ts';
 import { addGroupVerbs } from './group.ts';
@@ -82,6 +83,7 @@ function createProgram(terminal: Terminal): Command {
   addUsageVerb(program, verbs);
   addTransferVerbs(program, verbs);
   addTeamPresetVerbs(program, verbs);
+  addConnectVerb(program, verbs);
   addWindowVerb(program, verbs);
   addDoctor(program, verbs);
   return program;

@@ -6,8 +6,13 @@ import type { KeyChoice } from '../../state/use-key-choice.ts';
 import classes from './Connect.module.css';
 import { type TestOutcome, testConnection } from './test-connection.ts';
 
-/** Asks the gateway with the chosen key, as a client would. The secret is used and not shown. */
-export function TestFromHere({ choice }: { choice: KeyChoice }) {
+interface TestFromHereProps {
+  choice: KeyChoice;
+  model: string;
+}
+
+/** Asks the chosen model with the chosen key, as a client would. The secret is used and not shown. */
+export function TestFromHere({ choice, model }: TestFromHereProps) {
   const localization = useLocalization();
   const { connect: messages } = localization.messages;
   const [isRunning, setRunning] = useState(false);
@@ -16,10 +21,10 @@ export function TestFromHere({ choice }: { choice: KeyChoice }) {
     setRunning(true);
     setOutcome(null);
     const { secret } = await choice.peek();
-    if (secret) setOutcome(await testConnection(secret));
+    if (secret) setOutcome(await testConnection(secret, model));
     setRunning(false);
   };
-  const isPossible = choice.key !== null && (choice.key.canReveal || choice.secret !== null);
+  const isPossible = model !== '' && choice.key !== null && (choice.key.canReveal || choice.secret !== null);
   return (
     <>
       <Button
@@ -32,14 +37,15 @@ export function TestFromHere({ choice }: { choice: KeyChoice }) {
         {messages.test}
       </Button>
       <p role="status" className={outcome?.kind === 'passed' ? classes.good : classes.bad}>
-        {outcome && describe(outcome, localization)}
+        {outcome && describe(outcome, model, localization)}
       </p>
     </>
   );
 }
 
-function describe(outcome: TestOutcome, { messages: { connect: messages }, formats }: Localization): string {
-  if (outcome.kind === 'unreachable') return messages.testUnreachable;
-  if (outcome.kind === 'refused') return messages.testRefused(outcome.status, outcome.message);
-  return messages.testPassed(outcome.models, formats.number(outcome.models), formats.duration(outcome.durationMs));
+function describe(outcome: TestOutcome, model: string, { messages, formats }: Localization): string {
+  const { connect: texts } = messages;
+  if (outcome.kind === 'unreachable') return texts.testUnreachable;
+  if (outcome.kind === 'refused') return texts.testRefused(model, outcome.status, outcome.message);
+  return texts.testPassed(model, formats.duration(outcome.durationMs));
 }
