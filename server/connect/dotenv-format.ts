@@ -1,6 +1,6 @@
 import { type ConfigFormat, ConfigSyntaxError } from './config-format.ts';
 
-const assignment = /^\s*(?:export\s+)?([A-Za-z_][A-Za-z0-9_.-]*)\s*=\s*(.*?)\s*$/;
+const assignment = /^(?:export\s+)?([A-Za-z_][A-Za-z0-9_.-]*)\s*=(.*)$/;
 
 /** A file of environment variables, one in a line. Values that go over several lines are not understood. */
 export const dotenvFormat: ConfigFormat = {
@@ -8,16 +8,16 @@ export const dotenvFormat: ConfigFormat = {
     const variables: Record<string, string> = {};
     text.split('\n').forEach((line, index) => {
       if (line.trim() === '' || line.trim().startsWith('#')) return;
-      const [, name, value = ''] = assignment.exec(line) ?? [];
-      if (name === undefined || isOpen(value)) throw new ConfigSyntaxError(index + 1);
-      variables[name] = value;
+      const [, name, value = ''] = assignment.exec(line.trim()) ?? [];
+      if (name === undefined || isOpen(value.trim())) throw new ConfigSyntaxError(index + 1);
+      variables[name] = value.trim();
     });
     return variables;
   },
   rewrite(text, settings) {
     const before = this.parse(text);
     const kept = text.split('\n').flatMap((line) => {
-      const name = line.trim().startsWith('#') ? undefined : assignment.exec(line)?.[1];
+      const name = line.trim().startsWith('#') ? undefined : assignment.exec(line.trim())?.[1];
       if (name === undefined || settings[name] === before[name]) return [line];
       return settings[name] === undefined ? [] : [`${name}=${settings[name]}`];
     });

@@ -1,4 +1,13 @@
-import { applyEdits, findNodeAtLocation, modify, type Node, type ParseError, parse, parseTree } from 'jsonc-parser';
+import {
+  applyEdits,
+  createScanner,
+  findNodeAtLocation,
+  modify,
+  type Node,
+  type ParseError,
+  parse,
+  parseTree,
+} from 'jsonc-parser';
 import { isObject } from '../contract/is-object.ts';
 import { type ConfigFormat, ConfigSyntaxError, lineAt } from './config-format.ts';
 import { editsBetween, type SettingsEdit } from './settings-edits.ts';
@@ -55,7 +64,7 @@ function withChild(text: string, parent: Node, { label, value }: { label: string
   const comma = trailingComma(text.slice(lastEnd, end));
   const after = lastEnd + (comma ?? 0);
   // A comment in the rest of the line belongs to the entry before.
-  const rest = /^[ \t]*(?:\/\/[^\r\n]*|\/\*[^\r\n]*?\*\/)?[ \t]*(?=\r?\n)/.exec(text.slice(after, end))?.[0] ?? '';
+  const rest = commentInLine(text.slice(after, end));
   const isOnOneLine = !text.slice(parent.offset, end).includes('\n');
   const added = `${child}${comma === null ? '' : ','}${isOnOneLine ? layout.eol + outer : ''}`;
   const before = `${text.slice(0, after)}${comma === null ? ',' : ''}${rest}`;
@@ -64,7 +73,18 @@ function withChild(text: string, parent: Node, { label, value }: { label: string
 
 /** The length up to and including a comma, past white space and comments; null if there is none. */
 function trailingComma(text: string): number | null {
-  return /^(?:\s|\/\/[^\n]*\n|\/\*[\s\S]*?\*\/)*,/.exec(text)?.[0].length ?? null;
+  const scanner = createScanner(text, true);
+  scanner.scan();
+  return text[scanner.getTokenOffset()] === ',' ? scanner.getPosition() : null;
+}
+
+/** The rest of the line, if nothing but white space and a comment stands in it; else nothing. */
+function commentInLine(text: string): string {
+  const end = text.indexOf('\n');
+  if (end === -1) return '';
+  const line = text.slice(0, text[end - 1] === '\r' ? end - 1 : end);
+  const said = line.trim();
+  return said === '' || said.startsWith('//') || (said.startsWith('/*') && said.endsWith('*/')) ? line : '';
 }
 
 function splice(text: string, { offset, length }: Node, replacement: string): string {

@@ -1,8 +1,9 @@
 import { createTwoFilesPatch } from 'diff';
 import { redactSecretShapes } from '../contract/secret-shape.ts';
 
-/** A line that sets a key, token or password, whatever it looks like. */
-const secretLine = /((?:key|token|secret|password)["']?\s*[:=]\s*["']?)([^\s"',{}$[\]][^\s"',]{7,})/i;
+/** A line that sets a key, token or password. What begins with `$` or `{` refers to a variable. */
+const secretLine = /((?:key|token|secret|password)["']?[ \t]*[:=][ \t]*["']?)([^\s"',{}$[\]][^\s"',]{7,})/i;
+const variableName = /^[A-Z][A-Z0-9_]*$/;
 
 interface Change {
   path: string;
@@ -16,9 +17,16 @@ export function showDiff({ path, before, after }: Change): string {
   const diff = createTwoFilesPatch(names.old, names.new, before ?? '', after ?? '', undefined, undefined, {
     context: 3,
   });
-  return diff
-    .split('\n')
-    .filter((line) => !line.startsWith('=====') && !line.startsWith('\\ No newline'))
-    .map((line) => redactSecretShapes(line).replace(secretLine, '$1…'))
+  const lines = diff.split('\n').filter((line) => !line.startsWith('\\ No newline'));
+  // Above it stands a line that other tools use to split patches.
+  return lines
+    .slice(lines.findIndex((line) => line.startsWith('--- ')))
+    .map(withoutSecret)
     .join('\n');
+}
+
+function withoutSecret(line: string): string {
+  return redactSecretShapes(line).replace(secretLine, (whole, name, value) =>
+    variableName.test(value) ? whole : `${name}…`,
+  );
 }

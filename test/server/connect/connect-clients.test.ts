@@ -186,6 +186,11 @@ describe('secrets', () => {
     expect(files[0]?.diff).not.toContain('5up3r');
   });
 
+  it('do not hide the names of variables', async () => {
+    const { files } = await preview('codex');
+    expect(files[0]?.diff).toContain('+env_key = "SLUICE_KEY"');
+  });
+
   it('are given with the command where the key was not kept', async () => {
     const { gateway: engine } = gateway;
     const asked = { client: 'continue', key: 'once', model };
