@@ -20,7 +20,8 @@ env_key = "AZURE_KEY"
 \t"model": "opus"
 }
 `,
-  '.gemini/settings.json': `{"ui": {"theme": "GitHub"}, // dark
+  // Gemini CLI takes comments, but no trailing comma.
+  '.gemini/settings.json': `{"ui": {"theme": "GitHub"} // dark
 }
 `,
   '.gemini/.env': `# for all projects
