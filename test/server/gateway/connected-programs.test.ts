@@ -4,7 +4,6 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { clientIdOf } from '../../../server/contract/clients/known-clients.ts';
-import { codingAgents } from '../../support/coding-agents.ts';
 import { mainProvider, startGateway, type TestGateway, testKey } from '../../support/gateway.ts';
 import { findProgram, programTimeoutMs, runProgram } from '../../support/installed-programs.ts';
 import { noteFile, noteReaders, noteText } from '../../support/note-readers.ts';
@@ -15,6 +14,7 @@ import { clientSettings } from '../connect/client-settings.ts';
 interface ConnectedAgent {
   client: string;
   command: string;
+  package: string;
   /** Settings of other things that the program itself accepts. */
   files: readonly string[];
   parameters: readonly string[];
@@ -25,12 +25,14 @@ const agents: readonly ConnectedAgent[] = [
   {
     client: 'codex',
     command: 'codex',
+    package: '@openai/codex',
     files: ['.codex/config.toml'],
     parameters: ['exec', '--skip-git-repo-check', '--dangerously-bypass-approvals-and-sandbox'],
   },
   {
     client: 'claude-code',
     command: 'claude',
+    package: '@anthropic-ai/claude-code',
     files: ['.claude/settings.json'],
     parameters: ['--allowedTools', 'Bash', '--print'],
     env: { CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1' },
@@ -38,12 +40,14 @@ const agents: readonly ConnectedAgent[] = [
   {
     client: 'gemini-cli',
     command: 'gemini',
+    package: '@google/gemini-cli',
     files: ['.gemini/settings.json', '.gemini/.env'],
     parameters: ['--approval-mode', 'yolo', '--skip-trust', '-p'],
   },
   {
     client: 'opencode',
     command: 'opencode',
+    package: 'opencode-ai',
     files: ['.config/opencode/opencode.jsonc'],
     parameters: ['run'],
     env: { OPENCODE_DISABLE_MODELS_FETCH: '1', OPENCODE_DISABLE_AUTOUPDATE: '1' },
@@ -51,10 +55,18 @@ const agents: readonly ConnectedAgent[] = [
   {
     client: 'qwen-code',
     command: 'qwen',
+    package: '@qwen-code/qwen-code',
     files: ['.qwen/settings.json'],
     parameters: ['--yolo', '-p'],
     // It asks a proxy for loopback too.
     env: { HTTPS_PROXY: '', HTTP_PROXY: '' },
+  },
+  {
+    client: 'continue',
+    command: 'cn',
+    package: '@continuedev/cli',
+    files: [],
+    parameters: ['--config', '.continue/config.yaml', '--auto', '-p'],
   },
 ];
 
@@ -83,9 +95,8 @@ afterEach(async () => {
   rmSync(home, { recursive: true, force: true, maxRetries: 3 });
 });
 
-describe.each(agents)('$client', ({ client, command, files, parameters, env }) => {
+describe.each(agents)('$client', ({ client, command, package: name, files, parameters, env }) => {
   const program = findProgram(command);
-  const name = codingAgents.find((agent) => agent.command === command)?.package;
   const isFound = onlyIf(program !== null, `${command} is not found (npm install ${name})`);
 
   test.runIf(isFound)(
@@ -102,7 +113,7 @@ describe.each(agents)('$client', ({ client, command, files, parameters, env }) =
       const outcome = await runProgram(program ?? '', {
         parameters: [...parameters, `What does ${noteFile} say?`],
         folder: home,
-        env: { [keyVariable ?? '']: testKey, ...env },
+        env: { ...(keyVariable !== null && { [keyVariable]: testKey }), ...env },
       });
       expect(outcome.said, `${outcome.said}${outcome.complained}`).toContain(noteText);
       expect(clientIdOf((await gateway.record()).client ?? '')).toBe(client);
